@@ -1,0 +1,149 @@
+package abi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// Content is what a message says: a plain string, or a list of parts. A string
+// stays a string on output and a list stays a list. JSON null reads as the
+// empty string.
+type Content struct {
+	text  string
+	parts []Part
+}
+
+// Part is one piece of a multi-part content. Parts of type "text" carry Text;
+// of any other type (images, documents, thinking) the host knows no more than
+// the type and carries the object as it was.
+type Part struct {
+	Type string
+	Text string
+	raw  json.RawMessage
+}
+
+// Text is the content of a plain string message.
+func Text(s string) Content { return Content{text: s} }
+
+// Parts is the content of a multi-part message.
+func Parts(parts ...Part) Content { return Content{parts: append([]Part{}, parts...)} }
+
+// TextPart is a part of type "text".
+func TextPart(s string) Part { return Part{Type: "text", Text: s} }
+
+// RawPart is a part that is carried as it is: raw is a JSON object with a
+// "type".
+func RawPart(typ string, raw json.RawMessage) Part { return Part{Type: typ, raw: raw} }
+
+// IsParts reports whether the content is a list of parts.
+func (c Content) IsParts() bool { return c.parts != nil }
+
+// Parts returns the parts of a list content, nil for a string. The caller must
+// not change them.
+func (c Content) Parts() []Part { return c.parts }
+
+// Text returns the string, or the text parts joined with newlines.
+func (c Content) Text() string {
+	if c.parts == nil {
+		return c.text
+	}
+	var texts []string
+	for _, p := range c.parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Equal reports whether both say the same in the same form.
+func (c Content) Equal(d Content) bool {
+	if c.IsParts() != d.IsParts() || len(c.parts) != len(d.parts) || c.text != d.text {
+		return false
+	}
+	for i, p := range c.parts {
+		q := d.parts[i]
+		if p.Type != q.Type || p.Text != q.Text || !jsonEqual(p.raw, q.raw) {
+			return false
+		}
+	}
+	return true
+}
+
+func jsonEqual(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// MarshalJSON writes the form the content was read in.
+func (c Content) MarshalJSON() ([]byte, error) {
+	if c.parts == nil {
+		return marshal(c.text)
+	}
+	return marshal(c.parts)
+}
+
+// UnmarshalJSON accepts a string, a list of parts, or null.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	b = bytes.TrimSpace(b)
+	*c = Content{}
+	switch {
+	case len(b) == 0 || bytes.Equal(b, []byte("null")):
+		return nil
+	case b[0] == '"':
+		return json.Unmarshal(b, &c.text)
+	case b[0] == '[':
+		c.parts = []Part{}
+		return json.Unmarshal(b, &c.parts)
+	}
+	return errors.New("content: neither a string nor a list of parts")
+}
+
+// MarshalJSON writes a text part as {"type","text"} and any other as it was.
+func (p Part) MarshalJSON() ([]byte, error) {
+	if p.raw != nil {
+		return p.raw, nil
+	}
+	return marshal(struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{p.Type, p.Text})
+}
+
+// UnmarshalJSON reads a part. A bare string is a text part.
+func (p *Part) UnmarshalJSON(b []byte) error {
+	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] == '"' {
+		*p = Part{Type: "text"}
+		return json.Unmarshal(b, &p.Text)
+	}
+	var wire struct {
+		Type string          `json:"type"`
+		Text json.RawMessage `json:"text"`
+	}
+	if err := json.Unmarshal(b, &wire); err != nil {
+		return err
+	}
+	*p = Part{Type: wire.Type, raw: append(json.RawMessage(nil), b...)}
+	if len(wire.Text) > 0 && wire.Text[0] == '"' {
+		return json.Unmarshal(wire.Text, &p.Text)
+	}
+	return nil
+}
+
+// marshal is json.Marshal without the escaping of <, > and & that the package
+// applies by default: what is written is text for a model, not for a page.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}

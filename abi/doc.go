@@ -1,0 +1,32 @@
+// Package abi is the contract between a kagewasm host and its plugins: every
+// document that crosses JSON or WebAssembly, and the rules both sides apply to
+// them. It is the specification; the JSON Schemas in abi/schema are generated
+// from its types.
+//
+// Reading order:
+//
+//   - [Message], [Content], [ToolCall]: one entry of a session;
+//   - [Units], [Pinned], [CurrentTurn]: what has to stay together, what may
+//     never go, and what the model is busy with;
+//   - [Input], [Output]: what a hook is given and what it may answer;
+//   - [Manifest], [Knob]: what a plugin says about itself;
+//   - [Plan], [Record]: a compaction proposed, and a compaction done;
+//   - [Error], [Code]: how any of it fails;
+//   - [CheckJSON]: what is refused before a decoder sees it;
+//   - [Fence]: the frame in which foreign text reaches a model.
+//
+// A plugin author does not need this package directly: abi/guest registers
+// handlers in its terms. A host does not either: the root package drives the
+// whole pipeline.
+//
+// The package does no I/O, takes no context and depends on the standard
+// library alone, so that the same rules compile into every guest.
+//
+// Compatibility: documents carry "abi": [Version]. Within a version fields are
+// only added, error codes only appended, and a host ignores nothing it does
+// not know without saying so.
+package abi
+
+// Version is the ABI version this package describes. It is the "abi" field of
+// [Input] and [Manifest]; a manifest with another version is refused.
+const Version = 1

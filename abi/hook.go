@@ -1,0 +1,137 @@
+package abi
+
+import "encoding/json"
+
+// Hook is the name of a hook, and of the export that handles it. The export
+// takes nothing and returns an i32: zero, or nonzero for a failure.
+type Hook string
+
+const (
+	// HookPreCompact runs before the strategy (FEATURES K19). Observers read
+	// and may retain and inject; the compactor may return a whole message
+	// list, a summary, or a cancel.
+	HookPreCompact Hook = "pre_compact"
+	// HookPostCompact runs after the strategy, on success and on failure.
+	HookPostCompact Hook = "post_compact"
+	// HookTurnEnd runs when a turn of the agent has completed.
+	HookTurnEnd Hook = "turn_end"
+)
+
+// Hooks are all hooks, in the order of a turn.
+var Hooks = []Hook{HookPreCompact, HookPostCompact, HookTurnEnd}
+
+// Valid reports whether h is a hook of this version.
+func (h Hook) Valid() bool {
+	return h == HookPreCompact || h == HookPostCompact || h == HookTurnEnd
+}
+
+// Input is what a hook is given.
+type Input struct {
+	ABI int `json:"abi"`
+	// Call identifies this call in reports and in the audit log.
+	Call string `json:"call"`
+	// Time is the time of the call as the host recorded it, RFC 3339. Guests
+	// have no clock of their own.
+	Time    string  `json:"time"`
+	Hook    Hook    `json:"hook"`
+	Session Session `json:"session"`
+	Trigger Trigger `json:"trigger"`
+	Budget  Budget  `json:"budget"`
+	// Config holds a value for each knob of the plugin's manifest.
+	Config Config `json:"config,omitempty"`
+	// PreviousSummary is the text of the latest summary in the messages.
+	PreviousSummary string `json:"previous_summary,omitempty"`
+	// Messages is the list the model would see, oldest first. In post_compact
+	// it is the new list.
+	Messages []InputMessage `json:"messages"`
+	// Record is what was done; post_compact only.
+	Record *Record `json:"record,omitempty"`
+}
+
+// InputMessage is a message with what the host knows about it.
+type InputMessage struct {
+	Message
+	// Tokens is what the message costs in the model's context.
+	Tokens int `json:"tokens"`
+	// Pinned messages must be returned as they are; see [Pinned].
+	Pinned bool `json:"pinned,omitempty"`
+	// Unit groups messages that stay or go together; see [Units].
+	Unit int `json:"unit"`
+}
+
+// Session identifies the session a hook is called for.
+type Session struct {
+	ID string `json:"id"`
+	// AgentPath is the agent's place in the tree of agents, "/"-separated;
+	// empty for the only one.
+	AgentPath string `json:"agent_path,omitempty"`
+	Model     string `json:"model,omitempty"`
+	// ContextWindow in tokens; nil where unknown, and then [FallbackWindow]
+	// was used (FEATURES K21).
+	ContextWindow *int `json:"context_window"`
+}
+
+// FallbackWindow is the context window, in tokens, assumed for a model that no
+// catalog and no configuration knows (FEATURES K21).
+const FallbackWindow = 128_000
+
+// Trigger is why a hook runs, with the measurements it was decided on.
+type Trigger struct {
+	Reason TriggerReason `json:"reason"`
+	// Tokens in the context now, and their fraction of the window.
+	Tokens   int     `json:"tokens"`
+	Fraction float64 `json:"fraction"`
+	// Upper and Lower are the thresholds, as fractions of the window: over
+	// upper a compaction starts, and it goes on until below lower.
+	Upper float64 `json:"upper"`
+	Lower float64 `json:"lower"`
+	// DryRun says that nothing will be applied. A plugin should answer as
+	// always and store nothing; the host discards what it retains.
+	DryRun bool `json:"dry_run,omitempty"`
+	// Instructions are what the person who asked wants kept in view.
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// TriggerReason is why a compaction runs.
+type TriggerReason string
+
+const (
+	TriggerThreshold  TriggerReason = "threshold"
+	TriggerOverflow   TriggerReason = "overflow" // the provider refused the request as too long
+	TriggerManual     TriggerReason = "manual"
+	TriggerPlugin     TriggerReason = "plugin"
+	TriggerIdle       TriggerReason = "idle"
+	TriggerCheckpoint TriggerReason = "checkpoint"
+)
+
+// Budget is what a compaction has to fit into, in tokens.
+type Budget struct {
+	// TargetTokens is what the message list a compactor returns may cost, its
+	// summary included. The host's own frame and ledger are already taken off.
+	TargetTokens int `json:"target_tokens"`
+	// SummaryTokens is what a summary or an injection may cost.
+	SummaryTokens int `json:"summary_tokens"`
+}
+
+// Config holds knob values by name.
+type Config map[string]json.RawMessage
+
+// String returns the text under name, or def where there is none.
+func (c Config) String(name, def string) string { return configValue(c, name, def) }
+
+// Bool returns the boolean under name, or def where there is none.
+func (c Config) Bool(name string, def bool) bool { return configValue(c, name, def) }
+
+// Int returns the whole number under name, or def where there is none.
+func (c Config) Int(name string, def int) int { return configValue(c, name, def) }
+
+// Float returns the number under name, or def where there is none.
+func (c Config) Float(name string, def float64) float64 { return configValue(c, name, def) }
+
+func configValue[T any](c Config, name string, def T) T {
+	var v T
+	if raw, ok := c[name]; !ok || json.Unmarshal(raw, &v) != nil {
+		return def
+	}
+	return v
+}

@@ -1,0 +1,77 @@
+package abi
+
+// Limits bound one call of a plugin. The zero value of a field means the
+// default. A manifest may lower a limit; only the operator may raise one.
+type Limits struct {
+	// TimeoutMS is the wall clock in milliseconds, instantiation included.
+	// Default 10,000; 300,000 where the plugin is granted a model call.
+	TimeoutMS int `json:"timeout_ms,omitempty"`
+	// MemoryMB is the memory in MiB. Default 64.
+	MemoryMB int `json:"memory_mb,omitempty"`
+	// OutputBytes is the length of the answer. Default 4 MiB.
+	OutputBytes int `json:"output_bytes,omitempty"`
+	// LogBytes is the length of all log lines. Default 64 KiB. What is over
+	// is dropped, and the report says so.
+	LogBytes int `json:"log_bytes,omitempty"`
+	// ErrorBytes is the length of an error text. Default 4 KiB; longer ones
+	// are cut.
+	ErrorBytes int `json:"error_bytes,omitempty"`
+	// HostCalls is how many host_calls are allowed. Default 10,000.
+	HostCalls int `json:"host_calls,omitempty"`
+	// Fuel is the budget of executed instructions, by weight. Default: none
+	// but the clock.
+	Fuel int64 `json:"fuel,omitempty"`
+}
+
+// DefaultLimits are the limits of a call where nobody says otherwise.
+func DefaultLimits() Limits {
+	return Limits{
+		TimeoutMS:   10_000,
+		MemoryMB:    64,
+		OutputBytes: 4 << 20,
+		LogBytes:    64 << 10,
+		ErrorBytes:  4 << 10,
+		HostCalls:   10_000,
+	}
+}
+
+// fields pairs every limit of l with its counterpart in m.
+func (l *Limits) fields(m *Limits) [][2]*int {
+	return [][2]*int{
+		{&l.TimeoutMS, &m.TimeoutMS}, {&l.MemoryMB, &m.MemoryMB}, {&l.OutputBytes, &m.OutputBytes},
+		{&l.LogBytes, &m.LogBytes}, {&l.ErrorBytes, &m.ErrorBytes}, {&l.HostCalls, &m.HostCalls},
+	}
+}
+
+// Or returns l with the limits that are zero taken from def.
+func (l Limits) Or(def Limits) Limits {
+	for _, f := range l.fields(&def) {
+		if *f[0] == 0 {
+			*f[0] = *f[1]
+		}
+	}
+	if l.Fuel == 0 {
+		l.Fuel = def.Fuel
+	}
+	return l
+}
+
+// Lower returns l with the limits that m sets lower.
+func (l Limits) Lower(m Limits) Limits {
+	for _, f := range l.fields(&m) {
+		if *f[1] > 0 && *f[1] < *f[0] {
+			*f[0] = *f[1]
+		}
+	}
+	if m.Fuel > 0 && (l.Fuel == 0 || m.Fuel < l.Fuel) {
+		l.Fuel = m.Fuel
+	}
+	return l
+}
+
+const (
+	// MaxJSONDepth is how deep any document may nest.
+	MaxJSONDepth = 64
+	// MaxOutputIDs is how many ids an output may name, in all its lists.
+	MaxOutputIDs = 200_000
+)

@@ -1,0 +1,227 @@
+package abi
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ManifestSection is the name of the custom section that holds the manifest
+// inside a module, as JSON.
+const ManifestSection = "kagewasm.manifest"
+
+// SidecarSuffix is what a module's file name ends in, instead of .wasm, for
+// the YAML manifest of a module that has no section.
+const SidecarSuffix = ".plugin.yaml"
+
+// Role is what a plugin may do (FEATURES K6).
+type PluginRole string
+
+const (
+	// RoleObserver reads, retains and injects.
+	RoleObserver PluginRole = "observer"
+	// RoleCompactor may return a whole message list; at most one an agent.
+	RoleCompactor PluginRole = "compactor"
+)
+
+// Manifest is what a plugin says about itself. Unknown fields are errors.
+type Manifest struct {
+	// Name is lower case letters, digits, "-" and "_", at most 64, and is the
+	// plugin's namespace for stored data.
+	Name        string `json:"name"`
+	Version     string `json:"version"`
+	ABI         int    `json:"abi"`
+	Description string `json:"description,omitempty"`
+	// Roles of the plugin. Default: observer. The single "role" that
+	// manifests in the wild use is accepted too.
+	Roles []PluginRole `json:"roles,omitempty"`
+	// Hooks the module exports. Default: those it exports.
+	Hooks []Hook `json:"hooks,omitempty"`
+	// Content is how messages arrive: "full" (default) or "lazy" (without
+	// bodies, to be fetched with messages.get).
+	Content ContentMode `json:"content,omitempty"`
+	// Knobs an operator can turn, by name.
+	Knobs map[string]Knob `json:"knobs,omitempty"`
+	// Capabilities the plugin asks for, with a reason each. Nothing is granted
+	// by asking.
+	Capabilities map[Capability]Request `json:"capabilities,omitempty"`
+	// Secrets are names of values that the operator provides by reference.
+	Secrets []string `json:"secrets,omitempty"`
+	// Limits lower the host's own.
+	Limits Limits `json:"limits,omitzero"`
+}
+
+// ContentMode is how message bodies reach a plugin.
+type ContentMode string
+
+const (
+	ContentFull ContentMode = "full"
+	ContentLazy ContentMode = "lazy"
+)
+
+// Capability is something beyond computing that a plugin may be allowed. Log
+// lines, token counts and lazy bodies need none.
+type Capability string
+
+const (
+	CapKV                Capability = "kv"    // storage in the plugin's own namespace
+	CapHTTP              Capability = "http"  // requests to the hosts named
+	CapModel             Capability = "model" // completions at the operator's cost
+	CapCompactionRequest Capability = "compaction.request"
+	CapCompactionSummary Capability = "compaction.summary" // an observer's summary or cancel (O2, T10)
+)
+
+// Capabilities are all capabilities.
+var Capabilities = []Capability{CapKV, CapHTTP, CapModel, CapCompactionRequest, CapCompactionSummary}
+
+// Request is a plugin's wish for a capability.
+type Request struct {
+	// Reason is shown to the operator who is asked to grant it.
+	Reason string `json:"reason"`
+	// Hosts are the hosts of an http request, each with an optional port.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+// ValidName reports whether s can name a plugin or a knob.
+func ValidName(s string) bool { return nameRE.MatchString(s) }
+
+// UnmarshalJSON reads a manifest and translates what manifests in the wild
+// say: "role" for roles, and "hook_timeout_sec" for limits.timeout_ms.
+func (m *Manifest) UnmarshalJSON(b []byte) error {
+	type plain Manifest
+	wire := struct {
+		*plain
+		Role           json.RawMessage `json:"role"`
+		RolesOrOne     json.RawMessage `json:"roles"`
+		HookTimeoutSec float64         `json:"hook_timeout_sec"`
+	}{plain: (*plain)(m)}
+	*m = Manifest{}
+	if err := DecodeStrict(b, &wire); err != nil {
+		return err
+	}
+	for _, raw := range []json.RawMessage{wire.Role, wire.RolesOrOne} {
+		roles, err := oneOrMany[PluginRole](raw)
+		if err != nil {
+			return fmt.Errorf("roles: %w", err)
+		}
+		m.Roles = append(m.Roles, roles...)
+	}
+	if wire.HookTimeoutSec > 0 && m.Limits.TimeoutMS == 0 {
+		m.Limits.TimeoutMS = int(wire.HookTimeoutSec * 1000)
+	}
+	return nil
+}
+
+func oneOrMany[T ~string](raw json.RawMessage) ([]T, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var many []T
+	if raw[0] != '"' {
+		return many, json.Unmarshal(raw, &many)
+	}
+	var one T
+	err := json.Unmarshal(raw, &one)
+	return []T{one}, err
+}
+
+// Has reports whether the plugin has the role; a manifest without roles is an
+// observer's.
+func (m *Manifest) Has(r PluginRole) bool {
+	return slices.Contains(m.Roles, r) || len(m.Roles) == 0 && r == RoleObserver
+}
+
+// Validate checks the manifest and says what is wrong and how to mend it.
+func (m *Manifest) Validate() error {
+	bad := func(format string, args ...any) error {
+		return &Error{Code: CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: PhaseLoad, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case !ValidName(m.Name):
+		return bad("name %q: use lower case letters, digits, - and _, at most 64", m.Name)
+	case m.ABI != Version:
+		return bad("abi %d: this host speaks abi %d", m.ABI, Version)
+	case m.Content != "" && m.Content != ContentFull && m.Content != ContentLazy:
+		return bad("content %q: use full or lazy", m.Content)
+	}
+	for _, r := range m.Roles {
+		if r != RoleObserver && r != RoleCompactor {
+			return bad("role %q: use observer or compactor", r)
+		}
+	}
+	for _, h := range m.Hooks {
+		if !h.Valid() {
+			return bad("hook %q: known are pre_compact, post_compact and turn_end", h)
+		}
+	}
+	if m.Has(RoleCompactor) && len(m.Hooks) > 0 && !slices.Contains(m.Hooks, HookPreCompact) {
+		return bad("role compactor without the hook pre_compact: name it under hooks")
+	}
+	for name, k := range m.Knobs {
+		if !ValidName(name) {
+			return bad("knob %q: use lower case letters, digits, - and _, at most 64", name)
+		}
+		if err := k.Validate(); err != nil {
+			return bad("knob %s: %v", name, err)
+		}
+	}
+	for c, req := range m.Capabilities {
+		if !slices.Contains(Capabilities, c) {
+			return bad("capability %q: known are %s", c, join(Capabilities))
+		}
+		if strings.TrimSpace(req.Reason) == "" {
+			return bad("capability %s: say why, under reason", c)
+		}
+		if c == CapHTTP && len(req.Hosts) == 0 {
+			return bad("capability http: name the hosts, under hosts")
+		}
+	}
+	return nil
+}
+
+// Configure returns a value for every knob: the given one where there is one,
+// else the default. Values for knobs that do not exist, and values that a knob
+// does not take, are errors.
+func (m *Manifest) Configure(values Config) (Config, error) {
+	out := make(Config, len(m.Knobs))
+	for name, raw := range values {
+		k, ok := m.Knobs[name]
+		if !ok {
+			return nil, &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf("no knob %q: it has %s", name, knobNames(m.Knobs))}
+		}
+		if err := k.Check(raw); err != nil {
+			return nil, &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf("knob %s: %v", name, err)}
+		}
+		out[name] = raw
+	}
+	for name, k := range m.Knobs {
+		if _, ok := out[name]; !ok && k.Default != nil {
+			out[name] = k.Default
+		}
+	}
+	return out, nil
+}
+
+func knobNames(knobs map[string]Knob) string {
+	if len(knobs) == 0 {
+		return "none"
+	}
+	names := make([]string, 0, len(knobs))
+	for n := range knobs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func join[T ~string](list []T) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = string(v)
+	}
+	return strings.Join(s, ", ")
+}

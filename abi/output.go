@@ -1,0 +1,77 @@
+package abi
+
+// Output is what a hook answers. The empty output and JSON null mean "nothing
+// to say"; a plugin with both roles may fill the fields of both.
+//
+// Of an observer (FEATURES K30): Retain, Inject, RequestCompaction,
+// AlwaysKeep; with the capability compaction.summary also Summary, Cancel and
+// Reason.
+//
+// Of a compactor, in pre_compact: Messages with Superseded, or Summary alone
+// (the host then makes the cut), or Cancel with a Reason.
+type Output struct {
+	// Retain are facts to keep beyond this session. The host stores them in
+	// the plugin's namespace with where they came from.
+	Retain []string `json:"retain,omitempty"`
+	// Inject is text to put before the model after the compaction. The host
+	// frames it as data and caps its tokens.
+	Inject string `json:"inject,omitempty"`
+	// RequestCompaction asks for a compaction once the turn has completed.
+	RequestCompaction *CompactionRequest `json:"request_compaction,omitempty"`
+	// AlwaysKeep are ids of messages to pin from now on.
+	AlwaysKeep []string `json:"always_keep,omitempty"`
+
+	// Messages is the whole new list.
+	Messages []OutputMessage `json:"messages,omitzero"`
+	// Superseded are the ids of the input messages that are not in Messages;
+	// where it is given it has to name them all.
+	Superseded []string `json:"superseded,omitempty"`
+	// Summary stands for what is superseded.
+	Summary string `json:"summary,omitempty"`
+
+	// Cancel asks not to compact, for the given Reason. The host bounds how
+	// often in a row it listens.
+	Cancel bool   `json:"cancel,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// CompactionRequest asks for a compaction.
+type CompactionRequest struct {
+	// Instructions are what the compaction should keep in view.
+	Instructions string `json:"instructions,omitempty"`
+}
+
+// OutputMessage is one entry of a compactor's list. It is one of:
+//
+//   - {"ref": ID}: the input message, unchanged (the cheap way);
+//   - a message with the id of an input message: that message, of which only
+//     tool output and tool-call arguments may differ;
+//   - a message without an id, role user, kind compaction_summary or injected:
+//     a new one. Its id and frame are the host's.
+//
+// Anything else is refused: ids that the input does not have, a second use of
+// an id, new messages that pose as somebody.
+type OutputMessage struct {
+	Ref string `json:"ref,omitempty"`
+	Message
+}
+
+// IsZero reports whether the output says nothing.
+func (o *Output) IsZero() bool {
+	return o == nil || len(o.Retain) == 0 && o.Inject == "" && o.RequestCompaction == nil &&
+		len(o.AlwaysKeep) == 0 && !o.Compacts() && !o.Cancel
+}
+
+// Compacts reports whether the output proposes a compaction.
+func (o *Output) Compacts() bool { return o.Messages != nil || o.Summary != "" }
+
+// MarshalJSON writes a reference as {"ref": ID} and anything else as the
+// message.
+func (m OutputMessage) MarshalJSON() ([]byte, error) {
+	if m.Ref != "" {
+		return marshal(struct {
+			Ref string `json:"ref"`
+		}{m.Ref})
+	}
+	return marshal(m.Message)
+}

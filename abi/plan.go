@@ -1,0 +1,65 @@
+package abi
+
+// Plan is a compaction proposed: by a strategy, by a plugin or by a model.
+// It names messages by id and changes nothing by itself; the host's firewall
+// checks it and applies it, whoever made it (FEATURES N2).
+type Plan struct {
+	// Source is who made the plan.
+	Source Source `json:"source"`
+	// Supersede are the ids of the messages that go. The originals stay
+	// stored; the model no longer sees them.
+	Supersede []string `json:"supersede"`
+	// Insert are the messages that come. The host writes them in a frame of
+	// its own: role user, a kind, fenced, marked as data.
+	Insert []Insert `json:"insert,omitempty"`
+	// Edit shortens tool output and tool-call arguments in messages that stay.
+	Edit []Edit `json:"edit,omitempty"`
+	// Summary is the text that stands for what is superseded. Empty where the
+	// ledger alone does.
+	Summary string `json:"summary,omitempty"`
+}
+
+// Insert is one message that a plan adds.
+type Insert struct {
+	// Kind is [KindSummary] or [KindInjected].
+	Kind Kind `json:"kind"`
+	// Text is what the message says, without the frame.
+	Text string `json:"text"`
+	// Source is where the text comes from; it is named in the frame.
+	Source Source `json:"source"`
+}
+
+// Edit replaces one text inside a message that stays. Only tool results and
+// tool-call arguments can be edited, never what a user, the system or the
+// assistant said.
+type Edit struct {
+	ID string `json:"id"`
+	// Call is the position in tool_calls of the call whose arguments are
+	// replaced, or -1 for the content of a tool result.
+	Call int    `json:"call"`
+	Text string `json:"text"`
+}
+
+// EditContent is the Call of an [Edit] of a tool result's content.
+const EditContent = -1
+
+// Source names who made a plan or a text.
+type Source struct {
+	// Type is one of the SourceX constants.
+	Type SourceType `json:"type"`
+	// Name of the strategy, plugin or model.
+	Name string `json:"name"`
+	// Version and Digest of a plugin; Digest is "sha256:" and 64 hex digits.
+	Version string `json:"version,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+}
+
+// SourceType is the kind of a [Source].
+type SourceType string
+
+const (
+	SourceStrategy SourceType = "strategy"
+	SourcePlugin   SourceType = "plugin"
+	SourceModel    SourceType = "model"
+	SourceHost     SourceType = "host"
+)

@@ -1,0 +1,64 @@
+package abi
+
+// Record is a compaction done, or one that failed (FEATURES K17). The host
+// stores it, and gives it to post_compact hooks.
+type Record struct {
+	// ID is unique within a session and derived from what the record says, so
+	// that the same compaction of the same session has the same id.
+	ID string `json:"id"`
+	// Time is when the compaction ran, RFC 3339.
+	Time string `json:"time"`
+	// Success is false where the session is as it was before.
+	Success bool `json:"success"`
+	// DryRun marks a record of what would have been done.
+	DryRun bool `json:"dry_run,omitempty"`
+	// Trigger is why it ran.
+	Trigger TriggerReason `json:"trigger"`
+	// Strategy made the plan that was applied: a strategy's name, or
+	// "delegate" where a plugin's message list or summary was.
+	Strategy string `json:"strategy"`
+	// Source is who exactly.
+	Source Source `json:"source"`
+	// ReasonCode says how it ended; see [ReasonCode].
+	ReasonCode ReasonCode `json:"reason_code"`
+
+	TokensBefore   int `json:"tokens_before"`
+	TokensAfter    int `json:"tokens_after"`
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
+
+	// Superseded and Inserted are message ids, in session order.
+	Superseded []string `json:"superseded"`
+	Inserted   []string `json:"inserted"`
+	// Summary is the text of the inserted summary, without its frame.
+	Summary string `json:"summary,omitempty"`
+	// Failures is everything that went wrong on the way, in order (K7).
+	Failures []*Error `json:"failures,omitempty"`
+
+	// Flag and Notes are the operator's judgement: "good", "bad", "neutral"
+	// or empty, and free text.
+	Flag  string `json:"flag,omitempty"`
+	Notes string `json:"notes,omitempty"`
+}
+
+// ReasonCode says how a compaction, or the decision not to compact, ended.
+// Codes are only ever added.
+type ReasonCode string
+
+const (
+	// ReasonCompacted: done, and the target is met.
+	ReasonCompacted ReasonCode = "compacted"
+	// ReasonBelowThreshold: nothing to do yet.
+	ReasonBelowThreshold ReasonCode = "below_threshold"
+	// ReasonNothingToSupersede: over the threshold, and no plan made the
+	// session smaller (K22).
+	ReasonNothingToSupersede ReasonCode = "nothing_to_supersede"
+	// ReasonPinnedExceedTarget: done as far as it goes; what is pinned and
+	// the summary do not fit the target.
+	ReasonPinnedExceedTarget ReasonCode = "pinned_exceed_target"
+	// ReasonCurrentTurnExceedsTarget: done as far as it goes; the pinned
+	// messages fit, with the current turn they do not.
+	ReasonCurrentTurnExceedsTarget ReasonCode = "current_turn_exceeds_target"
+	// ReasonCancelled: a plugin asked not to compact and was heard.
+	ReasonCancelled ReasonCode = "cancelled"
+)

@@ -1,0 +1,23 @@
+package abi
+
+// CallStats is what one call of a hook did and cost.
+type CallStats struct {
+	// MS is the wall clock in milliseconds, instantiation included.
+	MS float64 `json:"ms"`
+	// Fuel is the weight of the instructions executed; 0 where the engine does
+	// not count.
+	Fuel int64 `json:"fuel"`
+	// PeakMemoryBytes is the most memory the guest held.
+	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+	InputBytes      int   `json:"input_bytes"`
+	OutputBytes     int   `json:"output_bytes"`
+	// HostCalls counts the host calls by op.
+	HostCalls map[Op]int `json:"host_calls,omitempty"`
+	// Logs are the lines the guest logged, oldest first; LogsDropped is how
+	// many were over the limit.
+	Logs        []LogRequest `json:"logs,omitempty"`
+	LogsDropped int          `json:"logs_dropped,omitempty"`
+	// Warnings are things that were wrong and did no harm, such as output
+	// fields the host does not know.
+	Warnings []string `json:"warnings,omitempty"`
+}
