@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 )
 
@@ -58,26 +59,42 @@ func (c Content) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Equal reports whether both say the same in the same form.
+// Equal reports whether both say the same in the same form. Parts are compared
+// as JSON values: spacing, escapes and the order of keys make no difference.
 func (c Content) Equal(d Content) bool {
 	if c.IsParts() != d.IsParts() || len(c.parts) != len(d.parts) || c.text != d.text {
 		return false
 	}
 	for i, p := range c.parts {
-		q := d.parts[i]
-		if p.Type != q.Type || p.Text != q.Text || !jsonEqual(p.raw, q.raw) {
+		if !p.equal(d.parts[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func jsonEqual(a, b json.RawMessage) bool {
-	if bytes.Equal(a, b) {
+func (p Part) equal(q Part) bool {
+	if p.Type != q.Type || p.Text != q.Text {
+		return false
+	}
+	if bytes.Equal(p.raw, q.raw) {
 		return true
 	}
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	x, errX := p.value()
+	y, errY := q.value()
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// value is the part as a JSON value, numbers as they are written.
+func (p Part) value() (v any, err error) {
+	b, err := p.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
 }
 
 // MarshalJSON writes the form the content was read in.
@@ -115,23 +132,27 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	}{p.Type, p.Text})
 }
 
-// UnmarshalJSON reads a part. A bare string is a text part.
+// UnmarshalJSON reads a part. A bare string is a text part, and is written as
+// {"type","text"} from then on. Only the exact keys "type" and "text" count:
+// the host reads the same text as whoever the part is sent on to.
 func (p *Part) UnmarshalJSON(b []byte) error {
 	b = bytes.TrimSpace(b)
 	if len(b) > 0 && b[0] == '"' {
 		*p = Part{Type: "text"}
 		return json.Unmarshal(b, &p.Text)
 	}
-	var wire struct {
-		Type string          `json:"type"`
-		Text json.RawMessage `json:"text"`
-	}
-	if err := json.Unmarshal(b, &wire); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
 		return err
 	}
-	*p = Part{Type: wire.Type, raw: append(json.RawMessage(nil), b...)}
-	if len(wire.Text) > 0 && wire.Text[0] == '"' {
-		return json.Unmarshal(wire.Text, &p.Text)
+	*p = Part{raw: bytes.Clone(b)}
+	if typ, ok := fields["type"]; ok {
+		if err := json.Unmarshal(typ, &p.Type); err != nil {
+			return err
+		}
+	}
+	if text := fields["text"]; len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &p.Text)
 	}
 	return nil
 }

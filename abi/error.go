@@ -43,6 +43,8 @@ const (
 	CodeCanceled Code = "canceled"
 	// CodePinned: a plan drops, rewrites or moves a pinned message.
 	CodePinned Code = "pinned"
+	// CodeCurrentTurn: a plan drops what the model is busy with.
+	CodeCurrentTurn Code = "current_turn"
 	// CodeSplitUnit: a plan parts a tool call from its result.
 	CodeSplitUnit Code = "split_unit"
 	// CodeUnknownID: a plan names a message that is not there.

@@ -12,75 +12,79 @@ import (
 // text has the same frame (caches, replays), and whoever writes the text
 // cannot know it beforehand.
 //
-// The text is also defused: chat-template markers such as <|im_start|> are
-// broken up, as are control characters that a terminal would act on.
+// The text is also defused, see [Defuse], and otherwise kept to the last
+// newline. The note is written on one line, in brackets.
 func Fence(kind Kind, from, note, text string) string {
 	text = Defuse(text)
 	sum := sha256.Sum256([]byte(string(kind) + "\x00" + from + "\x00" + text))
-	tag := string(kind) + "-" + hex.EncodeToString(sum[:8])
+	tag := fenceName(string(kind)) + "-" + hex.EncodeToString(sum[:8])
 	var b strings.Builder
 	b.Grow(len(text) + len(note) + 160)
 	b.WriteString("<" + tag + ` from="` + fenceName(from) + "\">\n")
 	if note != "" {
-		b.WriteString("[" + Defuse(note) + "]\n")
+		b.WriteString("[" + strings.ReplaceAll(Defuse(note), "\n", " ") + "]\n")
 	}
 	b.WriteString("\n")
-	b.WriteString(strings.TrimRight(text, "\n"))
+	b.WriteString(text)
 	b.WriteString("\n</" + tag + ">")
 	return b.String()
 }
 
 // Unfence returns the text inside a frame that [Fence] wrote, without the
-// note, and whether s is such a frame.
+// note, and whether s is such a frame. White space around the frame is
+// ignored. It does not prove who wrote the frame: the boundary is no secret.
 func Unfence(s string) (text string, ok bool) {
-	s = strings.TrimSpace(s)
-	head, rest, ok := strings.Cut(s, "\n")
-	if !ok || !strings.HasPrefix(head, "<") || !strings.HasSuffix(head, ">") {
+	head, body, ok := strings.Cut(strings.TrimSpace(s), "\n")
+	if !ok || !strings.HasPrefix(head, "<") || !strings.HasSuffix(head, "\">") {
 		return "", false
 	}
 	tag, _, ok := strings.Cut(head[1:], " from=\"")
 	if !ok {
 		return "", false
 	}
-	body, ok := strings.CutSuffix(rest, "\n</"+tag+">")
+	body, ok = strings.CutSuffix(body, "\n</"+tag+">")
 	if !ok {
 		return "", false
 	}
 	if strings.HasPrefix(body, "[") {
-		if _, after, ok := strings.Cut(body, "]\n\n"); ok {
-			return after, true
+		_, body, ok = strings.Cut(body, "\n")
+		if !ok {
+			return "", false
 		}
 	}
-	return strings.TrimPrefix(body, "\n"), true
+	return strings.CutPrefix(body, "\n")
 }
 
-// Defuse makes text safe to show to a model and on a terminal: it breaks up
-// chat-template markers (<|...|>), and drops control characters other than tab
-// and newline, and invalid UTF-8.
+// Defuse makes text safe to show to a model and on a terminal: it drops
+// control characters other than tab and newline, and invalid UTF-8, and then
+// breaks up what chat-template markers begin with: <| as most models write
+// them, and its full-width form. What only ends a marker, |>, is an operator
+// in several languages and stays. Defusing twice changes nothing more.
 func Defuse(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	if strings.Contains(text, "<|") || strings.Contains(text, "|>") {
-		text = strings.NewReplacer("<|", "< |", "|>", "| >").Replace(text)
+	if strings.IndexFunc(text, isControl) >= 0 {
+		text = strings.Map(func(r rune) rune {
+			if isControl(r) {
+				return -1
+			}
+			return r
+		}, text)
 	}
-	if strings.IndexFunc(text, isControl) < 0 {
-		return text
+	if strings.Contains(text, "<|") || strings.Contains(text, "<\uFF5C") {
+		text = strings.NewReplacer("<|", "< |", "<\uFF5C", "< \uFF5C").Replace(text)
 	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return -1
-		}
-		return r
-	}, text)
+	return text
 }
 
 func isControl(r rune) bool {
 	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0
 }
 
+// fenceName makes s fit for the first line of a frame.
 func fenceName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '"' || r == '<' || r == '>' || r < 0x20:
+		case r == '"' || r == '<' || r == '>' || r == '\t' || r == '\n' || isControl(r):
 			return '_'
 		}
 		return r

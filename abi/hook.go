@@ -1,6 +1,9 @@
 package abi
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Hook is the name of a hook, and of the export that handles it. The export
 // takes nothing and returns an i32: zero, or nonzero for a failure.
@@ -37,7 +40,8 @@ type Input struct {
 	Session Session `json:"session"`
 	Trigger Trigger `json:"trigger"`
 	Budget  Budget  `json:"budget"`
-	// Config holds a value for each knob of the plugin's manifest.
+	// Config holds a value for each knob of the plugin's manifest that is set
+	// or has a default.
 	Config Config `json:"config,omitempty"`
 	// PreviousSummary is the text of the latest summary in the messages.
 	PreviousSummary string `json:"previous_summary,omitempty"`
@@ -113,7 +117,7 @@ type Budget struct {
 	SummaryTokens int `json:"summary_tokens"`
 }
 
-// Config holds knob values by name.
+// Config holds knob values by name. A null is as good as none.
 type Config map[string]json.RawMessage
 
 // String returns the text under name, or def where there is none.
@@ -122,16 +126,23 @@ func (c Config) String(name, def string) string { return configValue(c, name, de
 // Bool returns the boolean under name, or def where there is none.
 func (c Config) Bool(name string, def bool) bool { return configValue(c, name, def) }
 
-// Int returns the whole number under name, or def where there is none.
-func (c Config) Int(name string, def int) int { return configValue(c, name, def) }
+// Int returns the whole number under name, or def where there is none. A whole
+// number may be written as 5.0 or 5e0 as well.
+func (c Config) Int(name string, def int) int {
+	f := c.Float(name, math.NaN())
+	if n := int(f); float64(n) == f {
+		return configValue(c, name, n)
+	}
+	return def
+}
 
 // Float returns the number under name, or def where there is none.
 func (c Config) Float(name string, def float64) float64 { return configValue(c, name, def) }
 
 func configValue[T any](c Config, name string, def T) T {
-	var v T
-	if raw, ok := c[name]; !ok || json.Unmarshal(raw, &v) != nil {
+	var v *T
+	if json.Unmarshal(c[name], &v) != nil || v == nil {
 		return def
 	}
-	return v
+	return *v
 }

@@ -57,8 +57,8 @@ const (
 )
 
 // KVRequest is the request of the kv ops. Keys are 1 to 512 bytes of UTF-8
-// without control characters; "/" separates segments, none of which is empty,
-// "." or "..". Values are text.
+// without control characters; "/" separates at most 16 segments, none of them
+// empty, "." or ".."; see [CheckKey]. Values are text.
 type KVRequest struct {
 	Key   string `json:"key"`
 	Value string `json:"value,omitempty"`

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func (k *Knob) Validate() error {
 
 // Check reports why raw is no value of this knob, or nil.
 func (k *Knob) Check(raw json.RawMessage) error {
+	if string(bytes.TrimSpace(raw)) == "null" {
+		return errors.New("null is no value")
+	}
 	switch k.Type {
 	case KnobRange, KnobIntRange:
 		var v float64

@@ -56,7 +56,8 @@ func (l Limits) Or(def Limits) Limits {
 	return l
 }
 
-// Lower returns l with the limits that m sets lower.
+// Lower returns l with the limits that m sets lower. The zero fields of l say
+// nothing to compare with and stay: resolve l with [Limits.Or] first.
 func (l Limits) Lower(m Limits) Limits {
 	for _, f := range l.fields(&m) {
 		if *f[1] > 0 && *f[1] < *f[0] {
@@ -69,9 +70,25 @@ func (l Limits) Lower(m Limits) Limits {
 	return l
 }
 
+// negative names a limit that is less than nothing, or returns "".
+func (l Limits) negative() string {
+	names := []string{"timeout_ms", "memory_mb", "output_bytes", "log_bytes", "error_bytes", "host_calls"}
+	for i, f := range l.fields(&l) {
+		if *f[0] < 0 {
+			return names[i]
+		}
+	}
+	if l.Fuel < 0 {
+		return "fuel"
+	}
+	return ""
+}
+
 const (
 	// MaxJSONDepth is how deep any document may nest.
 	MaxJSONDepth = 64
+	// MaxJSONNumber is how many characters a number may be written with.
+	MaxJSONNumber = 64
 	// MaxOutputIDs is how many ids an output may name, in all its lists.
 	MaxOutputIDs = 200_000
 )

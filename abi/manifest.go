@@ -3,6 +3,8 @@ package abi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +18,7 @@ const ManifestSection = "kagewasm.manifest"
 // the YAML manifest of a module that has no section.
 const SidecarSuffix = ".plugin.yaml"
 
-// Role is what a plugin may do (FEATURES K6).
+// PluginRole is what a plugin may do (FEATURES K6).
 type PluginRole string
 
 const (
@@ -110,8 +112,12 @@ func (m *Manifest) UnmarshalJSON(b []byte) error {
 		}
 		m.Roles = append(m.Roles, roles...)
 	}
-	if wire.HookTimeoutSec > 0 && m.Limits.TimeoutMS == 0 {
-		m.Limits.TimeoutMS = int(wire.HookTimeoutSec * 1000)
+	ms := math.Ceil(wire.HookTimeoutSec * 1000)
+	if ms < 0 || ms > math.MaxInt32 {
+		return fmt.Errorf("hook_timeout_sec: %v is no time limit", wire.HookTimeoutSec)
+	}
+	if m.Limits.TimeoutMS == 0 {
+		m.Limits.TimeoutMS = int(ms)
 	}
 	return nil
 }
@@ -161,15 +167,20 @@ func (m *Manifest) Validate() error {
 	if m.Has(RoleCompactor) && len(m.Hooks) > 0 && !slices.Contains(m.Hooks, HookPreCompact) {
 		return bad("role compactor without the hook pre_compact: name it under hooks")
 	}
-	for name, k := range m.Knobs {
+	if name := m.Limits.negative(); name != "" {
+		return bad("limits: %s is negative", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Knobs)) {
 		if !ValidName(name) {
 			return bad("knob %q: use lower case letters, digits, - and _, at most 64", name)
 		}
+		k := m.Knobs[name]
 		if err := k.Validate(); err != nil {
 			return bad("knob %s: %v", name, err)
 		}
 	}
-	for c, req := range m.Capabilities {
+	for _, c := range slices.Sorted(maps.Keys(m.Capabilities)) {
+		req := m.Capabilities[c]
 		if !slices.Contains(Capabilities, c) {
 			return bad("capability %q: known are %s", c, join(Capabilities))
 		}
@@ -183,12 +194,13 @@ func (m *Manifest) Validate() error {
 	return nil
 }
 
-// Configure returns a value for every knob: the given one where there is one,
-// else the default. Values for knobs that do not exist, and values that a knob
-// does not take, are errors.
+// Configure returns the value of every knob: the given one where there is one,
+// else the default; a knob without either has none. Values for knobs that do
+// not exist, and values that a knob does not take, are errors.
 func (m *Manifest) Configure(values Config) (Config, error) {
 	out := make(Config, len(m.Knobs))
-	for name, raw := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		raw := values[name]
 		k, ok := m.Knobs[name]
 		if !ok {
 			return nil, &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf("no knob %q: it has %s", name, knobNames(m.Knobs))}
@@ -210,12 +222,7 @@ func knobNames(knobs map[string]Knob) string {
 	if len(knobs) == 0 {
 		return "none"
 	}
-	names := make([]string, 0, len(knobs))
-	for n := range knobs {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(knobs)), ", ")
 }
 
 func join[T ~string](list []T) string {

@@ -19,6 +19,13 @@ type Plan struct {
 	Summary string `json:"summary,omitempty"`
 }
 
+// MarshalJSON writes the list of ids as a list even where it is nil.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	type plain Plan
+	p.Supersede = notNil(p.Supersede)
+	return marshal(plain(p))
+}
+
 // Insert is one message that a plan adds.
 type Insert struct {
 	// Kind is [KindSummary] or [KindInjected].

@@ -41,6 +41,22 @@ type Record struct {
 	Notes string `json:"notes,omitempty"`
 }
 
+// MarshalJSON writes the id lists as lists even where they are nil.
+func (r Record) MarshalJSON() ([]byte, error) {
+	type plain Record
+	r.Superseded, r.Inserted = notNil(r.Superseded), notNil(r.Inserted)
+	return marshal(plain(r))
+}
+
+// notNil is the list that JSON writes as [] where Go has nil: a guest in
+// another language expects a list where the schema says so.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
 // ReasonCode says how a compaction, or the decision not to compact, ended.
 // Codes are only ever added.
 type ReasonCode string

@@ -1,0 +1,19 @@
+// Package abitest is the conformance kit: what every plugin has to do right,
+// as a list of named rules, each with an explanation that a failure quotes.
+//
+// Start with [Run] in a test, or [Check] anywhere else. Both take anything
+// that answers calls: a module loaded by the runtime, handlers run natively
+// (abi/guest/guesttest), a fake.
+//
+//	func TestConformance(t *testing.T) {
+//		abitest.Run(t, manifest, &guesttest.Plugin{Plugin: memory.Plugin})
+//	}
+//
+// The rules ask what a host needs of a plugin: that it survives what real
+// sessions look like, and that what it returns would pass the firewall. They do
+// not ask whether what it remembers is any good. [NewInput] and [CheckOutput]
+// hold the same rules over other sessions than the kit's own.
+//
+// Rules are only added. A plugin that passes today can fail a later version,
+// which then names the rule.
+package abitest

@@ -1,0 +1,90 @@
+package guest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Call is one call of a hook: what the host says, and what it can be asked. It
+// is valid until the handler returns and is not safe for concurrent use.
+type Call struct {
+	// Input is what the host says. The handler may change it.
+	Input *abi.Input
+
+	host Host
+}
+
+// NewCall is a call of in.Hook over host. Tests use it; in a module the calls
+// are made by the host.
+func NewCall(in *abi.Input, host Host) *Call { return &Call{Input: in, host: host} }
+
+// Host carries host calls: it runs op and returns the response, a JSON
+// [abi.HostResponse]. Inside a module that is the import host_call; natively
+// it is a fake (see abi/guest/guesttest).
+type Host interface {
+	HostCall(op abi.Op, request []byte) (response []byte)
+}
+
+// KV is the plugin's own storage. It needs the capability kv.
+func (c *Call) KV() KV { return KV{c} }
+
+// Log writes a line to the host's log. Lines over the limit of the call are
+// dropped by the host.
+func (c *Call) Log(level abi.LogLevel, format string, args ...any) {
+	// A log line that cannot be written is nothing a handler can act on.
+	_ = c.do(abi.OpLog, abi.LogRequest{Level: level, Message: fmt.Sprintf(format, args...)}, nil)
+}
+
+// CountTokens counts each text with the tokenizer of the session's model.
+func (c *Call) CountTokens(texts ...string) ([]int, error) {
+	var resp abi.TokensResponse
+	if err := c.do(abi.OpTokensCount, abi.TokensRequest{Texts: texts}, &resp); err != nil {
+		return nil, err
+	}
+	if len(resp.Counts) != len(texts) {
+		return nil, &abi.Error{Code: abi.CodeInternal, Op: string(abi.OpTokensCount), Message: fmt.Sprintf("%d counts for %d texts", len(resp.Counts), len(texts))}
+	}
+	return resp.Counts, nil
+}
+
+// Messages returns messages of the input with their bodies, in the order
+// asked. A plugin whose manifest says content: lazy gets none otherwise.
+func (c *Call) Messages(ids ...string) ([]abi.InputMessage, error) {
+	var resp abi.MessagesResponse
+	err := c.do(abi.OpMessagesGet, abi.MessagesRequest{IDs: ids}, &resp)
+	return resp.Messages, err
+}
+
+// RequestCompaction asks for a compaction once the turn has completed. It
+// needs the capability compaction.request.
+func (c *Call) RequestCompaction(instructions string) error {
+	return c.do(abi.OpRequestCompact, abi.CompactionRequest{Instructions: instructions}, nil)
+}
+
+// do runs op. The error is an *abi.Error: the host's own, or CodeInternal
+// where the two do not understand each other.
+func (c *Call) do(op abi.Op, request, result any) error {
+	internal := func(what string, err error) error {
+		return &abi.Error{Code: abi.CodeInternal, Op: string(op), Message: what + ": " + err.Error(), Err: err}
+	}
+	req, err := json.Marshal(request)
+	if err != nil {
+		return internal("encode request", err)
+	}
+	var resp abi.HostResponse
+	if err := json.Unmarshal(c.host.HostCall(op, req), &resp); err != nil {
+		return internal("decode response", err)
+	}
+	if resp.Error != nil {
+		return resp.Error
+	}
+	if result == nil || len(resp.Result) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(resp.Result, result); err != nil {
+		return internal("decode result", err)
+	}
+	return nil
+}

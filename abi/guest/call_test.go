@@ -1,0 +1,92 @@
+package guest_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+)
+
+func TestKV(t *testing.T) {
+	kv := guest.NewCall(input(abi.HookTurnEnd), new(guesttest.Host)).KV()
+	for _, k := range []string{"facts/b.md", "facts/a.md", "other"} {
+		if err := kv.Set(k, "of "+k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, ok, err := kv.Get("facts/a.md"); v != "of facts/a.md" || !ok || err != nil {
+		t.Errorf("get: %q, %v, %v", v, ok, err)
+	}
+	if v, ok, err := kv.Get("facts"); v != "" || ok || err != nil {
+		t.Errorf("get of what is not there: %q, %v, %v", v, ok, err)
+	}
+	if keys, err := kv.List("facts/"); !slices.Equal(keys, []string{"facts/a.md", "facts/b.md"}) || err != nil {
+		t.Errorf("list: %q, %v", keys, err)
+	}
+	if err := errors.Join(kv.Delete("other"), kv.Delete("other")); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	if keys, _ := kv.List(""); len(keys) != 2 {
+		t.Errorf("after delete: %q", keys)
+	}
+	if err := kv.Set("../x", ""); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("a key that is none: %v", err)
+	}
+}
+
+func TestHostErrorsKeepTheirCode(t *testing.T) {
+	host := &guesttest.Host{Fail: map[abi.Op]*abi.Error{
+		abi.OpKVGet:          {Code: abi.CodeDenied, Message: "not granted"},
+		abi.OpRequestCompact: {Code: abi.CodeQuota, Message: "asked too often"},
+	}}
+	c := guest.NewCall(input(abi.HookTurnEnd), host)
+	_, _, err := c.KV().Get("x")
+	var e *abi.Error
+	if !errors.As(err, &e) || e.Code != abi.CodeDenied || e.Message != "not granted" {
+		t.Errorf("kv: %v", err)
+	}
+	if err := c.RequestCompaction("x"); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("request: %v", err)
+	}
+}
+
+func TestLogTokensMessagesRequest(t *testing.T) {
+	in := input(abi.HookTurnEnd)
+	host := &guesttest.Host{Messages: in.Messages}
+	c := guest.NewCall(in, host)
+	c.Log(abi.LogWarn, "%d facts", 3)
+	if !slices.Equal(host.Logs, []abi.LogRequest{{Level: abi.LogWarn, Message: "3 facts"}}) {
+		t.Errorf("logs: %+v", host.Logs)
+	}
+	if n, err := c.CountTokens("12345678", ""); !slices.Equal(n, []int{2, 0}) || err != nil {
+		t.Errorf("tokens: %v, %v", n, err)
+	}
+	if msgs, err := c.Messages("m1"); err != nil || len(msgs) != 1 || msgs[0].Text() != "a < b & ✓" || msgs[0].Tokens != 3 {
+		t.Errorf("messages: %+v, %v", msgs, err)
+	}
+	if _, err := c.Messages("m2"); abi.CodeOf(err) != abi.CodeUnknownID {
+		t.Errorf("unknown message: %v", err)
+	}
+	if err := c.RequestCompaction("keep the plan"); err != nil || len(host.Requests) != 1 || host.Requests[0].Instructions != "keep the plan" {
+		t.Errorf("request: %+v, %v", host.Requests, err)
+	}
+	if host.Calls[abi.OpMessagesGet] != 2 {
+		t.Errorf("calls: %v", host.Calls)
+	}
+}
+
+type brokenHost string
+
+func (h brokenHost) HostCall(abi.Op, []byte) []byte { return []byte(h) }
+
+func TestBrokenResponsesAreErrors(t *testing.T) {
+	for _, resp := range []string{"", "{", `{"result":[]}`, `{"result":{"counts":[1,2]}}`} {
+		c := guest.NewCall(input(abi.HookTurnEnd), brokenHost(resp))
+		if _, err := c.CountTokens("one text"); abi.CodeOf(err) != abi.CodeInternal {
+			t.Errorf("response %q: %v", resp, err)
+		}
+	}
+}

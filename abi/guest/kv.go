@@ -1,0 +1,33 @@
+package guest
+
+import "github.com/kagewasm/kagewasm/abi"
+
+// KV is the storage of a plugin: text under keys like "facts/x.md"; see
+// [abi.KVRequest] for their rules. It outlasts the call, and sessions share
+// it. Errors are *abi.Error: CodeDenied without the capability kv, CodeQuota
+// where it is full, CodeUsage for a bad key.
+type KV struct{ c *Call }
+
+// Get returns the value under key and whether there is one.
+func (kv KV) Get(key string) (value string, found bool, err error) {
+	var resp abi.KVResponse
+	err = kv.c.do(abi.OpKVGet, abi.KVRequest{Key: key}, &resp)
+	return resp.Value, resp.Found, err
+}
+
+// Set stores value under key, in place of what was there.
+func (kv KV) Set(key, value string) error {
+	return kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value}, nil)
+}
+
+// Delete removes key. A key that is not there is no error.
+func (kv KV) Delete(key string) error {
+	return kv.c.do(abi.OpKVDelete, abi.KVRequest{Key: key}, nil)
+}
+
+// List returns the keys that begin with prefix, sorted.
+func (kv KV) List(prefix string) ([]string, error) {
+	var resp abi.KVResponse
+	err := kv.c.do(abi.OpKVList, abi.KVRequest{Key: prefix}, &resp)
+	return resp.Keys, err
+}

@@ -1,0 +1,95 @@
+package guest
+
+import (
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// A module's exports. Each takes nothing and returns 0, or 1 for a failure
+// whose text was handed to error_write.
+
+//go:wasmexport pre_compact
+func exportPreCompact() int32 { return run(abi.HookPreCompact) }
+
+//go:wasmexport post_compact
+func exportPostCompact() int32 { return run(abi.HookPostCompact) }
+
+//go:wasmexport turn_end
+func exportTurnEnd() int32 { return run(abi.HookTurnEnd) }
+
+// The host's bulk calls; see abi.ImportModule. Pointers are of this module's
+// memory, lengths in bytes.
+
+//go:wasmimport kagewasm:host/env input_length
+func hostInputLength() int32
+
+//go:wasmimport kagewasm:host/env input_read
+func hostInputRead(ptr unsafe.Pointer, offset, length int32) int32
+
+//go:wasmimport kagewasm:host/env output_write
+func hostOutputWrite(ptr unsafe.Pointer, length int32) int32
+
+//go:wasmimport kagewasm:host/env error_write
+func hostErrorWrite(ptr unsafe.Pointer, length int32)
+
+//go:wasmimport kagewasm:host/env host_call
+func hostCall(op unsafe.Pointer, opLen int32, req unsafe.Pointer, reqLen int32) int32
+
+//go:wasmimport kagewasm:host/env response_read
+func hostResponseRead(ptr unsafe.Pointer, offset, length int32) int32
+
+// Main does nothing in a module, whose main never runs. In a program that was
+// built as a command it says how to build a module.
+func Main() {
+	panic("guest: Main: a plugin is a module without a start: build it with -buildmode=c-shared (kagewasm build does)")
+}
+
+// An instance serves one call and is thrown away, so collecting before memory
+// gets tight is work for nothing.
+func init() {
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(gcAbove)
+}
+
+// run serves one call.
+func run(hook abi.Hook) int32 {
+	out, err := registered.plugin.Serve(hook, readAll(hostInputLength(), hostInputRead), imported{})
+	if err != nil {
+		text := err.Error()
+		hostErrorWrite(unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
+		return 1
+	}
+	if len(out) > 0 && hostOutputWrite(unsafe.Pointer(unsafe.SliceData(out)), int32(len(out))) != 0 {
+		const text = "output: longer than the host allows"
+		hostErrorWrite(unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
+		return 1
+	}
+	return 0
+}
+
+const (
+	gcPercent = 400
+	gcAbove   = 40 << 20 // bytes; the default memory of a call is 64 MiB
+)
+
+// readAll copies length bytes out of the host.
+func readAll(length int32, read func(ptr unsafe.Pointer, offset, length int32) int32) []byte {
+	if length <= 0 {
+		return nil
+	}
+	buf := make([]byte, length)
+	n := read(unsafe.Pointer(unsafe.SliceData(buf)), 0, length)
+	return buf[:max(0, min(n, length))]
+}
+
+// imported is the host behind the imports.
+type imported struct{}
+
+func (imported) HostCall(op abi.Op, request []byte) []byte {
+	name := string(op)
+	n := hostCall(unsafe.Pointer(unsafe.StringData(name)), int32(len(name)),
+		unsafe.Pointer(unsafe.SliceData(request)), int32(len(request)))
+	return readAll(n, hostResponseRead)
+}

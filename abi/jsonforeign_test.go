@@ -1,0 +1,35 @@
+package abi_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+func TestCheckForeignJSON(t *testing.T) {
+	for _, c := range []struct {
+		why, doc string
+		offset   int // -1: accepted
+	}{
+		{"keys of other programs may differ in case alone", `{"files":{"README.md":1,"readme.md":2}}`, -1},
+		{"the same key twice is ambiguous at any depth", `{"a":{"b":1,"b":2}}`, 15},
+		{"the same key in another spelling too", `{"a":1,"\u0061":2}`, 15},
+		{"a document ends where it ends", `{} {}`, 3},
+		{"text is UTF-8", "{\"a\":\"\xff\"}", 6},
+		{"nesting is bounded", strings.Repeat("[", abi.MaxJSONDepth+1), abi.MaxJSONDepth},
+		{"a cut-off document is none", `{"a":`, 5},
+	} {
+		err := abi.CheckForeignJSON([]byte(c.doc))
+		var fault *abi.JSONError
+		switch {
+		case c.offset < 0 && err != nil:
+			t.Errorf("%s: %s: %v", c.why, c.doc, err)
+		case c.offset >= 0 && !errors.As(err, &fault):
+			t.Errorf("%s: %s: accepted", c.why, c.doc)
+		case c.offset >= 0 && fault.Offset != c.offset:
+			t.Errorf("%s: %s: offset %d, want %d (%v)", c.why, c.doc, fault.Offset, c.offset, err)
+		}
+	}
+}

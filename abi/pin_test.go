@@ -1,0 +1,131 @@
+package abi_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+func TestK10Pinned(t *testing.T) {
+	keep := func(msgs []abi.Message, raw string, at ...int) []abi.Message {
+		for _, i := range at {
+			msgs[i].Meta = abi.Meta{abi.MetaAlwaysKeep: json.RawMessage(raw)}
+		}
+		return msgs
+	}
+	isAssistant := func(m *abi.Message) bool { return m.Role == abi.RoleAssistant }
+	isLast := func(m *abi.Message) bool { return m.ID == "m3" }
+	for name, c := range map[string]struct {
+		why   string
+		msgs  []abi.Message
+		preds []func(*abi.Message) bool
+		want  []int
+	}{
+		"empty":       {"nothing to pin", nil, nil, nil},
+		"head":        {"system messages and the first message of a person", script("sys", "sys", "user", "say", "user"), nil, []int{0, 1, 2}},
+		"meta first":  {"logs begin with entries that no person typed", script("meta", "sys", "meta", "user", "user"), nil, []int{1, 3}},
+		"no system":   {"the first message of a person is enough", script("say", "user", "sys"), nil, []int{1}},
+		"late system": {"a system message after the first person's is ordinary", script("user", "sys"), nil, []int{0}},
+		"no person":   {"then every system message is head", script("sys", "meta", "say", "sys"), nil, []int{0, 3}},
+		"marked":      {"a mark pins anywhere", keep(script("user", "say", "user", "say"), "true", 1, 3), nil, []int{0, 1, 3}},
+		"marked, spaced": {"white space around true is no difference",
+			keep(script("user", "say"), " true\n", 1), nil, []int{0, 1}},
+		"marked with a text": {"only the literal true is a mark", keep(script("user", "say"), `"true"`, 1), nil, []int{0}},
+		"marked false":       {"false is none", keep(script("user", "say"), "false", 1), nil, []int{0}},
+		"predicates": {"operators add to the pins, each of their predicates", script("user", "say", "meta", "meta"),
+			[]func(*abi.Message) bool{isAssistant, isLast}, []int{0, 1, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := indices(abi.Pinned(c.msgs, c.preds...)); !slices.Equal(got, c.want) {
+				t.Errorf("pinned %v, want %v: %s", got, c.want, c.why)
+			}
+		})
+	}
+}
+
+func TestK10CurrentTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		why  string
+		msgs []abi.Message
+		want []int
+	}{
+		"empty":         {"no messages", nil, nil},
+		"one":           {"a person's message that is also the last unit", script("user"), []int{0}},
+		"plain":         {"last person's message and last unit", script("user", "say", "user", "say"), []int{2, 3}},
+		"long turn":     {"earlier units of a long turn are candidates", script("user", "call:a", "res:a", "call:b", "res:b"), []int{0, 3, 4}},
+		"whole unit":    {"the unit of the last message begins earlier", script("user", "call:a,b", "say", "res:a", "res:b"), []int{0, 1, 3, 4}},
+		"open calls":    {"the model waits for results", script("user", "say", "call:a"), []int{0, 2}},
+		"kind is later": {"what a harness wrote is no turn of a person", script("user", "say", "meta"), []int{0, 2}},
+		"no person":     {"then the last unit alone", script("sys", "say"), []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := indices(abi.CurrentTurn(c.msgs)); !slices.Equal(got, c.want) {
+				t.Errorf("turn %v, want %v: %s", got, c.want, c.why)
+			}
+		})
+	}
+}
+
+func TestI1PrefixEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		why  string
+		msgs []abi.Message
+		want int
+	}{
+		"empty":        {"the only place there is", nil, 0},
+		"head":         {"after the first message of a person", script("sys", "user", "say", "user"), 2},
+		"meta first":   {"what stands before it stays before it", script("sys", "meta", "user", "say"), 3},
+		"no person":    {"after the leading system messages", script("sys", "sys", "say", "sys"), 2},
+		"nothing":      {"no system and no person: at the front", script("say", "say"), 0},
+		"unit across":  {"never between a call and its result", script("call:a", "user", "res:a", "say"), 3},
+		"units across": {"a chain of overlapping units is passed whole", script("call:a", "user", "call:b", "res:a", "res:b", "say"), 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := abi.PrefixEnd(c.msgs); got != c.want {
+				t.Errorf("prefix ends at %d, want %d: %s", got, c.want, c.why)
+			}
+		})
+	}
+}
+
+// checkGaps holds NextGap to its definition at every index: the first place at
+// or after it that is inside no unit; and PrefixEnd to being such a place.
+func checkGaps(t interface{ Fatalf(string, ...any) }, msgs []abi.Message) {
+	units, _ := abi.Units(msgs)
+	inside := make([]bool, len(msgs)+1)
+	for _, u := range units {
+		for i := u[0] + 1; i <= u[len(u)-1]; i++ {
+			inside[i] = true
+		}
+	}
+	for i := range len(msgs) + 1 {
+		want := i
+		for inside[want] {
+			want++
+		}
+		// The quadratic walk over long sessions is left to the short ones.
+		if len(msgs) > 200 && i%37 != 0 {
+			continue
+		}
+		if got := abi.NextGap(msgs, i); got != want {
+			t.Fatalf("the gap at or after %d is %d, want %d", i, got, want)
+		}
+	}
+	if end := abi.PrefixEnd(msgs); inside[end] {
+		t.Fatalf("prefix ends at %d, inside a unit", end)
+	}
+}
+
+func TestNextGapNeverInsideAUnit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := drawMessages(t)
+		checkGaps(t, msgs)
+		if got := abi.NextGap(msgs, len(msgs)); got != len(msgs) {
+			t.Fatalf("the end is a gap, got %d", got)
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/kit"
+)
+
+func newBuild(e env) *cobra.Command {
+	var out, manifest string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "build [DIR|X.wasm]",
+		Short: "Build a plugin and put its manifest inside",
+		Long: `Compile the Go plugin in DIR (default: the working directory) to a .wasm module
+and put its plugin.yaml inside. Given a module that another compiler made, only
+the manifest is put inside: the plugin.yaml beside it, or the one of --manifest.`,
+		Example: `  kagewasm build plugins/markdown -o build/
+  kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			progress := newProgress(e)
+			progress.step("building %s", dir)
+			result, err := build(c, dir, manifest, out)
+			progress.done()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(e.stdout, result)
+			}
+			p := printer{w: e.stdout}
+			p.linef("%s  %s  %s %s  %s", result.Path, bytesOf(result.Size), result.Manifest.Name, result.Manifest.Version, result.Digest)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the `FILE` to write, or a folder to write NAME.wasm in")
+	cmd.Flags().StringVar(&manifest, "manifest", "", "the plugin.yaml for a module that is already built")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	_ = cmd.MarkFlagFilename("manifest", "yaml", "yml")
+	return cmd
+}
+
+func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
+	if !strings.HasSuffix(dir, ".wasm") {
+		if manifest != "" {
+			return kit.Result{}, usagef("--manifest is for a module that is already built: %s is a folder, and has its own plugin.yaml", dir)
+		}
+		return kit.Build(c.Context(), kit.Options{Dir: dir, Out: out})
+	}
+	if manifest == "" {
+		manifest = filepath.Join(filepath.Dir(dir), "plugin.yaml")
+	}
+	return kit.Embed(c.Context(), dir, manifest, out)
+}

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// compactFlags are the flags of compact, as they are typed.
+type compactFlags struct {
+	pluginFlags
+	format, to          string
+	model               string
+	window              int
+	strategy            string
+	plugins             []string
+	upper, lower        float64
+	force, dryRun       bool
+	target              int
+	ledgerTokens        int
+	overhead            int
+	instructions        string
+	noPrune             bool
+	out, report         string
+	asJSON, quiet       bool
+	targetSet, upperSet bool
+	lowerSet, ledgerSet bool
+	windowSet           bool
+}
+
+func newCompact(e env) *cobra.Command {
+	f := &compactFlags{}
+	cmd := &cobra.Command{
+		Use:   "compact FILE",
+		Short: "Make a session fit its model's context window again",
+		Long: `Read a session, and where it fills too much of the model's context window make
+it smaller: old tool output is shortened, then the oldest messages are replaced
+by a note with the exact names that stood in them. Plugins may take part.
+
+FILE is a session in any known format, or - for standard input. It is never
+changed. Without --out the result goes to standard output and the report, for a
+person, to standard error.`,
+		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
+  kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
+  kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
+		Args: exactArgs("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			changed := c.Flags().Changed
+			f.targetSet, f.upperSet, f.lowerSet = changed("target"), changed("upper"), changed("lower")
+			f.ledgerSet, f.windowSet = changed("ledger-tokens"), changed("window")
+			return f.run(c.Context(), e, args[0])
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
+	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
+	fs.StringVar(&f.model, "model", "", "the model's `NAME`, for its window and tokenizer (default: what the session says)")
+	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS` (default: the model's; 128,000 where unknown)")
+	fs.StringVar(&f.strategy, "strategy", strategies.NameDrop, "what to do where no compactor plugin has a plan: drop")
+	fs.StringArrayVar(&f.plugins, "plugin", nil, "load a plugin, `X.wasm`; may be repeated")
+	fs.Float64Var(&f.upper, "upper", kagewasm.DefaultUpper, "`FRACTION` of the window over which to compact")
+	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to")
+	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
+	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
+	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, at most 4,000); 0 writes none")
+	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")
+	fs.StringVar(&f.instructions, "instructions", "", "what the compaction should keep in view, for plugins")
+	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing but the report")
+	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
+	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
+	fs.BoolVar(&f.asJSON, "json", false, "print the report as JSON (to standard output where the result does not go there)")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no report")
+	f.register(cmd)
+	completeWith := func(flag string, values []string) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	completeWith("format", append([]string{string(transcript.Auto)}, formatList()...))
+	completeWith("to", append([]string{string(transcript.Same)}, formatList()...))
+	completeWith("strategy", []string{strategies.NameDrop})
+	_ = cmd.MarkFlagFilename("plugin", "wasm")
+	return cmd
+}
+
+func formatList() []string {
+	var list []string
+	for _, f := range transcript.Formats() {
+		list = append(list, string(f))
+	}
+	return list
+}
+
+func formatNames() string { return strings.Join(formatList(), ", ") }
+
+func (f *compactFlags) run(ctx context.Context, e env, path string) error {
+	progress := newProgress(e)
+	defer progress.done()
+	if err := f.checkPaths(path); err != nil {
+		return err
+	}
+	progress.step("reading %s", path)
+	session, err := readSession(e, path, transcript.Format(f.format))
+	if err != nil {
+		return err
+	}
+	model := f.resolve(session)
+	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	if err != nil {
+		return err
+	}
+	tools, err := counter.Tools(ctx, session.Tools)
+	if err != nil {
+		return err
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	if err != nil {
+		return err
+	}
+	defer l.close(context.WithoutCancel(ctx))
+	opts, err := f.options(ctx, l, counter, progress)
+	if err != nil {
+		return err
+	}
+	compactor, err := kagewasm.New(opts)
+	if err != nil {
+		return err
+	}
+	progress.step("compacting %s messages", number(len(session.Messages)))
+	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
+	result, err := compactor.Compact(ctx, f.request(path, session, model, tools.Tokens, sink))
+	if result != nil {
+		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
+	}
+	if err == nil {
+		err = sink.write(result)
+	}
+	progress.done()
+	return f.tell(e, path, result, err)
+}
+
+// checkPaths refuses to overwrite what was read.
+func (f *compactFlags) checkPaths(in string) error {
+	if in == "-" {
+		return nil
+	}
+	for flag, path := range map[string]string{"--out": f.out, "--report": f.report} {
+		if path != "" && sameFile(in, path) {
+			return usagef("%s %s is the input: give another file, the session itself is never changed", flag, path)
+		}
+	}
+	if f.out != "" && f.report != "" && (filepath.Clean(f.out) == filepath.Clean(f.report) || sameFile(f.out, f.report)) {
+		return usagef("--out and --report are both %s: give two files", f.out)
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	if x, err := filepath.Abs(a); err == nil {
+		if y, err := filepath.Abs(b); err == nil && x == y {
+			return true
+		}
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func readSession(e env, path string, format transcript.Format) (*transcript.Session, error) {
+	var data []byte
+	var err error
+	if path == "-" {
+		data, err = io.ReadAll(e.stdin)
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read session", Message: err.Error(), Err: err}
+	}
+	return transcript.Read(path, data, format)
+}
+
+// resolve finds the model: what was asked for, else what the session says.
+func (f *compactFlags) resolve(s *transcript.Session) tokens.Model {
+	name := f.model
+	if name == "" {
+		name = s.Model
+	}
+	if !f.windowSet {
+		return tokens.Default().Resolve(name)
+	}
+	window := f.window
+	m := tokens.Default().Resolve(name)
+	m.ContextWindow = &window
+	return m
+}
+
+func (f *compactFlags) options(ctx context.Context, l *loader, counter *tokens.Counter, progress *progress) (kagewasm.Options, error) {
+	opts := kagewasm.Options{Counter: counter, Strategy: f.strategy, Memory: l.state.kv, LedgerTokens: f.ledgerTokens}
+	opts.Prune.Off = f.noPrune
+	if f.ledgerSet && f.ledgerTokens == 0 {
+		opts.LedgerTokens = -1
+	}
+	for _, t := range []struct {
+		set   bool
+		name  string
+		value float64
+		to    *float64
+	}{{f.upperSet, "upper", f.upper, &opts.Upper}, {f.lowerSet, "lower", f.lower, &opts.Lower}} {
+		if !t.set {
+			continue
+		}
+		if !(t.value > 0 && t.value <= 1) {
+			return opts, usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
+		}
+		*t.to = t.value
+	}
+	if f.windowSet && f.window <= 0 {
+		return opts, usagef("--window %d: give the context window in tokens", f.window)
+	}
+	if f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0 {
+		return opts, usagef("--overhead, --target and --ledger-tokens cannot be negative")
+	}
+	plugins, err := l.loadAll(ctx, f.plugins, progress)
+	for _, p := range plugins {
+		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
+	}
+	return opts, err
+}
+
+func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Model, tools int, sink *sink) kagewasm.Request {
+	req := kagewasm.Request{
+		Session:  abi.Session{ID: sessionID(path, s), Model: m.Name(), ContextWindow: m.ContextWindow},
+		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
+		Instructions: f.instructions, Commit: sink.commit,
+	}
+	if f.targetSet {
+		req.Target = &f.target
+	}
+	return req
+}
+
+// sessionID is the session's own id, or the name of its file.
+func sessionID(path string, s *transcript.Session) string {
+	if s.ID != "" {
+		return s.ID
+	}
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// tell writes the reports. An error of the compaction wins over one of them.
+func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, err error) error {
+	if result == nil {
+		return err
+	}
+	if f.report != "" {
+		var buf bytes.Buffer
+		rerr := printJSON(&buf, result.Report)
+		if rerr == nil {
+			rerr = writeFile(f.report, buf.Bytes())
+		}
+		err = errors.Join(err, rerr)
+	}
+	switch {
+	case f.asJSON:
+		w := e.stderr
+		if f.out != "" || f.dryRun {
+			w = e.stdout
+		}
+		err = errors.Join(err, printJSON(w, result.Report))
+	case !f.quiet:
+		human{printer{w: e.stderr, color: e.color}}.report(path, f.out, result)
+	}
+	return err
+}
+
+// sink writes the session to where it was asked for, once.
+type sink struct {
+	e       env
+	session *transcript.Session
+	to      transcript.Format
+	out     string
+	dryRun  bool
+	written bool
+}
+
+func (s *sink) commit(_ context.Context, r *kagewasm.Result) error { return s.write(r) }
+
+func (s *sink) write(r *kagewasm.Result) error {
+	if s.written || s.dryRun {
+		return nil
+	}
+	data, err := s.session.Encode(r.Messages, s.to)
+	if err != nil {
+		return err
+	}
+	if s.out != "" {
+		err = writeFile(s.out, data)
+	} else {
+		_, err = s.e.stdout.Write(data)
+	}
+	s.written = err == nil
+	return err
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, data []byte) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	if _, err = tmp.Write(data); err != nil {
+		return err
+	}
+	if err = tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// human writes reports for a person.
+type human struct{ printer }
+
+// report says what happened to a session.
+func (h human) report(path, out string, result *kagewasm.Result) {
+	r := &result.Report
+	h.linef("%s %s", h.paint(bold, "session"), path)
+	h.linef("  %s", h.verdict(r))
+	window := number(r.Window)
+	if r.ContextWindow == nil {
+		window += " (assumed: the model's is not known)"
+	}
+	if r.Model != "" {
+		window += "  model " + r.Model
+	}
+	h.field("window", "%s", window)
+	h.field("tokens", "%s → %s  %s", number(r.TokensBefore), number(r.TokensAfter), h.bar(r))
+	h.field("messages", "%s → %s", number(r.MessagesBefore), number(r.MessagesAfter))
+	if r.Pruned.Count > 0 {
+		h.field("pruned", "%s old tool results, %s tokens", number(r.Pruned.Count), number(r.Pruned.TokensSaved))
+	}
+	if r.Compacted {
+		by := r.Strategy
+		if r.Source != nil && r.Source.Type == abi.SourcePlugin {
+			by += " by " + r.Source.Name
+		}
+		h.field("strategy", "%s", by)
+		h.field("superseded", "%s", idRange(r.Superseded))
+		h.field("kept", "%s, %d of them pinned", idRange(r.Kept), len(r.Pinned))
+		h.field("inserted", "%s  (exact names: %s tokens)", strings.Join(r.Inserted, ", "), number(r.Metrics.LedgerTokens))
+	}
+	h.hooks(r.Hooks)
+	h.retained(r.Retained)
+	h.failures(r.Failures)
+	h.summary(r)
+	if r.DryRun {
+		h.linef("%s", h.paint(yellow, "dry run: nothing was written"))
+	} else if out != "" {
+		h.linef("%s %s", h.paint(dim, "written to"), out)
+	}
+}
+
+func (h human) verdict(r *kagewasm.Report) string {
+	s := green
+	switch {
+	case r.Fallback || r.ReasonCode == abi.ReasonPinnedExceedTarget || r.ReasonCode == abi.ReasonCurrentTurnExceedsTarget:
+		s = yellow
+	case !r.Compacted:
+		s = cyan
+	}
+	text := string(r.ReasonCode)
+	if r.Fallback {
+		text += ", by fallback"
+	}
+	return h.paint(s, text) + ": " + r.Reason
+}
+
+// bar draws how full the window is, before and after.
+func (h human) bar(r *kagewasm.Report) string {
+	const width = 24
+	cells := func(tokens int) int { return min(width, (tokens*width+r.Window-1)/r.Window) }
+	before, after := cells(r.TokensBefore), cells(r.TokensAfter)
+	full := strings.Repeat("█", after) + strings.Repeat("░", max(0, before-after)) + strings.Repeat("·", width-max(before, after))
+	percent := func(n int) string { return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(r.Window)) }
+	return h.paint(cyan, full) + " " + percent(r.TokensBefore) + " → " + percent(r.TokensAfter)
+}
+
+func (h human) hooks(list []hooks.Outcome) {
+	for i, o := range list {
+		label := ""
+		if i == 0 {
+			label = "hooks"
+		}
+		s := green
+		if o.Error != nil {
+			s = red
+		}
+		line := fmt.Sprintf("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)), o.MS, bytesOf(o.PeakMemoryBytes))
+		if calls := hostCalls(o.HostCalls); calls != "" {
+			line += ", " + calls
+		}
+		h.field(label, "%s", line)
+		for _, w := range o.Warnings {
+			h.field("", "  %s", h.paint(yellow, "warning: "+abi.Defuse(w)))
+		}
+		for _, l := range o.Logs {
+			h.field("", "  %s", h.paint(dim, string(l.Level)+": "+shortened(abi.Defuse(l.Message), 100)))
+		}
+	}
+}
+
+func hostCalls(calls map[abi.Op]int) string {
+	n := 0
+	for _, k := range calls {
+		n += k
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 host call"
+	}
+	return fmt.Sprintf("%d host calls", n)
+}
+
+func (h human) retained(facts []hooks.Fact) {
+	const show = 5
+	for i, f := range facts {
+		label := ""
+		if i == 0 {
+			label = "retained"
+		}
+		if i == show {
+			h.field("", "… and %d more", len(facts)-show)
+			return
+		}
+		h.field(label, "%s: %s", f.Plugin, shortened(abi.Defuse(f.Text), 90))
+	}
+}
+
+func (h human) failures(list []*abi.Error) {
+	for i, f := range list {
+		label := ""
+		if i == 0 {
+			label = "failures"
+		}
+		h.field(label, "%s %s", h.paint(red, string(f.Code)), abi.Defuse(f.Error()))
+		if f.Hint != "" {
+			h.field("", "  %s", h.paint(dim, abi.Defuse(f.Hint)))
+		}
+	}
+}
+
+// summary shows how the note begins.
+func (h human) summary(r *kagewasm.Report) {
+	if r.Summary == "" {
+		return
+	}
+	const lines, width = 14, 110
+	h.linef("%s", h.paint(bold, "note to the model"))
+	n := 0
+	for line := range strings.Lines(r.Summary) {
+		line = strings.TrimRight(line, "\n")
+		if n++; n > lines {
+			h.linef("  %s", h.paint(dim, fmt.Sprintf("… %d more lines", strings.Count(r.Summary, "\n")+1-lines)))
+			return
+		}
+		h.linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
+	}
+}
+
+// idRange names a list of ids by its ends.
+func idRange(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return "none"
+	case 1:
+		return "1 message (" + shortened(ids[0], 24) + ")"
+	}
+	return fmt.Sprintf("%s messages (%s … %s)", number(len(ids)), shortened(ids[0], 24), shortened(ids[len(ids)-1], 24))
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+func newInspect(e env) *cobra.Command {
+	f := &pluginFlags{}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "inspect X.wasm",
+		Short: "Show what a plugin is, what it wants, and what it would get",
+		Args:  exactArgs("X.wasm"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			l, err := openLoader(ctx, e, f, nil)
+			if err != nil {
+				return err
+			}
+			defer l.close(context.WithoutCancel(ctx))
+			p, err := l.load(ctx, args[0], true)
+			if err == nil {
+				err = l.unusedKnob()
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if asJSON {
+				return printJSON(e.stdout, p.Info())
+			}
+			showInfo(printer{w: e.stdout, color: e.color}, p.Info())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.register(cmd)
+	return cmd
+}
+
+func showInfo(p printer, i runtime.Info) {
+	p.linef("%s %s", p.paint(bold, i.Name), i.Version)
+	if i.Description != "" {
+		p.linef("  %s", i.Description)
+	}
+	p.field("digest", "%s", i.Digest)
+	p.field("size", "%s", bytesOf(i.Size))
+	p.field("roles", "%s", joined(i.Roles))
+	p.field("hooks", "%s", joined(i.Hooks))
+	p.field("content", "%s", i.Content)
+	if i.Memory != nil {
+		most := "as its limit allows"
+		if i.Memory.MaxBytes > 0 {
+			most = bytesOf(i.Memory.MaxBytes)
+		}
+		p.field("memory", "from %s to %s", bytesOf(i.Memory.MinBytes), most)
+	}
+	p.field("limits", "%d ms, %d MiB, %s out, %s log", i.Limits.TimeoutMS, i.Limits.MemoryMB, bytesOf(i.Limits.OutputBytes), bytesOf(i.Limits.LogBytes))
+	for _, c := range i.Capabilities {
+		p.field("capability", "%s", capabilityLine(p, c))
+	}
+	names := make([]string, 0, len(i.Knobs))
+	for name := range i.Knobs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		k := i.Knobs[name]
+		p.field("knob", "%s = %s  %s", name, i.Config[name], p.paint(dim, knobLine(k)))
+	}
+	p.field("imports", "%s", strings.Join(i.Imports, "\n              "))
+	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
+}
+
+func capabilityLine(p printer, c runtime.CapabilityInfo) string {
+	name := string(c.Name)
+	if len(c.Hosts) > 0 {
+		name += " " + strings.Join(c.Hosts, ", ")
+	}
+	switch {
+	case !c.Asked:
+		return name + ": granted, not asked for"
+	case c.Granted:
+		return name + ": " + p.paint(green, "granted") + "  " + p.paint(dim, abi.Defuse(c.Reason))
+	}
+	return name + ": " + p.paint(yellow, "denied") + "  " + p.paint(dim, abi.Defuse(c.Reason))
+}
+
+func knobLine(k abi.Knob) string {
+	line := string(k.Type)
+	switch k.Type {
+	case abi.KnobRange, abi.KnobIntRange:
+		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
+	case abi.KnobEnum:
+		line += " " + strings.Join(k.Values, "|")
+	}
+	if k.Label != "" {
+		line += ": " + abi.Defuse(k.Label)
+	}
+	return line
+}
+
+func joined[T ~string](list []T) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = string(v)
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// pluginFlags are the flags of every command that loads plugins.
+type pluginFlags struct {
+	state   string
+	engine  string
+	grants  []string
+	denies  []string
+	knobs   []string
+	timeout int
+	memory  int
+}
+
+func (f *pluginFlags) register(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+inMemory+" keeps nothing (default: the platform's state folder)")
+	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins")
+	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST")
+	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
+	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
+	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
+	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
+	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{runtime.EngineNative, runtime.EngineExtism}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("grant", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("deny", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func capabilityNames() []string {
+	var names []string
+	for _, c := range abi.Capabilities {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+// granted is what plugins get that a person loads by name: what stays on this
+// machine, within quotas. The network and models cost something or tell
+// somebody, and are granted one by one.
+func (f *pluginFlags) granted() (runtime.Grants, error) {
+	g := runtime.Grants{KV: true, CompactionRequest: true, CompactionSummary: true}
+	for _, s := range f.grants {
+		name, host, hasHost := strings.Cut(s, "=")
+		if err := setGrant(&g, abi.Capability(name), true, host, hasHost); err != nil {
+			return g, err
+		}
+	}
+	for _, s := range f.denies {
+		if err := setGrant(&g, abi.Capability(s), false, "", false); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+func setGrant(g *runtime.Grants, c abi.Capability, on bool, host string, hasHost bool) error {
+	if hasHost && c != abi.CapHTTP {
+		return usagef("capability %s takes no value", c)
+	}
+	switch c {
+	case abi.CapKV:
+		g.KV = on
+	case abi.CapModel:
+		g.Model = on
+	case abi.CapCompactionRequest:
+		g.CompactionRequest = on
+	case abi.CapCompactionSummary:
+		g.CompactionSummary = on
+	case abi.CapHTTP:
+		switch {
+		case !on:
+			g.HTTP = nil
+		case host == "":
+			return usagef("capability http: name a host, as in --grant http=api.example.com")
+		default:
+			g.HTTP = append(g.HTTP, host)
+		}
+	default:
+		return usagef("capability %q: known are %s", c, strings.Join(capabilityNames(), ", "))
+	}
+	return nil
+}
+
+// loader loads the plugins of one command.
+type loader struct {
+	flags   *pluginFlags
+	state   *state
+	runtime *runtime.Runtime
+	grants  runtime.Grants
+	used    []bool // knob flags that some plugin took
+}
+
+func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter) (*loader, error) {
+	grants, err := f.granted()
+	if err != nil {
+		return nil, err
+	}
+	st, err := openState(f.state, e.stateHome)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter})
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs))}, nil
+}
+
+func (l *loader) close(ctx context.Context) {
+	l.runtime.Close(ctx)
+	l.state.Close()
+}
+
+// load loads one module. Knob values have to fit its manifest, so it is read
+// first without them.
+func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
+	opts := runtime.PluginOptions{
+		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport,
+		Limits: abi.Limits{TimeoutMS: l.flags.timeout, MemoryMB: l.flags.memory},
+	}
+	if len(l.flags.knobs) > 0 {
+		plain, err := l.runtime.LoadFile(ctx, path, opts)
+		if err != nil {
+			return nil, err
+		}
+		opts.Config, err = l.config(plain.Manifest())
+		plain.Close(ctx)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l.runtime.LoadFile(ctx, path, opts)
+}
+
+// config turns the knob flags that are meant for the plugin into values.
+func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
+	config := make(abi.Config)
+	for i, s := range l.flags.knobs {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, usagef("knob %q: write NAME=VALUE or PLUGIN.NAME=VALUE", s)
+		}
+		if plugin, rest, ok := strings.Cut(name, "."); ok {
+			if plugin != m.Name {
+				continue
+			}
+			name = rest
+		} else if _, ok := m.Knobs[name]; !ok {
+			continue
+		}
+		knob, ok := m.Knobs[name]
+		if !ok {
+			return nil, usagef("knob %q: %s has no such knob (see kagewasm inspect)", s, m.Name)
+		}
+		raw, err := knob.Parse(value)
+		if err != nil {
+			return nil, usagef("knob %s of %s: %w", name, m.Name, err)
+		}
+		config[name] = raw
+		l.used[i] = true
+	}
+	return config, nil
+}
+
+// unusedKnob is an error where a knob flag fits no plugin.
+func (l *loader) unusedKnob() error {
+	if i := slices.Index(l.used, false); i >= 0 {
+		return usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])
+	}
+	return nil
+}
+
+// loadAll loads every module, and says which one it is about when it fails.
+func (l *loader) loadAll(ctx context.Context, paths []string, progress *progress) ([]*runtime.Plugin, error) {
+	var loaded []*runtime.Plugin
+	for _, path := range paths {
+		progress.step("loading %s", filepath.Base(path))
+		p, err := l.load(ctx, path, false)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		loaded = append(loaded, p)
+	}
+	return loaded, l.unusedKnob()
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// doMain runs one command line and returns its exit code.
+func doMain(ctx context.Context, args []string, e env) int {
+	root := newRoot(e)
+	root.SetArgs(args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	printError(e, err)
+	return exitCode(err)
+}
+
+func newRoot(e env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kagewasm",
+		Short: "Compact the context of LLM agents, with WebAssembly plugins taking part",
+		Long: `kagewasm makes agent sessions fit their model again: it says what it did, checks
+the result, and loses nothing on the way. Plugins are .wasm modules, held to
+memory and time limits on every call.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.CompletionOptions.DisableDefaultCmd = false
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())}
+	})
+	root.AddCommand(newCompact(e), newRun(e), newInspect(e), newBuild(e), newVersion(e))
+	return root
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// usageCodes are failures of what the person gave us: nothing was run.
+var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, abi.CodeRefused: true}
+
+func exitCode(err error) int {
+	var u usageError
+	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] || isCobraUsage(err) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// isCobraUsage recognises what cobra reports without a type of its own.
+func isCobraUsage(err error) bool {
+	for _, s := range []string{"unknown command", "accepts ", "requires at least", "unknown flag"} {
+		if strings.HasPrefix(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+// printError says what went wrong, where, and what to do.
+func printError(e env, err error) {
+	p := printer{w: e.stderr, color: e.color}
+	p.linef("%s %s", p.paint(red, "kagewasm:"), abi.Defuse(err.Error()))
+	var a *abi.Error
+	if errors.As(err, &a) && a.Hint != "" {
+		p.linef("  %s", p.paint(dim, abi.Defuse(a.Hint)))
+	}
+}
+
+// exactArgs is cobra.ExactArgs with an error that names what is missing.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return usagef("%s: got %d arguments, want %d: %s", c.CommandPath(), len(args), len(names), strings.Join(names, " "))
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	json "github.com/goccy/go-json"
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+type runFlags struct {
+	pluginFlags
+	input  string
+	repeat int
+	asJSON bool
+}
+
+// runReport is what `kagewasm run --json` prints.
+type runReport struct {
+	Plugin string `json:"plugin"`
+	Digest string `json:"digest"`
+	Engine string `json:"engine"`
+	Hook   string `json:"hook"`
+	// Output of the last call: a document, or text where it is none.
+	Output any `json:"output"`
+	// MS of each call.
+	MS []float64 `json:"ms"`
+	// Stats and Error are those of the last call.
+	Stats  abi.CallStats `json:"stats"`
+	Limits abi.Limits    `json:"limits"`
+	Error  *abi.Error    `json:"error,omitempty"`
+}
+
+func newRun(e env) *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run X.wasm HOOK",
+		Short: "Call one hook of a plugin and show what it does",
+		Long: `Load a module, call one of its exports with an input document, and show its
+output, time, memory, host calls and logs. The output goes to standard output,
+everything else to standard error.`,
+		Example: `  kagewasm run markdown.wasm pre_compact -i testdata/input.json
+  kagewasm run markdown.wasm pre_compact -i input.json --repeat 100 --json`,
+		Args: exactArgs("X.wasm", "HOOK"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return []string{"wasm"}, cobra.ShellCompDirectiveFilterFileExt
+			case 1:
+				return []string{"pre_compact", "post_compact", "turn_end"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input (default: empty)")
+	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print everything as one JSON document")
+	f.register(cmd)
+	return cmd
+}
+
+func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
+	if f.repeat < 1 {
+		return usagef("--repeat %d: give a number from 1", f.repeat)
+	}
+	input, err := f.readInput(e)
+	if err != nil {
+		return err
+	}
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		return err
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	if err != nil {
+		return err
+	}
+	defer l.close(context.WithoutCancel(ctx))
+	p, err := l.load(ctx, path, true)
+	if err == nil {
+		err = l.unusedKnob()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
+	var out []byte
+	for range f.repeat {
+		if out, r.Stats, err = p.CallRaw(ctx, export, input); err != nil {
+			break
+		}
+		r.MS = append(r.MS, r.Stats.MS)
+	}
+	r.Error = abi.AsError(err)
+	return f.show(e, &r, out, err)
+}
+
+func (f *runFlags) readInput(e env) ([]byte, error) {
+	var data []byte
+	var err error
+	switch f.input {
+	case "":
+	case "-":
+		data, err = io.ReadAll(e.stdin)
+	default:
+		data, err = os.ReadFile(f.input)
+	}
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read input", Message: err.Error(), Err: err}
+	}
+	return data, nil
+}
+
+func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
+	if f.asJSON {
+		r.Output = string(out)
+		if json.Valid(out) {
+			r.Output = json.RawMessage(out)
+		}
+		if perr := printJSON(e.stdout, r); perr != nil {
+			return perr
+		}
+		return err
+	}
+	if err == nil {
+		fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n"))
+	}
+	p := printer{w: e.stderr, color: e.color}
+	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
+	p.field("time", "%s", callTimes(r.MS, r.Stats.MS))
+	p.field("memory", "%s of %d MiB", bytesOf(r.Stats.PeakMemoryBytes), r.Limits.MemoryMB)
+	p.field("bytes", "%s in, %s out of %s", bytesOf(r.Stats.InputBytes), bytesOf(r.Stats.OutputBytes), bytesOf(r.Limits.OutputBytes))
+	if r.Stats.Fuel > 0 {
+		p.field("fuel", "%s", number(r.Stats.Fuel))
+	}
+	for _, op := range sortedOps(r.Stats.HostCalls) {
+		p.field("host call", "%s × %d", op, r.Stats.HostCalls[op])
+	}
+	for _, l := range r.Stats.Logs {
+		p.field("log "+string(l.Level), "%s", abi.Defuse(l.Message))
+	}
+	if r.Stats.LogsDropped > 0 {
+		p.field("log", "%d lines dropped: over the limit", r.Stats.LogsDropped)
+	}
+	return err
+}
+
+func callTimes(ms []float64, last float64) string {
+	if len(ms) < 2 {
+		return fmt.Sprintf("%.2f ms", last)
+	}
+	sorted := slices.Sorted(slices.Values(ms))
+	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
+}
+
+func sortedOps(calls map[abi.Op]int) []abi.Op {
+	var ops []abi.Op
+	for op := range calls {
+		ops = append(ops, op)
+	}
+	slices.Sort(ops)
+	return ops
+}

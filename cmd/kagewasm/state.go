@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// inMemory as --state keeps nothing.
+const inMemory = ":memory:"
+
+// stateHome is the platform's folder for what programs keep: $XDG_STATE_HOME
+// or ~/.local/state, ~/Library/Application Support, %LocalAppData%.
+func stateHome() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "kagewasm")
+	}
+	switch goruntime.GOOS {
+	case "windows":
+		if dir := os.Getenv("LocalAppData"); dir != "" {
+			return filepath.Join(dir, "kagewasm")
+		}
+		return ""
+	case "darwin":
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, "Library", "Application Support", "kagewasm")
+		}
+		return ""
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "state", "kagewasm")
+	}
+	return ""
+}
+
+// state is where plugins keep what they keep, and compiled modules lie.
+type state struct {
+	kv       runtime.KV
+	cacheDir string
+	closer   io.Closer
+}
+
+// openState opens the folder, or an in-memory stand-in. Empty is the
+// platform's.
+func openState(dir, home string) (*state, error) {
+	if dir == "" {
+		dir = home
+	}
+	if dir == inMemory {
+		return &state{kv: store.MemoryKV(store.KVOptions{})}, nil
+	}
+	if dir == "" {
+		return nil, usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", inMemory)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, usageError{fmt.Errorf("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, inMemory)}
+	}
+	kv, err := store.OpenKV(filepath.Join(dir, "kv"), store.KVOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &state{kv: kv, cacheDir: filepath.Join(dir, "cache"), closer: kv}, nil
+}
+
+func (s *state) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}

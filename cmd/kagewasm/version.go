@@ -1,0 +1,67 @@
+package main
+
+import (
+	goruntime "runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	ABI      int    `json:"abi"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	// Catalog is the day the model catalog is of.
+	Catalog string            `json:"catalog"`
+	Modules map[string]string `json:"modules,omitempty"`
+}
+
+func newVersion(e env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say which kagewasm this is",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := readVersion()
+			if asJSON {
+				return printJSON(e.stdout, v)
+			}
+			p := printer{w: e.stdout}
+			p.linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
+			p.linef("model catalog of %s", v.Catalog)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{Version: "devel", ABI: abi.Version, Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH, Catalog: tokens.Default().AsOf()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Revision = s.Value
+		}
+	}
+	v.Modules = make(map[string]string)
+	for _, m := range info.Deps {
+		switch m.Path {
+		case "github.com/tetratelabs/wazero", "github.com/extism/go-sdk", "github.com/goccy/go-json", "github.com/pkoukk/tiktoken-go":
+			v.Modules[m.Path] = m.Version
+		}
+	}
+	return v
+}

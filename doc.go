@@ -1,0 +1,18 @@
+// Package kagewasm compacts the context of LLM agents: it decides when a
+// session no longer fits its model, makes it smaller, checks the result, says
+// what it did, and loses nothing on the way. Plugins, sandboxed WebAssembly
+// modules, may observe or take the compaction over.
+//
+// Make a [Compactor] with [New] and call [Compactor.Compact] before each model
+// call. It returns the messages to send and a [Report]; below the threshold the
+// messages are the ones it was given. The zero [Options] are the documented
+// defaults and need only a token counter.
+//
+// The pipeline (pipeline.go) is
+//
+//	prune -> estimate -> decide -> pre_compact -> strategy -> firewall -> commit -> post_compact
+//
+// A compaction always completes: where a plugin fails or its plan is refused,
+// the strategy follows, and the report carries the whole chain of failures.
+// Messages are never changed in place; the caller's list stays as it is.
+package kagewasm

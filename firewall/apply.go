@@ -1,0 +1,231 @@
+package firewall
+
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Case is what a plan is judged against.
+type Case struct {
+	// Messages is the list as the model would see it, with unique ids.
+	Messages []abi.Message
+	// Pinned and Turn mark what has to stay. Turn may be nil: then the current
+	// turn is a candidate too.
+	Pinned, Turn []bool
+	// Overhead is the cost of the request beyond its messages, in tokens.
+	Overhead int
+	// Target is what the whole request has to come down to, in tokens.
+	Target int
+	// Count is the token counter of the model's family.
+	Count abi.Counter
+	// Time stamps inserted messages, RFC 3339. Sessions without timestamps get
+	// none.
+	Time string
+}
+
+// Verdict is a plan applied.
+type Verdict struct {
+	// Messages is the new list.
+	Messages []abi.Message
+	// Superseded, Kept and Inserted are ids, in session order.
+	Superseded, Kept, Inserted []string
+	// Tokens is the cost of the new request.
+	Tokens int
+	// Met is whether that is within the target. Where it is not, nothing more
+	// could go.
+	Met bool
+}
+
+// Apply checks the plan and applies it. The messages of the case are not
+// changed. The error is an *abi.Error with phase check.
+func Apply(c Case, p abi.Plan) (*Verdict, error) {
+	a := application{Case: c, index: make(map[string]int, len(c.Messages))}
+	for i := range c.Messages {
+		a.index[c.Messages[i].ID] = i
+	}
+	for _, step := range []func(abi.Plan) error{a.supersede, a.edit, a.wholeUnits, a.insert} {
+		if err := step(p); err != nil {
+			return nil, err
+		}
+	}
+	return a.verdict()
+}
+
+// application is a plan on its way through the checks.
+type application struct {
+	Case
+	index    map[string]int
+	gone     []bool
+	edited   map[int]abi.Message
+	inserted []abi.Message
+}
+
+func (a *application) supersede(p abi.Plan) error {
+	a.gone = make([]bool, len(a.Messages))
+	for _, id := range p.Supersede {
+		i, ok := a.index[id]
+		switch {
+		case !ok:
+			return refuse(abi.CodeUnknownID, "supersedes %q, which is not in the session", id)
+		case a.gone[i]:
+			return refuse(abi.CodeDuplicateID, "supersedes %q twice", id)
+		case a.Pinned[i]:
+			return refuse(abi.CodePinned, "supersedes %q, which is pinned", id)
+		case a.Turn != nil && a.Turn[i]:
+			return refuse(abi.CodeCurrentTurn, "supersedes %q, which belongs to the current turn", id)
+		}
+		a.gone[i] = true
+	}
+	return nil
+}
+
+func (a *application) edit(p abi.Plan) error {
+	a.edited = make(map[int]abi.Message, len(p.Edit))
+	done := make(map[abi.Edit]bool, len(p.Edit))
+	for _, e := range p.Edit {
+		i, ok := a.index[e.ID]
+		place := abi.Edit{ID: e.ID, Call: e.Call}
+		switch {
+		case !ok:
+			return refuse(abi.CodeUnknownID, "edits %q, which is not in the session", e.ID)
+		case a.gone[i]:
+			return refuse(abi.CodeEdit, "edits %q, which it also supersedes", e.ID)
+		case a.Pinned[i]:
+			return refuse(abi.CodePinned, "edits %q, which is pinned", e.ID)
+		case done[place]:
+			return refuse(abi.CodeDuplicateID, "edits %q twice", e.ID)
+		}
+		done[place] = true
+		m, ok := a.edited[i]
+		if !ok {
+			m = a.Messages[i]
+		}
+		m, err := editMessage(m, e)
+		if err != nil {
+			return err
+		}
+		a.edited[i] = m
+	}
+	return nil
+}
+
+// editMessage returns m with one text replaced; the original keeps its own.
+func editMessage(m abi.Message, e abi.Edit) (abi.Message, error) {
+	switch {
+	case e.Call == abi.EditContent && m.Role == abi.RoleTool:
+		m.Content = abi.Text(e.Text)
+		return m, nil
+	case e.Call >= 0 && e.Call < len(m.ToolCalls):
+		m.ToolCalls = append([]abi.ToolCall(nil), m.ToolCalls...)
+		m.ToolCalls[e.Call].Arguments = e.Text
+		return m, nil
+	}
+	return m, refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+}
+
+func (a *application) wholeUnits(abi.Plan) error {
+	units, _ := abi.Units(a.Messages)
+	for _, u := range units {
+		for _, i := range u[1:] {
+			if a.gone[i] != a.gone[u[0]] {
+				return refuse(abi.CodeSplitUnit, "parts %q from %q, which belong together", a.Messages[u[0]].ID, a.Messages[i].ID)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *application) insert(p abi.Plan) error {
+	for _, in := range p.Insert {
+		m, err := frame(in, p.Supersede, a.index)
+		if err != nil {
+			return err
+		}
+		if len(a.Messages) > 0 && a.Messages[len(a.Messages)-1].Timestamp != "" {
+			m.Timestamp = a.Time
+		}
+		a.index[m.ID] = -1
+		a.inserted = append(a.inserted, m)
+	}
+	return nil
+}
+
+// verdict builds the new list and judges it as a whole.
+func (a *application) verdict() (*Verdict, error) {
+	v := &Verdict{}
+	before := a.Overhead
+	kept := make([]abi.Message, 0, len(a.Messages))
+	for i := range a.Messages {
+		m := &a.Messages[i]
+		before += a.Count.Message(m)
+		if a.gone[i] {
+			v.Superseded = append(v.Superseded, m.ID)
+			continue
+		}
+		v.Kept = append(v.Kept, m.ID)
+		if e, ok := a.edited[i]; ok {
+			m = &e
+		}
+		kept = append(kept, *m)
+	}
+	v.Messages = kept
+	if len(a.inserted) > 0 {
+		at := abi.PrefixEnd(kept)
+		v.Messages = make([]abi.Message, 0, len(kept)+len(a.inserted))
+		v.Messages = append(append(append(v.Messages, kept[:at]...), a.inserted...), kept[at:]...)
+	}
+	v.Tokens = a.Overhead
+	for i := range v.Messages {
+		v.Tokens += a.Count.Message(&v.Messages[i])
+	}
+	for i := range a.inserted {
+		v.Inserted = append(v.Inserted, a.inserted[i].ID)
+	}
+	v.Met = v.Tokens <= a.Target
+	switch {
+	case v.Tokens >= before:
+		return nil, refuse(abi.CodeGrew, "%d tokens before, %d after", before, v.Tokens)
+	case !v.Met && a.moreCouldGo():
+		return nil, refuse(abi.CodeOverTarget, "%d tokens, %d allowed, and more could go", v.Tokens, a.Target)
+	}
+	if err := a.noNewOrphans(v.Messages); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// moreCouldGo reports whether a unit stays that nothing holds.
+func (a *application) moreCouldGo() bool {
+	units, _ := abi.Units(a.Messages)
+	for _, u := range units {
+		free := !a.gone[u[0]]
+		for _, i := range u {
+			free = free && !a.Pinned[i] && (a.Turn == nil || !a.Turn[i])
+		}
+		if free {
+			return true
+		}
+	}
+	return false
+}
+
+// noNewOrphans looks at the result itself, whatever led to it: a call without
+// its result, or a result without its call, makes providers refuse a session
+// for good.
+func (a *application) noNewOrphans(after []abi.Message) error {
+	calls, results := abi.Orphans(a.Messages)
+	calls2, results2 := abi.Orphans(after)
+	for _, pair := range []struct{ was, is map[string]bool }{{calls, calls2}, {results, results2}} {
+		for id := range pair.is {
+			if !pair.was[id] {
+				return refuse(abi.CodeSplitUnit, "leaves %q without its counterpart", id)
+			}
+		}
+	}
+	return nil
+}
+
+func refuse(code abi.Code, format string, args ...any) *abi.Error {
+	return &abi.Error{Code: code, Op: "check plan", Phase: abi.PhaseCheck, Message: fmt.Sprintf(format, args...)}
+}

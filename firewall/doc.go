@@ -1,0 +1,17 @@
+// Package firewall is the one place where a compaction plan becomes a new
+// message list (FEATURES N2). Whoever made the plan, a strategy, a plugin or a
+// model, [Apply] checks every promise the host makes, and either applies the
+// plan whole or refuses it with a code that says which promise it would break:
+//
+//   - pinned messages stay, byte for byte, and so does the current turn;
+//   - a tool call and its results stay or go together, in both directions;
+//   - the order of what stays is kept, every id is known and used once;
+//   - only tool output and tool-call arguments are edited;
+//   - whatever is inserted stands in a frame the host writes: role user, a
+//     declared kind, fenced, marked as data;
+//   - the result is strictly smaller, and under the target or the best that
+//     can be.
+//
+// [FromOutput] turns a compactor's answer into a plan, and refuses answers that
+// no plan can express: forged or repeated ids, another order, rewritten words.
+package firewall

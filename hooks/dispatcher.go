@@ -1,0 +1,100 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Plugin is somebody who takes part in compactions. Calls may come from
+// several goroutines at once.
+type Plugin interface {
+	Manifest() *abi.Manifest
+	// Hooks are the hooks it handles.
+	Hooks() []abi.Hook
+	// Digest identifies its code: "sha256:" and 64 hex digits, or empty for
+	// one that is not a module.
+	Digest() string
+	// Call handles in.Hook. It owns the limits of a single call. A nil output
+	// is nothing to say.
+	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
+}
+
+// DefaultTimeout is how long all calls of one hook may take together.
+const DefaultTimeout = 5 * time.Minute
+
+// Options of a dispatcher.
+type Options struct {
+	// Timeout of a hook, over all its calls. Default DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Dispatcher calls plugins. It is safe for concurrent use.
+type Dispatcher struct {
+	observers []Plugin // in the order given
+	compactor Plugin   // or nil
+	timeout   time.Duration
+}
+
+// New makes a dispatcher. More than one compactor, and two plugins of one
+// name, are refused (FEATURES K6).
+func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
+	d := &Dispatcher{timeout: opts.Timeout}
+	if d.timeout <= 0 {
+		d.timeout = DefaultTimeout
+	}
+	names := make(map[string]bool, len(plugins))
+	for _, p := range plugins {
+		m := p.Manifest()
+		if names[m.Name] {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name, Message: "two plugins have this name", Hint: "load it once, or rename one"}
+		}
+		names[m.Name] = true
+		if !m.Has(abi.RoleCompactor) {
+			d.observers = append(d.observers, p)
+			continue
+		}
+		if d.compactor != nil {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name,
+				Message: fmt.Sprintf("a second compactor: %s is one already, and an agent has at most one", d.compactor.Manifest().Name),
+				Hint:    "load one of the two"}
+		}
+		d.compactor = p
+	}
+	return d, nil
+}
+
+// Empty reports whether no plugin handles the hook.
+func (d *Dispatcher) Empty(h abi.Hook) bool {
+	return !slices.ContainsFunc(d.all(), func(p Plugin) bool { return handles(p, h) })
+}
+
+// HasCompactor reports whether a compactor takes part.
+func (d *Dispatcher) HasCompactor() bool {
+	return d.compactor != nil && handles(d.compactor, abi.HookPreCompact)
+}
+
+// all lists the plugins in the order they are called.
+func (d *Dispatcher) all() []Plugin {
+	list := slices.Clone(d.observers)
+	if d.compactor != nil {
+		list = append(list, d.compactor)
+	}
+	return list
+}
+
+// source names a plugin in records and frames.
+func source(p Plugin) abi.Source {
+	m := p.Manifest()
+	return abi.Source{Type: abi.SourcePlugin, Name: m.Name, Version: m.Version, Digest: p.Digest()}
+}
+
+func handles(p Plugin, h abi.Hook) bool { return slices.Contains(p.Hooks(), h) }
+
+// IsCompactor reports whether the plugin of that name is the compactor.
+func (d *Dispatcher) IsCompactor(name string) bool {
+	return d.compactor != nil && d.compactor.Manifest().Name == name
+}

@@ -1,0 +1,12 @@
+// Package hooks decides who is called when: observers first and side by side,
+// then the one compactor; how long a hook may take in all; what becomes of the
+// answers; and what happens when a plugin fails, which is nothing but a line
+// in the failure chain (FEATURES K6, K7, K19, O1, O7).
+//
+// Make a [Dispatcher] with [New], which refuses a second compactor; then call
+// [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it. A
+// dispatcher without plugins does nothing and costs nothing (O8).
+//
+// The package runs no guest and knows no engine: anything with a manifest and
+// a Call is a [Plugin].
+package hooks

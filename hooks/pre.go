@@ -1,0 +1,96 @@
+package hooks
+
+import (
+	"context"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Pre is what the plugins said before a compaction.
+type Pre struct {
+	// Retained and Injected are the observers' wishes, in the order of the
+	// plugins. A compactor's come last.
+	Retained []Fact
+	Injected []abi.Insert
+	// AlwaysKeep are ids of messages to pin.
+	AlwaysKeep []string
+	// Proposal is the compactor's answer, nil where there is no compactor or
+	// it has nothing to propose.
+	Proposal *abi.Output
+	// Compactor is who proposed.
+	Compactor abi.Source
+	// Outcomes has an entry for each call, Failures one for each that failed.
+	Outcomes []Outcome
+	Failures []*abi.Error
+}
+
+// Fact is something a plugin wants kept beyond the session.
+type Fact struct {
+	Plugin string `json:"plugin"`
+	Call   string `json:"call"`
+	Text   string `json:"text"`
+}
+
+// Pre calls the observers, then the compactor. Nothing a plugin does makes it
+// fail.
+func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
+	pre := &Pre{}
+	if d.Empty(abi.HookPreCompact) {
+		return pre
+	}
+	for _, a := range d.ask(ctx, d.observers, in) {
+		if a.out != nil && (a.out.Compacts() || a.out.Cancel) {
+			a.outcome.warn("an observer's messages, summary or cancel are not taken: that is for the role compactor")
+		}
+		pre.take(in, a)
+	}
+	if d.compactor == nil {
+		return pre
+	}
+	for _, a := range d.ask(ctx, []Plugin{d.compactor}, in) {
+		pre.take(in, a)
+		if a.out == nil {
+			continue
+		}
+		switch {
+		case a.out.Cancel:
+			pre.Outcomes[len(pre.Outcomes)-1].warn("cancelled: %s", a.out.Reason)
+		case a.out.Compacts():
+			pre.Proposal, pre.Compactor = a.out, source(a.plugin)
+		}
+	}
+	return pre
+}
+
+// take collects what any plugin may say.
+func (pre *Pre) take(in *abi.Input, a answer) {
+	if a.out != nil {
+		name := a.outcome.Plugin
+		for _, text := range a.out.Retain {
+			pre.Retained = append(pre.Retained, Fact{Plugin: name, Call: in.Call + "/" + name, Text: text})
+		}
+		if a.out.Inject != "" {
+			pre.Injected = append(pre.Injected, abi.Insert{Kind: abi.KindInjected, Text: a.out.Inject, Source: source(a.plugin)})
+		}
+		pre.AlwaysKeep = append(pre.AlwaysKeep, a.out.AlwaysKeep...)
+		if a.out.RequestCompaction != nil {
+			a.outcome.warn("request_compaction is not taken during a compaction")
+		}
+	}
+	pre.Outcomes = append(pre.Outcomes, a.outcome)
+	if a.outcome.Error != nil {
+		pre.Failures = append(pre.Failures, a.outcome.Error)
+	}
+}
+
+// Refuse notes that the compactor's proposal was not taken, and why.
+func (pre *Pre) Refuse(err *abi.Error) {
+	e := *err
+	e.Plugin, e.Hook = pre.Compactor.Name, abi.HookPreCompact
+	pre.Failures = append(pre.Failures, &e)
+	for i := range pre.Outcomes {
+		if o := &pre.Outcomes[i]; o.Plugin == pre.Compactor.Name && o.Hook == abi.HookPreCompact {
+			o.Outcome, o.Error = "refused", &e
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package kagewasm
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// hookInput is what plugins are given about a list of messages.
+func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.Input {
+	room := p.room(p.view(), p.limits, abi.Source{Type: abi.SourcePlugin, Name: "compactor"})
+	in := &abi.Input{
+		ABI: abi.Version, Call: p.now + "/" + string(hook), Time: p.now, Hook: hook, Session: p.req.Session,
+		Trigger: abi.Trigger{
+			Reason: p.req.Reason, Tokens: p.total, Fraction: float64(p.total) / float64(p.limits.window),
+			Upper: p.opts.Upper, Lower: p.opts.Lower, DryRun: p.req.DryRun, Instructions: p.req.Instructions,
+		},
+		Budget: abi.Budget{
+			TargetTokens:  max(0, p.limits.target-p.req.Overhead-room.note),
+			SummaryTokens: room.inject,
+		},
+		Messages: make([]abi.InputMessage, len(msgs)),
+	}
+	pinned := p.pinned
+	if hook != abi.HookPreCompact {
+		pinned = abi.Pinned(msgs, p.opts.AlwaysKeep...)
+	}
+	_, unit := abi.Units(msgs)
+	for i := range msgs {
+		in.Messages[i] = abi.InputMessage{Message: msgs[i], Tokens: tokens[i], Pinned: pinned[i], Unit: unit[i]}
+		if msgs[i].Kind == abi.KindSummary {
+			in.PreviousSummary = msgs[i].Text()
+			if text, ok := abi.Unfence(in.PreviousSummary); ok {
+				in.PreviousSummary = text
+			}
+		}
+	}
+	return in
+}
+
+// remember stores what plugins retain, but for a dry run.
+func (p *pass) remember(ctx context.Context, facts []hooks.Fact) {
+	p.facts = append(p.facts, facts...)
+	if !p.req.DryRun {
+		p.report.Failures = append(p.report.Failures, p.retain(ctx, p.req.Session, p.now, facts)...)
+	}
+}
+
+func (p *pass) blankReport() Report {
+	before := p.req.Overhead
+	for i := range p.originals {
+		before += p.opts.Counter.Message(&p.originals[i])
+	}
+	return Report{
+		Window: p.limits.window, ContextWindow: p.req.Session.ContextWindow, Model: p.req.Session.Model,
+		Upper: p.opts.Upper, Lower: p.opts.Lower, Target: p.limits.target, DryRun: p.req.DryRun,
+		TokensBefore: before, MessagesBefore: len(p.originals),
+	}
+}
+
+// normalize makes empty lists of missing ones, so that the JSON document
+// always has the same shape.
+func (r *Report) normalize() {
+	for _, list := range []*[]string{&r.Superseded, &r.Kept, &r.Inserted, &r.Pinned, &r.Pruned.IDs} {
+		*list = nonNil(*list)
+	}
+	r.Failures = nonNil(r.Failures)
+	r.Hooks = nonNil(r.Hooks)
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,49 @@
+package archtest_test
+
+// row is one line of the layout: a package and what it may import of the
+// project. Its own subpackages it may import always.
+type row struct {
+	// pattern is the package's folder below the project's root, "." for the
+	// root itself. "/..." takes in all folders below, "*" any one name.
+	pattern string
+	// may are the patterns of rows above. allAbove stands for all of them.
+	may []string
+	// std forbids modules other than the standard library.
+	std bool
+	// engine allows the WebAssembly engines.
+	engine bool
+	// helper marks packages for tests and for go generate: they may import
+	// anything, and nothing that is shipped imports them.
+	helper bool
+}
+
+const allAbove = "all above"
+
+// layout is the table, from the bottom up: what a row names stands above it.
+var layout = []row{
+	{pattern: "abi", std: true},
+	{pattern: "abi/schema", std: true},
+	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},
+	{pattern: "abi/abitest/...", may: []string{"abi"}},
+	{pattern: "transcript/...", may: []string{"abi"}},
+	{pattern: "tokens/...", may: []string{"abi"}},
+	{pattern: "strategies/...", may: []string{"abi"}},
+	{pattern: "firewall/...", may: []string{"abi"}},
+	{pattern: "runtime/...", may: []string{"abi"}, engine: true},
+	{pattern: "hooks/...", may: []string{"abi"}},
+	{pattern: "models/...", may: []string{"abi"}},
+	{pattern: "store/...", may: []string{"abi"}},
+	{pattern: ".", may: []string{allAbove}},
+	{pattern: "config/...", may: []string{"abi", "."}},
+	{pattern: "replay/...", may: []string{"abi", ".", "transcript/...", "tokens/..."}},
+	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "runtime/..."}},
+	{pattern: "server/...", may: []string{allAbove}},
+	{pattern: "proxy/...", may: []string{"abi", ".", "store/...", "transcript/..."}},
+	{pattern: "plugins"}, // tests of all plugins together; their imports are free
+	{pattern: "plugins/*/...", may: []string{"abi", "abi/guest/...", "strategies/..."}},
+	{pattern: "cmd/kagewasm/...", may: []string{allAbove}},
+	{pattern: "internal/...", helper: true},
+}
+
+// engines are the modules behind which guests run.
+var engines = []string{"github.com/tetratelabs/wazero", "github.com/extism/"}

@@ -1,0 +1,94 @@
+package kit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// Embed puts a manifest into a module that is already compiled, in any
+// language, and checks that the runtime accepts it. out is as in [Options]; it
+// may be the module itself. Errors are as in [Build].
+func Embed(ctx context.Context, wasmFile, manifestFile, out string) (Result, error) {
+	data, err := os.ReadFile(manifestFile)
+	if err != nil {
+		return Result{}, usage("", err.Error(), "name the plugin's plugin.yaml", err)
+	}
+	m, err := runtime.ParseManifestYAML(manifestFile, data)
+	if err != nil {
+		return Result{}, err
+	}
+	wasm, err := os.ReadFile(wasmFile)
+	if err != nil {
+		return Result{}, usage(m.Name, err.Error(), "name the module that your compiler wrote", err)
+	}
+	return finish(ctx, wasm, m, out)
+}
+
+// finish embeds, checks and writes.
+func finish(ctx context.Context, wasm []byte, m *abi.Manifest, out string) (Result, error) {
+	wasm, err := runtime.EmbedManifest(wasm, m)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := vet(ctx, wasm); err != nil {
+		return Result{}, err
+	}
+	path := outPath(out, m.Name)
+	if err := writeFile(path, wasm); err != nil {
+		return Result{}, usage(m.Name, err.Error(), "name a file or a folder that can be written", err)
+	}
+	sum := sha256.Sum256(wasm)
+	return Result{Path: path, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: len(wasm), Manifest: m}, nil
+}
+
+// vet loads the module as a host would, without compiling it: imports, the
+// exports that the manifest's hooks need, static limits.
+func vet(ctx context.Context, wasm []byte) error {
+	r, err := runtime.New(ctx, runtime.Options{Interpreter: true})
+	if err != nil {
+		return err
+	}
+	_, err = r.Load(ctx, wasm, runtime.PluginOptions{})
+	return errors.Join(err, r.Close(ctx))
+}
+
+func outPath(out, name string) string {
+	file := name + ".wasm"
+	if out == "" {
+		return file
+	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() || strings.HasSuffix(out, string(filepath.Separator)) {
+		return filepath.Join(out, file)
+	}
+	return out
+}
+
+// writeFile replaces a file in one step: a host that watches it never sees
+// half a module.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".kagewasm-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the first error says more
+	}
+	return err
+}

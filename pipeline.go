@@ -1,0 +1,235 @@
+package kagewasm
+
+import (
+	"context"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// Compact looks at a session before a model call and makes it smaller where it
+// has to. It always completes: the error is non-nil only for a request that
+// makes no sense, a canceled context, or a commit that failed, and then the
+// result still holds the session as it was and the report of what happened.
+func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
+	p, err := c.begin(&req)
+	if err != nil {
+		return nil, err
+	}
+	p.prune()
+	if !p.limits.due(p.req, p.total) {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
+	if !p.worthTrying() {
+		return p.unchanged(abi.ReasonNothingToSupersede), nil
+	}
+	pre := p.preCompact(ctx)
+	if err := ctx.Err(); err != nil {
+		return p.unchanged(abi.ReasonCancelled), &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err}
+	}
+	verdict := p.plan(pre)
+	if verdict == nil {
+		result := p.unchanged(abi.ReasonNothingToSupersede)
+		p.postCompact(ctx, result)
+		return result, nil
+	}
+	result := p.apply(verdict)
+	err = p.commit(ctx, result)
+	if err != nil {
+		result = p.failed(result, err)
+	}
+	p.postCompact(ctx, result)
+	return result, err
+}
+
+// pass is one session on its way through the pipeline.
+type pass struct {
+	*Compactor
+	req    *Request
+	now    string
+	start  time.Time
+	limits limits
+
+	originals []abi.Message // as they came
+	messages  []abi.Message // after pruning
+	tokens    []int
+	total     int
+	pinned    []bool
+	report    Report
+	hookTimes []hooks.Outcome
+	facts     []hooks.Fact
+}
+
+// begin counts the session as it came.
+func (c *Compactor) begin(req *Request) (*pass, error) {
+	if req.Reason == "" {
+		req.Reason = abi.TriggerThreshold
+		if req.Force {
+			req.Reason = abi.TriggerManual
+		}
+	}
+	start := c.opts.Now()
+	p := &pass{Compactor: c, req: req, start: start, now: start.UTC().Format(time.RFC3339), originals: req.Messages, messages: req.Messages}
+	seen := make(map[string]bool, len(req.Messages))
+	p.tokens = make([]int, len(req.Messages))
+	p.total = req.Overhead
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		if m.ID == "" || seen[m.ID] {
+			return nil, usage("message %d: id %q: every message needs an id of its own", i, m.ID)
+		}
+		seen[m.ID] = true
+		p.tokens[i] = c.opts.Counter.Message(m)
+		p.total += p.tokens[i]
+	}
+	var err error
+	if p.limits, err = c.limits(req, p.total); err != nil {
+		return nil, err
+	}
+	p.pinned = abi.Pinned(req.Messages, c.opts.AlwaysKeep...)
+	p.report = p.blankReport()
+	return p, nil
+}
+
+// prune shortens old tool output: no compaction, no record, nothing superseded
+// (FEATURES K20).
+func (p *pass) prune() {
+	count := p.opts.Counter.Message
+	edits := strategies.Prune(p.messages, p.tokens, p.pinned, p.opts.Prune, count)
+	if len(edits) == 0 {
+		return
+	}
+	text := make(map[string]string, len(edits))
+	for _, e := range edits {
+		text[e.ID] = e.Text
+	}
+	p.messages = append([]abi.Message(nil), p.messages...)
+	for i := range p.messages {
+		m := &p.messages[i]
+		notice, ok := text[m.ID]
+		if !ok {
+			continue
+		}
+		m.Content = abi.Text(notice)
+		n := count(m)
+		p.report.Pruned.TokensSaved += p.tokens[i] - n
+		p.report.Pruned.IDs = append(p.report.Pruned.IDs, m.ID)
+		p.total += n - p.tokens[i]
+		p.tokens[i] = n
+	}
+	p.report.Pruned.Count = len(edits)
+}
+
+func (p *pass) view() *strategies.View {
+	v := strategies.NewView(p.messages, p.tokens, p.pinned, p.limits.all)
+	v.Total, v.Target = p.total, p.limits.target
+	return v
+}
+
+// worthTrying reports whether anything could go that is more than the small
+// note an earlier compaction left, which another one would only write again.
+func (p *pass) worthTrying() bool {
+	v := p.view()
+	for _, u := range v.Units {
+		if !v.Candidate(u) {
+			continue
+		}
+		m := &p.messages[u[0]]
+		if _, ours := abi.Unfence(m.Text()); !ours || m.Kind != abi.KindSummary || v.UnitTokens(u) > int(tightShare*float64(p.limits.window))+noteSlack {
+			return true
+		}
+	}
+	return false
+}
+
+// noteSlack is how far a note can be over its share of the window: its frame
+// costs what it costs.
+const noteSlack = 128
+
+// preCompact lets plugins take part, and takes their pins.
+func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
+	if p.hooks.Empty(abi.HookPreCompact) {
+		return &hooks.Pre{}
+	}
+	pre := p.hooks.Pre(ctx, p.hookInput(abi.HookPreCompact, p.messages, p.tokens))
+	keep := make(map[string]bool, len(pre.AlwaysKeep))
+	for _, id := range pre.AlwaysKeep {
+		keep[id] = true
+	}
+	for i := range p.messages {
+		p.pinned[i] = p.pinned[i] || keep[p.messages[i].ID]
+	}
+	p.remember(ctx, pre.Retained)
+	return pre
+}
+
+// plan asks who may make a plan, in order, until one is taken. Each failure is
+// kept (FEATURES K7). It returns nil where no plan makes the session smaller.
+func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
+	var verdict *firewall.Verdict
+	if pre.Proposal != nil {
+		p.report.Fallback = true
+		v, err := p.delegate(pre)
+		if err != nil {
+			pre.Refuse(abi.AsError(err))
+		} else {
+			verdict, p.report.Fallback = v, false
+		}
+	}
+	p.report.Fallback = p.report.Fallback || p.compactorFailed(pre)
+	p.hookTimes = append(p.hookTimes, pre.Outcomes...)
+	p.report.Failures = append(p.report.Failures, pre.Failures...)
+	if verdict != nil {
+		return verdict
+	}
+	verdict, err := p.drop(pre.Injected)
+	if err == nil {
+		return verdict
+	}
+	if e := abi.AsError(err); e.Code != abi.CodeGrew {
+		p.report.Failures = append(p.report.Failures, e)
+	}
+	return nil
+}
+
+// commit hands the result to whoever stores it.
+func (p *pass) commit(ctx context.Context, result *Result) error {
+	if p.req.Commit == nil || p.req.DryRun {
+		return nil
+	}
+	if err := p.req.Commit(ctx, result); err != nil {
+		e := *abi.AsError(err)
+		if e.Code == abi.CodeInternal {
+			e.Code = abi.CodeCommit
+		}
+		e.Op, e.Phase = "commit", abi.PhaseCommit
+		return &e
+	}
+	return nil
+}
+
+// postCompact tells plugins what was done.
+func (p *pass) postCompact(ctx context.Context, result *Result) {
+	if p.hooks.Empty(abi.HookPostCompact) {
+		return
+	}
+	tokens := make([]int, len(result.Messages))
+	for i := range result.Messages {
+		tokens[i] = p.opts.Counter.Message(&result.Messages[i])
+	}
+	in := p.hookInput(abi.HookPostCompact, result.Messages, tokens)
+	in.Record = result.Record
+	if in.Record == nil {
+		in.Record = p.record()
+		in.Record.Success = false
+	}
+	post := p.hooks.Post(ctx, in)
+	p.remember(ctx, post.Retained)
+	r := &result.Report
+	r.Hooks = append(r.Hooks, post.Outcomes...)
+	r.Retained = p.facts
+	r.Failures = append(r.Failures, post.Failures...)
+}

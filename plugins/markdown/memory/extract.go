@@ -1,0 +1,182 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Scores: when there are more facts than a compaction may add, the lowest go.
+const (
+	scoreSaid    = 10 // a person's own preference or decision
+	scoreFix     = 8
+	scoreSettled = 7 // a decision of the assistant, at the end of a turn
+	scoreFound   = 6 // a conclusion there
+	scoreFiles   = 6
+	scoreItem    = 5
+	scoreRequest = 4
+	scoreLabel   = 4
+	scoreAside   = 3 // a decision or a conclusion in the middle of work
+	maxPasted    = 40
+	minWords     = 3
+	minLabelled  = 6  // words of a line with a label
+	maxRequest   = 30 // words
+	maxItems     = 12 // facts of one message
+)
+
+// extract returns the facts in the messages that are about to go, in their
+// order, no two the same.
+func extract(in *abi.Input) []fact {
+	going := doomed(in)
+	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool)}
+	work := newWork(x)
+	for i := range in.Messages {
+		m := &in.Messages[i]
+		work.message(m, going[i])
+		if !going[i] || m.Kind != "" {
+			continue // what a harness or a compaction wrote is nobody's word
+		}
+		if _, framed := abi.Unfence(m.Text()); framed {
+			continue
+		}
+		switch m.Role {
+		case abi.RoleUser:
+			x.person(m)
+		case abi.RoleAssistant:
+			x.assistant(m, x.endsTurn(i))
+		}
+	}
+	work.finish()
+	return x.best(in.Config.Int("max_facts", defaultFacts))
+}
+
+// doomed marks the messages that are likely to go: all but what is pinned, the
+// current turn, and the newest that fit in half of the target. Which exactly
+// go is decided later; a fact noted too early is no harm.
+func doomed(in *abi.Input) []bool {
+	msgs := make([]abi.Message, len(in.Messages))
+	for i := range in.Messages {
+		msgs[i] = in.Messages[i].Message
+	}
+	turn, going := abi.CurrentTurn(msgs), make([]bool, len(msgs))
+	room := in.Budget.TargetTokens / 2
+	for i := len(msgs) - 1; i >= 0; i-- {
+		m := &in.Messages[i]
+		room -= m.Tokens
+		going[i] = room < 0 && !m.Pinned && !turn[i]
+	}
+	return going
+}
+
+type extractor struct {
+	in        *abi.Input
+	minLength int
+	facts     []fact
+	seen      map[string]bool // normalized texts
+}
+
+// endsTurn reports whether the next message is a person's, or there is none.
+func (x *extractor) endsTurn(i int) bool {
+	for _, m := range x.in.Messages[i+1:] {
+		if m.Role == abi.RoleSystem || m.Kind != "" {
+			continue
+		}
+		return m.IsPerson()
+	}
+	return true
+}
+
+// person reads what a person said.
+func (x *extractor) person(m *abi.InputMessage) {
+	list, lines := sentences(m.Text())
+	n := 0
+	for _, s := range list {
+		norm := normalize(s.text)
+		count := words(norm)
+		if !s.states() || count < minWords || n == maxItems {
+			continue
+		}
+		k, score := request, 0
+		switch {
+		case decisionCues.in(norm), insteadCues.in(norm):
+			k, score = decision, scoreSaid
+		case preferenceCues.in(norm):
+			k, score = preference, scoreSaid
+		case lines > maxPasted:
+		case s.item || s.label != "":
+			k, score = requirement, scoreItem
+		case lines <= 3 && count <= maxRequest && !isChatter(norm):
+			score = scoreRequest
+		}
+		if lines > maxPasted {
+			score /= 2 // most of it is not their own words
+		}
+		if score > 0 && x.add(k, s.text, score, m.ID) {
+			n++
+		}
+	}
+}
+
+// assistant reads what the model said; final is its last word of a turn.
+func (x *extractor) assistant(m *abi.InputMessage, final bool) {
+	list, _ := sentences(m.Text())
+	n := 0
+	for _, s := range list {
+		norm := normalize(s.text)
+		if n == maxItems || !s.states() || words(norm) < minWords || isChatter(norm) {
+			continue
+		}
+		k, score := finding, 0
+		switch {
+		case decisionCues.in(norm), strings.EqualFold(s.label, "decision"):
+			k, score = decision, scoreSettled
+		case findingCues.in(norm):
+			score = scoreFound
+		case final && isWords(s.label) && words(norm) > minLabelled:
+			score = scoreLabel
+		}
+		if !final {
+			score = min(score, scoreAside)
+		}
+		if score > 0 && x.add(k, s.text, score, m.ID) {
+			n++
+		}
+	}
+}
+
+// add takes a fact in, unless it is too short, too long, secret or known.
+func (x *extractor) add(k kind, text string, score int, messages ...string) bool {
+	if utf8.RuneCountInString(text) > maxText && k != files {
+		return false
+	}
+	text = clip(redact(abi.Defuse(text)), maxText)
+	plain := strings.ReplaceAll(text, redacted, "")
+	if utf8.RuneCountInString(plain) < x.minLength && dense(plain)*3 < x.minLength {
+		return false
+	}
+	norm := normalize(text)
+	if x.seen[norm] {
+		return false
+	}
+	x.seen[norm] = true
+	x.facts = append(x.facts, fact{
+		kind: k, text: text, title: clip(strings.Trim(text, "*`_ "), maxTitle), key: noteKey(k, text),
+		created: x.in.Time, session: clip(redact(x.in.Session.ID), maxTitle), messages: messages, score: score, order: len(x.facts),
+	})
+	return true
+}
+
+// best are the facts worth most, of equals the latest, in their order.
+func (x *extractor) best(most int) []fact {
+	slices.SortStableFunc(x.facts, func(a, b fact) int {
+		if a.score != b.score {
+			return b.score - a.score
+		}
+		return b.order - a.order
+	})
+	list := x.facts[:max(0, min(most, len(x.facts)))]
+	slices.SortFunc(list, func(a, b fact) int { return a.order - b.order })
+	return list
+}

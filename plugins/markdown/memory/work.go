@@ -1,0 +1,220 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// work follows tool calls: which files changed, and which command failed and
+// then went well.
+type work struct {
+	x       *extractor
+	calls   map[string]action   // open calls, by id
+	failed  map[string]*failure // by command
+	changed []string            // files, in order, of messages that go
+	ids     []string            // the messages that changed them
+}
+
+// action is what a call does.
+type action struct {
+	command string
+	path    string // of a file it changes
+	id      string // of its message
+}
+
+// failure is a command that failed and has not gone well since.
+type failure struct {
+	line    string
+	changed []string
+	ids     []string
+	going   bool
+}
+
+func newWork(x *extractor) *work {
+	return &work{x: x, calls: make(map[string]action), failed: make(map[string]*failure)}
+}
+
+func (w *work) message(m *abi.InputMessage, going bool) {
+	for _, c := range m.ToolCalls {
+		w.calls[c.ID] = parse(c, m.ID)
+	}
+	if m.Role != abi.RoleTool {
+		return
+	}
+	a, ok := w.calls[m.ToolCallID]
+	if !ok {
+		return
+	}
+	delete(w.calls, m.ToolCallID)
+	line := failureLine(m)
+	switch {
+	case a.path != "" && line == "":
+		w.edited(a, going)
+	case a.command != "" && line != "":
+		if w.failed[a.command] == nil {
+			w.failed[a.command] = &failure{line: line, ids: []string{m.ID}, going: going}
+		}
+	case a.command != "":
+		if f := w.failed[a.command]; f != nil {
+			delete(w.failed, a.command)
+			w.fixed(a, f, m.ID)
+		}
+	}
+}
+
+func (w *work) edited(a action, going bool) {
+	if going {
+		w.changed = appendNew(w.changed, a.path)
+		w.ids = appendNew(w.ids, a.id)
+	}
+	for _, f := range w.failed {
+		f.changed = appendNew(f.changed, a.path)
+	}
+}
+
+// fixed notes an error that went away after files changed. Without a change in
+// between nobody knows why.
+func (w *work) fixed(a action, f *failure, id string) {
+	if f.going && len(f.changed) > 0 {
+		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.", clip(a.command, 100), clip(f.line, 140), fileList(f.changed, 4))
+		w.x.add(fix, text, scoreFix, append(f.ids, id)...)
+	}
+}
+
+// finish notes the files that changed.
+func (w *work) finish() {
+	if len(w.changed) > 0 {
+		w.x.add(files, "Files changed"+fileList(w.changed, 12)+".", scoreFiles, w.ids[:min(len(w.ids), 12)]...)
+	}
+}
+
+// fileList names files, and the folder they share apart from them.
+func fileList(paths []string, most int) string {
+	folder := path.Dir(paths[0])
+	for _, p := range paths {
+		for folder != "." && folder != "/" && !strings.HasPrefix(p, folder+"/") {
+			folder = path.Dir(folder)
+		}
+	}
+	text := ": "
+	if folder != "." && folder != "/" {
+		text = " in " + folder + ": "
+	} else {
+		folder = ""
+	}
+	for i, p := range paths[:min(most, len(paths))] {
+		if i > 0 {
+			text += ", "
+		}
+		if folder != "" {
+			p = p[len(folder)+1:]
+		}
+		text += p
+	}
+	if more := len(paths) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+var changesRE = regexp.MustCompile(`(?i)edit|write|create|replace|insert|patch`)
+
+// maxArguments is how long arguments are parsed, in bytes; longer ones are a
+// whole file, of which the path stands in the first part.
+const maxArguments = 16 << 10
+
+func parse(c abi.ToolCall, id string) action {
+	a := action{id: id}
+	var args struct {
+		Command  json.RawMessage `json:"command"`
+		Cmd      json.RawMessage `json:"cmd"`
+		Path     string          `json:"path"`
+		FilePath string          `json:"file_path"`
+		Filename string          `json:"filename"`
+	}
+	if len(c.Arguments) > maxArguments {
+		args.Path = pathIn(c.Arguments)
+	} else if json.Unmarshal([]byte(c.Arguments), &args) != nil {
+		return a
+	}
+	file := args.Path + args.FilePath + args.Filename
+	command := strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " ")
+	switch {
+	case file != "" && changesRE.MatchString(c.Name+" "+command):
+		a.path = clip(file, 200)
+	case file == "" && command != "":
+		a.command = command
+	}
+	return a
+}
+
+// commandText is a command that is a text, or a list of words.
+func commandText(raw json.RawMessage) string {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return one
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, " ")
+	}
+	return ""
+}
+
+var pathRE = regexp.MustCompile(`"(?:file_)?(?:path|filename)"\s*:\s*"([^"\\]{1,300})"`)
+
+func pathIn(arguments string) string {
+	for _, part := range []string{arguments[:1000], arguments[len(arguments)-1000:]} {
+		if m := pathRE.FindStringSubmatch(part); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+var failureRE = regexp.MustCompile(`(?i)^(\S*error\b|.{0,60}\berror: |fatal\b|panic: |traceback|fail(ed|ure)?\b|--- fail|.{0,80}(command not found|no such file|permission denied)|exit (code|status):? [1-9]|npm err)`)
+
+// bareRE matches lines that say that something failed and not what.
+var bareRE = regexp.MustCompile(`(?i)^(exit (code|status):? \d+|fail(ed|ure)?|error)[.:]?$`)
+
+// end is how much of a result is looked at, on both sides, in bytes.
+const end = 2000
+
+// failureLine is the line of a result that says it failed, or nothing.
+func failureLine(m *abi.InputMessage) string {
+	text := m.Text()
+	if len(text) > 2*end {
+		text = strings.ToValidUTF8(text[:end]+"\n"+text[len(text)-end:], "")
+	}
+	bare := ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		switch {
+		case len(l) <= 3 || len(l) >= 400 || !failureRE.MatchString(l):
+		case !bareRE.MatchString(l):
+			return l
+		case bare == "":
+			bare = l
+		}
+	}
+	if bare != "" {
+		return bare
+	}
+	if m.IsError {
+		return clip(text, 140)
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package kagewasm
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/ledger"
+)
+
+// compactorFailed reports whether there is a compactor and it had no answer.
+func (p *pass) compactorFailed(pre *hooks.Pre) bool {
+	for _, o := range pre.Outcomes {
+		if o.Outcome == "failed" && p.hooks.IsCompactor(o.Plugin) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
+const nameDelegate = "delegate"
+
+// delegate turns the compactor's proposal into a verdict.
+func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
+	v := p.view()
+	r := p.room(v, p.limits, pre.Compactor)
+	plan := abi.Plan{Source: pre.Compactor, Summary: pre.Proposal.Summary}
+	if pre.Proposal.Messages != nil {
+		var err error
+		if plan, err = firewall.FromOutput(p.messages, pre.Proposal, pre.Compactor); err != nil {
+			return nil, err
+		}
+	} else {
+		plan.Supersede = strategies.CutFor(v, r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens(pre.Injected, r))
+	}
+	verdict, err := p.check(plan, pre.Injected, r)
+	if err == nil {
+		p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
+	}
+	return verdict, err
+}
+
+// drop lets the oldest go: the floor.
+func (p *pass) drop(injected []abi.Insert) (*firewall.Verdict, error) {
+	v := p.view()
+	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
+	r := p.room(v, p.limits, source)
+	plan := strategies.Drop(v, r.note+p.injectTokens(injected, r))
+	verdict, err := p.check(plan, injected, r)
+	if err == nil {
+		p.report.Strategy, p.report.Source = strategies.NameDrop, &source
+	}
+	return verdict, err
+}
+
+// check writes the note for what the plan supersedes, adds what is injected,
+// and hands the plan to the firewall. A ledger that makes the result miss the
+// target or grow is written smaller, down to none.
+func (p *pass) check(plan abi.Plan, injected []abi.Insert, r room) (*firewall.Verdict, error) {
+	if len(plan.Supersede) == 0 {
+		return nil, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
+	}
+	gone, cost := p.originalsOf(plan.Supersede)
+	names := ledger.Build(gone)
+	budget := min(r.ledger, cost/2)
+	base := append(plan.Insert, p.inject(injected, r)...)
+	for {
+		text, ledgerTokens := p.note(plan.Summary, names, budget)
+		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
+		verdict, err := firewall.Apply(p.firewallCase(), plan)
+		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
+		if ledgerTokens > 0 && missed {
+			budget = ledgerTokens / 2
+			continue
+		}
+		if err == nil {
+			p.report.Summary, p.report.Metrics.LedgerTokens = text, ledgerTokens
+		}
+		return verdict, err
+	}
+}
+
+func (p *pass) firewallCase() firewall.Case {
+	c := firewall.Case{
+		Messages: p.messages, Pinned: p.pinned, Overhead: p.req.Overhead, Target: p.limits.target,
+		Count: p.opts.Counter, Time: p.now,
+	}
+	if !p.limits.all {
+		c.Turn = abi.CurrentTurn(p.messages)
+	}
+	return c
+}
+
+// originalsOf returns the named messages as they came, and what they cost now:
+// pruning must not take names from the ledger.
+func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
+	named := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		named[id] = true
+	}
+	for i := range p.messages {
+		if named[p.messages[i].ID] {
+			msgs = append(msgs, p.originals[i])
+			cost += p.tokens[i]
+		}
+	}
+	return msgs, cost
+}
+
+// inject cuts what plugins inject to its budget, in order.
+func (p *pass) inject(injected []abi.Insert, r room) []abi.Insert {
+	var out []abi.Insert
+	left := r.inject
+	for _, in := range injected {
+		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
+		if in.Text = clip(in.Text, left, p.opts.Counter.Text); in.Text != "" {
+			left -= p.opts.Counter.Text(in.Text)
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+func (p *pass) injectTokens(injected []abi.Insert, r room) int {
+	n := 0
+	for _, in := range p.inject(injected, r) {
+		n += firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter) + p.opts.Counter.Text(in.Text)
+	}
+	return n
+}

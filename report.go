@@ -1,0 +1,82 @@
+package kagewasm
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// Report is what one look at a session found and did. It is the JSON document
+// of `kagewasm compact --report`.
+type Report struct {
+	// Compacted is whether messages were superseded.
+	Compacted bool `json:"compacted"`
+	// Reason is ReasonCode in words, with the figures.
+	Reason     string         `json:"reason"`
+	ReasonCode abi.ReasonCode `json:"reason_code"`
+	// Strategy made the plan: a strategy's name, "delegate" for a compactor
+	// plugin's, or empty where there is none. Source is who exactly.
+	Strategy string      `json:"strategy"`
+	Source   *abi.Source `json:"source,omitempty"`
+	// Fallback is whether somebody else's plan was to be used, and failed.
+	Fallback bool `json:"fallback"`
+	// Failures is the whole chain, in order.
+	Failures []*abi.Error `json:"failures"`
+
+	// Window is the context window used, in tokens; ContextWindow is what is
+	// known of the model's, null where nothing is (FEATURES K21).
+	Window        int     `json:"window"`
+	ContextWindow *int    `json:"context_window"`
+	Model         string  `json:"model,omitempty"`
+	Upper         float64 `json:"upper"`
+	Lower         float64 `json:"lower"`
+	// Target in tokens.
+	Target int  `json:"target"`
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// TokensBefore is what the request cost as it came, before pruning.
+	TokensBefore   int `json:"tokens_before"`
+	TokensAfter    int `json:"tokens_after"`
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
+
+	// Message ids, in session order.
+	Superseded []string `json:"superseded"`
+	Kept       []string `json:"kept"`
+	Inserted   []string `json:"inserted"`
+	Pinned     []string `json:"pinned"`
+
+	// Summary is what stands for the superseded, without its frame.
+	Summary string `json:"summary"`
+	Pruned  Pruned `json:"pruned"`
+	// Hooks has an entry for each call of a plugin.
+	Hooks []hooks.Outcome `json:"hooks"`
+	// Retained are the facts that plugins asked to keep.
+	Retained []hooks.Fact `json:"retained,omitempty"`
+	// Cost is the compactor's own, apart from the agent's (FEATURES K14).
+	Cost    Cost    `json:"cost"`
+	Metrics Metrics `json:"metrics"`
+}
+
+// Pruned is what the pruning pass did.
+type Pruned struct {
+	Count       int      `json:"count"`
+	TokensSaved int      `json:"tokens_saved"`
+	IDs         []string `json:"ids"`
+}
+
+// Cost is in US dollars.
+type Cost struct {
+	Compactor float64 `json:"compactor"`
+}
+
+// Metrics say how good a compaction was (FEATURES I10).
+type Metrics struct {
+	// CompressionRatio is tokens before over tokens after.
+	CompressionRatio float64 `json:"compression_ratio"`
+	// LedgerTokens is what the ledger of exact names costs.
+	LedgerTokens int `json:"ledger_tokens"`
+	// InexactCount is set where the token counts are an estimate.
+	InexactCount bool `json:"inexact_count,omitempty"`
+	// MS is the wall clock of the whole pipeline, in milliseconds.
+	MS float64 `json:"ms"`
+}

@@ -1,0 +1,47 @@
+package kagewasm
+
+import (
+	"context"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Request is one session to look at before a model call.
+type Request struct {
+	// Session identifies it to plugins. Session.ContextWindow is the model's
+	// window in tokens, nil where unknown: then 128,000 is used (FEATURES K21).
+	Session abi.Session
+	// Messages is the list the model would see, oldest first. Ids have to be
+	// unique; it is not changed.
+	Messages []abi.Message
+	// Overhead is what the request costs beyond its messages, in tokens: tool
+	// definitions and whatever else the caller sends.
+	Overhead int
+	// Reason is why the caller asks. Default abi.TriggerThreshold, or
+	// abi.TriggerManual with Force.
+	Reason abi.TriggerReason
+	// Force compacts below the threshold too.
+	Force bool
+	// Target is the number of tokens to get down to. Nil is lower x window, and
+	// for a forced compaction at most lower x what there is. 0 leaves only what
+	// is pinned and the summary: the current turn goes too.
+	Target *int
+	// DryRun does everything but commit; plugins are told.
+	DryRun bool
+	// Instructions are what the caller wants kept in view.
+	Instructions string
+	// Commit, if set, stores the result before post_compact hooks hear of it.
+	// Where it fails the compaction failed, and the session is as it was.
+	Commit func(context.Context, *Result) error
+}
+
+// Result is what to send to the model, and what was done for it.
+type Result struct {
+	// Messages is the new list. Where nothing was done it is the request's.
+	Messages []abi.Message
+	// Report says what was done, and to what.
+	Report Report
+	// Record is the compaction to store; nil where none took place, but for a
+	// dry run (FEATURES K22).
+	Record *abi.Record
+}

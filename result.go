@@ -1,0 +1,97 @@
+package kagewasm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+)
+
+// apply fills in the report of a plan that was taken.
+func (p *pass) apply(v *firewall.Verdict) *Result {
+	r := &p.report
+	r.Compacted = true
+	r.Superseded, r.Kept, r.Inserted = v.Superseded, v.Kept, v.Inserted
+	r.TokensAfter, r.MessagesAfter = v.Tokens, len(v.Messages)
+	fixed := p.req.Overhead
+	for i, pinned := range p.pinned {
+		if pinned {
+			fixed += p.tokens[i]
+		}
+	}
+	for i := range v.Messages {
+		if m := &v.Messages[i]; contains(v.Inserted, m.ID) {
+			fixed += p.opts.Counter.Message(m)
+		}
+	}
+	return p.finish(v.Messages, p.limits.reasonCode(v.Tokens, fixed))
+}
+
+// unchanged is the result where nothing was superseded.
+func (p *pass) unchanged(code abi.ReasonCode) *Result {
+	r := &p.report
+	r.TokensAfter, r.MessagesAfter = p.total, len(p.messages)
+	r.Kept = make([]string, len(p.messages))
+	for i := range p.messages {
+		r.Kept[i] = p.messages[i].ID
+	}
+	return p.finish(p.messages, code)
+}
+
+func (p *pass) finish(msgs []abi.Message, code abi.ReasonCode) *Result {
+	r := &p.report
+	r.ReasonCode = code
+	r.Reason = explain(code, r)
+	r.Hooks = p.hookTimes
+	r.Retained = p.facts
+	if r.TokensAfter > 0 {
+		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(r.TokensAfter)
+	}
+	r.Metrics.MS = float64(p.opts.Now().Sub(p.start).Microseconds()) / 1000
+	for i := range p.messages {
+		if p.pinned[i] {
+			r.Pinned = append(r.Pinned, p.messages[i].ID)
+		}
+	}
+	result := &Result{Messages: msgs, Report: *r}
+	if r.Compacted || p.req.DryRun {
+		result.Record = p.record()
+	}
+	result.Report.normalize()
+	return result
+}
+
+// record is the compaction as it is stored.
+func (p *pass) record() *abi.Record {
+	r := &p.report
+	rec := &abi.Record{
+		Time: p.now, Success: true, DryRun: p.req.DryRun, Trigger: p.req.Reason, Strategy: r.Strategy,
+		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
+		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
+		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Summary: r.Summary, Failures: r.Failures,
+	}
+	if r.Source != nil {
+		rec.Source = *r.Source
+	}
+	h := sha256.New()
+	for _, list := range [][]string{{p.req.Session.ID, p.req.Session.AgentPath}, rec.Superseded, rec.Inserted} {
+		for _, s := range list {
+			h.Write([]byte(s + "\x00"))
+		}
+		h.Write([]byte{1})
+	}
+	rec.ID = "cmp-" + hex.EncodeToString(h.Sum(nil)[:8])
+	return rec
+}
+
+// failed is the result of a compaction that could not be stored.
+func (p *pass) failed(result *Result, err error) *Result {
+	rec := *result.Record
+	rec.Success, rec.Failures = false, append(rec.Failures, abi.AsError(err))
+	p.report = p.blankReport()
+	p.report.Failures = rec.Failures
+	out := p.unchanged(rec.ReasonCode)
+	out.Record = &rec
+	return out
+}

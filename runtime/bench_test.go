@@ -1,0 +1,92 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	extism "github.com/extism/go-sdk"
+
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// BenchmarkEcho is one call that returns its input: over the bulk calls, over
+// the calls of the Extism ABI in this runtime, and in the stock SDK with a
+// time limit (a new instance for each call, as here, and the same one again).
+func BenchmarkEcho(b *testing.B) {
+	for _, size := range []int{64, 1 << 20} {
+		input := bytes.Repeat([]byte("x"), size)
+		for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo("pre_compact"), "extism-abi": wasmtest.ExtismEcho("pre_compact")} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{})
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					out, _, err := p.CallRaw(context.Background(), "pre_compact", input)
+					if err != nil || len(out) != size {
+						b.Fatal(len(out), err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("stock-sdk-fresh/%d", size), func(b *testing.B) { stockEcho(b, input, true) })
+		b.Run(fmt.Sprintf("stock-sdk-same/%d", size), func(b *testing.B) { stockEcho(b, input, false) })
+	}
+}
+
+func stockEcho(b *testing.B, input []byte, fresh bool) {
+	ctx := context.Background()
+	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasmtest.ExtismEcho("pre_compact")}}, Timeout: 10_000}
+	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer code.Close(ctx)
+	var inst *extism.Plugin
+	b.SetBytes(int64(len(input)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if fresh || inst == nil {
+			if inst, err = code.Instance(ctx, extism.PluginInstanceConfig{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		_, out, err := inst.CallWithContext(ctx, "pre_compact", input)
+		if err != nil || len(out) != len(input) {
+			b.Fatal(len(out), err)
+		}
+		if fresh {
+			inst.Close(ctx)
+		}
+	}
+}
+
+// BenchmarkLoad is the load of a plugin of 1.9 MB, compiled and from the cache.
+func BenchmarkLoad(b *testing.B) {
+	wasm, err := os.ReadFile(filepath.Join(sdkDir(b), "wasm", "count_vowels.wasm"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, cached := range []bool{false, true} {
+		b.Run(map[bool]string{false: "cold", true: "cached"}[cached], func(b *testing.B) {
+			var o runtime.Options
+			if cached {
+				o.CacheDir = b.TempDir()
+			}
+			r := newRuntime(b, o)
+			if cached {
+				load(b, r, wasm, runtime.PluginOptions{AnyExport: true})
+			}
+			for b.Loop() {
+				p := load(b, r, wasm, runtime.PluginOptions{AnyExport: true})
+				b.StopTimer()
+				p.Close(context.Background())
+				b.StartTimer()
+			}
+		})
+	}
+}

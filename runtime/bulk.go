@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// hostFunc is a function a guest may import. fn reads its parameters from the
+// stack and writes its result there.
+type hostFunc struct {
+	name string
+	sig  signature
+	fn   func(ctx context.Context, c *call, stack []uint64)
+}
+
+// bulkFuncs are the calls of abi.ImportModule. Pointers and lengths are of
+// guest memory; one that is not all inside of it stops the guest.
+var bulkFuncs = []hostFunc{
+	{"input_length", "()->i32", func(ctx context.Context, c *call, stack []uint64) {
+		c.tick(ctx)
+		stack[0] = uint64(uint32(len(c.input)))
+	}},
+	{"input_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
+		c.tick(ctx)
+		stack[0] = c.read("input_read", c.input, stack)
+	}},
+	{"output_write", "(i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
+		c.tick(ctx)
+		stack[0] = c.write(c.guest("output_write", stack[0], stack[1]))
+	}},
+	{"error_write", "(i32,i32)", func(ctx context.Context, c *call, stack []uint64) {
+		c.tick(ctx)
+		c.setError(c.guest("error_write", stack[0], stack[1]))
+	}},
+	{"host_call", "(i32,i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
+		c.check(ctx)
+		op, request := c.guest("host_call", stack[0], stack[1]), c.guest("host_call", stack[2], stack[3])
+		c.response = c.hostCall(ctx, op, request)
+		stack[0] = uint64(uint32(len(c.response)))
+		c.check(ctx)
+	}},
+	{"response_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
+		c.tick(ctx)
+		stack[0] = c.read("response_read", c.response, stack)
+	}},
+}
+
+// guest returns a range of guest memory.
+func (c *call) guest(name string, ptr, n uint64) []byte {
+	b, ok := c.linear.view(uint32(ptr), uint32(n))
+	if !ok {
+		c.stop(abi.CodeTrap, fmt.Sprintf("%s: %d bytes at %d are not all inside the guest's memory of %d", name, uint32(n), uint32(ptr), c.linear.size()), "")
+	}
+	return b
+}
+
+// read copies from src to guest memory: (ptr, offset, len) -> bytes copied.
+func (c *call) read(name string, src []byte, stack []uint64) uint64 {
+	offset := min(uint64(uint32(stack[1])), uint64(len(src)))
+	return uint64(copy(c.guest(name, stack[0], stack[2]), src[offset:]))
+}
+
+// write appends to the output, or refuses where that is over the limit.
+func (c *call) write(b []byte) uint64 {
+	c.outputIn = false
+	if len(b) > c.limits.OutputBytes-len(c.output) {
+		c.overOutput = true
+		return uint64(^uint32(0))
+	}
+	c.output = append(c.output, b...)
+	return 0
+}

@@ -1,0 +1,31 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// compile turns a module's bytes into something that runs: vet, rewrite,
+// compile, in this order and nowhere else. Whatever is wrong with the module
+// is an *errForm.
+func (r *Runtime) compile(ctx context.Context, wasm []byte, m *module, digest string, limits abi.Limits, anyExport bool) (engine, error) {
+	if err := r.linker.vet(m, limits, anyExport); err != nil {
+		return nil, err
+	}
+	wasm = rewrite(wasm, m)
+	if r.cache != nil && !r.interpreter {
+		if n, err := r.cache.compile(ctx, wasm, m, digest); err == nil {
+			return n, nil
+		}
+		// Without the cache it either works, or the error is the module's.
+	}
+	n, err := newNative(ctx, wasm, m, r.interpreter, nil)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &errForm{"the engine refuses it: " + shorten(err.Error(), 500), "build the plugin again, for WebAssembly 2.0 without further proposals"}
+	}
+	return n, nil
+}

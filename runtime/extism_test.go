@@ -1,0 +1,253 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// Plugins that Extism's own libraries built, of Go, TinyGo, Rust, C and
+// Haskell, answer the same here as in Extism's SDK.
+func TestExtismPlugins(t *testing.T) {
+	dir := filepath.Join(sdkDir(t), "wasm")
+	knobs := &abi.Manifest{Name: "pdk", ABI: 1, Knobs: map[string]abi.Knob{
+		"thing": {Type: abi.KnobText}, "duration": {Type: abi.KnobText},
+	}}
+	for _, tc := range []struct {
+		file, export, input string
+		config              abi.Config
+		want                string // part of the output
+		code                abi.Code
+	}{
+		{"count_vowels.wasm", "count_vowels", "hello world", nil, `"count":3`, ""},
+		{"count_vowels_std.wasm", "_start", "hello world", nil, `"count": 3`, ""},
+		{"hello.wasm", "run_test", "", nil, "Hello, world!", ""},
+		{"hello_haskell.wasm", "testing", "x", abi.Config{"thing": []byte(`"y"`)}, "Hello, ", ""},
+		{"config.wasm", "run_test", "", abi.Config{"thing": []byte(`"from the operator"`)}, "from the operator", ""},
+		{"replace.wasm", "run_test", "http://example.com?q=x", nil, "http", ""},
+		{"input_offset.wasm", "input_offset_length", "hello world", nil, "\x0b\x00", ""},
+		{"var.wasm", "run_test", "", nil, "", ""},
+		{"alloc.wasm", "run_test", "", nil, "", ""},
+		{"noop.wasm", "run_test", "", nil, "", ""},
+		{"log.wasm", "run_test", "", nil, "", ""},
+		{"println.wasm", "run_test", "a line", nil, "", ""},
+		{"std_command.wasm", "_start", "benjamin", nil, "hello benjamin", ""},
+		{"fail.wasm", "run_test", "", nil, "", abi.CodeExit},
+		{"exit.wasm", "_start", "", nil, "", abi.CodeExit},
+		{"fs.wasm", "run_test", "", nil, "", abi.CodeExit}, // there are no files
+	} {
+		t.Run(tc.file, func(t *testing.T) {
+			wasm, err := os.ReadFile(filepath.Join(dir, tc.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRuntime(t, runtime.Options{})
+			answers := make(map[string][]byte)
+			for _, engine := range []string{runtime.EngineNative, runtime.EngineExtism} {
+				p := load(t, r, wasm, runtime.PluginOptions{Manifest: knobs, Config: tc.config, Engine: engine, AnyExport: true})
+				out, stats, err := p.CallRaw(context.Background(), tc.export, []byte(tc.input))
+				t.Logf("%s: %q %v %v ms", engine, out, err, stats.MS)
+				if got := abi.CodeOf(err); got != tc.code {
+					t.Errorf("%s: code %q, want %q: %v", engine, got, tc.code, err)
+				}
+				if !strings.Contains(string(out), tc.want) {
+					t.Errorf("%s: %q does not hold %q", engine, out, tc.want)
+				}
+				answers[engine] = out
+			}
+			if a, b := answers[runtime.EngineNative], answers[runtime.EngineExtism]; !bytes.Equal(a, b) {
+				t.Errorf("native %q, extism %q", a, b)
+			}
+		})
+	}
+}
+
+// Every plugin that Extism's SDK brings either loads, or imports what only its
+// own tests provide.
+func TestExtismPluginsLoad(t *testing.T) {
+	r := newRuntime(t, runtime.Options{Interpreter: true}) // nothing to compile, nothing to run
+	paths, err := filepath.Glob(filepath.Join(sdkDir(t), "wasm", "*.wasm"))
+	if err != nil || len(paths) < 20 {
+		t.Fatal(len(paths), err)
+	}
+	own := map[string]string{
+		"host.wasm": "extism:host/user", "host_multiple.wasm": "extism:host/user", "host_memory.wasm": "host.to_upper",
+		"main.wasm": "lib.capitalize", "nested.c.instr.wasm": "dylibso_observe",
+	}
+	for _, path := range paths {
+		_, err := r.LoadFile(context.Background(), path, runtime.PluginOptions{AnyExport: true})
+		switch says := own[filepath.Base(path)]; {
+		case says == "" && err != nil:
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		case says != "" && (abi.CodeOf(err) != abi.CodeRefused || !strings.Contains(err.Error(), says)):
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+	}
+}
+
+func TestExtismHTTPDenied(t *testing.T) {
+	p, err := newRuntime(t, runtime.Options{}).LoadFile(context.Background(), filepath.Join(sdkDir(t), "wasm", "http.wasm"), runtime.PluginOptions{AnyExport: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = p.CallRaw(context.Background(), "run_test", nil)
+	if e := wantError(t, err, abi.CodeDenied); !strings.Contains(e.Message, "http_request") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// extismGuest builds a guest of the Extism ABI. imp imports a function.
+func extismGuest(f func(m *module, imp func(name string, params string, result string) wasmtest.Func)) []byte {
+	types := map[rune]wasmtest.Type{'i': wasmtest.I32, 'l': wasmtest.I64}
+	list := func(s string) []wasmtest.Type {
+		var out []wasmtest.Type
+		for _, c := range s {
+			out = append(out, types[c])
+		}
+		return out
+	}
+	return build(func(m *module) {
+		f(m, func(name, params, result string) wasmtest.Func {
+			return m.Import(abi.ExtismModule, name, list(params), list(result))
+		})
+	})
+}
+
+func TestExtismArena(t *testing.T) {
+	c64, c32, call := wasmtest.Const64, wasmtest.Const32, wasmtest.Call
+	get, set := wasmtest.Get, wasmtest.Set
+	type imp = func(string, string, string) wasmtest.Func
+	for _, tc := range []struct {
+		name string
+		wasm []byte
+		code abi.Code
+		why  string
+	}{
+		{"alloc and free", extismGuest(func(m *module, imp imp) {
+			alloc, free := imp("alloc", "l", "l"), imp("free", "l", "")
+			m.Hook(pre, []wasmtest.Type{wasmtest.I32, wasmtest.I64}, wasmtest.While(
+				c64(1_000_000), call(alloc), set(1), get(1), wasmtest.Wrap64, ifZeroTrap, get(1), call(free),
+				get(0), c32(1), wasmtest.Add32, set(0), get(0), c32(1000), wasmtest.LtU32), c32(0))
+		}), "", "a gigabyte in all, a megabyte at a time, fits 8 MiB"},
+		{"alloc without free", extismGuest(func(m *module, imp imp) {
+			alloc := imp("alloc", "l", "l")
+			m.Hook(pre, nil, wasmtest.Forever(c64(100_000), call(alloc), wasmtest.Wrap64, ifZeroTrap))
+		}), abi.CodeMemory, "the arena counts against the memory of the call"},
+		{"tiny blocks", extismGuest(func(m *module, imp imp) {
+			alloc := imp("alloc", "l", "l")
+			m.Hook(pre, nil, wasmtest.Forever(c64(1), call(alloc), wasmtest.Wrap64, ifZeroTrap))
+		}), abi.CodeMemory, "what the host remembers of a block counts too"},
+		{"alloc overflow", extismGuest(func(m *module, imp imp) {
+			alloc := imp("alloc", "l", "l")
+			m.Hook(pre, nil, c64(-1), call(alloc), wasmtest.Wrap64, ifZeroTrap, c32(0))
+		}), abi.CodeMemory, "2^64-1 bytes wrap nowhere"},
+		{"alloc half of it", extismGuest(func(m *module, imp imp) {
+			alloc := imp("alloc", "l", "l")
+			m.Hook(pre, nil, c64(-1<<63), call(alloc), wasmtest.Wrap64, ifZeroTrap, c32(0))
+		}), abi.CodeMemory, "nor do 2^63"},
+		{"load outside", extismGuest(func(m *module, imp imp) {
+			load8 := imp("load_u8", "l", "i")
+			m.Hook(pre, nil, c64(1<<40), call(load8))
+		}), abi.CodeTrap, "an address that nothing is at"},
+		{"load across the end", extismGuest(func(m *module, imp imp) {
+			load64 := imp("load_u64", "l", "l")
+			m.Hook(pre, nil, c64(-4), call(load64), wasmtest.Wrap64)
+		}), abi.CodeTrap, "an address whose end wraps"},
+		{"store at null", extismGuest(func(m *module, imp imp) {
+			store8 := imp("store_u8", "li", "")
+			m.Hook(pre, nil, c64(0), c32(1), call(store8), c32(0))
+		}), abi.CodeTrap, "nothing is at 0"},
+		{"output outside", extismGuest(func(m *module, imp imp) {
+			output := imp("output_set", "ll", "")
+			m.Hook(pre, nil, c64(-100), c64(200), call(output), c32(0))
+		}), abi.CodeTrap, "an output whose end wraps"},
+		{"output too long", extismGuest(func(m *module, imp imp) {
+			alloc, output := imp("alloc", "l", "l"), imp("output_set", "ll", "")
+			m.Hook(pre, nil, c64(5<<20), call(alloc), c64(5<<20), call(output), c32(0))
+		}), abi.CodeOutputLimit, "refused before it is copied"},
+		{"variables", extismGuest(func(m *module, imp imp) {
+			alloc, varSet, store := imp("alloc", "l", "l"), imp("var_set", "ll", ""), imp("store_u64", "ll", "")
+			m.Hook(pre, []wasmtest.Type{wasmtest.I64, wasmtest.I64}, wasmtest.Forever(
+				get(0), c64(1), wasmtest.Add64, set(0),
+				c64(8), call(alloc), set(1), get(1), get(0), call(store),
+				get(1), c64(1_000_000), call(alloc), call(varSet)))
+		}), abi.CodeMemory, "variables count against the memory of the call"},
+		{"input_set", extismGuest(func(m *module, imp imp) {
+			inputSet := imp("input_set", "ll", "")
+			m.Hook(pre, nil, c64(0), c64(0), call(inputSet), c32(0))
+		}), abi.CodeDenied, "the input is the host's"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := load(t, newRuntime(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 8}})
+			_, stats, err := p.CallRaw(context.Background(), pre, nil)
+			if got := abi.CodeOf(err); got != tc.code {
+				t.Errorf("code %q, want %q (%v): %s", got, tc.code, err, tc.why)
+			}
+			if stats.PeakMemoryBytes > 8<<20 {
+				t.Errorf("peak %d", stats.PeakMemoryBytes)
+			}
+		})
+	}
+}
+
+// ifZeroTrap traps where the i32 on the stack is zero.
+var ifZeroTrap = []byte{0x45, 0x04, 0x40, 0x00, 0x0b}
+
+// Variables live as long as the call: nothing leaks into the next.
+func TestExtismVariables(t *testing.T) {
+	wasm := extismGuest(func(m *module, imp func(string, string, string) wasmtest.Func) {
+		alloc, length := imp("alloc", "l", "l"), imp("length", "l", "l")
+		varGet, varSet := imp("var_get", "l", "l"), imp("var_set", "ll", "")
+		c64, call := wasmtest.Const64, wasmtest.Call
+		// A name of eight zero bytes; the length of the variable is the result.
+		name := append(c64(8), call(alloc)...)
+		m.Export("get", m.Func(nil, []wasmtest.Type{wasmtest.I32}, nil, name, call(varGet), call(length), wasmtest.Wrap64))
+		m.Hook(pre, nil, name, c64(5), call(alloc), call(varSet), name, call(varGet), call(length), wasmtest.Wrap64, wasmtest.Const32(5), wasmtest.Sub32)
+	})
+	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{})
+	for range 2 {
+		if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {
+			t.Errorf("a variable is there for the rest of the call: %v", err)
+		}
+		if _, _, err := p.CallRaw(context.Background(), "get", nil); err != nil {
+			t.Errorf("a variable of the call before: %v", err)
+		}
+	}
+}
+
+// The same hook over both engines gives the same output and the same code.
+func TestEnginesAgree(t *testing.T) {
+	r := newRuntime(t, runtime.Options{KV: &mapKV{m: map[string]string{"asks a": "1"}}, Counter: bytesCounter{}})
+	for name, wasm := range map[string][]byte{
+		"answer": wasmtest.Answer(pre, `{"inject":"x"}`), "nothing": wasmtest.Nothing(pre), "echo": wasmtest.Echo(pre),
+		"loop": wasmtest.Loop(pre), "trap": wasmtest.Trap(pre), "exit": wasmtest.Exit(pre, 0), "fail": wasmtest.Fail(pre, "no"),
+		"memory": wasmtest.EatMemory(pre), "recursion": wasmtest.Recurse(pre), "long": wasmtest.Answer(pre, strings.Repeat(" ", 5<<20)),
+		"kv": wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), "tokens": wasmtest.HostCall(pre, "tokens.count", `{"texts":["abc"]}`),
+	} {
+		var outs, codes []string
+		for _, engine := range []string{runtime.EngineNative, runtime.EngineExtism} {
+			limits := abi.Limits{MemoryMB: 32}
+			if name == "loop" {
+				limits.TimeoutMS = 100
+			}
+			p := load(t, r, wasm, runtime.PluginOptions{Engine: engine, Limits: limits, Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+			if p.Info().Engine != engine {
+				t.Errorf("engine %q", p.Info().Engine)
+			}
+			out, _, err := p.Call(context.Background(), hookInput())
+			doc, _ := json.Marshal(out)
+			outs, codes = append(outs, string(doc)), append(codes, string(abi.CodeOf(err)))
+		}
+		if outs[0] != outs[1] || codes[0] != codes[1] {
+			t.Errorf("%s: native %s %s, extism %s %s", name, outs[0], codes[0], outs[1], codes[1])
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// op answers one kind of host call. The result is encoded into the envelope.
+type op func(ctx context.Context, c *call, request []byte) (any, error)
+
+var ops = map[abi.Op]op{
+	abi.OpLog:            typed((*call).log),
+	abi.OpKVGet:          typed((*call).kvGet),
+	abi.OpKVSet:          typed((*call).kvSet),
+	abi.OpKVDelete:       typed((*call).kvDelete),
+	abi.OpKVList:         typed((*call).kvList),
+	abi.OpTokensCount:    typed((*call).countTokens),
+	abi.OpMessagesGet:    typed((*call).messages),
+	abi.OpRequestCompact: typed((*call).requestCompaction),
+}
+
+const (
+	maxOpBytes      = 64
+	maxRequestBytes = 4 << 20
+	// opUnknown counts the calls of ops that do not exist.
+	opUnknown abi.Op = "unknown"
+)
+
+// typed decodes the request strictly before f sees it.
+func typed[T any](f func(*call, context.Context, T) (any, error)) op {
+	known := abi.Keys(*new(T))
+	return func(ctx context.Context, c *call, request []byte) (any, error) {
+		var v T
+		if err := decodeStrict(request, known, &v); err != nil {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
+		}
+		return f(c, ctx, v)
+	}
+}
+
+func decodeStrict(doc []byte, known map[string]bool, v any) error {
+	if err := abi.CheckJSON(doc, known); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+// hostCall runs one op and returns the envelope.
+func (c *call) hostCall(ctx context.Context, name, request []byte) []byte {
+	result, err := c.runOp(ctx, name, request)
+	var resp abi.HostResponse
+	if err == nil && result != nil {
+		resp.Result, err = json.Marshal(result)
+	}
+	if err == nil && int64(len(resp.Result)) > c.memory.limit {
+		err = &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a response of %d bytes does not fit the memory of the call", len(resp.Result))}
+	}
+	if err != nil {
+		resp = abi.HostResponse{Error: c.opError(name, err)}
+	}
+	doc, err := json.Marshal(resp)
+	if err != nil {
+		// Both fields are made here, of what encodes.
+		panic(err)
+	}
+	return doc
+}
+
+func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
+	if c.calls >= c.limits.HostCalls {
+		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d host calls", c.limits.HostCalls), Hint: "raise limits.host_calls for this plugin"}
+	}
+	c.calls++
+	if c.hostCalls == nil {
+		c.hostCalls = make(map[abi.Op]int)
+	}
+	run, ok := ops[abi.Op(name)]
+	if !ok {
+		c.hostCalls[opUnknown]++
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
+	}
+	c.hostCalls[abi.Op(name)]++
+	if len(request) > maxRequestBytes {
+		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a request of %d bytes, %d allowed", len(request), maxRequestBytes)}
+	}
+	return run(ctx, c, request)
+}
+
+// opError is the error a guest gets to see: of an *abi.Error the code and the
+// text, of any other that there was one. The host sees all of it in the
+// warnings.
+func (c *call) opError(name []byte, err error) *abi.Error {
+	op := shorten(string(name[:min(len(name), maxOpBytes)]), maxOpBytes)
+	e := abi.AsError(err)
+	if e.Code == abi.CodeInternal {
+		c.warn(op + ": " + err.Error())
+		return &abi.Error{Code: abi.CodeInternal, Op: op, Message: "internal error"}
+	}
+	seen := *e
+	seen.Op, seen.Err = op, nil
+	return &seen
+}
+
+// need reports that a capability is missing.
+func (c *call) need(capability abi.Capability) error {
+	switch asked, granted := c.plugin.asks(capability), c.plugin.grants.Allows(capability); {
+	case !asked:
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the manifest does not ask for the capability %s", capability), Hint: "name it under capabilities, with a reason"}
+	case !granted:
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the capability %s is not granted", capability), Hint: "the operator grants it in the configuration"}
+	}
+	return nil
+}
+
+func (c *call) log(_ context.Context, r abi.LogRequest) (any, error) {
+	switch r.Level {
+	case abi.LogDebug, abi.LogInfo, abi.LogWarn, abi.LogError:
+	case "":
+		r.Level = abi.LogInfo
+	default:
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "level: use debug, info, warn or error"}
+	}
+	c.logs.add(r.Level, []byte(r.Message))
+	return nil, nil
+}
+
+func (c *call) countTokens(ctx context.Context, r abi.TokensRequest) (any, error) {
+	counter := c.plugin.runtime.counter
+	if counter == nil {
+		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host does not count tokens"}
+	}
+	counts := make([]int, len(r.Texts))
+	for i, text := range r.Texts {
+		c.check(ctx)
+		counts[i] = counter.Text(text)
+	}
+	return abi.TokensResponse{Counts: counts}, nil
+}
+
+func (c *call) messages(ctx context.Context, r abi.MessagesRequest) (any, error) {
+	in := c.parsedInput()
+	if in == nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "the input of this call has no messages"}
+	}
+	if c.index == nil {
+		c.index = make(map[string]int, len(in.Messages))
+		for i := range in.Messages {
+			c.index[in.Messages[i].ID] = i
+		}
+	}
+	resp := abi.MessagesResponse{Messages: make([]abi.InputMessage, 0, min(len(r.IDs), len(in.Messages)))}
+	var size int64
+	for _, id := range r.IDs {
+		i, ok := c.index[id]
+		if !ok {
+			return nil, &abi.Error{Code: abi.CodeUnknownID, Message: fmt.Sprintf("no message %q", shorten(id, 80))}
+		}
+		// A lower bound of what the message encodes to: enough to stop a
+		// request that names a long message many times.
+		if size += messageSize(&in.Messages[i].Message); size > c.memory.limit {
+			return nil, &abi.Error{Code: abi.CodeQuota, Message: "the messages do not fit the memory of the call", Hint: "ask for fewer at a time"}
+		}
+		resp.Messages = append(resp.Messages, in.Messages[i])
+	}
+	c.check(ctx)
+	return resp, nil
+}
+
+func messageSize(m *abi.Message) int64 {
+	n := 64 + len(m.ID) + len(m.Content.Text()) + len(m.Raw)
+	for _, call := range m.ToolCalls {
+		n += 64 + len(call.Arguments)
+	}
+	return int64(n)
+}
+
+func (c *call) requestCompaction(_ context.Context, r abi.CompactionRequest) (any, error) {
+	if err := c.need(abi.CapCompactionRequest); err != nil {
+		return nil, err
+	}
+	c.request = &r
+	return nil, nil
+}

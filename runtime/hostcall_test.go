@@ -1,0 +1,401 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// mapKV is a KV in memory: "ns key" -> value.
+type mapKV struct {
+	mu   sync.Mutex
+	m    map[string]string
+	fail error
+}
+
+func (k *mapKV) Get(_ context.Context, ns, key string) (string, bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	v, ok := k.m[ns+" "+key]
+	return v, ok, k.fail
+}
+
+func (k *mapKV) Set(_ context.Context, ns, key, value string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.m[ns+" "+key] = value
+	return k.fail
+}
+
+func (k *mapKV) Delete(_ context.Context, ns, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.m, ns+" "+key)
+	return k.fail
+}
+
+func (k *mapKV) List(_ context.Context, ns, prefix string) ([]string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(k.m)) {
+		if rest, ok := strings.CutPrefix(key, ns+" "); ok && strings.HasPrefix(rest, prefix) {
+			keys = append(keys, rest)
+		}
+	}
+	return keys, k.fail
+}
+
+// bytesCounter counts bytes.
+type bytesCounter struct{}
+
+func (bytesCounter) Text(s string) int           { return len(s) }
+func (bytesCounter) Message(m *abi.Message) int { return len(m.Text()) }
+
+var asksAll = &abi.Manifest{Name: "asks", ABI: 1, Capabilities: map[abi.Capability]abi.Request{
+	abi.CapKV: {Reason: "to remember"}, abi.CapCompactionRequest: {Reason: "to tidy up"},
+}}
+
+// hostCall makes one host call and returns the envelope.
+func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.Op, request string, input any) (abi.HostResponse, abi.CallStats) {
+	t.Helper()
+	p := load(t, newRuntime(t, o), wasmtest.HostCall(pre, string(op), request), po)
+	in, _ := json.Marshal(input)
+	out, stats, err := p.CallRaw(context.Background(), pre, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var resp abi.HostResponse
+	if err := abi.DecodeStrict(out, &resp); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	if (resp.Error != nil) == (resp.Result != nil) && resp.Error != nil {
+		t.Errorf("an error and a result: %s", out)
+	}
+	return resp, stats
+}
+
+func TestHostCall(t *testing.T) {
+	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
+	long := strings.Repeat("x", 600)
+	for _, tc := range []struct {
+		name    string
+		op      abi.Op
+		request string
+		o       runtime.PluginOptions
+		code    abi.Code
+		result  string
+		why     string
+	}{
+		{"get", abi.OpKVGet, `{"key":"a/b"}`, granted, "", `{"found":true,"value":"1"}`, ""},
+		{"get nothing", abi.OpKVGet, `{"key":"zz"}`, granted, "", `{}`, "a key that is not there is no error"},
+		{"list", abi.OpKVList, `{"key":"a/"}`, granted, "", `{"keys":["a/b","a/c"]}`, "only the plugin's own namespace"},
+		{"list all", abi.OpKVList, `{"key":""}`, granted, "", `{"keys":["a/b","a/c"]}`, "the empty prefix is one"},
+		{"set", abi.OpKVSet, `{"key":"new","value":"2"}`, granted, "", "", ""},
+		{"delete", abi.OpKVDelete, `{"key":"a/b"}`, granted, "", "", ""},
+		{"not asked", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}, abi.CodeDenied, "", "a grant alone gives nothing"},
+		{"not granted", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Manifest: asksAll}, abi.CodeDenied, "", "asking alone gives nothing"},
+		{"path", abi.OpKVSet, `{"key":"../other/x","value":"1"}`, granted, abi.CodeUsage, "", "no segment is .."},
+		{"empty key", abi.OpKVGet, `{"key":""}`, granted, abi.CodeUsage, "", ""},
+		{"long key", abi.OpKVGet, `{"key":"` + long + `"}`, granted, abi.CodeUsage, "", ""},
+		{"control", abi.OpKVList, `{"key":"a\u0000"}`, granted, abi.CodeUsage, "", "no control characters, in a prefix neither"},
+		{"unknown field", abi.OpKVGet, `{"key":"a","ns":"other"}`, granted, abi.CodeUsage, "", "requests are strict"},
+		{"another case", abi.OpKVGet, `{"Key":"a/b"}`, granted, abi.CodeUsage, "", ""},
+		{"no json", abi.OpKVGet, `key`, granted, abi.CodeUsage, "", ""},
+		{"no such op", "fs.read", `{}`, granted, abi.CodeUsage, "", ""},
+		{"tokens", abi.OpTokensCount, `{"texts":["","abc"]}`, runtime.PluginOptions{}, "", `{"counts":[0,3]}`, "counting needs no capability"},
+		{"request", abi.OpRequestCompact, `{"instructions":"now"}`, granted, "", "", ""},
+		{"request not granted", abi.OpRequestCompact, `{}`, runtime.PluginOptions{Manifest: asksAll}, abi.CodeDenied, "", ""},
+		{"message", abi.OpMessagesGet, `{"ids":["m2","m1"]}`, runtime.PluginOptions{}, "", "", "messages need no capability"},
+		{"unknown message", abi.OpMessagesGet, `{"ids":["m9"]}`, runtime.PluginOptions{}, abi.CodeUnknownID, "", ""},
+		{"log", abi.OpLog, `{"level":"info","message":"hi"}`, runtime.PluginOptions{}, "", "", ""},
+		{"log level", abi.OpLog, `{"level":"loud","message":"hi"}`, runtime.PluginOptions{}, abi.CodeUsage, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			kv := &mapKV{m: map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"}}
+			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: bytesCounter{}}, tc.o, tc.op, tc.request, hookInput())
+			if got := abi.CodeOf(asError(resp.Error)); got != tc.code {
+				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
+			}
+			if tc.result != "" && string(resp.Result) != tc.result {
+				t.Errorf("result %s, want %s: %s", resp.Result, tc.result, tc.why)
+			}
+			want := map[abi.Op]int{tc.op: 1}
+			if tc.op == "fs.read" {
+				want = map[abi.Op]int{"unknown": 1}
+			}
+			if !maps.Equal(stats.HostCalls, want) {
+				t.Errorf("counted %v", stats.HostCalls)
+			}
+			if tc.code == "" && tc.op == abi.OpKVSet && kv.m["asks new"] != "2" {
+				t.Errorf("stored %v", kv.m)
+			}
+			if tc.code == "" && tc.op == abi.OpKVDelete && kv.m["asks a/b"] != "" {
+				t.Errorf("still there: %v", kv.m)
+			}
+			if tc.code != "" && len(kv.m) != 3 {
+				t.Errorf("a refused call changed %v", kv.m)
+			}
+		})
+	}
+}
+
+// asError keeps a nil *abi.Error from becoming an error.
+func asError(e *abi.Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+func TestMessagesGet(t *testing.T) {
+	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m2","m1"]}`, hookInput())
+	var got abi.MessagesResponse
+	if err := json.Unmarshal(resp.Result, &got); err != nil || len(got.Messages) != 2 || got.Messages[0].ToolCalls[0].Arguments != `{"path":"a"}` || got.Messages[1].Content.Text() != "fix <it>" {
+		t.Errorf("%s, %v", resp.Result, err)
+	}
+	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m1"]}`, "no input")
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeUsage {
+		t.Errorf("an input without messages: %v", resp.Error)
+	}
+	// One long message, asked for many times, would fill the host's memory.
+	in := hookInput()
+	in.Messages[0].Content = abi.Text(strings.Repeat("x", 100_000))
+	ids := strings.Repeat(`"m1",`, 9_999) + `"m1"`
+	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":[`+ids+`]}`, in)
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+		t.Errorf("a gigabyte of messages: %v", resp.Error)
+	}
+}
+
+// FEATURES T2: a plugin may ask for a compaction; the request is part of what
+// it answered.
+func TestT2RequestCompaction(t *testing.T) {
+	request := func(answer string) *abi.Output {
+		t.Helper()
+		wasm := build(func(m *module) {
+			write := m.OutputWrite()
+			call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+			op, req := string(abi.OpRequestCompact), `{"instructions":"keep paths"}`
+			m.Memory(1, -1, "memory")
+			m.Data(0, []byte(op+req+answer))
+			c := wasmtest.Const32
+			m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(req))), wasmtest.Call(call), wasmtest.Drop,
+				c(int32(len(op+req))), c(int32(len(answer))), wasmtest.Call(write))
+		})
+		p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+		out, _, err := p.Call(context.Background(), hookInput())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := request(""); out == nil || out.RequestCompaction == nil || out.RequestCompaction.Instructions != "keep paths" {
+		t.Errorf("the request is lost: %+v", out)
+	}
+	if out := request(`{"request_compaction":{"instructions":"mine"}}`); out.RequestCompaction.Instructions != "mine" {
+		t.Errorf("what the output says comes first: %+v", out.RequestCompaction)
+	}
+}
+
+// A dry run sees what it stores, and nobody else does.
+func TestDryRun(t *testing.T) {
+	kv := &mapKV{m: map[string]string{"asks a": "1", "asks gone": "1"}}
+	r := newRuntime(t, runtime.Options{KV: kv})
+	type step struct{ op, request string }
+	steps := []step{{"kv.set", `{"key":"b","value":"2"}`}, {"kv.delete", `{"key":"gone"}`}, {"kv.get", `{"key":"b"}`}, {"kv.list", `{"key":""}`}}
+	wasm := build(func(m *module) {
+		i32 := wasmtest.I32
+		write := m.OutputWrite()
+		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
+		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
+		m.Memory(1, -1, "memory")
+		var code [][]byte
+		at, c := int32(0), wasmtest.Const32
+		for _, s := range steps {
+			m.Data(at, []byte(s.op+s.request))
+			n, k := int32(len(s.op)), int32(len(s.request))
+			code = append(code, c(at), c(n), c(at+n), c(k), wasmtest.Call(call), wasmtest.Set(0),
+				c(4096), c(4096), c(0), wasmtest.Get(0), wasmtest.Call(read), wasmtest.Call(write), wasmtest.Drop)
+			at += n + k
+		}
+		m.Hook(pre, []wasmtest.Type{i32}, append(code, c(0))...)
+	})
+	p := load(t, r, wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+	in := hookInput()
+	in.Trigger.DryRun = true
+	doc, _ := json.Marshal(in)
+	out, _, err := p.CallRaw(context.Background(), pre, doc)
+	if err != nil || string(out) != `{}{}{"result":{"found":true,"value":"2"}}{"result":{"keys":["a","b"]}}` {
+		t.Errorf("the run sees %s, %v", out, err)
+	}
+	if !maps.Equal(kv.m, map[string]string{"asks a": "1", "asks gone": "1"}) {
+		t.Errorf("a dry run left %v", kv.m)
+	}
+	in.Trigger.DryRun = false
+	doc, _ = json.Marshal(in)
+	if _, _, err := p.CallRaw(context.Background(), pre, doc); err != nil || !maps.Equal(kv.m, map[string]string{"asks a": "1", "asks b": "2"}) {
+		t.Errorf("the same for real: %v, %v", kv.m, err)
+	}
+}
+
+func TestHostCallFaults(t *testing.T) {
+	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
+	// What the storage says of itself is not the plugin's business.
+	kv := &mapKV{m: map[string]string{}, fail: errors.New("disk /dev/sda1 is on fire")}
+	resp, stats := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVGet, `{"key":"a"}`, nil)
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeInternal || strings.Contains(resp.Error.Message, "sda1") || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], "sda1") {
+		t.Errorf("the guest sees %v, the host %q", resp.Error, stats.Warnings)
+	}
+	kv.fail = fmt.Errorf("store: %w", &abi.Error{Code: abi.CodeQuota, Op: "kv.set", Message: "full"})
+	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"a"}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+		t.Errorf("a quota of the storage: %v", resp.Error)
+	}
+	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpKVGet, `{"key":"a"}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeDenied {
+		t.Errorf("a host without storage: %v", resp.Error)
+	}
+	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpTokensCount, `{"texts":["a"]}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeDenied {
+		t.Errorf("a host without a counter: %v", resp.Error)
+	}
+}
+
+// panicKV stands for any fault of the host while a guest runs.
+type panicKV struct{ mapKV }
+
+func (*panicKV) Get(context.Context, string, string) (string, bool, error) {
+	var m map[string]string
+	m["x"] = "y"
+	return "", false, nil
+}
+
+func TestHostPanic(t *testing.T) {
+	p := load(t, newRuntime(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+	for range 2 {
+		_, _, err := p.Call(context.Background(), hookInput())
+		if e := wantError(t, err, abi.CodeInternal); strings.Contains(e.Message, "goroutine") || e.Err == nil {
+			t.Errorf("the message tells too much, or the cause is lost: %+v", e)
+		}
+	}
+}
+
+func TestQuota(t *testing.T) {
+	wasm := build(func(m *module) {
+		i32 := wasmtest.I32
+		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
+		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
+		write := m.OutputWrite()
+		m.Memory(1, -1, "memory")
+		m.Data(0, []byte(`log{"level":"info","message":"hi"}`))
+		c := wasmtest.Const32
+		// Ten calls, then the last response.
+		m.Hook(pre, []wasmtest.Type{i32, i32},
+			wasmtest.While(c(0), c(3), c(3), c(31), wasmtest.Call(call), wasmtest.Set(1),
+				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(10), wasmtest.LtU32),
+			c(4096), c(4096), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
+	})
+	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{HostCalls: 4}})
+	out, stats, err := p.CallRaw(context.Background(), pre, nil)
+	var resp abi.HostResponse
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+		t.Errorf("%s, %v", out, err)
+	}
+	if len(stats.Logs) != 4 || stats.HostCalls[abi.OpLog] != 4 {
+		t.Errorf("%d lines, %v calls", len(stats.Logs), stats.HostCalls)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	r := newRuntime(t, runtime.Options{})
+	logs := func(wasm []byte, o runtime.PluginOptions) abi.CallStats {
+		t.Helper()
+		_, stats, err := load(t, r, wasm, o).Call(context.Background(), hookInput())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats
+	}
+	if s := logs(wasmtest.Log(pre, "one\ntwo\x1b[31m\r\n\nthree"), runtime.PluginOptions{}); !slices.Equal(s.Logs, []abi.LogRequest{{Level: "warn", Message: "one"}, {Level: "warn", Message: "two[31m"}, {Level: "warn"}, {Level: "warn", Message: "three"}}) {
+		t.Errorf("lines of standard error: %+v", s.Logs)
+	}
+	for name, text := range map[string]string{"a long line": strings.Repeat("x", 200_000), "many lines": strings.Repeat("x\n", 60_000), "empty lines": strings.Repeat("\n", 60_000)} {
+		s := logs(wasmtest.Log(pre, text), runtime.PluginOptions{})
+		kept := 0
+		for _, l := range s.Logs {
+			kept += len(l.Message) + 16
+		}
+		if kept > 64<<10 || s.LogsDropped == 0 {
+			t.Errorf("%s: %d bytes kept, %d lines dropped", name, kept, s.LogsDropped)
+		}
+	}
+	secret := runtime.PluginOptions{
+		Manifest: &abi.Manifest{Name: "x", ABI: 1, Secrets: []string{"key"}}, Secrets: map[string]string{"key": "hunter2"},
+	}
+	if s := logs(wasmtest.Log(pre, "it is hunter2"), secret); s.Logs[0].Message != "it is [secret key]" {
+		t.Errorf("a secret in a log: %q", s.Logs[0].Message)
+	}
+}
+
+// Pointers that are not inside the guest's memory stop it, however they wrap.
+func TestBulkBounds(t *testing.T) {
+	i32 := wasmtest.I32
+	for _, tc := range []struct {
+		name   string
+		params []int32
+		result bool
+		ok     bool
+	}{
+		{"output_write", []int32{65535, 2}, true, false},
+		{"output_write", []int32{-1, -1}, true, false},
+		{"output_write", []int32{-1, 2}, true, false},
+		{"output_write", []int32{65536, 0}, true, true},
+		{"error_write", []int32{0, -1}, false, false},
+		{"error_write", []int32{65530, 100}, false, false},
+		{"input_read", []int32{65535, 0, 2}, true, false},
+		{"input_read", []int32{0, -1, 4}, true, true},
+		{"input_read", []int32{-4, 0, 4}, true, false},
+		{"response_read", []int32{0, 100, 65536}, true, true},
+		{"response_read", []int32{1, 0, -1}, true, false},
+		{"host_call", []int32{65535, 2, 0, 0}, true, false},
+		{"host_call", []int32{0, 2, -1, 2}, true, false},
+		{"host_call", []int32{0, 65536, 0, 65536}, true, true},
+	} {
+		t.Run(fmt.Sprint(tc.name, tc.params), func(t *testing.T) {
+			wasm := build(func(m *module) {
+				params := make([]wasmtest.Type, len(tc.params))
+				var code [][]byte
+				for i, v := range tc.params {
+					params[i] = i32
+					code = append(code, wasmtest.Const32(v))
+				}
+				var results []wasmtest.Type
+				if tc.result {
+					results = []wasmtest.Type{i32}
+				}
+				code = append(code, wasmtest.Call(m.Import(abi.ImportModule, tc.name, params, results)))
+				if tc.result {
+					code = append(code, wasmtest.Drop)
+				}
+				m.Memory(1, -1, "")
+				m.Hook(pre, nil, append(code, wasmtest.Const32(0))...)
+			})
+			_, _, err := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{}).CallRaw(context.Background(), pre, []byte("some input"))
+			want := abi.CodeTrap
+			if tc.ok {
+				want = ""
+			}
+			if got := abi.CodeOf(err); got != want {
+				t.Errorf("code %q, want %q: %v", got, want, err)
+			}
+		})
+	}
+}

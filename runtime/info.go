@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Info is what a plugin is and may do, for a person who decides whether to
+// trust it.
+type Info struct {
+	Name        string           `json:"name"`
+	Version     string           `json:"version,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Digest      string           `json:"digest"`
+	Size        int              `json:"size"`
+	Engine      string           `json:"engine"`
+	Roles       []abi.PluginRole `json:"roles"`
+	Hooks       []abi.Hook       `json:"hooks"`
+	Content     abi.ContentMode  `json:"content"`
+	// Imports are functions, "module.name (params)->results"; Exports
+	// "name (params)->results", or "name kind" of what is no function.
+	Imports []string `json:"imports"`
+	Exports []string `json:"exports"`
+	// Memory in bytes; nil without one. Table elements are the sum of all.
+	Memory        *MemoryInfo         `json:"memory,omitempty"`
+	TableElements int64               `json:"table_elements"`
+	Knobs         map[string]abi.Knob `json:"knobs,omitempty"`
+	// Config holds the value of each knob.
+	Config       abi.Config       `json:"config,omitempty"`
+	Capabilities []CapabilityInfo `json:"capabilities"`
+	Secrets      []string         `json:"secrets,omitempty"`
+	Limits       abi.Limits       `json:"limits"`
+}
+
+// MemoryInfo are the bounds a module gives its own memory. Max 0 is none.
+type MemoryInfo struct {
+	MinBytes int64 `json:"min_bytes"`
+	MaxBytes int64 `json:"max_bytes,omitempty"`
+}
+
+// CapabilityInfo is a capability that is asked for or granted.
+type CapabilityInfo struct {
+	Name    abi.Capability `json:"name"`
+	Asked   bool           `json:"asked"`
+	Granted bool           `json:"granted"`
+	Reason  string         `json:"reason,omitempty"`
+	Hosts   []string       `json:"hosts,omitempty"`
+}
+
+// Info describes the plugin. Texts of the module are safe to print, but for
+// those of its knobs.
+func (p *Plugin) Info() Info {
+	m := p.manifest
+	info := Info{
+		Name: m.Name, Version: shorten(m.Version, 80), Description: abi.Defuse(m.Description),
+		Digest: p.digest, Size: p.size, Engine: p.name,
+		Roles: m.Roles, Hooks: p.Hooks(), Content: m.Content,
+		Imports: []string{}, Exports: []string{}, Capabilities: []CapabilityInfo{},
+		Knobs: m.Knobs, Config: p.config, Secrets: m.Secrets, Limits: p.limits,
+	}
+	if len(info.Roles) == 0 {
+		info.Roles = []abi.PluginRole{abi.RoleObserver}
+	}
+	if info.Content == "" {
+		info.Content = abi.ContentFull
+	}
+	p.module.describe(&info)
+	for _, c := range abi.Capabilities {
+		req, asked := m.Capabilities[c]
+		if granted := p.grants.Allows(c); asked || granted {
+			info.Capabilities = append(info.Capabilities, CapabilityInfo{
+				Name: c, Asked: asked, Granted: granted, Reason: abi.Defuse(req.Reason), Hosts: slices.Clone(req.Hosts),
+			})
+		}
+	}
+	return info
+}
+
+func (m *module) describe(info *Info) {
+	for _, i := range m.imports {
+		sig, _ := m.signature(i.typ)
+		info.Imports = append(info.Imports, i.module+"."+i.name+" "+string(sig))
+	}
+	for _, e := range m.exports {
+		text := shorten(e.name, 120) + " "
+		if sig, ok := m.export(e.name); ok {
+			text += shorten(string(sig), 200)
+		} else if int(e.kind) < len(kindNames) {
+			text += kindNames[e.kind]
+		}
+		info.Exports = append(info.Exports, text)
+	}
+	for _, t := range m.tables {
+		info.TableElements += int64(t.min)
+	}
+	for _, mem := range m.memories {
+		info.Memory = &MemoryInfo{MinBytes: int64(mem.min) * pageBytes}
+		if mem.hasMax {
+			info.Memory.MaxBytes = int64(mem.max) * pageBytes
+		}
+	}
+}

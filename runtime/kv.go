@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// overlay holds what a dry run has stored: the call sees it, nobody else does.
+// A nil value is a deleted key.
+type overlay map[string]*string
+
+func (c *call) kvGet(ctx context.Context, r abi.KVRequest) (any, error) {
+	if err := c.kvCheck(r.Key); err != nil {
+		return nil, err
+	}
+	if value, ok := c.kv[r.Key]; ok {
+		if value == nil {
+			return abi.KVResponse{}, nil
+		}
+		return abi.KVResponse{Found: true, Value: *value}, nil
+	}
+	value, found, err := c.plugin.runtime.kv.Get(ctx, c.namespace(), r.Key)
+	return abi.KVResponse{Found: found, Value: value}, err
+}
+
+func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
+	if err := c.kvCheck(r.Key); err != nil {
+		return nil, err
+	}
+	if c.dryRun() {
+		return nil, c.overlay(r.Key, &r.Value)
+	}
+	return nil, c.plugin.runtime.kv.Set(ctx, c.namespace(), r.Key, r.Value)
+}
+
+func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {
+	if err := c.kvCheck(r.Key); err != nil {
+		return nil, err
+	}
+	if c.dryRun() {
+		return nil, c.overlay(r.Key, nil)
+	}
+	return nil, c.plugin.runtime.kv.Delete(ctx, c.namespace(), r.Key)
+}
+
+func (c *call) kvList(ctx context.Context, r abi.KVRequest) (any, error) {
+	if err := c.kvAllowed(); err != nil {
+		return nil, err
+	}
+	if len(r.Key) > abi.MaxKeyBytes || !utf8.ValidString(r.Key) || strings.ContainsFunc(r.Key, unicode.IsControl) {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "key: not the beginning of a key"}
+	}
+	keys, err := c.plugin.runtime.kv.List(ctx, c.namespace(), r.Key)
+	if err != nil {
+		return nil, err
+	}
+	return abi.KVResponse{Keys: c.kv.merge(keys, r.Key)}, nil
+}
+
+// merge returns the keys as the dry run has left them.
+func (o overlay) merge(keys []string, prefix string) []string {
+	if len(o) == 0 {
+		return keys
+	}
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { _, ok := o[k]; return ok })
+	for k, value := range o {
+		if value != nil && strings.HasPrefix(k, prefix) {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// overlay keeps a value for the rest of a dry run, in the memory of the call.
+func (c *call) overlay(key string, value *string) error {
+	n := int64(len(key)) + 2*blockOverhead
+	if value != nil {
+		n += int64(len(*value))
+	}
+	if !c.memory.take(n) {
+		return &abi.Error{Code: abi.CodeQuota, Message: "a dry run stores in the memory of the call, which is used up"}
+	}
+	if c.kv == nil {
+		c.kv = make(overlay)
+	}
+	c.kv[key] = value
+	return nil
+}
+
+func (c *call) kvCheck(key string) error {
+	if err := c.kvAllowed(); err != nil {
+		return err
+	}
+	if err := abi.CheckKey(key); err != nil {
+		return &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
+	}
+	return nil
+}
+
+func (c *call) kvAllowed() error {
+	if err := c.need(abi.CapKV); err != nil {
+		return err
+	}
+	if c.plugin.runtime.kv == nil {
+		return &abi.Error{Code: abi.CodeDenied, Message: "this host has no storage"}
+	}
+	return nil
+}
+
+func (c *call) namespace() string { return c.plugin.manifest.Name }
+
+func (c *call) dryRun() bool {
+	in := c.parsedInput()
+	return in != nil && in.Trigger.DryRun
+}

@@ -1,0 +1,102 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// maxManifestBytes is how long a manifest may be, as JSON or as YAML.
+const maxManifestBytes = 256 << 10
+
+// ReadManifest returns the manifest inside a module, and whether it has one.
+// An error is of code refused where the bytes are no module, and of code
+// bad_input where the manifest is wrong.
+func ReadManifest(wasm []byte) (*abi.Manifest, bool, error) {
+	m, err := parseModule(wasm)
+	if err != nil {
+		return nil, false, refused("read manifest", "", err)
+	}
+	return sectionManifest(wasm, m)
+}
+
+func sectionManifest(wasm []byte, m *module) (*abi.Manifest, bool, error) {
+	sections := m.custom(wasm, abi.ManifestSection)
+	if len(sections) == 0 {
+		return nil, false, nil
+	}
+	if len(sections) > 1 {
+		return nil, false, badManifest(fmt.Sprintf("%d sections %s in one module", len(sections), abi.ManifestSection))
+	}
+	if len(sections[0]) > maxManifestBytes {
+		return nil, false, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), maxManifestBytes))
+	}
+	manifest := new(abi.Manifest)
+	if err := abi.DecodeStrict(sections[0], manifest); err != nil {
+		return nil, false, badManifest(err.Error())
+	}
+	if err := manifest.Validate(); err != nil {
+		return nil, false, err
+	}
+	return manifest, true, nil
+}
+
+// EmbedManifest returns the module with the manifest inside, in place of one
+// that is there. The same module and manifest give the same bytes.
+func EmbedManifest(wasm []byte, manifest *abi.Manifest) ([]byte, error) {
+	if err := manifest.Validate(); err != nil {
+		return nil, err
+	}
+	m, err := parseModule(wasm)
+	if err != nil {
+		return nil, refused("embed manifest", manifest.Name, err)
+	}
+	doc, err := encodeManifest(manifest)
+	if err != nil {
+		return nil, badManifest(err.Error())
+	}
+	var out []byte
+	from := 0
+	for _, s := range m.sections {
+		if s.id == sectionCustom && s.name == abi.ManifestSection {
+			out = append(out, wasm[from:s.start]...)
+			from = s.stop
+		}
+	}
+	name := append(appendU32(nil, uint32(len(abi.ManifestSection))), abi.ManifestSection...)
+	head := appendU32([]byte{sectionCustom}, uint32(len(name)+len(doc)))
+	return slices.Concat(out, wasm[from:], head, name, doc), nil
+}
+
+// encodeManifest writes JSON; maps are sorted by key.
+func encodeManifest(m *abi.Manifest) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		return nil, err
+	}
+	doc := bytes.TrimRight(buf.Bytes(), "\n")
+	if len(doc) > maxManifestBytes {
+		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), maxManifestBytes)
+	}
+	return doc, nil
+}
+
+func badManifest(message string) *abi.Error {
+	return &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: message, Hint: "build the plugin again with kagewasm build"}
+}
+
+// refused is the error of a module that is not loaded.
+func refused(op, plugin string, err error) *abi.Error {
+	e := &abi.Error{Code: abi.CodeRefused, Op: op, Plugin: plugin, Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
+	var form *errForm
+	if errors.As(err, &form) {
+		e.Hint = form.hint
+	}
+	return e
+}

@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// engine runs the calls of one plugin. run makes a fresh instance, calls
+// c.export in it and returns its result (0 where it has none); it sets c.phase
+// as it goes. Calls run concurrently; close is called once, after the last.
+type engine interface {
+	run(ctx context.Context, c *call) (result uint32, err error)
+	close(ctx context.Context) error
+}
+
+// hostModules are the modules a guest may import from, but for WASI.
+var hostModules = map[string][]hostFunc{
+	abi.ImportModule: bulkFuncs,
+	abi.ExtismModule: extismFuncs,
+}
+
+// native is this package's own engine: wazero, with host functions in Go.
+type native struct {
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	code    wazero.CompiledModule
+	config  wazero.ModuleConfig
+	wasi    bool
+	inits   []initCall
+}
+
+// initCall is an export that has to run before any other.
+type initCall struct {
+	name string
+	args int
+}
+
+// newNative compiles the bytes. cache may be nil.
+func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
+	config := wazero.NewRuntimeConfig()
+	if interpreter {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	config = config.WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	n = &native{
+		runtime: wazero.NewRuntimeWithConfig(ctx, config),
+		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m),
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("engine: %v", r)
+		}
+		if err != nil {
+			_ = n.close(ctx)
+		}
+	}()
+	if err := n.link(ctx, m); err != nil {
+		return nil, fmt.Errorf("link: %w", err)
+	}
+	n.code, err = n.runtime.CompileModule(ctx, wasm)
+	return n, err
+}
+
+// link provides the modules that m imports from.
+func (n *native) link(ctx context.Context, m *module) error {
+	if n.wasi {
+		if _, err := wasi_snapshot_preview1.Instantiate(ctx, n.runtime); err != nil {
+			return err
+		}
+	}
+	for name, funcs := range hostModules {
+		if !m.uses(name) {
+			continue
+		}
+		b := n.runtime.NewHostModuleBuilder(name)
+		for _, f := range funcs {
+			params, results := f.sig.types()
+			b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
+				f.fn(ctx, callOf(ctx), stack)
+			}), params, results).Export(f.name)
+		}
+		if _, err := b.Instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initCalls are the conventions of compilers, as Extism's SDK follows them: a
+// reactor's _initialize, C++'s constructors where there is none, and Haskell's
+// hs_init after either.
+func initCalls(m *module) []initCall {
+	var calls []initCall
+	has := func(name string, want signature) bool { sig, ok := m.export(name); return ok && sig == want }
+	switch {
+	case has("_initialize", "()"):
+		calls = append(calls, initCall{name: "_initialize"})
+	case has("__wasm_call_ctors", "()"):
+		calls = append(calls, initCall{name: "__wasm_call_ctors"})
+	}
+	if has("hs_init", "(i32,i32)") {
+		calls = append(calls, initCall{"hs_init", 2})
+	}
+	return calls
+}
+
+func (n *native) run(ctx context.Context, c *call) (uint32, error) {
+	config := n.config
+	if n.wasi {
+		config = wasiConfig(config, c)
+	}
+	mod, err := n.runtime.InstantiateModule(ctx, n.code, config)
+	if err != nil {
+		return 0, err
+	}
+	defer mod.Close(context.WithoutCancel(ctx))
+	var stack [2]uint64
+	if !strings.HasPrefix(c.export, "_") { // _start and _initialize begin by themselves
+		for _, init := range n.inits {
+			stack = [2]uint64{}
+			if err := mod.ExportedFunction(init.name).CallWithStack(ctx, stack[:]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	c.phase = abi.PhaseCall
+	stack = [2]uint64{}
+	err = mod.ExportedFunction(c.export).CallWithStack(ctx, stack[:])
+	return uint32(stack[0]), err
+}
+
+func (n *native) close(ctx context.Context) error {
+	err := n.runtime.Close(ctx)
+	if n.cache != nil {
+		if e := n.cache.Close(ctx); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// types are the value types a signature names.
+func (s signature) types() (params, results []api.ValueType) {
+	in, out, _ := strings.Cut(string(s), "->")
+	return valueTypes(strings.Trim(in, "()")), valueTypes(out)
+}
+
+func valueTypes(list string) []api.ValueType {
+	var types []api.ValueType
+	for name := range strings.SplitSeq(list, ",") {
+		switch name {
+		case "i32":
+			types = append(types, api.ValueTypeI32)
+		case "i64":
+			types = append(types, api.ValueTypeI64)
+		}
+	}
+	return types
+}

@@ -1,0 +1,158 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Options are the settings of a [Runtime]. The zero value is safe and complete
+// but for what the fields say.
+type Options struct {
+	// CacheDir is where compiled modules are kept between runs. It is made
+	// with mode 0700, and refused where others than its owner can write to it.
+	// Empty: modules are compiled at every load.
+	CacheDir string
+	// KV stores what plugins keep. Nil: the kv calls are denied.
+	KV KV
+	// Counter counts tokens for plugins. Nil: tokens.count is denied.
+	Counter abi.Counter
+	// Interpreter runs guests without compiling them: slower by far, and
+	// available on every platform.
+	Interpreter bool
+}
+
+// KV is the storage of plugins: text under keys, apart for every namespace.
+// ns is the plugin's name; keys satisfy [abi.CheckKey]. Implementations are
+// safe for concurrent use; their *abi.Error codes reach the plugin, any other
+// error reaches it as a mere "internal".
+type KV interface {
+	Get(ctx context.Context, ns, key string) (value string, found bool, err error)
+	Set(ctx context.Context, ns, key, value string) error
+	Delete(ctx context.Context, ns, key string) error
+	// List returns the keys that begin with prefix, sorted.
+	List(ctx context.Context, ns, prefix string) ([]string, error)
+}
+
+// PluginOptions say how one plugin is loaded. The zero value grants nothing
+// and uses the default limits.
+type PluginOptions struct {
+	// Manifest replaces the one inside the module.
+	Manifest *abi.Manifest
+	// Digest pins the module: "sha256:" and 64 hex digits. A module with
+	// another digest is refused. Empty: any.
+	Digest string
+	// Grants are the capabilities the operator grants. They take effect where
+	// the manifest asks for them too.
+	Grants Grants
+	// Limits of each call. Zero fields are the defaults; here they can be
+	// raised, in the manifest only lowered.
+	Limits abi.Limits
+	// Config are knob values. Knobs without one have their default.
+	Config abi.Config
+	// Secrets are values the manifest asks for by name. They are cut out of
+	// everything the plugin logs or answers with an error; no call hands them
+	// to the guest.
+	Secrets map[string]string
+	// Engine is [EngineNative] (default) or [EngineExtism].
+	Engine string
+	// AnyExport accepts a module that exports no hook, for [Plugin.CallRaw].
+	AnyExport bool
+}
+
+// The engines a plugin can run on.
+const (
+	// EngineNative is the sandbox of this package.
+	EngineNative = "native"
+	// EngineExtism is upstream's go-sdk. It keeps the time limit but not all
+	// of the others: for plugins that are trusted, and to cross-check.
+	EngineExtism = "extism"
+)
+
+// Grants are the capabilities an operator grants a plugin. The zero value
+// grants none.
+type Grants struct {
+	KV                bool     // storage in the plugin's namespace
+	HTTP              []string // the hosts, each with an optional port
+	Model             bool     // completions at the operator's cost
+	CompactionRequest bool     // asking for a compaction
+	CompactionSummary bool     // an observer's summary or cancel
+}
+
+// Allows reports whether c is granted.
+func (g Grants) Allows(c abi.Capability) bool {
+	switch c {
+	case abi.CapKV:
+		return g.KV
+	case abi.CapHTTP:
+		return len(g.HTTP) > 0
+	case abi.CapModel:
+		return g.Model
+	case abi.CapCompactionRequest:
+		return g.CompactionRequest
+	case abi.CapCompactionSummary:
+		return g.CompactionSummary
+	}
+	return false
+}
+
+// GrantAll grants everything a manifest asks for. It is meant for authors who
+// run their own plugins.
+func GrantAll(m *abi.Manifest) Grants {
+	var g Grants
+	for c, req := range m.Capabilities {
+		switch c {
+		case abi.CapKV:
+			g.KV = true
+		case abi.CapHTTP:
+			g.HTTP = slices.Clone(req.Hosts)
+		case abi.CapModel:
+			g.Model = true
+		case abi.CapCompactionRequest:
+			g.CompactionRequest = true
+		case abi.CapCompactionSummary:
+			g.CompactionSummary = true
+		}
+	}
+	return g
+}
+
+// The bounds of what even an operator can set.
+const (
+	maxTimeout  = 24 * time.Hour
+	maxMemoryMB = 4096 // all a 32-bit guest can address
+	// modelTimeoutMS is the default of a plugin that may call a model.
+	modelTimeoutMS = 300_000
+)
+
+// effectiveLimits are the operator's limits, or the defaults, lowered by the
+// manifest.
+func effectiveLimits(op abi.Limits, m *abi.Manifest, g Grants) (abi.Limits, error) {
+	for name, v := range map[string]int{
+		"timeout_ms": op.TimeoutMS, "memory_mb": op.MemoryMB, "output_bytes": op.OutputBytes,
+		"log_bytes": op.LogBytes, "error_bytes": op.ErrorBytes, "host_calls": op.HostCalls,
+	} {
+		top := math.MaxInt32
+		switch name {
+		case "timeout_ms":
+			top = int(maxTimeout.Milliseconds())
+		case "memory_mb":
+			top = maxMemoryMB
+		}
+		if v < 0 || v > top {
+			return abi.Limits{}, &abi.Error{
+				Code: abi.CodeUsage, Op: "load", Plugin: m.Name, Phase: abi.PhaseLoad,
+				Message: fmt.Sprintf("limits: %s: %d is not from 0 to %d", name, v, top),
+			}
+		}
+	}
+	def := abi.DefaultLimits()
+	if _, asked := m.Capabilities[abi.CapModel]; asked && g.Model {
+		def.TimeoutMS = modelTimeoutMS
+	}
+	return op.Or(def).Lower(m.Limits), nil
+}

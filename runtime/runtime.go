@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Runtime loads plugins. It is safe for concurrent use.
+type Runtime struct {
+	linker      linker
+	cache       *diskCache
+	kv          KV
+	counter     abi.Counter
+	interpreter bool
+
+	mu      sync.Mutex
+	plugins map[*Plugin]bool
+	closed  bool
+}
+
+// New makes a runtime. The error is of code usage where the options are wrong.
+func New(ctx context.Context, o Options) (*Runtime, error) {
+	r := &Runtime{kv: o.KV, counter: o.Counter, interpreter: o.Interpreter, plugins: make(map[*Plugin]bool)}
+	var err error
+	if r.linker, err = newLinker(ctx); err != nil {
+		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}
+	}
+	if o.CacheDir != "" {
+		if r.cache, err = openCache(o.CacheDir); err != nil {
+			return nil, &abi.Error{
+				Code: abi.CodeUsage, Op: "new runtime", Message: fmt.Sprintf("cache: %v", err), Err: err,
+				Hint: "name a folder that only you can write to (chmod 700), or none",
+			}
+		}
+	}
+	return r, nil
+}
+
+// Close closes all plugins, as [Plugin.Close] does.
+func (r *Runtime) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	var plugins []*Plugin
+	for p := range r.plugins {
+		plugins = append(plugins, p)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, p := range plugins {
+		errs = append(errs, p.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Runtime) remember(p *Plugin) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.plugins[p] = true
+	}
+	return !r.closed
+}
+
+func (r *Runtime) forget(p *Plugin) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.plugins, p)
+}

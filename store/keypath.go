@@ -1,0 +1,126 @@
+package store
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// A key is a path below the namespace's folder, so that "facts/x.md" is the
+// file facts/x.md. The rules, which make the mapping one to one:
+//
+//   - letters, digits, ".", "_" and "-" of ASCII stand for themselves, every
+//     other byte is %XX, in capitals;
+//   - the name of a file has a dot in it and the name of a folder has none, so
+//     the keys "a" and "a/b" do not meet: in folders a dot is %2E, and a file
+//     without a dot of its own ends in ".kv";
+//   - a dot at either end of a name is %2E: nothing is hidden, and nothing is
+//     lost on systems that strip it;
+//   - a name over 200 bytes goes on in folders whose names end in "~".
+//
+// A file whose name these rules would not write is not a key.
+const (
+	bareSuffix = ".kv"
+	moreSuffix = "~"
+	maxName    = 200
+)
+
+// keyPath is the path of a key. The key has to be valid.
+func keyPath(key string) string {
+	folder, leaf := "", key
+	if i := strings.LastIndexByte(key, '/'); i >= 0 {
+		folder, leaf = folderPath(key[:i])+"/", key[i+1:]
+	}
+	if name := escape(leaf, true); len(name) <= maxName && strings.Contains(name, ".") && !strings.HasSuffix(name, bareSuffix) {
+		return folder + name
+	}
+	return folder + strings.Join(split(escape(leaf, false)), "/") + bareSuffix
+}
+
+// folderPath is the path of the folder that holds the keys below prefix + "/".
+func folderPath(prefix string) string {
+	var names []string
+	for seg := range strings.SplitSeq(prefix, "/") {
+		names = append(names, split(escape(seg, false))...)
+	}
+	return strings.Join(names, "/")
+}
+
+// split cuts a name that is too long, not inside %XX.
+func split(name string) (names []string) {
+	for len(name) > maxName {
+		cut := maxName
+		if i := strings.LastIndexByte(name[:cut], '%'); i > cut-3 {
+			cut = i
+		}
+		names = append(names, name[:cut]+moreSuffix)
+		name = name[cut:]
+	}
+	return append(names, name)
+}
+
+// pathKey is the key of a path, and whether it is one.
+func pathKey(path string) (key string, ok bool) {
+	var b strings.Builder
+	names := strings.Split(path, "/")
+	for i, name := range names {
+		last := i == len(names)-1
+		part, more := strings.CutSuffix(name, moreSuffix)
+		if last {
+			part = strings.TrimSuffix(part, bareSuffix)
+		}
+		if more == last && more {
+			return "", false
+		}
+		if !unescape(&b, part) {
+			return "", false
+		}
+		if !last && !more {
+			b.WriteByte('/')
+		}
+	}
+	key = b.String()
+	return key, abi.CheckKey(key) == nil && keyPath(key) == path
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// escape writes a segment; dots says whether those inside stay.
+func escape(seg string, dots bool) string {
+	var b strings.Builder
+	for i := 0; i < len(seg); i++ {
+		c := seg[i]
+		if plain(c) || c == '.' && dots && i > 0 && i < len(seg)-1 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(upperHex[c>>4])
+		b.WriteByte(upperHex[c&15])
+	}
+	return b.String()
+}
+
+func plain(c byte) bool {
+	return c < utf8.RuneSelf && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+}
+
+func unescape(b *strings.Builder, name string) bool {
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return false
+		}
+		hi, lo := strings.IndexByte(upperHex, name[i+1]), strings.IndexByte(upperHex, name[i+2])
+		if hi < 0 || lo < 0 {
+			return false
+		}
+		b.WriteByte(byte(hi<<4 | lo))
+		i += 2
+	}
+	return true
+}

@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// KV is a folder of real files, a folder for each namespace in it and a file
+// for each key: the key facts/x.md is a markdown file that a person can read,
+// edit, add and delete. A namespace is the name of a plugin.
+//
+// It is safe for concurrent use, in several processes too: a value is written
+// whole or not at all, is on the disk when Set returns, and the last writer
+// wins. Everything happens below the folder: links that lead out of it are not
+// followed, and a key is a plain file or nothing. Folders are made 0700 and
+// files 0600.
+//
+// Quotas are exact for one process; beside others, each counts again now and
+// then.
+type KV struct {
+	root *os.Root
+	opts KVOptions
+
+	mu   sync.Mutex // over changes, of this process
+	used map[string]*counted
+}
+
+// counted is a namespace's usage, and how many changes ago it was counted.
+type counted struct {
+	usage
+	changes int
+}
+
+// recount is after how many changes a namespace is counted again.
+const recount = 256
+
+// OpenKV opens the KV in dir, which is made where it does not exist. Close it.
+func OpenKV(dir string, opts KVOptions) (*KV, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, kvFault("open", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, kvFault("open", err)
+	}
+	return &KV{root: root, opts: opts.withDefaults(), used: make(map[string]*counted)}, nil
+}
+
+// Close releases the folder.
+func (kv *KV) Close() error { return kv.root.Close() }
+
+// space opens the folder of a namespace. It is not kept open, so that a person
+// may move or delete it at any time.
+func (kv *KV) space(ns string) (*os.Root, error) {
+	info, err := kv.root.Lstat(ns)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", ns)
+	}
+	return kv.root.OpenRoot(ns)
+}
+
+// Get returns the value under key and whether there is one.
+func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
+	if err := checkCall(ctx, "get", ns, key); err != nil {
+		return "", false, err
+	}
+	root, err := kv.space(ns)
+	if absent(err) {
+		return "", false, nil
+	} else if err != nil {
+		return "", false, kvFault("get", err)
+	}
+	defer root.Close()
+	b, err := readFile(root, keyPath(key), kv.opts.MaxValueBytes)
+	switch {
+	case absent(err):
+		return "", false, nil
+	case errors.Is(err, errTooLong):
+		return "", false, kvError(abi.CodeQuota, "get", fmt.Sprintf("key %q: a file of more than %d bytes", key, kv.opts.MaxValueBytes), "shorten the file")
+	case err != nil:
+		return "", false, kvFault("get", err)
+	case !utf8.Valid(b):
+		return "", false, kvError(abi.CodeBadInput, "get", fmt.Sprintf("key %q: a file that is not utf-8", key), "save it as utf-8 text")
+	}
+	return string(b), true, nil
+}
+
+// Set stores value under key.
+func (kv *KV) Set(ctx context.Context, ns, key, value string) error {
+	if err := checkCall(ctx, "set", ns, key); err != nil {
+		return err
+	}
+	if err := kv.opts.checkValue(value); err != nil {
+		return err
+	}
+	kv.mu.Lock()
+	defer kv.mu.Unlock()
+	if err := kv.root.Mkdir(ns, 0o700); err == nil {
+		syncFolder(kv.root, ".")
+	} else if !errors.Is(err, fs.ErrExist) {
+		return kvFault("set", err)
+	}
+	root, err := kv.space(ns)
+	if err != nil {
+		return kvFault("set", err)
+	}
+	defer root.Close()
+	name := keyPath(key)
+	c, after, err := kv.reserve(ctx, root, ns, fileSize(root, name), int64(len(value)))
+	if err != nil {
+		return err
+	}
+	if err := writeFile(root, name, value); err != nil {
+		return kvFault("set", err)
+	}
+	c.usage = after
+	c.changes++
+	return nil
+}
+
+// reserve returns the usage once a value of old bytes is replaced by one of
+// size bytes, or why that is too much. It is not refused by an old count.
+func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, old, size int64) (*counted, usage, error) {
+	c := kv.used[ns]
+	if c != nil && c.changes < recount {
+		if after := c.after(old, size); kv.opts.check(c.usage, after) == nil {
+			return c, after, nil
+		}
+	}
+	if c == nil {
+		sweep(root)
+	}
+	if c == nil || c.changes > 0 {
+		used, err := count(ctx, root)
+		if err != nil {
+			return nil, usage{}, err
+		}
+		c = &counted{usage: used}
+		kv.used[ns] = c
+	}
+	after := c.after(old, size)
+	return c, after, kv.opts.check(c.usage, after)
+}
+
+// Delete removes key, and the folders it leaves empty. A key that is not there
+// is no error.
+func (kv *KV) Delete(ctx context.Context, ns, key string) error {
+	if err := checkCall(ctx, "delete", ns, key); err != nil {
+		return err
+	}
+	kv.mu.Lock()
+	defer kv.mu.Unlock()
+	root, err := kv.space(ns)
+	if absent(err) {
+		return nil
+	} else if err != nil {
+		return kvFault("delete", err)
+	}
+	defer root.Close()
+	name := keyPath(key)
+	size := fileSize(root, name)
+	if size < 0 {
+		return nil
+	}
+	if err := root.Remove(name); err != nil && !absent(err) {
+		return kvFault("delete", err)
+	}
+	folder := path.Dir(name)
+	for ; folder != "."; folder = path.Dir(folder) {
+		if root.Remove(folder) != nil {
+			break
+		}
+	}
+	syncFolder(root, folder)
+	if c := kv.used[ns]; c != nil {
+		c.usage = c.after(size, -1)
+		c.changes++
+	}
+	return nil
+}
+
+// List returns the keys that begin with prefix, sorted. Files that a person
+// put there are keys like any others where their names decode.
+func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
+	if err := checkCall(ctx, "list", ns, ""); err != nil {
+		return nil, err
+	}
+	root, err := kv.space(ns)
+	if absent(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, kvFault("list", err)
+	}
+	defer root.Close()
+	start := "."
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		if abi.CheckKey(prefix[:i]) != nil {
+			return nil, nil
+		}
+		start = folderPath(prefix[:i])
+	}
+	var keys []string
+	err = walk(ctx, root, start, func(_, key string) error {
+		if strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	slices.Sort(keys)
+	return keys, err
+}
+
+// absent reports that a file is not there, or cannot be: below a file.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || isNotDir(err)
+}

@@ -1,0 +1,305 @@
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+func TestKVKeysArePaths(t *testing.T) {
+	dir := t.TempDir()
+	s := openKV(t, dir, store.KVOptions{})
+	for _, c := range []struct{ key, path, why string }{
+		{"MEMORY.md", "MEMORY.md", "as it is"},
+		{"facts/x.md", "facts/x.md", "folders too"},
+		{"journal/2026-11-21.md", "journal/2026-11-21.md", "dashes and digits"},
+		{"facts", "facts.kv", "a file without a dot gets one, the folder has none"},
+		{"facts.kv", "facts%2Ekv.kv", "which is not the same key"},
+		{"v1.2/x.md", "v1%2E2/x.md", "a dot in a folder"},
+		{".env", "%2Eenv.kv", "nothing is hidden"},
+		{"a b.md", "a%20b.md", "anything else is %XX"},
+		{strings.Repeat("k", 250), strings.Repeat("k", 200) + "~/" + strings.Repeat("k", 50) + ".kv", "names have a length"},
+	} {
+		if err := s.Set(t.Context(), "p", c.key, c.key); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "p", filepath.FromSlash(c.path)))
+		if err != nil || string(b) != c.key {
+			t.Errorf("%s: %q is not at %s: %v", c.why, c.key, c.path, err)
+		}
+	}
+}
+
+func TestKVFilesOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	s := openKV(t, dir, store.KVOptions{MaxValueBytes: 100})
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, "p", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("facts/mine.md", "by hand")
+	put("facts/No Escape.md", "a name no key has")
+	put("facts/bare", "no dot")
+	put("facts/%2e.kv", "a dot has no small letters")
+	put(".git/config.md", "a hidden folder")
+	put("facts/.tmp-1", "somebody is writing")
+	put("long.md", strings.Repeat("x", 101))
+	put("latin1.md", "caf\xe9")
+	keys, err := s.List(t.Context(), "p", "")
+	if want := []string{"facts/mine.md", "latin1.md", "long.md"}; !slices.Equal(keys, want) || err != nil {
+		t.Errorf("list: %q, %v", keys, err)
+	}
+	if v, ok, err := s.Get(t.Context(), "p", "facts/mine.md"); v != "by hand" || !ok || err != nil {
+		t.Errorf("get: %q, %v, %v", v, ok, err)
+	}
+	if _, _, err := s.Get(t.Context(), "p", "long.md"); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("a file over the limit: %v", err)
+	}
+	if _, _, err := s.Get(t.Context(), "p", "latin1.md"); abi.CodeOf(err) != abi.CodeBadInput {
+		t.Errorf("a file that is not text: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "p")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set(t.Context(), "p", "facts/new.md", "x"); err != nil {
+		t.Errorf("set after a person removed the folder: %v", err)
+	}
+}
+
+func TestKVLinksLeadNowhere(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	secret := filepath.Join(outside, "secret.md")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openKV(t, dir, store.KVOptions{})
+	if err := s.Set(t.Context(), "p", "own.md", "own"); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{
+		"p/file.md": secret, "p/folder": outside, "p/up": "../../" + filepath.Base(outside), "q": outside, "p/other": "../r",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Set(t.Context(), "r", "theirs.md", "theirs"); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
+		if v, ok, _ := s.Get(t.Context(), at[0], at[1]); ok || v != "" {
+			t.Errorf("read %q through %s", v, at)
+		}
+	}
+	for _, at := range [][2]string{{"p", "folder/new.md"}, {"q", "new.md"}, {"p", "other/new.md"}} {
+		if err := s.Set(t.Context(), at[0], at[1], "x"); err == nil {
+			t.Errorf("wrote through %s", at)
+		}
+	}
+	if err := s.Set(t.Context(), "p", "file.md", "mine"); err != nil {
+		t.Errorf("a link in the place of a file is replaced: %v", err)
+	}
+	if keys, err := s.List(t.Context(), "p", ""); !slices.Equal(keys, []string{"file.md", "own.md"}) || err != nil {
+		t.Errorf("list: %q, %v", keys, err)
+	}
+	if b, _ := os.ReadFile(secret); string(b) != "secret" {
+		t.Errorf("the file outside now says %q", b)
+	}
+	if left, _ := os.ReadDir(outside); len(left) != 1 {
+		t.Errorf("files outside: %v", left)
+	}
+}
+
+func TestKVModesAndLeftovers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "kv")
+	s := openKV(t, dir, store.KVOptions{})
+	stale, young := filepath.Join(dir, "p", ".tmp-old"), filepath.Join(dir, "p", ".tmp-new")
+	if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{stale, young} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(stale, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := s.Set(t.Context(), "p", "a/b/c.md", fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		} else {
+			files = append(files, d.Name())
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(files, []string{".tmp-new", "c.md"}) {
+		t.Errorf("files: %q, %v", files, err)
+	}
+	if err := s.Delete(t.Context(), "p", "a/b/c.md"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "p", "a")); err == nil {
+		t.Error("empty folders stay behind")
+	}
+}
+
+func TestKVTwoHandlesOnOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	hammer(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
+}
+
+func TestKVQuotaSeesOtherWriters(t *testing.T) {
+	dir := t.TempDir()
+	a, b := openKV(t, dir, store.KVOptions{MaxKeys: 4}), openKV(t, dir, store.KVOptions{MaxKeys: 4})
+	for _, k := range []string{"1", "2", "3", "4"} {
+		if err := a.Set(t.Context(), "p", k, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Set(t.Context(), "p", "5", ""); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("what another wrote does not count: %v", err)
+	}
+	if err := b.Delete(t.Context(), "p", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Set(t.Context(), "p", "5", ""); err != nil {
+		t.Errorf("an old count refuses what fits: %v", err)
+	}
+}
+
+// TestMain is a writer without end where the environment says so.
+func TestMain(m *testing.M) {
+	dir := os.Getenv("STORE_TEST_WRITER")
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	s, err := store.OpenKV(dir, store.KVOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; ; i++ {
+		text := strings.Repeat(string(rune('a'+i%26)), 50_000)
+		if err := s.Set(context.Background(), "p", fmt.Sprintf("k%d.md", i%4), text); err != nil {
+			panic(err)
+		}
+		fmt.Println(i)
+	}
+}
+
+func TestKVSurvivesKill(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 4 {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), "STORE_TEST_WRITER="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 5 + 3*round {
+			lines.Scan()
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		s := openKV(t, dir, store.KVOptions{})
+		keys, err := s.List(t.Context(), "p", "")
+		if err != nil || len(keys) != 4 {
+			t.Fatalf("list: %q, %v", keys, err)
+		}
+		for _, k := range keys {
+			v, ok, err := s.Get(t.Context(), "p", k)
+			if !ok || err != nil || len(v) != 50_000 || strings.Trim(v, v[:1]) != "" {
+				t.Errorf("%s: half a value of %d bytes, %v", k, len(v), err)
+			}
+		}
+	}
+}
+
+// FuzzKV: any key that is one comes back from List and Get, whatever it says.
+func FuzzKV(f *testing.F) {
+	for _, k := range append(slices.Clone(oddKeys), "../x", "a//b", "\x00", "\xff", "") {
+		f.Add(k)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		s := openKV(t, t.TempDir(), store.KVOptions{})
+		err := s.Set(t.Context(), "p", key, key)
+		if bad := abi.CheckKey(key) != nil; bad != (err != nil) {
+			t.Fatalf("set: %v", err)
+		} else if bad {
+			return
+		}
+		if keys, err := s.List(t.Context(), "p", key); !slices.Equal(keys, []string{key}) || err != nil {
+			t.Fatalf("list: %q, %v", keys, err)
+		}
+		if v, ok, err := s.Get(t.Context(), "p", key); v != key || !ok || err != nil {
+			t.Fatalf("get: %q, %v, %v", v, ok, err)
+		}
+	})
+}
+
+// FuzzKVFileNames: whatever a person calls a file, a key that is listed can be
+// read.
+func FuzzKVFileNames(f *testing.F) {
+	for _, n := range []string{"a", "a.md", "a.kv", "%41.kv", "%2E.kv", "a~", "x%zz.md", "é.md", ".hidden", "a.kv.kv"} {
+		f.Add(n)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if !filepath.IsLocal(name) || strings.ContainsAny(name, "/\x00") || len(name) > 255 || name == "." {
+			return
+		}
+		dir := t.TempDir()
+		s := openKV(t, dir, store.KVOptions{})
+		if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "p", name), []byte("x"), 0o600); err != nil {
+			return // not a name here
+		}
+		keys, err := s.List(t.Context(), "p", "")
+		if err != nil || len(keys) > 1 {
+			t.Fatalf("list: %q, %v", keys, err)
+		}
+		for _, k := range keys {
+			if v, ok, err := s.Get(t.Context(), "p", k); v != "x" || !ok || err != nil {
+				t.Fatalf("get %q: %q, %v, %v", k, v, ok, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,267 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store"
+	"pgregory.net/rapid"
+)
+
+// kv is what the runtime asks of a plugin's storage.
+type kv interface {
+	Get(ctx context.Context, ns, key string) (string, bool, error)
+	Set(ctx context.Context, ns, key, value string) error
+	Delete(ctx context.Context, ns, key string) error
+	List(ctx context.Context, ns, prefix string) ([]string, error)
+	Close() error
+}
+
+// backends makes an empty KV of each kind.
+var backends = map[string]func(t testing.TB, opts store.KVOptions) kv{
+	"memory": func(_ testing.TB, opts store.KVOptions) kv { return store.MemoryKV(opts) },
+	"files":  func(t testing.TB, opts store.KVOptions) kv { return openKV(t, t.TempDir(), opts) },
+}
+
+func openKV(t testing.TB, dir string, opts store.KVOptions) *store.KV {
+	t.Helper()
+	s, err := store.OpenKV(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func onAll(t *testing.T, opts store.KVOptions, test func(t *testing.T, s kv)) {
+	for name, open := range backends {
+		t.Run(name, func(t *testing.T) { test(t, open(t, opts)) })
+	}
+}
+
+// oddKeys are keys that a careless mapping to files loses or mixes up.
+var oddKeys = []string{
+	"a", "a/b", "a/b/c", "a.kv", "a.kv/b", "a%2Ekv", "a.kv.kv", "a.", "a./b", ".a", ".a/b", "...", ".../...", "a..b",
+	"A", "MEMORY.md", "facts/x.md", "facts/x.md/y", "facts", "with space", "with space/ ", "π/ключ", "~", "a~", "a~/b", "%", "%/%25",
+	"con", "a:b", `back\slash`, `quote"'`, "*?<>|", ".tmp-0123", "-", "_",
+	strings.Repeat("k", 512), strings.Repeat("k", 512-5) + "/a.md", strings.Repeat("k", 500) + ".md", strings.Repeat("é", 256),
+	strings.Repeat("x/", 15) + "x", strings.Repeat("k", 200), strings.Repeat("k", 200) + "/k", strings.Repeat("k", 201), strings.Repeat("k", 200) + "k/k",
+	strings.Repeat("d.", 150), strings.Repeat("k", 197) + ".md", strings.Repeat("k", 198) + ".md",
+}
+
+func TestKVOddKeys(t *testing.T) {
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+		for _, k := range oddKeys {
+			if err := s.Set(t.Context(), "p", k, "value of "+k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, k := range oddKeys {
+			if v, ok, err := s.Get(t.Context(), "p", k); v != "value of "+k || !ok || err != nil {
+				t.Errorf("get %.40q: %.40q, %v, %v", k, v, ok, err)
+			}
+		}
+		keys, err := s.List(t.Context(), "p", "")
+		if want := slices.Sorted(slices.Values(oddKeys)); !slices.Equal(keys, want) || err != nil {
+			t.Errorf("list: %q\nwant %q\n%v", keys, want, err)
+		}
+		for _, k := range oddKeys {
+			if err := s.Delete(t.Context(), "p", k); err != nil {
+				t.Errorf("delete %q: %v", k, err)
+			}
+			if _, ok, _ := s.Get(t.Context(), "p", k); ok {
+				t.Errorf("delete %q: still there", k)
+			}
+		}
+		if keys, err := s.List(t.Context(), "p", ""); len(keys) > 0 || err != nil {
+			t.Errorf("list after delete: %q, %v", keys, err)
+		}
+	})
+}
+
+func TestKVRefuses(t *testing.T) {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+		for _, c := range []struct {
+			why         string
+			ctx         context.Context
+			ns, key, in string
+			code        abi.Code
+		}{
+			{"traversal in a key", t.Context(), "p", "../q/x", "", abi.CodeUsage},
+			{"an absolute key", t.Context(), "p", "/etc/passwd", "", abi.CodeUsage},
+			{"an empty key", t.Context(), "p", "", "", abi.CodeUsage},
+			{"a key of 513 bytes", t.Context(), "p", strings.Repeat("k", 513), "", abi.CodeUsage},
+			{"traversal in a namespace", t.Context(), "..", "x", "", abi.CodeUsage},
+			{"a namespace that is two", t.Context(), "p/q", "x", "", abi.CodeUsage},
+			{"no namespace", t.Context(), "", "x", "", abi.CodeUsage},
+			{"a value that is not text", t.Context(), "p", "x", "\xff", abi.CodeUsage},
+			{"a value over 1 MiB", t.Context(), "p", "x", strings.Repeat("v", 1<<20+1), abi.CodeQuota},
+			{"a caller that gave up", canceled, "p", "x", "", abi.CodeCanceled},
+		} {
+			if err := s.Set(c.ctx, c.ns, c.key, c.in); abi.CodeOf(err) != c.code {
+				t.Errorf("set: %s: %v", c.why, err)
+			}
+			if c.in != "" {
+				continue
+			}
+			if _, _, err := s.Get(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
+				t.Errorf("get: %s: %v", c.why, err)
+			}
+			if err := s.Delete(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
+				t.Errorf("delete: %s: %v", c.why, err)
+			}
+		}
+		if _, err := s.List(t.Context(), "../p", ""); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("list: %v", err)
+		}
+		for _, prefix := range []string{"../", "/", "a//", strings.Repeat("k", 600) + "/"} {
+			if keys, err := s.List(t.Context(), "p", prefix); len(keys) > 0 || err != nil {
+				t.Errorf("list of a prefix no key can have, %.20q: %q, %v", prefix, keys, err)
+			}
+		}
+	})
+}
+
+func TestKVNamespacesAreSeparate(t *testing.T) {
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+		if err := s.Set(t.Context(), "a", "x", "1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.Get(t.Context(), "b", "x"); ok || err != nil {
+			t.Errorf("get: %v, %v", ok, err)
+		}
+		if keys, err := s.List(t.Context(), "b", ""); len(keys) > 0 || err != nil {
+			t.Errorf("list: %q, %v", keys, err)
+		}
+		if err := s.Delete(t.Context(), "b", "x"); err != nil {
+			t.Error(err)
+		}
+		if _, ok, _ := s.Get(t.Context(), "a", "x"); !ok {
+			t.Error("deleted through another namespace")
+		}
+	})
+}
+
+func TestKVQuotas(t *testing.T) {
+	onAll(t, store.KVOptions{MaxKeys: 3, MaxBytes: 10, MaxValueBytes: 8}, func(t *testing.T, s kv) {
+		for i, step := range []struct {
+			why, op, key, value string
+			ok                  bool
+		}{
+			{"first", "set", "a", "12345678", true},
+			{"a value too long", "set", "b", "123456789", false},
+			{"too many bytes in all", "set", "b", "123", false},
+			{"just what is left", "set", "b", "12", true},
+			{"a shorter value makes room", "set", "a", "1234", true},
+			{"third", "set", "c", "", true},
+			{"too many keys", "set", "d", "", false},
+			{"not a new key", "set", "c", "1", true},
+			{"makes room", "delete", "b", "", true},
+			{"now it fits", "set", "d", "12345", true},
+			{"and no more", "set", "d", "123456", false},
+		} {
+			err := s.Set(t.Context(), "p", step.key, step.value)
+			if step.op == "delete" {
+				err = s.Delete(t.Context(), "p", step.key)
+			}
+			if (err == nil) != step.ok || err != nil && abi.CodeOf(err) != abi.CodeQuota {
+				t.Fatalf("step %d, %s: %v", i, step.why, err)
+			}
+		}
+		if err := s.Set(t.Context(), "other", "a", "12345678"); err != nil {
+			t.Errorf("another namespace has quotas of its own: %v", err)
+		}
+	})
+}
+
+// TestKVModel compares a KV with a map over random operations.
+func TestKVModel(t *testing.T) {
+	segment := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "a.md", "a.kv", ".", "..", "", "~", "%41"}), rapid.String())
+	key := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "segments"), "/")
+	})
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+		round := 0
+		rapid.Check(t, func(t *rapid.T) {
+			round++
+			ns, model := fmt.Sprint("n", round), map[string]string{}
+			for range rapid.IntRange(1, 12).Draw(t, "ops") {
+				k, v := key.Draw(t, "key"), rapid.String().Draw(t, "value")
+				bad := abi.CheckKey(k) != nil
+				if rapid.Bool().Draw(t, "set") {
+					if err := s.Set(t.Context(), ns, k, v); (err != nil) != bad {
+						t.Fatalf("set %q: %v", k, err)
+					}
+					if !bad {
+						model[k] = v
+					}
+				} else if err := s.Delete(t.Context(), ns, k); (err != nil) != bad {
+					t.Fatalf("delete %q: %v", k, err)
+				} else {
+					delete(model, k)
+				}
+			}
+			prefix := key.Draw(t, "prefix")
+			var want []string
+			for _, k := range slices.Sorted(maps.Keys(model)) {
+				if strings.HasPrefix(k, prefix) {
+					want = append(want, k)
+				}
+				if v, ok, err := s.Get(t.Context(), ns, k); v != model[k] || !ok || err != nil {
+					t.Fatalf("get %q: %q, %v, %v", k, v, ok, err)
+				}
+			}
+			if got, err := s.List(t.Context(), ns, prefix); !slices.Equal(got, want) || err != nil {
+				t.Fatalf("list %q: %q, want %q, %v", prefix, got, want, err)
+			}
+		})
+	})
+}
+
+func TestKVConcurrentUse(t *testing.T) {
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) { hammer(t, s, s) })
+}
+
+// hammer sets, reads and deletes the same keys from all sides, and fails where
+// a value is ever seen that nobody wrote.
+func hammer(t *testing.T, sides ...kv) {
+	long := strings.Repeat("x", 10_000)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		s := sides[g%len(sides)]
+		wg.Go(func() {
+			for i := range 25 {
+				key := fmt.Sprintf("shared/%d/k", i%3)
+				var err error
+				switch (g + i) % 4 {
+				case 0, 1:
+					err = s.Set(t.Context(), "p", key, key+long)
+				case 2:
+					err = s.Delete(t.Context(), "p", key)
+				case 3:
+					var v string
+					var ok bool
+					if v, ok, err = s.Get(t.Context(), "p", key); ok && v != key+long {
+						err = errors.New("half a value")
+					}
+					if err == nil {
+						_, err = s.List(t.Context(), "p", "shared/")
+					}
+				}
+				if err != nil {
+					t.Errorf("round %d: %v", i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tempPrefix begins the names of files that are being written. No key's file
+// begins with a dot.
+const tempPrefix = ".tmp-"
+
+// staleTemp is after how long such a file is a dead writer's.
+const staleTemp = time.Hour
+
+var errTooLong = errors.New("file too long")
+
+func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// readFile reads a plain file of at most limit bytes. Anything else under the
+// name (a folder, a link, a pipe) is not there.
+func readFile(root *os.Root, name string, limit int) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(b) > limit {
+		err = errTooLong
+	}
+	return b, err
+}
+
+// fileSize is the size of a plain file, -1 where there is none.
+func fileSize(root *os.Root, name string) int64 {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
+}
+
+// writeFile replaces a file in one step: written beside, synced, renamed.
+func writeFile(root *os.Root, name, value string) error {
+	var id [8]byte
+	rand.Read(id[:])
+	temp := tempPrefix + hex.EncodeToString(id[:])
+	err := writeTemp(root, temp, value)
+	if err == nil {
+		err = place(root, temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // the first error says more
+	}
+	return err
+}
+
+func writeTemp(root *os.Root, temp, value string) error {
+	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, value)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// place renames temp to name. The folder may be removed at any time by whoever
+// deletes the last key in it, so it is made again a few times.
+func place(root *os.Root, temp, name string) (err error) {
+	folder := path.Dir(name)
+	for range 8 {
+		err = root.Rename(temp, name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err = root.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		for up := folder; up != "."; up = path.Dir(up) {
+			syncFolder(root, path.Dir(up))
+		}
+	}
+	if err == nil {
+		syncFolder(root, folder)
+	}
+	return err
+}
+
+// syncFolder puts a folder's entries on the disk, where the system can.
+func syncFolder(root *os.Root, name string) {
+	if f, err := root.Open(name); err == nil {
+		_ = f.Sync() // some systems cannot sync a folder; the file itself is synced
+		_ = f.Close()
+	}
+}
+
+// sweep removes what writers that died left behind.
+func sweep(root *os.Root) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix) {
+			continue
+		}
+		if info, err := root.Lstat(e.Name()); err == nil && time.Since(info.ModTime()) > staleTemp {
+			_ = root.Remove(e.Name())
+		}
+	}
+}
+
+// count is what a namespace holds now.
+func count(ctx context.Context, root *os.Root) (usage, error) {
+	var u usage
+	err := walk(ctx, root, ".", func(name, _ string) error {
+		if size := fileSize(root, name); size >= 0 {
+			u.keys++
+			u.bytes += size
+		}
+		return nil
+	})
+	return u, err
+}
+
+// walk calls fn for each key below start, in no order that matters. Files that
+// vanish meanwhile are passed over.
+func walk(ctx context.Context, root *os.Root, start string, fn func(name, key string) error) error {
+	err := fs.WalkDir(root.FS(), start, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case absent(err):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case d.IsDir() && name != "." && strings.Contains(d.Name(), "."):
+			return fs.SkipDir // no key's folder has a dot
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if key, ok := pathKey(name); ok {
+			return fn(name, key)
+		}
+		return nil
+	})
+	switch {
+	case err == nil, absent(err):
+		return nil
+	case ctx.Err() != nil:
+		return checkCall(ctx, "list", "x", "")
+	}
+	return kvFault("list", err)
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Memory is a KV that keeps nothing beyond the process: for tests, dry runs
+// and hosts that want no files. Its methods are those of [KV], safe for
+// concurrent use.
+type Memory struct {
+	opts KVOptions
+	mu   sync.RWMutex
+	data map[string]*memorySpace
+}
+
+type memorySpace struct {
+	values map[string]string
+	used   usage
+}
+
+// MemoryKV returns an empty KV in memory.
+func MemoryKV(opts KVOptions) *Memory {
+	return &Memory{opts: opts.withDefaults(), data: make(map[string]*memorySpace)}
+}
+
+// Get returns the value under key and whether there is one.
+func (m *Memory) Get(ctx context.Context, ns, key string) (string, bool, error) {
+	if err := checkCall(ctx, "get", ns, key); err != nil {
+		return "", false, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if s := m.data[ns]; s != nil {
+		v, ok := s.values[key]
+		return v, ok, nil
+	}
+	return "", false, nil
+}
+
+// Set stores value under key.
+func (m *Memory) Set(ctx context.Context, ns, key, value string) error {
+	if err := checkCall(ctx, "set", ns, key); err != nil {
+		return err
+	}
+	if err := m.opts.checkValue(value); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.data[ns]
+	if s == nil {
+		s = &memorySpace{values: make(map[string]string)}
+		m.data[ns] = s
+	}
+	old := int64(-1)
+	if v, ok := s.values[key]; ok {
+		old = int64(len(v))
+	}
+	used := s.used.after(old, int64(len(value)))
+	if err := m.opts.check(s.used, used); err != nil {
+		return err
+	}
+	s.values[key], s.used = value, used
+	return nil
+}
+
+// Delete removes key. A key that is not there is no error.
+func (m *Memory) Delete(ctx context.Context, ns, key string) error {
+	if err := checkCall(ctx, "delete", ns, key); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.data[ns]
+	if s == nil {
+		return nil
+	}
+	if v, ok := s.values[key]; ok {
+		s.used = s.used.after(int64(len(v)), -1)
+		delete(s.values, key)
+	}
+	return nil
+}
+
+// List returns the keys that begin with prefix, sorted.
+func (m *Memory) List(ctx context.Context, ns, prefix string) ([]string, error) {
+	if err := checkCall(ctx, "list", ns, ""); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var keys []string
+	if s := m.data[ns]; s != nil {
+		for k := range s.values {
+			if strings.HasPrefix(k, prefix) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// Close does nothing.
+func (m *Memory) Close() error { return nil }

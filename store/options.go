@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// KVOptions are the quotas of a KV, for each namespace. The zero value is the
+// strict default.
+type KVOptions struct {
+	// MaxBytes is what all values of a namespace may hold. Default 64 MiB.
+	MaxBytes int64
+	// MaxKeys is how many keys a namespace may have. Default 100,000.
+	MaxKeys int
+	// MaxValueBytes is how long a value may be. Default 1 MiB.
+	MaxValueBytes int
+}
+
+func (o KVOptions) withDefaults() KVOptions {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.MaxKeys <= 0 {
+		o.MaxKeys = 100_000
+	}
+	if o.MaxValueBytes <= 0 {
+		o.MaxValueBytes = 1 << 20
+	}
+	return o
+}
+
+// usage is what a namespace holds.
+type usage struct {
+	keys  int
+	bytes int64
+}
+
+// after is the usage once a value of old bytes (-1: none) is replaced by one
+// of size bytes (-1: none).
+func (u usage) after(old, size int64) usage {
+	if old >= 0 {
+		u.keys--
+		u.bytes -= old
+	}
+	if size >= 0 {
+		u.keys++
+		u.bytes += size
+	}
+	return u
+}
+
+// check refuses growth beyond a quota. What is over it already, by hand or
+// under an earlier quota, can still shrink.
+func (o *KVOptions) check(before, u usage) error {
+	switch {
+	case u.keys > o.MaxKeys && u.keys > before.keys:
+		return kvError(abi.CodeQuota, "set", fmt.Sprintf("more than %d keys", o.MaxKeys),
+			"delete keys, or raise the quota")
+	case u.bytes > o.MaxBytes && u.bytes > before.bytes:
+		return kvError(abi.CodeQuota, "set", fmt.Sprintf("more than %d bytes in all", o.MaxBytes),
+			"delete keys, or raise the quota")
+	}
+	return nil
+}
+
+func (o *KVOptions) checkValue(value string) error {
+	if len(value) > o.MaxValueBytes {
+		return kvError(abi.CodeQuota, "set", fmt.Sprintf("a value of %d bytes, %d allowed", len(value), o.MaxValueBytes),
+			"spread it over several keys")
+	}
+	if !utf8.ValidString(value) {
+		return kvError(abi.CodeUsage, "set", "value: invalid utf-8", "values are text: encode anything else")
+	}
+	return nil
+}
+
+// checkCall is what every operation checks first. key is not looked at where
+// it is empty and op is list, whose prefixes are free.
+func checkCall(ctx context.Context, op, ns, key string) error {
+	if err := ctx.Err(); err != nil {
+		code := abi.CodeCanceled
+		if errors.Is(err, context.DeadlineExceeded) {
+			code = abi.CodeDeadline
+		}
+		return &abi.Error{Code: code, Op: "kv." + op, Message: err.Error(), Err: err}
+	}
+	if !abi.ValidName(ns) {
+		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns), "use lower case letters, digits, - and _, at most 64")
+	}
+	if op == "list" {
+		return nil
+	}
+	if err := abi.CheckKey(key); err != nil {
+		return kvError(abi.CodeUsage, op, err.Error(), "")
+	}
+	return nil
+}
+
+func kvError(code abi.Code, op, message, hint string) *abi.Error {
+	return &abi.Error{Code: code, Op: "kv." + op, Message: message, Hint: hint}
+}
+
+// kvFault is a failure of what the KV stands on.
+func kvFault(op string, err error) *abi.Error {
+	return &abi.Error{Code: abi.CodeInternal, Op: "kv." + op, Message: err.Error(), Err: err}
+}

@@ -1,0 +1,51 @@
+package strategies
+
+import "github.com/kagewasm/kagewasm/abi"
+
+// NameDrop is the name of the strategy in reports and configuration.
+const NameDrop = "drop"
+
+// Drop supersedes the oldest units until the session, with a note of at most
+// room tokens in their place, fits the target. Where what stays does not fit,
+// all that can go goes. The plan supersedes nothing where nothing can go.
+func Drop(v *View, room int) abi.Plan {
+	return abi.Plan{
+		Source:    abi.Source{Type: abi.SourceStrategy, Name: NameDrop},
+		Supersede: CutFor(v, room),
+	}
+}
+
+// CutFor chooses the messages that have to go, oldest units first, for a note
+// of room tokens to fit in under the target. Ids are in session order.
+//
+// A single unit that would take more than half of what is left for units, and
+// does not fit, goes before older ones do: one giant result must not cost the
+// session everything before it.
+func CutFor(v *View, room int) []string {
+	left := v.Target - room - v.Fixed()
+	half := left / 2
+	gone := make([]bool, len(v.Messages))
+	for k := len(v.Units) - 1; k >= 0; k-- {
+		u := v.Units[k]
+		if !v.Candidate(u) {
+			continue
+		}
+		switch n := v.UnitTokens(u); {
+		case n <= left:
+			left -= n
+			continue
+		case n <= half:
+			left = -1 // the cut: everything older goes
+		}
+		for _, i := range u {
+			gone[i] = true
+		}
+	}
+	var ids []string
+	for i := range v.Messages {
+		if gone[i] {
+			ids = append(ids, v.Messages[i].ID)
+		}
+	}
+	return ids
+}

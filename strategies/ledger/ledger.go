@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Ledger is what was found in the messages that go.
+type Ledger struct {
+	names    []*item   // ranked, best first
+	tools    []*tool   // most called first
+	commands []command // newest last
+	errors   []failure // newest last
+	root     string    // folder that paths are relative to, or ""
+}
+
+// item is one exact name.
+type item struct {
+	name  string
+	class class
+	heft  float64 // sum of the weights of its mentions, one a message
+	seen  int     // last message that mentioned it, counted from one
+	use   use
+	// rooted: the name was an absolute path and is now relative to the root.
+	rooted bool
+	// short: the name of a file that is listed with its whole path too.
+	short bool
+	score float64
+}
+
+// use is the most that was done to a file.
+type use uint8
+
+const (
+	mentioned use = iota
+	read
+	modified
+)
+
+// How much a mention counts, by who made it. People and the agent's own calls
+// say what matters; tool output says what happens to be there.
+const (
+	weightUser    = 2.0
+	weightCall    = 1.5
+	weightSummary = 1.5
+	weightSaid    = 1.0
+	weightOutput  = 0.25
+)
+
+// halfAge is the number of messages after its last mention at which a name
+// counts half.
+const halfAge = 30
+
+// Build reads the messages, oldest first, and ranks what they name.
+func Build(msgs []abi.Message) *Ledger {
+	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
+	for i := range msgs {
+		b.at = i + 1
+		b.message(&msgs[i])
+	}
+	return b.ledger()
+}
+
+// Empty reports whether there is nothing to keep.
+func (l *Ledger) Empty() bool {
+	return len(l.names) == 0 && len(l.commands) == 0 && len(l.errors) == 0
+}
+
+// builder collects while the messages go by.
+type builder struct {
+	items    map[string]*item
+	calls    map[string]call // open tool calls, by id
+	tools    map[string]*tool
+	commands []command
+	errors   []failure
+	at       int // the message being read, counted from one
+}
+
+func (b *builder) message(m *abi.Message) {
+	text := m.Text()
+	switch {
+	case m.Kind == abi.KindSummary:
+		b.summary(text)
+	case m.Role == abi.RoleTool:
+		b.result(m, text)
+	case m.Role == abi.RoleUser && m.Kind == "":
+		b.text(text, weightUser)
+	case m.Role == abi.RoleAssistant:
+		b.text(text, weightSaid)
+		for i := range m.ToolCalls {
+			b.call(&m.ToolCalls[i])
+		}
+	default:
+		b.text(text, weightOutput)
+	}
+}
+
+// text ranks every name in s.
+func (b *builder) text(s string, weight float64) {
+	scan(s, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+}
+
+// mention counts a name once a message, at the best weight it has there.
+func (b *builder) mention(name string, c class, weight float64, u use) {
+	it := b.items[name]
+	if it == nil {
+		it = &item{name: name, class: c}
+		b.items[name] = it
+	}
+	it.use = max(it.use, u)
+	if it.seen == b.at {
+		return
+	}
+	it.seen = b.at
+	it.heft += weight
+}
+
+// worth is what a name is worth for the room it takes: who mentioned it and how
+// often, by how long ago that was, over its length and the separator's.
+func (it *item) worth(now int) float64 {
+	age := float64(now - it.seen)
+	return it.heft / (1 + age/halfAge) / float64(len(it.name)+8)
+}
+
+func (b *builder) ledger() *Ledger {
+	l := &Ledger{tools: rankTools(b.tools), commands: b.commands, errors: b.errors}
+	l.names = make([]*item, 0, len(b.items))
+	for _, it := range b.items {
+		l.names = append(l.names, it)
+	}
+	for _, it := range l.names {
+		it.score = it.worth(b.at)
+	}
+	l.root = workdir(l.names)
+	l.names = mergePaths(l.names, l.root)
+	slices.SortFunc(l.names, func(x, y *item) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
+	})
+	return l
+}

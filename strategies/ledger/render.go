@@ -1,0 +1,218 @@
+package ledger
+
+import (
+	"strings"
+)
+
+// Headings of a rendered ledger. They are part of the format: a later
+// compaction reads them back.
+const (
+	heading       = "## Exact names"
+	intro         = "Word for word from the messages this note stands for, most relevant first."
+	rootLine      = "Paths are relative to "
+	headTools     = "Tools called: "
+	headModified  = "Files modified: "
+	headRead      = "Files read: "
+	headPaths     = "Other paths: "
+	headShort     = "File names used alone: "
+	headSymbols   = "Names: "
+	headNumbers   = "Numbers and ids: "
+	headCommands  = "Commands run, newest last:"
+	headErrors    = "Errors met, newest last:"
+	failedMark    = " (failed)"
+	whileMark     = " ← "
+	listSeparator = " "
+)
+
+// eventShare is the part of the budget that commands and errors may take.
+const eventShare = 0.1
+
+// minBudget is the smallest budget, in tokens, that is worth a ledger.
+const minBudget = 60
+
+// Render writes the ledger in at most budget tokens as count counts them. It
+// returns the empty string where the budget is too small or there is nothing
+// to say.
+func (l *Ledger) Render(budget int, count func(string) int) string {
+	if budget < minBudget || l.Empty() {
+		return ""
+	}
+	for room := budget; room >= minBudget; {
+		text := l.render(room, count)
+		n := count(text)
+		if n <= budget {
+			return text
+		}
+		room -= max(n-budget, budget/50, 1)
+	}
+	return ""
+}
+
+func (l *Ledger) render(budget int, count func(string) int) string {
+	var b strings.Builder
+	b.WriteString(heading + "\n" + intro + "\n")
+	if l.root != "" {
+		b.WriteString(rootLine + l.root + "\n")
+	}
+	left := budget - count(b.String())
+	tools := l.toolLine(left/10, count)
+	if tools != "" {
+		b.WriteString("\n" + tools)
+		left -= count(tools) + 1
+	}
+	events := l.events(int(float64(left)*eventShare), count)
+	left -= count(events)
+	shown := make(map[string]bool)
+	for _, text := range []string{tools, events} {
+		scan(text, func(name string, _ class) { addParts(shown, name) })
+	}
+	for _, g := range l.groups(left, shown, count) {
+		b.WriteString("\n" + g)
+	}
+	if events != "" {
+		b.WriteString("\n" + events)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// toolLine lists the tools that fit.
+func (l *Ledger) toolLine(budget int, count func(string) int) string {
+	line := ""
+	left := budget - count(headTools)
+	for _, t := range l.tools {
+		s := t.String()
+		if left -= count(s) + 1; left < 0 {
+			break
+		}
+		line += listSeparator + s
+	}
+	if line == "" {
+		return ""
+	}
+	return headTools + line[len(listSeparator):] + "\n"
+}
+
+// groups picks the best names that fit and writes a line for each kind. Names
+// already shown elsewhere, or inside a longer name, are left out.
+func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) int) []string {
+	order := []string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
+	lines := make(map[string]*strings.Builder, len(order))
+	left := budget
+	for _, it := range l.names {
+		if left <= 2 {
+			break
+		}
+		if shown[it.name] {
+			continue
+		}
+		head := it.heading()
+		cost := count(listSeparator + it.name)
+		if lines[head] == nil {
+			cost += 5
+		}
+		if cost > left {
+			continue
+		}
+		left -= cost
+		if lines[head] == nil {
+			lines[head] = &strings.Builder{}
+			lines[head].WriteString(head)
+		} else {
+			lines[head].WriteString(listSeparator)
+		}
+		lines[head].WriteString(it.name)
+		addParts(shown, it.name)
+	}
+	var out []string
+	for _, head := range order {
+		if b := lines[head]; b != nil {
+			out = append(out, b.String()+"\n")
+		}
+	}
+	return out
+}
+
+// heading is the line an item belongs to.
+func (it *item) heading() string {
+	switch {
+	case it.class == symbol:
+		return headSymbols
+	case it.class == number:
+		return headNumbers
+	case it.short:
+		return headShort
+	case it.use == modified:
+		return headModified
+	case it.use == read:
+		return headRead
+	}
+	return headPaths
+}
+
+// addParts marks a name and the names inside it as shown. A file name inside a
+// path is not: people and models say it alone.
+func addParts(shown map[string]bool, name string) {
+	shown[name] = true
+	if strings.IndexByte(name, '/') >= 0 {
+		return
+	}
+	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-", r) }) {
+		shown[p] = true
+	}
+}
+
+// events writes the newest commands and errors that fit, oldest first.
+func (l *Ledger) events(budget int, count func(string) int) string {
+	var commands, errors []string
+	left := budget - 14 // the two headings
+	ci, ei := len(l.commands)-1, len(l.errors)-1
+	for ci >= 0 || ei >= 0 {
+		takeError := ci < 0 || ei >= 0 && l.errors[ei].at >= l.commands[ci].at
+		line := ""
+		if takeError {
+			line = l.errors[ei].line()
+		} else {
+			line = l.commands[ci].text()
+		}
+		if left -= count(line) + 1; left < 0 {
+			break
+		}
+		if takeError {
+			errors = append(errors, line)
+			ei--
+		} else {
+			commands = append(commands, line)
+			ci--
+		}
+	}
+	var b strings.Builder
+	for _, list := range []struct {
+		head  string
+		lines []string
+	}{{headCommands, commands}, {headErrors, errors}} {
+		if len(list.lines) == 0 {
+			continue
+		}
+		b.WriteString(list.head + "\n")
+		for i := len(list.lines) - 1; i >= 0; i-- {
+			b.WriteString(list.lines[i] + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (c command) text() string {
+	line := "- " + c.line
+	if c.failed {
+		line += failedMark
+	}
+	return line
+}
+
+func (f failure) line() string {
+	line := "- " + f.text
+	if f.doing != "" {
+		line += whileMark + f.doing
+	}
+	return line
+}

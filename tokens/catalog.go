@@ -1,0 +1,140 @@
+package tokens
+
+import (
+	_ "embed"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/tokens/internal/catalog"
+)
+
+// Catalog is what is published about models. It never changes: newer data
+// comes with a newer program, and from the operator through [Override].
+type Catalog struct {
+	doc       *catalog.Document
+	providers map[string]*catalog.Provider
+	byName    map[string][]Model // by id, by other exact names, by the last part of these
+}
+
+// Source is one of the data sets the catalog was made from: name, version,
+// licence, date of publication, and SHA-256 of the package.
+type Source = catalog.Source
+
+//go:embed catalog.json.gz
+var embedded []byte
+
+var defaultCatalog = sync.OnceValue(func() *Catalog {
+	c, err := newCatalog(embedded)
+	if err != nil {
+		panic("tokens: embedded catalog: " + err.Error())
+	}
+	return c
+})
+
+// Default returns the catalog that is linked into the program. It is read with
+// the first call, in some milliseconds.
+func Default() *Catalog { return defaultCatalog() }
+
+func newCatalog(gz []byte) (*Catalog, error) {
+	doc, err := catalog.Read(gz)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{doc: doc, providers: make(map[string]*catalog.Provider), byName: make(map[string][]Model)}
+	for _, p := range doc.Providers {
+		c.providers[p.ID] = p
+		for _, e := range p.Models {
+			c.index(modelOf(p, e), e)
+		}
+	}
+	return c, nil
+}
+
+func (c *Catalog) index(m Model, e *catalog.Model) {
+	names := []string{e.ID}
+	if e.Match != nil {
+		names = append(names, e.Match.Equal...)
+	}
+	seen := make(map[string]bool)
+	for _, n := range names {
+		for _, n := range []string{n, lastPart(n)} {
+			if !seen[n] {
+				seen[n] = true
+				c.byName[n] = append(c.byName[n], m)
+			}
+		}
+	}
+}
+
+// AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
+func (c *Catalog) AsOf() string { return c.doc.AsOf }
+
+// Sources says where the catalog comes from.
+func (c *Catalog) Sources() []Source { return slices.Clone(c.doc.Sources) }
+
+// Models yields every model of the catalog, by provider.
+func (c *Catalog) Models() iter.Seq[Model] {
+	return func(yield func(Model) bool) {
+		for _, p := range c.doc.Providers {
+			for _, e := range p.Models {
+				if !yield(modelOf(p, e)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Lookup finds a model by its provider's name and its own, with aliases and
+// dated or otherwise decorated names resolved. It reports false where the
+// provider is not known or has no such model.
+func (c *Catalog) Lookup(provider, model string) (Model, bool) {
+	m, ok := c.lookup(canonical(fold(provider)), fold(model))
+	return m, ok
+}
+
+func (c *Catalog) lookup(provider, model string) (Model, bool) {
+	p, ok := c.providers[provider]
+	if !ok {
+		return Model{}, false
+	}
+	for _, id := range spellings(model) {
+		if e := p.Find(id); e != nil {
+			return modelOf(p, e), true
+		}
+	}
+	return Model{}, false
+}
+
+func modelOf(p *catalog.Provider, e *catalog.Model) Model {
+	m := Model{Provider: p.ID, ID: e.ID, Prices: pricesOf(e.Prices)}
+	m.Encoding, m.ExactCounts = encodingOf(e.ID)
+	if e.Window > 0 {
+		m.ContextWindow = new(e.Window)
+	}
+	if e.Output > 0 {
+		m.MaxOutput = new(e.Output)
+	}
+	return m
+}
+
+func pricesOf(p *catalog.Prices) *Prices {
+	if p == nil {
+		return nil
+	}
+	out := &Prices{Rates: ratesOf(p.Rates)}
+	for _, t := range p.Tiers {
+		out.Tiers = append(out.Tiers, Tier{Above: t.Above, Rates: ratesOf(t.Rates)})
+	}
+	return out
+}
+
+func ratesOf(r catalog.Rates) Rates {
+	return Rates{Input: r[0], Output: r[1], CacheRead: r[2], CacheWrite: r[3]}
+}
+
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

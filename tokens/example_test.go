@@ -1,0 +1,26 @@
+package tokens_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// How full is the window of the model that is about to be called?
+func Example() {
+	model := tokens.Default().Resolve("openai/gpt-4o")
+	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	if err != nil {
+		panic(err)
+	}
+	total, err := counter.Request(context.Background(), tokens.Request{
+		Messages: []abi.Message{{Role: abi.RoleUser, Content: abi.Text("tiktoken is great!")}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d of %d tokens, exact: %v\n", total.Tokens, model.Window(), total.Exact && model.ExactCounts)
+	// Output: 13 of 128000 tokens, exact: true
+}

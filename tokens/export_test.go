@@ -1,0 +1,33 @@
+package tokens
+
+// Chunks cuts s as a counter does, but at the first certain boundary after min
+// bytes.
+func Chunks(e Encoding, s string, min int) (chunks []string, certain bool) {
+	v, err := e.vocabulary()
+	if err != nil {
+		panic(err)
+	}
+	certain = true
+	for s != "" {
+		n, ok := v.bounds.chunk(s, min)
+		chunks, s, certain = append(chunks, s[:n]), s[n:], certain && ok
+	}
+	return chunks, certain
+}
+
+// Pattern is the splitting pattern of an encoding.
+func Pattern(e Encoding) string {
+	return map[Encoding]string{O200k: o200kPattern, CL100k: cl100kPattern}[e]
+}
+
+// Cached is how many counts c remembers.
+func (c *Counter) Cached() int {
+	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	return len(c.cache.young) + len(c.cache.old)
+}
+
+const (
+	MaxPiece = maxPiece
+	MinChunk = minChunk
+)

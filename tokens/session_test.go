@@ -1,0 +1,104 @@
+package tokens_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// texts returns all that is counted as text in a session.
+func texts(msgs []abi.Message) (out []string) {
+	for i := range msgs {
+		out = append(out, msgs[i].Text(), msgs[i].Name)
+		for _, c := range msgs[i].ToolCalls {
+			out = append(out, c.Name, c.Arguments)
+		}
+	}
+	return out
+}
+
+func readSession(tb testing.TB, path string) (msgs []abi.Message) {
+	tb.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		var m abi.Message
+		if err := json.Unmarshal(line, &m); err != nil {
+			tb.Fatalf("%s: %v", path, err)
+		}
+		if m.Role.Valid() {
+			msgs = append(msgs, m)
+		}
+	}
+	return msgs
+}
+
+// sessions are a small one of our own, and the shared ones.
+func sessions(tb testing.TB) []string {
+	return append(shared.Sessions(tb), filepath.Join("testdata", "session.jsonl"))
+}
+
+// Real text counts exactly as tiktoken counts it, but for the few with a run
+// of over 512 bytes.
+func TestSessionsCountAsTiktoken(t *testing.T) {
+	budget := 5 << 20 // bytes of text; the plain count is slow, more so under -race
+	if raceEnabled {
+		budget = 1 << 20
+	}
+	for _, e := range encodings {
+		c := counter(t, e, tokens.Options{})
+		total, inexact, left := 0, 0, budget
+		for _, path := range sessions(t) {
+			for _, s := range texts(readSession(t, path)) {
+				if left -= len(s); left < 0 {
+					break
+				}
+				total++
+				got, err := c.Measure(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !got.Exact {
+					inexact++
+					continue
+				}
+				if want := plain(t, e, s); got.Tokens != want {
+					t.Errorf("%s: %s: %.60q counts %d, want %d", e, path, s, got.Tokens, want)
+				}
+			}
+		}
+		t.Logf("%s: %d texts, %d of them not exact", e, total, inexact)
+		if inexact*100 > total {
+			t.Errorf("%s: %d of %d texts are not exact: ordinary text is cut", e, inexact, total)
+		}
+	}
+}
+
+// T9: a list that is counted again costs next to nothing, and counts the same.
+func TestT9RecountIsTheSame(t *testing.T) {
+	c := counter(t, tokens.O200k, tokens.Options{})
+	msgs := readSession(t, filepath.Join("testdata", "session.jsonl"))
+	first, err := c.Request(t.Context(), tokens.Request{Messages: msgs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := c.Cached()
+	again, err := c.Request(t.Context(), tokens.Request{Messages: msgs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Tokens != again.Tokens || first.Tokens == 0 {
+		t.Errorf("counted %d, then %d", first.Tokens, again.Tokens)
+	}
+	if c.Cached() != cached {
+		t.Errorf("the second count was not taken from the cache: %d entries, then %d", cached, c.Cached())
+	}
+}

@@ -1,0 +1,139 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// The neutral form holds all that a message has: what is read from it again is
+// what was read from the source, ids included.
+func TestToNeutralLosesNothing(t *testing.T) {
+	for _, s := range samples(t) {
+		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
+			if s.format == transcript.Neutral {
+				return // written as it is; see TestUntouchedIsByteExact
+			}
+			got := read(t, s.data, s.format)
+			again := read(t, encode(t, got, got.Messages, transcript.Neutral), transcript.Auto)
+			sameMessages(t, got.Messages, again.Messages)
+			for i := range got.Messages {
+				if m, n := got.Messages[i], again.Messages[i]; m.ID != n.ID || m.Timestamp != n.Timestamp || m.Name != n.Name {
+					t.Fatalf("message %d: %q %q %q, was %q %q %q", i, n.ID, n.Timestamp, n.Name, m.ID, m.Timestamp, m.Name)
+				}
+			}
+			if (got.Tools == nil) != (again.Tools == nil) {
+				t.Error("the tool definitions went")
+			}
+		})
+	}
+}
+
+// Between any two formats roles, texts, calls and pairs survive, and neither
+// gains a message.
+func TestConversionsKeepWhatBothHold(t *testing.T) {
+	for _, s := range samples(t) {
+		if len(s.data) > 400_000 {
+			continue
+		}
+		got := read(t, s.data, s.format)
+		for _, to := range transcript.Formats() {
+			if to == s.format {
+				continue
+			}
+			t.Run(string(to)+"/"+s.name, func(t *testing.T) {
+				out := encode(t, got, got.Messages, to)
+				again := read(t, out, to)
+				if len(again.Messages) != len(got.Messages) {
+					t.Fatalf("%d messages, want %d\n%s", len(again.Messages), len(got.Messages), clip(out))
+				}
+				for i := range got.Messages {
+					sameHeld(t, &got.Messages[i], &again.Messages[i], to)
+				}
+			})
+		}
+	}
+}
+
+func sameHeld(t *testing.T, m, n *abi.Message, to transcript.Format) {
+	t.Helper()
+	role := m.Role
+	if role == abi.RoleSystem && to == transcript.ClaudeCode {
+		role = abi.RoleUser // a log has no place for a system prompt
+	}
+	text := m.Text() == n.Text() || strings.HasPrefix(n.Text(), m.Text()) || strings.Contains(n.Text(), "[")
+	if n.Role != role || !text || n.ToolCallID != m.ToolCallID || len(n.ToolCalls) != len(m.ToolCalls) {
+		t.Fatalf("%s:\n got %+v\nwant %+v", m.ID, *n, *m)
+	}
+	for i, c := range m.ToolCalls {
+		d := n.ToolCalls[i]
+		if c.ID != d.ID || c.Name != d.Name || to == transcript.OpenAI && c.Arguments != d.Arguments {
+			t.Fatalf("%s: call %+v, want %+v", m.ID, d, c)
+		}
+	}
+}
+
+func TestPartsAreTranslated(t *testing.T) {
+	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"sculpture","of":"stone"}]}}
+{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I see"},{"type":"tool_use","id":"t","name":"shot","input":{}}]}}
+{"type":"user","uuid":"r","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"shot"},{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}]}]}}
+`
+	s := read(t, []byte(log), transcript.Auto)
+	var chat struct {
+		Messages []struct {
+			Content json.RawMessage
+		}
+	}
+	out := encode(t, s, s.Messages, transcript.OpenAI)
+	if err := json.Unmarshal(out, &chat); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct{ why, want string }{
+		{"an image is an image in both, a part that chat does not know is named",
+			`[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"text","text":"[sculpture]"}]`},
+		{"thinking has no place in chat messages", `[{"type":"text","text":"I see"}]`},
+		{"a chat tool message is text", `"shot\n[image]"`},
+	} {
+		if got := string(chat.Messages[i].Content); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
+		}
+	}
+	// And back: the image is the block that it was.
+	back := read(t, out, transcript.OpenAI)
+	again := read(t, encode(t, back, back.Messages, transcript.ClaudeCode), transcript.Auto)
+	if p, q := s.Messages[0].Content.Parts(), again.Messages[0].Content.Parts(); len(p) != len(q) ||
+		!abi.Parts(p[1]).Equal(abi.Parts(q[1])) {
+		t.Errorf("the image came back as %+v", q)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	for _, c := range []struct {
+		why, data string
+		want      []string
+	}{
+		{"no ids: positional ones", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", []string{"m00000", "m00001"}},
+		{"the first of two keeps an id", "{\"role\":\"user\",\"id\":\"x\"}\n{\"role\":\"user\",\"id\":\"x\"}", []string{"x", "m00001"}},
+		{"a positional id is never one that is there", "{\"role\":\"user\"}\n{\"role\":\"user\",\"id\":\"m00000\"}\n{\"role\":\"user\",\"id\":\"m00000.1\"}",
+			[]string{"m00000.2", "m00000", "m00000.1"}},
+		{"results on one line share its uuid",
+			`{"type":"user","uuid":"u","message":{"content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"c"}]}}`,
+			[]string{"u", "u#2", "u#3"}},
+	} {
+		s := read(t, []byte(c.data), transcript.Auto)
+		var got []string
+		for _, m := range s.Messages {
+			got = append(got, m.ID)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+		if out := encode(t, s, s.Messages[:1], transcript.Same); strings.Contains(string(out), "m0000") && !strings.Contains(c.data, "m0000") {
+			t.Errorf("%s: a positional id was written: %s", c.why, out)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package transcript
+
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Encode writes a message list as a session file: what is left of Messages
+// after a compaction, in their order, and what came new. to may be [Same] or
+// empty for the format that the session was read in.
+//
+// In the session's own format an entry with the id of a message that was read
+// is that message and is written with its bytes; only the content of a tool
+// result and the arguments of a tool call may differ, and are then replaced in
+// place. (Meta and Raw are the host's to change and are not compared.) An
+// entry with another id is written as a new message. The file around the
+// messages stays as it is.
+//
+// In another format everything is written anew. The neutral format can hold
+// all that a message has; what the others cannot hold is left out: see the
+// codecs.
+//
+// It refuses, with [abi.CodeUsage], lists that no compaction makes: an id
+// twice, originals in another order, or changed elsewhere.
+func (s *Session) Encode(msgs []abi.Message, to Format) ([]byte, error) {
+	if to == "" || to == Same || to == s.Format {
+		changes, err := s.compare(msgs)
+		if err != nil {
+			return nil, err
+		}
+		return s.doc.rewrite(changes), nil
+	}
+	c, err := codecOf(to)
+	if err != nil {
+		return nil, err
+	}
+	return c.compose(s, msgs), nil
+}
+
+// compare finds out what became of the originals.
+func (s *Session) compare(msgs []abi.Message) ([]change, error) {
+	index := make(map[string]int, len(s.originals))
+	for i := range s.originals {
+		index[s.originals[i].ID] = i
+	}
+	changes := make([]change, 0, len(msgs))
+	seen := make(map[string]bool, len(msgs))
+	last := -1
+	for i := range msgs {
+		m := &msgs[i]
+		if seen[m.ID] {
+			return nil, badList("message %s stands there twice", quoted(m.ID))
+		}
+		seen[m.ID] = true
+		at, ok := index[m.ID]
+		if !ok {
+			changes = append(changes, change{msg: m, index: -1})
+			continue
+		}
+		if at < last {
+			return nil, badList("message %s stands after %s, which it preceded", quoted(m.ID), quoted(s.originals[last].ID))
+		}
+		last = at
+		c, err := compareMessage(&s.originals[at], m)
+		if err != nil {
+			return nil, err
+		}
+		c.index = at
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+func compareMessage(old, now *abi.Message) (change, error) {
+	c := change{msg: now}
+	same := old.Content.Equal(now.Content)
+	if old.Role == abi.RoleTool {
+		c.content, same = !same, true
+	}
+	if !same || old.Role != now.Role || old.Kind != now.Kind || old.ToolCallID != now.ToolCallID ||
+		old.Name != now.Name || old.IsError != now.IsError || old.Timestamp != now.Timestamp ||
+		len(old.ToolCalls) != len(now.ToolCalls) {
+		return c, onlyTools(now)
+	}
+	for i, call := range now.ToolCalls {
+		was := old.ToolCalls[i]
+		if call.ID != was.ID || call.Name != was.Name {
+			return c, onlyTools(now)
+		}
+		if call.Arguments != was.Arguments {
+			c.args = append(c.args, i)
+		}
+	}
+	return c, nil
+}
+
+func onlyTools(m *abi.Message) error {
+	return badList("message %s: only the content of a tool result and the arguments of tool calls can change", quoted(m.ID))
+}
+
+func badList(format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "encode", Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,98 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Format is the name of a session format.
+type Format string
+
+const (
+	// Auto finds the format out from the content; for reading only.
+	Auto Format = "auto"
+	// Same is the format a session was read in; for writing only. The empty
+	// format means Auto when reading and Same when writing.
+	Same Format = "same"
+
+	Neutral    Format = "neutral"
+	OpenAI     Format = "openai"
+	ClaudeCode Format = "claude-code"
+)
+
+// codec is one format. To add one, write its four methods, over the records,
+// slots and edits that the package has, and name it in codecs.
+type codec interface {
+	format() Format
+	// detect says why src is not in this format, or "" where it is. It is
+	// called for sources whose first value is in order.
+	detect(src *source) (why string)
+	// decode reads all of src.
+	decode(src *source) (*decoded, error)
+	// compose writes a whole file, of messages that came from elsewhere.
+	compose(s *Session, msgs []abi.Message) []byte
+}
+
+// decoded is what a codec makes of a source.
+type decoded struct {
+	messages []abi.Message // with the ids of the source, empty where it has none
+	tools    []byte
+	model    string
+	session  string
+	doc      document
+}
+
+// document is a source that can be written again.
+type document interface {
+	rewrite(changes []change) []byte
+}
+
+// codecs are all formats, in the order in which detection tries them: those
+// that are most particular come first.
+func codecs() []codec {
+	return []codec{claudeCode{}, openAI{}, neutral{}}
+}
+
+// Formats returns the formats that can be read and written.
+func Formats() []Format {
+	var names []Format
+	for _, c := range codecs() {
+		names = append(names, c.format())
+	}
+	return names
+}
+
+func codecOf(f Format) (codec, error) {
+	var names []string
+	for _, c := range codecs() {
+		if c.format() == f {
+			return c, nil
+		}
+		names = append(names, string(c.format()))
+	}
+	return nil, &abi.Error{
+		Code: abi.CodeUsage, Op: "transcript",
+		Message: "format " + quoted(string(f)) + ": unknown",
+		Hint:    "use one of " + strings.Join(names, ", "),
+	}
+}
+
+// detect returns the first codec that src fits.
+func detect(src *source) (codec, error) {
+	if err := src.look(); err != nil {
+		return nil, err
+	}
+	var tried []string
+	for _, c := range codecs() {
+		why := c.detect(src)
+		if why == "" {
+			return c, nil
+		}
+		tried = append(tried, string(c.format())+": "+why)
+	}
+	return nil, src.bad(src.first.start, "name the format if the file is a session; "+supported,
+		"not a session in a known format (%s)", strings.Join(tried, "; "))
+}
+
+const supported = "see Formats in the package documentation for what each one looks like"

@@ -1,0 +1,29 @@
+package transcript
+
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// assignIDs gives a positional id to every message that has none and to every
+// one whose id an earlier message has.
+func assignIDs(msgs []abi.Message) {
+	taken := make(map[string]bool, len(msgs))
+	var need []int
+	for i := range msgs {
+		if id := msgs[i].ID; id == "" || taken[id] {
+			need = append(need, i)
+		} else {
+			taken[id] = true
+		}
+	}
+	for _, i := range need {
+		id := fmt.Sprintf("m%05d", i)
+		for n := 1; taken[id]; n++ {
+			id = fmt.Sprintf("m%05d.%d", i, n)
+		}
+		taken[id] = true
+		msgs[i].ID = id
+	}
+}

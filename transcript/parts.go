@@ -1,0 +1,132 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/goccy/go-json"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// The formats hold images in different parts, and only some hold a model's
+// thinking. These functions write the parts of one in the form of another:
+// images are translated, thinking is left out where it has no place, and any
+// other part becomes a line of text that says what stood there.
+
+// openAIContent is a content for chat completions. The tool role takes text
+// alone.
+func openAIContent(c abi.Content, role abi.Role) []byte {
+	if !c.IsParts() {
+		return quote(c.Text())
+	}
+	var parts [][]byte
+	var texts []string // the same as text alone
+	plain := true
+	say := func(text string) {
+		parts, texts = append(parts, textPart(text)), append(texts, text)
+	}
+	for _, p := range c.Parts() {
+		raw := partJSON(p)
+		switch p.Type {
+		case "text":
+			say(p.Text)
+		case "thinking", "redacted_thinking":
+		case "image_url", "input_audio", "file", "refusal":
+			say("[" + p.Type + "]")
+			parts[len(parts)-1], plain = raw, false
+		case "image":
+			say("[image]")
+			parts[len(parts)-1], plain = openAIImage(raw), false
+		default:
+			say("[" + p.Type + "]")
+		}
+	}
+	if role == abi.RoleUser || plain && role != abi.RoleTool {
+		return listJSON(parts)
+	}
+	return quote(strings.Join(texts, "\n"))
+}
+
+// claudeContent is the content blocks for the Messages API.
+func claudeContent(c abi.Content) [][]byte {
+	if !c.IsParts() {
+		if c.Text() == "" {
+			return nil
+		}
+		return [][]byte{textPart(c.Text())}
+	}
+	var blocks [][]byte
+	for _, p := range c.Parts() {
+		raw := partJSON(p)
+		switch p.Type {
+		case "text":
+			blocks = append(blocks, textPart(p.Text))
+		case "image", "document", "thinking", "redacted_thinking", "search_result", "tool_reference":
+			blocks = append(blocks, raw)
+		case "image_url":
+			blocks = append(blocks, claudeImage(raw))
+		default:
+			blocks = append(blocks, textPart("["+p.Type+"]"))
+		}
+	}
+	return blocks
+}
+
+// partJSON is the part as it was, on one line. One that is no JSON object, as
+// no format can have it, becomes text that names its type.
+func partJSON(p abi.Part) []byte {
+	raw, err := p.MarshalJSON()
+	if err != nil || !isObject(string(raw)) {
+		return textPart("[" + p.Type + "]")
+	}
+	return compacted(raw)
+}
+
+func textPart(text string) []byte {
+	return new(builder).str("type", "text").str("text", text).bytes()
+}
+
+// openAIImage writes a block {"type":"image","source":{...}} as an image_url.
+func openAIImage(raw []byte) []byte {
+	var block struct {
+		Source struct {
+			Type      string `json:"type"`
+			MediaType string `json:"media_type"`
+			Data      string `json:"data"`
+			URL       string `json:"url"`
+		} `json:"source"`
+	}
+	if json.Unmarshal(raw, &block) != nil {
+		return textPart("[image]")
+	}
+	url := block.Source.URL
+	if block.Source.Type == "base64" {
+		url = "data:" + block.Source.MediaType + ";base64," + block.Source.Data
+	}
+	if url == "" {
+		return textPart("[image]")
+	}
+	return new(builder).str("type", "image_url").raw("image_url", new(builder).str("url", url).bytes()).bytes()
+}
+
+// claudeImage is the reverse of openAIImage.
+func claudeImage(raw []byte) []byte {
+	var part struct {
+		ImageURL struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	if json.Unmarshal(raw, &part) != nil || part.ImageURL.URL == "" {
+		return textPart("[image]")
+	}
+	source := new(builder).str("type", "url").str("url", part.ImageURL.URL)
+	if rest, ok := strings.CutPrefix(part.ImageURL.URL, "data:"); ok {
+		head, data, _ := strings.Cut(rest, ",")
+		media, ok := strings.CutSuffix(head, ";base64")
+		if !ok {
+			return textPart("[image]")
+		}
+		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
+	}
+	return new(builder).str("type", "image").raw("source", source.bytes()).bytes()
+}

@@ -1,0 +1,184 @@
+package transcript_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// What a compaction does to a list - messages gone, tool output and arguments
+// shortened, new messages in between - is what the written file says when it is
+// read again, twice over, and what it left alone has its old bytes.
+func TestRewriteProperty(t *testing.T) {
+	for _, s := range samples(t) {
+		if len(s.data) > 250_000 {
+			continue // the same programs wrote the smaller ones
+		}
+		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				data := s.data
+				for round := range 2 {
+					got, err := transcript.Read(s.name, data, s.format)
+					if err != nil {
+						rt.Fatalf("round %d: %v\n%s", round, err, clip(data))
+					}
+					list, same := compacted(rt, got, round)
+					if len(list) == 0 {
+						return
+					}
+					out, err := got.Encode(list, transcript.Same)
+					if err != nil {
+						rt.Fatal(err)
+					}
+					again, err := transcript.Read(s.name, out, s.format)
+					if err != nil {
+						rt.Fatalf("round %d: %v\n%s", round, err, clip(out))
+					}
+					sameMessages(rt, list, again.Messages)
+					keptBytes(rt, s.format, got, data, out, same)
+					if s.format == transcript.ClaudeCode {
+						checkChain(rt, out)
+					}
+					data = out
+				}
+			})
+		})
+	}
+}
+
+// compacted draws a compaction of a session; same are the ids of the messages
+// that stay untouched.
+func compacted(rt *rapid.T, s *transcript.Session, round int) (list []abi.Message, same []string) {
+	for i, m := range s.Messages {
+		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && abi.NextGap(s.Messages, i) == i && !strings.Contains(m.ID, "#") {
+			list = append(list, insertion(rt, fmt.Sprintf("new-%d-%d", round, i)))
+		}
+		switch rapid.IntRange(0, 5).Draw(rt, "fate") {
+		case 0, 1: // gone
+			continue
+		case 2:
+			edit(rt, &m)
+		default:
+			same = append(same, m.ID)
+		}
+		list = append(list, m)
+	}
+	return list, same
+}
+
+func insertion(rt *rapid.T, id string) abi.Message {
+	kind := rapid.SampledFrom([]abi.Kind{abi.KindSummary, abi.KindInjected}).Draw(rt, "kind")
+	text := rapid.SampledFrom([]string{"plain", "\"quoted\" \\ <&>\nline", "é😀\u2028", "]}],"}).Draw(rt, "text")
+	return abi.Message{ID: id, Role: abi.RoleUser, Kind: kind, Content: abi.Text(abi.Fence(kind, "test", "", text))}
+}
+
+func edit(rt *rapid.T, m *abi.Message) {
+	if m.Role == abi.RoleTool {
+		m.Content = abi.Text(rapid.SampledFrom([]string{"", "[Pruned]", "two\nlines \"q\""}).Draw(rt, "output"))
+	}
+	m.ToolCalls = slices.Clone(m.ToolCalls)
+	for i := range m.ToolCalls {
+		if rapid.Bool().Draw(rt, "shorten") {
+			m.ToolCalls[i].Arguments = `{"pruned":"\u00e9 9 tokens"}`
+		}
+	}
+}
+
+// sameMessages compares what every format can hold.
+func sameMessages(tb rapid.TB, want, got []abi.Message) {
+	tb.Helper()
+	if len(want) != len(got) {
+		tb.Fatalf("%d messages, want %d", len(got), len(want))
+	}
+	for i := range want {
+		w, g := &want[i], &got[i]
+		if w.Role != g.Role || w.Kind != g.Kind || !w.Content.Equal(g.Content) || w.ToolCallID != g.ToolCallID ||
+			w.IsError != g.IsError || !slices.Equal(w.ToolCalls, g.ToolCalls) {
+			tb.Fatalf("message %d:\n got %+v\nwant %+v", i, *g, *w)
+		}
+	}
+}
+
+// keptBytes finds the bytes of the untouched messages, as a plain decoder sees
+// them, in the output, in order.
+func keptBytes(tb rapid.TB, f transcript.Format, s *transcript.Session, data, out []byte, same []string) {
+	tb.Helper()
+	raws := rawMessages(tb, f, s, data)
+	pos := 0
+	for _, id := range same {
+		raw, ok := raws[id]
+		if !ok {
+			continue
+		}
+		at := bytes.Index(out[pos:], raw)
+		if at < 0 {
+			tb.Fatalf("message %s: its bytes are gone: %s", id, clip(raw))
+		}
+		pos += at + len(raw)
+	}
+}
+
+func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data []byte) map[string][]byte {
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+	var recs [][]byte
+	switch {
+	case f == transcript.OpenAI && data[0] == '[':
+		recs = bytesOf(unmarshal[[]json.RawMessage](tb, data))
+	case f == transcript.OpenAI && !bytes.HasPrefix(data, []byte(`{"role"`)) && !bytes.HasPrefix(data, []byte(`{"content"`)):
+		doc := unmarshal[struct{ Messages, Traj []json.RawMessage }](tb, data)
+		recs = bytesOf(append(doc.Messages, doc.Traj...))
+	default:
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				recs = append(recs, line)
+			}
+		}
+	}
+	raws := make(map[string][]byte)
+	if f != transcript.ClaudeCode {
+		recs = recs[len(recs)-len(s.Messages):] // without a line of tools
+		for i, m := range s.Messages {
+			raws[m.ID] = recs[i]
+		}
+		return raws
+	}
+	twice := make(map[string]bool) // ids of lines that hold several messages
+	for _, m := range s.Messages {
+		if id, _, several := strings.Cut(m.ID, "#"); several {
+			twice[id] = true
+		}
+	}
+	for _, rec := range recs {
+		line := unmarshal[struct {
+			UUID    string
+			Message json.RawMessage
+		}](tb, rec)
+		if _, dup := raws[line.UUID]; !twice[line.UUID] && !dup {
+			raws[line.UUID] = line.Message
+		}
+	}
+	return raws
+}
+
+func unmarshal[T any](tb rapid.TB, data []byte) (v T) {
+	tb.Helper()
+	if err := json.Unmarshal(data, &v); err != nil {
+		tb.Fatalf("%v: %s", err, clip(data))
+	}
+	return v
+}
+
+func bytesOf(raws []json.RawMessage) (out [][]byte) {
+	for _, r := range raws {
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// recordedRequests are the chat request bodies among the recorded exchanges.
+func recordedRequests(tb testing.TB) []sample {
+	tb.Helper()
+	var all []sample
+	for _, p := range shared.Glob(tb, "data", "formats", "openai_chat__*.json") {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var exchanges []struct{ Request json.RawMessage }
+		if err := json.Unmarshal(data, &exchanges); err != nil {
+			tb.Fatal(err)
+		}
+		for i, e := range exchanges {
+			var body struct{ Messages []json.RawMessage }
+			if json.Unmarshal(e.Request, &body) != nil || len(body.Messages) == 0 {
+				continue // another provider's
+			}
+			all = append(all, sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, transcript.OpenAI})
+		}
+	}
+	return all
+}
+
+// The shared data holds some sessions both as their program wrote them and in
+// neutral form, converted by others: both must read the same, but for the
+// thinking that the conversion left out.
+func TestAgreesWithNeutralForm(t *testing.T) {
+	for log, session := range map[string]string{
+		"claude-code.small.jsonl":     "entireio-cli__claude-6c-3e73767733-0.jsonl",
+		"claude-code.medium.jsonl":    "entireio-cli__claude-8e-0a64736bc7-0.jsonl",
+		"claude-code.compacted.jsonl": "entireio-cli__claude-ac-3f02a3c337-2.jsonl",
+		"openai-chat.tau-bench.json":  "tau-bench__airline-gpt4o-task00-trial3.jsonl",
+	} {
+		t.Run(log, func(t *testing.T) {
+			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", session)
+			if a == nil {
+				return
+			}
+			if len(a.Messages) != len(b.Messages) {
+				t.Fatalf("%d messages, %d in neutral form", len(a.Messages), len(b.Messages))
+			}
+			for i := range a.Messages {
+				m, n := &a.Messages[i], &b.Messages[i]
+				if m.Role != n.Role || m.Kind != n.Kind || m.Text() != n.Text() || m.ToolCallID != n.ToolCallID ||
+					m.IsError != n.IsError || len(m.ToolCalls) != len(n.ToolCalls) {
+					t.Fatalf("message %d:\n%+v\n%+v", i, m, n)
+				}
+				for k := range m.ToolCalls {
+					if m.ToolCalls[k].ID != n.ToolCalls[k].ID || m.ToolCalls[k].Name != n.ToolCalls[k].Name {
+						t.Fatalf("message %d: %+v %+v", i, m.ToolCalls[k], n.ToolCalls[k])
+					}
+				}
+			}
+		})
+	}
+}
+
+func sharedSession(t *testing.T, folder, name string) *transcript.Session {
+	t.Helper()
+	for _, p := range shared.Glob(t, "data", folder, name) {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read(t, data, transcript.Auto)
+	}
+	return nil
+}

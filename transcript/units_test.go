@@ -1,0 +1,70 @@
+package transcript_test
+
+import (
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// Calls and results pair up after reading as they do in the source, by a count
+// that knows nothing of abi.Units, and stay paired when the session is written
+// and read again.
+func TestK9PairsSurviveReading(t *testing.T) {
+	for _, s := range samples(t) {
+		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
+			got := read(t, s.data, transcript.Auto)
+			calls, results := abi.Orphans(got.Messages)
+			openCalls, strayResults := countOrphans(got.Messages)
+			if len(calls) != openCalls || len(results) != strayResults {
+				t.Errorf("%d open calls and %d stray results, counted %d and %d", len(calls), len(results), openCalls, strayResults)
+			}
+			for _, to := range transcript.Formats() {
+				again := read(t, encode(t, got, got.Messages, to), to)
+				if c, r := countOrphans(again.Messages); c != openCalls || r != strayResults {
+					t.Errorf("as %s: %d open calls and %d stray results, want %d and %d", to, c, r, openCalls, strayResults)
+				}
+			}
+		})
+	}
+}
+
+// countOrphans looks ahead from each call for its result, instead of keeping a
+// table of open calls.
+func countOrphans(msgs []abi.Message) (calls, results int) {
+	answered := make(map[int]bool)
+	for i, m := range msgs {
+		for k, c := range m.ToolCalls {
+			again := false // the same message calls with this id once more
+			for _, later := range m.ToolCalls[k+1:] {
+				again = again || later.ID == c.ID
+			}
+			if at := nextResult(msgs[i+1:], c.ID); at >= 0 && !again {
+				answered[i+1+at] = true
+			} else {
+				calls++
+			}
+		}
+	}
+	for i, m := range msgs {
+		if m.Role == abi.RoleTool && !answered[i] {
+			results++
+		}
+	}
+	return calls, results
+}
+
+// nextResult is the first result with an id before anybody calls with it again.
+func nextResult(msgs []abi.Message, id string) int {
+	for i, m := range msgs {
+		if m.Role == abi.RoleTool && m.ToolCallID == id {
+			return i
+		}
+		for _, c := range m.ToolCalls {
+			if c.ID == id {
+				return -1
+			}
+		}
+	}
+	return -1
+}
