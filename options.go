@@ -88,5 +88,5 @@ func New(opts Options) (*Compactor, error) {
 }
 
 func usage(format string, args ...any) *abi.Error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "kagewasm", Message: fmt.Sprintf(format, args...)}
+	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
 }

@@ -52,7 +52,7 @@ func TestExtismPlugins(t *testing.T) {
 			r := newRuntime(t, runtime.Options{})
 			answers := make(map[string][]byte)
 			for _, engine := range []string{runtime.EngineNative, runtime.EngineExtism} {
-				p := load(t, r, wasm, runtime.PluginOptions{Manifest: knobs, Config: tc.config, Engine: engine, AnyExport: true})
+				p := load(t, r, wasm, runtime.PluginOptions{Manifest: knobs, Config: tc.config, Engine: engine, AnyExport: true, Limits: abi.Limits{TimeoutMS: 60_000}})
 				out, stats, err := p.CallRaw(context.Background(), tc.export, []byte(tc.input))
 				t.Logf("%s: %q %v %v ms", engine, out, err, stats.MS)
 				if got := abi.CodeOf(err); got != tc.code {

@@ -59,7 +59,7 @@ func (k *mapKV) List(_ context.Context, ns, prefix string) ([]string, error) {
 // bytesCounter counts bytes.
 type bytesCounter struct{}
 
-func (bytesCounter) Text(s string) int           { return len(s) }
+func (bytesCounter) Text(s string) int          { return len(s) }
 func (bytesCounter) Message(m *abi.Message) int { return len(m.Text()) }
 
 var asksAll = &abi.Manifest{Name: "asks", ABI: 1, Capabilities: map[abi.Capability]abi.Request{

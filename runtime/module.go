@@ -176,15 +176,23 @@ func (m *module) parseSection(s *section, content []byte) error {
 	case sectionImport:
 		r.vector(func() { m.imports = capped(r, m.imports, r.importEntry(), maxImports) })
 	case sectionFunction:
-		r.vector(func() { m.funcs = append(m.funcs, r.u32()) })
+		r.vector(func() { m.funcs = capped(r, m.funcs, r.u32(), maxFuncs) })
 	case sectionTable:
 		r.vector(func() { m.tables = capped(r, m.tables, r.table(), maxTables) })
 	case sectionMemory:
 		r.vector(func() { m.memories = capped(r, m.memories, r.limits(), maxTables) })
 	case sectionExport:
 		r.vector(func() { m.exports = capped(r, m.exports, r.exportEntry(), maxExports) })
-	default:
-		return nil
+	case sectionGlobal:
+		r.globals()
+	case sectionElement:
+		r.elements()
+	case sectionCode:
+		r.bodies()
+	case sectionData:
+		r.segments()
+	case sectionStart, sectionDataCount:
+		r.u32()
 	}
 	if r.err == nil && !r.done() {
 		return errors.New("bytes after the last entry")

@@ -6,30 +6,28 @@ import "slices"
 // They do the same, but:
 //
 //   - tables cannot grow beyond maxTableElements in all;
-//   - names in the name section that would blow up a stack trace are gone,
-//     with the section.
-//
-// The module itself is returned where there is nothing to change.
+//   - of the custom sections only the names of functions are left, and only
+//     where all of them are of a sane length: a stack trace repeats them.
 func rewrite(wasm []byte, m *module) []byte {
-	var out []byte
-	from := 0 // what stands before is in out
-	replace := func(s section, with []byte) {
-		out = append(append(out, wasm[from:s.start]...), with...)
-		from = s.stop
-	}
+	out := make([]byte, 0, len(wasm)+16)
+	out = append(out, wasm[:headerBytes]...)
 	for _, s := range m.sections {
 		switch {
 		case s.id == sectionTable:
-			replace(s, tableSection(clipTables(m.tables)))
-		case s.id == sectionCustom && s.name == "name" && !saneNames(wasm[s.body:s.stop]):
-			replace(s, nil)
+			out = append(out, tableSection(clipTables(m.tables))...)
+		case s.id == sectionCustom && s.name == nameSection:
+			out = append(out, functionNames(wasm[s.body:s.stop])...)
+		case s.id != sectionCustom:
+			out = append(out, wasm[s.start:s.stop]...)
 		}
 	}
-	if from == 0 {
-		return wasm
-	}
-	return append(out, wasm[from:]...)
+	return out
 }
+
+const (
+	headerBytes = 8
+	nameSection = "name"
+)
 
 // clipTables gives every table a maximum, so that all of them together stay
 // within maxTableElements: what their minimums leave is shared out evenly.
@@ -58,28 +56,38 @@ func tableSection(tables []limitRange) []byte {
 	return append(appendU32([]byte{sectionTable}, uint32(len(content))), content...)
 }
 
-// saneNames reports whether the name section is well-formed as far as it is
-// read and every name of the module and of its functions is short: a trace
-// repeats them for every frame.
-func saneNames(content []byte) bool {
+// functionNames is a name section with the names of functions out of another,
+// nothing where there are none or they are malformed.
+func functionNames(content []byte) []byte {
 	r := &reader{data: content}
 	for !r.done() {
 		id := r.byte()
-		sub := &reader{data: r.bytes(r.u32())}
-		name := func() {
-			if len(sub.bytes(sub.u32())) > maxNameBytes {
-				sub.fail(errTruncated)
-			}
+		names := r.bytes(r.u32())
+		if r.err != nil {
+			return nil
 		}
-		switch id {
-		case 0: // the module's
-			name()
-		case 1: // the functions'
-			sub.vector(func() { sub.u32(); name() })
+		if id != 1 {
+			continue
 		}
-		if sub.err != nil {
-			return false
+		if !saneNames(names) {
+			return nil
 		}
+		body := append(appendU32(nil, uint32(len(nameSection))), nameSection...)
+		body = append(appendU32(append(body, id), uint32(len(names))), names...)
+		return append(appendU32([]byte{sectionCustom}, uint32(len(body))), body...)
 	}
-	return r.err == nil
+	return nil
+}
+
+// saneNames reports whether a list of names is well-formed and every name is
+// short.
+func saneNames(list []byte) bool {
+	r := &reader{data: list}
+	r.vectorUpTo(maxFuncs+maxImports, func() {
+		r.u32()
+		if len(r.name()) > maxNameBytes {
+			r.fail(errTruncated)
+		}
+	})
+	return r.err == nil && r.done()
 }

@@ -15,7 +15,8 @@ import "bytes"
 //
 // isCompactSummary makes a message a compaction_summary, isMeta a meta one; an
 // assistant message that no model made is synthetic. Messages from before a
-// compact_boundary are messages like the others: the log is the whole session.
+// compact_boundary are messages like the others, and so are those of a branch
+// that was left by rewinding: the log is the whole session, in its own order.
 //
 // Entries of a subagent (isSidechain) are another conversation and are carried
 // along, unless the log has no others: then it is the subagent's own.

@@ -21,8 +21,10 @@ const (
 	ClaudeCode Format = "claude-code"
 )
 
-// codec is one format. To add one, write its four methods, over the records,
-// slots and edits that the package has, and name it in codecs.
+// codec is one format. To add one, write these four methods and name it in
+// codecs: decode finds the records (linesOf, listOf), reads each message with
+// an object, and notes in a recordDoc where it stands and where its slots are;
+// the recordDoc then writes it back.
 type codec interface {
 	format() Format
 	// detect says why src is not in this format, or "" where it is. It is
@@ -91,8 +93,6 @@ func detect(src *source) (codec, error) {
 		}
 		tried = append(tried, string(c.format())+": "+why)
 	}
-	return nil, src.bad(src.first.start, "name the format if the file is a session; "+supported,
+	return nil, src.bad(src.first.start, "convert the file to one of these formats, or name the format to see what is wrong with it",
 		"not a session in a known format (%s)", strings.Join(tried, "; "))
 }
-
-const supported = "see Formats in the package documentation for what each one looks like"

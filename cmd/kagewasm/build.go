@@ -20,7 +20,12 @@ and put its plugin.yaml inside. Given a module that another compiler made, only
 the manifest is put inside: the plugin.yaml beside it, or the one of --manifest.`,
 		Example: `  kagewasm build plugins/markdown -o build/
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("%s: got %d arguments, want one folder or module", c.CommandPath(), len(args))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {

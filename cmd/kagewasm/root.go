@@ -41,9 +41,14 @@ the result, and loses nothing on the way. Plugins are .wasm modules, held to
 memory and time limits on every call.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q (see kagewasm --help)", args[0])
+			}
+			return c.Help()
+		},
 	}
-	root.CompletionOptions.DisableDefaultCmd = false
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())}
 	})
@@ -63,20 +68,10 @@ var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, 
 
 func exitCode(err error) int {
 	var u usageError
-	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] || isCobraUsage(err) {
+	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] {
 		return exitUsage
 	}
 	return exitFailure
-}
-
-// isCobraUsage recognises what cobra reports without a type of its own.
-func isCobraUsage(err error) bool {
-	for _, s := range []string{"unknown command", "accepts ", "requires at least", "unknown flag"} {
-		if strings.HasPrefix(err.Error(), s) {
-			return true
-		}
-	}
-	return false
 }
 
 // printError says what went wrong, where, and what to do.

@@ -26,7 +26,7 @@ func newVersion(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Say which kagewasm this is",
-		Args:  cobra.NoArgs,
+		Args:  exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
 			if asJSON {

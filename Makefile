@@ -1,0 +1,70 @@
+# make demo   build the reference plugins, compact a long session, show what happened
+# make test   all tests
+# make check  what has to hold before a change lands
+# make bench  the benchmarks of BENCHMARKS.md
+
+GO      ?= go
+BUILD   := build
+KW      := $(BUILD)/kagewasm
+PLUGINS := $(BUILD)/markdown.wasm $(BUILD)/keeper.wasm
+SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: all demo test race check bench plugins generate clean
+all: $(KW) plugins
+
+$(KW): $(SOURCES)
+	$(GO) build -o $@ ./cmd/kagewasm
+
+plugins: $(PLUGINS)
+
+$(BUILD)/%.wasm: $(KW) $(SOURCES) plugins/%/plugin.yaml
+	$(KW) build plugins/$* -o $@
+
+# The demo keeps its state in a folder of its own, and starts from nothing.
+demo: $(KW) $(PLUGINS)
+	@rm -rf $(BUILD)/demo && mkdir -p $(BUILD)/demo
+	@echo
+	@echo "== 1. a session of an afternoon, a window of 32,000 tokens, the markdown memory watching"
+	@$(KW) compact testdata/demo.jsonl --window 32000 --plugin $(BUILD)/markdown.wasm --state $(BUILD)/demo/state \
+		--out $(BUILD)/demo/markdown.jsonl --report $(BUILD)/demo/markdown.json
+	@echo
+	@echo "== 2. what the plugin remembers, as files you can read and edit"
+	@cd $(BUILD)/demo/state/kv/markdown && ls -R . | head -30 && echo && head -12 MEMORY.md
+	@echo
+	@echo "== 3. the same session, a compactor plugin making the cut"
+	@$(KW) compact testdata/demo.jsonl --window 32000 --plugin $(BUILD)/keeper.wasm --state $(BUILD)/demo/state \
+		--out $(BUILD)/demo/keeper.jsonl --report $(BUILD)/demo/keeper.json
+	@echo
+	@echo "== 4. again on its own result: nothing to do"
+	@$(KW) compact $(BUILD)/demo/keeper.jsonl --window 32000 --plugin $(BUILD)/keeper.wasm --state $(BUILD)/demo/state \
+		--out $(BUILD)/demo/again.jsonl && cmp $(BUILD)/demo/keeper.jsonl $(BUILD)/demo/again.jsonl && echo "identical, byte for byte"
+
+test:
+	$(GO) test ./...
+
+# The race detector needs a C compiler.
+RACE := . ./hooks/... ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/...
+race:
+	$(GO) test -race $(RACE)
+
+check:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	GOOS=wasip1 GOARCH=wasm $(GO) vet ./abi/... ./plugins/...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) mod tidy
+	$(GO) generate ./abi/...
+	$(GO) test ./internal/archtest/...
+	@if $(GO) env CC | grep -q . && command -v "$$($(GO) env CC)" >/dev/null; then $(MAKE) race; else echo "no C compiler: the race detector is left out"; fi
+	git diff --exit-code
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./... | grep -v '^ok\|^?\|no test files'
+
+generate:
+	$(GO) generate ./...
+
+clean:
+	rm -rf $(BUILD)

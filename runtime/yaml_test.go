@@ -1,0 +1,110 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+const goodYAML = `# A plugin.
+name: keeper
+version: 1.0
+abi: 1
+role: [observer, compactor]
+description: |
+  Keeps what matters.
+  And more.
+hooks: [pre_compact, post_compact]
+content: lazy
+knobs:
+  depth: {type: int_range, min: 1, max: 9, default: 3}
+  style:
+    type: enum
+    values: [1, two, true]
+    default: two
+capabilities:
+  kv:
+    reason: to remember
+limits:
+  memory_mb: 32
+hook_timeout_sec: 2.5
+`
+
+func TestParseManifestYAML(t *testing.T) {
+	m, err := runtime.ParseManifestYAML("plugin.yaml", []byte(goodYAML))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &abi.Manifest{
+		Name: "keeper", Version: "1.0", ABI: 1, Description: "Keeps what matters.\nAnd more.\n",
+		Roles: []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, Hooks: []abi.Hook{abi.HookPreCompact, abi.HookPostCompact},
+		Content: abi.ContentLazy,
+		Knobs: map[string]abi.Knob{
+			"depth": {Type: abi.KnobIntRange, Min: 1, Max: 9, Default: json.RawMessage("3")},
+			"style": {Type: abi.KnobEnum, Values: []string{"1", "two", "true"}, Default: json.RawMessage(`"two"`)},
+		},
+		Capabilities: map[abi.Capability]abi.Request{abi.CapKV: {Reason: "to remember"}},
+		Limits:       abi.Limits{MemoryMB: 32, TimeoutMS: 2500},
+	}
+	if !reflect.DeepEqual(m, want) {
+		t.Errorf("got  %+v\nwant %+v", m, want)
+	}
+}
+
+func TestParseManifestYAMLErrors(t *testing.T) {
+	for _, tc := range []struct{ name, yaml, at, says string }{
+		{"unknown field", "name: x\nabi: 1\nrolls: [observer]\n", "p.yaml:3:1", "rolls"},
+		{"unknown field inside", "name: x\nabi: 1\nlimits:\n  memory_gb: 1\n", "p.yaml:4:3", "memory_gb"},
+		{"unknown field of a knob", "name: x\nabi: 1\nknobs:\n  k: {type: text, lable: K}\n", "p.yaml:4:19", "lable"},
+		{"duplicate", "name: x\nname: y\nabi: 1\n", "p.yaml:2:1", "name"},
+		{"wrong type", "name: x\nabi: 1\nlimits:\n  memory_mb: lots\n", "p.yaml:4:3", "memory_mb"},
+		{"wrong type at the top", "name: x\nabi: one\n", "p.yaml:2:1", "abi"},
+		{"syntax", "name: x\n\tabi: 1\n", "p.yaml:2:1", ""},
+		{"invalid name", "abi: 1\nname: My Plugin\n", "p.yaml:2:1", "My Plugin"},
+		{"invalid knob", "name: x\nabi: 1\nknobs:\n  ok: {type: text}\n  k: {type: dial}\n", "p.yaml:5:3", "dial"},
+		{"no reason", "name: x\nabi: 1\ncapabilities:\n  kv: {reason: ''}\n", "p.yaml:4:3", "reason"},
+		{"invalid role", "name: x\nabi: 1\nrole: owner\n", "p.yaml:3:1", "owner"},
+		{"alias", "name: &a x\nabi: 1\ndescription: *a\n", "p.yaml:1:7", "plain"},
+		{"merge", "name: x\nabi: 1\n<<: {version: '1'}\n", "p.yaml:3:1", "key"},
+		{"tag", "name: !!str x\nabi: 1\n", "p.yaml:1:7", "plain"},
+		{"not a number", "name: x\nabi: .nan\n", "p.yaml:2:6", "plain"},
+		{"two documents", "name: x\nabi: 1\n---\nname: y\nabi: 1\n", "p.yaml", "one document"},
+		{"empty", "", "p.yaml", "one document"},
+		{"a list", "- name\n", "p.yaml", ""},
+		{"deep", "name: x\nabi: 1\ndescription: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "p.yaml:3:", "nested"},
+		{"long", "#" + strings.Repeat("x", 300<<10), "p.yaml", "allowed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m, err := runtime.ParseManifestYAML("p.yaml", []byte(tc.yaml))
+			if m != nil {
+				t.Errorf("accepted: %+v", m)
+			}
+			e := wantError(t, err, abi.CodeBadInput)
+			if !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message, tc.says) {
+				t.Errorf("%q is not at %s or does not say %q", e.Message, tc.at, tc.says)
+			}
+		})
+	}
+}
+
+func FuzzParseManifestYAML(f *testing.F) {
+	f.Add([]byte(goodYAML))
+	f.Add([]byte("name: &a x\nabi: *a\n"))
+	f.Add([]byte("{name: x, abi: 1, knobs: {k: {type: text, default: [1, {a: ~}]}}}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := runtime.ParseManifestYAML("p.yaml", data)
+		if (m == nil) == (err == nil) {
+			t.Fatalf("%v and %v", m, err)
+		}
+		if err != nil && abi.CodeOf(err) != abi.CodeBadInput {
+			t.Fatal(err)
+		}
+		if m != nil && m.Validate() != nil {
+			t.Fatal(m.Validate())
+		}
+	})
+}
