@@ -61,6 +61,7 @@ type pass struct {
 	report    Report
 	hookTimes []hooks.Outcome
 	facts     []hooks.Fact
+	injected  []abi.Insert // by plugins, cut to their budget
 }
 
 // begin counts the session as it came.
@@ -169,6 +170,7 @@ func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
 // plan asks who may make a plan, in order, until one is taken. Each failure is
 // kept (FEATURES K7). It returns nil where no plan makes the session smaller.
 func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
+	p.inject(pre)
 	var verdict *firewall.Verdict
 	if pre.Proposal != nil {
 		p.report.Fallback = true
@@ -185,7 +187,7 @@ func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
 	if verdict != nil {
 		return verdict
 	}
-	verdict, err := p.drop(pre.Injected)
+	verdict, err := p.drop()
 	if err == nil {
 		return verdict
 	}

@@ -32,9 +32,9 @@ func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
 			return nil, err
 		}
 	} else {
-		plan.Supersede = strategies.CutFor(v, r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens(pre.Injected, r))
+		plan.Supersede = strategies.CutFor(v, r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens())
 	}
-	verdict, err := p.check(plan, pre.Injected, r)
+	verdict, err := p.check(plan, r)
 	if err == nil {
 		p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
 	}
@@ -42,12 +42,12 @@ func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
 }
 
 // drop lets the oldest go: the floor.
-func (p *pass) drop(injected []abi.Insert) (*firewall.Verdict, error) {
+func (p *pass) drop() (*firewall.Verdict, error) {
 	v := p.view()
 	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
 	r := p.room(v, p.limits, source)
-	plan := strategies.Drop(v, r.note+p.injectTokens(injected, r))
-	verdict, err := p.check(plan, injected, r)
+	plan := strategies.Drop(v, r.note+p.injectTokens())
+	verdict, err := p.check(plan, r)
 	if err == nil {
 		p.report.Strategy, p.report.Source = strategies.NameDrop, &source
 	}
@@ -57,14 +57,14 @@ func (p *pass) drop(injected []abi.Insert) (*firewall.Verdict, error) {
 // check writes the note for what the plan supersedes, adds what is injected,
 // and hands the plan to the firewall. A ledger that makes the result miss the
 // target or grow is written smaller, down to none.
-func (p *pass) check(plan abi.Plan, injected []abi.Insert, r room) (*firewall.Verdict, error) {
+func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	if len(plan.Supersede) == 0 {
 		return nil, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
 	}
 	gone, cost := p.originalsOf(plan.Supersede)
 	names := ledger.Build(gone)
 	budget := min(r.ledger, cost/2)
-	base := append(plan.Insert, p.inject(injected, r)...)
+	base := append(plan.Insert, p.injected...)
 	for {
 		text, ledgerTokens := p.note(plan.Summary, names, budget)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
@@ -108,23 +108,31 @@ func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
 	return msgs, cost
 }
 
-// inject cuts what plugins inject to its budget, in order.
-func (p *pass) inject(injected []abi.Insert, r room) []abi.Insert {
-	var out []abi.Insert
-	left := r.inject
-	for _, in := range injected {
+// inject cuts what plugins inject to its budget, in order, and warns where
+// something is left out.
+func (p *pass) inject(pre *hooks.Pre) {
+	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
+	left := p.room(p.view(), p.limits, source).inject
+	for _, in := range pre.Injected {
+		full := in.Text
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
-		if in.Text = clip(in.Text, left, p.opts.Counter.Text); in.Text != "" {
-			left -= p.opts.Counter.Text(in.Text)
-			out = append(out, in)
+		in.Text = clip(in.Text, left, p.opts.Counter.Text)
+		switch {
+		case in.Text == "":
+			pre.Warn(in.Source.Name, "no room for the injected text: it was left out")
+			continue
+		case len(in.Text) < len(full):
+			pre.Warn(in.Source.Name, "the injected text was cut to its token budget")
 		}
+		left -= p.opts.Counter.Text(in.Text)
+		p.injected = append(p.injected, in)
 	}
-	return out
 }
 
-func (p *pass) injectTokens(injected []abi.Insert, r room) int {
+// injectTokens is what the injected messages cost.
+func (p *pass) injectTokens() int {
 	n := 0
-	for _, in := range p.inject(injected, r) {
+	for _, in := range p.injected {
 		n += firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter) + p.opts.Counter.Text(in.Text)
 	}
 	return n

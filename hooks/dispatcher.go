@@ -18,8 +18,10 @@ type Plugin interface {
 	// Digest identifies its code: "sha256:" and 64 hex digits, or empty for
 	// one that is not a module.
 	Digest() string
-	// Call handles in.Hook. It owns the limits of a single call. A nil output
-	// is nothing to say.
+	// Call handles in.Hook. It owns the limits of a single call, and ends soon
+	// after ctx does. A nil output is nothing to say. The input is the
+	// plugin's own to change, but for bytes: raw JSON and content parts are
+	// shared. A panic is a failure of the call.
 	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 }
 
@@ -28,7 +30,9 @@ const DefaultTimeout = 5 * time.Minute
 
 // Options of a dispatcher.
 type Options struct {
-	// Timeout of a hook, over all its calls. Default DefaultTimeout.
+	// Timeout of a hook, over all its calls. Default DefaultTimeout. Where
+	// observers go before a compactor they have half of it, so that they
+	// cannot take its time away.
 	Timeout time.Duration
 }
 
@@ -36,6 +40,7 @@ type Options struct {
 type Dispatcher struct {
 	observers []Plugin // in the order given
 	compactor Plugin   // or nil
+	all       []Plugin // in the order they are called
 	timeout   time.Duration
 }
 
@@ -64,26 +69,21 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 		}
 		d.compactor = p
 	}
+	d.all = slices.Clone(d.observers)
+	if d.compactor != nil {
+		d.all = append(d.all, d.compactor)
+	}
 	return d, nil
 }
 
 // Empty reports whether no plugin handles the hook.
 func (d *Dispatcher) Empty(h abi.Hook) bool {
-	return !slices.ContainsFunc(d.all(), func(p Plugin) bool { return handles(p, h) })
+	return !slices.ContainsFunc(d.all, func(p Plugin) bool { return handles(p, h) })
 }
 
 // HasCompactor reports whether a compactor takes part.
 func (d *Dispatcher) HasCompactor() bool {
 	return d.compactor != nil && handles(d.compactor, abi.HookPreCompact)
-}
-
-// all lists the plugins in the order they are called.
-func (d *Dispatcher) all() []Plugin {
-	list := slices.Clone(d.observers)
-	if d.compactor != nil {
-		list = append(list, d.compactor)
-	}
-	return list
 }
 
 // source names a plugin in records and frames.

@@ -18,7 +18,10 @@ type Post struct {
 // facts; nothing else they say has an effect any more.
 func (d *Dispatcher) Post(ctx context.Context, in *abi.Input) *Post {
 	post := &Post{}
-	for _, a := range d.ask(ctx, d.all(), in) {
+	if d.Empty(in.Hook) {
+		return post
+	}
+	for _, a := range ask(ctx, d.timeout, d.all, in) {
 		pre := Pre{}
 		if a.out != nil && (a.out.Inject != "" || a.out.Compacts() || a.out.Cancel || len(a.out.AlwaysKeep) > 0) {
 			a.outcome.warn("after a compaction only retain has an effect")

@@ -35,10 +35,16 @@ type Fact struct {
 // fail.
 func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 	pre := &Pre{}
-	if d.Empty(abi.HookPreCompact) {
+	if d.Empty(in.Hook) {
 		return pre
 	}
-	for _, a := range d.ask(ctx, d.observers, in) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	limit := d.timeout
+	if d.HasCompactor() {
+		limit /= 2
+	}
+	for _, a := range ask(ctx, limit, d.observers, in) {
 		if a.out != nil && (a.out.Compacts() || a.out.Cancel) {
 			a.outcome.warn("an observer's messages, summary or cancel are not taken: that is for the role compactor")
 		}
@@ -47,7 +53,7 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 	if d.compactor == nil {
 		return pre
 	}
-	for _, a := range d.ask(ctx, []Plugin{d.compactor}, in) {
+	for _, a := range ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
 		pre.take(in, a)
 		if a.out == nil {
 			continue
@@ -80,6 +86,15 @@ func (pre *Pre) take(in *abi.Input, a answer) {
 	pre.Outcomes = append(pre.Outcomes, a.outcome)
 	if a.outcome.Error != nil {
 		pre.Failures = append(pre.Failures, a.outcome.Error)
+	}
+}
+
+// Warn adds a warning to the outcome of a plugin's call.
+func (pre *Pre) Warn(plugin, text string) {
+	for i := range pre.Outcomes {
+		if pre.Outcomes[i].Plugin == plugin {
+			pre.Outcomes[i].warn("%s", text)
+		}
 	}
 }
 

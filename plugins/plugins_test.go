@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -51,33 +53,56 @@ func TestMain(m *testing.M) {
 // byLength counts a token for every 4 bytes, as abitest does.
 type byLength struct{}
 
-func (byLength) Text(s string) int             { return (len(s) + 3) / 4 }
+func (byLength) Text(s string) int            { return (len(s) + 3) / 4 }
 func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
 
 // load builds and loads a plugin, with everything it asks for granted.
-func load(t testing.TB, name string, kv runtime.KV) *runtime.Plugin {
+func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOptions) *runtime.Plugin {
 	t.Helper()
 	built, err := modules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runtime.New(t.Context(), runtime.Options{KV: kv, Counter: byLength{}, CacheDir: filepath.Join(tempDir, "cache")})
+	ro.Counter, ro.CacheDir = byLength{}, filepath.Join(tempDir, "cache")
+	r, err := runtime.New(t.Context(), ro)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close(t.Context()) })
-	p, err := r.LoadFile(t.Context(), built[name].Path, runtime.PluginOptions{Grants: runtime.GrantAll(built[name].Manifest)})
+	t.Cleanup(func() { r.Close(context.Background()) })
+	po.Grants = runtime.GrantAll(built[name].Manifest)
+	p, err := r.LoadFile(t.Context(), built[name].Path, po)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
+// configured calls a plugin as if an operator had set the knobs that the input
+// says: the runtime takes them from its options alone.
+type configured struct {
+	t      *testing.T
+	name   string
+	kv     runtime.KV
+	loaded map[string]*runtime.Plugin
+}
+
+func (c *configured) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	key, err := json.Marshal(in.Config)
+	if err != nil {
+		return nil, abi.CallStats{}, err
+	}
+	if c.loaded[string(key)] == nil {
+		c.loaded[string(key)] = load(c.t, c.name, runtime.Options{KV: c.kv}, runtime.PluginOptions{Config: in.Config})
+	}
+	return c.loaded[string(key)].Call(ctx, in)
+}
+
 func TestConformance(t *testing.T) {
 	for _, n := range names {
 		t.Run(n, func(t *testing.T) {
-			p := load(t, n, store.MemoryKV(store.KVOptions{}))
-			abitest.Run(t, p.Manifest(), p)
+			kv := store.MemoryKV(store.KVOptions{})
+			m := load(t, n, runtime.Options{KV: kv}, runtime.PluginOptions{}).Manifest()
+			abitest.Run(t, m, &configured{t: t, name: n, kv: kv, loaded: make(map[string]*runtime.Plugin)})
 		})
 	}
 }
@@ -109,20 +134,88 @@ func readSession(t testing.TB, path string) (msgs []abi.Message) {
 // TestSharedSessions: real sessions are answered, and the answers pass.
 func TestSharedSessions(t *testing.T) {
 	for _, n := range names {
-		p := load(t, n, store.MemoryKV(store.KVOptions{}))
+		p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
 		for _, path := range shared.Sessions(t) {
 			in := abitest.NewInput(p.Manifest(), readSession(t, path), 0)
-			out, stats, err := p.Call(t.Context(), in)
+			out, _, err := p.Call(t.Context(), in)
+			if err == nil && out != nil {
+				err = abitest.CheckOutput(p.Manifest(), in, out)
+			}
 			if err != nil {
-				t.Errorf("%s: %s: %v", n, path, err)
-				continue
+				t.Errorf("%s: %s: %v", n, filepath.Base(path), err)
 			}
-			if out != nil {
-				if err := abitest.CheckOutput(p.Manifest(), in, out); err != nil {
-					t.Errorf("%s: %s: %v", n, path, err)
-				}
-			}
-			t.Logf("%s: %s: %d KB in %.0f ms, %d MiB", n, filepath.Base(path), stats.InputBytes>>10, stats.MS, stats.PeakMemoryBytes>>20)
 		}
+	}
+}
+
+// agentSession is a session of an agent at work, of about so many bytes.
+func agentSession(size int) []abi.Message {
+	msgs := []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Port everything to the new store.")}}
+	for i := 0; size > 0; i++ {
+		id := fmt.Sprint("call", i)
+		args := fmt.Sprintf(`{"path":"internal/part%d/file.go","old":"a","new":"b"}`, i)
+		text := strings.Repeat(fmt.Sprintf("line %d: \tif err != nil { return \"%d\" }\n", i, i), 100)
+		msgs = append(msgs,
+			abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("We decided to keep part %d as it is. Is it done?", i))},
+			abi.Message{Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("The root cause in part %d is a missing lock.", i)),
+				ToolCalls: []abi.ToolCall{{ID: id, Name: "edit", Arguments: args}}},
+			abi.Message{Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(text)})
+		size -= len(text) + len(args) + 300
+	}
+	return msgs
+}
+
+// TestLargeSessions: a session of 1 MB is answered within the default limits
+// of a call, and one of 4 MB (a million tokens) within the default memory.
+func TestLargeSessions(t *testing.T) {
+	for _, n := range names {
+		for _, c := range []struct {
+			size   int
+			limits abi.Limits
+		}{{1 << 20, abi.Limits{}}, {4 << 20, abi.Limits{TimeoutMS: 120_000}}} {
+			p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{Limits: c.limits})
+			out, stats, err := p.Call(t.Context(), abitest.NewInput(p.Manifest(), agentSession(c.size), 0))
+			if err != nil || out.IsZero() {
+				t.Errorf("%s: %d bytes: %v", n, c.size, err)
+			}
+			t.Logf("%s: %d bytes in %.0f ms, %d MiB", n, stats.InputBytes, stats.MS, stats.PeakMemoryBytes>>20)
+		}
+	}
+}
+
+// TestK28MarkdownFiles: what the markdown plugin remembers are files that a
+// person can read, and edit.
+func TestK28MarkdownFiles(t *testing.T) {
+	dir := t.TempDir()
+	kv, err := store.OpenKV(dir, store.KVOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kv.Close()
+	p := load(t, "markdown", runtime.Options{KV: kv}, runtime.PluginOptions{})
+	in := abitest.NewInput(p.Manifest(), agentSession(50_000), 0)
+	out, _, err := p.Call(t.Context(), in)
+	if err != nil || len(out.Retain) == 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	notes, err := filepath.Glob(filepath.Join(dir, "markdown", "facts", "*.md"))
+	if err != nil || len(notes) != len(out.Retain) {
+		t.Fatalf("%d files for %d facts, %v", len(notes), len(out.Retain), err)
+	}
+	for _, f := range []string{"MEMORY.md", "journal/2026-11-21.md"} {
+		if _, err := os.Stat(filepath.Join(dir, "markdown", f)); err != nil {
+			t.Error(err)
+		}
+	}
+	const mine = "The store is called ostrich, says a person."
+	if err := os.WriteFile(notes[0], []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in.Messages[len(in.Messages)-3].Content = abi.Text("why is the store called ostrich?")
+	if out, _, err = p.Call(t.Context(), in); err != nil || !strings.Contains(out.Inject, mine) {
+		t.Errorf("the edited file is not recalled: %+v, %v", out, err)
+	}
+	if b, _ := os.ReadFile(notes[0]); string(b) != mine {
+		t.Errorf("the edited file was overwritten: %s", b)
 	}
 }

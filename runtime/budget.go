@@ -43,13 +43,21 @@ func (m *linear) Reallocate(size uint64) []byte {
 		return m.buf
 	}
 	// Room for as much again, so that a guest growing page by page is not
-	// copied each time; never more than it could ask for.
-	room := min(2*uint64(len(m.buf)), m.most, uint64(m.budget.limit))
+	// copied each time; never more than it could ask for. A large memory gets
+	// it once it has grown.
+	room := 2 * uint64(len(m.buf))
+	if size <= smallMemory {
+		room = 2 * size
+	}
+	room = min(room, m.most, uint64(m.budget.limit))
 	buf := make([]byte, size, max(size, room))
 	copy(buf, m.buf)
 	m.buf = buf
 	return buf
 }
+
+// smallMemory has room to grow from the start.
+const smallMemory = 128 << 10
 
 // Free implements experimental.LinearMemory. The bytes stay readable: the
 // engine frees a memory while the call it belongs to may still look at it.

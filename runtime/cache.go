@@ -66,6 +66,7 @@ func (d *diskCache) compile(ctx context.Context, wasm []byte, m *module, digest 
 	}
 	n, err := newNative(ctx, wasm, m, false, cache)
 	if err != nil {
+		_ = os.RemoveAll(entry) // of a module that does not compile, or damaged
 		return nil, err
 	}
 	if !sealed {

@@ -253,6 +253,12 @@ func TestLazyContent(t *testing.T) {
 	if c := out.Messages[1].ToolCalls[0]; c.Name != "read" || c.Arguments != "" {
 		t.Errorf("arguments were sent: %+v", c)
 	}
+	// What was left out can be fetched.
+	in.Messages[0].Content = abi.Text(strings.Repeat("x", 10_000))
+	p = load(t, newRuntime(t, runtime.Options{}), wasmtest.HostCall(pre, "messages.get", `{"ids":["m1"]}`), runtime.PluginOptions{Manifest: p.Manifest()})
+	if _, stats, err := p.Call(context.Background(), in); err != nil || stats.InputBytes > 2_000 || stats.OutputBytes < 10_000 {
+		t.Errorf("%d bytes in, %d fetched, %v", stats.InputBytes, stats.OutputBytes, err)
+	}
 	if in.Messages[0].Content.Text() == "" || in.Messages[1].ToolCalls[0].Arguments == "" {
 		t.Error("the caller's input lost its bodies")
 	}

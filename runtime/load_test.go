@@ -86,6 +86,49 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// A few bytes that claim to be many: the engine's decoder would make room for
+// what is claimed before it looks.
+func TestLoadClaims(t *testing.T) {
+	huge := []byte{0xff, 0xff, 0xff, 0xff, 0x0f}
+	raw := func(id byte, content ...byte) []byte {
+		return append([]byte("\x00asm\x01\x00\x00\x00"), append([]byte{id, byte(len(content))}, content...)...)
+	}
+	for name, wasm := range map[string][]byte{
+		"types":          raw(1, huge...),
+		"values of type": raw(1, append([]byte{1, 0x60}, huge...)...),
+		"imports":        raw(2, huge...),
+		"functions":      raw(3, huge...),
+		"tables":         raw(4, huge...),
+		"globals":        raw(6, huge...),
+		"exports":        raw(7, huge...),
+		"elements":       raw(9, huge...),
+		"element":        raw(9, append([]byte{1, 0, 0x41, 0, 0x0b}, huge...)...),
+		"element exprs":  raw(9, append([]byte{1, 5, 0x70}, huge...)...),
+		"bodies":         raw(10, huge...),
+		"body":           raw(10, append([]byte{1}, huge...)...),
+		"locals":         raw(10, append(append([]byte{1, 8, 1}, huge...), 0x7f, 0x0b)...),
+		"locals in two":  raw(10, 1, 11, 2, 0x80, 0x20, 0x7f, 0x80, 0x20, 0x7f, 0x0b, 0, 0, 0),
+		"data":           raw(11, huge...),
+		"data bytes":     raw(11, append([]byte{1, 1}, huge...)...),
+		"initializer":    raw(6, append([]byte{1, 0x7f, 0}, bytes.Repeat([]byte{0x23, 0}, 40)...)...),
+		"a long body":    build(func(m *module) { m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0)) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasm, runtime.PluginOptions{AnyExport: true})
+			if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "malformed") {
+				t.Errorf("it came as far as the engine: %s", e.Message)
+			}
+		})
+	}
+	// Claims inside custom sections do not reach the engine at all.
+	for name, content := range map[string][]byte{"name": append([]byte{1, 5}, huge...), "locals": append([]byte{2, 5}, huge...), "other": huge} {
+		p := load(t, newRuntime(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
+		if _, _, err := p.Call(context.Background(), hookInput()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestLoadOptions(t *testing.T) {
 	compactor := &abi.Manifest{Name: "c", ABI: 1, Roles: []abi.PluginRole{abi.RoleCompactor}}
 	knob := &abi.Manifest{Name: "k", ABI: 1, Knobs: map[string]abi.Knob{"n": {Type: abi.KnobIntRange, Min: 1, Max: 3}}}

@@ -36,6 +36,12 @@ type native struct {
 	inits   []initCall
 }
 
+// The entries of WASI: of a command, and of a reactor.
+const (
+	startExport = "_start"
+	initExport  = "_initialize"
+)
+
 // initCall is an export that has to run before any other.
 type initCall struct {
 	name string
@@ -103,8 +109,8 @@ func initCalls(m *module) []initCall {
 	var calls []initCall
 	has := func(name string, want signature) bool { sig, ok := m.export(name); return ok && sig == want }
 	switch {
-	case has("_initialize", "()"):
-		calls = append(calls, initCall{name: "_initialize"})
+	case has(initExport, "()"):
+		calls = append(calls, initCall{name: initExport})
 	case has("__wasm_call_ctors", "()"):
 		calls = append(calls, initCall{name: "__wasm_call_ctors"})
 	}
@@ -125,7 +131,7 @@ func (n *native) run(ctx context.Context, c *call) (uint32, error) {
 	}
 	defer mod.Close(context.WithoutCancel(ctx))
 	var stack [2]uint64
-	if !strings.HasPrefix(c.export, "_") { // _start and _initialize begin by themselves
+	if c.export != startExport && c.export != initExport { // these begin by themselves
 		for _, init := range n.inits {
 			stack = [2]uint64{}
 			if err := mod.ExportedFunction(init.name).CallWithStack(ctx, stack[:]); err != nil {

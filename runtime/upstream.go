@@ -20,14 +20,13 @@ import (
 // Extism plugin logs, because its log level is one for the whole process.
 type upstream struct{ code *extism.CompiledPlugin }
 
-// compileExtism is compile for the engine of upstream. The module is vetted as
-// any other, and runs as it is.
+// compileExtism is compile for the engine of upstream.
 func (r *Runtime) compileExtism(ctx context.Context, wasm []byte, p *Plugin, anyExport bool) (engine, error) {
 	if err := r.linker.vet(p.module, p.limits, anyExport); err != nil {
 		return nil, err
 	}
 	manifest := extism.Manifest{
-		Wasm:    []extism.Wasm{extism.WasmData{Data: wasm, Name: "main"}},
+		Wasm:    []extism.Wasm{extism.WasmData{Data: rewrite(wasm, p.module), Name: "main"}},
 		Config:  make(map[string]string, len(p.config)),
 		Timeout: uint64(p.limits.TimeoutMS),
 	}
@@ -89,9 +88,6 @@ func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
 }
 
 func (u *upstream) close(ctx context.Context) error { return u.code.Close(ctx) }
-
-// startExport is the entry of a command.
-const startExport = "_start"
 
 // exitedWell reports whether a guest ended itself with exit code 0.
 func exitedWell(err error) bool {

@@ -113,7 +113,12 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	progress.step("reading %s", path)
-	session, err := readSession(e, path, transcript.Format(f.format))
+	data, err := readInput(e, path)
+	if err != nil {
+		return err
+	}
+	holdMemory(data, len(f.plugins))
+	session, err := transcript.Read(path, data, transcript.Format(f.format))
 	if err != nil {
 		return err
 	}
@@ -182,7 +187,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func readSession(e env, path string, format transcript.Format) (*transcript.Session, error) {
+// readInput reads a file, or standard input for "-".
+func readInput(e env, path string) ([]byte, error) {
 	var data []byte
 	var err error
 	if path == "-" {
@@ -191,9 +197,9 @@ func readSession(e env, path string, format transcript.Format) (*transcript.Sess
 		data, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read session", Message: err.Error(), Err: err}
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err}
 	}
-	return transcript.Read(path, data, format)
+	return data, nil
 }
 
 // resolve finds the model: what was asked for, else what the session says.

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -71,9 +69,12 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.repeat < 1 {
 		return usagef("--repeat %d: give a number from 1", f.repeat)
 	}
-	input, err := f.readInput(e)
-	if err != nil {
-		return err
+	var input []byte
+	if f.input != "" {
+		var err error
+		if input, err = readInput(e, f.input); err != nil {
+			return err
+		}
 	}
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
@@ -101,22 +102,6 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	}
 	r.Error = abi.AsError(err)
 	return f.show(e, &r, out, err)
-}
-
-func (f *runFlags) readInput(e env) ([]byte, error) {
-	var data []byte
-	var err error
-	switch f.input {
-	case "":
-	case "-":
-		data, err = io.ReadAll(e.stdin)
-	default:
-		data, err = os.ReadFile(f.input)
-	}
-	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read input", Message: err.Error(), Err: err}
-	}
-	return data, nil
 }
 
 func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {

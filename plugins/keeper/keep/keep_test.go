@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -14,18 +15,22 @@ import (
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/keeper/keep"
+	"github.com/kagewasm/kagewasm/runtime"
 	"pgregory.net/rapid"
 )
 
-func manifest() *abi.Manifest {
-	return &abi.Manifest{
-		Name: "keeper", ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleCompactor}, Hooks: []abi.Hook{abi.HookPreCompact},
-		Knobs: map[string]abi.Knob{
-			"recent_share": {Type: abi.KnobRange, Min: 0, Max: 1, Step: 0.05, Default: json.RawMessage("0.6")},
-			"line_length":  {Type: abi.KnobIntRange, Min: 40, Max: 400, Default: json.RawMessage("160")},
-		},
+// manifest is the plugin's own, so that what it says is what is tested.
+var manifest = sync.OnceValue(func() *abi.Manifest {
+	data, err := os.ReadFile("../plugin.yaml")
+	if err != nil {
+		panic(err)
 	}
-}
+	m, err := runtime.ParseManifestYAML("plugin.yaml", data)
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
 
 func TestConformance(t *testing.T) {
 	abitest.Run(t, manifest(), &guesttest.Plugin{Plugin: keep.Plugin})

@@ -44,9 +44,9 @@ func recallLine(f fact) string {
 		from += ", " + f.created[:10]
 	}
 	if f.session != "" {
-		from += ", session " + f.session
+		from += ", session " + redact(f.session)
 	}
-	return redact(abi.Defuse("[" + string(f.kind) + "] " + f.text + " (" + from + ")"))
+	return abi.Defuse("[" + string(f.kind) + "] " + redact(f.text) + " (" + from + ")")
 }
 
 // count counts texts, each with what joins it to the next. A host that cannot

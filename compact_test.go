@@ -1,0 +1,220 @@
+package kagewasm_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+func TestK2UpperStartsAndLowerStops(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	msgs := chat(40)
+	total := compact(t, c, request(1_000_000, msgs)).Report.TokensBefore
+
+	// Exactly at the threshold nothing happens: it starts over it.
+	at := int(float64(total) / 0.85)
+	for w := at - 3; w <= at+3; w++ {
+		r := compact(t, c, request(w, msgs)).Report
+		over := total > int(0.85*float64(w))
+		if r.Compacted != over {
+			t.Errorf("window %d, %d tokens: compacted %v, want %v", w, total, r.Compacted, over)
+		}
+		if r.Compacted && r.TokensAfter > int(0.60*float64(w)) {
+			t.Errorf("window %d: %d tokens left, over the lower threshold", w, r.TokensAfter)
+		}
+	}
+}
+
+func TestK2NoOscillation(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	r := compact(t, c, request(400, chat(60)))
+	again := compact(t, c, request(400, r.Messages))
+	if again.Report.Compacted || again.Report.ReasonCode != abi.ReasonBelowThreshold || !reflect.DeepEqual(again.Messages, r.Messages) {
+		t.Errorf("a second look changed something: %s", again.Report.Reason)
+	}
+}
+
+func TestK4OldestGoFirst(t *testing.T) {
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60)))
+	if r.Report.Strategy != "drop" || r.Report.ReasonCode != abi.ReasonCompacted {
+		t.Fatalf("strategy %s: %s", r.Report.Strategy, r.Report.Reason)
+	}
+	for i, id := range r.Report.Superseded {
+		if want := chat(60)[i+2].ID; id != want {
+			t.Fatalf("superseded %d is %s, want %s: the oldest candidates in order", i, id, want)
+		}
+	}
+	if got := strings.Fields(ids(r.Messages))[:2]; got[0] != "sys" || got[1] != "goal" {
+		t.Errorf("the list begins %v", got)
+	}
+	if m := r.Messages[2]; m.Kind != abi.KindSummary || m.Role != abi.RoleUser || m.ID != r.Report.Inserted[0] {
+		t.Errorf("the summary is not behind the stable prefix: %+v", m)
+	}
+}
+
+func TestK9UnitsStayWhole(t *testing.T) {
+	for window := 120; window < 1200; window += 37 {
+		r := compact(t, newCompactor(t, kagewasm.Options{}), request(window, chat(40)))
+		calls, results := abi.Orphans(r.Messages)
+		if len(calls)+len(results) > 0 {
+			t.Fatalf("window %d: orphans %v %v", window, calls, results)
+		}
+	}
+}
+
+func TestK10AlwaysKeep(t *testing.T) {
+	msgs := chat(60)
+	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
+	kept := func(m *abi.Message) bool { return m.ID == "a20" }
+	plugin := &fakePlugin{name: "pins", pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
+	c := newCompactor(t, kagewasm.Options{AlwaysKeep: []func(*abi.Message) bool{kept}, Plugins: plugins(plugin)})
+	r := compact(t, c, request(400, msgs))
+	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
+		if !has(r.Messages, id) {
+			t.Errorf("%s is gone: pinned by rule, by meta, by the operator or by a plugin, and its unit with it", id)
+		}
+	}
+}
+
+func TestK21UnknownWindow(t *testing.T) {
+	req := request(0, chat(2))
+	req.Session.ContextWindow = nil
+	r := compact(t, newCompactor(t, kagewasm.Options{}), req).Report
+	if r.Window != 128_000 || r.ContextWindow != nil {
+		t.Errorf("window %d, context window %v: want 128000 and null", r.Window, r.ContextWindow)
+	}
+}
+
+func TestK22NothingToSupersede(t *testing.T) {
+	msgs := []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", 500))}}
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(100, msgs))
+	if r.Report.Compacted || r.Report.ReasonCode != abi.ReasonNothingToSupersede || r.Record != nil {
+		t.Errorf("compacted %v, %s, record %v", r.Report.Compacted, r.Report.ReasonCode, r.Record)
+	}
+	req := request(100, msgs)
+	req.DryRun = true
+	if r := compact(t, newCompactor(t, kagewasm.Options{}), req); r.Record == nil || !r.Record.DryRun {
+		t.Errorf("a dry run always makes a record: %+v", r.Record)
+	}
+}
+
+func TestPinnedExceedTarget(t *testing.T) {
+	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 300))}}, chat(20)...)
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs)).Report
+	if !r.Compacted || r.ReasonCode != abi.ReasonPinnedExceedTarget {
+		t.Fatalf("compacted %v: %s", r.Compacted, r.Reason)
+	}
+	if len(r.Kept) != 4 {
+		t.Errorf("kept %v: everything that may go has to go", r.Kept)
+	}
+}
+
+func TestForceAndTarget(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	req := request(100_000, chat(40))
+	if r := compact(t, c, req); r.Report.Compacted {
+		t.Fatal("below the threshold nothing is done")
+	}
+	req.Force = true
+	r := compact(t, c, req).Report
+	if !r.Compacted || r.TokensAfter > int(0.6*float64(r.TokensBefore)) {
+		t.Errorf("forced: %s", r.Reason)
+	}
+	req.Target = ptr(300)
+	if r := compact(t, c, req).Report; r.ReasonCode != abi.ReasonCompacted || r.TokensAfter > 300 {
+		t.Errorf("target 300: %s", r.Reason)
+	}
+	req.Target = ptr(0)
+	if r := compact(t, c, req); len(r.Messages) != 3 || !has(r.Messages, "sys") || !has(r.Messages, "goal") {
+		t.Errorf("target 0 leaves %s: want what is pinned and the summary", ids(r.Messages))
+	}
+}
+
+func TestOverheadCounts(t *testing.T) {
+	req := request(2000, chat(40))
+	req.Overhead = 1000
+	r := compact(t, newCompactor(t, kagewasm.Options{}), req).Report
+	if !r.Compacted || r.TokensBefore < 1000 || r.TokensAfter > 1200 || r.TokensAfter < 1000 {
+		t.Errorf("%s: tool definitions count, and stay", r.Reason)
+	}
+}
+
+func TestRequestsThatMakeNoSense(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	for name, req := range map[string]kagewasm.Request{
+		"an id used twice":  request(100, []abi.Message{{ID: "x", Role: abi.RoleUser}, {ID: "x", Role: abi.RoleUser}}),
+		"no id":             request(100, []abi.Message{{Role: abi.RoleUser}}),
+		"a negative window": request(-1, chat(1)),
+		"a negative target": {Session: abi.Session{}, Messages: chat(1), Target: ptr(-1)},
+	} {
+		if _, err := c.Compact(context.Background(), req); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, opts := range map[string]kagewasm.Options{
+		"no counter":          {},
+		"lower over upper":    {Counter: wordCounter{}, Upper: 0.5, Lower: 0.6},
+		"upper over one":      {Counter: wordCounter{}, Upper: 1.2},
+		"an unknown strategy": {Counter: wordCounter{}, Strategy: "magic"},
+	} {
+		if _, err := kagewasm.New(opts); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCommitComesBeforePostCompact(t *testing.T) {
+	var order []string
+	p := &fakePlugin{name: "watch", post: func(in *abi.Input) (*abi.Output, error) {
+		order = append(order, "post")
+		if !in.Record.Success || len(in.Record.Superseded) == 0 {
+			t.Errorf("record %+v", in.Record)
+		}
+		return nil, nil
+	}}
+	req := request(400, chat(60))
+	req.Commit = func(context.Context, *kagewasm.Result) error { order = append(order, "commit"); return nil }
+	compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
+	if strings.Join(order, " ") != "commit post" {
+		t.Errorf("order %v", order)
+	}
+}
+
+func TestCommitThatFailsLeavesTheSession(t *testing.T) {
+	p := &fakePlugin{name: "watch", post: answers(nil)}
+	req := request(400, chat(60))
+	full := errors.New("disk full")
+	req.Commit = func(context.Context, *kagewasm.Result) error { return full }
+	r, err := newCompactor(t, kagewasm.Options{Plugins: plugins(p)}).Compact(context.Background(), req)
+	if abi.CodeOf(err) != abi.CodeCommit || !errors.Is(err, full) {
+		t.Fatalf("error %v", err)
+	}
+	if r.Report.Compacted || !reflect.DeepEqual(r.Messages, req.Messages) || r.Record.Success {
+		t.Errorf("compacted %v, success %v: the session has to be as it was", r.Report.Compacted, r.Record.Success)
+	}
+	// O7, A12: the after hook fires on failure too.
+	if post := p.calls(abi.HookPostCompact); len(post) != 1 || post[0].Record.Success {
+		t.Errorf("post_compact was told %+v", post)
+	}
+}
+
+func TestInputIsNeverChanged(t *testing.T) {
+	msgs, want := chat(60), chat(60)
+	compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs))
+	if !reflect.DeepEqual(msgs, want) {
+		t.Error("the caller's messages changed")
+	}
+}
+
+func TestSameSessionSameResult(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	a, b := compact(t, c, request(400, chat(60))), compact(t, c, request(400, chat(60)))
+	if !reflect.DeepEqual(a.Messages, b.Messages) || a.Record.ID != b.Record.ID {
+		t.Error("two compactions of one session differ")
+	}
+}

@@ -1,0 +1,113 @@
+package hooks_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// vandal writes to everything it is given.
+func vandal(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	in.Call, in.Session.ID = "evil", "evil"
+	*in.Session.ContextWindow = 1
+	in.Config["size"] = []byte("666")
+	for i := range in.Messages {
+		m := &in.Messages[i]
+		m.ID, m.Pinned, m.Content = "evil", false, abi.Text("evil")
+		for k := range m.ToolCalls {
+			m.ToolCalls[k].Arguments = "evil"
+		}
+		if m.Meta != nil {
+			m.Meta["k"] = []byte("666")
+		}
+	}
+	in.Messages = append(in.Messages[:1], abi.InputMessage{})
+	if r := in.Record; r != nil {
+		r.ID, r.Superseded[0], r.Failures[0].Message = "evil", "evil", "evil"
+	}
+	return nil, abi.CallStats{}, nil
+}
+
+// TestInputsAreIsolated: what one plugin writes reaches neither the host nor
+// another plugin, whichever comes first.
+func TestInputsAreIsolated(t *testing.T) {
+	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		look := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+			time.Sleep(time.Millisecond) // the vandal goes first
+			want := input(hook)
+			want.Call = in.Call
+			if !reflect.DeepEqual(in, want) {
+				t.Errorf("%s: %s was given %+v", hook, in.Call, in)
+			}
+			return nil, abi.CallStats{}, nil
+		}
+		d := dispatcher(t, 0, observer("vandal", vandal), observer("looker", look), compactor("c", look))
+		in := input(hook)
+		if hook == abi.HookPreCompact {
+			d.Pre(t.Context(), in)
+		} else {
+			d.Post(t.Context(), in)
+		}
+		if !reflect.DeepEqual(in, input(hook)) {
+			t.Errorf("%s: the host's own input is now %+v", hook, in)
+		}
+	}
+}
+
+func TestO8NothingRegisteredCostsNothing(t *testing.T) {
+	other := observer("other", func(context.Context, *abi.Input) (*abi.Output, abi.CallStats, error) {
+		t.Error("called for a hook it does not handle")
+		return nil, abi.CallStats{}, nil
+	})
+	other.hooks = []abi.Hook{abi.HookTurnEnd}
+	for name, d := range map[string]*hooks.Dispatcher{"no plugin": dispatcher(t, 0), "none for this hook": dispatcher(t, 0, other)} {
+		ctx := t.Context()
+		pre, post := input(abi.HookPreCompact), input(abi.HookPostCompact)
+		if !d.Empty(abi.HookPreCompact) || !d.Empty(abi.HookPostCompact) || d.HasCompactor() {
+			t.Errorf("%s: not empty", name)
+		}
+		if n := testing.AllocsPerRun(100, func() { d.Empty(abi.HookPreCompact) }); n > 0 {
+			t.Errorf("%s: asking whether there is one allocates %v times", name, n)
+		}
+		// The empty answer itself is one allocation.
+		if n := testing.AllocsPerRun(100, func() { d.Pre(ctx, pre) }); n > 1 {
+			t.Errorf("%s: pre_compact allocates %v times", name, n)
+		}
+		if n := testing.AllocsPerRun(100, func() { d.Post(ctx, post) }); n > 1 {
+			t.Errorf("%s: post_compact allocates %v times", name, n)
+		}
+	}
+}
+
+// TestHammer is for the race detector: many sessions, one dispatcher, plugins
+// that answer, fail, panic, hang and write to their input.
+func TestHammer(t *testing.T) {
+	d := dispatcher(t, 5*time.Millisecond,
+		observer("a", says(&abi.Output{Retain: []string{"x"}, Inject: "y"})),
+		observer("vandal", vandal), observer("panics", panics), observer("hangs", hangs),
+		observer("fails", fails(&abi.Error{Code: abi.CodeTrap})),
+		compactor("c", says(&abi.Output{Summary: "s"})))
+	pre, post := input(abi.HookPreCompact), input(abi.HookPostCompact)
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for range 10 {
+				got := d.Pre(context.Background(), pre)
+				if s := outcomes(got.Outcomes); s != "a:ok vandal:nothing panics:failed hangs:failed fails:failed c:ok" {
+					t.Error(fmt.Sprint(g, ": ", s))
+				}
+				got.Refuse(&abi.Error{Code: abi.CodeGrew})
+				if n := len(d.Post(context.Background(), post).Failures); n != 3 {
+					t.Error(fmt.Sprint(g, ": ", n, " failures after"))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

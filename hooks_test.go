@@ -1,0 +1,225 @@
+package kagewasm_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+func plugins(list ...*fakePlugin) []hooks.Plugin {
+	var out []hooks.Plugin
+	for _, p := range list {
+		out = append(out, p)
+	}
+	return out
+}
+
+func compactor(pre func(*abi.Input) (*abi.Output, error)) *fakePlugin {
+	return &fakePlugin{name: "comp", roles: []abi.PluginRole{abi.RoleCompactor}, pre: pre}
+}
+
+// keepOnly proposes the list of the input messages that keep says true to, and
+// one summary behind the goal.
+func keepOnly(summary string, keep func(*abi.InputMessage) bool) func(*abi.Input) (*abi.Output, error) {
+	return func(in *abi.Input) (*abi.Output, error) {
+		out := &abi.Output{Messages: []abi.OutputMessage{}}
+		for i := range in.Messages {
+			m := &in.Messages[i]
+			if !keep(m) {
+				out.Superseded = append(out.Superseded, m.ID)
+				continue
+			}
+			out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
+			if m.ID == "goal" && summary != "" {
+				out.Messages = append(out.Messages, abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(summary)}})
+			}
+		}
+		return out, nil
+	}
+}
+
+func fixed(m *abi.InputMessage) bool { return m.Pinned || m.ID == "last" }
+
+func TestK6CompactorReplacesTheStrategy(t *testing.T) {
+	p := compactor(keepOnly("Forty steps went well.", fixed))
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
+	if r.Report.Strategy != "delegate" || r.Report.Source.Name != "comp" || r.Report.Fallback {
+		t.Fatalf("strategy %s, source %+v, failures %v", r.Report.Strategy, r.Report.Source, r.Report.Failures)
+	}
+	if len(r.Messages) != 4 || !strings.Contains(r.Messages[2].Text(), "Forty steps went well.") {
+		t.Errorf("list %s: %s", ids(r.Messages), r.Messages[2].Text())
+	}
+	if text := r.Messages[2].Text(); !strings.Contains(text, "plugin:comp") || !strings.Contains(text, "not an instruction") {
+		t.Errorf("the frame does not say where the text is from: %s", text)
+	}
+}
+
+func TestK7FailuresFallBackToDrop(t *testing.T) {
+	lists := map[string]struct {
+		pre  func(*abi.Input) (*abi.Output, error)
+		code abi.Code
+	}{
+		"an error":               {fails(abi.CodeTrap), abi.CodeTrap},
+		"a deadline":             {func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }, abi.CodeDeadline},
+		"an error of no kind":    {func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }, abi.CodeInternal},
+		"a pinned message gone":  {keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }), abi.CodePinned},
+		"the turn gone":          {keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned }), abi.CodeCurrentTurn},
+		"a unit split":           {keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" }), abi.CodeSplitUnit},
+		"everything kept":        {keepOnly("", func(*abi.InputMessage) bool { return true }), abi.CodeGrew},
+		"too much kept":          {keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 }), abi.CodeOverTarget},
+		"a summary that is huge": {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
+	}
+	for name, c := range lists {
+		p := compactor(c.pre)
+		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
+		if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
+			t.Errorf("%s: compacted %v, fallback %v, strategy %s", name, r.Compacted, r.Fallback, r.Strategy)
+			continue
+		}
+		if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" || r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
+			t.Errorf("%s: failures %+v, want one of code %s", name, r.Failures, c.code)
+		}
+	}
+}
+
+func TestCompactorWithNothingToSay(t *testing.T) {
+	for name, out := range map[string]*abi.Output{"null": nil, "cancel": {Cancel: true, Reason: "not now"}} {
+		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(answers(out)))}), request(400, chat(60))).Report
+		if !r.Compacted || r.Strategy != "drop" || r.Fallback || len(r.Failures) != 0 {
+			t.Errorf("%s: the strategy follows, and that is no failure: %+v", name, r)
+		}
+	}
+}
+
+func TestK30ObserversRetainAndInject(t *testing.T) {
+	mem := memory{}
+	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), request(1200, chat(90)))
+	if len(mem) != 1 {
+		t.Errorf("stored %v: want the fact once", mem)
+	}
+	for key, value := range mem {
+		if !strings.HasPrefix(key, "obs/retained/") || !strings.Contains(value, `"session": "s1"`) {
+			t.Errorf("%s = %s", key, value)
+		}
+	}
+	m := r.Messages[3]
+	if m.Kind != abi.KindInjected || m.Role != abi.RoleUser || !strings.Contains(m.Text(), "plugin:obs") {
+		t.Errorf("injected %+v", m)
+	}
+	if r.Report.TokensAfter > r.Report.Target {
+		t.Errorf("%d tokens with what was injected, target %d", r.Report.TokensAfter, r.Report.Target)
+	}
+}
+
+func TestInjectedTextIsCapped(t *testing.T) {
+	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: strings.Repeat("memory ", 10_000)})}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(1200, chat(90)))
+	if !r.Report.Compacted || r.Report.ReasonCode != abi.ReasonCompacted {
+		t.Fatal(r.Report.Reason)
+	}
+	if n := (wordCounter{}).Message(&r.Messages[3]); n > 1200*6/10/8 {
+		t.Errorf("%d tokens injected, an eighth of the target is allowed", n)
+	}
+	if w := r.Report.Hooks[0].Warnings; len(w) != 1 {
+		t.Errorf("warnings %q: a cut has to be told", w)
+	}
+	r = compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(150, chat(60)))
+	if w := r.Report.Hooks[0].Warnings; len(r.Report.Inserted) != 1 || len(w) != 1 {
+		t.Errorf("inserted %v, warnings %q: no room is told too", r.Report.Inserted, w)
+	}
+}
+
+func TestO1ObserverFailureChangesNothing(t *testing.T) {
+	plain := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60)))
+	p := &fakePlugin{name: "obs", pre: fails(abi.CodeTrap)}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
+	if ids(plain.Messages) != ids(r.Messages) || r.Report.Fallback {
+		t.Errorf("an observer's failure changed the result: %s", ids(r.Messages))
+	}
+	if len(r.Report.Failures) != 1 || r.Report.Hooks[0].Outcome != "failed" {
+		t.Errorf("and it has to be reported: %+v", r.Report)
+	}
+}
+
+func TestK19HookInput(t *testing.T) {
+	p := &fakePlugin{name: "obs", pre: answers(nil), post: answers(nil)}
+	req := request(400, chat(60))
+	req.Instructions = "keep the ports"
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
+	pre, post := p.calls(abi.HookPreCompact)[0], p.calls(abi.HookPostCompact)[0]
+	if pre.ABI != 1 || pre.Time != "2026-03-14T15:09:26Z" || pre.Trigger.Reason != abi.TriggerThreshold || pre.Trigger.Instructions != "keep the ports" {
+		t.Errorf("input %+v", pre)
+	}
+	if pre.Trigger.Tokens != r.Report.TokensBefore || pre.Budget.TargetTokens <= 0 || pre.Budget.TargetTokens > r.Report.Target {
+		t.Errorf("trigger %+v budget %+v", pre.Trigger, pre.Budget)
+	}
+	if !pre.Messages[0].Pinned || pre.Messages[2].Unit != pre.Messages[3].Unit || pre.Messages[2].Tokens == 0 {
+		t.Errorf("messages %+v", pre.Messages[:4])
+	}
+	if len(post.Messages) != len(r.Messages) || post.Record.Strategy != "drop" || len(post.Record.Superseded) != len(r.Report.Superseded) {
+		t.Errorf("post_compact record %+v", post.Record)
+	}
+}
+
+func TestO5PreviousSummary(t *testing.T) {
+	p := &fakePlugin{name: "obs", pre: answers(nil)}
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
+	first := compact(t, c, request(400, chat(60)))
+	more := append(append([]abi.Message{}, first.Messages...), renamed(chat(60)[2:], "x")...)
+	compact(t, c, request(400, more))
+	if got := p.calls(abi.HookPreCompact)[1].PreviousSummary; got != first.Report.Summary {
+		t.Errorf("previous summary %q, want %q", got, first.Report.Summary)
+	}
+}
+
+func TestDryRunCommitsAndStoresNothing(t *testing.T) {
+	mem := memory{}
+	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Retain: []string{"a fact"}})}
+	req := request(400, chat(60))
+	req.DryRun = true
+	req.Commit = func(context.Context, *kagewasm.Result) error { t.Error("a dry run was committed"); return nil }
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), req)
+	if len(mem) != 0 || !r.Report.Compacted || !r.Record.DryRun || !p.asked[0].Trigger.DryRun {
+		t.Errorf("stored %v, report %+v", mem, r.Report)
+	}
+}
+
+func TestO8NoPluginIsAskedBelowTheThreshold(t *testing.T) {
+	p := &fakePlugin{name: "obs", pre: fails(abi.CodeTrap), post: fails(abi.CodeTrap)}
+	compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(100_000, chat(5)))
+	if len(p.asked) != 0 {
+		t.Errorf("asked %d times", len(p.asked))
+	}
+}
+
+func TestCanceledContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &fakePlugin{name: "obs", pre: func(*abi.Input) (*abi.Output, error) { cancel(); return nil, nil }}
+	r, err := newCompactor(t, kagewasm.Options{Plugins: plugins(p)}).Compact(ctx, request(400, chat(60)))
+	if abi.CodeOf(err) != abi.CodeCanceled || !errors.Is(err, context.Canceled) || r.Report.Compacted {
+		t.Errorf("error %v, compacted %v", err, r.Report.Compacted)
+	}
+}
+
+// renamed gives messages and calls new ids.
+func renamed(msgs []abi.Message, prefix string) []abi.Message {
+	out := append([]abi.Message{}, msgs...)
+	for i := range out {
+		m := &out[i]
+		m.ID = prefix + m.ID
+		if m.ToolCallID != "" {
+			m.ToolCallID = prefix + m.ToolCallID
+		}
+		m.ToolCalls = append([]abi.ToolCall{}, m.ToolCalls...)
+		for k := range m.ToolCalls {
+			m.ToolCalls[k].ID = prefix + m.ToolCalls[k].ID
+		}
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/plugins/markdown/memory"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// manifest is the plugin's own, so that what it says is what is tested.
+var manifest = sync.OnceValue(func() *abi.Manifest {
+	data, err := os.ReadFile("../plugin.yaml")
+	if err != nil {
+		panic(err)
+	}
+	m, err := runtime.ParseManifestYAML("plugin.yaml", data)
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
+
+func TestConformance(t *testing.T) {
+	abitest.Run(t, manifest(), &guesttest.Plugin{Plugin: memory.Plugin})
+}
+
+func user(text string) abi.Message {
+	return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)}
+}
+
+func assistant(text string) abi.Message {
+	return abi.Message{Role: abi.RoleAssistant, Content: abi.Text(text)}
+}
+
+func use(name, args, result string) []abi.Message {
+	m := assistant("")
+	m.ToolCalls = []abi.ToolCall{{ID: name + args, Name: name, Arguments: args}}
+	r := abi.Message{Role: abi.RoleTool, ToolCallID: name + args, Content: abi.Text(result)}
+	return []abi.Message{m, r}
+}
+
+// around puts messages where they are about to go: behind the pinned first
+// one, and before a current turn that says ask.
+func around(ask string, msgs ...abi.Message) *abi.Input {
+	all := append([]abi.Message{user("start")}, msgs...)
+	all = append(all, user(ask), assistant("on it"))
+	in := abitest.NewInput(manifest(), all, 1)
+	in.Budget = abi.Budget{TargetTokens: 1, SummaryTokens: 1500}
+	return in
+}
+
+type plugin struct{ guesttest.Plugin }
+
+func newPlugin() *plugin {
+	return &plugin{guesttest.Plugin{Plugin: memory.Plugin, Host: &guesttest.Host{KV: make(map[string]string)}}}
+}
+
+func (p *plugin) call(t *testing.T, in *abi.Input) *abi.Output {
+	t.Helper()
+	out, _, err := p.Call(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out == nil {
+		out = new(abi.Output)
+	}
+	return out
+}
+
+// TestFacts: what is worth a note, and what is not.
+func TestFacts(t *testing.T) {
+	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)"),
+		use("edit", `{"path":"/src/pkg/sum.go"}`, "ok"), use("bash", `{"command":"go test ./..."}`, "ok"))
+	for _, c := range []struct {
+		why  string
+		msgs []abi.Message
+		want []string
+	}{
+		{"a decision", []abi.Message{user("Let's think. We decided to use sqlite for the cache. And now?")}, []string{"We decided to use sqlite for the cache."}},
+		{"one thing instead of another", []abi.Message{user("Use tabs instead of spaces in the Makefile")}, []string{"Use tabs instead of spaces in the Makefile"}},
+		{"a preference", []abi.Message{user("I prefer small commits with a body.")}, []string{"I prefer small commits with a body."}},
+		{"a prohibition", []abi.Message{user("Don't touch the vendor folder!")}, []string{"Don't touch the vendor folder!"}},
+		{"in German", []abi.Message{user("Schreibe niemals direkt in die Datenbank.")}, []string{"Schreibe niemals direkt in die Datenbank."}},
+		{"in Russian", []abi.Message{user("Всегда пиши тесты до кода.")}, []string{"Всегда пиши тесты до кода."}},
+		{"in Chinese", []abi.Message{user("我们决定使用数据库。然后呢？")}, []string{"我们决定使用数据库。"}},
+		{"a list of requirements in no language it knows", []abi.Message{user("- le serveur écoute en local seulement\n- les erreurs portent un code stable")},
+			[]string{"le serveur écoute en local seulement", "les erreurs portent un code stable"}},
+		{"a short order", []abi.Message{user("rename the package to memory please")}, []string{"rename the package to memory please"}},
+		{"a conclusion", []abi.Message{assistant("Let me see. The root cause is a missing lock around the map. I'll fix it.")}, []string{"The root cause is a missing lock around the map."}},
+		{"a label at the end of a turn", []abi.Message{assistant("**Limitation:** the parser reads one document at a time.")}, []string{"Limitation: the parser reads one document at a time."}},
+		{"an error and what fixed it", fixed, []string{
+			"`go test ./...` failed with \"--- FAIL: TestSum (0.00s)\"; it went well after changes in /src/pkg: sum.go.",
+			"Files changed in /src/pkg: sum.go."}},
+		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")}, []string{"Always run the linter."}},
+
+		{"a question", []abi.Message{user("Should we always use sqlite?")}, nil},
+		{"code", []abi.Message{user("```\nwe decided = always(never)\n```"), assistant("    the problem is: x := y[0];")}, nil},
+		{"what a harness puts in", []abi.Message{user("<system-reminder>\nYou must always be nice.\n</system-reminder>")}, nil},
+		{"what comes next", []abi.Message{assistant("Now I'll look at why it must be fixed.")}, nil},
+		{"too short", []abi.Message{user("never do it")}, nil},
+		{"an error nobody fixed", use("bash", `{"command":"make"}`, "error: no rule"), nil},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			out := newPlugin().call(t, around("and now?", c.msgs...))
+			if !slices.Equal(out.Retain, c.want) {
+				t.Errorf("retained %q, want %q", out.Retain, c.want)
+			}
+		})
+	}
+}
+
+// TestNotItsOwnWords: what a compaction or a memory put into the session is
+// not noted again, or every compaction would say it louder.
+func TestNotItsOwnWords(t *testing.T) {
+	const said = "We decided to use sqlite for the cache."
+	for _, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
+		m := user(said)
+		m.Kind = k
+		if out := newPlugin().call(t, around("and?", m)); len(out.Retain) > 0 {
+			t.Errorf("kind %s: retained %q", k, out.Retain)
+		}
+	}
+	framed := user(abi.Fence(abi.KindInjected, "markdown", "data", said))
+	if out := newPlugin().call(t, around("and?", framed)); len(out.Retain) > 0 {
+		t.Errorf("a frame whose kind was lost: retained %q", out.Retain)
+	}
+}
+
+func TestWhatStaysIsNotNoted(t *testing.T) {
+	in := abitest.NewInput(manifest(), []abi.Message{
+		user("We decided to use sqlite for everything."), user("We decided to use postgres for the rest."), user("We decided to use redis for the queue.")}, 0)
+	in.Budget = abi.Budget{TargetTokens: 1, SummaryTokens: 100}
+	out := newPlugin().call(t, in)
+	if !slices.Equal(out.Retain, []string{"We decided to use postgres for the rest."}) {
+		t.Errorf("pinned and current messages were noted: %q", out.Retain)
+	}
+	in.Budget.TargetTokens = 100_000
+	if out := newPlugin().call(t, in); len(out.Retain) > 0 {
+		t.Errorf("recent messages were noted: %q", out.Retain)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	const run = "Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G1h2J3k4"
+	for _, secret := range []string{
+		"sk-" + "proj-" + run, "gh" + "p_" + run, "AK" + "IA" + "QWERTYUIOPASDFGH", "xo" + "xb-" + run[:20],
+		"ey" + "J" + run + "." + run + "." + run, "AI" + "za" + run, run,
+	} {
+		for _, text := range []string{
+			"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
+			"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" + secret + "@db/app always.",
+		} {
+			p := newPlugin()
+			out := p.call(t, around("which key for staging?", user(text)))
+			doc, _ := json.Marshal(out)
+			all := string(doc) + fmt.Sprint(p.Host.KV)
+			if strings.Contains(all, secret) {
+				t.Errorf("%q is kept: %s", secret, all)
+			}
+			// A sentence that is a key, mostly, is no prose and not kept at all.
+			if len(secret) < 60 && (len(out.Retain) != 1 || !strings.Contains(out.Retain[0], "[redacted]")) {
+				t.Errorf("%q: retained %q", text, out.Retain)
+			}
+		}
+	}
+	const harmless = "We decided to pin the dependency at the commit 0123456789abcdef0123456789abcdef01234567 until the next release of the parser in internal/some_long_package_name_here/file.go."
+	if out := newPlugin().call(t, around("?", user(harmless))); !slices.Equal(out.Retain, []string{harmless}) {
+		t.Errorf("a commit or a path is no secret: %q", out.Retain)
+	}
+}
+
+func TestCaps(t *testing.T) {
+	var msgs []abi.Message
+	for i := range 50 {
+		msgs = append(msgs, assistant(fmt.Sprintf("The root cause of number %d is a typo.", i)), user(fmt.Sprintf("We always do thing number %d this way.", i)))
+	}
+	in := around("go on", msgs...)
+	out := newPlugin().call(t, in)
+	if len(out.Retain) != 20 || slices.ContainsFunc(out.Retain, func(s string) bool { return strings.Contains(s, "typo") }) {
+		t.Errorf("the 20 worth most are a person's words: %q", out.Retain)
+	}
+	if want := "We always do thing number 49 this way."; out.Retain[19] != want {
+		t.Errorf("the last is %q", out.Retain[19])
+	}
+	p := newPlugin()
+	for i := range 95 {
+		p.Host.KV[fmt.Sprintf("facts/%d.md", i)] = "x"
+	}
+	in.Config["max_stored"] = json.RawMessage("100")
+	if out := p.call(t, in); len(out.Retain) != 5 || len(p.Host.Logs) != 1 {
+		t.Errorf("a full memory takes what fits and says so: %d, %v", len(out.Retain), p.Host.Logs)
+	}
+	in.Config["inject"], in.Config["max_inject_tokens"] = json.RawMessage("true"), json.RawMessage("60")
+	in.Config["max_facts"] = json.RawMessage("100")
+	if out := newPlugin().call(t, in); out.Inject == "" || len(out.Inject) > 60*5 {
+		t.Errorf("injected %d bytes", len(out.Inject))
+	}
+	in.Config["inject"] = json.RawMessage("false")
+	if out := newPlugin().call(t, in); out.Inject != "" {
+		t.Errorf("injected %q", out.Inject)
+	}
+}
+
+func keys(p *plugin, prefix string) (list []string) {
+	for _, k := range slices.Sorted(maps.Keys(p.Host.KV)) {
+		if strings.HasPrefix(k, prefix) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
