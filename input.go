@@ -3,14 +3,17 @@ package kagewasm
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
 // hookInput is what plugins are given about a list of messages.
 func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.Input {
-	room := p.room(p.view(), p.limits, abi.Source{Type: abi.SourcePlugin, Name: "compactor"})
+	source := abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
+	room := p.room(p.view(), p.limits, source)
 	in := &abi.Input{
 		ABI: abi.Version, Call: p.now + "/" + string(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
@@ -19,7 +22,7 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.I
 		},
 		Budget: abi.Budget{
 			TargetTokens:  max(0, p.limits.target-p.req.Overhead-room.note),
-			SummaryTokens: room.inject,
+			SummaryTokens: max(0, room.inject-firewall.FrameTokens(abi.KindInjected, source, p.opts.Counter)),
 		},
 		Messages: make([]abi.InputMessage, len(msgs)),
 	}

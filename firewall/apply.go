@@ -1,7 +1,10 @@
 package firewall
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -28,8 +31,9 @@ type Case struct {
 type Verdict struct {
 	// Messages is the new list.
 	Messages []abi.Message
-	// Superseded, Kept and Inserted are ids, in session order.
-	Superseded, Kept, Inserted []string
+	// Superseded, Kept and Inserted are ids, in session order. Edited are
+	// those of the kept whose tool output or arguments the plan changed.
+	Superseded, Kept, Inserted, Edited []string
 	// Tokens is the cost of the new request.
 	Tokens int
 	// Met is whether that is within the target. Where it is not, nothing more
@@ -117,11 +121,20 @@ func editMessage(m abi.Message, e abi.Edit) (abi.Message, error) {
 		m.Content = abi.Text(e.Text)
 		return m, nil
 	case e.Call >= 0 && e.Call < len(m.ToolCalls):
+		if isObject(m.ToolCalls[e.Call].Arguments) && !isObject(e.Text) {
+			return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
+		}
 		m.ToolCalls = append([]abi.ToolCall(nil), m.ToolCalls...)
 		m.ToolCalls[e.Call].Arguments = e.Text
 		return m, nil
 	}
 	return m, refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+}
+
+// isObject reports whether tool-call arguments are a JSON object. A model's own
+// may be anything, and stay.
+func isObject(arguments string) bool {
+	return json.Valid([]byte(arguments)) && strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{")
 }
 
 func (a *application) wholeUnits(abi.Plan) error {
@@ -137,8 +150,9 @@ func (a *application) wholeUnits(abi.Plan) error {
 }
 
 func (a *application) insert(p abi.Plan) error {
-	for _, in := range p.Insert {
-		m, err := frame(in, p.Supersede, a.index)
+	replaced := digest(p.Supersede...)
+	for k, in := range p.Insert {
+		m, err := frame(in, digest(replaced, strconv.Itoa(k)), a.index)
 		if err != nil {
 			return err
 		}
@@ -166,6 +180,7 @@ func (a *application) verdict() (*Verdict, error) {
 		v.Kept = append(v.Kept, m.ID)
 		if e, ok := a.edited[i]; ok {
 			m = &e
+			v.Edited = append(v.Edited, m.ID)
 		}
 		kept = append(kept, *m)
 	}
@@ -226,6 +241,13 @@ func (a *application) noNewOrphans(after []abi.Message) error {
 	return nil
 }
 
+// maxMessage bounds a refusal's text in bytes: ids are a plugin's words too.
+const maxMessage = 400
+
 func refuse(code abi.Code, format string, args ...any) *abi.Error {
-	return &abi.Error{Code: code, Op: "check plan", Phase: abi.PhaseCheck, Message: fmt.Sprintf(format, args...)}
+	text := fmt.Sprintf(format, args...)
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
+	}
+	return &abi.Error{Code: code, Op: "check plan", Phase: abi.PhaseCheck, Message: text}
 }

@@ -3,10 +3,11 @@
 // model, [Apply] checks every promise the host makes, and either applies the
 // plan whole or refuses it with a code that says which promise it would break:
 //
-//   - pinned messages stay, byte for byte, and so does the current turn;
+//   - pinned messages stay, byte for byte, and the current turn stays;
 //   - a tool call and its results stay or go together, in both directions;
 //   - the order of what stays is kept, every id is known and used once;
-//   - only tool output and tool-call arguments are edited;
+//   - only tool output and tool-call arguments are edited, and arguments stay
+//     a JSON object;
 //   - whatever is inserted stands in a frame the host writes: role user, a
 //     declared kind, fenced, marked as data;
 //   - the result is strictly smaller, and under the target or the best that

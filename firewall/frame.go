@@ -16,9 +16,10 @@ var notes = map[abi.Kind]string{
 }
 
 // frame writes an inserted message: role user, a declared kind, the text
-// fenced. Its id follows from what it says and what it replaces, so that the
-// same compaction gives the same id; taken ids are stepped over.
-func frame(in abi.Insert, superseded []string, taken map[string]int) (abi.Message, error) {
+// fenced. Its id follows from what it says and from its place (what the plan
+// replaces, and which of its insertions this is), so that the same compaction
+// gives the same ids; taken ids are stepped over.
+func frame(in abi.Insert, place string, taken map[string]int) (abi.Message, error) {
 	note, ok := notes[in.Kind]
 	if !ok {
 		return abi.Message{}, refuse(abi.CodeForged, "inserts a message of kind %q: only %s and %s may be", in.Kind, abi.KindSummary, abi.KindInjected)
@@ -28,20 +29,30 @@ func frame(in abi.Insert, superseded []string, taken map[string]int) (abi.Messag
 	}
 	from := string(in.Source.Type) + ":" + in.Source.Name
 	text := abi.Fence(in.Kind, from, note, in.Text)
-	sum := sha256.Sum256([]byte(text + "\x00" + strings.Join(superseded, "\x00")))
-	id := "kw-" + hex.EncodeToString(sum[:6])
+	name := "kw-" + digest(text, place)[:12]
+	id := name
 	for n := 2; ; n++ {
 		if _, used := taken[id]; !used {
 			break
 		}
-		id = fmt.Sprintf("kw-%s-%d", hex.EncodeToString(sum[:6]), n)
+		id = fmt.Sprintf("%s-%d", name, n)
 	}
 	return abi.Message{ID: id, Role: abi.RoleUser, Kind: in.Kind, Content: abi.Text(text)}, nil
 }
 
+// digest is a hash of the texts, in hex.
+func digest(texts ...string) string {
+	h := sha256.New()
+	for _, s := range texts {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // FrameTokens is what the frame around a text of the kind costs, at most.
 func FrameTokens(kind abi.Kind, source abi.Source, count abi.Counter) int {
-	m, err := frame(abi.Insert{Kind: kind, Text: "x", Source: source}, nil, nil)
+	m, err := frame(abi.Insert{Kind: kind, Text: "x", Source: source}, "", nil)
 	if err != nil {
 		return 0
 	}

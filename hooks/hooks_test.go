@@ -220,3 +220,11 @@ func TestStats(t *testing.T) {
 		t.Errorf("outcome %+v: the plugin's figures, and the wall clock where it gave none", o)
 	}
 }
+
+func TestWarn(t *testing.T) {
+	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact))
+	pre.Warn("b", "100% odd")
+	if len(pre.Outcomes[0].Warnings) != 0 || !reflect.DeepEqual(pre.Outcomes[1].Warnings, []string{"100% odd"}) {
+		t.Errorf("outcomes %+v", pre.Outcomes)
+	}
+}

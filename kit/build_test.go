@@ -145,7 +145,7 @@ func (c byLength) Message(m *abi.Message) int { return c.Text(m.Text()) }
 
 // TestGuestInAModule: what abi/guest promises holds inside the sandbox.
 func TestGuestInAModule(t *testing.T) {
-	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{}})
+	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{}, CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,10 @@
 // not ask whether what it remembers is any good. [NewInput] and [CheckOutput]
 // hold the same rules over other sessions than the kit's own.
 //
+// The rules about knobs set them in the input. The runtime replaces those with
+// the values it was configured with, so whoever runs the kit over a module
+// loads it again for each configuration it is called with.
+//
 // Rules are only added. A plugin that passes today can fail a later version,
 // which then names the rule.
 package abitest

@@ -49,8 +49,10 @@ func describeCalls(in *abi.Input, u *unit) (text string, weight int) {
 	var parts []string
 	for _, call := range in.Messages[u.at[0]].ToolCalls {
 		what, w := action(call)
-		if r := results[call.ID]; r != nil && failure(r) != "" {
-			what, w = what+" → "+failure(r), failed
+		if r := results[call.ID]; r != nil {
+			if sign := failure(r); sign != "" {
+				what, w = what+" → "+sign, failed
+			}
 		}
 		parts = append(parts, what)
 		weight = max(weight, w)

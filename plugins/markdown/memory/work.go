@@ -184,37 +184,3 @@ func pathIn(arguments string) string {
 	}
 	return ""
 }
-
-var failureRE = regexp.MustCompile(`(?i)^(\S*error\b|.{0,60}\berror: |fatal\b|panic: |traceback|fail(ed|ure)?\b|--- fail|.{0,80}(command not found|no such file|permission denied)|exit (code|status):? [1-9]|npm err)`)
-
-// bareRE matches lines that say that something failed and not what.
-var bareRE = regexp.MustCompile(`(?i)^(exit (code|status):? \d+|fail(ed|ure)?|error)[.:]?$`)
-
-// end is how much of a result is looked at, on both sides, in bytes.
-const end = 2000
-
-// failureLine is the line of a result that says it failed, or nothing.
-func failureLine(m *abi.InputMessage) string {
-	text := m.Text()
-	if len(text) > 2*end {
-		text = strings.ToValidUTF8(text[:end]+"\n"+text[len(text)-end:], "")
-	}
-	bare := ""
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		switch {
-		case len(l) <= 3 || len(l) >= 400 || !failureRE.MatchString(l):
-		case !bareRE.MatchString(l):
-			return l
-		case bare == "":
-			bare = l
-		}
-	}
-	if bare != "" {
-		return bare
-	}
-	if m.IsError {
-		return clip(text, 140)
-	}
-	return ""
-}

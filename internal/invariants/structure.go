@@ -1,0 +1,132 @@
+package invariants
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// pins are the messages that have to come out byte for byte.
+func pins(ms []message) map[int]bool {
+	out := make(map[int]bool)
+	for i, m := range ms {
+		meta, _ := m.doc["meta"].(map[string]any)
+		switch {
+		case m.isPerson():
+			out[i] = true
+			return out
+		case m.str("role") == "system", truthy(meta["always_keep"]):
+			out[i] = true
+		}
+	}
+	return out
+}
+
+func truthy(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return true
+}
+
+// turn is the last message of a person, and the last message with all that
+// belongs to it.
+func turn(ms []message) map[int]bool {
+	out := make(map[int]bool)
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].isPerson() {
+			out[i] = true
+			break
+		}
+	}
+	if len(ms) > 0 {
+		groups, of := units(ms)
+		for _, i := range groups[of[len(ms)-1]] {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// units groups an assistant message with the results that answer its calls.
+func units(ms []message) (groups [][]int, of []int) {
+	open := make(map[string]int)
+	of = make([]int, len(ms))
+	for i, m := range ms {
+		if u, ok := open[m.str("tool_call_id")]; ok && m.str("role") == "tool" {
+			delete(open, m.str("tool_call_id"))
+			groups[u] = append(groups[u], i)
+			of[i] = u
+			continue
+		}
+		of[i] = len(groups)
+		groups = append(groups, []int{i})
+		if m.str("role") == "assistant" {
+			for _, c := range m.calls() {
+				open[c.id] = of[i]
+			}
+		}
+	}
+	return groups, of
+}
+
+// orphans are the calls without a result and the results without a call.
+func orphans(ms []message) (calls, results map[string]bool) {
+	calls, results = make(map[string]bool), make(map[string]bool)
+	open := make(map[string]string)
+	for _, m := range ms {
+		switch m.str("role") {
+		case "assistant":
+			for _, c := range m.calls() {
+				if earlier, ok := open[c.id]; ok {
+					calls[earlier+" "+c.id] = true
+				}
+				open[c.id] = m.str("id")
+			}
+		case "tool":
+			id := m.str("tool_call_id")
+			if _, ok := open[id]; ok {
+				delete(open, id)
+			} else {
+				results[m.str("id")+" "+id] = true
+			}
+		}
+	}
+	for id, m := range open {
+		calls[m+" "+id] = true
+	}
+	return calls, results
+}
+
+// sameButPrunable compares two messages without what pruning may touch.
+func sameButPrunable(a, b message) bool { return reflect.DeepEqual(strip(a), strip(b)) }
+
+func strip(m message) map[string]any {
+	var doc map[string]any
+	if err := json.Unmarshal(m.raw, &doc); err != nil {
+		return map[string]any{"unreadable": fmt.Sprint(err)}
+	}
+	if doc["role"] == "tool" {
+		delete(doc, "content")
+	}
+	list, _ := doc["tool_calls"].([]any)
+	for _, v := range list {
+		if c, ok := v.(map[string]any); ok {
+			delete(c, "arguments")
+		}
+	}
+	delete(doc, "meta")
+	delete(doc, "raw")
+	return doc
+}
