@@ -30,10 +30,10 @@ type runReport struct {
 	Output any `json:"output"`
 	// MS of each call.
 	MS []float64 `json:"ms"`
-	// Stats and Error are those of the last call.
-	Stats  abi.CallStats `json:"stats"`
-	Limits abi.Limits    `json:"limits"`
-	Error  *abi.Error    `json:"error,omitempty"`
+	// What follows is of the last call.
+	abi.CallStats
+	Limits abi.Limits `json:"limits"`
+	Error  *abi.Error `json:"error,omitempty"`
 }
 
 func newRun(e env) *cobra.Command {
@@ -93,22 +93,45 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
+	if abi.Hook(export).Valid() {
+		input = withConfig(input, p.Info().Config)
+	}
 	var out []byte
 	for range f.repeat {
-		if out, r.Stats, err = p.CallRaw(ctx, export, input); err != nil {
+		if out, r.CallStats, err = p.CallRaw(ctx, export, input); err != nil {
 			break
 		}
-		r.MS = append(r.MS, r.Stats.MS)
+		r.MS = append(r.MS, r.CallStats.MS)
 	}
 	r.Error = abi.AsError(err)
 	return f.show(e, &r, out, err)
 }
 
+// withConfig puts the knob values into an input document that has none.
+func withConfig(input []byte, config abi.Config) []byte {
+	var doc map[string]json.RawMessage
+	if len(config) == 0 || json.Unmarshal(input, &doc) != nil || doc == nil || doc["config"] != nil {
+		return input
+	}
+	raw, err := json.Marshal(config)
+	if err != nil {
+		return input
+	}
+	doc["config"] = raw
+	if raw, err = json.MarshalWithOption(doc, json.DisableHTMLEscape()); err != nil {
+		return input
+	}
+	return raw
+}
+
 func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	if f.asJSON {
-		r.Output = string(out)
-		if json.Valid(out) {
+		switch {
+		case len(out) == 0: // nothing to say
+		case json.Valid(out):
 			r.Output = json.RawMessage(out)
+		default:
+			r.Output = string(out)
 		}
 		if perr := printJSON(e.stdout, r); perr != nil {
 			return perr
@@ -120,20 +143,20 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	}
 	p := printer{w: e.stderr, color: e.color}
 	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
-	p.field("time", "%s", callTimes(r.MS, r.Stats.MS))
-	p.field("memory", "%s of %d MiB", bytesOf(r.Stats.PeakMemoryBytes), r.Limits.MemoryMB)
-	p.field("bytes", "%s in, %s out of %s", bytesOf(r.Stats.InputBytes), bytesOf(r.Stats.OutputBytes), bytesOf(r.Limits.OutputBytes))
-	if r.Stats.Fuel > 0 {
-		p.field("fuel", "%s", number(r.Stats.Fuel))
+	p.field("time", "%s", callTimes(r.MS, r.CallStats.MS))
+	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
+	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
+	if r.CallStats.Fuel > 0 {
+		p.field("fuel", "%s", number(r.CallStats.Fuel))
 	}
-	for _, op := range sortedOps(r.Stats.HostCalls) {
-		p.field("host call", "%s × %d", op, r.Stats.HostCalls[op])
+	for _, op := range sortedOps(r.CallStats.HostCalls) {
+		p.field("host call", "%s × %d", op, r.CallStats.HostCalls[op])
 	}
-	for _, l := range r.Stats.Logs {
+	for _, l := range r.CallStats.Logs {
 		p.field("log "+string(l.Level), "%s", abi.Defuse(l.Message))
 	}
-	if r.Stats.LogsDropped > 0 {
-		p.field("log", "%d lines dropped: over the limit", r.Stats.LogsDropped)
+	if r.CallStats.LogsDropped > 0 {
+		p.field("log", "%d lines dropped: over the limit", r.CallStats.LogsDropped)
 	}
 	return err
 }

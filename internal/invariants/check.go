@@ -27,8 +27,8 @@ type report struct {
 // neutral JSONL, and with the JSON report of the compaction. It returns what
 // is wrong, a problem a line, nothing where all is well:
 //
-// pinned messages (system messages before the first message of a person, and
-// that message) are byte-identical; kept ones are too, but for tool results
+// pinned messages (system messages before the first message of a person, that
+// message, and those marked always_keep) are byte-identical; kept ones are too, but for tool results
 // and arguments that the report lists as pruned; the order is kept; nothing is
 // gone without being superseded; what is inserted is role user with a declared
 // kind; no call or result is orphaned that was not before; the target is met,
@@ -68,7 +68,7 @@ type check struct {
 	present  map[string]bool // ids in out
 	gone     map[string]bool // superseded
 	pruned   map[string]bool
-	must     map[int]bool // pinned and current turn
+	must     map[int]bool // pinned, with their units, and current turn
 	perToken float64      // tokens for a character
 	target   float64
 }
@@ -80,7 +80,7 @@ func (c *check) problem(format string, args ...any) {
 func (c *check) prepare() {
 	c.pinned = pins(c.in)
 	c.must = turn(c.in)
-	maps.Copy(c.must, c.pinned)
+	maps.Copy(c.must, withUnits(c.in, c.pinned))
 	c.place, c.present = make(map[string]int), make(map[string]bool)
 	for i, m := range c.in {
 		c.place[m.str("id")] = i

@@ -6,17 +6,31 @@ import (
 	"reflect"
 )
 
-// pins are the messages that have to come out byte for byte.
+// pins are the messages that have to come out byte for byte: system messages
+// before the first message of a person, that message, and those that are
+// marked to be kept.
 func pins(ms []message) map[int]bool {
 	out := make(map[int]bool)
+	head := true
 	for i, m := range ms {
 		meta, _ := m.doc["meta"].(map[string]any)
 		switch {
-		case m.isPerson():
+		case truthy(meta["always_keep"]), head && (m.isPerson() || m.str("role") == "system"):
 			out[i] = true
-			return out
-		case m.str("role") == "system", truthy(meta["always_keep"]):
-			out[i] = true
+		}
+		head = head && !m.isPerson()
+	}
+	return out
+}
+
+// withUnits adds to a set of messages what belongs to them: a call and its
+// results stay together.
+func withUnits(ms []message, set map[int]bool) map[int]bool {
+	groups, of := units(ms)
+	out := make(map[int]bool)
+	for i := range set {
+		for _, k := range groups[of[i]] {
+			out[k] = true
 		}
 	}
 	return out

@@ -84,7 +84,7 @@ func (g *generator) call() {
 		}
 		c.Arguments = string(args)
 		m.ToolCalls = append(m.ToolCalls, c)
-		r := abi.Message{Role: abi.RoleTool, ToolCallID: c.ID, IsError: rapid.IntRange(0, 9).Draw(g.t, "error") == 0, Content: abi.Text(g.text(120))}
+		r := abi.Message{Role: abi.RoleTool, ToolCallID: c.ID, IsError: rapid.IntRange(0, 9).Draw(g.t, "error") == 9, Content: abi.Text(g.text(120))}
 		if rapid.Bool().Draw(g.t, "named") {
 			r.Name = c.Name
 		}
@@ -111,11 +111,11 @@ func (g *generator) add(m abi.Message, words int) {
 	m.ID = fmt.Sprintf("m%05d", len(g.msgs))
 	if words > 0 {
 		m.Content = abi.Text(g.text(words))
-		if rapid.IntRange(0, 9).Draw(g.t, "parts") == 0 {
+		if rapid.IntRange(0, 9).Draw(g.t, "parts") == 9 {
 			m.Content = abi.Parts(abi.TextPart(m.Text()), abi.RawPart("image", json.RawMessage(`{"type":"image","source":"a.png"}`)))
 		}
 	}
-	if rapid.IntRange(0, 19).Draw(g.t, "keep") == 0 {
+	if rapid.IntRange(0, 19).Draw(g.t, "keep") == 19 {
 		m.Meta = abi.Meta{abi.MetaAlwaysKeep: json.RawMessage("true")}
 	}
 	g.msgs = append(g.msgs, m)
