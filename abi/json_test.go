@@ -319,9 +319,10 @@ func TestKeys(t *testing.T) {
 		A      int `json:"a,omitempty"`
 		Plain  int
 		Hidden embedded `json:"-"`
-		Dash   int      `json:"-,"`
-		Kids   []*tree  `json:"kids"`
-		M      map[string]struct {
+		//lint:ignore SA5008 a field that is called "-"
+		Dash int     `json:"-,"`
+		Kids []*tree `json:"kids"`
+		M    map[string]struct {
 			V int `json:"v"`
 		} `json:"m"`
 		Arr [2]struct {

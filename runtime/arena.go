@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"encoding/binary"
 	"math/bits"
 )
 
@@ -131,14 +130,6 @@ func (a *arena) view(at, n uint64) ([]byte, bool) {
 		return nil, false
 	}
 	return a.mem[at:end], true
-}
-
-func (a *arena) load64(at uint64) (uint64, bool) {
-	b, ok := a.view(at, 8)
-	if !ok {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(b), true
 }
 
 // reset drops every block.

@@ -81,15 +81,13 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 			w.sink.dropped++
 			return n, nil
 		}
-		line, rest, ended := bytes.Cut(p[:min(len(p), room+1)], []byte("\n"))
+		line, _, ended := bytes.Cut(p[:min(len(p), room+1)], []byte("\n"))
 		w.part = append(w.part, line...)
+		p = p[len(line):]
 		if ended {
-			rest = p[len(line)+1:]
+			p = p[1:]
 			w.end()
-		} else {
-			rest = p[len(line):]
 		}
-		p = rest
 	}
 	return n, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
@@ -100,7 +99,7 @@ func exitedWell(err error) bool {
 func knobText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return fmt.Sprintf("%s", raw)
+		return string(raw)
 	}
 	return text
 }

@@ -149,6 +149,9 @@ func TestKVModesAndLeftovers(t *testing.T) {
 	}
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err

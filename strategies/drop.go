@@ -16,12 +16,16 @@ func Drop(v *View, room int) abi.Plan {
 }
 
 // CutFor chooses the messages that have to go, oldest units first, for a note
-// of room tokens to fit in under the target. Ids are in session order.
+// of room tokens to fit in under the target. Ids are in session order. Nothing
+// goes where the session fits as it is: then there is nothing to note either.
 //
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the
 // session everything before it.
 func CutFor(v *View, room int) []string {
+	if v.Total <= v.Target {
+		return nil
+	}
 	left := v.Target - room - v.Fixed()
 	half := left / 2
 	gone := make([]bool, len(v.Messages))

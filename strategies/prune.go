@@ -33,10 +33,18 @@ var defaultProtectedTools = []string{"read", "skill"}
 // PruneNotice is what stands for pruned tool output of n tokens.
 func PruneNotice(n int) string { return fmt.Sprintf("[Pruned — %d tokens]", n) }
 
+// isNotice reports whether text is what PruneNotice writes. One notice may be
+// shorter than another, and yet says more than one about itself.
+func isNotice(text string) bool {
+	var n int
+	_, err := fmt.Sscanf(text, "[Pruned — %d tokens]", &n)
+	return err == nil && text == PruneNotice(n)
+}
+
 // Prune replaces old tool output by a notice: newest to oldest over tool
 // results, the newest ProtectTokens stay; so do pinned messages, protected
-// tools, and results the notice would not shorten. It returns no edits unless
-// they save MinimumSavings in all.
+// tools, notices, and results the notice would not shorten. It returns no
+// edits unless they save MinimumSavings in all.
 //
 // pinned marks messages that stay as they are; count is the cost of a message.
 func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, count func(*abi.Message) int) []abi.Edit {
@@ -58,7 +66,7 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 		}
 		protected := seen < protect
 		seen += tokens[i]
-		if protected || pinned[i] || isProtected(names[i], tools) {
+		if protected || pinned[i] || isProtected(names[i], tools) || isNotice(m.Text()) {
 			continue
 		}
 		short := *m

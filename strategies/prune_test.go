@@ -84,7 +84,7 @@ func TestK20Prune(t *testing.T) {
 		{"a call id used again means the later call", reused, strategies.PruneConfig{}, "r0"},
 		{"pinned output stays", keep, strategies.PruneConfig{}, "r1"},
 		{"output in parts is output", parts, strategies.PruneConfig{}, "r0"},
-		{"where the notice is no shorter it is not put", results("bash:6", "bash:7", "bash:8"), all, "r2"},
+		{"where the notice is no shorter it is not put", results("bash:5", "bash:6", "bash:7"), all, "r2"},
 		{"protecting nothing and saving anything", results("bash:30", "read:30", "bash:20"), all, "r0 r2"},
 		{"protected tools can be set", results("bash:30", "read:30"), strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectedTools: []string{"BASH"}}, "r1"},
 		{"to none, too", results("bash:30", "read:30"), strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectedTools: []string{}}, "r0 r1"},

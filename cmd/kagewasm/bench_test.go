@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,8 +9,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
 )
 
 // BenchmarkCompact runs the command as a person would, on sessions of about
@@ -29,17 +32,20 @@ func BenchmarkCompact(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	tables := peak(b, bin, write(b, dir, "tables", 1))
+	tables := peak(b, bin, write(b, dir, "tables", rounds(b, 1)[:3]))
 	for _, bench := range []struct {
-		name  string
-		turns int
-	}{{"200k", 330}, {"2M", 3300}} {
-		path := write(b, dir, bench.name, bench.turns)
-		msgs := sessiongen.Long(bench.turns, resultWords)
+		name   string
+		tokens int
+	}{{"200k", 200_000}, {"2M", 2_000_000}} {
+		var msgs []abi.Message
 		total := 0
-		for i := range msgs {
-			total += counter.Message(&msgs[i])
+		for n := 1; total < bench.tokens; n++ {
+			for _, m := range rounds(b, n) {
+				msgs = append(msgs, m)
+				total += counter.Message(&m)
+			}
 		}
+		path := write(b, dir, bench.name, msgs)
 		b.Run(bench.name, func(b *testing.B) {
 			var most int64
 			for b.Loop() {
@@ -56,11 +62,34 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-const resultWords = 400
+// rounds is the demo session as the nth round of a longer one: ids and texts of
+// its own, so that no count and no name is met twice.
+func rounds(b *testing.B, n int) []abi.Message {
+	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := transcript.Read("demo.jsonl", data, transcript.Neutral)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		m.ID = fmt.Sprintf("%s-%d", m.ID, n)
+		m.Content = abi.Text(fmt.Sprintf("round%d step_%d_%d: %s", n, n, i, m.Text()))
+		if m.ToolCallID != "" {
+			m.ToolCallID = fmt.Sprintf("%s-%d", m.ToolCallID, n)
+		}
+		for k := range m.ToolCalls {
+			m.ToolCalls[k].ID = fmt.Sprintf("%s-%d", m.ToolCalls[k].ID, n)
+		}
+	}
+	return s.Messages
+}
 
-func write(b *testing.B, dir, name string, turns int) string {
+func write(b *testing.B, dir, name string, msgs []abi.Message) string {
 	path := filepath.Join(dir, name+".jsonl")
-	if err := os.WriteFile(path, sessiongen.JSONL(sessiongen.Long(turns, resultWords)), 0o644); err != nil {
+	if err := os.WriteFile(path, sessiongen.JSONL(msgs), 0o644); err != nil {
 		b.Fatal(err)
 	}
 	return path

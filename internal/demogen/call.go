@@ -14,7 +14,7 @@ import (
 
 // call adds a tool call to the last say and runs it. "failed" among the
 // arguments expects an error, "unanswered" leaves the result out, "id=" sets
-// the call's id, "took=" how long it ran.
+// the call's id, "took=" how long it ran, "rm=" a file that a command removes.
 func (p *player) call(e *event) error {
 	name, args, r, err := p.run(e)
 	if err != nil {
@@ -126,6 +126,7 @@ func (p *player) command(e *event) (name string, args any, r result, err error) 
 	if len(command) == 0 || len(output) == 0 && !e.is("unanswered") && p.until == 0 {
 		return "", nil, r, errors.New("no command, or no output recorded")
 	}
+	delete(p.tree, e.value("rm"))
 	a := runArgs{Command: strings.Join(command, "\n")}
 	if a.Timeout, err = strconv.Atoi("0" + e.value("timeout")); err != nil {
 		return "", nil, r, err
