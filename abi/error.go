@@ -63,6 +63,8 @@ const (
 	CodeGrew Code = "grew"
 	// CodeOverTarget: a plan stays over the target though more could go.
 	CodeOverTarget Code = "over_target"
+	// CodeExceedsWindow: what cannot go is more than the context window.
+	CodeExceedsWindow Code = "exceeds_window"
 	// CodeModel: a model call failed.
 	CodeModel Code = "model"
 	// CodeCommit: the result could not be stored.

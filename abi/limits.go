@@ -89,6 +89,9 @@ const (
 	MaxJSONDepth = 64
 	// MaxJSONNumber is how many characters a number may be written with.
 	MaxJSONNumber = 64
+	// MaxRetained is how many facts an output may retain; the host leaves out
+	// the rest and says so.
+	MaxRetained = 1_000
 	// MaxOutputIDs is how many ids an output may name, in all its lists.
 	MaxOutputIDs = 200_000
 )

@@ -10,15 +10,15 @@ package abi
 // Of a compactor, in pre_compact: Messages with Superseded, or Summary alone
 // (the host then makes the cut), or Cancel with a Reason.
 type Output struct {
-	// Retain are facts to keep beyond this session. The host stores them in
-	// the plugin's namespace with where they came from.
+	// Retain are facts to keep beyond this session, [MaxRetained] at most. The
+	// host stores them in the plugin's namespace with where they came from.
 	Retain []string `json:"retain,omitempty"`
 	// Inject is text to put before the model after the compaction. The host
 	// frames it as data and caps its tokens.
 	Inject string `json:"inject,omitempty"`
 	// RequestCompaction asks for a compaction once the turn has completed.
 	RequestCompaction *CompactionRequest `json:"request_compaction,omitempty"`
-	// AlwaysKeep are ids of messages to pin from now on.
+	// AlwaysKeep are ids of messages to pin in this compaction.
 	AlwaysKeep []string `json:"always_keep,omitempty"`
 
 	// Messages is the whole new list.

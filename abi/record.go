@@ -30,6 +30,8 @@ type Record struct {
 	// Superseded and Inserted are message ids, in session order.
 	Superseded []string `json:"superseded"`
 	Inserted   []string `json:"inserted"`
+	// Edited are messages that stayed with shorter tool output or arguments.
+	Edited []string `json:"edited,omitempty"`
 	// Summary is the text of the inserted summary, without its frame.
 	Summary string `json:"summary,omitempty"`
 	// Failures is everything that went wrong on the way, in order (K7).
@@ -75,6 +77,8 @@ const (
 	// ReasonCurrentTurnExceedsTarget: done as far as it goes; the pinned
 	// messages fit, with the current turn they do not.
 	ReasonCurrentTurnExceedsTarget ReasonCode = "current_turn_exceeds_target"
-	// ReasonCancelled: a plugin asked not to compact and was heard.
+	// ReasonCommitFailed: the plan was good and could not be stored.
+	ReasonCommitFailed ReasonCode = "commit_failed"
+	// ReasonCancelled: the caller gave up before anything was done.
 	ReasonCancelled ReasonCode = "cancelled"
 )

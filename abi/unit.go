@@ -11,16 +11,17 @@ type Unit []int
 //
 // A call is answered by the next result that carries its id. Real logs use an
 // id again while an earlier call of that id is still open; the result then
-// belongs to the latest call, and the earlier one counts as unanswered. A
-// result no open call asked for is a unit of its own.
+// belongs to the latest message that made such a call, and the earlier one
+// counts as unanswered. A message that makes several calls of one id (or of
+// none) takes as many results. A result no open call asked for is a unit of
+// its own.
 func Units(msgs []Message) (units []Unit, of []int) {
 	of = make([]int, len(msgs))
-	open := make(map[string]int) // call id -> unit
+	open := make(openCalls)
 	for i := range msgs {
 		m := &msgs[i]
 		if m.Role == RoleTool {
-			if u, ok := open[m.ToolCallID]; ok {
-				delete(open, m.ToolCallID)
+			if u, ok := open.answer(m.ToolCallID); ok {
 				units[u] = append(units[u], i)
 				of[i] = u
 				continue
@@ -30,11 +31,39 @@ func Units(msgs []Message) (units []Unit, of []int) {
 		units = append(units, Unit{i})
 		if m.Role == RoleAssistant {
 			for _, c := range m.ToolCalls {
-				open[c.ID] = of[i]
+				open.add(c.ID, of[i])
 			}
 		}
 	}
 	return units, of
+}
+
+// openCalls are the calls without a result yet: by id, who made them last, and
+// how many of them.
+type openCalls map[string]struct{ by, n int }
+
+// add opens a call, and returns who made the open ones of that id before, if
+// that was somebody else.
+func (o openCalls) add(id string, by int) (earlier int, replaced bool) {
+	c, ok := o[id]
+	if ok && c.by == by {
+		c.n++
+		o[id] = c
+		return 0, false
+	}
+	o[id] = struct{ by, n int }{by, 1}
+	return c.by, ok
+}
+
+// answer closes a call of that id and returns who made it.
+func (o openCalls) answer(id string) (by int, ok bool) {
+	c, ok := o[id]
+	if c.n--; c.n > 0 {
+		o[id] = c
+	} else {
+		delete(o, id)
+	}
+	return c.by, ok
 }
 
 // Orphans lists the pairing faults of a message list: calls that no result
@@ -42,27 +71,24 @@ func Units(msgs []Message) (units []Unit, of []int) {
 // that two lists can be compared; a compaction must add none.
 func Orphans(msgs []Message) (calls, results map[string]bool) {
 	calls, results = make(map[string]bool), make(map[string]bool)
-	open := make(map[string]string) // call id -> id of the message that made it
+	open := make(openCalls)
 	for i := range msgs {
 		m := &msgs[i]
 		switch m.Role {
 		case RoleAssistant:
 			for _, c := range m.ToolCalls {
-				if earlier, ok := open[c.ID]; ok {
-					calls[earlier+"/"+c.ID] = true
+				if earlier, replaced := open.add(c.ID, i); replaced {
+					calls[msgs[earlier].ID+"/"+c.ID] = true
 				}
-				open[c.ID] = m.ID
 			}
 		case RoleTool:
-			if _, ok := open[m.ToolCallID]; ok {
-				delete(open, m.ToolCallID)
-			} else {
+			if _, ok := open.answer(m.ToolCallID); !ok {
 				results[m.ID+"/"+m.ToolCallID] = true
 			}
 		}
 	}
-	for id, m := range open {
-		calls[m+"/"+id] = true
+	for id, c := range open {
+		calls[msgs[c.by].ID+"/"+id] = true
 	}
 	return calls, results
 }

@@ -105,7 +105,8 @@ type event struct {
 }
 
 // events lists the uses of each call id in order. All of the pairing follows
-// from it: a result answers the event right before it, if that is a call.
+// from it: of a run of calls the last message's are open, and the results right
+// behind answer as many of them as there are.
 func events(msgs []abi.Message) map[string][]event {
 	ev := make(map[string][]event)
 	for i, m := range msgs {
@@ -121,6 +122,33 @@ func events(msgs []abi.Message) map[string][]event {
 	return ev
 }
 
+// pairing says of each result event which message's call it answers (-1: none)
+// and of each call event whether it is answered.
+func pairing(list []event) (answers map[int]int, answered []bool) {
+	answers, answered = make(map[int]int), make([]bool, len(list))
+	for k := 0; k < len(list); {
+		first := k
+		for k < len(list) && !list[k].result {
+			k++
+		}
+		var open []int // events of the last message of the run
+		for e := first; e < k; e++ {
+			if list[e].i == list[k-1].i {
+				open = append(open, e)
+			}
+		}
+		for ; k < len(list) && list[k].result; k++ {
+			answers[k] = -1
+			if len(open) > 0 {
+				answers[k] = list[open[0]].i
+				answered[open[0]] = true
+				open = open[1:]
+			}
+		}
+	}
+	return answers, answered
+}
+
 // naiveUnits derives units from the events.
 func naiveUnits(msgs []abi.Message) []abi.Unit {
 	head := make([]int, len(msgs)) // the message whose unit it is
@@ -128,9 +156,10 @@ func naiveUnits(msgs []abi.Message) []abi.Unit {
 		head[i] = i
 	}
 	for _, list := range events(msgs) {
-		for k, e := range list {
-			if e.result && k > 0 && !list[k-1].result {
-				head[e.i] = list[k-1].i
+		answers, _ := pairing(list)
+		for k, by := range answers {
+			if by >= 0 {
+				head[list[k].i] = by
 			}
 		}
 	}
@@ -152,12 +181,13 @@ func naiveUnits(msgs []abi.Message) []abi.Unit {
 func naiveOrphans(msgs []abi.Message) (calls, results map[string]bool) {
 	calls, results = make(map[string]bool), make(map[string]bool)
 	for id, list := range events(msgs) {
+		answers, answered := pairing(list)
 		for k, e := range list {
 			key := msgs[e.i].ID + "/" + id
 			switch {
-			case e.result && (k == 0 || list[k-1].result):
+			case e.result && answers[k] < 0:
 				results[key] = true
-			case !e.result && (k == len(list)-1 || !list[k+1].result):
+			case !e.result && !answered[k]:
 				calls[key] = true
 			}
 		}

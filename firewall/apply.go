@@ -114,21 +114,47 @@ func (a *application) edit(p abi.Plan) error {
 	return nil
 }
 
-// editMessage returns m with one text replaced; the original keeps its own.
+// editMessage returns m with one text replaced by a shorter one; the original
+// keeps its own. The new text is defused like any that is inserted.
 func editMessage(m abi.Message, e abi.Edit) (abi.Message, error) {
+	was, err := editable(&m, e)
+	if err != nil {
+		return m, err
+	}
+	text := abi.Defuse(e.Text)
 	switch {
-	case e.Call == abi.EditContent && m.Role == abi.RoleTool:
-		m.Content = abi.Text(e.Text)
-		return m, nil
-	case e.Call >= 0 && e.Call < len(m.ToolCalls):
-		if isObject(m.ToolCalls[e.Call].Arguments) && !isObject(e.Text) {
-			return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
-		}
-		m.ToolCalls = append([]abi.ToolCall(nil), m.ToolCalls...)
-		m.ToolCalls[e.Call].Arguments = e.Text
+	case strings.TrimSpace(text) == "":
+		return m, refuse(abi.CodeEdit, "blanks %q: say at least what was there", m.ID)
+	case len(text) >= len(was):
+		return m, refuse(abi.CodeEdit, "edits %q from %d bytes to %d: an edit has to shorten", m.ID, len(was), len(text))
+	}
+	if e.Call == abi.EditContent {
+		m.Content = abi.Text(text)
 		return m, nil
 	}
-	return m, refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+	if isObject(was) && !isObject(text) {
+		return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
+	}
+	m.ToolCalls = append([]abi.ToolCall(nil), m.ToolCalls...)
+	m.ToolCalls[e.Call].Arguments = text
+	return m, nil
+}
+
+// editable returns the text that an edit would replace.
+func editable(m *abi.Message, e abi.Edit) (string, error) {
+	switch {
+	case e.Call >= 0 && e.Call < len(m.ToolCalls):
+		return m.ToolCalls[e.Call].Arguments, nil
+	case e.Call != abi.EditContent || m.Role != abi.RoleTool:
+		return "", refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+	case !m.Content.IsParts():
+		return m.Text(), nil
+	}
+	parts, err := m.Content.MarshalJSON()
+	if err != nil {
+		return "", refuse(abi.CodeEdit, "edits %q, whose content cannot be read: %v", m.ID, err)
+	}
+	return string(parts), nil
 }
 
 // isObject reports whether tool-call arguments are a JSON object. A model's own

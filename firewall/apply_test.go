@@ -90,7 +90,8 @@ func TestN2Refusals(t *testing.T) {
 		{"what goes is not edited too", edit("r1", abi.EditContent, "x"), abi.CodeEdit, "r1"},
 		{"a plan that does nothing makes nothing smaller", abi.Plan{}, abi.CodeGrew, "before"},
 		{"a summary longer than what it stands for", abi.Plan{Supersede: []string{"aside"}, Insert: []abi.Insert{note(long)}}, abi.CodeGrew, "before"},
-		{"an edit that makes a result longer", edit("rz", abi.EditContent, long), abi.CodeGrew, "before"},
+		{"an edit shortens", edit("rz", abi.EditContent, long), abi.CodeEdit, "rz"},
+		{"and leaves something", edit("rz", abi.EditContent, " \x1b\n"), abi.CodeEdit, "rz"},
 		{"over the target while more could go", abi.Plan{Supersede: []string{"said"}}, abi.CodeOverTarget, "allowed"},
 	} {
 		_, err := apply(t, caseOf(session(), 250), tc.plan)

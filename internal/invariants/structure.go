@@ -73,13 +73,19 @@ func turn(ms []message) map[int]bool {
 	return out
 }
 
-// units groups an assistant message with the results that answer its calls.
+// units groups an assistant message with the results that answer its calls; a
+// message that makes several calls of one id takes as many results.
 func units(ms []message) (groups [][]int, of []int) {
 	open := make(map[string]int)
+	more := make(map[string]int) // open calls of the id by the same message, beyond one
 	of = make([]int, len(ms))
 	for i, m := range ms {
 		if u, ok := open[m.str("tool_call_id")]; ok && m.str("role") == "tool" {
-			delete(open, m.str("tool_call_id"))
+			if id := m.str("tool_call_id"); more[id] > 0 {
+				more[id]--
+			} else {
+				delete(open, id)
+			}
 			groups[u] = append(groups[u], i)
 			of[i] = u
 			continue
@@ -88,7 +94,11 @@ func units(ms []message) (groups [][]int, of []int) {
 		groups = append(groups, []int{i})
 		if m.str("role") == "assistant" {
 			for _, c := range m.calls() {
-				open[c.id] = of[i]
+				if u, ok := open[c.id]; ok && u == of[i] {
+					more[c.id]++
+				} else {
+					open[c.id], more[c.id] = of[i], 0
+				}
 			}
 		}
 	}

@@ -14,13 +14,6 @@ type call struct {
 	subject string // the file it is about, if any
 }
 
-// command is a command line and how it ended.
-type command struct {
-	line   string
-	failed bool
-	at     int
-}
-
 // call ranks the names in a tool call's arguments, and remembers what it does
 // until its result is met.
 func (b *builder) call(c *abi.ToolCall) {
@@ -30,12 +23,14 @@ func (b *builder) call(c *abi.ToolCall) {
 	eachString(c.Arguments, func(key, value string) {
 		b.parameter(c.Name, key)
 		switch {
+		case commandKeys[key] && editorVerbs[value]:
+			u = useOf(value) // one tool for all that is done to files
 		case commandKeys[key] && open.command == "":
 			open.command = value
 			b.text(value, weightCall)
 		case pathKeys[key] && len(value) < 512:
 			open.subject = value
-			scan(value, func(name string, cl class) {
+			scanPath(value, func(name string, cl class) {
 				if cl == path {
 					b.mention(name, cl, weightCall, u)
 				} else {
@@ -52,55 +47,32 @@ func (b *builder) call(c *abi.ToolCall) {
 	b.calls[c.ID] = open
 }
 
-// run notes a command line; the same one again moves to the end.
-func (b *builder) run(line string) {
-	line = oneLine(line, maxCommand)
-	if line == "" {
-		return
-	}
-	for i := range b.commands {
-		if b.commands[i].line == line {
-			b.commands = append(b.commands[:i], b.commands[i+1:]...)
-			break
-		}
-	}
-	b.commands = append(b.commands, command{line: line, at: b.at})
-	if len(b.commands) > maxKept {
-		b.commands = b.commands[1:]
-	}
-}
-
 // result ranks the names in a tool's output and notes whether it failed.
 func (b *builder) result(m *abi.Message, text string) {
 	open := b.calls[m.ToolCallID]
 	delete(b.calls, m.ToolCallID)
-	b.text(text, weightOutput)
-	lines := errorLines(text, m.IsError)
-	if len(lines) == 0 {
-		return
+	b.output(text)
+	f := findings{failed: m.IsError, shallow: open.command == "" || viewers[program(commandLine(open.command))]}
+	f.read(text)
+	if f.failed {
+		b.failed(open.command)
 	}
-	doing := open.command
-	if doing != "" {
-		line := oneLine(doing, maxCommand)
-		for i := len(b.commands) - 1; i >= 0; i-- {
-			if b.commands[i].line == line {
-				b.commands[i].failed = true
-				break
-			}
-		}
-	} else if doing = open.name; open.subject != "" {
-		doing += " " + open.subject
-	}
-	b.fail(lines, oneLine(doing, maxDoing))
+	doing, about := open.doing()
+	b.fail(f.lines, doing, about)
 }
 
-const (
-	maxCommand = 160
-	maxDoing   = 80
-	maxKept    = 200 // commands and errors remembered at most
-)
+// doing is what a call does, in short, and the file it is about.
+func (c call) doing() (doing, about string) {
+	if c.command != "" {
+		return cut(commandLine(c.command), maxDoing), ""
+	}
+	return cut(c.name, maxDoing), cut(c.subject, maxDoing)
+}
 
 var commandKeys = set("command", "cmd", "script", "code", "commands", "bash")
+
+// editorVerbs are commands of an editor that is one tool, not of a shell.
+var editorVerbs = set("view", "create", "str_replace", "insert", "undo_edit", "open", "read", "write", "edit", "delete", "rename", "append")
 
 var pathKeys = set("file_path", "path", "filename", "file", "filepath", "notebook_path", "target_file",
 	"absolute_path", "relative_path", "file_name", "directory", "dir_path")
@@ -108,7 +80,7 @@ var pathKeys = set("file_path", "path", "filename", "file", "filepath", "noteboo
 // useOf says from a tool's name what it does to files.
 func useOf(tool string) use {
 	t := strings.ToLower(tool)
-	for _, s := range []string{"edit", "write", "create", "patch", "replace", "insert", "delete", "move", "rename"} {
+	for _, s := range []string{"edit", "write", "create", "patch", "replace", "insert", "append", "delete", "move", "rename"} {
 		if strings.Contains(t, s) {
 			return modified
 		}

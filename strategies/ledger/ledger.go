@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -75,7 +76,8 @@ type builder struct {
 	tools    map[string]*tool
 	commands []command
 	errors   []failure
-	at       int // the message being read, counted from one
+	root     string // what an earlier ledger says paths are relative to
+	at       int    // the message being read, counted from one
 }
 
 func (b *builder) message(m *abi.Message) {
@@ -99,7 +101,12 @@ func (b *builder) message(m *abi.Message) {
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
-	scan(s, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+	scan(s, false, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+}
+
+// output ranks every name in what a tool put out.
+func (b *builder) output(s string) {
+	scan(s, true, func(name string, c class) { b.mention(name, c, weightOutput, mentioned) })
 }
 
 // mention counts a name once a message, at the best weight it has there.
@@ -126,14 +133,12 @@ func (it *item) worth(now int) float64 {
 
 func (b *builder) ledger() *Ledger {
 	l := &Ledger{tools: rankTools(b.tools), commands: b.commands, errors: b.errors}
-	l.names = make([]*item, 0, len(b.items))
-	for _, it := range b.items {
+	for _, name := range slices.Sorted(maps.Keys(b.items)) {
+		it := b.items[name]
+		it.score = it.worth(b.at)
 		l.names = append(l.names, it)
 	}
-	for _, it := range l.names {
-		it.score = it.worth(b.at)
-	}
-	l.root = workdir(l.names)
+	l.root = workdir(l.names, b.root)
 	l.names = mergePaths(l.names, l.root)
 	slices.SortFunc(l.names, func(x, y *item) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))

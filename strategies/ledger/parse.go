@@ -23,8 +23,8 @@ func (b *builder) entries(text string) {
 	root, section := "", ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if r, ok := strings.CutPrefix(line, rootLine); ok {
-			root = r + "/"
+		if r, ok := strings.CutPrefix(line, rootLine); ok && strings.HasPrefix(r, "/") {
+			b.root, root = r, r+"/"
 			continue
 		}
 		if entry, ok := strings.CutPrefix(line, "- "); ok && section != "" {
@@ -58,33 +58,53 @@ func (b *builder) entries(text string) {
 // files takes over a line of paths, as absolute ones where the ledger said
 // what they are relative to.
 func (b *builder) files(line, root string, u use) {
-	for i, name := range strings.Split(line, listSeparator) {
-		if root != "" && name != "" && name[0] != '/' && name[0] != '~' && !strings.Contains(name, "://") {
+	i := 0
+	for name := range strings.FieldsSeq(line) {
+		if root != "" && strings.IndexByte("/~$", name[0]) < 0 && !strings.Contains(name, "://") {
 			name = root + name
 		}
-		b.mention(name, path, weightSummary*rankWeight(i), u)
+		b.taken(name, path, i, u)
+		i++
 	}
 }
 
 func (b *builder) list(line string, c class) {
-	for i, name := range strings.Split(line, listSeparator) {
-		b.mention(name, c, weightSummary*rankWeight(i), mentioned)
+	i := 0
+	for name := range strings.FieldsSeq(line) {
+		b.taken(name, c, i, mentioned)
+		i++
 	}
 }
+
+// taken mentions the name at place i of a list. Whoever wrote the list may
+// have written anything.
+func (b *builder) taken(name string, c class, i int, u use) {
+	if len(name) >= 3 && len(name) <= 2*maxName {
+		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf), u)
+	}
+}
+
+// maxCalls bounds a count that is taken over: it is somebody's word.
+const maxCalls = 1_000_000
 
 // toolList takes over the tools of an earlier ledger.
 func (b *builder) toolList(line string) {
 	for _, t := range parseTools(line) {
 		b.tool(t.name)
-		b.tools[t.name].calls += t.calls - 1
+		b.tools[t.name].calls += min(t.calls, maxCalls) - 1
 		for _, p := range t.params {
 			b.parameter(t.name, p)
 		}
 	}
 }
 
-// rankWeight keeps the order of a list that is taken over.
-func rankWeight(i int) float64 { return 1 / (1 + float64(i)/100) }
+// weightTaken is what the first name of a list that is taken over weighs, and
+// takenHalf the place at which one weighs half: a list is ranked, and its first
+// names must not sink among those that only just got into it.
+const (
+	weightTaken = 8.0
+	takenHalf   = 30
+)
 
 func (b *builder) event(section, entry string) {
 	if section == headCommands {
@@ -97,6 +117,9 @@ func (b *builder) event(section, entry string) {
 		return
 	}
 	text, doing, _ := strings.Cut(entry, whileMark)
-	b.fail([]string{text}, doing)
+	if n := len(b.errors); doing == sameDoing && n > 0 {
+		doing = b.errors[n-1].doing
+	}
+	b.fail([]string{text}, doing, "")
 	b.text(text, weightSummary)
 }

@@ -2,13 +2,18 @@ package ledger
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // workdir guesses the working directory: the folder with which the session's
-// absolute paths and its relative ones agree, by vote.
-func workdir(items []*item) string {
+// absolute paths and its relative ones agree, by vote; or the one an earlier
+// ledger found, as long as paths lie in it. The items are sorted.
+func workdir(items []*item, earlier string) string {
+	if earlier != "" && holdsShare(items, earlier) {
+		return earlier
+	}
 	byBase := make(map[string][]*item)
 	for _, it := range items {
 		if it.class == path && it.name[0] != '/' && strings.IndexByte(it.name, '/') > 0 && !strings.Contains(it.name, "://") {
@@ -17,37 +22,58 @@ func workdir(items []*item) string {
 		}
 	}
 	votes := make(map[string]float64)
-	most := 0.0
 	for _, abs := range items {
 		if abs.class != path || abs.name[0] != '/' {
 			continue
 		}
 		rels := byBase[base(abs.name)]
 		for _, rel := range rels[:min(len(rels), maxVotes)] {
-			root, ok := strings.CutSuffix(abs.name, "/"+rel.name)
-			if !ok || root == "" {
-				continue
+			if root, ok := strings.CutSuffix(abs.name, "/"+rel.name); ok && root != "" {
+				votes[root] += min(abs.score, rel.score)
 			}
-			votes[root] += min(abs.score, rel.score)
-			most = max(most, votes[root])
 		}
 	}
-	best := ""
-	for root, v := range votes {
-		// Paths relative to a folder inside the working directory (imports)
-		// vote too; the outermost folder with a fair share is the one.
-		if v >= most/4 && (best == "" || len(root) < len(best) || len(root) == len(best) && root < best) {
-			best = root
+	roots := slices.SortedFunc(maps.Keys(votes), func(x, y string) int {
+		return cmp.Or(cmp.Compare(votes[y], votes[x]), cmp.Compare(x, y))
+	})
+	for _, root := range roots[:min(len(roots), maxVotes)] {
+		if holdsShare(items, root) {
+			return outermost(root, votes)
 		}
-	}
-	if best != "" {
-		return best
 	}
 	return commonFolder(items)
 }
 
-// commonFolder is the deepest folder, two levels at least, that holds nearly all of
-// the absolute paths.
+// outermost goes from the folder with most votes to one around it that has a
+// fair share of them: paths relative to a folder inside the working directory
+// (imports) vote too.
+func outermost(root string, votes map[string]float64) string {
+	best := root
+	for i := len(root) - 1; i > 0; i-- {
+		if root[i] == '/' && votes[root[:i]] >= votes[root]/4 && votes[root[:i]] > 0 {
+			best = root[:i]
+		}
+	}
+	return best
+}
+
+// holdsShare reports whether a quarter of the absolute paths lie in the
+// folder: examples in a text (/repo/a.ts) do not name the working directory.
+func holdsShare(items []*item, folder string) bool {
+	in, all := 0, 0
+	for _, it := range items {
+		if it.class == path && it.name[0] == '/' {
+			all++
+			if strings.HasPrefix(it.name, folder+"/") {
+				in++
+			}
+		}
+	}
+	return in*4 >= all
+}
+
+// commonFolder is the deepest folder, two levels at least, that holds nearly
+// all of the absolute paths.
 func commonFolder(items []*item) string {
 	folders, total := make(map[string]int), 0
 	for _, it := range items {
@@ -72,12 +98,16 @@ func commonFolder(items []*item) string {
 
 // mergePaths makes one item of the ways a session names one file: absolute,
 // relative to root, relative to something below it, and by file name alone.
+// The root itself is said elsewhere, and left out.
 func mergePaths(items []*item, root string) []*item {
 	byBase := make(map[string][]*item)
 	out := make([]*item, 0, len(items))
 	for _, it := range items {
 		if it.class != path {
 			out = append(out, it)
+			continue
+		}
+		if it.name == root {
 			continue
 		}
 		if rel, ok := strings.CutPrefix(it.name, root+"/"); ok && root != "" && rel != "" {
@@ -121,9 +151,10 @@ func endsIn(files []*item, name string) *item {
 }
 
 // merge takes over what was said of the same file under a shorter name. The
-// name relative to the root is the one to show.
+// name relative to the root is the one to show, or else the one by which it
+// was opened.
 func (it *item) merge(other *item) {
-	if other.rooted && !it.rooted {
+	if !it.rooted && (other.rooted || other.use > it.use) {
 		it.name, it.rooted = other.name, true
 	}
 	it.score += other.score

@@ -21,6 +21,7 @@ const (
 	headErrors    = "Errors met, newest last:"
 	failedMark    = " (failed)"
 	whileMark     = " ← "
+	sameDoing     = "same"
 	listSeparator = " "
 )
 
@@ -64,7 +65,7 @@ func (l *Ledger) render(budget int, count func(string) int) string {
 	left -= count(events)
 	shown := make(map[string]bool)
 	for _, text := range []string{tools, events} {
-		scan(text, func(name string, _ class) { addParts(shown, name) })
+		scan(text, false, func(name string, _ class) { addParts(shown, name) })
 	}
 	for _, g := range l.groups(left, shown, count) {
 		b.WriteString("\n" + g)
@@ -92,12 +93,16 @@ func (l *Ledger) toolLine(budget int, count func(string) int) string {
 	return headTools + line[len(listSeparator):] + "\n"
 }
 
+// maxMisses is how many names that do not fit are tried before the rest of
+// the budget is left.
+const maxMisses = 1000
+
 // groups picks the best names that fit and writes a line for each kind. Names
 // already shown elsewhere, or inside a longer name, are left out.
 func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) int) []string {
 	order := []string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
 	lines := make(map[string]*strings.Builder, len(order))
-	left := budget
+	left, misses := budget, 0
 	for _, it := range l.names {
 		if left <= 2 {
 			break
@@ -111,6 +116,9 @@ func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) in
 			cost += 5
 		}
 		if cost > left {
+			if misses++; misses == maxMisses {
+				break
+			}
 			continue
 		}
 		left -= cost
@@ -163,56 +171,63 @@ func addParts(shown map[string]bool, name string) {
 
 // events writes the newest commands and errors that fit, oldest first.
 func (l *Ledger) events(budget int, count func(string) int) string {
-	var commands, errors []string
 	left := budget - 14 // the two headings
-	ci, ei := len(l.commands)-1, len(l.errors)-1
-	for ci >= 0 || ei >= 0 {
-		takeError := ci < 0 || ei >= 0 && l.errors[ei].at >= l.commands[ci].at
+	ci, ei := len(l.commands), len(l.errors)
+	for ci > 0 || ei > 0 {
+		takeError := ci == 0 || ei > 0 && l.errors[ei-1].at >= l.commands[ci-1].at
 		line := ""
 		if takeError {
-			line = l.errors[ei].line()
+			line = l.errorLine(ei-1, 0)
 		} else {
-			line = l.commands[ci].text()
+			line = l.commandLine(ci - 1)
 		}
 		if left -= count(line) + 1; left < 0 {
 			break
 		}
 		if takeError {
-			errors = append(errors, line)
 			ei--
 		} else {
-			commands = append(commands, line)
 			ci--
 		}
 	}
 	var b strings.Builder
-	for _, list := range []struct {
-		head  string
-		lines []string
-	}{{headCommands, commands}, {headErrors, errors}} {
-		if len(list.lines) == 0 {
-			continue
+	if ci < len(l.commands) {
+		b.WriteString(headCommands + "\n")
+		for i := ci; i < len(l.commands); i++ {
+			b.WriteString(l.commandLine(i) + "\n")
 		}
-		b.WriteString(list.head + "\n")
-		for i := len(list.lines) - 1; i >= 0; i-- {
-			b.WriteString(list.lines[i] + "\n")
+	}
+	if ei < len(l.errors) {
+		b.WriteString(headErrors + "\n")
+		for i := ei; i < len(l.errors); i++ {
+			b.WriteString(l.errorLine(i, ei) + "\n")
 		}
 	}
 	return b.String()
 }
 
-func (c command) text() string {
-	line := "- " + c.line
-	if c.failed {
+func (l *Ledger) commandLine(i int) string {
+	line := "- " + relative(l.commands[i].line, l.root)
+	if l.commands[i].failed {
 		line += failedMark
 	}
 	return line
 }
 
-func (f failure) line() string {
+// errorLine writes error i where the first one written is first: for errors in
+// a row what was being done is said once.
+func (l *Ledger) errorLine(i, first int) string {
+	f := &l.errors[i]
 	line := "- " + f.text
-	if f.doing != "" {
-		line += whileMark + f.doing
+	switch {
+	case f.doing == "":
+		return line
+	case i > first && l.errors[i-1].doing == f.doing && l.errors[i-1].about == f.about:
+		return line + whileMark + sameDoing
+	case f.about == "":
+		return line + whileMark + relative(f.doing, l.root)
+	case l.root != "":
+		return line + whileMark + f.doing + " " + strings.TrimPrefix(f.about, l.root+"/")
 	}
-	return line
+	return line + whileMark + f.doing + " " + f.about
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,68 +11,116 @@ type class uint8
 
 const (
 	none   class = iota
-	path         // a/b.go, /etc/hosts, main.go
+	path         // a/b.go, /etc/hosts, main.go, https://example.com/a?b=c
 	symbol       // camelCase, snake_case, pkg.Func, --flag, HAT136
 	number       // 8080, 1.2.3, 2024-05-15, 9f3c2e1
 )
-
-// scan calls found for every name in the text, in order. It runs in linear
-// time and finds substrings of s, never copies.
-func scan(s string, found func(name string, c class)) {
-	for i := 0; i < len(s); {
-		if !wordByte[s[i]] {
-			i++
-			continue
-		}
-		start := i
-		for i < len(s) && wordByte[s[i]] {
-			i++
-		}
-		if i-start < 3 || i-start > maxWord {
-			continue
-		}
-		if url := urlStart(s, start); url < start {
-			found(strings.TrimRight(s[url:i], trailing), path)
-			continue
-		}
-		word(trim(s[start:i]), found)
-	}
-}
-
-// word reports a trimmed word, or where it is a qualified name (pkg.Func,
-// event.message.role) those of its parts that are names by themselves.
-func word(w string, found func(string, class)) {
-	if i := strings.LastIndexByte(w, '@'); i > 1 && i+1 < len(w) && w[i+1] >= '0' && w[i+1] <= '9' {
-		word(w[i+1:], found) // package@1.2.3
-		w = w[:i]
-	}
-	if c := classify(w); c != none {
-		found(w, c)
-		return
-	}
-	if strings.IndexByte(w, '.') < 0 || strings.IndexByte(w, '/') >= 0 {
-		return
-	}
-	for part := range strings.SplitSeq(w, ".") {
-		if c := classify(part); c != none {
-			found(part, c)
-		}
-	}
-}
 
 // maxWord is the longest run taken for a name; longer ones are data (base64,
 // minified code).
 const maxWord = 512
 
-// wordByte marks the bytes names are made of. Bytes of multi-byte runes count:
-// paths may hold any letters.
-var wordByte = func() (t [256]bool) {
-	for c := range 256 {
-		t[c] = c >= utf8.RuneSelf || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
-			strings.IndexByte("_-./@~", byte(c)) >= 0
+// scan calls found for every name in the text, in order. It runs in linear
+// time and finds substrings of s, never copies. In a listing, which is what
+// tools put out, the numbers that lines begin with are not names.
+func scan(s string, listing bool, found func(name string, c class)) {
+	fresh := true // nothing but space since the line began
+	for i := 0; i < len(s); {
+		start := i
+		if i = wordEnd(s, i); i == start {
+			fresh = s[i] == '\n' || fresh && (s[i] == ' ' || s[i] == '\t')
+			_, size := utf8.DecodeRuneInString(s[i:])
+			i += size
+			continue
+		}
+		if listing && fresh {
+			start = afterLineNumber(s, start, i)
+		}
+		fresh = false
+		if url := urlStart(s, start); url < start {
+			i = urlEnd(s, i)
+			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") {
+				found(u, path)
+			}
+			continue
+		}
+		if i-start < 3 || i-start > maxWord {
+			continue
+		}
+		c := context{s, start, i}
+		w := c.clean()
+		word(trim(w), c.quoted() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
+	}
+}
+
+// scanPath is scan for a text that is to be a path.
+func scanPath(s string, found func(name string, c class)) {
+	if len(s) > maxName || wordEnd(s, 0) < len(s) {
+		scan(s, false, found)
+		return
+	}
+	word(trim(s), true, found)
+}
+
+// wordByte marks the ASCII bytes names are made of.
+var wordByte = func() (t [utf8.RuneSelf]bool) {
+	for c := range utf8.RuneSelf {
+		t[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_-./@~", byte(c)) >= 0
 	}
 	return t
 }()
+
+// wordEnd is where the word that begins at i ends; i where none begins. Names
+// may hold letters of any script. Where a script that puts no spaces between
+// words meets another, a word ends: 看src/main.go文件.
+func wordEnd(s string, i int) int {
+	unspaced, letter := false, false // of the rune before
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if !wordByte[c] {
+				return i
+			}
+			alnum := c >= '0' && c != '@' && c != '_' && c != '~'
+			if alnum && letter && unspaced {
+				return i
+			}
+			unspaced, letter = false, alnum
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N) {
+			return i
+		}
+		u := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		if letter && u != unspaced {
+			return i
+		}
+		unspaced, letter = u, true
+		i += size
+	}
+	return i
+}
+
+// afterLineNumber is where the word goes on after the number of its line, as
+// viewers (12→text) and grep's context (12-text) write it. The number of a line
+// that grep found (12:text) is one to go back to, and stays.
+func afterLineNumber(s string, start, end int) int {
+	n := start
+	for n < end && isDigit(s[n]) {
+		n++
+	}
+	switch rest := s[n:]; {
+	case n == start:
+	case n == end && (strings.HasPrefix(rest, "\t") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "→")):
+		return end
+	case n < end && s[n] == '-' && (len(rest) == 1 || !isDigit(rest[1])):
+		return n + 1
+	}
+	return start
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // urlStart returns where the scheme begins if the word at start is what
 // follows it, and start otherwise.
@@ -80,7 +129,7 @@ func urlStart(s string, start int) int {
 		return start
 	}
 	i := start - 1
-	for i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z' {
+	for i > max(0, start-12) && s[i-1] >= 'a' && s[i-1] <= 'z' {
 		i--
 	}
 	if i == start-1 {
@@ -89,12 +138,82 @@ func urlStart(s string, start int) int {
 	return i
 }
 
+// urlEnd is where a URL ends: it holds characters that names do not.
+func urlEnd(s string, i int) int {
+	for i < len(s) && (s[i] < utf8.RuneSelf && wordByte[s[i]] || strings.IndexByte(":?=&%#+!$*", s[i]) >= 0) {
+		i++
+	}
+	return i
+}
+
+// context is a word and the text it stands in.
+type context struct {
+	s          string
+	start, end int
+}
+
+// before is the byte before the word, a space where there is none.
+func (c context) before() byte {
+	if c.start == 0 {
+		return ' '
+	}
+	return c.s[c.start-1]
+}
+
+// quoted reports whether the word stands alone in quotes of any kind.
+func (c context) quoted() bool {
+	return c.end < len(c.s) && c.before() == c.s[c.end] && strings.IndexByte("`'\"", c.before()) >= 0
+}
+
+// clean is the word without what belongs to the text around it.
+func (c context) clean() string {
+	w := c.s[c.start:c.end]
+	switch c.before() {
+	case '\\': // "\nName" in a string in a string
+		if strings.IndexByte("ntr", w[0]) >= 0 {
+			return w[1:]
+		}
+	case '[':
+		if c.start >= 2 && c.s[c.start-2] == '\x1b' { // a terminal's colours
+			return strings.TrimLeft(w, "0123456789")[min(1, len(strings.TrimLeft(w, "0123456789"))):]
+		}
+		if c.end < len(c.s) && c.s[c.end] == ']' && isCharClass(w) {
+			return ""
+		}
+	case '$': // $HOME/bin
+		if strings.IndexByte(w, '/') > 0 {
+			return c.s[c.start-1 : c.end]
+		}
+	case '}', ')', ']', '*': // ${DIR}/a/b.go, **/b.go: what comes before is unknown
+		if w[0] == '_' {
+			return "" // *_test.go
+		}
+		return strings.TrimPrefix(w, "/")
+	}
+	return w
+}
+
+// isCharClass reports whether w is what stands in the brackets of a pattern:
+// a-f0-9.
+func isCharClass(w string) bool {
+	w = strings.TrimRight(w, "_-./@~")
+	for i := 0; i < len(w); i += 3 {
+		if i+3 > len(w) || w[i+1] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
 // trailing is what a sentence puts after a name.
 const trailing = ".-/@~"
 
 // trim takes off what surrounds a name but is not part of it.
 func trim(w string) string {
 	w = strings.TrimRight(w, trailing)
+	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
+		w = w[1 : n-1] // _emphasis_, but __init__
+	}
 	if i := strings.IndexByte(w, '/'); i > 0 && w[0] == '@' {
 		return w // @scope/package
 	}
@@ -104,151 +223,65 @@ func trim(w string) string {
 	if strings.HasPrefix(w, "--") && len(w) > 3 && w[2] != '-' {
 		return w // a flag
 	}
-	if rest := strings.TrimLeft(w, "-@."); len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' &&
-		(strings.IndexByte(rest, '/') > 0 || dotFiles[rest]) {
+	rest := strings.TrimLeft(w, "-@.")
+	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' && (strings.IndexByte(rest, '/') > 0 || dotFiles[rest]) {
 		return w // .github/workflows, .gitignore
-	} else {
-		return rest
 	}
+	return rest
 }
 
-// dotFiles are files that keep their dot when they stand alone.
-var dotFiles = map[string]bool{
-	"gitignore": true, "env": true, "dockerignore": true, "editorconfig": true, "npmrc": true, "gitattributes": true, "zshrc": true, "bashrc": true,
-}
-
-// classify says what a single word is.
-func classify(w string) class {
-	if len(w) < 3 || len(w) > 256 {
-		return none
+// word reports a trimmed word, or where it is made of names with something
+// between them (pkg.Func, main..HEAD, a.go-12-text, One/Two) those that are
+// names by themselves.
+func word(w string, quoted bool, found func(string, class)) {
+	if i := strings.LastIndexByte(w, '@'); i > 1 && i+1 < len(w) && isDigit(w[i+1]) {
+		word(w[i+1:], false, found) // package@1.2.3
+		w = w[:i]
 	}
+	if i := strings.Index(w, ".."); i > 0 && w[i-1] != '/' {
+		word(w[:i], true, found)
+		word(trim(strings.TrimLeft(w[i:], ".")), true, found)
+		return
+	}
+	if i := grepLine(w); i > 0 {
+		found(w[:i], path)
+		word(trim(strings.TrimLeft(w[i+1:], "0123456789")), false, found)
+		return
+	}
+	if c := classify(w, quoted); c != none {
+		found(w, c)
+		return
+	}
+	separator := "."
 	if strings.IndexByte(w, '/') >= 0 {
-		return classifyPath(w)
+		separator = "/"
+	} else if strings.IndexByte(w, '.') < 0 {
+		return
 	}
-	var f features
-	f.read(w)
-	switch {
-	case f.digits == 0 && f.letters == 0:
-		return none
-	case w[0] == '-':
-		if f.letters >= 3 {
-			return symbol
+	for part := range strings.SplitSeq(w, separator) {
+		if c := classify(part, false); c == symbol || c == number && separator == "." {
+			found(part, c)
 		}
-		return none
-	case f.hex && f.digits > 0 && len(w) >= 7:
-		return number
-	case f.letters == 0:
-		if f.digits >= 3 {
-			return number
-		}
-		return none
-	case f.ext && f.letters > 0 && !notFiles[w], w[0] == '.':
-		return path
-	case f.at && f.dots > 0, f.host:
-		return symbol // an address
-	case f.dots > 0 && f.letters > f.digits:
-		return none // a qualified name: see word
-	case f.underscore && f.letters >= 3 && len(w) >= 5:
-		return symbol
-	case f.humps > 0 && len(w) >= 5:
-		return symbol
-	case f.digits > 0 && f.letters > 0 && len(w) >= 4 && f.upperOrDash:
-		return symbol // HAT136, gpt-4o, pydicom-1458
-	}
-	return none
-}
-
-// features are what classify looks at.
-type features struct {
-	letters, digits, dots, humps int
-	underscore, at, hex, ext     bool
-	upperOrDash, host            bool
-}
-
-func (f *features) read(w string) {
-	f.hex = true
-	lower := false
-	for i := 0; i < len(w); i++ {
-		c := w[i]
-		switch {
-		case c >= 'a' && c <= 'z':
-			f.letters++
-			lower = true
-			if c > 'f' {
-				f.hex = false
-			}
-		case c >= 'A' && c <= 'Z':
-			f.letters++
-			f.hex = false
-			f.upperOrDash = true
-			if lower {
-				f.humps++
-			} else if i > 0 && i+1 < len(w) && w[i+1] >= 'a' && w[i+1] <= 'z' {
-				f.humps++ // HTTPServer
-			}
-			lower = false
-		case c >= '0' && c <= '9':
-			f.digits++
-		case c == '_':
-			f.underscore = f.underscore || i > 0
-			f.hex = false
-			lower = false
-		case c == '.':
-			f.dots++
-			f.hex = false
-			lower = false
-		case c == '@':
-			f.at = i > 0
-			f.hex = false
-		case c == '-':
-			f.upperOrDash = f.upperOrDash || i > 0
-			lower = false // uuids stay hex
-		default:
-			f.letters++
-			f.hex = false
-		}
-	}
-	if i := strings.LastIndexByte(w, '.'); i > 0 {
-		f.ext, f.host = extensions[w[i+1:]], domains[w[i+1:]]
 	}
 }
 
-// classifyPath tells a path from two words with a slash between them.
-func classifyPath(w string) class {
-	parts, named, letters := 0, false, false
-	for p := range strings.SplitSeq(w, "/") {
-		if p == "" || p == "." || p == ".." || p == "~" {
-			continue
+// grepLine is where the file ends in a line of grep's context: a.go-12-text.
+// It is 0 where w is no such line.
+func grepLine(w string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(w[at:], '-')
+		if i < 0 {
+			return 0
 		}
-		parts++
-		var f features
-		f.read(p)
-		letters = letters || f.letters > 0
-		named = named || f.ext || f.underscore || f.digits > 0 || f.dots > 0 || strings.IndexByte(p, '-') > 0 || f.humps > 0
+		i += at
+		at = i + 1
+		n := at
+		for n < len(w) && isDigit(w[n]) {
+			n++
+		}
+		dot := strings.LastIndexByte(w[:i], '.')
+		if n > at && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
+			return i
+		}
 	}
-	switch {
-	case !letters || parts == 0:
-		return none
-	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3, parts == 2 && named:
-		return path
-	}
-	return none
 }
-
-// notFiles look like files and are not.
-var notFiles = set("console.log", "Node.js", "node.js", "Next.js", "Vue.js", "React.js", "Math.log")
-
-// domains that make a dotted name a host.
-var domains = set("com", "org", "net", "io", "dev", "ai", "edu", "gov", "local", "internal")
-
-// extensions of files that agents name without a folder.
-var extensions = func() map[string]bool {
-	m := make(map[string]bool)
-	for e := range strings.FieldsSeq(`go mod sum py pyi ipynb ts tsx js jsx mjs cjs vue svelte rs c h cc cpp hpp cs java kt
-		swift rb php pl lua sh bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg
-		conf env lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
-		ex exs erl hs ml scala clj dart r jl zig v tex patch diff out tmpl gradle cmake mk dockerfile`) {
-		m[e] = true
-	}
-	return m
-}()

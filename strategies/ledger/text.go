@@ -7,17 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// oneLine is the first line of s with something on it, cut to limit bytes at a
-// rune.
-func oneLine(s string, limit int) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			return cut(line, limit)
-		}
-	}
-	return ""
-}
-
+// cut shortens s to limit bytes, at a rune.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
