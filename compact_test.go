@@ -114,6 +114,16 @@ func TestPinnedExceedTarget(t *testing.T) {
 	}
 }
 
+// TestExceedsWindow: the best that can be is done and told, and the library
+// says by an error that it does not fit the window itself.
+func TestExceedsWindow(t *testing.T) {
+	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 600))}}, chat(20)...)
+	r, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), request(400, msgs))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow || !r.Report.Compacted || len(r.Report.Kept) != 4 {
+		t.Errorf("error %v, report %+v", err, r.Report)
+	}
+}
+
 func TestForceAndTarget(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	req := request(100_000, chat(40))

@@ -15,13 +15,22 @@ type limits struct {
 	all bool
 }
 
+// maxTokens bounds what a caller can claim, so that sums stay sums.
+const maxTokens = 1 << 40
+
 func (c *Compactor) limits(req *Request, tokens int) (limits, error) {
 	l := limits{window: abi.FallbackWindow}
 	if w := req.Session.ContextWindow; w != nil {
 		if *w <= 0 {
 			return l, usage("context window %d: it has to be positive", *w)
 		}
+		if *w > maxTokens {
+			return l, usage("context window %d: give %d tokens at most", *w, maxTokens)
+		}
 		l.window = *w
+	}
+	if req.Overhead < 0 || req.Overhead > maxTokens {
+		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
 	}
 	l.upper = int(c.opts.Upper * float64(l.window))
 	l.target = int(c.opts.Lower * float64(l.window))
@@ -30,8 +39,8 @@ func (c *Compactor) limits(req *Request, tokens int) (limits, error) {
 		if req.Force {
 			l.target = min(l.target, int(c.opts.Lower*float64(tokens)))
 		}
-	case *req.Target < 0:
-		return l, usage("target %d: it cannot be negative", *req.Target)
+	case *req.Target < 0 || *req.Target > l.upper:
+		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts", *req.Target, l.upper)
 	default:
 		l.target, l.all = *req.Target, *req.Target == 0
 	}
@@ -67,7 +76,14 @@ func explain(code abi.ReasonCode, r *Report) string {
 		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded), r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
 	case abi.ReasonBelowThreshold:
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
+	case abi.ReasonCancelled:
+		return "the caller gave up; nothing was changed"
+	case abi.ReasonCommitFailed:
+		return "the result could not be stored; the session is as it was"
 	case abi.ReasonNothingToSupersede:
+		if r.TokensAfter <= r.Target {
+			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)
+		}
 		return fmt.Sprintf("%d tokens, and nothing that could go would make it less", r.TokensAfter)
 	case abi.ReasonPinnedExceedTarget:
 		return fmt.Sprintf("everything that may go went; what is pinned and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)

@@ -64,15 +64,17 @@ func TestK7FailuresFallBackToDrop(t *testing.T) {
 		pre  func(*abi.Input) (*abi.Output, error)
 		code abi.Code
 	}{
-		"an error":               {fails(abi.CodeTrap), abi.CodeTrap},
-		"a deadline":             {func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }, abi.CodeDeadline},
-		"an error of no kind":    {func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }, abi.CodeInternal},
-		"a pinned message gone":  {keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }), abi.CodePinned},
-		"the turn gone":          {keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned }), abi.CodeCurrentTurn},
-		"a unit split":           {keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" }), abi.CodeSplitUnit},
-		"everything kept":        {keepOnly("", func(*abi.InputMessage) bool { return true }), abi.CodeGrew},
-		"too much kept":          {keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 }), abi.CodeOverTarget},
-		"a summary that is huge": {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
+		"an error":                {fails(abi.CodeTrap), abi.CodeTrap},
+		"a deadline":              {func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }, abi.CodeDeadline},
+		"an error of no kind":     {func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }, abi.CodeInternal},
+		"a pinned message gone":   {keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }), abi.CodePinned},
+		"the turn gone":           {keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned }), abi.CodeCurrentTurn},
+		"a unit split":            {keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" }), abi.CodeSplitUnit},
+		"everything kept":         {keepOnly("", func(*abi.InputMessage) bool { return true }), abi.CodeGrew},
+		"too much kept":           {keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 }), abi.CodeOverTarget},
+		"a summary that is huge":  {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
+		"a summary that is large": {keepOnly(strings.Repeat("word ", 600), fixed), abi.CodeOverTarget},
+		"an empty summary":        {answers(&abi.Output{Summary: " \n"}), abi.CodeBadOutput},
 	}
 	for name, c := range lists {
 		p := compactor(c.pre)
@@ -84,6 +86,42 @@ func TestK7FailuresFallBackToDrop(t *testing.T) {
 		if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" || r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
 			t.Errorf("%s: failures %+v, want one of code %s", name, r.Failures, c.code)
 		}
+	}
+}
+
+// TestK10PinsOfPlugins: pins of messages that are not there are told, and pins
+// that would leave nothing to do are not taken.
+func TestK10PinsOfPlugins(t *testing.T) {
+	p := &fakePlugin{name: "pins", pre: func(in *abi.Input) (*abi.Output, error) {
+		out := &abi.Output{AlwaysKeep: []string{"nowhere"}}
+		for _, m := range in.Messages {
+			out.AlwaysKeep = append(out.AlwaysKeep, m.ID)
+		}
+		return out, nil
+	}}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
+	if !r.Compacted || len(r.Hooks[0].Warnings) < 2 || !strings.Contains(r.Hooks[0].Warnings[0], "nowhere") {
+		t.Errorf("compacted %v, warnings %q", r.Compacted, r.Hooks[0].Warnings)
+	}
+}
+
+// TestEditsAreTold (N2): what a compactor shortens is in the report and the
+// record.
+func TestEditsAreTold(t *testing.T) {
+	p := compactor(func(in *abi.Input) (*abi.Output, error) {
+		out, err := keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "a59" || m.ID == "t59" })(in)
+		for i := range out.Messages {
+			if out.Messages[i].Ref == "t59" {
+				m := in.Messages[len(in.Messages)-2].Message
+				m.Content = abi.Text("ok, cut")
+				out.Messages[i] = abi.OutputMessage{Message: m}
+			}
+		}
+		return out, err
+	})
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
+	if r.Report.Strategy != "delegate" || len(r.Report.Edited) != 1 || r.Report.Pruned.IDs[0] != "t59" || r.Record.Edited[0] != "t59" {
+		t.Errorf("strategy %s, edited %v, pruned %+v, failures %v", r.Report.Strategy, r.Report.Edited, r.Report.Pruned, r.Report.Failures)
 	}
 }
 

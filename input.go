@@ -2,8 +2,11 @@ package kagewasm
 
 import (
 	"context"
-	"slices"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
@@ -11,11 +14,11 @@ import (
 )
 
 // hookInput is what plugins are given about a list of messages.
-func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.Input {
+func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned []bool) *abi.Input {
 	source := abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
 	room := p.room(p.view(), p.limits, source)
 	in := &abi.Input{
-		ABI: abi.Version, Call: p.now + "/" + string(hook), Time: p.now, Hook: hook, Session: p.req.Session,
+		ABI: abi.Version, Call: p.callID(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
 			Reason: p.req.Reason, Tokens: p.total, Fraction: float64(p.total) / float64(p.limits.window),
 			Upper: p.opts.Upper, Lower: p.opts.Lower, DryRun: p.req.DryRun, Instructions: p.req.Instructions,
@@ -25,10 +28,6 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.I
 			SummaryTokens: max(0, room.inject-firewall.FrameTokens(abi.KindInjected, source, p.opts.Counter)),
 		},
 		Messages: make([]abi.InputMessage, len(msgs)),
-	}
-	pinned := p.pinned
-	if hook != abi.HookPreCompact {
-		pinned = abi.Pinned(msgs, p.opts.AlwaysKeep...)
 	}
 	_, unit := abi.Units(msgs)
 	for i := range msgs {
@@ -41,6 +40,27 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int) *abi.I
 		}
 	}
 	return in
+}
+
+// callID tells this call from all others: by session, time and hook.
+func (p *pass) callID(hook abi.Hook) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", p.req.Session.ID, p.req.Session.AgentPath, p.start.Format(time.RFC3339Nano), hook))
+	return hex.EncodeToString(h[:6])
+}
+
+// pinnedIn marks which of the messages this pass took for pinned.
+func (p *pass) pinnedIn(msgs []abi.Message) []bool {
+	ids := make(map[string]bool)
+	for i := range p.messages {
+		if p.pinned[i] {
+			ids[p.messages[i].ID] = true
+		}
+	}
+	pinned := make([]bool, len(msgs))
+	for i := range msgs {
+		pinned[i] = ids[msgs[i].ID]
+	}
+	return pinned
 }
 
 // remember stores what plugins retain, but for a dry run.
@@ -79,5 +99,3 @@ func nonNil[T any](list []T) []T {
 	}
 	return list
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"github.com/goccy/go-json"
 	"strings"
+
+	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -33,7 +34,11 @@ func (c *Compactor) retain(ctx context.Context, s abi.Session, now string, facts
 		return nil
 	}
 	var failures []*abi.Error
+	failed := make(map[string]bool) // plugins whose store does not take it
 	for _, f := range facts {
+		if failed[f.Plugin] {
+			continue
+		}
 		text := strings.TrimSpace(abi.Defuse(f.Text))
 		if text == "" {
 			continue
@@ -46,6 +51,7 @@ func (c *Compactor) retain(ctx context.Context, s abi.Session, now string, facts
 		if err != nil {
 			e := *abi.AsError(err)
 			e.Op, e.Plugin = "retain", f.Plugin
+			failed[f.Plugin] = true // one line for all that follow
 			failures = append(failures, &e)
 		}
 	}

@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
@@ -29,15 +30,16 @@ type room struct {
 func (c *Compactor) room(v *strategies.View, l limits, source abi.Source) room {
 	frame := firewall.FrameTokens(abi.KindSummary, source, c.opts.Counter)
 	var r room
+	lower := int(c.opts.Lower * float64(l.window))
 	switch {
-	case c.opts.LedgerTokens > 0:
+	case c.opts.LedgerTokens > 0 && l.all:
 		r.ledger = c.opts.LedgerTokens
+	case c.opts.LedgerTokens > 0:
+		r.ledger = min(c.opts.LedgerTokens, l.target/2)
+	case c.opts.LedgerTokens == 0 && l.all:
+		r.ledger = min(maxLedger, v.Total/12, lower/12)
 	case c.opts.LedgerTokens == 0:
-		basis := l.target
-		if l.all {
-			basis = v.Total
-		}
-		r.ledger = min(maxLedger, basis/12)
+		r.ledger = min(maxLedger, l.target/12)
 	}
 	r.note = frame + r.ledger
 	r.inject = min(c.opts.InjectTokens, l.target/8)
@@ -73,8 +75,8 @@ func (c *Compactor) note(summary string, names *ledger.Ledger, budget int) (text
 	return strings.Join(parts, "\n\n"), ledgerTokens
 }
 
-// clip cuts text to at most budget tokens, at the end of a line or a word, and
-// says that it did. It returns the empty string where nothing useful fits.
+// clip cuts text to at most budget tokens, at a word where it can, and says
+// that it did. It returns the empty string where nothing useful fits.
 func clip(text string, budget int, count func(string) int) string {
 	text = strings.TrimSpace(abi.Defuse(text))
 	if count(text) <= budget {
@@ -90,9 +92,15 @@ func clip(text string, budget int, count func(string) int) string {
 			hi = mid - 1
 		}
 	}
-	i := max(strings.LastIndexByte(text[:lo], '\n'), strings.LastIndexByte(text[:lo], ' '))
-	if i <= 0 {
+	for lo > 0 && !utf8.RuneStart(text[lo]) {
+		lo--
+	}
+	// Not every script has spaces: a cut at one is nicer, not needed.
+	if i := strings.LastIndexAny(text[:lo], "\n "); i > lo/2 {
+		lo = i
+	}
+	if text = strings.TrimSpace(text[:lo]); text == "" {
 		return ""
 	}
-	return strings.TrimSpace(text[:i]) + mark
+	return text + mark
 }

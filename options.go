@@ -26,8 +26,9 @@ type Options struct {
 	// Upper is the fraction of the window over which a compaction starts, Lower
 	// the one it gets down to. Defaults 0.85 and 0.60.
 	Upper, Lower float64
-	// LedgerTokens is the budget of the ledger of exact names in a summary. 0
-	// is a twelfth of the target, 4,000 at most; negative switches it off.
+	// LedgerTokens is the budget of the ledger of exact names in a summary, at
+	// most half of the target. 0 is a twelfth of the target, 4,000 at most;
+	// negative switches it off.
 	LedgerTokens int
 	// InjectTokens is what a plugin's injected text may cost. Default 2,000,
 	// and never more than an eighth of the target.

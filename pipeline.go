@@ -2,6 +2,8 @@ package kagewasm
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -11,11 +13,15 @@ import (
 )
 
 // Compact looks at a session before a model call and makes it smaller where it
-// has to. It always completes: the error is non-nil only for a request that
-// makes no sense, a canceled context, or a commit that failed, and then the
-// result still holds the session as it was and the report of what happened.
+// has to. It always completes. The error, an *abi.Error, is non-nil for
+//
+//   - a request that makes no sense (usage): there is no result;
+//   - a canceled context (canceled) or a commit that failed (commit): the result
+//     holds the session as it was, and the report what happened;
+//   - a session that is larger than the window itself though all went that may
+//     go (exceeds_window): the result is the best that can be, and committed.
 func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
-	p, err := c.begin(&req)
+	p, err := c.begin(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +33,16 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		return p.unchanged(abi.ReasonNothingToSupersede), nil
 	}
 	pre := p.preCompact(ctx)
-	if err := ctx.Err(); err != nil {
-		return p.unchanged(abi.ReasonCancelled), &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err}
-	}
 	verdict := p.plan(pre)
+	if err := canceled(ctx); err != nil {
+		result := p.unchanged(abi.ReasonCancelled)
+		p.postCompact(context.WithoutCancel(ctx), result)
+		return result, err
+	}
 	if verdict == nil {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		p.postCompact(ctx, result)
-		return result, nil
+		return result, p.exceedsWindow(result)
 	}
 	result := p.apply(verdict)
 	err = p.commit(ctx, result)
@@ -42,7 +50,10 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		result = p.failed(result, err)
 	}
 	p.postCompact(ctx, result)
-	return result, err
+	if err != nil {
+		return result, err
+	}
+	return result, p.exceedsWindow(result)
 }
 
 // pass is one session on its way through the pipeline.
@@ -65,7 +76,7 @@ type pass struct {
 }
 
 // begin counts the session as it came.
-func (c *Compactor) begin(req *Request) (*pass, error) {
+func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 	if req.Reason == "" {
 		req.Reason = abi.TriggerThreshold
 		if req.Force {
@@ -83,6 +94,9 @@ func (c *Compactor) begin(req *Request) (*pass, error) {
 			return nil, usage("message %d: id %q: every message needs an id of its own", i, m.ID)
 		}
 		seen[m.ID] = true
+		if err := canceled(ctx); err != nil {
+			return nil, err
+		}
 		p.tokens[i] = c.opts.Counter.Message(m)
 		p.total += p.tokens[i]
 	}
@@ -155,33 +169,45 @@ func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
 	if p.hooks.Empty(abi.HookPreCompact) {
 		return &hooks.Pre{}
 	}
-	pre := p.hooks.Pre(ctx, p.hookInput(abi.HookPreCompact, p.messages, p.tokens))
-	keep := make(map[string]bool, len(pre.AlwaysKeep))
-	for _, id := range pre.AlwaysKeep {
-		keep[id] = true
-	}
-	for i := range p.messages {
-		p.pinned[i] = p.pinned[i] || keep[p.messages[i].ID]
-	}
+	pre := p.hooks.Pre(ctx, p.hookInput(abi.HookPreCompact, p.messages, p.tokens, p.pinned))
+	p.pin(pre)
 	p.remember(ctx, pre.Retained)
 	return pre
+}
+
+// pin takes the pins of plugins, unless they leave nothing that could go.
+func (p *pass) pin(pre *hooks.Pre) {
+	own := slices.Clone(p.pinned)
+	for _, k := range pre.AlwaysKeep {
+		i := slices.IndexFunc(p.messages, func(m abi.Message) bool { return m.ID == k.ID })
+		if i < 0 {
+			pre.Warn(k.Plugin, fmt.Sprintf("always_keep of %q: there is no such message", k.ID))
+			continue
+		}
+		p.pinned[i] = true
+	}
+	if !p.worthTrying() {
+		p.pinned = own
+		for _, k := range pre.AlwaysKeep {
+			pre.Warn(k.Plugin, "always_keep was not taken: nothing would be left that may go")
+		}
+	}
 }
 
 // plan asks who may make a plan, in order, until one is taken. Each failure is
 // kept (FEATURES K7). It returns nil where no plan makes the session smaller.
 func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
-	p.inject(pre)
+	p.injected = p.clipInjected(pre, pre.Injected)
 	var verdict *firewall.Verdict
 	if pre.Proposal != nil {
-		p.report.Fallback = true
 		v, err := p.delegate(pre)
 		if err != nil {
 			pre.Refuse(abi.AsError(err))
 		} else {
-			verdict, p.report.Fallback = v, false
+			verdict = v
 		}
 	}
-	p.report.Fallback = p.report.Fallback || p.compactorFailed(pre)
+	p.report.Fallback = verdict == nil && pre.CompactorFailed
 	p.hookTimes = append(p.hookTimes, pre.Outcomes...)
 	p.report.Failures = append(p.report.Failures, pre.Failures...)
 	if verdict != nil {
@@ -222,7 +248,7 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 	for i := range result.Messages {
 		tokens[i] = p.opts.Counter.Message(&result.Messages[i])
 	}
-	in := p.hookInput(abi.HookPostCompact, result.Messages, tokens)
+	in := p.hookInput(abi.HookPostCompact, result.Messages, tokens, p.pinnedIn(result.Messages))
 	in.Record = result.Record
 	if in.Record == nil {
 		in.Record = p.record()
@@ -234,4 +260,21 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 	r.Hooks = append(r.Hooks, post.Outcomes...)
 	r.Retained = p.facts
 	r.Failures = append(r.Failures, post.Failures...)
+}
+
+func canceled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// exceedsWindow is the error where even the best that can be does not fit.
+func (p *pass) exceedsWindow(result *Result) error {
+	if result.Report.TokensAfter <= p.limits.window {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
+		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", result.Report.TokensAfter, p.limits.window),
+		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}
 }

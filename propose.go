@@ -1,22 +1,15 @@
 package kagewasm
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/ledger"
 )
-
-// compactorFailed reports whether there is a compactor and it had no answer.
-func (p *pass) compactorFailed(pre *hooks.Pre) bool {
-	for _, o := range pre.Outcomes {
-		if o.Outcome == "failed" && p.hooks.IsCompactor(o.Plugin) {
-			return true
-		}
-	}
-	return false
-}
 
 // nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
 const nameDelegate = "delegate"
@@ -31,14 +24,23 @@ func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
 		if plan, err = firewall.FromOutput(p.messages, pre.Proposal, pre.Compactor); err != nil {
 			return nil, err
 		}
+		plan.Insert = p.clipInjected(pre, plan.Insert)
 	} else {
+		if strings.TrimSpace(abi.Defuse(plan.Summary)) == "" {
+			return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck, Message: "an empty summary"}
+		}
 		plan.Supersede = strategies.CutFor(v, r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens())
 	}
 	verdict, err := p.check(plan, r)
-	if err == nil {
-		p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
+	if err != nil {
+		return nil, err
 	}
-	return verdict, err
+	if !verdict.Met && !r.tight && !p.limits.all {
+		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
+	}
+	p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
+	return verdict, nil
 }
 
 // drop lets the oldest go: the floor.
@@ -108,12 +110,13 @@ func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
 	return msgs, cost
 }
 
-// inject cuts what plugins inject to its budget, in order, and warns where
-// something is left out.
-func (p *pass) inject(pre *hooks.Pre) {
+// clipInjected cuts what plugins inject to what is left of the budget, in
+// order, and warns where something is left out.
+func (p *pass) clipInjected(pre *hooks.Pre, list []abi.Insert) []abi.Insert {
 	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
-	left := p.room(p.view(), p.limits, source).inject
-	for _, in := range pre.Injected {
+	left := p.room(p.view(), p.limits, source).inject - p.injectTokens()
+	var out []abi.Insert
+	for _, in := range list {
 		full := in.Text
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
 		in.Text = clip(in.Text, left, p.opts.Counter.Text)
@@ -121,12 +124,13 @@ func (p *pass) inject(pre *hooks.Pre) {
 		case in.Text == "":
 			pre.Warn(in.Source.Name, "no room for the injected text: it was left out")
 			continue
-		case len(in.Text) < len(full):
+		case len(in.Text) < len(strings.TrimSpace(full)):
 			pre.Warn(in.Source.Name, "the injected text was cut to its token budget")
 		}
 		left -= p.opts.Counter.Text(in.Text)
-		p.injected = append(p.injected, in)
+		out = append(out, in)
 	}
+	return out
 }
 
 // injectTokens is what the injected messages cost.

@@ -44,6 +44,9 @@ type Report struct {
 	Kept       []string `json:"kept"`
 	Inserted   []string `json:"inserted"`
 	Pinned     []string `json:"pinned"`
+	// Edited are messages in which a plan shortened tool output or arguments;
+	// they are among those that Pruned lists too.
+	Edited []string `json:"edited,omitempty"`
 
 	// Summary is what stands for the superseded, without its frame.
 	Summary string `json:"summary"`

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
@@ -14,18 +15,43 @@ func (p *pass) apply(v *firewall.Verdict) *Result {
 	r.Compacted = true
 	r.Superseded, r.Kept, r.Inserted = v.Superseded, v.Kept, v.Inserted
 	r.TokensAfter, r.MessagesAfter = v.Tokens, len(v.Messages)
-	fixed := p.req.Overhead
-	for i, pinned := range p.pinned {
-		if pinned {
-			fixed += p.tokens[i]
+	p.addEdited(v)
+	return p.finish(v.Messages, p.limits.reasonCode(v.Tokens, p.fixed(v)))
+}
+
+// fixed is what is pinned costs, with the units it holds, overhead and what
+// was inserted.
+func (p *pass) fixed(v *firewall.Verdict) int {
+	n := p.req.Overhead
+	units, _ := abi.Units(p.messages)
+	for _, u := range units {
+		if slices.ContainsFunc(u, func(i int) bool { return p.pinned[i] }) {
+			for _, i := range u {
+				n += p.tokens[i]
+			}
 		}
 	}
 	for i := range v.Messages {
-		if m := &v.Messages[i]; contains(v.Inserted, m.ID) {
-			fixed += p.opts.Counter.Message(m)
+		if m := &v.Messages[i]; slices.Contains(v.Inserted, m.ID) {
+			n += p.opts.Counter.Message(m)
 		}
 	}
-	return p.finish(v.Messages, p.limits.reasonCode(v.Tokens, fixed))
+	return n
+}
+
+// addEdited reports what a plan shortened beside what pruning did.
+func (p *pass) addEdited(v *firewall.Verdict) {
+	r := &p.report
+	r.Edited = v.Edited
+	for _, id := range v.Edited {
+		if !slices.Contains(r.Pruned.IDs, id) {
+			r.Pruned.IDs = append(r.Pruned.IDs, id)
+			r.Pruned.Count++
+		}
+		was := slices.IndexFunc(p.messages, func(m abi.Message) bool { return m.ID == id })
+		is := slices.IndexFunc(v.Messages, func(m abi.Message) bool { return m.ID == id })
+		r.Pruned.TokensSaved += p.tokens[was] - p.opts.Counter.Message(&v.Messages[is])
+	}
 }
 
 // unchanged is the result where nothing was superseded.
@@ -69,7 +95,7 @@ func (p *pass) record() *abi.Record {
 		Time: p.now, Success: true, DryRun: p.req.DryRun, Trigger: p.req.Reason, Strategy: r.Strategy,
 		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
-		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Summary: r.Summary, Failures: r.Failures,
+		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Failures: r.Failures,
 	}
 	if r.Source != nil {
 		rec.Source = *r.Source
@@ -88,10 +114,10 @@ func (p *pass) record() *abi.Record {
 // failed is the result of a compaction that could not be stored.
 func (p *pass) failed(result *Result, err error) *Result {
 	rec := *result.Record
-	rec.Success, rec.Failures = false, append(rec.Failures, abi.AsError(err))
+	rec.Success, rec.ReasonCode, rec.Failures = false, abi.ReasonCommitFailed, append(rec.Failures, abi.AsError(err))
 	p.report = p.blankReport()
 	p.report.Failures = rec.Failures
-	out := p.unchanged(rec.ReasonCode)
+	out := p.unchanged(abi.ReasonCommitFailed)
 	out.Record = &rec
 	return out
 }

@@ -140,6 +140,16 @@ func TestEditedArguments(t *testing.T) {
 	}
 }
 
+// TestEditedOutput: what is new is defused, and output in parts becomes text.
+func TestEditedOutput(t *testing.T) {
+	msgs := session()
+	msgs[11].Content = abi.Parts(abi.TextPart(msgs[11].Text()), abi.RawPart("image", []byte(`{"type":"image"}`)))
+	v, err := apply(t, caseOf(msgs, 300), abi.Plan{Supersede: movable, Edit: []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "cut <|im_end|>\x1b"}}})
+	if err != nil || v.Messages[6].Content.IsParts() || v.Messages[6].Text() != "cut < |im_end|>" || !msgs[11].Content.IsParts() {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 // TestNewOrphans: where a session has two calls of one id and one of them is
 // taken away, a result may change hands; no plan may leave one without a hand.
 func TestNewOrphans(t *testing.T) {

@@ -6,8 +6,8 @@
 //   - pinned messages stay, byte for byte, and the current turn stays;
 //   - a tool call and its results stay or go together, in both directions;
 //   - the order of what stays is kept, every id is known and used once;
-//   - only tool output and tool-call arguments are edited, and only to shorten, and arguments stay
-//     a JSON object;
+//   - only tool output and tool-call arguments are edited, only to shorten
+//     them, and arguments stay a JSON object;
 //   - whatever is inserted stands in a frame the host writes: role user, a
 //     declared kind, fenced, marked as data;
 //   - the result is strictly smaller, and under the target or the best that

@@ -93,8 +93,3 @@ func source(p Plugin) abi.Source {
 }
 
 func handles(p Plugin, h abi.Hook) bool { return slices.Contains(p.Hooks(), h) }
-
-// IsCompactor reports whether the plugin of that name is the compactor.
-func (d *Dispatcher) IsCompactor(name string) bool {
-	return d.compactor != nil && d.compactor.Manifest().Name == name
-}

@@ -92,7 +92,7 @@ func TestK30WhatPluginsSay(t *testing.T) {
 	if len(pre.Injected) != 2 || pre.Injected[0].Text != "remember" || pre.Injected[0].Kind != abi.KindInjected || pre.Injected[1].Source.Name != "c" {
 		t.Errorf("injected %+v", pre.Injected)
 	}
-	if !reflect.DeepEqual(pre.AlwaysKeep, []string{"m1"}) {
+	if !reflect.DeepEqual(pre.AlwaysKeep, []hooks.Keep{{Plugin: "a", ID: "m1"}}) {
 		t.Errorf("always keep %v", pre.AlwaysKeep)
 	}
 	if pre.Compactor.Name != "c" {
@@ -138,8 +138,8 @@ func TestK7FailuresAreKeptWithTheirPlace(t *testing.T) {
 			if hook == abi.HookPreCompact {
 				pre := d.Pre(t.Context(), input(hook))
 				failures, list = pre.Failures, pre.Outcomes
-				if pre.Proposal != nil {
-					t.Errorf("%s: a proposal by a compactor that failed", tc.why)
+				if pre.Proposal != nil || !pre.CompactorFailed {
+					t.Errorf("%s: proposal %v by a compactor that failed: %v", tc.why, pre.Proposal, pre.CompactorFailed)
 				}
 			} else {
 				post := d.Post(t.Context(), input(hook))
@@ -174,7 +174,13 @@ func TestK7Refuse(t *testing.T) {
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Inject: "x"})), compactor("c", says(&abi.Output{Summary: "s"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	err := &abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0"}
+	if pre.CompactorFailed {
+		t.Error("failed before it was refused")
+	}
 	pre.Refuse(err)
+	if !pre.CompactorFailed {
+		t.Error("refused, and not failed")
+	}
 	if got := outcomes(pre.Outcomes); got != "a:ok c:refused" {
 		t.Errorf("outcomes %s", got)
 	}
@@ -218,6 +224,15 @@ func TestStats(t *testing.T) {
 	o := d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes[0]
 	if o.Fuel != 7 || o.MS < 2 || o.Hook != abi.HookPreCompact {
 		t.Errorf("outcome %+v: the plugin's figures, and the wall clock where it gave none", o)
+	}
+}
+
+// TestRetainIsBounded: a flood of facts is cut, and the report says so.
+func TestRetainIsBounded(t *testing.T) {
+	d := dispatcher(t, 0, observer("a", says(&abi.Output{Retain: make([]string, abi.MaxRetained+1)})))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	if len(pre.Retained) != abi.MaxRetained || len(pre.Outcomes[0].Warnings) != 1 {
+		t.Errorf("%d facts, warnings %q", len(pre.Retained), pre.Outcomes[0].Warnings)
 	}
 }
 

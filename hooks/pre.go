@@ -12,13 +12,16 @@ type Pre struct {
 	// plugins. A compactor's come last.
 	Retained []Fact
 	Injected []abi.Insert
-	// AlwaysKeep are ids of messages to pin.
-	AlwaysKeep []string
+	// AlwaysKeep are messages to pin.
+	AlwaysKeep []Keep
 	// Proposal is the compactor's answer, nil where there is no compactor or
 	// it has nothing to propose.
 	Proposal *abi.Output
 	// Compactor is who proposed.
 	Compactor abi.Source
+	// CompactorFailed: there is a compactor, and it failed or its proposal was
+	// refused.
+	CompactorFailed bool
 	// Outcomes has an entry for each call, Failures one for each that failed.
 	Outcomes []Outcome
 	Failures []*abi.Error
@@ -30,6 +33,9 @@ type Fact struct {
 	Call   string `json:"call"`
 	Text   string `json:"text"`
 }
+
+// Keep is a message that a plugin wants pinned.
+type Keep struct{ Plugin, ID string }
 
 // Pre calls the observers, then the compactor. Nothing a plugin does makes it
 // fail.
@@ -55,6 +61,7 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 	}
 	for _, a := range ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
 		pre.take(in, a)
+		pre.CompactorFailed = a.outcome.Error != nil
 		if a.out == nil {
 			continue
 		}
@@ -72,13 +79,19 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 func (pre *Pre) take(in *abi.Input, a answer) {
 	if a.out != nil {
 		name := a.outcome.Plugin
+		if n := len(a.out.Retain); n > abi.MaxRetained {
+			a.outcome.warn("retains %d facts: the first %d are taken", n, abi.MaxRetained)
+			a.out.Retain = a.out.Retain[:abi.MaxRetained]
+		}
 		for _, text := range a.out.Retain {
 			pre.Retained = append(pre.Retained, Fact{Plugin: name, Call: in.Call + "/" + name, Text: text})
 		}
 		if a.out.Inject != "" {
 			pre.Injected = append(pre.Injected, abi.Insert{Kind: abi.KindInjected, Text: a.out.Inject, Source: source(a.plugin)})
 		}
-		pre.AlwaysKeep = append(pre.AlwaysKeep, a.out.AlwaysKeep...)
+		for _, id := range a.out.AlwaysKeep {
+			pre.AlwaysKeep = append(pre.AlwaysKeep, Keep{Plugin: name, ID: id})
+		}
 		if a.out.RequestCompaction != nil {
 			a.outcome.warn("request_compaction is not taken during a compaction")
 		}
@@ -102,6 +115,7 @@ func (pre *Pre) Warn(plugin, text string) {
 func (pre *Pre) Refuse(err *abi.Error) {
 	e := *err
 	e.Plugin, e.Hook = pre.Compactor.Name, abi.HookPreCompact
+	pre.CompactorFailed = true
 	pre.Failures = append(pre.Failures, &e)
 	for i := range pre.Outcomes {
 		if o := &pre.Outcomes[i]; o.Plugin == pre.Compactor.Name && o.Hook == abi.HookPreCompact {

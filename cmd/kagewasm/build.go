@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit"
 )
 
@@ -42,7 +43,7 @@ the manifest is put inside: the plugin.yaml beside it, or the one of --manifest.
 				return printJSON(e.stdout, result)
 			}
 			p := printer{w: e.stdout}
-			p.linef("%s  %s  %s %s  %s", result.Path, bytesOf(result.Size), result.Manifest.Name, result.Manifest.Version, result.Digest)
+			p.linef("%s  %s  %s %s  %s", result.Path, bytesOf(result.Size), result.Manifest.Name, abi.Defuse(result.Manifest.Version), result.Digest)
 			return nil
 		},
 	}

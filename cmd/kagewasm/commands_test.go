@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"strconv"
 
@@ -17,6 +18,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"kagewasm-code": expectCode,
 		"survives":      survives,
+		"readlink":      readlink,
 	}
 }
 
@@ -68,4 +70,13 @@ func run(ts *testscript.TestScript, args []string) int {
 	}
 	ts.Check(err)
 	return 0
+}
+
+// readlink is `readlink LINK TARGET`: LINK is still a link, to TARGET.
+func readlink(ts *testscript.TestScript, neg bool, args []string) {
+	got, err := os.Readlink(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got != ts.MkAbs(args[1]) && got != args[1] {
+		ts.Fatalf("%s points to %s", args[0], got)
+	}
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,7 +71,7 @@ person, to standard error.`,
 	fs.StringVar(&f.strategy, "strategy", strategies.NameDrop, "what to do where no compactor plugin has a plan: drop")
 	fs.StringArrayVar(&f.plugins, "plugin", nil, "load a plugin, `X.wasm`; may be repeated")
 	fs.Float64Var(&f.upper, "upper", kagewasm.DefaultUpper, "`FRACTION` of the window over which to compact")
-	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to")
+	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to (with --upper alone: the same share of it)")
 	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
 	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
 	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, at most 4,000); 0 writes none")
@@ -84,7 +82,7 @@ person, to standard error.`,
 	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fs.BoolVar(&f.asJSON, "json", false, "print the report as JSON (to standard output where the result does not go there)")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no report")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
 	f.register(cmd)
 	completeWith := func(flag string, values []string) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -109,19 +107,19 @@ func formatNames() string { return strings.Join(formatList(), ", ") }
 func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress := newProgress(e)
 	defer progress.done()
-	if err := f.checkPaths(path); err != nil {
+	if err := f.check(path); err != nil {
 		return err
 	}
 	progress.step("reading %s", path)
-	data, err := readInput(e, path)
+	data, err := readInput(ctx, e, path)
 	if err != nil {
 		return err
 	}
-	holdMemory(data, len(f.plugins))
 	session, err := transcript.Read(path, data, transcript.Format(f.format))
 	if err != nil {
 		return err
 	}
+	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	model := f.resolve(session)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
@@ -131,15 +129,11 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	opts, closePlugins, err := f.options(ctx, e, counter, progress)
 	if err != nil {
 		return err
 	}
-	defer l.close(context.WithoutCancel(ctx))
-	opts, err := f.options(ctx, l, counter, progress)
-	if err != nil {
-		return err
-	}
+	defer closePlugins()
 	compactor, err := kagewasm.New(opts)
 	if err != nil {
 		return err
@@ -150,56 +144,14 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
+	if abi.CodeOf(err) == abi.CodeExceedsWindow {
+		err = nil // done as far as it goes; the report says so by its reason
+	}
 	if err == nil {
 		err = sink.write(result)
 	}
 	progress.done()
-	return f.tell(e, path, result, err)
-}
-
-// checkPaths refuses to overwrite what was read.
-func (f *compactFlags) checkPaths(in string) error {
-	if in == "-" {
-		return nil
-	}
-	for flag, path := range map[string]string{"--out": f.out, "--report": f.report} {
-		if path != "" && sameFile(in, path) {
-			return usagef("%s %s is the input: give another file, the session itself is never changed", flag, path)
-		}
-	}
-	if f.out != "" && f.report != "" && (filepath.Clean(f.out) == filepath.Clean(f.report) || sameFile(f.out, f.report)) {
-		return usagef("--out and --report are both %s: give two files", f.out)
-	}
-	return nil
-}
-
-func sameFile(a, b string) bool {
-	if x, err := filepath.Abs(a); err == nil {
-		if y, err := filepath.Abs(b); err == nil && x == y {
-			return true
-		}
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// readInput reads a file, or standard input for "-".
-func readInput(e env, path string) ([]byte, error) {
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(e.stdin)
-	} else {
-		data, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err}
-	}
-	return data, nil
+	return f.tell(e, path, result, sink.written, err)
 }
 
 // resolve finds the model: what was asked for, else what the session says.
@@ -217,37 +169,72 @@ func (f *compactFlags) resolve(s *transcript.Session) tokens.Model {
 	return m
 }
 
-func (f *compactFlags) options(ctx context.Context, l *loader, counter *tokens.Counter, progress *progress) (kagewasm.Options, error) {
-	opts := kagewasm.Options{Counter: counter, Strategy: f.strategy, Memory: l.state.kv, LedgerTokens: f.ledgerTokens}
-	opts.Prune.Off = f.noPrune
-	if f.ledgerSet && f.ledgerTokens == 0 {
-		opts.LedgerTokens = -1
-	}
+// check finds what makes no sense before anything is read or run.
+func (f *compactFlags) check(path string) error {
 	for _, t := range []struct {
 		set   bool
 		name  string
 		value float64
-		to    *float64
-	}{{f.upperSet, "upper", f.upper, &opts.Upper}, {f.lowerSet, "lower", f.lower, &opts.Lower}} {
-		if !t.set {
-			continue
+	}{{f.upperSet, "upper", f.upper}, {f.lowerSet, "lower", f.lower}} {
+		if t.set && !(t.value > 0 && t.value <= 1) {
+			return usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
 		}
-		if !(t.value > 0 && t.value <= 1) {
-			return opts, usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
+	}
+	for _, t := range []struct{ flag, value, extra string }{{"--format", f.format, string(transcript.Auto)}, {"--to", f.to, string(transcript.Same)}} {
+		if t.value != t.extra && !slices.Contains(formatList(), t.value) {
+			return usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
 		}
-		*t.to = t.value
 	}
-	if f.windowSet && f.window <= 0 {
-		return opts, usagef("--window %d: give the context window in tokens", f.window)
+	switch {
+	case f.windowSet && f.window <= 0:
+		return usagef("--window %d: give the context window in tokens", f.window)
+	case f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0:
+		return usagef("--overhead, --target and --ledger-tokens cannot be negative")
+	case f.timeout < 0 || f.memory < 0:
+		return usagef("--timeout-ms and --memory-mb cannot be negative")
 	}
-	if f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0 {
-		return opts, usagef("--overhead, --target and --ledger-tokens cannot be negative")
+	return f.checkPaths(path)
+}
+
+// options are the compactor's. Without plugins no state is opened.
+func (f *compactFlags) options(ctx context.Context, e env, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
+	opts := kagewasm.Options{Counter: counter, Strategy: f.strategy, LedgerTokens: f.ledgerTokens}
+	opts.Prune.Off = f.noPrune
+	if f.ledgerSet && f.ledgerTokens == 0 {
+		opts.LedgerTokens = -1
 	}
+	if f.upperSet {
+		opts.Upper = f.upper
+	}
+	if f.lowerSet {
+		opts.Lower = f.lower
+	}
+	if len(f.plugins) == 0 {
+		return opts, func() {}, f.noPlugins()
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	if err != nil {
+		return opts, nil, err
+	}
+	opts.Memory = l.state.kv
 	plugins, err := l.loadAll(ctx, f.plugins, progress)
+	if err != nil {
+		l.close(ctx)
+		return opts, nil, err
+	}
 	for _, p := range plugins {
 		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
 	}
-	return opts, err
+	return opts, func() { l.close(context.WithoutCancel(ctx)) }, nil
+}
+
+// noPlugins checks the flags that are for plugins where there are none.
+func (f *compactFlags) noPlugins() error {
+	if len(f.knobs) > 0 {
+		return usagef("knob %q: no plugin is loaded", f.knobs[0])
+	}
+	_, err := f.granted()
+	return err
 }
 
 func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Model, tools int, sink *sink) kagewasm.Request {
@@ -271,7 +258,7 @@ func sessionID(path string, s *transcript.Session) string {
 }
 
 // tell writes the reports. An error of the compaction wins over one of them.
-func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, err error) error {
+func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written bool, err error) error {
 	if result == nil {
 		return err
 	}
@@ -290,65 +277,14 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, err err
 			w = e.stdout
 		}
 		err = errors.Join(err, printJSON(w, result.Report))
-	case !f.quiet:
-		human{printer{w: e.stderr, color: e.color}}.report(path, f.out, result)
-	}
-	return err
-}
-
-// sink writes the session to where it was asked for, once.
-type sink struct {
-	e       env
-	session *transcript.Session
-	to      transcript.Format
-	out     string
-	dryRun  bool
-	written bool
-}
-
-func (s *sink) commit(_ context.Context, r *kagewasm.Result) error { return s.write(r) }
-
-func (s *sink) write(r *kagewasm.Result) error {
-	if s.written || s.dryRun {
-		return nil
-	}
-	data, err := s.session.Encode(r.Messages, s.to)
-	if err != nil {
-		return err
-	}
-	if s.out != "" {
-		err = writeFile(s.out, data)
-	} else {
-		_, err = s.e.stdout.Write(data)
-	}
-	s.written = err == nil
-	return err
-}
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-			err = fmt.Errorf("write %s: %w", path, err)
+	case f.quiet:
+		human{printer{w: e.stderr, color: e.color}}.failures(result.Report.Failures)
+	default:
+		out := f.out
+		if !written {
+			out = ""
 		}
-	}()
-	if _, err = tmp.Write(data); err != nil {
-		return err
+		human{printer{w: e.stderr, color: e.color}}.report(path, out, result)
 	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Sync(); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return err
 }

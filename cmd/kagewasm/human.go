@@ -15,14 +15,14 @@ type human struct{ printer }
 // report says what happened to a session.
 func (h human) report(path, out string, result *kagewasm.Result) {
 	r := &result.Report
-	h.linef("%s %s", h.paint(bold, "session"), path)
+	h.linef("%s %s", h.paint(bold, "session"), abi.Defuse(path))
 	h.linef("  %s", h.verdict(r))
 	window := number(r.Window)
 	if r.ContextWindow == nil {
 		window += " (assumed: the model's is not known)"
 	}
 	if r.Model != "" {
-		window += "  model " + r.Model
+		window += "  model " + abi.Defuse(r.Model)
 	}
 	h.field("window", "%s", window)
 	h.field("tokens", "%s → %s  %s", number(r.TokensBefore), number(r.TokensAfter), h.bar(r))
@@ -38,7 +38,14 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 		h.field("strategy", "%s", by)
 		h.field("superseded", "%s", idRange(r.Superseded))
 		h.field("kept", "%s, %d of them pinned", idRange(r.Kept), len(r.Pinned))
-		h.field("inserted", "%s  (exact names: %s tokens)", strings.Join(r.Inserted, ", "), number(r.Metrics.LedgerTokens))
+		inserted := strings.Join(r.Inserted, ", ")
+		if n := r.Metrics.LedgerTokens; n > 0 {
+			inserted += "  (exact names: " + number(n) + " tokens)"
+		}
+		h.field("inserted", "%s", inserted)
+		if len(r.Edited) > 0 {
+			h.field("shortened", "%s by the plan", idRange(r.Edited))
+		}
 	}
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
@@ -160,13 +167,15 @@ func (h human) summary(r *kagewasm.Report) {
 	}
 }
 
+func shortID(id string) string { return shortened(abi.Defuse(id), 24) }
+
 // idRange names a list of ids by its ends.
 func idRange(ids []string) string {
 	switch len(ids) {
 	case 0:
 		return "none"
 	case 1:
-		return "1 message (" + shortened(ids[0], 24) + ")"
+		return "1 message (" + shortID(ids[0]) + ")"
 	}
-	return fmt.Sprintf("%s messages (%s … %s)", number(len(ids)), shortened(ids[0], 24), shortened(ids[len(ids)-1], 24))
+	return fmt.Sprintf("%s messages (%s … %s)", number(len(ids)), shortID(ids[0]), shortID(ids[len(ids)-1]))
 }

@@ -64,6 +64,9 @@ func showInfo(p printer, i runtime.Info) {
 	}
 	p.field("limits", "%d ms, %d MiB, %s out, %s log", i.Limits.TimeoutMS, i.Limits.MemoryMB, bytesOf(i.Limits.OutputBytes), bytesOf(i.Limits.LogBytes))
 	for _, c := range i.Capabilities {
+		if !c.Asked {
+			continue // granted to whoever asks
+		}
 		p.field("capability", "%s", capabilityLine(p, c))
 	}
 	names := make([]string, 0, len(i.Knobs))
@@ -73,7 +76,7 @@ func showInfo(p printer, i runtime.Info) {
 	slices.Sort(names)
 	for _, name := range names {
 		k := i.Knobs[name]
-		p.field("knob", "%s = %s  %s", name, i.Config[name], p.paint(dim, knobLine(k)))
+		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
 	}
 	p.field("imports", "%s", strings.Join(i.Imports, "\n              "))
 	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
@@ -82,12 +85,9 @@ func showInfo(p printer, i runtime.Info) {
 func capabilityLine(p printer, c runtime.CapabilityInfo) string {
 	name := string(c.Name)
 	if len(c.Hosts) > 0 {
-		name += " " + strings.Join(c.Hosts, ", ")
+		name += " " + abi.Defuse(strings.Join(c.Hosts, ", "))
 	}
-	switch {
-	case !c.Asked:
-		return name + ": granted, not asked for"
-	case c.Granted:
+	if c.Granted {
 		return name + ": " + p.paint(green, "granted") + "  " + p.paint(dim, abi.Defuse(c.Reason))
 	}
 	return name + ": " + p.paint(yellow, "denied") + "  " + p.paint(dim, abi.Defuse(c.Reason))
@@ -99,7 +99,7 @@ func knobLine(k abi.Knob) string {
 	case abi.KnobRange, abi.KnobIntRange:
 		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
 	case abi.KnobEnum:
-		line += " " + strings.Join(k.Values, "|")
+		line += " " + abi.Defuse(strings.Join(k.Values, "|"))
 	}
 	if k.Label != "" {
 		line += ": " + abi.Defuse(k.Label)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"runtime/debug"
 )
@@ -10,18 +9,19 @@ const (
 	// tableBytes is what the program holds whatever the session: the ranks of
 	// a tokenizer, the model catalog, the program itself.
 	tableBytes = 48 << 20
-	// bytesPerByte and bytesPerLine are what a session takes: its text as it
-	// was read and as it was decoded, and what is known of each message.
-	bytesPerByte = 2
-	bytesPerLine = 512
+	// bytesPerByte is what a session's text takes, as it was read and as it was
+	// decoded; bytesPerMessage is what is known of a message beside it. Both
+	// leave room: a collector that is pressed costs more than it saves.
+	bytesPerByte    = 2
+	bytesPerMessage = 2 << 10
 )
 
 // holdMemory asks the collector to keep the process near what the session
-// needs, instead of letting garbage double whatever is alive. It costs no time
-// worth measuring (BENCHMARKS.md). A limit the operator has set stays, and so
-// does the default where guests with memories of their own take part.
-func holdMemory(session []byte, plugins int) {
+// needs, instead of letting garbage double whatever is alive. A limit the
+// operator has set stays, and so does the default where guests with memories
+// of their own take part.
+func holdMemory(session, messages, plugins int) {
 	if plugins == 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(int64(tableBytes + bytesPerByte*len(session) + bytesPerLine*bytes.Count(session, []byte("\n"))))
+		debug.SetMemoryLimit(tableBytes + bytesPerByte*int64(session) + bytesPerMessage*int64(messages))
 	}
 }

@@ -72,7 +72,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	var input []byte
 	if f.input != "" {
 		var err error
-		if input, err = readInput(e, f.input); err != nil {
+		if input, err = readInput(ctx, e, f.input); err != nil {
 			return err
 		}
 	}
@@ -98,10 +98,11 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	}
 	var out []byte
 	for range f.repeat {
-		if out, r.CallStats, err = p.CallRaw(ctx, export, input); err != nil {
+		out, r.CallStats, err = p.CallRaw(ctx, export, input)
+		r.MS = append(r.MS, r.CallStats.MS)
+		if err != nil {
 			break
 		}
-		r.MS = append(r.MS, r.CallStats.MS)
 	}
 	r.Error = abi.AsError(err)
 	return f.show(e, &r, out, err)

@@ -12,9 +12,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// call adds a tool call to the last say and runs it. "failed" among the
-// arguments expects an error, "unanswered" leaves the result out, "id=" sets
-// the call's id, "took=" how long it ran, "rm=" a file that a command removes.
+// call adds a tool call to the last say and runs it. Among the arguments,
+// "failed" expects an error, "unanswered" leaves the result out, "reuse" gives
+// the call the id of the session's first one, "took=" is how long it ran,
+// "lines=FIRST-LAST" a part of a file, "timeout=" the seconds a command has,
+// "rm=" a file that it removes, "mv=WAS:NOW" one that it moves.
 func (p *player) call(e *event) error {
 	name, args, r, err := p.run(e)
 	if err != nil {
@@ -30,9 +32,10 @@ func (p *player) call(e *event) error {
 			return err
 		}
 	}
-	c := abi.ToolCall{ID: p.callID(), Name: name}
-	if id := e.value("id"); id != "" {
-		c.ID = id
+	p.calls++
+	c := abi.ToolCall{ID: p.callID(p.calls), Name: name}
+	if e.is("reuse") {
+		c.ID = p.callID(1)
 	}
 	if c.Arguments, err = arguments(args); err != nil {
 		return err
@@ -81,8 +84,10 @@ func (p *player) run(e *event) (name string, args any, r result, err error) {
 	switch e.verb {
 	case "read":
 		a := readArgs{Path: path}
-		if len(e.args) > 1 {
-			fmt.Sscanf(e.args[1], "%d-%d", &a.First, &a.Last)
+		if lines := e.value("lines"); lines != "" {
+			if _, err := fmt.Sscanf(lines, "%d-%d", &a.First, &a.Last); err != nil {
+				return "", nil, r, err
+			}
 		}
 		r.text, r.ok = p.tree.read(path, a.First, a.Last)
 		return "read_file", a, r, nil
@@ -125,6 +130,10 @@ func (p *player) command(e *event) (name string, args any, r result, err error) 
 	}
 	if len(command) == 0 || len(output) == 0 && !e.is("unanswered") && p.until == 0 {
 		return "", nil, r, errors.New("no command, or no output recorded")
+	}
+	if was, now, ok := strings.Cut(e.value("mv"), ":"); ok {
+		p.tree[now] = p.tree[was]
+		delete(p.tree, was)
 	}
 	delete(p.tree, e.value("rm"))
 	a := runArgs{Command: strings.Join(command, "\n")}

@@ -17,17 +17,17 @@ var afternoon = time.Date(2026, 3, 14, 13, 2, 11, 0, time.FixedZone("CET", 3600)
 
 // story is a script and the file it becomes.
 type story struct {
-	name   string // of scenes/NAME.txt
-	prefix string // of its ids
-	start  time.Time
-	tools  bool
+	name  string // of scenes/NAME.txt
+	start time.Time
+	tools bool // the session begins with the tools
+	after bool // the project is as the demo leaves it
 }
 
 var (
-	demo  = story{"demo", "msg", afternoon, true}
-	small = story{"small", "msg", afternoon.AddDate(0, 0, -3), false}
-	chat  = story{"chat", "msg", time.Date(2026, 4, 20, 19, 41, 5, 0, time.FixedZone("CEST", 7200)), false}
-	hook  = story{"hook", "msg", afternoon.AddDate(0, 0, 2), false}
+	demo  = story{name: "demo", start: afternoon, tools: true}
+	small = story{name: "small", start: afternoon.AddDate(0, 0, 7), after: true}
+	hook  = story{name: "hook", start: afternoon.AddDate(0, 0, 2), after: true}
+	chat  = story{name: "chat", start: time.Date(2026, 4, 20, 19, 41, 5, 0, time.FixedZone("CEST", 7200))}
 )
 
 // Generate returns the files of testdata by name.
@@ -62,7 +62,7 @@ func Files(line int) (Tree, time.Time, error) {
 }
 
 func (s story) play(until int) (*player, error) {
-	project, err := sources.ReadFile("parcel.txt")
+	project, err := s.project()
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +71,21 @@ func (s story) play(until int) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := play(script, parseTree(project), s.start, s.prefix, until)
-	if err != nil {
+	p := &player{tree: project, clock: s.start, seed: s.name, until: until}
+	if err := p.play(script); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
+}
+
+// project returns the files that a story begins with.
+func (s story) project() (Tree, error) {
+	if s.after {
+		files, _, err := Files(0)
+		return files, err
+	}
+	script, err := sources.ReadFile("parcel.txt")
+	return parseTree(script), err
 }
 
 func (s story) messages() ([]abi.Message, error) {

@@ -21,12 +21,10 @@ func toolsLine() ([]byte, error) {
 	return append(buf.Bytes(), '\n'), nil
 }
 
-// The hook's input is that of a session in a small window.
+// A person asked for this compaction; the window is far from full.
 const (
-	hookModel  = "gpt-4o"
-	hookWindow = 2400
-	hookUpper  = 0.85
-	hookLower  = 0.6
+	hookModel        = "gpt-4o"
+	hookInstructions = "keep the numbers, and what Jonas is told"
 )
 
 // hookInput is what a plugin is given in pre_compact about msgs.
@@ -38,13 +36,13 @@ func hookInput(msgs []abi.Message) ([]byte, error) {
 	}
 	pinned := abi.Pinned(msgs)
 	_, unit := abi.Units(msgs)
-	window := hookWindow
+	window := model.Window()
 	last := msgs[len(msgs)-1].Timestamp
 	in := abi.Input{
 		ABI: abi.Version, Call: last + "/" + string(abi.HookPreCompact), Time: last, Hook: abi.HookPreCompact,
 		Session: abi.Session{ID: "parcel-2026-03-16", AgentPath: "main", Model: hookModel, ContextWindow: &window},
-		Trigger: abi.Trigger{Reason: abi.TriggerThreshold, Upper: hookUpper, Lower: hookLower},
-		Budget:  abi.Budget{TargetTokens: hookWindow * 6 / 10, SummaryTokens: hookWindow / 8},
+		Trigger: abi.Trigger{Reason: abi.TriggerManual, Upper: 0.85, Lower: 0.6, Instructions: hookInstructions},
+		Budget:  abi.Budget{TargetTokens: 600, SummaryTokens: 200},
 	}
 	for i := range msgs {
 		m := abi.InputMessage{Message: msgs[i], Tokens: counter.Message(&msgs[i]), Pinned: pinned[i], Unit: unit[i]}

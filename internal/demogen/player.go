@@ -2,8 +2,8 @@ package demogen
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -13,10 +13,10 @@ import (
 // player turns events into messages. Its clock moves with what is said: the
 // same script gives the same session.
 type player struct {
-	tree   Tree
-	clock  time.Time
-	prefix string // of message and call ids
-	msgs   []abi.Message
+	tree  Tree
+	clock time.Time
+	seed  string // of the ids of calls
+	msgs  []abi.Message
 	// pending are the results of the calls of the last say: they stand after
 	// it, in the order of the calls.
 	pending []result
@@ -32,19 +32,18 @@ type result struct {
 	never bool // the call is never answered
 }
 
-// play runs a script over a copy of tree.
-func play(script []byte, tree Tree, start time.Time, prefix string, until int) (*player, error) {
-	p := &player{tree: maps.Clone(tree), clock: start, prefix: prefix, until: until}
+// play runs a script.
+func (p *player) play(script []byte) error {
 	for _, e := range parse(script) {
-		if until > 0 && e.line >= until {
+		if p.until > 0 && e.line >= p.until {
 			break
 		}
 		if err := p.step(&e); err != nil {
-			return nil, fmt.Errorf("line %d: %s: %w", e.line, e.verb, err)
+			return fmt.Errorf("line %d: %s: %w", e.line, e.verb, err)
 		}
 	}
 	p.answer()
-	return p, nil
+	return nil
 }
 
 func (p *player) step(e *event) error {
@@ -54,7 +53,10 @@ func (p *player) step(e *event) error {
 		return p.message(e)
 	}
 	if n := len(p.msgs); n == 0 || p.msgs[n-1].Role != abi.RoleAssistant {
-		return fmt.Errorf("no say above it")
+		return errors.New("no say above it")
+	}
+	if arg := e.unknown(); arg != "" {
+		return fmt.Errorf("%s means nothing", arg)
 	}
 	return p.call(e)
 }
@@ -68,7 +70,7 @@ func (p *player) message(e *event) error {
 		m.Role, m.Kind = abi.RoleUser, abi.KindMeta
 	case "say":
 		m.Role = abi.RoleAssistant
-		wait = 2*time.Second + time.Duration(len(e.body))*9*time.Millisecond
+		wait = 4*time.Second + time.Duration(len(e.body))*31*time.Millisecond
 	}
 	for _, arg := range e.args {
 		if !strings.HasPrefix(arg, "+") {
@@ -85,7 +87,7 @@ func (p *player) message(e *event) error {
 
 func (p *player) add(m abi.Message, wait time.Duration) {
 	p.clock = p.clock.Add(wait)
-	m.ID = fmt.Sprintf("%s_%03d", p.prefix, len(p.msgs)+1)
+	m.ID = fmt.Sprintf("msg_%03d", len(p.msgs)+1)
 	m.Timestamp = p.clock.Format("2006-01-02T15:04:05.000Z07:00")
 	p.msgs = append(p.msgs, m)
 }
@@ -106,9 +108,8 @@ func (p *player) answer() {
 	p.pending = nil
 }
 
-// callID is the id of the next call, the same in every run.
-func (p *player) callID() string {
-	p.calls++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", p.prefix, p.calls))
+// callID is the id of the nth call, the same in every run.
+func (p *player) callID(n int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", p.seed, n))
 	return fmt.Sprintf("call_%x", sum[:6])
 }

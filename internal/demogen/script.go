@@ -1,8 +1,7 @@
 package demogen
 
 import (
-	"bufio"
-	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -32,36 +31,48 @@ func parse(script []byte) []event {
 		}
 		body = nil
 	}
-	lines := bufio.NewScanner(bytes.NewReader(script))
-	for n := 1; lines.Scan(); n++ {
-		head, ok := strings.CutPrefix(lines.Text(), marker)
-		if !ok {
-			body = append(body, lines.Text())
+	for i, line := range strings.Split(string(script), "\n") {
+		words := strings.Fields(strings.TrimPrefix(line, marker))
+		if !strings.HasPrefix(line, marker) || len(words) == 0 {
+			body = append(body, line)
 			continue
 		}
 		flush()
-		words := strings.Fields(head)
-		events = append(events, event{verb: words[0], args: words[1:], line: n})
+		events = append(events, event{verb: words[0], args: words[1:], line: i + 1})
 	}
 	flush()
 	return events
 }
 
 // is reports whether one of the event's arguments is word.
-func (e *event) is(word string) bool {
-	for _, arg := range e.args {
-		if arg == word {
-			return true
-		}
-	}
-	return false
-}
+func (e *event) is(word string) bool { return slices.Contains(e.args, word) }
 
 // value returns what follows key= in the event's arguments.
 func (e *event) value(key string) string {
 	for _, arg := range e.args {
 		if v, ok := strings.CutPrefix(arg, key+"="); ok {
 			return v
+		}
+	}
+	return ""
+}
+
+// options may stand after a call's verb and path.
+var options = []string{"failed", "unanswered", "reuse", "took=", "lines=", "timeout=", "rm=", "mv="}
+
+// unknown returns the first argument of a call that means nothing.
+func (e *event) unknown() string {
+	args := e.args
+	if e.verb != "run" && len(args) > 0 {
+		args = args[1:]
+	}
+	for _, arg := range args {
+		key, _, ok := strings.Cut(arg, "=")
+		if ok {
+			key += "="
+		}
+		if !slices.Contains(options, key) {
+			return arg
 		}
 	}
 	return ""

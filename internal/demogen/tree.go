@@ -89,7 +89,7 @@ func (t Tree) grep(pattern, dir string) (string, bool) {
 	return strings.Join(hits, "\n"), true
 }
 
-// edit replaces the one place where was stands, and shows it with two lines
+// edit replaces the one place where was stands, and shows its ends with a line
 // around it.
 func (t Tree) edit(name, was, now string) (string, bool) {
 	text, ok := t[name]
@@ -106,7 +106,14 @@ func (t Tree) edit(name, was, now string) (string, bool) {
 	t[name] = before + now + after
 	first := strings.Count(before, "\n") + 1
 	last := first + strings.Count(strings.TrimSuffix(now, "\n"), "\n")
-	shown, _ := t.read(name, first-2, last+2)
+	var shown string
+	if last-first <= 5 {
+		shown, _ = t.read(name, first-1, last+1)
+	} else {
+		head, _ := t.read(name, first-1, first+1)
+		tail, _ := t.read(name, last-1, last+1)
+		shown = head + "\n   ...\n" + tail
+	}
 	return fmt.Sprintf("edited %s, lines %d-%d:\n%s", name, first, last, shown), true
 }
 

@@ -102,8 +102,8 @@ func (b *builder) toolList(line string) {
 // takenHalf the place at which one weighs half: a list is ranked, and its first
 // names must not sink among those that only just got into it.
 const (
-	weightTaken = 8.0
-	takenHalf   = 30
+	weightTaken = 5.0
+	takenHalf   = 20
 )
 
 func (b *builder) event(section, entry string) {

@@ -168,6 +168,9 @@ func (c context) quoted() bool {
 // clean is the word without what belongs to the text around it.
 func (c context) clean() string {
 	w := c.s[c.start:c.end]
+	if c.end < len(c.s) && c.s[c.end] == '*' && w[len(w)-1] == '_' {
+		return "" // TestStore_*
+	}
 	switch c.before() {
 	case '\\': // "\nName" in a string in a string
 		if strings.IndexByte("ntr", w[0]) >= 0 {
@@ -175,7 +178,8 @@ func (c context) clean() string {
 		}
 	case '[':
 		if c.start >= 2 && c.s[c.start-2] == '\x1b' { // a terminal's colours
-			return strings.TrimLeft(w, "0123456789")[min(1, len(strings.TrimLeft(w, "0123456789"))):]
+			rest := strings.TrimLeft(w, "0123456789")
+			return rest[min(1, len(rest)):]
 		}
 		if c.end < len(c.s) && c.s[c.end] == ']' && isCharClass(w) {
 			return ""

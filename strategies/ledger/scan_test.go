@@ -40,7 +40,7 @@ func TestN8Scan(t *testing.T) {
 		{"strings in strings", `fmt.Println("\nTotalCount\tmax_retries")`, "s:TotalCount s:max_retries"},
 		{"code", "```go\nfunc (s *leaseTable) acquireLocked(n int) error {\n```", "s:leaseTable s:acquireLocked"},
 		{"shell variables", "$HOME/bin/kw ${DIR}/a/b.go $(pwd)/c/d.go", "p:$HOME/bin/kw p:a/b.go p:c/d.go"},
-		{"patterns are not names", "*_test.go [a-f0-9] [A-Za-z0-9_] **/x_test.go", "p:x_test.go"},
+		{"patterns are not names", "*_test.go TestStore_* [a-f0-9] [A-Za-z0-9_] **/x_test.go", "p:x_test.go"},
 		{"placeholders and what is the same everywhere", "path/to/file.go > /dev/null #!/usr/bin/env", ""},
 		{"times of a log", "2026-01-23T14:05:06Z INFO started", ""},
 		{"colours of a terminal", "\x1b[31mFAIL_CODE\x1b[0m", "s:FAIL_CODE"},
