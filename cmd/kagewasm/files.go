@@ -81,16 +81,13 @@ func badInput(err error) error {
 // device, a pipe) is written to as it is.
 func writeFile(path string, data []byte) error {
 	mode := os.FileMode(0o666) // less what the umask takes
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return os.WriteFile(path, data, 0)
-	case err == nil:
-		mode = info.Mode().Perm()
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(path, data, 0)
 		}
+		mode = info.Mode().Perm()
 	}
+	path = followed(path)
 	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
 	if err := writeSynced(tmp, data, mode); err != nil {
 		os.Remove(tmp)
@@ -101,6 +98,21 @@ func writeFile(path string, data []byte) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// followed is where a link leads, whether there is a file yet or not.
+func followed(path string) string {
+	for range 40 { // as many as the system follows
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }
 
 func writeSynced(path string, data []byte, mode os.FileMode) error {
