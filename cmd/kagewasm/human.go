@@ -154,16 +154,19 @@ func (h human) summary(r *kagewasm.Report) {
 	if r.Summary == "" {
 		return
 	}
-	const lines, width = 14, 110
+	const lines, width = 10, 110
 	h.linef("%s", h.paint(bold, "note to the model"))
 	n := 0
 	for line := range strings.Lines(r.Summary) {
-		line = strings.TrimRight(line, "\n")
-		if n++; n > lines {
-			h.linef("  %s", h.paint(dim, fmt.Sprintf("… %d more lines", strings.Count(r.Summary, "\n")+1-lines)))
-			return
+		if line = strings.TrimSpace(line); line == "" {
+			continue
 		}
-		h.linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
+		if n++; n <= lines {
+			h.linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
+		}
+	}
+	if n > lines {
+		h.linef("  %s", h.paint(dim, fmt.Sprintf("… %d more lines", n-lines)))
 	}
 }
 

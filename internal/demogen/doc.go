@@ -6,8 +6,10 @@
 // The story is written by hand in scenes/*.txt. What an agent reads, lists,
 // greps and edits is not: the scenes run over the project's files as they are
 // at that moment, so that line numbers and contents hold through the whole
-// session. What commands print was recorded from the files that [Files]
-// returns for the line of the script the command stands on.
+// session. What commands print in the long session was recorded from the files
+// that [Files] returns for the line the command stands on; only the dates, the
+// paths and the name of the processor were made to fit the story. The shorter
+// pieces are invented throughout.
 //
 // An edit whose text is not there, a scene that names a file that does not
 // exist, or a command without output are errors of the script.
