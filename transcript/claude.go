@@ -49,6 +49,7 @@ type claudeLine struct {
 	user, assistant bool // it holds a message of that role
 	side            bool // it belongs to a subagent
 	meta, summary   bool
+	system          bool // a system message that another format was converted from
 	boundary        bool // Claude Code's own compaction: the chain begins anew
 
 	uuid, parent string
@@ -63,7 +64,7 @@ type claudeLine struct {
 
 var (
 	claudeLineKeys = []string{"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "message", "messageId",
-		"isSidechain", "isMeta", "isCompactSummary", "sessionId", "timestamp"}
+		"isSidechain", "isMeta", "isCompactSummary", claudeSystem, "sessionId", "timestamp"}
 	claudeMessageKeys = []string{"role", "content", "id", "model"}
 	claudeBlockKeys   = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error"}
 )
@@ -109,7 +110,7 @@ func claudeHeader(o *object) claudeLine {
 	typ := o.str("type")
 	l := claudeLine{
 		user: typ == "user", assistant: typ == "assistant",
-		side: o.flag("isSidechain"), meta: o.flag("isMeta"), summary: o.flag("isCompactSummary"),
+		side: o.flag("isSidechain"), meta: o.flag("isMeta"), system: o.flag(claudeSystem), summary: o.flag("isCompactSummary"),
 		boundary: typ == "system" && o.str("subtype") == "compact_boundary",
 		uuid:     o.str("uuid"), parent: o.str("parentUuid"), logical: o.str("logicalParentUuid"),
 		time: o.scalar("timestamp"),

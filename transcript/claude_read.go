@@ -97,8 +97,7 @@ func (r *claudeReader) close() {
 func (r *claudeReader) user(i int, o *object) {
 	if !o.is("content", '[') {
 		r.close()
-		m := r.add(i, abi.Message{Role: abi.RoleUser, Content: o.content("content")})
-		m.Kind = r.userKind(i, m.Content)
+		r.spoken(i, r.add(i, abi.Message{Content: o.content("content")}))
 		return
 	}
 	h := &r.doc.hold[i]
@@ -140,13 +139,22 @@ func (r *claudeReader) words(i int, list []span, k int, b *object) int {
 		end++
 	}
 	content := b.parts(list[k:end])
-	m := r.add(i, abi.Message{Role: abi.RoleUser, Content: content})
-	m.Kind = r.userKind(i, content)
+	r.spoken(i, r.add(i, abi.Message{Content: content}))
 	h := &r.doc.hold[i]
 	for range list[k:end] {
 		h.of = append(h.of, len(r.d.messages)-1)
 	}
 	return end
+}
+
+// spoken says who a message of line i is from that is no answer and no result.
+func (r *claudeReader) spoken(i int, m *abi.Message) {
+	m.Role = abi.RoleUser
+	if l := &r.doc.lines[i]; l.meta && l.system {
+		m.Role = abi.RoleSystem
+		return
+	}
+	m.Kind = r.userKind(i, m.Content)
 }
 
 func (r *claudeReader) userKind(i int, c abi.Content) abi.Kind {

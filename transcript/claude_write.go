@@ -80,7 +80,9 @@ func claudeEntry(m *abi.Message, uuid, parent string, like claudeLike) []byte {
 	switch {
 	case m.Kind == abi.KindSummary:
 		b.flag("isVisibleInTranscriptOnly", true).flag("isCompactSummary", true)
-	case m.Role == abi.RoleSystem || m.Role == abi.RoleUser && m.Kind != "":
+	case m.Role == abi.RoleSystem:
+		b.flag("isMeta", true).flag(claudeSystem, true)
+	case m.Role == abi.RoleUser && m.Kind != "":
 		b.flag("isMeta", true)
 	}
 	if m.Timestamp != "" {
@@ -123,8 +125,13 @@ func claudeMessage(m *abi.Message, uuid, model string) []byte {
 	return b.str("content", m.Text()).bytes()
 }
 
-// compose writes a log of one chain. A system message becomes a meta entry:
-// the log has no place for a system prompt.
+// claudeSystem marks a meta entry that was a system message in another format,
+// so that it is one again when it is read, and stays pinned. Claude Code has no
+// place for a system prompt in its logs, and passes over keys it does not know.
+const claudeSystem = "isSystemPrompt"
+
+// compose writes a log of one chain. A system message becomes a marked meta
+// entry.
 func (claudeCode) compose(s *Session, msgs []abi.Message) []byte {
 	session := s.ID
 	if !uuidShape.MatchString(session) {

@@ -61,15 +61,11 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 
 func sameHeld(t *testing.T, m, n *abi.Message, to transcript.Format) {
 	t.Helper()
-	role := m.Role
-	if role == abi.RoleSystem && to == transcript.ClaudeCode {
-		role = abi.RoleUser // a log has no place for a system prompt
-	}
 	text := true // what stands for other parts is for TestPartsAreTranslated
 	for _, p := range m.Content.Parts() {
 		text = text && (p.Type == "text" || p.Type == "thinking" || p.Type == "redacted_thinking")
 	}
-	if n.Role != role || text && m.Text() != n.Text() || n.ToolCallID != m.ToolCallID || len(n.ToolCalls) != len(m.ToolCalls) {
+	if n.Role != m.Role || text && m.Text() != n.Text() || n.ToolCallID != m.ToolCallID || len(n.ToolCalls) != len(m.ToolCalls) {
 		t.Fatalf("%s:\n got %+v\nwant %+v", m.ID, *n, *m)
 	}
 	for i, c := range m.ToolCalls {
