@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
-	"syscall"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -62,14 +65,19 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-// rounds is the demo session as the nth round of a longer one: ids and texts of
-// its own, so that no count and no name is met twice.
+// rounds is a real session as the nth round of a longer one: ids and texts of
+// its own, so that no count and no name is met twice. Without shared sessions
+// it is the demo, whose messages are shorter than those of most.
 func rounds(b *testing.B, n int) []abi.Message {
-	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo.jsonl"))
+	paths := shared.Sessions(b)
+	if len(paths) == 0 {
+		paths = []string{filepath.Join("..", "..", "testdata", "demo.jsonl")}
+	}
+	data, err := os.ReadFile(paths[n%len(paths)])
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := transcript.Read("demo.jsonl", data, transcript.Neutral)
+	s, err := transcript.Read("session", data, transcript.Neutral)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -96,11 +104,39 @@ func write(b *testing.B, dir, name string, msgs []abi.Message) string {
 }
 
 // peak compacts the session and returns the most memory the process held, in
-// bytes.
-func peak(b *testing.B, bin, path string) int64 {
+// bytes. It asks while the process runs: what the system reports afterwards
+// includes the benchmark's own memory at the time of the fork.
+func peak(b *testing.B, bin, path string) (most int64) {
 	cmd := exec.Command(bin, "compact", path, "--window", "128000", "--state", inMemory, "-q", "--out", path+".out")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
 	}
-	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for tick := time.NewTicker(2 * time.Millisecond); ; {
+		select {
+		case err := <-done:
+			tick.Stop()
+			if err != nil {
+				b.Fatalf("%v\n%s", err, out.Bytes())
+			}
+			return most
+		case <-tick.C:
+			most = max(most, highWater(cmd.Process.Pid))
+		}
+	}
+}
+
+// highWater is the most memory a running process has held so far.
+func highWater(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	var kb int64
+	fmt.Sscan(line, &kb)
+	return kb << 10
 }

@@ -8,12 +8,12 @@ import (
 const (
 	// tableBytes is what the program holds whatever the session: the ranks of
 	// a tokenizer, the model catalog, the program itself.
-	tableBytes = 48 << 20
+	tableBytes = 40 << 20
 	// bytesPerByte is what a session's text takes, as it was read and as it was
 	// decoded; bytesPerMessage is what is known of a message beside it. Both
 	// leave room: a collector that is pressed costs more than it saves.
-	bytesPerByte    = 2
-	bytesPerMessage = 2 << 10
+	bytesPerByte    = 3
+	bytesPerMessage = 1280
 )
 
 // holdMemory asks the collector to keep the process near what the session
