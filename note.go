@@ -11,7 +11,10 @@ import (
 )
 
 const (
-	maxLedger = 4000 // tokens, where nothing is configured
+	// minLedger and maxLedger bound the ledger, in tokens, where nothing is
+	// configured.
+	minLedger = 150
+	maxLedger = 4000
 	// tightShare is the part of the window that a note may cost where what
 	// stays leaves no room under the target. It is small, so that the note
 	// itself never becomes what the next compaction would have to remove.
@@ -39,7 +42,7 @@ func (c *Compactor) room(v *strategies.View, l limits, source abi.Source) room {
 	case c.opts.LedgerTokens == 0 && l.all:
 		r.ledger = min(maxLedger, v.Total/12, lower/12)
 	case c.opts.LedgerTokens == 0:
-		r.ledger = min(maxLedger, l.target/12)
+		r.ledger = min(maxLedger, max(l.target/12, min(minLedger, l.target/3)))
 	}
 	r.note = frame + r.ledger
 	r.inject = min(c.opts.InjectTokens, l.target/8)

@@ -27,8 +27,8 @@ type Options struct {
 	// the one it gets down to. Defaults 0.85 and 0.60.
 	Upper, Lower float64
 	// LedgerTokens is the budget of the ledger of exact names in a summary, at
-	// most half of the target. 0 is a twelfth of the target, 4,000 at most;
-	// negative switches it off.
+	// most half of the target. 0 is a twelfth of the target, from 150 (where
+	// that is no more than a third) to 4,000; negative switches it off.
 	LedgerTokens int
 	// InjectTokens is what a plugin's injected text may cost. Default 2,000,
 	// and never more than an eighth of the target.

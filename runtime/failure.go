@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	deadlineHint = "raise limits.timeout_ms for this plugin, or let it do less at a time"
-	memoryHint   = "raise limits.memory_mb for this plugin, or let it use less"
+	deadlineHint = "raise its time limit (--timeout-ms), or let it do less at a time"
+	memoryHint   = "raise its memory limit (--memory-mb), or let it use less"
 	outputHint   = "raise limits.output_bytes for this plugin, or let it answer with references"
 	trapHint     = "the fault is in the plugin: run it again with kagewasm run"
 )

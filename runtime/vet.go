@@ -116,7 +116,7 @@ func checkMemory(m *module, limits abi.Limits) error {
 		if need := int64(mem.min) * pageBytes; need > limit {
 			return &errForm{
 				fmt.Sprintf("it starts with %d MiB of memory, %d MiB allowed", need>>20, limits.MemoryMB),
-				"raise limits.memory_mb for this plugin, or link it with less initial memory",
+				"raise its memory limit (--memory-mb), or link it with less initial memory",
 			}
 		}
 	}

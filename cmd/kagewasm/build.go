@@ -23,7 +23,7 @@ the manifest is put inside: the plugin.yaml beside it, or the one of --manifest.
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("%s: got %d arguments, want one folder or module", c.CommandPath(), len(args))
+				return usagef("%s: got %d arguments, want one folder or module", c.Name(), len(args))
 			}
 			return nil
 		},

@@ -107,6 +107,9 @@ func formatNames() string { return strings.Join(formatList(), ", ") }
 func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress := newProgress(e)
 	defer progress.done()
+	if f.out == "-" {
+		f.out = "" // standard output
+	}
 	if err := f.check(path); err != nil {
 		return err
 	}
@@ -145,7 +148,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
 	if abi.CodeOf(err) == abi.CodeExceedsWindow {
-		err = nil // done as far as it goes; the report says so by its reason
+		// Done as far as it goes: a warning, and exit code 0.
+		result.Report.Failures = append(result.Report.Failures, abi.AsError(err))
+		err = nil
 	}
 	if err == nil {
 		err = sink.write(result)
@@ -193,6 +198,9 @@ func (f *compactFlags) check(path string) error {
 	case f.timeout < 0 || f.memory < 0:
 		return usagef("--timeout-ms and --memory-mb cannot be negative")
 	}
+	if f.report == "-" {
+		return usagef("--report -: give a file, or use --json")
+	}
 	return f.checkPaths(path)
 }
 
@@ -212,7 +220,7 @@ func (f *compactFlags) options(ctx context.Context, e env, counter *tokens.Count
 	if len(f.plugins) == 0 {
 		return opts, func() {}, f.noPlugins()
 	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter, false)
 	if err != nil {
 		return opts, nil, err
 	}
@@ -251,8 +259,11 @@ func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Mode
 
 // sessionID is the session's own id, or the name of its file.
 func sessionID(path string, s *transcript.Session) string {
-	if s.ID != "" {
+	switch {
+	case s.ID != "":
 		return s.ID
+	case path == "-":
+		return "stdin"
 	}
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
@@ -284,7 +295,11 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 		if !written {
 			out = ""
 		}
-		human{printer{w: e.stderr, color: e.color}}.report(path, out, result)
+		h := human{printer{w: e.stderr, color: e.color}}
+		h.report(path, out, result)
+		if len(f.plugins) > 0 && len(result.Report.Hooks) == 0 {
+			h.field("hooks", "none called: %s", result.Report.ReasonCode)
+		}
 	}
 	return err
 }

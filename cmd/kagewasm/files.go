@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,13 +92,22 @@ func writeFile(path string, data []byte) error {
 	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
 	if err := writeSynced(tmp, data, mode); err != nil {
 		os.Remove(tmp)
-		return fmt.Errorf("write %s: %w", path, err)
+		return writeError(path, err)
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		os.Remove(tmp)
-		return fmt.Errorf("write %s: %w", path, err)
+		return writeError(path, err)
 	}
 	return nil
+}
+
+// writeError speaks of the file that was asked for, not of the one beside it.
+func writeError(path string, err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }
 
 // followed is where a link leads, whether there is a file yet or not.

@@ -101,11 +101,17 @@ func (h human) hooks(list []hooks.Outcome) {
 		for _, w := range o.Warnings {
 			h.field("", "  %s", h.paint(yellow, "warning: "+abi.Defuse(w)))
 		}
-		for _, l := range o.Logs {
+		for _, l := range o.Logs[:min(len(o.Logs), maxLogLines)] {
 			h.field("", "  %s", h.paint(dim, string(l.Level)+": "+shortened(abi.Defuse(l.Message), 100)))
+		}
+		if more := len(o.Logs) - maxLogLines + o.LogsDropped; more > 0 {
+			h.field("", "  %s", h.paint(dim, fmt.Sprintf("… and %d more lines (see --report)", more)))
 		}
 	}
 }
+
+// maxLogLines of a call are shown to a person.
+const maxLogLines = 5
 
 func hostCalls(calls map[abi.Op]int) string {
 	n := 0
@@ -142,7 +148,11 @@ func (h human) failures(list []*abi.Error) {
 		if i == 0 {
 			label = "failures"
 		}
-		h.field(label, "%s %s", h.paint(red, string(f.Code)), abi.Defuse(f.Error()))
+		text, _, more := strings.Cut(abi.Defuse(f.Error()), "\n")
+		if more {
+			text += " … (see --report)"
+		}
+		h.field(label, "%s %s", h.paint(red, string(f.Code)), text)
 		if f.Hint != "" {
 			h.field("", "  %s", h.paint(dim, abi.Defuse(f.Hint)))
 		}

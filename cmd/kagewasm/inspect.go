@@ -21,7 +21,7 @@ func newInspect(e env) *cobra.Command {
 		Args:  exactArgs("X.wasm"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			l, err := openLoader(ctx, e, f, nil)
+			l, err := openLoader(ctx, e, f, nil, true)
 			if err != nil {
 				return err
 			}

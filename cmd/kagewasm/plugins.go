@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // pluginFlags are the flags of every command that loads plugins.
@@ -102,7 +103,10 @@ type loader struct {
 	used    []bool // knob flags that some plugin took
 }
 
-func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter) (*loader, error) {
+// openLoader opens the state and a runtime over it. With trial set a plugin's
+// own data is kept in memory unless --state names a place for it: a call to try
+// something out must not leave notes in anybody's memory.
+func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, trial bool) (*loader, error) {
 	grants, err := f.granted()
 	if err != nil {
 		return nil, err
@@ -110,6 +114,9 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter)
 	st, err := openState(f.state, e.stateHome)
 	if err != nil {
 		return nil, err
+	}
+	if trial && f.state == "" {
+		st.kv = store.MemoryKV(store.KVOptions{})
 	}
 	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter})
 	if err != nil {

@@ -39,6 +39,7 @@ func newRoot(e env) *cobra.Command {
 		Long: `kagewasm makes agent sessions fit their model again: it says what it did, checks
 the result, and loses nothing on the way. Plugins are .wasm modules, held to
 memory and time limits on every call.`,
+		Version:       readVersion().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
@@ -50,7 +51,7 @@ memory and time limits on every call.`,
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())}
+		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())}
 	})
 	root.AddCommand(newCompact(e), newRun(e), newInspect(e), newBuild(e), newVersion(e))
 	return root
@@ -90,6 +91,6 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		return usagef("%s: got %d arguments, want %d: %s", c.CommandPath(), len(args), len(names), strings.Join(names, " "))
+		return usagef("%s: got %d arguments, want %d: %s", c.Name(), len(args), len(names), strings.Join(names, " "))
 	}
 }

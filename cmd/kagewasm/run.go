@@ -80,7 +80,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if err != nil {
 		return err
 	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter)
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter, true)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,10 @@ const (
 // eventShare is the part of the budget that commands and errors may take.
 const eventShare = 0.1
 
+// numberPart bounds the numbers to one in so many tokens of the names: a table of figures
+// is full of them, and names say more.
+const numberPart = 3
+
 // minBudget is the smallest budget, in tokens, that is worth a ledger.
 const minBudget = 60
 
@@ -103,6 +107,7 @@ func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) in
 	order := []string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
 	lines := make(map[string]*strings.Builder, len(order))
 	left, misses := budget, 0
+	numbers := budget / numberPart
 	for _, it := range l.names {
 		if left <= 2 {
 			break
@@ -115,6 +120,9 @@ func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) in
 		if lines[head] == nil {
 			cost += 5
 		}
+		if it.class == number && cost > numbers {
+			continue
+		}
 		if cost > left {
 			if misses++; misses == maxMisses {
 				break
@@ -122,6 +130,9 @@ func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) in
 			continue
 		}
 		left -= cost
+		if it.class == number {
+			numbers -= cost
+		}
 		if lines[head] == nil {
 			lines[head] = &strings.Builder{}
 			lines[head].WriteString(head)

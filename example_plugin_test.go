@@ -1,0 +1,60 @@
+package kagewasm_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// Plugins are loaded once and take part in every compaction. What they may keep
+// goes to a store, under capabilities the host grants.
+func Example_plugins() {
+	ctx := context.Background()
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	kv := store.MemoryKV(store.KVOptions{}) // or store.OpenKV(dir, ...)
+	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: counter})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rt.Close(ctx)
+	// A host has the module in a file: rt.LoadFile(ctx, "markdown.wasm", ...).
+	module := wasmtest.Answer("pre_compact", `{"retain":["the tests are in internal/store"]}`)
+	plugin, err := rt.Load(ctx, module, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	compactor, err := kagewasm.New(kagewasm.Options{Counter: counter, Plugins: []hooks.Plugin{plugin}, Memory: kv})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	messages := []abi.Message{{ID: "1", Role: abi.RoleUser, Content: abi.Text("Make the tests pass.")}}
+	for i := range 60 {
+		messages = append(messages, abi.Message{ID: fmt.Sprint(2 + i), Role: abi.RoleAssistant, Content: abi.Text("Another attempt at the tests of the store, which fail.")})
+	}
+	window := 600
+	result, err := compactor.Compact(ctx, kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window}, Messages: messages})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, h := range result.Report.Hooks {
+		fmt.Println(h.Hook, h.Outcome)
+	}
+	for _, f := range result.Report.Retained {
+		fmt.Println("retained:", f.Text)
+	}
+	// Output:
+	// pre_compact ok
+	// retained: the tests are in internal/store
+}
