@@ -1,0 +1,53 @@
+// Package signs tells by plain words what a text is about: whether a tool's
+// output says that something failed. It is what plugins that work without a
+// model share.
+//
+// Looking for words is many times faster than an expression, in a module above
+// all, and sessions are megabytes.
+package signs
+
+import (
+	"slices"
+	"strings"
+)
+
+// HasAny reports whether s holds one of the words.
+func HasAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// failureWords are such that every line [IsFailure] takes holds one of them.
+var failureWords = []string{"error", "fail", "fatal", "panic", "traceback", "exit code", "exit status", "not found", "no such file", "denied", "timed out"}
+
+// MayFail reports whether a text can hold a line that [IsFailure] takes. It is
+// the quick look before the lines are looked at one by one.
+func MayFail(text string) bool { return HasAny(strings.ToLower(text), failureWords) }
+
+// IsFailure reports whether a line says that something failed: it begins with
+// such a word, as compilers, test runners and shells have it, or holds one of
+// their phrases.
+func IsFailure(line string) bool {
+	l := strings.TrimLeft(strings.ToLower(line), "-= ")
+	word, rest, _ := strings.Cut(l, " ")
+	switch word = strings.TrimRight(word, ":!"); {
+	case word == "fail", word == "failed", word == "failure", word == "fatal", word == "panic", word == "traceback", strings.HasSuffix(word, "error"):
+		return true
+	case word == "exit":
+		return (strings.HasPrefix(rest, "code") || strings.HasPrefix(rest, "status")) && !strings.HasSuffix(rest, " 0")
+	}
+	return strings.HasPrefix(l, "fail\t") || HasAny(l, phrases)
+}
+
+var phrases = []string{"error: ", ": error ", "command not found", "no such file", "permission denied", "timed out"}
+
+// end is how much of a long text [Ends] leaves on each side, in bytes.
+const end = 2000
+
+// Ends is the beginning and the end of a text: errors stand there, and a
+// megabyte between them takes long to search.
+func Ends(s string) string {
+	if len(s) <= 2*end {
+		return s
+	}
+	return strings.ToValidUTF8(s[:end]+"\n"+s[len(s)-end:], "")
+}
