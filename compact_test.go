@@ -92,11 +92,11 @@ func TestK21UnknownWindow(t *testing.T) {
 
 func TestK22NothingToSupersede(t *testing.T) {
 	msgs := []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", 500))}}
-	r := compact(t, newCompactor(t, kagewasm.Options{}), request(100, msgs))
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(550, msgs))
 	if r.Report.Compacted || r.Report.ReasonCode != abi.ReasonNothingToSupersede || r.Record != nil {
 		t.Errorf("compacted %v, %s, record %v", r.Report.Compacted, r.Report.ReasonCode, r.Record)
 	}
-	req := request(100, msgs)
+	req := request(550, msgs)
 	req.DryRun = true
 	if r := compact(t, newCompactor(t, kagewasm.Options{}), req); r.Record == nil || !r.Record.DryRun {
 		t.Errorf("a dry run always makes a record: %+v", r.Record)
@@ -121,6 +121,10 @@ func TestExceedsWindow(t *testing.T) {
 	r, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), request(400, msgs))
 	if abi.CodeOf(err) != abi.CodeExceedsWindow || !r.Report.Compacted || len(r.Report.Kept) != 4 {
 		t.Errorf("error %v, report %+v", err, r.Report)
+	}
+	again, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), request(400, r.Messages))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow || again.Report.ReasonCode != abi.ReasonNothingToSupersede {
+		t.Errorf("a second look: %v, %s", err, again.Report.Reason)
 	}
 }
 

@@ -89,6 +89,57 @@ func TestK7FailuresFallBackToDrop(t *testing.T) {
 	}
 }
 
+// TestCompactorBesideAnObserver: what an observer injects is reserved, so that a
+// compactor that fills its budget still fits.
+func TestCompactorBesideAnObserver(t *testing.T) {
+	fill := compactor(func(in *abi.Input) (*abi.Output, error) {
+		left := in.Budget.TargetTokens
+		for i := range in.Messages {
+			if m := &in.Messages[i]; fixed(m) {
+				left -= m.Tokens
+			}
+		}
+		first := len(in.Messages) - 1
+		for first > 3 && left >= in.Messages[first-1].Tokens+in.Messages[first-2].Tokens {
+			left -= in.Messages[first-1].Tokens + in.Messages[first-2].Tokens
+			first -= 2
+		}
+		keep := make(map[string]bool)
+		for i := first; i < len(in.Messages); i++ {
+			keep[in.Messages[i].ID] = true
+		}
+		return keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || keep[m.ID] })(in)
+	})
+	obs := &fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 200)})}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill), LedgerTokens: -1}), request(1200, chat(90))).Report
+	if r.Strategy != "delegate" || len(r.Inserted) != 2 || r.TokensAfter > r.Target {
+		t.Errorf("strategy %s, inserted %v, %d of %d, failures %v", r.Strategy, r.Inserted, r.TokensAfter, r.Target, r.Failures)
+	}
+}
+
+// brokenMemory takes nothing.
+type brokenMemory struct{}
+
+func (brokenMemory) Set(context.Context, string, string, string) error {
+	return errors.New("disk full")
+}
+
+// TestRetainFailuresAreTold, whichever hook retained.
+func TestRetainFailuresAreTold(t *testing.T) {
+	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		p := &fakePlugin{name: "obs"}
+		if hook == abi.HookPreCompact {
+			p.pre = answers(&abi.Output{Retain: []string{"a", "b"}})
+		} else {
+			p.post = answers(&abi.Output{Retain: []string{"a", "b"}})
+		}
+		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}), request(400, chat(60))).Report
+		if len(r.Failures) != 1 || r.Failures[0].Op != "retain" || r.Failures[0].Plugin != "obs" {
+			t.Errorf("%s: failures %v", hook, r.Failures)
+		}
+	}
+}
+
 // TestK10PinsOfPlugins: pins of messages that are not there are told, and pins
 // that would leave nothing to do are not taken.
 func TestK10PinsOfPlugins(t *testing.T) {

@@ -17,6 +17,10 @@ import (
 func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned []bool) *abi.Input {
 	source := abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
 	room := p.room(p.view(), p.limits, source)
+	reserved := p.req.Overhead + room.note
+	if p.hooks.HasObservers() {
+		reserved += room.inject
+	}
 	in := &abi.Input{
 		ABI: abi.Version, Call: p.callID(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
@@ -24,7 +28,7 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned
 			Upper: p.opts.Upper, Lower: p.opts.Lower, DryRun: p.req.DryRun, Instructions: p.req.Instructions,
 		},
 		Budget: abi.Budget{
-			TargetTokens:  max(0, p.limits.target-p.req.Overhead-room.note),
+			TargetTokens:  max(0, p.limits.target-reserved),
 			SummaryTokens: max(0, room.inject-firewall.FrameTokens(abi.KindInjected, source, p.opts.Counter)),
 		},
 		Messages: make([]abi.InputMessage, len(msgs)),
@@ -63,23 +67,21 @@ func (p *pass) pinnedIn(msgs []abi.Message) []bool {
 	return pinned
 }
 
-// remember stores what plugins retain, but for a dry run.
-func (p *pass) remember(ctx context.Context, facts []hooks.Fact) {
+// remember stores what plugins retain, but for a dry run, and returns what
+// could not be stored.
+func (p *pass) remember(ctx context.Context, facts []hooks.Fact) []*abi.Error {
 	p.facts = append(p.facts, facts...)
-	if !p.req.DryRun {
-		p.report.Failures = append(p.report.Failures, p.retain(ctx, p.req.Session, p.now, facts)...)
+	if p.req.DryRun {
+		return nil
 	}
+	return p.retain(ctx, p.req.Session, p.now, facts)
 }
 
 func (p *pass) blankReport() Report {
-	before := p.req.Overhead
-	for i := range p.originals {
-		before += p.opts.Counter.Message(&p.originals[i])
-	}
 	return Report{
 		Window: p.limits.window, ContextWindow: p.req.Session.ContextWindow, Model: p.req.Session.Model,
 		Upper: p.opts.Upper, Lower: p.opts.Lower, Target: p.limits.target, DryRun: p.req.DryRun,
-		TokensBefore: before, MessagesBefore: len(p.originals),
+		TokensBefore: p.before, MessagesBefore: len(p.originals),
 	}
 }
 

@@ -30,7 +30,8 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
 	if !p.worthTrying() {
-		return p.unchanged(abi.ReasonNothingToSupersede), nil
+		result := p.unchanged(abi.ReasonNothingToSupersede)
+		return result, p.exceedsWindow(result)
 	}
 	pre := p.preCompact(ctx)
 	verdict := p.plan(pre)
@@ -67,7 +68,8 @@ type pass struct {
 	originals []abi.Message // as they came
 	messages  []abi.Message // after pruning
 	tokens    []int
-	total     int
+	before    int // tokens of the request as it came
+	total     int // and now
 	pinned    []bool
 	report    Report
 	hookTimes []hooks.Outcome
@@ -104,6 +106,7 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 	if p.limits, err = c.limits(req, p.total); err != nil {
 		return nil, err
 	}
+	p.before = p.total
 	p.pinned = abi.Pinned(req.Messages, c.opts.AlwaysKeep...)
 	p.report = p.blankReport()
 	return p, nil
@@ -171,7 +174,7 @@ func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
 	}
 	pre := p.hooks.Pre(ctx, p.hookInput(abi.HookPreCompact, p.messages, p.tokens, p.pinned))
 	p.pin(pre)
-	p.remember(ctx, pre.Retained)
+	p.report.Failures = append(p.report.Failures, p.remember(ctx, pre.Retained)...)
 	return pre
 }
 
@@ -255,11 +258,11 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 		in.Record.Success = false
 	}
 	post := p.hooks.Post(ctx, in)
-	p.remember(ctx, post.Retained)
+	unstored := p.remember(ctx, post.Retained)
 	r := &result.Report
 	r.Hooks = append(r.Hooks, post.Outcomes...)
 	r.Retained = p.facts
-	r.Failures = append(r.Failures, post.Failures...)
+	r.Failures = append(append(r.Failures, post.Failures...), unstored...)
 }
 
 func canceled(ctx context.Context) error {

@@ -66,11 +66,11 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	gone, cost := p.originalsOf(plan.Supersede)
 	names := ledger.Build(gone)
 	budget := min(r.ledger, cost/2)
-	base := append(plan.Insert, p.injected...)
+	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
 		text, ledgerTokens := p.note(plan.Summary, names, budget)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
-		verdict, err := firewall.Apply(p.firewallCase(), plan)
+		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
 		if ledgerTokens > 0 && missed {
 			budget = ledgerTokens / 2

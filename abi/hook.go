@@ -111,7 +111,8 @@ const (
 // Budget is what a compaction has to fit into, in tokens.
 type Budget struct {
 	// TargetTokens is what the message list a compactor returns may cost, its
-	// summary included. The host's own frame and ledger are already taken off.
+	// summary included. The host's own frame and ledger are already taken off,
+	// and so is what observers may inject.
 	TargetTokens int `json:"target_tokens"`
 	// SummaryTokens is what a summary or an injection may cost.
 	SummaryTokens int `json:"summary_tokens"`

@@ -81,6 +81,11 @@ func (d *Dispatcher) Empty(h abi.Hook) bool {
 	return !slices.ContainsFunc(d.all, func(p Plugin) bool { return handles(p, h) })
 }
 
+// HasObservers reports whether observers take part before a compaction.
+func (d *Dispatcher) HasObservers() bool {
+	return slices.ContainsFunc(d.observers, func(p Plugin) bool { return handles(p, abi.HookPreCompact) })
+}
+
 // HasCompactor reports whether a compactor takes part.
 func (d *Dispatcher) HasCompactor() bool {
 	return d.compactor != nil && handles(d.compactor, abi.HookPreCompact)

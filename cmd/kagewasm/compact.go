@@ -21,23 +21,22 @@ import (
 // compactFlags are the flags of compact, as they are typed.
 type compactFlags struct {
 	pluginFlags
-	format, to          string
-	model               string
-	window              int
-	strategy            string
-	plugins             []string
-	upper, lower        float64
-	force, dryRun       bool
-	target              int
-	ledgerTokens        int
-	overhead            int
-	instructions        string
-	noPrune             bool
-	out, report         string
-	asJSON, quiet       bool
-	targetSet, upperSet bool
-	lowerSet, ledgerSet bool
-	windowSet           bool
+	format, to    string
+	model         string
+	window        int
+	strategy      string
+	plugins       []string
+	upper, lower  float64
+	force, dryRun bool
+	target        int
+	ledgerTokens  int
+	overhead      int
+	instructions  string
+	noPrune       bool
+	out, report   string
+	asJSON, quiet bool
+	// given reports whether a flag was typed.
+	given func(flag string) bool
 }
 
 func newCompact(e env) *cobra.Command {
@@ -57,9 +56,7 @@ person, to standard error.`,
   kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			changed := c.Flags().Changed
-			f.targetSet, f.upperSet, f.lowerSet = changed("target"), changed("upper"), changed("lower")
-			f.ledgerSet, f.windowSet = changed("ledger-tokens"), changed("window")
+			f.given = c.Flags().Changed
 			return f.run(c.Context(), e, args[0])
 		},
 	}
@@ -74,7 +71,7 @@ person, to standard error.`,
 	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to (with --upper alone: the same share of it)")
 	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
 	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
-	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, at most 4,000); 0 writes none")
+	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, 150 to 4,000); 0 writes none")
 	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")
 	fs.StringVar(&f.instructions, "instructions", "", "what the compaction should keep in view, for plugins")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
@@ -165,23 +162,20 @@ func (f *compactFlags) resolve(s *transcript.Session) tokens.Model {
 	if name == "" {
 		name = s.Model
 	}
-	if !f.windowSet {
-		return tokens.Default().Resolve(name)
-	}
-	window := f.window
 	m := tokens.Default().Resolve(name)
-	m.ContextWindow = &window
+	if f.given("window") {
+		m.ContextWindow = &f.window
+	}
 	return m
 }
 
 // check finds what makes no sense before anything is read or run.
 func (f *compactFlags) check(path string) error {
 	for _, t := range []struct {
-		set   bool
 		name  string
 		value float64
-	}{{f.upperSet, "upper", f.upper}, {f.lowerSet, "lower", f.lower}} {
-		if t.set && !(t.value > 0 && t.value <= 1) {
+	}{{"upper", f.upper}, {"lower", f.lower}} {
+		if f.given(t.name) && !(t.value > 0 && t.value <= 1) {
 			return usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
 		}
 	}
@@ -191,7 +185,7 @@ func (f *compactFlags) check(path string) error {
 		}
 	}
 	switch {
-	case f.windowSet && f.window <= 0:
+	case f.given("window") && f.window <= 0:
 		return usagef("--window %d: give the context window in tokens", f.window)
 	case f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0:
 		return usagef("--overhead, --target and --ledger-tokens cannot be negative")
@@ -208,13 +202,13 @@ func (f *compactFlags) check(path string) error {
 func (f *compactFlags) options(ctx context.Context, e env, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
 	opts := kagewasm.Options{Counter: counter, Strategy: f.strategy, LedgerTokens: f.ledgerTokens}
 	opts.Prune.Off = f.noPrune
-	if f.ledgerSet && f.ledgerTokens == 0 {
+	if f.given("ledger-tokens") && f.ledgerTokens == 0 {
 		opts.LedgerTokens = -1
 	}
-	if f.upperSet {
+	if f.given("upper") {
 		opts.Upper = f.upper
 	}
-	if f.lowerSet {
+	if f.given("lower") {
 		opts.Lower = f.lower
 	}
 	if len(f.plugins) == 0 {
@@ -251,7 +245,7 @@ func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Mode
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
 		Instructions: f.instructions, Commit: sink.commit,
 	}
-	if f.targetSet {
+	if f.given("target") {
 		req.Target = &f.target
 	}
 	return req

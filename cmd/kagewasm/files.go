@@ -13,7 +13,8 @@ import (
 
 // checkPaths refuses to overwrite what was read.
 func (f *compactFlags) checkPaths(in string) error {
-	for flag, path := range map[string]string{"--out": f.out, "--report": f.report} {
+	for _, to := range [][2]string{{"--out", f.out}, {"--report", f.report}} {
+		flag, path := to[0], to[1]
 		if path == "" {
 			continue
 		}
