@@ -67,6 +67,8 @@ const (
 	CodeExceedsWindow Code = "exceeds_window"
 	// CodeModel: a model call failed.
 	CodeModel Code = "model"
+	// CodeNetwork: a host could not be reached, or broke off.
+	CodeNetwork Code = "network"
 	// CodeCommit: the result could not be stored.
 	CodeCommit Code = "commit"
 	// CodeInternal: a fault of the host itself.

@@ -31,6 +31,8 @@ const (
 	OpTokensCount    Op = "tokens.count"       // TokensRequest -> TokensResponse
 	OpMessagesGet    Op = "messages.get"       // MessagesRequest -> MessagesResponse
 	OpRequestCompact Op = "compaction.request" // CompactionRequest -> null
+	OpHTTP           Op = "http"               // HTTPRequest -> HTTPResponse
+	OpModelComplete  Op = "model.complete"     // ModelRequest -> ModelResponse
 )
 
 // HostResponse is the envelope of every response: either the result or an

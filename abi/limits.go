@@ -18,6 +18,17 @@ type Limits struct {
 	ErrorBytes int `json:"error_bytes,omitempty"`
 	// HostCalls is how many host_calls are allowed. Default 10,000.
 	HostCalls int `json:"host_calls,omitempty"`
+	// HostCallBytes is what all requests and responses of host calls may hold
+	// together. Default 64 MiB.
+	HostCallBytes int `json:"host_call_bytes,omitempty"`
+	// HTTPRequests is how many HTTP requests are allowed, each redirect being
+	// one. Default 16.
+	HTTPRequests int `json:"http_requests,omitempty"`
+	// HTTPBytes is how long the body of one request, or of one response, may
+	// be. Default 1 MiB.
+	HTTPBytes int `json:"http_bytes,omitempty"`
+	// ModelCalls is how many completions are allowed. Default 8.
+	ModelCalls int `json:"model_calls,omitempty"`
 	// Fuel is the budget of executed instructions, by weight. Default: none
 	// but the clock.
 	Fuel int64 `json:"fuel,omitempty"`
@@ -32,6 +43,11 @@ func DefaultLimits() Limits {
 		LogBytes:    64 << 10,
 		ErrorBytes:  4 << 10,
 		HostCalls:   10_000,
+
+		HostCallBytes: 64 << 20,
+		HTTPRequests:  16,
+		HTTPBytes:     1 << 20,
+		ModelCalls:    8,
 	}
 }
 
@@ -40,6 +56,8 @@ func (l *Limits) fields(m *Limits) [][2]*int {
 	return [][2]*int{
 		{&l.TimeoutMS, &m.TimeoutMS}, {&l.MemoryMB, &m.MemoryMB}, {&l.OutputBytes, &m.OutputBytes},
 		{&l.LogBytes, &m.LogBytes}, {&l.ErrorBytes, &m.ErrorBytes}, {&l.HostCalls, &m.HostCalls},
+		{&l.HostCallBytes, &m.HostCallBytes}, {&l.HTTPRequests, &m.HTTPRequests}, {&l.HTTPBytes, &m.HTTPBytes},
+		{&l.ModelCalls, &m.ModelCalls},
 	}
 }
 
@@ -72,7 +90,8 @@ func (l Limits) Lower(m Limits) Limits {
 
 // negative names a limit that is less than nothing, or returns "".
 func (l Limits) negative() string {
-	names := []string{"timeout_ms", "memory_mb", "output_bytes", "log_bytes", "error_bytes", "host_calls"}
+	names := []string{"timeout_ms", "memory_mb", "output_bytes", "log_bytes", "error_bytes", "host_calls",
+		"host_call_bytes", "http_requests", "http_bytes", "model_calls"}
 	for i, f := range l.fields(&l) {
 		if *f[0] < 0 {
 			return names[i]

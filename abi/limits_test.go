@@ -64,7 +64,8 @@ func TestLimitsNeverRaise(t *testing.T) {
 			n := rapid.IntRange(low, 1000)
 			return abi.Limits{
 				TimeoutMS: n.Draw(t, label), MemoryMB: n.Draw(t, label), OutputBytes: n.Draw(t, label), LogBytes: n.Draw(t, label),
-				ErrorBytes: n.Draw(t, label), HostCalls: n.Draw(t, label), Fuel: int64(n.Draw(t, label)),
+				ErrorBytes: n.Draw(t, label), HostCalls: n.Draw(t, label),
+				HostCallBytes: n.Draw(t, label), HTTPRequests: n.Draw(t, label), HTTPBytes: n.Draw(t, label), ModelCalls: n.Draw(t, label), Fuel: int64(n.Draw(t, label)),
 			}
 		}
 		host, wish := draw("host", 1), draw("wish", -10)

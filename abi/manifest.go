@@ -30,8 +30,8 @@ const (
 
 // Manifest is what a plugin says about itself. Unknown fields are errors.
 type Manifest struct {
-	// Name is lower case letters, digits, "-" and "_", at most 64, and is the
-	// plugin's namespace for stored data.
+	// Name is lower case letters, digits, "-" and "_", at most 64. Stored data
+	// lies under it.
 	Name        string `json:"name"`
 	Version     string `json:"version"`
 	ABI         int    `json:"abi"`
@@ -49,7 +49,8 @@ type Manifest struct {
 	// Capabilities the plugin asks for, with a reason each. Nothing is granted
 	// by asking.
 	Capabilities map[Capability]Request `json:"capabilities,omitempty"`
-	// Secrets are names of values that the operator provides by reference.
+	// Secrets are names of values that the operator provides. They reach the
+	// headers of http requests (see [HTTPRequest]) and never the plugin.
 	Secrets []string `json:"secrets,omitempty"`
 	// Limits lower the host's own.
 	Limits Limits `json:"limits,omitzero"`
@@ -82,7 +83,9 @@ var Capabilities = []Capability{CapKV, CapHTTP, CapModel, CapCompactionRequest, 
 type Request struct {
 	// Reason is shown to the operator who is asked to grant it.
 	Reason string `json:"reason"`
-	// Hosts are the hosts of an http request, each with an optional port.
+	// Hosts are where an http request goes: HOST or HOST:PORT for https,
+	// http://HOST:PORT for what is not encrypted. The operator who grants
+	// decides, and may grant other ones.
 	Hosts []string `json:"hosts,omitempty"`
 }
 

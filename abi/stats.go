@@ -13,6 +13,14 @@ type CallStats struct {
 	OutputBytes     int   `json:"output_bytes"`
 	// HostCalls counts the host calls by op.
 	HostCalls map[Op]int `json:"host_calls,omitempty"`
+	// HostCallBytes is what their requests and responses held.
+	HostCallBytes int64 `json:"host_call_bytes,omitempty"`
+	// HTTPRequests counts the HTTP requests sent, redirects included, and
+	// HTTPBytes what their bodies held, both ways.
+	HTTPRequests int   `json:"http_requests,omitempty"`
+	HTTPBytes    int64 `json:"http_bytes,omitempty"`
+	// Model is what completions cost; nil where there was none.
+	Model *ModelUsage `json:"model,omitempty"`
 	// Logs are the lines the guest logged, oldest first; LogsDropped is how
 	// many were over the limit.
 	Logs        []LogRequest `json:"logs,omitempty"`
@@ -20,4 +28,13 @@ type CallStats struct {
 	// Warnings are things that were wrong and did no harm, such as output
 	// fields the host does not know.
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// ModelUsage is what the completions of one call took.
+type ModelUsage struct {
+	Calls        int `json:"calls"`
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	// Cost in US dollars, as far as the host knows the prices.
+	Cost float64 `json:"cost,omitempty"`
 }

@@ -17,7 +17,7 @@ import (
 
 // KV is a folder of real files, a folder for each namespace in it and a file
 // for each key: the key facts/x.md is a markdown file that a person can read,
-// edit, add and delete. A namespace is the name of a plugin.
+// edit, add and delete. [abi.ValidNamespace] says what names a namespace.
 //
 // It is safe for concurrent use, in several processes too: a value is written
 // whole or not at all, is on the disk when Set returns, and the last writer

@@ -88,8 +88,8 @@ func checkCall(ctx context.Context, op, ns, key string) error {
 		}
 		return &abi.Error{Code: code, Op: "kv." + op, Message: err.Error(), Err: err}
 	}
-	if !abi.ValidName(ns) {
-		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns), "use lower case letters, digits, - and _, at most 64")
+	if !abi.ValidNamespace(ns) {
+		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns), "use a plugin's namespace, as abi.ValidNamespace says")
 	}
 	if op == "list" {
 		return nil

@@ -63,6 +63,30 @@ func (c *Call) RequestCompaction(instructions string) error {
 	return c.do(abi.OpRequestCompact, abi.CompactionRequest{Instructions: instructions}, nil)
 }
 
+// HTTP sends a request to a host that the operator granted; it needs the
+// capability http. A response of any status is no error. Errors are
+// [abi.Error]: CodeDenied for a host that is not granted, CodeQuota over a
+// limit, CodeDeadline where it took too long, CodeNetwork where nobody
+// answered.
+func (c *Call) HTTP(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+	var resp abi.HTTPResponse
+	if err := c.do(abi.OpHTTP, r, &resp); err != nil {
+		return nil, err
+	}
+	return &resp, nil
+}
+
+// Complete asks a model, at the operator's cost; it needs the capability
+// model. Errors are [abi.Error]: CodeDenied, CodeQuota, or CodeModel where the
+// model did not answer.
+func (c *Call) Complete(r abi.ModelRequest) (*abi.ModelResponse, error) {
+	var resp abi.ModelResponse
+	if err := c.do(abi.OpModelComplete, r, &resp); err != nil {
+		return nil, err
+	}
+	return &resp, nil
+}
+
 // do runs op. The error is an *abi.Error: the host's own, or CodeInternal
 // where the two do not understand each other.
 func (c *Call) do(op abi.Op, request, result any) error {

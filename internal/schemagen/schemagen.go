@@ -54,6 +54,10 @@ var Documents = []Document{
 	{Name: "tokens_response", Title: "Result of tokens.count", Value: abi.TokensResponse{}, Host: true},
 	{Name: "messages_request", Title: "Request of messages.get", Value: abi.MessagesRequest{}},
 	{Name: "messages_response", Title: "Result of messages.get", Value: abi.MessagesResponse{}, Host: true},
+	{Name: "http_request", Title: "Request of http", Value: abi.HTTPRequest{}},
+	{Name: "http_response", Title: "Result of http", Value: abi.HTTPResponse{}, Host: true},
+	{Name: "model_request", Title: "Request of model.complete", Value: abi.ModelRequest{}},
+	{Name: "model_response", Title: "Result of model.complete", Value: abi.ModelResponse{}, Host: true},
 	{Name: "compaction_request", Title: "Request of compaction.request", Value: abi.CompactionRequest{}},
 }
 

@@ -67,6 +67,7 @@ func (b *builder) part() *schema {
 var closed = map[string]bool{
 	"Output": true, "CompactionRequest": true, "Manifest": true, "Request": true, "Limits": true, "Knob": true,
 	"LogRequest": true, "KVRequest": true, "TokensRequest": true, "MessagesRequest": true,
+	"HTTPRequest": true, "ModelRequest": true, "ModelMessage": true,
 }
 
 // tweak adds to a definition what its Go type does not say.

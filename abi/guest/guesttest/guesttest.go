@@ -24,7 +24,7 @@ import (
 
 // Host is a host in memory: stored data in a map, log lines and compaction
 // requests recorded, tokens estimated, any op made to fail. The zero value is
-// ready and grants everything.
+// ready and grants everything but the network and a model.
 type Host = memhost.Host
 
 // Plugin calls the handlers of a guest.Plugin as a host would: the input goes

@@ -13,7 +13,7 @@ import (
 )
 
 // Host answers host calls from memory. The zero value is ready and grants
-// everything. Set the fields between calls; methods are safe for concurrent
+// everything but the network and a model, which HTTP and Model stand in for. Set the fields between calls; methods are safe for concurrent
 // use.
 type Host struct {
 	// KV is the stored data, by key. Made when first needed.
@@ -24,6 +24,9 @@ type Host struct {
 	Fail map[abi.Op]*abi.Error
 	// Count counts tokens. Default: a token for every 4 bytes.
 	Count func(text string) int
+	// HTTP answers http, and Model model.complete. Nil: they are denied.
+	HTTP  func(abi.HTTPRequest) (*abi.HTTPResponse, error)
+	Model func(abi.ModelRequest) (*abi.ModelResponse, error)
 
 	// Logs, Requests and Calls record what was asked, oldest first.
 	Logs     []abi.LogRequest
@@ -69,6 +72,10 @@ func (h *Host) answer(op abi.Op, request []byte) (any, error) {
 		})
 	case abi.OpMessagesGet:
 		return h.messages(request)
+	case abi.OpHTTP:
+		return ask(op, request, h.HTTP)
+	case abi.OpModelComplete:
+		return ask(op, request, h.Model)
 	case abi.OpKVGet, abi.OpKVSet, abi.OpKVDelete, abi.OpKVList:
 		return h.kv(op, request)
 	}
@@ -82,6 +89,18 @@ func decode[T any](request []byte, then func(T)) error {
 	}
 	then(v)
 	return nil
+}
+
+// ask answers by a function of the test's.
+func ask[Q, A any](op abi.Op, request []byte, answer func(Q) (*A, error)) (any, error) {
+	if answer == nil {
+		return nil, &abi.Error{Code: abi.CodeDenied, Op: string(op), Message: "this host has none"}
+	}
+	var q Q
+	if err := decode(request, func(v Q) { q = v }); err != nil {
+		return nil, err
+	}
+	return answer(q)
 }
 
 func (h *Host) count(text string) int {

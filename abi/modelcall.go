@@ -1,0 +1,31 @@
+package abi
+
+// ModelRequest is the request of model.complete. It needs the capability
+// model.
+type ModelRequest struct {
+	// Model is an alias of the operator's configuration. Default: the model
+	// the operator chose for plugins.
+	Model  string `json:"model,omitempty"`
+	System string `json:"system,omitempty"`
+	// Prompt is what the user says. Either it or Messages is given.
+	Prompt string `json:"prompt,omitempty"`
+	// Messages is a whole conversation, oldest first.
+	Messages []ModelMessage `json:"messages,omitempty"`
+	// MaxTokens bounds the answer. 0 leaves it to the host.
+	MaxTokens int `json:"max_tokens,omitempty"`
+}
+
+// ModelMessage is one message of a [ModelRequest]. Role is user or assistant.
+type ModelMessage struct {
+	Role    Role   `json:"role"`
+	Content string `json:"content"`
+}
+
+// ModelResponse answers model.complete.
+type ModelResponse struct {
+	Text         string `json:"text"`
+	InputTokens  int    `json:"input_tokens"`
+	OutputTokens int    `json:"output_tokens"`
+	// Cost in US dollars; 0 where the host does not know the price.
+	Cost float64 `json:"cost,omitempty"`
+}
