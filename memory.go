@@ -12,10 +12,29 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-// Memory stores texts by namespace and key; the namespace of a plugin is its
-// name. Package store has implementations.
+// Memory stores texts by namespace and key; see [Namespacer]. Package store has
+// implementations.
 type Memory interface {
 	Set(ctx context.Context, namespace, key, value string) error
+}
+
+// Namespacer is what a plugin of Options.Plugins may be: it says where in the
+// Memory its data for an agent lies, so that what the host stores for it and
+// what it stores itself lie together. runtime.Plugin is one. The namespace of
+// any other plugin is its name, with the agent's part as
+// [abi.AgentNamespace] has it.
+type Namespacer interface {
+	Namespace(ctx context.Context, agentPath string) (string, error)
+}
+
+// namespace is where a plugin's facts for an agent go.
+func (c *Compactor) namespace(ctx context.Context, plugin, agentPath string) (string, error) {
+	for _, p := range c.opts.Plugins {
+		if n, ok := p.(Namespacer); ok && p.Manifest().Name == plugin {
+			return n.Namespace(ctx, agentPath)
+		}
+	}
+	return abi.AgentNamespace(plugin, agentPath), nil
 }
 
 // retainedFact is a fact as it is stored, with where it came from.
@@ -43,12 +62,7 @@ func (c *Compactor) retain(ctx context.Context, s abi.Session, now string, facts
 		if text == "" {
 			continue
 		}
-		value, err := json.MarshalIndent(retainedFact{Text: text, Session: s.ID, Agent: s.AgentPath, Call: f.Call, Time: now}, "", "  ")
-		if err == nil {
-			sum := sha256.Sum256([]byte(text))
-			err = c.opts.Memory.Set(ctx, f.Plugin, abi.RetainedPrefix+hex.EncodeToString(sum[:8])+".json", string(value))
-		}
-		if err != nil {
+		if err := c.retainOne(ctx, f.Plugin, retainedFact{Text: text, Session: s.ID, Agent: s.AgentPath, Call: f.Call, Time: now}); err != nil {
 			e := *abi.AsError(err)
 			e.Op, e.Plugin = "retain", f.Plugin
 			failed[f.Plugin] = true // one line for all that follow
@@ -56,4 +70,17 @@ func (c *Compactor) retain(ctx context.Context, s abi.Session, now string, facts
 		}
 	}
 	return failures
+}
+
+func (c *Compactor) retainOne(ctx context.Context, plugin string, fact retainedFact) error {
+	value, err := json.MarshalIndent(fact, "", "  ")
+	if err != nil {
+		return err
+	}
+	ns, err := c.namespace(ctx, plugin, fact.Agent)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(fact.Text))
+	return c.opts.Memory.Set(ctx, ns, abi.RetainedPrefix+hex.EncodeToString(sum[:8])+".json", string(value))
 }

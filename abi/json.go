@@ -17,7 +17,7 @@ import (
 //
 // known are keys that may appear in no other spelling: {"ID":"x"} is refused
 // where "id" is known. Keys below a field the ABI does not define (meta, raw,
-// config, arguments, content, default) are free: there only the same key twice
+// config, arguments, content, default, headers) are free: there only the same key twice
 // is refused.
 //
 // It runs in linear time, several times faster than json.Valid, and allocates
@@ -46,7 +46,7 @@ func checkJSON(doc []byte, known map[string]bool, free bool) error {
 // opaque reports whether key is a field whose value the ABI does not define.
 func opaque(key []byte) bool {
 	switch string(key) {
-	case "meta", "raw", "config", "arguments", "content", "default":
+	case "meta", "raw", "config", "arguments", "content", "default", "headers":
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/egress"
 )
 
 // call is the state of one call of a plugin: what the guest is given, what it
@@ -43,9 +44,16 @@ type call struct {
 	kv        overlay
 	request   *abi.CompactionRequest
 
+	web         *egress.Session // nil until the first HTTP request
+	httpStatus  int             // of the last one over the Extism ABI
+	httpHeaders map[string]string
+	model       *abi.ModelUsage
+
 	hostCalls map[abi.Op]int
 	calls     int
+	hostBytes int64
 	warnings  []string
+	told      bool // that its name is another module's
 	ticks     uint
 	// cause is why the host stopped the guest. The first one counts.
 	cause *abi.Error
@@ -116,10 +124,18 @@ func (c *call) error(code abi.Code, message string) *abi.Error {
 func (c *call) stats() abi.CallStats {
 	c.stdout.flush()
 	c.stderr.flush()
+	var web egress.Usage
+	if c.web != nil {
+		web = c.web.Used()
+	}
 	return abi.CallStats{
 		PeakMemoryBytes: c.memory.peak,
 		InputBytes:      len(c.input),
 		HostCalls:       c.hostCalls,
+		HostCallBytes:   c.hostBytes,
+		HTTPRequests:    web.Requests,
+		HTTPBytes:       web.Bytes,
+		Model:           c.model,
 		Logs:            c.logs.lines,
 		LogsDropped:     c.logs.dropped,
 		Warnings:        c.warnings,

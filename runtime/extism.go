@@ -12,8 +12,8 @@ import (
 
 // extismFuncs are the calls of the Extism ABI, as its kernel and SDK define
 // them, with these differences: an access that is not inside the memory of the
-// call stops the guest, variables live as long as the call, and HTTP is
-// denied.
+// call stops the guest, variables live as long as the call, and HTTP goes where
+// the operator grants it.
 var extismFuncs = []hostFunc{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *call, stack []uint64) {
 		c.tick(ctx)
@@ -89,11 +89,9 @@ var extismFuncs = []hostFunc{
 	{"config_get", "(i64)->i64", configGet},
 	{"var_get", "(i64)->i64", varGet},
 	{"var_set", "(i64,i64)", varSet},
-	{"http_request", "(i64,i64)->i64", func(ctx context.Context, c *call, _ []uint64) {
-		c.stop(abi.CodeDenied, "http_request: plugins have no network", "")
-	}},
-	{"http_status_code", "()->i32", func(ctx context.Context, c *call, stack []uint64) { stack[0] = 0 }},
-	{"http_headers", "()->i64", func(ctx context.Context, c *call, stack []uint64) { stack[0] = 0 }},
+	{"http_request", "(i64,i64)->i64", httpRequest},
+	{"http_status_code", "()->i32", httpStatus},
+	{"http_headers", "()->i64", httpHeaders},
 	{"get_log_level", "()->i32", func(ctx context.Context, c *call, stack []uint64) { stack[0] = extismDebug }},
 	{"log_trace", "(i64)", logAt(abi.LogDebug)},
 	{"log_debug", "(i64)", logAt(abi.LogDebug)},

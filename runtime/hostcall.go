@@ -21,6 +21,8 @@ var ops = map[abi.Op]op{
 	abi.OpTokensCount:    typed((*call).countTokens),
 	abi.OpMessagesGet:    typed((*call).messages),
 	abi.OpRequestCompact: typed((*call).requestCompaction),
+	abi.OpHTTP:           typed((*call).http),
+	abi.OpModelComplete:  typed((*call).complete),
 }
 
 const (
@@ -61,6 +63,9 @@ func (c *call) hostCall(ctx context.Context, name, request []byte) []byte {
 	if err == nil && int64(len(resp.Result)) > c.memory.limit {
 		err = &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a response of %d bytes does not fit the memory of the call", len(resp.Result))}
 	}
+	if err == nil {
+		err = c.carry(len(resp.Result))
+	}
 	if err != nil {
 		resp = abi.HostResponse{Error: c.opError(name, err)}
 	}
@@ -73,23 +78,43 @@ func (c *call) hostCall(ctx context.Context, name, request []byte) []byte {
 }
 
 func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
+	run, ok := ops[abi.Op(name)]
+	counted := opUnknown
+	if ok {
+		counted = abi.Op(name)
+	}
+	if err := c.admit(counted, len(request)); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
+	}
+	return run(ctx, c, request)
+}
+
+// admit counts a host call and its request, or says which limit is used up.
+func (c *call) admit(op abi.Op, request int) error {
 	if c.calls >= c.limits.HostCalls {
-		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d host calls", c.limits.HostCalls), Hint: "raise limits.host_calls for this plugin"}
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d host calls", c.limits.HostCalls), Hint: "raise limits.host_calls for this plugin"}
 	}
 	c.calls++
 	if c.hostCalls == nil {
 		c.hostCalls = make(map[abi.Op]int)
 	}
-	run, ok := ops[abi.Op(name)]
-	if !ok {
-		c.hostCalls[opUnknown]++
-		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
+	c.hostCalls[op]++
+	if request > maxRequestBytes {
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a request of %d bytes, %d allowed", request, maxRequestBytes)}
 	}
-	c.hostCalls[abi.Op(name)]++
-	if len(request) > maxRequestBytes {
-		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a request of %d bytes, %d allowed", len(request), maxRequestBytes)}
+	return c.carry(request)
+}
+
+// carry counts bytes that cross between guest and host in host calls.
+func (c *call) carry(n int) error {
+	if int64(n) > int64(c.limits.HostCallBytes)-c.hostBytes {
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d bytes in host calls", c.limits.HostCallBytes), Hint: "raise limits.host_call_bytes for this plugin"}
 	}
-	return run(ctx, c, request)
+	c.hostBytes += int64(n)
+	return nil
 }
 
 // opError is the error a guest gets to see: of an *abi.Error the code and the
@@ -128,19 +153,6 @@ func (c *call) log(_ context.Context, r abi.LogRequest) (any, error) {
 	}
 	c.logs.add(r.Level, []byte(r.Message))
 	return nil, nil
-}
-
-func (c *call) countTokens(ctx context.Context, r abi.TokensRequest) (any, error) {
-	counter := c.plugin.runtime.counter
-	if counter == nil {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host does not count tokens"}
-	}
-	counts := make([]int, len(r.Texts))
-	for i, text := range r.Texts {
-		c.check(ctx)
-		counts[i] = counter.Text(text)
-	}
-	return abi.TokensResponse{Counts: counts}, nil
 }
 
 func (c *call) messages(ctx context.Context, r abi.MessagesRequest) (any, error) {

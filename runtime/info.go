@@ -45,7 +45,9 @@ type CapabilityInfo struct {
 	Asked   bool           `json:"asked"`
 	Granted bool           `json:"granted"`
 	Reason  string         `json:"reason,omitempty"`
-	Hosts   []string       `json:"hosts,omitempty"`
+	// Hosts are the origins the plugin asks for, GrantedHosts those it gets.
+	Hosts        []string `json:"hosts,omitempty"`
+	GrantedHosts []string `json:"granted_hosts,omitempty"`
 }
 
 // Info describes the plugin. Texts of the module are safe to print, but for
@@ -69,9 +71,11 @@ func (p *Plugin) Info() Info {
 	for _, c := range abi.Capabilities {
 		req, asked := m.Capabilities[c]
 		if granted := p.grants.Allows(c); asked || granted {
-			info.Capabilities = append(info.Capabilities, CapabilityInfo{
-				Name: c, Asked: asked, Granted: granted, Reason: abi.Defuse(req.Reason), Hosts: slices.Clone(req.Hosts),
-			})
+			row := CapabilityInfo{Name: c, Asked: asked, Granted: granted, Reason: abi.Defuse(req.Reason), Hosts: slices.Clone(req.Hosts)}
+			if c == abi.CapHTTP {
+				row.GrantedHosts = slices.Clone(p.grants.HTTP)
+			}
+			info.Capabilities = append(info.Capabilities, row)
 		}
 	}
 	return info

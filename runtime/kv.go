@@ -24,7 +24,11 @@ func (c *call) kvGet(ctx context.Context, r abi.KVRequest) (any, error) {
 		}
 		return abi.KVResponse{Found: true, Value: *value}, nil
 	}
-	value, found, err := c.plugin.runtime.kv.Get(ctx, c.namespace(), r.Key)
+	ns, err := c.namespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	value, found, err := c.plugin.runtime.kv.Get(ctx, ns, r.Key)
 	return abi.KVResponse{Found: found, Value: value}, err
 }
 
@@ -35,7 +39,11 @@ func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
 	if c.dryRun() {
 		return nil, c.overlay(r.Key, &r.Value)
 	}
-	return nil, c.plugin.runtime.kv.Set(ctx, c.namespace(), r.Key, r.Value)
+	ns, err := c.namespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.plugin.runtime.kv.Set(ctx, ns, r.Key, r.Value)
 }
 
 func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {
@@ -45,7 +53,11 @@ func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {
 	if c.dryRun() {
 		return nil, c.overlay(r.Key, nil)
 	}
-	return nil, c.plugin.runtime.kv.Delete(ctx, c.namespace(), r.Key)
+	ns, err := c.namespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.plugin.runtime.kv.Delete(ctx, ns, r.Key)
 }
 
 func (c *call) kvList(ctx context.Context, r abi.KVRequest) (any, error) {
@@ -55,7 +67,11 @@ func (c *call) kvList(ctx context.Context, r abi.KVRequest) (any, error) {
 	if len(r.Key) > abi.MaxKeyBytes || !utf8.ValidString(r.Key) || strings.ContainsFunc(r.Key, unicode.IsControl) {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "key: not the beginning of a key"}
 	}
-	keys, err := c.plugin.runtime.kv.List(ctx, c.namespace(), r.Key)
+	ns, err := c.namespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := c.plugin.runtime.kv.List(ctx, ns, r.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +128,6 @@ func (c *call) kvAllowed() error {
 	}
 	return nil
 }
-
-func (c *call) namespace() string { return c.plugin.manifest.Name }
 
 func (c *call) dryRun() bool {
 	in := c.parsedInput()

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/egress"
 )
 
 // Load loads a module. Where neither the options nor the module have a
@@ -85,7 +86,7 @@ func fileName(base string) string {
 }
 
 func (r *Runtime) load(ctx context.Context, wasm []byte, o PluginOptions, name string) (*Plugin, error) {
-	p := &Plugin{runtime: r, size: len(wasm), grants: o.Grants, done: make(chan struct{})}
+	p := &Plugin{runtime: r, size: len(wasm), grants: o.Grants, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
 	sum := sha256.Sum256(wasm)
 	p.digest = "sha256:" + hex.EncodeToString(sum[:])
 	if o.Digest != "" && !strings.EqualFold(o.Digest, p.digest) {
@@ -154,6 +155,9 @@ func (p *Plugin) configure(o PluginOptions) (err error) {
 		}
 	}
 	p.redact = newRedactor(o.Secrets)
+	if p.web, err = egress.New(egress.Options{Grants: o.Grants.HTTP, Secrets: o.Secrets}); err != nil {
+		return p.usage("", abi.AsError(err).Message)
+	}
 	exported := p.module.hooks()
 	p.hooks = exported
 	if len(p.manifest.Hooks) > 0 {

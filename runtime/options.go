@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -21,13 +20,15 @@ type Options struct {
 	KV KV
 	// Counter counts tokens for plugins. Nil: tokens.count is denied.
 	Counter abi.Counter
+	// Model completes prompts for plugins. Nil: model.complete is denied.
+	Model Model
 	// Interpreter runs guests without compiling them: slower by far, and
 	// available on every platform.
 	Interpreter bool
 }
 
 // KV is the storage of plugins: text under keys, apart for every namespace.
-// ns is the plugin's name; keys satisfy [abi.CheckKey]. Implementations are
+// ns satisfies [abi.ValidNamespace], keys satisfy [abi.CheckKey]. Implementations are
 // safe for concurrent use; their *abi.Error codes reach the plugin, any other
 // error reaches it as a mere "internal".
 type KV interface {
@@ -49,13 +50,20 @@ type PluginOptions struct {
 	// Grants are the capabilities the operator grants. They take effect where
 	// the manifest asks for them too.
 	Grants Grants
+	// Adopt lets the module go on with what other modules of its name have
+	// stored: a new version does, a stranger does not. Without it a module
+	// with another digest than theirs has a namespace of its own, and a
+	// warning says so. A module whose Digest is pinned is adopted.
+	Adopt bool
 	// Limits of each call. Zero fields are the defaults; here they can be
 	// raised, in the manifest only lowered.
 	Limits abi.Limits
 	// Config are knob values. Knobs without one have their default.
 	Config abi.Config
-	// Secrets are values the manifest asks for by name. They are cut out of
-	// everything the plugin logs or answers with an error; no call hands them
+	// Secrets are values the manifest asks for by name. The host writes them
+	// into headers of HTTP requests (see [abi.HTTPRequest]), which go to
+	// granted origins alone, and cuts them out of what comes back and of
+	// everything the plugin logs or answers with an error. No call hands them
 	// to the guest.
 	Secrets map[string]string
 	// Engine is [EngineNative] (default) or [EngineExtism].
@@ -73,54 +81,6 @@ const (
 	EngineExtism = "extism"
 )
 
-// Grants are the capabilities an operator grants a plugin. The zero value
-// grants none.
-type Grants struct {
-	KV                bool     // storage in the plugin's namespace
-	HTTP              []string // the hosts, each with an optional port
-	Model             bool     // completions at the operator's cost
-	CompactionRequest bool     // asking for a compaction
-	CompactionSummary bool     // an observer's summary or cancel
-}
-
-// Allows reports whether c is granted.
-func (g Grants) Allows(c abi.Capability) bool {
-	switch c {
-	case abi.CapKV:
-		return g.KV
-	case abi.CapHTTP:
-		return len(g.HTTP) > 0
-	case abi.CapModel:
-		return g.Model
-	case abi.CapCompactionRequest:
-		return g.CompactionRequest
-	case abi.CapCompactionSummary:
-		return g.CompactionSummary
-	}
-	return false
-}
-
-// GrantAll grants everything a manifest asks for. It is meant for authors who
-// run their own plugins.
-func GrantAll(m *abi.Manifest) Grants {
-	var g Grants
-	for c, req := range m.Capabilities {
-		switch c {
-		case abi.CapKV:
-			g.KV = true
-		case abi.CapHTTP:
-			g.HTTP = slices.Clone(req.Hosts)
-		case abi.CapModel:
-			g.Model = true
-		case abi.CapCompactionRequest:
-			g.CompactionRequest = true
-		case abi.CapCompactionSummary:
-			g.CompactionSummary = true
-		}
-	}
-	return g
-}
-
 // The bounds of what even an operator can set.
 const (
 	maxTimeout  = 24 * time.Hour
@@ -135,6 +95,7 @@ func effectiveLimits(op abi.Limits, m *abi.Manifest, g Grants) (abi.Limits, erro
 	for name, v := range map[string]int{
 		"timeout_ms": op.TimeoutMS, "memory_mb": op.MemoryMB, "output_bytes": op.OutputBytes,
 		"log_bytes": op.LogBytes, "error_bytes": op.ErrorBytes, "host_calls": op.HostCalls,
+		"host_call_bytes": op.HostCallBytes, "http_requests": op.HTTPRequests, "http_bytes": op.HTTPBytes, "model_calls": op.ModelCalls,
 	} {
 		top := math.MaxInt32
 		switch name {

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/egress"
 )
 
 // Plugin is a loaded module. It is safe for concurrent use: every call runs in
@@ -27,11 +28,14 @@ type Plugin struct {
 	module   *module
 	hooks    []abi.Hook
 	redact   *strings.Replacer
+	web      *egress.Client
 	engine   engine
 	name     string // of the engine
 	// wantsInputOffset: the module imports input_offset, so the input has to
 	// be in the arena.
 	wantsInputOffset bool
+	adopt            bool   // the name's data is this module's too
+	lineKnown        string // once it is; see namespace.go
 
 	mu     sync.Mutex
 	calls  int           // running
@@ -87,6 +91,9 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 	if err != nil {
 		c.phase = abi.PhaseOutput
 		return nil, stats, c.with(c.error(abi.CodeBadOutput, clean([]byte(err.Error()), c.limits.ErrorBytes, p.redact)), "answer with null or an object as in the abi", err)
+	}
+	if out != nil && len(out.Retain) > 0 {
+		stats.Warnings = append(stats.Warnings, c.tellNamespace(ctx)...)
 	}
 	if c.request != nil {
 		if out == nil {

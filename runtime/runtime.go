@@ -15,7 +15,9 @@ type Runtime struct {
 	cache       *diskCache
 	kv          KV
 	counter     abi.Counter
+	model       Model
 	interpreter bool
+	lines       chan struct{} // held by who looks at lines; see namespace.go
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -24,7 +26,7 @@ type Runtime struct {
 
 // New makes a runtime. The error is of code usage where the options are wrong.
 func New(ctx context.Context, o Options) (*Runtime, error) {
-	r := &Runtime{kv: o.KV, counter: o.Counter, interpreter: o.Interpreter, plugins: make(map[*Plugin]bool)}
+	r := &Runtime{kv: o.KV, counter: o.Counter, model: o.Model, interpreter: o.Interpreter, lines: make(chan struct{}, 1), plugins: make(map[*Plugin]bool)}
 	var err error
 	if r.linker, err = newLinker(ctx); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}

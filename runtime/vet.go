@@ -154,10 +154,12 @@ func cutText(s string, n int) string {
 	return s[:n]
 }
 
-func joinHooks(hooks []abi.Hook) string {
-	s := make([]string, len(hooks))
-	for i, h := range hooks {
-		s[i] = string(h)
+func joinHooks(hooks []abi.Hook) string { return joinNames(hooks) }
+
+func joinNames[T ~string](list []T) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = string(v)
 	}
 	return strings.Join(s, ", ")
 }

@@ -28,7 +28,7 @@ func newInspect(e env) *cobra.Command {
 			defer l.close(context.WithoutCancel(ctx))
 			p, err := l.load(ctx, args[0], true)
 			if err == nil {
-				err = l.unusedKnob()
+				err = l.unusedFlag()
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
@@ -87,10 +87,11 @@ func capabilityLine(p printer, c runtime.CapabilityInfo) string {
 	if len(c.Hosts) > 0 {
 		name += " " + abi.Defuse(strings.Join(c.Hosts, ", "))
 	}
+	verdict := p.paint(yellow, "denied")
 	if c.Granted {
-		return name + ": " + p.paint(green, "granted") + "  " + p.paint(dim, abi.Defuse(c.Reason))
+		verdict = p.paint(green, strings.TrimSpace("granted "+abi.Defuse(strings.Join(c.GrantedHosts, ", "))))
 	}
-	return name + ": " + p.paint(yellow, "denied") + "  " + p.paint(dim, abi.Defuse(c.Reason))
+	return name + ": " + verdict + "  " + p.paint(dim, abi.Defuse(c.Reason))
 }
 
 func knobLine(k abi.Knob) string {

@@ -20,6 +20,7 @@ type pluginFlags struct {
 	engine  string
 	grants  []string
 	denies  []string
+	adopts  []string
 	knobs   []string
 	timeout int
 	memory  int
@@ -29,7 +30,8 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+inMemory+" keeps nothing (default: the platform's state folder)")
 	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins")
-	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST")
+	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
+	fs.StringSliceVar(&f.adopts, "adopt", nil, "let the plugin of this `NAME` go on with what another version of it has stored")
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
 	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
@@ -53,45 +55,21 @@ func capabilityNames() []string {
 func (f *pluginFlags) granted() (runtime.Grants, error) {
 	g := runtime.Grants{KV: true, CompactionRequest: true, CompactionSummary: true}
 	for _, s := range f.grants {
-		name, host, hasHost := strings.Cut(s, "=")
-		if err := setGrant(&g, abi.Capability(name), true, host, hasHost); err != nil {
-			return g, err
+		name, origin, hasOrigin := strings.Cut(s, "=")
+		var origins []string
+		if hasOrigin {
+			origins = []string{origin}
+		}
+		if err := g.Grant(abi.Capability(name), origins...); err != nil {
+			return g, usagef("--grant %s: %s", s, abi.AsError(err).Message)
 		}
 	}
 	for _, s := range f.denies {
-		if err := setGrant(&g, abi.Capability(s), false, "", false); err != nil {
-			return g, err
+		if err := g.Deny(abi.Capability(s)); err != nil {
+			return g, usagef("--deny %s: %s", s, abi.AsError(err).Message)
 		}
 	}
 	return g, nil
-}
-
-func setGrant(g *runtime.Grants, c abi.Capability, on bool, host string, hasHost bool) error {
-	if hasHost && c != abi.CapHTTP {
-		return usagef("capability %s takes no value", c)
-	}
-	switch c {
-	case abi.CapKV:
-		g.KV = on
-	case abi.CapModel:
-		g.Model = on
-	case abi.CapCompactionRequest:
-		g.CompactionRequest = on
-	case abi.CapCompactionSummary:
-		g.CompactionSummary = on
-	case abi.CapHTTP:
-		switch {
-		case !on:
-			g.HTTP = nil
-		case host == "":
-			return usagef("capability http: name a host, as in --grant http=api.example.com")
-		default:
-			g.HTTP = append(g.HTTP, host)
-		}
-	default:
-		return usagef("capability %q: known are %s", c, strings.Join(capabilityNames(), ", "))
-	}
-	return nil
 }
 
 // loader loads the plugins of one command.
@@ -101,6 +79,8 @@ type loader struct {
 	runtime *runtime.Runtime
 	grants  runtime.Grants
 	used    []bool // knob flags that some plugin took
+	adopted []bool // adopt flags that named one
+	author  bool   // who loads a module is the one who builds it
 }
 
 // openLoader opens the state and a runtime over it. With trial set a plugin's
@@ -123,7 +103,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 		st.Close()
 		return nil, err
 	}
-	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs))}, nil
+	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts))}, nil
 }
 
 func (l *loader) close(ctx context.Context) {
@@ -131,17 +111,20 @@ func (l *loader) close(ctx context.Context) {
 	l.state.Close()
 }
 
-// load loads one module. Knob values have to fit its manifest, so it is read
-// first without them.
+// load loads one module. Knob values have to fit its manifest, and what is
+// adopted its name, so it is read first without them.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
 	opts := runtime.PluginOptions{
-		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport,
+		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
 		Limits: abi.Limits{TimeoutMS: l.flags.timeout, MemoryMB: l.flags.memory},
 	}
-	if len(l.flags.knobs) > 0 {
+	if len(l.flags.knobs)+len(l.flags.adopts) > 0 {
 		plain, err := l.runtime.LoadFile(ctx, path, opts)
 		if err != nil {
 			return nil, err
+		}
+		if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
+			opts.Adopt, l.adopted[i] = true, true
 		}
 		opts.Config, err = l.config(plain.Manifest())
 		plain.Close(ctx)
@@ -182,8 +165,11 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 	return config, nil
 }
 
-// unusedKnob is an error where a knob flag fits no plugin.
-func (l *loader) unusedKnob() error {
+// unusedFlag is an error where a flag is meant for a plugin that is not there.
+func (l *loader) unusedFlag() error {
+	if i := slices.Index(l.adopted, false); i >= 0 {
+		return usagef("--adopt %s: no plugin that is loaded has this name", l.flags.adopts[i])
+	}
 	if i := slices.Index(l.used, false); i >= 0 {
 		return usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])
 	}
@@ -201,5 +187,5 @@ func (l *loader) loadAll(ctx context.Context, paths []string, progress *progress
 		}
 		loaded = append(loaded, p)
 	}
-	return loaded, l.unusedKnob()
+	return loaded, l.unusedFlag()
 }

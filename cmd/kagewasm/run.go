@@ -85,9 +85,12 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
+	// Who calls one hook by hand is at work on the plugin: each build of it is
+	// another module, and goes on with what the last one stored.
+	l.author = true
 	p, err := l.load(ctx, path, true)
 	if err == nil {
-		err = l.unusedKnob()
+		err = l.unusedFlag()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -152,6 +155,18 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	}
 	for _, op := range sortedOps(r.CallStats.HostCalls) {
 		p.field("host call", "%s × %d", op, r.CallStats.HostCalls[op])
+	}
+	if n := r.CallStats.HostCallBytes; n > 0 {
+		p.field("", "%s of %s", bytesOf(n), bytesOf(r.Limits.HostCallBytes))
+	}
+	if n := r.CallStats.HTTPRequests; n > 0 {
+		p.field("http", "%d requests of %d, %s", n, r.Limits.HTTPRequests, bytesOf(r.CallStats.HTTPBytes))
+	}
+	if m := r.CallStats.Model; m != nil {
+		p.field("model", "%d completions of %d, %d tokens in, %d out", m.Calls, r.Limits.ModelCalls, m.InputTokens, m.OutputTokens)
+	}
+	for _, w := range r.CallStats.Warnings {
+		p.field("warning", "%s", abi.Defuse(w))
 	}
 	for _, l := range r.CallStats.Logs {
 		p.field("log "+string(l.Level), "%s", abi.Defuse(l.Message))

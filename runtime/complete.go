@@ -1,0 +1,71 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Model completes prompts for plugins that are granted it. Implementations are
+// safe for concurrent use and end soon after ctx does. Their *abi.Error codes
+// reach the plugin; of any other error it learns that the model failed.
+type Model interface {
+	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
+}
+
+// complete answers the op model.complete.
+func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
+	if err := c.need(abi.CapModel); err != nil {
+		return nil, err
+	}
+	model := c.plugin.runtime.model
+	if model == nil {
+		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
+	}
+	if err := checkModelRequest(&r); err != nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
+	}
+	if c.model == nil {
+		c.model = new(abi.ModelUsage)
+	}
+	if c.model.Calls >= c.limits.ModelCalls {
+		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d completions", c.limits.ModelCalls), Hint: "raise limits.model_calls for this plugin"}
+	}
+	c.model.Calls++
+	resp, err := model.Complete(ctx, r)
+	c.check(ctx)
+	if err != nil {
+		return nil, c.modelError(err)
+	}
+	c.model.InputTokens += resp.InputTokens
+	c.model.OutputTokens += resp.OutputTokens
+	c.model.Cost += resp.Cost
+	return resp, nil
+}
+
+// modelError keeps what a provider says (addresses, keys, accounts) to the
+// host.
+func (c *call) modelError(err error) error {
+	if abi.CodeOf(err) != abi.CodeInternal {
+		return err
+	}
+	c.warn("model.complete: " + clean([]byte(err.Error()), c.limits.ErrorBytes, c.plugin.redact))
+	return &abi.Error{Code: abi.CodeModel, Message: "the model did not answer", Err: err}
+}
+
+func checkModelRequest(r *abi.ModelRequest) error {
+	switch {
+	case (r.Prompt == "") == (len(r.Messages) == 0):
+		return errors.New("give either a prompt or messages")
+	case r.MaxTokens < 0:
+		return errors.New("max_tokens: less than nothing")
+	}
+	for i, m := range r.Messages {
+		if m.Role != abi.RoleUser && m.Role != abi.RoleAssistant {
+			return fmt.Errorf("messages[%d]: role %q: use user or assistant", i, shorten(string(m.Role), 80))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/egress"
+)
+
+// http answers the op http.
+func (c *call) http(ctx context.Context, r abi.HTTPRequest) (any, error) {
+	if r.Body != "" && len(r.BodyBase64) > 0 {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "a body and a body_base64: give one of them"}
+	}
+	resp, err := c.fetch(ctx, egress.Request{
+		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Bytes(),
+		Timeout: time.Duration(min(r.TimeoutMS, math.MaxInt32)) * time.Millisecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &abi.HTTPResponse{Status: resp.Status, Headers: resp.Headers}
+	if utf8.Valid(resp.Body) {
+		out.Body = string(resp.Body)
+	} else {
+		out.BodyBase64 = resp.Body
+	}
+	return out, nil
+}
+
+// fetch sends a request, whichever ABI it came by. Secrets that a server sends
+// back are cut out of the response: a host that echoes what it is sent would
+// hand them to the guest.
+func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, error) {
+	if err := c.need(abi.CapHTTP); err != nil {
+		return nil, err
+	}
+	if c.web == nil {
+		c.web = c.plugin.web.Session(egress.Limits{Requests: c.limits.HTTPRequests, BodyBytes: c.limits.HTTPBytes})
+		context.AfterFunc(ctx, c.web.Close) // the context ends with the call
+	}
+	resp, err := c.web.Do(ctx, r)
+	c.check(ctx)
+	if err != nil {
+		if e := abi.AsError(err); e.Err != nil {
+			c.warn("http: " + clean([]byte(e.Message+": "+e.Err.Error()), c.limits.ErrorBytes, c.plugin.redact))
+		}
+		return nil, err
+	}
+	if redact := c.plugin.redact; redact != nil {
+		resp.Body = []byte(redact.Replace(string(resp.Body)))
+		for name, value := range resp.Headers {
+			resp.Headers[name] = redact.Replace(value)
+		}
+	}
+	return resp, nil
+}
+
+// extismRequest is what Extism's libraries write.
+type extismRequest struct {
+	URL     string            `json:"url"`
+	Method  string            `json:"method"`
+	Headers map[string]string `json:"headers"`
+}
+
+var extismRequestKeys = abi.Keys(extismRequest{})
+
+// httpRequest is http_request of the Extism ABI: it takes the request as JSON
+// and the body, and returns the body of the response, 0 where it is empty. It
+// has no way to return an error, so one ends the call.
+func httpRequest(ctx context.Context, c *call, stack []uint64) {
+	c.check(ctx)
+	doc, _ := c.arena.block(stack[0])
+	body, _ := c.arena.block(stack[1])
+	c.httpStatus, c.httpHeaders = 0, nil
+	resp, err := c.extismFetch(ctx, doc, body)
+	if err != nil {
+		e := abi.AsError(err)
+		c.stop(e.Code, "http_request: "+e.Message, e.Hint)
+	}
+	c.arena.release(stack[0])
+	c.arena.release(stack[1])
+	c.httpStatus, c.httpHeaders = resp.Status, resp.Headers
+	if stack[0] = c.arena.put(resp.Body); stack[0] == 0 && len(resp.Body) > 0 {
+		c.stop(abi.CodeMemory, "http_request: the response does not fit the memory of the call", memoryHint)
+	}
+}
+
+func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*egress.Response, error) {
+	if err := c.admit(abi.OpHTTP, len(doc)+len(body)); err != nil {
+		return nil, err
+	}
+	var r extismRequest
+	err := abi.CheckJSON(doc, extismRequestKeys)
+	if err == nil {
+		err = json.Unmarshal(doc, &r)
+	}
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
+	}
+	resp, err := c.fetch(ctx, egress.Request{Method: r.Method, URL: r.URL, Headers: r.Headers, Body: body})
+	if err != nil {
+		return nil, err
+	}
+	return resp, c.carry(len(resp.Body))
+}
+
+// httpStatus and httpHeaders are of the last response.
+func httpStatus(_ context.Context, c *call, stack []uint64) { stack[0] = uint64(c.httpStatus) }
+
+func httpHeaders(ctx context.Context, c *call, stack []uint64) {
+	c.tick(ctx)
+	if stack[0] = 0; c.httpHeaders == nil {
+		return
+	}
+	doc, err := json.Marshal(c.httpHeaders)
+	if err != nil {
+		panic(err) // texts encode
+	}
+	stack[0] = c.arena.put(doc)
+}

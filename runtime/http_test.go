@@ -1,0 +1,217 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// secret is what must not be seen outside of a request.
+const secret = "hunter2-correct-horse"
+
+// web is a server on loopback that says what it was sent.
+func web(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bytes":
+			w.Write([]byte{0xff, 0})
+		case "/hang":
+			<-r.Context().Done()
+		case "/away":
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		case "/long":
+			w.Write([]byte(strings.Repeat("x", 1000)))
+		default:
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("X-Echo", r.Header.Get("Authorization"))
+			w.WriteHeader(http.StatusTeapot)
+			io.WriteString(w, r.Method+" "+r.Header.Get("Authorization")+" "+string(body))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// asks is a manifest that wants the capabilities, and a secret.
+func asks(caps ...abi.Capability) *abi.Manifest {
+	m := &abi.Manifest{Name: "asks", ABI: 1, Capabilities: map[abi.Capability]abi.Request{}, Secrets: []string{"key"}}
+	for _, c := range caps {
+		m.Capabilities[c] = abi.Request{Reason: "to test it", Hosts: []string{"api.example.com"}}
+	}
+	return m
+}
+
+func TestHTTP(t *testing.T) {
+	here := web(t)
+	granted := runtime.PluginOptions{
+		Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
+		Grants: runtime.Grants{HTTP: []string{strings.TrimPrefix(here, "http://")}},
+	}
+	with := func(change func(*runtime.PluginOptions)) runtime.PluginOptions {
+		o := granted
+		change(&o)
+		return o
+	}
+	for _, tc := range []struct {
+		name, request string
+		o             runtime.PluginOptions
+		code          abi.Code
+		want          abi.HTTPResponse
+		why           string
+	}{
+		{"get", `{"url":"URL/"}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET  "}, "any status is an answer"},
+		{"post", `{"method":"POST","url":"URL/","body":"text"}`, granted, "", abi.HTTPResponse{Status: 418, Body: "POST  text"}, ""},
+		{"post bytes", `{"method":"POST","url":"URL/","body_base64":"aGk="}`, granted, "", abi.HTTPResponse{Status: 418, Body: "POST  hi"}, "bytes arrive as bytes"},
+		{"get bytes", `{"url":"URL/bytes"}`, granted, "", abi.HTTPResponse{Status: 200, BodyBase64: []byte{0xff, 0}}, "and come back as base64"},
+		{"secret", `{"url":"URL/","headers":{"Authorization":"Bearer {{secret:key}}"}}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET Bearer [secret key] "}, "the server saw it, the guest does not"},
+		{"no such secret", `{"url":"URL/","headers":{"Authorization":"{{secret:other}}"}}`, granted, abi.CodeDenied, abi.HTTPResponse{}, ""},
+		{"not asked", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Manifest = asks() }), abi.CodeDenied, abi.HTTPResponse{}, "a grant alone gives nothing"},
+		{"not granted", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Grants.HTTP = nil }), abi.CodeDenied, abi.HTTPResponse{}, "asking alone gives nothing"},
+		{"another host", `{"url":"https://api.example.com/"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "the operator's origins count, not the manifest's"},
+		{"redirect", `{"url":"URL/away"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "metadata by a redirect"},
+		{"two bodies", `{"url":"URL/","body":"a","body_base64":"aGk="}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
+		{"no url", `{}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
+		{"forbidden header", `{"url":"URL/","headers":{"Host":"a"}}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
+		{"a header named as a field is", `{"url":"URL/","headers":{"Method":"a"}}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET  "}, ""},
+		{"too long", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) { o.Limits.HTTPBytes = 999 }), abi.CodeQuota, abi.HTTPResponse{}, ""},
+		{"no bytes left", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) { o.Limits.HostCallBytes = 999 }), abi.CodeQuota, abi.HTTPResponse{}, ""},
+		{"too slow", `{"url":"URL/hang","timeout_ms":30}`, granted, abi.CodeDeadline, abi.HTTPResponse{}, "the request's own time: the call goes on"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			resp, stats := hostCall(t, runtime.Options{}, tc.o, abi.OpHTTP, strings.ReplaceAll(tc.request, "URL", here), nil)
+			if got := abi.CodeOf(asError(resp.Error)); got != tc.code {
+				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
+			}
+			doc, _ := json.Marshal(resp)
+			if strings.Contains(string(doc), secret) {
+				t.Errorf("the guest sees the secret: %s", doc)
+			}
+			if tc.code != "" {
+				return
+			}
+			var got abi.HTTPResponse
+			if err := json.Unmarshal(resp.Result, &got); err != nil || got.Status != tc.want.Status || got.Body != tc.want.Body || string(got.BodyBase64) != string(tc.want.BodyBase64) {
+				t.Errorf("%s, %v: %s", resp.Result, err, tc.why)
+			}
+			if stats.HTTPRequests != 1 || stats.HTTPBytes == 0 || stats.HostCallBytes == 0 || stats.HostCalls[abi.OpHTTP] != 1 {
+				t.Errorf("counted %+v", stats)
+			}
+		})
+	}
+}
+
+// TestHTTPDeadline: a server that never answers ends with the call.
+func TestHTTPDeadline(t *testing.T) {
+	here := web(t)
+	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.HostCall(pre, string(abi.OpHTTP), `{"url":"`+here+`/hang"}`), runtime.PluginOptions{
+		Manifest: asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{TimeoutMS: 60},
+	})
+	_, stats, err := p.Call(context.Background(), hookInput())
+	wantError(t, err, abi.CodeDeadline)
+	if stats.HTTPRequests != 1 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+func TestHTTPRequestsAreCounted(t *testing.T) {
+	here := web(t)
+	wasm := repeat(5, string(abi.OpHTTP), `{"url":"`+here+`/"}`)
+	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{
+		Manifest: asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{HTTPRequests: 3},
+	})
+	out, stats, err := p.CallRaw(context.Background(), pre, nil)
+	var resp abi.HostResponse
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota || stats.HTTPRequests != 3 || stats.HostCalls[abi.OpHTTP] != 5 {
+		t.Errorf("%s, %v, %+v", out, err, stats)
+	}
+}
+
+// repeat is a guest that makes one host call n times and answers with the last
+// response.
+func repeat(n int32, op, request string) []byte {
+	return build(func(m *module) {
+		i32 := wasmtest.I32
+		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
+		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
+		write := m.OutputWrite()
+		m.Memory(1, -1, "memory")
+		m.Data(0, []byte(op+request))
+		c, opLen := wasmtest.Const32, int32(len(op))
+		m.Hook(pre, []wasmtest.Type{i32, i32},
+			wasmtest.While(c(0), c(opLen), c(opLen), c(int32(len(request))), wasmtest.Call(call), wasmtest.Set(1),
+				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(n), wasmtest.LtU32),
+			c(4096), c(4096), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
+	})
+}
+
+// TestExtismHTTP: the same client behind the calls of the Extism ABI.
+func TestExtismHTTP(t *testing.T) {
+	here := web(t)
+	guest := func(url string) []byte {
+		request := `{"url":"` + url + `","method":"post","headers":{"Authorization":"{{secret:key}}"}}`
+		return extismGuest(func(m *module, imp func(string, string, string) wasmtest.Func) {
+			alloc, store := imp("alloc", "l", "l"), imp("store_u8", "li", "")
+			fetch, status, headers := imp("http_request", "ll", "l"), imp("http_status_code", "", "i"), imp("http_headers", "", "l")
+			length, output := imp("length", "l", "l"), imp("output_set", "ll", "")
+			i64 := wasmtest.I64
+			code := [][]byte{wasmtest.Const64(int64(len(request))), wasmtest.Call(alloc), wasmtest.Set(0)}
+			for i := range len(request) {
+				code = append(code, wasmtest.Get(0), wasmtest.Const64(int64(i)), wasmtest.Add64, wasmtest.Const32(int32(request[i])), wasmtest.Call(store))
+			}
+			code = append(code, wasmtest.Get(0), wasmtest.Const64(0), wasmtest.Call(fetch), wasmtest.Set(1),
+				wasmtest.Call(headers), wasmtest.Call(length), wasmtest.Wrap64, ifZeroTrap,
+				wasmtest.Get(1), wasmtest.Get(1), wasmtest.Call(length), wasmtest.Call(output),
+				wasmtest.Call(status), wasmtest.Const32(418), wasmtest.Sub32)
+			m.Hook(pre, []wasmtest.Type{i64, i64}, code...)
+		})
+	}
+	o := runtime.PluginOptions{Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
+	r := newRuntime(t, runtime.Options{})
+	out, stats, err := load(t, r, guest(here), o).CallRaw(context.Background(), pre, nil)
+	if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 || stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
+		t.Errorf("%q, %v, %+v", out, err, stats)
+	}
+	_, _, err = load(t, r, guest("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
+	wantError(t, err, abi.CodeDenied)
+	o.Grants = runtime.Grants{}
+	_, _, err = load(t, r, guest(here), o).CallRaw(context.Background(), pre, nil)
+	wantError(t, err, abi.CodeDenied)
+}
+
+func TestBadHTTPGrant(t *testing.T) {
+	_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
+	wantError(t, err, abi.CodeUsage)
+}
+
+// TestSecretsStayInside: nothing a plugin has to do with a secret shows its
+// value, whatever it does with it.
+func TestSecretsStayInside(t *testing.T) {
+	here := web(t)
+	o := runtime.PluginOptions{Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
+	for _, request := range []string{
+		`{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
+		`{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,
+		`{"url":"http://localhost:1/","headers":{"X":"{{secret:key}}"}}`,
+		`{"url":"http://localhost:2/","headers":{"X":"{{secret:key}}"}}`,
+		`{"method":"{{secret:key}}","url":"` + here + `"}`,
+	} {
+		resp, stats := hostCall(t, runtime.Options{}, o, abi.OpHTTP, request, nil)
+		doc, _ := json.Marshal([]any{resp, stats})
+		if strings.Contains(string(doc), secret) {
+			t.Errorf("%s shows it: %s", request, doc)
+		}
+	}
+	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), o)
+	if doc, _ := json.Marshal(p.Info()); strings.Contains(string(doc), secret) {
+		t.Errorf("the description shows it: %s", doc)
+	}
+}
