@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-func plugins(list ...*fakePlugin) []hooks.Plugin {
+func plugins[P hooks.Plugin](list ...P) []hooks.Plugin {
 	var out []hooks.Plugin
 	for _, p := range list {
 		out = append(out, p)

@@ -136,6 +136,18 @@ func TestKVNamespacesAreSeparate(t *testing.T) {
 		if err := s.Set(t.Context(), "a", "x", "1"); err != nil {
 			t.Fatal(err)
 		}
+		// Of another module, of an agent, and the host's own.
+		for _, ns := range []string{"a+0123456789ab", "a@agent-0123456789ab", "_lineage"} {
+			if err := s.Set(t.Context(), ns, "x", ns); err != nil {
+				t.Errorf("%s: %v", ns, err)
+			}
+			if v, ok, err := s.Get(t.Context(), ns, "x"); v != ns || !ok || err != nil {
+				t.Errorf("%s: %q, %v, %v", ns, v, ok, err)
+			}
+		}
+		if v, _, _ := s.Get(t.Context(), "a", "x"); v != "1" {
+			t.Errorf("a: %q", v)
+		}
 		if _, ok, err := s.Get(t.Context(), "b", "x"); ok || err != nil {
 			t.Errorf("get: %v, %v", ok, err)
 		}

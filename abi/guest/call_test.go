@@ -90,3 +90,30 @@ func TestBrokenResponsesAreErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestHTTPAndModel(t *testing.T) {
+	host := &guesttest.Host{
+		HTTP: func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+			return &abi.HTTPResponse{Status: 404, Headers: r.Headers, BodyBase64: append(r.Bytes(), 0xff)}, nil
+		},
+		Model: func(r abi.ModelRequest) (*abi.ModelResponse, error) {
+			return &abi.ModelResponse{Text: "about " + r.Prompt, InputTokens: r.MaxTokens}, nil
+		},
+	}
+	c := guest.NewCall(input(abi.HookTurnEnd), host)
+	resp, err := c.HTTP(abi.HTTPRequest{URL: "https://a.example", Headers: map[string]string{"x-a": "1"}, Body: "hi"})
+	if err != nil || resp.Status != 404 || string(resp.Bytes()) != "hi\xff" || resp.Headers["x-a"] != "1" {
+		t.Errorf("http: %+v, %v", resp, err)
+	}
+	answer, err := c.Complete(abi.ModelRequest{Prompt: "x", MaxTokens: 5})
+	if err != nil || answer.Text != "about x" || answer.InputTokens != 5 {
+		t.Errorf("model: %+v, %v", answer, err)
+	}
+	c = guest.NewCall(input(abi.HookTurnEnd), new(guesttest.Host))
+	if _, err := c.HTTP(abi.HTTPRequest{URL: "https://a.example"}); abi.CodeOf(err) != abi.CodeDenied {
+		t.Errorf("http that is not there: %v", err)
+	}
+	if _, err := c.Complete(abi.ModelRequest{Prompt: "x"}); abi.CodeOf(err) != abi.CodeDenied {
+		t.Errorf("a model that is not there: %v", err)
+	}
+}

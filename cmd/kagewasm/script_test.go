@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,9 @@ func TestScript(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(e.WorkDir, "session.jsonl"), []byte(longSession(120)), 0o444); err != nil {
 				return err
 			}
-			for name, module := range misbehaving() {
+			modules := misbehaving()
+			maps.Copy(modules, versions())
+			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(bad, name+".wasm"), module, 0o644); err != nil {
 					return err
 				}
@@ -61,6 +64,17 @@ func longSession(n int) string {
 	}
 	b.WriteString(`{"id":"last","role":"user","content":"Go on."}` + "\n")
 	return b.String()
+}
+
+// versions are two modules of one name that store a value, and ask for more:
+// see state.txtar.
+func versions() map[string][]byte {
+	const manifest = `{"name":"notes","version":"1","abi":1,"capabilities":{"kv":{"reason":"to remember"},"http":{"reason":"to ask","hosts":["api.example.com"]}}}`
+	modules := make(map[string][]byte)
+	for _, v := range []string{"1", "2"} {
+		modules["notes"+v] = wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "kv.set", `{"key":"version","value":"this is `+v+`"}`), manifest)
+	}
+	return modules
 }
 
 // misbehaving are the plugins that a compaction has to survive: see
