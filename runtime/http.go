@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -102,7 +103,9 @@ func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*egress.Respo
 	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
 	}
-	resp, err := c.fetch(ctx, egress.Request{Method: r.Method, URL: r.URL, Headers: r.Headers, Body: body})
+	// A server that answers early leaves the client sending, while the guest
+	// goes on with its memory.
+	resp, err := c.fetch(ctx, egress.Request{Method: r.Method, URL: r.URL, Headers: r.Headers, Body: bytes.Clone(body)})
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,9 @@ type PluginOptions struct {
 	Config abi.Config
 	// Secrets are values the manifest asks for by name. The host writes them
 	// into headers of HTTP requests (see [abi.HTTPRequest]), which go to
-	// granted origins alone, and cuts them out of what comes back and of
-	// everything the plugin logs or answers with an error. No call hands them
-	// to the guest.
+	// granted origins alone, and cuts them, where they stand word for word,
+	// out of what comes back and of everything the plugin logs or answers with
+	// an error. No call hands them to the guest.
 	Secrets map[string]string
 	// Engine is [EngineNative] (default) or [EngineExtism].
 	Engine string

@@ -30,7 +30,9 @@
 // What a handler can count on: one call, one fresh instance. Nothing a handler
 // leaves in memory is there in the next call; what has to last goes through
 // [Call.KV]. There is no clock (use Input.Time), no file system and no
-// environment, and random numbers are the same in every call.
+// environment, and random numbers are the same in every call. The network is
+// [Call.HTTP] and a model [Call.Complete], each where the manifest asks and the
+// operator grants.
 //
 // The package depends on abi and the standard library alone.
 package guest

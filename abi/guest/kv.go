@@ -3,8 +3,8 @@ package guest
 import "github.com/kagewasm/kagewasm/abi"
 
 // KV is the storage of a plugin: text under keys like "facts/x.md"; see
-// [abi.KVRequest] for their rules. It outlasts the call, and sessions share
-// it. Errors are *abi.Error: CodeDenied without the capability kv, CodeQuota
+// [abi.KVRequest] for their rules. It outlasts the call; the sessions of an
+// agent share it, other agents have their own. Errors are *abi.Error: CodeDenied without the capability kv, CodeQuota
 // where it is full, CodeUsage for a bad key.
 type KV struct{ c *Call }
 

@@ -235,6 +235,9 @@ func (f *compactFlags) noPlugins() error {
 	if len(f.knobs) > 0 {
 		return usagef("knob %q: no plugin is loaded", f.knobs[0])
 	}
+	if len(f.secrets) > 0 {
+		return usagef("--secret %s: no plugin is loaded", f.secrets[0])
+	}
 	if len(f.adopts) > 0 {
 		return usagef("--adopt %s: no plugin is loaded", f.adopts[0])
 	}

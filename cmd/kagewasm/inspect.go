@@ -69,6 +69,9 @@ func showInfo(p printer, i runtime.Info) {
 		}
 		p.field("capability", "%s", capabilityLine(p, c))
 	}
+	if len(i.Secrets) > 0 {
+		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
+	}
 	names := make([]string, 0, len(i.Knobs))
 	for name := range i.Knobs {
 		names = append(names, name)

@@ -21,6 +21,7 @@ type pluginFlags struct {
 	grants  []string
 	denies  []string
 	adopts  []string
+	secrets []string
 	knobs   []string
 	timeout int
 	memory  int
@@ -33,6 +34,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
 	fs.StringSliceVar(&f.adopts, "adopt", nil, "let the plugin of this `NAME` go on with what another version of it has stored")
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
+	fs.StringArrayVar(&f.secrets, "secret", nil, "give a secret that a plugin asks for, for the headers of its requests: `[PLUGIN.]NAME=VARIABLE` of the environment")
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
 	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
@@ -80,6 +82,7 @@ type loader struct {
 	grants  runtime.Grants
 	used    []bool // knob flags that some plugin took
 	adopted []bool // adopt flags that named one
+	given   []bool // secret flags that some plugin took
 	author  bool   // who loads a module is the one who builds it
 }
 
@@ -103,7 +106,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 		st.Close()
 		return nil, err
 	}
-	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts))}, nil
+	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
 }
 
 func (l *loader) close(ctx context.Context) {
@@ -111,14 +114,14 @@ func (l *loader) close(ctx context.Context) {
 	l.state.Close()
 }
 
-// load loads one module. Knob values have to fit its manifest, and what is
-// adopted its name, so it is read first without them.
+// load loads one module. Knobs and secrets have to fit its manifest, and what
+// is adopted its name, so it is read first without them.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
 	opts := runtime.PluginOptions{
 		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
 		Limits: abi.Limits{TimeoutMS: l.flags.timeout, MemoryMB: l.flags.memory},
 	}
-	if len(l.flags.knobs)+len(l.flags.adopts) > 0 {
+	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) > 0 {
 		plain, err := l.runtime.LoadFile(ctx, path, opts)
 		if err != nil {
 			return nil, err
@@ -126,7 +129,9 @@ func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtim
 		if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
 			opts.Adopt, l.adopted[i] = true, true
 		}
-		opts.Config, err = l.config(plain.Manifest())
+		if opts.Config, err = l.config(plain.Manifest()); err == nil {
+			opts.Secrets, err = l.secrets(plain.Manifest())
+		}
 		plain.Close(ctx)
 		if err != nil {
 			return nil, err
@@ -169,6 +174,9 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 func (l *loader) unusedFlag() error {
 	if i := slices.Index(l.adopted, false); i >= 0 {
 		return usagef("--adopt %s: no plugin that is loaded has this name", l.flags.adopts[i])
+	}
+	if i := slices.Index(l.given, false); i >= 0 {
+		return usagef("--secret %s: no plugin that is loaded asks for it", l.flags.secrets[i])
 	}
 	if i := slices.Index(l.used, false); i >= 0 {
 		return usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])

@@ -69,7 +69,7 @@ func longSession(n int) string {
 // versions are two modules of one name that store a value, and ask for more:
 // see state.txtar.
 func versions() map[string][]byte {
-	const manifest = `{"name":"notes","version":"1","abi":1,"capabilities":{"kv":{"reason":"to remember"},"http":{"reason":"to ask","hosts":["api.example.com"]}}}`
+	const manifest = `{"name":"notes","version":"1","abi":1,"capabilities":{"kv":{"reason":"to remember"},"http":{"reason":"to ask","hosts":["api.example.com"]}},"secrets":["key"]}`
 	modules := make(map[string][]byte)
 	for _, v := range []string{"1", "2"} {
 		modules["notes"+v] = wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "kv.set", `{"key":"version","value":"this is `+v+`"}`), manifest)

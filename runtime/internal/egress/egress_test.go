@@ -253,6 +253,28 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
+// FuzzURL: whatever a URL looks like, what is sent goes to the origin that is
+// granted, by any parser's reading.
+func FuzzURL(f *testing.F) {
+	for _, s := range []string{"https://api.test/x?y=z#f", "https://api.test//evil.test", `https://api.test\@evil.test`, "https://api.test:443@evil.test", "https://api.test?a b", "https://API.test.:0443/%2f..", "https://api.test/\tx", "https:api.test"} {
+		f.Add(s)
+	}
+	c, err := egress.New(egress.Options{Grants: []string{"api.test"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		sent, err := c.Aim(s)
+		if err != nil {
+			return
+		}
+		rest, ok := strings.CutPrefix(sent, "https://api.test")
+		if !ok || rest != "" && rest[0] != '/' && rest[0] != '?' || strings.ContainsAny(sent, " \t\r\n\\#") {
+			t.Errorf("%q is sent to %q", s, sent)
+		}
+	})
+}
+
 func TestRedirects(t *testing.T) {
 	type seen struct {
 		method, auth, key, accept, agent, kind, body string
@@ -489,6 +511,35 @@ func TestHeaders(t *testing.T) {
 		if _, err := do(t, c, egress.Request{Method: method, URL: "http://" + here}); abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("method %q: %v", method, err)
 		}
+	}
+}
+
+// TestConnectionsBelongToSessions: one session uses a connection again, and no
+// other gets it.
+func TestConnectionsBelongToSessions(t *testing.T) {
+	var from []string
+	closed := make(chan struct{}, 2)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { from = append(from, r.RemoteAddr) }))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	c := client(t, egress.Options{Grants: []string{s.URL}})
+	for range 2 {
+		session := c.Session(limits)
+		for range 2 {
+			if _, err := session.Do(t.Context(), egress.Request{URL: s.URL}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		session.Close()
+		<-closed
+	}
+	if from[0] != from[1] || from[2] != from[3] || from[1] == from[2] {
+		t.Errorf("requests came from %v", from)
 	}
 }
 

@@ -16,5 +16,14 @@ func (c *Client) Reaches(rawURL, address string) (bool, error) {
 	return c.check(o, address) == nil, nil
 }
 
+// Aim returns the URL that a request to rawURL would be sent to.
+func (c *Client) Aim(rawURL string) (string, error) {
+	h, err := c.first(Request{URL: rawURL})
+	if err != nil {
+		return "", err
+	}
+	return h.url.String(), nil
+}
+
 // NormalHost is seen by the fuzz target alone.
 var NormalHost = normalHost

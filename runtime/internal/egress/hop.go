@@ -97,6 +97,7 @@ func (c *Client) aim(h *hop, u *url.URL) error {
 		return denied(o.String()+" is not granted", "the operator grants it as http="+o.String())
 	}
 	h.origin = o
-	h.url = &url.URL{Scheme: o.scheme, Host: o.authority(), Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	h.url = &url.URL{Scheme: o.scheme, Host: o.authority(), Path: u.Path, RawPath: u.RawPath, ForceQuery: u.ForceQuery}
+	h.url.RawQuery = strings.ReplaceAll(u.RawQuery, " ", "%20") // nothing else escapes it
 	return nil
 }
