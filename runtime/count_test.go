@@ -62,7 +62,7 @@ func TestCountInPiecesIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at /srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 3000)
+		text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at /srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 1500)
 		resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
 		if want := fmt.Sprintf(`{"counts":[%d]}`, counter.Text(text)); string(resp.Result) != want {
 			t.Errorf("%s: %s, want %s", e, resp.Result, want)
