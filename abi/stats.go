@@ -2,6 +2,8 @@ package abi
 
 // CallStats is what one call of a hook did and cost.
 type CallStats struct {
+	// Limits are what the call was held to, beside what it used.
+	Limits Limits `json:"limits,omitzero"`
 	// MS is the wall clock in milliseconds, instantiation included.
 	MS float64 `json:"ms"`
 	// Fuel is the weight of the instructions executed; 0 where the engine does

@@ -129,6 +129,7 @@ func (c *call) stats() abi.CallStats {
 		web = c.web.Used()
 	}
 	return abi.CallStats{
+		Limits:          c.limits,
 		PeakMemoryBytes: c.memory.peak,
 		InputBytes:      len(c.input),
 		HostCalls:       c.hostCalls,

@@ -31,7 +31,7 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 		c.model = new(abi.ModelUsage)
 	}
 	if c.model.Calls >= c.limits.ModelCalls {
-		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d completions", c.limits.ModelCalls), Hint: "raise limits.model_calls for this plugin"}
+		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d completions", c.limits.ModelCalls), Hint: "raise its limit (--limit model_calls=N)"}
 	}
 	c.model.Calls++
 	resp, err := model.Complete(ctx, r)

@@ -95,7 +95,7 @@ func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
 // admit counts a host call and its request, or says which limit is used up.
 func (c *call) admit(op abi.Op, request int) error {
 	if c.calls >= c.limits.HostCalls {
-		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d host calls", c.limits.HostCalls), Hint: "raise limits.host_calls for this plugin"}
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d host calls", c.limits.HostCalls), Hint: "raise its limit (--limit host_calls=N)"}
 	}
 	c.calls++
 	if c.hostCalls == nil {
@@ -111,7 +111,7 @@ func (c *call) admit(op abi.Op, request int) error {
 // carry counts bytes that cross between guest and host in host calls.
 func (c *call) carry(n int) error {
 	if int64(n) > int64(c.limits.HostCallBytes)-c.hostBytes {
-		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d bytes in host calls", c.limits.HostCallBytes), Hint: "raise limits.host_call_bytes for this plugin"}
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d bytes in host calls", c.limits.HostCallBytes), Hint: "raise its limit (--limit host_call_bytes=N)"}
 	}
 	c.hostBytes += int64(n)
 	return nil

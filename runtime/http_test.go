@@ -130,8 +130,23 @@ func TestHTTPRequestsAreCounted(t *testing.T) {
 	})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
-	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota || stats.HTTPRequests != 3 || stats.HostCalls[abi.OpHTTP] != 5 {
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota || stats.HTTPRequests != 3 || stats.Limits.HTTPRequests != 3 || stats.HostCalls[abi.OpHTTP] != 5 {
 		t.Errorf("%s, %v, %+v", out, err, stats)
+	}
+}
+
+// TestHostCallBytes: what all host calls of a call carry is bounded, requests
+// and responses together.
+func TestHostCallBytes(t *testing.T) {
+	const request = `{"level":"info","message":"hi"}`
+	p := load(t, newRuntime(t, runtime.Options{}), repeat(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
+	out, stats, err := p.CallRaw(context.Background(), pre, nil)
+	var resp abi.HostResponse
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+		t.Errorf("%s, %v", out, err)
+	}
+	if len(stats.Logs) != 4 || stats.HostCallBytes != int64(4*len(request)) || stats.Limits.HostCallBytes != 4*len(request)+5 {
+		t.Errorf("%d lines, %d bytes of %d", len(stats.Logs), stats.HostCallBytes, stats.Limits.HostCallBytes)
 	}
 }
 

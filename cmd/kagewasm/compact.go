@@ -241,6 +241,9 @@ func (f *compactFlags) noPlugins() error {
 	if len(f.adopts) > 0 {
 		return usagef("--adopt %s: no plugin is loaded", f.adopts[0])
 	}
+	if _, err := f.limitValues(); err != nil {
+		return err
+	}
 	_, err := f.granted()
 	return err
 }

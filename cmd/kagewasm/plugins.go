@@ -25,6 +25,7 @@ type pluginFlags struct {
 	knobs   []string
 	timeout int
 	memory  int
+	limits  []string
 }
 
 func (f *pluginFlags) register(c *cobra.Command) {
@@ -38,6 +39,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
 	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
+	fs.StringArrayVar(&f.limits, "limit", nil, "set any other limit of one call: `NAME=NUMBER`, as a manifest names it: output_bytes, log_bytes, host_calls, host_call_bytes, http_requests, http_bytes, model_calls, ...")
 	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{runtime.EngineNative, runtime.EngineExtism}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("grant", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("deny", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -80,6 +82,7 @@ type loader struct {
 	state   *state
 	runtime *runtime.Runtime
 	grants  runtime.Grants
+	limits  abi.Limits
 	used    []bool // knob flags that some plugin took
 	adopted []bool // adopt flags that named one
 	given   []bool // secret flags that some plugin took
@@ -91,6 +94,10 @@ type loader struct {
 // something out must not leave notes in anybody's memory.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, trial bool) (*loader, error) {
 	grants, err := f.granted()
+	if err != nil {
+		return nil, err
+	}
+	limits, err := f.limitValues()
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +113,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 		st.Close()
 		return nil, err
 	}
-	return &loader{flags: f, state: st, runtime: rt, grants: grants, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
+	return &loader{flags: f, state: st, runtime: rt, grants: grants, limits: limits, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
 }
 
 func (l *loader) close(ctx context.Context) {
@@ -119,7 +126,7 @@ func (l *loader) close(ctx context.Context) {
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
 	opts := runtime.PluginOptions{
 		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
-		Limits: abi.Limits{TimeoutMS: l.flags.timeout, MemoryMB: l.flags.memory},
+		Limits: l.limits,
 	}
 	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) > 0 {
 		plain, err := l.runtime.LoadFile(ctx, path, opts)

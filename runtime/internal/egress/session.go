@@ -118,7 +118,9 @@ func (s *Session) Do(ctx context.Context, r Request) (*Response, error) {
 // send sends one hop.
 func (s *Session) send(ctx context.Context, h *hop) (*http.Response, error) {
 	if s.used.Requests >= s.limits.Requests {
-		return nil, quotaf("more than %d requests", s.limits.Requests)
+		e := quotaf("more than %d requests", s.limits.Requests)
+		e.Hint = "raise its limit (--limit http_requests=N)"
+		return nil, e
 	}
 	s.used.Requests++
 	s.used.Bytes += int64(len(h.body))

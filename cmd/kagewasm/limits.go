@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// limitValues are the limits that flags set, each by the name it has in a
+// manifest.
+func (f *pluginFlags) limitValues() (abi.Limits, error) {
+	var fields []string
+	for _, s := range f.limits {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return abi.Limits{}, usagef("--limit %s: write NAME=NUMBER", s)
+		}
+		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
+	}
+	var l abi.Limits
+	if err := abi.DecodeStrict([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
+		return l, usagef("--limit %s: write NAME=NUMBER, each name once, as a manifest has them under limits (http_requests=32): %v", strings.Join(f.limits, " --limit "), err)
+	}
+	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil
+}
