@@ -41,44 +41,52 @@ func (p *Plugin) Namespace(ctx context.Context, agentPath string) (string, error
 // line returns the namespace of the plugin's line. Without claim nothing is
 // recorded: a dry run looks, and leaves no trace.
 func (p *Plugin) line(ctx context.Context, claim bool) (string, error) {
-	name, r := p.manifest.Name, p.runtime
+	r := p.runtime
 	if r.kv == nil {
-		return name, nil
+		return p.manifest.Name, nil
 	}
 	select {
 	case r.lines <- struct{}{}:
 		defer func() { <-r.lines }()
 	case <-ctx.Done():
-		return "", &abi.Error{Code: abi.CodeCanceled, Op: "lineage", Plugin: name, Message: "the caller gave up", Err: ctx.Err()}
+		return "", &abi.Error{Code: abi.CodeCanceled, Op: "lineage", Plugin: p.manifest.Name, Message: "the caller gave up", Err: ctx.Err()}
 	}
 	if p.lineKnown != "" {
 		return p.lineKnown, nil
 	}
+	ns, settled, err := p.findLine(ctx, claim)
+	if err == nil && settled {
+		p.lineKnown = ns
+	}
+	return ns, err
+}
+
+// findLine looks the line up, and joins it where the plugin may. settled is
+// false where a claim is still open.
+func (p *Plugin) findLine(ctx context.Context, claim bool) (ns string, settled bool, err error) {
+	name, r := p.manifest.Name, p.runtime
 	l, err := r.lineage(ctx, name)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	switch {
-	case slices.Contains(l.Digests, p.digest):
-	case len(l.Digests) > 0 && !p.adopt:
-		p.lineKnown = abi.NamespaceOf(name, p.digest)
-		return p.lineKnown, nil
-	case !claim:
-		return name, nil
-	default:
+	member := slices.Contains(l.Digests, p.digest)
+	if !member && (len(l.Digests) == 0 || p.adopt) {
+		if !claim {
+			return name, false, nil
+		}
 		if err := r.extend(ctx, name, l, p.digest); err != nil {
-			return "", err
+			return "", false, err
 		}
-		// Another process may have claimed the name meanwhile.
+		// Another process may have written meanwhile: what stands there counts.
 		if l, err = r.lineage(ctx, name); err != nil {
-			return "", err
+			return "", false, err
 		}
-		if !slices.Contains(l.Digests, p.digest) {
-			name = abi.NamespaceOf(name, p.digest)
-		}
+		member = slices.Contains(l.Digests, p.digest)
 	}
-	p.lineKnown = name
-	return name, nil
+	if !member {
+		name = abi.NamespaceOf(name, p.digest)
+	}
+	return name, true, nil
 }
 
 func (r *Runtime) lineage(ctx context.Context, name string) (l lineage, err error) {

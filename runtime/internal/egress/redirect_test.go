@@ -23,8 +23,7 @@ func TestRedirects(t *testing.T) {
 	}
 	other := serve(t, look)
 	strange := serve(t, look)
-	var here string
-	here = serve(t, func(w http.ResponseWriter, r *http.Request) {
+	here := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		if to := q.Get("to"); to != "" {
 			code := http.StatusFound
