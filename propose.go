@@ -14,14 +14,14 @@ import (
 // nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
 const nameDelegate = "delegate"
 
-// delegate turns the compactor's proposal into a verdict.
-func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
+// delegate turns a plugin's proposal into a verdict.
+func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Verdict, error) {
 	v := p.view()
-	r := p.room(v, p.limits, pre.Compactor)
-	plan := abi.Plan{Source: pre.Compactor, Summary: pre.Proposal.Summary}
-	if pre.Proposal.Messages != nil {
+	r := p.room(v, p.limits, proposal.Source)
+	plan := abi.Plan{Source: proposal.Source, Summary: proposal.Output.Summary}
+	if proposal.Output.Messages != nil {
 		var err error
-		if plan, err = firewall.FromOutput(p.messages, pre.Proposal, pre.Compactor); err != nil {
+		if plan, err = firewall.FromOutput(p.messages, proposal.Output, proposal.Source); err != nil {
 			return nil, err
 		}
 		plan.Insert = p.clipInjected(pre, plan.Insert)
@@ -39,7 +39,7 @@ func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
 		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
 	}
-	p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
+	p.report.Strategy, p.report.Source = nameDelegate, &proposal.Source
 	return verdict, nil
 }
 
