@@ -209,37 +209,14 @@ func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
 	var verdict *firewall.Verdict
 	if !pre.Cancelled {
 		p.injected = p.clipInjected(pre, pre.Injected)
-		verdict = p.delegated(pre)
+		if verdict = p.delegated(pre); verdict == nil {
+			verdict = p.dropped(pre)
+		}
 	}
 	p.report.Fallback = pre.Fallback
 	p.hookTimes = append(p.hookTimes, pre.Outcomes...)
 	p.report.Failures = append(p.report.Failures, pre.Failures...)
-	if verdict != nil || pre.Cancelled {
-		return verdict
-	}
-	verdict, err := p.drop()
-	if err == nil {
-		return verdict
-	}
-	if e := *abi.AsError(err); e.Code != abi.CodeGrew {
-		e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
-		p.report.Failures = append(p.report.Failures, &e)
-	}
-	return nil
-}
-
-// delegated is the first of the plugins' proposals that the firewall takes, or
-// nil.
-func (p *pass) delegated(pre *hooks.Pre) *firewall.Verdict {
-	for _, proposal := range pre.Proposals {
-		verdict, err := p.delegate(pre, proposal)
-		if err == nil {
-			pre.Taken(proposal)
-			return verdict
-		}
-		pre.Refuse(proposal, abi.AsError(err))
-	}
-	return nil
+	return verdict
 }
 
 // commit hands the result to whoever stores it.

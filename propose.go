@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,20 @@ import (
 
 // nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
 const nameDelegate = "delegate"
+
+// delegated is the first of the plugins' proposals that the firewall takes, or
+// nil.
+func (p *pass) delegated(pre *hooks.Pre) *firewall.Verdict {
+	for _, proposal := range pre.Proposals {
+		verdict, err := p.delegate(pre, proposal)
+		if err == nil {
+			pre.Taken(proposal)
+			return verdict
+		}
+		pre.Refuse(proposal, abi.AsError(err))
+	}
+	return nil
+}
 
 // delegate turns a plugin's proposal into a verdict.
 func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Verdict, error) {
@@ -41,6 +56,22 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 	}
 	p.report.Strategy, p.report.Source = nameDelegate, &proposal.Source
 	return verdict, nil
+}
+
+// dropped is what the floor makes of the session, or nil.
+func (p *pass) dropped(pre *hooks.Pre) *firewall.Verdict {
+	verdict, err := p.drop()
+	if err == nil {
+		return verdict
+	}
+	if e := *abi.AsError(err); e.Code != abi.CodeGrew {
+		e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
+		pre.Failures = append(pre.Failures, &e)
+	}
+	for _, in := range p.injected {
+		pre.Warn(in.Source.Name, "its text was not injected: nothing could be superseded")
+	}
+	return nil
 }
 
 // drop lets the oldest go: the floor.

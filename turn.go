@@ -14,8 +14,8 @@ type Turn struct {
 	// the reason "plugin", Force, and the plugins' instructions under those of
 	// the request. Where messages have arrived since, set its Messages anew.
 	Wanted *Request `json:"-"`
-	// Requests are who asked, and for what.
-	Requests []hooks.Request `json:"requests,omitempty"`
+	// Wishes are who asked, and for what.
+	Wishes []hooks.Wish `json:"wishes,omitempty"`
 	// Hooks, Retained and Failures are as in a Report.
 	Hooks    []hooks.Outcome `json:"hooks"`
 	Retained []hooks.Fact    `json:"retained,omitempty"`
@@ -40,9 +40,9 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	}
 	p.prune()
 	said := c.hooks.TurnEnd(ctx, p.hookInput(abi.HookTurnEnd, p.messages, p.tokens, p.pinned))
-	turn.Hooks, turn.Retained, turn.Requests = said.Outcomes, said.Retained, said.Requests
+	turn.Hooks, turn.Retained, turn.Wishes = said.Outcomes, said.Retained, said.Wishes
 	turn.Failures = append(append(turn.Failures, said.Failures...), p.remember(ctx, abi.HookTurnEnd, said.Retained)...)
-	if len(said.Requests) > 0 {
+	if len(said.Wishes) > 0 {
 		given.Reason, given.Force = abi.TriggerPlugin, true
 		given.Instructions = joined(given.Instructions, said.Instructions())
 		turn.Wanted = &given

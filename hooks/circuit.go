@@ -78,7 +78,7 @@ func (b *Breaker) admit(p Plugin, hook abi.Hook) (leave *permit, refused *abi.Er
 	b.update(c, func(now time.Time) {
 		switch {
 		case c.until.IsZero():
-		case c.trial == nil && hook == c.hook && !now.Before(c.until):
+		case c.trial == nil && !now.Before(c.until):
 			c.trial = leave
 		default:
 			refused, until = c.quarantined(), c.until.UTC()
@@ -109,7 +109,7 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 		if !c.until.IsZero() && c.trial != l {
 			return // a call from before the circuit opened
 		}
-		c.last = err
+		c.last = new(*err)
 		c.failures[l.hook]++
 		if most := l.breaker.opts.Failures; most > 0 && c.failures[l.hook] >= most {
 			c.open(l.hook, now, &l.breaker.opts)
@@ -119,14 +119,14 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 	return until
 }
 
-// answered ends a trial: the plugin is called again, and one failure more
-// opens the circuit anew.
+// answered ends a trial: the plugin is called again, and one failure more of
+// the hook that opened the circuit opens it anew.
 func (l *permit) answered() {
 	c := l.circuit
 	l.breaker.update(c, func(time.Time) {
 		if c.trial == l {
 			c.until, c.trial = time.Time{}, nil
-			c.failures[l.hook] = l.breaker.opts.Failures - 1
+			c.failures[c.hook] = l.breaker.opts.Failures - 1
 		}
 	})
 }

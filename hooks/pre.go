@@ -55,7 +55,11 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 	for _, a := range d.ask(ctx, limit, d.observers, in) {
 		pre.observed(in, a)
 	}
-	if pre.Cancelled = d.listens(pre, in); pre.Cancelled || d.compactor == nil {
+	if d.listens(pre, in) {
+		pre.cancel()
+		return pre
+	}
+	if d.compactor == nil {
 		return pre
 	}
 	for _, a := range d.ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
@@ -121,6 +125,19 @@ func (pre *Pre) take(in *abi.Input, a answer) {
 		}
 	}
 	pre.Answers.take(in, a)
+}
+
+// cancel leaves out what would have gone into the session, and says so.
+func (pre *Pre) cancel() {
+	pre.Cancelled = true
+	for _, p := range pre.Proposals {
+		p.permit.succeeded()
+		pre.Warn(p.Source.Name, "its summary was not used: the compaction was cancelled")
+	}
+	for _, in := range pre.Injected {
+		pre.Warn(in.Source.Name, "its text was not injected: the compaction was cancelled")
+	}
+	pre.Proposals, pre.Injected = nil, nil
 }
 
 // Taken notes that a proposal became the plan. The others are of use no more,

@@ -10,23 +10,23 @@ import (
 // Turn is what plugins said when a turn of the agent had completed.
 type Turn struct {
 	Answers
-	// Requests are the compactions asked for, in the order of the plugins. One
+	// Wishes are the compactions asked for, in the order of the plugins. One
 	// compaction answers them all.
-	Requests []Request
+	Wishes []Wish
 }
 
-// Request is a plugin's wish for a compaction.
-type Request struct {
+// Wish is a plugin's request for a compaction.
+type Wish struct {
 	Plugin       string `json:"plugin"`
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// Instructions are those of all requests, a line each, with the name of the
+// Instructions are those of all wishes, a line each, with the name of the
 // plugin in front: they are a plugin's words, and should not pass for a
 // person's.
 func (t *Turn) Instructions() string {
 	var lines []string
-	for _, r := range t.Requests {
+	for _, r := range t.Wishes {
 		if r.Instructions != "" {
 			lines = append(lines, r.Plugin+": "+r.Instructions)
 		}
@@ -70,7 +70,7 @@ func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 	case in.Trigger.DryRun && d.requests.full(key) || !in.Trigger.DryRun && !d.requests.add(key):
 		a.outcome.warn("request_compaction is not taken: it asked %d turns in a row", MaxInARow)
 	default:
-		turn.Requests = append(turn.Requests, Request{Plugin: a.outcome.Plugin, Instructions: said(req.Instructions)})
+		turn.Wishes = append(turn.Wishes, Wish{Plugin: a.outcome.Plugin, Instructions: said(req.Instructions)})
 	}
 }
 
