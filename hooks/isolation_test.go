@@ -84,6 +84,10 @@ func TestO8NothingRegisteredCostsNothing(t *testing.T) {
 			t.Errorf("%s: post_compact allocates %v times", name, n)
 		}
 	}
+	none, turn := dispatcher(t, 0), input(abi.HookTurnEnd)
+	if n := testing.AllocsPerRun(100, func() { none.TurnEnd(t.Context(), turn) }); n > 1 {
+		t.Errorf("turn_end allocates %v times", n)
+	}
 }
 
 // TestHammer is for the race detector: many sessions, one dispatcher, plugins
