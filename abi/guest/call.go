@@ -1,10 +1,10 @@
 package guest
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 )
 
 // Call is one call of a hook: what the host says, and what it can be asked. It
@@ -69,22 +69,16 @@ func (c *Call) do(op abi.Op, request, result any) error {
 	internal := func(what string, err error) error {
 		return &abi.Error{Code: abi.CodeInternal, Op: string(op), Message: what + ": " + err.Error(), Err: err}
 	}
-	req, err := json.Marshal(request)
+	req, err := wire.Marshal(request)
 	if err != nil {
 		return internal("encode request", err)
 	}
-	var resp abi.HostResponse
-	if err := json.Unmarshal(c.host.HostCall(op, req), &resp); err != nil {
+	failed, err := wire.Response(c.host.HostCall(op, req), result)
+	if err != nil {
 		return internal("decode response", err)
 	}
-	if resp.Error != nil {
-		return resp.Error
-	}
-	if result == nil || len(resp.Result) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(resp.Result, result); err != nil {
-		return internal("decode result", err)
+	if failed != nil {
+		return failed
 	}
 	return nil
 }
