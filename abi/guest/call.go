@@ -44,23 +44,33 @@ func (c *Call) CountTokens(texts ...string) ([]int, error) {
 		return nil, err
 	}
 	if len(resp.Counts) != len(texts) {
-		return nil, &abi.Error{Code: abi.CodeInternal, Op: string(abi.OpTokensCount), Message: fmt.Sprintf("%d counts for %d texts", len(resp.Counts), len(texts))}
+		return nil, miscounted(abi.OpTokensCount, fmt.Sprintf("%d counts for %d texts", len(resp.Counts), len(texts)))
 	}
 	return resp.Counts, nil
 }
 
 // Messages returns messages of the input with their bodies, in the order
-// asked. A plugin whose manifest says content: lazy gets none otherwise.
+// asked. A plugin whose manifest says content: lazy gets none otherwise. For
+// more than a few see [Call.Bodies].
 func (c *Call) Messages(ids ...string) ([]abi.InputMessage, error) {
 	var resp abi.MessagesResponse
-	err := c.do(abi.OpMessagesGet, abi.MessagesRequest{IDs: ids}, &resp)
-	return resp.Messages, err
+	if err := c.do(abi.OpMessagesGet, abi.MessagesRequest{IDs: ids}, &resp); err != nil {
+		return nil, err
+	}
+	if len(resp.Messages) != len(ids) {
+		return nil, miscounted(abi.OpMessagesGet, fmt.Sprintf("%d messages for %d ids", len(resp.Messages), len(ids)))
+	}
+	return resp.Messages, nil
 }
 
 // RequestCompaction asks for a compaction once the turn has completed. It
 // needs the capability compaction.request.
 func (c *Call) RequestCompaction(instructions string) error {
 	return c.do(abi.OpRequestCompact, abi.CompactionRequest{Instructions: instructions}, nil)
+}
+
+func miscounted(op abi.Op, message string) *abi.Error {
+	return &abi.Error{Code: abi.CodeInternal, Op: string(op), Message: message}
 }
 
 // do runs op. The error is an *abi.Error: the host's own, or CodeInternal
