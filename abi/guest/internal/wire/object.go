@@ -23,16 +23,17 @@ func object[T any](d *decoder, v *T, fields []field[T]) {
 	var seen uint64
 	at := 0
 	for n := 0; d.next(n, '}'); n++ {
-		key := d.key()
-		i := find(fields, key, at)
-		if i < 0 {
-			refuseVariant(d, key, fields)
-			d.peek()
-			d.skip(0)
-			continue
+		i := at
+		for i < len(fields) && !d.pass(fields[i].name) {
+			i++
+		}
+		if i == len(fields) {
+			if i = lookUp(d, fields); i < 0 {
+				continue
+			}
 		}
 		if seen&(1<<i) != 0 {
-			d.fail("duplicate key " + strconv.Quote(key))
+			d.fail("duplicate key " + strconv.Quote(fields[i].name))
 		}
 		seen |= 1 << i
 		fields[i].read(d, v)
@@ -40,29 +41,34 @@ func object[T any](d *decoder, v *T, fields []field[T]) {
 	}
 }
 
-// find returns the index of the field of that name, or -1. It looks from at
-// on, and then at those before.
-func find[T any](fields []field[T], key string, at int) int {
-	for i := at; i < len(fields); i++ {
-		if fields[i].name == key {
-			return i
-		}
+// pass passes the key ahead, up to its value, if it is name and written as
+// hosts write it.
+func (d *decoder) pass(name string) bool {
+	end := d.pos + 1 + len(name)
+	if end+1 >= len(d.doc) || d.doc[end] != '"' || d.doc[end+1] != ':' ||
+		d.doc[d.pos] != '"' || string(d.doc[d.pos+1:end]) != name {
+		return false
 	}
-	for i := range at {
-		if fields[i].name == key {
-			return i
-		}
-	}
-	return -1
+	d.pos = end + 2
+	return true
 }
 
-// refuseVariant refuses a key that encoding/json takes for one of the fields.
-func refuseVariant[T any](d *decoder, key string, fields []field[T]) {
+// lookUp passes the key ahead and returns the index of its field. A key that
+// is none is passed with its value, unless encoding/json takes it for one.
+func lookUp[T any](d *decoder, fields []field[T]) int {
+	key := d.key()
+	for i := range fields {
+		if fields[i].name == key {
+			return i
+		}
+	}
 	for i := range fields {
 		if strings.EqualFold(fields[i].name, key) {
 			d.fail("key " + strconv.Quote(key) + ": write " + strconv.Quote(fields[i].name))
 		}
 	}
+	d.skip(0)
+	return -1
 }
 
 // open goes into a container that begins with c, and reports false for null.

@@ -25,14 +25,22 @@ func (d *decoder) fail(what string) {
 }
 
 // peek skips white space and returns the byte ahead, or 0, which begins
-// nothing, at the end.
+// nothing, at the end. Hosts write no white space.
 func (d *decoder) peek() byte {
+	if d.pos < len(d.doc) && d.doc[d.pos] > ' ' {
+		return d.doc[d.pos]
+	}
+	return d.skipSpace()
+}
+
+func (d *decoder) skipSpace() byte {
 	for d.pos < len(d.doc) {
-		c := d.doc[d.pos]
-		if c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+		switch c := d.doc[d.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			d.pos++
+		default:
 			return c
 		}
-		d.pos++
 	}
 	return 0
 }
@@ -90,27 +98,24 @@ func (d *decoder) bool() bool {
 }
 
 func (d *decoder) int() int {
+	n, i := 0, d.pos
+	for i < len(d.doc) && d.doc[i]-'0' <= 9 && i < d.pos+9 {
+		n = 10*n + int(d.doc[i]-'0')
+		i++
+	}
+	// A few digits and then the next field: all but the odd ones.
+	if i > d.pos && d.doc[d.pos] != '0' && i < len(d.doc) && (d.doc[i] == ',' || d.doc[i] == '}') {
+		d.pos = i
+		return n
+	}
 	if d.null() {
 		return 0
 	}
-	lit := d.number()
-	if len(lit) < 10 && lit != "" && lit[0] != '-' {
-		n := 0
-		for i := range len(lit) {
-			c := lit[i] - '0'
-			if c > 9 {
-				d.fail("not a whole number")
-				return 0
-			}
-			n = 10*n + int(c)
-		}
-		return n
-	}
-	n, err := strconv.ParseInt(lit, 10, strconv.IntSize)
+	n64, err := strconv.ParseInt(d.number(), 10, strconv.IntSize)
 	if err != nil {
 		d.fail("not a whole number, or out of range")
 	}
-	return int(n)
+	return int(n64)
 }
 
 func (d *decoder) float() float64 {

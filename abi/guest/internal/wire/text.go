@@ -56,13 +56,17 @@ func (d *decoder) text() string {
 		return d.unescape(start, end)
 	}
 	d.pos = end + 1
-	return valid(d.doc[start:end], ascii)
+	if b := d.doc[start:end]; ascii {
+		return share(b)
+	} else {
+		return valid(b)
+	}
 }
 
 // valid is the text of b with every byte that is not UTF-8 replaced, as
 // encoding/json does it.
-func valid(b []byte, ascii bool) string {
-	if ascii || utf8.Valid(b) {
+func valid(b []byte) string {
+	if utf8.Valid(b) {
 		return share(b)
 	}
 	return string([]rune(share(b)))
@@ -90,12 +94,18 @@ func (d *decoder) unescape(start, i int) string {
 			x := load(doc, i)
 			store(to, n, x)
 			high |= x
-			if s := stops(x); s != 0 {
-				k := bits.TrailingZeros64(s) >> 3
-				i, n = i+k, n+k
+			s := stops(x)
+			if s == 0 {
+				i, n = i+8, n+8
+				continue
+			}
+			k := bits.TrailingZeros64(s) >> 3
+			i, n = i+k, n+k
+			if doc[i] != '\\' || i+1 == len(doc) || short[doc[i+1]] == 0 {
 				break
 			}
-			i, n = i+8, n+8
+			to[n] = short[doc[i+1]]
+			i, n = i+2, n+1
 		}
 		for i < len(doc) && !stopsAt(doc[i]) {
 			to[n] = doc[i]
@@ -121,7 +131,10 @@ func (d *decoder) unescape(start, i int) string {
 	}
 	d.pos = i + 1
 	d.space = to[n:]
-	return valid(to[:n:n], high&highs == 0)
+	if high&highs == 0 {
+		return share(to[:n:n])
+	}
+	return valid(to[:n:n])
 }
 
 // escape reads the escape that b begins with: its length, 0 where there is
@@ -130,24 +143,14 @@ func escape(b []byte) (size int, char rune) {
 	if len(b) < 2 || b[0] != '\\' {
 		return 0, 0
 	}
-	switch c := b[1]; c {
-	case '"', '\\', '/':
+	if c := short[b[1]]; c != 0 {
 		return 2, rune(c)
-	case 'n':
-		return 2, '\n'
-	case 't':
-		return 2, '\t'
-	case 'r':
-		return 2, '\r'
-	case 'b':
-		return 2, '\b'
-	case 'f':
-		return 2, '\f'
-	case 'u':
-		return unicodeEscape(b)
 	}
-	return 0, 0
+	return unicodeEscape(b)
 }
+
+// short are the characters behind the escapes of two bytes, by the second.
+var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
 
 func unicodeEscape(b []byte) (size int, char rune) {
 	char = hex4(b)

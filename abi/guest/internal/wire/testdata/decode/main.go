@@ -1,4 +1,4 @@
-// Command decode is a module that reads its input as many times as its export
+// Command decode is a module that reads the input of a hook as its export
 // says, for benchmarks of the reading alone.
 package main
 
@@ -35,14 +35,14 @@ func input() []byte {
 func copied() { input() }
 
 //go:wasmexport wire
-func wireOnce() {
+func readWire() {
 	if err := wire.Unmarshal(input(), new(abi.Input)); err != nil {
 		panic(err)
 	}
 }
 
 //go:wasmexport json
-func jsonOnce() {
+func readJSON() {
 	if err := json.Unmarshal(input(), new(abi.Input)); err != nil {
 		panic(err)
 	}
