@@ -53,7 +53,7 @@ func (d *decoder) text() string {
 	start := d.pos + 1
 	end, ascii := plain(d.doc, start)
 	if end == len(d.doc) || d.doc[end] != '"' {
-		return d.unescape(start, end)
+		return d.unescape(start, end, ascii)
 	}
 	d.pos = end + 1
 	if b := d.doc[start:end]; ascii {
@@ -78,10 +78,10 @@ const badText = "a string that does not end, a control character in it, or an es
 func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // unescape reads the string whose text begins at start, and whose first escape
-// stands at i. It writes to d.space, which holds all such texts of a document:
+// stands at i; ascii says what plain says of the text before. It writes to d.space, which holds all such texts of a document:
 // none gets longer by it, so there is always room for the rest, and for the
 // eight bytes that are written at a time.
-func (d *decoder) unescape(start, i int) string {
+func (d *decoder) unescape(start, i int, ascii bool) string {
 	doc := d.doc
 	if d.space == nil {
 		d.space = make([]byte, len(doc)+8)
@@ -131,7 +131,7 @@ func (d *decoder) unescape(start, i int) string {
 	}
 	d.pos = i + 1
 	d.space = to[n:]
-	if high&highs == 0 {
+	if ascii && high&highs == 0 {
 		return share(to[:n:n])
 	}
 	return valid(to[:n:n])
