@@ -21,13 +21,14 @@ import (
 )
 
 // buildGuest compiles the Go package in dir, a folder below the project's
-// root, to a module.
+// root, to a module. The one with go-pdk is a Go module of its own, so that
+// the project does not depend on what it is compared with.
 func buildGuest(b *testing.B, dir ...string) []byte {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "guest.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".")
 	cmd.Dir = filepath.Join(append([]string{shared.Root(b)}, dir...)...)
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-mod=mod")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

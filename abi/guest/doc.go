@@ -32,5 +32,9 @@
 // [Call.KV]. There is no clock (use Input.Time), no file system and no
 // environment, and random numbers are the same in every call.
 //
+// In a module reading takes time, and texts take memory. A plugin that looks
+// at few messages says content: lazy in its manifest: it is given all of them
+// without their bodies, and goes through those it wants with [Call.Bodies].
+//
 // The package depends on abi and the standard library alone.
 package guest

@@ -3,8 +3,10 @@ package wire_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -28,6 +30,26 @@ func BenchmarkUnmarshal(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := unmarshal(doc, new(abi.Input)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMarshal writes what a compactor answers: mostly references.
+func BenchmarkMarshal(b *testing.B) {
+	out := &abi.Output{Summary: strings.Repeat("- edited a file\n", 50)}
+	for i := range 1000 {
+		id := fmt.Sprintf("m%05d", i)
+		out.Messages = append(out.Messages, abi.OutputMessage{Ref: id})
+		out.Superseded = append(out.Superseded, id)
+	}
+	for name, marshal := range map[string]func(any) ([]byte, error){"wire": wire.Marshal, "json": json.Marshal} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := marshal(out); err != nil {
 					b.Fatal(err)
 				}
 			}

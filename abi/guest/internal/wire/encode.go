@@ -15,7 +15,7 @@ import (
 // Marshal writes v, an *abi.Output or the request of a host call. Any other
 // type panics. Errors are those of raw values that are not JSON.
 func Marshal(v any) ([]byte, error) {
-	var e encoder
+	e := encoder{doc: make([]byte, 0, 1<<10)}
 	switch v := v.(type) {
 	case *abi.Output:
 		e.output(v)
@@ -142,13 +142,17 @@ func (e *encoder) raw(value []byte) {
 
 // string writes a text. Bytes that are not UTF-8 become U+FFFD.
 func (e *encoder) string(s string) {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
 	text := unsafe.Slice(unsafe.StringData(s), len(s))
 	b := append(e.doc, '"')
-	for {
-		end, _ := plain(text, 0)
+	for valid := false; ; {
+		end, ascii := plain(text, 0)
+		if !ascii && !valid {
+			if !utf8.Valid(text) {
+				text = []byte(string([]rune(share(text))))
+			}
+			valid = true
+			continue
+		}
 		b = append(b, text[:end]...)
 		if end == len(text) {
 			break

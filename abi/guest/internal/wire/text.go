@@ -56,11 +56,10 @@ func (d *decoder) text() string {
 		return d.unescape(start, end, ascii)
 	}
 	d.pos = end + 1
-	if b := d.doc[start:end]; ascii {
-		return share(b)
-	} else {
-		return valid(b)
+	if ascii {
+		return share(d.doc[start:end])
 	}
+	return valid(d.doc[start:end])
 }
 
 // valid is the text of b with every byte that is not UTF-8 replaced, as
@@ -78,9 +77,10 @@ const badText = "a string that does not end, a control character in it, or an es
 func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // unescape reads the string whose text begins at start, and whose first escape
-// stands at i; ascii says what plain says of the text before. It writes to d.space, which holds all such texts of a document:
-// none gets longer by it, so there is always room for the rest, and for the
-// eight bytes that are written at a time.
+// stands at i; ascii says what plain says of the text before. It writes to
+// d.space, which holds all such texts of a document: none gets longer by it, so
+// there is always room for the rest, and for the eight bytes that are written
+// at a time.
 func (d *decoder) unescape(start, i int, ascii bool) string {
 	doc := d.doc
 	if d.space == nil {
@@ -121,12 +121,7 @@ func (d *decoder) unescape(start, i int, ascii bool) string {
 			d.fail(badText)
 			return ""
 		}
-		if char < utf8.RuneSelf {
-			to[n] = byte(char)
-			n++
-		} else {
-			n += utf8.EncodeRune(to[n:], char)
-		}
+		n += utf8.EncodeRune(to[n:], char)
 		i += size
 	}
 	d.pos = i + 1
