@@ -15,5 +15,5 @@
 //
 // How it works: fields are tables of names and functions (a test holds them
 // against the tags in abi), tried in the order in which hosts write them.
-// Texts are scanned eight bytes at a time.
+// How texts and numbers are written is in abi/internal/lex.
 package wire

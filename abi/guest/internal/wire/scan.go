@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/internal/lex"
 )
 
 // decoder reads one document. The first fault ends it: from then on there is
@@ -132,42 +133,13 @@ func (d *decoder) float() float64 {
 // number passes a number and returns its text.
 func (d *decoder) number() string {
 	d.peek()
-	start := d.pos
-	if d.pos < len(d.doc) && d.doc[d.pos] == '-' {
-		d.pos++
+	rest := d.doc[d.pos:]
+	n := lex.Number(rest)
+	if n == 0 {
+		d.fail("not a value of this type")
 	}
-	zero := d.pos < len(d.doc) && d.doc[d.pos] == '0'
-	if n := d.digits(); n == 0 || zero && n > 1 {
-		d.fail("not a number")
-	}
-	if d.pos < len(d.doc) && d.doc[d.pos] == '.' {
-		d.pos++
-		if d.digits() == 0 {
-			d.fail("not a number")
-		}
-	}
-	if d.pos < len(d.doc) && d.doc[d.pos]|0x20 == 'e' {
-		d.pos++
-		if d.pos < len(d.doc) && (d.doc[d.pos] == '+' || d.doc[d.pos] == '-') {
-			d.pos++
-		}
-		if d.digits() == 0 {
-			d.fail("not a number")
-		}
-	}
-	if d.err != nil {
-		return ""
-	}
-	return share(d.doc[start:d.pos])
-}
-
-// digits passes digits and returns how many.
-func (d *decoder) digits() int {
-	start := d.pos
-	for d.pos < len(d.doc) && d.doc[d.pos]-'0' <= 9 {
-		d.pos++
-	}
-	return d.pos - start
+	d.pos += n
+	return share(rest[:n])
 }
 
 // raw passes any value and returns its bytes.

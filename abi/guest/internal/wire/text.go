@@ -1,45 +1,11 @@
 package wire
 
 import (
-	"math/bits"
-	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/kagewasm/kagewasm/abi/internal/lex"
 )
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// stops marks, in the high bit of each byte of x, where a run of plain text
-// ends: at a quote, a backslash or a control character. Marks above the first
-// may be wrong.
-func stops(x uint64) uint64 {
-	quote, slash := x^('"'*ones), x^('\\'*ones)
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (x-0x20*ones)&^x) & highs
-}
-
-func stopsAt(c byte) bool { return c == '"' || c == '\\' || c < 0x20 }
-
-// plain returns where the run of plain text that begins at i ends, and whether
-// all of it is ASCII (false where bytes soon after the run are not).
-func plain(doc []byte, i int) (end int, ascii bool) {
-	var high uint64
-	for i+8 <= len(doc) {
-		x := load(doc, i)
-		high |= x
-		if s := stops(x); s != 0 {
-			return i + bits.TrailingZeros64(s)>>3, high&highs == 0
-		}
-		i += 8
-	}
-	for i < len(doc) && !stopsAt(doc[i]) {
-		high |= uint64(doc[i])
-		i++
-	}
-	return i, high&highs == 0
-}
 
 // text reads a string; null is the empty one. Without escapes in it, it is the
 // document's own bytes.
@@ -51,9 +17,9 @@ func (d *decoder) text() string {
 		return ""
 	}
 	start := d.pos + 1
-	end, ascii := plain(d.doc, start)
+	end, ascii := lex.Plain(d.doc, start)
 	if end == len(d.doc) || d.doc[end] != '"' {
-		return d.unescape(start, end, ascii)
+		return d.unescape(start)
 	}
 	d.pos = end + 1
 	if ascii {
@@ -76,120 +42,37 @@ const badText = "a string that does not end, a control character in it, or an es
 // share is a string of the same bytes, which must not change from then on.
 func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// unescape reads the string whose text begins at start, and whose first escape
-// stands at i; ascii says what plain says of the text before. It writes to
-// d.space, which holds all such texts of a document: none gets longer by it, so
-// there is always room for the rest, and for the eight bytes that are written
-// at a time.
-func (d *decoder) unescape(start, i int, ascii bool) string {
-	doc := d.doc
+// unescape reads the string whose text begins at start. It writes to d.space,
+// which holds all such texts of a document: none gets longer by it, so there
+// is always room for the rest.
+func (d *decoder) unescape(start int) string {
 	if d.space == nil {
-		d.space = make([]byte, len(doc)+8)
+		d.space = make([]byte, len(d.doc)+8)
 	}
-	to := d.space
-	n := copy(to, doc[start:i])
-	var high uint64
-	for {
-		for i+8 <= len(doc) {
-			x := load(doc, i)
-			store(to, n, x)
-			high |= x
-			s := stops(x)
-			if s == 0 {
-				i, n = i+8, n+8
-				continue
-			}
-			k := bits.TrailingZeros64(s) >> 3
-			i, n = i+k, n+k
-			if doc[i] != '\\' || i+1 == len(doc) || short[doc[i+1]] == 0 {
-				break
-			}
-			to[n] = short[doc[i+1]]
-			i, n = i+2, n+1
-		}
-		for i < len(doc) && !stopsAt(doc[i]) {
-			to[n] = doc[i]
-			high |= uint64(doc[i])
-			i, n = i+1, n+1
-		}
-		if i < len(doc) && doc[i] == '"' {
-			break
-		}
-		size, char := escape(doc[i:])
-		if size == 0 {
-			d.pos = i
-			d.fail(badText)
-			return ""
-		}
-		n += utf8.EncodeRune(to[n:], char)
-		i += size
+	n, end, ascii, ok := lex.Unescape(d.space, d.doc[start:])
+	d.pos = start + end
+	if !ok {
+		d.fail(badText)
+		return ""
 	}
-	d.pos = i + 1
-	d.space = to[n:]
-	if ascii && high&highs == 0 {
-		return share(to[:n:n])
+	d.pos++
+	text := d.space[:n:n]
+	d.space = d.space[n:]
+	if ascii {
+		return share(text)
 	}
-	return valid(to[:n:n])
-}
-
-// escape reads the escape that b begins with: its length, 0 where there is
-// none, and the character it stands for. Half of a surrogate pair is U+FFFD.
-func escape(b []byte) (size int, char rune) {
-	if len(b) < 2 || b[0] != '\\' {
-		return 0, 0
-	}
-	if c := short[b[1]]; c != 0 {
-		return 2, rune(c)
-	}
-	return unicodeEscape(b)
-}
-
-// short are the characters behind the escapes of two bytes, by the second.
-var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
-
-func unicodeEscape(b []byte) (size int, char rune) {
-	char = hex4(b)
-	if char < 0 {
-		return 0, 0
-	}
-	if utf16.IsSurrogate(char) {
-		if pair := utf16.DecodeRune(char, hex4(b[6:])); pair != utf8.RuneError {
-			return 12, pair
-		}
-		return 6, utf8.RuneError
-	}
-	return 6, char
-}
-
-// hex4 is the number of the \u escape that b begins with, -1 where there is
-// none.
-func hex4(b []byte) rune {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return -1
-	}
-	var n rune
-	for _, c := range b[2:6] {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			n = n<<4 | rune(c|0x20-'a'+10)
-		default:
-			return -1
-		}
-	}
-	return n
+	return valid(text)
 }
 
 // skipText passes a string that stands ahead.
 func (d *decoder) skipText() {
 	for i := d.pos + 1; ; {
-		i, _ = plain(d.doc, i)
+		i, _ = lex.Plain(d.doc, i)
 		if i < len(d.doc) && d.doc[i] == '"' {
 			d.pos = i + 1
 			return
 		}
-		size, _ := escape(d.doc[i:])
+		size, _ := lex.Escape(d.doc[i:])
 		if size == 0 {
 			d.pos = i
 			d.fail(badText)

@@ -1,6 +1,6 @@
 //go:build !wasm
 
-package wire
+package lex
 
 import "encoding/binary"
 
