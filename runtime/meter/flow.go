@@ -7,16 +7,6 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// The bounds that keep the time for compiling a function in proportion. The
-// engine takes longer than that for many joins of control flow, for values that
-// live through many of them, and for loops in loops. The largest of real
-// plugins are in parentheses.
-const (
-	maxNesting = 4_096  // blocks in blocks (1,706)
-	maxLoops   = 20_000 // loops in loops, times locals (342)
-	maxBlocks  = 6_000  // blocks
-)
-
 // flow is the control flow of one function: its instructions and where they
 // branch to. It is used for one function after the other.
 type flow struct {
@@ -32,6 +22,7 @@ type flow struct {
 	stack       []int32 // the blocks that are open, while walking
 	height      int32   // of the operand stack
 	unreachable bool
+	locals      int // parameters included
 	values      int // that may have to be kept in the frame
 	vectors     bool
 }
@@ -93,7 +84,7 @@ func (f *flow) read(index int) error {
 		locals += int(l.N)
 		f.vectors = f.vectors || l.Type == wasm.V128
 	}
-	f.values, f.height, f.unreachable = locals, 0, false
+	f.locals, f.values, f.height, f.unreachable = locals, locals, 0, false
 	f.open(block{start: -1, results: int32(len(typ.Results))})
 	for i := range f.code.List {
 		if err := f.step(int32(i)); err != nil {
@@ -103,35 +94,7 @@ func (f *flow) read(index int) error {
 	if len(f.stack) > 0 {
 		return errUnbalanced
 	}
-	return f.vet(locals)
-}
-
-// vet holds the function against the bounds.
-func (f *flow) vet(locals int) error {
-	deepest := int32(0)
-	loops := make([]int32, len(f.blocks)) // around and with each block
-	open := make([]int32, 0, 64)
-	for i := range f.blocks {
-		b := &f.blocks[i]
-		open = append(open[:b.level], int32(i))
-		if b.level > maxNesting {
-			return fmt.Errorf("blocks nested %d deep, %d allowed", b.level, maxNesting)
-		}
-		if b.level > 0 {
-			loops[i] = loops[open[b.level-1]]
-		}
-		if b.op == wasm.OpLoop {
-			loops[i]++
-		}
-		deepest = max(deepest, loops[i])
-	}
-	switch {
-	case int(deepest)*locals > maxLoops:
-		return fmt.Errorf("loops %d deep with %d locals: their product is over %d", deepest, locals, maxLoops)
-	case len(f.blocks) > maxBlocks:
-		return fmt.Errorf("a function of %d blocks, %d allowed", len(f.blocks), maxBlocks)
-	}
-	return nil
+	return f.vet()
 }
 
 func (f *flow) open(b block) int32 {

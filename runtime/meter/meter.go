@@ -58,6 +58,9 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 	if err := g.walk(p.analyse); err != nil {
 		return nil, nil, refused(err)
 	}
+	if err := mayCompile(len(bytes), g.compile, g.longest, g.worst); err != nil {
+		return nil, nil, refused(err)
+	}
 	w := newWriter(v, g)
 	info := &Info{Stack: g.deepest()}
 	for i := range g.funcs {
@@ -91,6 +94,10 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
+	took := p.compileTime(p.edits)
+	if p.graph.compile += took; took > p.graph.longest {
+		p.graph.longest, p.graph.worst = took, index+p.module.imported
+	}
 	n.stacked = p.frame()
 	deepest := uint32(0)
 	for i := range p.edits {

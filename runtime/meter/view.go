@@ -14,6 +14,7 @@ type view struct {
 	imported uint32 // functions
 	types    []uint32
 	globals  uint32
+	mutable  int // of the globals
 	tables   []wasm.Table
 	segments uint32 // of data
 	// signatures number the types so that equal ones have equal numbers.
@@ -24,7 +25,13 @@ type view struct {
 func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 	v := &view{
 		Module: m, bytes: bytes, imported: uint32(m.ImportedFuncs()), types: m.FuncTypes(),
-		globals: uint32(len(m.AllGlobals())), tables: m.AllTables(), segments: uint32(len(m.Data)),
+		tables: m.AllTables(), segments: uint32(len(m.Data)),
+	}
+	for _, g := range m.AllGlobals() {
+		v.globals++
+		if g.Mutable {
+			v.mutable++
+		}
 	}
 	byText := make(map[wasm.Signature]int32, len(m.Types))
 	for _, t := range m.Types {
