@@ -33,7 +33,7 @@ const (
 	costLive     = 300
 	costLives    = 150 // how many of these double, and so on, the one above
 	costNesting  = 30
-	costTargets  = 4  // pairs of targets of br_tables in a nanosecond
+	costTargets  = 4   // pairs of targets of br_tables in a nanosecond
 	costGlobal   = 300 // for each mutable global at each call
 )
 
