@@ -2,8 +2,10 @@ package kagewasm
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 )
 
 // limits are the figures a decision is made on.
@@ -78,6 +80,8 @@ func explain(code abi.ReasonCode, r *Report) string {
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
 	case abi.ReasonCancelled:
 		return "the caller gave up; nothing was changed"
+	case abi.ReasonCancelledByPlugin:
+		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
 	case abi.ReasonCommitFailed:
 		return "the result could not be stored; the session is as it was"
 	case abi.ReasonNothingToSupersede:
@@ -91,4 +95,14 @@ func explain(code abi.ReasonCode, r *Report) string {
 		return fmt.Sprintf("everything that may go went; what is pinned, the current turn and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
 	}
 	return string(code)
+}
+
+func cancelledBy(list []hooks.Outcome) string {
+	var names []string
+	for _, o := range list {
+		if o.Outcome == hooks.OutcomeCancelled {
+			names = append(names, o.Plugin)
+		}
+	}
+	return strings.Join(names, ", ")
 }

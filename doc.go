@@ -12,6 +12,9 @@
 //
 //	prune -> estimate -> decide -> pre_compact -> strategy -> firewall -> commit -> post_compact
 //
+// Call [Compactor.TurnEnd] when a turn of the agent has completed, if plugins
+// may ask for compactions.
+//
 // A compaction always completes: where a plugin fails or its plan is refused,
 // the strategy follows, and the report carries the whole chain of failures.
 // Messages are never changed in place; the caller's list stays as it is.

@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,9 @@ type fakePlugin struct {
 	roles []abi.PluginRole
 	pre   func(*abi.Input) (*abi.Output, error)
 	post  func(*abi.Input) (*abi.Output, error)
+	turn  func(*abi.Input) (*abi.Output, error)
+	// granted are its capabilities.
+	granted []abi.Capability
 
 	mu    sync.Mutex
 	asked []*abi.Input
@@ -42,6 +46,8 @@ func (p *fakePlugin) Manifest() *abi.Manifest {
 
 func (p *fakePlugin) Digest() string { return "" }
 
+func (p *fakePlugin) Granted(c abi.Capability) bool { return slices.Contains(p.granted, c) }
+
 func (p *fakePlugin) Hooks() []abi.Hook {
 	var hooks []abi.Hook
 	if p.pre != nil {
@@ -50,6 +56,9 @@ func (p *fakePlugin) Hooks() []abi.Hook {
 	if p.post != nil {
 		hooks = append(hooks, abi.HookPostCompact)
 	}
+	if p.turn != nil {
+		hooks = append(hooks, abi.HookTurnEnd)
+	}
 	return hooks
 }
 
@@ -57,10 +66,9 @@ func (p *fakePlugin) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.Ca
 	p.mu.Lock()
 	p.asked = append(p.asked, in)
 	p.mu.Unlock()
-	handle := p.pre
-	if in.Hook == abi.HookPostCompact {
-		handle = p.post
-	}
+	handle := map[abi.Hook]func(*abi.Input) (*abi.Output, error){
+		abi.HookPreCompact: p.pre, abi.HookPostCompact: p.post, abi.HookTurnEnd: p.turn,
+	}[in.Hook]
 	out, err := handle(in)
 	return out, abi.CallStats{MS: 1}, err
 }

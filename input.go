@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -67,14 +68,19 @@ func (p *pass) pinnedIn(msgs []abi.Message) []bool {
 	return pinned
 }
 
-// remember stores what plugins retain, but for a dry run, and returns what
-// could not be stored.
-func (p *pass) remember(ctx context.Context, facts []hooks.Fact) []*abi.Error {
+// remember stores what plugins retain in a hook, but for a dry run, and returns
+// what could not be stored.
+func (p *pass) remember(ctx context.Context, hook abi.Hook, facts []hooks.Fact) []*abi.Error {
 	p.facts = append(p.facts, facts...)
 	if p.req.DryRun {
 		return nil
 	}
-	return p.retain(ctx, p.req.Session, p.now, facts)
+	failures := p.retain(ctx, p.req.Session, p.now, facts)
+	for i, e := range failures {
+		failures[i] = e.At(e.Plugin, hook, abi.PhaseCommit)
+		failures[i].Hint = cmp.Or(e.Hint, "look at the store of the plugins' data; the compaction went on without")
+	}
+	return failures
 }
 
 func (p *pass) blankReport() Report {

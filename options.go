@@ -42,6 +42,10 @@ type Options struct {
 	Plugins []hooks.Plugin
 	// HookTimeout bounds all calls of one hook together. Default five minutes.
 	HookTimeout time.Duration
+	// Breaker keeps plugins that fail again and again from being called, for a
+	// while. Compactors may share one, so that what one session learns of a
+	// plugin holds for all. Default one of its own with the defaults.
+	Breaker *hooks.Breaker
 	// Memory stores what plugins retain. Without one it is only reported.
 	Memory Memory
 	// Now is the clock. Default time.Now.
@@ -81,12 +85,18 @@ func New(opts Options) (*Compactor, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	d, err := hooks.New(opts.Plugins, hooks.Options{Timeout: opts.HookTimeout})
+	if opts.Breaker == nil {
+		opts.Breaker = hooks.NewBreaker(hooks.BreakerOptions{Now: opts.Now})
+	}
+	d, err := hooks.New(opts.Plugins, hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker})
 	if err != nil {
 		return nil, err
 	}
 	return &Compactor{opts: opts, hooks: d}, nil
 }
+
+// Breaker shows which plugins are in quarantine, and lets them out of it.
+func (c *Compactor) Breaker() *hooks.Breaker { return c.opts.Breaker }
 
 func usage(format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}

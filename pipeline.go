@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,7 +42,11 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		return result, err
 	}
 	if verdict == nil {
-		result := p.unchanged(abi.ReasonNothingToSupersede)
+		code := abi.ReasonNothingToSupersede
+		if pre.Cancelled {
+			code = abi.ReasonCancelledByPlugin
+		}
+		result := p.unchanged(code)
 		p.postCompact(ctx, result)
 		return result, p.exceedsWindow(result)
 	}
@@ -174,7 +179,7 @@ func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
 	}
 	pre := p.hooks.Pre(ctx, p.hookInput(abi.HookPreCompact, p.messages, p.tokens, p.pinned))
 	p.pin(pre)
-	p.report.Failures = append(p.report.Failures, p.remember(ctx, pre.Retained)...)
+	p.report.Failures = append(p.report.Failures, p.remember(ctx, abi.HookPreCompact, pre.Retained)...)
 	return pre
 }
 
@@ -198,32 +203,20 @@ func (p *pass) pin(pre *hooks.Pre) {
 }
 
 // plan asks who may make a plan, in order, until one is taken. Each failure is
-// kept (FEATURES K7). It returns nil where no plan makes the session smaller.
+// kept (FEATURES K7). It returns nil where no plan makes the session smaller,
+// and where plugins cancelled.
 func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
-	p.injected = p.clipInjected(pre, pre.Injected)
 	var verdict *firewall.Verdict
-	if pre.Proposal != nil {
-		v, err := p.delegate(pre)
-		if err != nil {
-			pre.Refuse(abi.AsError(err))
-		} else {
-			verdict = v
+	if !pre.Cancelled {
+		p.injected = p.clipInjected(pre, pre.Injected)
+		if verdict = p.delegated(pre); verdict == nil {
+			verdict = p.dropped(pre)
 		}
 	}
-	p.report.Fallback = verdict == nil && pre.CompactorFailed
+	p.report.Fallback = pre.Fallback
 	p.hookTimes = append(p.hookTimes, pre.Outcomes...)
 	p.report.Failures = append(p.report.Failures, pre.Failures...)
-	if verdict != nil {
-		return verdict
-	}
-	verdict, err := p.drop()
-	if err == nil {
-		return verdict
-	}
-	if e := abi.AsError(err); e.Code != abi.CodeGrew {
-		p.report.Failures = append(p.report.Failures, e)
-	}
-	return nil
+	return verdict
 }
 
 // commit hands the result to whoever stores it.
@@ -237,6 +230,7 @@ func (p *pass) commit(ctx context.Context, result *Result) error {
 			e.Code = abi.CodeCommit
 		}
 		e.Op, e.Phase = "commit", abi.PhaseCommit
+		e.Hint = cmp.Or(e.Hint, "look at the store; the session is as it was, and can be compacted again")
 		return &e
 	}
 	return nil
@@ -258,7 +252,7 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 		in.Record.Success = false
 	}
 	post := p.hooks.Post(ctx, in)
-	unstored := p.remember(ctx, post.Retained)
+	unstored := p.remember(ctx, abi.HookPostCompact, post.Retained)
 	r := &result.Report
 	r.Hooks = append(r.Hooks, post.Outcomes...)
 	r.Retained = p.facts
@@ -267,7 +261,8 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 
 func canceled(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err}
+		return &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err,
+			Hint: "give it more time; the session is as it was"}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,14 +15,28 @@ import (
 // nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
 const nameDelegate = "delegate"
 
-// delegate turns the compactor's proposal into a verdict.
-func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
+// delegated is the first of the plugins' proposals that the firewall takes, or
+// nil.
+func (p *pass) delegated(pre *hooks.Pre) *firewall.Verdict {
+	for _, proposal := range pre.Proposals {
+		verdict, err := p.delegate(pre, proposal)
+		if err == nil {
+			pre.Taken(proposal)
+			return verdict
+		}
+		pre.Refuse(proposal, abi.AsError(err))
+	}
+	return nil
+}
+
+// delegate turns a plugin's proposal into a verdict.
+func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Verdict, error) {
 	v := p.view()
-	r := p.room(v, p.limits, pre.Compactor)
-	plan := abi.Plan{Source: pre.Compactor, Summary: pre.Proposal.Summary}
-	if pre.Proposal.Messages != nil {
+	r := p.room(v, p.limits, proposal.Source)
+	plan := abi.Plan{Source: proposal.Source, Summary: proposal.Output.Summary}
+	if proposal.Output.Messages != nil {
 		var err error
-		if plan, err = firewall.FromOutput(p.messages, pre.Proposal, pre.Compactor); err != nil {
+		if plan, err = firewall.FromOutput(p.messages, proposal.Output, proposal.Source); err != nil {
 			return nil, err
 		}
 		plan.Insert = p.clipInjected(pre, plan.Insert)
@@ -39,8 +54,24 @@ func (p *pass) delegate(pre *hooks.Pre) (*firewall.Verdict, error) {
 		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
 	}
-	p.report.Strategy, p.report.Source = nameDelegate, &pre.Compactor
+	p.report.Strategy, p.report.Source = nameDelegate, &proposal.Source
 	return verdict, nil
+}
+
+// dropped is what the floor makes of the session, or nil.
+func (p *pass) dropped(pre *hooks.Pre) *firewall.Verdict {
+	verdict, err := p.drop()
+	if err == nil {
+		return verdict
+	}
+	if e := *abi.AsError(err); e.Code != abi.CodeGrew {
+		e.Hint = cmp.Or(e.Hint, "a fault of the strategy drop, and not of the session: report it")
+		pre.Failures = append(pre.Failures, &e)
+	}
+	for _, in := range p.injected {
+		pre.Warn(in.Source.Name, "its text was not injected: nothing could be superseded")
+	}
+	return nil
 }
 
 // drop lets the oldest go: the floor.

@@ -67,9 +67,9 @@ func (p *pass) unchanged(code abi.ReasonCode) *Result {
 
 func (p *pass) finish(msgs []abi.Message, code abi.ReasonCode) *Result {
 	r := &p.report
+	r.Hooks = p.hookTimes
 	r.ReasonCode = code
 	r.Reason = explain(code, r)
-	r.Hooks = p.hookTimes
 	r.Retained = p.facts
 	if r.TokensAfter > 0 {
 		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(r.TokensAfter)

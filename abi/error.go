@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 )
@@ -71,6 +72,9 @@ const (
 	CodeNetwork Code = "network"
 	// CodeCommit: the result could not be stored.
 	CodeCommit Code = "commit"
+	// CodeQuarantined: the plugin failed too often in a row, and is not called
+	// for a while.
+	CodeQuarantined Code = "quarantined"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )
@@ -133,6 +137,14 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && *t == Error{Code: e.Code}
+}
+
+// At returns a copy that says where it happened, as far as e does not say so
+// itself.
+func (e *Error) At(plugin string, hook Hook, phase Phase) *Error {
+	at := *e
+	at.Plugin, at.Hook, at.Phase = cmp.Or(e.Plugin, plugin), cmp.Or(e.Hook, hook), cmp.Or(e.Phase, phase)
+	return &at
 }
 
 // CodeOf returns the code of the first *Error in err's chain, CodeInternal for

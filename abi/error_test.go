@@ -101,3 +101,12 @@ func TestErrorJSON(t *testing.T) {
 		t.Errorf("read %+v, written %+v", back, *e)
 	}
 }
+
+// TestErrorAt: what an error says itself stays, and the error is not written to.
+func TestErrorAt(t *testing.T) {
+	cause := &abi.Error{Code: abi.CodeTrap, Phase: abi.PhaseInstantiate, Message: "unreachable"}
+	want := abi.Error{Code: abi.CodeTrap, Plugin: "p", Hook: abi.HookPreCompact, Phase: abi.PhaseInstantiate, Message: "unreachable"}
+	if got := cause.At("p", abi.HookPreCompact, abi.PhaseCall); *got != want || cause.Plugin != "" {
+		t.Errorf("got %+v from %+v", got, cause)
+	}
+}

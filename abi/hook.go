@@ -92,7 +92,9 @@ type Trigger struct {
 	// DryRun says that nothing will be applied. A plugin should answer as
 	// always and store nothing; the host discards what it retains.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Instructions are what the person who asked wants kept in view.
+	// Instructions are what whoever asked wants kept in view. Where Reason is
+	// "plugin" each begins with the name of the plugin it is from: data, and no
+	// order of a person.
 	Instructions string `json:"instructions,omitempty"`
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi/internal/lex"
 )
 
 // manyKeys is how many keys of an object are compared one by one; objects of
@@ -87,54 +87,20 @@ func (s *jsonScanner) foldedKnown() map[string]string {
 	return s.folded
 }
 
-// key reads a string and resolves its escapes.
+// key reads a string and resolves its escapes. Half of a surrogate pair becomes
+// U+FFFD, as decoders do it.
 func (s *jsonScanner) key() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, errors.New("a key that is not a string")
 	}
+	start := s.pos + 1
 	raw, escaped, err := s.str()
 	if err != nil || !escaped {
 		return raw, err
 	}
-	return unescape(raw), nil
-}
-
-// unescape resolves the escapes of a string that was scanned. Half of a
-// surrogate pair becomes U+FFFD, as decoders do it.
-func unescape(raw []byte) []byte {
-	var b bytes.Buffer
-	for len(raw) > 0 {
-		if raw[0] != '\\' {
-			b.WriteByte(raw[0])
-			raw = raw[1:]
-			continue
-		}
-		if raw[1] != 'u' {
-			b.WriteByte(plainEscape(raw[1]))
-			raw = raw[2:]
-			continue
-		}
-		r := hex4(raw[2:])
-		raw = raw[6:]
-		if utf16.IsSurrogate(r) {
-			low := rune(-1)
-			if bytes.HasPrefix(raw, []byte(`\u`)) {
-				low = hex4(raw[2:])
-			}
-			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-				raw = raw[6:]
-			}
-		}
-		b.WriteRune(r)
-	}
-	return b.Bytes()
-}
-
-func plainEscape(c byte) byte {
-	if i := strings.IndexByte("bfnrt", c); i >= 0 {
-		return "\b\f\n\r\t"[i]
-	}
-	return c
+	to := make([]byte, len(raw)+8)
+	n, _, _, _ := lex.Unescape(to, s.doc[start:s.pos]) // str has read it
+	return to[:n], nil
 }
 
 // foldKey maps keys that a case-insensitive decoder takes for one another to

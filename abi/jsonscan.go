@@ -1,9 +1,10 @@
 package abi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi/internal/lex"
 )
 
 // jsonScanner walks one document. It holds the keys of all open objects on
@@ -134,24 +135,13 @@ func (s *jsonScanner) object(depth int, free bool) error {
 	}
 }
 
-// stringEnd marks the bytes at which a run of plain string bytes ends.
-var stringEnd = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
-	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
-
 // str reads a string and returns what stands between the quotes, and whether
 // there are escapes in it.
 func (s *jsonScanner) str() (raw []byte, escaped bool, err error) {
 	doc, i := s.doc, s.pos+1
 	start := i
 	for {
-		for i < len(doc) && !stringEnd[doc[i]] {
-			i++
-		}
+		i, _ = lex.Plain(doc, i)
 		s.pos = i
 		switch {
 		case i == len(doc):
@@ -163,99 +153,22 @@ func (s *jsonScanner) str() (raw []byte, escaped bool, err error) {
 			return nil, false, errors.New("a control character in a string")
 		}
 		escaped = true
-		n, err := escapeLen(doc[i:])
-		if err != nil {
-			return nil, false, err
+		n, _ := lex.Escape(doc[i:])
+		if n == 0 {
+			return nil, false, fmt.Errorf("an escape %q that is none", doc[i:min(i+6, len(doc))])
 		}
 		i += n
 	}
 }
 
-// escapeLen is the length of the escape that b begins with.
-func escapeLen(b []byte) (int, error) {
-	if len(b) < 2 {
-		return 0, errors.New("a string that does not end")
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2, nil
-	case 'u':
-		if hex4(b[2:]) < 0 {
-			return 0, errors.New("a \\u escape without four hex digits")
-		}
-		return 6, nil
-	}
-	return 0, fmt.Errorf("an escape %q that is none", b[:2])
-}
-
-// hex4 is the number that b begins with in four hex digits, or -1.
-func hex4(b []byte) rune {
-	if len(b) < 4 {
-		return -1
-	}
-	var n rune
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | rune(c-'0')
-		case c >= 'a' && c <= 'f':
-			n = n<<4 | rune(c-'a'+10)
-		case c >= 'A' && c <= 'F':
-			n = n<<4 | rune(c-'A'+10)
-		default:
-			return -1
-		}
-	}
-	return n
-}
-
 func (s *jsonScanner) number() error {
-	rest := s.doc[s.pos:]
-	n := 0
-	for n < len(rest) && bytes.IndexByte([]byte("+-.eE0123456789"), rest[n]) >= 0 {
-		n++
-	}
-	if n > MaxJSONNumber {
+	n := lex.Number(s.doc[s.pos:])
+	switch {
+	case n == 0:
+		return errors.New("a number that is none")
+	case n > MaxJSONNumber:
 		return fmt.Errorf("a number of %d characters", n)
-	}
-	if !isNumber(rest[:n]) {
-		return fmt.Errorf("a number %q that is none", rest[:n])
 	}
 	s.pos += n
 	return nil
-}
-
-// isNumber reports whether b is a JSON number.
-func isNumber(b []byte) bool {
-	b = bytes.TrimPrefix(b, []byte("-"))
-	n := digits(b)
-	if n == 0 || b[0] == '0' && n > 1 {
-		return false
-	}
-	if b = b[n:]; len(b) > 0 && b[0] == '.' {
-		n := digits(b[1:])
-		if n == 0 {
-			return false
-		}
-		b = b[1+n:]
-	}
-	if len(b) == 0 {
-		return true
-	}
-	if b[0] != 'e' && b[0] != 'E' {
-		return false
-	}
-	if b = b[1:]; len(b) > 0 && (b[0] == '+' || b[0] == '-') {
-		b = b[1:]
-	}
-	return len(b) > 0 && digits(b) == len(b)
-}
-
-// digits is how many digits b begins with.
-func digits(b []byte) int {
-	n := 0
-	for n < len(b) && b[n] >= '0' && b[n] <= '9' {
-		n++
-	}
-	return n
 }

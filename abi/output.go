@@ -3,9 +3,9 @@ package abi
 // Output is what a hook answers. The empty output and JSON null mean "nothing
 // to say"; a plugin with both roles may fill the fields of both.
 //
-// Of an observer (FEATURES K30): Retain, Inject, RequestCompaction,
-// AlwaysKeep; with the capability compaction.summary also Summary, Cancel and
-// Reason.
+// Of an observer (FEATURES K30): Retain, Inject, AlwaysKeep; with the capability
+// compaction.request also RequestCompaction, and with compaction.summary
+// Summary, Cancel and Reason.
 //
 // Of a compactor, in pre_compact: Messages with Superseded, or Summary alone
 // (the host then makes the cut), or Cancel with a Reason.
@@ -16,7 +16,8 @@ type Output struct {
 	// Inject is text to put before the model after the compaction. The host
 	// frames it as data and caps its tokens.
 	Inject string `json:"inject,omitempty"`
-	// RequestCompaction asks for a compaction once the turn has completed.
+	// RequestCompaction, of turn_end, asks for a compaction now that the turn
+	// has completed. The host bounds how often in a row it listens.
 	RequestCompaction *CompactionRequest `json:"request_compaction,omitempty"`
 	// AlwaysKeep are ids of messages to pin in this compaction.
 	AlwaysKeep []string `json:"always_keep,omitempty"`
@@ -29,8 +30,9 @@ type Output struct {
 	// Summary stands for what is superseded.
 	Summary string `json:"summary,omitempty"`
 
-	// Cancel asks not to compact, for the given Reason. The host bounds how
-	// often in a row it listens.
+	// Cancel asks not to compact, for the given Reason; the host bounds how
+	// often in a row it listens. Of a compactor it leaves the compaction to
+	// the strategy.
 	Cancel bool   `json:"cancel,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }

@@ -81,4 +81,6 @@ const (
 	ReasonCommitFailed ReasonCode = "commit_failed"
 	// ReasonCancelled: the caller gave up before anything was done.
 	ReasonCancelled ReasonCode = "cancelled"
+	// ReasonCancelledByPlugin: an observer that may asked not to compact now.
+	ReasonCancelledByPlugin ReasonCode = "cancelled_by_plugin"
 )

@@ -14,23 +14,48 @@ import (
 type Outcome struct {
 	Plugin string   `json:"plugin"`
 	Hook   abi.Hook `json:"hook"`
-	// Outcome is "ok", "nothing", "cancelled" (by the compactor), "refused" (the
-	// firewall did not take the plan) or "failed".
+	// Outcome is one of the OutcomeX constants.
 	Outcome string `json:"outcome"`
 	abi.CallStats
+	// Until is the end of a quarantine, RFC 3339.
+	Until string     `json:"until,omitempty"`
 	Error *abi.Error `json:"error,omitempty"`
 }
+
+// What came of a call.
+const (
+	OutcomeOK      = "ok"
+	OutcomeNothing = "nothing" // it had nothing to say
+	// OutcomeCancelled: an observer that may cancelled the compaction, or the
+	// compactor left it to the strategy.
+	OutcomeCancelled   = "cancelled"
+	OutcomeOverruled   = "overruled"   // its cancel was not listened to
+	OutcomeRefused     = "refused"     // the firewall did not take its proposal
+	OutcomeFailed      = "failed"      // the call, or what it answered, was an error
+	OutcomeQuarantined = "quarantined" // not called, for having failed too often
+)
 
 // answer is what one plugin said.
 type answer struct {
 	plugin  Plugin
+	permit  *permit
 	out     *abi.Output
 	outcome Outcome
+	// proposes: whether the call was of use the firewall will say.
+	proposes bool
+}
+
+// errHookTime is the cause of a context that a hook's own limit ended, so that
+// it can be told from the caller's.
+var errHookTime = errors.New("the time of the hook is up")
+
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, errHookTime)
 }
 
 // ask calls the plugins that handle the hook side by side, all within limit,
 // and returns their answers in the order of the plugins.
-func ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Input) []answer {
+func (d *Dispatcher) ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Input) []answer {
 	var asked []Plugin
 	for _, p := range plugins {
 		if handles(p, in.Hook) {
@@ -40,12 +65,12 @@ func ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Inp
 	if len(asked) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := withLimit(ctx, limit)
 	defer cancel()
 	answers := make([]answer, len(asked))
 	var wg sync.WaitGroup
 	for i, p := range asked {
-		wg.Go(func() { answers[i] = callOne(ctx, p, in) })
+		wg.Go(func() { answers[i] = d.callOne(ctx, p, in) })
 	}
 	wg.Wait()
 	return answers
@@ -53,8 +78,16 @@ func ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Inp
 
 // callOne gives the plugin an input of its own and notes what came of it. It
 // does not return before the plugin does: plugins keep their limits.
-func callOne(ctx context.Context, p Plugin, shared *abi.Input) answer {
+func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) answer {
 	name := p.Manifest().Name
+	a := answer{plugin: p, outcome: Outcome{Plugin: name, Hook: shared.Hook}}
+	leave, refused, until := d.breaker.admit(p, shared.Hook)
+	a.permit = leave
+	if refused != nil {
+		a.outcome.Outcome, a.outcome.Until = OutcomeQuarantined, until.Format(time.RFC3339)
+		a.outcome.Error = refused.At(name, shared.Hook, abi.PhaseCall)
+		return a
+	}
 	in := isolated(shared)
 	in.Call += "/" + name
 	start := time.Now()
@@ -62,19 +95,45 @@ func callOne(ctx context.Context, p Plugin, shared *abi.Input) answer {
 	if stats.MS == 0 {
 		stats.MS = float64(time.Since(start).Microseconds()) / 1000
 	}
-	a := answer{plugin: p, out: out, outcome: Outcome{Plugin: name, Hook: shared.Hook, CallStats: stats}}
+	a.outcome.CallStats = stats
 	switch {
+	case err != nil && callerEnded(ctx):
+		leave.abandoned()
+		a.outcome.fail(located(ctx, err))
 	case err != nil:
-		a.out = nil
-		a.outcome.fail(name, shared.Hook, err)
-	case out.IsZero():
-		a.outcome.Outcome = "nothing"
-	case out.Cancel && shared.Hook == abi.HookPreCompact && p.Manifest().Has(abi.RoleCompactor):
-		a.outcome.Outcome = "cancelled"
+		a.outcome.failed(leave, located(ctx, err), OutcomeFailed)
 	default:
-		a.outcome.Outcome = "ok"
+		leave.answered()
+		a.out, a.outcome.Outcome = out, OutcomeOK
+		if out.IsZero() {
+			a.outcome.Outcome = OutcomeNothing
+		}
 	}
 	return a
+}
+
+// callerEnded reports whether ctx ended by no fault of the plugins.
+func callerEnded(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errHookTime)
+}
+
+// failed notes a failure that the breaker counts.
+func (o *Outcome) failed(leave *permit, err *abi.Error, outcome string) {
+	o.fail(err)
+	o.Outcome = outcome
+	if until := leave.failed(o.Error); !until.IsZero() {
+		o.Until = until.Format(time.RFC3339)
+		o.warn("failed too often in a row: in quarantine until %s", o.Until)
+	}
+}
+
+// fail notes an error, with where it happened and what to do about it.
+func (o *Outcome) fail(err *abi.Error) {
+	e := err.At(o.Plugin, o.Hook, abi.PhaseCall)
+	if e.Hint == "" {
+		e.Hint = hint(e.Code)
+	}
+	o.Outcome, o.Error = OutcomeFailed, e
 }
 
 // guarded is the call. A plugin written in Go that panics has failed, like any
@@ -90,9 +149,13 @@ func guarded(ctx context.Context, p Plugin, in *abi.Input) (out *abi.Output, sta
 	return p.Call(ctx, in)
 }
 
-// fail fills in where the failure happened.
-func (o *Outcome) fail(plugin string, hook abi.Hook, err error) {
+// located is what a call failed with: an error of the ABI, and never a bare
+// one of the context.
+func located(ctx context.Context, err error) *abi.Error {
 	e := *abi.AsError(err)
+	if e.Op == "" {
+		e.Op = "call"
+	}
 	switch {
 	case e.Code != abi.CodeInternal:
 	case errors.Is(err, context.DeadlineExceeded):
@@ -100,18 +163,8 @@ func (o *Outcome) fail(plugin string, hook abi.Hook, err error) {
 	case errors.Is(err, context.Canceled):
 		e.Code = abi.CodeCanceled
 	}
-	if e.Plugin == "" {
-		e.Plugin = plugin
+	if e.Code == abi.CodeDeadline && e.Hint == "" && !callerEnded(ctx) {
+		e.Hint = "raise the time limit of the hook, or let its plugins do less"
 	}
-	if e.Hook == "" {
-		e.Hook = hook
-	}
-	if e.Phase == "" {
-		e.Phase = abi.PhaseCall
-	}
-	o.Outcome, o.Error = "failed", &e
-}
-
-func (o *Outcome) warn(format string, args ...any) {
-	o.Warnings = append(o.Warnings, fmt.Sprintf(format, args...))
+	return &e
 }

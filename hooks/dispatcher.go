@@ -18,6 +18,9 @@ type Plugin interface {
 	// Digest identifies its code: "sha256:" and 64 hex digits, or empty for
 	// one that is not a module.
 	Digest() string
+	// Granted reports whether it has a capability: it asks for it, and the
+	// operator grants it.
+	Granted(abi.Capability) bool
 	// Call handles in.Hook. It owns the limits of a single call, and ends soon
 	// after ctx does. A nil output is nothing to say. The input is the
 	// plugin's own to change, but for bytes: raw JSON and content parts are
@@ -34,6 +37,9 @@ type Options struct {
 	// observers go before a compactor they have half of it, so that they
 	// cannot take its time away.
 	Timeout time.Duration
+	// Breaker keeps plugins that fail too often from being called. Dispatchers
+	// may share one. Default one of its own.
+	Breaker *Breaker
 }
 
 // Dispatcher calls plugins. It is safe for concurrent use.
@@ -42,14 +48,20 @@ type Dispatcher struct {
 	compactor Plugin   // or nil
 	all       []Plugin // in the order they are called
 	timeout   time.Duration
+	breaker   *Breaker
+	cancels   streaks // by session
+	requests  streaks // by session and plugin
 }
 
 // New makes a dispatcher. More than one compactor, and two plugins of one
 // name, are refused (FEATURES K6).
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
-	d := &Dispatcher{timeout: opts.Timeout}
+	d := &Dispatcher{timeout: opts.Timeout, breaker: opts.Breaker}
 	if d.timeout <= 0 {
 		d.timeout = DefaultTimeout
+	}
+	if d.breaker == nil {
+		d.breaker = NewBreaker(BreakerOptions{})
 	}
 	names := make(map[string]bool, len(plugins))
 	for _, p := range plugins {

@@ -4,8 +4,13 @@
 // in the failure chain (FEATURES K6, K7, K19, O1, O7).
 //
 // Make a [Dispatcher] with [New], which refuses a second compactor; then call
-// [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it. A
-// dispatcher without plugins does nothing and costs nothing (O8).
+// [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it, and
+// [Dispatcher.TurnEnd] when a turn of the agent has completed. A dispatcher
+// without plugins does nothing and costs nothing (O8).
+//
+// What could go on for ever is bounded: a [Breaker] leaves plugins alone that
+// fail again and again, and a session listens to [MaxInARow] cancels and
+// requests in a row (O3, O4).
 //
 // The package runs no guest and knows no engine: anything with a manifest and
 // a Call is a [Plugin].

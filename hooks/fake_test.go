@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,18 +18,22 @@ type fake struct {
 	manifest abi.Manifest
 	hooks    []abi.Hook
 	call     call
+	granted  []abi.Capability
 }
 
 func (f *fake) Manifest() *abi.Manifest { return &f.manifest }
 func (f *fake) Hooks() []abi.Hook       { return f.hooks }
 func (f *fake) Digest() string          { return "sha256:" + f.manifest.Name }
+func (f *fake) Granted(c abi.Capability) bool {
+	return slices.Contains(f.granted, c)
+}
 func (f *fake) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 	return f.call(ctx, in)
 }
 
 // observer handles both hooks around a compaction.
 func observer(name string, do call) *fake {
-	return &fake{abi.Manifest{Name: name, Version: "1", ABI: abi.Version}, []abi.Hook{abi.HookPreCompact, abi.HookPostCompact}, do}
+	return &fake{abi.Manifest{Name: name, Version: "1", ABI: abi.Version}, []abi.Hook{abi.HookPreCompact, abi.HookPostCompact}, do, nil}
 }
 
 func compactor(name string, do call) *fake {

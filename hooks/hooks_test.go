@@ -58,8 +58,8 @@ func TestK19PreAsksObserversThenTheCompactor(t *testing.T) {
 	d := dispatcher(t, 0, compactor("c", last), observer("a", watch), observer("b", watch))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	want := abi.Source{Type: abi.SourcePlugin, Name: "c", Version: "1", Digest: "sha256:c"}
-	if pre.Proposal == nil || pre.Proposal.Summary != "short" || pre.Compactor != want {
-		t.Errorf("proposal %+v by %+v", pre.Proposal, pre.Compactor)
+	if len(pre.Proposals) != 1 || pre.Proposals[0].Output.Summary != "short" || pre.Proposals[0].Source != want {
+		t.Errorf("proposals %+v", pre.Proposals)
 	}
 	if got := outcomes(pre.Outcomes); got != "a:nothing b:nothing c:ok" {
 		t.Errorf("outcomes %s", got)
@@ -95,8 +95,8 @@ func TestK30WhatPluginsSay(t *testing.T) {
 	if !reflect.DeepEqual(pre.AlwaysKeep, []hooks.Keep{{Plugin: "a", ID: "m1"}}) {
 		t.Errorf("always keep %v", pre.AlwaysKeep)
 	}
-	if pre.Compactor.Name != "c" {
-		t.Errorf("an observer's summary was taken for %q", pre.Compactor.Name)
+	if len(pre.Proposals) != 1 || pre.Proposals[0].Source.Name != "c" {
+		t.Errorf("proposals %+v: an observer's summary was taken", pre.Proposals)
 	}
 	if got := outcomes(pre.Outcomes); got != "a:ok mute:nothing bold:ok c:ok" {
 		t.Errorf("outcomes %s: an observer cannot cancel", got)
@@ -112,8 +112,8 @@ func TestK30WhatPluginsSay(t *testing.T) {
 func TestK19Cancel(t *testing.T) {
 	d := dispatcher(t, 0, compactor("c", says(&abi.Output{Cancel: true, Reason: "busy", Summary: "ignored"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
-	if pre.Proposal != nil || outcomes(pre.Outcomes) != "c:cancelled" || len(pre.Outcomes[0].Warnings) != 1 {
-		t.Errorf("proposal %+v, outcomes %+v", pre.Proposal, pre.Outcomes)
+	if len(pre.Proposals) != 0 || pre.Cancelled || outcomes(pre.Outcomes) != "c:cancelled" || len(pre.Outcomes[0].Warnings) != 1 {
+		t.Errorf("proposals %+v, outcomes %+v", pre.Proposals, pre.Outcomes)
 	}
 }
 
@@ -138,8 +138,8 @@ func TestK7FailuresAreKeptWithTheirPlace(t *testing.T) {
 			if hook == abi.HookPreCompact {
 				pre := d.Pre(t.Context(), input(hook))
 				failures, list = pre.Failures, pre.Outcomes
-				if pre.Proposal != nil || !pre.CompactorFailed {
-					t.Errorf("%s: proposal %v by a compactor that failed: %v", tc.why, pre.Proposal, pre.CompactorFailed)
+				if len(pre.Proposals) > 0 || !pre.Fallback {
+					t.Errorf("%s: proposal %v by a compactor that failed: %v", tc.why, pre.Proposals, pre.Fallback)
 				}
 			} else {
 				post := d.Post(t.Context(), input(hook))
@@ -174,17 +174,18 @@ func TestK7Refuse(t *testing.T) {
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Inject: "x"})), compactor("c", says(&abi.Output{Summary: "s"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	err := &abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0"}
-	if pre.CompactorFailed {
+	if pre.Fallback {
 		t.Error("failed before it was refused")
 	}
-	pre.Refuse(err)
-	if !pre.CompactorFailed {
+	pre.Refuse(pre.Proposals[0], err)
+	if !pre.Fallback {
 		t.Error("refused, and not failed")
 	}
 	if got := outcomes(pre.Outcomes); got != "a:ok c:refused" {
 		t.Errorf("outcomes %s", got)
 	}
-	want := abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0", Plugin: "c", Hook: abi.HookPreCompact}
+	want := abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0", Plugin: "c", Hook: abi.HookPreCompact,
+		Hint: "return pinned messages and the current turn as {\"ref\": id}"}
 	if len(pre.Failures) != 1 || *pre.Failures[0] != want || pre.Outcomes[1].Error != pre.Failures[0] {
 		t.Errorf("failures %+v", pre.Failures)
 	}

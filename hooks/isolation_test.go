@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -83,6 +84,10 @@ func TestO8NothingRegisteredCostsNothing(t *testing.T) {
 			t.Errorf("%s: post_compact allocates %v times", name, n)
 		}
 	}
+	none, turn := dispatcher(t, 0), input(abi.HookTurnEnd)
+	if n := testing.AllocsPerRun(100, func() { none.TurnEnd(t.Context(), turn) }); n > 1 {
+		t.Errorf("turn_end allocates %v times", n)
+	}
 }
 
 // TestHammer is for the race detector: many sessions, one dispatcher, plugins
@@ -99,10 +104,11 @@ func TestHammer(t *testing.T) {
 		wg.Go(func() {
 			for range 10 {
 				got := d.Pre(context.Background(), pre)
-				if s := outcomes(got.Outcomes); s != "a:ok vandal:nothing panics:failed hangs:failed fails:failed c:ok" {
+				s := strings.ReplaceAll(outcomes(got.Outcomes), hooks.OutcomeQuarantined, hooks.OutcomeFailed)
+				if s != "a:ok vandal:nothing panics:failed hangs:failed fails:failed c:ok" {
 					t.Error(fmt.Sprint(g, ": ", s))
 				}
-				got.Refuse(&abi.Error{Code: abi.CodeGrew})
+				got.Taken(got.Proposals[0])
 				if n := len(d.Post(context.Background(), post).Failures); n != 3 {
 					t.Error(fmt.Sprint(g, ": ", n, " failures after"))
 				}

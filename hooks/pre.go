@@ -8,30 +8,31 @@ import (
 
 // Pre is what the plugins said before a compaction.
 type Pre struct {
-	// Retained and Injected are the observers' wishes, in the order of the
-	// plugins. A compactor's come last.
-	Retained []Fact
+	Answers
+	// Injected is what they want to put before the model, in the order of the
+	// plugins. A compactor's comes last.
 	Injected []abi.Insert
 	// AlwaysKeep are messages to pin.
 	AlwaysKeep []Keep
-	// Proposal is the compactor's answer, nil where there is no compactor or
-	// it has nothing to propose.
-	Proposal *abi.Output
-	// Compactor is who proposed.
-	Compactor abi.Source
-	// CompactorFailed: there is a compactor, and it failed or its proposal was
-	// refused.
-	CompactorFailed bool
-	// Outcomes has an entry for each call, Failures one for each that failed.
-	Outcomes []Outcome
-	Failures []*abi.Error
+	// Proposals are the compactions they propose, in the order to try them:
+	// the compactor's, then the summaries of observers, the last one first
+	// (FEATURES O2). For each that is tried [Pre.Taken] or [Pre.Refuse] says
+	// how it went.
+	Proposals []*Proposal
+	// Cancelled: an observer that may asked not to compact, and is listened to
+	// (FEATURES T10). The compactor was not asked.
+	Cancelled bool
+	// Fallback: somebody else's plan was to be used, and failed: the
+	// compactor's call, or a proposal that was refused.
+	Fallback bool
 }
 
-// Fact is something a plugin wants kept beyond the session.
-type Fact struct {
-	Plugin string `json:"plugin"`
-	Call   string `json:"call"`
-	Text   string `json:"text"`
+// Proposal is a compaction that a plugin proposes: a message list, or a summary
+// for which the host makes the cut.
+type Proposal struct {
+	Output *abi.Output
+	Source abi.Source
+	permit *permit
 }
 
 // Keep is a message that a plugin wants pinned.
@@ -44,82 +45,117 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 	if d.Empty(in.Hook) {
 		return pre
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	d.compacts(in)
+	ctx, cancel := withLimit(ctx, d.timeout)
 	defer cancel()
 	limit := d.timeout
 	if d.HasCompactor() {
 		limit /= 2
 	}
-	for _, a := range ask(ctx, limit, d.observers, in) {
-		if a.out != nil && (a.out.Compacts() || a.out.Cancel) {
-			a.outcome.warn("an observer's messages, summary or cancel are not taken: that is for the role compactor")
-		}
-		pre.take(in, a)
+	for _, a := range d.ask(ctx, limit, d.observers, in) {
+		pre.observed(in, a)
+	}
+	if d.listens(pre, in) {
+		pre.cancel()
+		return pre
 	}
 	if d.compactor == nil {
 		return pre
 	}
-	for _, a := range ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
-		pre.take(in, a)
-		pre.CompactorFailed = a.outcome.Error != nil
-		if a.out == nil {
-			continue
-		}
-		switch {
-		case a.out.Cancel:
-			pre.Outcomes[len(pre.Outcomes)-1].warn("cancelled: %s", a.out.Reason)
-		case a.out.Compacts():
-			pre.Proposal, pre.Compactor = a.out, source(a.plugin)
-		}
+	for _, a := range d.ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
+		pre.compacted(in, a)
 	}
 	return pre
+}
+
+// observed takes an observer's answer. A summary or a cancel is for those who
+// are granted it, a message list for the compactor alone (FEATURES K6).
+func (pre *Pre) observed(in *abi.Input, a answer) {
+	summary := ""
+	switch out := a.out; {
+	case out == nil || !out.Compacts() && !out.Cancel:
+	case !a.plugin.Granted(abi.CapCompactionSummary):
+		a.outcome.warn("an observer's messages, summary or cancel are not taken: a summary or a cancel needs the capability %s, asked for in the manifest and granted", abi.CapCompactionSummary)
+	default:
+		if out.Messages != nil {
+			a.outcome.warn("a message list is not taken of an observer: that is for the role compactor")
+		}
+		if out.Cancel {
+			a.outcome.Outcome = OutcomeCancelled
+			a.outcome.warn("cancelled: %s", said(out.Reason))
+		} else {
+			summary = out.Summary
+		}
+	}
+	if summary != "" {
+		pre.propose(&a, &abi.Output{Summary: summary})
+	}
+	pre.take(in, a)
+}
+
+// compacted takes the compactor's answer. Where it cancels the strategy
+// follows, as it does where the compactor has nothing to say.
+func (pre *Pre) compacted(in *abi.Input, a answer) {
+	switch {
+	case a.out == nil:
+		pre.Fallback = a.outcome.Error != nil
+	case a.out.Cancel:
+		a.outcome.Outcome = OutcomeCancelled
+		a.outcome.warn("cancelled, so the strategy follows: %s", said(a.out.Reason))
+	case a.out.Compacts():
+		pre.propose(&a, a.out)
+	}
+	pre.take(in, a)
+}
+
+// propose puts a proposal before all others.
+func (pre *Pre) propose(a *answer, out *abi.Output) {
+	a.proposes = true
+	pre.Proposals = append([]*Proposal{{Output: out, Source: source(a.plugin), permit: a.permit}}, pre.Proposals...)
 }
 
 // take collects what any plugin may say.
 func (pre *Pre) take(in *abi.Input, a answer) {
 	if a.out != nil {
-		name := a.outcome.Plugin
-		if n := len(a.out.Retain); n > abi.MaxRetained {
-			a.outcome.warn("retains %d facts: the first %d are taken", n, abi.MaxRetained)
-			a.out.Retain = a.out.Retain[:abi.MaxRetained]
-		}
-		for _, text := range a.out.Retain {
-			pre.Retained = append(pre.Retained, Fact{Plugin: name, Call: in.Call + "/" + name, Text: text})
-		}
 		if a.out.Inject != "" {
 			pre.Injected = append(pre.Injected, abi.Insert{Kind: abi.KindInjected, Text: a.out.Inject, Source: source(a.plugin)})
 		}
 		for _, id := range a.out.AlwaysKeep {
-			pre.AlwaysKeep = append(pre.AlwaysKeep, Keep{Plugin: name, ID: id})
-		}
-		if a.out.RequestCompaction != nil {
-			a.outcome.warn("request_compaction is not taken during a compaction")
+			pre.AlwaysKeep = append(pre.AlwaysKeep, Keep{Plugin: a.outcome.Plugin, ID: id})
 		}
 	}
-	pre.Outcomes = append(pre.Outcomes, a.outcome)
-	if a.outcome.Error != nil {
-		pre.Failures = append(pre.Failures, a.outcome.Error)
+	pre.Answers.take(in, a)
+}
+
+// cancel leaves out what would have gone into the session, and says so.
+func (pre *Pre) cancel() {
+	pre.Cancelled = true
+	for _, p := range pre.Proposals {
+		p.permit.succeeded()
+		pre.Warn(p.Source.Name, "its summary was not used: the compaction was cancelled")
+	}
+	for _, in := range pre.Injected {
+		pre.Warn(in.Source.Name, "its text was not injected: the compaction was cancelled")
+	}
+	pre.Proposals, pre.Injected = nil, nil
+}
+
+// Taken notes that a proposal became the plan. The others are of use no more,
+// and are told so.
+func (pre *Pre) Taken(taken *Proposal) {
+	taken.permit.succeeded()
+	for _, p := range pre.Proposals {
+		if o := pre.of(p.Source.Name); p != taken && o.Outcome == OutcomeOK {
+			p.permit.succeeded()
+			o.warn("its summary was not used: %s proposed too, and comes first", taken.Source.Name)
+		}
 	}
 }
 
-// Warn adds a warning to the outcome of a plugin's call.
-func (pre *Pre) Warn(plugin, text string) {
-	for i := range pre.Outcomes {
-		if pre.Outcomes[i].Plugin == plugin {
-			pre.Outcomes[i].warn("%s", text)
-		}
-	}
-}
-
-// Refuse notes that the compactor's proposal was not taken, and why.
-func (pre *Pre) Refuse(err *abi.Error) {
-	e := *err
-	e.Plugin, e.Hook = pre.Compactor.Name, abi.HookPreCompact
-	pre.CompactorFailed = true
-	pre.Failures = append(pre.Failures, &e)
-	for i := range pre.Outcomes {
-		if o := &pre.Outcomes[i]; o.Plugin == pre.Compactor.Name && o.Hook == abi.HookPreCompact {
-			o.Outcome, o.Error = "refused", &e
-		}
-	}
+// Refuse notes that a proposal was not taken, and why.
+func (pre *Pre) Refuse(p *Proposal, err *abi.Error) {
+	pre.Fallback = true
+	o := pre.of(p.Source.Name)
+	o.failed(p.permit, err, OutcomeRefused)
+	pre.Failures = append(pre.Failures, o.Error)
 }

@@ -1,10 +1,10 @@
 package guest
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 )
 
 // Call is one call of a hook: what the host says, and what it can be asked. It
@@ -44,17 +44,23 @@ func (c *Call) CountTokens(texts ...string) ([]int, error) {
 		return nil, err
 	}
 	if len(resp.Counts) != len(texts) {
-		return nil, &abi.Error{Code: abi.CodeInternal, Op: string(abi.OpTokensCount), Message: fmt.Sprintf("%d counts for %d texts", len(resp.Counts), len(texts))}
+		return nil, miscounted(abi.OpTokensCount, fmt.Sprintf("%d counts for %d texts", len(resp.Counts), len(texts)))
 	}
 	return resp.Counts, nil
 }
 
 // Messages returns messages of the input with their bodies, in the order
-// asked. A plugin whose manifest says content: lazy gets none otherwise.
+// asked. A plugin whose manifest says content: lazy gets none otherwise. For
+// more than a few see [Call.Bodies].
 func (c *Call) Messages(ids ...string) ([]abi.InputMessage, error) {
 	var resp abi.MessagesResponse
-	err := c.do(abi.OpMessagesGet, abi.MessagesRequest{IDs: ids}, &resp)
-	return resp.Messages, err
+	if err := c.do(abi.OpMessagesGet, abi.MessagesRequest{IDs: ids}, &resp); err != nil {
+		return nil, err
+	}
+	if len(resp.Messages) != len(ids) {
+		return nil, miscounted(abi.OpMessagesGet, fmt.Sprintf("%d messages for %d ids", len(resp.Messages), len(ids)))
+	}
+	return resp.Messages, nil
 }
 
 // RequestCompaction asks for a compaction once the turn has completed. It
@@ -87,28 +93,26 @@ func (c *Call) Complete(r abi.ModelRequest) (*abi.ModelResponse, error) {
 	return &resp, nil
 }
 
+func miscounted(op abi.Op, message string) *abi.Error {
+	return &abi.Error{Code: abi.CodeInternal, Op: string(op), Message: message}
+}
+
 // do runs op. The error is an *abi.Error: the host's own, or CodeInternal
 // where the two do not understand each other.
 func (c *Call) do(op abi.Op, request, result any) error {
 	internal := func(what string, err error) error {
 		return &abi.Error{Code: abi.CodeInternal, Op: string(op), Message: what + ": " + err.Error(), Err: err}
 	}
-	req, err := json.Marshal(request)
+	req, err := wire.Marshal(request)
 	if err != nil {
 		return internal("encode request", err)
 	}
-	var resp abi.HostResponse
-	if err := json.Unmarshal(c.host.HostCall(op, req), &resp); err != nil {
+	failed, err := wire.Response(c.host.HostCall(op, req), result)
+	if err != nil {
 		return internal("decode response", err)
 	}
-	if resp.Error != nil {
-		return resp.Error
-	}
-	if result == nil || len(resp.Result) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(resp.Result, result); err != nil {
-		return internal("decode result", err)
+	if failed != nil {
+		return failed
 	}
 	return nil
 }

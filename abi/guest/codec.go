@@ -1,21 +1,19 @@
 package guest
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 )
 
 // decodeInput reads what the host wrote. The host is trusted to write the
 // documents of the ABI, so nothing is checked twice here; fields this version
-// does not know are left out.
+// does not know are left out. The input points into doc.
 func decodeInput(doc []byte) (*abi.Input, error) {
-	var in abi.Input
-	if err := json.Unmarshal(doc, &in); err != nil {
+	in := new(abi.Input)
+	if err := wire.Unmarshal(doc, in); err != nil {
 		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "decode input", Message: err.Error(), Err: err}
 	}
-	return &in, nil
+	return in, nil
 }
 
 // encodeOutput writes an answer; the one that says nothing is empty.
@@ -23,18 +21,17 @@ func encodeOutput(out *abi.Output) ([]byte, error) {
 	if out.IsZero() {
 		return nil, nil
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
+	doc, err := wire.Marshal(out)
+	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "encode output", Message: err.Error(), Err: err}
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+	return doc, nil
 }
 
 // Serve answers one call, bytes in and bytes out, as a module does: input is
 // an [abi.Input] as JSON, output an [abi.Output], empty where there is nothing
-// to say. host may be anything that answers host calls.
+// to say. host may be anything that answers host calls. What the handler gets
+// points into input, which must not change while the handler's data is used.
 func (p Plugin) Serve(hook abi.Hook, input []byte, host Host) (output []byte, err error) {
 	if p.Handler(hook) == nil {
 		return nil, nil

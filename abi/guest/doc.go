@@ -34,5 +34,9 @@
 // [Call.HTTP] and a model [Call.Complete], each where the manifest asks and the
 // operator grants.
 //
+// In a module reading takes time, and texts take memory. A plugin that looks
+// at few messages says content: lazy in its manifest: it is given all of them
+// without their bodies, and goes through those it wants with [Call.Bodies].
+//
 // The package depends on abi and the standard library alone.
 package guest

@@ -21,9 +21,10 @@ const allAbove = "all above"
 
 // layout is the table, from the bottom up: what a row names stands above it.
 var layout = []row{
-	{pattern: "abi", std: true},
+	{pattern: "abi/internal/...", std: true},
+	{pattern: "abi", may: []string{"abi/internal/..."}, std: true},
 	{pattern: "abi/schema", std: true},
-	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},
+	{pattern: "abi/guest/...", may: []string{"abi", "abi/internal/..."}, std: true},
 	{pattern: "abi/abitest/...", may: []string{"abi"}},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},

@@ -101,6 +101,15 @@ func (m *Module) Memory(min uint32, max int64, export string) {
 	}
 }
 
+// Global adds a global; init is the instruction of its initializer.
+func (m *Module) Global(t Type, mutable bool, init []byte) {
+	flag := byte(0)
+	if mutable {
+		flag = 1
+	}
+	m.globals.add(slices.Concat([]byte{byte(t), flag}, init, []byte{opEnd})...)
+}
+
 // Table adds a table of function references; a negative max is none.
 func (m *Module) Table(min uint32, max int64) {
 	m.tables.add(append([]byte{byte(FuncRef)}, limits(min, max)...)...)

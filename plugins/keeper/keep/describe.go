@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
 // Weights of lines: the first are lost first.
@@ -69,10 +70,10 @@ func action(call abi.ToolCall) (text string, weight int) {
 	path := argument(args, "path", "file_path", "filename", "file", "notebook_path")
 	command := argument(args, "command", "cmd", "script", "code")
 	// Editors have one tool for everything, and a command that says what.
-	switch verb := call.Name + " " + command; {
-	case path != "" && editRE.MatchString(verb):
+	switch verb := strings.ToLower(call.Name + " " + command); {
+	case path != "" && signs.HasAny(verb, editWords):
 		return "edited " + path, edited
-	case path != "" && readRE.MatchString(verb):
+	case path != "" && signs.HasAny(verb, readWords):
 		return "read " + path, read
 	case path != "":
 		return call.Name + " " + path, ran

@@ -1,16 +1,16 @@
 package keep
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
+// What tools that edit and tools that read are called, in lower case.
 var (
-	editRE = regexp.MustCompile(`(?i)edit|write|create|replace|insert|patch|delete|move`)
-	readRE = regexp.MustCompile(`(?i)read|view|open|cat|show|list|ls`)
+	editWords = []string{"edit", "write", "create", "replace", "insert", "patch", "delete", "move"}
+	readWords = []string{"read", "view", "open", "cat", "show", "list", "ls"}
 )
 
 // decisionWords are what decisions are said with, in lower case.

@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
 // work follows tool calls: which files changed, and which command failed and
@@ -130,7 +132,8 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-var changesRE = regexp.MustCompile(`(?i)edit|write|create|replace|insert|patch`)
+// changeWords are what tools that change files are called, in lower case.
+var changeWords = []string{"edit", "write", "create", "replace", "insert", "patch"}
 
 // maxArguments is how long arguments are parsed, in bytes; longer ones are a
 // whole file, of which the path stands in the first part.
@@ -153,7 +156,7 @@ func parse(c abi.ToolCall, id string) action {
 	file := args.Path + args.FilePath + args.Filename
 	command := strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " ")
 	switch {
-	case file != "" && changesRE.MatchString(c.Name+" "+command):
+	case file != "" && signs.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
 		a.path = clip(file, 200)
 	case file == "" && command != "":
 		a.command = command
@@ -174,11 +177,13 @@ func commandText(raw json.RawMessage) string {
 	return ""
 }
 
-var pathRE = regexp.MustCompile(`"(?:file_)?(?:path|filename)"\s*:\s*"([^"\\]{1,300})"`)
+var pathRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:file_)?(?:path|filename)"\s*:\s*"([^"\\]{1,300})"`)
+})
 
 func pathIn(arguments string) string {
 	for _, part := range []string{arguments[:1000], arguments[len(arguments)-1000:]} {
-		if m := pathRE.FindStringSubmatch(part); m != nil {
+		if m := pathRE().FindStringSubmatch(part); m != nil {
 			return m[1]
 		}
 	}

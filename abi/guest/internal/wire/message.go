@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+var messageFields = []field[abi.InputMessage]{
+	{"id", func(d *decoder, m *abi.InputMessage) { m.ID = d.text() }},
+	{"role", func(d *decoder, m *abi.InputMessage) { m.Role = abi.Role(d.text()) }},
+	{"content", func(d *decoder, m *abi.InputMessage) { m.Content = content(d) }},
+	{"tool_calls", func(d *decoder, m *abi.InputMessage) { m.ToolCalls = list(d, toolCall) }},
+	{"tool_call_id", func(d *decoder, m *abi.InputMessage) { m.ToolCallID = d.text() }},
+	{"name", func(d *decoder, m *abi.InputMessage) { m.Name = d.text() }},
+	{"is_error", func(d *decoder, m *abi.InputMessage) { m.IsError = d.bool() }},
+	{"timestamp", func(d *decoder, m *abi.InputMessage) { m.Timestamp = d.text() }},
+	{"kind", func(d *decoder, m *abi.InputMessage) { m.Kind = abi.Kind(d.text()) }},
+	{"meta", func(d *decoder, m *abi.InputMessage) { m.Meta = rawMap(d) }},
+	{"raw", func(d *decoder, m *abi.InputMessage) { m.Raw = d.raw() }},
+	{"tokens", func(d *decoder, m *abi.InputMessage) { m.Tokens = d.int() }},
+	{"pinned", func(d *decoder, m *abi.InputMessage) { m.Pinned = d.bool() }},
+	{"unit", func(d *decoder, m *abi.InputMessage) { m.Unit = d.int() }},
+}
+
+func message(d *decoder, m *abi.InputMessage) { object(d, m, messageFields) }
+
+// content reads a string or a list of parts, see [abi.Content].
+func content(d *decoder) abi.Content {
+	if d.peek() != '[' {
+		return abi.Text(d.text())
+	}
+	return abi.Parts(list(d, part)...)
+}
+
+// part reads a part as [abi.Part] does: a bare string is a text part, null is
+// carried as it is, and of an object only the exact keys count, of equal ones
+// the last.
+func part(d *decoder, p *abi.Part) {
+	switch d.peek() {
+	case '"':
+		*p = abi.TextPart(d.text())
+		return
+	case 'n':
+		*p = abi.RawPart("", d.raw())
+		return
+	}
+	start, typ, text := d.pos, 0, 0
+	if !d.open('{') {
+		return
+	}
+	for n := 0; d.next(n, '}'); n++ {
+		key := d.key()
+		d.peek()
+		switch key {
+		case "type":
+			typ = d.pos
+		case "text":
+			text = d.pos
+		}
+		d.skip(1)
+	}
+	end := d.pos
+	if d.err != nil {
+		return
+	}
+	*p = abi.RawPart("", d.doc[start:end:end])
+	if typ > 0 {
+		d.pos = typ
+		p.Type = d.text()
+	}
+	if text > 0 && d.err == nil && d.doc[text] == '"' {
+		d.pos = text
+		p.Text = d.text()
+	}
+	if d.err == nil {
+		d.pos = end
+	}
+}
+
+var toolCallFields = []field[abi.ToolCall]{
+	{"id", func(d *decoder, c *abi.ToolCall) { c.ID = d.text() }},
+	{"name", func(d *decoder, c *abi.ToolCall) { c.Name = d.text() }},
+	{"arguments", func(d *decoder, c *abi.ToolCall) { c.Arguments = arguments(d) }},
+}
+
+func toolCall(d *decoder, c *abi.ToolCall) { object(d, c, toolCallFields) }
+
+// arguments reads a string, or the compacted text of any other value.
+func arguments(d *decoder) string {
+	if c := d.peek(); c == '"' || c == 'n' {
+		return d.text()
+	}
+	var buf bytes.Buffer
+	if raw := d.raw(); d.err == nil {
+		_ = json.Compact(&buf, raw) // raw is JSON
+	}
+	return buf.String()
+}

@@ -1,0 +1,143 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// field is a field of T: its name in JSON and how it is read.
+type field[T any] struct {
+	name string
+	read func(d *decoder, v *T)
+}
+
+// object reads an object into v; null leaves v as it is. fields are in the
+// order in which hosts write them: then each is found at the first look.
+// Fields that T does not have are passed over.
+func object[T any](d *decoder, v *T, fields []field[T]) {
+	if !d.open('{') {
+		return
+	}
+	var seen uint64
+	at := 0
+	for n := 0; d.next(n, '}'); n++ {
+		i := at
+		for i < len(fields) && !d.pass(fields[i].name) {
+			i++
+		}
+		if i == len(fields) {
+			if i = lookUp(d, fields); i < 0 {
+				continue
+			}
+		}
+		if seen&(1<<i) != 0 {
+			d.fail("duplicate key " + strconv.Quote(fields[i].name))
+		}
+		seen |= 1 << i
+		fields[i].read(d, v)
+		at = i + 1
+	}
+}
+
+// pass passes the key ahead, up to its value, if it is name and written as
+// hosts write it.
+func (d *decoder) pass(name string) bool {
+	end := d.pos + 1 + len(name)
+	if end+1 >= len(d.doc) || d.doc[end] != '"' || d.doc[end+1] != ':' ||
+		d.doc[d.pos] != '"' || string(d.doc[d.pos+1:end]) != name {
+		return false
+	}
+	d.pos = end + 2
+	return true
+}
+
+// lookUp passes the key ahead and returns the index of its field. A key that
+// is none is passed with its value, unless encoding/json takes it for one.
+func lookUp[T any](d *decoder, fields []field[T]) int {
+	key := d.key()
+	for i := range fields {
+		if fields[i].name == key {
+			return i
+		}
+	}
+	for i := range fields {
+		if strings.EqualFold(fields[i].name, key) {
+			d.fail("key " + strconv.Quote(key) + ": write " + strconv.Quote(fields[i].name))
+		}
+	}
+	d.skip(0)
+	return -1
+}
+
+// open goes into a container that begins with c, and reports false for null.
+func (d *decoder) open(c byte) bool {
+	switch d.peek() {
+	case c:
+		d.pos++
+		return true
+	case 'n':
+		d.literal("null")
+	default:
+		d.fail("a value of another type, where " + string(rune(c)) + " should begin one")
+	}
+	return false
+}
+
+// key reads the key of a field, up to its value.
+func (d *decoder) key() string {
+	if d.peek() != '"' {
+		d.fail("a key that is not a string")
+		return ""
+	}
+	key := d.text()
+	d.colon()
+	return key
+}
+
+// list reads a list; null is nil.
+func list[T any](d *decoder, read func(d *decoder, v *T)) []T {
+	if !d.open('[') {
+		return nil
+	}
+	out := []T{}
+	for n := 0; d.next(n, ']'); n++ {
+		if n == cap(out) {
+			// Doubled at any size: elements are large, and nothing collects
+			// what append leaves behind.
+			out = slices.Grow(out, max(n, 1))
+		}
+		out = out[:n+1]
+		read(d, &out[n])
+	}
+	return out
+}
+
+func texts(d *decoder) []string {
+	return list(d, func(d *decoder, s *string) { *s = d.text() })
+}
+
+// rawMap reads an object of any keys; null is nil, and of equal keys the last
+// one counts.
+func rawMap(d *decoder) map[string]json.RawMessage {
+	if !d.open('{') {
+		return nil
+	}
+	m := make(map[string]json.RawMessage)
+	for n := 0; d.next(n, '}'); n++ {
+		key := d.key()
+		m[key] = d.raw()
+	}
+	return m
+}
+
+// pointer reads a value that may be missing; null is nil.
+func pointer[T any](d *decoder, read func(d *decoder, v *T)) *T {
+	if d.null() {
+		return nil
+	}
+	v := new(T)
+	read(d, v)
+	return v
+}

@@ -1,0 +1,96 @@
+package hooks
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Answers is what came of the calls of one hook.
+type Answers struct {
+	// Retained are facts to keep, in the order of the plugins; a compactor's
+	// come last.
+	Retained []Fact
+	// Outcomes has an entry for each plugin that handles the hook, Failures one
+	// for each that failed or was not called for having failed.
+	Outcomes []Outcome
+	Failures []*abi.Error
+}
+
+// Fact is something a plugin wants kept beyond the session.
+type Fact struct {
+	Plugin string `json:"plugin"`
+	Call   string `json:"call"`
+	Text   string `json:"text"`
+}
+
+// take collects what any plugin may say in any hook.
+func (all *Answers) take(in *abi.Input, a answer) {
+	if a.outcome.Error == nil && !a.proposes {
+		a.permit.succeeded()
+	}
+	if a.out != nil {
+		name := a.outcome.Plugin
+		if n := len(a.out.Retain); n > abi.MaxRetained {
+			a.outcome.warn("retains %d facts: the first %d are taken", n, abi.MaxRetained)
+			a.out.Retain = a.out.Retain[:abi.MaxRetained]
+		}
+		for _, text := range a.out.Retain {
+			all.Retained = append(all.Retained, Fact{Plugin: name, Call: in.Call + "/" + name, Text: text})
+		}
+		if a.out.RequestCompaction != nil && in.Hook != abi.HookTurnEnd {
+			a.outcome.warn("request_compaction is not taken during a compaction: ask in turn_end")
+		}
+	}
+	all.Outcomes = append(all.Outcomes, a.outcome)
+	if a.outcome.Error != nil {
+		all.Failures = append(all.Failures, a.outcome.Error)
+	}
+}
+
+// onlyRetain takes the answer of a hook in which inject, pins, proposals and
+// cancels have no effect; where there are some it says so.
+func (all *Answers) onlyRetain(in *abi.Input, a answer, warning string) {
+	if a.out != nil && (a.out.Inject != "" || a.out.Compacts() || a.out.Cancel || len(a.out.AlwaysKeep) > 0) {
+		a.outcome.warn("%s", warning)
+	}
+	all.take(in, a)
+}
+
+// Warn adds a warning to the outcome of a plugin's call.
+func (all *Answers) Warn(plugin, text string) {
+	if o := all.of(plugin); o != nil {
+		o.warn("%s", text)
+	}
+}
+
+func (all *Answers) of(plugin string) *Outcome {
+	for i := range all.Outcomes {
+		if all.Outcomes[i].Plugin == plugin {
+			return &all.Outcomes[i]
+		}
+	}
+	return nil
+}
+
+func (o *Outcome) warn(format string, args ...any) {
+	o.Warnings = append(o.Warnings, fmt.Sprintf(format, args...))
+}
+
+// maxSaid is how long what a plugin says in passing may be, in bytes.
+const maxSaid = 2000
+
+// said is text of a plugin made fit to be shown or passed on.
+func said(text string) string {
+	text = strings.TrimSpace(abi.Defuse(text))
+	if len(text) <= maxSaid {
+		return text
+	}
+	n := maxSaid
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}

@@ -1,0 +1,418 @@
+package hooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+var trap = &abi.Error{Code: abi.CodeTrap, Message: "unreachable"}
+
+// guarded is a dispatcher with a breaker one can look into.
+func guarded(t *testing.T, b *hooks.Breaker, plugins ...hooks.Plugin) *hooks.Dispatcher {
+	t.Helper()
+	d, err := hooks.New(plugins, hooks.Options{Timeout: time.Minute, Breaker: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// pre runs the hook and returns how it went: "a:ok b:failed".
+func pre(t *testing.T, d *hooks.Dispatcher) string {
+	t.Helper()
+	return outcomes(d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes)
+}
+
+// flaky fails while broken is set.
+type flaky struct {
+	broken atomic.Bool
+	calls  atomic.Int32
+}
+
+func (f *flaky) call(context.Context, *abi.Input) (*abi.Output, abi.CallStats, error) {
+	f.calls.Add(1)
+	if f.broken.Load() {
+		return nil, abi.CallStats{}, trap
+	}
+	return &abi.Output{Inject: "x"}, abi.CallStats{}, nil
+}
+
+// TestBreakerLife (SECURITY: failing for ever) walks a plugin through the
+// states: three failures, a quarantine, trials that fail and double it up to
+// its bound, one that works.
+func TestBreakerLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var changes []hooks.State
+		b := hooks.NewBreaker(hooks.BreakerOptions{MaxCooldown: 15 * time.Minute, OnChange: func(c hooks.Circuit) { changes = append(changes, c.State) }})
+		var f flaky
+		f.broken.Store(true)
+		d := guarded(t, b, observer("bad", f.call), observer("good", says(&abi.Output{Inject: "y"})))
+		for i := range 3 {
+			if got := pre(t, d); got != "bad:failed good:ok" {
+				t.Fatalf("call %d: %s", i, got)
+			}
+		}
+		start := time.Now()
+		quarantined := func(after time.Duration, until time.Duration) {
+			t.Helper()
+			time.Sleep(time.Until(start.Add(after)))
+			calls := f.calls.Load()
+			p := d.Pre(t.Context(), input(abi.HookPreCompact))
+			o := p.Outcomes[0]
+			if o.Outcome != hooks.OutcomeQuarantined || f.calls.Load() != calls {
+				t.Fatalf("after %v: %s, called %v", after, o.Outcome, f.calls.Load() != calls)
+			}
+			if e := o.Error; e.Code != abi.CodeQuarantined || e.Plugin != "bad" || e.Hook != abi.HookPreCompact || e.Phase == "" || e.Hint == "" ||
+				!errors.Is(e, &abi.Error{Code: abi.CodeTrap}) || len(p.Failures) != 1 {
+				t.Errorf("after %v: error %+v", after, e)
+			}
+			if want := start.Add(until).UTC().Format(time.RFC3339); o.Until != want {
+				t.Errorf("after %v: until %s, want %s", after, o.Until, want)
+			}
+			if p.Outcomes[1].Outcome != hooks.OutcomeOK {
+				t.Error("a plugin in quarantine changes nothing for the others")
+			}
+		}
+		failed := func(after time.Duration) {
+			t.Helper()
+			time.Sleep(time.Until(start.Add(after)))
+			if got := pre(t, d); got != "bad:failed good:ok" {
+				t.Fatalf("trial after %v: %s", after, got)
+			}
+		}
+		quarantined(0, 5*time.Minute)
+		quarantined(5*time.Minute-1, 5*time.Minute)
+		failed(5 * time.Minute)
+		quarantined(15*time.Minute-1, 15*time.Minute)
+		failed(15 * time.Minute)
+		quarantined(30*time.Minute-1, 30*time.Minute) // bounded
+		time.Sleep(time.Minute)
+		c := b.Circuits()[0]
+		if c.Digest != "sha256:bad" || c.Plugin != "bad" || c.State != hooks.StateHalfOpen || c.Failures != 5 || c.LastError.Code != abi.CodeTrap || c.OpenUntil == nil {
+			t.Errorf("due for a trial: %+v", c)
+		}
+		f.broken.Store(false)
+		if got := pre(t, d); got != "bad:ok good:ok" {
+			t.Fatalf("a trial that works: %s", got)
+		}
+		if c := b.Circuits()[0]; c.State != hooks.StateClosed || c.Failures != 0 || c.OpenUntil != nil || c.LastError == nil {
+			t.Errorf("after a trial that worked: %+v", c)
+		}
+		f.broken.Store(true)
+		for range 3 {
+			pre(t, d)
+		}
+		start = time.Now()
+		quarantined(0, 5*time.Minute) // it begins anew
+		want := []hooks.State{"open", "half_open", "open", "half_open", "open", "half_open", "closed", "open"}
+		if !reflect.DeepEqual(changes, want) {
+			t.Errorf("changes %v, want %v", changes, want)
+		}
+	})
+}
+
+// TestBreakerWhatCounts: what is the plugin's fault opens the circuit, what the
+// caller does is not.
+func TestBreakerWhatCounts(t *testing.T) {
+	deadline := func(t *testing.T) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(t.Context(), 10*time.Second)
+	}
+	cancelled := func(t *testing.T) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return ctx, cancel
+	}
+	for _, tc := range []struct {
+		why  string
+		do   call
+		ctx  func(*testing.T) (context.Context, context.CancelFunc)
+		want hooks.State
+	}{
+		{"a trap", fails(trap), nil, hooks.StateOpen},
+		{"a panic of a plugin in Go", panics, nil, hooks.StateOpen},
+		{"a deadline of the runtime", fails(&abi.Error{Code: abi.CodeDeadline}), nil, hooks.StateOpen},
+		{"the hook's own time is up", hangs, nil, hooks.StateOpen},
+		{"the hook's own time is up, before the caller's", hangs, func(t *testing.T) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(t.Context(), time.Hour)
+		}, hooks.StateOpen},
+		{"nothing to say is no failure", says(nil), nil, hooks.StateClosed},
+		{"the caller cancelled", hangs, cancelled, hooks.StateClosed},
+		{"the caller's deadline passed", hangs, deadline, hooks.StateClosed},
+		{"the caller's deadline passed, and the runtime says so", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+			<-ctx.Done()
+			return nil, abi.CallStats{}, &abi.Error{Code: abi.CodeDeadline}
+		}, deadline, hooks.StateClosed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := hooks.NewBreaker(hooks.BreakerOptions{})
+			d := guarded(t, b, observer("p", tc.do))
+			for range 4 {
+				ctx, cancel := t.Context(), context.CancelFunc(func() {})
+				if tc.ctx != nil {
+					ctx, cancel = tc.ctx(t)
+				}
+				d.Pre(ctx, input(abi.HookPreCompact))
+				cancel()
+			}
+			if c := b.Circuits()[0]; c.State != tc.want {
+				t.Errorf("%s: %+v, want %s", tc.why, c, tc.want)
+			}
+		})
+	}
+}
+
+// TestBreakerRefusedProposals: a plugin whose calls go well and whose proposals
+// are refused fails, and one that was taken has not.
+func TestBreakerRefusedProposals(t *testing.T) {
+	b := hooks.NewBreaker(hooks.BreakerOptions{})
+	d := guarded(t, b, compactor("c", says(&abi.Output{Summary: "s"})))
+	propose := func(taken bool) *hooks.Pre {
+		p := d.Pre(t.Context(), input(abi.HookPreCompact))
+		switch {
+		case len(p.Proposals) == 0:
+		case taken:
+			p.Taken(p.Proposals[0])
+		default:
+			p.Refuse(p.Proposals[0], &abi.Error{Code: abi.CodePinned, Message: "supersedes m0"})
+		}
+		return p
+	}
+	for _, taken := range []bool{false, false, true, false, false} {
+		propose(taken)
+	}
+	if c := b.Circuits()[0]; c.State != hooks.StateClosed || c.Failures != 2 {
+		t.Errorf("two refused since one was taken: %+v", c)
+	}
+	if p := propose(false); len(p.Outcomes[0].Warnings) != 1 || p.Outcomes[0].Until == "" {
+		t.Errorf("the failure that opens it says so: %+v", p.Outcomes[0])
+	}
+	if p := propose(true); outcomes(p.Outcomes) != "c:quarantined" || !p.Fallback {
+		t.Errorf("outcomes %s, fallback %v", outcomes(p.Outcomes), p.Fallback)
+	}
+}
+
+// TestBreakerRefusedTrial: a proposal on trial is called good only by the
+// firewall.
+func TestBreakerRefusedTrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 1})
+		d := guarded(t, b, compactor("c", says(&abi.Output{Summary: "s"})))
+		for _, cooldown := range []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute} {
+			p := d.Pre(t.Context(), input(abi.HookPreCompact))
+			p.Refuse(p.Proposals[0], trap)
+			if c := b.Circuits()[0]; c.State != hooks.StateOpen || time.Until(*c.OpenUntil) != cooldown {
+				t.Errorf("want open for %v: %+v", cooldown, c)
+			}
+			time.Sleep(cooldown)
+		}
+	})
+}
+
+// TestBreakerHooksAreCountedApart: a post_compact that works excuses no
+// pre_compact, and one trial that works gives a hook that never does no three
+// tries more.
+func TestBreakerHooksAreCountedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := hooks.NewBreaker(hooks.BreakerOptions{})
+		d := guarded(t, b, observer("p", func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+			if in.Hook == abi.HookPreCompact {
+				return nil, abi.CallStats{}, trap
+			}
+			return nil, abi.CallStats{}, nil
+		}))
+		post := func() string { return outcomes(d.Post(t.Context(), input(abi.HookPostCompact)).Outcomes) }
+		for range 2 {
+			if got := pre(t, d) + " " + post(); got != "p:failed p:nothing" {
+				t.Errorf("closed: %s", got)
+			}
+		}
+		if got := pre(t, d) + " " + post(); got != "p:failed p:quarantined" {
+			t.Errorf("opened by pre_compact: %s", got)
+		}
+		time.Sleep(hooks.DefaultCooldown)
+		if got := post() + " " + pre(t, d) + " " + pre(t, d); got != "p:nothing p:failed p:quarantined" {
+			t.Errorf("on trial: %s", got)
+		}
+		if c := b.Circuits()[0]; time.Until(*c.OpenUntil) != 2*hooks.DefaultCooldown {
+			t.Errorf("the second time is longer: %+v", c)
+		}
+	})
+}
+
+// TestBreakerOneTrial: while a call is on trial others stay out; one that the
+// caller ended decides nothing.
+func TestBreakerOneTrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 1})
+		do := fails(trap)
+		d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) { return do(ctx, in) }))
+		pre(t, d)
+		time.Sleep(hooks.DefaultCooldown)
+
+		do = hangs
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan string)
+		go func() { done <- outcomes(d.Pre(ctx, input(abi.HookPreCompact)).Outcomes) }()
+		synctest.Wait()
+		second := d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes[0]
+		if second.Outcome != hooks.OutcomeQuarantined || !strings.Contains(second.Error.Message, "on trial") {
+			t.Errorf("beside a trial: %+v", second.Error)
+		}
+		cancel()
+		if got := <-done; got != "p:failed" {
+			t.Errorf("the trial: %s", got)
+		}
+		if c := b.Circuits()[0]; c.State != hooks.StateHalfOpen || c.Failures != 1 {
+			t.Errorf("the caller ended the trial, which decides nothing: %+v", c)
+		}
+		do = says(nil)
+		if got := pre(t, d); got != "p:nothing" || b.Circuits()[0].State != hooks.StateClosed {
+			t.Errorf("the next trial: %s, %+v", got, b.Circuits())
+		}
+	})
+}
+
+// TestBreakerLateResults: calls that began before the circuit opened neither
+// close it nor prolong it.
+func TestBreakerLateResults(t *testing.T) {
+	for _, late := range []error{nil, trap} {
+		synctest.Test(t, func(t *testing.T) {
+			b := hooks.NewBreaker(hooks.BreakerOptions{})
+			quick := fails(trap)
+			slow := func(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallStats, error) {
+				time.Sleep(10 * time.Second)
+				return nil, abi.CallStats{}, late
+			}
+			first := true
+			d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+				if first {
+					first = false
+					return slow(ctx, in)
+				}
+				return quick(ctx, in)
+			}))
+			var wg sync.WaitGroup
+			wg.Go(func() { d.Pre(t.Context(), input(abi.HookPreCompact)) })
+			synctest.Wait()
+			for range 3 {
+				pre(t, d)
+			}
+			opened := b.Circuits()
+			wg.Wait()
+			if after := b.Circuits(); !reflect.DeepEqual(after, opened) || after[0].State != hooks.StateOpen {
+				t.Errorf("late %v: was %+v, is %+v", late, opened, after)
+			}
+		})
+	}
+}
+
+// TestBreakerIsShared: by digest, over dispatchers; a plugin that is no module
+// goes by its name; a reset lets a plugin out at once.
+func TestBreakerIsShared(t *testing.T) {
+	var changes []hooks.Circuit
+	b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 2, OnChange: func(c hooks.Circuit) { changes = append(changes, c) }})
+	one, other := guarded(t, b, observer("p", fails(trap))), guarded(t, b, observer("p", fails(trap)), &inGo{*observer("q", fails(trap))})
+	if got := pre(t, one) + ", " + pre(t, other) + ", " + pre(t, one) + ", " + pre(t, other); got != "p:failed, p:failed q:failed, p:quarantined, p:quarantined q:failed" {
+		t.Errorf("two dispatchers: %s", got)
+	}
+	var names []string
+	for _, c := range b.Circuits() {
+		names = append(names, c.Digest+" "+c.Plugin+" "+string(c.State))
+	}
+	if want := []string{"sha256:p p open", "q q open"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("circuits %q, want %q", names, want)
+	}
+	if b.Reset("sha256:unknown") || !b.Reset("sha256:p") || !b.Reset("q") {
+		t.Error("reset knows the digests that were called")
+	}
+	if got := pre(t, other); got != "p:failed q:failed" {
+		t.Errorf("after a reset: %s", got)
+	}
+	if len(changes) != 4 || changes[2].State != hooks.StateClosed || changes[2].Failures != 0 {
+		t.Errorf("changes %+v", changes)
+	}
+	never := guarded(t, hooks.NewBreaker(hooks.BreakerOptions{Failures: -1}), observer("p", fails(trap)))
+	for range 10 {
+		if got := pre(t, never); got != "p:failed" {
+			t.Fatalf("a breaker that is switched off: %s", got)
+		}
+	}
+}
+
+// inGo is a plugin that is no module.
+type inGo struct{ fake }
+
+func (*inGo) Digest() string { return "" }
+
+// TestBreakerHammer is for the race detector: many sessions share a breaker,
+// whose plugins go wrong now and then, while someone looks at it and resets it.
+func TestBreakerHammer(t *testing.T) {
+	var changed atomic.Int32
+	var b *hooks.Breaker
+	b = hooks.NewBreaker(hooks.BreakerOptions{Cooldown: time.Millisecond, MaxCooldown: 2 * time.Millisecond, OnChange: func(hooks.Circuit) {
+		changed.Add(1)
+		b.Circuits()
+	}})
+	var n atomic.Int32
+	sometimes := func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+		if n.Add(1)%8 < 5 {
+			return nil, abi.CallStats{}, trap
+		}
+		return &abi.Output{Summary: "s", RequestCompaction: &abi.CompactionRequest{}}, abi.CallStats{}, nil
+	}
+	granted := observer("b", sometimes)
+	granted.granted = abi.Capabilities
+	granted.hooks = abi.Hooks
+	d := guarded(t, b, observer("a", sometimes), granted, compactor("c", sometimes))
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			in := input(abi.HookPreCompact)
+			in.Session.ID = fmt.Sprint("s", g%4)
+			turn := *in
+			turn.Hook = abi.HookTurnEnd
+			for i := range 100 {
+				p := d.Pre(context.Background(), in)
+				for k, proposal := range p.Proposals {
+					if (i+k)%3 == 0 {
+						p.Taken(proposal)
+						break
+					}
+					p.Refuse(proposal, trap)
+				}
+				for _, o := range p.Outcomes {
+					if (o.Outcome == hooks.OutcomeQuarantined) != (abi.CodeOf(asError(o.Error)) == abi.CodeQuarantined) {
+						t.Errorf("outcome %+v", o)
+					}
+				}
+				d.TurnEnd(context.Background(), &turn)
+				if i%50 == 0 {
+					b.Reset("sha256:c")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if len(b.Circuits()) != 3 || changed.Load() == 0 {
+		t.Errorf("circuits %+v after %d changes", b.Circuits(), changed.Load())
+	}
+}
+
+// asError is nil for no error.
+func asError(e *abi.Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}

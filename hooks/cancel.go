@@ -1,0 +1,46 @@
+package hooks
+
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// listens reports whether the cancels among the outcomes count: not more than
+// MaxInARow times in a row of a session, whoever cancels (FEATURES O3), and not
+// where the session would not fit its model.
+func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
+	key := streakKey(&in.Session, "")
+	var cancels []*Outcome
+	for i := range pre.Outcomes {
+		if pre.Outcomes[i].Outcome == OutcomeCancelled {
+			cancels = append(cancels, &pre.Outcomes[i])
+		}
+	}
+	why := d.overrules(in, key)
+	if len(cancels) > 0 && why == "" {
+		if !in.Trigger.DryRun {
+			d.cancels.add(key)
+		}
+		return true
+	}
+	if !in.Trigger.DryRun {
+		d.cancels.end(key)
+	}
+	for _, o := range cancels {
+		o.Outcome = OutcomeOverruled
+		o.warn("its cancel is not listened to: %s", why)
+	}
+	return false
+}
+
+// overrules says why a cancel would not count now, or returns "".
+func (d *Dispatcher) overrules(in *abi.Input, key string) string {
+	switch {
+	case in.Trigger.Reason == abi.TriggerOverflow || in.Trigger.Fraction > 1:
+		return "the session does not fit the window of its model"
+	case d.cancels.full(key):
+		return fmt.Sprintf("the session's last %d compactions were cancelled", MaxInARow)
+	}
+	return ""
+}

@@ -1,0 +1,304 @@
+package kagewasm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// granted is an observer that is granted everything it could ask for.
+func granted(name string, pre func(*abi.Input) (*abi.Output, error)) *fakePlugin {
+	return &fakePlugin{name: name, pre: pre, granted: abi.Capabilities}
+}
+
+// TestK7Quarantine (SECURITY: failing for ever): a compactor that fails, or
+// whose proposals are refused, is left alone after three times; compaction goes
+// on by the next in the chain, and the report says so.
+func TestK7Quarantine(t *testing.T) {
+	for why, pre := range map[string]func(*abi.Input) (*abi.Output, error){
+		"it fails":                fails(abi.CodeTrap),
+		"its proposal is refused": keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }),
+	} {
+		p := compactor(pre)
+		p.post = answers(nil)
+		b := hooks.NewBreaker(hooks.BreakerOptions{})
+		var r kagewasm.Report
+		for i := range 4 {
+			// Each time another agent: what one learns holds for all.
+			c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b})
+			req := request(400, chat(60))
+			req.Session.ID = fmt.Sprint("s", i)
+			r = compact(t, c, req).Report
+			if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
+				t.Errorf("%s: compaction %d: compacted %v, fallback %v, strategy %s", why, i, r.Compacted, r.Fallback, r.Strategy)
+			}
+			if c.Breaker() != b {
+				t.Errorf("%s: not the breaker that was given", why)
+			}
+		}
+		if n := len(p.calls(abi.HookPreCompact)); n != 3 {
+			t.Errorf("%s: called %d times, want 3", why, n)
+		}
+		if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" || r.Hooks[0].Until == "" {
+			t.Errorf("%s: hooks %+v", why, r.Hooks)
+		}
+		if len(r.Failures) != 2 || r.Failures[0].Code != abi.CodeQuarantined || r.Failures[0].Plugin != "comp" {
+			t.Errorf("%s: failures %v", why, r.Failures)
+		}
+		if cs := b.Circuits(); len(cs) != 1 || cs[0].State != hooks.StateOpen || !b.Reset("comp") {
+			t.Errorf("%s: circuits %+v", why, cs)
+		}
+		compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b}), request(400, chat(60)))
+		if n := len(p.calls(abi.HookPreCompact)); n != 4 {
+			t.Errorf("%s: called %d times after a reset, want 4", why, n)
+		}
+	}
+}
+
+// TestFailuresSayEverything: whatever fails, the report says which plugin, hook
+// and phase, with a code and what to do.
+func TestFailuresSayEverything(t *testing.T) {
+	broken := map[string]kagewasm.Options{
+		"an error of no kind":  {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }))},
+		"a panic":              {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { panic("odd") }))},
+		"a deadline":           {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }))},
+		"a trap, without more": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, &abi.Error{Code: abi.CodeTrap} }))},
+		"a pinned message":     {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" })))},
+		"a split unit":         {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" })))},
+		"nothing superseded":   {Plugins: plugins(compactor(keepOnly("", func(*abi.InputMessage) bool { return true })))},
+		"too much kept":        {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 })))},
+		"an empty summary":     {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: " "})))},
+		"a fact not stored":    {Plugins: plugins(granted("obs", answers(&abi.Output{Retain: []string{"f"}}))), Memory: brokenMemory{}},
+		"after the compaction": {Plugins: plugins(&fakePlugin{name: "obs", post: fails(abi.CodeModel)})},
+	}
+	for why, opts := range broken {
+		r := compact(t, newCompactor(t, opts), request(400, chat(60))).Report
+		if len(r.Failures) != 1 {
+			t.Errorf("%s: failures %v", why, r.Failures)
+			continue
+		}
+		if e := r.Failures[0]; e.Code == "" || e.Op == "" || e.Plugin == "" || e.Hook == "" || e.Phase == "" || e.Hint == "" {
+			t.Errorf("%s: something is missing in %+v", why, e)
+		}
+	}
+	req := request(400, chat(60))
+	req.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
+	if _, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), req); abi.AsError(err).Hint == "" || abi.AsError(err).Phase != abi.PhaseCommit {
+		t.Errorf("a commit that failed: %+v", err)
+	}
+}
+
+// TestReportOfHooks: the figures of each call stand beside its outcome, under
+// the names that others read.
+func TestReportOfHooks(t *testing.T) {
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(granted("obs", answers(nil)))}), request(400, chat(60))).Report
+	doc, err := json.Marshal(r.Hooks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(doc, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plugin", "hook", "outcome", "ms", "fuel", "peak_memory_bytes"} {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("no %s in %s", name, doc)
+		}
+	}
+	if _, ok := fields["until"]; ok {
+		t.Errorf("a plugin that works is in no quarantine: %s", doc)
+	}
+}
+
+func TestO2ObserverSummaryIsTheRecord(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		plugins []*fakePlugin
+		by      string // who made the plan; "" for drop
+		refused string // whose proposals were not taken, in order
+	}{
+		{"granted, it takes the strategy's place", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", ""},
+		{"the last wins, and the record names it", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: "From b."}))}, "b", ""},
+		{"where the last is refused the one before it is next", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: strings.Repeat("word ", 5000)}))}, "a", "b"},
+		{"the compactor comes first", []*fakePlugin{compactor(keepOnly("From comp.", fixed)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "comp", ""},
+		{"and where it fails the observer's summary follows", []*fakePlugin{compactor(fails(abi.CodeTrap)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", "comp"},
+		{"not granted, nothing comes of it", []*fakePlugin{{name: "a", pre: answers(&abi.Output{Summary: "From a."})}}, "", ""},
+		{"all refused, drop is left", []*fakePlugin{granted("a", answers(&abi.Output{Summary: " "})), granted("b", answers(&abi.Output{Summary: "\n"}))}, "", "b a"},
+	} {
+		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}), request(400, chat(60)))
+		by := ""
+		if r.Record.Strategy == "delegate" {
+			by = r.Record.Source.Name
+			if !strings.Contains(r.Messages[2].Text(), "From "+by+".") || !strings.Contains(r.Messages[2].Text(), "plugin:"+by) {
+				t.Errorf("%s: the summary is %s", c.why, r.Messages[2].Text())
+			}
+		}
+		var refused []string
+		for _, e := range r.Report.Failures {
+			refused = append(refused, e.Plugin)
+		}
+		if by != c.by || strings.Join(refused, " ") != c.refused || r.Report.Fallback != (c.refused != "") {
+			t.Errorf("%s: by %q, refused %q, fallback %v", c.why, by, refused, r.Report.Fallback)
+		}
+	}
+}
+
+// TestT10PluginCancels (T10, O3, O7): a cancel leaves the session as it is and
+// says so, to plugins too; the fourth in a row is not listened to.
+func TestT10PluginCancels(t *testing.T) {
+	mem := memory{}
+	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"}, Inject: "more"}))
+	p.post = answers(nil)
+	comp := compactor(keepOnly("s", fixed))
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p, comp), Memory: mem})
+	req := request(1450, chat(60)) // over the threshold, under the window
+	req.Commit = func(context.Context, *kagewasm.Result) error { return nil }
+	for i := range 3 {
+		r := compact(t, c, req)
+		if r.Report.Compacted || r.Report.ReasonCode != abi.ReasonCancelledByPlugin || r.Record != nil || r.Report.Fallback {
+			t.Fatalf("cancel %d: %+v", i, r.Report)
+		}
+		if len(r.Messages) != len(req.Messages) || r.Report.TokensAfter != r.Report.TokensBefore || !strings.Contains(r.Report.Reason, "obs") {
+			t.Errorf("cancel %d: %d messages, reason %s", i, len(r.Messages), r.Report.Reason)
+		}
+		post := p.calls(abi.HookPostCompact)
+		if len(post) != i+1 || post[i].Record.Success || post[i].Record.ReasonCode != abi.ReasonCancelledByPlugin {
+			t.Errorf("cancel %d: post_compact was told %+v", i, post)
+		}
+	}
+	if len(comp.asked) != 0 || len(mem) != 1 {
+		t.Errorf("the compactor was asked %d times; stored %v", len(comp.asked), mem)
+	}
+	r := compact(t, c, req).Report
+	if !r.Compacted || r.Strategy != "delegate" || r.Hooks[0].Outcome != "overruled" {
+		t.Errorf("the fourth: compacted %v by %s, %s", r.Compacted, r.Strategy, r.Hooks[0].Outcome)
+	}
+
+	over := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
+	if !over.Compacted || over.Hooks[0].Outcome != "overruled" {
+		t.Errorf("over the window: compacted %v, %s", over.Compacted, over.Hooks[0].Outcome)
+	}
+}
+
+// TestO4TurnEnd (O4, T2): what plugins ask for at the end of a turn becomes one
+// request, which compacts below the threshold too.
+func TestO4TurnEnd(t *testing.T) {
+	asks := func(instructions string) func(*abi.Input) (*abi.Output, error) {
+		return answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: instructions}, Retain: []string{instructions}})
+	}
+	a, b := granted("a", answers(nil)), granted("b", nil)
+	a.turn, b.turn = asks("keep the ports"), asks("keep the paths")
+	mem := memory{}
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(a, b), Memory: mem})
+	req := request(100_000, chat(60))
+	req.Instructions = "as always"
+	turn, err := c.TurnEnd(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := turn.Wanted; w == nil || w.Reason != abi.TriggerPlugin || !w.Force || w.Instructions != "as always\na: keep the ports\nb: keep the paths" {
+		t.Fatalf("wanted %+v", turn.Wanted)
+	}
+	if len(turn.Wishes) != 2 || len(turn.Hooks) != 2 || len(turn.Retained) != 2 || len(mem) != 2 || len(turn.Failures) != 0 {
+		t.Errorf("turn %+v, stored %v", turn, mem)
+	}
+	if in := a.asked[0]; in.Hook != abi.HookTurnEnd || len(in.Messages) != len(req.Messages) || in.Trigger.Tokens == 0 || in.Trigger.Instructions != "as always" {
+		t.Errorf("input %+v", in)
+	}
+	if n := len(a.calls(abi.HookPreCompact)); n != 0 {
+		t.Errorf("%d compactions before the turn was over", n)
+	}
+	r := compact(t, c, *turn.Wanted)
+	if !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
+		t.Errorf("compacted %v, record %+v", r.Report.Compacted, r.Record)
+	}
+	if in := a.calls(abi.HookPreCompact)[0]; in.Trigger.Reason != abi.TriggerPlugin || in.Trigger.Instructions != turn.Wanted.Instructions {
+		t.Errorf("pre_compact was told %+v", in.Trigger)
+	}
+	for i, want := range []bool{true, true, false, false} {
+		turn, err := c.TurnEnd(context.Background(), req)
+		if err != nil || (turn.Wanted != nil) != want {
+			t.Errorf("turn %d: wanted %v, error %v", i+2, turn.Wanted, err)
+		}
+	}
+}
+
+// TestTurnEndWithoutRequests: nobody asked, nobody may, nobody is there.
+func TestTurnEndWithoutRequests(t *testing.T) {
+	may := granted("a", nil)
+	may.turn = answers(nil)
+	mayNot := &fakePlugin{name: "a", turn: answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})}
+	broken := granted("a", nil)
+	broken.turn = fails(abi.CodeTrap)
+	for why, c := range map[string]struct {
+		plugins         []*fakePlugin
+		hooks, failures int
+	}{
+		"no plugin":                {nil, 0, 0},
+		"none for this hook":       {[]*fakePlugin{granted("a", answers(nil))}, 0, 0},
+		"it does not ask":          {[]*fakePlugin{may}, 1, 0},
+		"it asks, and may not":     {[]*fakePlugin{mayNot}, 1, 0},
+		"a failure is only a line": {[]*fakePlugin{broken}, 1, 1},
+	} {
+		turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(400, chat(60)))
+		if err != nil || turn.Wanted != nil || len(turn.Hooks) != c.hooks || len(turn.Failures) != c.failures {
+			t.Errorf("%s: %+v, %v", why, turn, err)
+		}
+	}
+	if len(mayNot.asked) != 1 {
+		t.Error("a capability is about what comes of it, not about being called")
+	}
+	bad := request(400, []abi.Message{{Role: abi.RoleUser}})
+	if _, err := newCompactor(t, kagewasm.Options{Plugins: plugins(may)}).TurnEnd(context.Background(), bad); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("a request that makes no sense: %v", err)
+	}
+}
+
+// TestPolicyHammer is for the race detector: sessions of two compactors that
+// share a breaker, with plugins that fail, cancel, ask and propose.
+func TestPolicyHammer(t *testing.T) {
+	b := hooks.NewBreaker(hooks.BreakerOptions{Cooldown: time.Nanosecond})
+	list := []*fakePlugin{
+		granted("cancels", answers(&abi.Output{Cancel: true})),
+		granted("sums", answers(&abi.Output{Summary: "all is well"})),
+		granted("fails", fails(abi.CodeTrap)),
+		compactor(keepOnly("", func(*abi.InputMessage) bool { return true })),
+	}
+	list[0].turn = answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})
+	cs := []*kagewasm.Compactor{
+		newCompactor(t, kagewasm.Options{Plugins: plugins(list...), Breaker: b}),
+		newCompactor(t, kagewasm.Options{Plugins: plugins(list[1:]...), Breaker: b}),
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			req := request(1450, chat(60))
+			req.Session.ID = fmt.Sprint("s", g%4)
+			for i := range 10 {
+				r, err := cs[(g+i)%2].Compact(context.Background(), req)
+				if err != nil || !r.Report.Compacted && r.Report.ReasonCode != abi.ReasonCancelledByPlugin {
+					t.Errorf("%v, %+v", err, r.Report.Reason)
+				}
+				if _, err := cs[0].TurnEnd(context.Background(), req); err != nil {
+					t.Error(err)
+				}
+				b.Circuits()
+			}
+		})
+	}
+	wg.Wait()
+	for _, c := range b.Circuits() {
+		if healthy := c.Plugin == "cancels" || c.Plugin == "sums"; healthy && c.Failures > 0 {
+			t.Errorf("circuit %+v", c)
+		}
+	}
+}

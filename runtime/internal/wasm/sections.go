@@ -1,0 +1,132 @@
+package wasm
+
+import (
+	"errors"
+	"fmt"
+)
+
+func (m *Module) globals(r *Reader) {
+	r.VectorUpTo(maxGlobals, func() {
+		m.Globals = append(m.Globals, r.globalType())
+		m.init(r)
+	})
+}
+
+func (m *Module) elements(r *Reader) {
+	left := uint32(MaxElements)
+	r.VectorUpTo(maxSegments, func() {
+		kind := r.U32()
+		if kind > 7 {
+			r.Fail(fmt.Errorf("an element segment of kind %d", kind))
+			return
+		}
+		active, indexed, exprs := kind&1 == 0, kind&2 != 0, kind&4 != 0
+		if active && indexed {
+			r.U32() // the table
+		}
+		if active {
+			m.init(r)
+		}
+		if !active || indexed {
+			r.Byte() // the kind or type of elements
+		}
+		n := r.VectorUpTo(left, func() {
+			if exprs {
+				m.init(r)
+				return
+			}
+			pos := r.Pos
+			m.FuncRefs = append(m.FuncRefs, FuncRef{pos, r.U32()})
+		})
+		left -= min(left, n)
+	})
+}
+
+func (m *Module) bodies(r *Reader) {
+	r.VectorUpTo(MaxFuncs, func() {
+		n := r.U32()
+		start := r.Pos
+		if r.Bytes(n); r.Err != nil {
+			return
+		}
+		if n > MaxBody {
+			r.Fail(fmt.Errorf("a function of %d bytes, %d allowed", n, MaxBody))
+			return
+		}
+		b := &Reader{Data: r.Data[:r.Pos], Pos: start}
+		var runs []Locals
+		var sum uint64
+		b.Vector(func() {
+			l := Locals{N: b.U32()}
+			if sum += uint64(l.N); sum > MaxLocals {
+				b.Fail(fmt.Errorf("a function of more than %d locals", MaxLocals))
+			}
+			l.Type = b.valueType()
+			runs = append(runs, l)
+		})
+		if b.Err != nil {
+			r.Fail(b.Err)
+			return
+		}
+		m.Bodies = append(m.Bodies, Body{Start: start, Code: b.Pos, Stop: r.Pos, Locals: runs})
+	})
+}
+
+func (m *Module) data(r *Reader) {
+	r.VectorUpTo(maxData, func() {
+		kind := r.U32()
+		if kind > 2 {
+			r.Fail(fmt.Errorf("a data segment of kind %d", kind))
+			return
+		}
+		if kind == 2 {
+			r.U32() // the memory
+		}
+		d := Data{Active: kind != 1}
+		if d.Active {
+			d.Offset = m.init(r)
+		}
+		d.Bytes = r.Bytes(r.U32())
+		m.Data = append(m.Data, d)
+	})
+}
+
+// init walks an initializer: constants, and references to globals and
+// functions. It returns the first instruction.
+func (m *Module) init(r *Reader) (first Init) {
+	for i := range maxInit {
+		op := r.Byte()
+		if i == 0 {
+			first.Op = op
+		}
+		switch op {
+		case OpEnd:
+			return first
+		case OpGlobalGet:
+			r.U32()
+		case OpRefFunc:
+			pos := r.Pos
+			m.FuncRefs = append(m.FuncRefs, FuncRef{pos, r.U32()})
+		case OpI32Const:
+			first.Value = int32(r.S64())
+		case OpI64Const:
+			r.S64()
+		case OpF32Const:
+			r.Bytes(4)
+		case OpF64Const:
+			r.Bytes(8)
+		case OpRefNull:
+			r.Byte()
+		case OpSIMD: // v128.const
+			r.U32()
+			r.Bytes(16)
+		default:
+			r.Fail(fmt.Errorf("an initializer with instruction %#x", op))
+		}
+		if r.Err != nil {
+			return first
+		}
+	}
+	r.Fail(errors.New("an initializer that does not end"))
+	return first
+}

@@ -1,0 +1,155 @@
+package wasm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ValueType is the type of a value.
+type ValueType byte
+
+// The types of values.
+const (
+	I32       ValueType = 0x7f
+	I64       ValueType = 0x7e
+	F32       ValueType = 0x7d
+	F64       ValueType = 0x7c
+	V128      ValueType = 0x7b
+	FuncRefT  ValueType = 0x70
+	ExternRef ValueType = 0x6f
+)
+
+func (t ValueType) String() string {
+	switch t {
+	case I32:
+		return "i32"
+	case I64:
+		return "i64"
+	case F32:
+		return "f32"
+	case F64:
+		return "f64"
+	case V128:
+		return "v128"
+	case FuncRefT:
+		return "funcref"
+	case ExternRef:
+		return "externref"
+	}
+	return fmt.Sprintf("%#x", byte(t))
+}
+
+// FuncType is the type of a function.
+type FuncType struct{ Params, Results []ValueType }
+
+// Signature is the type of a function as text: "(i32,i64)->i32" or, without
+// results, "(i32)". Text compares, and reads well in errors.
+type Signature string
+
+// Signature is the type as text.
+func (t FuncType) Signature() Signature {
+	s := "(" + typeList(t.Params) + ")"
+	if len(t.Results) > 0 {
+		s += "->" + typeList(t.Results)
+	}
+	return Signature(s)
+}
+
+func typeList(types []ValueType) string {
+	var b strings.Builder
+	for i, t := range types {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(t.String())
+	}
+	return b.String()
+}
+
+func (r *Reader) funcType() FuncType {
+	if r.Byte() != 0x60 {
+		r.Fail(errors.New("a type that is no function's"))
+	}
+	return FuncType{r.valueTypes(), r.valueTypes()}
+}
+
+func (r *Reader) valueTypes() []ValueType {
+	var types []ValueType
+	r.Vector(func() {
+		if len(types) == maxValues {
+			r.Fail(fmt.Errorf("a type with more than %d values", maxValues))
+		}
+		types = append(types, r.valueType())
+	})
+	return types
+}
+
+func (r *Reader) valueType() ValueType {
+	t := ValueType(r.Byte())
+	switch t {
+	case I32, I64, F32, F64, V128, FuncRefT, ExternRef:
+		return t
+	}
+	r.Fail(fmt.Errorf("a value type %#x", byte(t)))
+	return 0
+}
+
+func (r *Reader) importEntry() Import {
+	e := Import{Module: r.Name(), Name: r.Name(), Kind: r.Byte()}
+	switch e.Kind {
+	case KindFunc:
+		e.Type = r.U32()
+	case KindTable:
+		e.Table = r.table()
+	case KindMemory:
+		e.Memory = r.limits()
+	case KindGlobal:
+		e.Global = r.globalType()
+	default:
+		r.Fail(fmt.Errorf("an import of kind %d", e.Kind))
+	}
+	return e
+}
+
+func (r *Reader) table() Table {
+	elem := r.Byte()
+	if elem != byte(FuncRefT) && elem != byte(ExternRef) {
+		r.Fail(fmt.Errorf("a table of elements %#x", elem))
+	}
+	return Table{ValueType(elem), r.limits()}
+}
+
+func (r *Reader) limits() Limits {
+	var l Limits
+	switch flag := r.Byte(); flag {
+	case 0:
+		l.Min = r.U32()
+	case 1:
+		l.Min, l.Max, l.HasMax = r.U32(), r.U32(), true
+	default:
+		r.Fail(fmt.Errorf("limits of kind %#x: shared and 64-bit memories are not supported", flag))
+	}
+	return l
+}
+
+func (r *Reader) globalType() GlobalType {
+	t := GlobalType{Type: r.valueType()}
+	switch flag := r.Byte(); flag {
+	case 0, 1:
+		t.Mutable = flag == 1
+	default:
+		r.Fail(fmt.Errorf("a global of kind %#x", flag))
+	}
+	return t
+}
+
+func (r *Reader) exportEntry() Export {
+	e := Export{Name: r.Name(), Kind: r.Byte()}
+	e.Pos = r.Pos
+	e.Index = r.U32()
+	if len(e.Name) > MaxNameBytes {
+		r.Fail(fmt.Errorf("an export name of %d bytes", len(e.Name)))
+	}
+	return e
+}

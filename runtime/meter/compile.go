@@ -1,0 +1,106 @@
+package meter
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
+
+// What an engine does to compile a function grows faster than the function: with
+// the square of its basic blocks, with these times its locals, with the nesting
+// of loops and blocks. 20 KB of code take minutes that way. So a module is
+// refused where its functions have shapes that no compiler writes, or where the
+// time it would take, estimated from above, is out of proportion to its length.
+const (
+	maxNesting = 4_096  // blocks in blocks; the largest of real modules has 3,289
+	maxLoops   = 20_000 // loops in loops times locals; 1,353
+
+	// maxCompile is for any module, maxCompileByte for each byte it has. Real
+	// modules of 0.5 to 16 MB need 0.1 to 0.9 microseconds a byte.
+	maxCompile     = 800 * time.Millisecond
+	maxCompileByte = 900 * time.Nanosecond
+)
+
+// The estimate, in nanoseconds, was fitted to modules of each shape and checked
+// against real ones; see BENCHMARKS.md.
+const (
+	costFunction = 10_000
+	costByte     = 10 // for ten bytes of code
+	costBlock    = 4_000
+	costBlocks   = 20 // for each pair of basic blocks
+	costLive     = 300
+	costLives    = 150 // how many of these double, and so on, the one above
+	costNesting  = 30
+	costTargets  = 4   // pairs of targets of br_tables in a nanosecond
+	costGlobal   = 300 // for each mutable global at each call
+)
+
+// vet holds the function against the bounds.
+func (f *flow) vet() error {
+	deepest := int32(0)
+	loops := make([]int32, len(f.blocks)) // around and with each block
+	open := make([]int32, 0, 64)
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		open = append(open[:b.level], int32(i))
+		if b.level > maxNesting {
+			return fmt.Errorf("blocks nested %d deep, %d allowed", b.level, maxNesting)
+		}
+		if b.level > 0 {
+			loops[i] = loops[open[b.level-1]]
+		}
+		if b.op == wasm.OpLoop {
+			loops[i]++
+		}
+		deepest = max(deepest, loops[i])
+	}
+	if int(deepest)*f.locals > maxLoops {
+		return fmt.Errorf("loops %d deep with %d locals: their product is over %d", deepest, f.locals, maxLoops)
+	}
+	return nil
+}
+
+// compileTime estimates how long an engine takes to compile the function with
+// the given edits, in nanoseconds.
+func (f *flow) compileTime(edits []edit) float64 {
+	blocks, calls := float64(len(f.blocks)), 0.0
+	for i := range f.code.List {
+		switch f.code.List[i].Op {
+		case wasm.OpBrIf, wasm.OpBrTable:
+			blocks++
+		case wasm.OpCall, wasm.OpCallIndirect:
+			calls++
+		}
+	}
+	for i := range edits {
+		switch edits[i].kind {
+		case editCheck, editGuarded, editIndirect, editSpin:
+			blocks++
+			calls++
+		}
+	}
+	nesting := 0.0
+	for i := range f.blocks {
+		nesting = math.Max(nesting, float64(f.blocks[i].level))
+	}
+	size, targets := 0.0, float64(len(f.code.Targets))
+	if n := len(f.code.List); n > 0 {
+		size = float64(f.code.List[n-1].End - f.code.List[0].Pos)
+	}
+	lives := blocks * float64(f.locals)
+	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
+		lives*(costLive+lives/costLives) + costNesting*nesting*nesting + targets*targets/costTargets +
+		calls*costGlobal*float64(f.module.mutable)
+}
+
+// mayCompile refuses a module that takes too long to compile.
+func mayCompile(bytes int, total, most float64, worst uint32) error {
+	limit := maxCompile + time.Duration(bytes)*maxCompileByte
+	if total <= float64(limit) {
+		return nil
+	}
+	return fmt.Errorf("it would take too long to compile: about %v, %v allowed for its length; function %d alone %v",
+		time.Duration(total).Round(time.Millisecond), limit.Round(time.Millisecond), worst, time.Duration(most).Round(time.Millisecond))
+}

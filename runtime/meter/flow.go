@@ -1,0 +1,295 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
+
+// flow is the control flow of one function: its instructions and where they
+// branch to. It is used for one function after the other.
+type flow struct {
+	module *view
+	code   wasm.Code
+	// ref is, for an instruction that begins, splits or ends a block or that
+	// branches, the block. Branches of a br_table are in tableRefs.
+	ref       []int32
+	tableRefs []int32
+	blocks    []block
+	jumps     map[int32]jump // from an instruction that jumps through a dispatch
+
+	stack       []int32 // the blocks that are open, while walking
+	height      int32   // of the operand stack
+	unreachable bool
+	locals      int // parameters included
+	values      int // that may have to be kept in the frame
+	vectors     bool
+}
+
+// block is a block, loop or if, or the whole function.
+type block struct {
+	op         byte
+	start      int32 // its instruction, -1 of the function
+	els        int32 // the else, -1 where there is none
+	end        int32 // -1 while it is open
+	level      int32 // how many blocks are around it
+	height     int32 // of the operands below its own
+	params     int32
+	results    int32
+	branchedTo bool
+	dispatch   *dispatch
+	// editsBehind is how many edits there are behind the end; see paths.
+	editsBehind int
+}
+
+// dispatch is what compilers write for functions with jumps: a loop that begins
+// with blocks around one br_table on a local. Setting the local and branching to
+// the loop is a jump to behind the end of one of the blocks.
+type dispatch struct {
+	local   uint32
+	blocks  int32 // how many
+	first   int32 // the outermost of them
+	targets []uint32
+}
+
+// jump is a branch to a dispatch loop whose target is known.
+type jump struct {
+	to      int32 // the block behind which it goes on
+	forward bool
+	depth   uint32 // of that block, where it is forward
+}
+
+const void = -64 // a block type: no parameters, no results
+
+var errUnbalanced = errors.New("blocks that do not match")
+
+// read decodes a function and finds where its branches go.
+func (f *flow) read(index int) error {
+	body := f.module.Bodies[index]
+	if err := f.code.Decode(f.module.bytes, body); err != nil {
+		return err
+	}
+	f.ref = append(f.ref[:0], make([]int32, len(f.code.List))...)
+	f.tableRefs = append(f.tableRefs[:0], make([]int32, len(f.code.Targets))...)
+	f.blocks, f.stack = f.blocks[:0], f.stack[:0]
+	clear(f.jumps)
+	typ, err := f.module.typeOf(f.module.Funcs[index])
+	if err != nil {
+		return err
+	}
+	locals := len(typ.Params)
+	f.vectors = hasVector(typ.Params)
+	for _, l := range body.Locals {
+		locals += int(l.N)
+		f.vectors = f.vectors || l.Type == wasm.V128
+	}
+	f.locals, f.values, f.height, f.unreachable = locals, locals, 0, false
+	f.open(block{start: -1, results: int32(len(typ.Results))})
+	for i := range f.code.List {
+		if err := f.step(int32(i)); err != nil {
+			return fmt.Errorf("at byte %d: %w", f.code.List[i].Pos, err)
+		}
+	}
+	if len(f.stack) > 0 {
+		return errUnbalanced
+	}
+	return f.vet()
+}
+
+func (f *flow) open(b block) int32 {
+	b.els, b.end, b.level = -1, -1, int32(len(f.stack))
+	b.height = max(0, f.height-b.params)
+	f.blocks = append(f.blocks, b)
+	id := int32(len(f.blocks) - 1)
+	f.stack = append(f.stack, id)
+	return id
+}
+
+// step walks over one instruction.
+func (f *flow) step(i int32) error {
+	if len(f.stack) == 0 {
+		return errUnbalanced // code behind the end of the function
+	}
+	in := &f.code.List[i]
+	f.pop(int32(in.Pop))
+	switch in.Op {
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
+		return f.begin(i, in)
+	case wasm.OpElse:
+		id := f.stack[len(f.stack)-1]
+		b := &f.blocks[id]
+		if b.op != wasm.OpIf || b.els >= 0 {
+			return errUnbalanced
+		}
+		b.els, f.ref[i] = i, id
+		f.height, f.unreachable = b.height+b.params, false
+	case wasm.OpEnd:
+		id := f.stack[len(f.stack)-1]
+		f.stack = f.stack[:len(f.stack)-1]
+		b := &f.blocks[id]
+		b.end, f.ref[i] = i, id
+		f.height, f.unreachable = b.height+b.results, false
+	case wasm.OpBr, wasm.OpBrIf:
+		if err := f.branch(i, in); err != nil {
+			return err
+		}
+		if in.Op == wasm.OpBr {
+			f.stop()
+		}
+	case wasm.OpBrTable:
+		for k := in.A; k < in.A+in.B; k++ {
+			id, err := f.target(f.code.Targets[k])
+			if err != nil {
+				return err
+			}
+			f.tableRefs[k] = id
+		}
+		f.stop()
+	case wasm.OpReturn, wasm.OpUnreachable:
+		f.stop()
+	case wasm.OpCall, wasm.OpCallIndirect:
+		return f.call(in)
+	case wasm.OpLocalSet, wasm.OpLocalTee:
+		f.values++
+	case wasm.OpSIMD:
+		f.vectors = true
+	default:
+		if err := f.module.checkIndex(in); err != nil {
+			return err
+		}
+	}
+	f.height += int32(in.Push)
+	return nil
+}
+
+func (f *flow) begin(i int32, in *wasm.Instr) error {
+	b := block{op: in.Op, start: i}
+	switch {
+	case in.Value >= 0:
+		if in.Value > 1<<31 {
+			return fmt.Errorf("a block of type %d", in.Value)
+		}
+		typ, err := f.module.typeOf(uint32(in.Value))
+		if err != nil {
+			return err
+		}
+		b.params, b.results = int32(len(typ.Params)), int32(len(typ.Results))
+	case in.Value != void:
+		b.results = 1
+	}
+	if b.op == wasm.OpLoop && in.Value == void {
+		b.dispatch = f.dispatchAt(i)
+	}
+	if b.op != wasm.OpBlock {
+		f.values += int(b.params)
+	}
+	f.values += int(b.results)
+	f.ref[i] = f.open(b)
+	return nil
+}
+
+// dispatchAt recognizes a dispatch behind the loop at i.
+func (f *flow) dispatchAt(i int32) *dispatch {
+	list := f.code.List[i+1:]
+	n := 0
+	for n < len(list) && list[n].Op == wasm.OpBlock && list[n].Value == void {
+		n++
+	}
+	if n == 0 || n+1 >= len(list) || list[n].Op != wasm.OpLocalGet || list[n+1].Op != wasm.OpBrTable {
+		return nil
+	}
+	t := &list[n+1]
+	return &dispatch{
+		local: list[n].A, blocks: int32(n), first: int32(len(f.blocks)) + 1,
+		targets: f.code.Targets[t.A : t.A+t.B],
+	}
+}
+
+func (f *flow) target(depth uint32) (int32, error) {
+	if uint64(depth) >= uint64(len(f.stack)) {
+		return 0, fmt.Errorf("a branch out of %d blocks, of %d", depth, len(f.stack))
+	}
+	id := f.stack[len(f.stack)-1-int(depth)]
+	f.blocks[id].branchedTo = true
+	return id, nil
+}
+
+func (f *flow) branch(i int32, in *wasm.Instr) error {
+	id, err := f.target(in.A)
+	if err != nil {
+		return err
+	}
+	f.ref[i] = id
+	if d := f.blocks[id].dispatch; d != nil && in.Op == wasm.OpBr {
+		if to := f.jumpTarget(i, d); to >= 0 {
+			f.jumps[i] = jump{to: to, forward: f.blocks[to].end < 0, depth: uint32(int32(len(f.stack)) - 1 - f.blocks[to].level)}
+		}
+	}
+	return nil
+}
+
+// jumpTarget is the block behind which a branch to a dispatch goes on, where
+// the two instructions before it say so, else -1.
+func (f *flow) jumpTarget(i int32, d *dispatch) int32 {
+	list := f.code.List
+	if i < 2 || list[i-1].Op != wasm.OpLocalSet || list[i-1].A != d.local || list[i-2].Op != wasm.OpI32Const {
+		return -1
+	}
+	k := min(uint64(uint32(list[i-2].Value)), uint64(len(d.targets)-1))
+	depth := d.targets[k]
+	if depth >= uint32(d.blocks) {
+		return -1 // the loop itself, or something around it
+	}
+	return d.first + d.blocks - 1 - int32(depth)
+}
+
+func (f *flow) call(in *wasm.Instr) error {
+	typ, err := f.module.calleeType(in)
+	if err != nil {
+		return err
+	}
+	f.pop(int32(len(typ.Params)))
+	f.values += int(f.height) + len(typ.Results)
+	f.height += int32(len(typ.Results))
+	f.vectors = f.vectors || hasVector(typ.Params) || hasVector(typ.Results)
+	return nil
+}
+
+// stop is what follows a branch that is always taken: code that never runs, in
+// which operands come from nowhere.
+func (f *flow) stop() {
+	f.unreachable = true
+	f.height = f.blocks[f.stack[len(f.stack)-1]].height
+}
+
+func (f *flow) pop(n int32) {
+	f.height = max(f.height-n, f.blocks[f.stack[len(f.stack)-1]].height)
+}
+
+// Bytes of the engine's frames.
+const (
+	frameFixed   = 192 // return address, saved registers, room for calls
+	frameValue   = 8
+	maxFrame     = 1 << 24
+	vectorFactor = 2
+)
+
+// frame is an upper estimate of the bytes that a call of the function takes of
+// the engine's stack.
+func (f *flow) frame() uint32 {
+	n := f.values * frameValue
+	if f.vectors {
+		n *= vectorFactor
+	}
+	return uint32(min(n+frameFixed, maxFrame))
+}
+
+func hasVector(types []wasm.ValueType) bool {
+	for _, t := range types {
+		if t == wasm.V128 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package meter
+
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
+
+// view is a module as the rewriter looks at it: with what it has to know of
+// every index at hand.
+type view struct {
+	*wasm.Module
+	bytes    []byte
+	imported uint32 // functions
+	types    []uint32
+	globals  uint32
+	mutable  int // of the globals
+	tables   []wasm.Table
+	segments uint32 // of data
+	// signatures number the types so that equal ones have equal numbers.
+	signatures []int32
+	ticks      []bool // by imported function
+}
+
+func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
+	v := &view{
+		Module: m, bytes: bytes, imported: uint32(m.ImportedFuncs()), types: m.FuncTypes(),
+		tables: m.AllTables(), segments: uint32(len(m.Data)),
+	}
+	for _, g := range m.AllGlobals() {
+		v.globals++
+		if g.Mutable {
+			v.mutable++
+		}
+	}
+	byText := make(map[wasm.Signature]int32, len(m.Types))
+	for _, t := range m.Types {
+		sig := t.Signature()
+		if _, ok := byText[sig]; !ok {
+			byText[sig] = int32(len(byText))
+		}
+		v.signatures = append(v.signatures, byText[sig])
+	}
+	for i := range m.Imports {
+		if imp := &m.Imports[i]; imp.Kind == wasm.KindFunc {
+			v.ticks = append(v.ticks, o.TickAfter == nil || o.TickAfter(imp.Module, imp.Name))
+		}
+	}
+	for _, t := range v.types {
+		if _, err := v.typeOf(t); err != nil {
+			return nil, err
+		}
+	}
+	for _, ref := range m.FuncRefs {
+		if err := v.checkFunc(ref.Index); err != nil {
+			return nil, fmt.Errorf("at byte %d: %w", ref.Pos, err)
+		}
+	}
+	for _, e := range m.Exports {
+		if e.Kind == wasm.KindFunc {
+			if err := v.checkFunc(e.Index); err != nil {
+				return nil, fmt.Errorf("at byte %d: %w", e.Pos, err)
+			}
+		}
+		if e.Kind == wasm.KindGlobal && e.Index >= v.globals {
+			return nil, fmt.Errorf("at byte %d: global %d of %d", e.Pos, e.Index, v.globals)
+		}
+	}
+	return v, nil
+}
+
+// Everything an index can name is counted before anything is added: a guest
+// must not reach what is.
+
+func (v *view) typeOf(index uint32) (*wasm.FuncType, error) {
+	if uint64(index) >= uint64(len(v.Types)) {
+		return nil, fmt.Errorf("type %d of %d", index, len(v.Types))
+	}
+	return &v.Types[index], nil
+}
+
+func (v *view) checkFunc(index uint32) error {
+	if uint64(index) >= uint64(len(v.types)) {
+		return fmt.Errorf("function %d of %d", index, len(v.types))
+	}
+	return nil
+}
+
+// calleeType is the type of what a call calls.
+func (v *view) calleeType(in *wasm.Instr) (*wasm.FuncType, error) {
+	if in.Op == wasm.OpCallIndirect {
+		if uint64(in.B) >= uint64(len(v.tables)) {
+			return nil, fmt.Errorf("table %d of %d", in.B, len(v.tables))
+		}
+		return v.typeOf(in.A)
+	}
+	if err := v.checkFunc(in.A); err != nil {
+		return nil, err
+	}
+	return v.typeOf(v.types[in.A])
+}
+
+func (v *view) checkIndex(in *wasm.Instr) error {
+	switch {
+	case (in.Op == wasm.OpGlobalGet || in.Op == wasm.OpGlobalSet) && in.A >= v.globals:
+		return fmt.Errorf("global %d of %d", in.A, v.globals)
+	case in.Op == wasm.OpRefFunc:
+		return v.checkFunc(in.A)
+	case in.Op == wasm.OpMisc:
+		return v.checkRange(in)
+	}
+	return nil
+}
+
+// checkRange looks at the operations on ranges, which are moved to functions of
+// their own.
+func (v *view) checkRange(in *wasm.Instr) error {
+	table := func(i uint32) error {
+		if uint64(i) >= uint64(len(v.tables)) {
+			return fmt.Errorf("table %d of %d", i, len(v.tables))
+		}
+		return nil
+	}
+	switch in.Sub {
+	case wasm.MiscMemoryInit:
+		if in.A >= v.segments {
+			return fmt.Errorf("data segment %d of %d", in.A, v.segments)
+		}
+	case wasm.MiscTableInit:
+		return table(in.B)
+	case wasm.MiscTableCopy:
+		if err := table(in.A); err != nil {
+			return err
+		}
+		return table(in.B)
+	case wasm.MiscTableGrow, wasm.MiscTableFill:
+		return table(in.A)
+	}
+	return nil
+}

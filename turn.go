@@ -1,0 +1,59 @@
+package kagewasm
+
+import (
+	"context"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// Turn is what plugins said at the end of a turn.
+type Turn struct {
+	// Wanted is the compaction that plugins ask for, to be handed to Compact
+	// once the turn is over; nil where none does. It is the request given, with
+	// the reason "plugin", Force, and the plugins' instructions under those of
+	// the request. Where messages have arrived since, set its Messages anew.
+	Wanted *Request `json:"-"`
+	// Wishes are who asked, and for what.
+	Wishes []hooks.Wish `json:"wishes,omitempty"`
+	// Hooks, Retained and Failures are as in a Report.
+	Hooks    []hooks.Outcome `json:"hooks"`
+	Retained []hooks.Fact    `json:"retained,omitempty"`
+	Failures []*abi.Error    `json:"failures"`
+}
+
+// TurnEnd tells plugins that a turn of the agent has completed, and says
+// whether they ask for a compaction (FEATURES O4, T2). It compacts nothing, so
+// no plugin can make a turn wait for itself: all requests come to one, which
+// the host runs when it likes. How often a plugin may ask in a row is bounded,
+// see hooks.MaxInARow. Of the request it reads Session, Messages, Overhead,
+// Reason, Instructions and DryRun. The error is one of Compact's.
+func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
+	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
+	if c.hooks.Empty(abi.HookTurnEnd) {
+		return turn, nil
+	}
+	given := req
+	p, err := c.begin(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	p.prune()
+	said := c.hooks.TurnEnd(ctx, p.hookInput(abi.HookTurnEnd, p.messages, p.tokens, p.pinned))
+	turn.Hooks, turn.Retained, turn.Wishes = said.Outcomes, said.Retained, said.Wishes
+	turn.Failures = append(append(turn.Failures, said.Failures...), p.remember(ctx, abi.HookTurnEnd, said.Retained)...)
+	if len(said.Wishes) > 0 {
+		given.Reason, given.Force = abi.TriggerPlugin, true
+		given.Instructions = joined(given.Instructions, said.Instructions())
+		turn.Wanted = &given
+	}
+	return turn, canceled(ctx)
+}
+
+// joined is both texts, a line break between them where neither is empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
