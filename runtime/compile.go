@@ -13,14 +13,23 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte, m *module, digest st
 	if err := r.linker.vet(m, limits, anyExport); err != nil {
 		return nil, err
 	}
+	if err := checkReserved(m); err != nil {
+		return nil, err
+	}
 	wasm = rewrite(wasm, m)
+	var b *boot
+	if !usesSegments(wasm) {
+		if detached, boot, err := detach(wasm); err == nil {
+			wasm, b = detached, boot
+		}
+	}
 	if r.cache != nil && !r.interpreter {
-		if n, err := r.cache.compile(ctx, wasm, m, digest); err == nil {
+		if n, err := r.cache.compile(ctx, wasm, b, m, digest); err == nil {
 			return n, nil
 		}
 		// Without the cache it either works, or the error is the module's.
 	}
-	n, err := newNative(ctx, wasm, m, r.interpreter, nil)
+	n, err := newNative(ctx, wasm, b, m, r.interpreter, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -1,5 +1,10 @@
 package runtime
 
+import (
+	"context"
+	"errors"
+)
+
 // DecodeOutput and Rewrite are seen by the fuzz targets alone.
 var DecodeOutput = decodeOutput
 
@@ -15,3 +20,58 @@ func Rewritten(wasm []byte) ([]byte, error) {
 	}
 	return rewrite(wasm, m), nil
 }
+
+// Instances makes instances of a plugin apart from its calls, to measure what
+// that takes and to look at what they are.
+type Instances struct {
+	native *native
+	plugin *Plugin
+	snap   *snapshot
+}
+
+// InstancesOf starts a guest and takes its state: by a copy, or by a file that
+// is mapped.
+func InstancesOf(p *Plugin, mapped bool) (*Instances, error) {
+	n := p.engine.(*native)
+	x := &Instances{native: n, plugin: p}
+	c := newCall(p, "pre_compact", nil)
+	ctx := context.WithValue(context.Background(), callKey{}, c)
+	if err := n.start(ctx, c); err != nil {
+		return nil, err
+	}
+	defer c.inst.close()
+	if x.snap = n.capture(c); x.snap == nil {
+		return nil, errors.New("no snapshot")
+	}
+	if !mapped {
+		x.snap.discard()
+		x.snap.memory = copyImage(c.inst.memory.buf)
+	}
+	return x, nil
+}
+
+// Start starts a guest and ends it.
+func (x *Instances) Start() error {
+	c := newCall(x.plugin, "pre_compact", nil)
+	err := x.native.start(context.WithValue(context.Background(), callKey{}, c), c)
+	c.inst.close()
+	return err
+}
+
+// Restore restores a guest, runs a hook where there is an input, and ends it.
+func (x *Instances) Restore(input []byte) error {
+	i, err := x.native.restore(x.snap)
+	if err != nil {
+		return err
+	}
+	defer i.close()
+	if input != nil {
+		c := newCall(x.plugin, "pre_compact", input)
+		i.bind(c)
+		return i.function("pre_compact").CallWithStack(context.WithValue(context.Background(), callKey{}, c), i.stack[:])
+	}
+	return nil
+}
+
+// Close gives back the state.
+func (x *Instances) Close() { x.snap.discard() }

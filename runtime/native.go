@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -34,6 +35,9 @@ type native struct {
 	config  wazero.ModuleConfig
 	wasi    bool
 	inits   []initCall
+	boot    *boot // nil where the module is not detached
+	// snapshot is the guest as it is before a call. Nil until there was one.
+	snapshot atomic.Pointer[snapshot]
 }
 
 // The entries of WASI: of a command, and of a reactor.
@@ -49,7 +53,7 @@ type initCall struct {
 }
 
 // newNative compiles the bytes. cache may be nil.
-func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
+func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
 	config := wazero.NewRuntimeConfig()
 	if interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
@@ -60,7 +64,7 @@ func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, ca
 	}
 	n = &native{
 		runtime: wazero.NewRuntimeWithConfig(ctx, config),
-		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m),
+		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m), boot: b,
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -80,7 +84,7 @@ func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, ca
 // link provides the modules that m imports from.
 func (n *native) link(ctx context.Context, m *module) error {
 	if n.wasi {
-		if _, err := wasi_snapshot_preview1.Instantiate(ctx, n.runtime); err != nil {
+		if _, err := wasi_snapshot_preview1.Instantiate(watchFiles(ctx), n.runtime); err != nil {
 			return err
 		}
 	}
@@ -92,7 +96,9 @@ func (n *native) link(ctx context.Context, m *module) error {
 		for _, f := range funcs {
 			params, results := f.sig.types()
 			b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
-				f.fn(ctx, callOf(ctx), stack)
+				c := callOf(ctx)
+				c.askedHost = true
+				f.fn(ctx, c, stack)
 			}), params, results).Export(f.name)
 		}
 		if _, err := b.Instantiate(ctx); err != nil {
@@ -121,31 +127,44 @@ func initCalls(m *module) []initCall {
 }
 
 func (n *native) run(ctx context.Context, c *call) (uint32, error) {
-	config := n.config
-	if n.wasi {
-		config = wasiConfig(config, c)
-	}
-	mod, err := n.runtime.InstantiateModule(ctx, n.code, config)
-	if err != nil {
+	defer func() {
+		if c.inst != nil {
+			c.inst.close()
+		}
+	}()
+	if err := n.ready(ctx, c); err != nil {
 		return 0, err
 	}
-	defer mod.Close(context.WithoutCancel(ctx))
-	var stack [2]uint64
-	if c.export != startExport && c.export != initExport { // these begin by themselves
-		for _, init := range n.inits {
-			stack = [2]uint64{}
-			if err := mod.ExportedFunction(init.name).CallWithStack(ctx, stack[:]); err != nil {
-				return 0, err
-			}
-		}
-	}
 	c.phase = abi.PhaseCall
-	stack = [2]uint64{}
-	err = mod.ExportedFunction(c.export).CallWithStack(ctx, stack[:])
-	return uint32(stack[0]), err
+	c.inst.stack = [2]uint64{}
+	err := c.inst.function(c.export).CallWithStack(ctx, c.inst.stack[:])
+	return uint32(c.inst.stack[0]), err
+}
+
+// ready gives the call an instance whose export can be called.
+func (n *native) ready(ctx context.Context, c *call) error {
+	if selfStarting(c.export) {
+		return n.start(ctx, c)
+	}
+	if s := n.snapshot.Load(); s != nil {
+		i, err := n.restore(s)
+		if err != nil {
+			return err
+		}
+		i.bind(c)
+		return nil
+	}
+	if err := n.start(ctx, c); err != nil {
+		return err
+	}
+	if s := n.capture(c); s != nil && !n.snapshot.CompareAndSwap(nil, s) {
+		s.discard()
+	}
+	return nil
 }
 
 func (n *native) close(ctx context.Context) error {
+	n.snapshot.Load().discard()
 	err := n.runtime.Close(ctx)
 	if n.cache != nil {
 		if e := n.cache.Close(ctx); err == nil {

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tetratelabs/wazero/experimental"
-
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -139,7 +137,7 @@ func (p *Plugin) run(caller context.Context, c *call) ([]byte, abi.CallStats, er
 	}
 	ctx, cancel := context.WithTimeout(caller, time.Duration(p.limits.TimeoutMS)*time.Millisecond)
 	defer cancel()
-	ctx = context.WithValue(experimental.WithMemoryAllocator(ctx, c), callKey{}, c)
+	ctx = context.WithValue(ctx, callKey{}, c)
 
 	out, fail := p.finish(caller, ctx, c)
 	stats := c.stats()

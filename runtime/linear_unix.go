@@ -1,0 +1,25 @@
+//go:build linux || darwin || freebsd
+
+package runtime
+
+import "golang.org/x/sys/unix"
+
+// reserve returns n zero bytes outside of Go's heap, which take memory as they
+// are written; nil where there is no room for them.
+func reserve(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// unreserve gives back what reserve returned.
+func unreserve(b []byte) {
+	if err := unix.Munmap(b); err != nil {
+		panic("runtime: a memory freed twice: " + err.Error())
+	}
+}
