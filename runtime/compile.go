@@ -1,16 +1,13 @@
 package runtime
 
-import (
-	"context"
-
-	"github.com/kagewasm/kagewasm/abi"
-)
+import "context"
 
 // compile turns a module's bytes into something that runs: vet, rewrite,
 // compile, in this order and nowhere else. Whatever is wrong with the module
 // is an *errForm.
-func (r *Runtime) compile(ctx context.Context, wasm []byte, m *module, digest string, limits abi.Limits, anyExport bool) (engine, error) {
-	if err := r.linker.vet(m, limits, anyExport); err != nil {
+func (r *Runtime) compile(ctx context.Context, wasm []byte, p *Plugin, o PluginOptions) (engine, error) {
+	m := p.module
+	if err := r.linker.vet(m, p.limits, o.AnyExport); err != nil {
 		return nil, err
 	}
 	if err := checkReserved(m); err != nil {
@@ -23,6 +20,17 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte, m *module, digest st
 			wasm, b = detached, boot
 		}
 	}
+	n, err := r.compileNative(ctx, wasm, b, m, p.digest)
+	if err != nil {
+		return nil, err
+	}
+	if size := orDefault(o.Warm, defaultWarm); b != nil && size > 0 {
+		n.pool = r.reserve.newPool(size, n.prepare)
+	}
+	return n, nil
+}
+
+func (r *Runtime) compileNative(ctx context.Context, wasm []byte, b *boot, m *module, digest string) (*native, error) {
 	if r.cache != nil && !r.interpreter {
 		if n, err := r.cache.compile(ctx, wasm, b, m, digest); err == nil {
 			return n, nil

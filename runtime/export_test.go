@@ -68,7 +68,8 @@ func (x *Instances) Restore(input []byte) error {
 	if input != nil {
 		c := newCall(x.plugin, "pre_compact", input)
 		i.bind(c)
-		return i.function("pre_compact").CallWithStack(context.WithValue(context.Background(), callKey{}, c), i.stack[:])
+		_, err = i.call(context.WithValue(context.Background(), callKey{}, c), "pre_compact")
+		return err
 	}
 	return nil
 }

@@ -21,10 +21,12 @@ type instance struct {
 	// before is what the guest did before the call came, as far as the call
 	// has to show it. Nil where the call was there.
 	before *snapshot
-	stack  [2]uint64
-	// ready is the function of is, made ahead.
-	ready api.Function
-	is    string
+	export string       // of ready
+	ready  api.Function // made ahead; nil where it is not
+	stack  [2]uint64    // of the call
+
+	size int64  // what it counts in the reserve
+	made uint64 // orders instances by age
 }
 
 // Allocate implements experimental.MemoryAllocator: the memory made last is
@@ -55,17 +57,19 @@ func (i *instance) bind(c *call) {
 	}
 }
 
-// function is an export, which is there.
-func (i *instance) function(export string) api.Function {
-	if i.is == export && i.ready != nil {
-		return i.ready
-	}
-	return i.module.ExportedFunction(export)
-}
-
 // prepare makes the function of an export ahead.
 func (i *instance) prepare(export string) {
-	i.ready, i.is = i.module.ExportedFunction(export), export
+	i.export, i.ready = export, i.module.ExportedFunction(export)
+}
+
+// call calls an export, which is there.
+func (i *instance) call(ctx context.Context, export string) (uint32, error) {
+	if i.export != export || i.ready == nil {
+		i.prepare(export)
+	}
+	i.stack = [2]uint64{}
+	err := i.ready.CallWithStack(ctx, i.stack[:])
+	return uint32(i.stack[0]), err
 }
 
 // close ends the instance and gives its memory back.

@@ -21,7 +21,7 @@ func (m *linear) Reallocate(size uint64) []byte {
 		return nil
 	}
 	if m.buf == nil {
-		m.room = reserve(int(min(m.most, uint64(m.budget.limit))))
+		m.room = mapRoom(int(min(m.most, uint64(m.budget.limit))))
 	}
 	if m.room != nil {
 		m.buf = m.room[:size]
@@ -63,7 +63,7 @@ func (m *linear) release() {
 		return
 	}
 	if m.room != nil {
-		unreserve(m.room)
+		unmapRoom(m.room)
 	}
 	m.room, m.buf = nil, nil
 }

@@ -2,7 +2,7 @@
 
 package runtime
 
-// reserve returns nil: memory lies on Go's heap here.
-func reserve(int) []byte { return nil }
+// mapRoom returns nil: memory lies on Go's heap here.
+func mapRoom(int) []byte { return nil }
 
-func unreserve([]byte) {}
+func unmapRoom([]byte) {}

@@ -4,9 +4,9 @@ package runtime
 
 import "golang.org/x/sys/unix"
 
-// reserve returns n zero bytes outside of Go's heap, which take memory as they
+// mapRoom returns n zero bytes outside of Go's heap, which take memory as they
 // are written; nil where there is no room for them.
-func reserve(n int) []byte {
+func mapRoom(n int) []byte {
 	if n == 0 {
 		return nil
 	}
@@ -17,8 +17,8 @@ func reserve(n int) []byte {
 	return b
 }
 
-// unreserve gives back what reserve returned.
-func unreserve(b []byte) {
+// unmapRoom gives back what mapRoom returned.
+func unmapRoom(b []byte) {
 	if err := unix.Munmap(b); err != nil {
 		panic("runtime: a memory freed twice: " + err.Error())
 	}

@@ -38,6 +38,7 @@ type native struct {
 	boot    *boot // nil where the module is not detached
 	// snapshot is the guest as it is before a call. Nil until there was one.
 	snapshot atomic.Pointer[snapshot]
+	pool     *pool // nil is one that is always empty
 }
 
 // The entries of WASI: of a command, and of a reactor.
@@ -127,43 +128,62 @@ func initCalls(m *module) []initCall {
 }
 
 func (n *native) run(ctx context.Context, c *call) (uint32, error) {
-	defer func() {
-		if c.inst != nil {
-			c.inst.close()
-		}
-	}()
-	if err := n.ready(ctx, c); err != nil {
+	defer n.leave(c)
+	if err := n.enter(ctx, c); err != nil {
 		return 0, err
 	}
 	c.phase = abi.PhaseCall
-	c.inst.stack = [2]uint64{}
-	err := c.inst.function(c.export).CallWithStack(ctx, c.inst.stack[:])
-	return uint32(c.inst.stack[0]), err
+	return c.inst.call(ctx, c.export)
 }
 
-// ready gives the call an instance whose export can be called.
-func (n *native) ready(ctx context.Context, c *call) error {
+// enter gives the call an instance whose export can be called: one out of the
+// pool, or restored, or started, which happens once where it can be restored.
+func (n *native) enter(ctx context.Context, c *call) error {
 	if selfStarting(c.export) {
 		return n.start(ctx, c)
 	}
-	if s := n.snapshot.Load(); s != nil {
-		i, err := n.restore(s)
-		if err != nil {
-			return err
-		}
+	if i := n.pool.take(c.export); i != nil {
 		i.bind(c)
 		return nil
+	}
+	if s := n.snapshot.Load(); s != nil {
+		i, err := n.restore(s)
+		if err == nil {
+			i.bind(c)
+		}
+		return err
 	}
 	if err := n.start(ctx, c); err != nil {
 		return err
 	}
 	if s := n.capture(c); s != nil && !n.snapshot.CompareAndSwap(nil, s) {
-		s.discard()
+		s.discard() // another call was first
 	}
 	return nil
 }
 
+// leave ends the instance of the call, whatever became of it.
+func (n *native) leave(c *call) {
+	switch i := c.inst; {
+	case i == nil:
+	case i.before != nil:
+		n.pool.retire(i)
+	default:
+		i.close()
+	}
+}
+
+// prepare makes an instance for the pool.
+func (n *native) prepare(export string) (*instance, error) {
+	i, err := n.restore(n.snapshot.Load())
+	if err == nil {
+		i.prepare(export)
+	}
+	return i, err
+}
+
 func (n *native) close(ctx context.Context) error {
+	n.pool.close()
 	n.snapshot.Load().discard()
 	err := n.runtime.Close(ctx)
 	if n.cache != nil {

@@ -16,6 +16,7 @@ type Runtime struct {
 	kv          KV
 	counter     abi.Counter
 	interpreter bool
+	reserve     *reserve
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -25,6 +26,7 @@ type Runtime struct {
 // New makes a runtime. The error is of code usage where the options are wrong.
 func New(ctx context.Context, o Options) (*Runtime, error) {
 	r := &Runtime{kv: o.KV, counter: o.Counter, interpreter: o.Interpreter, plugins: make(map[*Plugin]bool)}
+	r.reserve = newReserve(orDefault(o.WarmBytes, defaultWarmBytes))
 	var err error
 	if r.linker, err = newLinker(ctx); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}

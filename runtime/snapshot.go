@@ -57,8 +57,12 @@ func (n *native) restore(s *snapshot) (i *instance, err error) {
 	}
 	restored := false
 	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("engine: %v", r)
+		}
 		if !restored {
 			i.close()
+			i = nil
 		}
 	}()
 	if err := n.instantiate(context.Background(), i); err != nil {
