@@ -24,6 +24,7 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte, p *Plugin, o PluginO
 	if err != nil {
 		return nil, err
 	}
+	n.rooms = r.rooms
 	if size := orDefault(o.Warm, defaultWarm); b != nil && size > 0 {
 		n.pool = r.reserve.newPool(size, n.prepare)
 	}

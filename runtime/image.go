@@ -14,8 +14,10 @@ type image interface {
 
 // newImage copies a memory, in the way that restores best here.
 func newImage(memory []byte) image {
-	if m, err := mapImage(memory); err == nil {
-		return m
+	if len(memory) > smallRoom {
+		if m, err := mapImage(memory); err == nil {
+			return m
+		}
 	}
 	return copyImage(memory)
 }

@@ -47,6 +47,7 @@ func (m *mapped) restore(to *linear) error {
 		_, err := unix.Pread(m.fd, to.buf[:m.bytes], 0)
 		return err
 	}
+	to.mapped = true
 	_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(unsafe.SliceData(to.room)), uintptr(m.bytes),
 		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_NORESERVE)
 	return err

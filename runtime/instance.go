@@ -16,6 +16,7 @@ type instance struct {
 	module api.Module
 	memory *linear
 	others []*linear // of further modules that the engine made for it
+	rooms  *rooms    // for memory
 	budget *budget   // its own, then the call's
 	world  *world    // nil without WASI
 	// before is what the guest did before the call came, as far as the call
@@ -35,7 +36,7 @@ func (i *instance) Allocate(_, most uint64) experimental.LinearMemory {
 	if i.memory != nil {
 		i.others = append(i.others, i.memory)
 	}
-	i.memory = &linear{budget: i.budget, most: most}
+	i.memory = &linear{budget: i.budget, rooms: i.rooms, most: most}
 	return i.memory
 }
 
@@ -97,7 +98,7 @@ func (n *native) instantiate(ctx context.Context, i *instance) (err error) {
 // start makes an instance for a call and runs all the code the module has for
 // that.
 func (n *native) start(ctx context.Context, c *call) error {
-	i := &instance{}
+	i := &instance{rooms: n.rooms}
 	if n.wasi {
 		i.world = newWorld()
 	}

@@ -12,6 +12,8 @@ type linear struct {
 	budget *budget
 	buf    []byte // what the guest has
 	room   []byte // what is reserved, buf being its beginning; nil on Go's heap
+	rooms  *rooms // where room comes from
+	mapped bool   // room is no longer plain memory
 	most   uint64
 }
 
@@ -21,7 +23,7 @@ func (m *linear) Reallocate(size uint64) []byte {
 		return nil
 	}
 	if m.buf == nil {
-		m.room = mapRoom(int(min(m.most, uint64(m.budget.limit))))
+		m.room = m.rooms.get(int(min(m.most, uint64(m.budget.limit))))
 	}
 	if m.room != nil {
 		m.buf = m.room[:size]
@@ -62,8 +64,12 @@ func (m *linear) release() {
 	if m == nil {
 		return
 	}
-	if m.room != nil {
+	switch {
+	case m.room == nil:
+	case m.mapped:
 		unmapRoom(m.room)
+	default:
+		m.rooms.put(m.room, len(m.buf))
 	}
 	m.room, m.buf = nil, nil
 }

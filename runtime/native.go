@@ -38,7 +38,8 @@ type native struct {
 	boot    *boot // nil where the module is not detached
 	// snapshot is the guest as it is before a call. Nil until there was one.
 	snapshot atomic.Pointer[snapshot]
-	pool     *pool // nil is one that is always empty
+	pool     *pool  // nil is one that is always empty
+	rooms    *rooms // for the memory of guests
 }
 
 // The entries of WASI: of a command, and of a reactor.

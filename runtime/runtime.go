@@ -17,6 +17,7 @@ type Runtime struct {
 	counter     abi.Counter
 	interpreter bool
 	reserve     *reserve
+	rooms       *rooms
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -26,7 +27,7 @@ type Runtime struct {
 // New makes a runtime. The error is of code usage where the options are wrong.
 func New(ctx context.Context, o Options) (*Runtime, error) {
 	r := &Runtime{kv: o.KV, counter: o.Counter, interpreter: o.Interpreter, plugins: make(map[*Plugin]bool)}
-	r.reserve = newReserve(orDefault(o.WarmBytes, defaultWarmBytes))
+	r.reserve, r.rooms = newReserve(orDefault(o.WarmBytes, defaultWarmBytes)), new(rooms)
 	var err error
 	if r.linker, err = newLinker(ctx); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}
@@ -55,6 +56,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	for _, p := range plugins {
 		errs = append(errs, p.Close(ctx))
 	}
+	r.rooms.close()
 	return errors.Join(errs...)
 }
 

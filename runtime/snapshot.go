@@ -50,7 +50,7 @@ func (n *native) capture(c *call) *snapshot {
 // restore makes an instance in the state of the snapshot. It belongs to no
 // call yet.
 func (n *native) restore(s *snapshot) (i *instance, err error) {
-	i = &instance{budget: &budget{limit: s.budget.limit}, before: s}
+	i = &instance{rooms: n.rooms, budget: &budget{limit: s.budget.limit}, before: s}
 	if n.wasi {
 		i.world = newWorld()
 		i.world.random, i.world.clock = s.random, s.clock
