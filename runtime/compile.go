@@ -14,7 +14,7 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte, p *Plugin, o PluginO
 		return nil, err
 	}
 	wasm = rewrite(wasm, m)
-	var b *boot
+	var b *boot // nil where the guest starts by itself, for each call
 	if !usesSegments(wasm) {
 		if detached, boot, err := detach(wasm); err == nil {
 			wasm, b = detached, boot

@@ -76,3 +76,17 @@ func (x *Instances) Restore(input []byte) error {
 
 // Close gives back the state.
 func (x *Instances) Close() { x.snap.discard() }
+
+// Idle is how many instances of a plugin wait for calls.
+func Idle(p *Plugin) int {
+	pool := p.engine.(*native).pool
+	if pool == nil {
+		return 0
+	}
+	pool.reserve.mu.Lock()
+	defer pool.reserve.mu.Unlock()
+	return len(pool.idle)
+}
+
+// Expire gives up what waits for calls, as time does.
+func Expire(p *Plugin) { p.engine.(*native).pool.expire() }

@@ -12,15 +12,28 @@ type image interface {
 	discard()
 }
 
-// newImage copies a memory, in the way that restores best here.
+// newImage copies a memory, in the way that restores best here. It is nil
+// where there is too much to copy.
 func newImage(memory []byte) image {
-	if len(memory) > smallRoom {
+	filled := 0
+	_ = eachRun(memory, func(_ int, b []byte) error { filled += len(b); return nil })
+	if filled > maxImage {
+		return nil
+	}
+	if filled > smallImage {
 		if m, err := mapImage(memory); err == nil {
 			return m
 		}
 	}
 	return copyImage(memory)
 }
+
+const (
+	// smallImage is copied faster than it is mapped, in bytes.
+	smallImage = 256 << 10
+	// maxImage is how much is kept of a plugin between calls, in bytes.
+	maxImage = 16 << 20
+)
 
 // copied is an image on Go's heap: the pages that are not all zero.
 type copied struct {

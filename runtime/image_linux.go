@@ -43,12 +43,12 @@ func mapImage(memory []byte) (*mapped, error) {
 func (m *mapped) size() int { return m.bytes }
 
 func (m *mapped) restore(to *linear) error {
-	if to.room == nil {
+	if to.room.space == nil {
 		_, err := unix.Pread(m.fd, to.buf[:m.bytes], 0)
 		return err
 	}
 	to.mapped = true
-	_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(unsafe.SliceData(to.room)), uintptr(m.bytes),
+	_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(unsafe.SliceData(to.room.space)), uintptr(m.bytes),
 		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_NORESERVE)
 	return err
 }

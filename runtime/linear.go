@@ -11,9 +11,9 @@ package runtime
 type linear struct {
 	budget *budget
 	buf    []byte // what the guest has
-	room   []byte // what is reserved, buf being its beginning; nil on Go's heap
+	room   room   // what is reserved, buf being its beginning; none on Go's heap
 	rooms  *rooms // where room comes from
-	mapped bool   // room is no longer plain memory
+	mapped bool   // an image was mapped into the room
 	most   uint64
 }
 
@@ -25,8 +25,8 @@ func (m *linear) Reallocate(size uint64) []byte {
 	if m.buf == nil {
 		m.room = m.rooms.get(int(min(m.most, uint64(m.budget.limit))))
 	}
-	if m.room != nil {
-		m.buf = m.room[:size]
+	if m.room.space != nil {
+		m.buf = m.room.space[:size]
 	} else {
 		m.buf = m.regrow(size)
 	}
@@ -65,13 +65,13 @@ func (m *linear) release() {
 		return
 	}
 	switch {
-	case m.room == nil:
+	case m.room.space == nil:
 	case m.mapped:
-		unmapRoom(m.room)
+		unmapRoom(m.room.space)
 	default:
 		m.rooms.put(m.room, len(m.buf))
 	}
-	m.room, m.buf = nil, nil
+	m.room, m.buf = room{}, nil
 }
 
 // view returns n bytes of guest memory, or false where they are not all in it.

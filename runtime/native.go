@@ -38,8 +38,10 @@ type native struct {
 	boot    *boot // nil where the module is not detached
 	// snapshot is the guest as it is before a call. Nil until there was one.
 	snapshot atomic.Pointer[snapshot]
-	pool     *pool  // nil is one that is always empty
-	rooms    *rooms // for the memory of guests
+	fresh    atomic.Bool // there never is a snapshot: each call starts the guest
+	pool     *pool       // nil is one that is always empty
+	rooms    *rooms      // for the memory of guests
+	overhead int64       // about what an instance takes beside its memory, in bytes
 }
 
 // The entries of WASI: of a command, and of a reactor.
@@ -54,6 +56,12 @@ type initCall struct {
 	args int
 }
 
+// What an instance takes beside its memory, in bytes.
+const (
+	instanceOverhead = 64 << 10
+	elementOverhead  = 64 // of a table
+)
+
 // newNative compiles the bytes. cache may be nil.
 func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
 	config := wazero.NewRuntimeConfig()
@@ -67,6 +75,10 @@ func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter
 	n = &native{
 		runtime: wazero.NewRuntimeWithConfig(ctx, config),
 		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m), boot: b,
+	}
+	n.overhead = instanceOverhead
+	for _, t := range m.tables {
+		n.overhead += int64(t.min) * elementOverhead
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -157,7 +169,13 @@ func (n *native) enter(ctx context.Context, c *call) error {
 	if err := n.start(ctx, c); err != nil {
 		return err
 	}
-	if s := n.capture(c); s != nil && !n.snapshot.CompareAndSwap(nil, s) {
+	if n.fresh.Load() {
+		return nil
+	}
+	switch s := n.capture(c); {
+	case s == nil:
+		n.fresh.Store(true)
+	case !n.snapshot.CompareAndSwap(nil, s):
 		s.discard() // another call was first
 	}
 	return nil
@@ -179,6 +197,7 @@ func (n *native) prepare(export string) (*instance, error) {
 	i, err := n.restore(n.snapshot.Load())
 	if err == nil {
 		i.prepare(export)
+		i.size = int64(i.memory.size()) + n.overhead
 	}
 	return i, err
 }

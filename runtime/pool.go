@@ -166,7 +166,6 @@ func (p *pool) add(export string) {
 		p.used = append(p.used, i)
 		return
 	}
-	i.size = int64(i.memory.size()) + instanceBytes
 	p.reserve.made++
 	i.made = p.reserve.made
 	p.idle = append(p.idle, i)
@@ -177,9 +176,6 @@ func (p *pool) add(export string) {
 	}
 	p.reserve.shrink()
 }
-
-// instanceBytes is about what an instance costs beside its memory.
-const instanceBytes = 64 << 10
 
 // shrink takes the oldest instances away while there are too many. The mutex
 // is held.

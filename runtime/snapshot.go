@@ -26,7 +26,7 @@ type snapshot struct {
 // capture takes the state of the guest of a call, as it is before its export
 // runs. It is nil where another guest could not be given the same: this one
 // asked its host for something whose answer depends on the call, or changed
-// what it has open.
+// what it has open, or has too much in its memory.
 func (n *native) capture(c *call) *snapshot {
 	if n.boot == nil || c.askedHost || c.changedFiles {
 		return nil
@@ -42,7 +42,9 @@ func (n *native) capture(c *call) *snapshot {
 		s.random, s.clock = i.world.random, i.world.clock
 	}
 	if i.memory != nil {
-		s.memory = newImage(i.memory.buf)
+		if s.memory = newImage(i.memory.buf); s.memory == nil {
+			return nil
+		}
 	}
 	return s
 }
