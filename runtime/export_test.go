@@ -90,3 +90,18 @@ func Idle(p *Plugin) int {
 
 // Expire gives up what waits for calls, as time does.
 func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
+
+// Attached loads a plugin whose module is compiled as it is: it starts by
+// itself in every call, as any engine would have it.
+func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
+	p, err := r.Load(context.Background(), wasm, o)
+	if err != nil {
+		return nil, err
+	}
+	_ = p.engine.close(context.Background())
+	p.engine, err = r.compileNative(context.Background(), rewrite(wasm, p.module), nil, p.module, p.digest)
+	return p, err
+}
+
+// Restores reports whether the calls of a plugin restore its state.
+func Restores(p *Plugin) bool { return p.engine.(*native).snapshot.Load() != nil }

@@ -106,6 +106,17 @@ func (m *Module) Table(min uint32, max int64) {
 	m.tables.add(append([]byte{byte(FuncRef)}, limits(min, max)...)...)
 }
 
+// Global adds a global with a constant as its first value, and returns its
+// index.
+func (m *Module) Global(t Type, mutable bool, value []byte) uint32 {
+	flag := byte(0)
+	if mutable {
+		flag = 1
+	}
+	m.globals.add(slices.Concat([]byte{byte(t), flag}, value, []byte{opEnd})...)
+	return m.globals.n - 1
+}
+
 // Elements puts functions into table 0 from index at on.
 func (m *Module) Elements(at int32, funcs ...Func) {
 	b := slices.Concat([]byte{0x00}, Const32(at), []byte{opEnd}, leb(uint64(len(funcs))))
