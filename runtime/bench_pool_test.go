@@ -1,20 +1,21 @@
+//go:build unix
+
 package runtime_test
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	extism "github.com/extism/go-sdk"
 
-	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -26,12 +27,8 @@ import (
 func BenchmarkPool(b *testing.B) {
 	for _, size := range []int{64, 1 << 20} {
 		input := bytes.Repeat([]byte("x"), size)
-		stock := perCall(b, 100, nil, stockCall(b, input))
-		b.Run(fmt.Sprintf("stock/%d", size), func(b *testing.B) {
-			b.ReportMetric(stock, "ns/op")
-			for b.Loop() {
-			}
-		})
+		stock := 0.0
+		b.Run(fmt.Sprintf("stock/%d", size), func(b *testing.B) { stock = perCall(b, nil, stockCall(b, input)) })
 		for _, way := range []string{"hit", "miss", "sustained"} {
 			b.Run(fmt.Sprintf("%s/%d", way, size), func(b *testing.B) {
 				o := runtime.PluginOptions{}
@@ -49,36 +46,32 @@ func BenchmarkPool(b *testing.B) {
 				var before func()
 				if way == "hit" {
 					before = func() {
-						for runtime.Idle(p) == 0 {
+						for !runtime.Resting(p) {
 							goruntime.Gosched()
 						}
 					}
 				}
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				ns := perCall(b, 0, before, call)
-				b.ReportMetric(ns, "ns/op")
-				b.ReportMetric(stock/ns, "x-stock")
+				b.ReportMetric(stock/perCall(b, before, call), "x-stock")
 			})
 		}
 	}
 }
 
-// perCall times calls, without what comes before each: n of them, or as many
-// as the benchmark wants.
-func perCall(b *testing.B, n int, before, call func()) float64 {
+// perCall times calls, without what comes before each.
+func perCall(b *testing.B, before, call func()) float64 {
 	var sum time.Duration
-	calls := 0
-	for n > calls || n == 0 && b.Loop() {
+	b.ReportAllocs()
+	for b.Loop() {
 		if before != nil {
 			before()
 		}
 		start := time.Now()
 		call()
 		sum += time.Since(start)
-		calls++
 	}
-	return float64(sum.Nanoseconds()) / float64(calls)
+	ns := float64(sum.Nanoseconds()) / float64(b.N)
+	b.ReportMetric(ns, "ns/op")
+	return ns
 }
 
 func stockCall(b *testing.B, input []byte) func() {
@@ -101,25 +94,10 @@ func stockCall(b *testing.B, input []byte) func() {
 	}
 }
 
-// guest builds one of the plugins of this project.
-func guest(tb testing.TB, name string) []byte {
-	tb.Helper()
-	out := filepath.Join(tb.TempDir(), name+".wasm")
-	if _, err := kit.Build(context.Background(), kit.Options{Dir: filepath.Join(shared.Root(tb), "plugins", name), Out: out}); err != nil {
-		tb.Fatal(err)
-	}
-	wasm, err := os.ReadFile(out)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return wasm
-}
-
 // BenchmarkInstance is what it takes to have an instance of a guest in Go: to
 // start it, or to restore it in either way; and with a call of a small input.
 func BenchmarkInstance(b *testing.B) {
-	input := []byte(`{"abi":1,"hook":"pre_compact","session":{"id":"s"},"trigger":{"reason":"manual"},"budget":{},"config":{},"messages":[{"id":"m1","role":"user","content":"keep: this"}]}`)
-	p := load(b, newRuntime(b, runtime.Options{}), guest(b, "keeper"), runtime.PluginOptions{})
+	p := load(b, newRuntime(b, runtime.Options{Counter: bytesCounter{}}), guest(b, "keeper"), runtime.PluginOptions{})
 	for _, way := range []string{"copied", "mapped"} {
 		x, err := runtime.InstancesOf(p, way == "mapped")
 		if err != nil {
@@ -140,6 +118,58 @@ func BenchmarkInstance(b *testing.B) {
 			run("started", x.Start)
 		}
 		run(way, func() error { return x.Restore(nil) })
-		run(way+"-and-called", func() error { return x.Restore(input) })
+		run(way+"-and-called", func() error { return x.Restore(keeperInput) })
 	}
+}
+
+// BenchmarkCallers is the processor time of a call, user and system, of one
+// caller and of four at once.
+func BenchmarkCallers(b *testing.B) {
+	for _, guestName := range []string{"echo", "keeper"} {
+		wasm, input := wasmtest.Echo(pre), bytes.Repeat([]byte("x"), 1<<10)
+		if guestName == "keeper" {
+			wasm, input = guest(b, guestName), keeperInput
+		}
+		one := 0.0
+		for _, callers := range []int{1, 4} {
+			b.Run(fmt.Sprintf("%s/%d", guestName, callers), func(b *testing.B) {
+				p := load(b, newRuntime(b, runtime.Options{Counter: bytesCounter{}}), wasm, runtime.PluginOptions{})
+				call := func() {
+					if _, _, err := p.CallRaw(context.Background(), pre, input); err != nil {
+						b.Error(err)
+					}
+				}
+				call()
+				call()
+				b.ResetTimer()
+				before := processorTime(b)
+				var left atomic.Int64
+				left.Store(int64(b.N))
+				var wg sync.WaitGroup
+				for range callers {
+					wg.Go(func() {
+						for left.Add(-1) >= 0 {
+							call()
+						}
+					})
+				}
+				wg.Wait()
+				ns := float64((processorTime(b) - before).Nanoseconds()) / float64(b.N)
+				b.ReportMetric(ns, "cpu-ns/op")
+				if callers == 1 {
+					one = ns
+				} else {
+					b.ReportMetric(ns/one, "x-one")
+				}
+			})
+		}
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -12,24 +12,26 @@ import (
 type callContext struct {
 	caller   context.Context
 	call     *call
-	deadline time.Time
+	deadline time.Time // of the call's own limit
 
 	mu     sync.Mutex
 	timed  context.Context // the caller's with the deadline; nil until needed
 	cancel context.CancelFunc
+	ended  bool
 }
 
 // newCallContext is the context of a call that begins now.
 func newCallContext(caller context.Context, c *call, limit time.Duration) *callContext {
-	deadline := time.Now().Add(limit)
-	if d, ok := caller.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
-	return &callContext{caller: caller, call: c, deadline: deadline}
+	return &callContext{caller: caller, call: c, deadline: time.Now().Add(limit)}
 }
 
 // Deadline implements context.Context.
-func (x *callContext) Deadline() (time.Time, bool) { return x.deadline, true }
+func (x *callContext) Deadline() (time.Time, bool) {
+	if d, ok := x.caller.Deadline(); ok && d.Before(x.deadline) {
+		return d, true
+	}
+	return x.deadline, true
+}
 
 // Value implements context.Context.
 func (x *callContext) Value(key any) any {
@@ -45,6 +47,9 @@ func (x *callContext) Done() <-chan struct{} {
 	defer x.mu.Unlock()
 	if x.timed == nil {
 		x.timed, x.cancel = context.WithDeadline(x.caller, x.deadline)
+		if x.ended {
+			x.cancel()
+		}
 	}
 	return x.timed.Done()
 }
@@ -58,16 +63,19 @@ func (x *callContext) Err() error {
 		return x.timed.Err()
 	case x.caller.Err() != nil:
 		return x.caller.Err()
+	case x.ended:
+		return context.Canceled
 	case !time.Now().Before(x.deadline):
 		return context.DeadlineExceeded
 	}
 	return nil
 }
 
-// end gives back what the context holds. Nobody asks it any more.
+// end cancels the context: the call is over.
 func (x *callContext) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.ended = true
 	if x.cancel != nil {
 		x.cancel()
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // DecodeOutput and Rewrite are seen by the fuzz targets alone.
@@ -88,6 +89,15 @@ func Idle(p *Plugin) int {
 	return len(pool.idle)
 }
 
+// Resting reports whether instances of a plugin wait for calls and nothing
+// else is going on.
+func Resting(p *Plugin) bool {
+	pool := p.engine.(*native).pool
+	pool.reserve.mu.Lock()
+	defer pool.reserve.mu.Unlock()
+	return len(pool.idle) == pool.size && pool.refilling == nil
+}
+
 // Expire gives up what waits for calls, as time does.
 func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
 
@@ -105,3 +115,21 @@ func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
 
 // Restores reports whether the calls of a plugin restore its state.
 func Restores(p *Plugin) bool { return p.engine.(*native).snapshot.Load() != nil }
+
+// CallContext is the context of a call, and what ends it.
+func CallContext(caller context.Context, limit time.Duration) (context.Context, func()) {
+	x := newCallContext(caller, nil, limit)
+	return x, x.end
+}
+
+// Detached is a module as detach rewrites it, or an error.
+func Detached(wasm []byte) ([]byte, error) {
+	if _, err := Rewritten(wasm); err != nil {
+		return nil, err
+	}
+	out, _, err := detach(wasm)
+	return out, err
+}
+
+// UsesSegments is what decides whether a module is detached.
+var UsesSegments = usesSegments

@@ -159,20 +159,18 @@ func (n *native) enter(ctx context.Context, c *call) error {
 		i.bind(c)
 		return nil
 	}
-	if s := n.snapshot.Load(); s != nil {
-		i, err := n.restore(s)
-		if err == nil {
+	// To restore one takes more mappings than to start one, which may be short.
+	s := n.snapshot.Load()
+	if s != nil {
+		if i, err := n.restore(s); err == nil {
 			i.bind(c)
+			return nil
 		}
+	}
+	if err := n.start(ctx, c); err != nil || s != nil || n.fresh.Load() {
 		return err
 	}
-	if err := n.start(ctx, c); err != nil {
-		return err
-	}
-	if n.fresh.Load() {
-		return nil
-	}
-	switch s := n.capture(c); {
+	switch s = n.capture(c); {
 	case s == nil:
 		n.fresh.Store(true)
 	case !n.snapshot.CompareAndSwap(nil, s):

@@ -9,33 +9,33 @@ import (
 //
 //   - An instance serves one call and never comes back. It is pristine: it was
 //     restored from the snapshot, and no code of the guest has run in it.
-//   - Instances are made by one goroutine of the pool, the keeper, which runs
+//   - Instances are made by one goroutine of the pool, the refiller, which runs
 //     while there is something to do. A call that found a snapshot wakes it
 //     when it ends. The first call of a plugin leaves nothing behind but the
 //     snapshot, so a plugin called once costs no more than that.
 //   - take gives an instance to a call, the youngest one, or nil at once where
 //     none is ready; the call then makes its own. It never waits.
 //   - retire gets the instance back from the call, whatever became of it, and
-//     leaves it to the keeper to close. The call does not look at it again.
+//     leaves it to the refiller to close. The call does not look at it again.
 //   - What is idle counts in the reserve of the runtime, which may take the
 //     oldest away from any pool; and all of it is given up when no call took
 //     an instance for idleTime.
 //   - The engine closes the pool, once and after its last call. close waits for
-//     the keeper; nothing of the pool is left when it returns.
+//     the refiller; nothing of the pool is left when it returns.
 type pool struct {
 	reserve *reserve
 	size    int // how many are idle at most
 	make    func(export string) (*instance, error)
 
 	// All of these are under the mutex of the reserve.
-	idle    []*instance // oldest first
-	used    []*instance // to be closed
-	wanted  bool        // a call ended, and the idle ones are not complete again
-	export  string      // what the last call called
-	taken   bool        // an instance, since the timer began
-	timer   *time.Timer // of idleTime; nil while nothing is idle
-	keeping chan struct{}
-	closed  bool
+	idle      []*instance // oldest first
+	used      []*instance // to be closed
+	wanted    bool        // a call ended, and the idle ones are not complete again
+	export    string      // what the last call called
+	taken     bool        // an instance, since the timer began
+	timer     *time.Timer // of idleTime; nil while nothing is idle
+	refilling chan struct{}
+	closed    bool
 }
 
 // idleTime is how long instances wait for a call before they are given up.
@@ -98,7 +98,7 @@ func (p *pool) retire(i *instance) {
 }
 
 // maxUsed is how many instances wait to be closed at most: their memory is
-// still taken. Calls that are faster than the keeper close their own.
+// still taken. Calls that are faster than the refiller close their own.
 const maxUsed = 4
 
 // close closes all instances.
@@ -111,35 +111,35 @@ func (p *pool) close() {
 	delete(p.reserve.pools, p)
 	p.dropIdle()
 	p.wake()
-	keeping := p.keeping
+	refilling := p.refilling
 	p.reserve.mu.Unlock()
-	if keeping != nil {
-		<-keeping
+	if refilling != nil {
+		<-refilling
 	}
 }
 
-// wake starts the keeper where there is none and there is something to do. The
+// wake starts the refiller where there is none and there is something to do. The
 // mutex is held.
 func (p *pool) wake() {
-	if p.keeping == nil && (p.missing() || len(p.used) > 0) {
-		p.keeping = make(chan struct{})
-		go p.keep(p.keeping)
+	if p.refilling == nil && (p.missing() || len(p.used) > 0) {
+		p.refilling = make(chan struct{})
+		go p.refill(p.refilling)
 	}
 }
 
 // missing reports whether an instance is to be made. The mutex is held.
 func (p *pool) missing() bool { return p.wanted && !p.closed && len(p.idle) < p.size }
 
-// keep is the keeper: it makes what is missing and closes what is used, until
+// refill is the refiller: it makes what is missing and closes what is used, until
 // there is neither.
-func (p *pool) keep(done chan struct{}) {
+func (p *pool) refill(done chan struct{}) {
 	defer close(done)
 	for {
 		p.reserve.mu.Lock()
 		used, missing, export := p.used, p.missing(), p.export
 		p.used = nil
 		if len(used) == 0 && !missing {
-			p.wanted, p.keeping = false, nil
+			p.wanted, p.refilling = false, nil
 			p.reserve.mu.Unlock()
 			return
 		}
@@ -201,7 +201,7 @@ func (p *pool) remove(at int) *instance {
 	return i
 }
 
-// dropIdle leaves all idle instances to the keeper. The mutex is held.
+// dropIdle leaves all idle instances to the refiller. The mutex is held.
 func (p *pool) dropIdle() {
 	for len(p.idle) > 0 {
 		p.used = append(p.used, p.remove(len(p.idle)-1))

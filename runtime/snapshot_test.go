@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,13 +47,15 @@ func busyStart() []byte {
 	})
 }
 
+var keeperInput = []byte(`{"abi":1,"hook":"pre_compact","session":{"id":"s"},"trigger":{"reason":"manual"},"budget":{"target_tokens":100},"config":{},
+	"messages":[{"id":"m1","role":"user","content":"remember: always use tabs"},{"id":"m2","role":"assistant","content":"I decided to use tabs."}]}`)
+
 // A call cannot tell how its instance came to be: started as any engine does,
 // started by the host, restored, or out of the pool. Output, logs and peak
 // memory are the same.
 func TestRestored(t *testing.T) {
 	ctx := context.Background()
-	input := []byte(`{"abi":1,"hook":"pre_compact","session":{"id":"s"},"trigger":{"reason":"manual"},"budget":{"target_tokens":100},"config":{},
-		"messages":[{"id":"m1","role":"user","content":"remember: always use tabs"},{"id":"m2","role":"assistant","content":"I decided to use tabs."}]}`)
+	input := keeperInput
 	for name, wasm := range map[string][]byte{
 		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre), "data": wasmtest.Answer(pre, `{"inject":"x"}`),
 		"no memory": build(withHook), "a log": wasmtest.Log(pre, "line"), "host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
@@ -60,7 +63,7 @@ func TestRestored(t *testing.T) {
 		"keeper, in Go": guest(t, "keeper"), "markdown, in Go": guest(t, "markdown"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRuntime(t, runtime.Options{KV: &mapKV{m: map[string]string{}}})
+			r := newRuntime(t, runtime.Options{KV: &mapKV{m: map[string]string{}}, Counter: bytesCounter{}})
 			attached, err := runtime.Attached(r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 			if err != nil {
 				t.Fatal(err)
@@ -68,6 +71,9 @@ func TestRestored(t *testing.T) {
 			pooled := load(t, r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 			restored := load(t, r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}, Warm: -1})
 			want := answerOf(ctx, attached, input)
+			if strings.HasSuffix(name, "in Go") && want.err != "" {
+				t.Fatal(want.err)
+			}
 			if name == "all its state" && (len(want.out) != 128 || len(want.stats.Logs) != 2) {
 				t.Fatalf("%+v", want)
 			}

@@ -128,7 +128,12 @@ func (m *Module) Elements(at int32, funcs ...Func) {
 
 // Data puts bytes into the memory at an address.
 func (m *Module) Data(at int32, bytes []byte) {
-	m.data.add(slices.Concat([]byte{0x00}, Const32(at), []byte{opEnd}, leb(uint64(len(bytes))), bytes)...)
+	m.DataAt(Const32(at), bytes)
+}
+
+// DataAt puts bytes into the memory at an address that is an expression.
+func (m *Module) DataAt(at, bytes []byte) {
+	m.data.add(slices.Concat([]byte{0x00}, at, []byte{opEnd}, leb(uint64(len(bytes))), bytes)...)
 }
 
 // Start makes f the start function.
