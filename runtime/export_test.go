@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -104,13 +106,23 @@ func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
 // Attached loads a plugin whose module is compiled as it is: it starts by
 // itself in every call, as any engine would have it.
 func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
-	p, err := r.Load(context.Background(), wasm, o)
+	p := &Plugin{runtime: r, grants: o.Grants, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(wasm)), done: make(chan struct{})}
+	if err := p.describe(wasm, o, ""); err != nil {
+		return nil, err
+	}
+	if err := p.configure(o); err != nil {
+		return nil, err
+	}
+	if err := r.linker.vet(p.module, p.limits, o.AnyExport); err != nil {
+		return nil, err
+	}
+	n, err := r.compileNative(context.Background(), rewrite(wasm, p.module), nil, p.module, p.digest)
 	if err != nil {
 		return nil, err
 	}
-	_ = p.engine.close(context.Background())
-	p.engine, err = r.compileNative(context.Background(), rewrite(wasm, p.module), nil, p.module, p.digest)
-	return p, err
+	p.engine = n
+	r.remember(p)
+	return p, nil
 }
 
 // Restores reports whether the calls of a plugin restore its state.

@@ -64,12 +64,12 @@ func TestRestored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRuntime(t, runtime.Options{KV: &mapKV{m: map[string]string{}}, Counter: bytesCounter{}})
-			attached, err := runtime.Attached(r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+			o := runtime.PluginOptions{Grants: runtime.Grants{KV: true}}
+			attached, err := runtime.Attached(r, wasm, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pooled := load(t, r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
-			restored := load(t, r, wasm, runtime.PluginOptions{Grants: runtime.Grants{KV: true}, Warm: -1})
+			p := load(t, r, wasm, o)
 			want := answerOf(ctx, attached, input)
 			if strings.HasSuffix(name, "in Go") && want.err != "" {
 				t.Fatal(want.err)
@@ -77,18 +77,16 @@ func TestRestored(t *testing.T) {
 			if name == "all its state" && (len(want.out) != 128 || len(want.stats.Logs) != 2) {
 				t.Fatalf("%+v", want)
 			}
-			for _, p := range []*runtime.Plugin{pooled, restored} {
-				for i := range 4 {
-					if p == pooled && i > 1 {
-						await(t, "an idle instance", func() bool { return runtime.Idle(p) > 0 })
-					}
-					if got := answerOf(ctx, p, input); !reflect.DeepEqual(got, want) {
-						t.Errorf("call %d:\n%+v\nwant\n%+v", i+1, got, want)
-					}
+			for i, how := range []string{"started", "restored", "out of the pool", "out of the pool"} {
+				if i > 1 {
+					await(t, "an idle instance", func() bool { return runtime.Idle(p) > 0 })
 				}
-				if !runtime.Restores(p) {
-					t.Error("it was not restored")
+				if got := answerOf(ctx, p, input); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s:\n%+v\nwant\n%+v", how, got, want)
 				}
+			}
+			if !runtime.Restores(p) {
+				t.Error("it was not restored")
 			}
 		})
 	}
