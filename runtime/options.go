@@ -63,9 +63,9 @@ type PluginOptions struct {
 	Secrets map[string]string
 	// Engine is [EngineNative] (default) or [EngineExtism].
 	Engine string
-	// Warm is how many instances are kept ready for calls that come at once or
-	// soon. None is made before the second call, and none is kept for long
-	// without calls. Zero is 2; negative is none.
+	// Warm is how many instances are kept ready for calls, on the native
+	// engine. None is made before the second call, and none is kept for more
+	// than some minutes without calls. Zero is 2; negative is none.
 	Warm int
 	// AnyExport accepts a module that exports no hook, for [Plugin.CallRaw].
 	AnyExport bool

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -80,6 +81,31 @@ func TestPoolReserve(t *testing.T) {
 	}
 	if n := runtime.Idle(none); n != 0 {
 		t.Errorf("%d wait where none may", n)
+	}
+}
+
+// The memory of a guest is zero at first, whoever had it before.
+func TestMemoryIsZero(t *testing.T) {
+	const size = 1 << 20
+	c := wasmtest.Const32
+	r := newRuntime(t, runtime.Options{})
+	writer := load(t, r, build(func(m *module) {
+		m.Memory(size>>16, -1, "memory")
+		m.Hook(pre, nil, c(0), c(-1), c(size), wasmtest.MemoryFill, c(0))
+	}), runtime.PluginOptions{})
+	reader := load(t, r, build(func(m *module) {
+		write := m.OutputWrite()
+		m.Memory(1, -1, "memory")
+		m.Hook(pre, nil, c(size>>16), wasmtest.MemoryGrow, wasmtest.Drop, c(0), c(size), wasmtest.Call(write))
+	}), runtime.PluginOptions{})
+	for range 30 {
+		if _, _, err := writer.CallRaw(context.Background(), pre, nil); err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := reader.CallRaw(context.Background(), pre, nil)
+		if err != nil || len(out) != size || bytes.ContainsFunc(out, func(r rune) bool { return r != 0 }) {
+			t.Fatalf("%d bytes, not all zero, %v", len(out), err)
+		}
 	}
 }
 
