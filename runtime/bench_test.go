@@ -20,42 +20,48 @@ import (
 func BenchmarkEcho(b *testing.B) {
 	for _, size := range []int{64, 1 << 20} {
 		input := bytes.Repeat([]byte("x"), size)
-		for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo("pre_compact"), "extism-abi": wasmtest.ExtismEcho("pre_compact")} {
+		for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo(pre), "extism-abi": wasmtest.ExtismEcho(pre)} {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{})
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					out, _, err := p.CallRaw(context.Background(), "pre_compact", input)
+				repeat(b, size, func() {
+					out, _, err := p.CallRaw(context.Background(), pre, input)
 					if err != nil || len(out) != size {
 						b.Fatal(len(out), err)
 					}
-				}
+				})
 			})
 		}
-		b.Run(fmt.Sprintf("stock-sdk-fresh/%d", size), func(b *testing.B) { stockEcho(b, input, true) })
-		b.Run(fmt.Sprintf("stock-sdk-same/%d", size), func(b *testing.B) { stockEcho(b, input, false) })
+		b.Run(fmt.Sprintf("stock-sdk-fresh/%d", size), func(b *testing.B) { repeat(b, size, stockCall(b, input, true)) })
+		b.Run(fmt.Sprintf("stock-sdk-same/%d", size), func(b *testing.B) { repeat(b, size, stockCall(b, input, false)) })
 	}
 }
 
-func stockEcho(b *testing.B, input []byte, fresh bool) {
+func repeat(b *testing.B, size int, call func()) {
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		call()
+	}
+}
+
+// stockCall is one call of an echo in the stock SDK with a time limit, in a
+// fresh instance each time or in the same one.
+func stockCall(b *testing.B, input []byte, fresh bool) func() {
 	ctx := context.Background()
-	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasmtest.ExtismEcho("pre_compact")}}, Timeout: 10_000}
+	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasmtest.ExtismEcho(pre)}}, Timeout: 10_000}
 	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer code.Close(ctx)
+	b.Cleanup(func() { code.Close(ctx) })
 	var inst *extism.Plugin
-	b.SetBytes(int64(len(input)))
-	b.ReportAllocs()
-	for b.Loop() {
+	return func() {
 		if fresh || inst == nil {
 			if inst, err = code.Instance(ctx, extism.PluginInstanceConfig{}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		_, out, err := inst.CallWithContext(ctx, "pre_compact", input)
+		_, out, err := inst.CallWithContext(ctx, pre, input)
 		if err != nil || len(out) != len(input) {
 			b.Fatal(len(out), err)
 		}

@@ -49,9 +49,9 @@ var bulkFuncs = []hostFunc{
 
 // guest returns a range of guest memory.
 func (c *call) guest(name string, ptr, n uint64) []byte {
-	b, ok := c.linear.view(uint32(ptr), uint32(n))
+	b, ok := c.inst.memory.view(uint32(ptr), uint32(n))
 	if !ok {
-		c.stop(abi.CodeTrap, fmt.Sprintf("%s: %d bytes at %d are not all inside the guest's memory of %d", name, uint32(n), uint32(ptr), c.linear.size()), "")
+		c.stop(abi.CodeTrap, fmt.Sprintf("%s: %d bytes at %d are not all inside the guest's memory of %d", name, uint32(n), uint32(ptr), c.inst.memory.size()), "")
 	}
 	return b
 }

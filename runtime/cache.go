@@ -27,8 +27,8 @@ type diskCache struct {
 	locks map[string]*sync.Mutex // one compilation of a module at a time
 }
 
-// rewriteVersion changes whenever rewrite gives other bytes for a module.
-const rewriteVersion = "1"
+// rewriteVersion changes whenever rewrite or detach give other bytes for a module.
+const rewriteVersion = "2"
 
 const sumFile = "sum"
 
@@ -49,7 +49,7 @@ func openCache(dir string) (*diskCache, error) {
 
 // compile compiles through the cache. The caller goes on without it where this
 // fails.
-func (d *diskCache) compile(ctx context.Context, wasm []byte, m *module, digest string) (*native, error) {
+func (d *diskCache) compile(ctx context.Context, wasm []byte, b *boot, m *module, digest string) (*native, error) {
 	unlock := d.lock(digest)
 	defer unlock()
 	entry := filepath.Join(d.dir, rewriteVersion+"-"+strings.TrimPrefix(digest, "sha256:"))
@@ -64,7 +64,7 @@ func (d *diskCache) compile(ctx context.Context, wasm []byte, m *module, digest 
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNative(ctx, wasm, m, false, cache)
+	n, err := newNative(ctx, wasm, b, m, false, cache)
 	if err != nil {
 		_ = os.RemoveAll(entry) // of a module that does not compile, or damaged
 		return nil, err

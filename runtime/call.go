@@ -24,8 +24,8 @@ type call struct {
 	parsed bool       // in was looked for
 	index  map[string]int
 
+	inst    *instance // nil until there is one
 	memory  budget
-	linear  *linear
 	arena   arena
 	inputAt uint64 // of the input in the arena; 0 until it is there
 
@@ -55,6 +55,10 @@ type call struct {
 	warnings  []string
 	told      bool // that its name is another module's
 	ticks     uint
+	// askedHost: the guest called a host function that is not WASI's.
+	askedHost bool
+	// changedFiles: the guest closed or moved one of its streams.
+	changedFiles bool
 	// cause is why the host stopped the guest. The first one counts.
 	cause *abi.Error
 }

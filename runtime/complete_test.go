@@ -74,7 +74,7 @@ func TestModelComplete(t *testing.T) {
 
 func TestModelCallsAreCounted(t *testing.T) {
 	model := &fakeModel{}
-	p := load(t, newRuntime(t, runtime.Options{Model: model}), repeat(10, string(abi.OpModelComplete), `{"prompt":"x"}`),
+	p := load(t, newRuntime(t, runtime.Options{Model: model}), askOften(10, string(abi.OpModelComplete), `{"prompt":"x"}`),
 		runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse

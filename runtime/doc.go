@@ -19,9 +19,13 @@
 //
 // Every call runs in an instance of its own, which is thrown away afterwards:
 // nothing leaks from one call, session or tenant into another. What has to
-// last goes through [KV]. The limits of [abi.Limits] hold over instantiation
-// and call together, and the cause of a stop is what the host recorded, never
-// what the guest says of itself.
+// last goes through [KV]. A guest that initializes itself does so in its first
+// call. Later instances are copies of what it was then, a few of them made
+// ahead of the calls; a guest that could tell is started anew for every call.
+//
+// The limits of [abi.Limits] hold over instantiation and call together, and the
+// cause of a stop is what the host recorded, never what the guest says of
+// itself.
 //
 // This package has the name of the standard one on purpose, it being the
 // plugins' runtime; import the standard one as goruntime where both are

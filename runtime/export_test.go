@@ -1,5 +1,13 @@
 package runtime
 
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+)
+
 // DecodeOutput and Rewrite are seen by the fuzz targets alone.
 var DecodeOutput = decodeOutput
 
@@ -15,3 +23,125 @@ func Rewritten(wasm []byte) ([]byte, error) {
 	}
 	return rewrite(wasm, m), nil
 }
+
+// Instances makes instances of a plugin apart from its calls, to measure what
+// that takes and to look at what they are.
+type Instances struct {
+	native *native
+	plugin *Plugin
+	snap   *snapshot
+}
+
+// InstancesOf starts a guest and takes its state: by a copy, or by a file that
+// is mapped.
+func InstancesOf(p *Plugin, mapped bool) (*Instances, error) {
+	n := p.engine.(*native)
+	x := &Instances{native: n, plugin: p}
+	c := newCall(p, "pre_compact", nil)
+	ctx := context.WithValue(context.Background(), callKey{}, c)
+	if err := n.start(ctx, c); err != nil {
+		return nil, err
+	}
+	defer c.inst.close()
+	if x.snap = n.capture(c); x.snap == nil {
+		return nil, errors.New("no snapshot")
+	}
+	if !mapped {
+		x.snap.discard()
+		x.snap.memory = copyImage(c.inst.memory.buf)
+	}
+	return x, nil
+}
+
+// Start starts a guest and ends it.
+func (x *Instances) Start() error {
+	c := newCall(x.plugin, "pre_compact", nil)
+	err := x.native.start(context.WithValue(context.Background(), callKey{}, c), c)
+	c.inst.close()
+	return err
+}
+
+// Restore restores a guest, runs a hook where there is an input, and ends it.
+func (x *Instances) Restore(input []byte) error {
+	i, err := x.native.restore(x.snap)
+	if err != nil {
+		return err
+	}
+	defer i.close()
+	if input != nil {
+		c := newCall(x.plugin, "pre_compact", input)
+		i.bind(c)
+		_, err = i.call(context.WithValue(context.Background(), callKey{}, c), "pre_compact")
+		return err
+	}
+	return nil
+}
+
+// Close gives back the state.
+func (x *Instances) Close() { x.snap.discard() }
+
+// Idle is how many instances of a plugin wait for calls.
+func Idle(p *Plugin) int {
+	pool := p.engine.(*native).pool
+	if pool == nil {
+		return 0
+	}
+	pool.reserve.mu.Lock()
+	defer pool.reserve.mu.Unlock()
+	return len(pool.idle)
+}
+
+// Resting reports whether instances of a plugin wait for calls and nothing
+// else is going on.
+func Resting(p *Plugin) bool {
+	pool := p.engine.(*native).pool
+	pool.reserve.mu.Lock()
+	defer pool.reserve.mu.Unlock()
+	return len(pool.idle) == pool.size && pool.refilling == nil
+}
+
+// Expire gives up what waits for calls, as time does.
+func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
+
+// Attached loads a plugin whose module is compiled as it is: it starts by
+// itself in every call, as any engine would have it.
+func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
+	p := &Plugin{runtime: r, grants: o.Grants, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(wasm)), done: make(chan struct{})}
+	if err := p.describe(wasm, o, ""); err != nil {
+		return nil, err
+	}
+	if err := p.configure(o); err != nil {
+		return nil, err
+	}
+	if err := r.linker.vet(p.module, p.limits, o.AnyExport); err != nil {
+		return nil, err
+	}
+	n, err := r.compileNative(context.Background(), rewrite(wasm, p.module), nil, p.module, p.digest)
+	if err != nil {
+		return nil, err
+	}
+	p.engine = n
+	r.remember(p)
+	return p, nil
+}
+
+// Restores reports whether the calls of a plugin restore its state.
+func Restores(p *Plugin) bool { return p.engine.(*native).snapshot.Load() != nil }
+
+// CallContext is the context of a call, and what ends it.
+func CallContext(caller context.Context, limit time.Duration) (context.Context, func()) {
+	x := newCallContext(caller, nil, limit)
+	return x, x.end
+}
+
+// Detached is a module as detach rewrites it, or an error.
+func Detached(wasm []byte) ([]byte, error) {
+	if _, err := Rewritten(wasm); err != nil {
+		return nil, err
+	}
+	out, _, err := detach(wasm)
+	return out, err
+}
+
+// UsesSegments is what decides whether a module is detached.
+var UsesSegments = usesSegments

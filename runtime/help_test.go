@@ -2,11 +2,15 @@ package runtime_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -45,6 +49,20 @@ func sdkDir(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// guest builds one of the plugins of this project.
+func guest(tb testing.TB, name string) []byte {
+	tb.Helper()
+	out := filepath.Join(tb.TempDir(), name+".wasm")
+	if _, err := kit.Build(context.Background(), kit.Options{Dir: filepath.Join(shared.Root(tb), "plugins", name), Out: out}); err != nil {
+		tb.Fatal(err)
+	}
+	wasm, err := os.ReadFile(out)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return wasm
 }
 
 // limitsFor are the limits of a call that is to end with the code: short where

@@ -124,7 +124,7 @@ func TestHTTPDeadline(t *testing.T) {
 
 func TestHTTPRequestsAreCounted(t *testing.T) {
 	here := web(t)
-	wasm := repeat(5, string(abi.OpHTTP), `{"url":"`+here+`/"}`)
+	wasm := askOften(5, string(abi.OpHTTP), `{"url":"`+here+`/"}`)
 	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{
 		Manifest: asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{HTTPRequests: 3},
 	})
@@ -139,7 +139,7 @@ func TestHTTPRequestsAreCounted(t *testing.T) {
 // and responses together.
 func TestHostCallBytes(t *testing.T) {
 	const request = `{"level":"info","message":"hi"}`
-	p := load(t, newRuntime(t, runtime.Options{}), repeat(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
+	p := load(t, newRuntime(t, runtime.Options{}), askOften(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
@@ -150,9 +150,9 @@ func TestHostCallBytes(t *testing.T) {
 	}
 }
 
-// repeat is a guest that makes one host call n times and answers with the last
+// askOften is a guest that makes one host call n times and answers with the last
 // response.
-func repeat(n int32, op, request string) []byte {
+func askOften(n int32, op, request string) []byte {
 	return build(func(m *module) {
 		i32 := wasmtest.I32
 		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})

@@ -183,7 +183,7 @@ func (p *Plugin) compile(ctx context.Context, wasm []byte, o PluginOptions) (err
 	switch p.name = o.Engine; o.Engine {
 	case "", EngineNative:
 		p.name = EngineNative
-		p.engine, err = p.runtime.compile(ctx, wasm, p.module, p.digest, p.limits, o.AnyExport)
+		p.engine, err = p.runtime.compile(ctx, wasm, p, o)
 	case EngineExtism:
 		p.engine, err = p.runtime.compileExtism(ctx, wasm, p, o.AnyExport)
 	default:

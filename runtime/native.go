@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -34,6 +35,13 @@ type native struct {
 	config  wazero.ModuleConfig
 	wasi    bool
 	inits   []initCall
+	boot    *boot // nil where the module is not detached
+	// snapshot is the guest as it is before a call. Nil until there was one.
+	snapshot atomic.Pointer[snapshot]
+	fresh    atomic.Bool // there never is a snapshot: each call starts the guest
+	pool     *pool       // nil is one that is always empty
+	rooms    *rooms      // for the memory of guests
+	overhead int64       // about what an instance takes beside its memory, in bytes
 }
 
 // The entries of WASI: of a command, and of a reactor.
@@ -48,8 +56,14 @@ type initCall struct {
 	args int
 }
 
+// What an instance takes beside its memory, in bytes.
+const (
+	instanceOverhead = 64 << 10
+	elementOverhead  = 64 // of a table
+)
+
 // newNative compiles the bytes. cache may be nil.
-func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
+func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
 	config := wazero.NewRuntimeConfig()
 	if interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
@@ -60,7 +74,11 @@ func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, ca
 	}
 	n = &native{
 		runtime: wazero.NewRuntimeWithConfig(ctx, config),
-		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m),
+		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m), boot: b,
+	}
+	n.overhead = instanceOverhead
+	for _, t := range m.tables {
+		n.overhead += int64(t.min) * elementOverhead
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -80,7 +98,7 @@ func newNative(ctx context.Context, wasm []byte, m *module, interpreter bool, ca
 // link provides the modules that m imports from.
 func (n *native) link(ctx context.Context, m *module) error {
 	if n.wasi {
-		if _, err := wasi_snapshot_preview1.Instantiate(ctx, n.runtime); err != nil {
+		if _, err := wasi_snapshot_preview1.Instantiate(watchFiles(ctx), n.runtime); err != nil {
 			return err
 		}
 	}
@@ -92,7 +110,9 @@ func (n *native) link(ctx context.Context, m *module) error {
 		for _, f := range funcs {
 			params, results := f.sig.types()
 			b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
-				f.fn(ctx, callOf(ctx), stack)
+				c := callOf(ctx)
+				c.askedHost = true
+				f.fn(ctx, c, stack)
 			}), params, results).Export(f.name)
 		}
 		if _, err := b.Instantiate(ctx); err != nil {
@@ -121,31 +141,68 @@ func initCalls(m *module) []initCall {
 }
 
 func (n *native) run(ctx context.Context, c *call) (uint32, error) {
-	config := n.config
-	if n.wasi {
-		config = wasiConfig(config, c)
-	}
-	mod, err := n.runtime.InstantiateModule(ctx, n.code, config)
-	if err != nil {
+	defer n.leave(c)
+	if err := n.enter(ctx, c); err != nil {
 		return 0, err
 	}
-	defer mod.Close(context.WithoutCancel(ctx))
-	var stack [2]uint64
-	if c.export != startExport && c.export != initExport { // these begin by themselves
-		for _, init := range n.inits {
-			stack = [2]uint64{}
-			if err := mod.ExportedFunction(init.name).CallWithStack(ctx, stack[:]); err != nil {
-				return 0, err
-			}
+	c.phase = abi.PhaseCall
+	return c.inst.call(ctx, c.export)
+}
+
+// enter gives the call an instance whose export can be called: one out of the
+// pool, or restored, or started, which happens once where it can be restored.
+func (n *native) enter(ctx context.Context, c *call) error {
+	if selfStarting(c.export) {
+		return n.start(ctx, c)
+	}
+	if i := n.pool.take(c.export); i != nil {
+		i.bind(c)
+		return nil
+	}
+	// To restore one takes more mappings than to start one, which may be short.
+	s := n.snapshot.Load()
+	if s != nil {
+		if i, err := n.restore(s); err == nil {
+			i.bind(c)
+			return nil
 		}
 	}
-	c.phase = abi.PhaseCall
-	stack = [2]uint64{}
-	err = mod.ExportedFunction(c.export).CallWithStack(ctx, stack[:])
-	return uint32(stack[0]), err
+	if err := n.start(ctx, c); err != nil || s != nil || n.fresh.Load() {
+		return err
+	}
+	switch s = n.capture(c); {
+	case s == nil:
+		n.fresh.Store(true)
+	case !n.snapshot.CompareAndSwap(nil, s):
+		s.discard() // another call was first
+	}
+	return nil
+}
+
+// leave ends the instance of the call, whatever became of it.
+func (n *native) leave(c *call) {
+	switch i := c.inst; {
+	case i == nil:
+	case i.before != nil:
+		n.pool.retire(i)
+	default:
+		i.close()
+	}
+}
+
+// prepare makes an instance for the pool.
+func (n *native) prepare(export string) (*instance, error) {
+	i, err := n.restore(n.snapshot.Load())
+	if err == nil {
+		i.prepare(export)
+		i.size = int64(i.memory.size()) + n.overhead
+	}
+	return i, err
 }
 
 func (n *native) close(ctx context.Context) error {
+	n.pool.close()
+	n.snapshot.Load().discard()
 	err := n.runtime.Close(ctx)
 	if n.cache != nil {
 		if e := n.cache.Close(ctx); err == nil {

@@ -25,6 +25,9 @@ type Options struct {
 	// Interpreter runs guests without compiling them: slower by far, and
 	// available on every platform.
 	Interpreter bool
+	// WarmBytes is how much memory the instances may have that wait for calls,
+	// of all plugins together. Zero is 256 MiB; negative is none.
+	WarmBytes int64
 }
 
 // KV is the storage of plugins: text under keys, apart for every namespace.
@@ -68,6 +71,10 @@ type PluginOptions struct {
 	Secrets map[string]string
 	// Engine is [EngineNative] (default) or [EngineExtism].
 	Engine string
+	// Warm is how many instances are kept ready for calls, on the native
+	// engine. None is made before the second call, and none is kept for more
+	// than some minutes without calls. Zero is 2; negative is none.
+	Warm int
 	// AnyExport accepts a module that exports no hook, for [Plugin.CallRaw].
 	AnyExport bool
 }
@@ -88,6 +95,20 @@ const (
 	// modelTimeoutMS is the default of a plugin that may call a model.
 	modelTimeoutMS = 300_000
 )
+
+// The defaults of what waits for calls.
+const (
+	defaultWarm      = 2
+	defaultWarmBytes = 256 << 20
+)
+
+// orDefault resolves an option: zero is the default, and negative is none.
+func orDefault[T int | int64](v, zero T) T {
+	if v == 0 {
+		return zero
+	}
+	return max(v, 0)
+}
 
 // effectiveLimits are the operator's limits, or the defaults, lowered by the
 // manifest.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tetratelabs/wazero/experimental"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
 )
@@ -144,9 +142,8 @@ func (p *Plugin) run(caller context.Context, c *call) ([]byte, abi.CallStats, er
 	if err := c.fits(); err != nil {
 		return nil, abi.CallStats{InputBytes: len(c.input), MS: millis(start)}, err
 	}
-	ctx, cancel := context.WithTimeout(caller, time.Duration(p.limits.TimeoutMS)*time.Millisecond)
-	defer cancel()
-	ctx = context.WithValue(experimental.WithMemoryAllocator(ctx, c), callKey{}, c)
+	ctx := newCallContext(caller, c, time.Duration(p.limits.TimeoutMS)*time.Millisecond)
+	defer ctx.end()
 
 	out, fail := p.finish(caller, ctx, c)
 	stats := c.stats()

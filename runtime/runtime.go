@@ -18,6 +18,8 @@ type Runtime struct {
 	model       Model
 	interpreter bool
 	lines       chan struct{} // held by who looks at lines; see namespace.go
+	reserve     *reserve
+	rooms       *rooms
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -27,6 +29,7 @@ type Runtime struct {
 // New makes a runtime. The error is of code usage where the options are wrong.
 func New(ctx context.Context, o Options) (*Runtime, error) {
 	r := &Runtime{kv: o.KV, counter: o.Counter, model: o.Model, interpreter: o.Interpreter, lines: make(chan struct{}, 1), plugins: make(map[*Plugin]bool)}
+	r.reserve, r.rooms = newReserve(orDefault(o.WarmBytes, defaultWarmBytes)), new(rooms)
 	var err error
 	if r.linker, err = newLinker(ctx); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}
@@ -55,6 +58,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	for _, p := range plugins {
 		errs = append(errs, p.Close(ctx))
 	}
+	r.rooms.close()
 	return errors.Join(errs...)
 }
 

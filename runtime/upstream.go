@@ -49,6 +49,10 @@ func (r *Runtime) compileExtism(ctx context.Context, wasm []byte, p *Plugin, any
 }
 
 func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
+	i := &instance{world: newWorld()}
+	i.bind(c)
+	defer i.close()
+	ctx = experimental.WithMemoryAllocator(ctx, i)
 	// The SDK takes an exit with code 0 for a return.
 	var exit *sys.ExitError
 	running := true
@@ -57,7 +61,7 @@ func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
 			exit = sys.NewExitError(code)
 		}
 	}))
-	inst, err := u.code.Instance(closing, extism.PluginInstanceConfig{ModuleConfig: wasiConfig(wazero.NewModuleConfig(), c)})
+	inst, err := u.code.Instance(closing, extism.PluginInstanceConfig{ModuleConfig: i.world.config(wazero.NewModuleConfig())})
 	if err != nil {
 		running = false
 		return 0, err

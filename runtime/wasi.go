@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -32,18 +34,44 @@ func moduleConfig() wazero.ModuleConfig {
 	return wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(strings.NewReader(""))
 }
 
-// wasiConfig is the configuration of the instance of a call.
-func wasiConfig(base wazero.ModuleConfig, c *call) wazero.ModuleConfig {
-	clock := &guestClock{}
-	return base.
-		WithStdout(&c.stdout).WithStderr(&c.stderr).
-		WithRandSource(rand.NewChaCha8(randomSeed)).
-		WithWalltime(func() (int64, int32) { return wallSeconds, 0 }, 1).
-		WithNanotime(clock.now, 1).
-		WithNanosleep(clock.sleep)
+// world is what one instance of a guest sees of the world through WASI. The
+// engine binds it when it makes the instance; the call it works for comes
+// later.
+type world struct {
+	random         rand.ChaCha8
+	clock          guestClock
+	stdout, stderr stream
 }
 
-// guestClock is the monotonic clock of a call.
+func newWorld() *world {
+	return &world{random: *rand.NewChaCha8(randomSeed)}
+}
+
+// bind leads what the guest writes to the log of the call.
+func (w *world) bind(c *call) { w.stdout.to, w.stderr.to = &c.stdout, &c.stderr }
+
+// config is the configuration of the instance.
+func (w *world) config(base wazero.ModuleConfig) wazero.ModuleConfig {
+	return base.
+		WithStdout(&w.stdout).WithStderr(&w.stderr).
+		WithRandSource(&w.random).
+		WithWalltime(func() (int64, int32) { return wallSeconds, 0 }, 1).
+		WithNanotime(w.clock.now, 1).
+		WithNanosleep(w.clock.sleep)
+}
+
+// stream is an output of WASI, which leads to a call's log while there is one.
+type stream struct{ to *lineWriter }
+
+// Write implements io.Writer.
+func (s *stream) Write(p []byte) (int, error) {
+	if s.to == nil {
+		return len(p), nil
+	}
+	return s.to.Write(p)
+}
+
+// guestClock is the monotonic clock of a guest.
 type guestClock struct{ ns int64 }
 
 func (t *guestClock) now() int64 {
@@ -55,6 +83,26 @@ func (t *guestClock) sleep(ns int64) {
 	if ns > 0 && t.ns <= math.MaxInt64-ns {
 		t.ns += ns
 	}
+}
+
+// fileCalls are the calls of WASI that change what a guest has open. It has
+// its three streams, can close and move them, and open nothing. The flags of
+// such a stream cannot be changed.
+var fileCalls = []string{"fd_close", "fd_renumber"}
+
+// watchFiles makes the engine tell the call that its guest made one of
+// fileCalls.
+func watchFiles(ctx context.Context) context.Context {
+	return experimental.WithFunctionListenerFactory(ctx, experimental.FunctionListenerFactoryFunc(
+		func(def api.FunctionDefinition) experimental.FunctionListener {
+			if !slices.Contains(fileCalls, def.Name()) {
+				return nil
+			}
+			return experimental.FunctionListenerFunc(
+				func(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
+					callOf(ctx).changedFiles = true
+				})
+		}))
 }
 
 // newLinker collects every import a guest may have, with its signature.

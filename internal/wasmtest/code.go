@@ -43,6 +43,12 @@ func Get(local uint32) []byte { return append([]byte{0x20}, leb(uint64(local))..
 // Set pops into a local.
 func Set(local uint32) []byte { return append([]byte{0x21}, leb(uint64(local))...) }
 
+// GetGlobal pushes a global.
+func GetGlobal(index uint32) []byte { return append([]byte{0x23}, leb(uint64(index))...) }
+
+// SetGlobal pops into a global.
+func SetGlobal(index uint32) []byte { return append([]byte{0x24}, leb(uint64(index))...) }
+
 // Forever repeats the code without end.
 func Forever(code ...[]byte) []byte {
 	return slices.Concat([]byte{0x03, 0x40}, slices.Concat(code...), []byte{0x0c, 0x00, opEnd}, Unreachable)

@@ -101,18 +101,20 @@ func (m *Module) Memory(min uint32, max int64, export string) {
 	}
 }
 
-// Global adds a global; init is the instruction of its initializer.
-func (m *Module) Global(t Type, mutable bool, init []byte) {
+// Table adds a table of function references; a negative max is none.
+func (m *Module) Table(min uint32, max int64) {
+	m.tables.add(append([]byte{byte(FuncRef)}, limits(min, max)...)...)
+}
+
+// Global adds a global with a constant as its first value, and returns its
+// index.
+func (m *Module) Global(t Type, mutable bool, value []byte) uint32 {
 	flag := byte(0)
 	if mutable {
 		flag = 1
 	}
-	m.globals.add(slices.Concat([]byte{byte(t), flag}, init, []byte{opEnd})...)
-}
-
-// Table adds a table of function references; a negative max is none.
-func (m *Module) Table(min uint32, max int64) {
-	m.tables.add(append([]byte{byte(FuncRef)}, limits(min, max)...)...)
+	m.globals.add(slices.Concat([]byte{byte(t), flag}, value, []byte{opEnd})...)
+	return m.globals.n - 1
 }
 
 // Elements puts functions into table 0 from index at on.
@@ -126,7 +128,12 @@ func (m *Module) Elements(at int32, funcs ...Func) {
 
 // Data puts bytes into the memory at an address.
 func (m *Module) Data(at int32, bytes []byte) {
-	m.data.add(slices.Concat([]byte{0x00}, Const32(at), []byte{opEnd}, leb(uint64(len(bytes))), bytes)...)
+	m.DataAt(Const32(at), bytes)
+}
+
+// DataAt puts bytes into the memory at an address that is an expression.
+func (m *Module) DataAt(at, bytes []byte) {
+	m.data.add(slices.Concat([]byte{0x00}, at, []byte{opEnd}, leb(uint64(len(bytes))), bytes)...)
 }
 
 // Start makes f the start function.

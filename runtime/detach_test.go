@@ -1,0 +1,79 @@
+package runtime_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// What a detached module exports beside its own, in the order of its sections.
+func TestDetached(t *testing.T) {
+	c := wasmtest.Const32
+	start := func(m *module) { m.Start(m.Func(nil, nil, nil)); withHook(m) }
+	for _, tc := range []struct {
+		name  string
+		build func(m *module)
+		same  func(m *module) // what it is to be rewritten to; nil where it cannot be
+		why   string
+	}{
+		{"nothing to do", withHook, withHook, "a module without state of its own stays as it is"},
+		{"data", func(m *module) { m.Memory(1, -1, ""); m.Data(1, []byte("x")); withHook(m) }, func(m *module) { m.Memory(1, -1, ""); withHook(m) }, "the host applies data"},
+		{"start", start, func(m *module) { f := m.Func(nil, nil, nil); withHook(m); m.Export("kagewasm.start", f) }, "the host runs the start section"},
+		{"no exports", func(m *module) { m.Start(m.Func(nil, nil, nil)) }, nil, "such a module cannot be called"},
+		{"constant globals", func(m *module) { m.Global(wasmtest.I32, false, c(1)); withHook(m) }, func(m *module) { m.Global(wasmtest.I32, false, c(1)); withHook(m) }, "what cannot change need not be set"},
+		{"a reference that changes", func(m *module) { m.Global(wasmtest.FuncRef, true, wasmtest.NullFunc); withHook(m) }, nil, "no host can set a reference"},
+		{"data at a global", func(m *module) {
+			m.Memory(1, -1, "")
+			m.Global(wasmtest.I32, false, c(1))
+			withHook(m)
+			m.DataAt(wasmtest.GetGlobal(0), []byte("x"))
+		}, nil, "the host knows constants alone"},
+	} {
+		out, err := runtime.Detached(build(tc.build))
+		switch {
+		case tc.same == nil && err == nil:
+			t.Errorf("%s: rewritten: %s", tc.name, tc.why)
+		case tc.same != nil && (err != nil || !bytes.Equal(out, build(tc.same))):
+			t.Errorf("%s: %x, %v, want %x: %s", tc.name, out, err, build(tc.same), tc.why)
+		}
+	}
+}
+
+// Which instructions keep a module from being detached.
+func TestUsesSegments(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code []byte
+		want bool
+	}{
+		"memory.fill": {wasmtest.MemoryFill, false}, "memory.copy": {[]byte{0xfc, 10, 0, 0}, false},
+		"memory.init": {[]byte{0xfc, 8, 0, 0}, true}, "data.drop": {[]byte{0xfc, 9, 0}, true},
+		"table.get": {[]byte{0x25, 0}, false}, "table.size": {[]byte{0xfc, 16, 0}, false},
+		"table.set": {[]byte{0x26, 0}, true}, "table.init": {[]byte{0xfc, 12, 0, 0}, true},
+		"elem.drop": {[]byte{0xfc, 13, 0}, true}, "table.copy": {[]byte{0xfc, 14, 0, 0}, true},
+		"table.grow": {wasmtest.TableGrow, true}, "table.fill": {[]byte{0xfc, 17, 0}, true},
+		"an operand that looks like table.set": {wasmtest.Const32(0x26), false},
+		"br_table":                             {[]byte{0x0e, 2, 0, 1, 0}, false}, "call_indirect": {[]byte{0x11, 0, 0}, false},
+		"f64.const": {[]byte{0x44, 0x26, 0x26, 0, 0, 0, 0, 0, 0}, false}, "v128.const": {append([]byte{0xfd, 12}, bytes.Repeat([]byte{0x26}, 16)...), false},
+		"i8x16.extract_lane_s": {[]byte{0xfd, 21, 0x26}, false}, "v128.load8_lane": {[]byte{0xfd, 84, 0, 0x26, 1}, false},
+		"no instruction": {[]byte{0xff}, true}, "try": {[]byte{0x06, 0x40}, true},
+	} {
+		wasm := build(func(m *module) { m.Memory(1, -1, ""); m.Hook(pre, nil, tc.code) })
+		if got := runtime.UsesSegments(wasm); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	// What compilers make does not use them.
+	for _, name := range []string{"count_vowels.wasm", "hello_haskell.wasm"} {
+		wasm, err := os.ReadFile(filepath.Join(sdkDir(t), "wasm", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runtime.UsesSegments(wasm) {
+			t.Errorf("%s uses them", name)
+		}
+	}
+}

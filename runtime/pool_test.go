@@ -1,0 +1,240 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+func callRaw(t *testing.T, p *runtime.Plugin, input string) {
+	t.Helper()
+	if out, _, err := p.CallRaw(context.Background(), pre, []byte(input)); err != nil || string(out) != input {
+		t.Errorf("%q: %q, %v", input, out, err)
+	}
+}
+
+// Nothing is prepared for a plugin that was called once; then as many as
+// allowed wait, and none after a time without calls or after Close.
+func TestPool(t *testing.T) {
+	for _, tc := range []struct{ warm, want int }{{0, 2}, {1, 1}, {5, 5}, {-1, 0}} {
+		t.Run(fmt.Sprint(tc.warm), func(t *testing.T) {
+			p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{Warm: tc.warm})
+			callRaw(t, p, "first")
+			time.Sleep(5 * time.Millisecond)
+			if n := runtime.Idle(p); n != 0 {
+				t.Errorf("%d wait after one call", n)
+			}
+			for range 3 {
+				callRaw(t, p, "next")
+				await(t, "the pool", func() bool { return runtime.Idle(p) == tc.want })
+			}
+			if tc.want == 0 {
+				return
+			}
+			runtime.Expire(p) // calls took some
+			if n := runtime.Idle(p); n != tc.want {
+				t.Errorf("%d wait after calls", n)
+			}
+			runtime.Expire(p)
+			time.Sleep(5 * time.Millisecond)
+			if n := runtime.Idle(p); n != 0 {
+				t.Errorf("%d wait with no calls", n)
+			}
+			callRaw(t, p, "again")
+			await(t, "the pool", func() bool { return runtime.Idle(p) == tc.want })
+			if err := p.Close(context.Background()); err != nil || runtime.Idle(p) != 0 {
+				t.Errorf("%d wait after closing, %v", runtime.Idle(p), err)
+			}
+		})
+	}
+}
+
+// What waits for calls has a bound over all plugins of a runtime; the oldest
+// goes first.
+func TestPoolReserve(t *testing.T) {
+	r := newRuntime(t, runtime.Options{WarmBytes: 300 << 10}) // two of 128 KiB each
+	old := load(t, r, wasmtest.Echo(pre), runtime.PluginOptions{Warm: 1})
+	young := load(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
+	callRaw(t, old, "a")
+	callRaw(t, old, "b")
+	await(t, "the first pool", func() bool { return runtime.Idle(old) == 1 })
+	callRaw(t, young, "c")
+	callRaw(t, young, "d")
+	await(t, "the second pool", func() bool { return runtime.Idle(young) == 2 })
+	await(t, "the first to give way", func() bool { return runtime.Idle(old) == 0 })
+	callRaw(t, old, "e")
+	none := load(t, newRuntime(t, runtime.Options{WarmBytes: -1}), wasmtest.Echo(pre), runtime.PluginOptions{})
+	for range 3 {
+		callRaw(t, none, "f")
+	}
+	if n := runtime.Idle(none); n != 0 {
+		t.Errorf("%d wait where none may", n)
+	}
+}
+
+// The memory of a guest is zero at first, whoever had it before.
+func TestMemoryIsZero(t *testing.T) {
+	const size = 1 << 20
+	c := wasmtest.Const32
+	r := newRuntime(t, runtime.Options{})
+	writer := load(t, r, build(func(m *module) {
+		m.Memory(size>>16, -1, "memory")
+		m.Hook(pre, nil, c(0), c(-1), c(size), wasmtest.MemoryFill, c(0))
+	}), runtime.PluginOptions{})
+	reader := load(t, r, build(func(m *module) {
+		write := m.OutputWrite()
+		m.Memory(1, -1, "memory")
+		m.Hook(pre, nil, c(size>>16), wasmtest.MemoryGrow, wasmtest.Drop, c(0), c(size), wasmtest.Call(write))
+	}), runtime.PluginOptions{})
+	for range 30 {
+		if _, _, err := writer.CallRaw(context.Background(), pre, nil); err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := reader.CallRaw(context.Background(), pre, nil)
+		if err != nil || len(out) != size || bytes.ContainsFunc(out, func(r rune) bool { return r != 0 }) {
+			t.Fatalf("%d bytes, not all zero, %v", len(out), err)
+		}
+	}
+}
+
+// Guests of all kinds at once, plugins and runtimes closed in the middle:
+// every answer is right, and nothing is left afterwards.
+func TestPoolHammer(t *testing.T) {
+	goroutines, mappings := goruntime.NumGoroutine(), countMappings(t)
+	guests := map[abi.Code][]byte{
+		"": wasmtest.Echo(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre),
+		abi.CodeExit: wasmtest.Exit(pre, 1), abi.CodeDeadline: wasmtest.Loop(pre),
+	}
+	var calls atomic.Int64
+	for range 3 {
+		r, err := runtime.New(context.Background(), runtime.Options{WarmBytes: 4 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for code, wasm := range guests {
+			limits := abi.Limits{TimeoutMS: 2_000, MemoryMB: 2}
+			if code == abi.CodeDeadline {
+				limits.TimeoutMS = 5
+			}
+			for i, p := range []*runtime.Plugin{
+				load(t, r, wasm, runtime.PluginOptions{Limits: limits}),
+				load(t, r, wasm, runtime.PluginOptions{Limits: limits, Warm: 4}),
+			} {
+				for w := range 3 {
+					wg.Go(func() {
+						for n := 0; ; n++ {
+							in := fmt.Sprintf("%s-%d-%d-%d", code, i, w, n)
+							out, _, err := p.CallRaw(context.Background(), pre, []byte(in))
+							switch got := abi.CodeOf(err); {
+							case got == abi.CodeUsage: // closed
+								return
+							case got != code, got == "" && string(out) != in:
+								t.Errorf("%q, %v, want %q", out, err, code)
+								return
+							}
+							calls.Add(1)
+						}
+					})
+				}
+				if i == 1 {
+					wg.Go(func() {
+						time.Sleep(50 * time.Millisecond)
+						if err := p.Close(context.Background()); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+		}
+		time.Sleep(150 * time.Millisecond)
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+	}
+	if calls.Load() < 100 {
+		t.Errorf("only %d calls", calls.Load())
+	}
+	await(t, "goroutines to end", func() bool { return goruntime.NumGoroutine() <= goroutines+2 })
+	await(t, "memory to be unmapped", func() bool { return countMappings(t) <= mappings+20 })
+}
+
+// After a thousand calls nothing grows any more: neither memory, nor mappings,
+// nor goroutines, nor files.
+func TestPoolSteady(t *testing.T) {
+	const calls = 20_000
+	r := newRuntime(t, runtime.Options{Counter: bytesCounter{}})
+	small := load(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
+	eater := load(t, r, wasmtest.EatMemory(pre), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 4}})
+	inGo := load(t, r, guest(t, "keeper"), runtime.PluginOptions{})
+	call := func(n int) {
+		callRaw(t, small, "x")
+		if n%10 == 0 {
+			_, _, err := eater.CallRaw(context.Background(), pre, nil)
+			wantError(t, err, abi.CodeMemory)
+		}
+		if n%100 == 0 {
+			if _, _, err := inGo.Call(context.Background(), hookInput()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	look := func() (rss, mappings, goroutines, files int) {
+		goruntime.GC()
+		files = -1
+		if list, err := os.ReadDir("/proc/self/fd"); err == nil {
+			files = len(list)
+		}
+		return residentMB(t), countMappings(t), goruntime.NumGoroutine(), files
+	}
+	for n := range 1_000 {
+		call(n)
+	}
+	rss, mappings, goroutines, files := look()
+	for n := range calls {
+		call(n)
+	}
+	rss2, mappings2, goroutines2, files2 := look()
+	t.Logf("resident %d to %d MB, %d to %d mappings, %d to %d goroutines, %d to %d files", rss, rss2, mappings, mappings2, goroutines, goroutines2, files, files2)
+	if rss2 > rss+64 || mappings2 > mappings+40 || goroutines2 > goroutines+10 || files2 > files+10 {
+		t.Error("something grows")
+	}
+}
+
+// countMappings is how many mappings the process has, 0 where that cannot be
+// known.
+func countMappings(tb testing.TB) int {
+	tb.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(maps), "\n")
+}
+
+// residentMB is the memory of the process, 0 where that cannot be known.
+func residentMB(tb testing.TB) int {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join("/proc", "self", "statm"))
+	if err != nil {
+		return 0
+	}
+	var size, resident int
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		tb.Fatal(err)
+	}
+	return resident * os.Getpagesize() >> 20
+}
