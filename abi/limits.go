@@ -1,5 +1,7 @@
 package abi
 
+import "iter"
+
 // Limits bound one call of a plugin. The zero value of a field means the
 // default. A manifest may lower a limit; only the operator may raise one.
 type Limits struct {
@@ -29,8 +31,16 @@ type Limits struct {
 	HTTPBytes int `json:"http_bytes,omitempty"`
 	// ModelCalls is how many completions are allowed. Default 8.
 	ModelCalls int `json:"model_calls,omitempty"`
-	// Fuel is the budget of executed instructions, by weight. Default: none
-	// but the clock.
+	// StackBytes is how deep calls may nest, by the estimated size of their
+	// frames, in bytes. Default 8 MiB.
+	StackBytes int `json:"stack_bytes,omitempty"`
+	// TableElements is how many elements all tables may have together. Default
+	// 100,000. They count in the memory as well, with 16 bytes each.
+	TableElements int `json:"table_elements,omitempty"`
+	// ModuleBytes is the length of the module. Default, and at most, 64 MiB.
+	ModuleBytes int `json:"module_bytes,omitempty"`
+	// Fuel is the budget of executed instructions, by weight, instantiation
+	// included. It is the same on every machine. Default: none but the clock.
 	Fuel int64 `json:"fuel,omitempty"`
 }
 
@@ -48,24 +58,51 @@ func DefaultLimits() Limits {
 		HTTPRequests:  16,
 		HTTPBytes:     1 << 20,
 		ModelCalls:    8,
+
+		StackBytes:    8 << 20,
+		TableElements: 100_000,
+		ModuleBytes:   64 << 20,
 	}
 }
 
-// fields pairs every limit of l with its counterpart in m.
-func (l *Limits) fields(m *Limits) [][2]*int {
-	return [][2]*int{
-		{&l.TimeoutMS, &m.TimeoutMS}, {&l.MemoryMB, &m.MemoryMB}, {&l.OutputBytes, &m.OutputBytes},
-		{&l.LogBytes, &m.LogBytes}, {&l.ErrorBytes, &m.ErrorBytes}, {&l.HostCalls, &m.HostCalls},
-		{&l.HostCallBytes, &m.HostCallBytes}, {&l.HTTPRequests, &m.HTTPRequests}, {&l.HTTPBytes, &m.HTTPBytes},
-		{&l.ModelCalls, &m.ModelCalls},
+// limit is a limit by its name in a manifest.
+type limit struct {
+	name string
+	of   func(*Limits) *int
+}
+
+var limits = []limit{
+	{"timeout_ms", func(l *Limits) *int { return &l.TimeoutMS }},
+	{"memory_mb", func(l *Limits) *int { return &l.MemoryMB }},
+	{"output_bytes", func(l *Limits) *int { return &l.OutputBytes }},
+	{"log_bytes", func(l *Limits) *int { return &l.LogBytes }},
+	{"error_bytes", func(l *Limits) *int { return &l.ErrorBytes }},
+	{"host_calls", func(l *Limits) *int { return &l.HostCalls }},
+	{"host_call_bytes", func(l *Limits) *int { return &l.HostCallBytes }},
+	{"http_requests", func(l *Limits) *int { return &l.HTTPRequests }},
+	{"http_bytes", func(l *Limits) *int { return &l.HTTPBytes }},
+	{"model_calls", func(l *Limits) *int { return &l.ModelCalls }},
+	{"stack_bytes", func(l *Limits) *int { return &l.StackBytes }},
+	{"table_elements", func(l *Limits) *int { return &l.TableElements }},
+	{"module_bytes", func(l *Limits) *int { return &l.ModuleBytes }},
+}
+
+// All are the limits by their names in a manifest, but for fuel.
+func (l Limits) All() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, f := range limits {
+			if !yield(f.name, *f.of(&l)) {
+				return
+			}
+		}
 	}
 }
 
 // Or returns l with the limits that are zero taken from def.
 func (l Limits) Or(def Limits) Limits {
-	for _, f := range l.fields(&def) {
-		if *f[0] == 0 {
-			*f[0] = *f[1]
+	for _, f := range limits {
+		if v := f.of(&l); *v == 0 {
+			*v = *f.of(&def)
 		}
 	}
 	if l.Fuel == 0 {
@@ -77,9 +114,9 @@ func (l Limits) Or(def Limits) Limits {
 // Lower returns l with the limits that m sets lower. The zero fields of l say
 // nothing to compare with and stay: resolve l with [Limits.Or] first.
 func (l Limits) Lower(m Limits) Limits {
-	for _, f := range l.fields(&m) {
-		if *f[1] > 0 && *f[1] < *f[0] {
-			*f[0] = *f[1]
+	for _, f := range limits {
+		if v, lower := f.of(&l), *f.of(&m); lower > 0 && lower < *v {
+			*v = lower
 		}
 	}
 	if m.Fuel > 0 && (l.Fuel == 0 || m.Fuel < l.Fuel) {
@@ -90,11 +127,9 @@ func (l Limits) Lower(m Limits) Limits {
 
 // negative names a limit that is less than nothing, or returns "".
 func (l Limits) negative() string {
-	names := []string{"timeout_ms", "memory_mb", "output_bytes", "log_bytes", "error_bytes", "host_calls",
-		"host_call_bytes", "http_requests", "http_bytes", "model_calls"}
-	for i, f := range l.fields(&l) {
-		if *f[0] < 0 {
-			return names[i]
+	for name, v := range l.All() {
+		if v < 0 {
+			return name
 		}
 	}
 	if l.Fuel < 0 {

@@ -6,13 +6,22 @@ type CallStats struct {
 	Limits Limits `json:"limits,omitzero"`
 	// MS is the wall clock in milliseconds, instantiation included.
 	MS float64 `json:"ms"`
-	// Fuel is the weight of the instructions executed; 0 where the engine does
-	// not count.
+	// Fuel is the weight of the instructions executed, instantiation included;
+	// 0 where the engine does not count.
 	Fuel int64 `json:"fuel"`
+	// StackBytes is how deep calls nested, by the estimated size of their
+	// frames; in steps of 64 KiB, rounded up.
+	StackBytes int64 `json:"stack_bytes"`
+	// TableElements is how many elements all tables had in the end.
+	TableElements int64 `json:"table_elements"`
 	// PeakMemoryBytes is the most memory the guest held.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	InputBytes      int   `json:"input_bytes"`
 	OutputBytes     int   `json:"output_bytes"`
+	// ErrorBytes is the length of the error text it set, LogBytes of what it
+	// logged.
+	ErrorBytes int `json:"error_bytes,omitempty"`
+	LogBytes   int `json:"log_bytes,omitempty"`
 	// HostCalls counts the host calls by op.
 	HostCalls map[Op]int `json:"host_calls,omitempty"`
 	// HostCallBytes is what their requests and responses held.

@@ -1,8 +1,6 @@
 package runtime
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // arena is the memory that the Extism ABI keeps outside of the guest: blocks
 // the guest allocates, and passes to calls by offset. An offset is at once a

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // hostFunc is a function a guest may import. fn reads its parameters from the
 // stack and writes its result there.
 type hostFunc struct {
 	name string
-	sig  signature
+	sig  wasm.Signature
 	fn   func(ctx context.Context, c *call, stack []uint64)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // diskCache keeps compiled modules, each in a folder of its own under the
@@ -27,10 +30,15 @@ type diskCache struct {
 	locks map[string]*sync.Mutex // one compilation of a module at a time
 }
 
-// rewriteVersion changes whenever rewrite or detach give other bytes for a module.
-const rewriteVersion = "2"
+// rewriteVersion changes whenever prepare gives other bytes for a module.
+const rewriteVersion = "3"
 
-const sumFile = "sum"
+// The files of an entry, beside the engine's own.
+const (
+	sumFile      = "sum"
+	preparedFile = "prepared.wasm"
+	aboutFile    = "prepared.json"
+)
 
 // openCache makes the folder, and refuses one that others can write to.
 func openCache(dir string) (*diskCache, error) {
@@ -49,13 +57,20 @@ func openCache(dir string) (*diskCache, error) {
 
 // compile compiles through the cache. The caller goes on without it where this
 // fails.
-func (d *diskCache) compile(ctx context.Context, wasm []byte, b *boot, m *module, digest string) (*native, error) {
+func (d *diskCache) compile(ctx context.Context, bin []byte, m *wasm.Module, digest string) (*native, error) {
 	unlock := d.lock(digest)
 	defer unlock()
 	entry := filepath.Join(d.dir, rewriteVersion+"-"+strings.TrimPrefix(digest, "sha256:"))
 	sum, err := os.ReadFile(filepath.Join(entry, sumFile))
-	sealed := err == nil && bytes.Equal(sum, sumOf(entry))
+	var p *prepared
+	if err == nil && bytes.Equal(sum, sumOf(entry)) {
+		p = readPrepared(entry, m)
+	}
+	sealed := p != nil
 	if !sealed {
+		if p, err = prepare(bin, m); err != nil {
+			return nil, err
+		}
 		if err := os.RemoveAll(entry); err != nil {
 			return nil, err
 		}
@@ -64,16 +79,62 @@ func (d *diskCache) compile(ctx context.Context, wasm []byte, b *boot, m *module
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNative(ctx, wasm, b, m, false, cache)
+	n, err := newNative(ctx, p, m, false, cache)
 	if err != nil {
 		_ = os.RemoveAll(entry) // of a module that does not compile, or damaged
 		return nil, err
 	}
-	if !sealed {
+	if !sealed && p.write(entry) == nil {
 		// Not sealed is not used: the next load compiles again.
 		_ = writeAtomic(filepath.Join(entry, sumFile), sumOf(entry))
 	}
 	return n, nil
+}
+
+// aboutPrepared is what aboutFile says, as JSON. The data of a detached module
+// is in the module itself, which is there at every load.
+type aboutPrepared struct {
+	Detached bool     `json:"detached"`
+	Start    bool     `json:"start"`
+	Globals  []string `json:"globals"`
+	Stack    uint32   `json:"stack"`
+}
+
+func (p *prepared) write(entry string) error {
+	about := aboutPrepared{Stack: p.stack}
+	if p.boot != nil {
+		about.Detached, about.Start, about.Globals = true, p.boot.start, p.boot.globals
+	}
+	doc, err := json.Marshal(about)
+	if err != nil {
+		return err
+	}
+	if err := writeAtomic(filepath.Join(entry, aboutFile), doc); err != nil {
+		return err
+	}
+	return writeAtomic(filepath.Join(entry, preparedFile), p.bin)
+}
+
+// readPrepared reads what write wrote for the same module, nil where that
+// fails.
+func readPrepared(entry string, m *wasm.Module) *prepared {
+	doc, err := os.ReadFile(filepath.Join(entry, aboutFile))
+	var about aboutPrepared
+	if err != nil || json.Unmarshal(doc, &about) != nil {
+		return nil
+	}
+	p := &prepared{stack: about.Stack}
+	if p.bin, err = os.ReadFile(filepath.Join(entry, preparedFile)); err != nil {
+		return nil
+	}
+	if about.Detached {
+		data, err := segmentsOf(m)
+		if err != nil {
+			return nil
+		}
+		p.boot = &boot{data: data, start: about.Start, globals: about.Globals}
+	}
+	return p
 }
 
 func (d *diskCache) lock(key string) (unlock func()) {

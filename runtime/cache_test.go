@@ -49,8 +49,8 @@ func TestCache(t *testing.T) {
 		t.Fatalf("%v, %v", info.Mode(), err)
 	}
 	fresh := files(t, dir)
-	if len(fresh) != 2 {
-		t.Fatalf("a compiled module and its sum, not %d files", len(fresh))
+	if len(fresh) != 4 {
+		t.Fatalf("the module as the engine gets it, what is to be known of it, what was compiled, and a sum: not %d files", len(fresh))
 	}
 	run()
 	for path, data := range files(t, dir) {

@@ -26,6 +26,7 @@ type call struct {
 
 	inst    *instance // nil until there is one
 	memory  budget
+	gauge   gauge
 	arena   arena
 	inputAt uint64 // of the input in the arena; 0 until it is there
 
@@ -134,7 +135,12 @@ func (c *call) stats() abi.CallStats {
 	}
 	return abi.CallStats{
 		Limits:          c.limits,
+		Fuel:            c.burnt(),
+		StackBytes:      c.gauge.deepest,
+		TableElements:   c.gauge.tables,
 		PeakMemoryBytes: c.memory.peak,
+		ErrorBytes:      len(c.errorText),
+		LogBytes:        c.limits.LogBytes - c.logs.left,
 		InputBytes:      len(c.input),
 		HostCalls:       c.hostCalls,
 		HostCallBytes:   c.hostBytes,

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 // boot is what the host does in place of the engine to bring an instance of a
@@ -25,16 +28,16 @@ type segment struct {
 
 // The names of exports that are the host's begin with reservedPrefix.
 const (
-	reservedPrefix = "kagewasm."
+	reservedPrefix = meter.Prefix
 	reservedStart  = reservedPrefix + "start"
 	reservedGlobal = reservedPrefix + "global."
 )
 
 // checkReserved refuses a module with exports that look like the host's.
-func checkReserved(m *module) error {
-	for _, e := range m.exports {
-		if strings.HasPrefix(e.name, reservedPrefix) {
-			return &errForm{fmt.Sprintf("export %q: names that begin with %s are the host's", shorten(e.name, 80), reservedPrefix), "export it under another name"}
+func checkReserved(m *wasm.Module) error {
+	for _, e := range m.Exports {
+		if strings.HasPrefix(e.Name, reservedPrefix) {
+			return refusal(fmt.Sprintf("export %q: names that begin with %s are the host's", shorten(e.Name, 80), reservedPrefix), "export it under another name")
 		}
 	}
 	return nil
@@ -47,28 +50,32 @@ func checkReserved(m *module) error {
 // puts a copy of the state of another instance in its place.
 //
 // It works on whole sections and knows nothing of code. That no code looks at
-// what changes here is for the caller to know: see usesSegments. The error
-// says what stands in the way: an offset that is no constant, a mutable global
-// that is no number, no export.
-func detach(wasm []byte) ([]byte, *boot, error) {
-	sections, err := split(wasm)
+// what changes here is for the caller to know: see meter.Info. The error says
+// what stands in the way: an offset that is no constant, a mutable global that
+// is no number, no export.
+func detach(bin []byte) ([]byte, *boot, error) {
+	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, added, err := describeBoot(sections)
+	b, added, err := describeBoot(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := slices.Clone(wasm[:headerBytes])
+	out := slices.Clone(bin[:wasm.HeaderBytes])
 	exports := false
-	for _, s := range sections {
-		switch s.id {
-		case sectionExport:
+	for _, s := range m.Sections {
+		switch s.ID {
+		case wasm.SectionExport:
 			exports = true
-			out = appendSection(out, s.id, moreEntries(s.content, added))
-		case sectionStart, sectionData, sectionDataCount:
+			content := wasm.AppendU32(nil, uint32(len(m.Exports)+len(added)))
+			r := &wasm.Reader{Data: bin[:s.Stop], Pos: s.Body}
+			r.U32()
+			content = append(content, bin[r.Pos:s.Stop]...)
+			out = wasm.AppendSection(out, s.ID, append(content, bytes.Join(added, nil)...))
+		case wasm.SectionStart, wasm.SectionData, wasm.SectionDataCount:
 		default:
-			out = appendSection(out, s.id, s.content)
+			out = append(out, bin[s.Start:s.Stop]...)
 		}
 	}
 	if !exports {
@@ -77,120 +84,42 @@ func detach(wasm []byte) ([]byte, *boot, error) {
 	return out, b, nil
 }
 
-// rawSection is a section that is taken as it is.
-type rawSection struct {
-	id      byte
-	content []byte
-}
-
-func split(wasm []byte) ([]rawSection, error) {
-	var sections []rawSection
-	r := &reader{data: wasm, pos: headerBytes}
-	for !r.done() {
-		id := r.byte()
-		sections = append(sections, rawSection{id, r.bytes(r.u32())})
-	}
-	return sections, r.err
-}
-
-func appendSection(out []byte, id byte, content []byte) []byte {
-	return append(appendU32(append(out, id), uint32(len(content))), content...)
-}
-
-// moreEntries adds entries to a section that is a list.
-func moreEntries(content []byte, added [][]byte) []byte {
-	r := &reader{data: content}
-	out := appendU32(nil, r.u32()+uint32(len(added)))
-	out = append(out, content[r.pos:]...)
-	return append(out, bytes.Join(added, nil)...)
-}
-
-// describeBoot reads what detach takes out. added are the exports it adds.
-func describeBoot(sections []rawSection) (b *boot, added [][]byte, err error) {
+// describeBoot says what detach takes out. added are the exports it adds.
+func describeBoot(m *wasm.Module) (b *boot, added [][]byte, err error) {
 	b = new(boot)
 	export := func(name string, kind byte, index uint32) {
-		e := append(appendU32(nil, uint32(len(name))), name...)
-		added = append(added, appendU32(append(e, kind), index))
+		added = append(added, wasm.AppendU32(append(wasm.AppendName(nil, name), kind), index))
 	}
-	for _, s := range sections {
-		r := &reader{data: s.content}
-		switch s.id {
-		case sectionGlobal:
-			index := uint32(0) // globals cannot be imported
-			r.vector(func() {
-				if r.mutableGlobal() {
-					b.globals = append(b.globals, reservedGlobal+strconv.Itoa(int(index)))
-					export(b.globals[len(b.globals)-1], kindGlobal, index)
-				}
-				index++
-			})
-		case sectionStart:
-			b.start = true
-			export(reservedStart, kindFunc, r.u32())
-		case sectionData:
-			r.vector(func() {
-				if s, active := r.segment(); active {
-					b.data = append(b.data, s)
-				}
-			})
-		}
-		if r.err != nil {
-			return nil, nil, r.err
+	for i, g := range m.Globals { // none is imported
+		switch {
+		case !g.Mutable:
+		case g.Type == wasm.I32, g.Type == wasm.I64, g.Type == wasm.F32, g.Type == wasm.F64:
+			b.globals = append(b.globals, reservedGlobal+strconv.Itoa(i))
+			export(b.globals[len(b.globals)-1], wasm.KindGlobal, uint32(i))
+		default:
+			return nil, nil, fmt.Errorf("a mutable global of type %s", g.Type)
 		}
 	}
-	return b, added, nil
+	if m.Start != nil {
+		b.start = true
+		export(reservedStart, wasm.KindFunc, *m.Start)
+	}
+	b.data, err = segmentsOf(m)
+	return b, added, err
 }
 
-// mutableGlobal reads a global and reports whether it can change. One that can
-// and is no number fails: the host cannot set it.
-func (r *reader) mutableGlobal() bool {
-	typ := r.valueType()
-	mutable := r.byte() == 1
-	r.initExpr()
-	switch typ {
-	case "i32", "i64", "f32", "f64":
-	default:
-		if mutable {
-			r.fail(fmt.Errorf("a mutable global of type %s", typ))
+// segmentsOf are the data that a module puts into its memory.
+func segmentsOf(m *wasm.Module) ([]segment, error) {
+	var data []segment
+	for _, d := range m.Data {
+		switch {
+		case !d.Active:
+		case d.Offset.Op != wasm.OpI32Const:
+			return nil, errors.New("the offset of a data segment is no constant")
+		default:
+			// The rest of the module is not kept for its data.
+			data = append(data, segment{uint32(d.Offset.Value), bytes.Clone(d.Bytes)})
 		}
 	}
-	return mutable
-}
-
-// segment reads a data segment; active are those that are put into memory by
-// themselves.
-func (r *reader) segment() (s segment, active bool) {
-	kind := r.u32()
-	if kind == 2 {
-		r.u32() // the memory, which is the only one
-	}
-	if kind != 1 {
-		if r.byte() != 0x41 { // i32.const
-			r.fail(errors.New("the offset of a data segment is no constant"))
-		}
-		s.at = r.s32()
-		if r.byte() != 0x0b {
-			r.fail(errors.New("the offset of a data segment is no constant"))
-		}
-	}
-	// The rest of the module is not kept for its data.
-	s.bytes = bytes.Clone(r.bytes(r.u32()))
-	return s, kind != 1
-}
-
-// s32 reads a signed LEB128 number of 32 bits.
-func (r *reader) s32() uint32 {
-	var v uint32
-	for shift := 0; shift < 35; shift += 7 {
-		b := r.byte()
-		v |= uint32(b&0x7f) << shift
-		if b < 0x80 {
-			if b&0x40 != 0 && shift < 28 {
-				v |= ^uint32(0) << (shift + 7)
-			}
-			return v
-		}
-	}
-	r.fail(errors.New("a number is too long"))
-	return 0
+	return data, nil
 }

@@ -61,7 +61,12 @@ func TestUsesSegments(t *testing.T) {
 		"i8x16.extract_lane_s": {[]byte{0xfd, 21, 0x26}, false}, "v128.load8_lane": {[]byte{0xfd, 84, 0, 0x26, 1}, false},
 		"no instruction": {[]byte{0xff}, true}, "try": {[]byte{0x06, 0x40}, true},
 	} {
-		wasm := build(func(m *module) { m.Memory(1, -1, ""); m.Hook(pre, nil, tc.code) })
+		wasm := build(func(m *module) {
+			m.Memory(1, -1, "")
+			m.Table(1, 1)
+			m.Data(0, []byte{0})
+			m.Hook(pre, nil, []byte{0x02, 0x40}, tc.code, []byte{0x0b})
+		})
 		if got := runtime.UsesSegments(wasm); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -6,22 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 // DecodeOutput and Rewrite are seen by the fuzz targets alone.
 var DecodeOutput = decodeOutput
 
 // Rewritten is what is compiled in place of the module, or an error where it
-// is refused as malformed.
-func Rewritten(wasm []byte) ([]byte, error) {
-	m, err := parseModule(wasm)
-	if err == nil {
-		err = checkTables(m)
-	}
+// is refused.
+func Rewritten(bin []byte) ([]byte, error) {
+	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, err
 	}
-	return rewrite(wasm, m), nil
+	p, err := prepare(bin, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.bin, nil
 }
 
 // Instances makes instances of a plugin apart from its calls, to measure what
@@ -105,9 +109,9 @@ func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
 
 // Attached loads a plugin whose module is compiled as it is: it starts by
 // itself in every call, as any engine would have it.
-func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
-	p := &Plugin{runtime: r, grants: o.Grants, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(wasm)), done: make(chan struct{})}
-	if err := p.describe(wasm, o, ""); err != nil {
+func Attached(r *Runtime, bin []byte, o PluginOptions) (*Plugin, error) {
+	p := &Plugin{runtime: r, grants: o.Grants, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(bin)), done: make(chan struct{})}
+	if err := p.describe(bin, o, ""); err != nil {
 		return nil, err
 	}
 	if err := p.configure(o); err != nil {
@@ -116,7 +120,11 @@ func Attached(r *Runtime, wasm []byte, o PluginOptions) (*Plugin, error) {
 	if err := r.linker.vet(p.module, p.limits, o.AnyExport); err != nil {
 		return nil, err
 	}
-	n, err := r.compileNative(context.Background(), rewrite(wasm, p.module), nil, p.module, p.digest)
+	metered, info, err := meter.Rewrite(bin, p.module, meter.Options{TickAfter: looksAway})
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNative(context.Background(), &prepared{bin: metered, stack: info.Stack}, p.module, r.interpreter, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +143,20 @@ func CallContext(caller context.Context, limit time.Duration) (context.Context, 
 }
 
 // Detached is a module as detach rewrites it, or an error.
-func Detached(wasm []byte) ([]byte, error) {
-	if _, err := Rewritten(wasm); err != nil {
+func Detached(bin []byte) ([]byte, error) {
+	if _, err := Rewritten(bin); err != nil {
 		return nil, err
 	}
-	out, _, err := detach(wasm)
+	out, _, err := detach(bin)
 	return out, err
 }
 
 // UsesSegments is what decides whether a module is detached.
-var UsesSegments = usesSegments
+func UsesSegments(bin []byte) bool {
+	m, err := wasm.Parse(bin)
+	if err != nil {
+		return true
+	}
+	_, info, err := meter.Rewrite(bin, m, meter.Options{})
+	return err != nil || info.Segments
+}

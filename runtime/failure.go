@@ -9,11 +9,15 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 const (
 	deadlineHint = "raise its time limit (--timeout-ms), or let it do less at a time"
 	memoryHint   = "raise its memory limit (--memory-mb), or let it use less"
+	fuelHint     = "raise its fuel (--limit fuel=N), or let it do less at a time"
+	stackHint    = "let the plugin recurse less, or raise its stack (--limit stack_bytes=N)"
+	tableHint    = "a plugin needs a table element for each function it calls indirectly; raise the limit (--limit table_elements=N)"
 	outputHint   = "raise limits.output_bytes for this plugin, or let it answer with references"
 	trapHint     = "the fault is in the plugin: run it again with kagewasm run"
 )
@@ -28,17 +32,22 @@ func (c *call) failure(caller, ctx context.Context, err error) *abi.Error {
 	text, trapped := trapText(err)
 	switch {
 	case c.cause != nil:
+		c.cause.Message += where(err)
 		return c.cause
 	case ctx.Err() != nil && !trapped:
-		return c.stopped(caller)
+		e := c.stopped(caller)
+		e.Message += where(err)
+		return e
 	case c.overOutput:
 		return c.tooLong()
-	case c.memory.denied && (exited || trapped):
+	case c.gauge.refused && (exited || trapped || err == errStopped):
+		return c.with(c.error(abi.CodeMemory, fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.limits.TableElements, c.plain(exit, text))), tableHint, nil)
+	case c.memory.denied && (exited || trapped || err == errStopped):
 		return c.outOfMemory(c.plain(exit, text))
 	case exited:
 		return c.with(c.error(abi.CodeExit, fmt.Sprintf("the guest ended itself with exit code %d", exit.ExitCode())), "a hook returns instead of exiting", err)
 	case trapped && strings.HasPrefix(text, "stack overflow"):
-		return c.with(c.error(abi.CodeStack, "calls nested too deep: "+text), "let the plugin recurse less", err)
+		return c.with(c.error(abi.CodeStack, "calls nested too deep: "+text), stackHint, err)
 	case trapped:
 		return c.with(c.error(abi.CodeTrap, text), trapHint, err)
 	}
@@ -117,12 +126,21 @@ func trapText(err error) (string, bool) {
 	return "", false
 }
 
+// where says in which functions the host stopped a guest, where that is known.
+func where(err error) string {
+	if err == nil {
+		return ""
+	}
+	_, trace, _ := strings.Cut(err.Error(), engineStack)
+	return frames(trace)
+}
+
 // frames lists the functions of a stack trace, innermost first.
 func frames(trace string) string {
 	var names []string
 	for line := range strings.SplitSeq(trace, "\n") {
 		name, _, ok := strings.Cut(strings.TrimSpace(line), "(")
-		if name = strings.TrimPrefix(name, "."); !ok || name == "" {
+		if name = strings.TrimPrefix(name, "."); !ok || name == "" || strings.HasPrefix(name, meter.Prefix) || strings.HasPrefix(name, meter.Module) {
 			continue
 		}
 		if len(names) == maxFrames {

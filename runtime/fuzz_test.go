@@ -22,8 +22,7 @@ func seeds() [][]byte {
 }
 
 // Bytes that are loaded and called, whatever they are, end in an answer or in
-// an error with a code; what is compiled is what was given, but for what is
-// rewritten on purpose.
+// an error with a code.
 func FuzzLoad(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)
@@ -34,11 +33,6 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		ctx := context.Background()
-		if again, err := runtime.Rewritten(wasm); err == nil {
-			if twice, err := runtime.Rewritten(again); err != nil || !bytes.Equal(again, twice) {
-				t.Fatalf("rewriting twice: %v", err)
-			}
-		}
 		p, err := r.Load(ctx, wasm, runtime.PluginOptions{AnyExport: true, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 2}})
 		if err != nil {
 			if c := abi.CodeOf(err); c != abi.CodeRefused && c != abi.CodeBadInput {

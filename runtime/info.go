@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // Info is what a plugin is and may do, for a person who decides whether to
@@ -18,7 +19,7 @@ type Info struct {
 	Roles       []abi.PluginRole `json:"roles"`
 	Hooks       []abi.Hook       `json:"hooks"`
 	Content     abi.ContentMode  `json:"content"`
-	// Imports are functions, "module.name (params)->results"; Exports
+	// Imports are functions, "module.Name (params)->results"; Exports
 	// "name (params)->results", or "name kind" of what is no function.
 	Imports []string `json:"imports"`
 	Exports []string `json:"exports"`
@@ -67,7 +68,7 @@ func (p *Plugin) Info() Info {
 	if info.Content == "" {
 		info.Content = abi.ContentFull
 	}
-	p.module.describe(&info)
+	describeModule(&info, p.module)
 	for _, c := range abi.Capabilities {
 		req, asked := m.Capabilities[c]
 		if granted := p.grants.Allows(c); asked || granted {
@@ -81,27 +82,27 @@ func (p *Plugin) Info() Info {
 	return info
 }
 
-func (m *module) describe(info *Info) {
-	for _, i := range m.imports {
-		sig, _ := m.signature(i.typ)
-		info.Imports = append(info.Imports, i.module+"."+i.name+" "+string(sig))
+func describeModule(info *Info, m *wasm.Module) {
+	for _, i := range m.Imports {
+		sig, _ := m.Signature(i.Type)
+		info.Imports = append(info.Imports, i.Module+"."+i.Name+" "+string(sig))
 	}
-	for _, e := range m.exports {
-		text := shorten(e.name, 120) + " "
-		if sig, ok := m.export(e.name); ok {
+	for _, e := range m.Exports {
+		text := shorten(e.Name, 120) + " "
+		if sig, ok := m.ExportedFunc(e.Name); ok {
 			text += shorten(string(sig), 200)
-		} else if int(e.kind) < len(kindNames) {
-			text += kindNames[e.kind]
+		} else if int(e.Kind) < len(kindNames) {
+			text += kindNames[e.Kind]
 		}
 		info.Exports = append(info.Exports, text)
 	}
-	for _, t := range m.tables {
-		info.TableElements += int64(t.min)
+	for _, t := range m.Tables {
+		info.TableElements += int64(t.Min)
 	}
-	for _, mem := range m.memories {
-		info.Memory = &MemoryInfo{MinBytes: int64(mem.min) * pageBytes}
-		if mem.hasMax {
-			info.Memory.MaxBytes = int64(mem.max) * pageBytes
+	for _, mem := range m.Memories {
+		info.Memory = &MemoryInfo{MinBytes: int64(mem.Min) * pageBytes}
+		if mem.HasMax {
+			info.Memory.MaxBytes = int64(mem.Max) * pageBytes
 		}
 	}
 }

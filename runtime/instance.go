@@ -8,6 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 // instance is one instance of a guest, with all that is its own. It belongs to
@@ -19,6 +20,7 @@ type instance struct {
 	rooms  *rooms    // for memory
 	budget *budget   // its own, then the call's
 	world  *world    // nil without WASI
+	dials  dials
 	// before is what the guest did before the call came, as far as the call
 	// has to show it. Nil where the call was there.
 	before *snapshot
@@ -56,6 +58,7 @@ func (i *instance) bind(c *call) {
 	if i.before != nil {
 		i.before.replay(c)
 	}
+	c.arm(&i.dials)
 }
 
 // prepare makes the function of an export ahead.
@@ -92,7 +95,15 @@ func (n *native) instantiate(ctx context.Context, i *instance) (err error) {
 		config = i.world.config(config)
 	}
 	i.module, err = n.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, i), n.code, config)
-	return err
+	if err != nil {
+		return err
+	}
+	dial := func(name string) api.MutableGlobal {
+		g, _ := i.module.ExportedGlobal(name).(api.MutableGlobal)
+		return g
+	}
+	i.dials = dials{dial(meter.Fuel), dial(meter.Depth), dial(meter.Mark), n.stack}
+	return nil
 }
 
 // start makes an instance for a call and runs all the code the module has for
@@ -103,9 +114,13 @@ func (n *native) start(ctx context.Context, c *call) error {
 		i.world = newWorld()
 	}
 	i.bind(c)
+	if !c.growTable(n.elements) {
+		return errStopped
+	}
 	if err := n.instantiate(ctx, i); err != nil {
 		return err
 	}
+	c.arm(&i.dials)
 	if n.boot != nil {
 		if err := n.boot.run(ctx, c); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // Load loads a module. Where neither the options nor the module have a
@@ -22,27 +23,27 @@ import (
 //
 // Errors are of code refused (the module), bad_input (its manifest), usage
 // (the options) or canceled.
-func (r *Runtime) Load(ctx context.Context, wasm []byte, o PluginOptions) (*Plugin, error) {
-	return r.load(ctx, wasm, o, "")
+func (r *Runtime) Load(ctx context.Context, bin []byte, o PluginOptions) (*Plugin, error) {
+	return r.load(ctx, bin, o, "")
 }
 
 // LoadFile loads the module in a file. A module without a manifest has it
 // beside, in NAME.plugin.yaml for NAME.wasm; where there is none either, it is
 // an observer named after the file.
 func (r *Runtime) LoadFile(ctx context.Context, path string, o PluginOptions) (*Plugin, error) {
-	wasm, err := readLimited(path, maxModuleBytes)
+	bin, err := readLimited(path, wasm.MaxBytes)
 	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Op: "load", Phase: abi.PhaseLoad, Message: err.Error(), Hint: "name a .wasm file that can be read", Err: err}
 	}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	if o.Manifest == nil {
-		if m, err := parseModule(wasm); err == nil && len(m.custom(wasm, abi.ManifestSection)) == 0 {
+		if m, err := wasm.Parse(bin); err == nil && len(m.Custom(bin, abi.ManifestSection)) == 0 {
 			if o.Manifest, err = readSidecar(base + abi.SidecarSuffix); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return r.load(ctx, wasm, o, fileName(filepath.Base(base)))
+	return r.load(ctx, bin, o, fileName(filepath.Base(base)))
 }
 
 // readSidecar returns nil where there is no such file.
@@ -85,23 +86,23 @@ func fileName(base string) string {
 	return name[:min(len(name), 64)]
 }
 
-func (r *Runtime) load(ctx context.Context, wasm []byte, o PluginOptions, name string) (*Plugin, error) {
-	p := &Plugin{runtime: r, size: len(wasm), grants: o.Grants, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
-	sum := sha256.Sum256(wasm)
+func (r *Runtime) load(ctx context.Context, bin []byte, o PluginOptions, name string) (*Plugin, error) {
+	p := &Plugin{runtime: r, size: len(bin), grants: o.Grants, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
+	sum := sha256.Sum256(bin)
 	p.digest = "sha256:" + hex.EncodeToString(sum[:])
 	if o.Digest != "" && !strings.EqualFold(o.Digest, p.digest) {
-		return nil, refused("load", name, &errForm{
-			fmt.Sprintf("its digest is %s, pinned is %s", p.digest, shorten(o.Digest, 80)),
-			"if you trust the new module, pin its digest",
-		})
+		return nil, refused("load", name, refusal(fmt.Sprintf("its digest is %s, pinned is %s", p.digest, shorten(o.Digest, 80)), "if you trust the new module, pin its digest"))
 	}
-	if err := p.describe(wasm, o, name); err != nil {
+	if err := p.describe(bin, o, name); err != nil {
 		return nil, err
 	}
 	if err := p.configure(o); err != nil {
 		return nil, err
 	}
-	if err := p.compile(ctx, wasm, o); err != nil {
+	if len(bin) > p.limits.ModuleBytes {
+		return nil, refused("load", p.manifest.Name, refusal(fmt.Sprintf("%d bytes, %d allowed", len(bin), p.limits.ModuleBytes), "strip debug information, or raise the limit (--limit module_bytes=N)"))
+	}
+	if err := p.compile(ctx, bin, o); err != nil {
 		return nil, err
 	}
 	if !r.remember(p) {
@@ -112,16 +113,16 @@ func (r *Runtime) load(ctx context.Context, wasm []byte, o PluginOptions, name s
 }
 
 // describe parses the module and finds its manifest.
-func (p *Plugin) describe(wasm []byte, o PluginOptions, name string) error {
-	m, err := parseModule(wasm)
+func (p *Plugin) describe(bin []byte, o PluginOptions, name string) error {
+	m, err := wasm.Parse(bin)
 	if err != nil {
 		return refused("load", name, err)
 	}
 	p.module = m
-	p.wantsInputOffset = slices.ContainsFunc(m.imports, func(i importEntry) bool {
-		return i.module == abi.ExtismModule && i.name == "input_offset"
+	p.wantsInputOffset = slices.ContainsFunc(m.Imports, func(i wasm.Import) bool {
+		return i.Module == abi.ExtismModule && i.Name == "input_offset"
 	})
-	switch manifest, found, err := sectionManifest(wasm, m); {
+	switch manifest, found, err := sectionManifest(bin, m); {
 	case o.Manifest != nil:
 		p.manifest = o.Manifest
 		return o.Manifest.Validate()
@@ -133,7 +134,7 @@ func (p *Plugin) describe(wasm []byte, o PluginOptions, name string) error {
 		if name == "" {
 			name = "plugin-" + p.digest[len("sha256:"):][:12]
 		}
-		p.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: m.hooks()}
+		p.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(m)}
 	}
 	return nil
 }
@@ -158,7 +159,7 @@ func (p *Plugin) configure(o PluginOptions) (err error) {
 	if p.web, err = egress.New(egress.Options{Grants: o.Grants.HTTP, Secrets: o.Secrets}); err != nil {
 		return p.usage("", abi.AsError(err).Message)
 	}
-	exported := p.module.hooks()
+	exported := hooksOf(p.module)
 	p.hooks = exported
 	if len(p.manifest.Hooks) > 0 {
 		p.hooks = nil
@@ -170,22 +171,22 @@ func (p *Plugin) configure(o PluginOptions) (err error) {
 	}
 	for _, h := range p.hooks {
 		if !slices.Contains(exported, h) {
-			return refused("load", p.manifest.Name, &errForm{fmt.Sprintf("the manifest names the hook %s, which the module does not export", h), "export it, or take it out of the manifest"})
+			return refused("load", p.manifest.Name, refusal(fmt.Sprintf("the manifest names the hook %s, which the module does not export", h), "export it, or take it out of the manifest"))
 		}
 	}
 	if p.manifest.Has(abi.RoleCompactor) && !slices.Contains(p.hooks, abi.HookPreCompact) {
-		return refused("load", p.manifest.Name, &errForm{"a compactor without the hook pre_compact", "export pre_compact, or take the role out of the manifest"})
+		return refused("load", p.manifest.Name, refusal("a compactor without the hook pre_compact", "export pre_compact, or take the role out of the manifest"))
 	}
 	return nil
 }
 
-func (p *Plugin) compile(ctx context.Context, wasm []byte, o PluginOptions) (err error) {
+func (p *Plugin) compile(ctx context.Context, bin []byte, o PluginOptions) (err error) {
 	switch p.name = o.Engine; o.Engine {
 	case "", EngineNative:
 		p.name = EngineNative
-		p.engine, err = p.runtime.compile(ctx, wasm, p, o)
+		p.engine, err = p.runtime.compile(ctx, bin, p, o)
 	case EngineExtism:
-		p.engine, err = p.runtime.compileExtism(ctx, wasm, p, o.AnyExport)
+		p.engine, err = p.runtime.compileExtism(ctx, bin, p, o.AnyExport)
 	default:
 		return p.usage("", fmt.Sprintf("engine %q: use %s or %s", o.Engine, EngineNative, EngineExtism))
 	}

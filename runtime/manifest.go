@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // maxManifestBytes is how long a manifest may be, as JSON or as YAML.
@@ -16,16 +17,16 @@ const maxManifestBytes = 256 << 10
 // ReadManifest returns the manifest inside a module, and whether it has one.
 // An error is of code refused where the bytes are no module, and of code
 // bad_input where the manifest is wrong.
-func ReadManifest(wasm []byte) (*abi.Manifest, bool, error) {
-	m, err := parseModule(wasm)
+func ReadManifest(bin []byte) (*abi.Manifest, bool, error) {
+	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, false, refused("read manifest", "", err)
 	}
-	return sectionManifest(wasm, m)
+	return sectionManifest(bin, m)
 }
 
-func sectionManifest(wasm []byte, m *module) (*abi.Manifest, bool, error) {
-	sections := m.custom(wasm, abi.ManifestSection)
+func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, bool, error) {
+	sections := m.Custom(bin, abi.ManifestSection)
 	if len(sections) == 0 {
 		return nil, false, nil
 	}
@@ -47,11 +48,11 @@ func sectionManifest(wasm []byte, m *module) (*abi.Manifest, bool, error) {
 
 // EmbedManifest returns the module with the manifest inside, in place of one
 // that is there. The same module and manifest give the same bytes.
-func EmbedManifest(wasm []byte, manifest *abi.Manifest) ([]byte, error) {
+func EmbedManifest(bin []byte, manifest *abi.Manifest) ([]byte, error) {
 	if err := manifest.Validate(); err != nil {
 		return nil, err
 	}
-	m, err := parseModule(wasm)
+	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, refused("embed manifest", manifest.Name, err)
 	}
@@ -61,15 +62,15 @@ func EmbedManifest(wasm []byte, manifest *abi.Manifest) ([]byte, error) {
 	}
 	var out []byte
 	from := 0
-	for _, s := range m.sections {
-		if s.id == sectionCustom && s.name == abi.ManifestSection {
-			out = append(out, wasm[from:s.start]...)
-			from = s.stop
+	for _, s := range m.Sections {
+		if s.ID == wasm.SectionCustom && s.Name == abi.ManifestSection {
+			out = append(out, bin[from:s.Start]...)
+			from = s.Stop
 		}
 	}
-	name := append(appendU32(nil, uint32(len(abi.ManifestSection))), abi.ManifestSection...)
-	head := appendU32([]byte{sectionCustom}, uint32(len(name)+len(doc)))
-	return slices.Concat(out, wasm[from:], head, name, doc), nil
+	name := append(wasm.AppendU32(nil, uint32(len(abi.ManifestSection))), abi.ManifestSection...)
+	head := wasm.AppendU32([]byte{wasm.SectionCustom}, uint32(len(name)+len(doc)))
+	return slices.Concat(out, bin[from:], head, name, doc), nil
 }
 
 // encodeManifest writes JSON; maps are sorted by key.
@@ -94,9 +95,9 @@ func badManifest(message string) *abi.Error {
 // refused is the error of a module that is not loaded.
 func refused(op, plugin string, err error) *abi.Error {
 	e := &abi.Error{Code: abi.CodeRefused, Op: op, Plugin: plugin, Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
-	var form *errForm
+	var form *wasm.FormError
 	if errors.As(err, &form) {
-		e.Hint = form.hint
+		e.Hint = form.Hint
 	}
 	return e
 }

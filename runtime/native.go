@@ -3,14 +3,18 @@ package runtime
 import (
 	"context"
 	"fmt"
+	goruntime "runtime"
 	"strings"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 // engine runs the calls of one plugin. run makes a fresh instance, calls
@@ -29,13 +33,15 @@ var hostModules = map[string][]hostFunc{
 
 // native is this package's own engine: wazero, with host functions in Go.
 type native struct {
-	runtime wazero.Runtime
-	cache   wazero.CompilationCache
-	code    wazero.CompiledModule
-	config  wazero.ModuleConfig
-	wasi    bool
-	inits   []initCall
-	boot    *boot // nil where the module is not detached
+	runtime  wazero.Runtime
+	cache    wazero.CompilationCache
+	code     wazero.CompiledModule
+	config   wazero.ModuleConfig
+	wasi     bool
+	inits    []initCall
+	boot     *boot  // nil where the module is not detached
+	stack    uint32 // see prepared
+	elements int64  // of its tables, to begin with
 	// snapshot is the guest as it is before a call. Nil until there was one.
 	snapshot atomic.Pointer[snapshot]
 	fresh    atomic.Bool // there never is a snapshot: each call starts the guest
@@ -62,24 +68,25 @@ const (
 	elementOverhead  = 64 // of a table
 )
 
-// newNative compiles the bytes. cache may be nil.
-func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
+// newNative compiles a module. cache may be nil.
+func newNative(ctx context.Context, p *prepared, m *wasm.Module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
 	config := wazero.NewRuntimeConfig()
 	if interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
-	config = config.WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	config = config.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
 	n = &native{
 		runtime: wazero.NewRuntimeWithConfig(ctx, config),
-		cache:   cache, config: moduleConfig(), wasi: m.uses(wasiModule), inits: initCalls(m), boot: b,
+		cache:   cache, config: moduleConfig(), wasi: m.Uses(wasiModule), inits: initCalls(m), boot: p.boot, stack: p.stack,
 	}
 	n.overhead = instanceOverhead
-	for _, t := range m.tables {
-		n.overhead += int64(t.min) * elementOverhead
+	for _, t := range m.Tables {
+		n.elements += int64(t.Min)
 	}
+	n.overhead += n.elements * elementOverhead
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("engine: %v", r)
@@ -91,24 +98,29 @@ func newNative(ctx context.Context, wasm []byte, b *boot, m *module, interpreter
 	if err := n.link(ctx, m); err != nil {
 		return nil, fmt.Errorf("link: %w", err)
 	}
-	n.code, err = n.runtime.CompileModule(ctx, wasm)
+	n.code, err = n.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), p.bin)
 	return n, err
 }
 
-// link provides the modules that m imports from.
-func (n *native) link(ctx context.Context, m *module) error {
+// link provides the modules that m imports from, and what the meter calls.
+func (n *native) link(ctx context.Context, m *wasm.Module) error {
+	params, results := []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}
+	tick := n.runtime.NewHostModuleBuilder(meter.Module).NewFunctionBuilder().WithGoFunction(api.GoFunc(onTick), params, results)
+	if _, err := tick.Export(meter.Tick).Instantiate(ctx); err != nil {
+		return err
+	}
 	if n.wasi {
 		if _, err := wasi_snapshot_preview1.Instantiate(watchFiles(ctx), n.runtime); err != nil {
 			return err
 		}
 	}
 	for name, funcs := range hostModules {
-		if !m.uses(name) {
+		if !m.Uses(name) {
 			continue
 		}
 		b := n.runtime.NewHostModuleBuilder(name)
 		for _, f := range funcs {
-			params, results := f.sig.types()
+			params, results := engineTypes(f.sig)
 			b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, stack []uint64) {
 				c := callOf(ctx)
 				c.askedHost = true
@@ -125,9 +137,9 @@ func (n *native) link(ctx context.Context, m *module) error {
 // initCalls are the conventions of compilers, as Extism's SDK follows them: a
 // reactor's _initialize, C++'s constructors where there is none, and Haskell's
 // hs_init after either.
-func initCalls(m *module) []initCall {
+func initCalls(m *wasm.Module) []initCall {
 	var calls []initCall
-	has := func(name string, want signature) bool { sig, ok := m.export(name); return ok && sig == want }
+	has := func(name string, want wasm.Signature) bool { sig, ok := m.ExportedFunc(name); return ok && sig == want }
 	switch {
 	case has(initExport, "()"):
 		calls = append(calls, initCall{name: initExport})
@@ -212,8 +224,8 @@ func (n *native) close(ctx context.Context) error {
 	return err
 }
 
-// types are the value types a signature names.
-func (s signature) types() (params, results []api.ValueType) {
+// engineTypes are the value types that a signature names.
+func engineTypes(s wasm.Signature) (params, results []api.ValueType) {
 	in, out, _ := strings.Cut(string(s), "->")
 	return valueTypes(strings.Trim(in, "()")), valueTypes(out)
 }

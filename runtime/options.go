@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // Options are the settings of a [Runtime]. The zero value is safe and complete
@@ -92,6 +93,8 @@ const (
 const (
 	maxTimeout  = 24 * time.Hour
 	maxMemoryMB = 4096 // all a 32-bit guest can address
+	// maxStackBytes is below what the engine itself can have.
+	maxStackBytes = 256 << 20
 	// modelTimeoutMS is the default of a plugin that may call a model.
 	modelTimeoutMS = 300_000
 )
@@ -113,17 +116,19 @@ func orDefault[T int | int64](v, zero T) T {
 // effectiveLimits are the operator's limits, or the defaults, lowered by the
 // manifest.
 func effectiveLimits(op abi.Limits, m *abi.Manifest, g Grants) (abi.Limits, error) {
-	for name, v := range map[string]int{
-		"timeout_ms": op.TimeoutMS, "memory_mb": op.MemoryMB, "output_bytes": op.OutputBytes,
-		"log_bytes": op.LogBytes, "error_bytes": op.ErrorBytes, "host_calls": op.HostCalls,
-		"host_call_bytes": op.HostCallBytes, "http_requests": op.HTTPRequests, "http_bytes": op.HTTPBytes, "model_calls": op.ModelCalls,
-	} {
+	for name, v := range op.All() {
 		top := math.MaxInt32
 		switch name {
 		case "timeout_ms":
 			top = int(maxTimeout.Milliseconds())
 		case "memory_mb":
 			top = maxMemoryMB
+		case "stack_bytes":
+			top = maxStackBytes
+		case "table_elements":
+			top = wasm.MaxElements
+		case "module_bytes":
+			top = wasm.MaxBytes
 		}
 		if v < 0 || v > top {
 			return abi.Limits{}, &abi.Error{

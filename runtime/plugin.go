@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // Plugin is a loaded module. It is safe for concurrent use: every call runs in
@@ -23,7 +24,7 @@ type Plugin struct {
 	limits   abi.Limits
 	grants   Grants
 	config   abi.Config
-	module   *module
+	module   *wasm.Module
 	hooks    []abi.Hook
 	redact   *strings.Replacer
 	web      *egress.Client
@@ -108,7 +109,7 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 // with the input as it is, and returns the output as it is. A zero result is a
 // success, as is the end of _start by exit code 0.
 func (p *Plugin) CallRaw(ctx context.Context, export string, input []byte) ([]byte, abi.CallStats, error) {
-	if sig, ok := p.module.export(export); !ok || sig != hookSignature && sig != "()" {
+	if sig, ok := p.module.ExportedFunc(export); !ok || sig != hookSignature && sig != "()" {
 		message := fmt.Sprintf("no export %q", export)
 		if ok {
 			message = fmt.Sprintf("export %q is %s: only %s and () can be called", export, sig, hookSignature)
@@ -120,9 +121,9 @@ func (p *Plugin) CallRaw(ctx context.Context, export string, input []byte) ([]by
 
 func (p *Plugin) callable() string {
 	var names []string
-	for _, e := range p.module.exports {
-		if sig, ok := p.module.export(e.name); ok && (sig == hookSignature || sig == "()") && len(names) < maxListed {
-			names = append(names, shorten(e.name, 80))
+	for _, e := range p.module.Exports {
+		if sig, ok := p.module.ExportedFunc(e.Name); ok && (sig == hookSignature || sig == "()") && len(names) < maxListed {
+			names = append(names, shorten(e.Name, 80))
 		}
 	}
 	if names == nil {
@@ -189,8 +190,8 @@ func (p *Plugin) runEngine(ctx context.Context, c *call) (result uint32, err err
 // fits refuses an input that the guest has no room for.
 func (c *call) fits() error {
 	room := c.memory.limit
-	if m := c.plugin.module; len(m.memories) == 1 && m.memories[0].hasMax && !m.uses(abi.ExtismModule) {
-		room = min(room, int64(m.memories[0].max)*pageBytes)
+	if m := c.plugin.module; len(m.Memories) == 1 && m.Memories[0].HasMax && !m.Uses(abi.ExtismModule) {
+		room = min(room, int64(m.Memories[0].Max)*pageBytes)
 	}
 	if n := len(c.input); int64(n) > room || n > maxInput {
 		return c.with(c.error(abi.CodeInputLimit, inputMessage(n, int(room>>20))), memoryHint, nil)

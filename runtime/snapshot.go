@@ -19,6 +19,7 @@ type snapshot struct {
 	random  rand.ChaCha8
 	clock   guestClock
 	budget  budget
+	gauge   gauge
 	logs    logSink
 	parts   [2][]byte // of lines that have not ended, on stdout and stderr
 }
@@ -32,7 +33,8 @@ func (n *native) capture(c *call) *snapshot {
 		return nil
 	}
 	i := c.inst
-	s := &snapshot{budget: c.memory, logs: c.logs}
+	s := &snapshot{budget: c.memory, logs: c.logs, gauge: c.gauge}
+	s.gauge.used, s.gauge.handed = c.burnt(), 0
 	s.logs.lines = slices.Clone(c.logs.lines)
 	s.parts = [2][]byte{slices.Clone(c.stdout.part), slices.Clone(c.stderr.part)}
 	for _, name := range n.boot.globals {
@@ -92,6 +94,7 @@ func (s *snapshot) replay(c *call) {
 	if len(s.logs.lines) > 0 {
 		c.logs.lines = slices.Clone(s.logs.lines)
 	}
+	c.gauge = s.gauge
 	c.logs.left, c.logs.dropped = s.logs.left, s.logs.dropped
 	c.stdout.part, c.stderr.part = slices.Clone(s.parts[0]), slices.Clone(s.parts[1])
 }

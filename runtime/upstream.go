@@ -20,12 +20,12 @@ import (
 type upstream struct{ code *extism.CompiledPlugin }
 
 // compileExtism is compile for the engine of upstream.
-func (r *Runtime) compileExtism(ctx context.Context, wasm []byte, p *Plugin, anyExport bool) (engine, error) {
+func (r *Runtime) compileExtism(ctx context.Context, bin []byte, p *Plugin, anyExport bool) (engine, error) {
 	if err := r.linker.vet(p.module, p.limits, anyExport); err != nil {
 		return nil, err
 	}
 	manifest := extism.Manifest{
-		Wasm:    []extism.Wasm{extism.WasmData{Data: rewrite(wasm, p.module), Name: "main"}},
+		Wasm:    []extism.Wasm{extism.WasmData{Data: bin, Name: "main"}},
 		Config:  make(map[string]string, len(p.config)),
 		Timeout: uint64(p.limits.TimeoutMS),
 	}
@@ -34,7 +34,7 @@ func (r *Runtime) compileExtism(ctx context.Context, wasm []byte, p *Plugin, any
 	}
 	var funcs []extism.HostFunction
 	for _, f := range bulkFuncs {
-		params, results := f.sig.types()
+		params, results := engineTypes(f.sig)
 		h := extism.NewHostFunctionWithStack(f.name, func(ctx context.Context, _ *extism.CurrentPlugin, stack []uint64) {
 			f.fn(ctx, callOf(ctx), stack)
 		}, params, results)
@@ -43,7 +43,7 @@ func (r *Runtime) compileExtism(ctx context.Context, wasm []byte, p *Plugin, any
 	}
 	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true, RuntimeConfig: wazero.NewRuntimeConfig()}, funcs)
 	if err != nil {
-		return nil, &errForm{"the engine refuses it: " + shorten(err.Error(), 500), "try --engine native"}
+		return nil, refusal("the engine refuses it: "+shorten(err.Error(), 500), "try --engine native")
 	}
 	return &upstream{code}, nil
 }

@@ -6,28 +6,31 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 const (
-	hookSignature signature = "()->i32"
-	// maxTableElements bounds all tables of a module together. An element
-	// costs the host eight bytes.
-	maxTableElements = 1_000_000
-	pageBytes        = 1 << 16
-	wasiModule       = "wasi_snapshot_preview1"
+	hookSignature wasm.Signature = "()->i32"
+	pageBytes                    = 1 << 16
+	wasiModule                   = "wasi_snapshot_preview1"
 )
 
+// refusal says why a module is not taken, and what can be done.
+func refusal(message, hint string) *wasm.FormError {
+	return &wasm.FormError{Message: message, Hint: hint}
+}
+
 // linker knows the imports a module may have: module, name, signature.
-type linker map[string]map[string]signature
+type linker map[string]map[string]wasm.Signature
 
 // vet refuses a module that must not be compiled. It reads the parsed module
 // alone, before the engine sees a byte.
-func (l linker) vet(m *module, limits abi.Limits, anyExport bool) error {
+func (l linker) vet(m *wasm.Module, limits abi.Limits, anyExport bool) error {
 	for _, check := range []func() error{
 		func() error { return l.checkImports(m) },
 		func() error { return checkExports(m, anyExport) },
 		func() error { return checkMemory(m, limits) },
-		func() error { return checkTables(m) },
+		func() error { return checkTables(m, limits) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -39,9 +42,9 @@ func (l linker) vet(m *module, limits abi.Limits, anyExport bool) error {
 // maxListed is how many faults an error lists.
 const maxListed = 10
 
-func (l linker) checkImports(m *module) error {
+func (l linker) checkImports(m *wasm.Module) error {
 	var faults []string
-	for _, imp := range m.imports {
+	for _, imp := range m.Imports {
 		if fault := l.checkImport(m, imp); fault != "" && !slices.Contains(faults, fault) {
 			faults = append(faults, fault)
 		}
@@ -53,49 +56,40 @@ func (l linker) checkImports(m *module) error {
 	if n := len(faults) - maxListed; n > 0 {
 		faults, more = faults[:maxListed], fmt.Sprintf(", and %d more", n)
 	}
-	return &errForm{
-		"imports the host does not have: " + strings.Join(faults, ", ") + more,
-		"a plugin may import " + abi.ImportModule + ", " + abi.ExtismModule + " and " + wasiModule,
-	}
+	return refusal("imports the host does not have: "+strings.Join(faults, ", ")+more, "a plugin may import "+abi.ImportModule+", "+abi.ExtismModule+" and "+wasiModule)
 }
 
-func (l linker) checkImport(m *module, imp importEntry) string {
-	full := shorten(imp.module, 80) + "." + shorten(imp.name, 80)
-	want, known := l[imp.module][imp.name]
+func (l linker) checkImport(m *wasm.Module, imp wasm.Import) string {
+	full := shorten(imp.Module, 80) + "." + shorten(imp.Name, 80)
+	want, known := l[imp.Module][imp.Name]
 	switch {
-	case imp.kind != kindFunc:
-		return full + " (a " + kindNames[imp.kind] + ")"
+	case imp.Kind != wasm.KindFunc:
+		return full + " (a " + kindNames[imp.Kind] + ")"
 	case !known:
 		return full
 	}
-	if got, ok := m.signature(imp.typ); !ok || got != want {
+	if got, ok := m.Signature(imp.Type); !ok || got != want {
 		return fmt.Sprintf("%s as %s (it is %s)", full, shorten(string(got), 80), want)
 	}
 	return ""
 }
 
-func checkExports(m *module, anyExport bool) error {
-	seen := make(map[string]bool, len(m.exports))
-	for _, e := range m.exports {
-		if seen[e.name] {
-			return &errForm{fmt.Sprintf("two exports named %q", shorten(e.name, 80)), "build the plugin again"}
+func checkExports(m *wasm.Module, anyExport bool) error {
+	seen := make(map[string]bool, len(m.Exports))
+	for _, e := range m.Exports {
+		if seen[e.Name] {
+			return refusal(fmt.Sprintf("two exports named %q", shorten(e.Name, 80)), "build the plugin again")
 		}
-		seen[e.name] = true
+		seen[e.Name] = true
 	}
-	hooks := m.hooks()
+	hooks := hooksOf(m)
 	for _, h := range hooks {
-		if sig, ok := m.export(string(h)); !ok || sig != hookSignature {
-			return &errForm{
-				fmt.Sprintf("export %s: it is %s, a hook is a function %s", h, orNone(string(sig)), hookSignature),
-				"a hook takes nothing and returns an i32: 0, or nonzero for a failure",
-			}
+		if sig, ok := m.ExportedFunc(string(h)); !ok || sig != hookSignature {
+			return refusal(fmt.Sprintf("export %s: it is %s, a hook is a function %s", h, orNone(string(sig)), hookSignature), "a hook takes nothing and returns an i32: 0, or nonzero for a failure")
 		}
 	}
 	if len(hooks) == 0 && !anyExport {
-		return &errForm{
-			"it exports no hook (" + joinHooks(abi.Hooks) + ")",
-			"export a function " + string(hookSignature) + " named for a hook; build Go plugins with -buildmode=c-shared",
-		}
+		return refusal("it exports no hook ("+joinHooks(abi.Hooks)+")", "export a function "+string(hookSignature)+" named for a hook; build Go plugins with -buildmode=c-shared")
 	}
 	return nil
 }
@@ -107,29 +101,26 @@ func orNone(sig string) string {
 	return shorten(sig, 80)
 }
 
-func checkMemory(m *module, limits abi.Limits) error {
-	if len(m.memories) > 1 {
-		return &errForm{fmt.Sprintf("%d memories, 1 allowed", len(m.memories)), "build without the multi-memory proposal"}
+func checkMemory(m *wasm.Module, limits abi.Limits) error {
+	if len(m.Memories) > 1 {
+		return refusal(fmt.Sprintf("%d memories, 1 allowed", len(m.Memories)), "build without the multi-memory proposal")
 	}
 	limit := int64(limits.MemoryMB) << 20
-	for _, mem := range m.memories {
-		if need := int64(mem.min) * pageBytes; need > limit {
-			return &errForm{
-				fmt.Sprintf("it starts with %d MiB of memory, %d MiB allowed", need>>20, limits.MemoryMB),
-				"raise its memory limit (--memory-mb), or link it with less initial memory",
-			}
+	for _, mem := range m.Memories {
+		if need := int64(mem.Min) * pageBytes; need > limit {
+			return refusal(fmt.Sprintf("it starts with %d MiB of memory, %d MiB allowed", need>>20, limits.MemoryMB), "raise its memory limit (--memory-mb), or link it with less initial memory")
 		}
 	}
 	return nil
 }
 
-func checkTables(m *module) error {
+func checkTables(m *wasm.Module, limits abi.Limits) error {
 	var elements uint64
-	for _, t := range m.tables {
-		elements += uint64(t.min)
+	for _, t := range m.Tables {
+		elements += uint64(t.Min)
 	}
-	if elements > maxTableElements {
-		return &errForm{fmt.Sprintf("tables of %d elements, %d allowed", elements, maxTableElements), "a plugin needs a table element for each function it calls indirectly"}
+	if elements > uint64(limits.TableElements) {
+		return refusal(fmt.Sprintf("tables of %d elements, %d allowed", elements, limits.TableElements), tableHint)
 	}
 	return nil
 }
@@ -162,4 +153,17 @@ func joinNames[T ~string](list []T) string {
 		s[i] = string(v)
 	}
 	return strings.Join(s, ", ")
+}
+
+var kindNames = [...]string{"function", "table", "memory", "global"}
+
+// hooksOf are the hooks a module exports, whatever they are.
+func hooksOf(m *wasm.Module) []abi.Hook {
+	var hooks []abi.Hook
+	for _, h := range abi.Hooks {
+		if _, ok := m.Export(string(h)); ok {
+			hooks = append(hooks, h)
+		}
+	}
+	return hooks
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // What a guest sees of the world is the same in every call: no files, no
@@ -109,7 +111,7 @@ func watchFiles(ctx context.Context) context.Context {
 func newLinker(ctx context.Context) (linker, error) {
 	l := linker{}
 	for module, funcs := range hostModules {
-		l[module] = make(map[string]signature, len(funcs))
+		l[module] = make(map[string]wasm.Signature, len(funcs))
 		for _, f := range funcs {
 			l[module][f.name] = f.sig
 		}
@@ -122,19 +124,19 @@ func newLinker(ctx context.Context) (linker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wasi: %w", err)
 	}
-	l[wasiModule] = make(map[string]signature)
+	l[wasiModule] = make(map[string]wasm.Signature)
 	for name, f := range wasi.ExportedFunctions() {
 		l[wasiModule][name] = signatureText(f.ParamTypes(), f.ResultTypes())
 	}
 	return l, nil
 }
 
-func signatureText(params, results []api.ValueType) signature {
+func signatureText(params, results []api.ValueType) wasm.Signature {
 	s := "(" + typeList(params) + ")"
 	if len(results) > 0 {
 		s += "->" + typeList(results)
 	}
-	return signature(s)
+	return wasm.Signature(s)
 }
 
 func typeList(types []api.ValueType) string {

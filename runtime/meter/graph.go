@@ -12,6 +12,7 @@ type graph struct {
 	// takes longest, and which that is.
 	compile, longest float64
 	worst            uint32
+	segments         bool // see Info
 }
 
 // node is what is known of a function.
@@ -69,6 +70,12 @@ func (g *graph) walk(visit func(index uint32) error) error {
 	return nil
 }
 
+// segmented are the operations that Info.Segments is about.
+var segmented = map[uint32]bool{
+	wasm.MiscMemoryInit: true, wasm.MiscDataDrop: true, wasm.MiscTableInit: true, wasm.MiscElemDrop: true,
+	wasm.MiscTableCopy: true, wasm.MiscTableGrow: true, wasm.MiscTableFill: true,
+}
+
 // scan finds the calls of all functions, and which of them can be called
 // through tables.
 func (g *graph) scan(f *flow) error {
@@ -87,6 +94,8 @@ func (g *graph) scan(f *flow) error {
 				n.calls = append(n.calls, in.A-g.view.imported)
 			case in.Op == wasm.OpRefFunc:
 				taken[in.A] = true
+			case in.Op == wasm.OpTableSet, in.Op == wasm.OpMisc && segmented[in.Sub]:
+				g.segments = true
 			}
 		}
 	}

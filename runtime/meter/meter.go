@@ -36,6 +36,9 @@ type Info struct {
 	// Stack is the most that a call of a function from outside takes of the
 	// stack before anything counts, in bytes.
 	Stack uint32
+	// Segments: the code looks at segments after they were applied, or changes
+	// a table. What an instance is then is more than its memory and globals.
+	Segments bool
 	// Checkpoints is how many were put into the code.
 	Checkpoints int
 }
@@ -62,7 +65,7 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 		return nil, nil, refused(err)
 	}
 	w := newWriter(v, g)
-	info := &Info{Stack: g.deepest()}
+	info := &Info{Stack: g.deepest(), Segments: g.segments}
 	for i := range g.funcs {
 		for k := range g.funcs[i].edits {
 			switch g.funcs[i].edits[k].kind {
