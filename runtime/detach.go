@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,6 +27,7 @@ const (
 	reservedPrefix = "kagewasm."
 	reservedStart  = reservedPrefix + "start"
 	reservedGlobal = reservedPrefix + "global."
+	maxReserved    = 32 // bytes of an export with such a name
 )
 
 // checkReserved refuses a module with exports that look like the host's.
@@ -59,7 +59,7 @@ func detach(wasm []byte) ([]byte, *boot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := slices.Clone(wasm[:headerBytes])
+	out := append(make([]byte, 0, len(wasm)+len(added)*maxReserved), wasm[:headerBytes]...)
 	exports := false
 	for _, s := range sections {
 		switch s.id {
