@@ -75,6 +75,7 @@ func perCall(b *testing.B, before, call func()) float64 {
 // BenchmarkInstance is what it takes to have an instance of a guest in Go: to
 // start it, or to restore it in either way; and with a call of a small input.
 func BenchmarkInstance(b *testing.B) {
+	input := sessionInput(b)
 	p := load(b, newRuntime(b, runtime.Options{Counter: bytesCounter{}}), guest(b, "keeper"), runtime.PluginOptions{})
 	for _, way := range []string{"copied", "mapped"} {
 		x, err := runtime.InstancesOf(p, way == "mapped")
@@ -95,8 +96,8 @@ func BenchmarkInstance(b *testing.B) {
 		if way == "copied" {
 			run("started", x.Start)
 		}
-		run(way, func() error { return x.Restore(nil) })
-		run(way+"-and-called", func() error { return x.Restore(keeperInput) })
+		run(way, func() error { _, err := x.Restore(nil); return err })
+		run(way+"-and-called", func() error { _, err := x.Restore(input); return err })
 	}
 }
 
@@ -106,7 +107,7 @@ func BenchmarkCallers(b *testing.B) {
 	for _, guestName := range []string{"echo", "keeper"} {
 		wasm, input := wasmtest.Echo(pre), bytes.Repeat([]byte("x"), 1<<10)
 		if guestName == "keeper" {
-			wasm, input = guest(b, guestName), keeperInput
+			wasm, input = guest(b, guestName), sessionInput(b)
 		}
 		one := 0.0
 		for _, callers := range []int{1, 4} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +30,7 @@ const (
 	reservedPrefix = meter.Prefix
 	reservedStart  = reservedPrefix + "start"
 	reservedGlobal = reservedPrefix + "global."
+	maxReserved    = 32 // bytes of an export with such a name
 )
 
 // checkReserved refuses a module with exports that look like the host's.
@@ -62,7 +62,7 @@ func detach(bin []byte) ([]byte, *boot, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := slices.Clone(bin[:wasm.HeaderBytes])
+	out := append(make([]byte, 0, len(bin)+len(added)*maxReserved), bin[:wasm.HeaderBytes]...)
 	exports := false
 	for _, s := range m.Sections {
 		switch s.ID {

@@ -66,19 +66,19 @@ func (x *Instances) Start() error {
 }
 
 // Restore restores a guest, runs a hook where there is an input, and ends it.
-func (x *Instances) Restore(input []byte) error {
+func (x *Instances) Restore(input []byte) ([]byte, error) {
 	i, err := x.native.restore(x.snap)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer i.close()
-	if input != nil {
-		c := newCall(x.plugin, "pre_compact", input)
-		i.bind(c)
-		_, err = i.call(context.WithValue(context.Background(), callKey{}, c), "pre_compact")
-		return err
+	if input == nil {
+		return nil, nil
 	}
-	return nil
+	c := newCall(x.plugin, "pre_compact", input)
+	i.bind(c)
+	_, err = i.call(context.WithValue(context.Background(), callKey{}, c), "pre_compact")
+	return c.result(), err
 }
 
 // Close gives back the state.

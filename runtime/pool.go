@@ -1,7 +1,7 @@
 package runtime
 
 import (
-	"sync"
+	"slices"
 	"time"
 )
 
@@ -33,35 +33,13 @@ type pool struct {
 	wanted    bool        // a call ended, and the idle ones are not complete again
 	export    string      // what the last call called
 	taken     bool        // an instance, since the timer began
-	timer     *time.Timer // of idleTime; nil while nothing is idle
+	timer     *time.Timer // of idleTime; nil while it does not run
 	refilling chan struct{}
 	closed    bool
 }
 
 // idleTime is how long instances wait for a call before they are given up.
 const idleTime = time.Minute
-
-// reserve is the idle instances of all plugins of a runtime.
-type reserve struct {
-	mu    sync.Mutex
-	limit int64 // of bytes
-	bytes int64
-	made  uint64 // instances so far
-	pools map[*pool]bool
-}
-
-func newReserve(limit int64) *reserve {
-	return &reserve{limit: limit, pools: make(map[*pool]bool)}
-}
-
-// newPool makes a pool of at most size instances.
-func (r *reserve) newPool(size int, make func(export string) (*instance, error)) *pool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p := &pool{reserve: r, size: size, make: make}
-	r.pools[p] = true
-	return p
-}
 
 // take returns an instance to call the export in, or nil.
 func (p *pool) take(export string) *instance {
@@ -118,8 +96,8 @@ func (p *pool) close() {
 	}
 }
 
-// wake starts the refiller where there is none and there is something to do. The
-// mutex is held.
+// wake starts the refiller where there is none and there is something to do.
+// The mutex is held.
 func (p *pool) wake() {
 	if p.refilling == nil && (p.missing() || len(p.used) > 0) {
 		p.refilling = make(chan struct{})
@@ -130,8 +108,8 @@ func (p *pool) wake() {
 // missing reports whether an instance is to be made. The mutex is held.
 func (p *pool) missing() bool { return p.wanted && !p.closed && len(p.idle) < p.size }
 
-// refill is the refiller: it makes what is missing and closes what is used, until
-// there is neither.
+// refill is the refiller: it makes what is missing and closes what is used,
+// until there is neither.
 func (p *pool) refill(done chan struct{}) {
 	defer close(done)
 	for {
@@ -177,26 +155,10 @@ func (p *pool) add(export string) {
 	p.reserve.shrink()
 }
 
-// shrink takes the oldest instances away while there are too many. The mutex
-// is held.
-func (r *reserve) shrink() {
-	for r.bytes > r.limit {
-		var oldest *pool
-		for p := range r.pools {
-			if len(p.idle) > 0 && (oldest == nil || p.idle[0].made < oldest.idle[0].made) {
-				oldest = p
-			}
-		}
-		oldest.used = append(oldest.used, oldest.remove(0))
-		oldest.wanted = false // or two pools could take from each other for ever
-		oldest.wake()
-	}
-}
-
 // remove takes an instance out of the idle ones. The mutex is held.
 func (p *pool) remove(at int) *instance {
 	i := p.idle[at]
-	p.idle = append(p.idle[:at], p.idle[at+1:]...)
+	p.idle = slices.Delete(p.idle, at, at+1)
 	p.reserve.bytes -= i.size
 	return i
 }

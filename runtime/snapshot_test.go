@@ -3,6 +3,8 @@ package runtime_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -47,15 +49,36 @@ func busyStart() []byte {
 	})
 }
 
-var keeperInput = []byte(`{"abi":1,"hook":"pre_compact","session":{"id":"s"},"trigger":{"reason":"manual"},"budget":{"target_tokens":100},"config":{},
-	"messages":[{"id":"m1","role":"user","content":"remember: always use tabs"},{"id":"m2","role":"assistant","content":"I decided to use tabs."}]}`)
+// sessionInput is a session over its budget, with something to keep and to
+// note, in a dry run.
+func sessionInput(tb testing.TB) []byte {
+	in := &abi.Input{ABI: abi.Version, Hook: abi.HookPreCompact, Budget: abi.Budget{TargetTokens: 400, SummaryTokens: 200}}
+	in.Trigger.DryRun = true
+	add := func(role abi.Role, text string) {
+		n := len(in.Messages)
+		in.Messages = append(in.Messages, abi.InputMessage{
+			Message: abi.Message{ID: fmt.Sprintf("m%d", n), Role: role, Content: abi.Text(text)},
+			Tokens:  len(text)/4 + 4, Pinned: n == 0, Unit: n,
+		})
+	}
+	add(abi.RoleUser, "Make the parser faster.")
+	for n := range 20 {
+		add(abi.RoleAssistant, fmt.Sprintf("I read file %d. We decided to use tabs in parser %d because the old code does. %s", n, n, strings.Repeat("It goes on. ", 20)))
+		add(abi.RoleUser, fmt.Sprintf("I prefer short names in package %d. Always run the tests first.", n))
+	}
+	doc, err := json.Marshal(in)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return doc
+}
 
 // A call cannot tell how its instance came to be: started as any engine does,
 // started by the host, restored, or out of the pool. Output, logs and peak
 // memory are the same.
 func TestRestored(t *testing.T) {
 	ctx := context.Background()
-	input := keeperInput
+	input := sessionInput(t)
 	for name, wasm := range map[string][]byte{
 		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre), "data": wasmtest.Answer(pre, `{"inject":"x"}`),
 		"no memory": build(withHook), "a log": wasmtest.Log(pre, "line"), "host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
@@ -71,8 +94,8 @@ func TestRestored(t *testing.T) {
 			}
 			p := load(t, r, wasm, o)
 			want := answerOf(ctx, attached, input)
-			if strings.HasSuffix(name, "in Go") && want.err != "" {
-				t.Fatal(want.err)
+			if strings.HasSuffix(name, "in Go") && (want.err != "" || len(want.stats.HostCalls) == 0 && want.out == "") {
+				t.Fatalf("it does nothing: %+v", want)
 			}
 			if name == "all its state" && (len(want.out) != 128 || len(want.stats.Logs) != 2) {
 				t.Fatalf("%+v", want)
@@ -115,6 +138,24 @@ func await(t *testing.T, what string, done func() bool) {
 	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// Memory is restored by copying and by mapping, whichever the host chose.
+func TestImages(t *testing.T) {
+	p := load(t, newRuntime(t, runtime.Options{Counter: bytesCounter{}}), guest(t, "keeper"), runtime.PluginOptions{})
+	want := answerOf(context.Background(), p, sessionInput(t)).out
+	for _, mapped := range []bool{false, true} {
+		x, err := runtime.InstancesOf(p, mapped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		for range 3 {
+			if out, err := x.Restore(sessionInput(t)); err != nil || string(out) != want || want == "" {
+				t.Errorf("mapped %v: %q, %v, want %q", mapped, out, err, want)
+			}
 		}
 	}
 }
