@@ -62,11 +62,11 @@ func TestLimitsNeverRaise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(label string, low int) abi.Limits {
 			n := rapid.IntRange(low, 1000)
-			return abi.Limits{
-				TimeoutMS: n.Draw(t, label), MemoryMB: n.Draw(t, label), OutputBytes: n.Draw(t, label), LogBytes: n.Draw(t, label),
-				ErrorBytes: n.Draw(t, label), HostCalls: n.Draw(t, label),
-				HostCallBytes: n.Draw(t, label), HTTPRequests: n.Draw(t, label), HTTPBytes: n.Draw(t, label), ModelCalls: n.Draw(t, label), Fuel: int64(n.Draw(t, label)),
+			var l abi.Limits
+			for i := range reflect.TypeFor[abi.Limits]().NumField() {
+				reflect.ValueOf(&l).Elem().Field(i).SetInt(int64(n.Draw(t, label)))
 			}
+			return l
 		}
 		host, wish := draw("host", 1), draw("wish", -10)
 		got := reflect.ValueOf(host.Lower(wish))

@@ -9,7 +9,6 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 const (
@@ -29,19 +28,19 @@ const (
 func (c *call) failure(caller, ctx context.Context, err error) *abi.Error {
 	var exit *sys.ExitError
 	exited := errors.As(err, &exit)
-	text, trapped := trapText(err)
+	text, trapped := c.trapText(err)
 	switch {
 	case c.cause != nil:
-		c.cause.Message += where(err)
+		c.cause.Message += c.where(err)
 		return c.cause
 	case ctx.Err() != nil && !trapped:
 		e := c.stopped(caller)
-		e.Message += where(err)
+		e.Message += c.where(err)
 		return e
 	case c.overOutput:
 		return c.tooLong()
 	case c.gauge.refused && (exited || trapped || err == errStopped):
-		return c.with(c.error(abi.CodeMemory, fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.limits.TableElements, c.plain(exit, text))), tableHint, nil)
+		return c.outOfTables(c.plain(exit, text))
 	case c.memory.denied && (exited || trapped || err == errStopped):
 		return c.outOfMemory(c.plain(exit, text))
 	case exited:
@@ -74,6 +73,10 @@ func (c *call) outOfMemory(after string) *abi.Error {
 	return c.with(c.error(abi.CodeMemory, fmt.Sprintf("it wanted more than %d MiB of memory, then: %s", c.limits.MemoryMB, after)), memoryHint, nil)
 }
 
+func (c *call) outOfTables(after string) *abi.Error {
+	return c.with(c.error(abi.CodeMemory, fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.limits.TableElements, after)), tableHint, nil)
+}
+
 // refusedItself is the failure of a hook that returned nonzero.
 func (c *call) refusedItself(code uint32) *abi.Error {
 	text := c.errorText
@@ -83,6 +86,8 @@ func (c *call) refusedItself(code uint32) *abi.Error {
 	switch {
 	case c.overOutput:
 		return c.tooLong()
+	case c.gauge.refused:
+		return c.outOfTables(text)
 	case c.memory.denied:
 		return c.outOfMemory(text)
 	}
@@ -99,58 +104,4 @@ func (c *call) plain(exit *sys.ExitError, text string) string {
 		return fmt.Sprintf("exit code %d", exit.ExitCode())
 	}
 	return text
-}
-
-const (
-	enginePrefix = "wasm error: "
-	engineStack  = "\nwasm stack trace:\n"
-	maxFrames    = 8
-	maxFrame     = 120
-)
-
-// trapText recognizes an error of the engine as a trap of the guest, and
-// returns what it was and where: "unreachable in f, called by g". The engine's
-// own type for it is internal, so this reads the text; host functions never
-// panic with such a text.
-func trapText(err error) (string, bool) {
-	for ; err != nil; err = errors.Unwrap(err) {
-		text := err.Error()
-		if text == "stack overflow" { // the compiler's engine unwinds nothing here
-			return text, true
-		}
-		if rest, ok := strings.CutPrefix(text, enginePrefix); ok {
-			what, trace, _ := strings.Cut(rest, engineStack)
-			return what + frames(trace), true
-		}
-	}
-	return "", false
-}
-
-// where says in which functions the host stopped a guest, where that is known.
-func where(err error) string {
-	if err == nil {
-		return ""
-	}
-	_, trace, _ := strings.Cut(err.Error(), engineStack)
-	return frames(trace)
-}
-
-// frames lists the functions of a stack trace, innermost first.
-func frames(trace string) string {
-	var names []string
-	for line := range strings.SplitSeq(trace, "\n") {
-		name, _, ok := strings.Cut(strings.TrimSpace(line), "(")
-		if name = strings.TrimPrefix(name, "."); !ok || name == "" || strings.HasPrefix(name, meter.Prefix) || strings.HasPrefix(name, meter.Module) {
-			continue
-		}
-		if len(names) == maxFrames {
-			names = append(names, "...")
-			break
-		}
-		names = append(names, shorten(name, maxFrame))
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " in " + strings.Join(names, ", called by ")
 }
