@@ -62,7 +62,7 @@ func showInfo(p printer, i runtime.Info) {
 		}
 		p.field("memory", "from %s to %s", bytesOf(i.Memory.MinBytes), most)
 	}
-	p.field("limits", "%d ms, %d MiB, %s out, %s log", i.Limits.TimeoutMS, i.Limits.MemoryMB, bytesOf(i.Limits.OutputBytes), bytesOf(i.Limits.LogBytes))
+	showLimits(p, i.Limits)
 	for _, c := range i.Capabilities {
 		if !c.Asked {
 			continue // granted to whoever asks
@@ -83,6 +83,15 @@ func showInfo(p printer, i runtime.Info) {
 	}
 	p.field("imports", "%s", strings.Join(i.Imports, "\n              "))
 	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
+}
+
+func showLimits(p printer, l abi.Limits) {
+	fuel := "no bound on fuel"
+	if l.Fuel > 0 {
+		fuel = number(l.Fuel) + " fuel"
+	}
+	p.field("limits", "%s ms, %s, %d MiB memory, %s stack, %s table elements", number(int64(l.TimeoutMS)), fuel, l.MemoryMB, bytesOf(l.StackBytes), number(int64(l.TableElements)))
+	p.field("", "%s out, %s log, %s error text, %s host calls of %s", bytesOf(l.OutputBytes), bytesOf(l.LogBytes), bytesOf(l.ErrorBytes), number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
 }
 
 func capabilityLine(p printer, c runtime.CapabilityInfo) string {

@@ -150,9 +150,7 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	p.field("time", "%s", callTimes(r.MS, r.CallStats.MS))
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
 	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
-	if r.CallStats.Fuel > 0 {
-		p.field("fuel", "%s", number(r.CallStats.Fuel))
-	}
+	r.showCode(p)
 	for _, op := range sortedOps(r.CallStats.HostCalls) {
 		p.field("host call", "%s × %d", op, r.CallStats.HostCalls[op])
 	}
@@ -171,10 +169,30 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	for _, l := range r.CallStats.Logs {
 		p.field("log "+string(l.Level), "%s", abi.Defuse(l.Message))
 	}
+	if n := r.CallStats.LogBytes; n > 0 {
+		p.field("log", "%s of %s", bytesOf(n), bytesOf(r.Limits.LogBytes))
+	}
 	if r.CallStats.LogsDropped > 0 {
 		p.field("log", "%d lines dropped: over the limit", r.CallStats.LogsDropped)
 	}
 	return err
+}
+
+// showCode shows what the guest's code used, where the engine counts it.
+func (r *runReport) showCode(p printer) {
+	s := &r.CallStats
+	if s.Fuel == 0 {
+		return
+	}
+	allowed := ""
+	if r.Limits.Fuel > 0 {
+		allowed = " of " + number(r.Limits.Fuel)
+	}
+	p.field("fuel", "%s%s", number(s.Fuel), allowed)
+	p.field("stack", "%s of %s", bytesOf(s.StackBytes), bytesOf(r.Limits.StackBytes))
+	if s.TableElements > 0 {
+		p.field("tables", "%s elements of %s", number(s.TableElements), number(int64(r.Limits.TableElements)))
+	}
 }
 
 func callTimes(ms []float64, last float64) string {
