@@ -3,10 +3,10 @@ package runtime
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -18,12 +18,18 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
 // diskCache keeps compiled modules, each in a folder of its own under the
 // digest of the module. A sum of what is in it lies beside: the engine checks
 // only part of what it reads, and runs it as machine code. What does not match
 // its sum is compiled anew.
+//
+// The engine finds compiled code by the bytes of a module, which it decodes and
+// validates first: that takes longer than loading the code. So the code is kept
+// under the name of the hollow module, which has the same shape and no code of
+// its own; a function in it says which of the two the engine runs.
 type diskCache struct {
 	dir   string
 	mu    sync.Mutex
@@ -31,7 +37,7 @@ type diskCache struct {
 }
 
 // rewriteVersion changes whenever prepare gives other bytes for a module.
-const rewriteVersion = "3"
+const rewriteVersion = "4"
 
 // The files of an entry, beside the engine's own.
 const (
@@ -66,29 +72,93 @@ func (d *diskCache) compile(ctx context.Context, bin []byte, m *wasm.Module, dig
 	if err == nil && bytes.Equal(sum, sumOf(entry)) {
 		p = readPrepared(entry, m)
 	}
-	sealed := p != nil
-	if !sealed {
-		if p, err = prepare(bin, m); err != nil {
-			return nil, err
-		}
-		if err := os.RemoveAll(entry); err != nil {
-			return nil, err
+	if p != nil {
+		if n, err := d.open(ctx, entry, p, m); err == nil {
+			return n, nil
 		}
 	}
+	if err := os.RemoveAll(entry); err != nil {
+		return nil, err
+	}
+	if p, err = prepare(bin, m); err != nil {
+		return nil, err
+	}
+	n, err := d.open(ctx, entry, p, m)
+	if err != nil {
+		_ = os.RemoveAll(entry) // of a module that does not compile
+		return nil, err
+	}
+	if d.hollow(ctx, entry, p, m) == nil && p.write(entry) == nil {
+		// Not sealed is not used: the next load compiles again.
+		_ = writeAtomic(filepath.Join(entry, sumFile), sumOf(entry))
+	}
+	return n, nil
+}
+
+// open makes an engine of what is prepared, with the code in the entry if it is
+// there.
+func (d *diskCache) open(ctx context.Context, entry string, p *prepared, m *wasm.Module) (*native, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(entry)
 	if err != nil {
 		return nil, err
 	}
 	n, err := newNative(ctx, p, m, false, cache)
+	if err == nil && p.boot != nil && !n.whole() {
+		_ = n.close(ctx)
+		err = errors.New("the engine has not taken the compiled code")
+	}
+	return n, err
+}
+
+// hollow makes the entry's code that of the hollow module, where the engine can
+// tell the two apart without running the guest.
+func (d *diskCache) hollow(ctx context.Context, entry string, p *prepared, m *wasm.Module) error {
+	if p.boot == nil {
+		return nil
+	}
+	bin, err := meter.Hollow(p.bin)
 	if err != nil {
-		_ = os.RemoveAll(entry) // of a module that does not compile, or damaged
-		return nil, err
+		return err
 	}
-	if !sealed && p.write(entry) == nil {
-		// Not sealed is not used: the next load compiles again.
-		_ = writeAtomic(filepath.Join(entry, sumFile), sumOf(entry))
+	real, err := codeFile(entry)
+	if err != nil {
+		return err
 	}
-	return n, nil
+	empty := entry + ".hollow"
+	defer os.RemoveAll(empty)
+	cache, err := wazero.NewCompilationCacheWithDir(empty)
+	if err != nil {
+		return err
+	}
+	n, err := newNative(ctx, &prepared{bin: bin, boot: p.boot}, m, false, cache)
+	if err != nil {
+		return err
+	}
+	_ = n.close(ctx)
+	named, err := codeFile(empty)
+	if err != nil {
+		return err
+	}
+	p.bin = bin
+	return os.Rename(real, filepath.Join(filepath.Dir(real), filepath.Base(named)))
+}
+
+// codeFile is the one file that the engine put below a folder.
+func codeFile(dir string) (string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("%s: %d files of the engine, not 1", dir, len(found))
+	}
+	if err != nil {
+		return "", err
+	}
+	return found[0], nil
 }
 
 // aboutPrepared is what aboutFile says, as JSON. The data of a detached module
@@ -149,8 +219,9 @@ func (d *diskCache) lock(key string) (unlock func()) {
 	return l.Unlock
 }
 
-// sumOf lists the files below dir with their digests, the list itself left
-// out. It is nil where that fails or there are none.
+// sumOf lists the files below dir with their lengths and checksums, the list
+// itself left out. It is nil where that fails or there are none. It is there for
+// damage: who can write to the folder could write another list as well.
 func sumOf(dir string) []byte {
 	var out bytes.Buffer
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -162,12 +233,13 @@ func sumOf(dir string) []byte {
 			return err
 		}
 		defer f.Close()
-		h := sha256.New()
-		if _, err := io.Copy(h, f); err != nil {
+		h := crc32.New(castagnoli)
+		n, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		if err != nil {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		fmt.Fprintf(&out, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), filepath.ToSlash(rel))
+		fmt.Fprintf(&out, "%08x %d %s\n", h.Sum32(), n, filepath.ToSlash(rel))
 		return err
 	})
 	if err != nil || out.Len() == 0 {
@@ -175,6 +247,8 @@ func sumOf(dir string) []byte {
 	}
 	return out.Bytes()
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func writeAtomic(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")

@@ -110,7 +110,11 @@ func describeBoot(m *wasm.Module) (b *boot, added [][]byte, err error) {
 
 // segmentsOf are the data that a module puts into its memory.
 func segmentsOf(m *wasm.Module) ([]segment, error) {
-	var data []segment
+	size := 0
+	for _, d := range m.Data {
+		size += len(d.Bytes)
+	}
+	data, all := make([]segment, 0, len(m.Data)), make([]byte, 0, size)
 	for _, d := range m.Data {
 		switch {
 		case !d.Active:
@@ -118,7 +122,9 @@ func segmentsOf(m *wasm.Module) ([]segment, error) {
 			return nil, errors.New("the offset of a data segment is no constant")
 		default:
 			// The rest of the module is not kept for its data.
-			data = append(data, segment{uint32(d.Offset.Value), bytes.Clone(d.Bytes)})
+			from := len(all)
+			all = append(all, d.Bytes...)
+			data = append(data, segment{uint32(d.Offset.Value), all[from:len(all):len(all)]})
 		}
 	}
 	return data, nil

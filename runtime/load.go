@@ -105,6 +105,7 @@ func (r *Runtime) load(ctx context.Context, bin []byte, o PluginOptions, name st
 	if err := p.compile(ctx, bin, o); err != nil {
 		return nil, err
 	}
+	p.module.Trim()
 	if !r.remember(p) {
 		_ = p.engine.close(ctx)
 		return nil, p.usage("", "the runtime is closed")

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"math"
 	goruntime "runtime"
 	"strings"
 	"sync/atomic"
@@ -100,6 +101,23 @@ func newNative(ctx context.Context, p *prepared, m *wasm.Module, interpreter boo
 	}
 	n.code, err = n.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), p.bin)
 	return n, err
+}
+
+// whole reports whether the engine runs the code of the module, and not that of
+// its hollow stand-in. No code of the guest runs for that: the module has to be
+// detached.
+func (n *native) whole() bool {
+	ctx := context.Background()
+	i := &instance{budget: &budget{limit: math.MaxInt64}, rooms: new(rooms)}
+	if n.wasi {
+		i.world = newWorld()
+	}
+	defer i.close()
+	if n.instantiate(ctx, i) != nil {
+		return false
+	}
+	answer, err := i.module.ExportedFunction(meter.Whole).Call(ctx)
+	return err == nil && answer[0] == 1
 }
 
 // link provides the modules that m imports from, and what the meter calls.

@@ -50,6 +50,7 @@ type asm struct {
 	fuel, depth, mark uint32 // globals
 	tick              uint32 // the imported function
 	slow, pause       uint32 // functions
+	whole             uint32 // the function Whole
 }
 
 func (a *asm) op(codes ...byte) { a.b = append(a.b, codes...) }

@@ -21,6 +21,9 @@ const (
 	Fuel  = Prefix + "fuel"
 	Depth = Prefix + "depth"
 	Mark  = Prefix + "mark"
+	// Whole is an added function () -> i32 that returns 1, and 0 in a module
+	// that [Hollow] made.
+	Whole = Prefix + "whole"
 )
 
 // Options say how a module is rewritten. The zero value is the strictest.

@@ -55,6 +55,7 @@ func (w *writer) functionNames(list []byte) []byte {
 	}
 	add(w.slow, Prefix+"checkpoint")
 	add(w.pause, Prefix+"pause")
+	add(w.whole, Whole)
 	for i := range w.ranges.list {
 		add(w.ranges.first+uint32(i), Prefix+"range")
 	}

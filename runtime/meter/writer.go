@@ -22,7 +22,8 @@ func newWriter(v *view, g *graph) *writer {
 	funcs := uint32(len(v.types))
 	w.tick = v.imported
 	w.slow, w.pause = funcs+1, funcs+2
-	w.ranges = &ranges{view: v, first: funcs + 3, index: make(map[rangeOp]uint32)}
+	w.whole = funcs + 3
+	w.ranges = &ranges{view: v, first: funcs + 4, index: make(map[rangeOp]uint32)}
 	w.fuel, w.depth, w.mark = v.globals, v.globals+1, v.globals+2
 	// The code comes first: it says which functions for ranges there are.
 	for i := range v.Bodies {
@@ -129,7 +130,7 @@ func (w *writer) patched(s *wasm.Section) []byte {
 
 func (w *writer) exports() []byte {
 	own := w.view.Exports
-	out := wasm.AppendU32(nil, uint32(len(own)+3))
+	out := wasm.AppendU32(nil, uint32(len(own)+4))
 	for _, e := range own {
 		index := e.Index
 		if e.Kind == wasm.KindFunc {
@@ -137,6 +138,7 @@ func (w *writer) exports() []byte {
 		}
 		out = wasm.AppendU32(append(wasm.AppendName(out, e.Name), e.Kind), index)
 	}
+	out = wasm.AppendU32(append(wasm.AppendName(out, Whole), wasm.KindFunc), w.whole)
 	for _, g := range []struct {
 		name  string
 		index uint32
@@ -199,6 +201,7 @@ func (w *writer) helpers() (bodies, types [][]byte) {
 	}
 	add(w.slowBody(), wasm.FuncType{})
 	add(w.pauseBody(), wasm.FuncType{})
+	add(wholeBody(1), wasm.FuncType{Results: i32})
 	for _, op := range w.ranges.list {
 		add(w.rangeBody(op), w.ranges.funcType(op))
 	}

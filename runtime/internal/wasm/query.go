@@ -108,3 +108,6 @@ func (m *Module) Custom(wasm []byte, name string) [][]byte {
 	}
 	return found
 }
+
+// Trim drops what shares the module's bytes or is needed for compiling alone.
+func (m *Module) Trim() { m.Bodies, m.Data, m.FuncRefs, m.Sections = nil, nil, nil, nil }

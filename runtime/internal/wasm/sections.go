@@ -73,6 +73,8 @@ func (m *Module) bodies(r *Reader) {
 }
 
 func (m *Module) data(r *Reader) {
+	ahead := *r
+	m.Data = make([]Data, 0, min(int(ahead.U32()), maxData, len(r.Data)/2)) // two bytes each, at least
 	r.VectorUpTo(maxData, func() {
 		kind := r.U32()
 		if kind > 2 {
