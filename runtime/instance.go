@@ -53,7 +53,7 @@ func (i *instance) bind(c *call) {
 		i.memory.budget = i.budget
 	}
 	if i.world != nil {
-		i.world.stdout.to, i.world.stderr.to = &c.stdout, &c.stderr
+		i.world.bind(c)
 	}
 	if i.before != nil {
 		i.before.replay(c)
