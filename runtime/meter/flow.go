@@ -27,8 +27,9 @@ type flow struct {
 	ref       []int32
 	tableRefs []int32
 	blocks    []block
-	jumps     map[int32]jump // from an instruction that jumps through a dispatch
+	jumps     []jump // in the order of their instructions
 
+	locals      int     // the parameters included
 	stack       []int32 // the blocks that are open, while walking
 	height      int32   // of the operand stack
 	unreachable bool
@@ -50,6 +51,7 @@ type block struct {
 	dispatch   *dispatch
 	// editsBehind is how many edits there are behind the end; see paths.
 	editsBehind int
+	seen        uint32 // the br_table that was last found to branch there
 }
 
 // dispatch is what compilers write for functions with jumps: a loop that begins
@@ -64,6 +66,7 @@ type dispatch struct {
 
 // jump is a branch to a dispatch loop whose target is known.
 type jump struct {
+	from    int32 // its instruction
 	to      int32 // the block behind which it goes on
 	forward bool
 	depth   uint32 // of that block, where it is forward
@@ -82,7 +85,7 @@ func (f *flow) read(index int) error {
 	f.ref = append(f.ref[:0], make([]int32, len(f.code.List))...)
 	f.tableRefs = append(f.tableRefs[:0], make([]int32, len(f.code.Targets))...)
 	f.blocks, f.stack = f.blocks[:0], f.stack[:0]
-	clear(f.jumps)
+	f.jumps = f.jumps[:0]
 	typ, err := f.module.typeOf(f.module.Funcs[index])
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (f *flow) read(index int) error {
 		locals += int(l.N)
 		f.vectors = f.vectors || l.Type == wasm.V128
 	}
-	f.values, f.height, f.unreachable = locals, 0, false
+	f.locals, f.values, f.height, f.unreachable = locals, locals, 0, false
 	f.open(block{start: -1, results: int32(len(typ.Results))})
 	for i := range f.code.List {
 		if err := f.step(int32(i)); err != nil {
@@ -103,11 +106,11 @@ func (f *flow) read(index int) error {
 	if len(f.stack) > 0 {
 		return errUnbalanced
 	}
-	return f.vet(locals)
+	return f.vet()
 }
 
 // vet holds the function against the bounds.
-func (f *flow) vet(locals int) error {
+func (f *flow) vet() error {
 	deepest := int32(0)
 	loops := make([]int32, len(f.blocks)) // around and with each block
 	open := make([]int32, 0, 64)
@@ -126,8 +129,8 @@ func (f *flow) vet(locals int) error {
 		deepest = max(deepest, loops[i])
 	}
 	switch {
-	case int(deepest)*locals > maxLoops:
-		return fmt.Errorf("loops %d deep with %d locals: their product is over %d", deepest, locals, maxLoops)
+	case int(deepest)*f.locals > maxLoops:
+		return fmt.Errorf("loops %d deep with %d locals: their product is over %d", deepest, f.locals, maxLoops)
 	case len(f.blocks) > maxBlocks:
 		return fmt.Errorf("a function of %d blocks, %d allowed", len(f.blocks), maxBlocks)
 	}
@@ -187,13 +190,14 @@ func (f *flow) step(i int32) error {
 		f.stop()
 	case wasm.OpCall, wasm.OpCallIndirect:
 		return f.call(in)
-	case wasm.OpLocalSet, wasm.OpLocalTee:
-		f.values++
 	case wasm.OpSIMD:
 		f.vectors = true
 	default:
-		if err := f.module.checkIndex(in); err != nil {
+		if err := f.module.checkIndex(in, f.locals); err != nil {
 			return err
+		}
+		if in.Op == wasm.OpLocalSet || in.Op == wasm.OpLocalTee {
+			f.values++
 		}
 	}
 	f.height += int32(in.Push)
@@ -204,9 +208,6 @@ func (f *flow) begin(i int32, in *wasm.Instr) error {
 	b := block{op: in.Op, start: i}
 	switch {
 	case in.Value >= 0:
-		if in.Value > 1<<31 {
-			return fmt.Errorf("a block of type %d", in.Value)
-		}
 		typ, err := f.module.typeOf(uint32(in.Value))
 		if err != nil {
 			return err
@@ -260,7 +261,7 @@ func (f *flow) branch(i int32, in *wasm.Instr) error {
 	f.ref[i] = id
 	if d := f.blocks[id].dispatch; d != nil && in.Op == wasm.OpBr {
 		if to := f.jumpTarget(i, d); to >= 0 {
-			f.jumps[i] = jump{to: to, forward: f.blocks[to].end < 0, depth: uint32(int32(len(f.stack)) - 1 - f.blocks[to].level)}
+			f.jumps = append(f.jumps, jump{from: i, to: to, forward: f.blocks[to].end < 0, depth: uint32(int32(len(f.stack)) - 1 - f.blocks[to].level)})
 		}
 	}
 	return nil

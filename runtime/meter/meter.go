@@ -50,7 +50,7 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 		return nil, nil, refused(err)
 	}
 	g := &graph{view: v, funcs: make([]node, len(m.Bodies))}
-	f := &flow{module: v, jumps: make(map[int32]jump)}
+	f := &flow{module: v}
 	if err := g.scan(f); err != nil {
 		return nil, nil, refused(err)
 	}

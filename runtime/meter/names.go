@@ -55,8 +55,8 @@ func (w *writer) functionNames(list []byte) []byte {
 	}
 	add(w.slow, Prefix+"checkpoint")
 	add(w.pause, Prefix+"pause")
-	for i := range w.ranges.list {
-		add(w.ranges.first+uint32(i), Prefix+"range")
+	for i := range w.helpers.list {
+		add(w.helpers.first+uint32(i), Prefix+"range")
 	}
 	entries = append(wasm.AppendU32(nil, n), entries...)
 	body := wasm.AppendName(nil, nameSection)
