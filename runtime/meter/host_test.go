@@ -26,6 +26,12 @@ type host struct {
 	keep  bool
 	ticks []tick
 
+	// onTick, where there is one, is called with what was charged and what the
+	// program has counted from the start up to then.
+	onTick func(charged, counted int64)
+	guest  api.Module
+	before int64 // what a program had counted at the start
+
 	fuelTicks int
 	handed    int64 // fuel handed out
 	deepest   int32 // the least that was left of the stack
@@ -36,7 +42,10 @@ var (
 	errStack   = errors.New("stopped: stack overflow")
 )
 
-const plenty = 1 << 30
+const (
+	plenty         = 1 << 30
+	maxTableGrowth = 1 << 16
+)
 
 // answer is what the host says to a tick. It panics where it stops the guest.
 func (h *host) answer(t tick) int32 {
@@ -45,6 +54,9 @@ func (h *host) answer(t tick) int32 {
 	}
 	switch t.reason {
 	case meter.ReasonFuel:
+		if h.onTick != nil {
+			h.onTick(h.handed-int64(t.value), counted(h.guest)-h.before)
+		}
 		if h.fuelTicks++; h.maxTicks > 0 && h.fuelTicks > h.maxTicks {
 			panic(errStopped)
 		}
@@ -52,7 +64,7 @@ func (h *host) answer(t tick) int32 {
 		if quantum == 0 {
 			quantum = plenty
 		}
-		h.handed += int64(quantum) - int64(t.value)
+		h.handed += int64(quantum) - int64(t.value) // what is left is taken back
 		return quantum
 	case meter.ReasonStack:
 		if h.depth > 0 && t.value < 0 {
@@ -61,6 +73,9 @@ func (h *host) answer(t tick) int32 {
 		h.deepest = min(h.deepest, t.value)
 		return t.value
 	case meter.ReasonTable:
+		if uint32(t.value) > maxTableGrowth {
+			panic(errStopped) // rewritten tables are bounded, and large ones take long
+		}
 		return 1
 	}
 	return 0
@@ -88,14 +103,28 @@ func (h *host) start(m api.Module) {
 	}
 	h.ticks, h.fuelTicks = h.ticks[:0], 0
 	h.handed = int64(h.quantum)
-	depth := h.depth
-	if depth == 0 {
-		depth = plenty
-	}
+	h.guest, h.before = m, counted(m)
+	depth := h.stack()
 	h.deepest = depth
 	set(meter.Fuel, h.quantum)
 	set(meter.Depth, depth)
 	set(meter.Mark, depth)
+}
+
+// stack is how much of it there is.
+func (h *host) stack() int32 {
+	if h.depth == 0 {
+		return plenty
+	}
+	return h.depth
+}
+
+// counted is what a program has counted, 0 where it does not.
+func counted(m api.Module) int64 {
+	if g := m.ExportedGlobal("count"); g != nil {
+		return int64(g.Get())
+	}
+	return 0
 }
 
 // used is the fuel used since start.
