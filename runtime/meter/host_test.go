@@ -22,6 +22,9 @@ type host struct {
 	quantum  int32 // what is handed out at a time; 0: plenty
 	maxTicks int   // of those for fuel, 0: any number
 	depth    int32 // the stack there is; 0: plenty
+	// maxTable is by how much a table may grow at a time, 0: any number. The
+	// tables of rewritten modules are bounded.
+	maxTable uint32
 	// keep makes it remember all ticks.
 	keep  bool
 	ticks []tick
@@ -42,10 +45,7 @@ var (
 	errStack   = errors.New("stopped: stack overflow")
 )
 
-const (
-	plenty         = 1 << 30
-	maxTableGrowth = 1 << 16
-)
+const plenty = 1 << 30
 
 // answer is what the host says to a tick. It panics where it stops the guest.
 func (h *host) answer(t tick) int32 {
@@ -73,8 +73,8 @@ func (h *host) answer(t tick) int32 {
 		h.deepest = min(h.deepest, t.value)
 		return t.value
 	case meter.ReasonTable:
-		if uint32(t.value) > maxTableGrowth {
-			panic(errStopped) // rewritten tables are bounded, and large ones take long
+		if h.maxTable > 0 && uint32(t.value) > h.maxTable {
+			panic(errStopped)
 		}
 		return 1
 	}

@@ -91,7 +91,7 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	n.stacked = p.frame()
+	n.stacked = p.frame.size()
 	deepest := uint32(0)
 	for i := range p.edits {
 		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {

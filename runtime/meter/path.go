@@ -13,7 +13,7 @@ const (
 	longPath = 150
 	// longChain is how many bytes of the stack a chain of calls may take before
 	// it has to count. The longest chains are those of faults, which are rare.
-	longChain = 4 << 10
+	longChain = 16 << 10
 	// maxWeight bounds the weight of a path. Code is bounded, so only calls of
 	// calls of calls could add up to it, and those have checkpoints.
 	maxWeight = 1 << 28

@@ -193,7 +193,7 @@ func sameModule(tb testing.TB, module []byte) {
 	if elements > wasm.MaxElements {
 		return // the engine would make room for them
 	}
-	r := &runner{engine: engines[1], host: host{quantum: 100, maxTicks: 200}, args: uint64(len(module))}
+	r := &runner{engine: engines[1], host: host{quantum: 100, maxTicks: 200, maxTable: 1 << 16}, args: uint64(len(module))}
 	if err != nil {
 		original := r.module(tb, module, false)
 		if original.refused == nil && !bound(err) {

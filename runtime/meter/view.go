@@ -14,6 +14,7 @@ type view struct {
 	imported uint32 // functions
 	types    []uint32
 	globals  uint32
+	mutable  int // globals
 	tables   []wasm.Table
 	// signatures number the types so that equal ones have equal numbers.
 	signatures []int32
@@ -24,6 +25,11 @@ func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 	v := &view{
 		Module: m, bytes: bytes, imported: uint32(m.ImportedFuncs()), types: m.FuncTypes(),
 		globals: uint32(len(m.AllGlobals())), tables: m.AllTables(),
+	}
+	for _, g := range m.AllGlobals() {
+		if g.Mutable {
+			v.mutable++
+		}
 	}
 	byText := make(map[wasm.Signature]int32, len(m.Types))
 	for _, t := range m.Types {
