@@ -15,6 +15,9 @@ const (
 	maxNesting = 4_096  // blocks in blocks (1,706)
 	maxLoops   = 20_000 // loops in loops, times locals (342)
 	maxBlocks  = 6_000  // blocks
+	// maxReloads bounds the calls of a module, times its mutable globals: the
+	// engine compiles as many reads behind calls (300,000).
+	maxReloads = 5_000_000
 )
 
 // flow is the control flow of one function: its instructions and where they

@@ -1,6 +1,10 @@
 package meter
 
-import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
+import (
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
 
 // graph is who calls whom, directly. Functions are numbered without the
 // imported ones.
@@ -72,6 +76,7 @@ func (g *graph) scan(f *flow) error {
 	for _, ref := range g.view.FuncRefs {
 		taken[ref.Index] = true
 	}
+	calls := 0
 	for i := range g.view.Bodies {
 		if err := f.read(i); err != nil {
 			return &inFunction{uint32(i) + g.view.imported, err}
@@ -84,7 +89,13 @@ func (g *graph) scan(f *flow) error {
 			case in.Op == wasm.OpRefFunc:
 				taken[in.A] = true
 			}
+			if in := &f.code.List[k]; in.Op == wasm.OpCall || in.Op == wasm.OpCallIndirect {
+				calls++
+			}
 		}
+	}
+	if n := calls * g.view.mutable; n > maxReloads {
+		return fmt.Errorf("%d calls and %d mutable globals, whose product is %d: %d allowed", calls, g.view.mutable, n, maxReloads)
 	}
 	for index := range taken {
 		g.taken = append(g.taken, index)
