@@ -73,7 +73,7 @@ func zeros(types []wasm.ValueType) []byte {
 	return b
 }
 
-func many(n int, t wasm.ValueType) []wasm.ValueType { return slices.Repeat([]wasm.ValueType{t}, n) }
+func times(n int, t wasm.ValueType) []wasm.ValueType { return slices.Repeat([]wasm.ValueType{t}, n) }
 
 func idx(op byte, i int) []byte { return wasm.AppendU32([]byte{op}, uint32(i)) }
 
@@ -140,26 +140,26 @@ func frameShapes() []frameShape {
 				s.name = fmt.Sprintf("%s of %d %s", name, n, t)
 				all = append(all, s)
 			}
-			add("locals across a call", frameShape{locals: many(n, t), code: slices.Concat(fill, self, sum(get))})
-			add("locals across three calls, new each time", frameShape{locals: many(n, t), code: slices.Concat(
+			add("locals across a call", frameShape{locals: times(n, t), code: slices.Concat(fill, self, sum(get))})
+			add("locals across three calls, new each time", frameShape{locals: times(n, t), code: slices.Concat(
 				fill, self, sum(get), fill, self, sum(get), fill, self, sum(get))})
 			add("operands across a call", frameShape{code: slices.Concat([]byte{wasm.OpI32Const, 0},
 				each(n, func(i int) []byte { return load(t, 8*i) }), self, bytes.Repeat(plus(t), n-1), store(t))})
-			add("parameters", frameShape{params: many(n, t), code: slices.Concat(
+			add("parameters", frameShape{params: times(n, t), code: slices.Concat(
 				each(n, func(i int) []byte { return load(t, 8*i) }), self, sum(get))})
-			add("parameters handed on", frameShape{params: many(n, t), code: slices.Concat(each(n, get), self)})
-			add("results", frameShape{results: many(n, t), code: slices.Concat(self)})
-			add("results added up", frameShape{results: many(n, t), locals: many(1, t), code: slices.Concat(
+			add("parameters handed on", frameShape{params: times(n, t), code: slices.Concat(each(n, get), self)})
+			add("results", frameShape{results: times(n, t), code: slices.Concat(self)})
+			add("results added up", frameShape{results: times(n, t), locals: times(1, t), code: slices.Concat(
 				self, bytes.Repeat(plus(t), n-1), idx(wasm.OpLocalSet, 0), each(n, func(int) []byte { return get(0) }))})
 			add("operands without a call", frameShape{code: slices.Concat(
 				each(5, func(k int) []byte {
 					return slices.Concat([]byte{wasm.OpI32Const, 0}, each(n, func(i int) []byte { return load(t, 8*i+k) }), bytes.Repeat(plus(t), n-1), store(t))
 				}), self)})
-			add("locals without a call", frameShape{locals: many(n, t), code: slices.Concat(
+			add("locals without a call", frameShape{locals: times(n, t), code: slices.Concat(
 				each(5, func(k int) []byte {
 					return slices.Concat(each(n, func(i int) []byte { return slices.Concat(load(t, 8*i+k), idx(wasm.OpLocalSet, i)) }), sum(get))
 				}), self)})
-			add("locals joined in nested blocks", frameShape{locals: many(n, t), code: slices.Concat(
+			add("locals joined in nested blocks", frameShape{locals: times(n, t), code: slices.Concat(
 				bytes.Repeat([]byte{wasm.OpBlock, 0x40}, min(n, 60)), fill,
 				each(min(n, 60), func(i int) []byte {
 					return slices.Concat(load(wasm.I32, 1000+i), idx(wasm.OpBrIf, i), load(t, 2000+i), idx(wasm.OpLocalSet, i))
@@ -168,11 +168,11 @@ func frameShapes() []frameShape {
 					return slices.Concat([]byte{wasm.OpEnd}, self, load(t, 3000+i), idx(wasm.OpLocalSet, i))
 				}),
 				sum(get))})
-			add("locals changed in loops", frameShape{locals: many(n, t), code: slices.Concat(fill,
+			add("locals changed in loops", frameShape{locals: times(n, t), code: slices.Concat(fill,
 				each(min(n, 30), func(i int) []byte {
 					return slices.Concat([]byte{wasm.OpLoop, 0x40}, load(t, i), get(i), plus(t), idx(wasm.OpLocalSet, i), load(wasm.I32, 1000+i), []byte{wasm.OpBrIf, 0, wasm.OpEnd})
 				}), self, sum(get))})
-			add("an indirect call", frameShape{params: many(n, t), code: slices.Concat(
+			add("an indirect call", frameShape{params: times(n, t), code: slices.Concat(
 				each(n, get), load(wasm.I32, 60_000), []byte{wasm.OpCallIndirect, 0, 0}, sum(get))})
 		}
 	}
