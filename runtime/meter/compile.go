@@ -18,20 +18,22 @@ const (
 	maxLoops   = 20_000 // loops in loops times locals; 1,353
 
 	// maxCompile is for any module, maxCompileByte for each byte it has. Real
-	// modules of 0.5 to 16 MB need 0.1 to 0.9 microseconds a byte.
+	// modules of 0.5 to 16 MB are estimated at 0.1 to 1.3 microseconds a byte, and
+	// take half of that.
 	maxCompile     = 800 * time.Millisecond
-	maxCompileByte = 900 * time.Nanosecond
+	maxCompileByte = 1_400 * time.Nanosecond
 )
 
 // The estimate, in nanoseconds, was fitted to modules of each shape and checked
 // against real ones; see BENCHMARKS.md.
 const (
-	costFunction = 10_000
+	costFunction = 4_000
 	costByte     = 10 // for ten bytes of code
 	costBlock    = 4_000
-	costBlocks   = 20 // for each pair of basic blocks
-	costLive     = 300
-	costLives    = 150 // how many of these double, and so on, the one above
+	costBlocks   = 20    // for each pair of basic blocks
+	costLive     = 300   // for each value that lives over a border of blocks,
+	costLives    = 100   // more by one for each so many of them,
+	costLiveMost = 2_500 // and no more than this
 	costNesting  = 30
 	costTargets  = 4   // pairs of targets of br_tables in a nanosecond
 	costGlobal   = 300 // for each mutable global at each call
@@ -89,9 +91,10 @@ func (f *flow) compileTime(edits []edit) float64 {
 	if n := len(f.code.List); n > 0 {
 		size = float64(f.code.List[n-1].End - f.code.List[0].Pos)
 	}
-	lives := blocks * float64(f.locals)
+	values, borders := f.lives.count(f)
+	lives := float64(values) * math.Max(1, blocks/math.Max(1, float64(borders)))
 	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
-		lives*(costLive+lives/costLives) + costNesting*nesting*nesting + targets*targets/costTargets +
+		lives*math.Min(costLive+lives/costLives, costLiveMost) + costNesting*nesting*nesting + targets*targets/costTargets +
 		calls*costGlobal*float64(f.module.mutable)
 }
 

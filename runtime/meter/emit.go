@@ -107,7 +107,7 @@ type emitter struct {
 	view     *view
 	graph    *graph
 	indirect []indirect
-	ranges   *ranges
+	helpers  helpers
 	local    uint32 // of the function being written, for tight loops
 }
 
@@ -173,8 +173,8 @@ func (e *emitter) edit(ed *edit) {
 		e.indexed(wasm.OpCall, e.pause)
 	case editJump:
 		e.indexed(ed.op, ed.a)
-	case editRange:
-		e.indexed(wasm.OpCall, e.ranges.function(ed))
+	case editHelp:
+		e.indexed(wasm.OpCall, e.helpers.function(helper(ed.a)))
 	case editEnter:
 		e.enter(e.local, ed.weight, e.view.bytes[ed.pos:ed.pos+int32(ed.a)])
 	case editSpin:

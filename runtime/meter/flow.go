@@ -17,14 +17,13 @@ type flow struct {
 	ref       []int32
 	tableRefs []int32
 	blocks    []block
-	jumps     map[int32]jump // from an instruction that jumps through a dispatch
+	jumps     []jump // in the order of their instructions
 
-	stack       []int32 // the blocks that are open, while walking
-	height      int32   // of the operand stack
-	unreachable bool
-	locals      int // parameters included
-	values      int // that may have to be kept in the frame
-	vectors     bool
+	locals int     // the parameters included
+	names  int     // locals and globals
+	stack  []int32 // the blocks that are open, while walking
+	frame  frame   // with the operands
+	lives  lives
 }
 
 // block is a block, loop or if, or the whole function.
@@ -34,13 +33,15 @@ type block struct {
 	els        int32 // the else, -1 where there is none
 	end        int32 // -1 while it is open
 	level      int32 // how many blocks are around it
-	height     int32 // of the operands below its own
+	height     int   // of the operands below its own
+	assigned   int   // how often any local was, before it
 	params     int32
 	results    int32
 	branchedTo bool
 	dispatch   *dispatch
 	// editsBehind is how many edits there are behind the end; see paths.
 	editsBehind int
+	seen        uint32 // the br_table that was last found to branch there
 }
 
 // dispatch is what compilers write for functions with jumps: a loop that begins
@@ -55,6 +56,7 @@ type dispatch struct {
 
 // jump is a branch to a dispatch loop whose target is known.
 type jump struct {
+	from    int32 // its instruction
 	to      int32 // the block behind which it goes on
 	forward bool
 	depth   uint32 // of that block, where it is forward
@@ -73,18 +75,20 @@ func (f *flow) read(index int) error {
 	f.ref = append(f.ref[:0], make([]int32, len(f.code.List))...)
 	f.tableRefs = append(f.tableRefs[:0], make([]int32, len(f.code.Targets))...)
 	f.blocks, f.stack = f.blocks[:0], f.stack[:0]
-	clear(f.jumps)
+	f.jumps = f.jumps[:0]
 	typ, err := f.module.typeOf(f.module.Funcs[index])
 	if err != nil {
 		return err
 	}
-	locals := len(typ.Params)
-	f.vectors = hasVector(typ.Params)
+	f.locals = len(typ.Params)
 	for _, l := range body.Locals {
-		locals += int(l.N)
-		f.vectors = f.vectors || l.Type == wasm.V128
+		f.locals += int(l.N)
 	}
-	f.locals, f.values, f.height, f.unreachable = locals, locals, 0, false
+	f.countNames()
+	f.frame.reset(typ, f.locals)
+	for _, l := range body.Locals {
+		f.frame.vectors = f.frame.vectors || l.Type == wasm.V128
+	}
 	f.open(block{start: -1, results: int32(len(typ.Results))})
 	for i := range f.code.List {
 		if err := f.step(int32(i)); err != nil {
@@ -99,7 +103,8 @@ func (f *flow) read(index int) error {
 
 func (f *flow) open(b block) int32 {
 	b.els, b.end, b.level = -1, -1, int32(len(f.stack))
-	b.height = max(0, f.height-b.params)
+	b.height = max(0, len(f.frame.born)-int(b.params))
+	b.assigned = f.frame.assigned
 	f.blocks = append(f.blocks, b)
 	id := int32(len(f.blocks) - 1)
 	f.stack = append(f.stack, id)
@@ -112,7 +117,7 @@ func (f *flow) step(i int32) error {
 		return errUnbalanced // code behind the end of the function
 	}
 	in := &f.code.List[i]
-	f.pop(int32(in.Pop))
+	f.pop(int(in.Pop))
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 		return f.begin(i, in)
@@ -123,13 +128,18 @@ func (f *flow) step(i int32) error {
 			return errUnbalanced
 		}
 		b.els, f.ref[i] = i, id
-		f.height, f.unreachable = b.height+b.params, false
+		f.frame.pop(b.height)
+		f.frame.push(int(b.params))
 	case wasm.OpEnd:
 		id := f.stack[len(f.stack)-1]
 		f.stack = f.stack[:len(f.stack)-1]
 		b := &f.blocks[id]
 		b.end, f.ref[i] = i, id
-		f.height, f.unreachable = b.height+b.results, false
+		f.frame.pop(b.height)
+		f.frame.push(int(b.results))
+		if b.branchedTo || b.op == wasm.OpIf {
+			f.frame.join(f.frame.assigned-b.assigned, f.names)
+		}
 	case wasm.OpBr, wasm.OpBrIf:
 		if err := f.branch(i, in); err != nil {
 			return err
@@ -150,16 +160,18 @@ func (f *flow) step(i int32) error {
 		f.stop()
 	case wasm.OpCall, wasm.OpCallIndirect:
 		return f.call(in)
-	case wasm.OpLocalSet, wasm.OpLocalTee:
-		f.values++
 	case wasm.OpSIMD:
-		f.vectors = true
+		f.frame.vectors = true
 	default:
-		if err := f.module.checkIndex(in); err != nil {
+		if err := f.module.checkIndex(in, f.locals); err != nil {
 			return err
 		}
+		switch in.Op {
+		case wasm.OpLocalSet, wasm.OpLocalTee, wasm.OpGlobalSet:
+			f.frame.assign()
+		}
 	}
-	f.height += int32(in.Push)
+	f.frame.push(int(in.Push))
 	return nil
 }
 
@@ -167,9 +179,6 @@ func (f *flow) begin(i int32, in *wasm.Instr) error {
 	b := block{op: in.Op, start: i}
 	switch {
 	case in.Value >= 0:
-		if in.Value > 1<<31 {
-			return fmt.Errorf("a block of type %d", in.Value)
-		}
 		typ, err := f.module.typeOf(uint32(in.Value))
 		if err != nil {
 			return err
@@ -181,10 +190,7 @@ func (f *flow) begin(i int32, in *wasm.Instr) error {
 	if b.op == wasm.OpLoop && in.Value == void {
 		b.dispatch = f.dispatchAt(i)
 	}
-	if b.op != wasm.OpBlock {
-		f.values += int(b.params)
-	}
-	f.values += int(b.results)
+	f.frame.keep(int(b.params + b.results))
 	f.ref[i] = f.open(b)
 	return nil
 }
@@ -223,7 +229,7 @@ func (f *flow) branch(i int32, in *wasm.Instr) error {
 	f.ref[i] = id
 	if d := f.blocks[id].dispatch; d != nil && in.Op == wasm.OpBr {
 		if to := f.jumpTarget(i, d); to >= 0 {
-			f.jumps[i] = jump{to: to, forward: f.blocks[to].end < 0, depth: uint32(int32(len(f.stack)) - 1 - f.blocks[to].level)}
+			f.jumps = append(f.jumps, jump{from: i, to: to, forward: f.blocks[to].end < 0, depth: uint32(int32(len(f.stack)) - 1 - f.blocks[to].level)})
 		}
 	}
 	return nil
@@ -249,47 +255,36 @@ func (f *flow) call(in *wasm.Instr) error {
 	if err != nil {
 		return err
 	}
-	f.pop(int32(len(typ.Params)))
-	f.values += int(f.height) + len(typ.Results)
-	f.height += int32(len(typ.Results))
-	f.vectors = f.vectors || hasVector(typ.Params) || hasVector(typ.Results)
+	f.frame.call(typ)
+	f.pop(len(typ.Params))
+	f.frame.across()
+	f.frame.keep(len(typ.Results) + reloaded)
+	f.frame.assigned += f.names - f.locals // all globals
+	f.frame.push(len(typ.Results))
 	return nil
 }
 
 // stop is what follows a branch that is always taken: code that never runs, in
 // which operands come from nowhere.
 func (f *flow) stop() {
-	f.unreachable = true
-	f.height = f.blocks[f.stack[len(f.stack)-1]].height
+	f.frame.pop(f.blocks[f.stack[len(f.stack)-1]].height)
 }
 
-func (f *flow) pop(n int32) {
-	f.height = max(f.height-n, f.blocks[f.stack[len(f.stack)-1]].height)
+// pop takes operands off, but none from below the block: where code never
+// runs, they come from nowhere.
+func (f *flow) pop(n int) {
+	f.frame.pop(max(len(f.frame.born)-n, f.blocks[f.stack[len(f.stack)-1]].height))
 }
 
-// Bytes of the engine's frames.
-const (
-	frameFixed   = 192 // return address, saved registers, room for calls
-	frameValue   = 8
-	maxFrame     = 1 << 24
-	vectorFactor = 2
-)
-
-// frame is an upper estimate of the bytes that a call of the function takes of
-// the engine's stack.
-func (f *flow) frame() uint32 {
-	n := f.values * frameValue
-	if f.vectors {
-		n *= vectorFactor
-	}
-	return uint32(min(n+frameFixed, maxFrame))
-}
-
-func hasVector(types []wasm.ValueType) bool {
-	for _, t := range types {
-		if t == wasm.V128 {
-			return true
+// countNames counts the locals and globals that joins may concern.
+func (f *flow) countNames() {
+	f.names = f.locals + reloaded
+	used := make(map[uint32]bool)
+	for i := range f.code.List {
+		switch in := &f.code.List[i]; in.Op {
+		case wasm.OpGlobalGet, wasm.OpGlobalSet:
+			used[in.A] = true
 		}
 	}
-	return false
+	f.names += len(used)
 }

@@ -56,7 +56,7 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 		return nil, nil, refused(err)
 	}
 	g := &graph{view: v, funcs: make([]node, len(m.Bodies))}
-	f := &flow{module: v, jumps: make(map[int32]jump)}
+	f := &flow{module: v}
 	if err := g.scan(f); err != nil {
 		return nil, nil, refused(err)
 	}
@@ -104,7 +104,7 @@ func (p *paths) analyse(index uint32) error {
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}
-	n.stacked = p.frame()
+	n.stacked = p.frame.size()
 	deepest := uint32(0)
 	for i := range p.edits {
 		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {

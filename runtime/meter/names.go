@@ -1,6 +1,10 @@
 package meter
 
-import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
 
 const (
 	nameSection   = "name"
@@ -9,7 +13,8 @@ const (
 
 // names is a name section with the names of functions out of another, for their
 // new indices, so that stack traces stay readable. It is nothing where there
-// are none, or where they are malformed or too long: a stack trace repeats them.
+// are none, or where they are malformed. Long ones are cut: a stack trace
+// repeats them.
 func (w *writer) names(content []byte) []byte {
 	r := &wasm.Reader{Data: content}
 	for !r.Done() {
@@ -36,11 +41,14 @@ func (w *writer) functionNames(list []byte) []byte {
 	added, last := false, int64(-1)
 	r.VectorUpTo(wasm.MaxFuncs+wasm.MaxImports, func() {
 		index, name := r.U32(), r.Name()
-		if r.Err != nil || len(name) > wasm.MaxNameBytes || int64(index) <= last || int(index) >= len(w.view.types) {
+		if r.Err != nil || int64(index) <= last || int(index) >= len(w.view.types) {
 			r.Fail(wasm.ErrTruncated)
 			return
 		}
 		last = int64(index)
+		if len(name) > wasm.MaxNameBytes {
+			name = strings.ToValidUTF8(name[:wasm.MaxNameBytes], "")
+		}
 		if index >= w.view.imported && !added {
 			add(w.tick, Prefix+Tick)
 			added = true
@@ -56,8 +64,8 @@ func (w *writer) functionNames(list []byte) []byte {
 	add(w.slow, Prefix+"checkpoint")
 	add(w.pause, Prefix+"pause")
 	add(w.whole, Whole)
-	for i := range w.ranges.list {
-		add(w.ranges.first+uint32(i), Prefix+"range")
+	for i := range w.helpers.list {
+		add(w.helpers.first+uint32(i), Prefix+"range")
 	}
 	entries = append(wasm.AppendU32(nil, n), entries...)
 	body := wasm.AppendName(nil, nameSection)

@@ -13,7 +13,7 @@ const (
 	longPath = 150
 	// longChain is how many bytes of the stack a chain of calls may take before
 	// it has to count. The longest chains are those of faults, which are rare.
-	longChain = 4 << 10
+	longChain = 16 << 10
 	// maxWeight bounds the weight of a path. Code is bounded, so only calls of
 	// calls of calls could add up to it, and those have checkpoints.
 	maxWeight = 1 << 28
@@ -35,8 +35,8 @@ const (
 	editTick
 	// editJump makes a branch to a dispatch a branch to where it leads.
 	editJump
-	// editRange calls a function that does the instruction in pieces.
-	editRange
+	// editHelp calls a helper, in place of an instruction or before it.
+	editHelp
 	// The edits of a tight loop: see loop.go.
 	editEnter
 	editSpin
@@ -52,7 +52,6 @@ type edit struct {
 	size   int32 // bytes that are replaced
 	kind   editKind
 	op     byte   // that is replaced
-	sub    uint32 // of it
 	a, b   uint32 // an index, a depth, what follows op
 	weight uint32
 }
@@ -135,12 +134,9 @@ func (p *paths) visit(i int32, in *wasm.Instr) uint32 {
 	case wasm.OpRefFunc:
 		p.replace(in, edit{kind: editCall, a: in.A})
 	case wasm.OpMemoryGrow:
-		p.ranged(in)
+		p.replace(in, edit{kind: editHelp, a: uint32(helpGrowMemory)})
 	case wasm.OpMisc:
-		switch in.Sub {
-		case wasm.MiscMemoryInit, wasm.MiscMemoryCopy, wasm.MiscMemoryFill, wasm.MiscTableInit, wasm.MiscTableCopy, wasm.MiscTableGrow, wasm.MiscTableFill:
-			p.ranged(in)
-		}
+		p.ranged(in)
 	}
 	return add(weight, next)
 }
@@ -177,16 +173,17 @@ func (p *paths) branch(i int32, in *wasm.Instr, weight, next uint32) uint32 {
 	if b.dispatch == nil {
 		return add(weight, max(next, p.target(id)))
 	}
-	j, known := p.jumps[i]
-	if known && j.forward {
+	k, known := slices.BinarySearchFunc(p.jumps, i, func(j jump, from int32) int { return int(j.from - from) })
+	if !known {
+		return p.back(in, weight, next, b.start+1)
+	}
+	j := &p.jumps[k]
+	behind := p.blocks[j.to].end
+	if j.forward {
 		p.replace(in, edit{kind: editJump, a: j.depth})
-		return add(weight, p.ahead[p.blocks[j.to].end])
+		return add(weight, p.ahead[behind])
 	}
-	from := b.start + 1
-	if known {
-		from = p.blocks[j.to].end
-	}
-	return p.back(in, weight, next, from)
+	return p.back(in, weight+weightDispatch, next, behind)
 }
 
 // back puts a checkpoint before a branch to a dispatch.
@@ -198,7 +195,7 @@ func (p *paths) back(in *wasm.Instr, weight, or uint32, froms ...int32) uint32 {
 
 // replace puts something in the place of an instruction.
 func (p *paths) replace(in *wasm.Instr, e edit) {
-	e.pos, e.size, e.op, e.sub = int32(in.Pos), int32(in.End-in.Pos), in.Op, in.Sub
+	e.pos, e.size, e.op = int32(in.Pos), int32(in.End-in.Pos), in.Op
 	p.edits = append(p.edits, e)
 }
 
@@ -210,7 +207,8 @@ func (p *paths) branchTable(in *wasm.Instr, weight uint32) uint32 {
 		switch {
 		case b.dispatch == nil:
 			heaviest = max(heaviest, p.target(id))
-		case !slices.Contains(froms, b.start+1):
+		case b.seen != in.A+1:
+			b.seen = in.A + 1
 			froms = append(froms, b.start+1)
 		}
 	}
@@ -236,7 +234,21 @@ func (p *paths) call(in *wasm.Instr, weight, next uint32) uint32 {
 	return add(add(weight, callee.charged), next)
 }
 
-// ranged replaces an operation on a range by a call.
+// ranged has helpers for operations on ranges.
 func (p *paths) ranged(in *wasm.Instr) {
-	p.replace(in, edit{kind: editRange, a: in.A, b: in.B})
+	before := func(kind helper) {
+		p.edits = append(p.edits, edit{pos: int32(in.Pos), kind: editHelp, a: uint32(kind)})
+	}
+	switch in.Sub {
+	case wasm.MiscMemoryFill:
+		p.replace(in, edit{kind: editHelp, a: uint32(helpFill)})
+	case wasm.MiscMemoryCopy:
+		p.replace(in, edit{kind: editHelp, a: uint32(helpCopy)})
+	case wasm.MiscMemoryInit:
+		before(helpBytes)
+	case wasm.MiscTableInit, wasm.MiscTableCopy, wasm.MiscTableFill:
+		before(helpElements)
+	case wasm.MiscTableGrow:
+		before(helpGrowTable)
+	}
 }

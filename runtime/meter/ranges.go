@@ -2,49 +2,49 @@ package meter
 
 import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 
-// ranges are the functions that take the place of operations on ranges and of
-// growing. They charge by length before they begin, and do what is long in
-// pieces: nothing runs for long without a look at the clock. What is out of
-// bounds is left to the operation itself, which then does nothing but trap.
-type ranges struct {
-	view  *view
-	first uint32 // the index of the first of them
-	index map[rangeOp]uint32
-	list  []rangeOp
+// helper is a function that is added for operations on ranges and for growing:
+// nothing may run for long without a look at the clock, or be large without one
+// at the limits.
+type helper uint8
+
+const (
+	// These take the place of an instruction. Filling and copying charge by
+	// length, and do what is long in pieces. What is out of bounds is left to
+	// the instruction itself, which then does nothing but trap.
+	helpFill helper = iota
+	helpCopy
+	helpGrowMemory
+	// These are called before one, with its last operand, a length, which they
+	// give back. helpGrowTable gives back what no table can grow by where the
+	// host refuses.
+	helpBytes
+	helpElements
+	helpGrowTable
+	helperCount
+)
+
+// helpers are those that a module needs, in the order of their first use.
+type helpers struct {
+	first uint32           // the index of the first of them
+	index [helperCount]int // behind it, and one more
+	list  []helper
 }
 
-// rangeOp is one operation with what follows it.
-type rangeOp struct {
-	op   byte
-	sub  uint32
-	a, b uint32
-}
-
-// function is the index of the function that does an edit's operation.
-func (r *ranges) function(e *edit) uint32 {
-	op := rangeOp{e.op, e.sub, e.a, e.b}
-	i, ok := r.index[op]
-	if !ok {
-		i = uint32(len(r.list))
-		r.index[op] = i
-		r.list = append(r.list, op)
+// function is the index of a helper.
+func (h *helpers) function(kind helper) uint32 {
+	if h.index[kind] == 0 {
+		h.list = append(h.list, kind)
+		h.index[kind] = len(h.list)
 	}
-	return r.first + i
+	return h.first + uint32(h.index[kind]) - 1
 }
 
-// funcType is the type of the function for an operation.
-func (r *ranges) funcType(op rangeOp) wasm.FuncType {
+func (kind helper) funcType() wasm.FuncType {
 	i32 := wasm.I32
-	if op.op == wasm.OpMemoryGrow {
-		return wasm.FuncType{Params: []wasm.ValueType{i32}, Results: []wasm.ValueType{i32}}
+	if kind == helpFill || kind == helpCopy {
+		return wasm.FuncType{Params: []wasm.ValueType{i32, i32, i32}}
 	}
-	switch op.sub {
-	case wasm.MiscTableGrow:
-		return wasm.FuncType{Params: []wasm.ValueType{r.view.tables[op.a].Elem, i32}, Results: []wasm.ValueType{i32}}
-	case wasm.MiscTableFill:
-		return wasm.FuncType{Params: []wasm.ValueType{i32, r.view.tables[op.a].Elem, i32}}
-	}
-	return wasm.FuncType{Params: []wasm.ValueType{i32, i32, i32}}
+	return wasm.FuncType{Params: []wasm.ValueType{i32}, Results: []wasm.ValueType{i32}}
 }
 
 const (
@@ -55,27 +55,24 @@ const (
 	maxElements = wasm.MaxElements
 )
 
-// body is the code of the function for an operation, its locals included.
-func (e *emitter) rangeBody(op rangeOp) []byte {
+// helperBody is the code of a helper, its locals included.
+func (e *emitter) helperBody(kind helper) []byte {
 	a := e.asm
-	a.b = nil
-	if op.op == wasm.OpMemoryGrow {
-		a.b = append(a.b, 1, 1, byte(wasm.I32))
+	a.b = []byte{0} // no locals
+	switch kind {
+	case helpFill:
+		a.inPieces([]byte{wasm.OpMisc, wasm.MiscMemoryFill, 0}, false)
+	case helpCopy:
+		a.inPieces([]byte{wasm.OpMisc, wasm.MiscMemoryCopy, 0, 0}, true)
+	case helpGrowMemory:
+		a.b = []byte{1, 1, byte(wasm.I32)}
 		a.growMemory()
-		return append(a.b, wasm.OpEnd)
-	}
-	a.b = append(a.b, 0) // no locals
-	switch op.sub {
-	case wasm.MiscMemoryFill:
-		a.inPieces(op, false)
-	case wasm.MiscMemoryCopy:
-		a.inPieces(op, true)
-	case wasm.MiscTableGrow:
-		a.growTable(op)
-	default:
-		a.chargeLength(op)
-		a.get(0, 1, 2)
-		a.original(op)
+	case helpBytes:
+		a.chargeLength(wasm.MaxBytes, bytesShift)
+	case helpElements:
+		a.chargeLength(maxElements, 0)
+	case helpGrowTable:
+		a.growTable()
 	}
 	return append(a.b, wasm.OpEnd)
 }
@@ -86,31 +83,23 @@ func (a *asm) get(locals ...uint32) {
 	}
 }
 
-// original is the operation itself.
-func (a *asm) original(op rangeOp) {
-	a.b = wasm.AppendU32(append(a.b, op.op), op.sub)
-	a.b = wasm.AppendU32(a.b, op.a)
-	switch op.sub {
-	case wasm.MiscMemoryInit, wasm.MiscMemoryCopy, wasm.MiscTableInit, wasm.MiscTableCopy:
-		a.b = wasm.AppendU32(a.b, op.b)
-	}
-}
-
-// chargeLength charges an operation that is bounded by what there is, by the
-// length in local 2 or by that bound.
-func (a *asm) chargeLength(op rangeOp) {
-	shift, most := int64(0), int64(maxElements)
-	if op.sub == wasm.MiscMemoryInit {
-		shift, most = 3, wasm.MaxBytes
-	}
+// chargeLength charges a length or, where that is less, as much as there can
+// be, and gives the length back.
+func (a *asm) chargeLength(most, shift int64) {
 	a.indexed(wasm.OpGlobalGet, a.fuel)
-	a.get(2)
+	a.get(0)
 	a.constant(most)
-	a.get(2)
+	a.get(0)
 	a.constant(most)
 	a.op(opI32LeU, opSelect)
 	a.constant(shift)
 	a.op(opI32ShrU, opI32Sub)
+	a.charged()
+	a.get(0)
+}
+
+// charged sets the fuel to what is on the stack.
+func (a *asm) charged() {
 	a.indexed(wasm.OpGlobalSet, a.fuel)
 	a.indexed(wasm.OpGlobalGet, a.fuel)
 	a.slowIfNegative()
@@ -130,7 +119,7 @@ func (a *asm) outOfBounds(from uint32) {
 // inPieces fills (to, value, length) or copies (to, from, length). A copy to
 // behind where it comes from goes from the last piece to the first, as its
 // ranges may overlap.
-func (a *asm) inPieces(op rangeOp, copies bool) {
+func (a *asm) inPieces(original []byte, copies bool) {
 	a.outOfBounds(0)
 	if copies {
 		a.outOfBounds(1)
@@ -138,7 +127,7 @@ func (a *asm) inPieces(op rangeOp, copies bool) {
 	}
 	a.op(wasm.OpIf, blockVoid)
 	a.get(0, 1, 2)
-	a.original(op)
+	a.op(original...)
 	a.op(wasm.OpEnd)
 
 	a.op(wasm.OpBlock, blockVoid, wasm.OpLoop, blockVoid)
@@ -146,7 +135,7 @@ func (a *asm) inPieces(op rangeOp, copies bool) {
 	a.constant(piece)
 	a.op(opI32LeU)
 	a.indexed(wasm.OpBrIf, 1)
-	a.check(piece / bytesPerUnit)
+	a.check(piece >> bytesShift)
 	a.get(2)
 	a.constant(piece)
 	a.op(opI32Sub)
@@ -160,13 +149,13 @@ func (a *asm) inPieces(op rangeOp, copies bool) {
 		a.get(1, 2)
 		a.op(opI32Add)
 		a.constant(piece)
-		a.original(op)
+		a.op(original...)
 		a.indexed(wasm.OpBr, 1)
 		a.op(wasm.OpEnd)
 	}
 	a.get(0, 1)
 	a.constant(piece)
-	a.original(op)
+	a.op(original...)
 	a.advance(0)
 	if copies {
 		a.advance(1)
@@ -176,13 +165,11 @@ func (a *asm) inPieces(op rangeOp, copies bool) {
 
 	a.indexed(wasm.OpGlobalGet, a.fuel)
 	a.get(2)
-	a.constant(3) // bytesPerUnit
+	a.constant(bytesShift)
 	a.op(opI32ShrU, opI32Sub)
-	a.indexed(wasm.OpGlobalSet, a.fuel)
-	a.indexed(wasm.OpGlobalGet, a.fuel)
-	a.slowIfNegative()
+	a.charged()
 	a.get(0, 1, 2)
-	a.original(op)
+	a.op(original...)
 }
 
 func (a *asm) advance(local uint32) {
@@ -205,14 +192,12 @@ func (a *asm) growMemory() {
 	a.get(1)
 }
 
-// growTable asks the host before it grows a table.
-func (a *asm) growTable(op rangeOp) {
-	a.askTick(ReasonTable, func() { a.get(1) })
-	a.op(wasm.OpI32Eqz, wasm.OpIf, blockVoid)
+// growTable asks the host before a table grows.
+func (a *asm) growTable() {
+	a.get(0)
 	a.constant(-1)
-	a.op(wasm.OpReturn, wasm.OpEnd)
-	a.get(0, 1)
-	a.original(op)
+	a.askTick(ReasonTable, func() { a.get(0) })
+	a.op(opSelect)
 }
 
 func (a *asm) askTick(reason int64, value func()) {

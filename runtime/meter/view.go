@@ -14,9 +14,8 @@ type view struct {
 	imported uint32 // functions
 	types    []uint32
 	globals  uint32
-	mutable  int // of the globals
+	mutable  int // globals
 	tables   []wasm.Table
-	segments uint32 // of data
 	// signatures number the types so that equal ones have equal numbers.
 	signatures []int32
 	ticks      []bool // by imported function
@@ -25,10 +24,9 @@ type view struct {
 func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 	v := &view{
 		Module: m, bytes: bytes, imported: uint32(m.ImportedFuncs()), types: m.FuncTypes(),
-		tables: m.AllTables(), segments: uint32(len(m.Data)),
+		globals: uint32(len(m.AllGlobals())), tables: m.AllTables(),
 	}
 	for _, g := range m.AllGlobals() {
-		v.globals++
 		if g.Mutable {
 			v.mutable++
 		}
@@ -42,7 +40,11 @@ func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 		v.signatures = append(v.signatures, byText[sig])
 	}
 	for i := range m.Imports {
-		if imp := &m.Imports[i]; imp.Kind == wasm.KindFunc {
+		imp := &m.Imports[i]
+		if imp.Module == Module {
+			return nil, fmt.Errorf("an import from %s, which is the host's own", Module)
+		}
+		if imp.Kind == wasm.KindFunc {
 			v.ticks = append(v.ticks, o.TickAfter == nil || o.TickAfter(imp.Module, imp.Name))
 		}
 	}
@@ -57,6 +59,9 @@ func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 		}
 	}
 	for _, e := range m.Exports {
+		if e.Name == Fuel || e.Name == Depth || e.Name == Mark {
+			return nil, fmt.Errorf("an export %s, which is the host's own", e.Name)
+		}
 		if e.Kind == wasm.KindFunc {
 			if err := v.checkFunc(e.Index); err != nil {
 				return nil, fmt.Errorf("at byte %d: %w", e.Pos, err)
@@ -100,41 +105,16 @@ func (v *view) calleeType(in *wasm.Instr) (*wasm.FuncType, error) {
 	return v.typeOf(v.types[in.A])
 }
 
-func (v *view) checkIndex(in *wasm.Instr) error {
+// checkIndex holds the index of an instruction of a function with so many
+// locals against what there is.
+func (v *view) checkIndex(in *wasm.Instr, locals int) error {
 	switch {
+	case in.Op >= wasm.OpLocalGet && in.Op <= wasm.OpLocalTee && uint64(in.A) >= uint64(locals):
+		return fmt.Errorf("local %d of %d", in.A, locals)
 	case (in.Op == wasm.OpGlobalGet || in.Op == wasm.OpGlobalSet) && in.A >= v.globals:
 		return fmt.Errorf("global %d of %d", in.A, v.globals)
 	case in.Op == wasm.OpRefFunc:
 		return v.checkFunc(in.A)
-	case in.Op == wasm.OpMisc:
-		return v.checkRange(in)
-	}
-	return nil
-}
-
-// checkRange looks at the operations on ranges, which are moved to functions of
-// their own.
-func (v *view) checkRange(in *wasm.Instr) error {
-	table := func(i uint32) error {
-		if uint64(i) >= uint64(len(v.tables)) {
-			return fmt.Errorf("table %d of %d", i, len(v.tables))
-		}
-		return nil
-	}
-	switch in.Sub {
-	case wasm.MiscMemoryInit:
-		if in.A >= v.segments {
-			return fmt.Errorf("data segment %d of %d", in.A, v.segments)
-		}
-	case wasm.MiscTableInit:
-		return table(in.B)
-	case wasm.MiscTableCopy:
-		if err := table(in.A); err != nil {
-			return err
-		}
-		return table(in.B)
-	case wasm.MiscTableGrow, wasm.MiscTableFill:
-		return table(in.A)
 	}
 	return nil
 }

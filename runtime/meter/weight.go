@@ -15,13 +15,14 @@ const (
 	// weightImport is a call that leaves the guest.
 	weightImport = 250
 	weightGrow   = 2_000
-	weightFloat  = 4
-	weightDivide = 25
-	weightVector = 3
+	// weightDispatch is what is at the head of a dispatch.
+	weightDispatch = weightPlain + 2*weightBranch
+	weightFloat    = 4
+	weightDivide   = 25
+	weightVector   = 3
 
-	// A unit of fuel moves this many bytes or elements of a table.
-	bytesPerUnit    = 8
-	elementsPerUnit = 1
+	// A unit of fuel moves 1<<bytesShift bytes, or one element of a table.
+	bytesShift = 3
 )
 
 // weightOf is the weight of one instruction, without what is behind calls and

@@ -23,9 +23,9 @@ func newWriter(v *view, g *graph) *writer {
 	w.tick = v.imported
 	w.slow, w.pause = funcs+1, funcs+2
 	w.whole = funcs + 3
-	w.ranges = &ranges{view: v, first: funcs + 4, index: make(map[rangeOp]uint32)}
+	w.helpers.first = funcs + 4
 	w.fuel, w.depth, w.mark = v.globals, v.globals+1, v.globals+2
-	// The code comes first: it says which functions for ranges there are.
+	// The code comes first: it says which helpers there are.
 	for i := range v.Bodies {
 		w.code = w.body(w.code, i)
 	}
@@ -44,7 +44,7 @@ func (w *writer) module() []byte {
 	if len(w.view.Bodies) == 0 { // nothing runs
 		return append(out, w.view.bytes[wasm.HeaderBytes:]...)
 	}
-	helpers, types := w.helpers()
+	bodies, types := w.functions()
 	for _, id := range order {
 		s := w.section(id)
 		var content []byte
@@ -63,10 +63,10 @@ func (w *writer) module() []byte {
 		case wasm.SectionExport:
 			content = w.exports()
 		case wasm.SectionCode:
-			content = wasm.AppendU32(nil, uint32(len(w.view.Bodies)+len(helpers)))
+			content = wasm.AppendU32(nil, uint32(len(w.view.Bodies)+len(bodies)))
 			content = append(content, w.code...)
-			for _, h := range helpers {
-				content = append(wasm.AppendU32(content, uint32(len(h))), h...)
+			for _, b := range bodies {
+				content = append(wasm.AppendU32(content, uint32(len(b))), b...)
 			}
 		default:
 			content = w.patched(s)
@@ -192,8 +192,8 @@ func (w *writer) tickImport() []byte {
 
 var tickType = wasm.FuncType{Params: []wasm.ValueType{wasm.I32, wasm.I32}, Results: i32}
 
-// helpers are the functions that are added, and the entries of their types.
-func (w *writer) helpers() (bodies, types [][]byte) {
+// functions are those that are added, and the entries of their types.
+func (w *writer) functions() (bodies, types [][]byte) {
 	w.typ(tickType)
 	add := func(body []byte, t wasm.FuncType) {
 		bodies = append(bodies, body)
@@ -202,8 +202,8 @@ func (w *writer) helpers() (bodies, types [][]byte) {
 	add(w.slowBody(), wasm.FuncType{})
 	add(w.pauseBody(), wasm.FuncType{})
 	add(wholeBody(1), wasm.FuncType{Results: i32})
-	for _, op := range w.ranges.list {
-		add(w.rangeBody(op), w.ranges.funcType(op))
+	for _, kind := range w.helpers.list {
+		add(w.helperBody(kind), kind.funcType())
 	}
 	return bodies, types
 }

@@ -1,6 +1,9 @@
 package wasm
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Instr is an instruction: its bytes are those from Pos to End.
 type Instr struct {
@@ -36,13 +39,15 @@ func (c *Code) Decode(wasm []byte, b Body) error {
 		in := Instr{Pos: r.Pos}
 		in.Op = r.Byte()
 		o := ops[in.Op]
-		if in.Op == OpMisc || in.Op == OpSIMD {
+		switch in.Op {
+		case OpMisc:
 			in.Sub = r.U32()
-			o = op{}
-			switch {
-			case in.Op == OpMisc && in.Sub < uint32(len(miscOps)):
+			if in.Sub < uint32(len(miscOps)) {
 				o = miscOps[in.Sub]
-			case in.Op == OpSIMD && in.Sub < uint32(len(simdOps)):
+			}
+		case OpSIMD:
+			in.Sub = r.simd()
+			if in.Sub < uint32(len(simdOps)) {
 				o = simdOps[in.Sub]
 			}
 		}
@@ -57,6 +62,38 @@ func (c *Code) Decode(wasm []byte, b Body) error {
 	return nil
 }
 
+// simd reads the code behind OpSIMD. It has to be written in as few bytes as it
+// takes: the engine looks at the first of them alone, and what is behind a
+// longer number would be other instructions to it than to us.
+func (r *Reader) simd() uint32 {
+	start := r.Pos
+	code := r.U32()
+	if code < 0x80 && r.Pos-start > 1 || r.Pos-start > 2 {
+		r.Fail(errLongNumber)
+	}
+	return code
+}
+
+// blockType reads the type of a block. References to types, which further
+// proposals have, would be followed by more.
+func (r *Reader) blockType() int64 {
+	v := r.S64()
+	switch {
+	case v >= 0 && v <= math.MaxUint32, v == -0x40, v >= int64(V128)-0x80 && v < 0:
+	case v == int64(FuncRefT)-0x80, v == int64(ExternRef)-0x80:
+	default:
+		r.Fail(fmt.Errorf("a block of type %d", v))
+	}
+	return v
+}
+
+// zero reads a byte that says nothing.
+func (r *Reader) zero() {
+	if b := r.Byte(); b != 0 {
+		r.Fail(fmt.Errorf("%#x where 0 has to be", b))
+	}
+}
+
 // operands reads what follows the instruction's code.
 func (c *Code) operands(r *Reader, in *Instr, s shape) {
 	switch s {
@@ -65,8 +102,20 @@ func (c *Code) operands(r *Reader, in *Instr, s shape) {
 		in.A = r.U32()
 	case twoIndex, memarg:
 		in.A, in.B = r.U32(), r.U32()
-	case blockType, signed:
+	case blockType:
+		in.Value = r.blockType()
+	case signed:
 		in.Value = r.S64()
+	case zero:
+		r.zero()
+	case twoZeros:
+		r.zero()
+		r.zero()
+	case indexZero:
+		in.A = r.U32()
+		r.zero()
+	case reference:
+		r.referenceType()
 	case one:
 		in.A = uint32(r.Byte())
 	case four:

@@ -26,7 +26,8 @@ type Module struct {
 	// function: the start section, element segments, initializers.
 	FuncRefs []FuncRef
 
-	byName map[string]Export // the first export of each name
+	byName      map[string]Export // the first export of each name
+	initGlobals uint64            // how many globals initializers suppose there are
 }
 
 // Section is one section: where it begins (its id), where its content does,
@@ -226,6 +227,9 @@ func Parse(wasm []byte) (*Module, error) {
 		if m.Sections = append(m.Sections, s); len(m.Sections) > maxSections {
 			return nil, malformed(s.Start, fmt.Errorf("more than %d sections", maxSections))
 		}
+	}
+	if n := len(m.AllGlobals()); m.initGlobals > uint64(n) {
+		return nil, malformed(r.Pos, fmt.Errorf("an initializer of global %d, of %d", m.initGlobals-1, n))
 	}
 	if len(m.Bodies) != len(m.Funcs) {
 		return nil, malformed(r.Pos, fmt.Errorf("%d functions and %d bodies", len(m.Funcs), len(m.Bodies)))

@@ -58,6 +58,8 @@ const (
 	MiscTableFill  = 17
 )
 
+const simdConst = 12 // v128.const, behind OpSIMD
+
 // shape is what follows an instruction's code.
 type shape byte
 
@@ -73,6 +75,10 @@ const (
 	eight           // eight bytes
 	sixteen         // sixteen bytes
 	one             // a byte
+	zero            // a byte that is 0
+	twoZeros        // two of them
+	indexZero       // a number and a byte that is 0
+	reference       // a type of references
 	memargOne       // an alignment, an offset and a byte
 	table           // the targets of a br_table
 	types           // a list of value types
@@ -123,8 +129,8 @@ func tables() (plain [256]op, misc [18]op, simd [256]op) {
 	set(p, OpTableSet, OpTableSet, op{index, 2, 0})
 	set(p, OpI32Load, 0x35, op{memarg, 1, 1})
 	set(p, 0x36, OpI64Store32, op{memarg, 2, 0})
-	set(p, OpMemorySize, OpMemorySize, op{one, 0, 1})
-	set(p, OpMemoryGrow, OpMemoryGrow, op{one, 1, 1})
+	set(p, OpMemorySize, OpMemorySize, op{zero, 0, 1})
+	set(p, OpMemoryGrow, OpMemoryGrow, op{zero, 1, 1})
 	set(p, OpI32Const, OpI64Const, op{signed, 0, 1})
 	set(p, OpF32Const, OpF32Const, op{four, 0, 1})
 	set(p, OpF64Const, OpF64Const, op{eight, 0, 1})
@@ -132,16 +138,16 @@ func tables() (plain [256]op, misc [18]op, simd [256]op) {
 	for _, unary := range [][2]int{{0x45, 0x45}, {0x50, 0x50}, {0x67, 0x69}, {0x79, 0x7b}, {0x8b, 0x91}, {0x99, 0x9f}, {0xa7, 0xc4}} {
 		set(p, unary[0], unary[1], op{none, 1, 1})
 	}
-	set(p, OpRefNull, OpRefNull, op{one, 0, 1})
+	set(p, OpRefNull, OpRefNull, op{reference, 0, 1})
 	set(p, OpRefIsNull, OpRefIsNull, op{none, 1, 1})
 	set(p, OpRefFunc, OpRefFunc, op{index, 0, 1})
 
 	m := misc[:]
 	set(m, 0, 7, op{none, 1, 1}) // saturating truncations
-	set(m, MiscMemoryInit, MiscMemoryInit, op{twoIndex, 3, 0})
+	set(m, MiscMemoryInit, MiscMemoryInit, op{indexZero, 3, 0})
 	set(m, MiscDataDrop, MiscDataDrop, op{index, 0, 0})
-	set(m, MiscMemoryCopy, MiscMemoryCopy, op{twoIndex, 3, 0})
-	set(m, MiscMemoryFill, MiscMemoryFill, op{index, 3, 0})
+	set(m, MiscMemoryCopy, MiscMemoryCopy, op{twoZeros, 3, 0})
+	set(m, MiscMemoryFill, MiscMemoryFill, op{zero, 3, 0})
 	set(m, MiscTableInit, MiscTableInit, op{twoIndex, 3, 0})
 	set(m, MiscElemDrop, MiscElemDrop, op{index, 0, 0})
 	set(m, MiscTableCopy, MiscTableCopy, op{twoIndex, 3, 0})
@@ -152,7 +158,7 @@ func tables() (plain [256]op, misc [18]op, simd [256]op) {
 	v := simd[:]
 	set(v, 0, 10, op{memarg, 1, 1})
 	set(v, 11, 11, op{memarg, 2, 0})
-	set(v, 12, 12, op{sixteen, 0, 1})
+	set(v, simdConst, simdConst, op{sixteen, 0, 1})
 	set(v, 13, 13, op{sixteen, 2, 1})
 	set(v, 14, 14, op{none, 2, 1})
 	set(v, 15, 20, op{none, 1, 1}) // splats

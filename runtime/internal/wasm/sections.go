@@ -27,8 +27,12 @@ func (m *Module) elements(r *Reader) {
 		if active {
 			m.init(r)
 		}
-		if !active || indexed {
-			r.Byte() // the kind or type of elements
+		switch {
+		case active && !indexed: // functions
+		case exprs:
+			r.referenceType()
+		default:
+			r.zero() // functions
 		}
 		n := r.VectorUpTo(left, func() {
 			if exprs {
@@ -105,7 +109,7 @@ func (m *Module) init(r *Reader) (first Init) {
 		case OpEnd:
 			return first
 		case OpGlobalGet:
-			r.U32()
+			m.initGlobals = max(m.initGlobals, uint64(r.U32())+1)
 		case OpRefFunc:
 			pos := r.Pos
 			m.FuncRefs = append(m.FuncRefs, FuncRef{pos, r.U32()})
@@ -118,9 +122,11 @@ func (m *Module) init(r *Reader) (first Init) {
 		case OpF64Const:
 			r.Bytes(8)
 		case OpRefNull:
-			r.Byte()
-		case OpSIMD: // v128.const
-			r.U32()
+			r.referenceType()
+		case OpSIMD:
+			if sub := r.Byte(); sub != simdConst {
+				r.Fail(fmt.Errorf("an initializer with instruction %#x %#x", op, sub))
+			}
 			r.Bytes(16)
 		default:
 			r.Fail(fmt.Errorf("an initializer with instruction %#x", op))

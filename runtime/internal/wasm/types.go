@@ -112,13 +112,15 @@ func (r *Reader) importEntry() Import {
 	return e
 }
 
-func (r *Reader) table() Table {
-	elem := r.Byte()
-	if elem != byte(FuncRefT) && elem != byte(ExternRef) {
-		r.Fail(fmt.Errorf("a table of elements %#x", elem))
+func (r *Reader) referenceType() ValueType {
+	t := ValueType(r.Byte())
+	if t != FuncRefT && t != ExternRef {
+		r.Fail(fmt.Errorf("a type of references %#x", byte(t)))
 	}
-	return Table{ValueType(elem), r.limits()}
+	return t
 }
+
+func (r *Reader) table() Table { return Table{r.referenceType(), r.limits()} }
 
 func (r *Reader) limits() Limits {
 	var l Limits
