@@ -4,11 +4,13 @@
 // module the rewritten one is valid and computes the same.
 //
 // [Rewrite] is the one function. It refuses what would take an engine too long
-// to compile, and every instruction that WebAssembly 2.0 does not have.
+// to compile, every instruction that WebAssembly 2.0 does not have, every index
+// beyond what the guest has of its own, and bytes that the engine would read in
+// another way. Custom sections are dropped, but for the names of functions.
 //
 // # How fuel is counted
 //
-// Every instruction has a weight ([Weights] in weight.go), and a checkpoint
+// Every instruction has a weight (see weight.go), and a checkpoint
 // charges, before anything ahead of it runs, the weight of the heaviest path
 // from there to the next checkpoint. So the fuel used is never less than the
 // weight of what ran, is the same on every machine and engine, and needs no
@@ -22,15 +24,16 @@
 //     path begins.
 //
 // Calls of all other functions are charged to the caller, as if they stood
-// there. Operations on ranges of memory and tables are charged by length and,
-// where they are long, done in pieces.
+// there; so a call from the host may run a short path that nobody is charged
+// for. Operations on ranges of memory and tables are charged by length, and
+// long ones on memory are done in pieces.
 //
 // # How the stack is counted
 //
 // The same calls, in cycles and through tables, take the frames that may be
 // stacked up to the next one of their kind from the depth that is left, and
-// give them back when they return. The size of a frame is estimated from above:
-// the engine keeps in it, at most, each value that lives across a call.
+// give them back when they return. The size of a frame is estimated from above
+// (see frame.go): real ones are a quarter to a twentieth of it.
 //
 // # Why not a flag, or a timer
 //
