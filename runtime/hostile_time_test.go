@@ -67,7 +67,7 @@ func repeated(name string, arg int64) abi.Code {
 	switch name {
 	case "proc_exit":
 		return abi.CodeExit
-	case "input_set":
+	case "input_set", "fd_filestat_set_times":
 		return abi.CodeDenied
 	case "http_request":
 		return abi.CodeUsage // a request that is none

@@ -94,6 +94,8 @@ type wasiCall struct {
 	// can close and move them, and open nothing. The flags of such a stream
 	// cannot be changed.
 	changesFiles bool
+	// fault: the engine has one there, for want of a file system.
+	fault bool
 	// The parameter that says how much there is to do, what it counts, and how
 	// much of it one call may ask for; 0 is no bound. The engine does it all
 	// without a look at the clock, and a file's number is an index to it.
@@ -103,14 +105,15 @@ type wasiCall struct {
 }
 
 var wasiCalls = map[string]wasiCall{
-	"fd_close":    {changesFiles: true},
-	"fd_renumber": {changesFiles: true, param: 1, what: "a file number of", most: 1 << 10},
-	"fd_read":     {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_pread":    {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_write":    {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_pwrite":   {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"poll_oneoff": {param: 2, what: "a number of subscriptions of", most: 4 << 10},
-	"random_get":  {param: 1, what: "a number of random bytes of", most: 8 << 20},
+	"fd_close":              {changesFiles: true},
+	"fd_renumber":           {changesFiles: true, param: 1, what: "a file number of", most: 1 << 10},
+	"fd_filestat_set_times": {fault: true},
+	"fd_read":               {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_pread":              {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_write":              {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_pwrite":             {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"poll_oneoff":           {param: 2, what: "a number of subscriptions of", most: 4 << 10},
+	"random_get":            {param: 1, what: "a number of random bytes of", most: 8 << 20},
 }
 
 const maxBuffers = 16 << 10
@@ -134,6 +137,9 @@ func watchWASI(ctx context.Context) context.Context {
 // look stops a guest whose call asks for too much.
 func (w *wasiCall) look(c *call, name string, params []uint64) {
 	c.changedFiles = c.changedFiles || w.changesFiles
+	if w.fault {
+		c.stop(abi.CodeDenied, name+": a plugin has no files", "")
+	}
 	if n := uint32(params[w.param]); w.most > 0 && n > w.most {
 		c.stop(abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, w.what, n, w.most), "let the plugin ask for less at a time")
 	}
