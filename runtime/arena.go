@@ -12,6 +12,7 @@ import "math/bits"
 type arena struct {
 	budget *budget
 	mem    []byte
+	room   []byte           // outside of Go's heap, where mem begins; nil on it
 	blocks map[uint64]block // the blocks in use
 	free   [64][]freeBlock  // the others, by the power of two they reach
 	taken  int64            // of the budget
@@ -24,6 +25,9 @@ type freeBlock struct{ at, room uint64 }
 const (
 	// arenaStart is the first offset in use.
 	arenaStart = 64
+	// largeArena lies outside of Go's heap, in bytes: to grow it copies nothing,
+	// and leaves nothing behind for the collector.
+	largeArena = 1 << 20
 	// blockAlign is what the room of a block is a multiple of.
 	blockAlign = 16
 	// blockOverhead is what a block costs the host beside its bytes.
@@ -79,6 +83,11 @@ func (a *arena) reuse(n uint64) (freeBlock, bool) {
 // grow adds zero bytes.
 func (a *arena) grow(size uint64) {
 	need := len(a.mem) + int(size)
+	if need > largeArena && a.room == nil {
+		if a.room = mapRoom(arenaStart + int(a.budget.limit)); a.room != nil {
+			a.mem = a.room[:copy(a.room, a.mem)]
+		}
+	}
 	if need <= cap(a.mem) {
 		a.mem = a.mem[:need]
 		return
@@ -130,8 +139,11 @@ func (a *arena) view(at, n uint64) ([]byte, bool) {
 	return a.mem[at:end], true
 }
 
-// reset drops every block.
+// reset drops every block. Nothing may look at one afterwards.
 func (a *arena) reset() {
 	a.budget.give(a.taken)
+	if a.room != nil {
+		unmapRoom(a.room)
+	}
 	*a = arena{budget: a.budget}
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -153,11 +154,11 @@ func (c *call) stats() abi.CallStats {
 	}
 }
 
-// result is the output of a guest that has returned.
+// result is the output of a guest that has returned. It outlives the call.
 func (c *call) result() []byte {
 	if c.outputIn {
 		b, _ := c.arena.view(c.outputAt, c.outputLen)
-		return b
+		return bytes.Clone(b)
 	}
 	return c.output
 }

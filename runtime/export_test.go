@@ -28,6 +28,19 @@ func Rewritten(bin []byte) ([]byte, error) {
 	return p.bin, nil
 }
 
+// Imports are the functions that a guest may import, with their signatures, by
+// module.
+func Imports(r *Runtime) map[string]map[string]string {
+	all := make(map[string]map[string]string)
+	for module, funcs := range r.linker {
+		all[module] = make(map[string]string)
+		for name, sig := range funcs {
+			all[module][name] = string(sig)
+		}
+	}
+	return all
+}
+
 // Instances makes instances of a plugin apart from its calls, to measure what
 // that takes and to look at what they are.
 type Instances struct {

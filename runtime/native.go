@@ -128,7 +128,7 @@ func (n *native) link(ctx context.Context, m *wasm.Module) error {
 		return err
 	}
 	if n.wasi {
-		if _, err := wasi_snapshot_preview1.Instantiate(watchFiles(ctx), n.runtime); err != nil {
+		if _, err := wasi_snapshot_preview1.Instantiate(watchWASI(ctx), n.runtime); err != nil {
 			return err
 		}
 	}

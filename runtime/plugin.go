@@ -148,6 +148,7 @@ func (p *Plugin) run(caller context.Context, c *call) ([]byte, abi.CallStats, er
 
 	out, fail := p.finish(caller, ctx, c)
 	stats := c.stats()
+	c.arena.reset()
 	stats.OutputBytes = len(out)
 	stats.MS = millis(start)
 	if fail != nil {

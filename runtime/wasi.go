@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -13,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -87,24 +87,62 @@ func (t *guestClock) sleep(ns int64) {
 	}
 }
 
-// fileCalls are the calls of WASI that change what a guest has open. It has
-// its three streams, can close and move them, and open nothing. The flags of
-// such a stream cannot be changed.
-var fileCalls = []string{"fd_close", "fd_renumber"}
+// wasiCall is what the host looks at in a call of WASI, which the engine then
+// answers.
+type wasiCall struct {
+	// changesFiles: it changes what a guest has open. It has its three streams,
+	// can close and move them, and open nothing. The flags of such a stream
+	// cannot be changed.
+	changesFiles bool
+	// fault: the engine has one there, for want of a file system.
+	fault bool
+	// The parameter that says how much there is to do, what it counts, and how
+	// much of it one call may ask for; 0 is no bound. The engine does it all
+	// without a look at the clock, and a file's number is an index to it.
+	param int
+	what  string
+	most  uint32
+}
 
-// watchFiles makes the engine tell the call that its guest made one of
-// fileCalls.
-func watchFiles(ctx context.Context) context.Context {
+var wasiCalls = map[string]wasiCall{
+	"fd_close":              {changesFiles: true},
+	"fd_renumber":           {changesFiles: true, param: 1, what: "a file number of", most: 1 << 10},
+	"fd_filestat_set_times": {fault: true},
+	"fd_read":               {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_pread":              {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_write":              {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"fd_pwrite":             {param: 2, what: "a number of buffers of", most: maxBuffers},
+	"poll_oneoff":           {param: 2, what: "a number of subscriptions of", most: 4 << 10},
+	"random_get":            {param: 1, what: "a number of random bytes of", most: 8 << 20},
+}
+
+const maxBuffers = 16 << 10
+
+// watchWASI makes the engine show the calls that are in wasiCalls before it
+// answers them.
+func watchWASI(ctx context.Context) context.Context {
 	return experimental.WithFunctionListenerFactory(ctx, experimental.FunctionListenerFactoryFunc(
 		func(def api.FunctionDefinition) experimental.FunctionListener {
-			if !slices.Contains(fileCalls, def.Name()) {
+			w, ok := wasiCalls[def.Name()]
+			if !ok {
 				return nil
 			}
 			return experimental.FunctionListenerFunc(
-				func(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
-					callOf(ctx).changedFiles = true
+				func(ctx context.Context, _ api.Module, _ api.FunctionDefinition, params []uint64, _ experimental.StackIterator) {
+					w.look(callOf(ctx), def.Name(), params)
 				})
 		}))
+}
+
+// look stops a guest whose call asks for too much.
+func (w *wasiCall) look(c *call, name string, params []uint64) {
+	c.changedFiles = c.changedFiles || w.changesFiles
+	if w.fault {
+		c.stop(abi.CodeDenied, name+": a plugin has no files", "")
+	}
+	if n := uint32(params[w.param]); w.most > 0 && n > w.most {
+		c.stop(abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, w.what, n, w.most), "let the plugin ask for less at a time")
+	}
 }
 
 // newLinker collects every import a guest may have, with its signature.

@@ -129,12 +129,12 @@ func ExtismEcho(hook string) []byte {
 	step := func(by int64) []byte { return slices.Concat(Get(i), Const64(by), Add64, Set(i)) }
 	m.Hook(hook, []Type{I64, I64, I64},
 		Call(length), Set(n), Get(n), Call(alloc), Set(at),
-		block(
+		Block(
 			While(
 				Get(i), Const64(8), Add64, Get(n), gtU64, breakOut,
 				Get(at), Get(i), Add64, Get(i), Call(load64), Call(store64), step(8), Const32(1)),
 		),
-		block(
+		Block(
 			While(
 				Get(i), Get(n), geU64, breakOut,
 				Get(at), Get(i), Add64, Get(i), Call(load8), Call(store8), step(1), Const32(1)),
@@ -149,8 +149,6 @@ var (
 	geU64      = []byte{0x5a}       // i64.ge_u
 	breakOut   = []byte{0x0d, 0x01} // br_if 1: out of the loop and the block around it
 )
-
-func block(code []byte) []byte { return slices.Concat([]byte{0x02, 0x40}, code, []byte{opEnd}) }
 
 // OutputWrite imports the bulk call output_write.
 func (m *Module) OutputWrite() Func {

@@ -11,6 +11,7 @@ const (
 	I64     Type = 0x7e
 	F32     Type = 0x7d
 	F64     Type = 0x7c
+	V128    Type = 0x7b
 	FuncRef Type = 0x70
 )
 
@@ -21,7 +22,7 @@ type Func uint32
 type Module struct {
 	types, imports, funcs, tables, memories list
 	globals, exports, elements, codes, data list
-	start                                   []byte
+	start, dataCount                        []byte
 	customs                                 []byte
 	imported, defined                       uint32
 }
@@ -78,6 +79,24 @@ func (m *Module) Func(params, results, locals []Type, code ...[]byte) Func {
 	m.codes.add(append(leb(uint64(len(body))), body...)...)
 	m.defined++
 	return Func(m.imported + m.defined - 1)
+}
+
+// Type adds a type of functions, for [CallIndirect].
+func (m *Module) Type(params, results []Type) uint32 { return m.typeOf(params, results) }
+
+// Passive adds data that is put nowhere, for [MemoryInit].
+func (m *Module) Passive(bytes []byte) {
+	m.data.add(slices.Concat([]byte{0x01}, leb(uint64(len(bytes))), bytes)...)
+	m.dataCount = leb(uint64(m.data.n))
+}
+
+// PassiveElements adds functions that are put nowhere, for [TableInit].
+func (m *Module) PassiveElements(funcs ...Func) {
+	b := append([]byte{0x01, 0x00}, leb(uint64(len(funcs)))...)
+	for _, f := range funcs {
+		b = append(b, leb(uint64(f))...)
+	}
+	m.elements.add(b...)
 }
 
 // Hook adds a function () -> i32 and exports it.
@@ -174,10 +193,16 @@ func (m *Module) Bytes() []byte {
 		out = append(out, section(8, m.start)...)
 	}
 	add(9, m.elements)
+	if m.dataCount != nil {
+		out = append(out, section(12, m.dataCount)...)
+	}
 	add(10, m.codes)
 	add(11, m.data)
 	return append(out, m.customs...)
 }
+
+// Section is a section of any kind, for what no other function writes.
+func Section(id byte, content []byte) []byte { return section(id, content) }
 
 // WithSection returns the module with a custom section added at its end.
 func WithSection(wasm []byte, name string, content []byte) []byte {

@@ -1,0 +1,81 @@
+package kagewasm_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// FEATURES N1: whatever a plugin does, as the compactor and as an observer, the
+// compaction is completed by another way, no message is lost, and the report
+// names each failure with code, plugin, hook and phase.
+func TestN1CompactionCompletes(t *testing.T) {
+	ctx := context.Background()
+	kv := store.MemoryKV(store.KVOptions{})
+	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: wordCounter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close(ctx)
+	msgs := chat(60)
+	for _, g := range hostile.All() {
+		if g.Code == abi.CodeRefused || g.OrRefused {
+			continue // it never gets to a session
+		}
+		t.Run(g.Name, func(t *testing.T) {
+			wasm := g.Wasm()
+			var list []hooks.Plugin
+			for _, role := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
+				m := g.Manifest()
+				if m == nil {
+					m = &abi.Manifest{ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}}
+				}
+				m.Name, m.Roles = string(role), []abi.PluginRole{role}
+				timeout := 30
+				if g.Code != abi.CodeDeadline {
+					timeout = 5_000
+				}
+				p, err := rt.Load(ctx, wasm, runtime.PluginOptions{Manifest: m, Grants: runtime.GrantAll(m), Limits: abi.Limits{TimeoutMS: timeout}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close(ctx)
+				list = append(list, p)
+			}
+			r, err := newCompactor(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, request(400, slices.Clone(msgs)))
+			if err != nil {
+				t.Fatalf("%s: %v", g.Why, err)
+			}
+			checkCompleted(t, &g, &r.Report, msgs)
+		})
+	}
+}
+
+func checkCompleted(t *testing.T, g *hostile.Guest, r *kagewasm.Report, msgs []abi.Message) {
+	harmless := g.Code == "" // a compactor that says nothing of use
+	if !r.Compacted || r.Fallback == harmless || r.Strategy != "drop" || r.TokensAfter > r.Target {
+		t.Errorf("compacted %v, fallback %v, by %s, %d tokens of %d", r.Compacted, r.Fallback, r.Strategy, r.TokensAfter, r.Target)
+	}
+	for _, m := range msgs {
+		if !slices.Contains(r.Kept, m.ID) && !slices.Contains(r.Superseded, m.ID) {
+			t.Errorf("message %s is gone", m.ID)
+		}
+	}
+	if harmless {
+		return
+	}
+	for _, name := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
+		if !slices.ContainsFunc(r.Failures, func(e *abi.Error) bool {
+			return e.Plugin == string(name) && e.Code == g.Code && e.Hook == abi.HookPreCompact && e.Phase != "" && e.Message != ""
+		}) {
+			t.Errorf("no failure of %s with code %s: %v (%s)", name, g.Code, r.Failures, g.Why)
+		}
+	}
+}

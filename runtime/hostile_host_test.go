@@ -1,0 +1,78 @@
+package runtime_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// FEATURES N1: work that a guest makes its host do is bounded, too.
+func TestHostileHost(t *testing.T) {
+	s := newSandbox(t, runtime.Options{Counter: bytesCounter{}, KV: &mapKV{m: map[string]string{}}})
+	s.tryAll(t, hostile.Host(), abi.Limits{TimeoutMS: 300})
+}
+
+// slowKV answers after a while, or when the time of the call is up.
+type slowKV struct{ mapKV }
+
+func (k *slowKV) Get(ctx context.Context, ns, key string) (string, bool, error) {
+	select {
+	case <-ctx.Done():
+		return "", false, ctx.Err()
+	case <-time.After(time.Minute):
+		return "", false, nil
+	}
+}
+
+// A store that takes a minute does not keep a call from its deadline.
+func TestHostileSlowStore(t *testing.T) {
+	s := newSandbox(t, runtime.Options{KV: &slowKV{mapKV{m: map[string]string{}}}})
+	s.try(t, hostile.HostLoop("wait", "for a store", abi.OpKVGet, `{"key":"k"}`, abi.CapKV), briefly)
+}
+
+// A guest that is good in its first calls, of which it has warm instances, is
+// stopped when it is not, and good again: what it is in one call does not last.
+func TestHostileLater(t *testing.T) {
+	p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
+		length := m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{wasmtest.I32})
+		write := m.OutputWrite()
+		m.Memory(1, -1, "memory")
+		m.Data(64, []byte(`{"inject":"good"}`))
+		spoilt := m.Global(wasmtest.I32, true, wasmtest.Const32(0))
+		m.Hook(pre, nil,
+			// Spoilt in the call before, in memory or a global?
+			wasmtest.GetGlobal(spoilt), wasmtest.If(wasmtest.Unreachable),
+			wasmtest.Const32(0), wasmtest.Load32, wasmtest.If(wasmtest.Unreachable),
+			wasmtest.Const32(1), wasmtest.SetGlobal(spoilt), wasmtest.Const32(0), wasmtest.Const32(1), wasmtest.Store32,
+			wasmtest.Call(length), wasmtest.Const32(1000), wasmtest.LtU32, []byte{0x45}, wasmtest.If(wasmtest.Forever()),
+			wasmtest.Const32(64), wasmtest.Const32(17), wasmtest.Call(write))
+	}), runtime.PluginOptions{Limits: briefly})
+	good := func() {
+		t.Helper()
+		if out, _, err := p.CallRaw(context.Background(), pre, []byte("{}")); err != nil || string(out) != `{"inject":"good"}` {
+			t.Errorf("a good call: %q, %v", out, err)
+		}
+	}
+	for range 5 {
+		good()
+	}
+	await(t, "the pool", func() bool { return runtime.Resting(p) })
+	var wg sync.WaitGroup
+	for range 3 { // more than wait
+		wg.Go(func() {
+			_, _, err := p.CallRaw(context.Background(), pre, make([]byte, 2000))
+			checkError(t, err, abi.CodeDeadline, abi.PhaseCall)
+		})
+	}
+	good()
+	wg.Wait()
+	for range 5 {
+		good()
+	}
+}

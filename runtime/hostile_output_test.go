@@ -1,0 +1,26 @@
+package runtime_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// FEATURES N1: what a guest says is bounded and safe to show, whatever it is.
+func TestHostileOutput(t *testing.T) {
+	s := newSandbox(t, runtime.Options{})
+	for _, g := range hostile.Output() {
+		t.Run(g.Name, func(t *testing.T) {
+			stats, _ := s.try(t, g, abi.Limits{})
+			for _, l := range stats.Logs {
+				if strings.ContainsFunc(l.Message, unicode.IsControl) {
+					t.Errorf("a log line with control characters: %q", l.Message)
+				}
+			}
+		})
+	}
+}

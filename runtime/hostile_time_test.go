@@ -1,0 +1,86 @@
+package runtime_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// FEATURES N1: a guest that takes for ever ends soon after its deadline.
+func TestHostileTime(t *testing.T) {
+	newSandbox(t, runtime.Options{}).tryAll(t, hostile.Time(), briefly)
+}
+
+// The same guests end by fuel: none of them runs without using it up, and each
+// uses as much every time.
+func TestHostileFuel(t *testing.T) {
+	const fuel, most = 5_000_000, 1_000_000 // and what one checkpoint may charge
+	s := newSandbox(t, runtime.Options{})
+	for _, g := range hostile.Time() {
+		g.Code = abi.CodeFuel
+		t.Run(g.Name, func(t *testing.T) {
+			used := int64(0)
+			for range 2 {
+				stats, _ := s.try(t, g, abi.Limits{TimeoutMS: 60_000, Fuel: fuel})
+				if stats.Fuel < fuel || stats.Fuel > fuel+most || used != 0 && used != stats.Fuel {
+					t.Errorf("%d units of fuel, %d before, %d allowed", stats.Fuel, used, fuel)
+				}
+				used = stats.Fuel
+			}
+		})
+	}
+}
+
+// Calls nested too deep end before the host's stack does.
+func TestHostileStack(t *testing.T) {
+	s := newSandbox(t, runtime.Options{})
+	s.tryAll(t, hostile.Stack(), abi.Limits{})
+	s.try(t, hostile.Chain(abi.CodeStack), abi.Limits{StackBytes: 1 << 20})
+}
+
+// Any function a guest can import, called for ever: with zeroes, and with
+// numbers that are good addresses and large lengths.
+func TestHostileImports(t *testing.T) {
+	s := newSandbox(t, runtime.Options{Counter: bytesCounter{}})
+	for module, funcs := range runtime.Imports(s.runtime) {
+		for name, sig := range funcs {
+			for _, arg := range []int64{0, 1 << 20} {
+				t.Run(fmt.Sprintf("%s.%s(%d)", module, name, arg), func(t *testing.T) {
+					g := hostile.Repeats(module, name, sig, arg)
+					limits := abi.Limits{TimeoutMS: 20}
+					if g.Code = repeated(name, arg); g.Code != abi.CodeDeadline {
+						limits.TimeoutMS = 2_000
+					}
+					s.try(t, g, limits)
+				})
+			}
+		}
+	}
+}
+
+// repeated is what ends a loop of a function.
+func repeated(name string, arg int64) abi.Code {
+	zero := arg == 0
+	switch name {
+	case "proc_exit":
+		return abi.CodeExit
+	case "input_set", "fd_filestat_set_times":
+		return abi.CodeDenied
+	case "http_request":
+		return abi.CodeUsage // a request that is none
+	case "load_u8", "load_u64", "store_u8", "store_u64":
+		return abi.CodeTrap // there is nothing
+	case "output_set":
+		if !zero {
+			return abi.CodeTrap
+		}
+	case "fd_read", "fd_pread", "fd_write", "fd_pwrite", "poll_oneoff", "fd_renumber":
+		if !zero {
+			return abi.CodeQuota // a million is too many
+		}
+	}
+	return abi.CodeDeadline
+}
