@@ -84,10 +84,7 @@ func (p *program) someTypes(most int) []wasm.ValueType {
 // function writes one function. The first sets the bound for all of them.
 func (p *program) function(first bool, typ wasm.FuncType) {
 	p.b, p.typ, p.params, p.budget = nil, typ, len(typ.Params), 25
-	p.locals = slices.Clone(typ.Params)
-	for _, t := range []wasm.ValueType{wasm.I32, wasm.I32, wasm.I64, wasm.F64, wasm.V128} {
-		p.locals = append(p.locals, t)
-	}
+	p.locals = append(slices.Clone(typ.Params), wasm.I32, wasm.I32, wasm.I64, wasm.F64, wasm.V128)
 	p.labels = []label{{takes: typ.Results}}
 	p.begin()
 	switch {
