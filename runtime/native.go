@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -28,7 +29,7 @@ type engine interface {
 // hostModules are the modules a guest may import from, but for WASI.
 var hostModules = map[string][]hostFunc{
 	abi.ImportModule: bulkFuncs,
-	abi.ExtismModule: extismFuncs,
+	abi.ExtismModule: slices.Concat(extismFuncs, outwardFuncs),
 }
 
 // native is this package's own engine: wazero, with host functions in Go.

@@ -84,7 +84,7 @@ func (c *call) frames(trace string) string {
 
 // functionName is what to call a function that the engine names so, nothing for
 // what the meter added. The engine numbers functions without a name, as they
-// are after rewriting.
+// are after rewriting where there was any.
 func (c *call) functionName(name string) string {
 	if strings.HasPrefix(name, meter.Prefix) || strings.HasPrefix(name, meter.Module) {
 		return ""
@@ -94,9 +94,12 @@ func (c *call) functionName(name string) string {
 	if !nameless || err != nil {
 		return name
 	}
+	if c.plugin.name != EngineExtism {
+		index-- // the meter's import
+	}
 	imported := c.plugin.module.ImportedFuncs()
-	if index <= imported || index > imported+len(c.plugin.module.Funcs) {
+	if index < imported || index >= imported+len(c.plugin.module.Funcs) {
 		return ""
 	}
-	return fmt.Sprintf("function %d", index-1)
+	return fmt.Sprintf("function %d", index)
 }
