@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
@@ -88,6 +89,9 @@ func (c *call) frames(trace string) string {
 func (c *call) functionName(name string) string {
 	if strings.HasPrefix(name, meter.Prefix) || strings.HasPrefix(name, meter.Module) {
 		return ""
+	}
+	if redirected, ok := strings.CutPrefix(name, outwardModule); ok {
+		return abi.ExtismModule + redirected
 	}
 	digits, nameless := strings.CutPrefix(name, "$")
 	index, err := strconv.Atoi(digits)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	goruntime "runtime"
 	"strings"
+	"time"
 
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
@@ -87,6 +88,7 @@ func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
 		return 0, err
 	}
 	defer inst.Close(context.WithoutCancel(ctx))
+	inst.SetLogger(func(extism.LogLevel, string) {}) // of the SDK itself, to the process's log
 	if err := c.fitsKernel(); err != nil {
 		return 0, err
 	}
@@ -96,8 +98,8 @@ func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
 	case err != nil:
 	case exit != nil && c.export != startExport:
 		return 0, exit
-	case ctx.Err() != nil:
-		return 0, ctx.Err() // code without loops runs on past its time
+	case late(ctx):
+		return 0, ctx.Err()
 	}
 	if text := inst.GetErrorWithContext(context.WithoutCancel(ctx)); text != "" {
 		c.setError([]byte(text))
@@ -114,6 +116,15 @@ func (u *upstream) run(ctx context.Context, c *call) (uint32, error) {
 		c.write(out)
 	}
 	return result, nil
+}
+
+// late reports whether the time of a call is up: code without loops runs on past
+// it, and keeps the timer from running while it has the processor.
+func late(ctx context.Context) bool {
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
 }
 
 // kernelSlack is what the kernel takes beside an input, at most, in bytes: it
