@@ -227,3 +227,33 @@ func TestExtismPluginsAll(t *testing.T) {
 		}
 	}
 }
+
+// TestGoLibraries: a plugin built with Extism's library for Go, and the same one
+// built with abi/guest, on both engines.
+func TestGoLibraries(t *testing.T) {
+	in := hookInput()
+	for i := range 20 {
+		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint("n", i), Role: abi.RoleUser, Content: abi.Text("line <one> é\nline two")}})
+	}
+	doc, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRuntime(t, runtime.Options{})
+	for _, name := range []string{"pdk", "guest"} {
+		wasm := buildGuest(t, "runtime", "testdata", "bench", name)
+		var want []byte
+		for _, engine := range engines {
+			p := load(t, r, wasm, runtime.PluginOptions{Engine: engine, Limits: abi.Limits{TimeoutMS: 60_000}})
+			out, stats, err := p.CallRaw(t.Context(), pre, doc)
+			if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
+				t.Errorf("%s on %s: %q, %v, %q", name, engine, out, err, stats.Warnings)
+			}
+			if want == nil {
+				want = out
+			} else if string(out) != string(want) {
+				t.Errorf("%s: native %q, extism %q", name, want, out)
+			}
+		}
+	}
+}
