@@ -82,8 +82,13 @@ func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOption
 type configured struct {
 	t      *testing.T
 	name   string
+	engine string
 	kv     runtime.KV
 	loaded map[string]*runtime.Plugin
+}
+
+func newConfigured(t *testing.T, name, engine string) *configured {
+	return &configured{t: t, name: name, engine: engine, kv: store.MemoryKV(store.KVOptions{}), loaded: make(map[string]*runtime.Plugin)}
 }
 
 func (c *configured) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
@@ -92,17 +97,40 @@ func (c *configured) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.
 		return nil, abi.CallStats{}, err
 	}
 	if c.loaded[string(key)] == nil {
-		c.loaded[string(key)] = load(c.t, c.name, runtime.Options{KV: c.kv}, runtime.PluginOptions{Config: in.Config})
+		c.loaded[string(key)] = load(c.t, c.name, runtime.Options{KV: c.kv}, runtime.PluginOptions{
+			Config: in.Config, Engine: c.engine, Limits: abi.Limits{TimeoutMS: 120_000}, // upstream's engine is slow
+		})
 	}
 	return c.loaded[string(key)].Call(ctx, in)
 }
 
+// both calls a plugin on both engines, each with storage of its own, and keeps
+// to what the native one answers.
+type both struct {
+	t                *testing.T
+	native, upstream *configured
+}
+
+func (b both) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	out, stats, err := b.native.Call(ctx, in)
+	otherOut, otherStats, otherErr := b.upstream.Call(ctx, in)
+	seen := func(out *abi.Output, stats abi.CallStats, err error) string {
+		doc, _ := json.Marshal([]any{out, abi.CodeOf(err), fmt.Sprint(err), stats.Logs, stats.Warnings, stats.HostCalls, stats.HostCallBytes})
+		return string(doc)
+	}
+	if a, b2 := seen(out, stats, err), seen(otherOut, otherStats, otherErr); a != b2 {
+		b.t.Errorf("%s on %d messages: native %.400s\nextism %.400s", in.Hook, len(in.Messages), a, b2)
+	}
+	return out, stats, err
+}
+
+// TestConformance: the plugins keep the rules of a plugin on either engine, and
+// give the same answer to every call that the rules make.
 func TestConformance(t *testing.T) {
 	for _, n := range names {
 		t.Run(n, func(t *testing.T) {
-			kv := store.MemoryKV(store.KVOptions{})
-			m := load(t, n, runtime.Options{KV: kv}, runtime.PluginOptions{}).Manifest()
-			abitest.Run(t, m, &configured{t: t, name: n, kv: kv, loaded: make(map[string]*runtime.Plugin)})
+			m := load(t, n, runtime.Options{}, runtime.PluginOptions{}).Manifest()
+			abitest.Run(t, m, both{t, newConfigured(t, n, runtime.EngineNative), newConfigured(t, n, runtime.EngineExtism)})
 		})
 	}
 }

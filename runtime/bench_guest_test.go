@@ -23,7 +23,7 @@ import (
 // buildGuest compiles the Go package in dir, a folder below the project's
 // root, to a module. The one with go-pdk is a Go module of its own, so that
 // the project does not depend on what it is compared with.
-func buildGuest(b *testing.B, dir ...string) []byte {
+func buildGuest(b testing.TB, dir ...string) []byte {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "guest.wasm")
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".")

@@ -26,7 +26,7 @@ func BenchmarkPool(b *testing.B) {
 	for _, size := range []int{64, 1 << 20} {
 		input := bytes.Repeat([]byte("x"), size)
 		stock := 0.0
-		b.Run(fmt.Sprintf("stock/%d", size), func(b *testing.B) { stock = perCall(b, nil, stockCall(b, input, true)) })
+		b.Run(fmt.Sprintf("stock/%d", size), func(b *testing.B) { stock = perCall(b, nil, stockEcho(b, input, true)) })
 		for _, way := range []string{"hit", "miss", "sustained"} {
 			b.Run(fmt.Sprintf("%s/%d", way, size), func(b *testing.B) {
 				o := runtime.PluginOptions{}

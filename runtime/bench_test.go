@@ -31,8 +31,8 @@ func BenchmarkEcho(b *testing.B) {
 				})
 			})
 		}
-		b.Run(fmt.Sprintf("stock-sdk-fresh/%d", size), func(b *testing.B) { repeat(b, size, stockCall(b, input, true)) })
-		b.Run(fmt.Sprintf("stock-sdk-same/%d", size), func(b *testing.B) { repeat(b, size, stockCall(b, input, false)) })
+		b.Run(fmt.Sprintf("stock-sdk-fresh/%d", size), func(b *testing.B) { repeat(b, size, stockEcho(b, input, true)) })
+		b.Run(fmt.Sprintf("stock-sdk-same/%d", size), func(b *testing.B) { repeat(b, size, stockEcho(b, input, false)) })
 	}
 }
 
@@ -44,29 +44,40 @@ func repeat(b *testing.B, size int, call func()) {
 	}
 }
 
-// stockCall is one call of an echo in the stock SDK with a time limit, in a
-// fresh instance each time or in the same one.
-func stockCall(b *testing.B, input []byte, fresh bool) func() {
+// stockCall is one call in the stock SDK with a time limit, in a fresh instance
+// each time or in the same one.
+func stockCall(b *testing.B, wasm []byte, export string, input []byte, fresh bool) func() []byte {
 	ctx := context.Background()
-	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasmtest.ExtismEcho(pre)}}, Timeout: 10_000}
+	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasm}}, Timeout: 10_000}
 	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { code.Close(ctx) })
 	var inst *extism.Plugin
-	return func() {
+	return func() []byte {
 		if fresh || inst == nil {
 			if inst, err = code.Instance(ctx, extism.PluginInstanceConfig{}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		_, out, err := inst.CallWithContext(ctx, pre, input)
-		if err != nil || len(out) != len(input) {
-			b.Fatal(len(out), err)
+		_, out, err := inst.CallWithContext(ctx, export, input)
+		if err != nil {
+			b.Fatal(err)
 		}
 		if fresh {
 			inst.Close(ctx)
+		}
+		return out
+	}
+}
+
+// stockEcho is stockCall of an echo.
+func stockEcho(b *testing.B, input []byte, fresh bool) func() {
+	call := stockCall(b, wasmtest.ExtismEcho(pre), pre, input, fresh)
+	return func() {
+		if out := call(); len(out) != len(input) {
+			b.Fatal(len(out))
 		}
 	}
 }
@@ -93,6 +104,34 @@ func BenchmarkLoad(b *testing.B) {
 				p.Close(context.Background())
 				b.StartTimer()
 			}
+		})
+	}
+}
+
+// BenchmarkCountVowels is one call of a plugin that Extism's library for Rust
+// built, on both engines and in the stock SDK with a time limit (a new instance
+// for each call, as the engines make it, and the same one again).
+func BenchmarkCountVowels(b *testing.B) {
+	wasm, input := sdkPlugin(b, "count_vowels"), bytes.Repeat([]byte("hello world "), 100)
+	const export = "count_vowels"
+	for _, engine := range engines {
+		b.Run(engine, func(b *testing.B) {
+			p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true, Engine: engine})
+			repeat(b, len(input), func() {
+				if out, _, err := p.CallRaw(context.Background(), export, input); err != nil || !bytes.HasPrefix(out, []byte(`{"count":300,`)) {
+					b.Fatalf("%q, %v", out, err)
+				}
+			})
+		})
+	}
+	for name, fresh := range map[string]bool{"stock-sdk-fresh": true, "stock-sdk-same": false} {
+		b.Run(name, func(b *testing.B) {
+			call := stockCall(b, wasm, export, input, fresh)
+			repeat(b, len(input), func() {
+				if out := call(); !bytes.HasPrefix(out, []byte(`{"count":300,`)) {
+					b.Fatalf("%q", out)
+				}
+			})
 		})
 	}
 }

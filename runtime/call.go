@@ -29,6 +29,7 @@ type call struct {
 	memory  budget
 	gauge   gauge
 	arena   arena
+	blocks  blocks // the arena, but where an engine has its own
 	inputAt uint64 // of the input in the arena; 0 until it is there
 
 	output     []byte
@@ -77,7 +78,7 @@ func newCall(p *Plugin, export string, input []byte) *call {
 		c.hook = h
 	}
 	c.memory.limit = int64(p.limits.MemoryMB) << 20
-	c.arena.budget = &c.memory
+	c.arena.budget, c.blocks = &c.memory, &c.arena
 	c.logs = logSink{left: p.limits.LogBytes, redact: p.redact}
 	c.stdout = lineWriter{sink: &c.logs, level: abi.LogInfo}
 	c.stderr = lineWriter{sink: &c.logs, level: abi.LogWarn}

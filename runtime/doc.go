@@ -27,6 +27,10 @@
 // cause of a stop is what the host recorded, never what the guest says of
 // itself.
 //
+// There is a second engine, Extism's own SDK: see [EngineExtism]. Answers,
+// error codes, logs and host calls are the same on both, but for what
+// docs/engines.md lists.
+//
 // This package has the name of the standard one on purpose, it being the
 // plugins' runtime; import the standard one as goruntime where both are
 // needed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/meter"
 )
@@ -172,4 +173,13 @@ func UsesSegments(bin []byte) bool {
 	}
 	_, info, err := meter.Rewrite(bin, m, meter.Options{})
 	return err != nil || info.Segments
+}
+
+// ExtismABI are the functions of the Extism ABI with their signatures.
+func ExtismABI() map[string]string {
+	funcs := make(map[string]string)
+	for _, f := range hostModules[abi.ExtismModule] {
+		funcs[f.name] = string(f.sig)
+	}
+	return funcs
 }

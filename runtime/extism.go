@@ -10,10 +10,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// extismFuncs are the calls of the Extism ABI, as its kernel and SDK define
-// them, with these differences: an access that is not inside the memory of the
-// call stops the guest, variables live as long as the call, and HTTP goes where
-// the operator grants it.
+// extismFuncs are the calls of the Extism ABI that stay with the call, as
+// upstream's kernel and SDK define them, but that an access which is not inside
+// the memory of the call stops the guest. The others are outwardFuncs.
 var extismFuncs = []hostFunc{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *call, stack []uint64) {
 		c.tick(ctx)
@@ -89,19 +88,7 @@ var extismFuncs = []hostFunc{
 	{"config_get", "(i64)->i64", configGet},
 	{"var_get", "(i64)->i64", varGet},
 	{"var_set", "(i64,i64)", varSet},
-	{"http_request", "(i64,i64)->i64", httpRequest},
-	{"http_status_code", "()->i32", httpStatus},
-	{"http_headers", "()->i64", httpHeaders},
-	{"get_log_level", "()->i32", func(ctx context.Context, c *call, stack []uint64) { stack[0] = extismDebug }},
-	{"log_trace", "(i64)", logAt(abi.LogDebug)},
-	{"log_debug", "(i64)", logAt(abi.LogDebug)},
-	{"log_info", "(i64)", logAt(abi.LogInfo)},
-	{"log_warn", "(i64)", logAt(abi.LogWarn)},
-	{"log_error", "(i64)", logAt(abi.LogError)},
 }
-
-// extismDebug is the log level debug in the numbers of the Extism ABI.
-const extismDebug = 1
 
 // extism returns n bytes of the arena.
 func (c *call) extism(ctx context.Context, name string, at, n uint64) []byte {
@@ -185,15 +172,6 @@ func varSet(ctx context.Context, c *call, stack []uint64) {
 
 func varCost(name string, value []byte) int64 {
 	return int64(len(name)) + int64(len(value)) + 2*blockOverhead
-}
-
-func logAt(level abi.LogLevel) func(context.Context, *call, []uint64) {
-	return func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
-		text, _ := c.arena.block(stack[0])
-		c.logs.add(level, text)
-		c.arena.release(stack[0])
-	}
 }
 
 // maxInput is the longest input: lengths cross as 32-bit numbers.

@@ -75,18 +75,18 @@ var extismRequestKeys = abi.Keys(extismRequest{})
 // has no way to return an error, so one ends the call.
 func httpRequest(ctx context.Context, c *call, stack []uint64) {
 	c.check(ctx)
-	doc, _ := c.arena.block(stack[0])
-	body, _ := c.arena.block(stack[1])
+	doc, _ := c.blocks.block(stack[0])
+	body, _ := c.blocks.block(stack[1])
 	c.httpStatus, c.httpHeaders = 0, nil
 	resp, err := c.extismFetch(ctx, doc, body)
 	if err != nil {
 		e := abi.AsError(err)
 		c.stop(e.Code, "http_request: "+e.Message, e.Hint)
 	}
-	c.arena.release(stack[0])
-	c.arena.release(stack[1])
+	c.blocks.release(stack[0])
+	c.blocks.release(stack[1])
 	c.httpStatus, c.httpHeaders = resp.Status, resp.Headers
-	if stack[0] = c.arena.put(resp.Body); stack[0] == 0 && len(resp.Body) > 0 {
+	if stack[0] = c.blocks.put(resp.Body); stack[0] == 0 && len(resp.Body) > 0 {
 		c.stop(abi.CodeMemory, "http_request: the response does not fit the memory of the call", memoryHint)
 	}
 }
@@ -124,5 +124,5 @@ func httpHeaders(ctx context.Context, c *call, stack []uint64) {
 	if err != nil {
 		panic(err) // texts encode
 	}
-	stack[0] = c.arena.put(doc)
+	stack[0] = c.blocks.put(doc)
 }

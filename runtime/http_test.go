@@ -168,38 +168,42 @@ func askOften(n int32, op, request string) []byte {
 	})
 }
 
-// TestExtismHTTP: the same client behind the calls of the Extism ABI.
+// extismFetch is a guest of the Extism ABI that posts to the address, with a
+// secret, and answers with the body of the response, which must have headers
+// and status 418.
+func extismFetch(url string) []byte {
+	return extismGuest(func(m *module, imp func(string, string, string) wasmtest.Func) {
+		text := texts(imp)
+		fetch, status, headers := imp("http_request", "ll", "l"), imp("http_status_code", "", "i"), imp("http_headers", "", "l")
+		length, output := imp("length", "l", "l"), imp("output_set", "ll", "")
+		m.Hook(pre, []wasmtest.Type{wasmtest.I64, wasmtest.I64},
+			text(0, `{"url":"`+url+`","method":"post","headers":{"Authorization":"{{secret:key}}"}}`),
+			wasmtest.Get(0), wasmtest.Const64(0), wasmtest.Call(fetch), wasmtest.Set(1),
+			wasmtest.Call(headers), wasmtest.Call(length), wasmtest.Wrap64, ifZeroTrap,
+			wasmtest.Get(1), wasmtest.Get(1), wasmtest.Call(length), wasmtest.Call(output),
+			wasmtest.Call(status), wasmtest.Const32(418), wasmtest.Sub32)
+	})
+}
+
+// TestExtismHTTP: the same client behind the calls of the Extism ABI, on both
+// engines.
 func TestExtismHTTP(t *testing.T) {
 	here := web(t)
-	guest := func(url string) []byte {
-		request := `{"url":"` + url + `","method":"post","headers":{"Authorization":"{{secret:key}}"}}`
-		return extismGuest(func(m *module, imp func(string, string, string) wasmtest.Func) {
-			alloc, store := imp("alloc", "l", "l"), imp("store_u8", "li", "")
-			fetch, status, headers := imp("http_request", "ll", "l"), imp("http_status_code", "", "i"), imp("http_headers", "", "l")
-			length, output := imp("length", "l", "l"), imp("output_set", "ll", "")
-			i64 := wasmtest.I64
-			code := [][]byte{wasmtest.Const64(int64(len(request))), wasmtest.Call(alloc), wasmtest.Set(0)}
-			for i := range len(request) {
-				code = append(code, wasmtest.Get(0), wasmtest.Const64(int64(i)), wasmtest.Add64, wasmtest.Const32(int32(request[i])), wasmtest.Call(store))
-			}
-			code = append(code, wasmtest.Get(0), wasmtest.Const64(0), wasmtest.Call(fetch), wasmtest.Set(1),
-				wasmtest.Call(headers), wasmtest.Call(length), wasmtest.Wrap64, ifZeroTrap,
-				wasmtest.Get(1), wasmtest.Get(1), wasmtest.Call(length), wasmtest.Call(output),
-				wasmtest.Call(status), wasmtest.Const32(418), wasmtest.Sub32)
-			m.Hook(pre, []wasmtest.Type{i64, i64}, code...)
-		})
-	}
-	o := runtime.PluginOptions{Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
 	r := newRuntime(t, runtime.Options{})
-	out, stats, err := load(t, r, guest(here), o).CallRaw(context.Background(), pre, nil)
-	if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 || stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
-		t.Errorf("%q, %v, %+v", out, err, stats)
+	for _, engine := range engines {
+		o := runtime.PluginOptions{Engine: engine, Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
+		out, stats, err := load(t, r, extismFetch(here), o).CallRaw(context.Background(), pre, nil)
+		if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 || stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
+			t.Errorf("%s: %q, %v, %+v", engine, out, err, stats)
+		}
+		_, _, err = load(t, r, extismFetch("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
+		wantError(t, err, abi.CodeDenied)
+		_, _, err = load(t, r, extismFetch(here+"/away"), o).CallRaw(context.Background(), pre, nil)
+		wantError(t, err, abi.CodeDenied)
+		o.Grants = runtime.Grants{}
+		_, _, err = load(t, r, extismFetch(here), o).CallRaw(context.Background(), pre, nil)
+		wantError(t, err, abi.CodeDenied)
 	}
-	_, _, err = load(t, r, guest("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
-	wantError(t, err, abi.CodeDenied)
-	o.Grants = runtime.Grants{}
-	_, _, err = load(t, r, guest(here), o).CallRaw(context.Background(), pre, nil)
-	wantError(t, err, abi.CodeDenied)
 }
 
 func TestBadHTTPGrant(t *testing.T) {

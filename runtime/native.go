@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -29,7 +30,7 @@ type engine interface {
 // hostModules are the modules a guest may import from, but for WASI.
 var hostModules = map[string][]hostFunc{
 	abi.ImportModule: bulkFuncs,
-	abi.ExtismModule: extismFuncs,
+	abi.ExtismModule: slices.Concat(extismFuncs, outwardFuncs),
 }
 
 // native is this package's own engine: wazero, with host functions in Go.

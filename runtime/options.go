@@ -84,8 +84,10 @@ type PluginOptions struct {
 const (
 	// EngineNative is the sandbox of this package.
 	EngineNative = "native"
-	// EngineExtism is upstream's go-sdk. It keeps the time limit but not all
-	// of the others: for plugins that are trusted, and to cross-check.
+	// EngineExtism is upstream's go-sdk, with the host functions of this
+	// package. It counts neither fuel nor the stack nor tables, stops only
+	// guests that loop, and compiles whatever it gets: for plugins that are
+	// trusted, and to cross-check.
 	EngineExtism = "extism"
 )
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
@@ -84,19 +85,25 @@ func (c *call) frames(trace string) string {
 
 // functionName is what to call a function that the engine names so, nothing for
 // what the meter added. The engine numbers functions without a name, as they
-// are after rewriting.
+// are after rewriting where there was any.
 func (c *call) functionName(name string) string {
 	if strings.HasPrefix(name, meter.Prefix) || strings.HasPrefix(name, meter.Module) {
 		return ""
+	}
+	if redirected, ok := strings.CutPrefix(name, outwardModule); ok {
+		return abi.ExtismModule + redirected
 	}
 	digits, nameless := strings.CutPrefix(name, "$")
 	index, err := strconv.Atoi(digits)
 	if !nameless || err != nil {
 		return name
 	}
+	if c.plugin.name != EngineExtism {
+		index-- // the meter's import
+	}
 	imported := c.plugin.module.ImportedFuncs()
-	if index <= imported || index > imported+len(c.plugin.module.Funcs) {
+	if index < imported || index >= imported+len(c.plugin.module.Funcs) {
 		return ""
 	}
-	return fmt.Sprintf("function %d", index-1)
+	return fmt.Sprintf("function %d", index)
 }

@@ -31,7 +31,7 @@ type pluginFlags struct {
 func (f *pluginFlags) register(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+inMemory+" keeps nothing (default: the platform's state folder)")
-	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins")
+	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
 	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
 	fs.StringSliceVar(&f.adopts, "adopt", nil, "let the plugin of this `NAME` go on with what another version of it has stored")
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
