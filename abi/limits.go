@@ -32,7 +32,7 @@ type Limits struct {
 	// ModelCalls is how many completions are allowed. Default 8.
 	ModelCalls int `json:"model_calls,omitempty"`
 	// StackBytes is how deep calls may nest, by the estimated size of their
-	// frames, in bytes. Default 8 MiB.
+	// frames, in bytes. Default 24 MiB.
 	StackBytes int `json:"stack_bytes,omitempty"`
 	// TableElements is how many elements all tables may have together. Default
 	// 100,000. They count in the memory as well, with 16 bytes each.
@@ -59,7 +59,7 @@ func DefaultLimits() Limits {
 		HTTPBytes:     1 << 20,
 		ModelCalls:    8,
 
-		StackBytes:    8 << 20,
+		StackBytes:    24 << 20,
 		TableElements: 100_000,
 		ModuleBytes:   64 << 20,
 	}

@@ -168,12 +168,12 @@ func TestMessagesGet(t *testing.T) {
 	if abi.CodeOf(asError(resp.Error)) != abi.CodeUsage {
 		t.Errorf("an input without messages: %v", resp.Error)
 	}
-	// One long message, asked for many times, would fill the host's memory.
+	// One message, asked for many times, would fill the host's memory.
 	in := hookInput()
 	in.Messages[0].Content = abi.Text(strings.Repeat("x", 100_000))
 	ids := strings.Repeat(`"m1",`, 9_999) + `"m1"`
 	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":[`+ids+`]}`, in)
-	if abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeUsage {
 		t.Errorf("a gigabyte of messages: %v", resp.Error)
 	}
 }
