@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -16,11 +17,14 @@ func (f *pluginFlags) limitValues() (abi.Limits, error) {
 		if !ok {
 			return abi.Limits{}, usagef("--limit %s: write NAME=NUMBER", s)
 		}
+		if !slices.Contains(limitNames(), name) {
+			return abi.Limits{}, usagef("--limit %s: no such limit: there are %s", s, strings.Join(limitNames(), ", "))
+		}
 		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 	}
 	var l abi.Limits
 	if err := abi.DecodeStrict([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
-		return l, usagef("--limit %s: write NAME=NUMBER, each name once, as a manifest has them under limits (http_requests=32): %v", strings.Join(f.limits, " --limit "), err)
+		return l, usagef("--limit %s: write NAME=NUMBER, each name once: %v", strings.Join(f.limits, " --limit "), err)
 	}
 	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil
 }
