@@ -133,15 +133,22 @@ func effectiveLimits(op abi.Limits, m *abi.Manifest, g Grants) (abi.Limits, erro
 			top = wasm.MaxBytes
 		}
 		if v < 0 || v > top {
-			return abi.Limits{}, &abi.Error{
-				Code: abi.CodeUsage, Op: "load", Plugin: m.Name, Phase: abi.PhaseLoad,
-				Message: fmt.Sprintf("limits: %s: %d is not from 0 to %d", name, v, top),
-			}
+			return abi.Limits{}, badLimit(m, name, int64(v), int64(top))
 		}
+	}
+	if op.Fuel < 0 {
+		return abi.Limits{}, badLimit(m, "fuel", op.Fuel, math.MaxInt64)
 	}
 	def := abi.DefaultLimits()
 	if _, asked := m.Capabilities[abi.CapModel]; asked && g.Model {
 		def.TimeoutMS = modelTimeoutMS
 	}
 	return op.Or(def).Lower(m.Limits), nil
+}
+
+func badLimit(m *abi.Manifest, name string, v, top int64) error {
+	return &abi.Error{
+		Code: abi.CodeUsage, Op: "load", Plugin: m.Name, Phase: abi.PhaseLoad,
+		Message: fmt.Sprintf("limits: %s: %d is not from 0 to %d", name, v, top),
+	}
 }

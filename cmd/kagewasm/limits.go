@@ -29,13 +29,11 @@ func (f *pluginFlags) limitValues() (abi.Limits, error) {
 	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil
 }
 
-// limitNames are the limits that have no flag of their own.
+// limitNames are all limits, in the order of a manifest.
 func limitNames() []string {
 	names := []string{"fuel"}
 	for name := range (abi.Limits{}).All() {
-		if name != "timeout_ms" && name != "memory_mb" {
-			names = append(names, name)
-		}
+		names = append(names, name)
 	}
 	return names
 }

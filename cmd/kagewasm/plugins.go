@@ -39,7 +39,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
 	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
-	fs.StringArrayVar(&f.limits, "limit", nil, "set any other limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
+	fs.StringArrayVar(&f.limits, "limit", nil, "set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{runtime.EngineNative, runtime.EngineExtism}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("grant", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("deny", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
