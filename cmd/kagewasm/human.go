@@ -94,6 +94,9 @@ func (h human) hooks(list []hooks.Outcome) {
 			s = red
 		}
 		line := fmt.Sprintf("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)), o.MS, bytesOf(o.PeakMemoryBytes))
+		if o.Until != "" {
+			line += ", until " + o.Until
+		}
 		if calls := hostCalls(o.HostCalls); calls != "" {
 			line += ", " + calls
 		}
