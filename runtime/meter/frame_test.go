@@ -130,7 +130,7 @@ var self = []byte{wasm.OpCall, 0}
 func frameShapes() []frameShape {
 	var all []frameShape
 	for _, t := range []wasm.ValueType{wasm.I64, wasm.V128} {
-		for _, n := range []int{10, 200} {
+		for _, n := range []int{150} {
 			sum := func(get func(i int) []byte) []byte { // store(0, sum of what get gets)
 				return slices.Concat([]byte{wasm.OpI32Const, 0}, get(0), each(n-1, func(i int) []byte { return slices.Concat(get(i+1), plus(t)) }), store(t))
 			}

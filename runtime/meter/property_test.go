@@ -8,7 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/meter"
 )
 
-const programs = 100
+const programs = 60
 
 // TestPrograms: generated programs do the same rewritten; the fuel they use is
 // never less than the weight of what ran, and is the same in every engine,

@@ -37,7 +37,7 @@ func deep(n int) int {
 //
 //go:wasmexport work
 func work() uint64 {
-	text, err := json.Marshal(grow(7))
+	text, err := json.Marshal(grow(4))
 	if err != nil {
 		panic(err)
 	}
@@ -51,11 +51,11 @@ func work() uint64 {
 	sums := make(chan int)
 	go func() {
 		defer close(sums)
-		for i := range 50 {
+		for i := range 20 {
 			sums <- i * i
 		}
 	}()
-	total := deep(2_000)
+	total := deep(500)
 	for s := range sums {
 		total += s
 	}
