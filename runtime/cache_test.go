@@ -124,3 +124,39 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// An entry without machine code for this machine, though it is whole: the
+// module is compiled anew, not what stands for it there.
+func TestCacheOfAnotherMachine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)
+	for range 2 {
+		p := load(t, newRuntime(t, runtime.Options{CacheDir: dir}), wasm, runtime.PluginOptions{})
+		if out, _, err := p.Call(context.Background(), hookInput()); err != nil || out.Inject != "x" {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		var left [][]byte
+		for path, data := range files(t, dir) {
+			if filepath.Base(path) != "sum" {
+				continue
+			}
+			for line := range bytes.Lines(data) {
+				name := string(bytes.Fields(line)[2])
+				if filepath.Dir(name) == "." {
+					left = append(left, line)
+				} else if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(path, bytes.Join(left, nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(left) != 2 {
+			t.Fatalf("%d files beside the machine code", len(left))
+		}
+	}
+}

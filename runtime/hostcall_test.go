@@ -173,7 +173,7 @@ func TestMessagesGet(t *testing.T) {
 	in.Messages[0].Content = abi.Text(strings.Repeat("x", 100_000))
 	ids := strings.Repeat(`"m1",`, 9_999) + `"m1"`
 	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":[`+ids+`]}`, in)
-	if abi.CodeOf(asError(resp.Error)) != abi.CodeUsage {
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
 		t.Errorf("a gigabyte of messages: %v", resp.Error)
 	}
 }
