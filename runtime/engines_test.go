@@ -110,9 +110,9 @@ func limited(l abi.Limits) runtime.PluginOptions {
 	return o
 }
 
-// TestEnginesAgree: issue of the sandbox, both engines: one call gives the
-// same answer, error, log, warnings and host calls on either, and what differs
-// is declared, with a case that shows it and a row in docs/engines.md.
+// TestEnginesAgree: a call gives the same answer, error, log, warnings and host
+// calls on either engine. What differs is declared, with a case that shows it
+// and a row in docs/engines.md.
 func TestEnginesAgree(t *testing.T) {
 	cases := slices.Concat(agreeing(), agreeingExtism(web(t)), differing())
 	for _, tc := range cases {
