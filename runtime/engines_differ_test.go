@@ -19,6 +19,11 @@ func differing() []engineCase {
 	return []engineCase{
 		{name: "loop", wasm: wasmtest.Loop(pre), raw: raw, o: short, code: abi.CodeDeadline,
 			differs: []string{"message"}, why: "upstream does not know in which function it stopped"},
+		{name: "loop in start", wasm: build(func(m *module) {
+			withHook(m)
+			m.Start(m.Func(nil, nil, nil, wasmtest.Forever()))
+		}), raw: raw, o: short, code: abi.CodeDeadline,
+			differs: []string{"message"}, why: "the same, before the call"},
 		{name: "loop in _initialize", wasm: build(func(m *module) {
 			withHook(m)
 			m.Export("_initialize", m.Func(nil, nil, nil, wasmtest.Forever()))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -109,9 +110,9 @@ func limited(l abi.Limits) runtime.PluginOptions {
 	return o
 }
 
-// TestEnginesAgree: issue of the sandbox, both engines: one call gives the
-// same answer, error, log, warnings and host calls on either, and what differs
-// is declared, with a case that shows it and a row in docs/engines.md.
+// TestEnginesAgree: a call gives the same answer, error, log, warnings and host
+// calls on either engine. What differs is declared, with a case that shows it
+// and a row in docs/engines.md.
 func TestEnginesAgree(t *testing.T) {
 	cases := slices.Concat(agreeing(), agreeingExtism(web(t)), differing())
 	for _, tc := range cases {
@@ -260,6 +261,28 @@ func agreeingExtism(here string) []engineCase {
 		}), why: "a new block is zero"},
 		{name: "input larger than the memory", wasm: wasmtest.ExtismEcho(pre), raw: make([]byte, 5<<20), o: limited(abi.Limits{MemoryMB: 4}), code: abi.CodeInputLimit},
 	}
+}
+
+// TestEnginesConcurrent: calls at once on one plugin get their own answers, on
+// either engine.
+func TestEnginesConcurrent(t *testing.T) {
+	r := newRuntime(t, runtime.Options{})
+	var wg sync.WaitGroup
+	for _, engine := range engines {
+		p := load(t, r, wasmtest.ExtismEcho(pre), runtime.PluginOptions{Engine: engine, Limits: abi.Limits{TimeoutMS: 60_000}})
+		for w := range 4 {
+			wg.Go(func() {
+				for i := range 25 {
+					in := fmt.Sprintf("%s %d %d", engine, w, i)
+					if out, _, err := p.CallRaw(t.Context(), pre, []byte(in)); err != nil || string(out) != in {
+						t.Errorf("%q: %q, %v", in, out, err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 // TestEnginesDoc: the rows of docs/engines.md on what a guest can tell are the

@@ -87,12 +87,20 @@ type sdkResult struct {
 	logs []string
 }
 
+// interprets reports whether the plugin of a case is interpreted: compiling it
+// takes longer than running it, but where it is made to run long.
+func (tc sdkCase) interprets() bool { return tc.file != "alloc" }
+
 // stock makes a call in the SDK as it is.
 func stock(t *testing.T, wasm []byte, tc sdkCase, hosts ...string) (r sdkResult) {
 	t.Helper()
 	ctx := context.Background()
 	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasm}}, Config: tc.config, AllowedHosts: hosts, Timeout: 60_000}
-	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true, EnableHttpResponseHeaders: true}, nil)
+	config := wazero.NewRuntimeConfig()
+	if tc.interprets() {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true, EnableHttpResponseHeaders: true, RuntimeConfig: config}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +144,7 @@ func TestExtismPlugins(t *testing.T) {
 			if (tc.code == "") != (want.err == nil && want.exit == 0) {
 				t.Fatalf("stock ends with %d, %v", want.exit, want.err)
 			}
-			r := newRuntime(t, runtime.Options{})
+			r := newRuntime(t, runtime.Options{Interpreter: tc.interprets()})
 			for _, engine := range engines {
 				out, stats, err := load(t, r, wasm, tc.options(engine)).CallRaw(t.Context(), tc.export, []byte(tc.input))
 				if abi.CodeOf(err) != tc.code {
@@ -179,7 +187,7 @@ func TestExtismPluginsHTTP(t *testing.T) {
 		t.Errorf("stock: %v", r.err)
 	}
 	for _, engine := range engines {
-		rt := newRuntime(t, runtime.Options{})
+		rt := newRuntime(t, runtime.Options{Interpreter: get.interprets()})
 		o := get.options(engine)
 		o.Manifest.Capabilities = asks(abi.CapHTTP).Capabilities
 		o.Grants.HTTP = []string{here}

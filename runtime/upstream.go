@@ -156,7 +156,7 @@ func (c *call) recoverPanic(err error) {
 		return
 	}
 	if text, _, ok := strings.Cut(err.Error(), recovered); ok && !strings.HasPrefix(text, enginePrefix) {
-		c.cause = c.with(c.error(abi.CodeTrap, shorten(text, 200)), trapHint, err)
+		c.cause = c.with(c.error(abi.CodeTrap, clean([]byte(text), c.limits.ErrorBytes, c.plugin.redact)), trapHint, err)
 	}
 }
 
