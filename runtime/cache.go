@@ -37,7 +37,7 @@ type diskCache struct {
 }
 
 // rewriteVersion changes whenever prepare gives other bytes for a module.
-const rewriteVersion = "5"
+const rewriteVersion = "6"
 
 // The files of an entry, beside the engine's own.
 const (

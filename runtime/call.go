@@ -58,6 +58,7 @@ type call struct {
 	warnings  []string
 	told      bool // that its name is another module's
 	ticks     uint
+	rations   uint
 	// askedHost: the guest called a host function that is not WASI's.
 	askedHost bool
 	// changedFiles: the guest closed or moved one of its streams.

@@ -34,6 +34,9 @@ const (
 	// nothing else can stop the guest, nor the collector of garbage stop the
 	// world.
 	quantum = 30_000
+	// rationMask is how many quantums are handed out between two looks at the
+	// clock, less one: looking takes longer than handing out.
+	rationMask = 3
 	// stackStep is how exactly the depth of the stack is known.
 	stackStep = 64 << 10
 	// elementBytes is what an element of a table takes.
@@ -84,7 +87,13 @@ func onTick(ctx context.Context, stack []uint64) {
 	c, value := callOf(ctx), int32(stack[1])
 	switch uint32(stack[0]) { // the upper half is undefined
 	case meter.ReasonFuel:
-		stack[0] = uint64(c.refuel(ctx, value))
+		if c.rations++; c.rations&rationMask == 0 {
+			c.check(ctx)
+		}
+		stack[0] = uint64(c.refuel(value))
+	case meter.ReasonReturn:
+		c.check(ctx)
+		stack[0] = uint64(c.refuel(value))
 	case meter.ReasonStack:
 		stack[0] = uint64(c.deeper(value))
 	case meter.ReasonTable:
@@ -97,12 +106,11 @@ func onTick(ctx context.Context, stack []uint64) {
 	}
 }
 
-// refuel stops a guest whose time or fuel is up, or hands out more.
-func (c *call) refuel(ctx context.Context, left int32) int64 {
+// refuel stops a guest whose fuel is up, or hands out more.
+func (c *call) refuel(left int32) int64 {
 	g := &c.gauge
 	g.used += g.handed - int64(left)
 	g.handed = 0
-	c.check(ctx)
 	next := c.ration()
 	if next <= 0 {
 		c.stop(abi.CodeFuel, fmt.Sprintf("it used more than %d units of fuel", c.limits.Fuel), fuelHint)

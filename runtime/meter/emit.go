@@ -8,9 +8,9 @@ import (
 
 // The reasons for a tick.
 const (
-	// ReasonFuel: the fuel is used up, or an imported function has returned.
-	// The value is the fuel that is left, negative where more was used than
-	// there was; the answer is what there is from now on.
+	// ReasonFuel: the fuel is used up. The value is what is left, negative
+	// where more was used than there was; the answer is what there is from now
+	// on.
 	ReasonFuel = iota
 	// ReasonStack: the stack is deeper than it was at any tick before. The
 	// value are the bytes that are left; the answer is how many of them have
@@ -22,6 +22,9 @@ const (
 	// ReasonMemory: the memory could not grow by as many pages as the value
 	// says. The answer means nothing.
 	ReasonMemory
+	// ReasonReturn: an imported function has returned, which may have taken
+	// any time. The value and the answer are those of ReasonFuel.
+	ReasonReturn
 )
 
 // Instructions that only what is added uses.

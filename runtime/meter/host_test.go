@@ -53,7 +53,7 @@ func (h *host) answer(t tick) int32 {
 		h.ticks = append(h.ticks, t)
 	}
 	switch t.reason {
-	case meter.ReasonFuel:
+	case meter.ReasonFuel, meter.ReasonReturn:
 		if h.onTick != nil {
 			h.onTick(h.handed-int64(t.value), counted(h.guest)-h.before)
 		}

@@ -143,7 +143,7 @@ func (p *paths) visit(i int32, in *wasm.Instr) uint32 {
 	case wasm.OpMemoryGrow:
 		p.replace(in, edit{kind: editHelp, a: uint32(helpGrowMemory)})
 	case wasm.OpMisc:
-		p.ranged(in)
+		weight += p.ranged(i, in)
 	}
 	return add(weight, next)
 }
@@ -241,8 +241,14 @@ func (p *paths) call(in *wasm.Instr, weight, next uint32) uint32 {
 	return add(add(weight, callee.charged), next)
 }
 
-// ranged has helpers for operations on ranges.
-func (p *paths) ranged(in *wasm.Instr) {
+// ranged has helpers for operations on ranges, but for short ones of a length
+// that the code says: they have a weight, which it returns.
+func (p *paths) ranged(i int32, in *wasm.Instr) (weight uint32) {
+	if in.Sub == wasm.MiscMemoryFill || in.Sub == wasm.MiscMemoryCopy {
+		if n := &p.code.List[max(i-1, 0)]; n.Op == wasm.OpI32Const && n.Value >= 0 && n.Value <= piece {
+			return uint32(n.Value) >> bytesShift
+		}
+	}
 	before := func(kind helper) {
 		p.edits = append(p.edits, edit{pos: int32(in.Pos), kind: editHelp, a: uint32(kind)})
 	}
@@ -258,4 +264,5 @@ func (p *paths) ranged(in *wasm.Instr) {
 	case wasm.MiscTableGrow:
 		before(helpGrowTable)
 	}
+	return 0
 }

@@ -116,10 +116,30 @@ func (a *asm) outOfBounds(from uint32) {
 	a.op(opI64GtU)
 }
 
-// inPieces fills (to, value, length) or copies (to, from, length). A copy to
-// behind where it comes from goes from the last piece to the first, as its
-// ranges may overlap.
+// inPieces fills (to, value, length) or copies (to, from, length): what is
+// longer than a piece but for the last of them, which is charged before and
+// looks at the fuel behind, where nothing has to be kept for it.
 func (a *asm) inPieces(original []byte, copies bool) {
+	a.get(2)
+	a.constant(piece)
+	a.op(opI32GtU, wasm.OpIf, blockVoid)
+	a.longRange(original, copies)
+	a.op(wasm.OpEnd)
+
+	a.indexed(wasm.OpGlobalGet, a.fuel)
+	a.get(2)
+	a.constant(bytesShift)
+	a.op(opI32ShrU, opI32Sub)
+	a.indexed(wasm.OpGlobalSet, a.fuel)
+	a.get(0, 1, 2)
+	a.op(original...)
+	a.indexed(wasm.OpGlobalGet, a.fuel)
+	a.slowIfNegative()
+}
+
+// longRange does all pieces but one. A copy to behind where it comes from goes
+// from the last piece to the first, as its ranges may overlap.
+func (a *asm) longRange(original []byte, copies bool) {
 	a.outOfBounds(0)
 	if copies {
 		a.outOfBounds(1)
@@ -130,11 +150,7 @@ func (a *asm) inPieces(original []byte, copies bool) {
 	a.op(original...)
 	a.op(wasm.OpEnd)
 
-	a.op(wasm.OpBlock, blockVoid, wasm.OpLoop, blockVoid)
-	a.get(2)
-	a.constant(piece)
-	a.op(opI32LeU)
-	a.indexed(wasm.OpBrIf, 1)
+	a.op(wasm.OpLoop, blockVoid)
 	a.check(piece >> bytesShift)
 	a.get(2)
 	a.constant(piece)
@@ -150,8 +166,7 @@ func (a *asm) inPieces(original []byte, copies bool) {
 		a.op(opI32Add)
 		a.constant(piece)
 		a.op(original...)
-		a.indexed(wasm.OpBr, 1)
-		a.op(wasm.OpEnd)
+		a.op(wasm.OpElse)
 	}
 	a.get(0, 1)
 	a.constant(piece)
@@ -159,17 +174,13 @@ func (a *asm) inPieces(original []byte, copies bool) {
 	a.advance(0)
 	if copies {
 		a.advance(1)
+		a.op(wasm.OpEnd)
 	}
-	a.indexed(wasm.OpBr, 0)
-	a.op(wasm.OpEnd, wasm.OpEnd)
-
-	a.indexed(wasm.OpGlobalGet, a.fuel)
 	a.get(2)
-	a.constant(bytesShift)
-	a.op(opI32ShrU, opI32Sub)
-	a.charged()
-	a.get(0, 1, 2)
-	a.op(original...)
+	a.constant(piece)
+	a.op(opI32GtU)
+	a.indexed(wasm.OpBrIf, 0)
+	a.op(wasm.OpEnd)
 }
 
 func (a *asm) advance(local uint32) {

@@ -230,7 +230,7 @@ func (e *emitter) slowBody() []byte {
 	a.indexed(wasm.OpGlobalGet, a.fuel)
 	a.constant(0)
 	a.op(opI32LtS, wasm.OpIf, blockVoid)
-	a.refuel()
+	a.refuel(ReasonFuel)
 	a.op(wasm.OpEnd)
 	a.indexed(wasm.OpGlobalGet, a.depth)
 	a.indexed(wasm.OpGlobalGet, a.mark)
@@ -245,12 +245,12 @@ func (e *emitter) slowBody() []byte {
 func (e *emitter) pauseBody() []byte {
 	a := e.asm
 	a.b = []byte{0}
-	a.refuel()
+	a.refuel(ReasonReturn)
 	a.op(wasm.OpEnd)
 	return a.b
 }
 
-func (a *asm) refuel() {
-	a.askTick(ReasonFuel, func() { a.indexed(wasm.OpGlobalGet, a.fuel) })
+func (a *asm) refuel(reason int64) {
+	a.askTick(reason, func() { a.indexed(wasm.OpGlobalGet, a.fuel) })
 	a.indexed(wasm.OpGlobalSet, a.fuel)
 }
