@@ -31,7 +31,7 @@ type diskCache struct {
 }
 
 // rewriteVersion changes whenever prepare gives other bytes for a module.
-const rewriteVersion = "3"
+const rewriteVersion = "4"
 
 // The files of an entry, beside the engine's own.
 const (

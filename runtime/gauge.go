@@ -28,11 +28,12 @@ type dials struct {
 }
 
 const (
-	// quantum is how much fuel the guest is handed at a time: at most some
-	// milliseconds of the slowest code there is, and microseconds of usual
-	// code. Between two of these nothing else can stop the guest, nor the
-	// collector of garbage stop the world.
-	quantum = 200_000
+	// quantum is how much fuel the guest is handed at a time: microseconds of
+	// usual code, and some milliseconds of the slowest there is, which has the
+	// kernel find a page of memory at each of 5,000 stores. Between two of these
+	// nothing else can stop the guest, nor the collector of garbage stop the
+	// world.
+	quantum = 30_000
 	// stackStep is how exactly the depth of the stack is known.
 	stackStep = 64 << 10
 	// elementBytes is what an element of a table takes.

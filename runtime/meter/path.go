@@ -11,6 +11,10 @@ const (
 	// paths join, and over which a function charges itself instead of its
 	// callers. What is smaller is charged in advance, whether it runs or not.
 	longPath = 150
+	// longRun is the weight of a path behind which a checkpoint is put wherever
+	// that is: code without a branch is no shorter than other code, and a store
+	// in it may wait for a page of memory as long as for thousands of sums.
+	longRun = 10_000
 	// longChain is how many bytes of the stack a chain of calls may take before
 	// it has to count. The longest chains are those of faults, which are rare.
 	longChain = 4 << 10
@@ -84,6 +88,9 @@ func (p *paths) run() (charged uint32) {
 	p.edits, p.later = p.edits[:0], p.later[:0]
 	for i := len(list) - 1; i >= 0; i-- {
 		p.ahead[i] = p.visit(int32(i), &list[i])
+		if p.ahead[i] > longRun {
+			p.ahead[i] = p.check(list[i].Pos, p.ahead[i])
+		}
 	}
 	charged = p.ahead[0]
 	if charged > longPath {
