@@ -12,8 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -52,7 +54,9 @@ func openCache(dir string) (*diskCache, error) {
 	if goruntime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm())
 	}
-	return &diskCache{dir: dir, locks: make(map[string]*sync.Mutex)}, nil
+	d := &diskCache{dir: dir, locks: make(map[string]*sync.Mutex)}
+	d.sweep()
+	return d, nil
 }
 
 // compile compiles through the cache. The caller goes on without it where this
@@ -61,34 +65,70 @@ func (d *diskCache) compile(ctx context.Context, bin []byte, m *wasm.Module, dig
 	unlock := d.lock(digest)
 	defer unlock()
 	entry := filepath.Join(d.dir, rewriteVersion+"-"+strings.TrimPrefix(digest, "sha256:"))
-	sum, err := os.ReadFile(filepath.Join(entry, sumFile))
-	var p *prepared
-	if err == nil && bytes.Equal(sum, sumOf(entry)) {
-		p = readPrepared(entry, m)
+	if n := open(ctx, entry, m); n != nil {
+		return n, nil
 	}
-	sealed := p != nil
-	if !sealed {
-		if p, err = prepare(bin, m); err != nil {
-			return nil, err
-		}
-		if err := os.RemoveAll(entry); err != nil {
-			return nil, err
-		}
+	p, err := prepare(bin, m)
+	if err != nil {
+		return nil, err
 	}
-	cache, err := wazero.NewCompilationCacheWithDir(entry)
+	// It is made aside: another process may be at the same.
+	making, err := os.MkdirTemp(d.dir, makingPrefix)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(making)
+	cache, err := wazero.NewCompilationCacheWithDir(making)
 	if err != nil {
 		return nil, err
 	}
 	n, err := newNative(ctx, p, m, false, cache)
 	if err != nil {
-		_ = os.RemoveAll(entry) // of a module that does not compile, or damaged
 		return nil, err
 	}
-	if !sealed && p.write(entry) == nil {
-		// Not sealed is not used: the next load compiles again.
-		_ = writeAtomic(filepath.Join(entry, sumFile), sumOf(entry))
+	if hollow(ctx, making, p) == nil && p.write(making) == nil && os.WriteFile(filepath.Join(making, sumFile), sumOf(making), 0o600) == nil {
+		// Where this fails, the next load compiles again.
+		_ = os.RemoveAll(entry)
+		_ = os.Rename(making, entry)
 	}
 	return n, nil
+}
+
+// makingPrefix is what the names of entries begin with that are being made.
+const makingPrefix = "making-"
+
+// sweep removes what processes that were killed have left.
+func (d *diskCache) sweep() {
+	left, _ := filepath.Glob(filepath.Join(d.dir, makingPrefix+"*"))
+	for _, path := range left {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// open compiles what an entry has, nil where it has nothing that can be used.
+func open(ctx context.Context, entry string, m *wasm.Module) *native {
+	sum, err := os.ReadFile(filepath.Join(entry, sumFile))
+	if err != nil || !bytes.Equal(sum, sumOf(entry)) {
+		return nil
+	}
+	p := readPrepared(entry, m)
+	before := engineFiles(entry)
+	cache, err := wazero.NewCompilationCacheWithDir(entry)
+	if p == nil || err != nil {
+		return nil
+	}
+	n, err := newNative(ctx, p, m, false, cache)
+	if err != nil {
+		return nil
+	}
+	if !slices.Equal(before, engineFiles(entry)) {
+		// It did not like what was there, and compiled the husk.
+		_ = n.close(ctx)
+		return nil
+	}
+	return n
 }
 
 // aboutPrepared is what aboutFile says, as JSON. The data of a detached module
@@ -109,10 +149,10 @@ func (p *prepared) write(entry string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeAtomic(filepath.Join(entry, aboutFile), doc); err != nil {
+	if err := os.WriteFile(filepath.Join(entry, aboutFile), doc, 0o600); err != nil {
 		return err
 	}
-	return writeAtomic(filepath.Join(entry, preparedFile), p.bin)
+	return os.WriteFile(filepath.Join(entry, preparedFile), p.bin, 0o600)
 }
 
 // readPrepared reads what write wrote for the same module, nil where that
@@ -174,22 +214,4 @@ func sumOf(dir string) []byte {
 		return nil
 	}
 	return out.Bytes()
-}
-
-func writeAtomic(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

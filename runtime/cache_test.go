@@ -124,3 +124,38 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// An entry without machine code for this machine, though it is whole: the
+// module is compiled anew, not what stands for it there.
+func TestCacheOfAnotherMachine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)
+	for range 2 {
+		p := load(t, newRuntime(t, runtime.Options{CacheDir: dir}), wasm, runtime.PluginOptions{})
+		if out, _, err := p.Call(context.Background(), hookInput()); err != nil || out.Inject != "x" {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		var lines [][]byte
+		for path, data := range files(t, dir) {
+			if filepath.Base(path) != "sum" {
+				continue
+			}
+			for line := range bytes.Lines(data) {
+				if name := string(bytes.TrimSpace(line[64:])); filepath.Dir(name) == "." {
+					lines = append(lines, line)
+				} else if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(lines) != 2 {
+			t.Fatalf("%d files beside the machine code", len(lines))
+		}
+	}
+}

@@ -161,7 +161,7 @@ func (c *call) messages(ctx context.Context, r abi.MessagesRequest) (any, error)
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "the input of this call has no messages"}
 	}
 	if len(r.IDs) > len(in.Messages) {
-		return nil, &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf("%d ids, of %d messages: name each once", len(r.IDs), len(in.Messages))}
+		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("%d ids, of %d messages: name each once", len(r.IDs), len(in.Messages))}
 	}
 	if c.index == nil {
 		c.index = make(map[string]int, len(in.Messages))

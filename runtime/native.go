@@ -70,11 +70,7 @@ const (
 
 // newNative compiles a module. cache may be nil.
 func newNative(ctx context.Context, p *prepared, m *wasm.Module, interpreter bool, cache wazero.CompilationCache) (n *native, err error) {
-	config := wazero.NewRuntimeConfig()
-	if interpreter {
-		config = wazero.NewRuntimeConfigInterpreter()
-	}
-	config = config.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
+	config := engineConfig(interpreter)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
