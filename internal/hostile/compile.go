@@ -33,6 +33,10 @@ func Compile() []Guest {
 		}
 		return b
 	}
+	var keepVectors []byte
+	for i := range uint32(100) {
+		keepVectors = slices.Concat(keepVectors, get(i), get((i+1)%100), op(0xfd, 0xce, 0x01), set(i))
+	}
 	exits := make([]uint32, 80_000)
 	return []Guest{
 		body("nested blocks", "4,000 deep", 0, nested(4000, block, nil)),
@@ -49,6 +53,21 @@ func Compile() []Guest {
 		body("a huge expression", "300,000 operands", 0, slices.Concat(wasmtest.Times(300_000, get(0)), wasmtest.Times(299_999, wasmtest.Add32), wasmtest.Drop)),
 		body("many locals", "50,000", 50_000, get(0), set(0)),
 		body("dead code", "1 MB behind a return", 0, slices.Concat(wasmtest.Return, wasmtest.Times(500_000, wasmtest.Unreachable))),
+		body("4,000 ifs", "near what is allowed", 0, wasmtest.Times(4000, get(0), wasmtest.If())),
+		body("5,000 ifs", "nearer", 0, wasmtest.Times(5000, get(0), wasmtest.If())),
+		body("6,000 br_ifs", "the same with jumps", 0, wasmtest.Block(wasmtest.Times(6000, get(0), wasmtest.BrIf(0)))),
+		body("300 ifs, 300 locals", "each of which changes in each", 300, wasmtest.Times(300, get(0), wasmtest.If(bumps(300)))),
+		body("1,000 nested blocks with exits", "each left from the middle", 0, nested(1000, block, wasmtest.Times(1000, get(0), wasmtest.BrIf(500)))),
+		bomb("30 functions of 700 ifs", "none of them too long by itself", func(m *module) {
+			for range 30 {
+				m.Func(i32, nil, nil, wasmtest.Times(700, get(0), wasmtest.If()))
+			}
+			innocent(m)
+		}),
+		bomb("vectors", "20,000 operations on 100 locals of 16 bytes", func(m *module) {
+			m.Func(nil, nil, slices.Repeat([]vt{wasmtest.V128}, 100), wasmtest.Times(200, keepVectors))
+			innocent(m)
+		}),
 		bomb("globals and calls", "1,000 mutable globals, stored and loaded at each of 5,000 calls", func(m *module) {
 			for range 1000 {
 				m.Global(wasmtest.I32, true, c32(0))

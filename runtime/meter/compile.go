@@ -19,7 +19,7 @@ const (
 
 	// maxCompile is for any module, maxCompileByte for each byte it has. Real
 	// modules of 0.5 to 16 MB need 0.1 to 0.9 microseconds a byte.
-	maxCompile     = 800 * time.Millisecond
+	maxCompile     = 500 * time.Millisecond
 	maxCompileByte = 900 * time.Nanosecond
 )
 
