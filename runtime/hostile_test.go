@@ -72,7 +72,12 @@ func (s *sandbox) try(t *testing.T, g hostile.Guest, limits abi.Limits) (stats a
 	limits = limits.Or(abi.DefaultLimits())
 	s.beside(t, func() {
 		var p *runtime.Plugin
-		bounded(t, limits, 0, func() { p, err = s.load(t, g, wasm, limits) })
+		load := func() { p, err = s.load(t, g, wasm, limits) }
+		if g.Code == abi.CodeRefused || g.OrRefused {
+			bounded(t, limits, 0, load)
+		} else {
+			load()
+		}
 		if p != nil {
 			bounded(t, limits, time.Duration(limits.TimeoutMS)*time.Millisecond, func() { stats, err = s.call(t, g, p) })
 		}
