@@ -49,9 +49,6 @@ func newWorld() *world {
 	return &world{random: *rand.NewChaCha8(randomSeed)}
 }
 
-// bind leads what the guest writes to the log of the call.
-func (w *world) bind(c *call) { w.stdout.to, w.stderr.to = &c.stdout, &c.stderr }
-
 // config is the configuration of the instance.
 func (w *world) config(base wazero.ModuleConfig) wazero.ModuleConfig {
 	return base.
