@@ -1,6 +1,9 @@
 package runtime
 
-import "math/bits"
+import (
+	"math/bits"
+	goruntime "runtime"
+)
 
 // arena is the memory that the Extism ABI keeps outside of the guest: blocks
 // the guest allocates, and passes to calls by offset. An offset is at once a
@@ -50,7 +53,7 @@ func (a *arena) alloc(n uint64) uint64 {
 		a.blocks = make(map[uint64]block)
 	}
 	if f, ok := a.reuse(n); ok {
-		clear(a.mem[f.at : f.at+n])
+		inPieces(int(n), func(from, to int) { clear(a.mem[f.at:][from:to]) })
 		a.blocks[f.at] = block{n, f.room}
 		return f.at
 	}
@@ -101,9 +104,27 @@ func (a *arena) grow(size uint64) {
 func (a *arena) put(b []byte) uint64 {
 	at := a.alloc(uint64(len(b)))
 	if at != 0 {
-		copy(a.mem[at:], b)
+		move(a.mem[at:], b)
 	}
 	return at
+}
+
+// inPieces calls f for all of n bytes, a piece at a time, which f clears or
+// copies: nothing can stop that, the collector waits.
+func inPieces(n int, f func(from, to int)) {
+	for from := 0; from < n; from += maxPiece {
+		f(from, min(n, from+maxPiece))
+		goruntime.Gosched()
+	}
+}
+
+const maxPiece = 1 << 20
+
+// move is copy for what may be long.
+func move(to, from []byte) int {
+	n := min(len(to), len(from))
+	inPieces(n, func(i, end int) { copy(to[i:end], from[i:end]) })
+	return n
 }
 
 // release frees the block at an offset; offsets of no block are ignored.

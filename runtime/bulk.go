@@ -60,7 +60,7 @@ func (c *call) guest(name string, ptr, n uint64) []byte {
 // read copies from src to guest memory: (ptr, offset, len) -> bytes copied.
 func (c *call) read(name string, src []byte, stack []uint64) uint64 {
 	offset := min(uint64(uint32(stack[1])), uint64(len(src)))
-	return uint64(copy(c.guest(name, stack[0], stack[2]), src[offset:]))
+	return uint64(move(c.guest(name, stack[0], stack[2]), src[offset:]))
 }
 
 // write appends to the output, or refuses where that is over the limit.

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -15,7 +14,9 @@ import (
 // the memory of the call stops the guest. The others are outwardFuncs.
 var extismFuncs = []hostFunc{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
+		if c.tick(ctx); stack[0] > largeArena {
+			c.check(ctx)
+		}
 		c.needInput()
 		stack[0] = c.arena.alloc(stack[0])
 	}},
@@ -164,7 +165,9 @@ func varSet(ctx context.Context, c *call, stack []uint64) {
 		if c.vars == nil {
 			c.vars = make(map[string][]byte)
 		}
-		c.vars[name] = bytes.Clone(value)
+		kept := make([]byte, len(value))
+		move(kept, value)
+		c.vars[name] = kept
 	}
 	c.arena.release(stack[0])
 	c.arena.release(stack[1])

@@ -17,7 +17,7 @@ func TestHostileTime(t *testing.T) {
 // The same guests end by fuel: none of them runs without using it up, and each
 // uses as much every time.
 func TestHostileFuel(t *testing.T) {
-	const fuel, most = 5_000_000, 1_000_000 // and what one checkpoint may charge
+	const fuel, most = 5_000_000, 2_500_000 // and what one checkpoint may charge: 16 MiB
 	s := newSandbox(t, runtime.Options{})
 	for _, g := range hostile.Time() {
 		g.Code = abi.CodeFuel

@@ -61,6 +61,10 @@ func wideCalls() []Guest {
 		wide("all memory", "64 MiB of randomness", "random_get", nil, 0, pages*page),
 		wide("700,000 subscriptions", "each of which the engine looks at", "poll_oneoff", nil, 0, 40<<20, 700_000, 64<<20-8),
 		wide("a number of 2^31", "the engine keeps a table of as many files", "fd_renumber", nil, 1, 1<<31-1),
+		{Name: "allocate and free 60 MiB", Why: "the host clears what it gives again, a piece at a time", Code: abi.CodeDeadline, Wasm: write(func(m *module) {
+			alloc, free := m.Import(abi.ExtismModule, "alloc", i64, i64), m.Import(abi.ExtismModule, "free", i64, nil)
+			m.Hook(Hook, nil, wasmtest.Forever(c64(60<<20), call(alloc), call(free)))
+		})},
 		{Name: "poll for input", Why: "there is none, and no way to wait for it", Code: abi.CodeDeadline, Wasm: write(func(m *module) {
 			poll := m.Import(wasi, "poll_oneoff", slices.Repeat(i32, 4), i32)
 			m.Memory(1, -1, "memory")

@@ -104,6 +104,7 @@ func ranges() []Guest {
 		forever("copy forwards", "memory.copy, done in pieces", towered(100, nil, c32(0), c32(page), c32(all-page), wasmtest.MemoryCopy)),
 		forever("copy backwards", "from the end, its ranges overlapping", towered(100, nil, c32(page), c32(0), c32(all-page), wasmtest.MemoryCopy)),
 		forever("init", "memory.init of 1 MiB", towered(100, func(m *module) { m.Passive(bytes.Repeat([]byte{1}, 1<<20)) }, c32(0), c32(0), c32(1<<20), wasmtest.MemoryInit)),
+		forever("init all memory", "memory.init of 16 MiB", towered(100, func(m *module) { m.Passive(bytes.Repeat([]byte{1}, 16<<20)) }, c32(0), c32(0), c32(16<<20), wasmtest.MemoryInit)),
 		inTable("fill a table", "table.fill of 100,000 elements", c32(0), wasmtest.NullFunc, c32(100_000), wasmtest.TableFill),
 		inTable("copy a table", "table.copy", c32(1), c32(0), c32(99_999), wasmtest.TableCopy),
 		inTable("init a table", "table.init", c32(0), c32(0), c32(50_000), wasmtest.TableInit),
