@@ -20,7 +20,7 @@ const (
 	// maxCompile is for any module, maxCompileByte for each byte it has. Real
 	// modules of 0.5 to 16 MB are estimated at 0.1 to 1.3 microseconds a byte, and
 	// take half of that.
-	maxCompile     = 800 * time.Millisecond
+	maxCompile     = 500 * time.Millisecond
 	maxCompileByte = 1_400 * time.Nanosecond
 )
 
