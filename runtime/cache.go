@@ -36,8 +36,10 @@ type diskCache struct {
 	locks map[string]*sync.Mutex // one compilation of a module at a time
 }
 
-// rewriteVersion changes whenever prepare gives other bytes for a module.
-const rewriteVersion = "6"
+// rewriteVersion changes whenever prepare gives other bytes for a module, or
+// refuses what it took before. Entries of other versions, and of modules that
+// are gone, stay until somebody empties the folder.
+const rewriteVersion = "7"
 
 // The files of an entry, beside the engine's own.
 const (
@@ -46,7 +48,8 @@ const (
 	aboutFile    = "prepared.json"
 )
 
-// openCache makes the folder, and refuses one that others can write to.
+// openCache makes the folder, and refuses one that others can write to or that
+// somebody else made.
 func openCache(dir string) (*diskCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -57,6 +60,9 @@ func openCache(dir string) (*diskCache, error) {
 	}
 	if goruntime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm())
+	}
+	if !ownFolder(info) {
+		return nil, fmt.Errorf("%s: somebody else's, and what is in it runs as machine code", dir)
 	}
 	return &diskCache{dir: dir, locks: make(map[string]*sync.Mutex)}, nil
 }

@@ -47,9 +47,6 @@ func (r *Runtime) compile(ctx context.Context, bin []byte, p *Plugin, o PluginOp
 	if err := r.linker.vet(m, p.limits, o.AnyExport); err != nil {
 		return nil, err
 	}
-	if err := checkReserved(m); err != nil {
-		return nil, err
-	}
 	n, err := r.compileNative(ctx, bin, m, p.digest)
 	if err != nil {
 		return nil, err
@@ -67,10 +64,12 @@ func (r *Runtime) compile(ctx context.Context, bin []byte, p *Plugin, o PluginOp
 
 func (r *Runtime) compileNative(ctx context.Context, bin []byte, m *wasm.Module, digest string) (*native, error) {
 	if r.cache != nil && !r.interpreter {
-		if n, err := r.cache.compile(ctx, bin, m, digest); err == nil {
-			return n, nil
+		n, err := r.cache.compile(ctx, bin, m, digest)
+		var form *wasm.FormError
+		if err == nil || errors.As(err, &form) || ctx.Err() != nil {
+			return n, err
 		}
-		// Without the cache it either works, or the error is the module's.
+		// The cache is at fault, or the engine: without it that shows.
 	}
 	p, err := prepare(bin, m)
 	if err != nil {

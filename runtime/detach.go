@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/meter"
@@ -32,16 +31,6 @@ const (
 	reservedGlobal = reservedPrefix + "global."
 	maxReserved    = 32 // bytes of an export with such a name
 )
-
-// checkReserved refuses a module with exports that look like the host's.
-func checkReserved(m *wasm.Module) error {
-	for _, e := range m.Exports {
-		if strings.HasPrefix(e.Name, reservedPrefix) {
-			return refusal(fmt.Sprintf("export %q: names that begin with %s are the host's", shorten(e.Name, 80), reservedPrefix), "export it under another name")
-		}
-	}
-	return nil
-}
 
 // detach rewrites a module so that making an instance of it neither runs code
 // nor fills its memory, and so that the host can read and set all of its

@@ -74,6 +74,9 @@ func (c *call) burnt() int64 {
 	return g.used
 }
 
+// settle takes down the fuel that was used, before the instance is gone.
+func (c *call) settle() { c.gauge.used, c.gauge.handed = c.burnt(), 0 }
+
 // stacked takes down how much of the stack is left, and returns how little of
 // it may be left before there is a tick.
 func (c *call) stacked(left int64) int64 {

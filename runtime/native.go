@@ -212,7 +212,10 @@ func (n *native) enter(ctx context.Context, c *call) error {
 
 // leave ends the instance of the call, whatever became of it.
 func (n *native) leave(c *call) {
-	switch i := c.inst; {
+	i := c.inst
+	c.settle()
+	c.inst = nil
+	switch {
 	case i == nil:
 	case i.before != nil:
 		n.pool.retire(i)

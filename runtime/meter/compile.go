@@ -37,6 +37,7 @@ const (
 	costNesting  = 30
 	costTargets  = 4   // pairs of targets of br_tables in a nanosecond
 	costGlobal   = 300 // for each mutable global at each call
+	costMove     = 500 // for each value that is handed over
 )
 
 // vet holds the function against the bounds.
@@ -66,15 +67,18 @@ func (f *flow) vet() error {
 
 // compileTime estimates how long an engine takes to compile the function with
 // the given edits, in nanoseconds.
-func (f *flow) compileTime(edits []edit) float64 {
+func (f *flow) compileTime(index int, edits []edit) float64 {
 	blocks, calls := float64(len(f.blocks)), 0.0
+	moves := passing(f.module.width(f.module.Funcs[index]))
 	for i := range f.code.List {
-		switch f.code.List[i].Op {
+		in := &f.code.List[i]
+		switch in.Op {
 		case wasm.OpBrIf, wasm.OpBrTable:
 			blocks++
 		case wasm.OpCall, wasm.OpCallIndirect:
 			calls++
 		}
+		moves += f.moves(i, in)
 	}
 	for i := range edits {
 		switch edits[i].kind {
@@ -85,7 +89,9 @@ func (f *flow) compileTime(edits []edit) float64 {
 	}
 	nesting := 0.0
 	for i := range f.blocks {
-		nesting = math.Max(nesting, float64(f.blocks[i].level))
+		b := &f.blocks[i]
+		nesting = math.Max(nesting, float64(b.level))
+		moves += passing(int(b.params + b.results))
 	}
 	size, targets := 0.0, float64(len(f.code.Targets))
 	if n := len(f.code.List); n > 0 {
@@ -95,8 +101,30 @@ func (f *flow) compileTime(edits []edit) float64 {
 	lives := float64(values) * math.Max(1, blocks/math.Max(1, float64(borders)))
 	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
 		lives*math.Min(costLive+lives/costLives, costLiveMost) + costNesting*nesting*nesting + targets*targets/costTargets +
-		calls*costGlobal*float64(f.module.mutable)
+		calls*costGlobal*float64(f.module.mutable) + moves
 }
+
+// moves is what an instruction costs that hands values over: a call, a branch.
+func (f *flow) moves(i int, in *wasm.Instr) float64 {
+	switch in.Op {
+	case wasm.OpCall:
+		return passing(f.module.width(f.module.types[in.A]))
+	case wasm.OpCallIndirect:
+		return passing(f.module.width(in.A))
+	case wasm.OpBr, wasm.OpBrIf:
+		return passing(int(f.blocks[f.ref[i]].takes()))
+	case wasm.OpBrTable:
+		sum := 0.0
+		for _, id := range f.tableRefs[in.A : in.A+in.B] {
+			sum += passing(int(f.blocks[id].takes()))
+		}
+		return sum
+	}
+	return 0
+}
+
+// passing is what it costs to hand values over: each is moved.
+func passing(values int) float64 { return costMove * float64(values) }
 
 // mayCompile refuses a module that takes too long to compile.
 func mayCompile(bytes int, total, most float64, worst uint32) error {

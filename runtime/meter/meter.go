@@ -64,6 +64,9 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 	if err := g.walk(p.analyse); err != nil {
 		return nil, nil, refused(err)
 	}
+	for i := range v.Types {
+		g.compile += passing(v.width(uint32(i))) // a way in from outside, for each
+	}
 	if err := mayCompile(len(bytes), g.compile, g.longest, g.worst); err != nil {
 		return nil, nil, refused(err)
 	}
@@ -100,7 +103,7 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	took := p.compileTime(p.edits)
+	took := p.compileTime(int(index), p.edits)
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -59,8 +60,8 @@ func newView(bytes []byte, m *wasm.Module, o Options) (*view, error) {
 		}
 	}
 	for _, e := range m.Exports {
-		if e.Name == Fuel || e.Name == Depth || e.Name == Mark {
-			return nil, fmt.Errorf("an export %s, which is the host's own", e.Name)
+		if strings.HasPrefix(e.Name, Prefix) {
+			return nil, fmt.Errorf("an export %q: names that begin with %s are the host's", e.Name, Prefix)
 		}
 		if e.Kind == wasm.KindFunc {
 			if err := v.checkFunc(e.Index); err != nil {
@@ -82,6 +83,11 @@ func (v *view) typeOf(index uint32) (*wasm.FuncType, error) {
 		return nil, fmt.Errorf("type %d of %d", index, len(v.Types))
 	}
 	return &v.Types[index], nil
+}
+
+// width is how many values functions of a type take and return.
+func (v *view) width(typ uint32) int {
+	return len(v.Types[typ].Params) + len(v.Types[typ].Results)
 }
 
 func (v *view) checkFunc(index uint32) error {

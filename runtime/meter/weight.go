@@ -15,6 +15,8 @@ const (
 	// weightImport is a call that leaves the guest.
 	weightImport = 250
 	weightGrow   = 2_000
+	// weightRefFunc: the engine asks the host for a reference.
+	weightRefFunc = 500
 	// weightDispatch is what is at the head of a dispatch.
 	weightDispatch = weightPlain + 2*weightBranch
 	weightFloat    = 4
@@ -43,6 +45,8 @@ func weightOf(in *wasm.Instr) uint32 {
 		return weightMemory
 	case op == wasm.OpMemoryGrow:
 		return weightGrow
+	case op == wasm.OpRefFunc:
+		return weightRefFunc
 	case op >= 0x6d && op <= 0x70, op >= 0x7f && op <= 0x82: // integer division
 		return weightDivide
 	case op == 0x91, op == 0x95, op == 0x9f, op == 0xa3: // float square roots and divisions
@@ -73,7 +77,7 @@ func simdWeight(sub uint32) uint32 {
 	switch sub {
 	case 0xe3, 0xe7, 0xef, 0xf3: // square roots and divisions
 		return weightDivide
-	case 0x62, 0x95, 0xd5: // counts of bits and multiplications that take several steps
+	case 0x62, 0x95, 0xcc, 0xd5, 0xfc, 0xfd: // what takes several steps
 		return 4 * weightVector
 	}
 	if sub <= 11 || sub >= 84 && sub <= 93 {
