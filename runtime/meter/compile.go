@@ -66,7 +66,7 @@ func (f *flow) vet() error {
 
 // compileTime estimates how long an engine takes to compile the function with
 // the given edits, in nanoseconds.
-func (f *flow) compileTime(edits []edit) float64 {
+func (f *flow) compileTime(edits []edit, carried int) float64 {
 	blocks, calls := float64(len(f.blocks)), 0.0
 	for i := range f.code.List {
 		switch f.code.List[i].Op {
@@ -91,8 +91,7 @@ func (f *flow) compileTime(edits []edit) float64 {
 	if n := len(f.code.List); n > 0 {
 		size = float64(f.code.List[n-1].End - f.code.List[0].Pos)
 	}
-	values, borders := f.lives.count(f)
-	lives := float64(values) * math.Max(1, blocks/math.Max(1, float64(borders)))
+	lives := float64(carried)
 	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
 		lives*math.Min(costLive+lives/costLives, costLiveMost) + costNesting*nesting*nesting + targets*targets/costTargets +
 		calls*costGlobal*float64(f.module.mutable)

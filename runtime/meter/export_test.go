@@ -8,13 +8,17 @@ func Frames(bytes []byte, m *wasm.Module) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
+	g := &graph{view: v, funcs: make([]node, len(m.Bodies))}
 	f := &flow{module: v}
+	if err := g.scan(f); err != nil {
+		return nil, err
+	}
+	if err := g.walk((&paths{flow: f, graph: g}).analyse); err != nil {
+		return nil, err
+	}
 	var all []uint32
-	for i := range m.Bodies {
-		if err := f.read(i); err != nil {
-			return nil, err
-		}
-		all = append(all, f.frame.size())
+	for i := range g.funcs {
+		all = append(all, g.funcs[i].frame)
 	}
 	return all, nil
 }

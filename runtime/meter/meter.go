@@ -100,11 +100,12 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	took := p.compileTime(p.edits)
+	frame, carried := p.weighLocals()
+	took := p.compileTime(p.edits, carried)
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}
-	n.stacked = p.frame.size()
+	n.frame, n.stacked = frame, frame
 	deepest := uint32(0)
 	for i := range p.edits {
 		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {
@@ -115,6 +116,17 @@ func (p *paths) analyse(index uint32) error {
 	n.edits = append(make([]edit, 0, len(p.edits)), p.edits...)
 	n.done = true
 	return nil
+}
+
+// weighLocals estimates what the values of locals take of the frame, in bytes,
+// whether registers are saved, and how many values live over the borders of
+// basic blocks.
+func (p *paths) weighLocals() (frame uint32, carried int) {
+	if l := &p.live; l.run(p.flow, p.edits) {
+		return p.frame.size(l.bytes, l.most > saved), l.carried
+	}
+	bytes, carried := p.crude()
+	return p.frame.size(bytes, true), carried
 }
 
 // deepest is what the functions that can be called from outside take of the
