@@ -65,8 +65,9 @@ func (f *flow) vet() error {
 }
 
 // compileTime estimates how long an engine takes to compile the function with
-// the given edits, in nanoseconds.
-func (f *flow) compileTime(edits []edit, carried int) float64 {
+// the given edits, in nanoseconds, where so many values live over so many
+// borders of blocks.
+func (f *flow) compileTime(edits []edit, values, borders int) float64 {
 	blocks, calls := float64(len(f.blocks)), 0.0
 	for i := range f.code.List {
 		switch f.code.List[i].Op {
@@ -91,7 +92,7 @@ func (f *flow) compileTime(edits []edit, carried int) float64 {
 	if n := len(f.code.List); n > 0 {
 		size = float64(f.code.List[n-1].End - f.code.List[0].Pos)
 	}
-	lives := float64(carried)
+	lives := float64(values) * math.Max(1, blocks/math.Max(1, float64(borders)))
 	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
 		lives*math.Min(costLive+lives/costLives, costLiveMost) + costNesting*nesting*nesting + targets*targets/costTargets +
 		calls*costGlobal*float64(f.module.mutable)

@@ -2,19 +2,14 @@ package meter
 
 import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 
-// hidden are the values that the engine keeps by itself: where the memory is,
-// and how long it is.
-const hidden = 2
-
 // crude is what is said of the locals of a function for which it would take too
-// long to find out more: every value that is assigned or joined has a place, and
-// all live over every border of basic blocks.
-func (f *flow) crude() (bytes, carried int) {
+// long to find out more: every value that is assigned or joined has a place.
+// It also counts the borders of basic blocks.
+func (f *flow) crude() (bytes, borders int) {
 	type open struct{ assigned, backs int }
 	var (
 		stack    = make([]open, 1, 64)
 		assigned int
-		borders  int
 		values   = f.locals
 	)
 	back := func(id int32) {
@@ -52,5 +47,5 @@ func (f *flow) crude() (bytes, carried int) {
 			}
 		}
 	}
-	return (values + borders*hidden) * frameValue, borders * f.locals
+	return (values + borders*hidden) * frameValue, borders
 }

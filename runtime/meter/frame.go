@@ -123,7 +123,8 @@ func (f *frame) size(locals int, saves bool) uint32 {
 	return uint32(min(n+frameFixed, maxFrame))
 }
 
-// Registers that an instruction needs for itself, where it takes certain ones.
+// taken is how many values an instruction may drive out of their registers,
+// because it needs just these.
 func taken(in, before *wasm.Instr) int {
 	switch op := in.Op; {
 	case op >= 0x74 && op <= 0x78, op >= 0x86 && op <= 0x8a: // shifts

@@ -92,7 +92,11 @@ func (l *liveness) prepare() bool {
 	}
 	l.heads = zeroed(l.heads, len(l.backs)*l.words)
 	l.live = zeroed(l.live, l.words)
-	l.places.list(l)
+	l.bases = zeroed(l.bases, len(l.used))
+	if l.gets == nil {
+		l.gets = make([]int32, l.module.globals)
+	}
+	l.listAssignments()
 	l.seen = zeroed(l.seen, len(l.blocks))
 	l.visit = 0
 	return true
@@ -117,12 +121,12 @@ func (l *liveness) pass() {
 	for i := range l.backs {
 		l.backs[i] = 0
 	}
-	l.places.reset(l)
+	l.recount()
 	l.none()
 	for i := len(l.code.List) - 1; i >= 0 && l.budget >= 0; i-- {
 		in := &l.code.List[i]
 		l.step(int32(i), in)
-		l.pressure(l, int32(i))
+		l.pressure(int32(i))
 		l.passEdits(in)
 	}
 	l.border()
@@ -143,7 +147,7 @@ func (l *liveness) step(i int32, in *wasm.Instr) {
 	default:
 		switch {
 		case calls(in):
-			l.cross(l)
+			l.cross()
 		case op == wasm.OpGlobalGet:
 			l.global(in.A)
 		case accesses(op) && l.ref[i] > 0:
@@ -162,7 +166,7 @@ func (l *liveness) control(i int32, in *wasm.Instr) {
 		l.labels = append(l.labels, l.live...)
 		l.elses = append(l.elses, l.live...)
 		if b.start >= 0 && (b.branchedTo || b.op == wasm.OpIf) {
-			l.join(l, b)
+			l.join(b)
 		}
 	case wasm.OpElse:
 		copy(l.of(l.elses, b), l.live)
@@ -244,7 +248,7 @@ func (l *liveness) head(i, id int32) {
 		l.sound = false
 	}
 	if b := &l.blocks[id]; b.branchedTo {
-		l.loopHead(l, b, l.backs[k])
+		l.loopHead(b, l.backs[k])
 	}
 }
 
@@ -253,11 +257,11 @@ func (l *liveness) passEdits(in *wasm.Instr) {
 	for n := len(l.edits); n > 0 && int(l.edits[n-1].pos) >= in.Pos; n-- {
 		switch e := &l.edits[n-1]; e.kind {
 		case editCheck, editGuarded, editIndirect, editTick, editHelp:
-			l.cross(l)
+			l.cross()
 		case editSpin:
 			l.tight = true
 		case editEnter:
-			l.tightLoop(l)
+			l.tightLoop()
 		}
 		l.edits = l.edits[:n-1]
 	}

@@ -100,8 +100,8 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	frame, carried := p.weighLocals()
-	took := p.compileTime(p.edits, carried)
+	frame, values, borders := p.weighLocals()
+	took := p.compileTime(p.edits, values, borders)
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}
@@ -118,15 +118,14 @@ func (p *paths) analyse(index uint32) error {
 	return nil
 }
 
-// weighLocals estimates what the values of locals take of the frame, in bytes,
-// whether registers are saved, and how many values live over the borders of
-// basic blocks.
-func (p *paths) weighLocals() (frame uint32, carried int) {
+// weighLocals estimates the frame, in bytes, and how many values of locals live
+// over how many borders of blocks.
+func (p *paths) weighLocals() (frame uint32, values, borders int) {
 	if l := &p.live; l.run(p.flow, p.edits) {
-		return p.frame.size(l.bytes, l.most > saved), l.carried
+		return p.frame.size(l.bytes, l.most > saved), l.carried, l.borders
 	}
-	bytes, carried := p.crude()
-	return p.frame.size(bytes, true), carried
+	bytes, borders := p.crude()
+	return p.frame.size(bytes, true), borders * p.locals, borders
 }
 
 // deepest is what the functions that can be called from outside take of the
