@@ -17,8 +17,9 @@ type frame struct {
 }
 
 const (
-	// frameFixed is for the return address, the caller's frame, and one saved
-	// register; and for the values that are always there.
+	// frameFixed is for the return address, the caller's frame, one saved
+	// register, the two values that are always there, and what the engine asks
+	// for beyond the frame.
 	frameFixed = 96
 	// frameSaved is for the registers that are saved, frameFloats for those of
 	// floats and vectors.

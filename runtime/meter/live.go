@@ -102,6 +102,7 @@ func (l *liveness) prepare() bool {
 	return true
 }
 
+// local reports whether an instruction is about a local.
 func local(op byte) bool { return op >= wasm.OpLocalGet && op <= wasm.OpLocalTee }
 
 // zeroed is a slice of n zeros, in the room of another.
