@@ -66,8 +66,9 @@ func (f *flow) vet() error {
 }
 
 // compileTime estimates how long an engine takes to compile the function with
-// the given edits, in nanoseconds.
-func (f *flow) compileTime(index int, edits []edit) float64 {
+// the given edits, in nanoseconds, where so many values live over so many
+// borders of blocks.
+func (f *flow) compileTime(index int, edits []edit, values, borders int) float64 {
 	blocks, calls := float64(len(f.blocks)), 0.0
 	moves := passing(f.module.width(f.module.Funcs[index]))
 	for i := range f.code.List {
@@ -97,7 +98,6 @@ func (f *flow) compileTime(index int, edits []edit) float64 {
 	if n := len(f.code.List); n > 0 {
 		size = float64(f.code.List[n-1].End - f.code.List[0].Pos)
 	}
-	values, borders := f.lives.count(f)
 	lives := float64(values) * math.Max(1, blocks/math.Max(1, float64(borders)))
 	return costFunction + costByte*size/10 + costBlock*blocks + costBlocks*blocks*blocks +
 		lives*math.Min(costLive+lives/costLives, costLiveMost) + costNesting*nesting*nesting + targets*targets/costTargets +

@@ -3,6 +3,7 @@ package meter
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -13,17 +14,17 @@ type flow struct {
 	module *view
 	code   wasm.Code
 	// ref is, for an instruction that begins, splits or ends a block or that
-	// branches, the block. Branches of a br_table are in tableRefs.
+	// branches, the block; for one that accesses memory at an address out of a
+	// local, one more than that. Branches of a br_table are in tableRefs.
 	ref       []int32
 	tableRefs []int32
 	blocks    []block
 	jumps     []jump // in the order of their instructions
 
 	locals int     // the parameters included
-	names  int     // locals and globals
 	stack  []int32 // the blocks that are open, while walking
 	frame  frame   // with the operands
-	lives  lives
+	height []int32 // of the operands, at each instruction the most
 }
 
 // block is a block, loop or if, or the whole function.
@@ -34,10 +35,10 @@ type block struct {
 	end        int32 // -1 while it is open
 	level      int32 // how many blocks are around it
 	height     int   // of the operands below its own
-	assigned   int   // how often any local was, before it
 	params     int32
 	results    int32
 	branchedTo bool
+	disturbed  bool // an instruction in it takes certain registers
 	dispatch   *dispatch
 	// editsBehind is how many edits there are behind the end; see paths.
 	editsBehind int
@@ -84,16 +85,18 @@ func (f *flow) read(index int) error {
 	for _, l := range body.Locals {
 		f.locals += int(l.N)
 	}
-	f.countNames()
-	f.frame.reset(typ, f.locals)
+	f.frame.reset(typ)
 	for _, l := range body.Locals {
-		f.frame.vectors = f.frame.vectors || l.Type == wasm.V128
+		f.frame.typ(l.Type)
 	}
+	f.height = f.height[:0]
 	f.open(block{start: -1, results: int32(len(typ.Results))})
 	for i := range f.code.List {
+		before := len(f.frame.born)
 		if err := f.step(int32(i)); err != nil {
 			return fmt.Errorf("at byte %d: %w", f.code.List[i].Pos, err)
 		}
+		f.height = append(f.height, int32(max(before, len(f.frame.born))))
 	}
 	if len(f.stack) > 0 {
 		return errUnbalanced
@@ -104,7 +107,6 @@ func (f *flow) read(index int) error {
 func (f *flow) open(b block) int32 {
 	b.els, b.end, b.level = -1, -1, int32(len(f.stack))
 	b.height = max(0, len(f.frame.born)-int(b.params))
-	b.assigned = f.frame.assigned
 	f.blocks = append(f.blocks, b)
 	id := int32(len(f.blocks) - 1)
 	f.stack = append(f.stack, id)
@@ -117,6 +119,9 @@ func (f *flow) step(i int32) error {
 		return errUnbalanced // code behind the end of the function
 	}
 	in := &f.code.List[i]
+	if accesses(in.Op) {
+		f.ref[i] = f.frame.origin(int(in.Pop))
+	}
 	f.pop(int(in.Pop))
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
@@ -135,11 +140,11 @@ func (f *flow) step(i int32) error {
 		f.stack = f.stack[:len(f.stack)-1]
 		b := &f.blocks[id]
 		b.end, f.ref[i] = i, id
+		if b.disturbed && len(f.stack) > 0 {
+			f.blocks[f.stack[len(f.stack)-1]].disturbed = true
+		}
 		f.frame.pop(b.height)
 		f.frame.push(int(b.results))
-		if b.branchedTo || b.op == wasm.OpIf {
-			f.frame.join(f.frame.assigned-b.assigned, f.names)
-		}
 	case wasm.OpBr, wasm.OpBrIf:
 		if err := f.branch(i, in); err != nil {
 			return err
@@ -160,18 +165,26 @@ func (f *flow) step(i int32) error {
 		f.stop()
 	case wasm.OpCall, wasm.OpCallIndirect:
 		return f.call(in)
-	case wasm.OpSIMD:
-		f.frame.vectors = true
 	default:
 		if err := f.module.checkIndex(in, f.locals); err != nil {
 			return err
 		}
-		switch in.Op {
-		case wasm.OpLocalSet, wasm.OpLocalTee, wasm.OpGlobalSet:
-			f.frame.assign()
+		f.frame.uses(in)
+		if i > 0 {
+			n := taken(in, &f.code.List[i-1])
+			f.frame.keep(n)
+			if n > 0 {
+				f.blocks[f.stack[len(f.stack)-1]].disturbed = true
+			}
 		}
 	}
 	f.frame.push(int(in.Push))
+	switch {
+	case in.Op == wasm.OpLocalGet, in.Op == wasm.OpLocalTee:
+		f.frame.from[len(f.frame.from)-1] = int32(in.A) + 1
+	case in.Op >= wasm.OpI32Const && in.Op <= wasm.OpF64Const:
+		f.frame.from[len(f.frame.from)-1] = fromConst
+	}
 	return nil
 }
 
@@ -190,6 +203,7 @@ func (f *flow) begin(i int32, in *wasm.Instr) error {
 	if b.op == wasm.OpLoop && in.Value == void {
 		b.dispatch = f.dispatchAt(i)
 	}
+	f.frame.across() // a checkpoint may come
 	f.frame.keep(int(b.params + b.results))
 	f.ref[i] = f.open(b)
 	return nil
@@ -256,10 +270,12 @@ func (f *flow) call(in *wasm.Instr) error {
 		return err
 	}
 	f.frame.call(typ)
+	f.frame.across() // its parameters go to certain registers
 	f.pop(len(typ.Params))
-	f.frame.across()
-	f.frame.keep(len(typ.Results) + reloaded)
-	f.frame.assigned += f.names - f.locals // all globals
+	f.frame.keep(len(typ.Results))
+	if in.Op == wasm.OpCallIndirect || in.A < f.module.imported {
+		f.frame.keep(2) // whom it calls
+	}
 	f.frame.push(len(typ.Results))
 	return nil
 }
@@ -276,15 +292,12 @@ func (f *flow) pop(n int) {
 	f.frame.pop(max(len(f.frame.born)-n, f.blocks[f.stack[len(f.stack)-1]].height))
 }
 
-// countNames counts the locals and globals that joins may concern.
-func (f *flow) countNames() {
-	f.names = f.locals + reloaded
-	used := make(map[uint32]bool)
-	for i := range f.code.List {
-		switch in := &f.code.List[i]; in.Op {
-		case wasm.OpGlobalGet, wasm.OpGlobalSet:
-			used[in.A] = true
-		}
+// jumpAt is the jump of a branch to a dispatch, nil where its target is not
+// known.
+func (f *flow) jumpAt(i int32) *jump {
+	k, known := slices.BinarySearchFunc(f.jumps, i, func(j jump, from int32) int { return int(j.from - from) })
+	if !known {
+		return nil
 	}
-	f.names += len(used)
+	return &f.jumps[k]
 }

@@ -26,6 +26,7 @@ type node struct {
 	// stacked are the bytes that it, and what it calls, take of the stack up to
 	// the next calls that count their own.
 	stacked uint32
+	frame   uint32 // its own alone
 	edits   []edit
 }
 

@@ -61,6 +61,14 @@ var heavy = []struct {
 		first := append(wasm.AppendU32(nil, uint32(len(body))), body...)
 		return void(append([][]byte{first}, slices.Repeat([][]byte{function()}, n*90)...)...)
 	}},
+	{"locals that live everywhere", func(n int) sections {
+		turn := func(i int) []byte {
+			return slices.Concat(idx(wasm.OpLocalGet, i), []byte{wasm.OpBrIf, 0}, idx(wasm.OpLocalGet, i+1), idx(wasm.OpLocalSet, i))
+		}
+		code := slices.Concat([]byte{wasm.OpLoop, 0x40}, each(4_000, turn), []byte{wasm.OpEnd})
+		body := slices.Concat([]byte{1}, wasm.AppendU32(nil, 4_096), []byte{byte(wasm.I32)}, code, []byte{wasm.OpEnd})
+		return many(n, len(body)>>10, append(wasm.AppendU32(nil, uint32(len(body))), body...))
+	}},
 	{"elements", func(n int) sections {
 		elements := append(wasm.AppendU32([]byte{1, 0, wasm.OpI32Const, 0, wasm.OpEnd}, uint32(n<<10)), make([]byte, n<<10)...)
 		return void(function()).with(sections{wasm.SectionElement: elements})

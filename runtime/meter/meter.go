@@ -103,11 +103,12 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	took := p.compileTime(int(index), p.edits)
+	frame, values, borders := p.weighLocals()
+	took := p.compileTime(int(index), p.edits, values, borders)
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}
-	n.stacked = p.frame.size()
+	n.frame, n.stacked = frame, frame
 	deepest := uint32(0)
 	for i := range p.edits {
 		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {
@@ -118,6 +119,16 @@ func (p *paths) analyse(index uint32) error {
 	n.edits = append(make([]edit, 0, len(p.edits)), p.edits...)
 	n.done = true
 	return nil
+}
+
+// weighLocals estimates the frame, in bytes, and how many values of locals live
+// over how many borders of blocks.
+func (p *paths) weighLocals() (frame uint32, values, borders int) {
+	if l := &p.live; l.run(p.flow, p.edits) {
+		return p.frame.size(l.bytes, l.most > saved), l.carried, l.borders
+	}
+	bytes, borders := p.crude()
+	return p.frame.size(bytes, true), borders * p.locals, borders
 }
 
 // deepest is what the functions that can be called from outside take of the

@@ -68,6 +68,7 @@ type paths struct {
 	ahead []uint32 // by instruction, and behind the last
 	edits []edit   // from the last to the first
 	later []pending
+	live  liveness
 }
 
 // pending is a checkpoint whose weight includes that of a jump back, which is
@@ -180,11 +181,10 @@ func (p *paths) branch(i int32, in *wasm.Instr, weight, next uint32) uint32 {
 	if b.dispatch == nil {
 		return add(weight, max(next, p.target(id)))
 	}
-	k, known := slices.BinarySearchFunc(p.jumps, i, func(j jump, from int32) int { return int(j.from - from) })
-	if !known {
+	j := p.jumpAt(i)
+	if j == nil {
 		return p.back(in, weight, next, b.start+1)
 	}
-	j := &p.jumps[k]
 	behind := p.blocks[j.to].end
 	if j.forward {
 		p.replace(in, edit{kind: editJump, a: j.depth})
