@@ -23,8 +23,11 @@ import (
 //     go (exceeds_window): the result is the best that can be, and committed.
 func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	p, err := c.begin(ctx, &req)
-	if err != nil {
+	if p == nil {
 		return nil, err
+	}
+	if err != nil {
+		return p.unchanged(abi.ReasonCancelled), err
 	}
 	p.prune()
 	if !p.limits.due(p.req, p.total) {
@@ -82,7 +85,8 @@ type pass struct {
 	injected  []abi.Insert // by plugins, cut to their budget
 }
 
-// begin counts the session as it came.
+// begin counts the session as it came. There is no pass where the request makes
+// no sense; a canceled context ends the counting early.
 func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 	if req.Reason == "" {
 		req.Reason = abi.TriggerThreshold
@@ -95,17 +99,17 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 	seen := make(map[string]bool, len(req.Messages))
 	p.tokens = make([]int, len(req.Messages))
 	p.total = req.Overhead
+	var gaveUp error
 	for i := range req.Messages {
 		m := &req.Messages[i]
 		if m.ID == "" || seen[m.ID] {
 			return nil, usage("message %d: id %q: every message needs an id of its own", i, m.ID)
 		}
 		seen[m.ID] = true
-		if err := canceled(ctx); err != nil {
-			return nil, err
+		if gaveUp = canceled(ctx); gaveUp == nil {
+			p.tokens[i] = c.opts.Counter.Message(m)
+			p.total += p.tokens[i]
 		}
-		p.tokens[i] = c.opts.Counter.Message(m)
-		p.total += p.tokens[i]
 	}
 	var err error
 	if p.limits, err = c.limits(req, p.total); err != nil {
@@ -114,7 +118,7 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 	p.before = p.total
 	p.pinned = abi.Pinned(req.Messages, c.opts.AlwaysKeep...)
 	p.report = p.blankReport()
-	return p, nil
+	return p, gaveUp
 }
 
 // prune shortens old tool output: no compaction, no record, nothing superseded

@@ -97,7 +97,8 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) a
 	}
 	a.outcome.CallStats = stats
 	switch {
-	case err != nil && callerEnded(ctx):
+	case err != nil && (callerEnded(ctx) || abi.CodeOf(err) == abi.CodeUsage):
+		// Usage is the host's mistake, such as a plugin that is closed.
 		leave.abandoned()
 		a.outcome.fail(located(ctx, err))
 	case err != nil:

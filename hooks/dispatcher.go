@@ -64,7 +64,10 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 		d.breaker = NewBreaker(BreakerOptions{})
 	}
 	names := make(map[string]bool, len(plugins))
-	for _, p := range plugins {
+	for i, p := range plugins {
+		if p == nil {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Message: fmt.Sprintf("plugin %d is nil", i), Hint: "leave it out"}
+		}
 		m := p.Manifest()
 		if names[m.Name] {
 			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name, Message: "two plugins have this name", Hint: "load it once, or rename one"}

@@ -17,7 +17,7 @@ const (
 	fuelHint     = "raise its fuel (--limit fuel=N), or let it do less at a time"
 	stackHint    = "let the plugin recurse less, or raise its stack (--limit stack_bytes=N)"
 	tableHint    = "a plugin needs a table element for each function it calls indirectly; raise the limit (--limit table_elements=N)"
-	outputHint   = "raise limits.output_bytes for this plugin, or let it answer with references"
+	outputHint   = "raise its output limit (--limit output_bytes=N), or let it answer with references"
 	trapHint     = "the fault is in the plugin: run it again with kagewasm run"
 )
 

@@ -29,6 +29,13 @@ func topFields(v any) map[string]bool {
 	return fields
 }
 
+// CheckOutput says what a host would make of what a hook answered: warnings, and
+// the error with which it would refuse it.
+func CheckOutput(doc []byte) (warnings []string, err error) {
+	_, warnings, err = decodeOutput(doc)
+	return warnings, err
+}
+
 // decodeOutput reads what a hook answered. Nothing and null are a nil output.
 // On an error there is no output: decoders leave half of one behind.
 func decodeOutput(doc []byte) (out *abi.Output, warnings []string, err error) {

@@ -15,6 +15,7 @@ const (
 	engineStack  = "\nwasm stack trace:\n"
 	maxFrames    = 8
 	maxFrame     = 120
+	engineFrames = 30 // that the engine lists
 )
 
 // trapText recognizes an error of the engine as a trap of the guest, and
@@ -56,7 +57,10 @@ func (c *call) frames(trace string) string {
 	var names []string
 	times := 1 // of the last
 	done := func() {
-		if times > 1 {
+		switch {
+		case times >= engineFrames-2: // the engine does not list more
+			names[len(names)-1] += " (again and again)"
+		case times > 1:
 			names[len(names)-1] += fmt.Sprintf(" (%d times)", times)
 		}
 		times = 1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -36,8 +37,10 @@ func newInspect(e env) *cobra.Command {
 			if asJSON {
 				return printJSON(e.stdout, p.Info())
 			}
-			showInfo(printer{w: e.stdout, color: e.color}, p.Info())
-			return nil
+			var text bytes.Buffer
+			showInfo(printer{w: &text, color: e.color}, p.Info())
+			_, err = e.stdout.Write(text.Bytes())
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

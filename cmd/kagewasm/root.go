@@ -78,7 +78,9 @@ func exitCode(err error) int {
 // printError says what went wrong, where, and what to do.
 func printError(e env, err error) {
 	p := printer{w: e.stderr, color: e.color}
-	p.linef("%s %s", p.paint(red, "kagewasm:"), abi.Defuse(err.Error()))
+	// What a plugin says of itself must not look like lines of ours.
+	text := strings.ReplaceAll(abi.Defuse(err.Error()), "\n", "\n    | ")
+	p.linef("%s %s", p.paint(red, "kagewasm:"), text)
 	var a *abi.Error
 	if errors.As(err, &a) && a.Hint != "" {
 		p.linef("  %s", p.paint(dim, abi.Defuse(a.Hint)))

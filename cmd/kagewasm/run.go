@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -44,7 +45,7 @@ func newRun(e env) *cobra.Command {
 		Long: `Load a module, call one of its exports with an input document, and show its
 output, time, memory, host calls and logs. The output goes to standard output,
 everything else to standard error.`,
-		Example: `  kagewasm run markdown.wasm pre_compact -i testdata/input.json
+		Example: `  kagewasm run markdown.wasm pre_compact -i testdata/hook-input.json
   kagewasm run markdown.wasm pre_compact -i input.json --repeat 100 --json`,
 		Args: exactArgs("X.wasm", "HOOK"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
@@ -85,9 +86,9 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
-	// Who calls one hook by hand is at work on the plugin: each build of it is
-	// another module, and goes on with what the last one stored.
-	l.author = true
+	// Without a place for it nothing is stored, and whose it would be is no
+	// question for who calls one hook by hand.
+	l.author = f.state == ""
 	p, err := l.load(ctx, path, true)
 	if err == nil {
 		err = l.unusedFlag()
@@ -107,8 +108,20 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 			break
 		}
 	}
+	if err == nil && abi.Hook(export).Valid() {
+		r.CallStats.Warnings = append(r.CallStats.Warnings, doubts(out)...)
+	}
 	r.Error = abi.AsError(err)
 	return f.show(e, &r, out, err)
+}
+
+// doubts are what a compaction would say of a hook's answer.
+func doubts(out []byte) []string {
+	warnings, err := runtime.CheckOutput(out)
+	if err != nil {
+		warnings = append(warnings, "a compaction refuses this answer (bad_output): "+err.Error())
+	}
+	return warnings
 }
 
 // withConfig puts the knob values into an input document that has none.
@@ -143,7 +156,9 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 		return err
 	}
 	if err == nil {
-		fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n"))
+		if _, werr := fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n")); werr != nil {
+			return werr
+		}
 	}
 	p := printer{w: e.stderr, color: e.color}
 	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)

@@ -242,11 +242,18 @@ func Parse(wasm []byte) (*Module, error) {
 	return m, nil
 }
 
+// bound is a fault of size: the bytes are WebAssembly, and too much of it.
+type bound struct{ error }
+
 func malformed(pos int, err error) error {
+	var b bound
+	if errors.As(err, &b) {
+		return &FormError{fmt.Sprintf("at byte %d: %v", pos, err), "build it for size, or split what is so large"}
+	}
 	return &FormError{fmt.Sprintf("malformed at byte %d: %v", pos, err), "build the plugin again"}
 }
 
-func tooMany(n, limit uint32) error { return fmt.Errorf("%d entries, %d allowed", n, limit) }
+func tooMany(n, limit uint32) error { return bound{fmt.Errorf("%d entries, %d allowed", n, limit)} }
 
 func (m *Module) parseSection(s *Section, r *Reader) error {
 	switch s.ID {
@@ -290,7 +297,7 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 // capped appends and bounds the length of the list.
 func capped[T any](r *Reader, list []T, v T, limit int) []T {
 	if len(list) == limit {
-		r.Fail(fmt.Errorf("more than %d entries", limit))
+		r.Fail(bound{fmt.Errorf("more than %d entries", limit)})
 	}
 	return append(list, v)
 }

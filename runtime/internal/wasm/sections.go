@@ -54,7 +54,7 @@ func (m *Module) bodies(r *Reader) {
 			return
 		}
 		if n > MaxBody {
-			r.Fail(fmt.Errorf("a function of %d bytes, %d allowed", n, MaxBody))
+			r.Fail(bound{fmt.Errorf("a function of %d bytes, %d allowed", n, MaxBody)})
 			return
 		}
 		b := &Reader{Data: r.Data[:r.Pos], Pos: start}
@@ -63,7 +63,7 @@ func (m *Module) bodies(r *Reader) {
 		b.Vector(func() {
 			l := Locals{N: b.U32()}
 			if sum += uint64(l.N); sum > MaxLocals {
-				b.Fail(fmt.Errorf("a function of more than %d locals", MaxLocals))
+				b.Fail(bound{fmt.Errorf("a function of more than %d locals", MaxLocals)})
 			}
 			l.Type = b.valueType()
 			runs = append(runs, l)
