@@ -12,7 +12,7 @@ import (
 // the square of its basic blocks, with these times its locals, with the nesting
 // of loops and blocks. 20 KB of code take minutes that way. So a module is
 // refused where its functions have shapes that no compiler writes, or where the
-// time it would take, estimated from above, is out of proportion to its length.
+// time it would take is estimated to be out of proportion to its length.
 const (
 	maxNesting = 4_096  // blocks in blocks; the largest of real modules has 3,289
 	maxLoops   = 20_000 // loops in loops times locals; 1,353
