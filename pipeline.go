@@ -234,7 +234,7 @@ func (p *pass) commit(ctx context.Context, result *Result) error {
 			e.Code = abi.CodeCommit
 		}
 		e.Op, e.Phase = "commit", abi.PhaseCommit
-		e.Hint = cmp.Or(e.Hint, "look at the store; the session is as it was, and can be compacted again")
+		e.Hint = cmp.Or(e.Hint, "look at where it is stored; the session is as it was, and can be compacted again")
 		return &e
 	}
 	return nil

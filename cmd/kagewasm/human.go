@@ -164,7 +164,7 @@ func (h human) failures(list []*abi.Error) {
 
 // summary shows how the note begins.
 func (h human) summary(r *kagewasm.Report) {
-	if r.Summary == "" {
+	if r.Summary == "" || !r.Compacted {
 		return
 	}
 	const lines, width = 10, 110
