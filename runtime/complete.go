@@ -25,6 +25,9 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 	if model == nil {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
 	}
+	if err := countItems("messages", len(r.Messages)); err != nil {
+		return nil, err
+	}
 	if err := checkModelRequest(&r); err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
 	}

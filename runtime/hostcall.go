@@ -128,6 +128,14 @@ func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
 	return run(ctx, c, request)
 }
 
+// countItems refuses a request that holds more of something than one may.
+func countItems(what string, n int) error {
+	if n > abi.MaxRequestItems {
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("%d %s, %d allowed in one request", n, what, abi.MaxRequestItems), Hint: "ask for fewer at a time"}
+	}
+	return nil
+}
+
 // admit counts a host call and its request, or says which limit is used up.
 func (c *call) admit(op abi.Op, request int) error {
 	if c.calls >= c.limits.HostCalls {

@@ -23,10 +23,11 @@ func TestHostileHost(t *testing.T) {
 // could make the host hold more of them than the guest may have.
 func TestHostileMessages(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
-	const most = 2_000_000 // takes nearly all memory, once escaped
+	const most = 2_000_000           // takes nearly all memory, once escaped
+	long := escaped(4 * most).Text() // little beside what the host would make of it
 	in := hookInput()
-	for i, n := range []int{most, 10 * most, most, most, most, most} {
-		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: escaped(n)}
+	for i, n := range []int{most, 4 * most, most, most, most, most} {
+		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: abi.Text(long[:n])}
 		switch i {
 		case 2:
 			m.Content = abi.Parts(abi.TextPart(m.Text()))
@@ -52,6 +53,9 @@ func TestHostileMessages(t *testing.T) {
 					t.Error("nothing was asked for")
 				}
 			})
+			if err := p.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 }

@@ -38,6 +38,9 @@ func (c *call) pick(ctx context.Context, ids []string) ([]*abi.InputMessage, err
 	if in == nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "the input of this call has no messages"}
 	}
+	if err := countItems("ids", len(ids)); err != nil {
+		return nil, err
+	}
 	if len(ids) > len(in.Messages) {
 		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("%d ids, of %d messages: name each once", len(ids), len(in.Messages))}
 	}
