@@ -23,10 +23,10 @@ func TestHostileHost(t *testing.T) {
 // could make the host hold more of them than the guest may have.
 func TestHostileMessages(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
-	const most = 2_000_000           // takes nearly all memory, once escaped
-	long := escaped(4 * most).Text() // little beside what the host would make of it
+	const most = 4_500_000           // takes nearly all memory, once escaped
+	long := escaped(2 * most).Text() // little beside what the host would make of it
 	in := hookInput()
-	for i, n := range []int{most, 4 * most, most, most, most, most} {
+	for i, n := range []int{most, 2 * most, most, most, most, most} {
 		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: abi.Text(long[:n])}
 		switch i {
 		case 2:
@@ -42,7 +42,7 @@ func TestHostileMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := hostile.HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
-			p, err := s.runtime.Load(context.Background(), g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 16, HostCalls: 1 << 30}})
+			p, err := s.runtime.Load(context.Background(), g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {
 				t.Fatal(err)
 			}
