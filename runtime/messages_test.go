@@ -105,3 +105,31 @@ func TestMessagesGetBounds(t *testing.T) {
 		})
 	}
 }
+
+// One request holds no more items than the ABI says, however short they are.
+func TestRequestItems(t *testing.T) {
+	list := func(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+	model := runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}}
+	in := hookInput()
+	for n := range abi.MaxRequestItems {
+		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
+	}
+	for _, tc := range []struct {
+		op      abi.Op
+		request func(n int) string
+		o       runtime.PluginOptions
+		code    abi.Code
+	}{
+		{abi.OpTokensCount, func(n int) string { return `{"texts":[` + list(`""`, n) + `]}` }, runtime.PluginOptions{}, ""},
+		{abi.OpMessagesGet, func(n int) string { return `{"ids":[` + list(`"m1"`, n) + `]}` }, runtime.PluginOptions{}, abi.CodeUsage},
+		{abi.OpModelComplete, func(n int) string { return `{"prompt":"x","messages":[` + list(`{}`, n) + `]}` }, model, abi.CodeUsage},
+	} {
+		for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
+			tc.o.Limits.TimeoutMS = 60_000
+			resp, _ := hostCall(t, runtime.Options{Counter: bytesCounter{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
+			if got := abi.CodeOf(asError(resp.Error)); got != want {
+				t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)
+			}
+		}
+	}
+}
