@@ -73,7 +73,8 @@ type KVResponse struct {
 	Keys  []string `json:"keys,omitempty"`
 }
 
-// TokensRequest is the request of tokens.count.
+// TokensRequest is the request of tokens.count, of at most [MaxRequestItems]
+// texts.
 type TokensRequest struct {
 	Texts []string `json:"texts"`
 }
@@ -83,7 +84,8 @@ type TokensResponse struct {
 	Counts []int `json:"counts"`
 }
 
-// MessagesRequest is the request of messages.get.
+// MessagesRequest is the request of messages.get. Each id is named once; all
+// of the response has to fit what is left of the memory of the call.
 type MessagesRequest struct {
 	IDs []string `json:"ids"`
 }

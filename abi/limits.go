@@ -148,4 +148,7 @@ const (
 	MaxRetained = 1_000
 	// MaxOutputIDs is how many ids an output may name, in all its lists.
 	MaxOutputIDs = 200_000
+	// MaxRequestItems is how many texts, ids or messages one host call may
+	// hold. More are refused with the code quota.
+	MaxRequestItems = 200_000
 )

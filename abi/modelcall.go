@@ -9,7 +9,8 @@ type ModelRequest struct {
 	System string `json:"system,omitempty"`
 	// Prompt is what the user says. Either it or Messages is given.
 	Prompt string `json:"prompt,omitempty"`
-	// Messages is a whole conversation, oldest first.
+	// Messages is a whole conversation, oldest first, of at most
+	// [MaxRequestItems].
 	Messages []ModelMessage `json:"messages,omitempty"`
 	// MaxTokens bounds the answer. 0 leaves it to the host.
 	MaxTokens int `json:"max_tokens,omitempty"`

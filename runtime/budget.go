@@ -12,7 +12,7 @@ type budget struct {
 
 // take reserves n bytes, or reports false.
 func (b *budget) take(n int64) bool {
-	if n > b.limit-b.used {
+	if n > b.left() {
 		b.denied = true
 		return false
 	}
@@ -20,5 +20,8 @@ func (b *budget) take(n int64) bool {
 	b.peak = max(b.peak, b.used)
 	return true
 }
+
+// left is how many bytes can be taken.
+func (b *budget) left() int64 { return b.limit - b.used }
 
 func (b *budget) give(n int64) { b.used -= n }

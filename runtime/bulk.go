@@ -24,16 +24,17 @@ var bulkFuncs = []hostFunc{
 		stack[0] = uint64(uint32(len(c.input)))
 	}},
 	{"input_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
-		stack[0] = c.read("input_read", c.input, stack)
+		stack[0] = c.read(ctx, "input_read", c.input, stack)
 	}},
 	{"output_write", "(i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
-		stack[0] = c.write(c.guest("output_write", stack[0], stack[1]))
+		b := c.guest("output_write", stack[0], stack[1])
+		c.moved(ctx, min(len(b), c.limits.OutputBytes))
+		stack[0] = c.write(b)
 	}},
 	{"error_write", "(i32,i32)", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
-		c.setError(c.guest("error_write", stack[0], stack[1]))
+		text := c.guest("error_write", stack[0], stack[1])
+		c.moved(ctx, len(text))
+		c.setError(text)
 	}},
 	{"host_call", "(i32,i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
 		c.check(ctx)
@@ -43,8 +44,7 @@ var bulkFuncs = []hostFunc{
 		c.check(ctx)
 	}},
 	{"response_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
-		stack[0] = c.read("response_read", c.response, stack)
+		stack[0] = c.read(ctx, "response_read", c.response, stack)
 	}},
 }
 
@@ -58,9 +58,10 @@ func (c *call) guest(name string, ptr, n uint64) []byte {
 }
 
 // read copies from src to guest memory: (ptr, offset, len) -> bytes copied.
-func (c *call) read(name string, src []byte, stack []uint64) uint64 {
-	offset := min(uint64(uint32(stack[1])), uint64(len(src)))
-	return uint64(move(c.guest(name, stack[0], stack[2]), src[offset:]))
+func (c *call) read(ctx context.Context, name string, src []byte, stack []uint64) uint64 {
+	to, from := c.guest(name, stack[0], stack[2]), src[min(uint64(uint32(stack[1])), uint64(len(src))):]
+	c.moved(ctx, min(len(to), len(from)))
+	return uint64(move(to, from))
 }
 
 // write appends to the output, or refuses where that is over the limit.

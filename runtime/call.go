@@ -40,6 +40,7 @@ type call struct {
 
 	errorText string
 	response  []byte
+	held      int64 // of the memory, for the response
 	vars      map[string][]byte
 	logs      logSink
 	stdout    lineWriter
@@ -57,7 +58,7 @@ type call struct {
 	hostBytes int64
 	warnings  []string
 	told      bool // that its name is another module's
-	ticks     uint
+	ticks     int  // since the clock was looked at
 	rations   uint
 	// askedHost: the guest called a host function that is not WASI's.
 	askedHost bool
@@ -100,13 +101,21 @@ func (c *call) stop(code abi.Code, message, hint string) {
 	panic(errStopped)
 }
 
-// tickMask is how many cheap host functions run between two looks at the
-// clock, less one.
-const tickMask = 255
+const (
+	// maxTicks is how many cheap host functions run between two looks at the
+	// clock.
+	maxTicks = 256
+	// tickBytes is how many bytes take as long as a cheap host function.
+	tickBytes = 4 << 10
+)
 
 // tick stops a guest whose time is up and which stays in host functions.
-func (c *call) tick(ctx context.Context) {
-	if c.ticks++; c.ticks&tickMask == 0 {
+func (c *call) tick(ctx context.Context) { c.moved(ctx, 0) }
+
+// moved is tick for host functions that copy, clear or read n bytes.
+func (c *call) moved(ctx context.Context, n int) {
+	if c.ticks += 1 + n/tickBytes; c.ticks >= maxTicks {
+		c.ticks = 0
 		c.check(ctx)
 	}
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // Model completes prompts for plugins that are granted it. Implementations are
-// safe for concurrent use and end soon after ctx does. Their *abi.Error codes
-// reach the plugin; of any other error it learns that the model failed.
+// safe for concurrent use and end soon after ctx does. Of an error the plugin
+// learns the code, which is model where it is no *abi.Error; the text is for
+// the host, which has it among the warnings of the call.
 type Model interface {
 	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
 }
@@ -23,6 +24,9 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 	model := c.plugin.runtime.model
 	if model == nil {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
+	}
+	if err := countItems("messages", len(r.Messages)); err != nil {
+		return nil, err
 	}
 	if err := checkModelRequest(&r); err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
@@ -46,13 +50,14 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 }
 
 // modelError keeps what a provider says (addresses, keys, accounts) to the
-// host.
+// host: the plugin learns the code.
 func (c *call) modelError(err error) error {
-	if abi.CodeOf(err) != abi.CodeInternal {
-		return err
-	}
 	c.warn("model.complete: " + clean([]byte(err.Error()), c.limits.ErrorBytes, c.plugin.redact))
-	return &abi.Error{Code: abi.CodeModel, Message: "the model did not answer", Err: err}
+	code := abi.CodeOf(err)
+	if code == abi.CodeInternal {
+		code = abi.CodeModel
+	}
+	return &abi.Error{Code: code, Message: "the model did not answer", Err: err}
 }
 
 func checkModelRequest(r *abi.ModelRequest) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestModelComplete(t *testing.T) {
 		{"negative", `{"prompt":"x","max_tokens":-1}`, granted, &fakeModel{}, abi.CodeUsage, ""},
 		{"a provider's error", `{"prompt":"x"}`, granted, &fakeModel{err: errors.New("401 for key " + secret)}, abi.CodeModel, "the plugin learns that it failed"},
 		{"a quota", `{"prompt":"x"}`, granted, &fakeModel{err: &abi.Error{Code: abi.CodeQuota, Message: "budget"}}, abi.CodeQuota, "codes pass"},
+		{"a coded error of a provider", `{"prompt":"x"}`, granted, &fakeModel{err: fmt.Errorf("ask: %w", &abi.Error{Code: abi.CodeNetwork, Op: "dial 10.0.0.7", Message: "401 for key " + secret, Hint: "ask account 401"})}, abi.CodeNetwork, "its text does not"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var o runtime.Options
@@ -59,11 +61,14 @@ func TestModelComplete(t *testing.T) {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
 			}
 			doc, _ := json.Marshal([]any{resp, stats})
-			if strings.Contains(string(doc), secret) || resp.Error != nil && strings.Contains(resp.Error.Message, "401") {
+			if strings.Contains(string(doc), secret) || resp.Error != nil && strings.Contains(fmt.Sprintf("%+v", *resp.Error), "401") {
 				t.Errorf("too much is told: %s", doc)
 			}
 			if tc.code == "" && (stats.Model == nil || *stats.Model != abi.ModelUsage{Calls: 1, InputTokens: 7, OutputTokens: 2, Cost: 0.5} || !strings.Contains(string(resp.Result), `"text":"about `)) {
 				t.Errorf("%s, %+v", resp.Result, stats.Model)
+			}
+			if tc.model != nil && tc.model.err != nil && len(stats.Warnings) != 1 {
+				t.Errorf("the host is told %q", stats.Warnings)
 			}
 			if tc.code == abi.CodeDenied && tc.model != nil && len(tc.model.asked) > 0 {
 				t.Error("the model was asked all the same")

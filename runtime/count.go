@@ -14,6 +14,9 @@ func (c *call) countTokens(ctx context.Context, r abi.TokensRequest) (any, error
 	if counter == nil {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host does not count tokens"}
 	}
+	if err := countItems("texts", len(r.Texts)); err != nil {
+		return nil, err
+	}
 	counts := make([]int, len(r.Texts))
 	for i, text := range r.Texts {
 		for first := true; first || text != ""; first = false {

@@ -14,9 +14,7 @@ import (
 // the memory of the call stops the guest. The others are outwardFuncs.
 var extismFuncs = []hostFunc{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *call, stack []uint64) {
-		if c.tick(ctx); stack[0] > largeArena {
-			c.check(ctx)
-		}
+		c.moved(ctx, int(min(stack[0], uint64(c.memory.limit))))
 		c.needInput()
 		stack[0] = c.arena.alloc(stack[0])
 	}},
@@ -71,16 +69,16 @@ var extismFuncs = []hostFunc{
 	{"output_offset", "()->i64", func(ctx context.Context, c *call, stack []uint64) { stack[0] = c.outputAt }},
 	{"output_length", "()->i64", func(ctx context.Context, c *call, stack []uint64) { stack[0] = c.outputLen }},
 	{"error_set", "(i64)", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
 		text, _ := c.arena.block(stack[0])
+		c.moved(ctx, len(text))
 		c.setError(text)
 	}},
 	{"error_get", "()->i64", func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
+		c.moved(ctx, len(c.errorText))
 		stack[0] = c.arena.put([]byte(c.errorText))
 	}},
 	{"reset", "()", func(ctx context.Context, c *call, _ []uint64) {
-		c.tick(ctx)
+		c.moved(ctx, len(c.arena.mem))
 		c.arena.reset()
 		c.input, c.inputAt, c.errorText = nil, 0, ""
 		c.outputAt, c.outputLen, c.outputIn, c.output = 0, 0, false, nil
@@ -131,9 +129,9 @@ func (c *call) setOutput(at, n uint64) {
 // configGet answers with the value of a knob: the text, or the JSON of what is
 // no text. 0 where there is none.
 func configGet(ctx context.Context, c *call, stack []uint64) {
-	c.tick(ctx)
 	name, _ := c.arena.block(stack[0])
 	raw, ok := c.plugin.config[string(name)]
+	c.moved(ctx, len(name)+len(raw))
 	if !ok {
 		stack[0] = 0
 		return
@@ -142,23 +140,24 @@ func configGet(ctx context.Context, c *call, stack []uint64) {
 }
 
 func varGet(ctx context.Context, c *call, stack []uint64) {
-	c.tick(ctx)
 	name, _ := c.arena.block(stack[0])
 	value := c.vars[string(name)]
+	c.moved(ctx, len(name)+len(value))
 	c.arena.release(stack[0])
 	stack[0] = c.arena.put(value)
 }
 
 // varSet keeps a variable until the end of the call, in the call's memory.
 func varSet(ctx context.Context, c *call, stack []uint64) {
-	c.tick(ctx)
 	nameBytes, _ := c.arena.block(stack[0])
+	value, keeps := c.arena.block(stack[1])
+	c.moved(ctx, len(nameBytes)+len(value))
 	name := string(nameBytes)
 	if old, ok := c.vars[name]; ok {
 		c.memory.give(varCost(name, old))
 		delete(c.vars, name)
 	}
-	if value, ok := c.arena.block(stack[1]); ok {
+	if keeps {
 		if !c.memory.take(varCost(name, value)) {
 			c.stop(abi.CodeMemory, fmt.Sprintf("var_set: %d bytes do not fit the memory of the call", len(value)), memoryHint)
 		}

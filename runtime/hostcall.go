@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -37,44 +38,79 @@ func typed[T any](f func(*call, context.Context, T) (any, error)) op {
 	known := abi.Keys(*new(T))
 	return func(ctx context.Context, c *call, request []byte) (any, error) {
 		var v T
-		if err := decodeStrict(request, known, &v); err != nil {
+		err := abi.CheckJSON(request, known)
+		if c.check(ctx); err == nil {
+			err = decodeKnown(request, &v)
+			c.check(ctx)
+		}
+		if err != nil {
 			return nil, &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
 		}
 		return f(c, ctx, v)
 	}
 }
 
-func decodeStrict(doc []byte, known map[string]bool, v any) error {
-	if err := abi.CheckJSON(doc, known); err != nil {
-		return err
-	}
+// decodeKnown decodes a document that was checked.
+func decodeKnown(doc []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.DisallowUnknownFields()
 	return dec.Decode(v)
 }
 
-// hostCall runs one op and returns the envelope.
+// An envelope is a response that is encoded already.
+type envelope []byte
+
+// Between these is the result of a host call.
+const resultOpen, resultClose = `{"result":`, `}`
+
+// hostCall runs one op and returns the envelope, which is held in the memory
+// of the call until the next one.
 func (c *call) hostCall(ctx context.Context, name, request []byte) []byte {
+	c.memory.give(c.held)
+	c.response, c.held = c.response[:0], 0
 	result, err := c.runOp(ctx, name, request)
-	var resp abi.HostResponse
-	if err == nil && result != nil {
-		resp.Result, err = json.Marshal(result)
-	}
-	if err == nil && int64(len(resp.Result)) > c.memory.limit {
-		err = &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a response of %d bytes does not fit the memory of the call", len(resp.Result))}
+	var doc envelope
+	if err == nil {
+		doc, err = wrap(result)
 	}
 	if err == nil {
-		err = c.carry(len(resp.Result))
+		err = c.hold(doc)
 	}
-	if err != nil {
-		resp = abi.HostResponse{Error: c.opError(name, err)}
+	if err == nil {
+		return doc
 	}
-	doc, err := json.Marshal(resp)
+	doc, err = json.Marshal(abi.HostResponse{Error: c.opError(name, err)})
 	if err != nil {
-		// Both fields are made here, of what encodes.
-		panic(err)
+		panic(err) // texts encode
 	}
 	return doc
+}
+
+// wrap encodes a result, which may be none.
+func wrap(result any) (envelope, error) {
+	switch r := result.(type) {
+	case nil:
+		return envelope("{}"), nil
+	case envelope:
+		return r, nil
+	}
+	b, err := json.Marshal(result)
+	return slices.Concat(envelope(resultOpen), b, envelope(resultClose)), err
+}
+
+// hold counts a response against the memory of the call and its host calls. An
+// error is small, and always fits.
+func (c *call) hold(doc envelope) error {
+	n := int64(len(doc))
+	if !c.memory.take(n) {
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("a response of %d bytes does not fit the memory of the call", n), Hint: "ask for less at a time"}
+	}
+	if err := c.carry(max(0, len(doc)-len(resultOpen+resultClose))); err != nil {
+		c.memory.give(n)
+		return err
+	}
+	c.held = n
+	return nil
 }
 
 func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
@@ -90,6 +126,14 @@ func (c *call) runOp(ctx context.Context, name, request []byte) (any, error) {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
 	}
 	return run(ctx, c, request)
+}
+
+// countItems refuses a request that holds more of something than one may.
+func countItems(what string, n int) error {
+	if n > abi.MaxRequestItems {
+		return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("%d %s, %d allowed in one request", n, what, abi.MaxRequestItems), Hint: "ask for fewer at a time"}
+	}
+	return nil
 }
 
 // admit counts a host call and its request, or says which limit is used up.
@@ -153,46 +197,6 @@ func (c *call) log(_ context.Context, r abi.LogRequest) (any, error) {
 	}
 	c.logs.add(r.Level, []byte(r.Message))
 	return nil, nil
-}
-
-func (c *call) messages(ctx context.Context, r abi.MessagesRequest) (any, error) {
-	in := c.parsedInput()
-	if in == nil {
-		return nil, &abi.Error{Code: abi.CodeUsage, Message: "the input of this call has no messages"}
-	}
-	if len(r.IDs) > len(in.Messages) {
-		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("%d ids, of %d messages: name each once", len(r.IDs), len(in.Messages))}
-	}
-	if c.index == nil {
-		c.index = make(map[string]int, len(in.Messages))
-		for i := range in.Messages {
-			c.index[in.Messages[i].ID] = i
-		}
-	}
-	resp := abi.MessagesResponse{Messages: make([]abi.InputMessage, 0, min(len(r.IDs), len(in.Messages)))}
-	var size int64
-	for _, id := range r.IDs {
-		i, ok := c.index[id]
-		if !ok {
-			return nil, &abi.Error{Code: abi.CodeUnknownID, Message: fmt.Sprintf("no message %q", shorten(id, 80))}
-		}
-		// A lower bound of what the message encodes to: enough to stop a
-		// request that names a long message many times.
-		if size += messageSize(&in.Messages[i].Message); size > c.memory.limit {
-			return nil, &abi.Error{Code: abi.CodeQuota, Message: "the messages do not fit the memory of the call", Hint: "ask for fewer at a time"}
-		}
-		resp.Messages = append(resp.Messages, in.Messages[i])
-	}
-	c.check(ctx)
-	return resp, nil
-}
-
-func messageSize(m *abi.Message) int64 {
-	n := 64 + len(m.ID) + len(m.Content.Text()) + len(m.Raw)
-	for _, call := range m.ToolCalls {
-		n += 64 + len(call.Arguments)
-	}
-	return int64(n)
 }
 
 func (c *call) requestCompaction(_ context.Context, r abi.CompactionRequest) (any, error) {

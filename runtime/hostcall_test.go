@@ -249,6 +249,32 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// A dry run that sets one key again and again has the memory of one value.
+func TestDryRunAgain(t *testing.T) {
+	request := `{"key":"b","value":"` + strings.Repeat("x", 10_000) + `"}`
+	wasm := build(func(m *module) {
+		i32 := wasmtest.I32
+		write := m.OutputWrite()
+		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
+		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
+		m.Memory(1, -1, "memory")
+		m.Data(0, []byte("kv.set"+request))
+		c := wasmtest.Const32
+		m.Hook(pre, []wasmtest.Type{i32, i32},
+			wasmtest.While(c(0), c(6), c(6), c(int32(len(request))), wasmtest.Call(call), wasmtest.Set(1),
+				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(1_000), wasmtest.LtU32),
+			c(20_000), c(20_000), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
+	})
+	p := load(t, newRuntime(t, runtime.Options{KV: &mapKV{}}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 2}})
+	in := hookInput()
+	in.Trigger.DryRun = true
+	doc, _ := json.Marshal(in)
+	out, stats, err := p.CallRaw(context.Background(), pre, doc)
+	if err != nil || string(out) != "{}" || stats.HostCalls[abi.OpKVSet] != 1_000 || stats.PeakMemoryBytes > 1<<16+20_000 {
+		t.Errorf("%s, %v, %d bytes of memory", out, err, stats.PeakMemoryBytes)
+	}
+}
+
 func TestHostCallFaults(t *testing.T) {
 	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
 	// What the storage says of itself is not the plugin's business.

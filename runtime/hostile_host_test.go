@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +17,47 @@ import (
 func TestHostileHost(t *testing.T) {
 	s := newSandbox(t, runtime.Options{Counter: bytesCounter{}, KV: &mapKV{m: map[string]string{}}})
 	s.tryAll(t, hostile.Host(), abi.Limits{TimeoutMS: 300})
+}
+
+// Messages that are six times as long in JSON, asked for in every way that
+// could make the host hold more of them than the guest may have.
+func TestHostileMessages(t *testing.T) {
+	s := newSandbox(t, runtime.Options{})
+	const most = 4_500_000           // takes nearly all memory, once escaped
+	long := escaped(2 * most).Text() // little beside what the host would make of it
+	in := hookInput()
+	for i, n := range []int{most, 2 * most, most, most, most, most} {
+		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: abi.Text(long[:n])}
+		switch i {
+		case 2:
+			m.Content = abi.Parts(abi.TextPart(m.Text()))
+		case 3:
+			m.Role, m.Content, m.ToolCalls = abi.RoleAssistant, abi.Text(""), []abi.ToolCall{{ID: "c", Name: "n", Arguments: m.Text()}}
+		}
+		in.Messages = append(in.Messages[:i:i], abi.InputMessage{Message: m})
+	}
+	for name, ids := range map[string]string{
+		"one that fits": `"m0"`, "a part": `"m2"`, "arguments": `"m3"`, "one that does not": `"m1"`,
+		"one six times": `"m0","m0","m0","m0","m0","m0"`, "all": `"m0","m2","m3","m4","m5","m1"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := hostile.HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
+			p, err := s.runtime.Load(context.Background(), g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bounded(t, p.Limits(), 300*time.Millisecond, func() {
+				_, stats, err := p.Call(context.Background(), in)
+				checkError(t, err, abi.CodeDeadline, abi.PhaseCall)
+				if stats.HostCalls[abi.OpMessagesGet] == 0 {
+					t.Error("nothing was asked for")
+				}
+			})
+			if err := p.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // slowKV answers after a while, or when the time of the call is up.

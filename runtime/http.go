@@ -116,7 +116,7 @@ func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*egress.Respo
 func httpStatus(_ context.Context, c *call, stack []uint64) { stack[0] = uint64(c.httpStatus) }
 
 func httpHeaders(ctx context.Context, c *call, stack []uint64) {
-	c.tick(ctx)
+	c.check(ctx)
 	if stack[0] = 0; c.httpHeaders == nil {
 		return
 	}

@@ -95,9 +95,9 @@ func (o overlay) merge(keys []string, prefix string) []string {
 
 // overlay keeps a value for the rest of a dry run, in the memory of the call.
 func (c *call) overlay(key string, value *string) error {
-	n := int64(len(key)) + 2*blockOverhead
-	if value != nil {
-		n += int64(len(*value))
+	n := overlayCost(key, value)
+	if old, ok := c.kv[key]; ok {
+		n -= overlayCost(key, old)
 	}
 	if !c.memory.take(n) {
 		return &abi.Error{Code: abi.CodeQuota, Message: "a dry run stores in the memory of the call, which is used up"}
@@ -107,6 +107,14 @@ func (c *call) overlay(key string, value *string) error {
 	}
 	c.kv[key] = value
 	return nil
+}
+
+func overlayCost(key string, value *string) int64 {
+	n := int64(len(key)) + 2*blockOverhead
+	if value != nil {
+		n += int64(len(*value))
+	}
+	return n
 }
 
 func (c *call) kvCheck(key string) error {

@@ -38,8 +38,8 @@ const extismDebug = 1
 
 func logAt(level abi.LogLevel) func(context.Context, *call, []uint64) {
 	return func(ctx context.Context, c *call, stack []uint64) {
-		c.tick(ctx)
 		text, _ := c.blocks.block(stack[0])
+		c.moved(ctx, len(text))
 		c.logs.add(level, text)
 		c.blocks.release(stack[0])
 	}

@@ -49,12 +49,11 @@ func (c *Client) requestHeader(fields map[string]string) (h, away http.Header, e
 	seen := make(map[string]bool, len(fields))
 	for name, asked := range fields {
 		key := http.CanonicalHeaderKey(name)
-		value, err := c.expand(name, asked)
-		switch size += len(name) + len(value) + len(": \r\n"); {
+		size += len(name) + len(": \r\n")
+		value, err := c.expand(name, asked, maxHeaderBytes-size)
+		switch size += len(value); {
 		case err != nil:
 			return nil, nil, err
-		case size > maxHeaderBytes:
-			return nil, nil, quotaf("headers of more than %d bytes", maxHeaderBytes)
 		case !isToken(name):
 			return nil, nil, usagef("header %q: not a name", cut(name))
 		case ofConnection(name):
@@ -72,6 +71,8 @@ func (c *Client) requestHeader(fields map[string]string) (h, away http.Header, e
 	}
 	return h, away, nil
 }
+
+func headersTooLong() error { return quotaf("headers of more than %d bytes", maxHeaderBytes) }
 
 // isToken reports whether s can name a header.
 func isToken(s string) bool {

@@ -3,6 +3,7 @@ package egress_test
 import (
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -79,5 +80,22 @@ func TestHeaders(t *testing.T) {
 		if _, err := do(t, c, egress.Request{Method: method, URL: "http://" + here}); abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("method %q: %v", method, err)
 		}
+	}
+}
+
+// A header of many secrets is refused before it is put together.
+func TestSecretsTooLong(t *testing.T) {
+	const secretBytes, times = 16 << 10, 5_000 // 80 MB
+	c := client(t, egress.Options{Grants: []string{"127.0.0.1:9"}, Secrets: map[string]string{"key": strings.Repeat("x", secretBytes)}})
+	headers := map[string]string{"x": strings.Repeat("{{secret:key}}", times)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := do(t, c, egress.Request{URL: "http://127.0.0.1:9", Headers: headers})
+	runtime.ReadMemStats(&after)
+	if abi.CodeOf(err) != abi.CodeQuota {
+		t.Error(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("it took %d bytes", took)
 	}
 }

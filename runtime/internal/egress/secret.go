@@ -7,11 +7,15 @@ import (
 
 const secretOpen, secretClose = "{{secret:", "}}"
 
-// expand writes secrets into a header's value.
-func (c *Client) expand(header, value string) (string, error) {
+// expand writes secrets into a header's value, which may be most bytes long:
+// a name of few bytes stands for many.
+func (c *Client) expand(header, value string, most int) (string, error) {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(value, secretOpen)
+		if len(before) > most-b.Len() {
+			return "", headersTooLong()
+		}
 		b.WriteString(before)
 		if !found {
 			return b.String(), nil
@@ -26,6 +30,8 @@ func (c *Client) expand(header, value string) (string, error) {
 				"the manifest names it under secrets, and the operator gives its value")
 		case strings.ContainsFunc(secret, isControl):
 			return "", usagef("header %q: the secret %s has control characters in it", cut(header), name)
+		case len(secret) > most-b.Len():
+			return "", headersTooLong()
 		}
 		b.WriteString(secret)
 		value = after
