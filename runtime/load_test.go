@@ -115,7 +115,7 @@ func TestLoadClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasm, runtime.PluginOptions{AnyExport: true})
-			if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "malformed") {
+			if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "at byte ") {
 				t.Errorf("it came as far as the engine: %s", e.Message)
 			}
 		})
