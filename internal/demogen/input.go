@@ -40,7 +40,7 @@ func hookInput(msgs []abi.Message) ([]byte, error) {
 	last := msgs[len(msgs)-1].Timestamp
 	in := abi.Input{
 		ABI: abi.Version, Call: last + "/" + string(abi.HookPreCompact), Time: last, Hook: abi.HookPreCompact,
-		Session: abi.Session{ID: "parcel-2026-03-16", AgentPath: "main", Model: hookModel, ContextWindow: &window},
+		Session: abi.Session{ID: "parcel-2026-03-16", Model: hookModel, ContextWindow: &window},
 		Trigger: abi.Trigger{Reason: abi.TriggerManual, Upper: 0.85, Lower: 0.6, Instructions: hookInstructions},
 		Budget:  abi.Budget{TargetTokens: 600, SummaryTokens: 200},
 	}
