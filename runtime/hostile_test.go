@@ -198,7 +198,11 @@ func TestN1Hostile(t *testing.T) {
 			if strings.HasPrefix(name, "init_") || strings.HasPrefix(name, "start_") {
 				g.Phase = abi.PhaseInstantiate
 			}
-			stats, _ := s.try(t, g, briefly)
+			limits := abi.Limits{}
+			if g.Code == abi.CodeDeadline {
+				limits = briefly
+			}
+			stats, _ := s.try(t, g, limits)
 			logged := 0
 			for _, l := range stats.Logs {
 				logged += len(l.Message)
