@@ -39,7 +39,7 @@ type diskCache struct {
 // rewriteVersion changes whenever prepare gives other bytes for a module, or
 // refuses what it took before. Entries of other versions, and of modules that
 // are gone, stay until somebody empties the folder.
-const rewriteVersion = "8"
+const rewriteVersion = "9"
 
 // The files of an entry, beside the engine's own.
 const (
@@ -170,16 +170,18 @@ func codeFile(dir string) (string, error) {
 // aboutPrepared is what aboutFile says, as JSON. The data of a detached module
 // is in the module itself, which is there at every load.
 type aboutPrepared struct {
-	Detached bool     `json:"detached"`
-	Start    bool     `json:"start"`
-	Globals  []string `json:"globals"`
-	Stack    uint32   `json:"stack"`
+	Detached   bool     `json:"detached"`
+	Restorable bool     `json:"restorable"`
+	Start      bool     `json:"start"`
+	Globals    []string `json:"globals"`
+	Stack      uint32   `json:"stack"`
 }
 
 func (p *prepared) write(entry string) error {
 	about := aboutPrepared{Stack: p.stack}
 	if p.boot != nil {
-		about.Detached, about.Start, about.Globals = true, p.boot.start, p.boot.globals
+		about.Detached, about.Restorable = true, p.boot.restorable
+		about.Start, about.Globals = p.boot.start, p.boot.globals
 	}
 	doc, err := json.Marshal(about)
 	if err != nil {
@@ -204,11 +206,12 @@ func readPrepared(entry string, m *wasm.Module) *prepared {
 		return nil
 	}
 	if about.Detached {
-		data, err := segmentsOf(m)
-		if err != nil {
+		p.boot = &boot{start: about.Start, globals: about.Globals, restorable: about.Restorable}
+	}
+	if about.Restorable {
+		if p.boot.data, err = segmentsOf(m); err != nil {
 			return nil
 		}
-		p.boot = &boot{data: data, start: about.Start, globals: about.Globals}
 	}
 	return p
 }

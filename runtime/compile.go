@@ -13,24 +13,22 @@ import (
 // it then.
 type prepared struct {
 	bin []byte
-	// boot is nil where the guest starts by itself, for each call.
+	// boot is nil where there is nothing to call.
 	boot *boot
 	// stack is what a call takes of the stack before anything counts, in bytes.
 	stack uint32
 }
 
 // prepare rewrites a module for the engine: metered, so that it can be stopped,
-// and detached where nobody can tell. It reads the bytes alone.
+// and detached. It reads the bytes alone.
 func prepare(bin []byte, m *wasm.Module) (*prepared, error) {
 	metered, info, err := meter.Rewrite(bin, m, meter.Options{TickAfter: looksAway})
 	if err != nil {
 		return nil, err
 	}
 	p := &prepared{bin: metered, stack: info.Stack}
-	if !info.Segments {
-		if detached, boot, err := detach(metered); err == nil {
-			p.bin, p.boot = detached, boot
-		}
+	if detached, boot, err := detach(metered, info.Segments); err == nil {
+		p.bin, p.boot = detached, boot
 	}
 	return p, nil
 }
@@ -56,7 +54,7 @@ func (r *Runtime) compile(ctx context.Context, bin []byte, p *Plugin, o PluginOp
 		return nil, refusal(fmt.Sprintf("a function takes %d bytes of stack, %d allowed", n.stack, p.limits.StackBytes), stackHint)
 	}
 	n.rooms = r.rooms
-	if size := orDefault(o.Warm, defaultWarm); n.boot != nil && size > 0 {
+	if size := orDefault(o.Warm, defaultWarm); n.boot.canRestore() && size > 0 {
 		n.pool = r.reserve.newPool(size, n.prepare)
 	}
 	return n, nil
@@ -76,14 +74,11 @@ func (r *Runtime) compileNative(ctx context.Context, bin []byte, m *wasm.Module,
 		return nil, err
 	}
 	n, err := newNative(ctx, p, m, r.interpreter, nil)
-	var form *wasm.FormError
 	switch {
 	case err == nil:
 		return n, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &form):
-		return nil, form
 	}
 	return nil, refusal("the engine refuses it: "+shorten(err.Error(), 500), "build the plugin again, for WebAssembly 2.0 without further proposals")
 }

@@ -3,7 +3,7 @@ package runtime
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
@@ -16,7 +16,13 @@ type boot struct {
 	data    []segment
 	start   bool     // there is an export reservedStart, which runs first
 	globals []string // the exports of the mutable globals
+	// restorable: the state of an instance can be put into another one. Else
+	// the data stays in the module, and only the start is the host's.
+	restorable bool
 }
+
+// canRestore reports whether instances can be restored.
+func (b *boot) canRestore() bool { return b != nil && b.restorable }
 
 // segment is what a module puts into its memory.
 type segment struct {
@@ -32,69 +38,71 @@ const (
 	maxReserved    = 32 // bytes of an export with such a name
 )
 
-// detach rewrites a module so that making an instance of it neither runs code
-// nor fills its memory, and so that the host can read and set all of its
-// state: data segments are taken out, the start section becomes an export, and
-// all mutable globals are exported. The host does the rest as boot says, or
-// puts a copy of the state of another instance in its place.
+// detach rewrites a module so that making an instance of it runs no code: the
+// host calls the start section, an export then, when the counters of the meter
+// are set. Where that makes it restorable, data segments are taken out and all
+// mutable globals are exported as well, so that the host can read and set all of
+// an instance's state. The host does the rest as boot says, or puts a copy of
+// the state of another instance in its place.
 //
-// It works on whole sections and knows nothing of code. That no code looks at
-// what changes here is for the caller to know: see meter.Info. The error says
-// what stands in the way: an offset that is no constant, a mutable global that
-// is no number, no export.
-func detach(bin []byte) ([]byte, *boot, error) {
+// It works on whole sections and knows nothing of code: segments says whether
+// code looks at what changes here; see meter.Info. The error is that there is
+// nothing to call.
+func detach(bin []byte, segments bool) ([]byte, *boot, error) {
 	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, added, err := describeBoot(m)
-	if err != nil {
-		return nil, nil, err
+	if len(m.Exports) == 0 || len(m.Bodies) == 0 {
+		return nil, nil, errors.New("nothing to call")
 	}
+	b, added := describeBoot(m, segments)
 	out := append(make([]byte, 0, len(bin)+len(added)*maxReserved), bin[:wasm.HeaderBytes]...)
-	exports := false
 	for _, s := range m.Sections {
-		switch s.ID {
-		case wasm.SectionExport:
-			exports = true
+		switch {
+		case s.ID == wasm.SectionExport:
 			content := wasm.AppendU32(nil, uint32(len(m.Exports)+len(added)))
 			r := &wasm.Reader{Data: bin[:s.Stop], Pos: s.Body}
 			r.U32()
 			content = append(content, bin[r.Pos:s.Stop]...)
 			out = wasm.AppendSection(out, s.ID, append(content, bytes.Join(added, nil)...))
-		case wasm.SectionStart, wasm.SectionData, wasm.SectionDataCount:
+		case s.ID == wasm.SectionStart:
+		case b.restorable && (s.ID == wasm.SectionData || s.ID == wasm.SectionDataCount):
 		default:
 			out = append(out, bin[s.Start:s.Stop]...)
 		}
-	}
-	if !exports {
-		return nil, nil, errors.New("no exports")
 	}
 	return out, b, nil
 }
 
 // describeBoot says what detach takes out. added are the exports it adds.
-func describeBoot(m *wasm.Module) (b *boot, added [][]byte, err error) {
+func describeBoot(m *wasm.Module, segments bool) (b *boot, added [][]byte) {
 	b = new(boot)
 	export := func(name string, kind byte, index uint32) {
 		added = append(added, wasm.AppendU32(append(wasm.AppendName(nil, name), kind), index))
-	}
-	for i, g := range m.Globals { // none is imported
-		switch {
-		case !g.Mutable:
-		case g.Type == wasm.I32, g.Type == wasm.I64, g.Type == wasm.F32, g.Type == wasm.F64:
-			b.globals = append(b.globals, reservedGlobal+strconv.Itoa(i))
-			export(b.globals[len(b.globals)-1], wasm.KindGlobal, uint32(i))
-		default:
-			return nil, nil, fmt.Errorf("a mutable global of type %s", g.Type)
-		}
 	}
 	if m.Start != nil {
 		b.start = true
 		export(reservedStart, wasm.KindFunc, *m.Start)
 	}
-	b.data, err = segmentsOf(m)
-	return b, added, err
+	data, err := segmentsOf(m)
+	if segments || err != nil || slices.ContainsFunc(m.Globals, unsettable) {
+		return b, added
+	}
+	b.data, b.restorable = data, true
+	for i, g := range m.Globals { // none is imported
+		if g.Mutable {
+			b.globals = append(b.globals, reservedGlobal+strconv.Itoa(i))
+			export(b.globals[len(b.globals)-1], wasm.KindGlobal, uint32(i))
+		}
+	}
+	return b, added
+}
+
+// unsettable reports whether a global can change and is no number, which the
+// host cannot set.
+func unsettable(g wasm.GlobalType) bool {
+	return g.Mutable && g.Type != wasm.I32 && g.Type != wasm.I64 && g.Type != wasm.F32 && g.Type != wasm.F64
 }
 
 // segmentsOf are the data that a module puts into its memory.

@@ -82,3 +82,44 @@ func TestUsesSegments(t *testing.T) {
 		}
 	}
 }
+
+// A start section of a module that cannot be restored runs with the counters
+// set: it calls through a table, as any code may, and changes the table. What it
+// uses counts, the same in every call.
+func TestStartNotRestored(t *testing.T) {
+	wasm := build(func(m *module) {
+		typ := m.Type(nil, nil)
+		m.Table(2, 2)
+		callee := m.Func(nil, nil, nil)
+		m.Elements(0, callee, callee)
+		set := []byte{0x26, 0} // table.set
+		m.Start(m.Func(nil, nil, nil, wasmtest.Const32(0), wasmtest.CallIndirect(typ), wasmtest.Const32(1), wasmtest.NullFunc, set))
+		withHook(m)
+	})
+	dir := filepath.Join(t.TempDir(), "cache")
+	var fuel int64
+	for range 2 { // compiled, then out of the cache
+		p := load(t, newRuntime(t, runtime.Options{CacheDir: dir}), wasm, runtime.PluginOptions{})
+		for range 2 {
+			_, stats, err := p.Call(t.Context(), hookInput())
+			if err != nil || stats.Fuel == 0 || fuel > 0 && stats.Fuel != fuel {
+				t.Errorf("%v, %d fuel, before %d", err, stats.Fuel, fuel)
+			}
+			fuel = stats.Fuel
+		}
+		if runtime.Restores(p) {
+			t.Error("a guest that changes a table was restored")
+		}
+	}
+}
+
+// A module without code of its own can be looked at, with a cache and without.
+func TestNothingToCall(t *testing.T) {
+	wasm := build(func(m *module) { m.Memory(1, -1, "memory") })
+	for _, o := range []runtime.Options{{}, {CacheDir: filepath.Join(t.TempDir(), "cache")}} {
+		p := load(t, newRuntime(t, o), wasm, runtime.PluginOptions{AnyExport: true})
+		if got := p.Info().Exports; len(got) != 1 {
+			t.Errorf("exports %q", got)
+		}
+	}
+}

@@ -14,7 +14,8 @@
 //
 // What is refused at load, before the engine sees a byte: what is no module,
 // imports that are not known or have another signature, hooks with another
-// signature, more memory or larger tables than allowed. The errors are
+// signature, more memory or larger tables than allowed, exports with names of
+// the host's, and what would take too long to compile. The errors are
 // [abi.Error]s of code refused (the module) or bad_input (its manifest).
 //
 // Every call runs in an instance of its own, which is thrown away afterwards:

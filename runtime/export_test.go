@@ -161,7 +161,10 @@ func Detached(bin []byte) ([]byte, error) {
 	if _, err := Rewritten(bin); err != nil {
 		return nil, err
 	}
-	out, _, err := detach(bin)
+	out, b, err := detach(bin, false)
+	if err == nil && !b.restorable {
+		return nil, errors.New("not restorable")
+	}
 	return out, err
 }
 

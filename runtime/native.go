@@ -41,7 +41,7 @@ type native struct {
 	config   wazero.ModuleConfig
 	wasi     bool
 	inits    []initCall
-	boot     *boot  // nil where the module is not detached
+	boot     *boot  // nil where there is nothing to call
 	stack    uint32 // see prepared
 	elements int64  // of its tables, to begin with
 	// snapshot is the guest as it is before a call. Nil until there was one.

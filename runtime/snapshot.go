@@ -29,7 +29,7 @@ type snapshot struct {
 // asked its host for something whose answer depends on the call, or changed
 // what it has open, or has too much in its memory.
 func (n *native) capture(c *call) *snapshot {
-	if n.boot == nil || c.askedHost || c.changedFiles {
+	if !n.boot.canRestore() || c.askedHost || c.changedFiles {
 		return nil
 	}
 	i := c.inst

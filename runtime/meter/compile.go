@@ -9,8 +9,8 @@ import (
 )
 
 // What an engine does to compile a function grows faster than the function: with
-// the square of its basic blocks, with these times its locals, with the nesting
-// of loops and blocks. 20 KB of code take minutes that way. So a module is
+// the square of its basic blocks, with the values that live over their borders,
+// with the nesting of loops and blocks. 20 KB of code take minutes that way. So a module is
 // refused where its functions have shapes that no compiler writes, or where the
 // time it would take is estimated to be out of proportion to its length.
 const (

@@ -21,12 +21,12 @@
 //   - calls that may come back to where they are made: those through a table,
 //     and in each cycle of direct calls one;
 //   - the ends of blocks, and the entries of functions, behind which a long
-//     path begins.
+//     path begins, and places in very long code without a branch.
 //
 // Calls of all other functions are charged to the caller, as if they stood
 // there; so a call from the host may run a short path that nobody is charged
 // for. Operations on ranges of memory and tables are charged by length, and
-// long ones on memory are done in pieces.
+// long fills and copies of memory are done in pieces.
 //
 // # How the stack is counted
 //

@@ -1,8 +1,6 @@
 package meter
 
-import (
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-)
+import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 
 // graph is who calls whom, directly. Functions are numbered without the
 // imported ones.
