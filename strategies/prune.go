@@ -21,7 +21,36 @@ type PruneConfig struct {
 	// ProtectedTools are never pruned, whatever the case of their names. Nil
 	// is read and skill.
 	ProtectedTools []string
+
+	// ShortenTokens, where set, is tier 1 of ion (I7): tool output of more
+	// tokens than that keeps EndTokens of its beginning and of its end. Ion's
+	// own is 2,000. Default off.
+	ShortenTokens int
+	// EndTokens is what is kept at each end. Default 500.
+	EndTokens int
+	// Reference makes the notice name what was read or run, so that the agent
+	// can do it again: tier 2 of ion. Default off.
+	Reference bool
+
+	// Arguments says when the arguments of old tool calls are pruned (A13).
+	// Default [ArgumentsOff].
+	Arguments ArgumentMode
+	// ProtectPercent of the window, at the end of the session, in which
+	// arguments stay. Default 30.
+	ProtectPercent int
+	// ArgThreshold is the least number of tokens that arguments have to have to
+	// be pruned. Default 200.
+	ArgThreshold int
 }
+
+// ArgumentMode says when tool-call arguments are pruned.
+type ArgumentMode string
+
+const (
+	ArgumentsOff        ArgumentMode = ""
+	ArgumentsIteration  ArgumentMode = "iteration"  // before every model call
+	ArgumentsCompaction ArgumentMode = "compaction" // when a compaction is due
+)
 
 const (
 	defaultProtectTokens  = 40_000
