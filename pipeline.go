@@ -125,7 +125,7 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 // (FEATURES K20).
 func (p *pass) prune() {
 	count := p.opts.Counter.Message
-	edits := strategies.Prune(p.messages, p.tokens, p.pinned, p.opts.Prune, count)
+	edits := strategies.Prune(p.messages, p.tokens, p.pinned, p.opts.Prune, p.opts.Counter)
 	if len(edits) == 0 {
 		return
 	}
