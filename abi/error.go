@@ -68,6 +68,8 @@ const (
 	CodeExceedsWindow Code = "exceeds_window"
 	// CodeModel: a model call failed.
 	CodeModel Code = "model"
+	// CodeBadSummary: a model answered with what cannot stand for messages.
+	CodeBadSummary Code = "bad_summary"
 	// CodeNetwork: a host could not be reached, or broke off.
 	CodeNetwork Code = "network"
 	// CodeCommit: the result could not be stored.

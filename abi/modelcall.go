@@ -29,4 +29,16 @@ type ModelResponse struct {
 	OutputTokens int    `json:"output_tokens"`
 	// Cost in US dollars; 0 where the host does not know the price.
 	Cost float64 `json:"cost,omitempty"`
+	// Model is the name of the model that answered, where the host knows it.
+	Model string `json:"model,omitempty"`
+	// StopReason is why the answer ends; empty where the host does not know.
+	StopReason StopReason `json:"stop_reason,omitempty"`
 }
+
+// StopReason is why a model stopped writing.
+type StopReason string
+
+const (
+	StopEnd    StopReason = "stop"   // it had said what it had to say
+	StopLength StopReason = "length" // it ran into the limit: the answer is cut off
+)

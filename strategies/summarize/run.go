@@ -1,0 +1,194 @@
+package summarize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Result is what [Run] came to. On an error it has what was spent and tried.
+type Result struct {
+	// Summary is the text, Todo and Footer below it, without a frame.
+	Summary string
+	// Usage is of all calls, failed and refused ones too (FEATURES K14).
+	Usage abi.ModelUsage
+	// Model is the name of the one that answered, or else the alias asked for.
+	Model string
+	// Attempts are the calls in order: of each try those for the history, then
+	// those for the turn's first part.
+	Attempts []Attempt
+	// SplitTurn: the turn in which the cut falls has a part of its own.
+	SplitTurn bool
+	// Chunks is in how many parts the history was read.
+	Chunks int
+	// ToolResultChars is what was shown of a tool result in the end.
+	ToolResultChars int
+}
+
+// Attempt is one model call.
+type Attempt struct {
+	// What was asked: "history 1/3, 200 characters of a result".
+	What string
+	// Code is empty where the answer was used.
+	Code abi.Code
+}
+
+// Run asks the model for the summary of what was prepared. count counts the
+// tokens of a text.
+//
+// A request that was too long and an answer that is no good are tried again
+// with less of the tool results, the whole sequence each time (FEATURES A10);
+// any other failure ends it. The error is an *abi.Error: bad_summary,
+// exceeds_window, canceled, deadline, or what the model said.
+func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
+	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input()}
+	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
+	var err error
+	for _, chars := range cfg.levels() {
+		r.ToolResultChars = chars
+		if r.Summary, err = s.try(ctx, chars, &r); err == nil || !worthAnother(err) {
+			break
+		}
+		s.refused = ""
+		if why := errors.Unwrap(err); why != nil && abi.CodeOf(err) == abi.CodeBadSummary {
+			s.refused = why.Error()
+		}
+	}
+	return r, err
+}
+
+// worthAnother reports whether a shorter request may do better.
+func worthAnother(err error) bool {
+	switch abi.CodeOf(err) {
+	case abi.CodeBadSummary, abi.CodeExceedsWindow, abi.CodeInputLimit:
+		return !errors.Is(err, errNoRoom)
+	}
+	return false
+}
+
+// errNoRoom marks what shorter tool results cannot help.
+var errNoRoom = errors.New("no room for a transcript")
+
+// session is one Run.
+type session struct {
+	model   Model
+	prep    *Preparation
+	cfg     Config
+	count   func(string) int
+	input   int    // the bound of a request, smaller after one was refused
+	refused string // why the last answer was
+}
+
+// try makes the summary once, with so many characters of each tool result.
+func (s *session) try(ctx context.Context, chars int, r *Result) (string, error) {
+	parts := s.parts(chars)
+	err := s.readAll(ctx, parts)
+	var texts []string
+	for _, p := range parts {
+		r.add(p)
+		texts = append(texts, p.text)
+		if p.overflow > 0 {
+			s.input = min(s.input, p.overflow/2)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	r.Chunks = parts[0].asked
+	body := strings.Join(texts, turnHeading)
+	j := judge{cap: s.cfg.limit(), replaced: s.prep.Replaced, count: s.count}
+	if n := s.count(body); n > j.cap || n >= j.replaced {
+		return "", j.refuse("its parts together had %d tokens, for %d at most", n, min(j.cap, j.replaced-1))
+	}
+	return s.below(body), nil
+}
+
+// below adds what is preserved mechanically (FEATURES A6, T7).
+func (s *session) below(body string) string {
+	for _, text := range []string{s.prep.Todo, s.prep.Footer} {
+		if text = strings.TrimSpace(text); text != "" {
+			body += "\n\n" + text
+		}
+	}
+	return body
+}
+
+// readAll reads the parts side by side, or one after the other. A failure that
+// ends it all ends the other part too, and is the error.
+func (s *session) readAll(ctx context.Context, parts []*part) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	read := func(p *part) {
+		if p.text, p.err = p.read(ctx); p.err != nil && !worthAnother(p.err) {
+			cancel(p.err)
+		}
+	}
+	if s.cfg.Serial {
+		for _, p := range parts {
+			if read(p); p.err != nil {
+				return p.err
+			}
+		}
+		return nil
+	}
+	var wg sync.WaitGroup
+	for _, p := range parts {
+		wg.Go(func() { read(p) })
+	}
+	wg.Wait()
+	var fatal *abi.Error
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal
+	}
+	for _, p := range parts {
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
+}
+
+func (r *Result) add(p *part) {
+	r.Usage.Calls += p.usage.Calls
+	r.Usage.InputTokens += p.usage.InputTokens
+	r.Usage.OutputTokens += p.usage.OutputTokens
+	r.Usage.Cost += p.usage.Cost
+	r.Attempts = append(r.Attempts, p.attempts...)
+	r.Model = cmp.Or(p.answered, r.Model)
+}
+
+// failure is an *abi.Error for what a model call failed with.
+func failure(ctx context.Context, err error) *abi.Error {
+	out := &abi.Error{Code: abi.CodeOf(err), Op: Name, Phase: abi.PhaseCall, Message: err.Error(), Err: err,
+		Hint: "nothing was changed; the next strategy takes over"}
+	var e *abi.Error
+	switch {
+	case errors.As(err, &e):
+		out.Message, out.Hint = e.Message, e.Hint
+	case errors.Is(err, context.DeadlineExceeded):
+		out.Code = abi.CodeDeadline
+	case errors.Is(err, context.Canceled):
+		out.Code = abi.CodeCanceled
+	default:
+		out.Code = abi.CodeModel
+	}
+	switch ctx.Err() {
+	case context.DeadlineExceeded:
+		out.Code = abi.CodeDeadline
+	case context.Canceled:
+		out.Code = abi.CodeCanceled
+	}
+	return out
+}
+
+// noRoom is the error of a request that has no place for a transcript.
+func (s *session) noRoom(room int) error {
+	return &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall, Err: errNoRoom,
+		Message: fmt.Sprintf("%d tokens in a request of %d are left for the transcript", max(0, room), s.input),
+		Hint:    "use a model with a larger window, or a shorter prompt"}
+}
