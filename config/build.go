@@ -1,0 +1,285 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+// builder makes a Config of what was read, and collects what is wrong with it
+// as a whole.
+type builder struct {
+	*reader
+	config *Config
+	order  []*Agent // parents before those below them
+}
+
+func newBuilder(r *reader, path string) *builder {
+	return &builder{reader: r, config: &Config{
+		File:   path,
+		Models: make(map[string]Model), Plugins: make(map[string]Plugin), agents: make(map[string]*Agent), refs: make(map[string]string),
+	}}
+}
+
+func (b *builder) build(n *node) {
+	b.config.root = n
+	dir := filepath.Dir(b.config.File)
+	for _, k := range n.find("overrides").list() {
+		var m Model
+		bind(&m, k)
+		b.config.Overrides = append(b.config.Overrides, m.override(string(m.Provider)))
+	}
+	for _, k := range n.find("models").all() {
+		m := Model{Alias: k.name}
+		bind(&m, k)
+		b.config.Models[k.name] = m
+		b.config.Overrides = append(b.config.Overrides, m.Override())
+	}
+	for _, k := range n.find("plugins").all() {
+		p := Plugin{Name: k.name}
+		bind(&p, k)
+		if !filepath.IsAbs(p.Path) {
+			p.Path = filepath.Join(dir, filepath.FromSlash(p.Path))
+		}
+		b.config.Plugins[k.name] = p
+	}
+	b.walk("", n, nil)
+	for _, a := range b.order {
+		b.check(a)
+	}
+}
+
+func (n *node) all() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.kids
+}
+
+func (n *node) list() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// walk adds an agent and those below it. under is what it inherits.
+func (b *builder) walk(path string, said, under *node) {
+	said.mark(path)
+	a := b.agent(path, inherit(said, under))
+	below := said.find("subagents")
+	if path == "" {
+		below = said.find("agents")
+	}
+	for _, k := range below.all() {
+		next := k.name
+		if path != "" {
+			next = path + "/" + k.name
+		}
+		b.walk(next, k, a.said)
+	}
+}
+
+// agent adds an agent by all that is said of it.
+func (b *builder) agent(path string, said *node) *Agent {
+	a := &Agent{Path: path, said: said}
+	bind(a, said)
+	if a.Window == 0 {
+		a.Window = b.config.Models[a.Model].Window
+	}
+	b.config.agents[path] = a
+	b.order = append(b.order, a)
+	return a
+}
+
+// inherit is what holds for an agent. A window is one of a model's: who names a
+// model of its own does not take over the window of another.
+func inherit(said, under *node) *node {
+	if under != nil && said.kid("model") != nil {
+		under = under.without("context")
+	}
+	return merge(said.inheritable(), under)
+}
+
+// check looks at what one agent says; what it inherits was looked at above it.
+func (b *builder) check(a *Agent) {
+	models, agents := slices.Collect(maps.Keys(b.config.Models)), slices.Collect(maps.Keys(b.config.agents))
+	b.known(a, "model", models, "model")
+	b.known(a, "model", models, "compaction", "summarize", "model")
+	b.known(a, "model", models, "compaction", "summarize", "fast_model")
+	b.known(a, "agent", agents, "compaction", "agent")
+	b.checkPlugins(a)
+	b.checkThresholds(a)
+}
+
+// own is the node at a path where it is the agent itself that says it.
+func (a *Agent) own(path ...string) *node {
+	if n := a.said.find(path...); n != nil && n.agent == a.Path {
+		return n
+	}
+	return nil
+}
+
+// known checks that a name which the agent gives is one of names.
+func (b *builder) known(a *Agent, what string, names []string, path ...string) {
+	if n := a.own(path...); n != nil && n.value != nil && n.value != "" {
+		b.knownName(n, what, n.value.(string), names)
+	}
+}
+
+func (b *builder) knownName(n *node, what, name string, names []string) bool {
+	if slices.Contains(names, name) && name != "" {
+		return true
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	b.fail(n.at, "no %s %q%s", what, name, suggest(name, names))
+	return false
+}
+
+// checkPlugins: the plugins are there, may do what they are named for, and at
+// most one of them compacts (FEATURES K6), inherited ones included.
+func (b *builder) checkPlugins(a *Agent) {
+	plugins := slices.Collect(maps.Keys(b.config.Plugins))
+	compactor, observers := a.said.find("compaction", "compactor"), a.said.find("compaction", "observers")
+	if n := a.own("compaction", "compactor"); n != nil && a.Compactor != "" && b.knownName(n, "plugin", a.Compactor, plugins) {
+		if p := b.config.Plugins[a.Compactor]; !p.may(abi.RoleCompactor) {
+			b.fail(n.at, "plugin %s is no compactor here: its roles are %v", a.Compactor, p.Roles)
+		}
+	}
+	if n := a.own("compaction", "observers"); n != nil {
+		for i, item := range n.items {
+			name := a.Observers[i]
+			if slices.Contains(a.Observers[:i], name) {
+				b.fail(item.at, "plugin %s is named twice", name)
+			} else if p := b.config.Plugins[name]; b.knownName(item, "plugin", name, plugins) && !p.may(abi.RoleObserver) {
+				b.fail(item.at, "plugin %s is no observer here: its roles are %v", name, p.Roles)
+			}
+		}
+	}
+	b.checkOneCompactor(a, compactor, observers)
+}
+
+func (b *builder) checkOneCompactor(a *Agent, compactor, observers *node) {
+	if a.own("compaction", "compactor") == nil && a.own("compaction", "observers") == nil {
+		return
+	}
+	first, at := a.Compactor, compactor
+	for i, item := range observers.list() {
+		name := a.Observers[i]
+		p := b.config.Plugins[name]
+		switch {
+		case name == first || !slices.Contains(p.Roles, abi.RoleCompactor):
+		case first == "":
+			first, at = name, item
+		default:
+			b.fail(item.at, "agent %s has two compactors, %s (%s) and %s: at most one is allowed; take one out, or give %s the roles [observer]",
+				quoted(a.Path), first, b.where(at), name, name)
+			return
+		}
+	}
+}
+
+// where says in words where something is said.
+func (b *builder) where(n *node) string {
+	s := fmt.Sprintf("line %d", n.at.line)
+	if n.agent != "" {
+		s += " of agent " + n.agent
+	}
+	return s
+}
+
+func quoted(agent string) string {
+	if agent == "" {
+		return "at the top of the file"
+	}
+	return fmt.Sprintf("%q", agent)
+}
+
+// checkThresholds: a compaction has to get below where it started (K2), for
+// thresholds that come from different places too.
+func (b *builder) checkThresholds(a *Agent) {
+	upper, lower := thresholds(&a.Policy)
+	if lower < upper {
+		return
+	}
+	for _, name := range []string{"upper_threshold", "lower_threshold", "profile"} {
+		if n := a.own("compaction", name); n != nil {
+			b.fail(n.at, "a compaction would start over %v of the window and get down to %v only: lower_threshold has to be less than upper_threshold, set both", upper, lower)
+			return
+		}
+	}
+}
+
+// write settles who writes each agent's summaries, and reads the prompts.
+func (b *builder) write(read func(ref string) (string, error)) {
+	for _, a := range b.order {
+		n := a.said.find("compaction", "agent")
+		var helper *Agent
+		if a.helper != "" {
+			helper = b.config.agents[a.helper]
+		}
+		a.Writer = resolveWriter(a, helper, n != nil && n.agent == "" && n.flag == "")
+	}
+	for _, a := range b.order {
+		a.Writer.apply(&a.Policy, "")
+		if !a.Policy.Summarize.Off {
+			a.Policy.Summarize.Prompt = b.prompt(a.Writer, read)
+		}
+	}
+}
+
+// prompt reads the prompt of a writer. What is wrong with one is said once.
+func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string {
+	text, ok := b.config.refs[w.Prompt]
+	if ok {
+		return text
+	}
+	text, err := read(w.Prompt)
+	if err != nil {
+		b.fail(b.config.agents[w.Agent].promptAt(w.Prompt), "%v", err)
+	}
+	b.config.refs[w.Prompt] = text
+	return text
+}
+
+// promptAt is where the agent, or one above it, names a prompt.
+func (a *Agent) promptAt(ref string) pos {
+	for _, n := range []*node{a.said.find("prompt"), a.said.find("compaction", "summarize", "prompt")} {
+		if n != nil && n.value == ref {
+			return n.at
+		}
+	}
+	return pos{}
+}
+
+// readDefault makes sure that there is a default prompt: in its place, which is
+// the operator's, or at least in memory.
+func (b *builder) readDefault(p *prompts, opts Options) {
+	if !opts.ReadOnly {
+		if _, err := p.writeDefault(); err != nil {
+			b.config.Warnings = append(b.config.Warnings, fmt.Sprintf("the default prompt could not be written to %s: %v", DefaultPromptPath, reason(err)))
+		}
+	}
+	if !p.hasDefault() {
+		b.config.refs[DefaultPromptPath] = summarize.DefaultPrompt()
+	}
+}
+
+// thresholds are those that hold where the window's share decides.
+func thresholds(p *kagewasm.Policy) (upper, lower float64) {
+	all := kagewasm.Profiles()
+	profile := all[max(slices.IndexFunc(all, func(x kagewasm.Profile) bool { return x.Name == p.Profile }), 0)]
+	upper, lower = p.Upper, p.Lower
+	if upper == 0 {
+		upper = profile.Upper
+	}
+	if lower == 0 {
+		lower = min(profile.Lower, upper*profile.Lower/profile.Upper)
+	}
+	return upper, lower
+}
