@@ -108,11 +108,14 @@ func inherit(said, under *node) *node {
 
 // check looks at what one agent says; what it inherits was looked at above it.
 func (b *builder) check(a *Agent) {
-	models, agents := slices.Collect(maps.Keys(b.config.Models)), slices.Collect(maps.Keys(b.config.agents))
-	b.known(a, "model", models, "model")
-	b.known(a, "model", models, "compaction", "summarize", "model")
-	b.known(a, "model", models, "compaction", "summarize", "fast_model")
-	b.known(a, "agent", agents, "compaction", "agent")
+	for _, path := range [][]string{{"model"}, {"compaction", "summarize", "model"}, {"compaction", "summarize", "fast_model"}} {
+		if n := a.own(path...); n.names() {
+			known(b, n, "model", b.config.Models)
+		}
+	}
+	if n := a.own("compaction", "agent"); n.names() {
+		known(b, n, "agent", b.config.agents)
+	}
 	b.checkPlugins(a)
 	b.checkThresholds(a)
 }
@@ -125,18 +128,16 @@ func (a *Agent) own(path ...string) *node {
 	return nil
 }
 
-// known checks that a name which the agent gives is one of names.
-func (b *builder) known(a *Agent, what string, names []string, path ...string) {
-	if n := a.own(path...); n != nil && n.value != nil && n.value != "" {
-		b.knownName(n, what, n.value.(string), names)
-	}
-}
+// names reports whether the node names something; an empty text names nothing.
+func (n *node) names() bool { return n != nil && n.value != nil && n.value != "" }
 
-func (b *builder) knownName(n *node, what, name string, names []string) bool {
-	if slices.Contains(names, name) && name != "" {
+// known checks that what a node names is there.
+func known[V any](b *builder, n *node, what string, all map[string]V) bool {
+	name := n.value.(string)
+	if _, ok := all[name]; ok && name != "" {
 		return true
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(s string) bool { return s == "" })
 	b.fail(n.at, "no %s %q%s", what, name, suggest(name, names))
 	return false
 }
@@ -144,9 +145,8 @@ func (b *builder) knownName(n *node, what, name string, names []string) bool {
 // checkPlugins: the plugins are there, may do what they are named for, and at
 // most one of them compacts (FEATURES K6), inherited ones included.
 func (b *builder) checkPlugins(a *Agent) {
-	plugins := slices.Collect(maps.Keys(b.config.Plugins))
 	compactor, observers := a.said.find("compaction", "compactor"), a.said.find("compaction", "observers")
-	if n := a.own("compaction", "compactor"); n != nil && a.Compactor != "" && b.knownName(n, "plugin", a.Compactor, plugins) {
+	if n := a.own("compaction", "compactor"); n.names() && known(b, n, "plugin", b.config.Plugins) {
 		if p := b.config.Plugins[a.Compactor]; !p.may(abi.RoleCompactor) {
 			b.fail(n.at, "plugin %s is no compactor here: its roles are %v", a.Compactor, p.Roles)
 		}
@@ -156,7 +156,7 @@ func (b *builder) checkPlugins(a *Agent) {
 			name := a.Observers[i]
 			if slices.Contains(a.Observers[:i], name) {
 				b.fail(item.at, "plugin %s is named twice", name)
-			} else if p := b.config.Plugins[name]; b.knownName(item, "plugin", name, plugins) && !p.may(abi.RoleObserver) {
+			} else if p := b.config.Plugins[name]; known(b, item, "plugin", b.config.Plugins) && !p.may(abi.RoleObserver) {
 				b.fail(item.at, "plugin %s is no observer here: its roles are %v", name, p.Roles)
 			}
 		}

@@ -79,7 +79,7 @@ func (a *Agent) Plugins() []string {
 // of code bad_input that wrap [Problems]; a file that is not there is one too,
 // and wraps fs.ErrNotExist.
 func Load(path string, opts Options) (*Config, error) {
-	c, _, err := loadFiles(path, opts, time.Now())
+	c, _, err := loadFiles(path, opts, time.Now(), true)
 	return c, err
 }
 
@@ -92,14 +92,17 @@ func unreadable(path string, err error) error {
 }
 
 // loadFiles also returns what the files looked like that it read, with an error
-// as well.
-func loadFiles(path string, opts Options, now time.Time) (*Config, []stamp, error) {
+// as well. Where empty is not set, a file without a byte is an error.
+func loadFiles(path string, opts Options, now time.Time, empty bool) (*Config, []stamp, error) {
 	stamps := []stamp{takeStamp(path, now)}
 	data, err := readConfig(path)
 	if err != nil {
 		return nil, stamps, unreadable(path, err)
 	}
 	n, r := read(path, data)
+	if len(data) == 0 && !empty {
+		r.fail(pos{}, "it is empty, as a file is that is just being written: write {} for a configuration without settings")
+	}
 	if err := r.problems.asError(); err != nil {
 		return nil, stamps, err
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,13 +44,16 @@ type field struct {
 	over     bool
 	choices  []string
 	// pattern of a text, and likeness, which says in words what it asks for.
-	pattern, likeness string
+	pattern  *regexp.Regexp
+	likeness string
 
 	elem   *field
 	fields []*field
 	// keys is the pattern of a table's names.
-	keys     string
+	keys *regexp.Regexp
+	// required fields have to be there; need says in words what they are.
 	required bool
+	need     string
 	// own fields are not inherited.
 	own bool
 	// off lets "off" stand in the field's place: a block with {off: true}, a
@@ -89,6 +93,11 @@ func (f *field) at(path string) *field {
 		}
 	}
 	return f
+}
+
+// single reports whether a value of the field is a single one.
+func (f *field) single() bool {
+	return f.kind != block && f.kind != table && f.kind != list
 }
 
 // settable are the fields of a block that are no other spelling of another.

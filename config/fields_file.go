@@ -1,5 +1,7 @@
 package config
 
+import "regexp"
+
 // The blocks of a file, and what each can hold.
 var (
 	modelBlock    = newModelBlock()
@@ -24,10 +26,10 @@ var blocks = []struct {
 	{file, "the top of the file"},
 }
 
-// names of models and agents.
-const (
-	nameRE       = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
-	pluginNameRE = `^[a-z0-9][a-z0-9_-]{0,63}$`
+// Names of models and agents, and those of plugins, which manifests have too.
+var (
+	nameRE       = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	pluginNameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 )
 
 // newFileBlock is the whole file: what is provided, and the agent at the root

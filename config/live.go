@@ -125,9 +125,10 @@ func (l *Live) changed(now time.Time) bool {
 	return changed
 }
 
-// load reads the configuration, and keeps what its files look like.
+// load reads the configuration, and keeps what its files look like. What was
+// there before does not become nothing: editors empty a file before they write.
 func (l *Live) load() (*Config, error) {
-	c, stamps, err := loadFiles(l.path, l.opts.Options, l.opts.Now())
+	c, stamps, err := loadFiles(l.path, l.opts.Options, l.opts.Now(), l.current.Load() == nil)
 	l.stamps = stamps
 	return c, err
 }

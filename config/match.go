@@ -39,7 +39,7 @@ func newMatcherBlock() *field {
 			set: to(func(m *matcher) *string { return &m.Matches })},
 		{name: "id", kind: text, doc: "Id of the message.",
 			set: to(func(m *matcher) *string { return &m.ID })},
-		{name: "meta", kind: table, keys: `^.{1,128}$`, elem: &field{kind: free}, doc: "Values in the message's meta, all of them equal.",
+		{name: "meta", kind: table, keys: regexp.MustCompile(`^.{1,128}$`), elem: &field{kind: free}, doc: "Values in the message's meta, all of them equal.",
 			set: setMeta},
 	}}
 }

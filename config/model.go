@@ -87,7 +87,7 @@ func newMetadataFields() []*field {
 		{name: "context_window", kind: integer, min: 1, doc: "Context window in tokens. It wins over catalog and provider; Ollama is asked for it as num_ctx.", example: "200000",
 			set: to(func(m *Model) *int { return &m.Window })},
 		{name: "context", same: "context_window", min: 1, doc: "Another spelling of context_window."},
-		{name: "max_input_tokens", same: "context_window", min: 1, doc: "Another spelling of context_window."},
+		{name: "maxInputTokens", same: "context_window", min: 1, doc: "Another spelling of context_window."},
 		{name: "max_output", kind: integer, min: 1, doc: "Longest answer in tokens.", example: "32000",
 			set: to(func(m *Model) *int { return &m.MaxOutput })},
 		{name: "prices", kind: block, doc: "Prices in USD per million tokens.", fields: []*field{
@@ -102,15 +102,15 @@ func newMetadataFields() []*field {
 }
 
 // envRE is the name of an environment variable.
-const envRE = `^[A-Z_][A-Z0-9_]{0,127}$`
+var envRE = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,127}$`)
 
 const noKey = "a key does not stand in a file that is shared and shown: put it into the environment, and the variable's name under key_env"
 
 func newModelBlock() *field {
 	return &field{name: "model", kind: block, fields: slices.Concat([]*field{
-		{name: "provider", kind: text, required: true, choices: []string{string(OpenAI), string(Anthropic), string(Ollama)}, example: "anthropic",
+		{name: "provider", kind: text, required: true, need: "how to talk to the model: openai, anthropic or ollama", choices: []string{string(OpenAI), string(Anthropic), string(Ollama)}, example: "anthropic",
 			doc: "How to talk to it: openai (and whatever speaks like it, with a base_url), anthropic or ollama.", set: to(func(m *Model) *Provider { return &m.Provider })},
-		{name: "model", kind: text, required: true, pattern: `^\S{1,256}$`, likeness: "a name without spaces belongs here", doc: "Name that the provider has for it.", example: "claude-sonnet-4-5",
+		{name: "model", kind: text, required: true, need: "the name that the provider has for it", pattern: regexp.MustCompile(`^\S{1,256}$`), likeness: "a name without spaces belongs here", doc: "Name that the provider has for it.", example: "claude-sonnet-4-5",
 			set: to(func(m *Model) *string { return &m.Name })},
 		{name: "base_url", kind: text, check: checkURL, doc: "Address of the server, for another than the provider's own.", example: "http://localhost:8000/v1",
 			set: to(func(m *Model) *string { return &m.BaseURL })},
@@ -124,7 +124,7 @@ func newModelBlock() *field {
 			set: to(func(m *Model) *int { return &m.Retries })},
 		{name: "serial", kind: boolean, def: false, doc: "The provider allows one request at a time.",
 			set: to(func(m *Model) *bool { return &m.Serial })},
-		{name: "headers", kind: table, keys: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$", elem: &field{kind: text, pattern: `^[^\r\n]*$`, likeness: "a header is one line"}, check: checkHeaders,
+		{name: "headers", kind: table, keys: regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$"), elem: &field{kind: text, pattern: regexp.MustCompile(`^[^\r\n]*$`), likeness: "a header is one line"}, check: checkHeaders,
 			doc: "Headers of each request. None that carries a key.", example: "{X-Title: kagewasm}", set: to(func(m *Model) *map[string]string { return &m.Headers })},
 	})}
 }
@@ -159,7 +159,7 @@ func checkKeyEnv(n *node) string {
 	switch s := n.value.(string); {
 	case secretRE.MatchString(s):
 		return "key_env: this looks like a key: " + noKey
-	case !regexp.MustCompile(envRE).MatchString(s):
+	case !envRE.MatchString(s):
 		return "key_env: the name of an environment variable belongs here, in capitals, such as OPENAI_API_KEY; the key itself is never written into this file"
 	}
 	return ""

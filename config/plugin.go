@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -45,16 +46,16 @@ func (p *Plugin) may(r abi.PluginRole) bool { return p.Roles == nil || slices.Co
 func newPluginBlock() *field {
 	role := &field{kind: text, choices: []string{string(abi.RoleObserver), string(abi.RoleCompactor)}}
 	return &field{name: "plugin", kind: block, fields: []*field{
-		{name: "path", kind: text, required: true, pattern: `^\S(.*\S)?$`, likeness: "give the path of a .wasm module", doc: "Module, as a path relative to this file.", example: "plugins/hindsight.wasm",
+		{name: "path", kind: text, required: true, need: "where its .wasm file lies", pattern: regexp.MustCompile(`^\S(.*\S)?$`), likeness: "give the path of a .wasm module", doc: "Module, as a path relative to this file.", example: "plugins/hindsight.wasm",
 			set: to(func(p *Plugin) *string { return &p.Path })},
-		{name: "digest", kind: text, pattern: `^sha256:[0-9a-f]{64}$`, likeness: "write sha256: and 64 hexadecimal digits, as kagewasm inspect shows them", doc: "Digest that the module has to have.", example: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		{name: "digest", kind: text, pattern: regexp.MustCompile(`^sha256:[0-9a-f]{64}$`), likeness: "write sha256: and 64 hexadecimal digits, as kagewasm inspect shows them", doc: "Digest that the module has to have.", example: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 			set: to(func(p *Plugin) *string { return &p.Digest })},
-		{name: "roles", kind: list, elem: role, doc: "Roles it may take. Default those of its manifest.", example: "[observer]",
+		{name: "roles", kind: list, elem: role, doc: "Roles it may take. Default those of its manifest.", example: "[observer, compactor]",
 			set: to(func(p *Plugin) *[]abi.PluginRole { return &p.Roles })},
 		newGrantBlock(),
 		{name: "knobs", kind: table, keys: pluginNameRE, elem: &field{kind: free}, doc: "Values for its knobs.", example: "{depth: 3}",
 			set: setKnobs},
-		{name: "secrets", kind: table, keys: `^[A-Za-z0-9_.-]{1,64}$`, elem: &field{name: "secret", kind: text, check: checkKeyEnv}, doc: "Environment variables by the names of secrets that its manifest asks for.", example: "{api_key: HINDSIGHT_KEY}",
+		{name: "secrets", kind: table, keys: regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`), elem: &field{name: "secret", kind: text, check: checkKeyEnv}, doc: "Environment variables by the names of secrets that its manifest asks for.", example: "{api_key: HINDSIGHT_KEY}",
 			set: to(func(p *Plugin) *map[string]string { return &p.Secrets })},
 		newLimitBlock(),
 		{name: "adopt", kind: boolean, def: false, doc: "Let it go on with what another version of it has stored.",
@@ -79,7 +80,7 @@ func newGrantBlock() *field {
 			}
 		}}
 		if c == abi.CapHTTP {
-			f = &field{name: string(c), kind: list, elem: &field{kind: text, pattern: `^[^\s/@]+(://[^\s/@]+)?/?$`, likeness: "write an origin, such as api.example.com or http://localhost:8080"},
+			f = &field{name: string(c), kind: list, elem: &field{kind: text, pattern: regexp.MustCompile(`^[^\s/@]+(://[^\s/@]+)?/?$`), likeness: "write an origin, such as api.example.com or http://localhost:8080"},
 				def: []string{}, doc: docs[c], example: "[api.example.com]", set: func(target any, n *node) {
 					g := Grant{Capability: c}
 					for _, item := range n.items {

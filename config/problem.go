@@ -111,11 +111,11 @@ func (s source) shown(line int) string {
 }
 
 var (
-	secretPairRE = regexp.MustCompile(`(?i)((?:key|secret|token|passw(?:or)?d|authorization|cookie|credential)s?(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
+	secretPairRE = regexp.MustCompile(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
 	// harmlessRE is what such a name may be followed by: a number (of tokens),
 	// the name of a variable, nothing.
 	harmlessRE = regexp.MustCompile(`^(?:[0-9_]*|off|~|null|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[{\[|>])[ ,}]*(?:#.*)?$`)
-	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|\bbearer\s+\S+`)
+	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|\bbearer\s+\S+|://[^/\s@]+@`)
 )
 
 // ProblemsOf are the problems behind an error of this package. One that is not

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -110,7 +111,7 @@ func (p *prompts) look(name string) {
 func (p *prompts) hasDefault() bool {
 	p.look(defaultPromptFile)
 	_, err := p.root.Lstat(defaultPromptFile)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }
 
 func (p *prompts) readFile(name string) (string, error) {

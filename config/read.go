@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -19,7 +18,7 @@ import (
 const maxDepth = abi.MaxJSONDepth
 
 // maxBytes is how long a configuration may be.
-const maxBytes = 1 << 20
+const maxBytes = 256 << 10
 
 // reader turns YAML into nodes and collects what is wrong.
 type reader struct {
@@ -34,6 +33,10 @@ func read(name string, data []byte) (*node, *reader) {
 		r.fail(pos{}, "%d bytes, %d allowed", len(data), maxBytes)
 		return nil, r
 	}
+	if tooDeep(data) {
+		r.fail(pos{}, "nested deeper than %d", maxDepth)
+		return nil, r
+	}
 	if !utf8.Valid(data) {
 		r.fail(pos{}, "not UTF-8: save it as UTF-8")
 		return nil, r
@@ -43,6 +46,24 @@ func read(name string, data []byte) (*node, *reader) {
 		n = r.value(file, body, 0)
 	}
 	return n, r
+}
+
+// tooDeep looks for brackets within brackets, far more than any document has:
+// the time the parser takes for them grows with the square of their number.
+func tooDeep(data []byte) bool {
+	depth := 0
+	for _, c := range data {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > 16*maxDepth {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) fail(at pos, format string, args ...any) {
@@ -66,7 +87,7 @@ func (r *reader) parse(text string) ast.Node {
 		switch {
 		case d.Body == nil:
 		case body != nil:
-			r.fail(position(d.Body.GetToken()), "a second document: a configuration is one")
+			r.fail(start(d.Body), "a second document: a configuration is one")
 		default:
 			body = d.Body
 		}
@@ -107,7 +128,7 @@ func (r *reader) value(f *field, v ast.Node, depth int) *node {
 	if n.off(v) {
 		return n
 	}
-	ok := false
+	ok, wrong := false, len(r.problems)
 	switch f.kind {
 	case block:
 		ok = r.block(n, v, depth)
@@ -123,8 +144,16 @@ func (r *reader) value(f *field, v ast.Node, depth int) *node {
 	if !ok {
 		return nil
 	}
-	if f.check != nil {
-		if wrong := f.check(n); wrong != "" {
+	if len(r.problems) > wrong {
+		return n // what else is wrong may follow from that
+	}
+	return r.checked(n)
+}
+
+// checked is a value that is right as a whole, too, or nil.
+func (r *reader) checked(n *node) *node {
+	if n.field.check != nil {
+		if wrong := n.field.check(n); wrong != "" {
 			r.fail(n.at, "%s", wrong)
 			return nil
 		}
@@ -132,19 +161,18 @@ func (r *reader) value(f *field, v ast.Node, depth int) *node {
 	return n
 }
 
-// nothing is a key without a value: a block of which everything is commented
-// out says nothing, a setting has to say what it wants.
+// nothing is a key with nothing behind it, as a block has of which all is
+// commented out, or a "~", which asks for the default.
 func (r *reader) nothing(n *node, v ast.Node) *node {
-	if v.GetToken().Type != token.ImplicitNullType {
-		n.null = true
-		return n
-	}
-	switch n.field.kind {
-	case block, table, list:
+	if missing(v) {
 		return nil
 	}
-	r.fail(n.at, "nothing behind %s: give %s, or ~ for the default", orValue(n.field.name), n.field.kind)
-	return nil
+	n.null = true
+	return n
+}
+
+func missing(v ast.Node) bool {
+	return v.Type() == ast.NullType && v.GetToken().Type == token.ImplicitNullType
 }
 
 func orValue(name string) string {
@@ -216,6 +244,7 @@ func (r *reader) block(n *node, v ast.Node, depth int) bool {
 	if !ok {
 		return false
 	}
+	wrong := len(r.problems)
 	for _, v := range values {
 		name, ok := r.key(v)
 		if !ok {
@@ -227,6 +256,8 @@ func (r *reader) block(n *node, v ast.Node, depth int) bool {
 			r.fail(start(v.Key), "unknown field %q%s%s", name, in(n.field), meant(n.field, name))
 		case f.refuse != "":
 			r.fail(start(v.Key), "%s%s: %s", name, in(n.field), f.refuse)
+		case missing(v.Value) && f.like(n.field).single():
+			r.fail(start(v.Key), "nothing behind %s: give %s, or ~ for the default", name, f.like(n.field).kind)
 		default:
 			if kid := r.value(f.like(n.field), v.Value, depth+1); kid != nil {
 				kid.name, kid.pos = name, start(v.Key)
@@ -236,8 +267,8 @@ func (r *reader) block(n *node, v ast.Node, depth int) bool {
 	}
 	r.unify(n)
 	for _, f := range n.field.fields {
-		if k := n.kid(f.name); f.required && (k == nil || k.null) {
-			r.fail(n.at, "no %s%s: %s", f.name, in(n.field), f.doc)
+		if k := n.kid(f.name); f.required && (k == nil || k.null) && len(r.problems) == wrong {
+			r.fail(n.at, "no %s%s: it is %s", f.name, in(n.field), f.need)
 			return false
 		}
 	}
@@ -317,13 +348,16 @@ func (r *reader) table(n *node, v ast.Node, depth int) bool {
 			continue
 		}
 		at := start(v.Key)
-		if !regexp.MustCompile(n.field.keys).MatchString(name) {
+		if !n.field.keys.MatchString(name) {
 			r.fail(at, "%q is no name for one of %s: use letters, digits, \".\", \"-\" and \"_\", at most 64", name, n.field.name)
 			continue
 		}
 		kid := r.value(n.field.elem, v.Value, depth+1)
 		switch {
-		case kid == nil && n.field.elem.kind == block && v.Value.Type() == ast.NullType:
+		case missing(v.Value) && n.field.elem.single():
+			r.fail(at, "nothing behind %s: give %s, or take it out", name, n.field.elem.kind)
+			continue
+		case missing(v.Value):
 			kid = &node{field: n.field.elem, at: at} // an agent that inherits everything
 		case kid == nil:
 			continue

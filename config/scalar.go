@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,7 +193,7 @@ func (r *reader) text(n *node, s string) bool {
 		r.fail(n.at, "%s holds a NUL", orValue(f.name))
 	case len(f.choices) > 0 && !slices.Contains(f.choices, s):
 		r.fail(n.at, "%s is %q%s", orValue(f.name), s, suggest(s, f.choices))
-	case f.pattern != "" && !regexp.MustCompile(f.pattern).MatchString(s):
+	case f.pattern != nil && !f.pattern.MatchString(s):
 		r.fail(n.at, "%s: %s", orValue(f.name), f.likeness)
 	default:
 		return true

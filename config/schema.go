@@ -78,7 +78,7 @@ func (s schemer) bare(f *field) object {
 		return o
 	case table:
 		o := typed("object")
-		o["propertyNames"] = object{"pattern": f.keys}
+		o["propertyNames"] = object{"pattern": f.keys.String()}
 		o["additionalProperties"] = s.value(f.elem)
 		return o
 	case block:
@@ -102,8 +102,8 @@ func (f *field) bounded(o object) object {
 }
 
 func (f *field) worded(o object) object {
-	if f.pattern != "" {
-		o["pattern"] = f.pattern
+	if f.pattern != nil {
+		o["pattern"] = f.pattern.String()
 	}
 	if len(f.choices) > 0 {
 		all := []any{nil}

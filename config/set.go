@@ -114,5 +114,8 @@ func (c *Config) rebuild(path string, said *node) (*Agent, error) {
 	}
 	defer p.close()
 	b.write(p.read)
-	return a, b.problems.asError()
+	if err := b.problems.asError(); err != nil {
+		return nil, err
+	}
+	return a, nil
 }

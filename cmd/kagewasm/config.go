@@ -62,7 +62,7 @@ func newConfigCheck(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Say what is wrong with a configuration, and where",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  oneArgOrNone("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f.path = argOr(args, f.path)
 			c, err := f.load()
@@ -73,7 +73,7 @@ func newConfigCheck(e env) *cobra.Command {
 				return err
 			}
 			p := printer{w: e.stdout}
-			p.linef("%s: all is well: %d models, %d plugins, %d agents", c.File, len(c.Models), len(c.Plugins), len(c.Agents())-1)
+			p.linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins), len(c.Agents())-1)
 			return nil
 		},
 	}
@@ -110,7 +110,7 @@ inherited from an agent above it, from a profile, from a flag, or by default.
 AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 		Example: `  kagewasm config explain main/reviewer
   kagewasm config explain --set compaction.upper_threshold=0.7 --json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneArgOrNone("AGENT"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := f.load()
 			if err != nil {

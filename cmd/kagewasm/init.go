@@ -14,7 +14,7 @@ func newInit(e env) *cobra.Command {
 out, its JSON Schema for editors, and the prompt of summaries, which is yours
 from then on. DIR is the current folder by default. What is there is never
 written over.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneArgOrNone("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			wrote, err := config.Init(argOr(args, "."))
 			p := printer{w: e.stdout}
@@ -23,6 +23,17 @@ written over.`,
 			}
 			return err
 		},
+	}
+}
+
+// oneArgOrNone is cobra.MaximumNArgs(1) with an error that names what could be
+// there.
+func oneArgOrNone(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s: got %d arguments, want at most one: %s", c.Name(), len(args), name)
+		}
+		return nil
 	}
 }
 
