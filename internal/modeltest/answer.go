@@ -97,7 +97,7 @@ func (a Answer) message(w Wire) string {
 	case w == Anthropic:
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", tokens, limit)
 	case w == Ollama:
-		return fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it", tokens, limit)
+		return fmt.Sprintf("The prompt is too long: %d, model maximum context length: %d", tokens, limit)
 	default:
 		return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", limit, tokens)
 	}
