@@ -12,8 +12,11 @@ import (
 // statusOverloaded is Anthropic's.
 const statusOverloaded = 529
 
-// maxMessage bounds what errors quote of a provider.
-const maxMessage = 600
+const (
+	// maxQuote bounds what errors quote of a provider, maxMessage all they say.
+	maxQuote   = 600
+	maxMessage = 2 * maxQuote
+)
 
 // errorBody is the union of what providers send with an error: an object in
 // error, or a text, or fields at the top.
@@ -85,20 +88,18 @@ func messageOf(body []byte) string {
 	b, e := parseError(body)
 	for _, s := range []string{e.Message, text(b.Error), text(b.Message), text(b.Detail)} {
 		if s != "" {
-			return clean(s)
+			return clean(s, maxQuote)
 		}
 	}
 	if m := htmlTitle.FindSubmatch(body); m != nil {
-		return clean(string(m[1]))
+		return clean(string(m[1]), maxQuote)
 	}
-	return clean(string(body))
+	return clean(string(body), maxQuote)
 }
 
-// clean makes one short line of s.
-func clean(s string) string {
-	if len(s) > 4*maxMessage { // spaces go first, then length
-		s = s[:4*maxMessage]
-	}
+// clean makes one line of s with about limit bytes at most.
+func clean(s string, limit int) string {
+	s = s[:min(len(s), 4*limit)] // spaces go first, then length
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
 			return -1
@@ -106,12 +107,11 @@ func clean(s string) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= maxMessage {
+	if len(s) <= limit {
 		return s
 	}
-	cut := maxMessage
-	for !utf8.RuneStart(s[cut]) {
-		cut--
+	for !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:cut] + " ..."
+	return s[:limit] + " ..."
 }

@@ -97,6 +97,9 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		}
 	}
 	for _, r := range s.Requests() {
+		if auth := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key"); auth != "" {
+			t.Errorf("%s: a key is sent where there is none: %q", r.Wire, auth)
+		}
 		for name, values := range r.Header {
 			if strings.Contains(strings.Join(values, " "), "from-the-environment") {
 				t.Errorf("%s: header %s: %s", r.Wire, name, values)

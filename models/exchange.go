@@ -21,8 +21,9 @@ var errTooLarge = fmt.Errorf("an answer of more than %d MiB", maxBody>>20)
 // whose own retries are off.
 type exchange struct {
 	m *model
-	// last is how the last try ended.
-	last *reply
+	// last is how the last try ended; refusal is the last one that ended with
+	// a response that was an error.
+	last, refusal *reply
 	// waited is the time between tries so far; asked is how long the provider
 	// wanted to be left alone when it was given up.
 	waited, asked time.Duration
@@ -90,6 +91,9 @@ func (x *exchange) send(req *http.Request) *reply {
 	}
 	r := &reply{response: resp, body: body, status: resp.StatusCode}
 	x.settle(r)
+	if !r.ok() {
+		x.refusal = r
+	}
 	return r
 }
 

@@ -15,7 +15,7 @@ import (
 func (m *model) failure(ctx, within context.Context, x *exchange, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return m.interrupted(ctx, err)
+		return m.interrupted(ctx, x.sofar(), err)
 	case within.Err() != nil:
 		return m.error(abi.CodeDeadline, fmt.Sprintf("no answer within %s%s", m.config.Timeout, x.sofar()), "give the model a longer timeout", err)
 	case x.last == nil: // it never left
@@ -32,11 +32,11 @@ func (m *model) failure(ctx, within context.Context, x *exchange, err error) err
 }
 
 // interrupted is the error of a caller that gave up.
-func (m *model) interrupted(ctx context.Context, err error) error {
+func (m *model) interrupted(ctx context.Context, sofar string, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return m.error(abi.CodeDeadline, "no answer in the time the caller had", "give it more time", err)
+		return m.error(abi.CodeDeadline, "no answer in the time the caller had"+sofar, "give it more time", err)
 	}
-	return m.error(abi.CodeCanceled, "the caller gave up", "", err)
+	return m.error(abi.CodeCanceled, "the caller gave up"+sofar, "", err)
 }
 
 // refused is the error of a provider that answered with one.
@@ -70,16 +70,16 @@ func classify(status int, body []byte) (abi.Code, string) {
 	return abi.CodeModel, ""
 }
 
-// sofar is what an exchange met before its time was up.
+// sofar is what the provider had to say before the time was up.
 func (x *exchange) sofar() string {
-	if x.last == nil || x.last.status == 0 {
+	if x.refusal == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the last try ended with status %d: %s", x.last.status, messageOf(x.last.body))
+	return fmt.Sprintf("; before that status %d: %s", x.refusal.status, messageOf(x.refusal.body))
 }
 
 func (m *model) error(code abi.Code, message, hint string, err error) error {
 	return &abi.Error{
-		Code: code, Op: "complete", Message: m.name() + ": " + clean(m.redact(message)), Hint: hint, Err: err,
+		Code: code, Op: "complete", Message: m.name() + ": " + clean(m.redact(message), maxMessage), Hint: hint, Err: err,
 	}
 }

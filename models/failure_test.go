@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -83,6 +85,48 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// What a server sends is not trusted: its words become one short line.
+func TestTextOfErrors(t *testing.T) {
+	for _, tc := range []struct{ why, body, want string }{
+		{"an object", `{"error":{"message":"boom"}}`, "boom"},
+		{"a text", `{"error":"boom"}`, "boom"},
+		{"fields at the top, as vLLM had them", `{"object":"error","message":"boom","code":400}`, "boom"},
+		{"FastAPI", `{"detail":"boom"}`, "boom"},
+		{"no JSON", "boom", "boom"},
+		{"several lines and a terminal's orders", "\x1b[2Jboom\r\n\tand\x00 more\u202e", "[2Jboom and more"},
+		{"not UTF-8", "bo\xffom", "boom"},
+		{"nothing", " ", ""},
+		{"a page", "<HTML><Title lang=en>boom\n</title><body>" + strings.Repeat("x", 5000), "boom"},
+		{"too much", strings.Repeat("é", 5000), strings.Repeat("é", 300) + " ..."},
+	} {
+		s := modeltest.New(t, modeltest.Answer{Status: 400, Body: tc.body})
+		_, err := ask(t, config(s, modeltest.Ollama))
+		if want := strings.TrimSpace("complete: ollama/small-1: status 400: " + tc.want); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", tc.why, err, want)
+		}
+	}
+}
+
+func TestErrorsSentAsSuccess(t *testing.T) {
+	for body, want := range map[string]abi.Code{
+		`{"error":{"message":"x","type":"rate_limit_error"}}`:                       abi.CodeRateLimited,
+		`{"error":{"message":"x","type":"authentication_error"}}`:                   abi.CodeUnauthorized,
+		`{"error":{"message":"prompt is too long","type":"invalid_request_error"}}`: abi.CodeContextLength,
+		`{"error":{"message":"x","type":"api_error"}}`:                              abi.CodeOverloaded,
+		`{"error":{"message":"x","code":401}}`:                                      abi.CodeUnauthorized,
+		`{"error":{"message":"maximum context length is 9 tokens","code":400}}`:     abi.CodeContextLength,
+		`{"error":"upstream"}`: abi.CodeOverloaded,
+	} {
+		if _, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: body}), modeltest.OpenAI)); abi.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+	ok := `{"error":null,"choices":[{"message":{"role":"assistant","content":"fine"},"finish_reason":"stop"}]}`
+	if got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: ok, ContentType: "text/plain"}), modeltest.OpenAI)); err != nil || got.Text != "fine" {
+		t.Errorf("an answer with an error that is null: %+v, %v", got, err)
+	}
+}
+
 // FEATURES K3: the numbers reach whoever compacts.
 func TestOverflowOfACall(t *testing.T) {
 	for _, w := range wires {
@@ -102,6 +146,20 @@ func TestNobodyThere(t *testing.T) {
 		if _, err := ask(t, c); abi.CodeOf(err) != abi.CodeNetwork {
 			t.Errorf("%s: %v", w, err)
 		}
+	}
+}
+
+// A certificate does not become better by trying again.
+func TestUntrustedServer(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	at := newClock()
+	c := at.config(modeltest.New(t), modeltest.Anthropic)
+	c.BaseURL = server.URL
+	if _, err := ask(t, c); abi.CodeOf(err) != abi.CodeNetwork || len(at.waits) != 0 {
+		t.Errorf("%v after %v", err, at.waits)
 	}
 }
 

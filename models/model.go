@@ -34,7 +34,7 @@ func (m *model) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResp
 		return abi.ModelResponse{}, err
 	}
 	if err := m.enter(ctx); err != nil {
-		return abi.ModelResponse{}, m.interrupted(ctx, err)
+		return abi.ModelResponse{}, m.interrupted(ctx, "", err)
 	}
 	defer m.leave()
 

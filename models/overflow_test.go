@@ -25,6 +25,8 @@ var overflows = []struct {
 		models.Exceeded{Tokens: 8238, Limit: 8191}, "github.com/fierceX/Document_QA/issues/3"},
 	{"OpenAI", `openai.BadRequestError: Error code: 400 Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 428548 tokens.`,
 		models.Exceeded{Tokens: 428548, Limit: 272000}, "a server log in a public repository"},
+	{"OpenAI, re-encoded by .NET", `{"message":"This model\u0027s maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens."}`,
+		models.Exceeded{Tokens: 204308, Limit: 128000}, "what System.Text.Json makes of github.com/webtimemachine/wtm2/issues/579"},
 	{"OpenAI Responses", `{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model. Please adjust your input and try again.","param":"input"}}`,
 		models.Exceeded{}, "github.com/anomalyco/opencode/issues/6071"},
 	{"OpenAI, one content", `{"error":{"message":"Invalid 'input[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 62114761 instead.","type":"invalid_request_error","param":"input[0].content","code":"string_above_max_length"}}`,

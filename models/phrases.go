@@ -16,7 +16,7 @@ type phrase struct {
 // stand before those that would find the same text without.
 var phrases = []phrase{
 	// vLLM, where the input fits and the answer does not
-	tokens("is too large: <answer>. this model.{0,2}s maximum context length is <limit> tokens and your request has <tokens> input tokens"),
+	tokens("is too large: <answer>. this model.{0,6}s maximum context length is <limit> tokens and your request has <tokens> input tokens"),
 	tokens("you passed <tokens> input tokens and requested <answer> output tokens.{0,40}context length is only <limit>"),
 	// vLLM: what is left for the answer, where that is less than nothing
 	tokens("max_tokens must be at least 1, got -"),
@@ -30,7 +30,7 @@ var phrases = []phrase{
 	tokens(`prompt is too long(?:: <tokens> tokens (?:>|\\u003e) <limit> maximum)?`),
 	tokens("input length and `max_tokens` exceed context limit(?:: <tokens> [+] <answer> (?:>|\\\\u003e) <limit>)?"),
 	// OpenAI's Responses, Anthropic
-	tokens("exceeds (?:the |this )?(?:model(?:.{0,2}s)? )?context window"),
+	tokens("exceeds (?:the |this )?(?:model(?:.{0,6}s)? )?context window"),
 	// Gemini
 	tokens(`input token count (?:\(<tokens>\) )?exceeds the maximum number of tokens allowed(?: \(?<limit>)?`),
 	// xAI
@@ -38,7 +38,7 @@ var phrases = []phrase{
 	// Mistral
 	tokens("<tokens> tokens.{0,20}too large for model with <limit> maximum context length"),
 	// SGLang, Together
-	tokens(`input \(<tokens> tokens\) is longer than the model.{0,2}s context length \(<limit>`),
+	tokens(`input \(<tokens> tokens\) is longer than the model.{0,6}s context length \(<limit>`),
 	tokens(`input length \(<tokens> tokens\) exceeds the maximum allowed length \(<limit>`),
 	// Text Generation Inference
 	tokens("`inputs` tokens [+] `max_new_tokens` must be (?:<|\\\\u003c)= <limit>(?:. given: <tokens> `inputs` tokens and <answer>)?"),

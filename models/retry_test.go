@@ -144,8 +144,21 @@ func TestCallerLeavesWhileWaiting(t *testing.T) {
 		return ctx.Err()
 	}
 	_, err := newModel(t, c).Complete(ctx, abi.ModelRequest{Prompt: "x"})
-	if abi.CodeOf(err) != abi.CodeCanceled {
+	if abi.CodeOf(err) != abi.CodeCanceled || !strings.Contains(err.Error(), "before that status 503") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A hang after a refusal does not hide the refusal.
+func TestTimeoutAfterARefusal(t *testing.T) {
+	for _, w := range wires {
+		c := config(modeltest.New(t, modeltest.Answer{Status: 503, Error: "warming up"}, modeltest.Answer{Hang: true}), w)
+		c.Timeout = 50 * time.Millisecond
+		c.Now = func() time.Time { return time.Now().Add(-time.Hour) } // as if there were time to wait
+		_, err := ask(t, c)
+		if abi.CodeOf(err) != abi.CodeDeadline || !strings.Contains(err.Error(), "before that status 503: warming up") {
+			t.Errorf("%s: %v", w, err)
+		}
 	}
 }
 

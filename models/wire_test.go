@@ -255,3 +255,5 @@ func TestImpossibleRequests(t *testing.T) {
 		t.Errorf("%d requests were sent", n)
 	}
 }
+
+func request(prompt string) abi.ModelRequest { return abi.ModelRequest{Prompt: prompt} }
