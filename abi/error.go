@@ -77,6 +77,16 @@ const (
 	// CodeQuarantined: the plugin failed too often in a row, and is not called
 	// for a while.
 	CodeQuarantined Code = "quarantined"
+	// CodeContextLength: a model's provider says that the request does not fit.
+	CodeContextLength Code = "context_length"
+	// CodeRateLimited: a model's provider wants fewer requests, or tokens, in
+	// that time.
+	CodeRateLimited Code = "rate_limited"
+	// CodeOverloaded: a model's provider is down or has too much to do.
+	CodeOverloaded Code = "overloaded"
+	// CodeUnauthorized: a model's provider does not take the key, or not for
+	// that model.
+	CodeUnauthorized Code = "unauthorized"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )
