@@ -49,7 +49,11 @@ func Cap(v *View, gone []string, limits Limits, count abi.Counter) []abi.Edit {
 }
 
 func capResult(m *abi.Message, tokens int, limits Limits, count abi.Counter) (s shortened, ok bool) {
-	limit, over := limits.over(tokens, Bytes(m))
+	bytes := 0
+	if limits.Bytes > 0 {
+		bytes = Bytes(m)
+	}
+	limit, over := limits.over(tokens, bytes)
 	if !over {
 		return s, false
 	}

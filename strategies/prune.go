@@ -145,9 +145,6 @@ func (p *pruning) canPay(msgs []abi.Message, tokens []int) bool {
 // withNotice is a result that went. The notice with a reference stands where it
 // saves something, else the plain one.
 func withNotice(m *abi.Message, tokens int, call *abi.ToolCall, reference bool, count abi.Counter) (shortened, bool) {
-	if !m.Content.IsParts() && isNotice(m.Text()) {
-		return shortened{}, false
-	}
 	if reference {
 		if s, ok := replace(m, tokens, ReferenceNotice(tokens, call), count); ok {
 			return s, true
