@@ -123,16 +123,6 @@ func (a *arguments) kept() (n int) {
 	return n
 }
 
-// long reports whether there is a text to replace.
-func (a *arguments) long() bool {
-	for _, s := range a.segments {
-		if s.long {
-			return true
-		}
-	}
-	return false
-}
-
 // write puts the arguments together again, each long text as f has it.
 func (a *arguments) write(f func(text string, tokens int) string) string {
 	var b strings.Builder

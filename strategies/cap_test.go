@@ -129,6 +129,8 @@ func TestComplaint6Media(t *testing.T) {
 		{"MCP", "image", `{"type":"image","mimeType":"image/webp","data":"` + data + `"}`, "[image image/webp, 1.2 MB]"},
 		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf","data":"` + data + `"}}`, "[document application/pdf a.pdf, 1.2 MB]"},
 		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`, "[audio, 1.2 MB]"},
+		{"a small one inside a list", "image", `{"type":"image","sources":[{"mime_type":"image/gif","data":"` + data[:8000] + `"}]}`, "[image image/gif, 6 KB]"},
+		{"one that is there in name", "image", `{"type":"image","source":{"url":"data:image/gif;base64,R0lGODlh"}}`, "[image image/gif, 6 bytes]"},
 		{"a part of no known type", "blob", `{"type":"blob","bytes":"` + data + `"}`, "[data, 1.2 MB]"},
 	} {
 		msgs := results("bash:5", "bash:5")
@@ -141,7 +143,7 @@ func TestComplaint6Media(t *testing.T) {
 		if edits := strategies.Cap(v, nil, strategies.Limits{Tokens: 100_000, Bytes: 10_000_000}, counter); len(edits) > 0 {
 			t.Errorf("%s: within the limits, and edited", tc.why)
 		}
-		edits := strategies.Cap(v, nil, strategies.Limits{Bytes: 1_000_000}, counter)
+		edits := strategies.Cap(v, nil, strategies.Limits{Bytes: min(1_000_000, strategies.Bytes(&msgs[4])-1)}, counter)
 		want := "a screenshot\n" + tc.want + "\nas asked"
 		if len(edits) != 1 || edits[0].Text != want {
 			t.Errorf("%s: %+.200v, want %q", tc.why, edits, want)

@@ -47,9 +47,9 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 	blank := *m
 	blank.Content = abi.Text("")
 	frame := count.Message(&blank)
-	text, n := m.Text(), tokens-frame
+	text, n := plain(m.Content), tokens-frame
 	if m.Content.IsParts() {
-		text = abi.Defuse(plain(m.Content))
+		text = abi.Defuse(text)
 		n = count.Text(text)
 	}
 	if n > limit-frame {
