@@ -121,17 +121,17 @@ func TestComplaint6Media(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := strings.Repeat("iVBORw0K", 200_000)
+	data := strings.Repeat("iVBORw0K", 20_000)
 	for _, tc := range []struct{ why, typ, raw, want string }{
-		{"Anthropic", "image", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}`, "[image image/png, 1.2 MB]"},
-		{"OpenAI", "image_url", `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`, "[image image/png, 1.2 MB]"},
-		{"OpenAI Responses", "input_image", `{"type":"input_image","image_url":"data:image/jpeg;base64,` + data + `"}`, "[image image/jpeg, 1.2 MB]"},
-		{"MCP", "image", `{"type":"image","mimeType":"image/webp","data":"` + data + `"}`, "[image image/webp, 1.2 MB]"},
-		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf","data":"` + data + `"}}`, "[document application/pdf a.pdf, 1.2 MB]"},
-		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`, "[audio, 1.2 MB]"},
+		{"Anthropic", "image", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}`, "[image image/png, 120 KB]"},
+		{"OpenAI", "image_url", `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`, "[image image/png, 120 KB]"},
+		{"OpenAI Responses", "input_image", `{"type":"input_image","image_url":"data:image/jpeg;base64,` + data + `"}`, "[image image/jpeg, 120 KB]"},
+		{"MCP", "image", `{"type":"image","mimeType":"image/webp","data":"` + data + `"}`, "[image image/webp, 120 KB]"},
+		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf","data":"` + data + `"}}`, "[document application/pdf a.pdf, 120 KB]"},
+		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`, "[audio, 120 KB]"},
 		{"a small one inside a list", "image", `{"type":"image","sources":[{"mime_type":"image/gif","data":"` + data[:8000] + `"}]}`, "[image image/gif, 6 KB]"},
 		{"one that is there in name", "image", `{"type":"image","source":{"url":"data:image/gif;base64,R0lGODlh"}}`, "[image image/gif, 6 bytes]"},
-		{"a part of no known type", "blob", `{"type":"blob","bytes":"` + data + `"}`, "[data, 1.2 MB]"},
+		{"a part of no known type", "blob", `{"type":"blob","bytes":"` + data + `"}`, "[data, 120 KB]"},
 	} {
 		msgs := results("bash:5", "bash:5")
 		msgs[4].Content = abi.Parts(abi.TextPart("a screenshot"), abi.RawPart(tc.typ, json.RawMessage(tc.raw)), abi.TextPart("as asked"))
@@ -143,7 +143,7 @@ func TestComplaint6Media(t *testing.T) {
 		if edits := strategies.Cap(v, nil, strategies.Limits{Tokens: 100_000, Bytes: 10_000_000}, counter); len(edits) > 0 {
 			t.Errorf("%s: within the limits, and edited", tc.why)
 		}
-		edits := strategies.Cap(v, nil, strategies.Limits{Bytes: min(1_000_000, strategies.Bytes(&msgs[4])-1)}, counter)
+		edits := strategies.Cap(v, nil, strategies.Limits{Bytes: min(100_000, strategies.Bytes(&msgs[4])-1)}, counter)
 		want := "a screenshot\n" + tc.want + "\nas asked"
 		if len(edits) != 1 || edits[0].Text != want {
 			t.Errorf("%s: %+.200v, want %q", tc.why, edits, want)
