@@ -34,7 +34,8 @@ type Config struct {
 	// outline given here is written into the request where Prompt lacks it.
 	Outline outline.Outline
 	// WindowMessages is the least number of messages summarized at once, as
-	// far as there are so many. More are where the target needs it. Default 20.
+	// far as there are so many; one less where the last of them begins a turn.
+	// More are where the target needs it. Default 20.
 	WindowMessages int
 	// PreserveRecent messages stay as they are: messages of the kinds
 	// display_only, bookmark and metadata do not count. Default 10.

@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -26,7 +27,7 @@ type part struct {
 	usage    abi.ModelUsage
 	answered string // the name of the model
 	attempts []Attempt
-	overflow int // the size of a request that was too long
+	tooLong  int // tokens of a transcript that was too long
 }
 
 // parts are the history and, of a split turn, its first part.
@@ -89,7 +90,7 @@ func (p *part) read(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list := chunks(p.entries, p.chunks, room)
+	list := chunks(p.entries, max(p.chunks, (p.size()+room-1)/room), room)
 	if p.asked = len(list); p.asked > maxRequests {
 		return "", &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall,
 			Message: fmt.Sprintf("%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests),
@@ -128,13 +129,11 @@ func (p *part) fit() (room int, err error) {
 	q := &p.question
 	q.todo, q.focus = clip(q.todo, p.input/8, p.count), clip(q.focus, p.input/8, p.count)
 	q.previous = clip(q.previous, p.previousRoom(), p.count)
-	size := 0
 	for i := range p.entries {
 		p.entries[i].tokens = p.count(p.entries[i].text)
-		size += p.entries[i].tokens + between
 	}
 	room = p.room(*q)
-	if p.chunks == 1 && size <= room {
+	if p.chunks == 1 && p.size() <= min(room, p.bound()) {
 		return room, nil
 	}
 	// There will be several requests, and from the second on a summary.
@@ -147,6 +146,7 @@ func (p *part) fit() (room int, err error) {
 	if room < minRoom {
 		return room, p.noRoom(room)
 	}
+	room = max(minRoom, min(room, p.bound()))
 	for i := range p.entries {
 		if e := &p.entries[i]; e.tokens > room-between {
 			e.text = clip(e.text, room-between, p.count)
@@ -154,6 +154,25 @@ func (p *part) fit() (room int, err error) {
 		}
 	}
 	return room, nil
+}
+
+// size is the transcript's, in tokens.
+func (p *part) size() int {
+	n := 0
+	for _, e := range p.entries {
+		n += e.tokens + between
+	}
+	return n
+}
+
+// bound is the most of a transcript to send at once after one was too long:
+// half of that one, where shorter tool results do not make much of a
+// difference.
+func (p *part) bound() int {
+	if p.overflow == 0 || p.size()/p.chunks <= p.overflow*9/10 {
+		return math.MaxInt
+	}
+	return p.overflow / 2
 }
 
 // room is what a question leaves for the transcript, with something to spare:
@@ -198,7 +217,7 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	}
 	e := failure(ctx, err)
 	if worthAnother(e) && e.Code != abi.CodeBadSummary {
-		p.overflow = size
+		p.tooLong = p.count(q.conversation)
 	}
 	return "", e
 }

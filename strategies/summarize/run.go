@@ -76,12 +76,13 @@ var errNoRoom = errors.New("no room for a transcript")
 
 // session is one Run.
 type session struct {
-	model   Model
-	prep    *Preparation
-	cfg     Config
-	count   func(string) int
-	input   int    // the bound of a request, smaller after one was refused
-	refused string // why the last answer was
+	model    Model
+	prep     *Preparation
+	cfg      Config
+	count    func(string) int
+	input    int    // the bound of a request
+	overflow int    // tokens of the shortest transcript that was too long all the same
+	refused  string // why the last answer was
 }
 
 // try makes the summary once, with so many characters of each tool result.
@@ -92,8 +93,8 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	for _, p := range parts {
 		r.add(p)
 		texts = append(texts, p.text)
-		if p.overflow > 0 {
-			s.input = min(s.input, p.overflow/2)
+		if n := p.tooLong; n > 0 && (s.overflow == 0 || n < s.overflow) {
+			s.overflow = n
 		}
 	}
 	if err != nil {
