@@ -129,7 +129,7 @@ func (s *session) readAll(ctx context.Context, parts []*part) error {
 			cancel(p.err)
 		}
 	}
-	if s.cfg.Serial {
+	if s.cfg.Serial || len(parts) == 1 {
 		for _, p := range parts {
 			if read(p); p.err != nil {
 				return p.err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -34,36 +35,19 @@ func TestK4Summarize(t *testing.T) {
 	}
 }
 
-// bothOrEnd answers once two calls are in flight, or ctx ends.
-func bothOrEnd(arrived chan struct{}) func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
-	both := make(chan struct{})
-	go func() {
-		<-arrived
-		<-arrived
-		close(both)
-	}()
-	return func(ctx context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
-		arrived <- struct{}{}
-		select {
-		case <-both:
-			return answer(r, "x"), nil
-		case <-ctx.Done():
-			return abi.ModelResponse{}, ctx.Err()
-		}
-	}
-}
-
 // TestT5SplitTurn: the history and the turn's first part are summarized side
 // by side, and joined.
 func TestT5SplitTurn(t *testing.T) {
 	cfg := summarize.Config{PreserveRecent: 3}
 	p := mustPrepare(t, turns(3, 6), 100, cfg)
-	f := &fake{reply: bothOrEnd(make(chan struct{}))}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	r, err := summarize.Run(ctx, f, p, cfg, counter.Text)
-	if err != nil {
-		t.Fatalf("the two calls were not in flight at once: %v", err)
+	var r summarize.Result
+	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+		time.Sleep(time.Minute) // the other comes in meanwhile
+		return answer(r, "x"), nil
+	}}
+	synctest.Test(t, func(t *testing.T) { r = mustRun(t, f, p, cfg) })
+	if len(f.requests) != 2 || f.atOnce != 2 {
+		t.Fatalf("%d requests, %d at once", len(f.requests), f.atOnce)
 	}
 	history, turn, ok := strings.Cut(r.Summary, "\n\n---\n\n**Turn Context (split turn):**\n\n")
 	if !ok || !r.SplitTurn || len(outline.Handoff.Missing(history)) > 0 || !strings.Contains(turn, "## Done So Far\nx") {
@@ -92,14 +76,17 @@ func TestT5SplitTurn(t *testing.T) {
 // TestT5Serial: where one request at a time is allowed there is never another.
 func TestT5Serial(t *testing.T) {
 	cfg := summarize.Config{PreserveRecent: 3, Serial: true}
-	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
-		time.Sleep(5 * time.Millisecond) // long enough for another to come in
-		return answer(r, "x"), nil
-	}}
-	r := mustRun(t, f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
-	if len(f.requests) != 2 || f.atOnce != 1 || !r.SplitTurn {
-		t.Errorf("%d requests, %d at once", len(f.requests), f.atOnce)
-	}
+	p := mustPrepare(t, turns(3, 6), 100, cfg)
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			time.Sleep(time.Minute) // another would come in meanwhile
+			return answer(r, "x"), nil
+		}}
+		r := mustRun(t, f, p, cfg)
+		if len(f.requests) != 2 || f.atOnce != 1 || !r.SplitTurn {
+			t.Errorf("%d requests, %d at once", len(f.requests), f.atOnce)
+		}
+	})
 }
 
 // TestT5FatalEndsBoth: where one of the two cannot be had, nobody waits for
@@ -292,20 +279,23 @@ func TestA10SaysWhy(t *testing.T) {
 // TestComplaint17Ends: a call that hangs ends with its context, whichever way
 // that ends, and at once where it has ended before.
 func TestComplaint17Ends(t *testing.T) {
-	hang := &fake{reply: func(ctx context.Context, _ int, _ abi.ModelRequest) (abi.ModelResponse, error) {
-		<-ctx.Done()
-		return abi.ModelResponse{InputTokens: 9}, ctx.Err()
-	}}
-	timeout, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	r, err := summarize.Run(timeout, hang, prepared(t, summarize.Config{}), summarize.Config{}, counter.Text)
-	if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) || r.Usage.InputTokens != 9 {
-		t.Errorf("out of time: %v, %+v", err, r.Usage)
-	}
-	canceled, cancel := context.WithCancel(t.Context())
+	p := prepared(t, summarize.Config{})
+	synctest.Test(t, func(t *testing.T) {
+		hang := &fake{reply: func(ctx context.Context, _ int, _ abi.ModelRequest) (abi.ModelResponse, error) {
+			<-ctx.Done()
+			return abi.ModelResponse{InputTokens: 9}, ctx.Err()
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r, err := summarize.Run(ctx, hang, p, summarize.Config{}, counter.Text)
+		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) || r.Usage.InputTokens != 9 || len(hang.requests) != 1 {
+			t.Errorf("out of time: %v, %+v", err, r.Usage)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	f := &fake{}
-	r, err = summarize.Run(canceled, f, prepared(t, summarize.Config{}), summarize.Config{}, counter.Text)
+	r, err := summarize.Run(ctx, f, p, summarize.Config{}, counter.Text)
 	if abi.CodeOf(err) != abi.CodeCanceled || len(f.requests) != 0 || r.Usage.Calls != 0 {
 		t.Errorf("canceled: %v, %d calls", err, len(f.requests))
 	}
