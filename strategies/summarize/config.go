@@ -14,8 +14,8 @@ const Name = "summarize"
 
 // Model answers prompts. Implementations are safe for concurrent use unless
 // [Config.Serial] is set, and end soon after ctx does. A request that was too
-// long fails with [abi.CodeExceedsWindow] or [abi.CodeInputLimit]. What a failed
-// call took may be said in the response beside the error.
+// long fails with [abi.CodeContextLength]. What a failed call took may be said
+// in the response beside the error.
 type Model interface {
 	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
 }

@@ -21,13 +21,13 @@ type part struct {
 	lead     []string // messages that stay, shown with the first entry
 	what     string   // how the tool results are shown
 
-	text     string
-	err      error
-	asked    int // requests of the sequence
-	usage    abi.ModelUsage
-	answered string // the name of the model
-	attempts []Attempt
-	tooLong  int // tokens of a transcript that was too long
+	text      string
+	err       error
+	asked     int // requests of the sequence
+	usage     abi.ModelUsage
+	answered  string // the name of the model
+	attempts  []Attempt
+	refusedAt int // tokens of a transcript that was too long
 }
 
 // parts are the history and, of a split turn, its first part.
@@ -92,9 +92,7 @@ func (p *part) read(ctx context.Context) (string, error) {
 	}
 	list := chunks(p.entries, max(p.chunks, (p.size()+room-1)/room), room)
 	if p.asked = len(list); p.asked > maxRequests {
-		return "", &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall,
-			Message: fmt.Sprintf("%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests),
-			Hint:    "use a model with a larger window"}
+		return "", tooLong(nil, "%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests)
 	}
 	q := p.question
 	q.todo = ""
@@ -144,7 +142,7 @@ func (p *part) fit() (room int, err error) {
 	}
 	room = p.room(next) - max(0, min(p.judge.cap, p.previousRoom())-p.count(next.previous))
 	if room < minRoom {
-		return room, p.noRoom(room)
+		return room, tooLong(errNoRoom, "a request of %d tokens leaves %d for the transcript", p.input, max(0, room))
 	}
 	room = max(minRoom, min(room, p.bound()))
 	for i := range p.entries {
@@ -199,10 +197,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	if ctx.Err() != nil {
 		return "", failure(ctx, ctx.Err())
 	}
-	size := q.tokens(p.count)
-	if size > p.input {
-		return "", &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall,
-			Message: fmt.Sprintf("a request of %d tokens, %d allowed", size, p.input)}
+	if size := q.tokens(p.count); size > p.input {
+		return "", tooLong(nil, "a request of %d tokens, %d allowed", size, p.input)
 	}
 	p.usage.Calls++
 	resp, err := p.model.Complete(ctx, abi.ModelRequest{
@@ -216,8 +212,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		return p.judge.accept(resp, q.conversation)
 	}
 	e := failure(ctx, err)
-	if worthAnother(e) && e.Code != abi.CodeBadSummary {
-		p.tooLong = p.count(q.conversation)
+	if isTooLong(e) {
+		p.refusedAt = p.count(q.conversation)
 	}
 	return "", e
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -44,7 +43,7 @@ type Attempt struct {
 // A request that was too long and an answer that is no good are tried again
 // with less of the tool results, the whole sequence each time (FEATURES A10);
 // any other failure ends it. The error is an *abi.Error: bad_summary,
-// exceeds_window, canceled, deadline, or what the model said.
+// context_length, canceled, deadline, or what the model said.
 func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
 	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input()}
 	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
@@ -61,18 +60,6 @@ func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(st
 	}
 	return r, err
 }
-
-// worthAnother reports whether a shorter request may do better.
-func worthAnother(err error) bool {
-	switch abi.CodeOf(err) {
-	case abi.CodeBadSummary, abi.CodeExceedsWindow, abi.CodeInputLimit:
-		return !errors.Is(err, errNoRoom)
-	}
-	return false
-}
-
-// errNoRoom marks what shorter tool results cannot help.
-var errNoRoom = errors.New("no room for a transcript")
 
 // session is one Run.
 type session struct {
@@ -93,7 +80,7 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	for _, p := range parts {
 		r.add(p)
 		texts = append(texts, p.text)
-		if n := p.tooLong; n > 0 && (s.overflow == 0 || n < s.overflow) {
+		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
 			s.overflow = n
 		}
 	}
@@ -161,35 +148,4 @@ func (r *Result) add(p *part) {
 	r.Usage.Cost += p.usage.Cost
 	r.Attempts = append(r.Attempts, p.attempts...)
 	r.Model = cmp.Or(p.answered, r.Model)
-}
-
-// failure is an *abi.Error for what a model call failed with.
-func failure(ctx context.Context, err error) *abi.Error {
-	out := &abi.Error{Code: abi.CodeOf(err), Op: Name, Phase: abi.PhaseCall, Message: err.Error(), Err: err,
-		Hint: "nothing was changed; the next strategy takes over"}
-	var e *abi.Error
-	switch {
-	case errors.As(err, &e):
-		out.Message, out.Hint = e.Message, e.Hint
-	case errors.Is(err, context.DeadlineExceeded):
-		out.Code = abi.CodeDeadline
-	case errors.Is(err, context.Canceled):
-		out.Code = abi.CodeCanceled
-	default:
-		out.Code = abi.CodeModel
-	}
-	switch ctx.Err() {
-	case context.DeadlineExceeded:
-		out.Code = abi.CodeDeadline
-	case context.Canceled:
-		out.Code = abi.CodeCanceled
-	}
-	return out
-}
-
-// noRoom is the error of a request that has no place for a transcript.
-func (s *session) noRoom(room int) error {
-	return &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall, Err: errNoRoom,
-		Message: fmt.Sprintf("%d tokens in a request of %d are left for the transcript", max(0, room), s.input),
-		Hint:    "use a model with a larger window, or a shorter prompt"}
 }

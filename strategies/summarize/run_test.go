@@ -95,14 +95,14 @@ func TestT5FatalEndsBoth(t *testing.T) {
 	for _, failing := range []string{"## Goal", "## Done So Far"} {
 		f := &fake{reply: func(ctx context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
 			if strings.Contains(r.System, failing) {
-				return abi.ModelResponse{InputTokens: 3}, &abi.Error{Code: abi.CodeDenied, Message: "no such key"}
+				return abi.ModelResponse{InputTokens: 3}, &abi.Error{Code: abi.CodeUnauthorized, Message: "no such key"}
 			}
 			<-ctx.Done()
 			return abi.ModelResponse{}, ctx.Err()
 		}}
 		cfg := summarize.Config{PreserveRecent: 3}
 		r, err := summarize.Run(t.Context(), f, mustPrepare(t, turns(3, 6), 100, cfg), cfg, counter.Text)
-		if abi.CodeOf(err) != abi.CodeDenied || r.Usage.InputTokens != 3 || len(f.requests) > 2 {
+		if abi.CodeOf(err) != abi.CodeUnauthorized || r.Usage.InputTokens != 3 || len(f.requests) > 2 {
 			t.Errorf("%s fails: %v, %+v", failing, err, r)
 		}
 	}
@@ -190,7 +190,7 @@ func TestA9Chunks(t *testing.T) {
 // TestA10Retry: shorter and shorter tool results, the whole sequence each
 // time, and what every try cost is counted (K14).
 func TestA10Retry(t *testing.T) {
-	tooLong := &abi.Error{Code: abi.CodeExceedsWindow, Message: "context_length_exceeded"}
+	tooLong := &abi.Error{Code: abi.CodeContextLength, Message: "context_length_exceeded"}
 	for _, tc := range []struct {
 		why   string
 		cfg   summarize.Config
@@ -206,16 +206,16 @@ func TestA10Retry(t *testing.T) {
 			}
 			return nil
 		}, "200 150 100", 3, ""},
-		{"all were too long", summarize.Config{}, func(int) error { return tooLong }, "200 150 100 50 0", 5, abi.CodeExceedsWindow},
-		{"in steps of what is configured", summarize.Config{ToolResultChars: 1000}, func(int) error { return tooLong }, "1000 750 500 250 0", 5, abi.CodeExceedsWindow},
-		{"as often as is configured", summarize.Config{Tries: 2}, func(int) error { return tooLong }, "200 150", 2, abi.CodeExceedsWindow},
+		{"all were too long", summarize.Config{}, func(int) error { return tooLong }, "200 150 100 50 0", 5, abi.CodeContextLength},
+		{"in steps of what is configured", summarize.Config{ToolResultChars: 1000}, func(int) error { return tooLong }, "1000 750 500 250 0", 5, abi.CodeContextLength},
+		{"as often as is configured", summarize.Config{Tries: 2}, func(int) error { return tooLong }, "200 150", 2, abi.CodeContextLength},
 		{"of three parts the second fails: all are read again", summarize.Config{Chunks: 3}, func(n int) error {
 			if n == 1 {
 				return tooLong
 			}
 			return nil
 		}, "200 200 150 150 150", 5, ""},
-		{"not when access is denied", summarize.Config{}, func(int) error { return &abi.Error{Code: abi.CodeDenied, Message: "no"} }, "200", 1, abi.CodeDenied},
+		{"not when access is denied", summarize.Config{}, func(int) error { return &abi.Error{Code: abi.CodeUnauthorized, Message: "no"} }, "200", 1, abi.CodeUnauthorized},
 		{"not when the provider fails", summarize.Config{}, func(int) error { return &abi.Error{Code: abi.CodeModel, Message: "busy"} }, "200", 1, abi.CodeModel},
 		{"not on an error of no code", summarize.Config{}, func(int) error { return errors.New("boom") }, "200", 1, abi.CodeModel},
 	} {

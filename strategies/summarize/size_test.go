@@ -53,7 +53,7 @@ func TestComplaint4Bounded(t *testing.T) {
 			if r.Chunks > 1 {
 				several++
 			}
-		case code == abi.CodeExceedsWindow:
+		case code == abi.CodeContextLength:
 			noRoom++
 		case code != abi.CodeBadSummary: // longer than what it replaces
 			t.Fatal(err)
@@ -97,14 +97,14 @@ func TestComplaint4Provider(t *testing.T) {
 		f := &fake{}
 		f.reply = func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
 			if requestTokens(r) > tc.window {
-				return abi.ModelResponse{}, &abi.Error{Code: abi.CodeExceedsWindow, Message: "prompt is too long"}
+				return abi.ModelResponse{}, &abi.Error{Code: abi.CodeContextLength, Message: "prompt is too long"}
 			}
 			return answer(r, "fine"), nil
 		}
 		cfg := summarize.Config{MaxSummaryTokens: 300, PreserveRecent: 2}
 		p := mustPrepare(t, tc.msgs, 100, cfg)
 		r, err := summarize.Run(t.Context(), f, p, cfg, counter.Text)
-		if err != nil || r.Attempts[0].Code != abi.CodeExceedsWindow {
+		if err != nil || r.Attempts[0].Code != abi.CodeContextLength {
 			t.Errorf("%s: %v, attempts %+v", tc.why, err, r.Attempts)
 		}
 	}
