@@ -68,8 +68,6 @@ const (
 	CodeExceedsWindow Code = "exceeds_window"
 	// CodeModel: a model call failed.
 	CodeModel Code = "model"
-	// CodeBadSummary: a model answered with what cannot stand for messages.
-	CodeBadSummary Code = "bad_summary"
 	// CodeNetwork: a host could not be reached, or broke off.
 	CodeNetwork Code = "network"
 	// CodeCommit: the result could not be stored.
@@ -87,6 +85,8 @@ const (
 	// CodeUnauthorized: a model's provider does not take the key, or not for
 	// that model.
 	CodeUnauthorized Code = "unauthorized"
+	// CodeBadSummary: a model answered with what cannot stand for messages.
+	CodeBadSummary Code = "bad_summary"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )
