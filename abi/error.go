@@ -70,6 +70,13 @@ const (
 	CodeModel Code = "model"
 	// CodeNetwork: a host could not be reached, or broke off.
 	CodeNetwork Code = "network"
+	// CodeNoCompactor: a compaction is needed, and nobody is there to make it.
+	CodeNoCompactor Code = "no_compactor"
+	// CodeConflict: the session changed meanwhile in what the compaction is
+	// about.
+	CodeConflict Code = "conflict"
+	// CodeBusy: a turn is running, or a decision of the operator is awaited.
+	CodeBusy Code = "busy"
 	// CodeCommit: the result could not be stored.
 	CodeCommit Code = "commit"
 	// CodeQuarantined: the plugin failed too often in a row, and is not called
