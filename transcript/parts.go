@@ -13,6 +13,18 @@ import (
 // images are translated, thinking is left out where it has no place, and any
 // other part becomes a line of text that says what stood there.
 
+// plain is the content that some parts make: a text alone is a string. It
+// serves formats that always write lists.
+func plain(parts []abi.Part) abi.Content {
+	switch {
+	case len(parts) == 0:
+		return abi.Content{}
+	case len(parts) == 1 && parts[0].Type == "text":
+		return abi.Text(parts[0].Text)
+	}
+	return abi.Parts(parts...)
+}
+
 // openAIContent is a content for chat completions. The tool role takes text
 // alone.
 func openAIContent(c abi.Content, role abi.Role) []byte {
@@ -84,6 +96,26 @@ func partJSON(p abi.Part) []byte {
 
 func textPart(text string) []byte {
 	return new(builder).str("type", "text").str("text", text).bytes()
+}
+
+// imageURL is the address or the data: URL of an image in either form, empty
+// for other parts.
+func imageURL(p abi.Part) string {
+	var part struct {
+		ImageURL struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	raw := partJSON(p)
+	if p.Type == "image" {
+		raw = openAIImage(raw)
+	} else if p.Type != "image_url" {
+		return ""
+	}
+	if json.Unmarshal(raw, &part) != nil {
+		return ""
+	}
+	return part.ImageURL.URL
 }
 
 // openAIImage writes a block {"type":"image","source":{...}} as an image_url.

@@ -44,6 +44,11 @@ func TestAgreesWithNeutralForm(t *testing.T) {
 		"claude-code.medium.jsonl":    "entireio-cli__claude-8e-0a64736bc7-0.jsonl",
 		"claude-code.compacted.jsonl": "entireio-cli__claude-ac-3f02a3c337-2.jsonl",
 		"openai-chat.tau-bench.json":  "tau-bench__airline-gpt4o-task00-trial3.jsonl",
+		"codex-rollout.jsonl":         "entireio-skills__codex-01-da544acf74-0.jsonl",
+		"codex-rollout.large.jsonl":   "entireio-skills__codex-6c-fb81c05ca9-0.jsonl",
+		"pi-session.jsonl":            "pi-mono__before-compaction.jsonl",
+		"swe-agent.traj":              "swe-agent__replay__mm1867__function_calling__install-1-mm1867.jsonl",
+		"openhands-events.json":       "openhands__multi_swe_bench-1.jsonl",
 	} {
 		t.Run(log, func(t *testing.T) {
 			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", session)
