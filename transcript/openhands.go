@@ -1,8 +1,6 @@
 package transcript
 
-import (
-	"github.com/kagewasm/kagewasm/abi"
-)
+import "github.com/kagewasm/kagewasm/abi"
 
 // openHands is the event log of OpenHands (its first generation, to 1.0): a
 // list of actions and observations, or a document that holds it under
@@ -79,10 +77,11 @@ func (openHands) decode(src *source) (*decoded, error) {
 	if !ok {
 		return nil, src.bad(at.start, `put the events in a list, or in one under "history"`, "no list of events")
 	}
-	doc := &handsDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), arg: anyArgument, result: handsText}}
+	doc := &handsDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), result: handsText}}
+	doc.arg = doc.argument
 	doc.hold = make([]holding, len(doc.recs))
 	doc.lines = make([]handsLine, len(doc.recs))
-	r := &handsReader{doc: doc, d: &decoded{doc: doc}, calls: make(map[string]string)}
+	r := &handsReader{doc: doc, d: &decoded{doc: doc}}
 	if src.data[at.start] == '{' {
 		o := src.object(at, "the document", handsDocKeys...)
 		if r.d.session = o.scalar("instance_id"); o.err != nil {

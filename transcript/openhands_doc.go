@@ -102,6 +102,24 @@ func (d *handsDoc) forgotten(id string) bool {
 	return in
 }
 
+// argument writes arguments: as text inside an answer of the model, and else
+// in place of all that the action does, beside the words that came with it.
+func (d *handsDoc) argument(text string, was slot) []byte {
+	if was.text {
+		return quote(text)
+	}
+	written := claudeArgument(text, was)
+	o := d.src.object(was.at, "the arguments")
+	if at, ok := o.raw("thought"); ok && !hasKey(written, "thought") {
+		thought := new(builder).raw("thought", compacted(d.src.bytes(at))).bytes()
+		if len(written) == len("{}") {
+			return thought
+		}
+		return append(append(written[:len(written)-1:len(written)-1], ','), thought[1:]...)
+	}
+	return written
+}
+
 func (d *handsDoc) rewrite(changes []change) []byte {
 	w := d.begin(changes)
 	last := d.choose(w)
@@ -171,4 +189,10 @@ func (d *handsDoc) join(events [][]byte) []byte {
 		events[i] = d.style(events[i])
 	}
 	return bytes.Join(events, d.sep)
+}
+
+// hasKey reports whether an object has a key.
+func hasKey(obj []byte, key string) bool {
+	src := newSource("", obj)
+	return src.object(span{0, len(obj)}, "").has(key)
 }

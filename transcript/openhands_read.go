@@ -14,9 +14,6 @@ type handsReader struct {
 	// of its actions may follow.
 	answer string
 	latest int
-	// calls are the names of actions that are calls without metadata, by
-	// event; the empty name is a command of the person.
-	calls map[string]string
 }
 
 // add begins a message in event i.
@@ -72,7 +69,6 @@ func (r *handsReader) action(i int, o *object, action string, args *object) {
 		r.call(i, o, m, args)
 		o.adopt(m)
 	case action == "run" && !agent:
-		r.calls[r.doc.lines[i].id] = ""
 		r.add(i, o, abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: args.content("command")}, slots{})
 	case agent && (action == "finish" || action == "reject"):
 		text := args.str("final_thought")
@@ -81,12 +77,21 @@ func (r *handsReader) action(i int, o *object, action string, args *object) {
 		}
 		r.add(i, o, abi.Message{Role: abi.RoleAssistant, Content: abi.Text(text)}, slots{})
 	case agent && handsWork[action]:
-		id := r.doc.lines[i].id
-		r.calls[id] = action
-		call := abi.ToolCall{ID: handsCall(id), Name: action, Arguments: o.arguments("args")}
+		call := abi.ToolCall{ID: handsCall(r.doc.lines[i].id), Name: action, Arguments: args.handsArguments()}
 		r.add(i, o, abi.Message{Role: abi.RoleAssistant, Content: abi.Text(args.str("thought")), ToolCalls: []abi.ToolCall{call}},
 			slots{args: []slot{o.slot(i, "args")}})
 	}
+}
+
+// handsArguments are what an action does, without the words that came with it.
+func (o *object) handsArguments() string {
+	b := new(builder)
+	for _, f := range o.fields {
+		if string(f.key) != "thought" {
+			b.raw(string(f.key), compacted(o.src.bytes(f.value)))
+		}
+	}
+	return string(b.bytes())
 }
 
 // handsWork are the actions that the agent can take, and the observations
@@ -116,7 +121,7 @@ func (r *handsReader) call(i int, o, meta, args *object) {
 		if m.Text() == "" && args.is("thought", '"') {
 			m.Content = abi.Text(args.str("thought"))
 		}
-		m.ToolCalls = []abi.ToolCall{{ID: meta.str("tool_call_id"), Name: meta.str("function_name"), Arguments: o.arguments("args")}}
+		m.ToolCalls = []abi.ToolCall{{ID: meta.str("tool_call_id"), Name: meta.str("function_name"), Arguments: args.handsArguments()}}
 		s.args = []slot{o.slot(i, "args")}
 	}
 	if response != "" && response == r.answer {
@@ -146,7 +151,7 @@ func (r *handsReader) observation(i int, o *object, observation string) {
 	m := abi.Message{Role: abi.RoleTool}
 	s := slots{content: o.slot(i, "content")}
 	cause := o.scalar("cause")
-	action, known := r.calls[cause]
+	failed := observation == "error" || observation == "user_rejected"
 	meta, called := o.value("tool_call_metadata")
 	switch {
 	case called:
@@ -158,18 +163,18 @@ func (r *handsReader) observation(i int, o *object, observation string) {
 		return
 	case observation == "condense":
 		m.Role, m.Kind, s = abi.RoleUser, abi.KindSummary, slots{}
-	case known && action == "":
+	case observation == "run" && o.str("source") == "user":
 		m.Role, m.Kind, s = abi.RoleUser, abi.KindConsoleOutput, slots{}
-	case known || handsWork[observation]:
-		m.ToolCallID, m.Name = handsCall(cause), action
-	case observation == "error" || observation == "user_rejected":
+	case handsWork[observation] || failed && cause != "":
+		m.ToolCallID, m.Name = handsCall(cause), observation
+	case failed:
 		m.Role, m.Kind, s = abi.RoleUser, abi.KindSynthetic, slots{}
 	default:
 		return
 	}
 	m.Content = o.content("content")
 	_, said := o.value("success")
-	m.IsError = m.Role == abi.RoleTool && (observation == "error" || said && !o.flag("success"))
+	m.IsError = m.Role == abi.RoleTool && (failed || said && !o.flag("success"))
 	r.add(i, o, m, s)
 }
 

@@ -150,6 +150,7 @@ func piBlocks(c abi.Content) (blocks [][]byte) {
 			blocks = append(blocks, piImage(p))
 		case p.Type == "thinking":
 			blocks = append(blocks, piThinking(p))
+		case p.Type == "redacted_thinking":
 		default:
 			blocks = append(blocks, textPart("["+p.Type+"]"))
 		}

@@ -11,8 +11,9 @@ import (
 // more with the environment's answers; nothing there is read or changed.
 //
 // A tool message answers the first of its tool_call_ids. In sessions without
-// tool calls the environment answers in user messages: they have the kind
-// console_output, but for the first, which is the task. Demonstrations are
+// tool calls the environment answers in user messages of type observation:
+// they have the kind console_output, but for the first, which is the task.
+// Where that goes, the next one is written with its kind. Demonstrations are
 // meta. Other kinds stand in the key "kind", which SWE-agent passes over.
 //
 // The format has no ids, times, tool names on results, marks of failed calls
@@ -51,17 +52,20 @@ func (sweAgent) decode(src *source) (*decoded, error) {
 		o.fail(at.start, `put the messages in a list under "history"`, `no list under "history"`)
 		return nil, o.err
 	}
-	doc := &recordDoc{src: src, layout: listOf(src, list), fresh: sweMessage, arg: anyString}
+	doc := &sweDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), fresh: sweMessage, arg: anyString}}
 	d := &decoded{doc: doc}
 	o.sweConfig(d)
-	answered := false
+	task := false
 	for i, at := range doc.recs {
 		m := src.object(at, "the message", sweMessageKeys...)
-		msg, s := sweRecord(m, i, answered)
+		msg, s := sweRecord(m, i, task)
 		if m.err != nil {
 			return nil, m.err
 		}
-		answered = answered || msg.Role == abi.RoleAssistant
+		says := sweSays{observed: m.sweObservation(), kind: m.slot(i, "kind")}
+		says.implied = says.observed && msg.Kind == abi.KindConsoleOutput && !m.has("kind")
+		task = task || says.observed
+		doc.says = append(doc.says, says)
 		d.messages = append(d.messages, msg)
 		doc.add(i, s)
 	}
@@ -87,8 +91,14 @@ func (o *object) sweConfig(d *decoded) {
 	}
 }
 
-// sweRecord reads one message. answered says that the model spoke before.
-func sweRecord(o *object, rec int, answered bool) (m abi.Message, s slots) {
+// sweObservation reports whether a message is the environment's in the role of
+// the user.
+func (o *object) sweObservation() bool {
+	return o.str("role") == "user" && o.str("message_type") == "observation" && !o.flag("is_demo")
+}
+
+// sweRecord reads one message. task says that the task stood before.
+func sweRecord(o *object, rec int, task bool) (m abi.Message, s slots) {
 	m = abi.Message{Role: o.role(), Content: o.content("content"), Kind: abi.Kind(o.str("kind"))}
 	s.content = o.slot(rec, "content")
 	typ, demo := o.str("message_type"), o.flag("is_demo")
@@ -102,13 +112,40 @@ func sweRecord(o *object, rec int, answered bool) (m abi.Message, s slots) {
 		m.Kind = framed(m.Content)
 	case demo || typ == "demonstration":
 		m.Kind = abi.KindMeta
-	case typ == "observation" && answered:
+	case task && o.sweObservation():
 		m.Kind = abi.KindConsoleOutput
 	}
 	for _, at := range o.list("tool_calls") {
 		o.openAICall(at, rec, &m, &s)
 	}
 	return m, s
+}
+
+// sweDoc is a history that can be written again.
+type sweDoc struct {
+	recordDoc
+	says []sweSays // by message
+}
+
+// sweSays is whether a message is the environment's in the role of the user,
+// whether its place alone says its kind, and where the kind would go.
+type sweSays struct {
+	observed, implied bool
+	kind              slot
+}
+
+func (d *sweDoc) rewrite(changes []change) []byte {
+	w := d.begin(changes)
+	for m, says := range d.says {
+		if !w.kept[m] || !says.observed {
+			continue
+		}
+		if says.implied {
+			w.edits[m] = append(w.edits[m], says.kind.put(quote(string(abi.KindConsoleOutput))))
+		}
+		break
+	}
+	return d.file(w.items(func(in *insertion) []byte { return d.style(d.fresh(in.msg)) }))
 }
 
 // sweMessage writes one message.
