@@ -35,92 +35,96 @@ type codexDoc struct {
 // compacted entry does not say: 20,000 tokens of four bytes, newest first.
 const codexUserBytes = 80_000
 
+// codexView is what the model sees of the messages read so far.
+type codexView struct {
+	*codexDoc
+	next  int
+	seen  []int // messages, in order
+	turns []int // where in seen words of the person stand
+}
+
 // supersede returns the messages that Codex no longer shows the model. Only
 // the latest compacted entry counts: what earlier ones took away it takes too.
 func (d *codexDoc) supersede(msgs []abi.Message) (gone []int) {
-	d.last = -1
 	last := -1
 	for i := range d.lines {
 		if d.lines[i].compacted {
 			last = i
 		}
 	}
-	var seen []int // the messages that the model sees, in order
-	next := 0
-	until := func(n int) {
-		for ; next < n; next++ {
-			seen = append(seen, next)
-		}
-	}
+	d.last = -1
+	v := codexView{codexDoc: d}
 	for i := range d.lines {
-		l := &d.lines[i]
-		switch {
+		switch l := &d.lines[i]; {
 		case i == last:
-			until(l.msgs)
+			v.until(l.msgs)
 			d.last = l.msgs
-			seen = d.retain(msgs, seen, l.replaced)
+			v.compact(msgs, l.replaced)
 		case l.rollback > 0:
-			until(l.msgs)
-			seen = d.takeBack(seen, l.rollback)
+			v.until(l.msgs)
+			v.takeBack(l.rollback)
 		}
 	}
-	until(len(msgs))
-	stays := make([]bool, len(msgs))
-	for _, m := range seen {
-		stays[m] = true
-	}
+	v.until(len(msgs))
 	for m := range msgs {
-		if !stays[m] {
+		if len(v.seen) > 0 && v.seen[0] == m {
+			v.seen = v.seen[1:]
+		} else {
 			gone = append(gone, m)
 		}
 	}
 	return gone
 }
 
-// retain returns which of the messages seen so far a compacted entry keeps.
-func (d *codexDoc) retain(msgs []abi.Message, seen []int, replaced map[string]int) (kept []int) {
-	d.retained = make([]bool, d.last)
-	room := codexUserBytes
-	for k := len(seen) - 1; k >= 0; k-- {
-		m := &msgs[seen[k]]
-		switch {
-		case d.base.end > 0 && seen[k] == 0:
-			d.retained[0] = true
-		case replaced != nil:
-			key := codexKey(m.Role, m.Content)
-			d.retained[seen[k]] = len(m.ToolCalls) == 0 && m.Role != abi.RoleTool && replaced[key] > 0
-			replaced[key]--
-		case d.person[seen[k]]:
-			d.retained[seen[k]] = room > 0
-			room -= len(m.Text())
-		default:
-			d.retained[seen[k]] = m.Role == abi.RoleSystem ||
-				m.Role == abi.RoleUser && (m.Kind == abi.KindInstructions || m.Kind == abi.KindMeta)
-		}
+func (v *codexView) until(n int) {
+	for ; v.next < n; v.next++ {
+		v.see(v.next)
 	}
-	for _, m := range seen {
-		if d.retained[m] {
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }
 
-// takeBack drops the latest turns of the person.
-func (d *codexDoc) takeBack(seen []int, turns int) []int {
-	for k := len(seen) - 1; k >= 0; k-- {
-		if d.person[seen[k]] {
-			if turns--; turns == 0 {
-				return seen[:k]
-			}
+func (v *codexView) see(m int) {
+	if v.person[m] {
+		v.turns = append(v.turns, len(v.seen))
+	}
+	v.seen = append(v.seen, m)
+}
+
+// compact leaves what a compacted entry keeps.
+func (v *codexView) compact(msgs []abi.Message, replaced map[string]int) {
+	v.retained = make([]bool, v.last)
+	room := codexUserBytes
+	for k := len(v.seen) - 1; k >= 0; k-- {
+		m := v.seen[k]
+		switch {
+		case m == 0 && v.base.end > 0:
+			v.retained[m] = true
+		case replaced != nil:
+			key := codexKey(msgs[m].Role, msgs[m].Content)
+			v.retained[m] = len(msgs[m].ToolCalls) == 0 && msgs[m].Role != abi.RoleTool && replaced[key] > 0
+			replaced[key]--
+		case v.person[m]:
+			v.retained[m] = room > 0
+			room -= len(msgs[m].Text())
+		default:
+			v.retained[m] = msgs[m].Role == abi.RoleSystem || msgs[m].Role == abi.RoleUser &&
+				(msgs[m].Kind == abi.KindInstructions || msgs[m].Kind == abi.KindMeta)
 		}
 	}
-	for k, m := range seen {
-		if d.person[m] {
-			return seen[:k]
+	before := v.seen
+	v.seen, v.turns = nil, nil
+	for _, m := range before {
+		if v.retained[m] {
+			v.see(m)
 		}
 	}
-	return seen
+}
+
+// takeBack drops the latest turns of the person, or all there are.
+func (v *codexView) takeBack(turns int) {
+	if turns = min(turns, len(v.turns)); turns > 0 {
+		first := len(v.turns) - turns
+		v.seen, v.turns = v.seen[:v.turns[first]], v.turns[:first]
+	}
 }
 
 func (d *codexDoc) rewrite(changes []change) []byte {
@@ -132,10 +136,11 @@ func (d *codexDoc) rewrite(changes []change) []byte {
 		case len(d.hold[i].msgs) == 0:
 			w.keep[i] = (l.of < 0 || w.kept[l.of]) && (l.rollback == 0 || w.whole)
 		case l.compacted && w.keep[i] && !w.whole && !d.exact(w, i):
-			w.replace(i, codexItem(w.msgs[l.msgs], codexItems(w.msgs[l.msgs])[0], l.time))
+			m := w.msgs[l.msgs]
+			w.replace(i, codexItem(m, codexItems(m)[0], l.time))
 		}
 	}
-	return d.file(w.items(func(in *insertion) []byte { return d.entry(in) }))
+	return d.file(w.items(d.entry))
 }
 
 // head keeps session_meta the first entry: where the base instructions go, or

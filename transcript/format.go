@@ -60,7 +60,7 @@ type document interface {
 // codecs are all formats, in the order in which detection tries them: those
 // that are most particular come first.
 func codecs() []codec {
-	return []codec{claudeCode{}, codex{}, pi{}, sweAgent{}, openHands{}, openAI{}, neutral{}}
+	return []codec{codex{}, pi{}, claudeCode{}, sweAgent{}, openHands{}, openAI{}, neutral{}}
 }
 
 // Formats returns the formats that can be read and written.
