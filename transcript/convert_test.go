@@ -136,3 +136,52 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// What each format has no place for is what the package's documentation says.
+func TestConversionsLoseWhatIsDocumented(t *testing.T) {
+	const file = `{"tools":[{"name":"ls"}]}
+{"id":"s","role":"system","content":"be brief","timestamp":"2026-01-02T03:04:05Z"}
+{"id":"u","role":"user","content":"fix it","timestamp":"2026-01-02T03:04:06Z"}
+{"id":"b","role":"user","kind":"bash","content":"ran ls","timestamp":"2026-01-02T03:04:07Z"}
+{"id":"k","role":"user","kind":"compaction_summary","content":"so far","timestamp":"2026-01-02T03:04:08Z"}
+{"id":"a","role":"assistant","content":"","tool_calls":[{"id":"c","name":"ls","arguments":"{}"}],"timestamp":"2026-01-02T03:04:09Z"}
+{"id":"r","role":"tool","tool_call_id":"c","name":"ls","is_error":true,"content":"no","timestamp":"2026-01-02T03:04:10Z"}
+`
+	const session = "0199aaaa-0000-7000-8000-000000000009"
+	for to, kept := range map[transcript.Format]string{
+		transcript.Neutral:    "ids times bash summary failed name tools",
+		transcript.OpenAI:     "name tools model",
+		transcript.ClaudeCode: "times summary failed model session",
+		transcript.Codex:      "times bash summary model session",
+		transcript.Pi:         "times bash summary failed name model session",
+		transcript.SWEAgent:   "bash summary model session",
+		transcript.OpenHands:  "times bash summary failed name tools model",
+	} {
+		s := read(t, []byte(file), transcript.Auto)
+		s.Model, s.ID = "m", session
+		again := read(t, encode(t, s, s.Messages, to), to)
+		m := again.Messages
+		var got []string
+		for _, c := range []struct {
+			what string
+			held bool
+		}{
+			{"ids", m[0].ID == "s" && m[5].ID == "r"},
+			{"times", m[5].Timestamp == "2026-01-02T03:04:10Z"},
+			{"bash", m[2].Kind == abi.KindBash},
+			{"summary", m[3].Kind == abi.KindSummary},
+			{"failed", m[5].IsError},
+			{"name", m[5].Name == "ls"},
+			{"tools", again.Tools != nil},
+			{"model", again.Model == "m"},
+			{"session", again.ID == session},
+		} {
+			if c.held {
+				got = append(got, c.what)
+			}
+		}
+		if have := strings.Join(got, " "); have != kept {
+			t.Errorf("%s keeps %q, documented is %q", to, have, kept)
+		}
+	}
+}
