@@ -23,8 +23,7 @@ import "github.com/kagewasm/kagewasm/abi"
 // and the latest words of the person. A thread_rolled_back event supersedes
 // the turns that it takes back.
 //
-// See codexDoc for what is written back. There is no place for the mark of a
-// failed call, tool names on results and tool definitions.
+// See codexDoc for what is written back.
 type codex struct{}
 
 func (codex) format() Format { return Codex }

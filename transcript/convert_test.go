@@ -110,6 +110,23 @@ func TestPartsAreTranslated(t *testing.T) {
 	}
 }
 
+// An image that a person sent is the same image after a way through any other
+// format.
+func TestImagesSurvive(t *testing.T) {
+	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}`
+	s := read(t, []byte(log), transcript.Auto)
+	for _, to := range transcript.Formats() {
+		if to == transcript.ClaudeCode {
+			continue
+		}
+		there := read(t, encode(t, s, s.Messages, to), to)
+		again := read(t, encode(t, there, there.Messages, transcript.ClaudeCode), transcript.Auto)
+		if !again.Messages[0].Content.Equal(s.Messages[0].Content) {
+			t.Errorf("%s: %+v became %+v", to, s.Messages[0].Content, again.Messages[0].Content)
+		}
+	}
+}
+
 func TestIDs(t *testing.T) {
 	for _, c := range []struct {
 		why, data string

@@ -20,8 +20,7 @@ import "github.com/kagewasm/kagewasm/abi"
 // A condensation with a summary is a compaction_summary. The events that it
 // forgets and earlier summaries are superseded; OpenHands shows the model the
 // latest summary, at the place that the condensation names. See handsDoc for
-// what is written back. Composed anew, the session's id and the time zone of
-// nothing are lost, and tool definitions where there is no system message.
+// what is written back.
 type openHands struct{}
 
 func (openHands) format() Format { return OpenHands }

@@ -76,7 +76,7 @@ func claudeContent(c abi.Content) [][]byte {
 		case "image", "document", "thinking", "redacted_thinking", "search_result", "tool_reference":
 			blocks = append(blocks, raw)
 		case "image_url":
-			blocks = append(blocks, claudeImage(raw))
+			blocks = append(blocks, claudeImage(p))
 		default:
 			blocks = append(blocks, textPart("["+p.Type+"]"))
 		}
@@ -142,23 +142,21 @@ func openAIImage(raw []byte) []byte {
 }
 
 // claudeImage is the reverse of openAIImage.
-func claudeImage(raw []byte) []byte {
-	var part struct {
-		ImageURL struct {
-			URL string `json:"url"`
-		} `json:"image_url"`
-	}
-	if json.Unmarshal(raw, &part) != nil || part.ImageURL.URL == "" {
+func claudeImage(p abi.Part) []byte {
+	url := imageURL(p)
+	source := new(builder).str("type", "url").str("url", url)
+	if media, data, ok := dataURL(url); ok {
+		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
+	} else if url == "" || strings.HasPrefix(url, "data:") {
 		return textPart("[image]")
 	}
-	source := new(builder).str("type", "url").str("url", part.ImageURL.URL)
-	if rest, ok := strings.CutPrefix(part.ImageURL.URL, "data:"); ok {
-		head, data, _ := strings.Cut(rest, ",")
-		media, ok := strings.CutSuffix(head, ";base64")
-		if !ok {
-			return textPart("[image]")
-		}
-		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
-	}
 	return new(builder).str("type", "image").raw("source", source.bytes()).bytes()
+}
+
+// dataURL reads a data: URL in base64.
+func dataURL(url string) (media, data string, ok bool) {
+	rest, isData := strings.CutPrefix(url, "data:")
+	head, data, _ := strings.Cut(rest, ",")
+	media, base64 := strings.CutSuffix(head, ";base64")
+	return media, data, isData && base64
 }

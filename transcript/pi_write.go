@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-json"
@@ -196,10 +195,8 @@ func (pi) compose(s *Session, msgs []abi.Message) []byte {
 
 // piImage writes an image, which pi holds as data alone.
 func piImage(p abi.Part) []byte {
-	rest, ok := strings.CutPrefix(imageURL(p), "data:")
-	head, data, _ := strings.Cut(rest, ",")
-	media, base64 := strings.CutSuffix(head, ";base64")
-	if !ok || !base64 {
+	media, data, ok := dataURL(imageURL(p))
+	if !ok {
 		return textPart("[image]")
 	}
 	return new(builder).str("type", "image").str("data", data).str("mimeType", media).bytes()

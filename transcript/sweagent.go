@@ -15,9 +15,6 @@ import (
 // they have the kind console_output, but for the first, which is the task.
 // Where that goes, the next one is written with its kind. Demonstrations are
 // meta. Other kinds stand in the key "kind", which SWE-agent passes over.
-//
-// The format has no ids, times, tool names on results, marks of failed calls
-// and tool definitions.
 type sweAgent struct{}
 
 func (sweAgent) format() Format { return SWEAgent }
