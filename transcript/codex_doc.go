@@ -47,12 +47,15 @@ func (d *codexDoc) rewrite(changes []change) []byte {
 // something new stands before them, they go from it, and what stands before it
 // comes after.
 func (d *codexDoc) head(w *rewriter) {
+	if d.base.end == 0 {
+		return
+	}
 	early := 0
 	for early < len(w.insert) && w.insert[early].anchor <= d.meta {
 		w.insert[early].anchor = d.meta + 1
 		early++
 	}
-	if d.base.end == 0 || w.kept[0] && early == 0 {
+	if w.kept[0] && early == 0 {
 		return
 	}
 	w.keep[d.meta] = true
