@@ -83,4 +83,12 @@ const (
 	ReasonCancelled ReasonCode = "cancelled"
 	// ReasonCancelledByPlugin: an observer that may asked not to compact now.
 	ReasonCancelledByPlugin ReasonCode = "cancelled_by_plugin"
+	// ReasonPending: a plan is made and waits for the operator (K29).
+	ReasonPending ReasonCode = "compaction_pending"
+	// ReasonRejected: the operator did not want the plan.
+	ReasonRejected ReasonCode = "rejected"
+	// ReasonPruneOnly: nobody could compact, so only pruning was done (A8).
+	ReasonPruneOnly ReasonCode = "prune_only"
+	// ReasonNotWorthIt: it would take too long to earn back its cost (N10).
+	ReasonNotWorthIt ReasonCode = "not_worth_it"
 )

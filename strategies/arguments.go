@@ -123,16 +123,6 @@ func (a *arguments) kept() (n int) {
 	return n
 }
 
-// long reports whether there is a text to replace.
-func (a *arguments) long() bool {
-	for _, s := range a.segments {
-		if s.long {
-			return true
-		}
-	}
-	return false
-}
-
 // write puts the arguments together again, each long text as f has it.
 func (a *arguments) write(f func(text string, tokens int) string) string {
 	var b strings.Builder
@@ -176,13 +166,25 @@ func (a *arguments) clipped(tokens, limit int, count func(string) int) string {
 		}
 		share = min(share*limit/n, share*3/4)
 	}
-	if doc := a.notices(); count(doc) <= limit || a.key == "" {
+	doc := a.notices()
+	switch start := "{" + a.key + `:"`; {
+	case a.key == "" || count(doc) <= limit || isNotice(trim(doc, start, `"}`)):
 		return doc
-	}
-	if len(a.key) > shortValue {
+	case len(a.key) > shortValue:
 		return "{}"
+	default:
+		return abi.Defuse(start + PruneNotice(tokens) + `"}`)
 	}
-	return abi.Defuse("{" + a.key + ":" + quote(PruneNotice(tokens)) + "}")
+}
+
+// trim is s without what it begins and ends with, or "".
+func trim(s, start, end string) string {
+	s, begins := strings.CutPrefix(s, start)
+	s, ends := strings.CutSuffix(s, end)
+	if !begins || !ends {
+		return ""
+	}
+	return s
 }
 
 // quote writes s as JSON, for a model to read and not for a page.

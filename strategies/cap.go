@@ -24,6 +24,10 @@ func (l Limits) over(n, bytes int) (tokens int, over bool) {
 	return tokens, tokens < n
 }
 
+// attempts is how often a text is cut again because it was within its tokens and
+// not within its bytes, before the notice stands for it.
+const attempts = 4
+
 // Cap returns edits that bring each single tool result, and each single call's
 // arguments, within the limits, in the current turn too: one giant message must
 // not make every request fail. Media in a result that is over them become a
@@ -48,25 +52,44 @@ func Cap(v *View, gone []string, limits Limits, count abi.Counter) []abi.Edit {
 	return edits
 }
 
+// result is over for a message of n tokens; bytes are counted where they matter.
+func (l Limits) result(n int, m *abi.Message) (tokens int, over bool) {
+	bytes := 0
+	if l.Bytes > 0 {
+		bytes = Bytes(m)
+	}
+	return l.over(n, bytes)
+}
+
 func capResult(m *abi.Message, tokens int, limits Limits, count abi.Counter) (s shortened, ok bool) {
-	limit, over := limits.over(tokens, Bytes(m))
+	limit, over := limits.result(tokens, m)
 	if !over {
 		return s, false
 	}
+	short := *m
 	if m.Content.IsParts() { // media alone may be what is too much
-		short := *m
 		short.Content = abi.Text(abi.Defuse(plain(m.Content)))
-		if limit, over = limits.over(count.Message(&short), Bytes(&short)); !over {
-			return replace(m, tokens, short.Text(), count)
+		limit, _ = limits.result(count.Message(&short), &short)
+		limit = min(limit, tokens-1)
+	}
+	for range attempts {
+		if s, ok = shorten(m, tokens, limit, limit, count); !ok {
+			break
+		}
+		short.Content = abi.Text(s.Text)
+		if limit, over = limits.result(s.tokens, &short); !over {
+			return s, true
 		}
 	}
-	return shorten(m, tokens, limit, limit, count)
+	return replace(m, tokens, PruneNotice(tokens), count)
 }
 
+// capArguments returns arguments within the limits, and the tokens of those it
+// was given. A token is a byte at least: what is short enough is not counted.
 func capArguments(args string, limits Limits, count abi.Counter) (string, int) {
 	bytes := textBytes(args)
-	if within := limits.Tokens <= 0 || len(args) <= limits.Tokens; within && (limits.Bytes <= 0 || bytes <= limits.Bytes) {
-		return args, 0 // a token is a byte at least
+	if _, over := limits.over(bytes, bytes); !over {
+		return args, 0
 	}
 	n := count.Text(args)
 	limit, over := limits.over(n, bytes)
@@ -74,5 +97,11 @@ func capArguments(args string, limits Limits, count abi.Counter) (string, int) {
 		return args, n
 	}
 	a := takeApart(args, count.Text)
-	return a.clipped(n, limit, count.Text), n
+	for range attempts {
+		short := a.clipped(n, limit, count.Text)
+		if limit, over = limits.over(count.Text(short), textBytes(short)); !over {
+			return short, n
+		}
+	}
+	return a.clipped(n, 1, count.Text), n
 }

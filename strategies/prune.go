@@ -22,7 +22,8 @@ type PruneConfig struct {
 
 	// ShortenTokens, where set, is tier 1 of ion (I7): tool output of more
 	// tokens than that keeps EndTokens of its beginning and of its end. Ion's
-	// own is 2,000. Default off.
+	// own is 2,000. MinimumSavings holds for both tiers together; with a small
+	// window it has to be lower, too. Default off.
 	ShortenTokens int
 	// EndTokens is what is kept at each end. Default 500.
 	EndTokens int
@@ -145,9 +146,6 @@ func (p *pruning) canPay(msgs []abi.Message, tokens []int) bool {
 // withNotice is a result that went. The notice with a reference stands where it
 // saves something, else the plain one.
 func withNotice(m *abi.Message, tokens int, call *abi.ToolCall, reference bool, count abi.Counter) (shortened, bool) {
-	if !m.Content.IsParts() && isNotice(m.Text()) {
-		return shortened{}, false
-	}
 	if reference {
 		if s, ok := replace(m, tokens, ReferenceNotice(tokens, call), count); ok {
 			return s, true

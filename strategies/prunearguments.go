@@ -1,6 +1,10 @@
 package strategies
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
 
 const (
 	defaultProtectPercent = 30
@@ -54,6 +58,9 @@ func PruneArguments(v *View, window int, compaction bool, cfg PruneConfig, count
 func editCalls(edits []abi.Edit, m *abi.Message, count abi.Counter, shorter func(args string) (short string, tokens int)) []abi.Edit {
 	for k := range m.ToolCalls {
 		args := m.ToolCalls[k].Arguments
+		if isNotice(strings.Trim(args, `"`)) {
+			continue
+		}
 		if short, n := shorter(args); len(short) < len(args) && count.Text(short) < n {
 			edits = append(edits, abi.Edit{ID: m.ID, Call: k, Text: short})
 		}

@@ -35,6 +35,16 @@ func (r Recent) start(v *View) int {
 	return i
 }
 
+// Count is how many messages that is, without those that do not count.
+func (r Recent) Count(v *View) (n int) {
+	for i := r.start(v); i < len(v.Messages); i++ {
+		if !isInternal(v.Messages[i].Kind) {
+			n++
+		}
+	}
+	return n
+}
+
 // isInternal reports whether a message is the harness's own, for no model.
 func isInternal(k abi.Kind) bool {
 	return k == abi.KindDisplayOnly || k == abi.KindBookmark || k == abi.KindMetadata

@@ -47,9 +47,9 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 	blank := *m
 	blank.Content = abi.Text("")
 	frame := count.Message(&blank)
-	text, n := m.Text(), tokens-frame
+	text, n := plain(m.Content), tokens-frame
 	if m.Content.IsParts() {
-		text = abi.Defuse(plain(m.Content))
+		text = abi.Defuse(text)
 		n = count.Text(text)
 	}
 	if n > limit-frame {
@@ -59,9 +59,10 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 }
 
 // replace is the edit that puts text in the place of a tool result's content. It
-// is none where the firewall would refuse it or nothing is saved.
+// is none where the firewall would refuse it or nothing is saved, and for what is
+// a notice already.
 func replace(m *abi.Message, tokens int, text string, count abi.Counter) (shortened, bool) {
-	if strings.TrimSpace(text) == "" || len(text) >= contentBytes(m.Content) {
+	if !m.Content.IsParts() && isNotice(m.Text()) || strings.TrimSpace(text) == "" || len(text) >= contentBytes(m.Content) {
 		return shortened{}, false
 	}
 	short := *m

@@ -84,13 +84,7 @@ func (r *claudeReader) close() {
 	if !r.open {
 		return
 	}
-	m := &r.d.messages[r.latest]
-	switch {
-	case len(r.parts) == 1 && r.parts[0].Type == "text":
-		m.Content = abi.Text(r.parts[0].Text)
-	case len(r.parts) > 0:
-		m.Content = abi.Parts(r.parts...)
-	}
+	r.d.messages[r.latest].Content = plain(r.parts)
 	r.open, r.parts = false, nil
 }
 

@@ -16,10 +16,64 @@
 //   - openai: chat messages as a list, as a document or request body that
 //     holds the list under "messages" or "traj", or one a line.
 //   - claude-code: the log of Claude Code, one entry a line.
+//   - codex: the rollout of Codex CLI, one entry a line.
+//   - pi: the session of pi, one entry of a tree a line, in all its versions.
+//   - swe-agent: the .traj of SWE-agent, of which the history is read.
+//   - openhands: the events of OpenHands (before its second generation), as a
+//     list or in a document.
+//
+// All can be read and written. What a format has no place for is lost when a
+// session of another is written in it:
+//
+//	             ids   times  kinds     failed  names of  tools   model  session
+//	                                    calls   results
+//	neutral      kept  kept   kept      kept    kept      kept    lost   lost
+//	openai       lost  lost   framed    lost    kept      kept    kept   lost
+//	claude-code  new   kept   some      kept    lost      lost    kept   uuid
+//	codex        lost  kept   kept      lost    lost      lost    kept   uuid
+//	pi           new   kept   known     kept    kept      lost    kept   uuid
+//	swe-agent    lost  lost   kept      lost    lost      lost    kept   kept
+//	openhands    new   kept   kept      kept    kept      system  calls  lost
+//
+// Framed are kinds that [abi.Fence] names in the text, some these and that of
+// a summary (all others become meta), known those of [abi.Kind]; kinds of
+// messages that are not the user's are kept in neutral alone. A session's id is
+// kept where it is a uuid, and otherwise made of the messages. The tools of
+// openhands stand in its system message, its model in answers with calls.
+// Thinking is written in claude-code and pi alone; tool results of openai,
+// swe-agent and openhands are text.
+//
+// # Logs that were compacted before
+//
+// Messages holds the whole of a log in the log's own order, with the program's
+// own summaries among them, of kind compaction_summary: each stands where the
+// log has it, which is when it was made. Superseded names the messages that
+// the program no longer shows the model. The rest is what the model would see
+// next, in the program's order but for one thing: pi shows its summary before
+// the messages it kept, and openhands at the place that the summary names.
+//
+//   - claude-code: what is before the latest compact_boundary, but for what
+//     the boundary preserves.
+//   - codex: what the latest compacted entry does not repeat, and turns that a
+//     person rolled back. Where the entry has no replacement history Codex
+//     makes one: instructions, the latest 20,000 tokens of the person's words,
+//     the summary.
+//   - pi: what is before the entry that the latest compaction keeps first, and
+//     earlier summaries. Branches that were left are no messages at all.
+//   - openhands: the events that condensations forgot, and earlier summaries.
+//
+// The list that [Session.Encode] is given is what the model is to see. An
+// untouched list leaves the program's own compactions as they are. Any other
+// is written so that the program shows that list and no more: superseded
+// messages that are in it are shown again, and those that are not are gone
+// from the file. So leave out what Superseded names before compacting, or the
+// messages come back.
 //
 // # Ids
 //
-// A message keeps the id its source has. Where there is none, or where an
+// A message keeps the id its source has: its own in neutral sessions, its
+// line's uuid in claude-code, its entry's in pi, its event's in openhands. Where
+// there is none, or where an
 // earlier message has it already, the message gets a positional one: m00000 is
 // the first of the list. Should another message really have that id, ".1",
 // ".2", ... is appended. Positional ids are not written back to the source.
@@ -29,6 +83,7 @@
 // Files that hold no message, text that is not UTF-8, JSON that is cut off,
 // malformed, ambiguous (a key twice in one object) or nested deeper than
 // [abi.MaxJSONDepth], keys that differ from those of the format in case alone,
-// and roles other than the format's. All are an [abi.Error] of
+// and roles other than the format's. A last line that a crash cut off is
+// refused too, and not passed over: the caller decides about it. All are an [abi.Error] of
 // [abi.CodeBadInput] that says file, line and column.
 package transcript

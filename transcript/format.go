@@ -19,6 +19,10 @@ const (
 	Neutral    Format = "neutral"
 	OpenAI     Format = "openai"
 	ClaudeCode Format = "claude-code"
+	Codex      Format = "codex"
+	Pi         Format = "pi"
+	SWEAgent   Format = "swe-agent"
+	OpenHands  Format = "openhands"
 )
 
 // codec is one format. To add one, write these four methods and name it in
@@ -42,7 +46,10 @@ type decoded struct {
 	tools    []byte
 	model    string
 	session  string
-	doc      document
+	// gone are the messages, by index, that the log's own compaction took from
+	// the model.
+	gone []int
+	doc  document
 }
 
 // document is a source that can be written again.
@@ -53,7 +60,7 @@ type document interface {
 // codecs are all formats, in the order in which detection tries them: those
 // that are most particular come first.
 func codecs() []codec {
-	return []codec{claudeCode{}, openAI{}, neutral{}}
+	return []codec{codex{}, pi{}, claudeCode{}, sweAgent{}, openHands{}, openAI{}, neutral{}}
 }
 
 // Formats returns the formats that can be read and written.

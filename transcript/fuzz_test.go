@@ -11,6 +11,10 @@ import (
 func FuzzNeutral(f *testing.F)    { fuzzFormat(f, transcript.Neutral) }
 func FuzzOpenAI(f *testing.F)     { fuzzFormat(f, transcript.OpenAI) }
 func FuzzClaudeCode(f *testing.F) { fuzzFormat(f, transcript.ClaudeCode) }
+func FuzzCodex(f *testing.F)      { fuzzFormat(f, transcript.Codex) }
+func FuzzPi(f *testing.F)         { fuzzFormat(f, transcript.Pi) }
+func FuzzSWEAgent(f *testing.F)   { fuzzFormat(f, transcript.SWEAgent) }
+func FuzzOpenHands(f *testing.F)  { fuzzFormat(f, transcript.OpenHands) }
 
 // FuzzDetect reads whatever it is given in whatever format it looks like.
 func FuzzDetect(f *testing.F) { fuzzFormat(f, transcript.Auto) }

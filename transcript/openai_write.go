@@ -22,12 +22,15 @@ func openAIMessage(m *abi.Message) []byte {
 	if empty := string(content); empty == `""` || empty == "[]" {
 		content = []byte("null")
 	}
-	var calls [][]byte
-	for _, c := range m.ToolCalls {
+	return b.raw("content", content).raw("tool_calls", listJSON(openAICalls(m.ToolCalls))).bytes()
+}
+
+func openAICalls(calls []abi.ToolCall) (list [][]byte) {
+	for _, c := range calls {
 		f := new(builder).str("name", c.Name).str("arguments", c.Arguments)
-		calls = append(calls, new(builder).str("id", c.ID).str("type", "function").raw("function", f.bytes()).bytes())
+		list = append(list, new(builder).str("id", c.ID).str("type", "function").raw("function", f.bytes()).bytes())
 	}
-	return b.raw("content", content).raw("tool_calls", listJSON(calls)).bytes()
+	return list
 }
 
 // compose writes a request body, one message a line.

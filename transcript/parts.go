@@ -13,6 +13,18 @@ import (
 // images are translated, thinking is left out where it has no place, and any
 // other part becomes a line of text that says what stood there.
 
+// plain is the content that some parts make: a text alone is a string. It
+// serves formats that always write lists.
+func plain(parts []abi.Part) abi.Content {
+	switch {
+	case len(parts) == 0:
+		return abi.Content{}
+	case len(parts) == 1 && parts[0].Type == "text":
+		return abi.Text(parts[0].Text)
+	}
+	return abi.Parts(parts...)
+}
+
 // openAIContent is a content for chat completions. The tool role takes text
 // alone.
 func openAIContent(c abi.Content, role abi.Role) []byte {
@@ -64,7 +76,7 @@ func claudeContent(c abi.Content) [][]byte {
 		case "image", "document", "thinking", "redacted_thinking", "search_result", "tool_reference":
 			blocks = append(blocks, raw)
 		case "image_url":
-			blocks = append(blocks, claudeImage(raw))
+			blocks = append(blocks, claudeImage(p))
 		default:
 			blocks = append(blocks, textPart("["+p.Type+"]"))
 		}
@@ -84,6 +96,26 @@ func partJSON(p abi.Part) []byte {
 
 func textPart(text string) []byte {
 	return new(builder).str("type", "text").str("text", text).bytes()
+}
+
+// imageURL is the address or the data: URL of an image in either form, empty
+// for other parts.
+func imageURL(p abi.Part) string {
+	var part struct {
+		ImageURL struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	raw := partJSON(p)
+	if p.Type == "image" {
+		raw = openAIImage(raw)
+	} else if p.Type != "image_url" {
+		return ""
+	}
+	if json.Unmarshal(raw, &part) != nil {
+		return ""
+	}
+	return part.ImageURL.URL
 }
 
 // openAIImage writes a block {"type":"image","source":{...}} as an image_url.
@@ -110,23 +142,21 @@ func openAIImage(raw []byte) []byte {
 }
 
 // claudeImage is the reverse of openAIImage.
-func claudeImage(raw []byte) []byte {
-	var part struct {
-		ImageURL struct {
-			URL string `json:"url"`
-		} `json:"image_url"`
-	}
-	if json.Unmarshal(raw, &part) != nil || part.ImageURL.URL == "" {
+func claudeImage(p abi.Part) []byte {
+	url := imageURL(p)
+	source := new(builder).str("type", "url").str("url", url)
+	if media, data, ok := dataURL(url); ok {
+		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
+	} else if url == "" || strings.HasPrefix(url, "data:") {
 		return textPart("[image]")
 	}
-	source := new(builder).str("type", "url").str("url", part.ImageURL.URL)
-	if rest, ok := strings.CutPrefix(part.ImageURL.URL, "data:"); ok {
-		head, data, _ := strings.Cut(rest, ",")
-		media, ok := strings.CutSuffix(head, ";base64")
-		if !ok {
-			return textPart("[image]")
-		}
-		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
-	}
 	return new(builder).str("type", "image").raw("source", source.bytes()).bytes()
+}
+
+// dataURL reads a data: URL in base64.
+func dataURL(url string) (media, data string, ok bool) {
+	rest, isData := strings.CutPrefix(url, "data:")
+	head, data, _ := strings.Cut(rest, ",")
+	media, base64 := strings.CutSuffix(head, ";base64")
+	return media, data, isData && base64
 }

@@ -14,6 +14,9 @@ type recordDoc struct {
 	at    []slots   // by message
 	fresh func(m *abi.Message) []byte
 	arg   func(text string, was slot) []byte
+	// result writes the content of a tool result; nil writes a string or a
+	// list of parts.
+	result func(c abi.Content) []byte
 }
 
 // holding is which messages a record holds, or holds a part of.

@@ -5,8 +5,9 @@ import "github.com/kagewasm/kagewasm/abi"
 // rewriter is one writing of a document.
 type rewriter struct {
 	*recordDoc
-	kept   []bool // by message
-	keep   []bool // by record
+	kept   []bool         // by message
+	msgs   []*abi.Message // those that stay, by message
+	keep   []bool         // by record
 	edits  map[int][]edit
 	insert []insertion
 	// whole says that all messages stay and none is new.
@@ -23,7 +24,7 @@ type insertion struct {
 // stay; the others are the caller's to decide on.
 func (d *recordDoc) begin(changes []change) *rewriter {
 	w := &rewriter{
-		recordDoc: d, kept: make([]bool, len(d.first)), keep: make([]bool, len(d.recs)), edits: make(map[int][]edit),
+		recordDoc: d, kept: make([]bool, len(d.first)), msgs: make([]*abi.Message, len(d.first)), keep: make([]bool, len(d.recs)), edits: make(map[int][]edit),
 	}
 	originals, pending := 0, 0
 	place := func(anchor int) {
@@ -39,9 +40,9 @@ func (d *recordDoc) begin(changes []change) *rewriter {
 			continue
 		}
 		place(d.first[c.index])
-		w.kept[c.index] = true
+		w.kept[c.index], w.msgs[c.index] = true, c.msg
 		originals++
-		c.edits(d.at[c.index], d.arg, w.edits)
+		c.edits(d, w.edits)
 	}
 	place(len(d.recs))
 	w.whole = originals == len(d.first) && len(w.insert) == 0
@@ -93,6 +94,11 @@ func (w *rewriter) recordEdits(i int) []edit {
 		}
 	}
 	return out
+}
+
+// replace writes record i anew.
+func (w *rewriter) replace(i int, text []byte) {
+	w.edits[i] = []edit{{w.recs[i], w.style(text)}}
 }
 
 // within are the edits inside a piece of the source.

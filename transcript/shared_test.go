@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -35,38 +38,73 @@ func recordedRequests(tb testing.TB) []sample {
 	return all
 }
 
+// converted is a session in neutral form that others made of a log.
+type converted struct {
+	session string
+	// dropped are messages of ours that the conversion has not.
+	dropped func(m *abi.Message) bool
+	// poorer says that the conversion left out kinds and marks of failed calls.
+	poorer bool
+	// filled says that it wrote something for results that are empty.
+	filled bool
+	// later says that an answer over several lines has the time of another.
+	later bool
+}
+
 // The shared data holds some sessions both as their program wrote them and in
 // neutral form, converted by others: both must read the same, but for the
-// thinking that the conversion left out.
+// thinking that the conversion left out, and for what is named here.
 func TestAgreesWithNeutralForm(t *testing.T) {
-	for log, session := range map[string]string{
-		"claude-code.small.jsonl":     "entireio-cli__claude-6c-3e73767733-0.jsonl",
-		"claude-code.medium.jsonl":    "entireio-cli__claude-8e-0a64736bc7-0.jsonl",
-		"claude-code.compacted.jsonl": "entireio-cli__claude-ac-3f02a3c337-2.jsonl",
-		"openai-chat.tau-bench.json":  "tau-bench__airline-gpt4o-task00-trial3.jsonl",
+	silent := func(m *abi.Message) bool {
+		return m.Role == abi.RoleAssistant && m.Text() == "" && len(m.ToolCalls) == 0 // cancelled
+	}
+	ofHarness := func(m *abi.Message) bool { return m.Kind == abi.KindSynthetic } // errors outside any call
+	for log, c := range map[string]converted{
+		"claude-code.small.jsonl":     {session: "entireio-cli__claude-6c-3e73767733-0.jsonl", later: true},
+		"claude-code.medium.jsonl":    {session: "entireio-cli__claude-8e-0a64736bc7-0.jsonl", later: true},
+		"claude-code.compacted.jsonl": {session: "entireio-cli__claude-ac-3f02a3c337-2.jsonl", later: true},
+		"openai-chat.tau-bench.json":  {session: "tau-bench__airline-gpt4o-task00-trial3.jsonl"},
+		"codex-rollout.jsonl":         {session: "entireio-skills__codex-01-da544acf74-0.jsonl", poorer: true},
+		"codex-rollout.large.jsonl":   {session: "entireio-skills__codex-6c-fb81c05ca9-0.jsonl", poorer: true},
+		"pi-session.jsonl":            {session: "pi-mono__before-compaction.jsonl", dropped: silent},
+		"swe-agent.traj":              {session: "swe-agent__replay__mm1867__function_calling__install-1-mm1867.jsonl"},
+		"openhands-events.json":       {session: "openhands__multi_swe_bench-1.jsonl", dropped: ofHarness, poorer: true, filled: true},
 	} {
 		t.Run(log, func(t *testing.T) {
-			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", session)
+			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", c.session)
 			if a == nil {
 				return
 			}
-			if len(a.Messages) != len(b.Messages) {
-				t.Fatalf("%d messages, %d in neutral form", len(a.Messages), len(b.Messages))
+			ours := slices.Clone(a.Messages)
+			if c.dropped != nil {
+				ours = slices.DeleteFunc(ours, func(m abi.Message) bool { return c.dropped(&m) })
 			}
-			for i := range a.Messages {
-				m, n := &a.Messages[i], &b.Messages[i]
-				if m.Role != n.Role || m.Kind != n.Kind || m.Text() != n.Text() || m.ToolCallID != n.ToolCallID ||
-					m.IsError != n.IsError || len(m.ToolCalls) != len(n.ToolCalls) {
-					t.Fatalf("message %d:\n%+v\n%+v", i, m, n)
-				}
-				for k := range m.ToolCalls {
-					if m.ToolCalls[k].ID != n.ToolCalls[k].ID || m.ToolCalls[k].Name != n.ToolCalls[k].Name {
-						t.Fatalf("message %d: %+v %+v", i, m.ToolCalls[k], n.ToolCalls[k])
-					}
+			if len(ours) != len(b.Messages) {
+				t.Fatalf("%d messages, %d in neutral form", len(ours), len(b.Messages))
+			}
+			for i := range ours {
+				if !c.same(&ours[i], &b.Messages[i]) {
+					t.Fatalf("message %d:\n%+v\n%+v", i, ours[i], b.Messages[i])
 				}
 			}
 		})
 	}
+}
+
+func (c *converted) same(m, n *abi.Message) bool {
+	text := m.Text() == n.Text() || c.filled && m.Role == abi.RoleTool && m.Text() == "" ||
+		m.Kind == abi.KindBash && strings.HasPrefix(m.Text(), n.Text()) // without the note on what was cut
+	marks := m.Kind == n.Kind && m.IsError == n.IsError || c.poorer && n.Kind == "" && !n.IsError
+	if !text || !marks || m.Role != n.Role || m.ToolCallID != n.ToolCallID ||
+		!c.later && m.Timestamp != n.Timestamp || len(m.ToolCalls) != len(n.ToolCalls) {
+		return false
+	}
+	for k := range m.ToolCalls {
+		if m.ToolCalls[k].ID != n.ToolCalls[k].ID || m.ToolCalls[k].Name != n.ToolCalls[k].Name {
+			return false
+		}
+	}
+	return true
 }
 
 func sharedSession(t *testing.T, folder, name string) *transcript.Session {

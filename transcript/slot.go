@@ -48,14 +48,19 @@ type change struct {
 	args    []int
 }
 
-// edits are the replacements that c asks for, by record. arg writes arguments
-// in the form of the format.
-func (c *change) edits(at slots, arg func(text string, was slot) []byte, into map[int][]edit) {
+// edits are the replacements that c asks for, by record, in the form of d's
+// format.
+func (c *change) edits(d *recordDoc, into map[int][]edit) {
+	at := d.at[c.index]
 	if c.content {
-		into[at.content.rec] = append(into[at.content.rec], at.content.put(contentJSON(c.msg.Content)))
+		result := contentJSON
+		if d.result != nil {
+			result = d.result
+		}
+		into[at.content.rec] = append(into[at.content.rec], at.content.put(result(c.msg.Content)))
 	}
 	for _, i := range c.args {
 		s := at.args[i]
-		into[s.rec] = append(into[s.rec], s.put(arg(c.msg.ToolCalls[i].Arguments, s)))
+		into[s.rec] = append(into[s.rec], s.put(d.arg(c.msg.ToolCalls[i].Arguments, s)))
 	}
 }

@@ -93,6 +93,18 @@ func (s *source) look() error {
 	return err
 }
 
+// one is the value of a file that is one JSON value.
+func (s *source) one() (span, error) {
+	if err := s.look(); err != nil {
+		return span{}, err
+	}
+	s.lines = false
+	if whole := s.whole(); whole != s.first {
+		return span{}, s.check(whole)
+	}
+	return s.first, nil
+}
+
 // whole is all of the text without the white space around it.
 func (s *source) whole() span { return s.trim(span{s.body, len(s.data)}) }
 

@@ -42,6 +42,10 @@ func samples(tb testing.TB) []sample {
 	add(transcript.Neutral, shared.Sessions(tb))
 	add(transcript.ClaudeCode, shared.Glob(tb, "data", "formats", "claude-code.*.jsonl"))
 	add(transcript.OpenAI, shared.Glob(tb, "data", "formats", "openai-chat.*.json"))
+	add(transcript.Codex, shared.Glob(tb, "data", "formats", "codex-rollout*.jsonl"))
+	add(transcript.Pi, shared.Glob(tb, "data", "formats", "pi-session.jsonl"))
+	add(transcript.SWEAgent, shared.Glob(tb, "data", "formats", "swe-agent.traj"))
+	add(transcript.OpenHands, shared.Glob(tb, "data", "formats", "openhands-events.json"))
 	return append(all, recordedRequests(tb)...)
 }
 

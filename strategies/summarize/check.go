@@ -32,7 +32,7 @@ func (j judge) accept(resp abi.ModelResponse, conversation string) (string, erro
 	text := unwrap(abi.Defuse(resp.Text))
 	tokens := j.count(text)
 	switch {
-	case !says(text):
+	case !readable(text):
 		return "", j.refuse("it was empty")
 	case tokens >= j.replaced:
 		return "", j.refuse("it was longer than what it replaces: %d tokens for %d", tokens, j.replaced)
@@ -84,6 +84,8 @@ func unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	if at := thought.FindStringIndex(text); at != nil && at[0] == 0 {
 		text = strings.TrimSpace(text[at[1]:])
+	} else if before, after, ok := strings.Cut(text, "</think>"); ok && !strings.Contains(before, "#") {
+		text = strings.TrimSpace(after) // the template had opened it
 	}
 	first, body, ok := strings.Cut(text, "\n")
 	if !ok || !strings.HasPrefix(first, "```") {
@@ -95,8 +97,8 @@ func unwrap(text string) string {
 	return text
 }
 
-// says reports whether a third of a text is letters and digits.
-func says(text string) bool {
+// readable reports whether a third of a text is letters and digits.
+func readable(text string) bool {
 	words, all := 0, 0
 	for _, r := range text {
 		if unicode.IsSpace(r) {

@@ -14,8 +14,8 @@ const Name = "summarize"
 
 // Model answers prompts. Implementations are safe for concurrent use unless
 // [Config.Serial] is set, and end soon after ctx does. A request that was too
-// long fails with [abi.CodeExceedsWindow] or [abi.CodeInputLimit]. What a failed
-// call took may be said in the response beside the error.
+// long fails with [abi.CodeContextLength]. What a failed call took may be said
+// in the response beside the error.
 type Model interface {
 	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
 }
@@ -34,7 +34,8 @@ type Config struct {
 	// outline given here is written into the request where Prompt lacks it.
 	Outline outline.Outline
 	// WindowMessages is the least number of messages summarized at once, as
-	// far as there are so many. More are where the target needs it. Default 20.
+	// far as there are so many; one less where the last of them begins a turn.
+	// More are where the target needs it. Default 20.
 	WindowMessages int
 	// PreserveRecent messages stay as they are: messages of the kinds
 	// display_only, bookmark and metadata do not count. Default 10.

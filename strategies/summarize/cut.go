@@ -38,20 +38,44 @@ func makeCut(v *strategies.View, window, keepLast, reserve int) (cut, bool) {
 		c.units = append(c.units, k)
 		c.take(v, k)
 		for _, i := range u {
-			says = says || !stripped(&v.Messages[i])
+			says = says || !silent(&v.Messages[i])
 			if !internal(&v.Messages[i]) {
 				messages++
 			}
 		}
 	}
+	c.beginTurn(v, reserve)
 	return c, says
+}
+
+// beginTurn leaves a person's message that would go last to the answers that
+// stay, where the target does not need it.
+func (c *cut) beginTurn(v *strategies.View, reserve int) {
+	last := len(c.units) - 1
+	if last < 1 {
+		return
+	}
+	u := v.Units[c.units[last]]
+	if n := v.UnitTokens(u); u[len(u)-1] == c.end-1 && v.Messages[u[0]].IsPerson() && v.Total-c.tokens+n+reserve <= v.Target {
+		c.units = c.units[:last]
+		c.tokens -= n
+		c.end = 0
+		for _, k := range c.units {
+			c.reach(v.Units[k])
+		}
+		if c.previous >= 0 {
+			c.reach(v.Units[c.previous])
+		}
+	}
 }
 
 func (c *cut) take(v *strategies.View, k int) {
 	u := v.Units[k]
 	c.tokens += v.UnitTokens(u)
-	c.end = max(c.end, u[len(u)-1]+1)
+	c.reach(u)
 }
+
+func (c *cut) reach(u abi.Unit) { c.end = max(c.end, u[len(u)-1]+1) }
 
 // previous is the unit of the latest earlier summary that may go, or -1.
 func previous(v *strategies.View, may func(int) bool) int {

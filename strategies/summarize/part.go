@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -20,13 +21,13 @@ type part struct {
 	lead     []string // messages that stay, shown with the first entry
 	what     string   // how the tool results are shown
 
-	text     string
-	err      error
-	asked    int // requests of the sequence
-	usage    abi.ModelUsage
-	answered string // the name of the model
-	attempts []Attempt
-	overflow int // the size of a request that was too long
+	text      string
+	err       error
+	asked     int // requests of the sequence
+	usage     abi.ModelUsage
+	answered  string // the name of the model
+	attempts  []Attempt
+	refusedAt int // tokens of a transcript that was too long
 }
 
 // parts are the history and, of a split turn, its first part.
@@ -89,11 +90,9 @@ func (p *part) read(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list := chunks(p.entries, p.chunks, room)
+	list := chunks(p.entries, max(p.chunks, (p.size()+room-1)/room), room)
 	if p.asked = len(list); p.asked > maxRequests {
-		return "", &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall,
-			Message: fmt.Sprintf("%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests),
-			Hint:    "use a model with a larger window"}
+		return "", tooLong(nil, "%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests)
 	}
 	q := p.question
 	q.todo = ""
@@ -128,13 +127,11 @@ func (p *part) fit() (room int, err error) {
 	q := &p.question
 	q.todo, q.focus = clip(q.todo, p.input/8, p.count), clip(q.focus, p.input/8, p.count)
 	q.previous = clip(q.previous, p.previousRoom(), p.count)
-	size := 0
 	for i := range p.entries {
 		p.entries[i].tokens = p.count(p.entries[i].text)
-		size += p.entries[i].tokens + between
 	}
 	room = p.room(*q)
-	if p.chunks == 1 && size <= room {
+	if p.chunks == 1 && p.size() <= min(room, p.bound()) {
 		return room, nil
 	}
 	// There will be several requests, and from the second on a summary.
@@ -145,8 +142,9 @@ func (p *part) fit() (room int, err error) {
 	}
 	room = p.room(next) - max(0, min(p.judge.cap, p.previousRoom())-p.count(next.previous))
 	if room < minRoom {
-		return room, p.noRoom(room)
+		return room, tooLong(errNoRoom, "a request of %d tokens leaves %d for the transcript", p.input, max(0, room))
 	}
+	room = max(minRoom, min(room, p.bound()))
 	for i := range p.entries {
 		if e := &p.entries[i]; e.tokens > room-between {
 			e.text = clip(e.text, room-between, p.count)
@@ -154,6 +152,25 @@ func (p *part) fit() (room int, err error) {
 		}
 	}
 	return room, nil
+}
+
+// size is the transcript's, in tokens.
+func (p *part) size() int {
+	n := 0
+	for _, e := range p.entries {
+		n += e.tokens + between
+	}
+	return n
+}
+
+// bound is the most of a transcript to send at once after one was too long:
+// half of that one, where shorter tool results do not make much of a
+// difference.
+func (p *part) bound() int {
+	if p.overflow == 0 || p.size()/p.chunks <= p.overflow*9/10 {
+		return math.MaxInt
+	}
+	return p.overflow / 2
 }
 
 // room is what a question leaves for the transcript, with something to spare:
@@ -180,10 +197,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	if ctx.Err() != nil {
 		return "", failure(ctx, ctx.Err())
 	}
-	size := q.tokens(p.count)
-	if size > p.input {
-		return "", &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall,
-			Message: fmt.Sprintf("a request of %d tokens, %d allowed", size, p.input)}
+	if size := q.tokens(p.count); size > p.input {
+		return "", tooLong(nil, "a request of %d tokens, %d allowed", size, p.input)
 	}
 	p.usage.Calls++
 	resp, err := p.model.Complete(ctx, abi.ModelRequest{
@@ -197,8 +212,8 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		return p.judge.accept(resp, q.conversation)
 	}
 	e := failure(ctx, err)
-	if worthAnother(e) && e.Code != abi.CodeBadSummary {
-		p.overflow = size
+	if isTooLong(e) {
+		p.refusedAt = p.count(q.conversation)
 	}
 	return "", e
 }

@@ -71,6 +71,9 @@ func Prepare(v *strategies.View, cfg Config, keepLast int) (*Preparation, bool) 
 	}
 	p.part(c)
 	p.name(c)
+	if !p.says(p.History) {
+		return nil, false
+	}
 	return p, true
 }
 
@@ -104,7 +107,7 @@ func (p *Preparation) part(c cut) {
 func (p *Preparation) says(units []abi.Unit) bool {
 	for _, u := range units {
 		for _, i := range u {
-			if !stripped(&p.view.Messages[i]) {
+			if !silent(&p.view.Messages[i]) {
 				return true
 			}
 		}

@@ -26,14 +26,9 @@ func (t transcript) unit(u abi.Unit) string {
 		for _, c := range m.ToolCalls {
 			tools[c.ID] = c.Name
 		}
-		if stripped(m) {
-			continue
+		if !silent(m) {
+			parts = append(parts, strings.TrimSpace("["+speaker(m, tools[m.ToolCallID])+"]\n"+t.body(m)))
 		}
-		body := t.body(m)
-		if body == "" && m.Role != abi.RoleTool {
-			continue
-		}
-		parts = append(parts, strings.TrimSpace("["+t.speaker(m, tools[m.ToolCallID])+"]\n"+body))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -47,8 +42,14 @@ func (t transcript) kept(i int) string {
 // keptChars is how much of such a message is shown.
 const keptChars = 2000
 
-// speaker says who a message is from. Names in it are foreign text.
-func (t transcript) speaker(m *abi.Message, called string) string {
+// silent reports whether there is nothing of a message to read.
+func silent(m *abi.Message) bool {
+	return stripped(m) || m.Role != abi.RoleTool && len(m.ToolCalls) == 0 && plain(said(m)) == ""
+}
+
+// speaker says who a message is from, and of a result which tool was called.
+// Names in it are foreign text.
+func speaker(m *abi.Message, called string) string {
 	if m.Role == abi.RoleTool {
 		name := m.Name
 		if name == "" {

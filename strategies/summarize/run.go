@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -44,7 +43,7 @@ type Attempt struct {
 // A request that was too long and an answer that is no good are tried again
 // with less of the tool results, the whole sequence each time (FEATURES A10);
 // any other failure ends it. The error is an *abi.Error: bad_summary,
-// exceeds_window, canceled, deadline, or what the model said.
+// context_length, canceled, deadline, or what the model said.
 func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
 	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input()}
 	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
@@ -62,26 +61,15 @@ func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(st
 	return r, err
 }
 
-// worthAnother reports whether a shorter request may do better.
-func worthAnother(err error) bool {
-	switch abi.CodeOf(err) {
-	case abi.CodeBadSummary, abi.CodeExceedsWindow, abi.CodeInputLimit:
-		return !errors.Is(err, errNoRoom)
-	}
-	return false
-}
-
-// errNoRoom marks what shorter tool results cannot help.
-var errNoRoom = errors.New("no room for a transcript")
-
 // session is one Run.
 type session struct {
-	model   Model
-	prep    *Preparation
-	cfg     Config
-	count   func(string) int
-	input   int    // the bound of a request, smaller after one was refused
-	refused string // why the last answer was
+	model    Model
+	prep     *Preparation
+	cfg      Config
+	count    func(string) int
+	input    int    // the bound of a request
+	overflow int    // tokens of the shortest transcript that was too long all the same
+	refused  string // why the last answer was
 }
 
 // try makes the summary once, with so many characters of each tool result.
@@ -92,8 +80,8 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	for _, p := range parts {
 		r.add(p)
 		texts = append(texts, p.text)
-		if p.overflow > 0 {
-			s.input = min(s.input, p.overflow/2)
+		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
+			s.overflow = n
 		}
 	}
 	if err != nil {
@@ -128,7 +116,7 @@ func (s *session) readAll(ctx context.Context, parts []*part) error {
 			cancel(p.err)
 		}
 	}
-	if s.cfg.Serial {
+	if s.cfg.Serial || len(parts) == 1 {
 		for _, p := range parts {
 			if read(p); p.err != nil {
 				return p.err
@@ -160,35 +148,4 @@ func (r *Result) add(p *part) {
 	r.Usage.Cost += p.usage.Cost
 	r.Attempts = append(r.Attempts, p.attempts...)
 	r.Model = cmp.Or(p.answered, r.Model)
-}
-
-// failure is an *abi.Error for what a model call failed with.
-func failure(ctx context.Context, err error) *abi.Error {
-	out := &abi.Error{Code: abi.CodeOf(err), Op: Name, Phase: abi.PhaseCall, Message: err.Error(), Err: err,
-		Hint: "nothing was changed; the next strategy takes over"}
-	var e *abi.Error
-	switch {
-	case errors.As(err, &e):
-		out.Message, out.Hint = e.Message, e.Hint
-	case errors.Is(err, context.DeadlineExceeded):
-		out.Code = abi.CodeDeadline
-	case errors.Is(err, context.Canceled):
-		out.Code = abi.CodeCanceled
-	default:
-		out.Code = abi.CodeModel
-	}
-	switch ctx.Err() {
-	case context.DeadlineExceeded:
-		out.Code = abi.CodeDeadline
-	case context.Canceled:
-		out.Code = abi.CodeCanceled
-	}
-	return out
-}
-
-// noRoom is the error of a request that has no place for a transcript.
-func (s *session) noRoom(room int) error {
-	return &abi.Error{Code: abi.CodeExceedsWindow, Op: Name, Phase: abi.PhaseCall, Err: errNoRoom,
-		Message: fmt.Sprintf("%d tokens in a request of %d are left for the transcript", max(0, room), s.input),
-		Hint:    "use a model with a larger window, or a shorter prompt"}
 }
