@@ -118,6 +118,9 @@ func (b *builder) check(a *Agent) {
 	}
 	b.checkPlugins(a)
 	b.checkThresholds(a)
+	if err := a.Policy.Check(); err != nil && b.problems == nil {
+		b.fail(a.said.find("compaction").place(), "%s", abi.AsError(err).Message)
+	}
 }
 
 // own is the node at a path where it is the agent itself that says it.

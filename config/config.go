@@ -185,26 +185,3 @@ func parent(path string) string {
 
 // Policy is the policy of an agent, by the rules of [Config.Agent].
 func (c *Config) Policy(agentPath string) kagewasm.Policy { return c.Agent(agentPath).Policy }
-
-// Find looks for a configuration in a folder and in those above it. Where there
-// is none, the error is an *abi.Error that wraps fs.ErrNotExist.
-func Find(dir string) (string, error) {
-	from, err := filepath.Abs(dir)
-	if err != nil {
-		return "", unreadable(dir, err)
-	}
-	for at := from; ; at = filepath.Dir(at) {
-		path := filepath.Join(at, FileName)
-		switch info, err := os.Stat(path); {
-		case err == nil && info.Mode().IsRegular():
-			return path, nil
-		case err == nil:
-			return "", unreadable(path, errors.New("not a regular file"))
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", unreadable(path, err)
-		}
-		if at == filepath.Dir(at) {
-			return "", unreadable(FileName, &fs.PathError{Op: "find", Path: from, Err: fs.ErrNotExist})
-		}
-	}
-}

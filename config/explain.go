@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+
+	kagewasm "github.com/kagewasm/kagewasm"
 )
 
 // SourceKind says where a value comes from.
@@ -150,6 +152,10 @@ func (x explainer) derive(s *Setting) {
 		x.fromProfile(s)
 	case "compaction.idle_upper":
 		s.Value = (upper + lower) / 2
+	case "compaction.recent.tokens":
+		if p.ReserveTokens > 0 && p.Recent == (kagewasm.RecentPolicy{}) {
+			s.Value = kagewasm.DefaultKeepRecentTokens
+		}
 	case "context":
 		if n := x.config.root.find("models", x.agent.Model, "context_window"); n != nil && !n.null {
 			s.Value, s.Source = n.plain(), x.source(n)

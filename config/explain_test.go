@@ -53,6 +53,7 @@ agents:
 		{"compaction.max_bytes", 0, "default (kagewasm.yaml:11:40)"},
 		{"compaction.ledger_tokens", "off", "kagewasm.yaml:11:54"},
 		{"compaction.reserve_tokens", 9, "--reserve"},
+		{"compaction.recent.tokens", kagewasm.DefaultKeepRecentTokens, "default"}, // T1: as reserve_tokens is set
 		{"compaction.strategy", "drop", "default"},
 		{"compaction.prune.protect_tokens", 40000, "default"},
 		{"compaction.summarize.timeout", "5m", "default"},
@@ -131,5 +132,39 @@ func TestK26SetsChangeNothing(t *testing.T) {
 	}
 	if _, err := config.ParseSet("nothing", "--set"); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestK25Defaults (K20, K23, K25, A1, A13): a configuration that says nothing
+// has the documented defaults, a summary with the agent's own model among them.
+func TestK25Defaults(t *testing.T) {
+	c := load(t, "")
+	got := explain(t, c, "")
+	for name, want := range map[string]any{
+		"compaction.strategy":                         "drop",
+		"compaction.summarize.off":                    false,
+		"compaction.summarize.model":                  nil,
+		"compaction.summarize.prompt":                 config.DefaultPromptPath,
+		"compaction.summarize.window_messages":        20,
+		"compaction.summarize.preserve_recent":        10,
+		"compaction.summarize.max_summary_tokens":     1500,
+		"compaction.summarize.tool_result_max_length": 200,
+		"compaction.prune.protect_tokens":             40_000,
+		"compaction.prune.minimum_savings":            20_000,
+		"compaction.prune.protected_tools":            []string{"read", "skill"},
+		"compaction.prune.mode":                       "off",
+		"compaction.prune.protect_percent":            30,
+		"compaction.prune.arg_threshold":              200,
+		"compaction.trim.threshold":                   0.5,
+		"compaction.upper_threshold":                  0.85,
+		"compaction.lower_threshold":                  0.6,
+		"compaction.enabled":                          true,
+	} {
+		if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != config.FromDefault {
+			t.Errorf("%s is %#v by %s, want %#v", name, s.Value, s.Source, want)
+		}
+	}
+	if w := c.Agent("").Writer; w != (config.Writer{By: config.ByNone, Prompt: config.DefaultPromptPath}) {
+		t.Errorf("writer %+v", w)
 	}
 }

@@ -38,6 +38,14 @@ func (n *node) kid(name string) *node {
 	return n.kids[i]
 }
 
+// place is where a value stands; nothing stands nowhere.
+func (n *node) place() pos {
+	if n == nil {
+		return pos{}
+	}
+	return n.pos
+}
+
 // find goes down a path of names.
 func (n *node) find(path ...string) *node {
 	for _, name := range path {
@@ -51,13 +59,6 @@ func (n *node) without(names ...string) *node {
 	out := *n
 	out.kids = slices.DeleteFunc(slices.Clone(n.kids), func(k *node) bool { return slices.Contains(names, k.name) })
 	return &out
-}
-
-// with is a copy in which kid replaces what has its name.
-func (n *node) with(kid *node) *node {
-	out := n.without(kid.name)
-	out.kids = append(out.kids, kid)
-	return out
 }
 
 // merge is what holds where over is said below under: blocks are merged field

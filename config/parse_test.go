@@ -3,7 +3,9 @@ package config_test
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -27,6 +29,10 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"in the wrong place, deeper", "compaction:\n  summarize: {upper_threshold: 0.9}\n", 2, 15, "it belongs under compaction"},
 		{"duplicate", "model: a\nmodel: b\n", 2, 1, "already defined"},
 		{"duplicate in flow style", "compaction: {enabled: true, enabled: false}\n", 1, 29, "already defined"},
+		{"duplicate in another form", "1: a\n\"1\": b\n", 2, 1, "already"},
+		{"duplicate in what is free", "plugins: {a: {path: x, knobs: {k: {b: 1, \"b\": 2}}}}\n", 1, 42, "already"},
+		{"a model without anything", "models:\n  a:\n", 2, 3, "no provider"},
+		{"a knob without a value", "plugins: {a: {path: x, knobs: {k: }}}\n", 1, 32, "nothing behind k"},
 		{"a text for a number", "compaction:\n  max_tokens: lots\n", 2, 15, "max_tokens is a text, where a whole number belongs"},
 		{"a number for a truth", "compaction: {enabled: 1}\n", 1, 23, "enabled is a number, where true or false belongs"},
 		{"yes for a truth", "compaction: {enabled: yes}\n", 1, 23, "write true or false"},
@@ -60,7 +66,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"no plugin's name", "plugins:\n  Hind: {path: x}\n", 2, 3, "no name"},
 		{"required", "models:\n  a: {provider: openai}\n", 2, 6, "no model"},
 		{"unknown provider", "models:\n  a: {provider: opnai, model: x}\n", 2, 17, `did you mean "openai"?`},
-		{"no table", "models: ~\nplugins:\n  a: ~\n", 3, 6, "take it out"},
+		{"no table", "models: ~\nplugins:\n  a: ~\n", 3, 3, "take it out"},
 		{"syntax", "compaction:\n\tenabled: true\n", 2, 1, "character"},
 		{"unclosed", "model: \"a\n", 1, 8, "could not find end"},
 		{"second document", "model: ~\n---\nmodel: ~\n", 3, 1, "second document"},
@@ -166,6 +172,17 @@ func TestFind(t *testing.T) {
 	_, err := config.Find(t.TempDir())
 	if !errors.Is(err, fs.ErrNotExist) || abi.CodeOf(err) != abi.CodeBadInput || abi.AsError(err).Hint == "" {
 		t.Errorf("where there is none: %v", err)
+	}
+	if goruntime.GOOS != "windows" {
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Find(dir); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), "others") || abi.AsError(err).Hint == "" {
+			t.Errorf("one that anybody can write to: %v", err)
+		}
+		if _, err := config.Load(path, config.Options{}); err != nil {
+			t.Errorf("named, it is the operator's choice: %v", err)
+		}
 	}
 	odd := t.TempDir()
 	write(t, filepath.Join(odd, config.FileName, "x"), "")

@@ -42,6 +42,9 @@ func TestEverySettingTakesEffect(t *testing.T) {
 		if fmt.Sprintf("%+v", *a) == plain {
 			t.Errorf("%s: %s changes nothing", s.Name, value)
 		}
+		if err := a.Policy.Check(); err != nil {
+			t.Errorf("%s: the policy is refused: %v", s.Name, err)
+		}
 		nonzero(reflect.ValueOf(a.Policy), "", covered)
 	}
 	p, err := c.With("", set("compaction.redact", "off"))

@@ -226,6 +226,10 @@ func (r *reader) any(v ast.Node, depth int) (any, bool) {
 		out := make(map[string]any, len(values))
 		for _, v := range values {
 			name, ok := r.key(v)
+			if _, twice := out[name]; twice {
+				r.fail(start(v.Key), "%s is there already", name)
+				return nil, false
+			}
 			if !ok {
 				return nil, false
 			}
