@@ -93,6 +93,8 @@ type Metrics struct {
 	CompressionRatio float64 `json:"compression_ratio"`
 	// LedgerTokens is what the ledger of exact names costs.
 	LedgerTokens int `json:"ledger_tokens"`
+	// Redacted is how many secrets were taken out of what was inserted.
+	Redacted int `json:"redacted,omitempty"`
 	// Cache says how much of the previous request a provider's cache can
 	// still serve.
 	Cache Cache `json:"cache"`
