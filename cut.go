@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // chooser says what goes of a view, and whether the rest fits the target.
@@ -22,6 +23,17 @@ func (p *pass) oldest(room int) chooser {
 func (p *pass) recent() strategies.Recent {
 	r := p.policy.Recent
 	return strategies.Recent{Messages: r.Messages, Tokens: r.Tokens, Exchanges: r.Exchanges}
+}
+
+// keepsLast is how many messages at the end the policy wants to stay.
+func (p *pass) keepsLast() int {
+	switch {
+	case p.policy.Recent.Messages > 0:
+		return p.policy.Recent.Messages
+	case p.canSummarize():
+		return summarize.Config{PreserveRecent: p.policy.Summarize.PreserveRecent}.Recent()
+	}
+	return 0
 }
 
 // left is what a view costs without what goes.

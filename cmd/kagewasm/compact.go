@@ -119,6 +119,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
+	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	model := f.resolve(session)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})

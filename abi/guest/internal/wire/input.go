@@ -31,6 +31,8 @@ var triggerFields = []field[abi.Trigger]{
 	{"fraction", func(d *decoder, t *abi.Trigger) { t.Fraction = d.float() }},
 	{"upper", func(d *decoder, t *abi.Trigger) { t.Upper = d.float() }},
 	{"lower", func(d *decoder, t *abi.Trigger) { t.Lower = d.float() }},
+	{"forced", func(d *decoder, t *abi.Trigger) { t.Forced = d.bool() }},
+	{"keep_last", func(d *decoder, t *abi.Trigger) { t.KeepLast = d.int() }},
 	{"dry_run", func(d *decoder, t *abi.Trigger) { t.DryRun = d.bool() }},
 	{"instructions", func(d *decoder, t *abi.Trigger) { t.Instructions = d.text() }},
 }
