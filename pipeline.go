@@ -52,6 +52,9 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
+	if p.giantsOnly() {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
 	if !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
 	}
