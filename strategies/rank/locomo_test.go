@@ -38,6 +38,7 @@ func conversations(tb testing.TB) (list []conversation) {
 	return list
 }
 
+// index holds the turns.
 func (c *conversation) index() *rank.Index {
 	ix := new(rank.Index)
 	for _, t := range c.Turns {
@@ -80,6 +81,20 @@ func recalls(list []conversation, opts rank.Options) (recall [len(tops)]float64)
 	return recall
 }
 
+// withReplies is the conversation with a listener who has a word or two to say
+// after each turn.
+func withReplies(c conversation) conversation {
+	turns := c.Turns
+	c.Turns = nil
+	for i, t := range turns {
+		c.Turns = append(c.Turns, t)
+		t.ID, t.Speaker, t.Caption = "", "Listener", ""
+		t.Text = []string{"Sounds good!", "Yes, sure.", "Go on.", "Nice one"}[i%4]
+		c.Turns = append(c.Turns, t)
+	}
+	return c
+}
+
 // TestN9Evidence measures on public conversations how much of what a question
 // needs is found, option by option.
 func TestN9Evidence(t *testing.T) {
@@ -103,6 +118,15 @@ func TestN9Evidence(t *testing.T) {
 		if r[0] < tc.r5 || r[1] < tc.r10 {
 			t.Errorf("%s: R@5 %.3f and R@10 %.3f, at least %.2f and %.2f wanted", tc.what, r[0], r[1], tc.r5, tc.r10)
 		}
+	}
+	var replied []conversation
+	for _, c := range list {
+		replied = append(replied, withReplies(c))
+	}
+	plain, all := recalls(replied, rank.Options{}), recalls(replied, rank.Conversation())
+	t.Logf("with short replies between: plain BM25 %.3f, Conversation() %.3f", plain, all)
+	if all[0] < plain[0]+0.05 || all[1] < plain[1]+0.05 {
+		t.Errorf("short replies between the turns take the place of what is looked for: %.3f, plain BM25 %.3f", all, plain)
 	}
 	for i := range list {
 		r := recalls(list[i:i+1], rank.Conversation())

@@ -18,6 +18,9 @@ const (
 	reach = 2
 	// groupBest is how many texts speak for a group.
 	groupBest = 3
+	// fewTerms are so few that a text takes but half of what its surroundings
+	// give: "yes, sure" says nothing, whatever is said around it.
+	fewTerms = 4
 )
 
 // Options of a search. The zero value is plain BM25.
@@ -25,8 +28,9 @@ type Options struct {
 	// Limit is how many hits to return at most. Default all.
 	Limit int
 	// Near is what a word in the text before or after counts, one in the text
-	// itself being 1; two texts away it counts Near*Near. Surroundings end
-	// where the group does. From 0 to 1; default 0.
+	// itself being 1; two texts away it counts Near*Near. It counts less in a
+	// text of a few words, and from a long one. Surroundings end where the
+	// group does. From 0 to 1; default 0.
 	Near float64
 	// Group adds to each text's score this many times the mean of the best
 	// three of its group. Default 0.
@@ -84,22 +88,34 @@ type search struct {
 
 // add adds what a term gives to the scores.
 func (s *search) add(term int32) {
-	weight := s.weight(term)
-	var held []int32 // texts of which the term counts
+	var held []int // texts of which the term counts
 	for _, p := range s.lists[term] {
-		s.around(int(p.doc), func(i int, share float64) {
+		from := int(p.doc)
+		given := float64(p.count) / s.norm(float64(s.docs[from].length))
+		s.around(from, func(i int, share float64) {
 			if s.counts[i] == 0 {
-				held = append(held, int32(i))
+				held = append(held, i)
 			}
-			s.counts[i] += share * float64(p.count)
+			if i == from {
+				s.counts[i] += float64(p.count)
+				return
+			}
+			length := float64(s.docs[i].length)
+			s.counts[i] += share * given * length / (length + fewTerms)
 		})
 	}
-	average := float64(max(1, s.length)) / float64(len(s.docs))
+	weight := s.weight(term)
 	for _, i := range held {
 		f := s.counts[i]
 		s.counts[i] = 0
-		s.scores[i] += weight * f * (K1 + 1) / (f + K1*(1-B+B*s.lengthOf(int(i))/average))
+		s.scores[i] += weight * f * (K1 + 1) / (f + K1*s.norm(s.lengthOf(i)))
 	}
+}
+
+// norm is what a length divides counts by.
+func (s *search) norm(length float64) float64 {
+	average := float64(max(1, s.length)) / float64(len(s.docs))
+	return 1 - B + B*length/average
 }
 
 // around calls do for text i and for those around it, with the share that a
