@@ -97,7 +97,7 @@ func AgentTools(form ToolForm, opts AgentToolOptions) json.RawMessage {
 		t.name = opts.name(t.name)
 		list = append(list, t.in(form))
 	}
-	doc, err := json.MarshalNoEscape(list)
+	doc, err := json.MarshalWithOption(list, json.DisableHTMLEscape())
 	if list[0] == nil || err != nil {
 		return json.RawMessage("null")
 	}

@@ -74,17 +74,19 @@ func (r *recall) byNearness(found int) []int {
 // budget tokens; nothing is left where that is too little to tell anything.
 func (r *recall) excerpt(p RecalledPiece, q RecallQuery, budget int) (RecalledPiece, int) {
 	whole := p.Text
+	p.End = len(whole)
 	for size := budget * bytesPerToken; size > 0; {
-		p.Start, p.End = r.index.Passage(whole, q.Text, size)
+		// Each try looks only where the one before did: texts are long.
+		start, end := r.index.Passage(whole[p.Start:p.End], q.Text, size)
+		p.Start, p.End = p.Start+start, p.Start+end
 		p.Text = whole[p.Start:p.End]
 		cost := q.count(p.Text)
-		if cost <= budget {
-			if budget < minExcerpt && len(p.Text) < len(whole) {
-				break
-			}
+		if cost <= budget && (budget >= minExcerpt || len(p.Text) == len(whole)) {
 			return p, cost
+		} else if cost <= budget {
+			break
 		}
-		size = min(size, len(whole)) * budget / (cost + 1)
+		size = min(size, len(p.Text)) * budget / (cost + 1)
 	}
 	p.Text, p.Start, p.End = "", 0, 0
 	return p, 0

@@ -19,14 +19,15 @@ func recallAnswer(r *recall, q RecallQuery, budget int) string {
 	}
 	// Frame and headings cost something too: how much is known once they are
 	// written.
-	for room := budget; len(found) > 0; room = room * 3 / 4 {
+	for room := budget; len(found) > 0; {
 		list := r.excerpts(found, q, room)
-		if len(list) == 0 || room < len(found)*minExcerpt {
-			found, room = found[:len(found)/2], budget // fewer, but legible
-			continue
-		}
-		if answer := renderRecalled(list); q.count(answer) <= budget {
+		answer := renderRecalled(list)
+		over := max(0, q.count(answer)-budget)
+		if len(list) > 0 && over == 0 {
 			return answer
+		}
+		if room -= over + over/8; len(list) == 0 || room < len(found)*minExcerpt {
+			found, room = found[:len(found)/2], budget // fewer, but legible
 		}
 	}
 	return answerNoRoom

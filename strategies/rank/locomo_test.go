@@ -128,8 +128,4 @@ func TestN9Evidence(t *testing.T) {
 	if all[0] < plain[0]+0.05 || all[1] < plain[1]+0.05 {
 		t.Errorf("short replies between the turns take the place of what is looked for: %.3f, plain BM25 %.3f", all, plain)
 	}
-	for i := range list {
-		r := recalls(list[i:i+1], rank.Conversation())
-		t.Logf("conversation %d: R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f", i, r[0], r[1], r[2], r[3])
-	}
 }

@@ -119,7 +119,8 @@ func (s *scanner) elided(pos int) int {
 // word emits a word; a name that is written as one, then its parts.
 func (s *scanner) word(start, end int) {
 	start, end = s.trim(start, end)
-	cut := s.part(start, end)
+	humps := end-start <= maxHumps
+	cut := s.part(start, end, humps)
 	if cut == end {
 		s.emit(start, end, true)
 		return
@@ -127,15 +128,14 @@ func (s *scanner) word(start, end int) {
 	s.emit(start, end, false)
 	for start < end {
 		s.emit(start, cut, true)
-		start, cut = cut, s.part(cut, end)
+		start, cut = cut, s.part(cut, end, humps)
 	}
 }
 
 // part is the end of the part of a word that begins at start: up to an
-// underscore, or to a capital as in fooBar and HTTPBody. Underscores belong to
-// the part before them.
-func (s *scanner) part(start, end int) int {
-	humps := end-start <= maxHumps
+// underscore or, with humps, to a capital as in fooBar and HTTPBody. Underscores
+// belong to the part before them.
+func (s *scanner) part(start, end int, humps bool) int {
 	var before, last rune
 	for pos := start; pos < end; {
 		r, size := decode(s.text, pos)
