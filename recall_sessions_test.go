@@ -22,7 +22,7 @@ func TestN9Sessions(t *testing.T) {
 	for _, path := range corpus(t) {
 		stored := superseded34(t, path)
 		host := &toolHost{stored: stored}
-		for i := 5; i < len(stored)*3/4; i += 1 + len(stored)/5 {
+		for i := 5; i < len(stored)*3/4; i += 1 + len(stored)/3 {
 			line := longestLine(stored[i].Text())
 			if len(strings.Fields(line)) < 3 || stored[i].Role == abi.RoleSystem {
 				continue
