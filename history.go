@@ -140,15 +140,21 @@ func (h *history) all() []StoredMessage {
 	return list
 }
 
+// What StoredMessage.By says where no compaction took a message away.
+const (
+	byRollback = "rollback"
+	byPruning  = "pruning"
+)
+
 // by names what an entry did, for a message that it took away.
 func (e *Entry) by() string {
 	switch {
 	case e.Rollback != nil:
-		return "rollback"
+		return byRollback
 	case e.Rewrite != nil && e.Rewrite.Record != nil:
 		return e.Rewrite.Record.ID
 	}
-	return "pruning"
+	return byPruning
 }
 
 // holding is the number of the entry that brought a message.

@@ -72,9 +72,6 @@ func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
 	return r.excerpts(r.find(q), q, cmp.Or(max(0, q.Tokens), DefaultRecallTokens))
 }
 
-// byRollback is the StoredMessage.By of what a rollback took back.
-const byRollback = "rollback"
-
 // recallable reports whether a message is searched.
 func recallable(m *StoredMessage) bool {
 	switch m.Kind {
