@@ -2,9 +2,11 @@ package kagewasm
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // chooser says what goes of a view, and whether the rest fits the target.
@@ -24,6 +26,17 @@ func (p *pass) recent() strategies.Recent {
 	return strategies.Recent{Messages: r.Messages, Tokens: r.Tokens, Exchanges: r.Exchanges}
 }
 
+// keepsLast is how many messages at the end the policy wants to stay.
+func (p *pass) keepsLast() int {
+	switch {
+	case p.policy.Recent.Messages > 0:
+		return p.policy.Recent.Messages
+	case p.canSummarize():
+		return summarize.Config{PreserveRecent: p.policy.Summarize.PreserveRecent}.Recent()
+	}
+	return 0
+}
+
 // left is what a view costs without what goes.
 func (p *pass) left(v *strategies.View, gone []string) int {
 	n, out := v.Total, idSet(gone)
@@ -39,23 +52,33 @@ func (p *pass) left(v *strategies.View, gone []string) int {
 // where the policy says so, and where they would else cost the session its
 // newest messages or the target: one giant message must not.
 func (p *pass) cut(source abi.Source, choose chooser) abi.Plan {
-	v := p.view()
+	v, edits := p.view(), []abi.Edit(nil)
+	if n := p.policy.Recent.ToolTokens; n > 0 {
+		edits = strategies.ShortenRecent(v, nil, n, p.policy.Prune.ProtectedTools, p.opts.Counter)
+		v = p.edited(v, edits)
+	}
 	gone, fits := choose(v)
-	plan := abi.Plan{Source: source, Supersede: gone}
 	limit := p.policy.MessageTokens
 	if limit > 0 || limit == 0 && (!fits || p.losesRecent(gone)) {
 		limits := strategies.Limits{Tokens: cmp.Or(limit, max(minCap, v.Target/4))}
-		if capped, edits := p.capped(v, limits); len(edits) > 0 {
-			plan.Supersede, _ = choose(capped)
-			plan.Edit = staying(edits, plan.Supersede)
-			v = capped
+		if more := strategies.Cap(v, nil, limits, p.opts.Counter); len(more) > 0 {
+			edits = merged(edits, more)
+			gone, _ = choose(p.edited(v, more))
 		}
 	}
-	if n := p.policy.Recent.ToolTokens; n > 0 {
-		more := strategies.ShortenRecent(v, plan.Supersede, n, p.policy.Prune.ProtectedTools, p.opts.Counter)
-		plan.Edit = merged(plan.Edit, more)
+	return abi.Plan{Source: source, Supersede: gone, Edit: staying(edits, gone)}
+}
+
+// giantsOnly cuts giants down where that alone is enough: then nothing has to
+// go, and it is a kind of pruning.
+func (p *pass) giantsOnly() bool {
+	source := abi.Source{Type: abi.SourceStrategy, Name: StrategyDrop}
+	plan := p.cut(source, p.oldest(p.room(p.view(), p.limits, source).note))
+	if len(plan.Supersede) > 0 || len(plan.Edit) == 0 {
+		return false
 	}
-	return plan
+	p.shorten(plan.Edit)
+	return true
 }
 
 // minCap is the least that a message is capped to where nothing is configured,
@@ -77,16 +100,14 @@ func (p *pass) losesRecent(gone []string) bool {
 	return false
 }
 
-// capped is the view with giants cut down, and the edits that do it.
-func (p *pass) capped(v *strategies.View, limits strategies.Limits) (*strategies.View, []abi.Edit) {
-	edits := strategies.Cap(v, nil, limits, p.opts.Counter)
+// edited is the view with edits in it.
+func (p *pass) edited(v *strategies.View, edits []abi.Edit) *strategies.View {
 	if len(edits) == 0 {
-		return v, nil
+		return v
 	}
 	of := byMessage(edits)
 	out := *v
-	out.Messages = append([]abi.Message(nil), v.Messages...)
-	out.Tokens = append([]int(nil), v.Tokens...)
+	out.Messages, out.Tokens = slices.Clone(v.Messages), slices.Clone(v.Tokens)
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		if mine := of[m.ID]; mine != nil {
@@ -97,7 +118,7 @@ func (p *pass) capped(v *strategies.View, limits strategies.Limits) (*strategies
 		}
 	}
 	p.weigh(&out)
-	return &out, edits
+	return &out
 }
 
 // weigh fills in what a view's messages take in bytes, where that is bounded.

@@ -13,11 +13,13 @@ type history struct {
 	// views[k] is the list the model sees after k entries. They share what
 	// they have in common.
 	views [][]abi.Message
+	// arrived are the ids of all messages that ever did, inserted ones too.
+	arrived map[string]bool
 }
 
 // newHistory folds entries.
 func newHistory(entries []Entry) (*history, error) {
-	h := &history{views: [][]abi.Message{nil}}
+	h := &history{views: [][]abi.Message{nil}, arrived: make(map[string]bool)}
 	for _, e := range entries {
 		view, err := h.after(e)
 		if err != nil {
@@ -36,6 +38,28 @@ func (h *history) next() int { return len(h.entries) + 1 }
 func (h *history) add(e Entry, view []abi.Message) {
 	h.entries = append(h.entries, e)
 	h.views = append(h.views, view)
+	for i := range e.Append {
+		h.arrived[e.Append[i].ID] = true
+	}
+	if e.Rewrite != nil {
+		for i := range e.Rewrite.New {
+			h.arrived[e.Rewrite.New[i].ID] = true
+		}
+	}
+}
+
+// fresh checks the ids of messages that arrive: an id means one message, for
+// good.
+func (h *history) fresh(msgs []abi.Message) error {
+	now := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		id := msgs[i].ID
+		if id == "" || now[id] || h.arrived[id] {
+			return usage("message %d: id %q: every message of a session needs an id of its own, also beside those that were superseded", i, id)
+		}
+		now[id] = true
+	}
+	return nil
 }
 
 // after is the list as an entry leaves it.
@@ -140,15 +164,21 @@ func (h *history) all() []StoredMessage {
 	return list
 }
 
+// What StoredMessage.By says where no compaction took a message away.
+const (
+	byRollback = "rollback"
+	byPruning  = "pruning"
+)
+
 // by names what an entry did, for a message that it took away.
 func (e *Entry) by() string {
 	switch {
 	case e.Rollback != nil:
-		return "rollback"
+		return byRollback
 	case e.Rewrite != nil && e.Rewrite.Record != nil:
 		return e.Rewrite.Record.ID
 	}
-	return "pruning"
+	return byPruning
 }
 
 // holding is the number of the entry that brought a message.

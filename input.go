@@ -26,7 +26,7 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned
 		ABI: abi.Version, Call: p.callID(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
 			Reason: p.req.Reason, Tokens: p.total, Fraction: float64(p.total) / float64(p.limits.window),
-			Upper: p.limits.upperShare, Lower: p.limits.lowerShare, DryRun: p.req.DryRun, Instructions: p.req.Instructions,
+			Upper: p.limits.upperShare, Lower: p.limits.lowerShare, Forced: p.req.Force, KeepLast: p.keepsLast(), DryRun: p.req.DryRun, Instructions: p.req.Instructions,
 		},
 		Budget: abi.Budget{
 			TargetTokens:  max(0, p.limits.target-reserved),

@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // Compact looks at a session before a model call and makes it smaller where it
@@ -51,8 +52,14 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
+	if p.giantsOnly() {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
 	if !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
+	}
+	if err := p.setRedactor(); err != nil {
+		return p.unchanged(abi.ReasonNothingToSupersede), err
 	}
 	pre := p.preCompact(ctx)
 	verdict := p.plan(ctx, pre)
@@ -106,6 +113,7 @@ type pass struct {
 	report    Report
 	hookTimes []hooks.Outcome
 	usage     abi.ModelUsage // of the model that summarized
+	secrets   *redact.Redactor
 	facts     []hooks.Fact
 	injected  []abi.Insert // by plugins, cut to their budget
 }

@@ -98,6 +98,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
 		text, ledgerTokens := p.note(plan.Summary, names, budget)
+		text, secrets := p.secrets.Redact(text)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
@@ -107,6 +108,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 		}
 		if err == nil {
 			p.report.Summary, p.report.Metrics.LedgerTokens = text, ledgerTokens
+			p.report.Metrics.Redacted += secrets
 		}
 		return verdict, err
 	}
@@ -144,6 +146,7 @@ func (p *pass) clipInjected(pre *hooks.Pre, list []abi.Insert) []abi.Insert {
 	var out []abi.Insert
 	for _, in := range list {
 		full := in.Text
+		in.Text = p.withoutSecrets(in.Text)
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
 		in.Text = clip(in.Text, left, p.opts.Counter.Text)
 		switch {

@@ -60,7 +60,7 @@ type Report struct {
 	Metrics Metrics `json:"metrics"`
 	// Receipt weighs what the compaction costs against what it saves; nil where
 	// none took place (N10).
-	Receipt *Receipt `json:"receipt,omitempty"`
+	Receipt *abi.Receipt `json:"receipt,omitempty"`
 	// Warning says what a person should do about a session that does not fit
 	// though all went that may go (A11).
 	Warning string `json:"warning,omitempty"`
@@ -93,6 +93,8 @@ type Metrics struct {
 	CompressionRatio float64 `json:"compression_ratio"`
 	// LedgerTokens is what the ledger of exact names costs.
 	LedgerTokens int `json:"ledger_tokens"`
+	// Redacted is how many secrets were taken out of what was inserted.
+	Redacted int `json:"redacted,omitempty"`
 	// Cache says how much of the previous request a provider's cache can
 	// still serve.
 	Cache Cache `json:"cache"`

@@ -102,6 +102,9 @@ func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.history.fresh(msgs); err != nil {
+		return err
+	}
 	return s.write(ctx, Entry{Append: slices.Clone(msgs)})
 }
 

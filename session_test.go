@@ -360,6 +360,12 @@ func TestSessionsAreKept(t *testing.T) {
 	if other, err := c.Open(t.Context(), sub); err != nil || len(other.Messages()) > 0 {
 		t.Errorf("K5: agents share a list: %v", err)
 	}
+	gone := s.All()[2].ID
+	for why, id := range map[string]string{"none": "", "one that is there": "last", "a superseded one's": gone} {
+		if err := s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser}); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("a message whose id is %s: %v", why, err)
+		}
+	}
 	if _, err := c.Open(t.Context(), kagewasm.SessionOptions{}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a session without an id: %v", err)
 	}

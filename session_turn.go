@@ -179,3 +179,9 @@ func (s *Session) drop(cp *Checkpoint) {
 		s.pending = nil
 	}
 }
+
+// AnswerTool answers a call of one of the agent's tools, see [AgentTools]; ok is
+// false for a tool that is not one of them (FEATURES I5, N9).
+func (s *Session) AnswerTool(name, arguments string, opts AgentToolOptions) (content string, ok bool, err error) {
+	return AnswerTool(s, name, arguments, opts)
+}

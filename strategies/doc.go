@@ -13,6 +13,8 @@
 //
 //   - [Drop] lets the oldest go; the floor that cannot fail (K2, K4, K9, K10).
 //   - [CutFor] is Drop's choice for a summary that somebody else wrote.
+//   - Package summarize has a model write one (K24, K25): the only strategy
+//     that calls anybody, and in one step of three.
 //   - [CutKeeping] is the same where only the recent end is to stay (A3, A11, I2).
 //
 // In what stays:

@@ -112,19 +112,14 @@ func (openAI) layout(src *source, d *decoded) (layout, error) {
 		return layout{}, err
 	}
 	if src.data[src.first.start] == '[' {
-		src.lines = false
-		if whole := src.whole(); whole != src.first {
-			return layout{}, src.check(whole)
-		}
-		return listOf(src, src.first), nil
+		return listOf(src, src.first), src.alone()
 	}
 	o := src.object(src.first, "the document", openAIDocKeys...)
 	if o.has("role") && src.lines {
 		return linesOf(src), nil
 	}
-	src.lines = false
-	if whole := src.whole(); whole != src.first {
-		return layout{}, src.check(whole)
+	if err := src.alone(); err != nil {
+		return layout{}, err
 	}
 	if list, ok := openAIList(o); ok {
 		d.model = o.str("model")

@@ -79,3 +79,15 @@ func cloneMessages(msgs []abi.Message) []abi.Message {
 	}
 	return out
 }
+
+// Live are the messages that the model would see next: all but Superseded.
+func (s *Session) Live() []abi.Message {
+	if len(s.Superseded) == 0 {
+		return s.Messages
+	}
+	gone := make(map[string]bool, len(s.Superseded))
+	for _, id := range s.Superseded {
+		gone[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(s.Messages), func(m abi.Message) bool { return gone[m.ID] })
+}

@@ -25,10 +25,10 @@ func large(tb testing.TB, format transcript.Format, size int) []byte {
 	return encode(tb, s, s.Messages, format)
 }
 
-// A session of 10 MB is held in memory once as bytes and once as messages.
+// A session of 4 MB is held in memory once as bytes and once as messages.
 func TestMemoryIsLinear(t *testing.T) {
 	for _, f := range transcript.Formats() {
-		data := large(t, f, 10<<20)
+		data := large(t, f, 4<<20)
 		heap := func() uint64 {
 			runtime.GC()
 			var m runtime.MemStats
@@ -75,7 +75,7 @@ func TestHostileChain(t *testing.T) {
 // Logs that compact, roll back and branch at every turn are read and written
 // in linear time.
 func TestHostileCompactions(t *testing.T) {
-	const n = 30_000
+	const n = 10_000
 	for f, log := range map[transcript.Format]func(b *bytes.Buffer){
 		transcript.Codex: func(b *bytes.Buffer) {
 			b.WriteString(`{"type":"session_meta","payload":{"id":"s","base_instructions":{"text":"x"}}}` + "\n")

@@ -98,11 +98,16 @@ func (s *source) one() (span, error) {
 	if err := s.look(); err != nil {
 		return span{}, err
 	}
+	return s.first, s.alone()
+}
+
+// alone holds that nothing follows the first value.
+func (s *source) alone() error {
 	s.lines = false
 	if whole := s.whole(); whole != s.first {
-		return span{}, s.check(whole)
+		return s.check(whole)
 	}
-	return s.first, nil
+	return nil
 }
 
 // whole is all of the text without the white space around it.

@@ -119,6 +119,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
+	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	model := f.resolve(session)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
@@ -200,17 +201,18 @@ func (f *compactFlags) check(path string) error {
 
 // options are the compactor's. Without plugins no state is opened.
 func (f *compactFlags) options(ctx context.Context, e env, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
-	opts := kagewasm.Options{Counter: counter, Strategy: f.strategy, LedgerTokens: f.ledgerTokens}
-	opts.Prune.Off = f.noPrune
+	policy := kagewasm.Policy{Strategy: f.strategy, LedgerTokens: f.ledgerTokens}
+	policy.Prune.Off = f.noPrune
 	if f.given("ledger-tokens") && f.ledgerTokens == 0 {
-		opts.LedgerTokens = -1
+		policy.LedgerTokens = -1
 	}
 	if f.given("upper") {
-		opts.Upper = f.upper
+		policy.Upper = f.upper
 	}
 	if f.given("lower") {
-		opts.Lower = f.lower
+		policy.Lower = f.lower
 	}
+	opts := kagewasm.Options{Counter: counter, Policy: policy}
 	if len(f.plugins) == 0 {
 		return opts, func() {}, f.noPlugins()
 	}

@@ -64,13 +64,6 @@ func says(text string) *fake {
 	}}
 }
 
-// fails is a model that always fails.
-func fails(err error) *fake {
-	return &fake{reply: func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
-		return abi.ModelResponse{}, err
-	}}
-}
-
 // view is a session to be brought down to target.
 func view(msgs []abi.Message, target int) *strategies.View {
 	tokens := counter.Tokens(msgs)

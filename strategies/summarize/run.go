@@ -32,9 +32,9 @@ type Result struct {
 // Attempt is one model call.
 type Attempt struct {
 	// What was asked: "history 1/3, 200 characters of a result".
-	What string
+	What string `json:"what"`
 	// Code is empty where the answer was used.
-	Code abi.Code
+	Code abi.Code `json:"code,omitempty"`
 }
 
 // Run asks the model for the summary of what was prepared. count counts the

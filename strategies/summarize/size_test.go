@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -108,4 +109,34 @@ func TestComplaint4Provider(t *testing.T) {
 			t.Errorf("%s: %v, attempts %+v", tc.why, err, r.Attempts)
 		}
 	}
+}
+
+// BenchmarkPrepare and BenchmarkRun are of 10,000 messages and 2 million
+// tokens, of which half goes; the model takes no time.
+func BenchmarkPrepare(b *testing.B) {
+	v := longView()
+	for b.Loop() {
+		if _, ok := summarize.Prepare(v, summarize.Config{}, 10); !ok {
+			b.Fatal("nothing to prepare")
+		}
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	p, ok := summarize.Prepare(longView(), summarize.Config{}, 10)
+	if !ok {
+		b.Fatal("nothing to prepare")
+	}
+	cfg := summarize.Config{InputTokens: 180_000}
+	for b.Loop() {
+		if _, err := summarize.Run(context.Background(), &fake{}, p, cfg, counter.Text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func longView() *strategies.View {
+	v := view(sessiongen.Long(5000, 230), 0)
+	v.Target = v.Total / 2
+	return v
 }
