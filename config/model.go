@@ -58,10 +58,26 @@ func (m Model) NumCtx() int {
 	return m.Window
 }
 
+// CatalogName is what the model is called in [tokens.Catalog.Resolve]: behind
+// an address of its own a provider may offer anybody's models.
+func (m Model) CatalogName() string {
+	if p := m.catalogProvider(); p != "" {
+		return p + "/" + m.Name
+	}
+	return m.Name
+}
+
+func (m Model) catalogProvider() string {
+	if m.BaseURL != "" && m.Provider != Ollama {
+		return ""
+	}
+	return string(m.Provider)
+}
+
 // Override is what the configuration says of the model, for the catalog. It is
-// empty but for its names where the configuration says nothing.
+// empty but for its name where the configuration says nothing.
 func (m Model) Override() tokens.Override {
-	return m.override(string(m.Provider))
+	return m.override(m.catalogProvider())
 }
 
 func (m Model) override(provider string) tokens.Override {

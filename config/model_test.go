@@ -52,6 +52,19 @@ models:
   aliased: {provider: anthropic, model: claude-sonnet-4-5, context_window: 120000}
 `)
 	catalog := tokens.Default()
+	gateways := load(t, `
+models:
+  a: {provider: openai, model: qwen/qwen3-coder, base_url: "https://openrouter.ai/api/v1", context_window: 1111}
+  b: {provider: openai, model: house, base_url: "http://localhost:8000/v1", context_window: 2222}
+  c: {provider: anthropic, model: claude-sonnet-4-5, base_url: "https://gateway.corp/v1", context_window: 3333}
+  d: {provider: openai, model: gpt-5, context_window: 4444}
+  e: {provider: ollama, model: "llama3:8b", base_url: "http://gpu:11434", context_window: 5555}
+`)
+	for alias, m := range gateways.Models {
+		if got := catalog.Resolve(m.CatalogName(), gateways.Overrides...); got.ContextWindow == nil || *got.ContextWindow != m.Window {
+			t.Errorf("alias %s, %s: window %v, want %d", alias, m.CatalogName(), got.ContextWindow, m.Window)
+		}
+	}
 	plain := catalog.Resolve("anthropic/claude-sonnet-4-5")
 	for _, tc := range []struct {
 		why, model string

@@ -120,6 +120,8 @@ func TestSecretsNeverInErrors(t *testing.T) {
 		"a key":                  {"models: {a: {provider: openai, model: m, key: " + secret + "}}", "under key_env"},
 		"an api_key":             {"models: {a: {provider: openai, model: m, api_key: plain0secret}}", "under key_env"},
 		"a key for a name":       {"models: {a: {provider: openai, model: m, key_env: " + secret + "}}", "looks like a key"},
+		"a key for an alias":     {"model: " + secret, "no model"},
+		"a key for a choice":     {"compaction: {strategy: " + secret + "}", "known are"},
 		"a lower-case name":      {"models: {a: {provider: openai, model: m, key_env: plain0secret}}", "in capitals"},
 		"a header":               {"models: {a: {provider: openai, model: m, headers: {Authorization: Bearer " + secret + "}}}", "under key_env"},
 		"a key in some header":   {"models: {a: {provider: openai, model: m, headers: {X-Whatever: " + secret + "}}}", "under key_env"},

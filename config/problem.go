@@ -73,7 +73,7 @@ func newSource(name string, data []byte) source {
 }
 
 func (s source) problem(at pos, format string, args ...any) Problem {
-	return Problem{File: s.name, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Excerpt: s.excerpt(at)}
+	return Problem{File: s.name, Line: at.line, Column: at.column, Message: secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***"), Excerpt: s.excerpt(at)}
 }
 
 // maxExcerpt is how much of a line is shown.

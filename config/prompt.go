@@ -107,11 +107,15 @@ func (p *prompts) look(name string) {
 }
 
 // hasDefault reports whether there is something in the default prompt's place;
-// it counts as looked at.
+// it counts as looked at. An empty file is nothing: another process may be about
+// to write it.
 func (p *prompts) hasDefault() bool {
 	p.look(defaultPromptFile)
-	_, err := p.root.Lstat(defaultPromptFile)
-	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	info, err := p.root.Lstat(defaultPromptFile)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+	}
+	return !info.Mode().IsRegular() || info.Size() > 0
 }
 
 func (p *prompts) readFile(name string) (string, error) {

@@ -46,9 +46,11 @@ func TestK24DefaultPrompt(t *testing.T) {
 	if err != nil || c.Policy("").Summarize.Prompt != "Mine now.\n" || read(t, prompt) != "Mine now.\n" {
 		t.Errorf("the operator's: %v, %q", err, c.Policy("").Summarize.Prompt)
 	}
-	if _, err := config.Init(t.TempDir()); err != nil {
-		t.Error(err)
+	write(t, prompt, "")
+	if c, err := config.Load(path, config.Options{}); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != "" {
+		t.Errorf("emptied: %v", err)
 	}
+	write(t, prompt, "Mine now.\n")
 	os.Remove(path)
 	if wrote, err := config.Init(filepath.Dir(path)); err != nil || len(wrote) != 2 || read(t, prompt) != "Mine now.\n" {
 		t.Errorf("init over the operator's prompt: wrote %q, %v", wrote, err)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/sha256"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -43,7 +42,7 @@ func (s stamp) same(now time.Time) (stamp, bool) {
 	info, err := os.Stat(s.path)
 	switch {
 	case err != nil:
-		return s, s.info == nil && errors.Is(err, fs.ErrNotExist)
+		return s, s.info == nil
 	case s.info == nil:
 		return s, false
 	case !s.fresh && info.ModTime().Equal(s.info.ModTime()) && info.Size() == s.info.Size() && os.SameFile(info, s.info):
