@@ -29,7 +29,10 @@ func newConfig(e env) *cobra.Command {
 }
 
 // configFlag is the flag of every command that reads a configuration.
-type configFlag struct{ path string }
+type configFlag struct {
+	path string
+	off  bool
+}
 
 func (f *configFlag) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "config", "", "configuration `FILE` (default: "+config.FileName+" here or in a folder above)")
