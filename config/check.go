@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -109,7 +108,7 @@ func quoted(agent string) string {
 // checkThresholds: a compaction has to get below where it started (K2), for
 // thresholds that come from different places too.
 func (b *builder) checkThresholds(a *Agent) {
-	upper, lower := thresholds(&a.Policy)
+	upper, lower := a.Policy.Thresholds("")
 	if lower < upper {
 		return
 	}
@@ -119,18 +118,4 @@ func (b *builder) checkThresholds(a *Agent) {
 			return
 		}
 	}
-}
-
-// thresholds are those that hold where the window's share decides.
-func thresholds(p *kagewasm.Policy) (upper, lower float64) {
-	all := kagewasm.Profiles()
-	profile := all[max(slices.IndexFunc(all, func(x kagewasm.Profile) bool { return x.Name == p.Profile }), 0)]
-	upper, lower = p.Upper, p.Lower
-	if upper == 0 {
-		upper = profile.Upper
-	}
-	if lower == 0 {
-		lower = min(profile.Lower, upper*profile.Lower/profile.Upper)
-	}
-	return upper, lower
 }

@@ -142,7 +142,7 @@ func (x explainer) source(n *node) Source {
 // derive fills in what follows from other settings.
 func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
-	upper, lower := thresholds(p)
+	upper, lower := p.Thresholds("")
 	switch s.Name {
 	case "compaction.upper_threshold":
 		s.Value = upper
