@@ -9,7 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
 )
 
 // nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
@@ -81,10 +81,39 @@ func (p *pass) drop() (*firewall.Verdict, error) {
 	r := p.room(v, p.limits, source)
 	plan := strategies.Drop(v, r.note+p.injectTokens())
 	verdict, err := p.check(plan, r)
-	if err == nil {
-		p.report.Strategy, p.report.Source = strategies.NameDrop, &source
+	if err != nil {
+		return nil, err
 	}
-	return verdict, err
+	if !r.tight && !p.limits.all {
+		verdict = p.refill(v, plan, r, verdict)
+	}
+	p.report.Strategy, p.report.Source = strategies.NameDrop, &source
+	return verdict, nil
+}
+
+// maxRefills bounds how often the room that a note did not take is given to
+// messages.
+const maxRefills = 3
+
+// refill keeps more of the newest messages where the note took less than the
+// room it had.
+func (p *pass) refill(v *strategies.View, plan abi.Plan, r room, verdict *firewall.Verdict) *firewall.Verdict {
+	for range maxRefills {
+		unused := r.ledger - p.report.Metrics.LedgerTokens
+		r.note, r.ledger = r.note-unused, r.ledger-unused
+		more := strategies.Drop(v, r.note+p.injectTokens())
+		if len(more.Supersede) == 0 || len(more.Supersede) >= len(plan.Supersede) {
+			break
+		}
+		was := p.report
+		better, err := p.check(more, r)
+		if err != nil || !better.Met {
+			p.report = was
+			break
+		}
+		plan, verdict = more, better
+	}
+	return verdict
 }
 
 // check writes the note for what the plan supersedes, adds what is injected,
@@ -94,12 +123,12 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	if len(plan.Supersede) == 0 {
 		return nil, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
 	}
-	gone, cost := p.originalsOf(plan.Supersede)
-	names := ledger.Build(gone)
+	gone, stays, cost := p.originalsOf(plan.Supersede)
+	read := digest.Build(gone, stays)
 	budget := min(r.ledger, cost/2)
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
-		text, ledgerTokens := p.note(plan.Summary, names, budget)
+		text, ledgerTokens := p.note(plan.Summary, read, budget)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
@@ -126,19 +155,21 @@ func (p *pass) firewallCase() firewall.Case {
 }
 
 // originalsOf returns the named messages as they came, and what they cost now:
-// pruning must not take names from the ledger.
-func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
+// pruning must not take names from the ledger. The others are as they stay.
+func (p *pass) originalsOf(ids []string) (gone, stays []abi.Message, cost int) {
 	named := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		named[id] = true
 	}
 	for i := range p.messages {
 		if named[p.messages[i].ID] {
-			msgs = append(msgs, p.originals[i])
+			gone = append(gone, p.originals[i])
 			cost += p.tokens[i]
+		} else {
+			stays = append(stays, p.messages[i])
 		}
 	}
-	return msgs, cost
+	return gone, stays, cost
 }
 
 // clipInjected cuts what plugins inject to what is left of the budget, in
