@@ -31,10 +31,13 @@ func Build(gone, stays []abi.Message) *Digest {
 	d := &Digest{names: ledger.Build(gone)}
 	d.names.Beside(stays)
 	for i := range gone {
-		d.message(&gone[i])
+		d.message(&gone[i], i >= len(gone)-lately)
 	}
 	return d
 }
+
+// lately is how many of the last messages are asked what comes next.
+const lately = 40
 
 // Files are what tool calls read and modified. What was modified is not listed
 // as read.
@@ -48,7 +51,7 @@ func (d *Digest) Empty() bool {
 	return d.names.Empty() && len(d.names.Failures()) == 0 && len(d.requests)+len(d.musts)+len(d.decisions)+len(d.next)+len(d.todos.list)+len(d.earlier) == 0
 }
 
-func (d *Digest) message(m *abi.Message) {
+func (d *Digest) message(m *abi.Message, late bool) {
 	switch {
 	case m.Kind == abi.KindSummary:
 		d.summary(m.Text())
@@ -60,7 +63,9 @@ func (d *Digest) message(m *abi.Message) {
 	case m.Role == abi.RoleAssistant:
 		text := m.Text()
 		d.decided(text)
-		d.comes(text)
+		if late {
+			d.comes(text)
+		}
 		for k := range m.ToolCalls {
 			d.todos.call(&m.ToolCalls[k])
 		}

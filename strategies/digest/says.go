@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
 // How much is remembered of each kind, in entries, and of one entry, in runes.
@@ -56,8 +54,8 @@ func isPleasantry(text string) bool {
 }
 
 // mustWords are how requirements are worded, in lower case.
-var mustWords = []string{"must", "should", "shall ", "required", "require ", "requirement", "acceptance", "never ", "always ", "do not ", "don't ", "don’t ", "make sure", "ensure ", "only use", "at least ", "at most ", "no more than", "has to ", "have to ", "needs to ",
-	"muss", "müssen", "soll", "nicht ", "immer", "doit", "doivent", "jamais", "toujours", "debe", "nunca", "siempre", "deve", "sempre", "должен", "должн", "нельзя", "всегда", "никогда", "必须", "不要", "应该", "一定", "べき", "しなければ", "必ず", "ないで", "해야", "반드시", "하지 마"}
+var mustWords = newVocabulary([]string{"must", "should", "shall ", "required", "require ", "requirement", "acceptance", "never ", "always ", "do not ", "don't ", "don’t ", "make sure", "ensure ", "only use", "at least ", "at most ", "no more than", "has to ", "have to ", "needs to ",
+	"muss", "müssen", "soll", "nicht ", "immer", "doit", "doivent", "jamais", "toujours", "debe", "nunca", "siempre", "deve", "sempre", "должен", "должн", "нельзя", "всегда", "никогда", "必须", "不要", "应该", "一定", "べき", "しなければ", "必ず", "ないで", "해야", "반드시", "하지 마"})
 
 // maxPasted is the length of a message, in bytes, over which its lists are
 // taken for something pasted rather than asked for.
@@ -85,7 +83,7 @@ func (d *Digest) required(text string) {
 			continue
 		}
 		for s := range sentences(line) {
-			if signs.HasAny(strings.ToLower(s)+" ", mustWords) {
+			if mustWords.says(s + " ") {
 				d.must(s)
 			}
 		}
@@ -123,20 +121,20 @@ func isBox(line string) bool {
 
 // decisionWords are how decisions are stated. Few, so that nothing is taken
 // for one that is none (FEATURES A6).
-var decisionWords = []string{"decided", "decision:", "i chose", "we chose", "chose to", "choosing ", "going with", "let's go with", "let’s go with", "we'll go with", "i'll go with", "opted for", "opting for", "settled on", "we agreed", "we will use", "we'll use", "i'll use ", "let's use", "rather than", "instead of",
-	"entschieden", "entscheidung", "stattdessen", "décidé", "au lieu de", "decidido", "en lugar de", "deciso", "invece di", "решил", "вместо", "决定", "决策", "改用", "而不是", "決め", "代わりに", "결정", "대신"}
+var decisionWords = newVocabulary([]string{"decided", "decision:", "i chose", "we chose", "chose to", "choosing ", "going with", "let's go with", "let’s go with", "we'll go with", "i'll go with", "opted for", "opting for", "settled on", "we agreed", "we will use", "we'll use", "i'll use ", "let's use", "rather than", "instead of",
+	"entschieden", "entscheidung", "stattdessen", "décidé", "au lieu de", "decidido", "en lugar de", "deciso", "invece di", "решил", "вместо", "决定", "决策", "改用", "而不是", "決め", "代わりに", "결정", "대신"})
 
 // decided notes the sentences that state a decision.
 func (d *Digest) decided(text string) {
-	if !signs.HasAny(strings.ToLower(text), decisionWords) {
+	if !decisionWords.says(text) {
 		return
 	}
 	for line := range lines(text) {
-		if !signs.HasAny(strings.ToLower(line), decisionWords) {
+		if !decisionWords.says(line) {
 			continue
 		}
 		for s := range sentences(line) {
-			if n := utf8.RuneCountInString(s); n >= 8 && n <= maxEntry && signs.HasAny(strings.ToLower(s), decisionWords) {
+			if n := utf8.RuneCountInString(s); n >= 8 && n <= maxEntry && decisionWords.says(s) {
 				d.decisions = add(d.decisions, s, maxDecisions, false)
 			}
 		}
@@ -144,8 +142,8 @@ func (d *Digest) decided(text string) {
 }
 
 // nextWords are how an agent says what it does next.
-var nextWords = []string{"next", "let me", "i'll ", "i’ll ", "i will ", "now i", "now let", "now we", "let's ", "let’s ", "remaining", "then i", "need to ", "still to",
-	"als nächstes", "ich werde", "jetzt ", "ensuite", "maintenant", "je vais", "ahora", "voy a", "siguiente", "теперь", "дальше", "сейчас", "接下来", "下一步", "现在", "次に", "これから", "다음", "이제"}
+var nextWords = newVocabulary([]string{"next", "let me", "i'll ", "i’ll ", "i will ", "now i", "now let", "now we", "let's ", "let’s ", "remaining", "then i", "need to ", "still to",
+	"als nächstes", "ich werde", "jetzt ", "ensuite", "maintenant", "je vais", "ahora", "voy a", "siguiente", "теперь", "дальше", "сейчас", "接下来", "下一步", "现在", "次に", "これから", "다음", "이제"})
 
 // comes notes what the agent said last about what comes next; where it says
 // nothing of the kind, the last it said.
@@ -156,7 +154,7 @@ func (d *Digest) comes(text string) {
 			if utf8.RuneCountInString(s) < 3 {
 				continue
 			}
-			if last = s; signs.HasAny(strings.ToLower(s), nextWords) {
+			if last = s; nextWords.says(s) {
 				named = s
 			}
 		}

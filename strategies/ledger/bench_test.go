@@ -6,6 +6,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/ledger"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 	n := 0
 	for i := range msgs {
-		n += len(textOf(&msgs[i]))
+		n += len(survival.Text(&msgs[i]))
 	}
 	b.SetBytes(int64(n))
 	b.ReportAllocs()

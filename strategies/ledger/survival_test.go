@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/ledger"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -79,11 +80,11 @@ func measure(t *testing.T, files []string, rounds int, part float64) means {
 			if msgs[i].Kind != abi.KindSummary {
 				continue
 			}
-			need := needed(msgs, i)
+			need := survival.Needed(msgs, i)
 			if len(need) < 10 {
 				continue
 			}
-			budget := utf8.RuneCountInString(textOf(&msgs[i])) / 4
+			budget := utf8.RuneCountInString(survival.Text(&msgs[i])) / 4
 			if part > 0 {
 				budget = int(part * float64(tokensOf(msgs[:i], counter)))
 			}
@@ -91,12 +92,12 @@ func measure(t *testing.T, files []string, rounds int, part float64) means {
 			if got := counter.Text(list); got > budget {
 				t.Errorf("%s at %d: %d tokens of %d", filepath.Base(path), i, got, budget)
 			}
-			survival, share := held(list, need), float64(utf8.RuneCountInString(list))/float64(size(msgs[:i]))
+			kept, share := survival.Held(list, need), float64(utf8.RuneCountInString(list))/float64(size(msgs[:i]))
 			if rounds == 1 {
 				t.Logf("%-50s at %3d: needed %3d, survival %.3f, the agent's own summary %.3f, share %.4f",
-					filepath.Base(path), i, len(need), survival, held(textOf(&msgs[i]), need), share)
+					filepath.Base(path), i, len(need), kept, survival.Held(survival.Text(&msgs[i]), need), share)
 			}
-			m.n, m.survival, m.share = m.n+1, m.survival+survival, m.share+share
+			m.n, m.survival, m.share = m.n+1, m.survival+kept, m.share+share
 		}
 	}
 	m.survival, m.share = m.survival/float64(m.n), m.share/float64(m.n)
@@ -137,56 +138,10 @@ func goes(msgs []abi.Message) []abi.Message {
 	return gone
 }
 
-// needed are the names in what the agent says in the 60 messages after the
-// compaction at i, or up to the next one, that stood before it.
-func needed(msgs []abi.Message, i int) map[string]bool {
-	before, after := make(map[string]bool), make(map[string]bool)
-	for k := range msgs[:i] {
-		names(textOf(&msgs[k]), before)
-	}
-	for k := i + 1; k < min(len(msgs), i+61) && msgs[k].Kind != abi.KindSummary; k++ {
-		if msgs[k].Role == abi.RoleAssistant {
-			names(textOf(&msgs[k]), after)
-		}
-	}
-	for name := range after {
-		if !before[name] {
-			delete(after, name)
-		}
-	}
-	return after
-}
-
-func held(text string, need map[string]bool) float64 {
-	have := make(map[string]bool)
-	names(text, have)
-	n := 0
-	for name := range need {
-		if have[name] {
-			n++
-		}
-	}
-	return float64(n) / float64(len(need))
-}
-
-// textOf is what a message says and calls.
-func textOf(m *abi.Message) string {
-	text := m.Text()
-	if m.Content.IsParts() {
-		if b, err := json.Marshal(m.Content); err == nil {
-			text = string(b)
-		}
-	}
-	for _, c := range m.ToolCalls {
-		text += "\n" + c.Name + " " + c.Arguments
-	}
-	return text
-}
-
 func size(msgs []abi.Message) int {
 	n := 0
 	for i := range msgs {
-		n += utf8.RuneCountInString(textOf(&msgs[i]))
+		n += utf8.RuneCountInString(survival.Text(&msgs[i]))
 	}
 	return max(1, n)
 }
