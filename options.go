@@ -26,9 +26,11 @@ type Options struct {
 	// Upper is the fraction of the window over which a compaction starts, Lower
 	// the one it gets down to. Defaults 0.85 and 0.60.
 	Upper, Lower float64
-	// LedgerTokens is the budget of the ledger of exact names in a summary, at
-	// most half of the target. 0 is a twelfth of the target, from 150 (where
-	// that is no more than a third) to 4,000; negative switches it off.
+	// LedgerTokens is what the host says in a note beside a model's or a
+	// plugin's summary: what failed, todos, files, exact names; without a
+	// summary, all of it. At most half of the target. 0 is 7% of what goes, up
+	// to 10,000 and to nine tenths of the target, and not under a twelfth of
+	// the target up to 4,000; negative switches it off.
 	LedgerTokens int
 	// InjectTokens is what a plugin's injected text may cost. Default 2,000,
 	// and never more than an eighth of the target.

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -123,8 +124,8 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	if len(plan.Supersede) == 0 {
 		return nil, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
 	}
-	gone, stays, cost := p.originalsOf(plan.Supersede)
-	read := digest.Build(gone, stays)
+	gone, stays, pruned, cost := p.originalsOf(plan.Supersede)
+	read := digest.Build(gone, stays, pruned)
 	budget := min(r.ledger, cost/2)
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
@@ -155,21 +156,29 @@ func (p *pass) firewallCase() firewall.Case {
 }
 
 // originalsOf returns the named messages as they came, and what they cost now:
-// pruning must not take names from the ledger. The others are as they stay.
-func (p *pass) originalsOf(ids []string) (gone, stays []abi.Message, cost int) {
-	named := make(map[string]bool, len(ids))
+// pruning must not take names from the note. The others are as they stay; the
+// units among them that pruning shortened are as they came, too.
+func (p *pass) originalsOf(ids []string) (gone, stays, pruned []abi.Message, cost int) {
+	named, short := make(map[string]bool, len(ids)), make(map[string]bool, len(p.report.Pruned.IDs))
 	for _, id := range ids {
 		named[id] = true
 	}
+	for _, id := range p.report.Pruned.IDs {
+		short[id] = true
+	}
+	units, of := abi.Units(p.messages)
 	for i := range p.messages {
-		if named[p.messages[i].ID] {
+		switch m := &p.messages[i]; {
+		case named[m.ID]:
 			gone = append(gone, p.originals[i])
 			cost += p.tokens[i]
-		} else {
-			stays = append(stays, p.messages[i])
+			continue
+		case slices.ContainsFunc(units[of[i]], func(k int) bool { return short[p.messages[k].ID] }):
+			pruned = append(pruned, p.originals[i])
 		}
+		stays = append(stays, p.messages[i])
 	}
-	return gone, stays, cost
+	return gone, stays, pruned, cost
 }
 
 // clipInjected cuts what plugins inject to what is left of the budget, in

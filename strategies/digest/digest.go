@@ -26,9 +26,11 @@ type Files struct {
 }
 
 // Build reads the messages that go, oldest first. Names that messages which
-// stay hold are not said again.
-func Build(gone, stays []abi.Message) *Digest {
-	d := &Digest{names: ledger.Build(gone)}
+// stay hold are not said again. Calls that stay, but whose results were
+// pruned, are given as they were, with their results: what failed in them is
+// kept too.
+func Build(gone, stays, pruned []abi.Message) *Digest {
+	d := &Digest{names: ledger.BuildPruned(gone, pruned)}
 	d.names.Beside(stays)
 	for i := range gone {
 		d.message(&gone[i], i >= len(gone)-lately)

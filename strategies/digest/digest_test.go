@@ -78,7 +78,7 @@ func render(msgs []abi.Message, o digest.Options) string {
 	if o.Budget == 0 {
 		o.Budget = 3000
 	}
-	return digest.Build(msgs, nil).Render(o)
+	return digest.Build(msgs, nil, nil).Render(o)
 }
 
 // TestK24MechanicalSummary, TestI4MechanicalSummary: without a model every
@@ -179,13 +179,13 @@ func TestI8Patches(t *testing.T) {
 // below a summary, cumulative over compactions.
 func TestT7Files(t *testing.T) {
 	want := digest.Files{Read: []string{"/srv/kw/docs/leases.md"}, Modified: []string{"/srv/kw/internal/store/lease.go", "/srv/kw/internal/store/lock.go"}}
-	if got := digest.Build(work(), nil).Files(); !reflect.DeepEqual(got, want) {
+	if got := digest.Build(work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for _, o := range []digest.Options{{}, {Summary: "A model wrote this."}, {Outline: outline.Continuation}} {
 		later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
 		want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
-		if got := digest.Build(later, nil).Files(); !reflect.DeepEqual(got, want) {
+		if got := digest.Build(later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
 			t.Errorf("after a compaction %+v, want %+v", got, want)
 		}
 	}
@@ -331,14 +331,14 @@ func TestComplaint18Bounded(t *testing.T) {
 			if rapid.Bool().Draw(t, "work") {
 				chain = append(chain, work()...)
 			}
-			text := digest.Build(chain, nil).Render(o)
+			text := digest.Build(chain, nil, nil).Render(o)
 			if n := byRune(text); n > budget {
 				t.Fatalf("%d tokens of %d:\n%s", n, budget, text)
 			}
 			if !utf8.ValidString(text) {
 				t.Fatalf("invalid utf-8: %q", text)
 			}
-			if again := digest.Build(chain, nil).Render(o); again != text {
+			if again := digest.Build(chain, nil, nil).Render(o); again != text {
 				t.Fatalf("not the same again:\n%s\n\n%s", text, again)
 			}
 			if missing := o.Outline.Missing(text); budget >= 1000 && text != "" && len(missing) > 0 {
@@ -355,7 +355,7 @@ func TestComplaint18Bounded(t *testing.T) {
 // TestN8BesideWhatStays: names that stay in view make room for others.
 func TestN8BesideWhatStays(t *testing.T) {
 	gone, stays := []abi.Message{said("first_name and second_name, also 8443")}, []abi.Message{said("second_name")}
-	text := digest.Build(gone, stays).Render(digest.Options{Budget: 1000, Count: byRune})
+	text := digest.Build(gone, stays, nil).Render(digest.Options{Budget: 1000, Count: byRune})
 	if !strings.Contains(text, "first_name") || strings.Contains(text, "second_name") {
 		t.Errorf("%s", text)
 	}
@@ -385,7 +385,7 @@ func BenchmarkDigest(b *testing.B) {
 	}
 	b.SetBytes(int64(n))
 	for b.Loop() {
-		digest.Build(msgs, nil).Render(digest.Options{Budget: 8000, Count: byRune})
+		digest.Build(msgs, nil, nil).Render(digest.Options{Budget: 8000, Count: byRune})
 	}
 }
 

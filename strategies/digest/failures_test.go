@@ -97,7 +97,7 @@ func TestI10FailedApproaches(t *testing.T) {
 		list = list[max(0, len(list)-20):]
 		all += len(list)
 		for _, summary := range []string{"", "What a model wrote."} {
-			text := digest.Build(msgs, nil).Render(digest.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
+			text := digest.Build(msgs, nil, nil).Render(digest.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
 			for _, f := range list {
 				if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
 					t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)

@@ -90,8 +90,8 @@ func (p *parts) earlier(lines []string, share int) {
 // little of a small one, and as much as it takes of a large one. What failed
 // before must not be tried again (FEATURES I4, I10).
 func failureShare(budget int) int {
-	const low, high = 2000, 5000
-	return 8 + 37*max(0, min(budget, high)-low)/(high-low)
+	const low, high = 2000, 4500
+	return 20 + 25*max(0, min(budget, high)-low)/(high-low)
 }
 
 // failures keeps the newest failures that fit, oldest first.

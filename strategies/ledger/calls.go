@@ -51,6 +51,20 @@ func (b *builder) call(c *abi.ToolCall) {
 	b.calls[c.ID] = open
 }
 
+// stays remembers what a call does that is still in view.
+func (b *builder) stays(c *abi.ToolCall) {
+	open := call{name: c.Name}
+	eachString(c.Arguments, func(key, value string) {
+		switch {
+		case commandKeys[key] && !editorVerbs[value] && open.command == "":
+			open.command = value
+		case pathKeys[key] && len(value) < 512:
+			open.subject = value
+		}
+	})
+	b.calls[c.ID] = open
+}
+
 // subject ranks the file that a call is about.
 func (b *builder) subject(file string, u use) {
 	scanPath(file, func(name string, c class) {

@@ -51,7 +51,7 @@ func (b *builder) failure(c *call, text string, f *findings) {
 	}
 	said := ""
 	if f.marked {
-		said = first(strings.TrimRight(text, " \n"), maxVerbatim)
+		said = first(strings.TrimSpace(text), maxVerbatim)
 	}
 	for _, line := range worst(f.lines) {
 		if !strings.Contains(said, strings.TrimSuffix(line, "…")) {

@@ -62,11 +62,26 @@ const (
 const halfAge = 30
 
 // Build reads the messages, oldest first, and ranks what they name.
-func Build(msgs []abi.Message) *Ledger {
+func Build(msgs []abi.Message) *Ledger { return BuildPruned(msgs, nil) }
+
+// BuildPruned is Build where calls that stay, with their results, were pruned:
+// they are given as they were. What their output said is gone as well; the
+// calls themselves are not, and do not count.
+func BuildPruned(msgs, pruned []abi.Message) *Ledger {
 	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
 	for i := range msgs {
 		b.at = i + 1
 		b.message(&msgs[i])
+	}
+	for i := range pruned {
+		b.at++
+		m := &pruned[i]
+		for k := range m.ToolCalls {
+			b.stays(&m.ToolCalls[k])
+		}
+		if m.Role == abi.RoleTool {
+			b.result(m, m.Text())
+		}
 	}
 	return b.ledger()
 }
