@@ -93,14 +93,22 @@ func (p *pass) drop() (*firewall.Verdict, error) {
 }
 
 // maxRefills bounds how often the room that a note did not take is given to
-// messages.
-const maxRefills = 3
+// messages. A note of other messages may take a little more, and needs room
+// for its sections.
+const (
+	maxRefills  = 3
+	refillSlack = 64
+	minSections = digest.MinBudget + 64
+)
 
 // refill keeps more of the newest messages where the note took less than the
 // room it had.
 func (p *pass) refill(v *strategies.View, plan abi.Plan, r room, verdict *firewall.Verdict) *firewall.Verdict {
 	for range maxRefills {
-		unused := r.ledger - p.report.Metrics.LedgerTokens
+		unused := r.ledger - max(p.report.Metrics.LedgerTokens+refillSlack, minSections)
+		if unused <= 0 {
+			break
+		}
 		r.note, r.ledger = r.note-unused, r.ledger-unused
 		more := strategies.Drop(v, r.note+p.injectTokens())
 		if len(more.Supersede) == 0 || len(more.Supersede) >= len(plan.Supersede) {

@@ -20,9 +20,9 @@ type Options struct {
 	Count func(string) int
 }
 
-// minBudget is the budget, in tokens, below which there are no sections, but
+// MinBudget is the budget, in tokens, below which there are no sections, but
 // names alone: headings would cost more than they say.
-const minBudget = 300
+const MinBudget = 300
 
 // Render writes the note. It is empty where there is nothing to say, or no
 // room to say it in.
@@ -40,13 +40,13 @@ func (d *Digest) Render(o Options) string {
 
 // added is what the digest says beside a summary, within the budget.
 func (d *Digest) added(o Options, summary string) string {
-	if o.Budget < minBudget {
+	if o.Budget < MinBudget {
 		return d.names.Render(o.Budget, o.Count)
 	}
 	if d.Empty() {
 		return ""
 	}
-	for room := o.Budget; room >= minBudget; {
+	for room := o.Budget; room >= MinBudget; {
 		text := d.render(o, room, summary)
 		n := o.Count(text)
 		if n <= o.Budget {
