@@ -319,6 +319,14 @@ func TestComplaint8Foreign(t *testing.T) {
 	}
 }
 
+// TestComplaint8ForeignCode: code that a summary quotes is no failure.
+func TestComplaint8ForeignCode(t *testing.T) {
+	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Added:\n```\nfunc f_g() {}\n```\n")}
+	if note := render([]abi.Message{foreign}, digest.Options{}); strings.Contains(note, "Failed, newest") || strings.Contains(note, "Errors, newest") {
+		t.Errorf("%s", note)
+	}
+}
+
 // TestComplaint18Bounded: whatever the session and however long the chain, a
 // note is never over its budget, and the same comes out again.
 func TestComplaint18Bounded(t *testing.T) {

@@ -15,8 +15,6 @@ const (
 	headMusts     = "Required:"
 	headTodos     = "Todos:"
 	headDecisions = "Stated:"
-	headFailed    = "Failed, newest last:"
-	headErrors    = "Errors, newest last:"
 	headNext      = "Said last:"
 	headEarlier   = "From an earlier summary:"
 	quoteMark     = "> "

@@ -97,7 +97,7 @@ func failureShare(budget int) int {
 // failures keeps the newest failures that fit, oldest first.
 func (p *parts) failures(list []ledger.Failure) {
 	share := failureShare(p.budget)
-	left := p.budget*share/100 - p.count(headFailed+headErrors) - 2
+	left := p.budget*share/100 - p.count(ledger.HeadFailed+ledger.HeadErrors) - 2
 	var failed, errors []string
 	for i := len(list) - 1; i >= 0; i-- {
 		f := &list[i]
@@ -118,14 +118,14 @@ func (p *parts) failures(list []ledger.Failure) {
 	}
 	slices.Reverse(failed)
 	slices.Reverse(errors)
-	p.put(headFailed, failed)
-	p.put(headErrors, errors)
+	p.put(ledger.HeadFailed, failed)
+	p.put(ledger.HeadErrors, errors)
 }
 
 // kept is what stands below a summary.
 func (p *parts) kept(names *ledger.Ledger, summary string) string {
 	var b strings.Builder
-	for _, head := range []string{headTodos, headFailed, headErrors} {
+	for _, head := range []string{headTodos, ledger.HeadFailed, ledger.HeadErrors} {
 		if text := p.text[head]; text != "" {
 			b.WriteString("\n\n" + text)
 		}
@@ -179,7 +179,7 @@ const (
 )
 
 // order are all parts.
-var order = []string{headRequests, headMusts, headTodos, headRoot, headModified, ledger.HeadCommands, headDecisions, headNext, headFailed, headErrors, headRead, headEarlier}
+var order = []string{headRequests, headMusts, headTodos, headRoot, headModified, ledger.HeadCommands, headDecisions, headNext, ledger.HeadFailed, ledger.HeadErrors, headRead, headEarlier}
 
 // places say which parts a section is filled with, by its title in lower case.
 // What has no section of its own in an outline stands below them all.
@@ -188,7 +188,7 @@ var places = map[string][]string{
 	"constraints & preferences": {headMusts},
 	"progress":                  {headTodos, headRoot, headModified, ledger.HeadCommands},
 	"next steps":                {headNext},
-	"critical context":          {headFailed, headErrors, headRead},
+	"critical context":          {ledger.HeadFailed, ledger.HeadErrors, headRead},
 	"additional notes":          {headEarlier},
 	"key decisions":             {headDecisions},
 
@@ -196,8 +196,8 @@ var places = map[string][]string{
 	"current task":       {headTodos, ledger.HeadCommands},
 	"files modified":     {headRoot, headModified},
 	"files read":         {headRead},
-	"failed approaches":  {headFailed},
-	"errors encountered": {headErrors},
+	"failed approaches":  {ledger.HeadFailed},
+	"errors encountered": {ledger.HeadErrors},
 }
 
 // join puts an empty line between texts.

@@ -23,6 +23,13 @@ type Failure struct {
 // Command reports whether what failed was a command.
 func (f *Failure) Command() bool { return strings.HasPrefix(f.Text, commandMark) }
 
+// Lines above the failures in a summary, commands and others. Each failure
+// stands below between two lines of three backquotes.
+const (
+	HeadFailed = "Failed, newest last:"
+	HeadErrors = "Errors, newest last:"
+)
+
 // ThenLine begins the line below a failure in a summary that says what worked
 // instead; see [Failure.Then].
 const ThenLine = "Worked instead: "
@@ -58,7 +65,7 @@ func (b *builder) failure(c *call, text string, f *findings) {
 			said = strings.TrimPrefix(said+"\n"+first(line, maxVerbatim), "\n")
 		}
 	}
-	fail.Text = strings.ReplaceAll(fail.Text+"\n"+said, "```", "'''")
+	fail.Text += "\n" + said
 	b.remember(fail)
 }
 
@@ -89,6 +96,7 @@ func worst(lines []string) []string {
 
 // remember puts a failure last, also where it was met before.
 func (b *builder) remember(f Failure) {
+	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
 	for i := range b.failures {
 		if b.failures[i].Text == f.Text {
 			b.failures = append(b.failures[:i], b.failures[i+1:]...)

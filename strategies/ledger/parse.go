@@ -34,7 +34,7 @@ type entries struct {
 func (e *entries) line(line string) {
 	switch {
 	case strings.HasPrefix(line, blockMark):
-		if e.inBlock && len(e.block) > 0 {
+		if e.inBlock && len(e.block) > 0 && (e.section == HeadFailed || e.section == HeadErrors) {
 			e.remember(Failure{Text: strings.Join(e.block, "\n")})
 		}
 		e.inBlock, e.block = !e.inBlock, nil
@@ -59,10 +59,16 @@ func (e *entries) line(line string) {
 		}
 		return
 	}
+	if strings.HasPrefix(line, ThenLine) && (e.section == HeadFailed || e.section == HeadErrors) {
+		if n := len(e.failures); n > 0 {
+			e.failures[n-1].Then = cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing)
+		}
+		return
+	}
 	e.section, e.at = "", 0
 	head, rest, _ := strings.Cut(line, ":")
 	switch head += ":"; {
-	case line == headCommands || line == headErrors || line == headModified || line == headRead || line == headPaths:
+	case line == headCommands || line == headErrors || line == HeadFailed || line == HeadErrors || line == headModified || line == headRead || line == headPaths:
 		e.section = line
 	case head == headTools:
 		e.toolList(rest)
@@ -72,10 +78,6 @@ func (e *entries) line(line string) {
 		e.list(rest, symbol)
 	case head == headNumbers:
 		e.list(rest, number)
-	case strings.HasPrefix(line, ThenLine):
-		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Then = cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing)
-		}
 	case line != intro && line != heading && !strings.HasPrefix(line, rootLine):
 		e.text(line, weightSummary)
 	}
