@@ -16,9 +16,13 @@ const (
 	// format means Auto when reading and Same when writing.
 	Same Format = "same"
 
-	Neutral    Format = "neutral"
-	OpenAI     Format = "openai"
-	ClaudeCode Format = "claude-code"
+	Neutral         Format = "neutral"
+	OpenAI          Format = "openai"
+	OpenAIResponses Format = "openai-responses"
+	Anthropic       Format = "anthropic"
+	Gemini          Format = "gemini"
+	GeminiCLI       Format = "gemini-cli"
+	ClaudeCode      Format = "claude-code"
 )
 
 // codec is one format. To add one, write these four methods and name it in
@@ -53,7 +57,7 @@ type document interface {
 // codecs are all formats, in the order in which detection tries them: those
 // that are most particular come first.
 func codecs() []codec {
-	return []codec{claudeCode{}, openAI{}, neutral{}}
+	return []codec{claudeCode{}, geminiCLI{}, gemini{}, anthropic{}, responses{}, openAI{}, neutral{}}
 }
 
 // Formats returns the formats that can be read and written.

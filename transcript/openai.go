@@ -89,6 +89,9 @@ func (c openAI) decode(src *source) (*decoded, error) {
 	if doc.layout, err = c.layout(src, d); err != nil {
 		return nil, err
 	}
+	if err := c.answer(src, d, doc); err != nil {
+		return nil, err
+	}
 	for i, at := range doc.recs {
 		if src.lines {
 			if err := src.check(at); err != nil {
@@ -106,25 +109,36 @@ func (c openAI) decode(src *source) (*decoded, error) {
 	return d, nil
 }
 
+// answer adds the message that a recorded response holds.
+func (openAI) answer(src *source, d *decoded, doc *recordDoc) error {
+	answer, ok := src.answer("choices", "model")
+	if !ok || !answer.is("choices", '[') {
+		return nil
+	}
+	d.model = answer.str("model")
+	if list := answer.list("choices"); len(list) > 0 && src.data[list[0].start] == '{' {
+		if choice := src.object(list[0], "the choice", "message"); choice.is("message", '{') {
+			message, _ := choice.value("message")
+			doc.addApart([]span{message}, "", "")
+		}
+	}
+	return answer.err
+}
+
 // layout finds the messages, and what else the document says.
 func (openAI) layout(src *source, d *decoded) (layout, error) {
 	if err := src.look(); err != nil {
 		return layout{}, err
 	}
-	if src.data[src.first.start] == '[' {
-		src.lines = false
-		if whole := src.whole(); whole != src.first {
-			return layout{}, src.check(whole)
-		}
-		return listOf(src, src.first), nil
-	}
-	o := src.object(src.first, "the document", openAIDocKeys...)
-	if o.has("role") && src.lines {
+	if src.data[src.first.start] == '{' && src.lines && src.object(src.first, "the line").has("role") {
 		return linesOf(src), nil
 	}
-	src.lines = false
-	if whole := src.whole(); whole != src.first {
-		return layout{}, src.check(whole)
+	o, err := src.document(openAIDocKeys...)
+	if err != nil {
+		return layout{}, err
+	}
+	if src.data[src.first.start] == '[' {
+		return listOf(src, src.first), nil
 	}
 	if list, ok := openAIList(o); ok {
 		d.model = o.str("model")

@@ -3,8 +3,6 @@ package transcript
 import (
 	"strings"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -20,56 +18,46 @@ func openAIContent(c abi.Content, role abi.Role) []byte {
 		return quote(c.Text())
 	}
 	var parts [][]byte
-	var texts []string // the same as text alone
 	plain := true
-	say := func(text string) {
-		parts, texts = append(parts, textPart(text)), append(texts, text)
-	}
 	for _, p := range c.Parts() {
-		raw := partJSON(p)
-		switch p.Type {
-		case "text":
-			say(p.Text)
-		case "thinking", "redacted_thinking":
-		case "image_url", "input_audio", "file", "refusal":
-			say("[" + p.Type + "]")
-			parts[len(parts)-1], plain = raw, false
-		case "image":
-			say("[image]")
-			parts[len(parts)-1], plain = openAIImage(raw), false
+		img, isImage := imageOf(p)
+		switch {
+		case p.Type == "text":
+			parts = append(parts, textPart(p.Text))
+		case isThinking(p.Type):
+		case p.Type == "image_url", p.Type == "input_audio", p.Type == "file", p.Type == "refusal":
+			parts, plain = append(parts, partJSON(p)), false
+		case isImage:
+			parts, plain = append(parts, img.openAI()), false
 		default:
-			say("[" + p.Type + "]")
+			parts = append(parts, textPart("["+p.Type+"]"))
 		}
 	}
 	if role == abi.RoleUser || plain && role != abi.RoleTool {
 		return listJSON(parts)
 	}
-	return quote(strings.Join(texts, "\n"))
+	return quote(plainText(c))
 }
 
-// claudeContent is the content blocks for the Messages API.
-func claudeContent(c abi.Content) [][]byte {
+// plainText is a content as text alone.
+func plainText(c abi.Content) string {
 	if !c.IsParts() {
-		if c.Text() == "" {
-			return nil
-		}
-		return [][]byte{textPart(c.Text())}
+		return c.Text()
 	}
-	var blocks [][]byte
+	var texts []string
 	for _, p := range c.Parts() {
-		raw := partJSON(p)
-		switch p.Type {
-		case "text":
-			blocks = append(blocks, textPart(p.Text))
-		case "image", "document", "thinking", "redacted_thinking", "search_result", "tool_reference":
-			blocks = append(blocks, raw)
-		case "image_url":
-			blocks = append(blocks, claudeImage(raw))
+		_, isImage := imageOf(p)
+		switch {
+		case p.Type == "text":
+			texts = append(texts, p.Text)
+		case isThinking(p.Type):
+		case isImage && p.Type != "image_url":
+			texts = append(texts, noImage)
 		default:
-			blocks = append(blocks, textPart("["+p.Type+"]"))
+			texts = append(texts, "["+p.Type+"]")
 		}
 	}
-	return blocks
+	return strings.Join(texts, "\n")
 }
 
 // partJSON is the part as it was, on one line. One that is no JSON object, as
@@ -86,47 +74,16 @@ func textPart(text string) []byte {
 	return new(builder).str("type", "text").str("text", text).bytes()
 }
 
-// openAIImage writes a block {"type":"image","source":{...}} as an image_url.
-func openAIImage(raw []byte) []byte {
-	var block struct {
-		Source struct {
-			Type      string `json:"type"`
-			MediaType string `json:"media_type"`
-			Data      string `json:"data"`
-			URL       string `json:"url"`
-		} `json:"source"`
-	}
-	if json.Unmarshal(raw, &block) != nil {
-		return textPart("[image]")
-	}
-	url := block.Source.URL
-	if block.Source.Type == "base64" {
-		url = "data:" + block.Source.MediaType + ";base64," + block.Source.Data
-	}
-	if url == "" {
-		return textPart("[image]")
-	}
-	return new(builder).str("type", "image_url").raw("image_url", new(builder).str("url", url).bytes()).bytes()
+// isThinking reports whether parts of a type are what a model thought, which
+// only the model's own provider can read again.
+func isThinking(typ string) bool {
+	return typ == "thinking" || typ == "redacted_thinking" || typ == "reasoning"
 }
 
-// claudeImage is the reverse of openAIImage.
-func claudeImage(raw []byte) []byte {
-	var part struct {
-		ImageURL struct {
-			URL string `json:"url"`
-		} `json:"image_url"`
+// said is a text for formats that refuse empty ones.
+func said(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(no content)"
 	}
-	if json.Unmarshal(raw, &part) != nil || part.ImageURL.URL == "" {
-		return textPart("[image]")
-	}
-	source := new(builder).str("type", "url").str("url", part.ImageURL.URL)
-	if rest, ok := strings.CutPrefix(part.ImageURL.URL, "data:"); ok {
-		head, data, _ := strings.Cut(rest, ",")
-		media, ok := strings.CutSuffix(head, ";base64")
-		if !ok {
-			return textPart("[image]")
-		}
-		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
-	}
-	return new(builder).str("type", "image").raw("source", source.bytes()).bytes()
+	return text
 }

@@ -5,31 +5,39 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// recordedRequests are the chat request bodies among the recorded exchanges.
+// recordedRequests are the request bodies among the recorded exchanges, each
+// in the format of its provider.
 func recordedRequests(tb testing.TB) []sample {
 	tb.Helper()
 	var all []sample
-	for _, p := range shared.Glob(tb, "data", "formats", "openai_chat__*.json") {
+	for _, p := range shared.Glob(tb, "data", "formats", "*__*.json") {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		var exchanges []struct{ Request json.RawMessage }
+		var exchanges []struct {
+			URI     string
+			Request json.RawMessage
+		}
 		if err := json.Unmarshal(data, &exchanges); err != nil {
 			tb.Fatal(err)
 		}
 		for i, e := range exchanges {
-			var body struct{ Messages []json.RawMessage }
-			if json.Unmarshal(e.Request, &body) != nil || len(body.Messages) == 0 {
-				continue // another provider's
+			for part, format := range map[string]transcript.Format{
+				"/v1/chat/completions": transcript.OpenAI, "/v1/responses": transcript.OpenAIResponses,
+				"/v1/messages": transcript.Anthropic, "enerateContent": transcript.Gemini,
+			} {
+				if strings.Contains(e.URI, part) {
+					all = append(all, sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, format})
+				}
 			}
-			all = append(all, sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, transcript.OpenAI})
 		}
 	}
 	return all

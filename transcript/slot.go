@@ -13,6 +13,8 @@ type slot struct {
 	key string
 	// text says that the value is a string, whatever it holds.
 	text bool
+	// fixed says that the value may not change: a signature covers it.
+	fixed bool
 }
 
 // slots are what may be replaced in one message.
@@ -48,14 +50,19 @@ type change struct {
 	args    []int
 }
 
-// edits are the replacements that c asks for, by record. arg writes arguments
-// in the form of the format.
-func (c *change) edits(at slots, arg func(text string, was slot) []byte, into map[int][]edit) {
-	if c.content {
-		into[at.content.rec] = append(into[at.content.rec], at.content.put(contentJSON(c.msg.Content)))
+// edits are the replacements that c asks for, by record.
+func (c *change) edits(d *recordDoc, into map[int][]edit) {
+	at := d.at[c.index]
+	if c.content && !at.content.fixed {
+		value := contentJSON
+		if d.result != nil {
+			value = func(content abi.Content) []byte { return d.result(content, at.content) }
+		}
+		into[at.content.rec] = append(into[at.content.rec], at.content.put(value(c.msg.Content)))
 	}
 	for _, i := range c.args {
-		s := at.args[i]
-		into[s.rec] = append(into[s.rec], s.put(arg(c.msg.ToolCalls[i].Arguments, s)))
+		if s := at.args[i]; !s.fixed {
+			into[s.rec] = append(into[s.rec], s.put(d.arg(c.msg.ToolCalls[i].Arguments, s)))
+		}
 	}
 }

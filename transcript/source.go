@@ -20,6 +20,10 @@ type source struct {
 	// line rather than one value.
 	first span
 	lines bool
+	// Of a recording (see unwrap): first is the request of the exchange, and
+	// response is what came back, empty where that is no object.
+	recorded           bool
+	exchange, response span
 }
 
 // span is a piece of a source, from start up to end.
@@ -83,10 +87,16 @@ func (s *source) look() error {
 	if s.check(lines[0]) == nil {
 		s.first = lines[0]
 		s.lines = len(lines) > 1 || s.data[s.first.start] == '{'
+		if s.first == s.whole() {
+			s.unwrap()
+		}
 		return nil
 	}
 	s.first = s.whole()
 	err := s.check(s.first)
+	if err == nil {
+		s.unwrap()
+	}
 	if err != nil && len(lines) > 1 && s.data[lines[1].start] == '{' && s.check(lines[1]) == nil {
 		return s.check(lines[0]) // one value a line, and the first is broken
 	}

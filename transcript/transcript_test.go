@@ -41,7 +41,13 @@ func samples(tb testing.TB) []sample {
 	}
 	add(transcript.Neutral, shared.Sessions(tb))
 	add(transcript.ClaudeCode, shared.Glob(tb, "data", "formats", "claude-code.*.jsonl"))
-	add(transcript.OpenAI, shared.Glob(tb, "data", "formats", "openai-chat.*.json"))
+	for pattern, format := range map[string]transcript.Format{
+		"openai-chat.*.json": transcript.OpenAI, "openai_chat__*.json": transcript.OpenAI,
+		"openai_responses__*.json": transcript.OpenAIResponses, "anthropic_messages__*.json": transcript.Anthropic,
+		"gemini_contents__*.json": transcript.Gemini, "gemini-cli*.json": transcript.GeminiCLI,
+	} {
+		add(format, shared.Glob(tb, "data", "formats", pattern))
+	}
 	return append(all, recordedRequests(tb)...)
 }
 

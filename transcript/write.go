@@ -79,6 +79,14 @@ func listJSON(values [][]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }
 
+// linesJSON writes a list of values, one a line.
+func linesJSON(values [][]byte) []byte {
+	if len(values) == 0 {
+		return []byte("[]")
+	}
+	return append(append([]byte("[\n"), bytes.Join(values, []byte(",\n"))...), "\n]"...)
+}
+
 // isObject reports whether text is one JSON object.
 func isObject(text string) bool {
 	b := []byte(strings.TrimSpace(text))

@@ -1,0 +1,225 @@
+package transcript
+
+import (
+	"regexp"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// gemini is the format of the Gemini API: a request body with "contents", the
+// list of contents alone, or a recording. Keys may be written in either case,
+// functionCall or function_call.
+//
+// Each part of the system instruction is a system message. A user content is a
+// message for each functionResponse and one for each run of other parts between
+// them. Thoughts are thinking parts; a call with a thoughtSignature, and all
+// calls beside it, stay as they are. Calls and responses without ids have the
+// function's name for one, which pairs them.
+//
+// What a function returned is the text under the one key of the response where
+// that is all there is ("output", "result"), and otherwise the response as JSON;
+// under "error" it is the result of a call that failed.
+//
+// The API refuses a call that follows other words of the model. Where that would
+// come to be, because what stood between went, both are one content.
+type gemini struct{}
+
+func (gemini) format() Format { return Gemini }
+
+var (
+	geminiDocKeys     = []string{"contents", "systemInstruction", "system_instruction", "model", "tools"}
+	geminiContentKeys = []string{"role", "parts"}
+)
+
+func (gemini) detect(src *source) string {
+	list := src.first
+	if src.data[list.start] == '{' {
+		doc := src.object(list, "the document")
+		if !doc.is("contents", '[') {
+			return `no list under "contents"`
+		}
+		list, _ = doc.value("contents")
+	}
+	if src.data[list.start] != '[' {
+		return "neither a list nor an object"
+	}
+	els := src.elements(list)
+	if len(els) > 0 && (src.data[els[0].start] != '{' || !src.object(els[0], "the first content").is("parts", '[')) {
+		return `the first content has no "parts"`
+	}
+	if len(els) == 0 && list == src.first {
+		return "an empty list"
+	}
+	return ""
+}
+
+func (c gemini) decode(src *source) (*decoded, error) {
+	o, err := src.document(geminiDocKeys...)
+	if err != nil {
+		return nil, err
+	}
+	doc := &geminiDoc{recordDoc: recordDoc{src: src, fresh: geminiMessage, arg: objectArgument, result: geminiResult, split: true}}
+	doc.join = doc.joined
+	d := &decoded{doc: doc}
+	list := src.first
+	if src.data[list.start] == '{' {
+		if list, err = c.body(o, d, &doc.recordDoc); err != nil {
+			return nil, err
+		}
+	}
+	if src.data[list.start] != '[' {
+		return nil, src.bad(list.start, `put the contents in a list under "contents"`, "neither a list nor an object")
+	}
+	doc.layout = listOf(src, list)
+	if err := c.answer(src, d, &doc.recordDoc); err != nil {
+		return nil, err
+	}
+	r := &blockReader{doc: &doc.recordDoc, d: d, form: &geminiParts{}, plain: true}
+	for i := range doc.recs {
+		if err := doc.content(r, i); err != nil {
+			return nil, err
+		}
+	}
+	r.close()
+	return d, nil
+}
+
+// body reads what stands around the contents, and returns their list.
+func (gemini) body(o *object, d *decoded, doc *recordDoc) (span, error) {
+	d.model = o.str("model")
+	if tools, ok := o.value("tools"); ok {
+		if d.tools = o.src.bytes(tools); d.tools[0] == '{' { // one alone
+			d.tools = listJSON([][]byte{d.tools})
+		}
+	}
+	key := o.either("systemInstruction", "system_instruction")
+	if at, ok := o.value(key); ok {
+		doc.preface = preface{count: 1, field: o.whole(key)}
+		parts := at
+		if o.src.data[at.start] == '{' {
+			parts, _ = o.child(at, "the system instruction", "parts").value("parts")
+		}
+		contents := []abi.Content{{}}
+		switch {
+		case parts.end == 0:
+		case o.src.data[parts.start] == '"':
+			contents[0] = abi.Text(unquote(o.src.bytes(parts)))
+		case o.src.data[parts.start] == '{':
+			contents[0] = o.geminiContent([]span{parts})
+		case o.src.data[parts.start] == '[':
+			contents = nil
+			doc.preface.list = parts
+			for _, p := range o.src.elements(parts) {
+				contents = append(contents, o.geminiContent([]span{p}))
+			}
+			doc.preface.count = len(contents)
+		}
+		doc.begins(contents, d)
+	}
+	if !o.is("contents", '[') {
+		o.fail(o.at.start, `put the contents in a list under "contents"`, `no list under "contents"`)
+	}
+	list, _ := o.value("contents")
+	return list, o.err
+}
+
+// geminiContent is the content of a list of parts that are no calls.
+func (o *object) geminiContent(list []span) abi.Content {
+	var parts []abi.Part
+	form := &geminiParts{}
+	for _, at := range list {
+		b, _ := form.open(o, at)
+		p, _ := form.part(b)
+		o.adopt(b)
+		parts = append(parts, p)
+	}
+	return simpleOrNone(parts)
+}
+
+var geminiModel = regexp.MustCompile(`/models/([^/:?]+)`)
+
+// answer adds the content that a recorded response holds, and finds the model.
+func (gemini) answer(src *source, d *decoded, doc *recordDoc) error {
+	if !src.recorded {
+		return nil
+	}
+	exchange := src.object(src.exchange, "the exchange")
+	if uri := geminiModel.FindStringSubmatch(exchange.str("uri")); uri != nil && d.model == "" {
+		d.model = uri[1]
+	}
+	answer, ok := src.answer("candidates", "modelVersion")
+	if !ok || !answer.is("candidates", '[') {
+		return exchange.err
+	}
+	if model := answer.str("modelVersion"); model != "" {
+		d.model = model
+	}
+	if list := answer.list("candidates"); len(list) > 0 && src.data[list[0].start] == '{' {
+		first := answer.child(list[0], "the candidate", "content")
+		if content, ok := first.value("content"); ok && src.data[content.start] == '{' &&
+			src.object(content, "the content").is("parts", '[') {
+			doc.addApart([]span{content}, "", "")
+		}
+	}
+	return answer.err
+}
+
+// geminiDoc is a body that can be written again.
+type geminiDoc struct {
+	recordDoc
+	model []span // by record: the list of parts of one that is the model's
+	calls []bool // by record: there is a call in it
+}
+
+// content reads one record.
+func (d *geminiDoc) content(r *blockReader, i int) error {
+	o := d.src.object(d.recs[i], "the content", geminiContentKeys...)
+	parts, ok := o.value("parts")
+	if ok && !o.isList("parts") || o.err != nil {
+		return o.err
+	}
+	d.model, d.calls = append(d.model, span{}), append(d.calls, false)
+	switch role := o.str("role"); {
+	case role == "model":
+		r.close()
+		if !ok || len(d.src.elements(parts)) == 0 {
+			r.add(i, abi.Message{Role: abi.RoleAssistant})
+			return o.err
+		}
+		r.answerBlocks(i, parts, o)
+		d.model[i] = parts
+		d.calls[i] = len(r.d.messages[len(r.d.messages)-1].ToolCalls) > 0
+	case role == "user", role == "function", role == "":
+		if !ok {
+			r.say(i, abi.Content{})
+			return o.err
+		}
+		r.user(i, parts, o)
+	default:
+		o.fail(o.at.start, "use user or model", "role %s", quoted(role))
+	}
+	return o.err
+}
+
+// joined makes one content of those of the model that came to follow each other,
+// where the later one calls.
+func (d *geminiDoc) joined(items []item) []item {
+	out := items[:0]
+	last := -1 // the record of the latest item, before it was joined to another
+	for _, it := range items {
+		if it.rec >= 0 && last >= 0 && it.rec != last && it.rec != last+1 && d.calls[it.rec] &&
+			d.model[last].end > 0 && !d.calls[last] {
+			base := &out[len(out)-1]
+			end := d.model[base.rec].end - 1
+			list := d.model[it.rec]
+			inner := span{list.start + 1, list.end - 1}
+			text := apply([]byte{','}, d.data, inner, within(it.edits, inner))
+			base.edits = append(append([]edit(nil), base.edits...), edit{span{end, end}, text})
+			last = it.rec
+			continue
+		}
+		out = append(out, it)
+		last = it.rec
+	}
+	return out
+}
