@@ -69,7 +69,17 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 
 // foldAnswers makes one message of answers in a row that a format cannot tell
 // apart: see the codecs.
-func foldAnswers(f transcript.Format, msgs []abi.Message) (out []abi.Message) {
+func foldAnswers(f transcript.Format, msgs []abi.Message) []abi.Message {
+	for {
+		out := foldPairs(f, msgs)
+		if len(out) == len(msgs) {
+			return out
+		}
+		msgs = out
+	}
+}
+
+func foldPairs(f transcript.Format, msgs []abi.Message) (out []abi.Message) {
 	for _, m := range msgs {
 		n := len(out) - 1
 		if n < 0 || m.Role != abi.RoleAssistant || out[n].Role != abi.RoleAssistant || !folds(f, &out[n], &m) {

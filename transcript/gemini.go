@@ -201,25 +201,42 @@ func (d *geminiDoc) content(r *blockReader, i int) error {
 	return o.err
 }
 
-// joined makes one content of those of the model that came to follow each other,
-// where the later one calls.
+// joined makes one content of words of the model's and a call of its that came
+// to follow them.
 func (d *geminiDoc) joined(items []item) []item {
-	out := items[:0]
-	last := -1 // the record of the latest item, before it was joined to another
-	for _, it := range items {
-		if it.rec >= 0 && last >= 0 && it.rec != last && it.rec != last+1 && d.calls[it.rec] &&
-			d.model[last].end > 0 && !d.calls[last] {
-			base := &out[len(out)-1]
-			end := d.model[base.rec].end - 1
-			list := d.model[it.rec]
-			inner := span{list.start + 1, list.end - 1}
-			text := apply([]byte{','}, d.data, inner, within(it.edits, inner))
-			base.edits = append(append([]edit(nil), base.edits...), edit{span{end, end}, text})
-			last = it.rec
+	out := make([]item, 0, len(items))
+	for i := 0; i < len(items); {
+		n, whole := 0, true // how many items are words, and as they stood
+		for ; d.holdsModel(items, i+n) && !d.calls[items[i+n].rec]; n++ {
+			whole = whole && (n == 0 || items[i+n].rec == items[i+n-1].rec+1)
+		}
+		if n == 0 || !d.holdsModel(items, i+n) || whole && items[i+n].rec == items[i+n-1].rec+1 {
+			n = max(n, 1)
+			out = append(out, items[i:i+n]...)
+			i += n
 			continue
 		}
-		out = append(out, it)
-		last = it.rec
+		out = append(out, d.merge(items[i:i+n+1]))
+		i += n + 1
 	}
 	return out
+}
+
+// holdsModel reports whether item i is a content of the model's, with parts.
+func (d *geminiDoc) holdsModel(items []item, i int) bool {
+	return i < len(items) && items[i].rec >= 0 && d.model[items[i].rec].end > 0
+}
+
+// merge writes items as the first of them, with the parts of all.
+func (d *geminiDoc) merge(items []item) item {
+	one := items[0]
+	end := d.model[one.rec].end - 1
+	var text []byte
+	for _, it := range items[1:] {
+		list := d.model[it.rec]
+		inner := span{list.start + 1, list.end - 1}
+		text = apply(append(text, ','), d.data, inner, within(it.edits, inner))
+	}
+	one.edits = append(append([]edit(nil), one.edits...), edit{span{end, end}, text})
+	return one
 }

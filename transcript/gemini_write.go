@@ -125,9 +125,8 @@ func (w *geminiWriter) contents(msgs []abi.Message) (contents [][]byte) {
 				parts = append(parts, w.response(&msgs[i]))
 			}
 		case abi.RoleAssistant:
-			role, parts = "model", w.answer(m)
-			i++
-			if len(m.ToolCalls) == 0 && i < len(msgs) && msgs[i].Role == abi.RoleAssistant && len(msgs[i].ToolCalls) > 0 {
+			role = "model"
+			for n := wordsBeforeCall(msgs[i:]); n >= 0; n-- {
 				parts = append(parts, w.answer(&msgs[i])...)
 				i++
 			}
@@ -138,4 +137,18 @@ func (w *geminiWriter) contents(msgs []abi.Message) (contents [][]byte) {
 		contents = append(contents, geminiRecord(role, parts))
 	}
 	return contents
+}
+
+// wordsBeforeCall is how many answers without calls a list begins with, if one
+// with calls follows them.
+func wordsBeforeCall(msgs []abi.Message) int {
+	for i := range msgs {
+		switch {
+		case msgs[i].Role != abi.RoleAssistant:
+			return 0
+		case len(msgs[i].ToolCalls) > 0:
+			return i
+		}
+	}
+	return 0
 }

@@ -33,7 +33,7 @@ func openAIContent(c abi.Content, role abi.Role) []byte {
 			parts = append(parts, textPart("["+p.Type+"]"))
 		}
 	}
-	if role == abi.RoleUser || plain && role != abi.RoleTool {
+	if len(parts) > 0 && (role == abi.RoleUser || plain && role != abi.RoleTool) {
 		return listJSON(parts)
 	}
 	return quote(plainText(c))

@@ -63,8 +63,8 @@ func (w *responsesWriter) items(m *abi.Message, i int) [][]byte {
 		return [][]byte{partJSON(p[0])}
 	}
 	content := quote(m.Text())
-	if m.Content.IsParts() {
-		content = listJSON(inputParts(m.Content))
+	if parts := inputParts(m.Content); len(parts) > 0 {
+		content = listJSON(parts)
 	}
 	return [][]byte{new(builder).str("role", string(m.Role)).raw("content", content).bytes()}
 }
