@@ -128,7 +128,7 @@ func (r *cliReader) reply(i int, content span, blocks bool, e *object) {
 	var objects []*object
 	for _, at := range e.list("toolCalls") {
 		c := e.child(at, "a tool call", cliCallKeys...)
-		if c.err == nil && c.str("name") == "" {
+		if c.err == nil && !c.has("name") {
 			c.fail(at.start, "give it the name of a tool", "a tool call without a name")
 		}
 		if e.adopt(c); e.err != nil {

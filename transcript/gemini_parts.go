@@ -49,7 +49,7 @@ func (*geminiParts) signed(b *object) bool {
 func (*geminiParts) function(b *object, camel, snake string, known ...string) *object {
 	at, _ := b.value(b.either(camel, snake))
 	f := b.child(at, "the "+camel, append(known, "id", "name")...)
-	if f.err == nil && f.str("name") == "" {
+	if f.err == nil && !f.has("name") {
 		f.fail(at.start, "give it the name of a function", "a %s without a name", camel)
 	}
 	return f

@@ -52,6 +52,7 @@ func TestAgreesWithNeutralForm(t *testing.T) {
 		"claude-code.medium.jsonl":    "entireio-cli__claude-8e-0a64736bc7-0.jsonl",
 		"claude-code.compacted.jsonl": "entireio-cli__claude-ac-3f02a3c337-2.jsonl",
 		"openai-chat.tau-bench.json":  "tau-bench__airline-gpt4o-task00-trial3.jsonl",
+		"gemini-cli.json":             "entireio-cli__gemini-ab-2b9748b105-0.jsonl",
 	} {
 		t.Run(log, func(t *testing.T) {
 			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", session)

@@ -2,18 +2,18 @@ package transcript
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/goccy/go-json"
 )
 
-// tool is one tool definition. The providers write the same in four forms; one
-// that is none of them, such as a tool that a provider runs itself, has only
-// its own JSON.
+// tool is one tool definition, which the providers write in four forms. A tool
+// that a provider runs itself has no name here, only its own JSON.
 type tool struct {
 	name, description string
 	schema            []byte // JSON Schema, nil for one without parameters
 	own               []byte
-	form              Format // whose form own is, empty where any provider's could be
+	form              Format // whose form own is
 }
 
 type toolList []tool
@@ -70,15 +70,41 @@ func toolOf(raw []byte) toolList {
 	case len(e.InputSchema) > 0:
 		t.schema, t.form = e.InputSchema, Anthropic
 	case e.Name != "" && (e.Type == "" || e.Type == "function"):
-		t.schema = firstOf(e.Parameters, e.Schema, e.Snake)
+		if t.schema = firstOf(e.Schema, e.Snake); t.schema == nil {
+			t.schema = lowerTypes(e.Parameters)
+		}
 		if e.Type == "function" {
 			t.form = OpenAIResponses
 		}
 	default:
-		t.name = "" // a provider's own
+		t.name, t.form = "", runsTool(e.Type)
 	}
 	return toolList{t}
 }
+
+var datedTool = regexp.MustCompile(`_20[0-9]{6}$`)
+
+// runsTool says who runs a tool of a type itself: Anthropic's types end in a
+// date, and Gemini's tools have none.
+func runsTool(typ string) Format {
+	switch {
+	case typ == "":
+		return Gemini
+	case typ == "custom":
+		return OpenAI
+	case datedTool.MatchString(typ):
+		return Anthropic
+	}
+	return OpenAIResponses
+}
+
+// lowerTypes writes a schema's types as JSON Schema has them: Gemini has them
+// in capitals too.
+func lowerTypes(schema []byte) []byte {
+	return upperType.ReplaceAllFunc(schema, bytes.ToLower)
+}
+
+var upperType = regexp.MustCompile(`"type":\s*"(OBJECT|ARRAY|STRING|NUMBER|INTEGER|BOOLEAN|NULL)"`)
 
 func firstOf(values ...json.RawMessage) []byte {
 	for _, v := range values {
@@ -132,11 +158,20 @@ func (l toolList) responses() [][]byte {
 	})
 }
 
-// gemini writes one tool with all declarations.
+// gemini writes one tool with all declarations, after those that Gemini runs.
 func (l toolList) gemini() [][]byte {
-	decls := l.in(Gemini, func(t tool) []byte { return t.head().raw("parametersJsonSchema", t.parameters()).bytes() })
-	if len(decls) == 0 {
-		return nil
+	var named, own toolList
+	for _, t := range l {
+		if t.name != "" {
+			named = append(named, t)
+		} else {
+			own = append(own, t)
+		}
 	}
-	return [][]byte{new(builder).raw("functionDeclarations", listJSON(decls)).bytes()}
+	decls := named.in(Gemini, func(t tool) []byte { return t.head().raw("parametersJsonSchema", t.parameters()).bytes() })
+	tools := own.in(Gemini, nil)
+	if len(decls) > 0 {
+		tools = append(tools, new(builder).raw("functionDeclarations", listJSON(decls)).bytes())
+	}
+	return tools
 }
