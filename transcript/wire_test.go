@@ -93,8 +93,12 @@ func TestProvidersTakeWhatIsWritten(t *testing.T) {
 			if len(list) == 0 || list[len(list)-1].Role == abi.RoleSystem {
 				return // nothing that could be sent
 			}
+			lists := append([][]abi.Message{list}, compactions(list)...)
+			if len(s.data) > 150_000 {
+				lists = lists[:min(3, len(lists))] // as it is, and compacted in both ways
+			}
 			for to, check := range providers {
-				for i, l := range append([][]abi.Message{list}, compactions(list)...) {
+				for i, l := range lists {
 					if _, stray := abi.Orphans(l); len(stray) > 0 {
 						t.Fatalf("list %d has strays", i)
 					}
