@@ -190,8 +190,7 @@ type anthropicDoc struct {
 func (d *anthropicDoc) rewrite(changes []change) []byte {
 	w := d.begin(changes)
 	for _, c := range d.compactions {
-		hides := func(in insertion) bool { return in.next <= c.msg }
-		if w.kept[c.msg] && slices.ContainsFunc(w.insert, hides) {
+		if w.kept[c.msg] && len(w.insert) > 0 && w.insert[0].next <= c.msg {
 			w.edits[c.rec] = append(w.edits[c.rec], edit{c.at, textPart(said(c.text))})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,23 @@ func TestAgreesWithNeutralForm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Files of other programs are not taken for one of ours.
+func TestOtherFormatsAreTold(t *testing.T) {
+	for _, name := range []string{"codex-rollout*.jsonl", "pi-session.jsonl", "swe-agent.traj", "openhands-events.json"} {
+		for _, p := range shared.Glob(t, "data", "formats", name) {
+			data, err := os.ReadFile(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := transcript.Read(p, data, transcript.Auto)
+			if err == nil && slices.Contains([]transcript.Format{transcript.Anthropic, transcript.OpenAIResponses,
+				transcript.Gemini, transcript.GeminiCLI, transcript.OpenAI, transcript.ClaudeCode}, s.Format) {
+				t.Errorf("%s: read as %s", name, s.Format)
+			}
+		}
 	}
 }
 

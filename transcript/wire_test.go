@@ -83,8 +83,9 @@ func compactions(msgs []abi.Message) (lists [][]abi.Message) {
 
 // Whatever session is written in a provider's format, before and after a
 // compaction, in its own format or another, is a body that the provider takes:
-// no call without its result, no result without its call, nothing empty.
-func TestProvidersTakeWhatIsWritten(t *testing.T) {
+// no call without its result, no result without its call, nothing empty. An
+// orphan would be a 400 for good (complaint 2).
+func TestK9ProvidersTakeWhatIsWritten(t *testing.T) {
 	checked := make(map[transcript.Format]int)
 	for _, s := range samples(t) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
