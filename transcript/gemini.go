@@ -92,35 +92,40 @@ func (gemini) body(o *object, d *decoded, doc *recordDoc) (span, error) {
 			d.tools = listJSON([][]byte{d.tools})
 		}
 	}
-	key := o.either("systemInstruction", "system_instruction")
-	if at, ok := o.value(key); ok {
-		doc.preface = preface{count: 1, field: o.whole(key)}
-		parts := at
-		if o.src.data[at.start] == '{' {
-			parts, _ = o.child(at, "the system instruction", "parts").value("parts")
-		}
-		contents := []abi.Content{{}}
-		switch {
-		case parts.end == 0:
-		case o.src.data[parts.start] == '"':
-			contents[0] = abi.Text(unquote(o.src.bytes(parts)))
-		case o.src.data[parts.start] == '{':
-			contents[0] = o.geminiContent([]span{parts})
-		case o.src.data[parts.start] == '[':
-			contents = nil
-			doc.preface.list = parts
-			for _, p := range o.src.elements(parts) {
-				contents = append(contents, o.geminiContent([]span{p}))
-			}
-			doc.preface.count = len(contents)
-		}
-		doc.begins(contents, d)
-	}
+	doc.begins(o.geminiSystem(doc), d)
 	if !o.is("contents", '[') {
 		o.fail(o.at.start, `put the contents in a list under "contents"`, `no list under "contents"`)
 	}
 	list, _ := o.value("contents")
 	return list, o.err
+}
+
+// geminiSystem reads the system instruction: a content, a list of parts, or a
+// text.
+func (o *object) geminiSystem(doc *recordDoc) []abi.Content {
+	key := o.either("systemInstruction", "system_instruction")
+	parts, ok := o.value(key)
+	if !ok {
+		return nil
+	}
+	doc.preface = preface{count: 1, field: o.whole(key)}
+	if o.src.data[parts.start] == '{' {
+		parts, _ = o.child(parts, "the system instruction", "parts").value("parts")
+	}
+	switch {
+	case parts.end > 0 && o.src.data[parts.start] == '"':
+		return []abi.Content{abi.Text(unquote(o.src.bytes(parts)))}
+	case parts.end > 0 && o.src.data[parts.start] == '{':
+		return []abi.Content{o.geminiContent([]span{parts})}
+	case parts.end == 0 || o.src.data[parts.start] != '[':
+		return []abi.Content{{}}
+	}
+	var contents []abi.Content
+	for _, p := range o.src.elements(parts) {
+		contents = append(contents, o.geminiContent([]span{p}))
+	}
+	doc.preface.list, doc.preface.count = parts, len(contents)
+	return contents
 }
 
 // geminiContent is the content of a list of parts that are no calls.

@@ -19,8 +19,8 @@ import (
 // read again, twice over, and what it left alone has its old bytes.
 func TestRewriteProperty(t *testing.T) {
 	for _, s := range samples(t) {
-		if len(s.data) > 60_000 {
-			continue // the same programs wrote the smaller ones
+		if len(s.data) > 40_000 || strings.Contains(s.name, "#") {
+			continue // the same programs wrote the smaller ones; a recording's request is tested with it
 		}
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {

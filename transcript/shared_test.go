@@ -14,7 +14,8 @@ import (
 )
 
 // recordedRequests are the request bodies among the recorded exchanges, each
-// in the format of its provider.
+// in the format of its provider: the latest to each provider in a recording,
+// which says again what those before it said.
 func recordedRequests(tb testing.TB) []sample {
 	tb.Helper()
 	var all []sample
@@ -30,15 +31,19 @@ func recordedRequests(tb testing.TB) []sample {
 		if err := json.Unmarshal(data, &exchanges); err != nil {
 			tb.Fatal(err)
 		}
+		latest := make(map[transcript.Format]sample)
 		for i, e := range exchanges {
 			for part, format := range map[string]transcript.Format{
 				"/v1/chat/completions": transcript.OpenAI, "/v1/responses": transcript.OpenAIResponses,
 				"/v1/messages": transcript.Anthropic, "enerateContent": transcript.Gemini,
 			} {
 				if strings.Contains(e.URI, part) {
-					all = append(all, sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, format})
+					latest[format] = sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, format}
 				}
 			}
+		}
+		for _, s := range latest {
+			all = append(all, s)
 		}
 	}
 	return all
