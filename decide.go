@@ -10,9 +10,13 @@ import (
 
 // limits are the figures a decision is made on.
 type limits struct {
-	window int
+	window int // what there is for a request, the output's reserve taken off
 	upper  int // tokens over which a compaction starts
 	target int // tokens to get down to
+	// upperShare and lowerShare are the thresholds as fractions of the window.
+	upperShare, lowerShare float64
+	// upperBytes and targetBytes bound the request's size; 0 is no bound.
+	upperBytes, targetBytes int
 	// all: only what is pinned stays; the current turn goes too.
 	all bool
 }
@@ -20,26 +24,37 @@ type limits struct {
 // maxTokens bounds what a caller can claim, so that sums stay sums.
 const maxTokens = 1 << 40
 
-func (c *Compactor) limits(req *Request, tokens int) (limits, error) {
-	l := limits{window: abi.FallbackWindow}
-	if w := req.Session.ContextWindow; w != nil {
-		if *w <= 0 {
-			return l, usage("context window %d: it has to be positive", *w)
-		}
-		if *w > maxTokens {
-			return l, usage("context window %d: give %d tokens at most", *w, maxTokens)
-		}
+// limits works out the figures for a session of so many tokens.
+func (p *Policy) limits(req *Request, tokens int) (limits, error) {
+	l := limits{window: abi.FallbackWindow, upperShare: p.Upper, lowerShare: p.Lower}
+	switch w := req.Session.ContextWindow; {
+	case w == nil && p.StrictWindow && p.MaxTokens == 0:
+		e := usage("the context window of model %q is not known", req.Session.Model)
+		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: then 128,000 are used"
+		return l, e
+	case w == nil:
+	case *w <= 0:
+		return l, usage("context window %d: it has to be positive", *w)
+	case *w > maxTokens:
+		return l, usage("context window %d: give %d tokens at most", *w, maxTokens)
+	default:
 		l.window = *w
 	}
 	if req.Overhead < 0 || req.Overhead > maxTokens {
 		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
 	}
-	l.upper = int(c.opts.Upper * float64(l.window))
-	l.target = int(c.opts.Lower * float64(l.window))
+	if p.OutputReserve >= l.window || p.ReserveTokens >= l.window-p.OutputReserve {
+		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d", p.OutputReserve, p.ReserveTokens, l.window)
+	}
+	l.window -= p.OutputReserve
+	l.thresholds(p)
+	if e := req.Exceeded; e != nil && e.Tokens > 0 && e.Limit > 0 {
+		l.measured(float64(e.Tokens)/float64(max(1, tokens)), e.Limit)
+	}
 	switch {
 	case req.Target == nil:
-		if req.Force {
-			l.target = min(l.target, int(c.opts.Lower*float64(tokens)))
+		if req.Force || req.Reason == abi.TriggerOverflow && req.Exceeded == nil {
+			l.target = min(l.target, int(p.Lower*float64(tokens)))
 		}
 	case *req.Target < 0 || *req.Target > l.upper:
 		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts", *req.Target, l.upper)
@@ -49,10 +64,60 @@ func (c *Compactor) limits(req *Request, tokens int) (limits, error) {
 	return l, nil
 }
 
-// due reports whether a compaction is to run: over the upper threshold, or
-// asked for. Getting down to the lower one keeps it from running again at once
-// (FEATURES K2).
-func (l limits) due(req *Request, tokens int) bool { return req.Force || tokens > l.upper }
+// thresholds applies the policy's mode: an absolute number of tokens, a
+// reserve, or fractions of the window.
+func (l *limits) thresholds(p *Policy) {
+	l.upper = int(p.Upper * float64(l.window))
+	l.target = int(p.Lower * float64(l.window))
+	switch {
+	case p.MaxTokens > 0:
+		l.upper = min(p.MaxTokens, l.window)
+		l.target = int(float64(l.upper) * p.Lower / p.Upper)
+		l.shares()
+	case p.ReserveTokens > 0:
+		l.upper = l.window - p.ReserveTokens
+		l.target = min(l.target, int(float64(l.upper)*p.Lower/p.Upper))
+		l.shares()
+	}
+	l.upperBytes = p.MaxBytes
+	l.targetBytes = int(float64(p.MaxBytes) * p.Lower / p.Upper)
+}
+
+// shares says the thresholds as fractions again, for plugins and reports.
+func (l *limits) shares() {
+	l.upperShare = float64(l.upper) / float64(l.window)
+	l.lowerShare = float64(l.target) / float64(l.window)
+}
+
+// measured corrects the limits where a provider has said what a request really
+// counts (ratio to the estimate) and may count.
+func (l *limits) measured(ratio float64, limit int) {
+	if fits := int(float64(limit) / ratio); fits < l.window {
+		l.window = max(1, fits)
+		l.upper = min(l.upper, int(l.upperShare*float64(fits)))
+		l.target = min(l.target, int(l.lowerShare*float64(fits)))
+	}
+}
+
+// due reports whether a compaction is to run: over a threshold, or asked for.
+// Getting down to the lower one keeps it from running again at once (FEATURES
+// K2).
+func (p *pass) due() bool {
+	l := &p.limits
+	switch {
+	case p.req.Force:
+		return true
+	case p.policy.Disabled:
+		return false
+	case p.total <= p.req.quiet && p.req.Reason != abi.TriggerOverflow:
+		return false
+	case p.req.Reason == abi.TriggerOverflow:
+		return true
+	case p.req.Reason == abi.TriggerIdle && p.total > int(p.policy.IdleUpper*float64(l.window)):
+		return true
+	}
+	return p.total > l.upper || l.upperBytes > 0 && p.bytes() > l.upperBytes
+}
 
 // reasonCode says how a plan that was applied ended.
 func (l limits) reasonCode(tokens, pinned int) abi.ReasonCode {
@@ -84,6 +149,12 @@ func explain(code abi.ReasonCode, r *Report) string {
 		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
 	case abi.ReasonCommitFailed:
 		return "the result could not be stored; the session is as it was"
+	case abi.ReasonPending:
+		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
+	case abi.ReasonPruneOnly:
+		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
+	case abi.ReasonNotWorthIt:
+		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
 	case abi.ReasonNothingToSupersede:
 		if r.TokensAfter <= r.Target {
 			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)

@@ -26,7 +26,7 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned
 		ABI: abi.Version, Call: p.callID(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
 			Reason: p.req.Reason, Tokens: p.total, Fraction: float64(p.total) / float64(p.limits.window),
-			Upper: p.opts.Upper, Lower: p.opts.Lower, DryRun: p.req.DryRun, Instructions: p.req.Instructions,
+			Upper: p.limits.upperShare, Lower: p.limits.lowerShare, Forced: p.req.Force, KeepLast: p.keepsLast(), DryRun: p.req.DryRun, Instructions: p.req.Instructions,
 		},
 		Budget: abi.Budget{
 			TargetTokens:  max(0, p.limits.target-reserved),
@@ -86,7 +86,7 @@ func (p *pass) remember(ctx context.Context, hook abi.Hook, facts []hooks.Fact) 
 func (p *pass) blankReport() Report {
 	return Report{
 		Window: p.limits.window, ContextWindow: p.req.Session.ContextWindow, Model: p.req.Session.Model,
-		Upper: p.opts.Upper, Lower: p.opts.Lower, Target: p.limits.target, DryRun: p.req.DryRun,
+		Upper: p.limits.upperShare, Lower: p.limits.lowerShare, Target: p.limits.target, DryRun: p.req.DryRun,
 		TokensBefore: p.before, MessagesBefore: len(p.originals),
 	}
 }

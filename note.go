@@ -30,22 +30,22 @@ type room struct {
 	tight bool
 }
 
-func (c *Compactor) room(v *strategies.View, l limits, source abi.Source) room {
-	frame := firewall.FrameTokens(abi.KindSummary, source, c.opts.Counter)
+func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
+	frame := firewall.FrameTokens(abi.KindSummary, source, p.opts.Counter)
 	var r room
-	lower := int(c.opts.Lower * float64(l.window))
+	lower := int(l.lowerShare * float64(l.window))
 	switch {
-	case c.opts.LedgerTokens > 0 && l.all:
-		r.ledger = c.opts.LedgerTokens
-	case c.opts.LedgerTokens > 0:
-		r.ledger = min(c.opts.LedgerTokens, l.target/2)
-	case c.opts.LedgerTokens == 0 && l.all:
+	case p.policy.LedgerTokens > 0 && l.all:
+		r.ledger = p.policy.LedgerTokens
+	case p.policy.LedgerTokens > 0:
+		r.ledger = min(p.policy.LedgerTokens, l.target/2)
+	case p.policy.LedgerTokens == 0 && l.all:
 		r.ledger = min(maxLedger, v.Total/12, lower/12)
-	case c.opts.LedgerTokens == 0:
+	case p.policy.LedgerTokens == 0:
 		r.ledger = min(maxLedger, max(l.target/12, min(minLedger, l.target/3)))
 	}
 	r.note = frame + r.ledger
-	r.inject = min(c.opts.InjectTokens, l.target/8)
+	r.inject = min(p.policy.InjectTokens, l.target/8)
 	if l.all {
 		return r
 	}

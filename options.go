@@ -1,18 +1,13 @@
 package kagewasm
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
-	"github.com/kagewasm/kagewasm/strategies"
-)
-
-// Default thresholds, as fractions of the context window (FEATURES K2).
-const (
-	DefaultUpper = 0.85
-	DefaultLower = 0.60
+	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // Options of a Compactor. The zero value of each field is the default written
@@ -20,24 +15,17 @@ const (
 type Options struct {
 	// Counter counts tokens as the model does. Required.
 	Counter abi.Counter
-	// Strategy is the strategy where no compactor plugin proposes a plan.
-	// Default "drop".
-	Strategy string
-	// Upper is the fraction of the window over which a compaction starts, Lower
-	// the one it gets down to. Defaults 0.85 and 0.60.
-	Upper, Lower float64
-	// LedgerTokens is the budget of the ledger of exact names in a summary, at
-	// most half of the target. 0 is a twelfth of the target, from 150 (where
-	// that is no more than a third) to 4,000; negative switches it off.
-	LedgerTokens int
-	// InjectTokens is what a plugin's injected text may cost. Default 2,000,
-	// and never more than an eighth of the target.
-	InjectTokens int
-	// Prune tunes the pass that shortens old tool output first. On by default.
-	Prune strategies.PruneConfig
-	// AlwaysKeep are the operator's predicates: messages for which one reports
-	// true are never touched (FEATURES K10).
-	AlwaysKeep []func(*abi.Message) bool
+	// Policy says when and how to compact.
+	Policy Policy
+	// Live, where set, is asked for the policy before each decision, so that a
+	// change takes effect at the next one (FEATURES T11); Policy is not looked
+	// at then. It has to be fast and safe for concurrent use.
+	Live func(abi.Session) Policy
+	// Model writes summaries. Without one they are read off the session.
+	Model Model
+	// Lookup finds what is known of a model by its name, for prices and for
+	// the summarizer's own window. Default tokens.Default().Resolve.
+	Lookup func(model string) tokens.Model
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
 	// HookTimeout bounds all calls of one hook together. Default five minutes.
@@ -48,39 +36,38 @@ type Options struct {
 	Breaker *hooks.Breaker
 	// Memory stores what plugins retain. Without one it is only reported.
 	Memory Memory
+	// Audit, where set, hears of every compaction, in order for each session
+	// (K7, K22). It must not block for long.
+	Audit func(Event)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
 
-// Compactor compacts sessions. It holds no session and is safe for concurrent
-// use.
+// Model completes prompts; package models has implementations. The model of a
+// request is an alias, or the name of the session's own model. Implementations
+// are safe for concurrent use and end soon after ctx does.
+type Model interface {
+	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
+}
+
+// Compactor compacts sessions. It is safe for concurrent use. Of sessions it
+// remembers only what saves work: counts of what it counted before.
 type Compactor struct {
 	opts  Options
 	hooks *hooks.Dispatcher
+	known memos
 }
 
 // New checks the options and makes a Compactor.
 func New(opts Options) (*Compactor, error) {
 	if opts.Counter == nil {
-		return nil, usage("no token counter: set Options.Counter, for instance tokens.ForModel")
+		return nil, usage("no token counter: set Options.Counter, for instance to what tokens.New returns")
 	}
-	if opts.Strategy == "" {
-		opts.Strategy = strategies.NameDrop
+	if err := opts.Policy.Check(); err != nil {
+		return nil, err
 	}
-	if opts.Strategy != strategies.NameDrop {
-		return nil, usage("strategy %q: known is %s", opts.Strategy, strategies.NameDrop)
-	}
-	if opts.Upper == 0 {
-		opts.Upper = DefaultUpper
-	}
-	if opts.Lower == 0 {
-		opts.Lower = min(DefaultLower, opts.Upper*DefaultLower/DefaultUpper)
-	}
-	if !(opts.Lower > 0 && opts.Lower < opts.Upper && opts.Upper <= 1) {
-		return nil, usage("thresholds upper %v and lower %v: 0 < lower < upper <= 1 has to hold", opts.Upper, opts.Lower)
-	}
-	if opts.InjectTokens == 0 {
-		opts.InjectTokens = 2000
+	if opts.Lookup == nil {
+		opts.Lookup = func(name string) tokens.Model { return tokens.Default().Resolve(name) }
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -97,6 +84,19 @@ func New(opts Options) (*Compactor, error) {
 
 // Breaker shows which plugins are in quarantine, and lets them out of it.
 func (c *Compactor) Breaker() *hooks.Breaker { return c.opts.Breaker }
+
+// policy is the one that holds for a request, with its defaults filled in.
+func (c *Compactor) policy(req *Request) (*Policy, error) {
+	p := c.opts.Policy
+	if c.opts.Live != nil {
+		p = c.opts.Live(req.Session)
+	}
+	p, err := req.Overrides.apply(p).resolved(req.Session.Model)
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
 
 func usage(format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}

@@ -11,34 +11,58 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // Compact looks at a session before a model call and makes it smaller where it
 // has to. It always completes. The error, an *abi.Error, is non-nil for
 //
-//   - a request that makes no sense (usage): there is no result;
+//   - a request or a policy that makes no sense (usage): there is no result;
 //   - a canceled context (canceled) or a commit that failed (commit): the result
 //     holds the session as it was, and the report what happened;
 //   - a session that is larger than the window itself though all went that may
-//     go (exceeds_window): the result is the best that can be, and committed.
+//     go (exceeds_window): the result is the best that can be, and committed;
+//   - a request the provider refused as too long where the floor is switched off
+//     and nobody else can compact (no_compactor).
 func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	p, err := c.begin(ctx, &req)
 	if p == nil {
 		return nil, err
 	}
+	defer p.end()
 	if err != nil {
 		return p.unchanged(abi.ReasonCancelled), err
 	}
-	p.prune()
-	if !p.limits.due(p.req, p.total) {
+	p.lighten()
+	switch {
+	case !p.due():
 		return p.unchanged(abi.ReasonBelowThreshold), nil
+	case p.pruneOnly():
+		return p.pruned()
 	}
+	p.audit(EventTriggered, nil, nil)
+	result, err := p.compact(ctx)
+	p.audited(result, err)
+	return result, err
+}
+
+// compact is the part of the pipeline that follows the decision.
+func (p *pass) compact(ctx context.Context) (*Result, error) {
 	if !p.worthTrying() {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
+	if p.giantsOnly() {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
+	if !p.paysBack() {
+		return p.unchanged(abi.ReasonNotWorthIt), nil
+	}
+	if err := p.setRedactor(); err != nil {
+		return p.unchanged(abi.ReasonNothingToSupersede), err
+	}
 	pre := p.preCompact(ctx)
-	verdict := p.plan(pre)
+	verdict := p.plan(ctx, pre)
 	if err := canceled(ctx); err != nil {
 		result := p.unchanged(abi.ReasonCancelled)
 		p.postCompact(context.WithoutCancel(ctx), result)
@@ -54,7 +78,10 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		return result, p.exceedsWindow(result)
 	}
 	result := p.apply(verdict)
-	err = p.commit(ctx, result)
+	if p.policy.Strategy == StrategyCheckpoint && !p.req.DryRun {
+		return p.pending(result), nil
+	}
+	err := p.commit(ctx, result)
 	if err != nil {
 		result = p.failed(result, err)
 	}
@@ -69,18 +96,24 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 type pass struct {
 	*Compactor
 	req    *Request
+	policy *Policy
+	memo   *memo
 	now    string
 	start  time.Time
 	limits limits
 
+	previous  sent
 	originals []abi.Message // as they came
-	messages  []abi.Message // after pruning
+	messages  []abi.Message // after trimming and pruning
 	tokens    []int
-	before    int // tokens of the request as it came
-	total     int // and now
+	after     []int // tokens of each message of the result
+	before    int   // tokens of the request as it came
+	total     int   // and now
 	pinned    []bool
 	report    Report
 	hookTimes []hooks.Outcome
+	usage     abi.ModelUsage // of the model that summarized
+	secrets   *redact.Redactor
 	facts     []hooks.Fact
 	injected  []abi.Insert // by plugins, cut to their budget
 }
@@ -94,65 +127,51 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 			req.Reason = abi.TriggerManual
 		}
 	}
-	start := c.opts.Now()
-	p := &pass{Compactor: c, req: req, start: start, now: start.UTC().Format(time.RFC3339), originals: req.Messages, messages: req.Messages}
-	seen := make(map[string]bool, len(req.Messages))
-	p.tokens = make([]int, len(req.Messages))
-	p.total = req.Overhead
-	var gaveUp error
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		if m.ID == "" || seen[m.ID] {
-			return nil, usage("message %d: id %q: every message needs an id of its own", i, m.ID)
-		}
-		seen[m.ID] = true
-		if gaveUp = canceled(ctx); gaveUp == nil {
-			p.tokens[i] = c.opts.Counter.Message(m)
-			p.total += p.tokens[i]
-		}
+	policy, err := c.policy(req)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if p.limits, err = c.limits(req, p.total); err != nil {
+	start := c.opts.Now()
+	p := &pass{Compactor: c, req: req, policy: policy, memo: c.known.take(memoKey(&req.Session)), start: start,
+		now: start.UTC().Format(time.RFC3339), originals: req.Messages, messages: req.Messages}
+	gaveUp := p.memo.measure(ctx, req.Messages, c.opts.Counter)
+	if abi.CodeOf(gaveUp) == abi.CodeUsage {
+		return nil, gaveUp
+	}
+	p.tokens = make([]int, len(req.Messages))
+	copy(p.tokens, p.memo.tokens)
+	p.total = req.Overhead
+	for _, n := range p.tokens {
+		p.total += n
+	}
+	if p.limits, err = policy.limits(req, p.total); err != nil {
 		return nil, err
 	}
 	p.before = p.total
-	p.pinned = abi.Pinned(req.Messages, c.opts.AlwaysKeep...)
+	if p.previous = p.memo.sent; p.previous.messages == nil {
+		p.previous = sent{messages: req.Messages, tokens: slices.Clone(p.tokens)}
+	}
+	p.pinned = abi.Pinned(req.Messages, policy.AlwaysKeep...)
 	p.report = p.blankReport()
 	return p, gaveUp
 }
 
-// prune shortens old tool output: no compaction, no record, nothing superseded
-// (FEATURES K20).
-func (p *pass) prune() {
-	count := p.opts.Counter.Message
-	edits := strategies.Prune(p.messages, p.tokens, p.pinned, p.opts.Prune, count)
-	if len(edits) == 0 {
-		return
-	}
-	text := make(map[string]string, len(edits))
-	for _, e := range edits {
-		text[e.ID] = e.Text
-	}
-	p.messages = append([]abi.Message(nil), p.messages...)
+// end gives back what is remembered of the session.
+func (p *pass) end() { p.known.put(memoKey(&p.req.Session), p.memo) }
+
+// bytes is what the messages add to the body of a request.
+func (p *pass) bytes() int {
+	n := 0
 	for i := range p.messages {
-		m := &p.messages[i]
-		notice, ok := text[m.ID]
-		if !ok {
-			continue
-		}
-		m.Content = abi.Text(notice)
-		n := count(m)
-		p.report.Pruned.TokensSaved += p.tokens[i] - n
-		p.report.Pruned.IDs = append(p.report.Pruned.IDs, m.ID)
-		p.total += n - p.tokens[i]
-		p.tokens[i] = n
+		n += strategies.Bytes(&p.messages[i])
 	}
-	p.report.Pruned.Count = len(edits)
+	return n
 }
 
 func (p *pass) view() *strategies.View {
 	v := strategies.NewView(p.messages, p.tokens, p.pinned, p.limits.all)
 	v.Total, v.Target = p.total, p.limits.target
+	p.weigh(v)
 	return v
 }
 
@@ -206,14 +225,19 @@ func (p *pass) pin(pre *hooks.Pre) {
 	}
 }
 
-// plan asks who may make a plan, in order, until one is taken. Each failure is
-// kept (FEATURES K7). It returns nil where no plan makes the session smaller,
-// and where plugins cancelled.
-func (p *pass) plan(pre *hooks.Pre) *firewall.Verdict {
+// plan asks who may make a plan, in order, until one is taken: the compactor
+// and those who propose a summary, a model, the floor. Each failure is kept
+// (FEATURES K7). It returns nil where no plan makes the session smaller, and
+// where plugins cancelled.
+func (p *pass) plan(ctx context.Context, pre *hooks.Pre) *firewall.Verdict {
 	var verdict *firewall.Verdict
 	if !pre.Cancelled {
 		p.injected = p.clipInjected(pre, pre.Injected)
-		if verdict = p.delegated(pre); verdict == nil {
+		verdict = p.delegated(pre)
+		if verdict == nil {
+			verdict = p.summarized(ctx, pre)
+		}
+		if verdict == nil && !p.policy.NoFloor {
 			verdict = p.dropped(pre)
 		}
 	}
@@ -245,11 +269,7 @@ func (p *pass) postCompact(ctx context.Context, result *Result) {
 	if p.hooks.Empty(abi.HookPostCompact) {
 		return
 	}
-	tokens := make([]int, len(result.Messages))
-	for i := range result.Messages {
-		tokens[i] = p.opts.Counter.Message(&result.Messages[i])
-	}
-	in := p.hookInput(abi.HookPostCompact, result.Messages, tokens, p.pinnedIn(result.Messages))
+	in := p.hookInput(abi.HookPostCompact, result.Messages, p.after, p.pinnedIn(result.Messages))
 	in.Record = result.Record
 	if in.Record == nil {
 		in.Record = p.record()
@@ -276,6 +296,8 @@ func (p *pass) exceedsWindow(result *Result) error {
 	if result.Report.TokensAfter <= p.limits.window {
 		return nil
 	}
+	result.Report.Warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, shorten the last message, or start a new session",
+		result.Report.TokensAfter, result.Report.MessagesAfter, p.limits.window)
 	return &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
 		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", result.Report.TokensAfter, p.limits.window),
 		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}

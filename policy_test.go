@@ -249,7 +249,7 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 		"it asks, and may not":     {[]*fakePlugin{mayNot}, 1, 0},
 		"a failure is only a line": {[]*fakePlugin{broken}, 1, 1},
 	} {
-		turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(400, chat(60)))
+		turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(100_000, chat(60)))
 		if err != nil || turn.Wanted != nil || len(turn.Hooks) != c.hooks || len(turn.Failures) != c.failures {
 			t.Errorf("%s: %+v, %v", why, turn, err)
 		}

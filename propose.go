@@ -12,9 +12,6 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/ledger"
 )
 
-// nameDelegate is the strategy of a plan that a plugin made (FEATURES K4).
-const nameDelegate = "delegate"
-
 // delegated is the first of the plugins' proposals that the firewall takes, or
 // nil.
 func (p *pass) delegated(pre *hooks.Pre) *firewall.Verdict {
@@ -44,7 +41,8 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 		if strings.TrimSpace(abi.Defuse(plan.Summary)) == "" {
 			return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck, Message: "an empty summary"}
 		}
-		plan.Supersede = strategies.CutFor(v, r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens())
+		made := p.cut(proposal.Source, p.oldest(r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens()))
+		plan.Supersede, plan.Edit = made.Supersede, made.Edit
 	}
 	verdict, err := p.check(plan, r)
 	if err != nil {
@@ -54,7 +52,7 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
 	}
-	p.report.Strategy, p.report.Source = nameDelegate, &proposal.Source
+	p.report.Strategy, p.report.Source = StrategyDelegate, &proposal.Source
 	return verdict, nil
 }
 
@@ -79,7 +77,7 @@ func (p *pass) drop() (*firewall.Verdict, error) {
 	v := p.view()
 	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
 	r := p.room(v, p.limits, source)
-	plan := strategies.Drop(v, r.note+p.injectTokens())
+	plan := p.cut(source, p.oldest(r.note+p.injectTokens()))
 	verdict, err := p.check(plan, r)
 	if err == nil {
 		p.report.Strategy, p.report.Source = strategies.NameDrop, &source
@@ -100,6 +98,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
 		text, ledgerTokens := p.note(plan.Summary, names, budget)
+		text, secrets := p.secrets.Redact(text)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
@@ -109,6 +108,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 		}
 		if err == nil {
 			p.report.Summary, p.report.Metrics.LedgerTokens = text, ledgerTokens
+			p.report.Metrics.Redacted += secrets
 		}
 		return verdict, err
 	}
@@ -128,13 +128,10 @@ func (p *pass) firewallCase() firewall.Case {
 // originalsOf returns the named messages as they came, and what they cost now:
 // pruning must not take names from the ledger.
 func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
-	named := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		named[id] = true
-	}
+	named := idSet(ids)
 	for i := range p.messages {
 		if named[p.messages[i].ID] {
-			msgs = append(msgs, p.originals[i])
+			msgs = append(msgs, p.originals[p.memo.index[p.messages[i].ID]])
 			cost += p.tokens[i]
 		}
 	}
@@ -149,6 +146,7 @@ func (p *pass) clipInjected(pre *hooks.Pre, list []abi.Insert) []abi.Insert {
 	var out []abi.Insert
 	for _, in := range list {
 		full := in.Text
+		in.Text = p.withoutSecrets(in.Text)
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
 		in.Text = clip(in.Text, left, p.opts.Counter.Text)
 		switch {

@@ -58,18 +58,33 @@ type Report struct {
 	// Cost is the compactor's own, apart from the agent's (FEATURES K14).
 	Cost    Cost    `json:"cost"`
 	Metrics Metrics `json:"metrics"`
+	// Receipt weighs what the compaction costs against what it saves; nil where
+	// none took place (N10).
+	Receipt *abi.Receipt `json:"receipt,omitempty"`
+	// Warning says what a person should do about a session that does not fit
+	// though all went that may go (A11).
+	Warning string `json:"warning,omitempty"`
 }
 
-// Pruned is what the pruning pass did.
+// Pruned is what trimming and pruning did.
 type Pruned struct {
 	Count       int      `json:"count"`
 	TokensSaved int      `json:"tokens_saved"`
 	IDs         []string `json:"ids"`
+	// Removed are those of them that were left out: duplicate synthetic
+	// messages (FEATURES A1).
+	Removed []string `json:"removed,omitempty"`
 }
 
-// Cost is in US dollars.
+// Cost is in US dollars, and apart from what the agent itself costs.
 type Cost struct {
 	Compactor float64 `json:"compactor"`
+	// Model wrote the summary, and Usage is what its calls took, failed ones
+	// too; empty where none was asked. PriceUnknown is set where nothing says
+	// what they cost.
+	Model        string          `json:"model,omitempty"`
+	Usage        *abi.ModelUsage `json:"usage,omitempty"`
+	PriceUnknown bool            `json:"price_unknown,omitempty"`
 }
 
 // Metrics say how good a compaction was (FEATURES I10).
@@ -78,6 +93,11 @@ type Metrics struct {
 	CompressionRatio float64 `json:"compression_ratio"`
 	// LedgerTokens is what the ledger of exact names costs.
 	LedgerTokens int `json:"ledger_tokens"`
+	// Redacted is how many secrets were taken out of what was inserted.
+	Redacted int `json:"redacted,omitempty"`
+	// Cache says how much of the previous request a provider's cache can
+	// still serve.
+	Cache Cache `json:"cache"`
 	// InexactCount is set where the token counts are an estimate.
 	InexactCount bool `json:"inexact_count,omitempty"`
 	// MS is the wall clock of the whole pipeline, in milliseconds.

@@ -26,6 +26,11 @@ type Request struct {
 	// for a forced compaction at most lower x what there is. 0 leaves only what
 	// is pinned and the summary: the current turn goes too.
 	Target *int
+	// Overrides change the policy for this one request (FEATURES K26).
+	Overrides *Overrides
+	// Exceeded is what a provider said of a request it refused as too long;
+	// with the reason abi.TriggerOverflow. Nil where it said no figures.
+	Exceeded *Exceeded
 	// DryRun does everything but commit; plugins are told.
 	DryRun bool
 	// Instructions are what the caller wants kept in view.
@@ -33,7 +38,15 @@ type Request struct {
 	// Commit, if set, stores the result before post_compact hooks hear of it.
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
+
+	// quiet is the number of tokens up to which the thresholds are not looked
+	// at: the operator did not want a compaction there.
+	quiet int
 }
+
+// Exceeded is how far a request was over what its model takes, as the provider
+// counted it, in tokens.
+type Exceeded struct{ Tokens, Limit int }
 
 // Result is what to send to the model, and what was done for it.
 type Result struct {
@@ -44,4 +57,7 @@ type Result struct {
 	// Record is the compaction to store; nil where none took place, but for a
 	// dry run (FEATURES K22).
 	Record *abi.Record
+	// Checkpoint waits for the operator: with the strategy checkpoint, where a
+	// compaction is due (K29). Messages is the session as it was.
+	Checkpoint *Checkpoint
 }

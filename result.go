@@ -15,6 +15,10 @@ func (p *pass) apply(v *firewall.Verdict) *Result {
 	r.Compacted = true
 	r.Superseded, r.Kept, r.Inserted = v.Superseded, v.Kept, v.Inserted
 	r.TokensAfter, r.MessagesAfter = v.Tokens, len(v.Messages)
+	p.after = make([]int, len(v.Messages))
+	for i := range v.Messages {
+		p.after[i] = p.opts.Counter.Message(&v.Messages[i])
+	}
 	p.addEdited(v)
 	return p.finish(v.Messages, p.limits.reasonCode(v.Tokens, p.fixed(v)))
 }
@@ -32,8 +36,8 @@ func (p *pass) fixed(v *firewall.Verdict) int {
 		}
 	}
 	for i := range v.Messages {
-		if m := &v.Messages[i]; slices.Contains(v.Inserted, m.ID) {
-			n += p.opts.Counter.Message(m)
+		if slices.Contains(v.Inserted, v.Messages[i].ID) {
+			n += p.after[i]
 		}
 	}
 	return n
@@ -41,23 +45,27 @@ func (p *pass) fixed(v *firewall.Verdict) int {
 
 // addEdited reports what a plan shortened beside what pruning did.
 func (p *pass) addEdited(v *firewall.Verdict) {
+	if len(v.Edited) == 0 {
+		return
+	}
 	r := &p.report
 	r.Edited = v.Edited
-	for _, id := range v.Edited {
-		if !slices.Contains(r.Pruned.IDs, id) {
-			r.Pruned.IDs = append(r.Pruned.IDs, id)
-			r.Pruned.Count++
-		}
-		was := slices.IndexFunc(p.messages, func(m abi.Message) bool { return m.ID == id })
-		is := slices.IndexFunc(v.Messages, func(m abi.Message) bool { return m.ID == id })
-		r.Pruned.TokensSaved += p.tokens[was] - p.opts.Counter.Message(&v.Messages[is])
+	cost := make(map[string]int, len(p.messages))
+	for i := range p.messages {
+		cost[p.messages[i].ID] = p.tokens[i]
 	}
+	for i := range v.Messages {
+		if id := v.Messages[i].ID; slices.Contains(v.Edited, id) {
+			r.Pruned.TokensSaved += cost[id] - p.after[i]
+		}
+	}
+	p.listPruned(v.Edited)
 }
 
 // unchanged is the result where nothing was superseded.
 func (p *pass) unchanged(code abi.ReasonCode) *Result {
 	r := &p.report
-	r.TokensAfter, r.MessagesAfter = p.total, len(p.messages)
+	r.TokensAfter, r.MessagesAfter, p.after = p.total, len(p.messages), p.tokens
 	r.Kept = make([]string, len(p.messages))
 	for i := range p.messages {
 		r.Kept[i] = p.messages[i].ID
@@ -74,6 +82,7 @@ func (p *pass) finish(msgs []abi.Message, code abi.ReasonCode) *Result {
 	if r.TokensAfter > 0 {
 		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(r.TokensAfter)
 	}
+	p.receive(msgs)
 	r.Metrics.MS = float64(p.opts.Now().Sub(p.start).Microseconds()) / 1000
 	for i := range p.messages {
 		if p.pinned[i] {
@@ -95,7 +104,8 @@ func (p *pass) record() *abi.Record {
 		Time: p.now, Success: true, DryRun: p.req.DryRun, Trigger: p.req.Reason, Strategy: r.Strategy,
 		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
-		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Failures: r.Failures,
+		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary,
+		Model: r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
 	}
 	if r.Source != nil {
 		rec.Source = *r.Source

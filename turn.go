@@ -7,12 +7,14 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-// Turn is what plugins said at the end of a turn.
+// Turn is what plugins said at the end of a turn, and whether a compaction is
+// due.
 type Turn struct {
-	// Wanted is the compaction that plugins ask for, to be handed to Compact
-	// once the turn is over; nil where none does. It is the request given, with
-	// the reason "plugin", Force, and the plugins' instructions under those of
-	// the request. Where messages have arrived since, set its Messages anew.
+	// Wanted is the compaction to hand to Compact once the turn is over; nil
+	// where none is wanted. It is the request given: with the reason "plugin",
+	// Force, and the plugins' instructions under those of the request, where
+	// plugins ask for one; as it is where the threshold is crossed (FEATURES
+	// T1). Where messages have arrived since, set its Messages anew.
 	Wanted *Request `json:"-"`
 	// Wishes are who asked, and for what.
 	Wishes []hooks.Wish `json:"wishes,omitempty"`
@@ -23,22 +25,26 @@ type Turn struct {
 }
 
 // TurnEnd tells plugins that a turn of the agent has completed, and says
-// whether they ask for a compaction (FEATURES O4, T2). It compacts nothing, so
-// no plugin can make a turn wait for itself: all requests come to one, which
-// the host runs when it likes. How often a plugin may ask in a row is bounded,
-// see hooks.MaxInARow. Of the request it reads Session, Messages, Overhead,
-// Reason, Instructions and DryRun. The error is one of Compact's.
+// whether they ask for a compaction (FEATURES O4, T2) or one is due anyway
+// (T1). It compacts nothing, so no plugin can make a turn wait for itself: all
+// requests come to one, which the host runs when it likes. How often a plugin
+// may ask in a row is bounded, see hooks.MaxInARow. The error is one of
+// Compact's.
 func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
-	if c.hooks.Empty(abi.HookTurnEnd) {
-		return turn, nil
-	}
 	given := req
 	p, err := c.begin(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
-	p.prune()
+	defer p.end()
+	p.lighten()
+	if p.due() {
+		turn.Wanted = &given
+	}
+	if c.hooks.Empty(abi.HookTurnEnd) {
+		return turn, nil
+	}
 	said := c.hooks.TurnEnd(ctx, p.hookInput(abi.HookTurnEnd, p.messages, p.tokens, p.pinned))
 	turn.Hooks, turn.Retained, turn.Wishes = said.Outcomes, said.Retained, said.Wishes
 	turn.Failures = append(append(turn.Failures, said.Failures...), p.remember(ctx, abi.HookTurnEnd, said.Retained)...)

@@ -70,11 +70,30 @@ const (
 	CodeModel Code = "model"
 	// CodeNetwork: a host could not be reached, or broke off.
 	CodeNetwork Code = "network"
+	// CodeNoCompactor: a compaction is needed, and nobody is there to make it.
+	CodeNoCompactor Code = "no_compactor"
+	// CodeConflict: the session changed meanwhile in what the compaction is
+	// about.
+	CodeConflict Code = "conflict"
+	// CodeBusy: a turn is running, or a decision of the operator is awaited.
+	CodeBusy Code = "busy"
 	// CodeCommit: the result could not be stored.
 	CodeCommit Code = "commit"
 	// CodeQuarantined: the plugin failed too often in a row, and is not called
 	// for a while.
 	CodeQuarantined Code = "quarantined"
+	// CodeContextLength: a model's provider says that the request does not fit.
+	CodeContextLength Code = "context_length"
+	// CodeRateLimited: a model's provider wants fewer requests, or tokens, in
+	// that time.
+	CodeRateLimited Code = "rate_limited"
+	// CodeOverloaded: a model's provider is down or has too much to do.
+	CodeOverloaded Code = "overloaded"
+	// CodeUnauthorized: a model's provider does not take the key, or not for
+	// that model.
+	CodeUnauthorized Code = "unauthorized"
+	// CodeBadSummary: a model answered with what cannot stand for messages.
+	CodeBadSummary Code = "bad_summary"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )

@@ -89,6 +89,11 @@ type Trigger struct {
 	// upper a compaction starts, and it goes on until below lower.
 	Upper float64 `json:"upper"`
 	Lower float64 `json:"lower"`
+	// Forced: somebody asked for it, whatever the thresholds say (FEATURES A12).
+	Forced bool `json:"forced,omitempty"`
+	// KeepLast is how many of the last messages stay where that is possible
+	// (A12); 0 where the target alone decides.
+	KeepLast int `json:"keep_last,omitempty"`
 	// DryRun says that nothing will be applied. A plugin should answer as
 	// always and store nothing; the host discards what it retains.
 	DryRun bool `json:"dry_run,omitempty"`

@@ -1,5 +1,10 @@
 package abi
 
+import (
+	"errors"
+	"fmt"
+)
+
 // ModelRequest is the request of model.complete. It needs the capability
 // model.
 type ModelRequest struct {
@@ -22,11 +27,69 @@ type ModelMessage struct {
 	Content string `json:"content"`
 }
 
-// ModelResponse answers model.complete.
+// Check says what is wrong with the request itself, as an [*Error] of
+// CodeUsage, or nil. Whether the model exists is for the host to say.
+func (r *ModelRequest) Check() error {
+	switch {
+	case (r.Prompt == "") == (len(r.Messages) == 0):
+		return modelUsage(errors.New("give either a prompt or messages"))
+	case r.MaxTokens < 0:
+		return modelUsage(errors.New("max_tokens: less than nothing"))
+	}
+	for i, m := range r.Messages {
+		if m.Role != RoleUser && m.Role != RoleAssistant {
+			return modelUsage(fmt.Errorf("messages[%d]: role %.80q: use user or assistant", i, m.Role))
+		}
+	}
+	return nil
+}
+
+func modelUsage(err error) error {
+	return &Error{Code: CodeUsage, Message: err.Error(), Err: err}
+}
+
+// Conversation is what the model reads after System: Messages, or the one
+// message that Prompt stands for.
+func (r *ModelRequest) Conversation() []ModelMessage {
+	if r.Prompt != "" {
+		return []ModelMessage{{Role: RoleUser, Content: r.Prompt}}
+	}
+	return r.Messages
+}
+
+// ModelResponse answers model.complete. Whoever makes something of Text looks
+// at StopReason first: only an answer that ended by itself is whole.
 type ModelResponse struct {
-	Text         string `json:"text"`
-	InputTokens  int    `json:"input_tokens"`
-	OutputTokens int    `json:"output_tokens"`
+	// Text is the answer without any thinking of the model. It may be empty.
+	Text       string     `json:"text"`
+	StopReason StopReason `json:"stop_reason,omitempty"`
+	// Model is which model answered, as its provider names it. It may be
+	// another than was asked for: gateways route, names stand for versions.
+	Model string `json:"model,omitempty"`
+	// InputTokens is everything the model was given, what came from or went
+	// into a cache included. 0 where the provider does not say.
+	InputTokens int `json:"input_tokens"`
+	// CacheReadTokens and CacheWriteTokens are the parts of InputTokens that
+	// were read from the provider's cache, and written to it.
+	CacheReadTokens  int `json:"cache_read_tokens,omitempty"`
+	CacheWriteTokens int `json:"cache_write_tokens,omitempty"`
+	// OutputTokens is everything the model wrote, thinking included.
+	OutputTokens int `json:"output_tokens"`
 	// Cost in US dollars; 0 where the host does not know the price.
 	Cost float64 `json:"cost,omitempty"`
 }
+
+// StopReason is why an answer ended. It is empty where the provider does not
+// say. Reasons are only ever added.
+type StopReason string
+
+const (
+	// StopEnd: the model came to its end.
+	StopEnd StopReason = "stop"
+	// StopLength: max_tokens or the context window cut the answer off.
+	StopLength StopReason = "length"
+	// StopRefusal: the model declined, or a filter of the provider broke off.
+	StopRefusal StopReason = "refusal"
+	// StopOther: anything else, such as a call of a tool nobody offered.
+	StopOther StopReason = "other"
+)

@@ -25,7 +25,9 @@ func hint(code abi.Code) string {
 		return "the host called a plugin it cannot call: load it again"
 	case abi.CodeInternal:
 		return "run it again with kagewasm run; if it happens there too, report it"
-	case abi.CodeModel:
+	case abi.CodeContextLength:
+		return "ask the model for less at a time; the plugin is tried again"
+	case abi.CodeModel, abi.CodeRateLimited, abi.CodeOverloaded, abi.CodeUnauthorized:
 		return "look at the model's provider; the plugin is tried again"
 	}
 	return "the fault is in the plugin: run it again with kagewasm run"

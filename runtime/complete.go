@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -28,8 +27,8 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 	if err := countItems("messages", len(r.Messages)); err != nil {
 		return nil, err
 	}
-	if err := checkModelRequest(&r); err != nil {
-		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
+	if err := r.Check(); err != nil {
+		return nil, err
 	}
 	if c.model == nil {
 		c.model = new(abi.ModelUsage)
@@ -58,19 +57,4 @@ func (c *call) modelError(err error) error {
 		code = abi.CodeModel
 	}
 	return &abi.Error{Code: code, Message: "the model did not answer", Err: err}
-}
-
-func checkModelRequest(r *abi.ModelRequest) error {
-	switch {
-	case (r.Prompt == "") == (len(r.Messages) == 0):
-		return errors.New("give either a prompt or messages")
-	case r.MaxTokens < 0:
-		return errors.New("max_tokens: less than nothing")
-	}
-	for i, m := range r.Messages {
-		if m.Role != abi.RoleUser && m.Role != abi.RoleAssistant {
-			return fmt.Errorf("messages[%d]: role %q: use user or assistant", i, shorten(string(m.Role), 80))
-		}
-	}
-	return nil
 }

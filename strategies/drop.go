@@ -22,24 +22,33 @@ func Drop(v *View, room int) abi.Plan {
 // A single unit that would take more than half of what is left for units, and
 // does not fit, goes before older ones do: one giant result must not cost the
 // session everything before it.
-func CutFor(v *View, room int) []string {
-	if v.Total <= v.Target {
+func CutFor(v *View, room int) []string { return CutKeeping(v, room, Recent{}) }
+
+// CutKeeping is CutFor that lets everything go, too, that is older than the
+// recent end of the session, whether it would fit or not. A unit is recent with
+// its last message. Where the recent end does not fit it shrinks, by the rule
+// of CutFor, down to nothing: what others find by trying again with one message
+// less (FEATURES A11).
+func CutKeeping(v *View, room int, keep Recent) []string {
+	from := keep.start(v)
+	if v.fits() && !v.olderThan(from) {
 		return nil
 	}
-	left := v.Target - room - v.Fixed()
-	half := left / 2
+	left := v.space(room)
+	half := size{left.tokens / 2, left.bytes / 2}
 	gone := make([]bool, len(v.Messages))
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]
 		if !v.Candidate(u) {
 			continue
 		}
-		switch n := v.UnitTokens(u); {
-		case n <= left:
-			left -= n
+		switch n := v.size(u); {
+		case u[len(u)-1] < from:
+		case n.within(left):
+			left = left.less(n)
 			continue
-		case n <= half:
-			left = -1 // the cut: everything older goes
+		case n.within(half):
+			left = size{-1, -1} // the cut: everything older goes
 		}
 		for _, i := range u {
 			gone[i] = true

@@ -1,9 +1,7 @@
 package strategies
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -21,42 +19,75 @@ type PruneConfig struct {
 	// ProtectedTools are never pruned, whatever the case of their names. Nil
 	// is read and skill.
 	ProtectedTools []string
+
+	// ShortenTokens, where set, is tier 1 of ion (I7): tool output of more
+	// tokens than that keeps EndTokens of its beginning and of its end. Ion's
+	// own is 2,000. MinimumSavings holds for both tiers together; with a small
+	// window it has to be lower, too. Default off.
+	ShortenTokens int
+	// EndTokens is what is kept at each end. Default 500.
+	EndTokens int
+	// Reference makes the notice name what was read or run, so that the agent
+	// can do it again: tier 2 of ion. Default off.
+	Reference bool
+
+	// Arguments says when the arguments of old tool calls are pruned (A13).
+	// Default [ArgumentsOff].
+	Arguments ArgumentMode
+	// ProtectPercent of the window, at the end of the session, in which
+	// arguments stay. Default 30.
+	ProtectPercent int
+	// ArgThreshold is the number of tokens above which a call's arguments are
+	// pruned. Default 200.
+	ArgThreshold int
 }
+
+// ArgumentMode says when tool-call arguments are pruned.
+type ArgumentMode string
+
+const (
+	ArgumentsOff        ArgumentMode = ""
+	ArgumentsIteration  ArgumentMode = "iteration"  // before every model call
+	ArgumentsCompaction ArgumentMode = "compaction" // when a compaction is due
+)
 
 const (
 	defaultProtectTokens  = 40_000
 	defaultMinimumSavings = 20_000
+	defaultEndTokens      = 500
 )
 
 var defaultProtectedTools = []string{"read", "skill"}
 
-// PruneNotice is what stands for pruned tool output of n tokens.
-func PruneNotice(n int) string { return fmt.Sprintf("[Pruned — %d tokens]", n) }
-
-// isNotice reports whether text is what PruneNotice writes. One notice may be
-// shorter than another, and yet says more than one about itself.
-func isNotice(text string) bool {
-	var n int
-	_, err := fmt.Sscanf(text, "[Pruned — %d tokens]", &n)
-	return err == nil && text == PruneNotice(n)
-}
-
 // Prune replaces old tool output by a notice: newest to oldest over tool
 // results, the newest ProtectTokens stay; so do pinned messages, protected
-// tools, notices, and results the notice would not shorten. It returns no
-// edits unless they save MinimumSavings in all.
+// tools, notices, and results the notice would not shorten.
 //
-// pinned marks messages that stay as they are; count is the cost of a message.
-func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, count func(*abi.Message) int) []abi.Edit {
-	if cfg.Off {
+// With ShortenTokens what the newest ProtectTokens protect keeps its beginning
+// and end where it is longer than that, and counts as what is left of it;
+// pinned messages, protected tools and the current turn stay (FEATURES I7).
+//
+// It returns no edits unless they save MinimumSavings in all: what is rewritten
+// is lost to the provider's cache, so it is rewritten seldom. pinned marks
+// messages that stay as they are.
+func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, count abi.Counter) []abi.Edit {
+	p := pruning{
+		protect: orDefault(cfg.ProtectTokens, defaultProtectTokens),
+		minimum: orDefault(cfg.MinimumSavings, defaultMinimumSavings),
+		limit:   cfg.ShortenTokens,
+		tools:   cfg.ProtectedTools,
+	}
+	if p.tools == nil {
+		p.tools = defaultProtectedTools
+	}
+	if cfg.Off || !p.canPay(msgs, tokens) {
 		return nil
 	}
-	protect := orDefault(cfg.ProtectTokens, defaultProtectTokens)
-	tools := cfg.ProtectedTools
-	if tools == nil {
-		tools = defaultProtectedTools
+	var turn []bool
+	if p.limit > 0 {
+		turn = abi.CurrentTurn(msgs)
 	}
-	names := toolNames(msgs)
+	calls := callsOf(msgs)
 	var edits []abi.Edit
 	seen, saved := 0, 0
 	for i := len(msgs) - 1; i >= 0; i-- {
@@ -64,23 +95,63 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 		if m.Role != abi.RoleTool {
 			continue
 		}
-		protected := seen < protect
-		seen += tokens[i]
-		if protected || pinned[i] || isProtected(names[i], tools) || isNotice(m.Text()) {
-			continue
+		var s shortened
+		ok := false
+		switch old := seen >= p.protect; {
+		case !old && !p.long(tokens[i]), pinned[i], isProtected(m, calls[i], p.tools):
+		case old:
+			s, ok = withNotice(m, tokens[i], calls[i], cfg.Reference, count)
+		case !turn[i]:
+			s, ok = shorten(m, tokens[i], p.limit, orDefault(cfg.EndTokens, defaultEndTokens), count)
 		}
-		short := *m
-		short.Content = abi.Text(PruneNotice(tokens[i]))
-		if n := tokens[i] - count(&short); n > 0 {
-			saved += n
-			edits = append(edits, abi.Edit{ID: m.ID, Call: abi.EditContent, Text: short.Text()})
+		seen += tokens[i]
+		if ok {
+			saved += tokens[i] - s.tokens
+			seen -= tokens[i] - s.tokens
+			edits = append(edits, s.Edit)
 		}
 	}
-	if saved < orDefault(cfg.MinimumSavings, defaultMinimumSavings) {
+	if saved < p.minimum {
 		return nil
 	}
 	slices.Reverse(edits)
 	return edits
+}
+
+// pruning is a configuration with its defaults.
+type pruning struct {
+	protect, minimum int
+	limit            int // of tier 1, 0 where it is off
+	tools            []string
+}
+
+// long reports whether tier 1 shortens output of n tokens.
+func (p *pruning) long(n int) bool { return p.limit > 0 && n > p.limit }
+
+// canPay is the quick look: whether all that is old or long comes to the minimum.
+func (p *pruning) canPay(msgs []abi.Message, tokens []int) bool {
+	seen, most := 0, 0
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role != abi.RoleTool {
+			continue
+		}
+		if seen >= p.protect || p.long(tokens[i]) {
+			most += tokens[i]
+		}
+		seen += tokens[i]
+	}
+	return most > 0 && most >= p.minimum
+}
+
+// withNotice is a result that went. The notice with a reference stands where it
+// saves something, else the plain one.
+func withNotice(m *abi.Message, tokens int, call *abi.ToolCall, reference bool, count abi.Counter) (shortened, bool) {
+	if reference {
+		if s, ok := replace(m, tokens, ReferenceNotice(tokens, call), count); ok {
+			return s, true
+		}
+	}
+	return replace(m, tokens, PruneNotice(tokens), count)
 }
 
 func orDefault(n, def int) int {
@@ -91,28 +162,4 @@ func orDefault(n, def int) int {
 		return 0
 	}
 	return n
-}
-
-func isProtected(name string, tools []string) bool {
-	return slices.ContainsFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
-}
-
-// toolNames returns the name of the tool each result is from: its own, or that
-// of the call it answers.
-func toolNames(msgs []abi.Message) []string {
-	names := make([]string, len(msgs))
-	open := make(map[string]string)
-	for i := range msgs {
-		m := &msgs[i]
-		for _, c := range m.ToolCalls {
-			open[c.ID] = c.Name
-		}
-		if m.Role == abi.RoleTool {
-			if names[i] = m.Name; names[i] == "" {
-				names[i] = open[m.ToolCallID]
-			}
-			delete(open, m.ToolCallID)
-		}
-	}
-	return names
 }

@@ -13,6 +13,11 @@ type View struct {
 	Total int
 	// Target is what Total has to come down to.
 	Target int
+	// TargetBytes, where set, is what the body of the request has to come down
+	// to, too. Then Bytes is what each message adds to it, see the function
+	// [Bytes], and TotalBytes what it is now.
+	TargetBytes, TotalBytes int
+	Bytes                   []int
 	// Pinned and Turn mark the messages that stay; see abi.Pinned and
 	// abi.CurrentTurn.
 	Pinned, Turn []bool
@@ -55,12 +60,4 @@ func (v *View) UnitTokens(u abi.Unit) int {
 
 // Fixed is the cost of what cannot go: overhead and all units that are no
 // candidates.
-func (v *View) Fixed() int {
-	n := v.Total
-	for _, u := range v.Units {
-		if v.Candidate(u) {
-			n -= v.UnitTokens(u)
-		}
-	}
-	return n
-}
+func (v *View) Fixed() int { return v.fixed().tokens }

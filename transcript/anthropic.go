@@ -132,7 +132,7 @@ func (anthropic) body(o *object, d *decoded, doc *recordDoc) (span, error) {
 		blocks := o.src.elements(at)
 		doc.preface.count, doc.preface.list = len(blocks), at
 		for _, b := range blocks {
-			contents = append(contents, simple(o.parts([]span{b})))
+			contents = append(contents, plain(o.parts([]span{b}).Parts()))
 		}
 	} else {
 		contents = append(contents, abi.Text(o.str("system")))
@@ -140,14 +140,6 @@ func (anthropic) body(o *object, d *decoded, doc *recordDoc) (span, error) {
 	doc.begins(contents, d)
 	list, _ := o.value("messages")
 	return list, o.err
-}
-
-// simple is the text of a content of one plain text.
-func simple(c abi.Content) abi.Content {
-	if p := c.Parts(); len(p) == 1 && p[0].Type == "text" {
-		return abi.Text(p[0].Text)
-	}
-	return c
 }
 
 func (anthropic) messages(r *blockReader, doc *anthropicDoc) error {

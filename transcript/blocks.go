@@ -125,13 +125,7 @@ func (r *blockReader) close() {
 	if !r.open {
 		return
 	}
-	m := &r.d.messages[r.latest]
-	switch {
-	case len(r.parts) == 1 && r.parts[0].Type == "text":
-		m.Content = abi.Text(r.parts[0].Text)
-	case len(r.parts) > 0:
-		m.Content = abi.Parts(r.parts...)
-	}
+	r.d.messages[r.latest].Content = plain(r.parts)
 	for i := range r.doc.at[r.latest].args {
 		r.doc.at[r.latest].args[i].fixed = r.signed
 	}
@@ -185,10 +179,10 @@ func (r *blockReader) words(i int, blocks []span, o *object) (n int) {
 		parts = append(parts, p)
 		n++
 	}
-	if c := abi.Parts(parts...); r.plain {
-		r.say(i, simple(c))
+	if r.plain {
+		r.say(i, plain(parts))
 	} else {
-		r.say(i, c)
+		r.say(i, abi.Parts(parts...))
 	}
 	return n
 }

@@ -17,6 +17,7 @@ import "bytes"
 // assistant message that no model made is synthetic. Messages from before a
 // compact_boundary are messages like the others, and so are those of a branch
 // that was left by rewinding: the log is the whole session, in its own order.
+// The former are superseded, but for those that the boundary preserves.
 //
 // Entries of a subagent (isSidechain) are another conversation and are carried
 // along, unless the log has no others: then it is the subagent's own.
@@ -41,7 +42,7 @@ func (claudeCode) detect(src *source) string {
 			return ""
 		}
 	}
-	return `no line of type user or assistant with a "message" and a "uuid"`
+	return `no line with a "message" and a "uuid"`
 }
 
 // claudeLine is one entry of the log.
@@ -49,6 +50,7 @@ type claudeLine struct {
 	user, assistant bool // it holds a message of that role
 	side            bool // it belongs to a subagent
 	meta, summary   bool
+	kept            *claudeKept
 	system          bool // a system message that another format was converted from
 	boundary        bool // Claude Code's own compaction: the chain begins anew
 
@@ -64,7 +66,7 @@ type claudeLine struct {
 
 var (
 	claudeLineKeys = []string{"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "message", "messageId",
-		"isSidechain", "isMeta", "isCompactSummary", systemMark, "sessionId", "timestamp"}
+		"isSidechain", "isMeta", "isCompactSummary", "compactMetadata", systemMark, "sessionId", "timestamp"}
 	claudeMessageKeys = []string{"role", "content", "id", "model"}
 )
 
@@ -101,6 +103,7 @@ func (claudeCode) decode(src *source) (*decoded, error) {
 	r.close()
 	doc.session = d.session
 	doc.link()
+	d.gone = doc.supersede()
 	return d, nil
 }
 
@@ -115,6 +118,9 @@ func claudeHeader(o *object) claudeLine {
 		time: o.scalar("timestamp"),
 	}
 	l.parentAt, _ = o.raw("parentUuid")
+	if l.boundary {
+		l.kept = o.claudeKept()
+	}
 	if typ == "file-history-snapshot" {
 		l.ref = o.str("messageId")
 	}

@@ -118,7 +118,7 @@ func (claudeCode) compose(s *Session, msgs []abi.Message) []byte {
 	if !uuidShape.MatchString(session) {
 		session = claudeUUID("session", msgsDigest(msgs))
 	}
-	like := claudeLike{model: s.Model, time: "1970-01-01T00:00:00.000Z"}
+	like := claudeLike{model: s.Model, time: noTime}
 	like.context = map[string][]byte{
 		"userType": quote("external"), "cwd": quote("/"), "sessionId": quote(session), "version": quote("2.0.0"), "gitBranch": quote(""),
 	}

@@ -192,6 +192,23 @@ func TestPartsAreTranslated(t *testing.T) {
 	}
 }
 
+// An image that a person sent is the same image after a way through any other
+// format.
+func TestImagesSurvive(t *testing.T) {
+	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}`
+	s := read(t, []byte(log), transcript.Auto)
+	for _, to := range transcript.Formats() {
+		if to == transcript.ClaudeCode {
+			continue
+		}
+		there := read(t, encode(t, s, s.Messages, to), to)
+		again := read(t, encode(t, there, there.Messages, transcript.ClaudeCode), transcript.Auto)
+		if !again.Messages[0].Content.Equal(s.Messages[0].Content) {
+			t.Errorf("%s: %+v became %+v", to, s.Messages[0].Content, again.Messages[0].Content)
+		}
+	}
+}
+
 func TestIDs(t *testing.T) {
 	for _, c := range []struct {
 		why, data string
@@ -215,6 +232,59 @@ func TestIDs(t *testing.T) {
 		}
 		if out := encode(t, s, s.Messages[:1], transcript.Same); strings.Contains(string(out), "m0000") && !strings.Contains(c.data, "m0000") {
 			t.Errorf("%s: a positional id was written: %s", c.why, out)
+		}
+	}
+}
+
+// What each format has no place for is what the package's documentation says.
+func TestConversionsLoseWhatIsDocumented(t *testing.T) {
+	const file = `{"tools":[{"name":"ls"}]}
+{"id":"s","role":"system","content":"be brief","timestamp":"2026-01-02T03:04:05Z"}
+{"id":"u","role":"user","content":"fix it","timestamp":"2026-01-02T03:04:06Z"}
+{"id":"b","role":"user","kind":"bash","content":"ran ls","timestamp":"2026-01-02T03:04:07Z"}
+{"id":"k","role":"user","kind":"compaction_summary","content":"so far","timestamp":"2026-01-02T03:04:08Z"}
+{"id":"a","role":"assistant","content":"","tool_calls":[{"id":"c","name":"ls","arguments":"{}"}],"timestamp":"2026-01-02T03:04:09Z"}
+{"id":"r","role":"tool","tool_call_id":"c","name":"ls","is_error":true,"content":"no","timestamp":"2026-01-02T03:04:10Z"}
+`
+	const session = "0199aaaa-0000-7000-8000-000000000009"
+	for to, kept := range map[transcript.Format]string{
+		transcript.Neutral:         "ids times bash summary failed name tools",
+		transcript.OpenAI:          "name tools model",
+		transcript.OpenAIResponses: "tools model",
+		transcript.Anthropic:       "failed tools model",
+		transcript.Gemini:          "failed name tools model",
+		transcript.GeminiCLI:       "failed name model session",
+		transcript.ClaudeCode:      "times summary failed model session",
+		transcript.Codex:           "times bash summary model session",
+		transcript.Pi:              "times bash summary failed name model session",
+		transcript.SWEAgent:        "bash summary model session",
+		transcript.OpenHands:       "times bash summary failed name tools model",
+	} {
+		s := read(t, []byte(file), transcript.Auto)
+		s.Model, s.ID = "m", session
+		again := read(t, encode(t, s, s.Messages, to), to)
+		m := again.Messages
+		var got []string
+		for _, c := range []struct {
+			what string
+			held bool
+		}{
+			{"ids", m[0].ID == "s" && m[5].ID == "r"},
+			{"times", m[5].Timestamp == "2026-01-02T03:04:10Z"},
+			{"bash", m[2].Kind == abi.KindBash},
+			{"summary", m[3].Kind == abi.KindSummary},
+			{"failed", m[5].IsError},
+			{"name", m[5].Name == "ls"},
+			{"tools", again.Tools != nil},
+			{"model", again.Model == "m"},
+			{"session", again.ID == session},
+		} {
+			if c.held {
+				got = append(got, c.what)
+			}
+		}
+		if have := strings.Join(got, " "); have != kept {
+			t.Errorf("%s keeps %q, documented is %q", to, have, kept)
 		}
 	}
 }

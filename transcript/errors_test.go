@@ -13,6 +13,8 @@ import (
 func TestBadInput(t *testing.T) {
 	const ok = `{"id":"a","role":"user","content":"x"}` + "\n"
 	const claude = `{"type":"user","uuid":"u","message":{"role":"user","content":"x"}}` + "\n"
+	const rollout = `{"timestamp":"t","type":"event_msg","payload":{"type":"task_started"}}` + "\n"
+	const session = `{"type":"session","version":3,"id":"s"}` + "\n"
 	deep := strings.Repeat("[", 80) + strings.Repeat("]", 80)
 	for _, c := range []struct {
 		why, data string
@@ -45,6 +47,7 @@ func TestBadInput(t *testing.T) {
 		{"content of another kind", `{"role":"user","content":{"text":"x"}}`, "neutral", "line 1, column 26"},
 		{"a part that is no part", `{"role":"user","content":[1]}`, "neutral", "line 1, column 27"},
 		{"a part whose type is no string", `{"role":"user","content":[{"type":1}]}`, "neutral", "line 1, column 27"},
+		{"a part's key in another case", `{"role":"user","content":[{"type":"text","Text":"x"}]}`, "neutral", "line 1, column 49"},
 		{"tool calls that are no list", `{"role":"assistant","tool_calls":{}}`, "neutral", "line 1, column 34"},
 		{"a tool call that is none", `{"role":"assistant","tool_calls":["x"]}`, "neutral", "line 1, column 35"},
 		{"chat calls where neutral ones belong", `{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}`, "neutral", "line 1, column 35"},
@@ -88,6 +91,32 @@ func TestBadInput(t *testing.T) {
 		{"cli: calls that are no list", `{"sessionId":"s","messages":[{"type":"gemini","toolCalls":{}}]}`, "auto", "line 1, column 59"},
 		{"a recording of nothing", `[{"request":{},"response":{}}]`, "auto", "line 1, column 1"},
 		{"a recorded body that is broken", `[{"response":{},"request":{"contents":[{"parts":[{"text":"x"}]},{"role":1}]}}]`, "auto", "line 1, column 73"},
+		{"rollout: no payload", rollout + `{"type":"response_item"}`, "auto", "line 2, column 1"},
+		{"rollout: a payload that is none", rollout + `{"type":"event_msg","payload":"x"}`, "auto", "line 2, column 31"},
+		{"rollout: a role that is none", rollout + `{"type":"response_item","payload":{"type":"message","role":"robot"}}`, "auto", "line 2, column 35"},
+		{"rollout: content that is none", rollout + `{"type":"response_item","payload":{"type":"message","role":"user","content":7}}`, "auto", "line 2, column 77"},
+		{"rollout: a call id that is no string", rollout + `{"type":"response_item","payload":{"type":"function_call","call_id":1}}`, "auto", "line 2, column 69"},
+		{"rollout: a rollback of nothing", rollout + `{"type":"event_msg","payload":{"type":"thread_rolled_back"}}`, "auto", "line 2, column 31"},
+		{"rollout: a replacement that is none", rollout + `{"type":"compacted","payload":{"message":"x","replacement_history":[1]}}`, "auto", "line 2, column 69"},
+		{"rollout: a key in another case", rollout + `{"type":"response_item","Payload":{}}`, "auto", "line 2, column 35"},
+		{"rollout: cut off by a crash", rollout + `{"type":"response_item","payload":{"ty`, "auto", "line 2, column 39"},
+		{"rollout: no messages", `{"type":"session_meta","payload":{}}`, "auto", "line 1, column 1"},
+		{"pi: the session alone", session, "auto", "line 1, column 1"},
+		{"pi: no session", `{"type":"message","message":{"role":"user"}}`, "pi", "line 1, column 1"},
+		{"pi: no message", session + `{"type":"message"}`, "auto", "line 2, column 1"},
+		{"pi: a role that is none", session + `{"type":"message","message":{"role":"robot"}}`, "auto", "line 2, column 37"},
+		{"pi: a block that is none", session + `{"type":"message","message":{"role":"user","content":["x"]}}`, "auto", "line 2, column 55"},
+		{"pi: an id that is no string", session + `{"type":"message","id":4,"message":{"role":"user"}}`, "auto", "line 2, column 24"},
+		{"pi: a summary that is no string", session + `{"type":"compaction","summary":[]}`, "auto", "line 2, column 32"},
+		{"trajectory: no role", `{"history":[{"role":"user"},{"content":"x"}]}`, "auto", "line 1, column 29"},
+		{"trajectory: no history", `{"trajectory":[]}`, "swe-agent", "line 1, column 1"},
+		{"trajectory: text after it", `{"history":[{"role":"user"}]}` + "\nx", "swe-agent", "line 2, column 1"},
+		{"events: none", `{"history":[]}`, "openhands", "line 1, column 1"},
+		{"events: no list", `{"a":1}`, "openhands", "line 1, column 1"},
+		{"events: one that is none", `[{"source":"user","action":"message","args":{"content":"x"}},7]`, "auto", "line 1, column 62"},
+		{"events: arguments that are none", `[{"source":"user","action":"message","args":7}]`, "auto", "line 1, column 45"},
+		{"events: content that is none", `[{"source":"agent","observation":"run","content":{}}]`, "auto", "line 1, column 50"},
+		{"events: cut off", `[{"source":"user","action":"message","args":{"content":"x"}},`, "openhands", "line 1, column 62"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			_, err := transcript.Read("dir/s.jsonl", []byte(c.data), c.format)

@@ -23,6 +23,10 @@ const (
 	Gemini          Format = "gemini"
 	GeminiCLI       Format = "gemini-cli"
 	ClaudeCode      Format = "claude-code"
+	Codex           Format = "codex"
+	Pi              Format = "pi"
+	SWEAgent        Format = "swe-agent"
+	OpenHands       Format = "openhands"
 )
 
 // codec is one format. To add one, write these four methods and name it in
@@ -46,7 +50,10 @@ type decoded struct {
 	tools    []byte
 	model    string
 	session  string
-	doc      document
+	// gone are the messages, by index, that the log's own compaction took from
+	// the model.
+	gone []int
+	doc  document
 }
 
 // document is a source that can be written again.
@@ -57,7 +64,8 @@ type document interface {
 // codecs are all formats, in the order in which detection tries them: those
 // that are most particular come first.
 func codecs() []codec {
-	return []codec{claudeCode{}, geminiCLI{}, gemini{}, anthropic{}, responses{}, openAI{}, neutral{}}
+	return []codec{codex{}, pi{}, claudeCode{}, geminiCLI{}, sweAgent{}, openHands{},
+		gemini{}, anthropic{}, responses{}, openAI{}, neutral{}}
 }
 
 // Formats returns the formats that can be read and written.
@@ -89,14 +97,21 @@ func detect(src *source) (codec, error) {
 	if err := src.look(); err != nil {
 		return nil, err
 	}
-	var tried []string
+	var whys []string
+	formats := make(map[string][]string) // by why not
 	for _, c := range codecs() {
 		why := c.detect(src)
 		if why == "" {
 			return c, nil
 		}
-		tried = append(tried, string(c.format())+": "+why)
+		if formats[why] == nil {
+			whys = append(whys, why)
+		}
+		formats[why] = append(formats[why], string(c.format()))
+	}
+	for i, why := range whys {
+		whys[i] = strings.Join(formats[why], ", ") + ": " + why
 	}
 	return nil, src.bad(src.first.start, "convert the file to one of these formats, or name the format to see what is wrong with it",
-		"not a session in a known format (%s)", strings.Join(tried, "; "))
+		"not a session in a known format (%s)", strings.Join(whys, "; "))
 }

@@ -2,7 +2,6 @@ package transcript_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,15 +9,18 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/wirecheck"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// outline says what messages are there: ID:ROLE/KIND(CALLS)=RESULT!.
-func outline(msgs []abi.Message) string {
+// outline writes a session in short: id:role/kind=call!(calls), and - before
+// what is superseded.
+func outline(s *transcript.Session) string {
 	var all []string
-	for _, m := range msgs {
+	for _, m := range s.Messages {
 		text := m.ID + ":" + string(m.Role)
+		if slices.Contains(s.Superseded, m.ID) {
+			text = "-" + text
+		}
 		if m.Kind != "" {
 			text += "/" + string(m.Kind)
 		}
@@ -40,8 +42,8 @@ func outline(msgs []abi.Message) string {
 	return strings.Join(all, " ")
 }
 
-// The messages of each format's own way to hold them.
-func TestMessagesOfProviders(t *testing.T) {
+// Roles, kinds, calls and what is superseded, as each format says them.
+func TestOutlines(t *testing.T) {
 	for _, c := range []struct{ why, file, want, model, session string }{
 		{"each block of the system prompt is a message, and so is each result, in the order it stands in", "anthropic/body.json",
 			"m00000:system m00001:system m00002:user m00003:assistant(toolu_1,toolu_2) m00004:tool=toolu_2! m00005:tool=toolu_1 m00006:user " +
@@ -69,13 +71,38 @@ func TestMessagesOfProviders(t *testing.T) {
 			"u1:user g1:assistant(write_file-1,write_file-2,write_file-3) g1#2:tool=write_file-1 g1#3:tool=write_file-2! g2:assistant u2:user",
 			"gemini-x", "f0000000-0000-4000-8000-000000000001"},
 		{"a recording of chat completions", "openai/recording.json", "m00000:user m00001:assistant(call_1)", "gpt-x-1", ""},
+		{"reasoning is no message, and a compacted entry without its own history keeps instructions and the person's words", "codex/compacted.jsonl",
+			"m00000:system/instructions m00001:system m00002:user/instructions m00003:user -m00004:assistant(c1,c2) " +
+				"-m00005:tool=c2 -m00006:tool=c1 m00007:user/compaction_summary m00008:user m00009:assistant(c1) m00010:user/synthetic", "gpt-x", "0199aaaa-0000-7000-8000-000000000001"},
+		{"a compacted entry with a history keeps what that repeats; a rollback takes the latest turn", "codex/replaced.jsonl",
+			"m00000:user -m00001:assistant m00002:user/compaction_summary -m00003:user -m00004:assistant m00005:user", "", "0199aaaa-0000-7000-8000-000000000002"},
+		{"a log without a beginning, calls of every sort, results as objects", "codex/odd.jsonl",
+			"m00000:tool=none! m00001:user m00002:assistant(s,t) m00003:tool=t m00004:tool=s m00005:user/compaction_summary " +
+				"m00006:user/injected m00007:user/bash m00008:assistant", "", ""},
+		{"the way to the leaf alone, and what the latest compaction keeps of it", "pi/tree.jsonl",
+			"-e1:user -e2:assistant(c1,c2) -e3:tool=c2! -e4:tool=c1 -e5:user/synthetic -e8:user/synthetic e9:user e10:assistant " +
+				"e11:user/compaction_summary e12:user/bash e13:user/display_only e14:user", "m-2", "0199bbbb-0000-4000-8000-000000000001"},
+		{"sessions without ids name what is kept by its line", "pi/first-version.jsonl",
+			"-m00000:user -m00001:assistant -m00002:user -m00003:user/compaction_summary m00004:assistant(c) m00005:tool=c " +
+				"m00006:assistant m00007:user/compaction_summary m00008:user", "m-2", "0199bbbb-0000-4000-8000-000000000002"},
+		{"demonstrations are meta", "swe-agent/tools.traj",
+			"m00000:system m00001:user/meta m00002:user m00003:assistant(c1) m00004:tool=c1 m00005:assistant(c1)", "gpt-x", "task-1"},
+		{"without calls the environment speaks as the user", "swe-agent/text.traj",
+			"m00000:system m00001:user m00002:assistant m00003:user/console_output", "", ""},
+		{"calls of one answer are one message, forgotten events are superseded", "openhands/condensed.json",
+			"0:system 1:user 3:user/instructions -4:assistant(c1,c2) -5:tool=c1 -7:tool=c2! -9:user/synthetic " +
+				"10:user/compaction_summary -11:assistant 13:user", "m-1", ""},
+		{"an action without metadata is a call, which its observation names", "openhands/no-metadata.json",
+			"0:user 1:assistant(event:1) 2:tool=event:1 3:user/bash 4:user/console_output 5:tool=event:99 6:assistant", "", "task-2"},
+		{"what is before a boundary is superseded", "claude-code/compacted.jsonl",
+			"-u1:user -a2:assistant -u3:user -a4:assistant u6:user/compaction_summary a7:assistant u8:user a9:assistant", "claude-x", "5e55"},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(c.file)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := read(t, data, transcript.Auto)
-		if got := outline(s.Messages); got != c.want {
+		if got := outline(s); got != c.want {
 			t.Errorf("%s: %s:\n got %s\nwant %s", c.why, c.file, got, c.want)
 		}
 		if s.Model != c.model || s.ID != c.session {
@@ -84,181 +111,134 @@ func TestMessagesOfProviders(t *testing.T) {
 	}
 }
 
-// What a message says, where the format says it in a way of its own.
-func TestContentsOfProviders(t *testing.T) {
-	for _, c := range []struct {
-		why, data string
-		index     int
-		want      string // the content as JSON
-	}{
-		{"a response under one key is its text", `{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"result":"a\nb"}}}]}]}`, 0, `"a\nb"`},
-		{"any other is JSON", `{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"n": 1, "s":"x"}}}]}]}`, 0, `"{\"n\":1,\"s\":\"x\"}"`},
-		{"a thought is thinking", `{"contents":[{"role":"model","parts":[{"text":"hm","thought":true},{"text":"yes"}]}]}`, 0,
-			`[{"type":"thinking","thinking":"hm"},{"type":"text","text":"yes"}]`},
-		{"media by reference keeps its place", `{"contents":[{"parts":[{"fileData":{"fileUri":"gs://b/o","mimeType":"video/mp4"}}]}]}`, 0,
-			`[{"type":"fileData","fileData":{"fileUri":"gs://b/o","mimeType":"video/mp4"}}]`},
-		{"input and output texts are texts", `{"input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_file","file_id":"f"}]}]}`, 0,
-			`[{"type":"text","text":"a"},{"type":"input_file","file_id":"f"}]`},
-		{"what the server alone can read is carried along", `{"input":[{"type":"compaction","encrypted_content":"x"}]}`, 0,
-			`[{"type":"compaction","encrypted_content":"x"}]`},
-		{"the server's summary is text", `{"messages":[{"role":"assistant","content":[{"type":"compaction","content":"so far"}]}]}`, 0, `"so far"`},
-		{"the server's tools are parts", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"n","input":{}},{"type":"text","text":"y"}]}]}`, 1,
-			`[{"type":"server_tool_use","id":"s","name":"n","input":{}},{"type":"text","text":"y"}]`},
+// A boundary of Claude Code may preserve messages from before it, by their
+// chain or by name.
+func TestClaudeCodePreserves(t *testing.T) {
+	for _, c := range []struct{ why, meta, want string }{
+		{"the chain from the tail up to the head", `{"preservedSegment":{"headUuid":"u3","anchorUuid":"y5","tailUuid":"a4"}}`, "-u1 -a2 u3 a4"},
+		{"names", `{"preservedMessages":{"uuids":["a2"]}}`, "-u1 a2 -u3 -a4"},
+		{"nothing", `{"trigger":"auto"}`, "-u1 -a2 -u3 -a4"},
 	} {
-		s := read(t, []byte(c.data), transcript.Auto)
-		if got, err := json.Marshal(s.Messages[c.index].Content); err != nil || string(got) != c.want {
-			t.Errorf("%s:\n got %s (%v)\nwant %s", c.why, got, err, c.want)
+		data := bytes.Replace(fixture(t, "compacted.jsonl"), []byte(`"compactMetadata":{"trigger":"auto","preTokens":155116}`),
+			[]byte(`"compactMetadata":`+c.meta), 1)
+		var got []string
+		for _, part := range strings.Fields(outline(read(t, data, transcript.Auto)))[:4] {
+			id, _, _ := strings.Cut(part, ":")
+			got = append(got, id)
+		}
+		if have := strings.Join(got, " "); have != c.want {
+			t.Errorf("%s: %s, want %s", c.why, have, c.want)
 		}
 	}
 }
 
-// A recording that changed is written as the body to send next: the answer is
-// the last of its messages.
-func TestRecordingBecomesBody(t *testing.T) {
-	for format, want := range map[transcript.Format]string{
-		transcript.Anthropic: `{"model": "claude-x", "max_tokens": 10, "messages": [{"role": "user", "content": "look"},
-     {"role":"user","content":"so far"},
-     {"role":"assistant","content":[{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cat"}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, {"type": "text", "text": "A cat."}]}], "system": "Be brief."}`,
-		transcript.OpenAIResponses: `{"model": "gpt-x", "input": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
-			`{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},` +
-			`{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{\"at\":1}", "status": "completed"}], "stream": false}`,
-		transcript.Gemini: `{"contents": [{"parts": [{"text": "look"}], "role": "user"},{"role":"user","parts":[{"text":"so far"}]},` +
-			`{"parts": [{"functionCall": {"name": "look", "args": {}}, "thoughtSignature": "c2ln"}], "role": "model"}], "system_instruction": {"parts": {"text": "Be brief."}}}`,
-		transcript.OpenAI: `{"model": "gpt-x", "messages": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
-			`{"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}], "refusal": null}]}`,
-	} {
-		data, err := os.ReadFile(filepath.Join("testdata", string(format), "recording.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := read(t, data, transcript.Auto)
-		first := slices.IndexFunc(s.Messages, func(m abi.Message) bool { return m.Role == abi.RoleUser }) + 1
-		list := append(slices.Clone(s.Messages[:first]), summary, s.Messages[len(s.Messages)-1])
-		if got := encode(t, s, list, transcript.Same); string(got) != want {
-			t.Errorf("%s:\n got %s\nwant %s", format, got, want)
-		}
-	}
-}
-
-var summary = abi.Message{ID: "k1", Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("so far")}
-
-// with puts the summary before the message of an id.
-func with(s *transcript.Session, id string) []abi.Message {
-	at := slices.IndexFunc(s.Messages, func(m abi.Message) bool { return m.ID == id })
-	return slices.Insert(slices.Clone(s.Messages), at, summary)
-}
-
-// A new message never comes between calls and their results, even where these
-// share a message with the words that follow.
-func TestResultsAndWordsPart(t *testing.T) {
-	for _, c := range []struct {
-		format     transcript.Format
-		id         string
-		one, other string
-		check      func([]byte) []string
-	}{
-		{transcript.Anthropic, "m00006", `"data": "AAAA"}}]}`, `{"type": "text", "text": "Go on, please."}`, wirecheck.Anthropic},
-		{transcript.Gemini, "m00006", `{"result": "a cat"}}}`, `{"text": "Go on, please."}`, wirecheck.Gemini},
-	} {
-		s := read(t, fixtureOf(t, c.format, "body.json"), transcript.Auto)
-		out := encode(t, s, with(s, c.id), transcript.Same)
-		one, sum, other := bytes.Index(out, []byte(c.one)), bytes.Index(out, []byte("so far")), bytes.Index(out, []byte(c.other))
-		if one < 0 || sum < one || other < sum {
-			t.Errorf("%s: at %d, %d, %d:\n%s", c.format, one, sum, other, out)
-		}
-		if faults := c.check(out); len(faults) > 0 {
-			t.Errorf("%s: %q\n%s", c.format, faults, out)
-		}
-	}
-}
-
-func fixtureOf(t *testing.T, f transcript.Format, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", string(f), name))
+// What stays in a log of Codex when its messages go, and what goes with them.
+func TestCodexCompacted(t *testing.T) {
+	data, err := os.ReadFile("testdata/codex/compacted.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
-}
-
-// The model sees nothing from before a compaction that the server made. A new
-// summary before it would not be seen, so the block becomes text then.
-func TestServerCompactionHidesNothingNew(t *testing.T) {
-	s := read(t, fixtureOf(t, transcript.Anthropic, "compacted.json"), transcript.Auto)
+	s := read(t, data, transcript.Auto)
 	for _, c := range []struct {
-		why, before string
-		blocks      int // that are left
+		why      string
+		keep     []string
+		is, gone []string
 	}{
-		{"before both", "m00001", 0},
-		{"between them", "m00004", 1},
+		{"reasoning goes with the answer that it led to; the screen's events stay",
+			[]string{"m00000", "m00003", "+sum", "m00008"},
+			[]string{`"type":"user_message"`, `"type":"token_count"`, `"type":"context_compacted"`, `You are a careful agent.`},
+			[]string{`"AAAA"`, `"c1"`, `"type":"compacted"`, `<permissions`}},
+		{"a compaction of its own stays where only what it kept is before it",
+			[]string{"m00000", "m00001", "m00002", "m00003", "m00007", "m00008"},
+			[]string{`"type":"compacted"`}, []string{`"AAAA"`, `"summary_text"`}},
+		{"where more is before it, its summary becomes a message",
+			[]string{"m00000", "m00003", "m00004", "m00005", "m00006", "m00007", "m00008"},
+			[]string{`"AAAA"`, "looked around", `"kind":"compaction_summary"`}, []string{`"type":"compacted"`}},
+		{"base instructions that go become null, and the entry stays",
+			[]string{"m00003"}, []string{`"type":"session_meta"`, `"base_instructions":null`}, []string{`careful agent`}},
+		{"what is new before the base instructions does not come before the session's own entry",
+			[]string{"+sum", "m00000"}, []string{`"base_instructions":null`, `"role":"developer","content":[{"type":"input_text","text":"You are a careful agent."}]`}, nil},
 	} {
-		out := encode(t, s, with(s, c.before), transcript.Same)
-		if n := bytes.Count(out, []byte(`"type": "compaction"`)); n != c.blocks {
-			t.Errorf("%s: %d compaction blocks, want %d\n%s", c.why, n, c.blocks, out)
+		out := string(encode(t, s, keep(s, c.keep...), transcript.Same))
+		if !strings.HasPrefix(out, `{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta"`) {
+			t.Errorf("%s: the first line is another\n%s", c.why, out)
 		}
-		if !bytes.Contains(out, []byte("The user told a story.")) {
-			t.Errorf("%s: the old summary is gone\n%s", c.why, out)
+		for _, text := range c.is {
+			if !strings.Contains(out, text) {
+				t.Errorf("%s: %s is not there\n%s", c.why, text, out)
+			}
 		}
-		if faults := wirecheck.Anthropic(out); len(faults) > 0 {
-			t.Errorf("%s: %q", c.why, faults)
-		}
-	}
-	// Where nothing comes before them they stay.
-	out := encode(t, s, s.Messages[1:], transcript.Same)
-	if n := bytes.Count(out, []byte(`"type": "compaction"`)); n != 2 || bytes.Contains(out, []byte(`"system"`)) {
-		t.Errorf("%d blocks\n%s", n, out)
-	}
-}
-
-// Where a signature covers an answer its calls keep their bytes, whatever a
-// compaction makes of their arguments.
-func TestSignedAnswersStay(t *testing.T) {
-	const claude = `{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"SIG"},{"type":"tool_use","id":"a","name":"f","input":{"p":1}}]}]}`
-	const gemini = `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":{"p":1}},"thoughtSignature":"SIG"},{"functionCall":{"name":"g","args":{"p":2}}}]}]}`
-	for _, c := range []struct {
-		why, data string
-		stays     bool
-	}{
-		{"signed thinking", claude, true},
-		{"thinking that nobody signed", strings.ReplaceAll(claude, "SIG", ""), false},
-		{"redacted thinking", strings.Replace(claude, `{"type":"thinking","thinking":"x","signature":"SIG"}`, `{"type":"redacted_thinking","data":"x"}`, 1), true},
-		{"a signed call", gemini, true},
-		{"the stand-in for a signature", strings.Replace(gemini, `"thoughtSignature":"SIG"`, otherSigner, 1), false},
-		{"no signature", strings.Replace(gemini, `,"thoughtSignature":"SIG"`, "", 1), false},
-	} {
-		s := read(t, []byte(c.data), transcript.Auto)
-		for i := range s.Messages[0].ToolCalls {
-			s.Messages[0].ToolCalls[i].Arguments = `{"pruned":true}`
-		}
-		if out := encode(t, s, s.Messages, transcript.Same); (string(out) == c.data) != c.stays {
-			t.Errorf("%s: %s", c.why, out)
+		for _, text := range c.gone {
+			if strings.Contains(out, text) {
+				t.Errorf("%s: %s is there\n%s", c.why, text, out)
+			}
 		}
 	}
 }
 
-// Tool definitions are translated, and a provider's own tools stay with it.
-func TestToolsAreTranslated(t *testing.T) {
-	s := read(t, fixtureOf(t, transcript.Anthropic, "body.json"), transcript.Auto)
-	const schema = `{"type":"object","properties":{"at":{"type":"integer"}}}`
-	for to, want := range map[transcript.Format]string{
-		transcript.OpenAI:          `[{"type":"function","function":{"name":"look","description":"Looks.","parameters":` + schema + `}}]`,
-		transcript.OpenAIResponses: `[{"type":"function","name":"look","description":"Looks.","parameters":` + schema + `}]`,
-		transcript.Gemini:          `[{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":` + schema + `}]}]`,
-	} {
-		again := read(t, encode(t, s, s.Messages, to), to)
-		var got bytes.Buffer
-		if err := json.Compact(&got, again.Tools); err != nil || got.String() != want {
-			t.Errorf("%s: %v\n got %s\nwant %s", to, err, got.String(), want)
+// A compaction written into a session of pi keeps the tree whole, with the
+// branches that were left.
+func TestPiCompacted(t *testing.T) {
+	data, err := os.ReadFile("testdata/pi/tree.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := read(t, data, transcript.Auto)
+	out := encode(t, s, keep(s, "e1", "+sum", "e12", "e14"), transcript.Same)
+	parents := make(map[string]string)
+	var summary piEntry
+	for _, line := range logLines(out)[1:] {
+		e := unmarshal[piEntry](t, line)
+		if e.ParentID != nil {
+			parents[e.ID] = *e.ParentID
 		}
-		back := read(t, encode(t, again, again.Messages, transcript.Anthropic), transcript.Anthropic)
-		got.Reset()
-		if err := json.Compact(&got, back.Tools); err != nil || got.String() != `[{"name":"look","description":"Looks.","input_schema":`+schema+`}]` {
-			t.Errorf("%s and back: %s", to, got.String())
+		if e.Type == "compaction" {
+			summary = e
 		}
 	}
-	// Through the neutral form nothing of them is lost.
-	n := read(t, encode(t, s, s.Messages, transcript.Neutral), transcript.Neutral)
-	if out := encode(t, n, n.Messages, transcript.Anthropic); !bytes.Contains(out, []byte(`"web_search_20250305"`)) {
-		t.Errorf("the server's tool is gone:\n%s", out)
+	if summary.FirstKeptEntryID != "e1" || len(summary.ID) != 8 {
+		t.Errorf("the summary: %+v", summary)
+	}
+	for child, parent := range map[string]string{
+		"e1": "e0", "x1": "e1", "x2": "x1", "e7": "e1", summary.ID: "e7", "e12": summary.ID, "e14": "e12",
+	} {
+		if parents[child] != parent {
+			t.Errorf("%s hangs on %q, want %q\n%s", child, parents[child], parent, out)
+		}
+	}
+	if bytes.Contains(out, []byte(`"label"`)) {
+		t.Error("the label of an entry that went is there")
+	}
+	if again := encode(t, s, keep(s, "e1", "+sum", "e12", "e14"), transcript.Same); !bytes.Equal(out, again) {
+		t.Error("the same compaction wrote another session")
+	}
+	// A session of the first version counts lines.
+	data, err = os.ReadFile("testdata/pi/first-version.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = read(t, data, transcript.Auto)
+	out = encode(t, s, keep(s, "m00001", "m00004", "m00005", "m00007"), transcript.Same)
+	if !bytes.Contains(out, []byte(`"summary":"second","firstKeptEntryIndex":1,`)) {
+		t.Errorf("the compaction names another first line\n%s", out)
+	}
+}
+
+// A summary written into an event log names its own place.
+func TestOpenHandsCompacted(t *testing.T) {
+	data, err := os.ReadFile("testdata/openhands/condensed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := read(t, data, transcript.Auto)
+	out := string(encode(t, s, keep(s, "0", "1", "+sum", "13"), transcript.Same))
+	for _, text := range []string{`{"id":14,"source":"agent","kind":"compaction_summary","action":"condensation"`,
+		`"forgotten_event_ids":[]`, `"summary_offset":4}`} { // after the system, the task, the recall and the change of state
+		if !strings.Contains(out, text) {
+			t.Errorf("%s is not there\n%s", text, out)
+		}
+	}
+	if strings.Contains(out, `"id": 12`) {
+		t.Errorf("a condensation without a summary is there\n%s", out)
 	}
 }

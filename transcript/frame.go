@@ -27,3 +27,5 @@ func framed(c abi.Content) abi.Kind {
 func isHex16(s string) bool {
 	return len(s) == 16 && strings.Trim(s, "0123456789abcdef") == ""
 }
+
+func isSummary(m *abi.Message) bool { return m.Kind == abi.KindSummary && m.Role == abi.RoleUser }

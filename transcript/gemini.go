@@ -138,7 +138,7 @@ func (o *object) geminiContent(list []span) abi.Content {
 		o.adopt(b)
 		parts = append(parts, p)
 	}
-	return simpleOrNone(parts)
+	return plain(parts)
 }
 
 var geminiModel = regexp.MustCompile(`/models/([^/:?]+)`)

@@ -27,11 +27,11 @@ var (
 
 func (geminiCLI) detect(src *source) string {
 	if src.data[src.first.start] != '{' {
-		return "not one JSON object"
+		return "not an object"
 	}
 	doc := src.object(src.first, "the document")
 	if !doc.has("sessionId") || !doc.is("messages", '[') {
-		return `no "sessionId" with a list under "messages"`
+		return `no "sessionId" beside "messages"`
 	}
 	for _, at := range doc.list("messages") {
 		if src.data[at.start] != '{' {
@@ -55,7 +55,7 @@ func (geminiCLI) decode(src *source) (*decoded, error) {
 	}
 	list, _ := o.value("messages")
 	doc := &recordDoc{src: src, layout: listOf(src, list), arg: objectArgument, result: geminiResult}
-	doc.fresh = func(m *abi.Message) []byte { return (&cliWriter{time: "1970-01-01T00:00:00.000Z"}).entry(m, nil) }
+	doc.fresh = func(m *abi.Message) []byte { return (&cliWriter{time: noTime}).entry(m, nil) }
 	d := &decoded{doc: doc, session: o.str("sessionId")}
 	if o.err != nil {
 		return nil, o.err

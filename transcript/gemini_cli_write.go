@@ -53,7 +53,7 @@ func (w *cliWriter) calls(m *abi.Message, results map[int]*abi.Message) (calls [
 // compose writes a chat, one entry a line. A system message becomes a marked
 // entry of the user's: the CLI saves no system prompt.
 func (geminiCLI) compose(s *Session, msgs []abi.Message) []byte {
-	w := &cliWriter{model: s.Model, time: "1970-01-01T00:00:00.000Z"}
+	w := &cliWriter{model: s.Model, time: noTime}
 	session := s.ID
 	if session == "" {
 		session = claudeUUID("session", msgsDigest(msgs))

@@ -106,10 +106,15 @@ func (img image) openAI() []byte {
 }
 
 func (img image) responses() []byte {
-	if img.at() == "" {
-		return inputText(noImage)
-	}
 	return new(builder).str("type", "input_image").str("image_url", img.at()).bytes()
+}
+
+// pi writes an image for pi, which holds the bytes alone.
+func (img image) pi() []byte {
+	if img.data == "" {
+		return textPart(noImage)
+	}
+	return new(builder).str("type", "image").str("data", img.data).str("mimeType", img.media).bytes()
 }
 
 func (img image) gemini() []byte {

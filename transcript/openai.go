@@ -83,7 +83,7 @@ func hasOpenAILines(src *source) bool {
 
 func (c openAI) decode(src *source) (*decoded, error) {
 	d := &decoded{}
-	doc := &recordDoc{src: src, fresh: openAIMessage, arg: func(text string, _ slot) []byte { return quote(text) }}
+	doc := &recordDoc{src: src, fresh: openAIMessage, arg: textArgument}
 	d.doc = doc
 	var err error
 	if doc.layout, err = c.layout(src, d); err != nil {

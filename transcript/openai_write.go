@@ -1,8 +1,6 @@
 package transcript
 
-import (
-	"github.com/kagewasm/kagewasm/abi"
-)
+import "github.com/kagewasm/kagewasm/abi"
 
 // openAIMessage writes one message. Its id, time, kind and error mark have no
 // place in the format.
@@ -23,13 +21,22 @@ func writeOpenAI(m *abi.Message, i int, ids *wireIDs) []byte {
 	if empty := string(content); empty == `""` || empty == "[]" {
 		content = []byte("null")
 	}
-	var calls [][]byte
-	for _, c := range m.ToolCalls {
-		f := new(builder).str("name", c.Name).str("arguments", c.Arguments)
-		calls = append(calls, new(builder).str("id", ids.call(c.ID, i)).str("type", "function").raw("function", f.bytes()).bytes())
-	}
-	return b.raw("content", content).raw("tool_calls", listJSON(calls)).bytes()
+	calls := openAICalls(m.ToolCalls, func(id string) string { return ids.call(id, i) })
+	return b.raw("content", content).raw("tool_calls", calls).bytes()
 }
+
+// openAICalls writes a list of tool calls, under the ids that id gives.
+func openAICalls(calls []abi.ToolCall, id func(string) string) []byte {
+	var list [][]byte
+	for _, c := range calls {
+		f := new(builder).str("name", c.Name).str("arguments", c.Arguments)
+		list = append(list, new(builder).str("id", id(c.ID)).str("type", "function").raw("function", f.bytes()).bytes())
+	}
+	return listJSON(list)
+}
+
+// sameID is the id that a call has.
+func sameID(id string) string { return id }
 
 // compose writes a request body, one message a line.
 func (openAI) compose(s *Session, msgs []abi.Message) []byte {

@@ -11,6 +11,18 @@ import (
 // images are translated, thinking is left out where it has no place, and any
 // other part becomes a line of text that says what stood there.
 
+// plain is the content that some parts make: a text alone is a string. It
+// serves formats that always write lists.
+func plain(parts []abi.Part) abi.Content {
+	switch {
+	case len(parts) == 0:
+		return abi.Content{}
+	case len(parts) == 1 && parts[0].Type == "text":
+		return abi.Text(parts[0].Text)
+	}
+	return abi.Parts(parts...)
+}
+
 // openAIContent is a content for chat completions. The tool role takes text
 // alone.
 func openAIContent(c abi.Content, role abi.Role) []byte {

@@ -81,7 +81,7 @@ func (c responses) decode(src *source) (*decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &recordDoc{src: src, fresh: responsesMessage, arg: responsesArgument, result: responsesOutput}
+	doc := &recordDoc{src: src, fresh: responsesMessage, arg: textArgument, result: responsesOutput}
 	d := &decoded{doc: doc}
 	switch src.data[src.first.start] {
 	case '[':

@@ -28,7 +28,7 @@ func (r *itemReader) record(i int) error {
 	switch typ := o.str("type"); {
 	case typ == "message", typ == "" && o.has("role"):
 		r.message(i, o)
-	case typ == "compaction", typ == "compaction_summary":
+	case isCompactionItem(typ):
 		r.close()
 		part := abi.Parts(abi.RawPart(typ, src.bytes(at)))
 		r.add(i, abi.Message{ID: o.str("id"), Role: abi.RoleUser, Kind: abi.KindSummary, Content: part}, slots{})
@@ -72,15 +72,8 @@ func (r *itemReader) close() {
 	if !r.open {
 		return
 	}
-	r.d.messages[r.latest].Content = simpleOrNone(r.parts)
+	r.d.messages[r.latest].Content = plain(r.parts)
 	r.open, r.parts = false, nil
-}
-
-func simpleOrNone(parts []abi.Part) abi.Content {
-	if len(parts) == 0 {
-		return abi.Content{}
-	}
-	return simple(abi.Parts(parts...))
 }
 
 func (r *itemReader) message(i int, o *object) {

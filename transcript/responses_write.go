@@ -6,38 +6,57 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-func inputText(text string) []byte {
-	return new(builder).str("type", "input_text").str("text", text).bytes()
-}
-
-// responsesArgument writes the arguments of a call, which are a text.
-func responsesArgument(text string, _ slot) []byte { return quote(text) }
+// The types of a text in an item: what the model says is put out, all else put
+// in.
+const (
+	inputText  = "input_text"
+	outputText = "output_text"
+)
 
 // responsesOutput writes the output of a call.
 func responsesOutput(c abi.Content, _ slot) []byte {
 	if !c.IsParts() {
 		return quote(c.Text())
 	}
-	return listJSON(inputParts(c))
+	return listJSON(itemParts(c, inputText))
 }
 
-// inputParts writes what is not the model's.
-func inputParts(c abi.Content) (parts [][]byte) {
+// itemParts writes the parts of a content, with texts of a type. An empty text
+// has none.
+func itemParts(c abi.Content, typ string) (parts [][]byte) {
+	say := func(text string) {
+		parts = append(parts, new(builder).str("type", typ).str("text", text).bytes())
+	}
+	if !c.IsParts() && c.Text() != "" {
+		say(c.Text())
+	}
 	for _, p := range c.Parts() {
 		img, isImage := imageOf(p)
 		switch {
 		case p.Type == "text":
-			parts = append(parts, inputText(p.Text))
+			say(p.Text)
 		case isThinking(p.Type):
 		case p.Type == "input_image", p.Type == "input_file", p.Type == "input_audio":
 			parts = append(parts, partJSON(p))
-		case isImage:
+		case img.at() != "":
 			parts = append(parts, img.responses())
+		case isImage:
+			say(noImage)
 		default:
-			parts = append(parts, inputText("["+p.Type+"]"))
+			say("[" + p.Type + "]")
 		}
 	}
 	return parts
+}
+
+// functionCall and functionOutput write a call and its result as items, under
+// the given id.
+func functionCall(c abi.ToolCall, id string) []byte {
+	return new(builder).str("type", "function_call").str("call_id", id).str("name", c.Name).str("arguments", c.Arguments).bytes()
+}
+
+func functionOutput(c abi.Content, id string) []byte {
+	return new(builder).str("type", "function_call_output").str("call_id", id).raw("output", responsesOutput(c, slot{})).bytes()
 }
 
 // responsesMessage writes a new message as the items of a list.
@@ -54,23 +73,24 @@ type responsesWriter struct {
 func (w *responsesWriter) items(m *abi.Message, i int) [][]byte {
 	switch m.Role {
 	case abi.RoleTool:
-		b := new(builder).str("type", "function_call_output").str("call_id", w.ids.result(m.ToolCallID))
-		return [][]byte{b.raw("output", responsesOutput(m.Content, slot{})).bytes()}
+		return [][]byte{functionOutput(m.Content, w.ids.result(m.ToolCallID))}
 	case abi.RoleAssistant:
 		return w.answer(m, i)
 	}
-	if p := m.Content.Parts(); len(p) == 1 && isCompactionItem(p[0]) {
+	if p := m.Content.Parts(); len(p) == 1 && isCompactionItem(p[0].Type) {
 		return [][]byte{partJSON(p[0])}
 	}
-	content := quote(m.Text())
-	if parts := inputParts(m.Content); len(parts) > 0 {
-		content = listJSON(parts)
+	content := responsesOutput(m.Content, slot{})
+	if string(content) == "[]" {
+		content = quote("")
 	}
 	return [][]byte{new(builder).str("role", string(m.Role)).raw("content", content).bytes()}
 }
 
-func isCompactionItem(p abi.Part) bool {
-	return p.Type == "compaction" || p.Type == "compaction_summary"
+// isCompactionItem reports whether items of a type are what the server made of
+// all before them, readable for the server alone.
+func isCompactionItem(typ string) bool {
+	return typ == "compaction" || typ == "compaction_summary" || typ == "context_compaction"
 }
 
 // answer writes an assistant's message: what it thought, where that came from
@@ -88,8 +108,7 @@ func (w *responsesWriter) answer(m *abi.Message, i int) (items [][]byte) {
 		items = append(items, new(builder).str("role", "assistant").str("content", text).bytes())
 	}
 	for _, c := range m.ToolCalls {
-		b := new(builder).str("type", "function_call").str("call_id", w.ids.call(c.ID, i)).str("name", c.Name)
-		items = append(items, b.str("arguments", c.Arguments).bytes())
+		items = append(items, functionCall(c, w.ids.call(c.ID, i)))
 	}
 	return items
 }

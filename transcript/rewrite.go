@@ -5,8 +5,9 @@ import "github.com/kagewasm/kagewasm/abi"
 // rewriter is one writing of a document.
 type rewriter struct {
 	*recordDoc
-	kept   []bool // by message
-	keep   []bool // by record
+	kept   []bool         // by message
+	msgs   []*abi.Message // those that stay, by message
+	keep   []bool         // by record
 	edits  map[int][]edit
 	insert []insertion
 	// whole says that all messages stay and none is new.
@@ -24,7 +25,8 @@ type insertion struct {
 // stay; the others are the caller's to decide on.
 func (d *recordDoc) begin(changes []change) *rewriter {
 	w := &rewriter{
-		recordDoc: d, kept: make([]bool, len(d.first)), keep: make([]bool, len(d.recs)), edits: make(map[int][]edit),
+		recordDoc: d, kept: make([]bool, len(d.first)), msgs: make([]*abi.Message, len(d.first)),
+		keep: make([]bool, len(d.recs)), edits: make(map[int][]edit),
 	}
 	originals, pending := 0, 0
 	place := func(anchor, next int) {
@@ -41,7 +43,7 @@ func (d *recordDoc) begin(changes []change) *rewriter {
 			continue
 		}
 		place(d.first[c.index], c.index)
-		w.kept[c.index] = true
+		w.kept[c.index], w.msgs[c.index] = true, c.msg
 		originals++
 		c.edits(d, w.edits)
 	}
@@ -57,9 +59,6 @@ func (d *recordDoc) begin(changes []change) *rewriter {
 
 // finish writes the document, with the records that hold no message.
 func (w *rewriter) finish() []byte {
-	if w.whole && len(w.edits) == 0 {
-		return append(make([]byte, 0, len(w.data)), w.data...)
-	}
 	for i := range w.keep {
 		w.keep[i] = w.keep[i] || i >= len(w.hold) || len(w.hold[i].msgs) == 0
 	}
@@ -72,8 +71,12 @@ func (w *rewriter) finish() []byte {
 
 func (w *rewriter) freshText(in *insertion) []byte { return w.style(w.fresh(in.msg)) }
 
-// write writes the document with the given items as its records.
+// write writes the document with the given items as its records, or all of the
+// source where nothing changed.
 func (w *rewriter) write(items []item) []byte {
+	if w.whole && len(w.edits) == 0 {
+		return append(make([]byte, 0, len(w.data)), w.data...)
+	}
 	return w.file(items, w.preface.edits(w.src, w.kept))
 }
 
@@ -140,6 +143,11 @@ func (w *rewriter) recordEdits(i, from, to int) []edit {
 		}
 	}
 	return out
+}
+
+// replace writes record i anew.
+func (w *rewriter) replace(i int, text []byte) {
+	w.edits[i] = []edit{{w.recs[i], w.style(text)}}
 }
 
 // within are the edits inside a piece of the source.

@@ -57,7 +57,9 @@ func TestRewriteProperty(t *testing.T) {
 // compacted draws a compaction of a session; same are the ids of the messages
 // that stay untouched.
 func compacted(rt *rapid.T, s *transcript.Session, round int, raws map[string][]byte) (list []abi.Message, same []string) {
-	early := true // the system prompt comes first, and a compaction that the provider made hides what is before it
+	// A system prompt that stands apart comes first, and a compaction that the
+	// provider made hides what is before it.
+	early := slices.Contains([]transcript.Format{transcript.Anthropic, transcript.Gemini, transcript.OpenAIResponses}, s.Format)
 	dropped := ""
 	for i, m := range s.Messages {
 		early = early && m.Role == abi.RoleSystem || s.Format == transcript.Anthropic && hides(s.Messages[i:])
@@ -188,8 +190,10 @@ func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data [
 	case f == transcript.OpenAI && bytes.Contains(data, []byte(`"request"`)):
 		b, answers := bodyOf(tb, data)
 		recs = append(bytesOf(b.Messages), answers...)
-	case f == transcript.OpenAI && data[0] == '[':
+	case (f == transcript.OpenAI || f == transcript.OpenHands) && data[0] == '[':
 		recs = bytesOf(unmarshal[[]json.RawMessage](tb, data))
+	case f == transcript.OpenHands || f == transcript.SWEAgent:
+		recs = bytesOf(unmarshal[struct{ History []json.RawMessage }](tb, data).History)
 	case f == transcript.OpenAI && !bytes.HasPrefix(data, []byte(`{"role"`)) && !bytes.HasPrefix(data, []byte(`{"content"`)):
 		doc := unmarshal[struct{ Messages, Traj []json.RawMessage }](tb, data)
 		recs = bytesOf(append(doc.Messages, doc.Traj...))
@@ -201,10 +205,16 @@ func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data [
 		}
 	}
 	raws := make(map[string][]byte)
+	switch f {
+	case transcript.Codex, transcript.Pi, transcript.OpenHands:
+		return rawResults(tb, f, s, recs)
+	}
 	if f != transcript.ClaudeCode {
 		recs = recs[len(recs)-len(s.Messages):] // without a line of tools
 		for i, m := range s.Messages {
-			raws[m.ID] = recs[i]
+			if f != transcript.SWEAgent || m.Kind != abi.KindConsoleOutput { // its kind may have to be written
+				raws[m.ID] = recs[i]
+			}
 		}
 		return raws
 	}
@@ -221,6 +231,41 @@ func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data [
 		}](tb, rec)
 		if _, dup := raws[line.UUID]; !twice[line.UUID] && !dup {
 			raws[line.UUID] = line.Message
+		}
+	}
+	return raws
+}
+
+// rawResults are the bytes of the tool results alone, in formats whose other
+// messages are not one record each.
+func rawResults(tb rapid.TB, f transcript.Format, s *transcript.Session, recs [][]byte) map[string][]byte {
+	var results [][]byte
+	for _, rec := range recs {
+		switch f {
+		case transcript.Codex:
+			line := unmarshal[struct{ Payload json.RawMessage }](tb, rec)
+			if bytes.Contains(line.Payload, []byte(`_output","call_id"`)) {
+				results = append(results, line.Payload)
+			}
+		case transcript.Pi:
+			line := unmarshal[struct{ Message json.RawMessage }](tb, rec)
+			if bytes.HasPrefix(line.Message, []byte(`{"role":"toolResult"`)) {
+				results = append(results, line.Message)
+			}
+		case transcript.OpenHands:
+			event := unmarshal[struct {
+				Observation string
+				Meta        json.RawMessage `json:"tool_call_metadata"`
+			}](tb, rec)
+			if event.Observation != "" && event.Meta != nil {
+				results = append(results, rec)
+			}
+		}
+	}
+	raws := make(map[string][]byte)
+	for _, m := range s.Messages {
+		if m.Role == abi.RoleTool && len(results) > 0 && !strings.HasPrefix(m.ToolCallID, "event:") {
+			raws[m.ID], results = results[0], results[1:]
 		}
 	}
 	return raws

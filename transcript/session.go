@@ -21,6 +21,11 @@ type Session struct {
 	// id; empty where the source does not say.
 	Model string
 	ID    string
+	// Superseded are the ids of the messages that the program which wrote the
+	// log no longer shows the model: its own compaction took their place, or a
+	// person rolled them back. Messages holds them all the same; without them
+	// it is what the model would see next. nil in formats that do not say.
+	Superseded []string
 
 	originals []abi.Message // as they were read
 	doc       document
@@ -48,9 +53,13 @@ func Read(name string, data []byte, format Format) (*Session, error) {
 		return nil, src.bad(src.body, "give a session that has at least one message", "no messages")
 	}
 	assignIDs(d.messages)
+	var superseded []string
+	for _, i := range d.gone {
+		superseded = append(superseded, d.messages[i].ID)
+	}
 	return &Session{
 		Format: c.format(), Messages: cloneMessages(d.messages),
-		Tools: d.tools, Model: d.model, ID: d.session,
+		Tools: d.tools, Model: d.model, ID: d.session, Superseded: superseded,
 		originals: d.messages, doc: d.doc,
 	}, nil
 }
@@ -69,4 +78,16 @@ func cloneMessages(msgs []abi.Message) []abi.Message {
 		out[i].ToolCalls = slices.Clone(out[i].ToolCalls)
 	}
 	return out
+}
+
+// Live are the messages that the model would see next: all but Superseded.
+func (s *Session) Live() []abi.Message {
+	if len(s.Superseded) == 0 {
+		return s.Messages
+	}
+	gone := make(map[string]bool, len(s.Superseded))
+	for _, id := range s.Superseded {
+		gone[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(s.Messages), func(m abi.Message) bool { return gone[m.ID] })
 }

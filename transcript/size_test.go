@@ -25,10 +25,10 @@ func large(tb testing.TB, format transcript.Format, size int) []byte {
 	return encode(tb, s, s.Messages, format)
 }
 
-// A session of 4 MB is held in memory once as bytes and once as messages.
+// A session of 2 MB is held in memory once as bytes and once as messages.
 func TestMemoryIsLinear(t *testing.T) {
 	for _, f := range transcript.Formats() {
-		data := large(t, f, 4<<20)
+		data := large(t, f, 2<<20)
 		heap := func() uint64 {
 			runtime.GC()
 			var m runtime.MemStats
@@ -69,6 +69,50 @@ func TestHostileChain(t *testing.T) {
 	again := read(t, encode(t, s, list, transcript.Same), transcript.ClaudeCode)
 	if len(again.Messages) != len(list) {
 		t.Errorf("%d messages, want %d", len(again.Messages), len(list))
+	}
+}
+
+// Logs that compact, roll back and branch at every turn are read and written
+// in linear time.
+func TestHostileCompactions(t *testing.T) {
+	const n = 10_000
+	for f, log := range map[transcript.Format]func(b *bytes.Buffer){
+		transcript.Codex: func(b *bytes.Buffer) {
+			b.WriteString(`{"type":"session_meta","payload":{"id":"s","base_instructions":{"text":"x"}}}` + "\n")
+			for i := range n {
+				fmt.Fprintf(b, `{"type":"response_item","payload":{"type":"message","role":"developer","content":"d%d"}}`+"\n", i)
+				b.WriteString(`{"type":"compacted","payload":{"message":""}}` + "\n")
+				b.WriteString(`{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":99999999999999}}` + "\n")
+			}
+		},
+		transcript.Pi: func(b *bytes.Buffer) {
+			b.WriteString(`{"type":"session","version":3,"id":"s"}` + "\n")
+			for i := range n {
+				fmt.Fprintf(b, `{"type":"message","id":"%d","parentId":"%d","message":{"role":"user","content":"x"}}`+"\n", i, i-1)
+				fmt.Fprintf(b, `{"type":"message","id":"b%d","parentId":"%d","message":{"role":"user","content":"x"}}`+"\n", i, i)
+				fmt.Fprintf(b, `{"type":"compaction","id":"c%d","parentId":"%d","firstKeptEntryId":"0","summary":"x"}`+"\n", i, i)
+			}
+			fmt.Fprintf(b, `{"type":"label","id":"l","parentId":"%d"}`+"\n", n-1)
+		},
+		transcript.OpenHands: func(b *bytes.Buffer) {
+			b.WriteString(`[{"id":0,"source":"user","action":"message","args":{"content":"x"}}`)
+			for i := range n {
+				fmt.Fprintf(b, `,{"id":%d,"source":"user","action":"message","args":{"content":"x"}}`, 2*i+1)
+				fmt.Fprintf(b, `,{"id":%d,"source":"agent","action":"condensation","args":{"forgotten_events_start_id":%d,"forgotten_events_end_id":%d,"summary":"s"}}`, 2*i+2, i, n)
+			}
+			b.WriteString("]")
+		},
+	} {
+		var b bytes.Buffer
+		log(&b)
+		s := read(t, b.Bytes(), transcript.Auto)
+		list := s.Messages[: len(s.Messages)/2 : len(s.Messages)/2]
+		for i := range 1000 {
+			list = append(list, abi.Message{ID: fmt.Sprint("new", i), Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("x")})
+		}
+		if again := read(t, encode(t, s, list, transcript.Same), f); len(again.Messages) != len(list) {
+			t.Errorf("%s: %d messages, want %d", f, len(again.Messages), len(list))
+		}
 	}
 }
 

@@ -40,14 +40,7 @@ func samples(tb testing.TB) []sample {
 		add(f, own)
 	}
 	add(transcript.Neutral, shared.Sessions(tb))
-	add(transcript.ClaudeCode, shared.Glob(tb, "data", "formats", "claude-code.*.jsonl"))
-	for pattern, format := range map[string]transcript.Format{
-		"openai-chat.*.json": transcript.OpenAI, "openai_chat__*.json": transcript.OpenAI,
-		"openai_responses__*.json": transcript.OpenAIResponses, "anthropic_messages__*.json": transcript.Anthropic,
-		"gemini_contents__*.json": transcript.Gemini, "gemini-cli*.json": transcript.GeminiCLI,
-	} {
-		add(format, shared.Glob(tb, "data", "formats", pattern))
-	}
+	all = append(all, sharedFormats(tb)...)
 	return append(all, recordedRequests(tb)...)
 }
 
@@ -75,23 +68,26 @@ func clip(b []byte) []byte { return b[:min(len(b), 2000)] }
 // is found without the file's name.
 func TestUntouchedIsByteExact(t *testing.T) {
 	for _, s := range samples(t) {
-		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
-			got := read(t, s.data, transcript.Auto)
-			if got.Format != s.format {
-				t.Fatalf("detected as %s, is %s", got.Format, s.format)
-			}
-			if out := encode(t, got, got.Messages, transcript.Same); !bytes.Equal(out, s.data) {
-				t.Fatalf("differs from the source\n--- got\n%s\n--- source\n%s", clip(out), clip(s.data))
-			}
-			ids := make(map[string]bool)
-			for _, m := range got.Messages {
-				if m.ID == "" || ids[m.ID] {
-					t.Fatalf("id %q is empty or used twice", m.ID)
-				}
-				if ids[m.ID] = true; !m.Role.Valid() {
-					t.Fatalf("message %s has role %q", m.ID, m.Role)
-				}
-			}
-		})
+		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) { byteExact(t, s) })
+	}
+}
+
+func byteExact(t *testing.T, s sample) {
+	t.Helper()
+	got := read(t, s.data, transcript.Auto)
+	if got.Format != s.format {
+		t.Fatalf("detected as %s, is %s", got.Format, s.format)
+	}
+	if out := encode(t, got, got.Messages, transcript.Same); !bytes.Equal(out, s.data) {
+		t.Fatalf("differs from the source\n--- got\n%s\n--- source\n%s", clip(out), clip(s.data))
+	}
+	ids := make(map[string]bool)
+	for _, m := range got.Messages {
+		if m.ID == "" || ids[m.ID] {
+			t.Fatalf("id %q is empty or used twice", m.ID)
+		}
+		if ids[m.ID] = true; !m.Role.Valid() {
+			t.Fatalf("message %s has role %q", m.ID, m.Role)
+		}
 	}
 }

@@ -41,6 +41,9 @@ func compacted(raw []byte) []byte {
 	return buf.Bytes()
 }
 
+// noTime stands where a format asks for a time and none is known.
+const noTime = "1970-01-01T00:00:00.000Z"
+
 // builder writes a JSON object key by key.
 type builder struct{ buf []byte }
 

@@ -83,8 +83,9 @@ func (c *Call) HTTP(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 }
 
 // Complete asks a model, at the operator's cost; it needs the capability
-// model. Errors are [abi.Error]: CodeDenied, CodeQuota, or CodeModel where the
-// model did not answer.
+// model. Errors are [abi.Error]: CodeDenied, CodeQuota, or why the model did not
+// answer: CodeContextLength, CodeRateLimited, CodeOverloaded, CodeUnauthorized,
+// CodeNetwork, CodeDeadline, or CodeModel for anything else.
 func (c *Call) Complete(r abi.ModelRequest) (*abi.ModelResponse, error) {
 	var resp abi.ModelResponse
 	if err := c.do(abi.OpModelComplete, r, &resp); err != nil {

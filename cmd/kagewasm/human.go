@@ -47,6 +47,7 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 			h.field("shortened", "%s by the plan", idRange(r.Edited))
 		}
 	}
+	h.money(r)
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
 	h.failures(r.Failures)
@@ -56,6 +57,26 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 	} else if out != "" {
 		h.linef("%s %s", h.paint(dim, "written to"), out)
 	}
+}
+
+// money says what it cost, and what of the provider's cache survives.
+func (h human) money(r *kagewasm.Report) {
+	if u := r.Cost.Usage; u != nil {
+		price := fmt.Sprintf("$%.4f", r.Cost.Compactor)
+		if r.Cost.PriceUnknown {
+			price = "at an unknown price"
+		}
+		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), number(u.InputTokens), number(u.OutputTokens), price)
+	}
+	if !r.Compacted {
+		return
+	}
+	c := &r.Metrics.Cache
+	line := fmt.Sprintf("%s of %s tokens of the request before still stand at the beginning", number(c.PrefixTokens), number(c.PreviousTokens))
+	if r.Receipt != nil && r.Receipt.PaybackCalls >= 0 {
+		line += fmt.Sprintf("; pays for itself after %s calls", number(r.Receipt.PaybackCalls))
+	}
+	h.field("cache", "%s", line)
 }
 
 func (h human) verdict(r *kagewasm.Report) string {

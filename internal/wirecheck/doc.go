@@ -9,7 +9,7 @@
 // have no partner, ids. Whether a model, a parameter or a schema exists is not
 // theirs to say, and neither is what depends on the account.
 //
-// The rules are those of the providers' documentation and error messages as of
-// 2026. Where a provider is laxer than its documentation, the documentation
-// counts.
+// The rules are what is known of the APIs as of 2026 and what recordings of them
+// show, not a provider's word: a body that passes may still be refused, and a
+// provider may be laxer. In doubt the stricter reading counts.
 package wirecheck

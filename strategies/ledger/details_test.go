@@ -151,3 +151,22 @@ func TestN8Arguments(t *testing.T) {
 		}
 	}
 }
+
+// TestI7Subject: what a call is about, in a line.
+func TestI7Subject(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	for _, tc := range []struct{ why, arguments, want string }{
+		{"a command comes first", `{"path":"/repo","command":"make test"}`, "make test"},
+		{"the line of a script that matters", "{\"command\":\"# build\\ngo build ./...\"}", "go build ./..."},
+		{"a verb of an editor needs its file", `{"command":"str_replace","path":"a/b.go","new_str":"x"}`, "str_replace a/b.go"},
+		{"a file", `{"file_path":"a/b.go","limit":20}`, "a/b.go"},
+		{"any other short text", `{"query":"go modules","text":"` + long + `"}`, "go modules"},
+		{"a long path is cut", `{"path":"` + long + `"}`, long[:160] + "…"},
+		{"long texts say nothing", `{"text":"` + long + `"}`, ""},
+		{"no object", "*** Begin Patch", ""},
+	} {
+		if got := ledger.Subject(tc.arguments); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}

@@ -6,17 +6,22 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// summary takes over what an earlier compaction wrote: the entries of its
-// ledger for what they were, the rest as text.
-func (b *builder) summary(text string) {
+// Split parts what an earlier compaction wrote: what it says, without its
+// frame, and the entries of the ledger at its end, empty where there is none.
+func Split(text string) (says, entries string) {
 	if inner, ok := abi.Unfence(text); ok {
 		text = inner
 	}
-	before, ledger, found := strings.Cut(text, heading+"\n")
-	b.text(before, weightSummary)
-	if found {
-		b.entries(ledger)
-	}
+	says, entries, _ = strings.Cut(text, heading+"\n")
+	return says, entries
+}
+
+// summary takes over what an earlier compaction wrote: the entries of its
+// ledger for what they were, the rest as text.
+func (b *builder) summary(text string) {
+	says, entries := Split(text)
+	b.text(says, weightSummary)
+	b.entries(entries)
 }
 
 func (b *builder) entries(text string) {

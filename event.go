@@ -1,0 +1,65 @@
+package kagewasm
+
+import (
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// EventType names an audit event (FEATURES K15, K22).
+type EventType string
+
+const (
+	EventTriggered EventType = "compaction.triggered"
+	EventCompleted EventType = "compaction.completed"
+	EventFailed    EventType = "compaction.failed"
+	EventNoop      EventType = "compaction.noop"
+)
+
+// Event is one entry for the audit log. A compaction that ran has a triggered
+// event and one that says how it ended, with the whole chain of failures in
+// its report (K7); a look that found nothing to do has none.
+type Event struct {
+	Type    EventType         `json:"type"`
+	Time    string            `json:"time"`
+	Session abi.Session       `json:"session"`
+	Trigger abi.TriggerReason `json:"trigger"`
+	// Strategy is the configured one in a triggered event.
+	Strategy string `json:"strategy"`
+	// Report is how it ended; nil in a triggered event.
+	Report *Report `json:"report,omitempty"`
+	// Error is what Compact returned, nil where it returned none.
+	Error *abi.Error `json:"error,omitempty"`
+}
+
+func (c *Compactor) emit(e Event) {
+	if c.opts.Audit != nil {
+		c.opts.Audit(e)
+	}
+}
+
+func (p *pass) audit(t EventType, report *Report, err error) {
+	e := Event{Type: t, Time: p.now, Session: p.req.Session, Trigger: p.req.Reason, Strategy: p.policy.Strategy, Report: report}
+	if err != nil {
+		e.Error = abi.AsError(err)
+	}
+	p.emit(e)
+}
+
+// audited notes how a compaction ended. One that waits for the operator has not
+// ended yet.
+func (p *pass) audited(result *Result, err error) {
+	switch {
+	case result == nil:
+		p.audit(EventFailed, nil, err)
+	case result.Checkpoint != nil:
+	case result.Report.Compacted:
+		p.audit(EventCompleted, &result.Report, err)
+	case err != nil:
+		p.audit(EventFailed, &result.Report, err)
+	default:
+		p.audit(EventNoop, &result.Report, nil)
+	}
+}
+
+func (c *Compactor) nowText() string { return c.opts.Now().UTC().Format(time.RFC3339) }

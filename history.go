@@ -1,0 +1,215 @@
+package kagewasm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// history is a session's entries, and what they come to.
+type history struct {
+	entries []Entry
+	// views[k] is the list the model sees after k entries. They share what
+	// they have in common.
+	views [][]abi.Message
+	// arrived are the ids of all messages that ever did, inserted ones too.
+	arrived map[string]bool
+}
+
+// newHistory folds entries.
+func newHistory(entries []Entry) (*history, error) {
+	h := &history{views: [][]abi.Message{nil}, arrived: make(map[string]bool)}
+	for _, e := range entries {
+		view, err := h.after(e)
+		if err != nil {
+			return nil, err
+		}
+		h.add(e, view)
+	}
+	return h, nil
+}
+
+// view is the list the model sees. It must not be changed.
+func (h *history) view() []abi.Message { return h.views[len(h.entries)] }
+
+func (h *history) next() int { return len(h.entries) + 1 }
+
+func (h *history) add(e Entry, view []abi.Message) {
+	h.entries = append(h.entries, e)
+	h.views = append(h.views, view)
+	for i := range e.Append {
+		h.arrived[e.Append[i].ID] = true
+	}
+	if e.Rewrite != nil {
+		for i := range e.Rewrite.New {
+			h.arrived[e.Rewrite.New[i].ID] = true
+		}
+	}
+}
+
+// fresh checks the ids of messages that arrive: an id means one message, for
+// good.
+func (h *history) fresh(msgs []abi.Message) error {
+	now := make(map[string]bool, len(msgs))
+	for i := range msgs {
+		id := msgs[i].ID
+		if id == "" || now[id] || h.arrived[id] {
+			return usage("message %d: id %q: every message of a session needs an id of its own, also beside those that were superseded", i, id)
+		}
+		now[id] = true
+	}
+	return nil
+}
+
+// after is the list as an entry leaves it.
+func (h *history) after(e Entry) ([]abi.Message, error) {
+	view := h.view()
+	switch {
+	case e.Seq != h.next():
+		return nil, broken("entry %d where %d is due", e.Seq, h.next())
+	case e.Rollback != nil:
+		if to := *e.Rollback; to < 0 || to >= e.Seq {
+			return nil, broken("entry %d goes back to %d", e.Seq, to)
+		}
+		return slices.Clip(h.views[*e.Rollback]), nil // so that what comes next does not overwrite what came then
+	case e.Rewrite != nil:
+		return e.Rewrite.apply(view)
+	}
+	return append(view, e.Append...), nil
+}
+
+// apply makes the new list.
+func (r *Rewrite) apply(view []abi.Message) ([]abi.Message, error) {
+	known := make(map[string]*abi.Message, len(view)+len(r.New))
+	for i := range view {
+		known[view[i].ID] = &view[i]
+	}
+	for i := range r.New {
+		known[r.New[i].ID] = &r.New[i]
+	}
+	out := make([]abi.Message, 0, len(r.Order))
+	for _, id := range r.Order {
+		m, ok := known[id]
+		if !ok {
+			return nil, broken("a rewritten list names %q, which is not there", id)
+		}
+		out = append(out, *m)
+	}
+	return out, nil
+}
+
+// rewriteOf says what became of a list.
+func rewriteOf(was, is []abi.Message, record *abi.Record) *Rewrite {
+	r := &Rewrite{Order: make([]string, len(is)), Record: record}
+	old := make(map[string]*abi.Message, len(was))
+	for i := range was {
+		old[was[i].ID] = &was[i]
+	}
+	for i := range is {
+		r.Order[i] = is[i].ID
+		if m := old[is[i].ID]; m == nil || !sameMessage(m, &is[i]) {
+			r.New = append(r.New, is[i])
+		}
+	}
+	return r
+}
+
+// StoredMessage is a message with what became of it.
+type StoredMessage struct {
+	abi.Message
+	// Superseded: the model does not see it any more.
+	Superseded bool `json:"superseded,omitempty"`
+	// By is the id of the compaction that took it away, "pruning" or
+	// "rollback".
+	By string `json:"superseded_by,omitempty"`
+}
+
+// all is every message there ever was, in the order they came; an inserted one
+// stands where it was inserted into the list.
+func (h *history) all() []StoredMessage {
+	var list []StoredMessage
+	at := make(map[string]int) // into list
+	for k, e := range h.entries {
+		before, after := h.views[k], h.views[k+1]
+		shown := make(map[string]bool, len(after))
+		for i := range after {
+			shown[after[i].ID] = true
+		}
+		for i := range before {
+			if j := at[before[i].ID]; !shown[before[i].ID] {
+				list[j].Superseded, list[j].By = true, e.by()
+			}
+		}
+		// What is new goes behind what stands before it in the list.
+		for i := range after {
+			if j, ok := at[after[i].ID]; ok {
+				list[j] = StoredMessage{Message: list[j].Message}
+				continue
+			}
+			pos := len(list)
+			if e.Rewrite != nil && i > 0 {
+				pos = at[after[i-1].ID] + 1
+			}
+			list = slices.Insert(list, pos, StoredMessage{Message: after[i]})
+			if pos == len(list)-1 {
+				at[after[i].ID] = pos
+				continue
+			}
+			for j := range list {
+				at[list[j].ID] = j
+			}
+		}
+	}
+	return list
+}
+
+// What StoredMessage.By says where no compaction took a message away.
+const (
+	byRollback = "rollback"
+	byPruning  = "pruning"
+)
+
+// by names what an entry did, for a message that it took away.
+func (e *Entry) by() string {
+	switch {
+	case e.Rollback != nil:
+		return byRollback
+	case e.Rewrite != nil && e.Rewrite.Record != nil:
+		return e.Rewrite.Record.ID
+	}
+	return byPruning
+}
+
+// holding is the number of the entry that brought a message.
+func (h *history) holding(id string) (int, bool) {
+	for k := range h.entries {
+		if slices.ContainsFunc(h.entries[k].Append, func(m abi.Message) bool { return m.ID == id }) {
+			return k + 1, true
+		}
+	}
+	return 0, false
+}
+
+// records are the compactions that are in force: those that were rolled back
+// are not.
+func (h *history) records() []abi.Record {
+	var list []abi.Record
+	live := make([][]abi.Record, len(h.views))
+	for k, e := range h.entries {
+		list = live[k]
+		switch {
+		case e.Rollback != nil:
+			list = live[*e.Rollback]
+		case e.Rewrite != nil && e.Rewrite.Record != nil:
+			list = append(slices.Clip(list), *e.Rewrite.Record)
+		}
+		live[k+1] = list
+	}
+	return list
+}
+
+func broken(format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeBadInput, Op: "open session", Message: "the journal is not whole: " + fmt.Sprintf(format, args...),
+		Hint: "restore it from a copy; nothing was written"}
+}

@@ -1,0 +1,33 @@
+// Package models calls language models: what summaries, and plugins that are
+// granted a model, use.
+//
+// [New] makes a [Model] of a [Config]: provider openai (Chat Completions, which
+// vLLM, OpenRouter, LiteLLM and most others speak at their own base URL),
+// anthropic (Messages) or ollama (its native chat, the only one that takes the
+// size of the context window). [NewSet] puts several behind aliases.
+//
+// A call is one request and one whole answer; nothing is streamed. It is tried
+// again where that can help, waits no longer than [Config] says, reads no more
+// than 16 MiB, and follows no redirect, since that would hand the key to
+// somebody else. What it cost is in the answer, and so is which model answered
+// and why it stopped: an answer that was cut off or refused is no error, it was
+// paid for, but it is not whole either.
+//
+// Errors are [abi.Error]. Their text has no key in it, whatever a server sends
+// back; the error of the provider's SDK is the cause.
+//
+//	context_length  the request does not fit; see [Overflow]
+//	rate_limited    too many requests or tokens; see the hint for how long
+//	overloaded      the provider is down or busy
+//	unauthorized    the key is wrong, or not good for that model
+//	network         the provider could not be reached, or broke off
+//	deadline        no answer in time, canceled: the caller gave up
+//	usage           the request or the configuration is impossible
+//	model           anything else
+//
+// [ContextLength] recognizes the first kind in errors from elsewhere too: a
+// host that calls its model itself asks it whether compacting and trying again
+// makes sense.
+//
+// Nothing here reads the environment; prices and keys are handed in.
+package models

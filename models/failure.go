@@ -1,0 +1,85 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// failure makes an [abi.Error] of err, with which the call that x was for
+// ended. ctx is the caller's, within has the timeout.
+func (m *model) failure(ctx, within context.Context, x *exchange, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return m.interrupted(ctx, x.sofar(), err)
+	case within.Err() != nil:
+		return m.error(abi.CodeDeadline, fmt.Sprintf("no answer within %s%s", m.config.Timeout, x.sofar()), "give the model a longer timeout", err)
+	case x.last == nil: // it never left
+		return m.error(abi.CodeModel, err.Error(), "", err)
+	case errors.Is(x.last.err, errTooLarge):
+		return m.error(abi.CodeModel, x.last.err.Error(), "is that the address of a model?", err)
+	case x.last.err != nil:
+		return m.error(abi.CodeNetwork, x.last.err.Error(), "look at the base URL, the network and whether the server runs", err)
+	case !x.last.ok():
+		return m.refused(x, err)
+	}
+	return m.error(abi.CodeModel, "an answer that is not in the form of the provider's interface: "+err.Error(),
+		"look at the provider and the base URL", err)
+}
+
+// interrupted is the error of a caller that gave up.
+func (m *model) interrupted(ctx context.Context, sofar string, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return m.error(abi.CodeDeadline, "no answer in the time the caller had"+sofar, "give it more time", err)
+	}
+	return m.error(abi.CodeCanceled, "the caller gave up"+sofar, "", err)
+}
+
+// refused is the error of a provider that answered with one.
+func (m *model) refused(x *exchange, err error) error {
+	code, hint := classify(x.last.status, x.last.body)
+	if x.asked > 0 && (code == abi.CodeRateLimited || code == abi.CodeOverloaded) {
+		hint = fmt.Sprintf("try again after %s, as the provider asks", x.asked.Round(time.Second))
+	}
+	return m.error(code, fmt.Sprintf("status %d: %s", x.last.status, messageOf(x.last.body)), hint, err)
+}
+
+// classify says what an error response is about.
+func classify(status int, body []byte) (abi.Code, string) {
+	if _, ok := exceeds(status, string(body)); ok {
+		return abi.CodeContextLength, "compact the session, or use a model with a larger window"
+	}
+	switch {
+	case status == http.StatusPaymentRequired, outOfCredit(status, body):
+		return abi.CodeModel, "look at plan and billing of the account"
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return abi.CodeUnauthorized, "look at the key and what it may be used for"
+	case status == http.StatusTooManyRequests, rateLimited.Match(body):
+		return abi.CodeRateLimited, "send less at a time, or allow fewer requests at once (concurrency)"
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout, status == statusOverloaded:
+		return abi.CodeOverloaded, "try again later"
+	case status == http.StatusNotFound:
+		return abi.CodeModel, "look at the model's name and the base URL"
+	case status >= 300 && status < 400:
+		return abi.CodeModel, "redirects are not followed: make the base URL the address it leads to"
+	}
+	return abi.CodeModel, ""
+}
+
+// sofar is what the provider had to say before the time was up.
+func (x *exchange) sofar() string {
+	if x.refusal == nil {
+		return ""
+	}
+	return fmt.Sprintf("; before that status %d: %s", x.refusal.status, messageOf(x.refusal.body))
+}
+
+func (m *model) error(code abi.Code, message, hint string, err error) error {
+	return &abi.Error{
+		Code: code, Op: "complete", Message: m.name() + ": " + clean(m.redact(message), maxMessage), Hint: hint, Err: err,
+	}
+}

@@ -1,0 +1,66 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Set is models behind aliases. It is a [Model] itself: the alias is
+// ModelRequest.Model.
+type Set struct {
+	models   map[string]Model
+	fallback string
+}
+
+// NewSet returns a set. fallback is the alias of requests that name none; it
+// may be empty where there is one model only.
+func NewSet(fallback string, models map[string]Model) (*Set, error) {
+	s := &Set{models: maps.Clone(models), fallback: fallback}
+	for alias, m := range models {
+		switch {
+		case alias == "" || m == nil:
+			return nil, configError("models", fmt.Errorf("%.80q: an alias and a model, please", alias))
+		case len(models) == 1 && fallback == "":
+			s.fallback = alias
+		}
+	}
+	if _, err := s.Lookup(""); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Aliases returns the aliases, sorted.
+func (s *Set) Aliases() []string { return slices.Sorted(maps.Keys(s.models)) }
+
+// Default is the alias of requests that name none.
+func (s *Set) Default() string { return s.fallback }
+
+// Lookup returns the model behind an alias, or the default one for "". One
+// that is not there is an [abi.Error] of CodeUsage.
+func (s *Set) Lookup(alias string) (Model, error) {
+	if alias == "" {
+		alias = s.fallback
+	}
+	if m, ok := s.models[alias]; ok {
+		return m, nil
+	}
+	return nil, &abi.Error{
+		Code: abi.CodeUsage, Op: "model", Message: fmt.Sprintf("alias %.80q: not configured", alias),
+		Hint: "there are: " + strings.Join(s.Aliases(), ", "),
+	}
+}
+
+// Complete asks the model that r names.
+func (s *Set) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+	m, err := s.Lookup(r.Model)
+	if err != nil {
+		return abi.ModelResponse{}, err
+	}
+	return m.Complete(ctx, r)
+}

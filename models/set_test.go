@@ -1,0 +1,130 @@
+package models_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/models"
+)
+
+func TestSet(t *testing.T) {
+	set, err := models.NewSet("small", map[string]models.Model{
+		"small": modeltest.Script(modeltest.Answer{Text: "from small"}),
+		"large": modeltest.Script(modeltest.Answer{Text: "from large"}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for alias, want := range map[string]string{"": "from small", "small": "from small", "large": "from large"} {
+		if got, err := set.Complete(t.Context(), abi.ModelRequest{Model: alias, Prompt: "x"}); err != nil || got.Text != want {
+			t.Errorf("alias %q: %q, %v; want %q", alias, got.Text, err, want)
+		}
+	}
+	_, err = set.Complete(t.Context(), abi.ModelRequest{Model: "huge", Prompt: "x"})
+	if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Hint, "large, small") {
+		t.Errorf("an alias that is not there: %#v", e)
+	}
+	if got := strings.Join(set.Aliases(), " "); got != "large small" || set.Default() != "small" {
+		t.Errorf("aliases %q, default %q", got, set.Default())
+	}
+}
+
+func TestSetsThatAreNone(t *testing.T) {
+	m := modeltest.Script()
+	for why, tc := range map[string]struct {
+		fallback string
+		models   map[string]models.Model
+		ok       bool
+	}{
+		"the only one is the default":       {"", map[string]models.Model{"a": m}, true},
+		"one of several must be":            {"", map[string]models.Model{"a": m, "b": m}, false},
+		"a default that is not there":       {"c", map[string]models.Model{"a": m}, false},
+		"no models":                         {"", nil, false},
+		"an alias without a model":          {"a", map[string]models.Model{"a": m, "b": nil}, false},
+		"the empty alias names the default": {"a", map[string]models.Model{"a": m, "": m}, false},
+	} {
+		if _, err := models.NewSet(tc.fallback, tc.models); (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+// FEATURES T5: where the provider allows one request at a time, two summaries
+// that were asked for together run one after the other.
+func TestOneRequestAtATime(t *testing.T) {
+	for _, tc := range []struct{ limit, peak int }{{1, 1}, {2, 2}} {
+		s := modeltest.New(t, modeltest.Answer{Delay: 5 * time.Millisecond})
+		c := config(s, modeltest.OpenAI)
+		c.Concurrency = tc.limit
+		m := newModel(t, c)
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				if _, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "x"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if s.Peak() > tc.peak || len(s.Requests()) != 6 {
+			t.Errorf("limit %d: %d requests at a time, %d in all", tc.limit, s.Peak(), len(s.Requests()))
+		}
+	}
+}
+
+// Without a limit requests run together: each waits here for the other.
+func TestRequestsRunTogether(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	s := modeltest.NewFunc(t, func(modeltest.Request) modeltest.Answer {
+		both.Done()
+		both.Wait()
+		return modeltest.Answer{}
+	})
+	m := newModel(t, config(s, modeltest.Anthropic))
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if _, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "x"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Whoever waits for its turn may leave, and a call that hangs gives its place
+// back.
+func TestQueueEndsWithTheCaller(t *testing.T) {
+	s := modeltest.New(t, modeltest.Answer{Hang: true}, modeltest.Answer{Text: "next"})
+	c := config(s, modeltest.OpenAI)
+	c.Concurrency = 1
+	m := newModel(t, c)
+	first, leave := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := m.Complete(first, abi.ModelRequest{Prompt: "x"})
+		done <- err
+	}()
+	for len(s.Requests()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := m.Complete(ctx, abi.ModelRequest{Prompt: "y"}); abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("in the queue: %v", err)
+	}
+	leave()
+	if err := <-done; abi.CodeOf(err) != abi.CodeCanceled {
+		t.Errorf("the one that hung: %v", err)
+	}
+	if got, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "z"}); err != nil || got.Text != "next" {
+		t.Errorf("after it: %+v, %v", got, err)
+	}
+}

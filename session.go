@@ -1,0 +1,198 @@
+package kagewasm
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Session is the conversation of one agent, kept by a [Compactor]: the list its
+// model sees, everything that was ever in it, and the compactions between. Hosts
+// that keep their own lists call [Compactor.Compact] instead.
+//
+// It is safe for concurrent use. Messages may arrive at any time, also while a
+// model is being called or a compaction runs: nothing that arrives is lost.
+type Session struct {
+	c       *Compactor
+	id      abi.Session
+	tools   int // tokens of what a request holds beside its messages
+	journal Journal
+
+	// calling is held by whoever calls the model, or compacts in its place
+	// (FEATURES K8).
+	calling chan struct{}
+
+	mu      sync.Mutex
+	history *history
+	turns   int         // turns that have begun and not ended
+	wanted  []string    // instructions of compactions asked for during a turn
+	asked   bool        // whether one was
+	pending *Checkpoint // waits for the operator
+	job     *Job        // runs or ran in the background
+	quiet   int         // tokens below which no compaction is proposed again
+}
+
+// SessionOptions says which session to open.
+type SessionOptions struct {
+	// Session names it, its agent, its model and the window.
+	Session abi.Session
+	// Overhead is what a request costs beyond its messages, in tokens.
+	Overhead int
+	// Journal keeps it. Default one in memory, which is gone with the Session.
+	Journal Journal
+}
+
+// Open opens a session where it was left, or begins it.
+func (c *Compactor) Open(ctx context.Context, opts SessionOptions) (*Session, error) {
+	if opts.Session.ID == "" {
+		return nil, usage("a session needs an id")
+	}
+	if opts.Journal == nil {
+		opts.Journal = new(MemoryJournal)
+	}
+	s := &Session{c: c, id: opts.Session, tools: opts.Overhead, journal: opts.Journal, calling: make(chan struct{}, 1)}
+	entries, err := s.journal.Load(ctx, s.key())
+	if err != nil {
+		return nil, err
+	}
+	s.history, err = newHistory(entries)
+	return s, err
+}
+
+// key names the session in its journal: agents have windows and compactions of
+// their own (FEATURES K5).
+func (s *Session) key() string {
+	if s.id.AgentPath == "" {
+		return s.id.ID
+	}
+	return s.id.ID + "#" + s.id.AgentPath
+}
+
+// Messages is the list the model would see now. It shares its messages with the
+// session: they must not be changed.
+func (s *Session) Messages() []abi.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.history.view())
+}
+
+// All is every message there ever was, with what became of it: what the
+// operator may see and the model may not (FEATURES K12).
+func (s *Session) All() []StoredMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.all()
+}
+
+// Compactions are the records of the compactions that are in force, oldest
+// first (FEATURES K17).
+func (s *Session) Compactions() []abi.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.records()
+}
+
+// Append adds messages that arrived. Each needs an id that the session has not
+// seen.
+func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
+	if len(msgs) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.history.fresh(msgs); err != nil {
+		return err
+	}
+	return s.write(ctx, Entry{Append: slices.Clone(msgs)})
+}
+
+// write adds an entry to the journal and takes it in; s.mu is held.
+func (s *Session) write(ctx context.Context, e Entry) error {
+	e.Seq, e.Time = s.history.next(), s.c.nowText()
+	view, err := s.history.after(e)
+	if err != nil {
+		return err
+	}
+	if err := s.journal.Append(ctx, s.key(), e); err != nil {
+		return err
+	}
+	s.history.add(e, view)
+	return nil
+}
+
+// Rollback takes the session back to where the message of that id had just
+// arrived. What came later is not shown to the model any more; compactions that
+// came later are undone, and what they superseded is back, byte for byte
+// (FEATURES K11). Rolling back is itself an entry, and can be rolled back with
+// [Session.RollbackTo].
+func (s *Session) Rollback(ctx context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to, ok := s.history.holding(id)
+	if !ok {
+		return usage("message %q: the session has none of that id", id)
+	}
+	return s.rollback(ctx, to)
+}
+
+// RollbackTo is Rollback to where the session had so many entries.
+func (s *Session) RollbackTo(ctx context.Context, seq int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seq < 0 || seq >= s.history.next() {
+		return usage("entry %d: the session has 0 to %d", seq, s.history.next()-1)
+	}
+	return s.rollback(ctx, seq)
+}
+
+func (s *Session) rollback(ctx context.Context, to int) error {
+	s.pending = nil // it was made of another list
+	return s.write(ctx, Entry{Rollback: &to})
+}
+
+// request is a look at the session as it is.
+func (s *Session) request(reason abi.TriggerReason) Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.tools, Reason: reason, quiet: s.quiet}
+}
+
+// look compacts where it has to, and keeps what came of it. The session may
+// have grown meanwhile: what arrived stays.
+func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
+	base := req.Messages
+	req.Commit = func(ctx context.Context, r *Result) error { return s.keep(ctx, base, r) }
+	result, err := s.c.Compact(ctx, req)
+	switch {
+	case result == nil || req.DryRun || result.Report.Compacted:
+		return result, err
+	case result.Checkpoint != nil:
+		s.mu.Lock()
+		s.pending = result.Checkpoint
+		s.mu.Unlock()
+	}
+	if result.Report.Pruned.Count > 0 && err == nil {
+		// Pruning stays: done anew at every call, a little further each time,
+		// it would cost the provider's cache each time (FEATURES I1).
+		err = s.keep(ctx, base, result)
+	}
+	return result, err
+}
+
+// keep puts a result in the place of the list it was made of.
+func (s *Session) keep(ctx context.Context, base []abi.Message, r *Result) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.history.view()
+	list, err := Swap(r, base, now)
+	if err != nil {
+		return err
+	}
+	record := r.Record
+	if !r.Report.Compacted {
+		record = nil
+	}
+	return s.write(ctx, Entry{Rewrite: rewriteOf(now, list, record)})
+}

@@ -1,0 +1,187 @@
+package kagewasm
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// BeginTurn says that a turn of the agent begins: from the request of a person
+// to the answer, with all tool calls between. Until the function it returns is
+// called [Session.Compact] fails (FEATURES T3). Hosts that never call it have
+// turns of one call each.
+func (s *Session) BeginTurn() (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns++
+	ended := false
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !ended {
+			s.turns--
+		}
+		ended = true
+	}
+}
+
+// Request asks for a compaction when the turn is over, with what should be kept
+// in view. It may be called at any time, by tools and by plugins of the host's
+// own; all requests of a turn come to one (FEATURES T2, O4).
+func (s *Session) Request(instructions string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = true
+	if instructions = strings.TrimSpace(instructions); instructions != "" {
+		s.wanted = append(s.wanted, instructions)
+	}
+}
+
+// Compact compacts the session now, whatever the thresholds say (FEATURES I5,
+// T3, T8, K26). While a turn runs it fails at once, with the code busy. Of the
+// request it takes Target, Overrides, DryRun and Instructions.
+func (s *Session) Compact(ctx context.Context, with Request) (*Result, error) {
+	if err := s.idle(); err != nil {
+		return nil, err
+	}
+	defer s.release()
+	if err := s.awaited(); err != nil {
+		return nil, err
+	}
+	req := s.request(abi.TriggerManual)
+	req.Force = true
+	req.Target, req.Overrides, req.DryRun, req.Instructions = with.Target, with.Overrides, with.DryRun, with.Instructions
+	return s.look(ctx, req)
+}
+
+// idle takes the place of whoever calls the model, if nobody is at work.
+func (s *Session) idle() error {
+	busy := &abi.Error{Code: abi.CodeBusy, Op: "compact", Message: "a turn is running", Hint: "compact when it has ended, or ask for it with Session.Request"}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns > 0 {
+		return busy
+	}
+	select {
+	case s.calling <- struct{}{}:
+		return nil
+	default:
+		return busy
+	}
+}
+
+// EndOfTurn is to be called when a turn has completed successfully. Plugins
+// hear of it; a compaction that they, a tool or the host asked for, or that the
+// threshold or idleness calls for, runs then: in the background where the
+// policy says so, else before EndOfTurn returns (FEATURES T1, T2, O4, I6). The
+// result is nil where none ran.
+func (s *Session) EndOfTurn(ctx context.Context) (*Turn, *Result, error) {
+	turn, err := s.c.TurnEnd(ctx, s.request(abi.TriggerThreshold))
+	if err != nil {
+		return nil, nil, err
+	}
+	req := s.wish(turn)
+	policy, err := s.c.policy(&req)
+	if err != nil {
+		return turn, nil, err
+	}
+	if policy.Background {
+		s.background(ctx, req)
+		return turn, nil, nil
+	}
+	if !req.Force && turn.Wanted == nil {
+		return turn, nil, nil
+	}
+	if err := s.acquire(ctx); err != nil {
+		return turn, nil, err
+	}
+	defer s.release()
+	if err := s.awaited(); err != nil {
+		return turn, nil, err
+	}
+	result, err := s.look(ctx, req)
+	return turn, result, err
+}
+
+// wish is the one compaction that answers all that were asked for.
+func (s *Session) wish(turn *Turn) Request {
+	req := s.request(abi.TriggerIdle)
+	if turn.Wanted != nil {
+		req.Reason, req.Force, req.Instructions = turn.Wanted.Reason, turn.Wanted.Force, turn.Wanted.Instructions
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked {
+		req.Reason, req.Force = abi.TriggerPlugin, true
+		req.Instructions = joined(req.Instructions, strings.Join(s.wanted, "\n"))
+	}
+	s.asked, s.wanted = false, nil
+	return req
+}
+
+// Pending is the compaction that waits for the operator, or nil (FEATURES K29).
+func (s *Session) Pending() *Checkpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending
+}
+
+// Approve applies the compaction that waits, exactly as it was shown; what
+// arrived since stays. Where the session changed otherwise the error has the
+// code conflict and the checkpoint is dropped: the next look makes a new one.
+func (s *Session) Approve(ctx context.Context, id string) (*Result, error) {
+	cp, err := s.decided(id)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Messages()
+	made := *cp
+	made.req.Commit = func(ctx context.Context, r *Result) error { return s.keep(ctx, now, r) }
+	result, err := s.c.Approve(ctx, &made, now)
+	if err == nil || abi.CodeOf(err) == abi.CodeConflict {
+		s.drop(cp)
+	}
+	return result, err
+}
+
+// quietShare is how much of the window a session has to grow by before another
+// compaction is proposed where one was rejected.
+const quietShare = 0.05
+
+// Reject drops the compaction that waits, and the session goes on as it is.
+// Another one is proposed when it has grown by a twentieth of the window, or
+// does not fit any more.
+func (s *Session) Reject(id, why string) error {
+	cp, err := s.decided(id)
+	if err != nil {
+		return err
+	}
+	s.c.Reject(cp, why)
+	s.drop(cp)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window))
+	return nil
+}
+
+func (s *Session) decided(id string) (*Checkpoint, error) {
+	if cp := s.Pending(); cp != nil && cp.ID == id {
+		return cp, nil
+	}
+	return nil, usage("compaction %q: it does not wait for a decision", id)
+}
+
+func (s *Session) drop(cp *Checkpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending == cp {
+		s.pending = nil
+	}
+}
+
+// AnswerTool answers a call of one of the agent's tools, see [AgentTools]; ok is
+// false for a tool that is not one of them (FEATURES I5, N9).
+func (s *Session) AnswerTool(name, arguments string, opts AgentToolOptions) (content string, ok bool, err error) {
+	return AnswerTool(s, name, arguments, opts)
+}

@@ -1,0 +1,99 @@
+package strategies_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// large is a session of 10,003 messages, 5,000 calls whose results have some 400
+// tokens each: 2 million tokens, counted.
+func large(b *testing.B) (*strategies.View, abi.Counter) {
+	counter, err := tokens.New("", tokens.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	msgs := sessiongen.Long(5000, 185)
+	counts := make([]int, len(msgs))
+	bytes := make([]int, len(msgs))
+	for i := range msgs {
+		counts[i], bytes[i] = counter.Message(&msgs[i]), strategies.Bytes(&msgs[i])
+	}
+	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
+	v.Total, v.Bytes, v.TotalBytes = sessiongen.Sum(counts), bytes, sessiongen.Sum(bytes)
+	v.Target = 100_000
+	if v.Total < 1_900_000 || len(msgs) < 10_000 {
+		b.Fatalf("%d messages of %d tokens", len(msgs), v.Total)
+	}
+	return v, counter
+}
+
+func BenchmarkPrune(b *testing.B) {
+	v, counter := large(b)
+	again := edited(b, v.Messages, strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{}, counter), counter)
+	small := make([]int, len(again))
+	for i := range again {
+		small[i] = counter.Message(&again[i])
+	}
+	for name, prune := range map[string]func() []abi.Edit{
+		"default": func() []abi.Edit {
+			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{}, counter)
+		},
+		"again": func() []abi.Edit {
+			return strategies.Prune(again, small, v.Pinned, strategies.PruneConfig{}, counter)
+		},
+		"reference": func() []abi.Edit {
+			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{Reference: true}, counter)
+		},
+		"shorten": func() []abi.Edit {
+			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
+		},
+		"arguments": func() []abi.Edit {
+			return strategies.PruneArguments(v, 200_000, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, counter)
+		},
+		"cap": func() []abi.Edit { return strategies.Cap(v, nil, strategies.Limits{Tokens: 25_000}, counter) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				prune()
+			}
+		})
+	}
+}
+
+func BenchmarkCut(b *testing.B) {
+	v, _ := large(b)
+	for _, bytes := range []int{0, 400_000} {
+		v.TargetBytes = bytes
+		for _, keep := range []strategies.Recent{{}, {Messages: 10}} {
+			b.Run(fmt.Sprintf("bytes=%d/messages=%d", bytes, keep.Messages), func(b *testing.B) {
+				for b.Loop() {
+					strategies.CutKeeping(v, 1000, keep)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCapGiant cuts one result of 3 MB.
+func BenchmarkCapGiant(b *testing.B) {
+	counter, err := tokens.New("", tokens.Options{CacheEntries: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	msgs := results("bash:1", "bash:1")
+	msgs[4].Content = abi.Text(strings.Repeat(lines(1000), 100))
+	counts := make([]int, len(msgs))
+	for i := range msgs {
+		counts[i] = counter.Message(&msgs[i])
+	}
+	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
+	for b.Loop() {
+		strategies.Cap(v, nil, strategies.Limits{Tokens: 25_000}, counter)
+	}
+}

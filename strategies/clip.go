@@ -1,0 +1,97 @@
+package strategies
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// clip brings a text of so many tokens within limit: its beginning and its end,
+// of at most end tokens each, and between them a line with the notice of what
+// was left out. Where that cannot be done the notice stands alone.
+//
+// What is counted are the pieces, never the whole text.
+func clip(text string, tokens, limit, end int, count func(string) int) string {
+	all := PruneNotice(tokens)
+	end = min(end, (limit-count(all)-1)/2)
+	for range 4 {
+		if end <= 0 {
+			break
+		}
+		size := len(text) * end / max(1, tokens)
+		head, h := fit(text, end, size, first, count)
+		tail, t := fit(text[len(head):], end, size, last, count)
+		short := abi.Defuse(line(head) + line(PruneNotice(max(0, tokens-h-t))) + tail)
+		n := count(short)
+		if n <= limit && len(short) < len(text) {
+			return short
+		}
+		end = min(end*3/4, end-(n-limit)/2)
+	}
+	return all
+}
+
+// line ends s with a newline.
+func line(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+// fit returns the longest piece of text that it finds within n tokens, and its
+// tokens. It begins with a piece of size bytes and corrects that by what the
+// piece turns out to cost, so that a few pieces are counted whatever the text.
+func fit(text string, n, size int, cut func(string, int) string, count func(string) int) (best string, tokens int) {
+	for round := 0; size > 0 && (round < 6 || best == ""); round++ {
+		piece := cut(text, size)
+		c := count(piece)
+		if c > n {
+			size = min(size*n/c*15/16, size/2+size/4)
+			continue
+		}
+		if len(piece) >= len(best) {
+			best, tokens = piece, c
+		}
+		if len(piece) == len(text) || c >= n-n/10 {
+			break
+		}
+		size = min(size*n/max(1, c), 4*size)
+	}
+	return best, tokens
+}
+
+// first is the beginning of s of at most size bytes, cut after a line where one
+// ends in its last quarter, else between runes.
+func first(s string, size int) string {
+	if size >= len(s) {
+		return s
+	}
+	for range utf8.UTFMax - 1 {
+		if size > 0 && !utf8.RuneStart(s[size]) {
+			size--
+		}
+	}
+	if i := strings.LastIndexByte(s[:size], '\n') + 1; i > size-size/4 {
+		size = i
+	}
+	return s[:size]
+}
+
+// last is the end of s, in the same way.
+func last(s string, size int) string {
+	from := len(s) - size
+	if from <= 0 {
+		return s
+	}
+	for range utf8.UTFMax - 1 {
+		if from < len(s) && !utf8.RuneStart(s[from]) {
+			from++
+		}
+	}
+	if i := strings.IndexByte(s[from:], '\n') + 1; i > 0 && i < size/4 {
+		from += i
+	}
+	return s[from:]
+}

@@ -1,0 +1,53 @@
+package strategies
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/ledger"
+)
+
+const noticeStart = "[Pruned — "
+
+// maxReference is how long the reference in a notice can be, in bytes: the name
+// of a tool and what [ledger.Subject] says of its call.
+const maxReference = 256
+
+// PruneNotice is what stands for pruned text of n tokens. In the middle of a
+// text it stands on a line of its own, for what was left out there.
+func PruneNotice(n int) string { return noticeStart + strconv.Itoa(n) + " tokens]" }
+
+// ReferenceNotice is the notice that says, too, what the text came from, so that
+// the agent can have it again (FEATURES I7, tier 2): the tool and the path or
+// the command of its call. It is the plain notice where the call says nothing.
+func ReferenceNotice(n int, call *abi.ToolCall) string {
+	if call == nil {
+		return PruneNotice(n)
+	}
+	subject := ledger.Subject(call.Arguments)
+	if isNotice(subject) { // pruned as well
+		subject = ""
+	}
+	ref := strings.Join(strings.Fields(abi.Defuse(call.Name+" "+subject)), " ")
+	if ref == "" || len(ref) > maxReference {
+		return PruneNotice(n)
+	}
+	return strings.TrimSuffix(PruneNotice(n), "]") + ": " + ref + "]"
+}
+
+// isNotice reports whether text is nothing but a notice. One notice may be
+// shorter than another, and yet says more than one about itself.
+func isNotice(text string) bool {
+	rest, ok := strings.CutPrefix(text, noticeStart)
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	if !ok || digits == 0 {
+		return false
+	}
+	rest, ok = strings.CutPrefix(rest[digits:], " tokens")
+	if !ok || rest == "]" {
+		return ok
+	}
+	return strings.HasPrefix(rest, ": ") && strings.HasSuffix(rest, "]") &&
+		len(rest) <= len(": ]")+maxReference && !strings.Contains(rest, "\n")
+}

@@ -1,0 +1,131 @@
+package rank_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies/rank"
+)
+
+type conversation struct {
+	Turns []struct {
+		ID, Date, Speaker, Text, Caption string
+
+		Session int
+	}
+	Questions []struct {
+		Question string
+		Evidence []string
+	}
+}
+
+func conversations(tb testing.TB) (list []conversation) {
+	for _, path := range shared.Glob(tb, "data", "locomo", "*.json") {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var c conversation
+		if err := json.Unmarshal(b, &c); err != nil {
+			tb.Fatal(path, err)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// index holds the turns.
+func (c *conversation) index() *rank.Index {
+	ix := new(rank.Index)
+	for _, t := range c.Turns {
+		body := t.Speaker + ` said, "` + t.Text + `"`
+		if t.Caption != "" {
+			body += " and shared " + t.Caption
+		}
+		ix.Add(rank.Text{Body: body, About: t.Date, Author: t.Speaker, Group: fmt.Sprint(t.Session)})
+	}
+	return ix
+}
+
+// tops are the numbers of hits that recall is measured at.
+var tops = [...]int{5, 10, 25, 50}
+
+// recalls is the share of a question's evidence in the top hits, as the mean
+// over all questions that have evidence.
+func recalls(list []conversation, opts rank.Options) (recall [len(tops)]float64) {
+	n := 0.0
+	for _, c := range list {
+		ix := c.index()
+		for _, q := range c.Questions {
+			if len(q.Evidence) == 0 {
+				continue
+			}
+			n++
+			hits := ix.Search(q.Question, opts)
+			for k, top := range tops {
+				for _, h := range hits[:min(top, len(hits))] {
+					if slices.Contains(q.Evidence, c.Turns[h.Text].ID) {
+						recall[k] += 1 / float64(len(q.Evidence))
+					}
+				}
+			}
+		}
+	}
+	for k := range recall {
+		recall[k] /= n
+	}
+	return recall
+}
+
+// withReplies is the conversation with a listener who has a word or two to say
+// after each turn.
+func withReplies(c conversation) conversation {
+	turns := c.Turns
+	c.Turns = nil
+	for i, t := range turns {
+		c.Turns = append(c.Turns, t)
+		t.ID, t.Speaker, t.Caption = "", "Listener", ""
+		t.Text = []string{"Sounds good!", "Yes, sure.", "Go on.", "Nice one"}[i%4]
+		c.Turns = append(c.Turns, t)
+	}
+	return c
+}
+
+// TestN9Evidence measures on public conversations how much of what a question
+// needs is found, option by option.
+func TestN9Evidence(t *testing.T) {
+	list := conversations(t)
+	if len(list) == 0 {
+		return // said in the log; TestN9Surroundings holds the same on a small one
+	}
+	for _, tc := range []struct {
+		what    string
+		opts    rank.Options
+		r5, r10 float64 // at least
+	}{
+		{"plain BM25", rank.Options{}, 0.56, 0.62},
+		{"and the group", rank.Options{Group: 1}, 0.58, 0.64},
+		{"and the author", rank.Options{Author: 0.5}, 0.56, 0.63},
+		{"and surroundings", rank.Options{Near: 0.5}, 0.66, 0.75},
+		{"all: Conversation()", rank.Conversation(), 0.68, 0.77},
+	} {
+		r := recalls(list, tc.opts)
+		t.Logf("%-20s R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f", tc.what, r[0], r[1], r[2], r[3])
+		if r[0] < tc.r5 || r[1] < tc.r10 {
+			t.Errorf("%s: R@5 %.3f and R@10 %.3f, at least %.2f and %.2f wanted", tc.what, r[0], r[1], tc.r5, tc.r10)
+		}
+	}
+	var replied []conversation
+	for _, c := range list {
+		replied = append(replied, withReplies(c))
+	}
+	plain, all := recalls(replied, rank.Options{}), recalls(replied, rank.Conversation())
+	t.Logf("with short replies between: plain BM25 %.3f, Conversation() %.3f", plain, all)
+	if all[0] < plain[0]+0.05 || all[1] < plain[1]+0.05 {
+		t.Errorf("short replies between the turns take the place of what is looked for: %.3f, plain BM25 %.3f", all, plain)
+	}
+}

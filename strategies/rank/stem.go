@@ -1,0 +1,151 @@
+package rank
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Stem takes the endings off an English word in lower case, so that connect,
+// connects, connected, connecting, connection and connections are one term. It
+// is a shorter Porter ("An algorithm for suffix stripping", 1980): plurals, ed
+// and ing, a final y, and then one of the longer endings, each only where a
+// syllable is left before it. Words with other letters than a to z, and those
+// shorter than four, stay. The result lies in word.
+func Stem(word []byte) []byte {
+	if len(word) < 4 {
+		return word
+	}
+	for _, c := range word {
+		if c < 'a' || c > 'z' {
+			return word
+		}
+	}
+	word = verbal(plural(word))
+	if n := len(word); word[n-1] == 'y' && n > 2 && !vowelAt(word, n-2) {
+		word[n-1] = 'i'
+	}
+	word = derived(word)
+	if n := len(word); n > 4 && word[n-1] == 'e' {
+		word = word[:n-1]
+	}
+	return word
+}
+
+// plural takes off the s of plurals and of verbs.
+func plural(w []byte) []byte {
+	n := len(w)
+	switch {
+	case w[n-1] != 's', has(w, "ss"), has(w, "us"), has(w, "is"):
+		return w
+	case has(w, "sses"), has(w, "ies") && n > 4:
+		return w[:n-2]
+	case has(w, "xes"), has(w, "ches"), has(w, "shes"), has(w, "zes"):
+		return w[:n-2]
+	}
+	return w[:n-1]
+}
+
+// verbal takes off ed and ing, and mends what is left: hopping to hop, hoping
+// to hope, agreed to agree.
+func verbal(w []byte) []byte {
+	var stem []byte
+	switch {
+	case has(w, "eed"):
+		return w[:len(w)-1]
+	case has(w, "ed"):
+		stem = w[:len(w)-2]
+	case has(w, "ing"):
+		stem = w[:len(w)-3]
+	}
+	if len(stem) < 2 || !hasVowel(stem) {
+		return w
+	}
+	n := len(stem)
+	switch {
+	case has(stem, "at"), has(stem, "bl"), has(stem, "iz"), n == 3 && shortEnd(stem):
+		stem = append(stem, 'e')
+	case stem[n-1] == stem[n-2] && bytes.IndexByte([]byte("lsz"), stem[n-1]) < 0 && !vowelAt(stem, n-1):
+		stem = stem[:n-1]
+	}
+	return stem
+}
+
+type ending struct{ from, to string }
+
+// endings are what derived takes off, the longest first, and what it puts in
+// their place.
+var endings = []ending{
+	{"ational", "ate"}, {"ization", "ize"}, {"fulness", ""}, {"iveness", "ive"}, {"ousness", "ous"},
+	{"tional", "tion"}, {"biliti", "ble"},
+	{"ation", "ate"}, {"ement", ""}, {"ingli", ""},
+	{"alli", "al"}, {"abli", "able"}, {"ousli", "ous"}, {"ment", ""}, {"ness", ""}, {"able", ""}, {"ible", ""}, {"ance", ""}, {"ence", ""}, {"edli", ""}, {"fulli", ""},
+	{"ful", ""}, {"ion", ""}, {"ism", ""}, {"ist", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""}, {"ant", ""}, {"ent", ""}, {"ers", ""},
+	{"al", ""}, {"er", ""}, {"or", ""}, {"ic", ""}, {"li", ""},
+}
+
+// endingsAt are the endings by their last letter.
+var endingsAt = func() (by [26][]ending) {
+	for _, e := range endings {
+		last := e.from[len(e.from)-1] - 'a'
+		by[last] = append(by[last], e)
+	}
+	return by
+}()
+
+// derived takes off up to two endings that make a word of another.
+func derived(w []byte) []byte {
+	for range 2 {
+		list := endingsAt[w[len(w)-1]-'a']
+		i := slices.IndexFunc(list, func(e ending) bool { return has(w, e.from) })
+		if i < 0 {
+			return w
+		}
+		stem := w[:len(w)-len(list[i].from)]
+		if n := syllables(stem); n == 0 || n == 1 && len(stem) < 4 {
+			return w
+		}
+		w = append(stem, list[i].to...)
+	}
+	return w
+}
+
+func has(w []byte, ending string) bool {
+	return len(w) > len(ending) && string(w[len(w)-len(ending):]) == ending
+}
+
+// vowelAt reports whether the letter at i sounds as a vowel.
+func vowelAt(w []byte, i int) bool {
+	switch w[i] {
+	case 'a', 'e', 'i', 'o', 'u':
+		return true
+	case 'y':
+		return i > 0 && !vowelAt(w, i-1)
+	}
+	return false
+}
+
+func hasVowel(w []byte) bool {
+	for i := range w {
+		if vowelAt(w, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// syllables is Porter's measure: how often a vowel is followed by a consonant.
+func syllables(w []byte) (n int) {
+	for i := 1; i < len(w); i++ {
+		if vowelAt(w, i-1) && !vowelAt(w, i) {
+			n++
+		}
+	}
+	return n
+}
+
+// shortEnd reports whether w ends in consonant, vowel, consonant, the last not
+// w, x or y: the e of hoping is missing there.
+func shortEnd(w []byte) bool {
+	n := len(w)
+	return !vowelAt(w, n-1) && vowelAt(w, n-2) && !vowelAt(w, n-3) && bytes.IndexByte([]byte("wxy"), w[n-1]) < 0
+}

@@ -1,0 +1,226 @@
+package redact_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies/redact"
+)
+
+func defaults(t testing.TB) *redact.Redactor {
+	t.Helper()
+	r, err := redact.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// repeat stands for the random part of a secret, so that none of these looks
+// like a real one to whoever scans this file.
+func repeat(s string, n int) string { return strings.Repeat(s, n)[:n] }
+
+var (
+	alnum  = repeat("Ab1", 64)
+	pem    = "-----BEGIN RSA PRIVATE KEY-----\n" + repeat("MIIEow", 64) + "\n" + repeat("AQEA", 40) + "\n-----END RSA PRIVATE KEY-----"
+	cutPEM = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + repeat("b3Blbn", 64) + "\n" + repeat("c3No", 40)
+	jwt    = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
+)
+
+// TestComplaint16Secrets: what is a secret goes, and nothing around it.
+func TestComplaint16Secrets(t *testing.T) {
+	r := defaults(t)
+	for _, tc := range []struct{ why, text, want string }{
+		{"a private key", "key:\n" + pem + "\nends", "key:\n[redacted: private-key]\nends"},
+		{"a private key cut off in the middle", cutPEM + "\n\nAnd then we went on.", "[redacted: private-key]\n\nAnd then we went on."},
+		{"a private key in escaped JSON", `"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"`, `"k":"[redacted: private-key]"`},
+		{"a web token", "got " + jwt + " back", "got [redacted: jwt] back"},
+		{"an AWS key", "id AKIA" + repeat("Q7", 16) + ".", "id [redacted: aws-key]."},
+		{"an AWS secret", "aws_secret_access_key = " + repeat("aB3/", 40), "aws_secret_access_key = [redacted: secret]"},
+		{"a GitHub token", "ghp_" + alnum[:36], "[redacted: github-token]"},
+		{"a fine-grained GitHub token", "github_pat_" + alnum[:22] + "_" + alnum[:59], "[redacted: github-token]"},
+		{"a GitLab token", "glpat-" + alnum[:20], "[redacted: gitlab-token]"},
+		{"a Slack token", "xoxb-" + repeat("123", 12) + "-" + alnum[:24], "[redacted: slack-token]"},
+		{"a Slack hook", "https://hooks.slack.com/services/" + "T" + alnum[:8] + "/B" + alnum[:8] + "/" + alnum[:24], "[redacted: slack-token]"},
+		{"a Stripe key", "sk_" + "live_" + alnum[:24], "[redacted: stripe-key]"},
+		{"an Anthropic key", "x-api-key: sk-" + "ant-api03-" + alnum, "x-api-key: [redacted: anthropic-key]"},
+		{"an OpenAI project key", "sk-" + "proj-" + alnum, "[redacted: openai-key]"},
+		{"an older OpenAI key", "OPENAI_API_KEY=sk-" + alnum[:48], "OPENAI_API_KEY=[redacted: openai-key]"},
+		{"a Google key", "?key=AIza" + alnum[:35], "?key=[redacted: google-key]"},
+		{"a package registry's token", "npm_" + alnum[:36], "[redacted: token]"},
+		{"a bearer token", `curl -H "Authorization: Bearer ` + alnum[:32] + `"`, `curl -H "Authorization: Bearer [redacted: bearer-token]"`},
+		{"a basic login", "Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted: basic-auth]"},
+		{"a password in a URL", "postgres://app:hunter2@db:5432/app", "postgres://app:[redacted: password]@db:5432/app"},
+		{"one without a user", "redis://:hunter2@cache:6379", "redis://:[redacted: password]@cache:6379"},
+		{"a password in a setting", "DB_PASSWORD=correcthorse\nDB_USER=app", "DB_PASSWORD=[redacted: secret]\nDB_USER=app"},
+		{"in a connection string", "Server=db;User Id=sa;Password=pa55word;Encrypt=true", "Server=db;User Id=sa;Password=[redacted: secret];Encrypt=true"},
+		{"with padding", "AccountKey=" + repeat("aB3+", 86) + "==;Suffix=x", "AccountKey=[redacted: secret];Suffix=x"},
+		{"in a form", "user=me&password=abcdef&go=1", "user=me&password=[redacted: secret]&go=1"},
+		{"in JSON", `{"client_secret": "abcdefgh", "id": 7}`, `{"client_secret": "[redacted: secret]", "id": 7}`},
+		{"in escaped JSON", `{\"password\":\"abcdefgh\"}`, `{\"password\":\"[redacted: secret]\"}`},
+		{"in YAML", "secret: s3cr3t-value\nname: x", "secret: [redacted: secret]\nname: x"},
+		{"in code", `const apiKey = "abcd-efgh-1234"`, `const apiKey = "[redacted: secret]"`},
+		{"on a command line", "login --password hunter22 --user me", "login --password [redacted: secret] --user me"},
+		{"two in a line", "password=abcdef secret=ghijkl", "password=[redacted: secret] secret=[redacted: secret]"},
+	} {
+		got, n := r.Redact(tc.text)
+		if got != tc.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tc.why, got, tc.want)
+		}
+		if want := strings.Count(tc.want, "[redacted: "); n != want {
+			t.Errorf("%s: %d redactions, want %d", tc.why, n, want)
+		}
+		if again, n := r.Redact(got); again != got || n != 0 {
+			t.Errorf("%s: the second time gives\n%s", tc.why, again)
+		}
+	}
+}
+
+// TestComplaint16FalsePositives: what the agent needs to go on survives. The
+// ledger is made of such names.
+func TestComplaint16FalsePositives(t *testing.T) {
+	r := defaults(t)
+	for _, text := range []string{
+		"commit 9f3c2e1ab0d4c5e6f7a8b9c0d1e2f3a4b5c6d7e8",
+		"f47ac10b-58cc-4372-a567-0e02b2c3d479",
+		"github.com/tetratelabs/wazero v1.12.0 h1:Ggc0Q2jBCdlSVUYqGDQxHQuJ8Ld7qLcDpXaLr2YHqsE=",
+		`"integrity": "sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg=="`,
+		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		"/home/me/src/auth/password_reset.go:42:7",
+		"src/components/SecretManager.tsx",
+		"func hashPassword(password string) (string, error) {",
+		"password: string;",
+		"secret: None",
+		"password := os.Getenv(\"DB_PASSWORD\")",
+		"if password == expected1234 {",
+		"PASSWORD=$DB_PASSWORD ./run.sh",
+		"api_key=${{ secrets.API_KEY }}",
+		"password=<your password>",
+		"max_tokens: 4096, token_count=128000",
+		"min_password_length = 12",
+		"error: password is required, secret is missing",
+		`errors.New("password: too short")`,
+		"https://example.com:8080/a?b=c@d",
+		"git@github.com:kagewasm/kagewasm.git",
+		"ssh://git@github.com:22/x/y",
+		"sk-estimator-doc-link-fitted-and-more-of-it",
+		"the bearer of this letter is authenticated",
+		"eyJhbGciOi", "call_ab12cd34", "toolu_01A09q90qw90lq917835lq9",
+		"key_points = [1, 2, 3]", "primary key: user_id_0001", "--token option", "cache_key=user42",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+		"[redacted: password] password=[redacted: secret]",
+	} {
+		if got, n := r.Redact(text); got != text || n != 0 {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, tc := range []struct {
+		why  string
+		list []redact.Pattern
+	}{
+		{"an expression that does not compile", []redact.Pattern{{Kind: "x", Expr: "("}}},
+		{"one that is not linear", []redact.Pattern{{Kind: "x", Expr: `(a)\1`}}},
+		{"one that matches nothing at all", []redact.Pattern{{Kind: "x", Expr: "a*"}}},
+		{"an empty word", []redact.Pattern{{Kind: "x", Expr: "a", Words: []string{""}}}},
+		{"no kind", []redact.Pattern{{Expr: "a"}}},
+		{"a kind that closes the mark", []redact.Pattern{{Kind: "x] y", Expr: "a"}}},
+	} {
+		if _, err := redact.New(tc.list); err == nil {
+			t.Errorf("%s is taken", tc.why)
+		}
+	}
+	none, err := redact.New([]redact.Pattern{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, n := none.Redact(pem); got != pem || n != 0 {
+		t.Error("an empty list redacts")
+	}
+	own, err := redact.New(append(redact.Defaults(), redact.Pattern{Kind: "ticket", Expr: `CORP-(\d+)`, Words: []string{"corp-"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, n := own.Redact("see CORP-123 and CORP-x"); got != "see CORP-[redacted: ticket] and CORP-x" || n != 1 {
+		t.Errorf("a pattern of one's own: %q", got)
+	}
+}
+
+// pieces are put together at random, secrets and what is none.
+var pieces = []string{"password=", "secret: ", "[redacted: secret]", "[redacted: ", "]", "abc1defgh", " ", "\n", "\"", ";", "&", "sk-", alnum[:40],
+	"postgres://u:", "@host", "Bearer ", "--token ", "AKIA", repeat("Q7", 16), "eyJ", ".", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+	"ghp_", "日本語", "\x00", "\xff", "=", "`", "'", "\\"}
+
+func TestComplaint16Idempotent(t *testing.T) {
+	r := defaults(t)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 24).Draw(t, "pieces"), "")
+		once, _ := r.Redact(text)
+		if again, n := r.Redact(once); again != once || n != 0 {
+			t.Fatalf("%q\nonce  %q\ntwice %q", text, once, again)
+		}
+	})
+}
+
+// TestComplaint16LinearTime: on texts made to be slow, time grows with their
+// length and not with its square.
+func TestComplaint16LinearTime(t *testing.T) {
+	r := defaults(t)
+	for _, piece := range []string{"a", "password=", "-----BEGIN PRIVATE KEY-----", "://", "eyJ", "secret: ", "sk-", "\"", "password=abcd ", "password=", "secret:", "eyJ-",
+		"eyJaaaaaaaaa.", "secret=a(", "--token ", "SG.", "gl", "api_key:\"", "bearer ", "authorization: "} {
+		redact := func(size int) time.Duration {
+			text := strings.Repeat(piece, size/len(piece))
+			best := time.Hour
+			for range 2 {
+				start := time.Now()
+				r.Redact(text)
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		if small, large := redact(1<<12), redact(1<<16); large > 10*16*small+time.Second {
+			t.Errorf("%q: %v for 4 KiB, %v for 64 KiB", piece, small, large)
+		}
+	}
+}
+
+// TestComplaint16Sessions: of real sessions hardly anything goes.
+func TestComplaint16Sessions(t *testing.T) {
+	r := defaults(t)
+	for _, path := range shared.Sessions(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, n := r.Redact(string(text)); n > 1 {
+			t.Errorf("%s: %d redactions in %d bytes", path, n, len(text))
+		}
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	r := defaults(b)
+	text := strings.Repeat("The tests of pkg/auth fail: password reset sends no token, see src/auth/reset.go:42 and commit 9f3c2e1ab.\n", 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r.Redact(text)
+	}
+}
+
+func ExampleRedactor_Redact() {
+	r, err := redact.New(nil)
+	if err != nil {
+		panic(err)
+	}
+	text, n := r.Redact("DATABASE_URL=postgres://app:hunter2@db/app at commit 9f3c2e1ab")
+	fmt.Println(n, text)
+	// Output: 1 DATABASE_URL=postgres://app:[redacted: password]@db/app at commit 9f3c2e1ab
+}

@@ -1,0 +1,135 @@
+package summarize
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// cut is the choice of what goes.
+type cut struct {
+	units    []int // of the view, oldest first, without the previous summary
+	previous int   // the unit of the previous summary, or -1
+	tokens   int   // what all of it costs
+	end      int   // the index after the last message that goes
+}
+
+// makeCut takes the oldest units whole (FEATURES K9), at least window messages
+// and as many as the target needs beside reserve tokens for the summary. Units
+// that are pinned, belong to the current turn, or reach into the last keepLast
+// messages stay.
+func makeCut(v *strategies.View, window, keepLast, reserve int) (cut, bool) {
+	keep := keepFrom(v.Messages, keepLast)
+	may := func(k int) bool {
+		u := v.Units[k]
+		return u[len(u)-1] < keep && v.Candidate(u)
+	}
+	c := cut{previous: previous(v, may)}
+	if c.previous >= 0 {
+		c.take(v, c.previous)
+	}
+	messages, says := 0, false
+	for k, u := range v.Units {
+		if k == c.previous || !may(k) {
+			continue
+		}
+		if messages >= window && says && v.Total-c.tokens+reserve <= v.Target {
+			break
+		}
+		c.units = append(c.units, k)
+		c.take(v, k)
+		for _, i := range u {
+			says = says || !silent(&v.Messages[i])
+			if !internal(&v.Messages[i]) {
+				messages++
+			}
+		}
+	}
+	c.beginTurn(v, reserve)
+	return c, says
+}
+
+// beginTurn leaves a person's message that would go last to the answers that
+// stay, where the target does not need it.
+func (c *cut) beginTurn(v *strategies.View, reserve int) {
+	last := len(c.units) - 1
+	if last < 1 {
+		return
+	}
+	u := v.Units[c.units[last]]
+	if n := v.UnitTokens(u); u[len(u)-1] == c.end-1 && v.Messages[u[0]].IsPerson() && v.Total-c.tokens+n+reserve <= v.Target {
+		c.units = c.units[:last]
+		c.tokens -= n
+		c.end = 0
+		for _, k := range c.units {
+			c.reach(v.Units[k])
+		}
+		if c.previous >= 0 {
+			c.reach(v.Units[c.previous])
+		}
+	}
+}
+
+func (c *cut) take(v *strategies.View, k int) {
+	u := v.Units[k]
+	c.tokens += v.UnitTokens(u)
+	c.reach(u)
+}
+
+func (c *cut) reach(u abi.Unit) { c.end = max(c.end, u[len(u)-1]+1) }
+
+// previous is the unit of the latest earlier summary that may go, or -1.
+func previous(v *strategies.View, may func(int) bool) int {
+	for k := len(v.Units) - 1; k >= 0; k-- {
+		if v.Messages[v.Units[k][0]].Kind == abi.KindSummary && may(k) {
+			return k
+		}
+	}
+	return -1
+}
+
+// keepFrom is the index from which on there are keepLast messages that count
+// (FEATURES A3).
+func keepFrom(msgs []abi.Message, keepLast int) int {
+	i := len(msgs)
+	for n := 0; n < keepLast && i > 0; {
+		i--
+		if !internal(&msgs[i]) {
+			n++
+		}
+	}
+	return i
+}
+
+// turnOf is the message of a person in whose turn the cut falls, or -1 where
+// it falls between two turns, or before the first.
+func turnOf(msgs []abi.Message, end int) int {
+	for i := end; ; i++ {
+		if i == len(msgs) || msgs[i].IsPerson() {
+			return -1
+		}
+		if !internal(&msgs[i]) {
+			break
+		}
+	}
+	for i := end - 1; i >= 0; i-- {
+		if msgs[i].IsPerson() {
+			return i
+		}
+	}
+	return -1
+}
+
+// internal reports whether a message is there for the harness alone.
+func internal(m *abi.Message) bool {
+	switch m.Kind {
+	case abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata:
+		return true
+	}
+	return false
+}
+
+// stripped reports whether the summarizer does not get to read a message
+// (FEATURES A4).
+func stripped(m *abi.Message) bool {
+	return internal(m) || m.Kind == abi.KindSynthetic || m.Kind == abi.KindEphemeral
+}

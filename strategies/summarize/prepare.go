@@ -1,0 +1,141 @@
+package summarize
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/ledger"
+)
+
+// Preparation is everything that can be known before a model is asked
+// (FEATURES T4). Indices are into the messages of the view.
+type Preparation struct {
+	// TokensBefore is the cost of the whole request as it is, Replaced that of
+	// all that goes.
+	TokensBefore, Replaced int
+	// Fits: what stays is under the target with a summary of the largest size.
+	// Where it is not, fewer kept messages may help (A11).
+	Fits bool
+	// PreviousID names the earlier summary that goes, empty where there is
+	// none, and Previous is what it says, without its frame and ledger. The
+	// caller may take off what it had added itself.
+	PreviousID, Previous string
+	// Boundary is the first message that is summarized, Cut the one after the
+	// last. Messages between the two stay where they are pinned.
+	Boundary, Cut int
+	// RetainedFrom is the id of the message at Cut, empty at the end.
+	RetainedFrom string
+	// SplitTurn: the cut falls inside a turn that has history before it. Then
+	// TurnPrefix is the turn's first part; else it is empty. A turn with
+	// nothing before it is history itself.
+	SplitTurn           bool
+	History, TurnPrefix []abi.Unit
+	// Supersede are the ids of all that goes, the previous summary and what
+	// the model does not get to read included.
+	Supersede []string
+
+	// Todo is the list of tasks and Footer what is known of files and the
+	// like; the caller sets them. Both stand below the summary as they are,
+	// and the model gets to read Todo (A6, T7).
+	Todo, Footer string
+
+	view *strategies.View
+	// task and request are messages of persons that stay, without which what
+	// goes cannot be understood: the first, and the split turn's. Or -1.
+	task, request int
+}
+
+// Prepare decides what goes and what the model gets to read of it, keeping the
+// last keepLast messages. It is pure. There is no preparation where the
+// session is under its target, where the last entry is a compaction, or where
+// nothing that may go says anything.
+func Prepare(v *strategies.View, cfg Config, keepLast int) (*Preparation, bool) {
+	if v.Total <= v.Target || endsInSummary(v.Messages) {
+		return nil, false
+	}
+	reserve := cfg.limit() + cfg.Room
+	c, ok := makeCut(v, cfg.window(), keepLast, reserve)
+	if !ok {
+		return nil, false
+	}
+	p := &Preparation{
+		TokensBefore: v.Total, Replaced: c.tokens, Fits: v.Total-c.tokens+reserve <= v.Target,
+		Boundary: v.Units[c.units[0]][0], Cut: c.end, view: v, task: -1, request: -1,
+	}
+	if c.end < len(v.Messages) {
+		p.RetainedFrom = v.Messages[c.end].ID
+	}
+	if c.previous >= 0 {
+		m := &v.Messages[v.Units[c.previous][0]]
+		p.PreviousID = m.ID
+		p.Previous, _ = ledger.Split(m.Text())
+	}
+	p.part(c)
+	p.name(c)
+	if !p.says(p.History) {
+		return nil, false
+	}
+	return p, true
+}
+
+func endsInSummary(msgs []abi.Message) bool {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if !internal(&msgs[i]) {
+			return msgs[i].Kind == abi.KindSummary
+		}
+	}
+	return false
+}
+
+// part divides what goes at the turn in which the cut falls (FEATURES T5).
+func (p *Preparation) part(c cut) {
+	turn := turnOf(p.view.Messages, c.end)
+	for _, k := range c.units {
+		u := p.view.Units[k]
+		if turn >= 0 && u[0] >= turn {
+			p.TurnPrefix = append(p.TurnPrefix, u)
+		} else {
+			p.History = append(p.History, u)
+		}
+	}
+	if p.SplitTurn = p.says(p.History) && p.says(p.TurnPrefix); !p.SplitTurn {
+		p.History, p.TurnPrefix = append(p.History, p.TurnPrefix...), nil
+	}
+	p.request = turn
+}
+
+// says reports whether the model gets to read anything of the units.
+func (p *Preparation) says(units []abi.Unit) bool {
+	for _, u := range units {
+		for _, i := range u {
+			if !silent(&p.view.Messages[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// name lists what goes, and finds the messages of persons that stay before it.
+func (p *Preparation) name(c cut) {
+	gone := make([]bool, len(p.view.Messages))
+	for _, u := range append(p.History[:len(p.History):len(p.History)], p.TurnPrefix...) {
+		for _, i := range u {
+			gone[i] = true
+		}
+	}
+	if c.previous >= 0 {
+		gone[p.view.Units[c.previous][0]] = true
+	}
+	for i := range p.view.Messages[:c.end] {
+		m := &p.view.Messages[i]
+		switch {
+		case gone[i]:
+			p.Supersede = append(p.Supersede, m.ID)
+		case m.IsPerson() && p.task < 0:
+			p.task = i
+		}
+	}
+	if p.request >= 0 && (gone[p.request] || p.request == p.task) {
+		p.request = -1
+	}
+}

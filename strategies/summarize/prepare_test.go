@@ -1,0 +1,208 @@
+package summarize_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+// earlier is the message an earlier compaction left.
+func earlier(text string) abi.Message {
+	return abi.Message{ID: "kw-1", Role: abi.RoleUser, Kind: abi.KindSummary,
+		Content: abi.Text(abi.Fence(abi.KindSummary, "model:m", "Record of earlier messages.", text+"\n\n## Exact names\nNames: FooBar"))}
+}
+
+// after puts messages behind the first n of a session.
+func after(msgs []abi.Message, n int, more ...abi.Message) []abi.Message {
+	return slices.Insert(slices.Clone(msgs), n, more...)
+}
+
+// TestT4Prepare: what a preparation says of sessions of all kinds, and when
+// there is none.
+func TestT4Prepare(t *testing.T) {
+	keepAll := turns(3, 3, 3)
+	for i := range keepAll {
+		keepAll[i].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")}
+	}
+	silent := turns(0)
+	for _, id := range []string{"s1", "s2"} {
+		silent = append(silent, abi.Message{ID: id, Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text(strings.Repeat("noise ", 500))})
+	}
+	silent = append(silent, turns(0, 0)[2])
+	for _, tc := range []struct {
+		why    string
+		msgs   []abi.Message
+		target int
+		keep   int
+		cfg    summarize.Config
+		ok     bool
+		gone   string
+		split  bool
+		from   string // RetainedFrom
+		prev   string
+	}{
+		{why: "the oldest units go, at least the window", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1", split: false, from: "a0.2"},
+		{why: "and more where the target needs it", msgs: turns(3, 3, 3), target: 2000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1 a1.0 r1.0", split: true, from: "a1.1"},
+		{why: "the caller's room counts", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100, Room: 700},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
+		{why: "no more than the last messages are kept from", msgs: turns(3, 3, 3), target: 10, keep: 13, cfg: summarize.Config{WindowMessages: 4},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
+		{why: "a unit that reaches into them stays", msgs: turns(3, 3, 3), target: 10, keep: 12, cfg: summarize.Config{WindowMessages: 4},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
+		{why: "a turn keeps its beginning where the target does not need it", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 7, MaxSummaryTokens: 100},
+			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
+		{why: "an earlier summary goes with what came after it, and is no message to summarize", msgs: after(turns(3, 3, 3), 2, earlier("## Goal\nship")), target: 3000, keep: 2,
+			cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100}, ok: true, gone: "kw-1 a0.0 r0.0 a0.1 r0.1", from: "a0.2", prev: "## Goal\nship"},
+		{why: "none under the target", msgs: turns(3, 3, 3), target: 100_000, keep: 2},
+		{why: "none where the last entry is a compaction", msgs: append(turns(3, 3, 3), earlier("x")), target: 10, keep: 0},
+		{why: "a bookmark behind it does not count", msgs: append(turns(3, 3, 3), earlier("x"), abi.Message{ID: "b", Role: abi.RoleUser, Kind: abi.KindBookmark}), target: 10, keep: 0},
+		{why: "none where all is kept", msgs: turns(3, 3, 3), target: 10, keep: 30},
+		{why: "none where all is pinned", msgs: keepAll, target: 10, keep: 0},
+		{why: "none where what may go says nothing", msgs: silent, target: 10, keep: 0},
+		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]), target: 10, keep: 0},
+		{why: "none of nothing", target: -1, keep: 0},
+	} {
+		p, ok := summarize.Prepare(view(tc.msgs, tc.target), tc.cfg, tc.keep)
+		if ok != tc.ok {
+			t.Errorf("%s: prepared: %v", tc.why, ok)
+		}
+		if !ok || !tc.ok {
+			continue
+		}
+		if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || p.RetainedFrom != tc.from || strings.TrimSpace(p.Previous) != tc.prev {
+			t.Errorf("%s: %q goes (split %v), from %q is kept, previous %q", tc.why, got, p.SplitTurn, p.RetainedFrom, p.Previous)
+		}
+		if tc.msgs[p.Cut].ID != p.RetainedFrom || p.TokensBefore != view(tc.msgs, 0).Total || (p.PreviousID != "") != (tc.prev != "") {
+			t.Errorf("%s: %+v", tc.why, p)
+		}
+	}
+}
+
+// TestK25Defaults: twenty messages at least, ten kept, a cap of 1,500.
+func TestK25Defaults(t *testing.T) {
+	msgs := sessiongen.Long(40, 20)
+	v := view(msgs, sessiongen.Sum(counter.Tokens(msgs))-1)
+	p, ok := summarize.Prepare(v, summarize.Config{MaxSummaryTokens: 1}, 10)
+	if !ok || len(p.Supersede) != 20 {
+		t.Errorf("%d messages go where the target needs two", len(p.Supersede))
+	}
+	v.Target = 0
+	p, ok = summarize.Prepare(v, summarize.Config{}, summarize.Config{}.Recent())
+	if !ok || len(msgs)-p.Cut < 10 || len(msgs)-p.Cut > 11 {
+		t.Errorf("%d messages stay, want ten, or eleven for a unit to be whole", len(msgs)-p.Cut)
+	}
+	f := &fake{}
+	mustRun(t, f, p, summarize.Config{})
+	if f.requests[0].MaxTokens != 1500 || f.requests[0].Model != "" {
+		t.Errorf("asked %q for %d tokens", f.requests[0].Model, f.requests[0].MaxTokens)
+	}
+}
+
+// TestA3Internal: what is there for the harness alone does not count among the
+// last messages.
+func TestA3Internal(t *testing.T) {
+	msgs := turns(6)
+	for _, kind := range []abi.Kind{abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata} {
+		msgs = append(msgs, abi.Message{ID: string(kind), Role: abi.RoleUser, Kind: kind, Content: abi.Text("x")})
+	}
+	p, ok := summarize.Prepare(view(msgs, 1), summarize.Config{}, 4)
+	if !ok || p.RetainedFrom != "a0.4" {
+		t.Errorf("kept from %q on, want the last two units", p.RetainedFrom)
+	}
+}
+
+// TestK9K10T4Properties: for any session, units go whole, what is pinned and
+// the newest stay, and the two parts of a turn are all that is read.
+func TestK9K10T4Properties(t *testing.T) {
+	var some, split, updates int
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := sessiongen.Messages(80).Draw(t, "session")
+		v := view(msgs, rapid.IntRange(0, 400).Draw(t, "target"))
+		keep := rapid.IntRange(0, 12).Draw(t, "keep")
+		cfg := summarize.Config{WindowMessages: rapid.IntRange(1, 20).Draw(t, "window"), MaxSummaryTokens: rapid.IntRange(1, 50).Draw(t, "cap")}
+		before := sessiongen.JSONL(msgs)
+		p, ok := summarize.Prepare(v, cfg, keep)
+		if string(sessiongen.JSONL(msgs)) != string(before) {
+			t.Fatal("the session was changed")
+		}
+		if !ok {
+			return
+		}
+		again, _ := summarize.Prepare(v, cfg, keep)
+		if !reflect.DeepEqual(p, again) {
+			t.Fatal("another preparation the second time")
+		}
+		checkPreparation(t, v, p, keep)
+		some++
+		if p.SplitTurn {
+			split++
+		}
+		if p.PreviousID != "" {
+			updates++
+		}
+	})
+	if some == 0 || split == 0 || updates == 0 {
+		t.Errorf("%d preparations, %d with a split turn, %d with an earlier summary: some were not tested", some, split, updates)
+	}
+}
+
+func checkPreparation(t *rapid.T, v *strategies.View, p *summarize.Preparation, keep int) {
+	gone := make(map[string]bool)
+	for _, id := range p.Supersede {
+		gone[id] = true
+	}
+	cost, counted := 0, 0
+	for _, u := range v.Units {
+		for _, i := range u {
+			if gone[v.Messages[i].ID] != gone[v.Messages[u[0]].ID] {
+				t.Fatalf("unit %v is split", u)
+			}
+		}
+	}
+	for i, m := range v.Messages {
+		if gone[m.ID] {
+			cost += v.Tokens[i]
+			if v.Pinned[i] || v.Turn[i] {
+				t.Fatalf("%s goes, and may not", m.ID)
+			}
+			if i >= p.Cut {
+				t.Fatalf("%s goes from behind the cut", m.ID)
+			}
+		} else if i >= p.Cut && m.Kind != abi.KindDisplayOnly && m.Kind != abi.KindBookmark && m.Kind != abi.KindMetadata {
+			counted++
+		}
+	}
+	if cost != p.Replaced || cost == 0 {
+		t.Fatalf("%d tokens go, %d were said to", cost, p.Replaced)
+	}
+	if counted < keep {
+		t.Fatalf("%d of the last %d stay", counted, keep)
+	}
+	read := 0
+	for _, u := range append(slices.Clone(p.History), p.TurnPrefix...) {
+		read += len(u)
+	}
+	if p.PreviousID != "" {
+		read++
+	}
+	if read != len(p.Supersede) || p.SplitTurn != (len(p.TurnPrefix) > 0) {
+		t.Fatalf("%d messages are read, %d go; split: %v", read, len(p.Supersede), p.SplitTurn)
+	}
+	for _, u := range p.TurnPrefix {
+		for i := u[0] + 1; i < p.Cut; i++ {
+			if v.Messages[i].IsPerson() {
+				t.Fatalf("the turn's first part has a turn's beginning at %d", i)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package summarize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Result is what [Run] came to. On an error it has what was spent and tried.
+type Result struct {
+	// Summary is the text, Todo and Footer below it, without a frame.
+	Summary string
+	// Usage is of all calls, failed and refused ones too (FEATURES K14).
+	Usage abi.ModelUsage
+	// Model is the name of the one that answered, or else the alias asked for.
+	Model string
+	// Attempts are the calls in order: of each try those for the history, then
+	// those for the turn's first part.
+	Attempts []Attempt
+	// SplitTurn: the turn in which the cut falls has a part of its own.
+	SplitTurn bool
+	// Chunks is in how many parts the history was read.
+	Chunks int
+	// ToolResultChars is what was shown of a tool result in the end.
+	ToolResultChars int
+}
+
+// Attempt is one model call.
+type Attempt struct {
+	// What was asked: "history 1/3, 200 characters of a result".
+	What string `json:"what"`
+	// Code is empty where the answer was used.
+	Code abi.Code `json:"code,omitempty"`
+}
+
+// Run asks the model for the summary of what was prepared. count counts the
+// tokens of a text.
+//
+// A request that was too long and an answer that is no good are tried again
+// with less of the tool results, the whole sequence each time (FEATURES A10);
+// any other failure ends it. The error is an *abi.Error: bad_summary,
+// context_length, canceled, deadline, or what the model said.
+func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
+	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input()}
+	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
+	var err error
+	for _, chars := range cfg.levels() {
+		r.ToolResultChars = chars
+		if r.Summary, err = s.try(ctx, chars, &r); err == nil || !worthAnother(err) {
+			break
+		}
+		s.refused = ""
+		if why := errors.Unwrap(err); why != nil && abi.CodeOf(err) == abi.CodeBadSummary {
+			s.refused = why.Error()
+		}
+	}
+	return r, err
+}
+
+// session is one Run.
+type session struct {
+	model    Model
+	prep     *Preparation
+	cfg      Config
+	count    func(string) int
+	input    int    // the bound of a request
+	overflow int    // tokens of the shortest transcript that was too long all the same
+	refused  string // why the last answer was
+}
+
+// try makes the summary once, with so many characters of each tool result.
+func (s *session) try(ctx context.Context, chars int, r *Result) (string, error) {
+	parts := s.parts(chars)
+	err := s.readAll(ctx, parts)
+	var texts []string
+	for _, p := range parts {
+		r.add(p)
+		texts = append(texts, p.text)
+		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
+			s.overflow = n
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	r.Chunks = parts[0].asked
+	body := strings.Join(texts, turnHeading)
+	j := judge{cap: s.cfg.limit(), replaced: s.prep.Replaced, count: s.count}
+	if n := s.count(body); n > j.cap || n >= j.replaced {
+		return "", j.refuse("its parts together had %d tokens, for %d at most", n, min(j.cap, j.replaced-1))
+	}
+	return s.below(body), nil
+}
+
+// below adds what is preserved mechanically (FEATURES A6, T7).
+func (s *session) below(body string) string {
+	for _, text := range []string{s.prep.Todo, s.prep.Footer} {
+		if text = strings.TrimSpace(text); text != "" {
+			body += "\n\n" + text
+		}
+	}
+	return body
+}
+
+// readAll reads the parts side by side, or one after the other. A failure that
+// ends it all ends the other part too, and is the error.
+func (s *session) readAll(ctx context.Context, parts []*part) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	read := func(p *part) {
+		if p.text, p.err = p.read(ctx); p.err != nil && !worthAnother(p.err) {
+			cancel(p.err)
+		}
+	}
+	if s.cfg.Serial || len(parts) == 1 {
+		for _, p := range parts {
+			if read(p); p.err != nil {
+				return p.err
+			}
+		}
+		return nil
+	}
+	var wg sync.WaitGroup
+	for _, p := range parts {
+		wg.Go(func() { read(p) })
+	}
+	wg.Wait()
+	var fatal *abi.Error
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal
+	}
+	for _, p := range parts {
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
+}
+
+func (r *Result) add(p *part) {
+	r.Usage.Calls += p.usage.Calls
+	r.Usage.InputTokens += p.usage.InputTokens
+	r.Usage.OutputTokens += p.usage.OutputTokens
+	r.Usage.Cost += p.usage.Cost
+	r.Attempts = append(r.Attempts, p.attempts...)
+	r.Model = cmp.Or(p.answered, r.Model)
+}

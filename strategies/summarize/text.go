@@ -1,0 +1,96 @@
+package summarize
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/outline"
+)
+
+// headTail shortens a text to n characters, from its beginning and its end:
+// that is where errors stand.
+func headTail(s string, n int) string {
+	left := utf8.RuneCountInString(s) - n
+	if left <= 0 {
+		return s
+	}
+	mark := fmt.Sprintf("[%d characters left out]", left)
+	if n <= 0 {
+		return mark
+	}
+	head, tail := 0, len(s)
+	for range (n + 1) / 2 {
+		_, size := utf8.DecodeRuneInString(s[head:])
+		head += size
+	}
+	for range n / 2 {
+		_, size := utf8.DecodeLastRuneInString(s[:tail])
+		tail -= size
+	}
+	return s[:head] + " … " + mark + " … " + s[tail:]
+}
+
+// clip shortens a text to limit tokens, from its beginning and its end.
+func clip(s string, limit int, count func(string) int) string {
+	if len(s) > limit*maxTokenBytes {
+		s = headTail(s, limit*maxTokenBytes)
+	}
+	return shrink(s, limit, count, func(n int) string { return headTail(s, n) })
+}
+
+// maxTokenBytes is more than what a token of any text worth reading takes. It
+// spares counting a megabyte of which a page will be left.
+const maxTokenBytes = 16
+
+// shrink returns s if it fits limit tokens, or what short makes of it for the
+// largest number of characters tried that does; short(0) where nothing does.
+func shrink(s string, limit int, count func(string) int, short func(chars int) string) string {
+	n := utf8.RuneCountInString(s)
+	for text := s; ; text = short(n) {
+		tokens := count(text)
+		if tokens <= limit || n == 0 {
+			return text
+		}
+		n = min(n*9/10, n*limit/tokens)
+	}
+}
+
+// cutMark ends what was cut to its budget.
+const cutMark = "[cut]"
+
+// head shortens a text to limit tokens from its end, at a line or a word.
+func head(s string, limit int, count func(string) int) string {
+	return shrink(s, limit, count, func(n int) string {
+		end := 0
+		for range n {
+			_, size := utf8.DecodeRuneInString(s[end:])
+			end += size
+		}
+		if at := strings.LastIndexAny(s[:end], "\n "); at > end/2 {
+			end = at
+		}
+		return strings.TrimSpace(s[:end] + "\n" + cutMark)
+	})
+}
+
+// squeeze shortens a summary to limit tokens. Long sections give way to short
+// ones: each keeps its beginning, as much of it as is the same for all.
+func squeeze(o outline.Outline, text string, limit int, count func(string) int) string {
+	if len(o.Sections) == 0 {
+		return head(text, limit, count)
+	}
+	found := outline.Parse(text)
+	write := func(share int) string {
+		return o.Render(func(title string) string { return head(found[strings.ToLower(title)], share, count) })
+	}
+	lo, hi := 0, limit
+	for lo < hi {
+		if mid := (lo + hi + 1) / 2; count(write(mid)) <= limit {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return write(lo)
+}

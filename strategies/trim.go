@@ -1,0 +1,41 @@
+package strategies
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Trim returns the ids of synthetic messages that say again what a later one
+// says, word for word, in session order (FEATURES A1). The newest stays: it
+// says where the session is. So do pinned messages, the current turn, and
+// whatever has tool calls or answers one.
+func Trim(v *View) []string {
+	type saying struct {
+		role abi.Role
+		text string
+	}
+	said := make(map[saying]bool)
+	var ids []string
+	for k := len(v.Units) - 1; k >= 0; k-- {
+		u := v.Units[k]
+		m := &v.Messages[u[0]]
+		if m.Kind != abi.KindSynthetic || len(u) > 1 || len(m.ToolCalls) > 0 || m.Role == abi.RoleTool {
+			continue
+		}
+		s := saying{m.Role, m.Text()}
+		if m.Content.IsParts() {
+			raw, err := m.Content.MarshalJSON()
+			if err != nil {
+				continue
+			}
+			s.text = "parts " + string(raw)
+		}
+		if said[s] && v.Candidate(u) {
+			ids = append(ids, m.ID)
+		}
+		said[s] = true
+	}
+	slices.Reverse(ids)
+	return ids
+}

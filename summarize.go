@@ -1,0 +1,158 @@
+package kagewasm
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+// defaultSummaryTimeout is that of plugins' hooks (FEATURES O6).
+const defaultSummaryTimeout = hooks.DefaultTimeout
+
+// summarized is what a model makes of the session, or nil: where none may be
+// asked, and where it fails. What it failed with is in the chain (K7, K23).
+func (p *pass) summarized(ctx context.Context, pre *hooks.Pre) *firewall.Verdict {
+	if !p.canSummarize() {
+		p.sayWhy(pre)
+		return nil
+	}
+	verdict, err := p.summarize(ctx)
+	if err == nil {
+		return verdict
+	}
+	pre.Fallback = true
+	e := *abi.AsError(err)
+	e.Op = cmp.Or(e.Op, summarize.Name)
+	pre.Failures = append(pre.Failures, &e)
+	return nil
+}
+
+// sayWhy notes that the strategy that was asked for cannot be followed.
+func (p *pass) sayWhy(pre *hooks.Pre) {
+	e := &abi.Error{Code: abi.CodeNoCompactor, Op: p.policy.Strategy, Phase: abi.PhaseCall}
+	switch {
+	case p.policy.Strategy == StrategyDelegate && !p.hooks.HasCompactor():
+		e.Message, e.Hint = "no compactor plugin is loaded", "load one, or choose another strategy"
+	case p.policy.Strategy == StrategySummarize && p.policy.Summarize.Off:
+		e.Message, e.Hint = "summaries are switched off", "switch them on, or choose another strategy"
+	case p.policy.Strategy == StrategySummarize:
+		e.Message, e.Hint = "no model to write a summary", "configure one; what can be read off the session stands in its place"
+	default:
+		return
+	}
+	pre.Fallback = true
+	pre.Failures = append(pre.Failures, e)
+}
+
+// summarize asks the model, once it is clear what goes. A nil verdict without
+// an error is a session of which nothing can be summarized.
+func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
+	source := abi.Source{Type: abi.SourceModel, Name: p.summarizer()}
+	r := p.room(p.view(), p.limits, source)
+	cfg := p.summaryConfig(r)
+	var prep *summarize.Preparation
+	plan := p.cut(source, func(v *strategies.View) ([]string, bool) {
+		if prep = p.prepareSummary(v, cfg); prep == nil {
+			return nil, false
+		}
+		return prep.Supersede, prep.Fits
+	})
+	if prep == nil {
+		return nil, nil
+	}
+	limit := defaultSummaryTimeout
+	if ms := p.policy.Summarize.TimeoutMS; ms > 0 {
+		limit = time.Duration(ms) * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := summarize.Run(ctx, p.opts.Model, prep, cfg, p.opts.Counter.Text)
+	p.usage, p.report.Cost.Model = result.Usage, result.Model
+	if err != nil {
+		return nil, err
+	}
+	plan.Source.Name = cmp.Or(result.Model, plan.Source.Name)
+	plan.Summary = result.Summary
+	verdict, err := p.check(plan, r)
+	if err != nil {
+		return nil, err
+	}
+	p.report.Strategy, p.report.Source = StrategySummarize, &plan.Source
+	return verdict, nil
+}
+
+// prepareSummary finds the most of the newest messages that can stay: as many
+// as the policy wants, fewer where they do not fit, down to none (FEATURES A11).
+// It is nil where nothing can go.
+func (p *pass) prepareSummary(v *strategies.View, cfg summarize.Config) *summarize.Preparation {
+	var last *summarize.Preparation
+	for keep := p.keepRecent(v, cfg); keep >= 0; keep-- {
+		prep, ok := summarize.Prepare(v, cfg, keep)
+		if !ok {
+			continue
+		}
+		if last = prep; prep.Fits {
+			break
+		}
+	}
+	return last
+}
+
+func (p *pass) keepRecent(v *strategies.View, cfg summarize.Config) int {
+	if r := p.recent(); r != (strategies.Recent{}) {
+		return r.Count(v)
+	}
+	return cfg.Recent()
+}
+
+// summarizer is the alias of the model that writes summaries: the fast one
+// where no person asked (FEATURES I9), the agent's own where none is named.
+func (p *pass) summarizer() string {
+	s := &p.policy.Summarize
+	if s.FastModel != "" && p.req.Reason != abi.TriggerManual {
+		return s.FastModel
+	}
+	return cmp.Or(s.Model, p.req.Session.Model)
+}
+
+const defaultSummaryTokens = 1500
+
+// summaryTokens is the most a summary may have: what the policy says, and never
+// more than an eighth of the window, which it would fill with the next ones.
+func (p *pass) summaryTokens() int {
+	return max(1, min(cmp.Or(p.policy.Summarize.MaxSummaryTokens, defaultSummaryTokens), p.limits.window/8))
+}
+
+// requestSlack is what a request to the summarizer holds beside what is
+// counted, in tokens: frames, and the difference of tokenizers.
+const requestSlack = 512
+
+func (p *pass) summaryConfig(r room) summarize.Config {
+	s := &p.policy.Summarize
+	cfg := summarize.Config{
+		Model: p.summarizer(), Prompt: s.Prompt, WindowMessages: s.WindowMessages, PreserveRecent: s.PreserveRecent,
+		MaxSummaryTokens: p.summaryTokens(), Room: r.note + p.injectTokens(), ToolResultChars: s.ToolResultChars,
+		Chunks: s.Chunks, Serial: s.Serial, Focus: p.req.Instructions,
+	}
+	if s.Outline != "" {
+		cfg.Outline, _ = outline.Named(s.Outline)
+	}
+	if p.recent() != (strategies.Recent{}) {
+		cfg.WindowMessages = len(p.messages) // everything but the recent end goes
+	}
+	window := p.opts.Lookup(cfg.Model).ContextWindow
+	if window == nil && cfg.Model == p.req.Session.Model {
+		window = p.req.Session.ContextWindow
+	}
+	if window != nil {
+		cfg.InputTokens = max(1, *window-cfg.MaxSummaryTokens-min(requestSlack, *window/16))
+	}
+	return cfg
+}
