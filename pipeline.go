@@ -148,8 +148,11 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 		return nil, err
 	}
 	p.before = p.total
-	if p.previous = p.memo.sent; p.previous.messages == nil {
-		p.previous = sent{messages: req.Messages, tokens: slices.Clone(p.tokens)}
+	if p.previous = p.memo.sent; req.sent != nil {
+		p.previous = *req.sent
+	}
+	if p.previous.messages == nil {
+		p.previous = sent{req.Messages, p.total - req.Overhead}
 	}
 	p.pinned = abi.Pinned(req.Messages, policy.AlwaysKeep...)
 	p.report = p.blankReport()

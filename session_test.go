@@ -539,3 +539,36 @@ func TestSessionsUnderLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestI1CacheOfWhatWasSent: a compaction between two calls costs the provider's
+// cache at the next call, and that is where the report says so: what the model
+// was never sent is in no cache.
+func TestI1CacheOfWhatWasSent(t *testing.T) {
+	for _, strategy := range []string{kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
+		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: strategy}})
+		s := open(t, c, 10_000, chat(60))
+		if _, err := c.Dispatch(t.Context(), s, said("x1", nil)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Compact(t.Context(), kagewasm.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Checkpoint != nil {
+			if r, err = s.Approve(t.Context(), r.Checkpoint.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := r.Report.Metrics.Cache
+		d, err := c.Dispatch(t.Context(), s, said("x2", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cache := d.Results[0].Report.Metrics.Cache; cache.PrefixTokens != first.PrefixTokens || cache.HitRate > 0.5 {
+			t.Errorf("%s: %+v after a compaction that left %+v", strategy, cache, first)
+		}
+		if d, err = c.Dispatch(t.Context(), s, said("x3", nil)); err != nil || d.Results[0].Report.Metrics.Cache.HitRate < 0.9 {
+			t.Errorf("%s: %+v where the list only grew, %v", strategy, d.Results[0].Report.Metrics.Cache, err)
+		}
+	}
+}
