@@ -49,6 +49,9 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
 	if !p.worthTrying() {
+		if p.total > p.limits.window {
+			p.giantsOnly() // of the current turn; or no call would ever succeed again
+		}
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
