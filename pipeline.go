@@ -48,15 +48,15 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
+	if p.makeRoom() && p.view().Fits() {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
 	if !p.worthTrying() {
 		if p.total > p.limits.window {
 			p.giantsOnly() // of the current turn; or no call would ever succeed again
 		}
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
-	}
-	if p.giantsOnly() {
-		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
 	if !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
@@ -117,6 +117,7 @@ type pass struct {
 	hookTimes []hooks.Outcome
 	usage     abi.ModelUsage // of the model that summarized
 	secrets   *redact.Redactor
+	reading   reading
 	facts     []hooks.Fact
 	injected  []abi.Insert // by plugins, cut to their budget
 }
