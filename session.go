@@ -170,10 +170,11 @@ func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:
 		return result, err
-	case result.Checkpoint != nil:
+	case result.Checkpoint != nil: // with its pruning
 		s.mu.Lock()
 		s.pending = result.Checkpoint
 		s.mu.Unlock()
+		return result, err
 	}
 	if result.Report.Pruned.Count > 0 && err == nil {
 		// Pruning stays: done anew at every call, a little further each time,

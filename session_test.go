@@ -12,6 +12,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // open is a session in a window of so many words, with messages in it.
@@ -575,8 +576,8 @@ func TestI1CacheOfWhatWasSent(t *testing.T) {
 }
 
 // TestComplaint5GiantsOfTheFirstTurn: two giant results before anything could
-// go are cut down where the window would not hold them, and no session is stuck
-// for that; in a window that holds them they stay.
+// go are cut down where they leave no room, and no session is stuck for that;
+// below the threshold they stay.
 func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	giant := abi.Text(strings.Repeat("a line of a file ", 200)) // 1,000 words
 	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
@@ -584,7 +585,7 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	for _, tc := range []struct {
 		window int
 		pruned int
-	}{{1500, 2}, {2100, 0}} {
+	}{{1500, 2}, {2400, 0}} {
 		c := newCompactor(t, kagewasm.Options{})
 		s := open(t, c, tc.window, msgs)
 		d, err := c.Dispatch(t.Context(), s, said("x", nil))
@@ -598,28 +599,22 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	}
 }
 
-// TestN2AListOverTheWindow: a compactor's list that does not fit the window is
-// refused where the floor, which cuts giants down, makes one that does.
-func TestN2AListOverTheWindow(t *testing.T) {
-	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
-		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(strings.Repeat("a line of a file ", 200))})
-	keepsTheEnd := compactor(func(in *abi.Input) (*abi.Output, error) {
-		out := &abi.Output{Summary: "Looked around."}
-		for i, m := range in.Messages {
-			if m.Pinned || i >= len(in.Messages)-3 {
-				out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
-			}
-		}
-		return out, nil
-	})
-	c := newCompactor(t, kagewasm.Options{Plugins: plugins(keepsTheEnd), Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}})
-	s := open(t, c, 800, msgs)
-	d, err := c.Dispatch(t.Context(), s, said("x", nil))
-	if err != nil {
+// TestK29WithPruning: what waits for the operator includes the shortening of
+// old output; until it is approved the session is as it was, and then it is as
+// was shown.
+func TestK29WithPruning(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint,
+		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 400, chat(60))
+	before := s.Messages()
+	if _, err := c.Dispatch(t.Context(), s, said("x", nil)); abi.CodeOf(err) != abi.CodeBusy {
 		t.Fatal(err)
 	}
-	r := d.Results[0].Report
-	if r.TokensAfter > 800 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeOverTarget {
-		t.Errorf("%d tokens by %s, fallback %v: %v", r.TokensAfter, r.Strategy, r.Fallback, r.Failures)
+	cp := s.Pending()
+	if cp.Report.Pruned.Count == 0 || !reflect.DeepEqual(s.Messages(), before) {
+		t.Fatalf("%d shortened, and the session changed", cp.Report.Pruned.Count)
+	}
+	if _, err := s.Approve(t.Context(), cp.ID); err != nil || ids(s.Messages()) != ids(cp.Messages) {
+		t.Errorf("approved: %s, shown: %s, %v", ids(s.Messages()), ids(cp.Messages), err)
 	}
 }
