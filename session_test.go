@@ -618,3 +618,28 @@ func TestK29WithPruning(t *testing.T) {
 		t.Errorf("approved: %s, shown: %s, %v", ids(s.Messages()), ids(cp.Messages), err)
 	}
 }
+
+// TestN8NamesOfWhatWasPruned: tool output that an earlier look shortened is
+// read as it came when a compaction writes its note, whether the message goes
+// or stays.
+func TestN8NamesOfWhatWasPruned(t *testing.T) {
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].ID == "t1" {
+			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
+		}
+	}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: 200, Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 2_000, msgs[:40])
+	d, err := c.Dispatch(t.Context(), s, said("x", nil))
+	if err != nil || d.Results[0].Report.Compacted || d.Results[0].Report.Pruned.Count == 0 {
+		t.Fatalf("nothing was shortened: %+v, %v", d.Results[0].Report.Pruned, err)
+	}
+	if err := s.Append(t.Context(), msgs[40:]...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Compact(t.Context(), kagewasm.Request{})
+	if err != nil || !strings.Contains(r.Report.Summary, "tokenBucketLock") {
+		t.Errorf("what was shortened is lost: %q, %v", r.Report.Summary, err)
+	}
+}
