@@ -576,8 +576,8 @@ func TestI1CacheOfWhatWasSent(t *testing.T) {
 }
 
 // TestComplaint5GiantsOfTheFirstTurn: two giant results before anything could
-// go are cut down where they leave no room, and no session is stuck for that;
-// below the threshold they stay.
+// go are cut down where they leave no room under the target, and no session is stuck
+// for that; below the threshold they stay.
 func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	giant := abi.Text(strings.Repeat("a line of a file ", 200)) // 1,000 words
 	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
@@ -585,7 +585,7 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	for _, tc := range []struct {
 		window int
 		pruned int
-	}{{1500, 2}, {2400, 0}} {
+	}{{1500, 2}, {2500, 0}} {
 		c := newCompactor(t, kagewasm.Options{})
 		s := open(t, c, tc.window, msgs)
 		d, err := c.Dispatch(t.Context(), s, said("x", nil))
@@ -641,5 +641,31 @@ func TestN8NamesOfWhatWasPruned(t *testing.T) {
 	r, err := s.Compact(t.Context(), kagewasm.Request{})
 	if err != nil || !strings.Contains(r.Report.Summary, "tokenBucketLock") {
 		t.Errorf("what was shortened is lost: %q, %v", r.Report.Summary, err)
+	}
+}
+
+// TestN2GiantsBeforeCompactors: a compactor is given a giant result of the
+// current turn cut down already, so that a list which keeps it fits.
+func TestN2GiantsBeforeCompactors(t *testing.T) {
+	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
+		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(strings.Repeat("a line of a file ", 200))})
+	keepsTheEnd := compactor(func(in *abi.Input) (*abi.Output, error) {
+		out := &abi.Output{Summary: "Looked around."}
+		for i, m := range in.Messages {
+			if m.Pinned || i >= len(in.Messages)-3 {
+				out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
+			}
+		}
+		return out, nil
+	})
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(keepsTheEnd), Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}})
+	s := open(t, c, 800, msgs)
+	d, err := c.Dispatch(t.Context(), s, said("x", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Results[0].Report
+	if r.TokensAfter > r.Target || r.Strategy != kagewasm.StrategyDelegate || r.Fallback || !has(s.Messages(), "r") {
+		t.Errorf("%d tokens by %s, fallback %v: %v", r.TokensAfter, r.Strategy, r.Fallback, r.Failures)
 	}
 }
