@@ -88,15 +88,20 @@ func (p *pass) capsFor(v *strategies.View, room int, gone []string) []abi.Edit {
 	return caps
 }
 
-// makeRoom cuts down giants in what has to stay, where they leave no room beside
-// them: first to half of the target, and less where that does not do. It is a
-// kind of pruning, and may be all that is needed. It reports whether there were
-// any.
+// makeRoom cuts down giants in what has to stay, where it would start the next
+// compaction at once, or keep a target that was asked for from being met: to
+// half of that first, and to less where it does not do. What fits is left alone:
+// the model may not have seen it yet. It is a kind of pruning, and may be all
+// that is needed. It reports whether there were any.
 func (p *pass) makeRoom() (did bool) {
 	source := abi.Source{Type: abi.SourceStrategy, Name: StrategyDrop}
-	for share := 2; share <= 8 && p.policy.MessageTokens >= 0; share *= 2 {
+	bounds := p.limits
+	if p.req.Target == nil {
+		bounds.target = bounds.upper
+	}
+	for share := 2; share <= 8 && p.policy.MessageTokens >= 0 && !bounds.all; share *= 2 {
 		v := p.view()
-		if p.limits.all || !p.room(v, p.limits, source).tight {
+		if v.Target = bounds.target; !p.room(v, bounds, source).tight {
 			break
 		}
 		stays := make(map[string]bool)

@@ -23,8 +23,9 @@ const (
 	maxNote   = 10_000
 	noteShare = 0.9
 	// tightShare is the part of the window that a note may cost where what
-	// stays leaves no room under the target. It is small, so that the note
-	// itself never becomes what the next compaction would have to remove.
+	// stays leaves no room under the target, and half of what is left up to the
+	// next compaction is less. It is small, so that the note itself never
+	// becomes what the next compaction would have to remove.
 	tightShare = 0.02
 )
 
@@ -35,7 +36,10 @@ type room struct {
 	inject int // all injected messages together
 	// failures is what the last failures may cost beside the ledger.
 	failures int
-	// tight: what stays leaves no room; the note is as small as is of use.
+	// spare is what there is for failures, at most.
+	spare int
+	// tight: what stays leaves no room under the target, so everything else
+	// goes, and the note has what the next compaction leaves it.
 	tight bool
 }
 
@@ -55,6 +59,9 @@ func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
 	}
 	r.note = frame + r.ledger
 	r.inject = min(p.policy.InjectTokens, l.target/8)
+	if l.target >= minFailuresTarget {
+		r.spare = int(failuresShare * float64(l.target))
+	}
 	if l.all {
 		return r
 	}
@@ -64,8 +71,9 @@ func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
 		r.note, r.ledger, r.inject = left, left-frame, 0
 	default:
 		r.tight = true
-		r.note = max(left, min(r.note, int(tightShare*float64(l.window))))
+		r.note = max(left, min(r.note, max(int(tightShare*float64(l.window)), (l.upper-v.Fixed())/2)))
 		r.ledger = max(0, r.note-frame)
+		r.spare = min(r.spare, max(0, (l.upper-v.Fixed()-r.note)/2))
 		r.inject = 0
 	}
 	return r
@@ -74,7 +82,7 @@ func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
 // defaultLedger is what the host says in a note of a session of so many tokens
 // that is to come down to the target.
 func defaultLedger(total, target int) int {
-	little := max(min(maxLedger, target/12), min(minLedger, target/3))
+	little := max(min(maxLedger, target/8), min(minLedger, target/3))
 	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
 	return max(little, much)
 }
@@ -91,11 +99,11 @@ const (
 // (FEATURES I4, I10).
 func (p *pass) withFailures(r room, make func(room) abi.Plan) (abi.Plan, room) {
 	plan := make(r)
-	if r.tight || p.limits.all || p.policy.LedgerTokens != 0 || p.limits.target < minFailuresTarget || len(plan.Supersede) == 0 {
+	if r.spare == 0 || p.limits.all || p.policy.LedgerTokens != 0 || len(plan.Supersede) == 0 {
 		return plan, r
 	}
 	read, _ := p.read(plan.Supersede)
-	if r.failures = min(read.FailuresBeside(r.ledger, p.opts.Counter.Text), int(failuresShare*float64(p.limits.target))); r.failures == 0 {
+	if r.failures = min(read.FailuresBeside(r.ledger, p.opts.Counter.Text), r.spare); r.failures == 0 {
 		return plan, r
 	}
 	r.note += r.failures

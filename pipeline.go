@@ -48,6 +48,7 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
+	p.holdOpenCalls()
 	if p.makeRoom() && p.view().Fits() {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
@@ -177,6 +178,27 @@ func (p *pass) view() *strategies.View {
 	v.Total, v.Target = p.total, p.limits.target
 	p.weigh(v)
 	return v
+}
+
+// holdOpenCalls keeps the last calls of the model that are not answered yet,
+// with the answers there are: a result that is on its way would else stand there
+// without its call, which providers refuse for good.
+func (p *pass) holdOpenCalls() {
+	last := len(p.messages) - 1
+	for last >= 0 && p.messages[last].Role != abi.RoleAssistant {
+		last--
+	}
+	if last < 0 || len(p.messages[last].ToolCalls) == 0 {
+		return
+	}
+	units, of := abi.Units(p.messages[last:])
+	unit := units[of[0]]
+	if len(unit) > len(p.messages[last].ToolCalls) { // the message and a result for each call
+		return
+	}
+	for _, i := range unit {
+		p.pinned[last+i] = true
+	}
 }
 
 // worthTrying reports whether anything could go that is more than the small

@@ -669,3 +669,24 @@ func TestN2GiantsBeforeCompactors(t *testing.T) {
 		t.Errorf("%d tokens by %s, fallback %v: %v", r.TokensAfter, r.Strategy, r.Fallback, r.Failures)
 	}
 }
+
+// TestComplaint2AResultOnItsWay: a person speaks while a tool runs, and the
+// session is compacted; the call stays, or its result would stand alone for good.
+func TestComplaint2AResultOnItsWay(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	msgs := append(chat(60), abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
+		abi.Message{ID: "meanwhile", Role: abi.RoleUser, Content: abi.Text("Are you still there?")})
+	target := 0
+	for _, with := range []kagewasm.Request{{}, {Target: &target}} {
+		s := open(t, c, 400, msgs)
+		if _, err := s.Compact(t.Context(), with); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow", Content: abi.Text("built")}); err != nil {
+			t.Fatal(err)
+		}
+		if calls, results := abi.Orphans(s.Messages()); len(calls)+len(results) > 0 {
+			t.Errorf("target %v: orphans %v %v", with.Target, calls, results)
+		}
+	}
+}

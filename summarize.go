@@ -23,8 +23,11 @@ func (p *pass) summarized(ctx context.Context, pre *hooks.Pre) *firewall.Verdict
 		return nil
 	}
 	verdict, err := p.summarize(ctx)
-	if err == nil {
+	if verdict != nil {
 		return verdict
+	}
+	if err == nil {
+		err = &abi.Error{Code: abi.CodeBadSummary, Phase: abi.PhaseCall, Message: "nothing was summarized: the session ends in a summary, or what may go says nothing"}
 	}
 	pre.Fallback = true
 	e := *abi.AsError(err)
