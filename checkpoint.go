@@ -25,6 +25,9 @@ type Checkpoint struct {
 	req  Request
 }
 
+// Base is the list the checkpoint was made of.
+func (cp *Checkpoint) Base() []abi.Message { return cp.base }
+
 // pending turns a compaction into one that waits.
 func (p *pass) pending(result *Result) *Result {
 	made := &Checkpoint{ID: result.Record.ID, Reason: CheckpointReason, Time: p.now,

@@ -154,7 +154,7 @@ func explain(code abi.ReasonCode, r *Report) string {
 	case abi.ReasonPruneOnly:
 		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
 	case abi.ReasonNotWorthIt:
-		return "a compaction would not earn back its cost soon enough: " + r.Receipt.words()
+		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
 	case abi.ReasonNothingToSupersede:
 		if r.TokensAfter <= r.Target {
 			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)

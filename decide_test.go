@@ -317,7 +317,7 @@ func TestA13ArgumentsInThePipeline(t *testing.T) {
 func TestN10ReceiptAndGate(t *testing.T) {
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60))).Report
 	got := r.Receipt
-	if got == nil || got.Unit != kagewasm.UnitInputTokens || got.FreedTokens != r.TokensBefore-r.TokensAfter {
+	if got == nil || got.Unit != abi.UnitInputTokens || got.FreedTokens != r.TokensBefore-r.TokensAfter {
 		t.Fatalf("receipt %+v", got)
 	}
 	head := 0

@@ -12,8 +12,13 @@
 //
 //	prune -> estimate -> decide -> pre_compact -> strategy -> firewall -> commit -> post_compact
 //
-// Call [Compactor.TurnEnd] when a turn of the agent has completed, if plugins
-// may ask for compactions.
+// Hosts that keep their own lists call Compact, and [Compactor.TurnEnd] when a
+// turn of the agent has completed. Hosts that have none open a [Session]:
+// [Compactor.Dispatch] makes it fit, calls the model, and compacts and tries
+// once more where the provider says that the request was too long; everything
+// that was ever in a session stays in its [Journal], and can be rolled back to.
+//
+// A [Policy] says when and how to compact, in all the modes there are.
 //
 // A compaction always completes: where a plugin fails or its plan is refused,
 // the strategy follows, and the report carries the whole chain of failures.

@@ -13,8 +13,8 @@ type Overrides struct {
 	Strategy string `json:"strategy,omitempty"`
 	// Summarize switches the model on or off.
 	Summarize *bool `json:"summarize,omitempty"`
-	// Upper and Lower are fractions of the window. One alone takes the other
-	// along where it would have to be crossed.
+	// Upper and Lower are fractions of the window. An upper one alone takes the
+	// lower one along where that would not be below it.
 	Upper float64 `json:"upper_threshold,omitempty"`
 	Lower float64 `json:"lower_threshold,omitempty"`
 	// Prompt is the text of the summary's prompt.
@@ -76,15 +76,7 @@ func (p Policy) resolved(model string) (Policy, error) {
 	if _, ok := outline.Named(p.Summarize.Outline); !ok {
 		return p, usage("outline %q: known are %s and %s", p.Summarize.Outline, outline.Handoff.Name, outline.Continuation.Name)
 	}
-	if p.Upper == 0 {
-		if p.Upper = profile.Upper; p.Lower >= p.Upper {
-			p.Upper = 1
-		}
-	}
-	if p.Lower == 0 {
-		p.Lower = min(profile.Lower, p.Upper*profile.Lower/profile.Upper)
-	}
-	if !(p.Lower > 0 && p.Lower < p.Upper && p.Upper <= 1) {
+	if p.Upper, p.Lower = profile.thresholds(p.Upper, p.Lower); !(p.Lower > 0 && p.Lower < p.Upper && p.Upper <= 1) {
 		return p, usage("thresholds upper %v and lower %v: 0 < lower < upper <= 1 has to hold", p.Upper, p.Lower)
 	}
 	if p.IdleUpper == 0 {

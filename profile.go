@@ -36,7 +36,8 @@ func Profiles() []Profile {
 	}
 }
 
-// profileOf finds a profile by name; auto by the name of the model.
+// profileOf finds a profile by name; auto by the name of the model. Where there
+// is none it is the default.
 func profileOf(name, model string) (Profile, bool) {
 	all := Profiles()
 	model = strings.ToLower(model)
@@ -46,11 +47,27 @@ func profileOf(name, model string) (Profile, bool) {
 		}
 		return slices.ContainsFunc(p.Families, func(f string) bool { return strings.Contains(model, f) })
 	})
-	switch {
-	case i >= 0:
+	if i >= 0 {
 		return all[i], true
-	case name == "", name == ProfileAuto:
-		return all[0], true
 	}
-	return Profile{}, false
+	return all[0], name == "" || name == ProfileAuto
+}
+
+// thresholds are those that are set, and the profile's where one is not. The
+// lower one keeps its distance where the upper one is low.
+func (p Profile) thresholds(upper, lower float64) (float64, float64) {
+	if upper == 0 {
+		upper = p.Upper
+	}
+	if lower == 0 {
+		lower = min(p.Lower, upper*p.Lower/p.Upper)
+	}
+	return upper, lower
+}
+
+// Thresholds are the upper and the lower fraction of the window that hold for a
+// model where the window's share decides, whether they make sense or not.
+func (p Policy) Thresholds(model string) (upper, lower float64) {
+	profile, _ := profileOf(p.Profile, model)
+	return profile.thresholds(p.Upper, p.Lower)
 }

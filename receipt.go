@@ -22,32 +22,6 @@ type Cache struct {
 	HitRate float64 `json:"hit_rate"`
 }
 
-// Receipt is what a compaction costs and saves (FEATURES N10).
-type Receipt struct {
-	// FreedTokens is what every following call is smaller by.
-	FreedTokens int `json:"freed_tokens"`
-	// LostPrefixTokens were in the provider's cache and have to be written
-	// anew or are gone.
-	LostPrefixTokens int `json:"lost_prefix_tokens"`
-	// Unit of the following two: "usd", or "input_tokens" where the model's
-	// prices are not known: then a cached token counts a tenth and one written
-	// to the cache a quarter more than one.
-	Unit string `json:"unit"`
-	// Cost is paid once: the compactor's own calls, and the cache written anew.
-	Cost float64 `json:"cost"`
-	// SavedPerCall is saved with every following call.
-	SavedPerCall float64 `json:"saved_per_call"`
-	// PaybackCalls is the number of calls after which the compaction has paid
-	// for itself; -1 for never.
-	PaybackCalls int `json:"payback_calls"`
-}
-
-// Units of a receipt.
-const (
-	UnitUSD         = "usd"
-	UnitInputTokens = "input_tokens"
-)
-
 // assumed are the rates of a model whose prices are not known: the ratios that
 // providers with a prompt cache have in common.
 var assumed = tokens.Rates{Input: 1e6, Output: 5e6, CacheRead: 0.1e6, CacheWrite: 1.25e6}
@@ -74,13 +48,13 @@ func (p *pass) receive(msgs []abi.Message) {
 
 // receipt weighs a compaction down to after tokens, of which prefix stay as
 // they were.
-func (p *pass) receipt(prefix, after int, compactor float64, unpriced bool) *Receipt {
-	r := &Receipt{FreedTokens: p.before - after, Unit: UnitUSD}
+func (p *pass) receipt(prefix, after int, compactor float64, unpriced bool) *abi.Receipt {
+	r := &abi.Receipt{FreedTokens: p.before - after, Unit: abi.UnitUSD}
 	var rates tokens.Rates
 	if prices := p.opts.Lookup(p.req.Session.Model).Prices; prices != nil && !unpriced {
 		rates = prices.At(p.before)
 	} else {
-		rates, r.Unit = assumed, UnitInputTokens
+		rates, r.Unit = assumed, abi.UnitInputTokens
 		u := p.usage
 		compactor = (float64(u.InputTokens)*rates.Input + float64(u.OutputTokens)*rates.Output) / 1e6
 	}
@@ -150,13 +124,13 @@ func (p *pass) priced(model string, u abi.ModelUsage) (usd float64, known bool) 
 	return prices.Cost(tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}), prices != nil
 }
 
-// words is the receipt in a line.
-func (r *Receipt) words() string {
+// words is a receipt in a line.
+func words(r *abi.Receipt) string {
 	calls := "never"
 	if r.PaybackCalls >= 0 {
 		calls = fmt.Sprintf("after %d calls", r.PaybackCalls)
 	}
-	if r.Unit == UnitUSD {
+	if r.Unit == abi.UnitUSD {
 		return fmt.Sprintf("it costs $%.4f once, saves $%.4f a call, and pays %s", r.Cost, r.SavedPerCall, calls)
 	}
 	return fmt.Sprintf("it costs %.0f input tokens once, saves %.0f a call, and pays %s", r.Cost, r.SavedPerCall, calls)

@@ -60,7 +60,7 @@ type Report struct {
 	Metrics Metrics `json:"metrics"`
 	// Receipt weighs what the compaction costs against what it saves; nil where
 	// none took place (N10).
-	Receipt *Receipt `json:"receipt,omitempty"`
+	Receipt *abi.Receipt `json:"receipt,omitempty"`
 	// Warning says what a person should do about a session that does not fit
 	// though all went that may go (A11).
 	Warning string `json:"warning,omitempty"`

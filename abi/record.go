@@ -34,6 +34,14 @@ type Record struct {
 	Edited []string `json:"edited,omitempty"`
 	// Summary is the text of the inserted summary, without its frame.
 	Summary string `json:"summary,omitempty"`
+	// Files are those that were read and modified in what is superseded, by the
+	// tool calls in it and by earlier records of the session (FEATURES T7).
+	Files *Files `json:"files,omitempty"`
+	// Model wrote the summary; empty where none was asked.
+	Model string `json:"model,omitempty"`
+	// Receipt weighs what it cost against what it saves; nil where nothing was
+	// superseded (N10).
+	Receipt *Receipt `json:"receipt,omitempty"`
 	// Failures is everything that went wrong on the way, in order (K7).
 	Failures []*Error `json:"failures,omitempty"`
 
@@ -41,6 +49,19 @@ type Record struct {
 	// or empty, and free text.
 	Flag  string `json:"flag,omitempty"`
 	Notes string `json:"notes,omitempty"`
+}
+
+// Files are paths, in the order of their first mention.
+type Files struct {
+	Read     []string `json:"read"`
+	Modified []string `json:"modified"`
+}
+
+// MarshalJSON writes the lists as lists even where they are nil.
+func (f Files) MarshalJSON() ([]byte, error) {
+	type plain Files
+	f.Read, f.Modified = notNil(f.Read), notNil(f.Modified)
+	return marshal(plain(f))
 }
 
 // MarshalJSON writes the id lists as lists even where they are nil.

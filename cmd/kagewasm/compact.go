@@ -12,8 +12,6 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/hooks"
-	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -21,6 +19,10 @@ import (
 // compactFlags are the flags of compact, as they are typed.
 type compactFlags struct {
 	pluginFlags
+	configFlag
+	agent         string
+	sets          []string
+	yes           bool
 	format, to    string
 	model         string
 	window        int
@@ -63,9 +65,13 @@ person, to standard error.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
 	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
-	fs.StringVar(&f.model, "model", "", "the model's `NAME`, for its window and tokenizer (default: what the session says)")
+	f.configFlag.register(cmd)
+	fs.BoolVar(&f.off, "no-config", false, "read no configuration")
+	fs.StringVar(&f.agent, "agent", "", "`PATH` of the agent in the configuration whose settings hold (default: the main one)")
+	fs.StringArrayVar(&f.sets, "set", nil, "set a value of the configuration for this time: `FIELD=VALUE`, such as compaction.summarize.chunks=3")
+	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its window and tokenizer (default: what the configuration or the session says)")
 	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS` (default: the model's; 128,000 where unknown)")
-	fs.StringVar(&f.strategy, "strategy", strategies.NameDrop, "what to do where no compactor plugin has a plan: drop")
+	fs.StringVar(&f.strategy, "strategy", kagewasm.StrategyDrop, "what to do where no compactor plugin has a plan: "+strings.Join(kagewasm.Strategies(), ", "))
 	fs.StringArrayVar(&f.plugins, "plugin", nil, "load a plugin, `X.wasm`; may be repeated")
 	fs.Float64Var(&f.upper, "upper", kagewasm.DefaultUpper, "`FRACTION` of the window over which to compact")
 	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to (with --upper alone: the same share of it)")
@@ -73,20 +79,21 @@ person, to standard error.`,
 	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
 	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, 150 to 4,000); 0 writes none")
 	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")
-	fs.StringVar(&f.instructions, "instructions", "", "what the compaction should keep in view, for plugins")
+	fs.StringVar(&f.instructions, "instructions", "", "what the compaction should keep in view, for the model that summarizes and for plugins")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "approve a checkpoint without asking")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing but the report")
 	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fs.BoolVar(&f.asJSON, "json", false, "print the report as JSON (to standard output where the result does not go there)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
-	f.register(cmd)
+	f.pluginFlags.register(cmd)
 	completeWith := func(flag string, values []string) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	completeWith("format", append([]string{string(transcript.Auto)}, formatList()...))
 	completeWith("to", append([]string{string(transcript.Same)}, formatList()...))
-	completeWith("strategy", []string{strategies.NameDrop})
+	completeWith("strategy", kagewasm.Strategies())
 	_ = cmd.MarkFlagFilename("plugin", "wasm")
 	return cmd
 }
@@ -121,7 +128,11 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
-	model := f.resolve(session)
+	conf, err := f.configured(f.agent, f.sets)
+	if err != nil {
+		return err
+	}
+	model := f.resolve(session, conf)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
 		return err
@@ -130,7 +141,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
-	opts, closePlugins, err := f.options(ctx, e, counter, progress)
+	opts, closePlugins, err := f.options(ctx, e, conf, counter, progress)
 	if err != nil {
 		return err
 	}
@@ -142,6 +153,10 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress.step("compacting %s messages", number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
 	result, err := compactor.Compact(ctx, f.request(path, session, model, tools.Tokens, sink))
+	if err == nil && result.Checkpoint != nil {
+		progress.done()
+		result, err = f.decide(ctx, e, path, compactor, result)
+	}
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
@@ -155,19 +170,6 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	progress.done()
 	return f.tell(e, path, result, sink.written, err)
-}
-
-// resolve finds the model: what was asked for, else what the session says.
-func (f *compactFlags) resolve(s *transcript.Session) tokens.Model {
-	name := f.model
-	if name == "" {
-		name = s.Model
-	}
-	m := tokens.Default().Resolve(name)
-	if f.given("window") {
-		m.ContextWindow = &f.window
-	}
-	return m
 }
 
 // check finds what makes no sense before anything is read or run.
@@ -199,39 +201,6 @@ func (f *compactFlags) check(path string) error {
 	return f.checkPaths(path)
 }
 
-// options are the compactor's. Without plugins no state is opened.
-func (f *compactFlags) options(ctx context.Context, e env, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
-	policy := kagewasm.Policy{Strategy: f.strategy, LedgerTokens: f.ledgerTokens}
-	policy.Prune.Off = f.noPrune
-	if f.given("ledger-tokens") && f.ledgerTokens == 0 {
-		policy.LedgerTokens = -1
-	}
-	if f.given("upper") {
-		policy.Upper = f.upper
-	}
-	if f.given("lower") {
-		policy.Lower = f.lower
-	}
-	opts := kagewasm.Options{Counter: counter, Policy: policy}
-	if len(f.plugins) == 0 {
-		return opts, func() {}, f.noPlugins()
-	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter, false)
-	if err != nil {
-		return opts, nil, err
-	}
-	opts.Memory = l.state.kv
-	plugins, err := l.loadAll(ctx, f.plugins, progress)
-	if err != nil {
-		l.close(ctx)
-		return opts, nil, err
-	}
-	for _, p := range plugins {
-		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
-	}
-	return opts, func() { l.close(context.WithoutCancel(ctx)) }, nil
-}
-
 // noPlugins checks the flags that are for plugins where there are none.
 func (f *compactFlags) noPlugins() error {
 	if len(f.knobs) > 0 {
@@ -248,18 +217,6 @@ func (f *compactFlags) noPlugins() error {
 	}
 	_, err := f.granted()
 	return err
-}
-
-func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Model, tools int, sink *sink) kagewasm.Request {
-	req := kagewasm.Request{
-		Session:  abi.Session{ID: sessionID(path, s), Model: m.Name(), ContextWindow: m.ContextWindow},
-		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
-		Instructions: f.instructions, Commit: sink.commit,
-	}
-	if f.given("target") {
-		req.Target = &f.target
-	}
-	return req
 }
 
 // sessionID is the session's own id, or the name of its file.

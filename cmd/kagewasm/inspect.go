@@ -22,7 +22,7 @@ func newInspect(e env) *cobra.Command {
 		Args:  exactArgs("X.wasm"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			l, err := openLoader(ctx, e, f, nil, true)
+			l, err := openLoader(ctx, e, f, nil, nil, true)
 			if err != nil {
 				return err
 			}

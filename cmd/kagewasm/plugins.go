@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,7 +93,9 @@ type loader struct {
 // openLoader opens the state and a runtime over it. With trial set a plugin's
 // own data is kept in memory unless --state names a place for it: a call to try
 // something out must not leave notes in anybody's memory.
-func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, trial bool) (*loader, error) {
+//
+// model completes prompts for plugins that are granted that; nil is none.
+func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
 	grants, err := f.granted()
 	if err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 	if trial && f.state == "" {
 		st.kv = store.MemoryKV(store.KVOptions{})
 	}
-	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter})
+	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
 	if err != nil {
 		st.Close()
 		return nil, err
@@ -124,10 +127,13 @@ func (l *loader) close(ctx context.Context) {
 // load loads one module. Knobs and secrets have to fit its manifest, and what
 // is adopted its name, so it is read first without them.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
-	opts := runtime.PluginOptions{
+	return l.loadWith(ctx, path, runtime.PluginOptions{
 		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
 		Limits: l.limits,
-	}
+	})
+}
+
+func (l *loader) loadWith(ctx context.Context, path string, opts runtime.PluginOptions) (*runtime.Plugin, error) {
 	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) > 0 {
 		plain, err := l.runtime.LoadFile(ctx, path, opts)
 		if err != nil {
@@ -136,15 +142,28 @@ func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtim
 		if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
 			opts.Adopt, l.adopted[i] = true, true
 		}
-		if opts.Config, err = l.config(plain.Manifest()); err == nil {
-			opts.Secrets, err = l.secrets(plain.Manifest())
+		knobs, err := l.config(plain.Manifest())
+		var secrets map[string]string
+		if err == nil {
+			secrets, err = l.secrets(plain.Manifest())
 		}
 		plain.Close(ctx)
 		if err != nil {
 			return nil, err
 		}
+		opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
 	}
 	return l.runtime.LoadFile(ctx, path, opts)
+}
+
+// over is what both maps hold; where both have a key, what top says.
+func over[M ~map[string]V, V any](under, top M) M {
+	if len(under) == 0 {
+		return top
+	}
+	out := maps.Clone(under)
+	maps.Copy(out, top)
+	return out
 }
 
 // config turns the knob flags that are meant for the plugin into values.
@@ -191,9 +210,18 @@ func (l *loader) unusedFlag() error {
 	return nil
 }
 
-// loadAll loads every module, and says which one it is about when it fails.
-func (l *loader) loadAll(ctx context.Context, paths []string, progress *progress) ([]*runtime.Plugin, error) {
+// loadAll loads every module, those of a configuration first, and says which
+// one it is about when it fails.
+func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, progress *progress) ([]*runtime.Plugin, error) {
 	var loaded []*runtime.Plugin
+	for _, c := range conf.plugins() {
+		progress.step("loading %s", c.Name)
+		p, err := l.loadConfigured(ctx, conf.path(c.Path), c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
+		}
+		loaded = append(loaded, p)
+	}
 	for _, path := range paths {
 		progress.step("loading %s", filepath.Base(path))
 		p, err := l.load(ctx, path, false)

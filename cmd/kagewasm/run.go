@@ -16,6 +16,7 @@ import (
 
 type runFlags struct {
 	pluginFlags
+	configFlag
 	input  string
 	repeat int
 	asJSON bool
@@ -62,7 +63,8 @@ everything else to standard error.`,
 	cmd.Flags().StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input (default: empty)")
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print everything as one JSON document")
-	f.register(cmd)
+	f.pluginFlags.register(cmd)
+	f.configFlag.register(cmd)
 	return cmd
 }
 
@@ -81,7 +83,15 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if err != nil {
 		return err
 	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter, true)
+	conf, err := f.configured("", nil)
+	if err != nil {
+		return err
+	}
+	model, err := conf.models()
+	if err != nil {
+		return err
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, true)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ var layout = []row{
 	{pattern: "models/...", may: []string{"abi"}},
 	{pattern: "store/...", may: []string{"abi"}},
 	{pattern: ".", may: []string{allAbove}},
-	{pattern: "config/...", may: []string{"abi", "."}},
+	{pattern: "config/...", may: []string{"abi", "tokens/...", "strategies/...", "."}},
 	{pattern: "replay/...", may: []string{"abi", ".", "transcript/...", "tokens/..."}},
 	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "runtime/..."}},
 	{pattern: "server/...", may: []string{allAbove}},

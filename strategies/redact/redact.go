@@ -11,6 +11,7 @@ package redact
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,9 +24,13 @@ type Pattern struct {
 	// Expr is an RE2 expression, which matches in linear time. Where it has a
 	// group, the first group is the secret, and the rest around it stays.
 	Expr string
-	// Words speed things up: Expr is tried only on texts that hold one of
-	// them, whatever the case. None: always.
+	// Words make it fast: Expr is only tried where one of them stands, in any
+	// case, and has to match from there. None: it is looked for everywhere.
+	// A failed try should not have to look far ahead, or many words in a row
+	// take time with the square of their number.
 	Words []string
+	// Begins: no letter, digit, "_" or "-" stands before the word.
+	Begins bool
 	// Min is the least length of a secret in bytes. Shorter ones stay.
 	Min int
 }
@@ -36,10 +41,11 @@ type Redactor struct {
 }
 
 type rule struct {
-	expr  *regexp.Regexp
-	words []string
-	min   int
-	mark  string
+	expr   *regexp.Regexp
+	words  []string
+	begins bool
+	min    int
+	mark   string
 }
 
 const markOpen = "[redacted: "
@@ -64,11 +70,17 @@ func New(patterns []Pattern) (*Redactor, error) {
 		if expr.MatchString("") {
 			return nil, fmt.Errorf("redact: pattern %d (%s): matches the empty text", i, p.Kind)
 		}
-		words := make([]string, len(p.Words))
-		for k, w := range p.Words {
-			words[k] = strings.ToLower(w)
+		rule := rule{expr: expr, begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + "]"}
+		for _, w := range p.Words {
+			if w == "" {
+				return nil, fmt.Errorf("redact: pattern %d (%s): an empty word", i, p.Kind)
+			}
+			rule.words = append(rule.words, lower(w))
 		}
-		r.rules = append(r.rules, rule{expr, words, p.Min, markOpen + p.Kind + "]"})
+		if len(rule.words) > 0 {
+			rule.expr = regexp.MustCompile(`\A(?:` + p.Expr + `)`) // it compiled without
+		}
+		r.rules = append(r.rules, rule)
 	}
 	return r, nil
 }
@@ -76,33 +88,26 @@ func New(patterns []Pattern) (*Redactor, error) {
 // Redact returns the text without its secrets, and how many there were.
 func (r *Redactor) Redact(text string) (string, int) {
 	n := 0
-	lower := strings.ToLower(text)
+	folded := lower(text)
 	for _, rule := range r.rules {
-		if !rule.may(lower) {
-			continue
-		}
 		var found int
-		if text, found = rule.apply(text); found > 0 {
+		if text, found = rule.apply(text, folded); found > 0 {
 			n += found
-			lower = strings.ToLower(text)
+			folded = lower(text)
 		}
 	}
 	return text, n
 }
 
-func (r rule) may(lower string) bool {
-	return len(r.words) == 0 || slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) })
-}
-
-func (r rule) apply(text string) (string, int) {
+func (r rule) apply(text, folded string) (string, int) {
 	var b strings.Builder
 	n, done := 0, 0
-	for _, at := range r.expr.FindAllStringSubmatchIndex(text, -1) {
+	for at := range r.matches(text, folded) {
 		from, to := at[0], at[1]
 		if len(at) > 2 {
 			from, to = at[2], at[3]
 		}
-		if from < 0 || to-from < max(1, r.min) || strings.Contains(text[from:to], markOpen) {
+		if from < 0 || to-from < r.min || strings.Contains(text[from:to], markOpen) {
 			continue
 		}
 		b.WriteString(text[done:from])
@@ -114,4 +119,74 @@ func (r rule) apply(text string) (string, int) {
 	}
 	b.WriteString(text[done:])
 	return b.String(), n
+}
+
+// matches are the submatch indices of a rule in a text, one after the other.
+func (r rule) matches(text, folded string) iter.Seq[[]int] {
+	if len(r.words) == 0 {
+		return slices.Values(r.expr.FindAllStringSubmatchIndex(text, -1))
+	}
+	return func(yield func([]int) bool) {
+		after := 0 // the last match
+		for pos := range places(folded, r.words) {
+			if pos < after || r.begins && pos > 0 && isWord(text[pos-1]) {
+				continue
+			}
+			at := r.expr.FindStringSubmatchIndex(text[pos:])
+			if at == nil {
+				continue
+			}
+			for i := range at {
+				if at[i] >= 0 {
+					at[i] += pos
+				}
+			}
+			if after = at[1]; !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// places are where any of the words stand, in order.
+func places(text string, words []string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		next := make([]int, len(words))
+		find := func(k, from int) {
+			if next[k] = strings.Index(text[from:], words[k]); next[k] < 0 {
+				next[k] = len(text)
+			} else {
+				next[k] += from
+			}
+		}
+		for k := range words {
+			find(k, 0)
+		}
+		for pos := slices.Min(next); pos < len(text); pos = slices.Min(next) {
+			if !yield(pos) {
+				return
+			}
+			for k := range words {
+				if next[k] == pos {
+					find(k, pos+1)
+				}
+			}
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// lower is the text with its ASCII letters in lower case: every byte stays at
+// its place.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }

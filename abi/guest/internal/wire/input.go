@@ -61,9 +61,30 @@ var recordFields = []field[abi.Record]{
 	{"inserted", func(d *decoder, r *abi.Record) { r.Inserted = texts(d) }},
 	{"edited", func(d *decoder, r *abi.Record) { r.Edited = texts(d) }},
 	{"summary", func(d *decoder, r *abi.Record) { r.Summary = d.text() }},
+	{"files", func(d *decoder, r *abi.Record) {
+		r.Files = pointer(d, func(d *decoder, f *abi.Files) { object(d, f, filesFields) })
+	}},
+	{"model", func(d *decoder, r *abi.Record) { r.Model = d.text() }},
+	{"receipt", func(d *decoder, r *abi.Record) {
+		r.Receipt = pointer(d, func(d *decoder, p *abi.Receipt) { object(d, p, receiptFields) })
+	}},
 	{"failures", func(d *decoder, r *abi.Record) { r.Failures = list(d, failure) }},
 	{"flag", func(d *decoder, r *abi.Record) { r.Flag = d.text() }},
 	{"notes", func(d *decoder, r *abi.Record) { r.Notes = d.text() }},
+}
+
+var filesFields = []field[abi.Files]{
+	{"read", func(d *decoder, f *abi.Files) { f.Read = texts(d) }},
+	{"modified", func(d *decoder, f *abi.Files) { f.Modified = texts(d) }},
+}
+
+var receiptFields = []field[abi.Receipt]{
+	{"freed_tokens", func(d *decoder, r *abi.Receipt) { r.FreedTokens = d.int() }},
+	{"lost_prefix_tokens", func(d *decoder, r *abi.Receipt) { r.LostPrefixTokens = d.int() }},
+	{"unit", func(d *decoder, r *abi.Receipt) { r.Unit = d.text() }},
+	{"cost", func(d *decoder, r *abi.Receipt) { r.Cost = d.float() }},
+	{"saved_per_call", func(d *decoder, r *abi.Receipt) { r.SavedPerCall = d.float() }},
+	{"payback_calls", func(d *decoder, r *abi.Receipt) { r.PaybackCalls = d.int() }},
 }
 
 var sourceFields = []field[abi.Source]{

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// resolve finds the model: what was asked for, else what the configuration or
+// the session says.
+func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Model {
+	name := f.model
+	if name == "" && (conf.agent == nil || conf.agent.Model == "") {
+		name = s.Model
+	}
+	m := conf.resolve(name)
+	if w := conf.window(); w != nil && f.model == "" {
+		m.ContextWindow = w
+	}
+	if f.given("window") {
+		m.ContextWindow = &f.window
+	}
+	return m
+}
+
+// policy is the configuration's, with what the flags say instead.
+func (f *compactFlags) policy(conf configured) kagewasm.Policy {
+	p := conf.policy()
+	if f.given("strategy") {
+		p.Strategy = f.strategy
+	}
+	if f.given("ledger-tokens") {
+		if p.LedgerTokens = f.ledgerTokens; f.ledgerTokens == 0 {
+			p.LedgerTokens = -1
+		}
+	}
+	if f.noPrune {
+		p.Prune.Off = true
+	}
+	if f.force || f.given("target") {
+		p.Disabled = false
+	}
+	return p
+}
+
+// overrides are the thresholds that flags give.
+func (f *compactFlags) overrides() *kagewasm.Overrides {
+	o := &kagewasm.Overrides{}
+	if f.given("upper") {
+		o.Upper = f.upper
+	}
+	if f.given("lower") {
+		o.Lower = f.lower
+	}
+	return o
+}
+
+// options are the compactor's. Without plugins no state is opened.
+func (f *compactFlags) options(ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
+	model, err := conf.models()
+	if err != nil {
+		return kagewasm.Options{}, nil, err
+	}
+	opts := kagewasm.Options{Counter: counter, Policy: f.policy(conf), Model: model, Lookup: conf.resolve}
+	if len(f.plugins)+len(conf.plugins()) == 0 {
+		return opts, func() {}, f.noPlugins()
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, false)
+	if err != nil {
+		return opts, nil, err
+	}
+	opts.Memory = l.state.kv
+	plugins, err := l.loadAll(ctx, conf, f.plugins, progress)
+	if err != nil {
+		l.close(ctx)
+		return opts, nil, err
+	}
+	for _, p := range plugins {
+		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
+	}
+	return opts, func() { l.close(context.WithoutCancel(ctx)) }, nil
+}
+
+func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Model, tools int, sink *sink) kagewasm.Request {
+	req := kagewasm.Request{
+		Session:  abi.Session{ID: sessionID(path, s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
+		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
+		Instructions: f.instructions, Overrides: f.overrides(), Commit: sink.commit,
+	}
+	if f.given("target") {
+		req.Target = &f.target
+	}
+	return req
+}
+
+// decide asks whether a checkpoint is to be applied. Where nobody can be asked
+// it is: the result is a file of its own, to be looked at, and the session
+// itself stays as it is.
+func (f *compactFlags) decide(ctx context.Context, e env, path string, c *kagewasm.Compactor, pending *kagewasm.Result) (*kagewasm.Result, error) {
+	if !f.yes && e.terminal && path != "-" && !f.quiet && !f.asJSON {
+		human{printer{w: e.stderr, color: e.color}}.report(path, "", &kagewasm.Result{Messages: pending.Checkpoint.Messages, Report: pending.Checkpoint.Report})
+		fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Checkpoint.ID)
+		answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
+		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+			c.Reject(pending.Checkpoint, "not approved on the terminal")
+			return pending, nil
+		}
+	}
+	return c.Approve(ctx, pending.Checkpoint, pending.Checkpoint.Base())
+}

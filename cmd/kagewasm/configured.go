@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/models"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// configured is what a configuration says for one agent. The zero value is that
+// of no configuration.
+type configured struct {
+	file  *config.Config
+	agent *config.Agent
+}
+
+// configured reads the configuration that was named, or the nearest one; none
+// where there is none.
+func (f *configFlag) configured(agent string, sets []string) (configured, error) {
+	if f.off {
+		return configured{}, unconfigured(agent, sets)
+	}
+	path, err := f.find()
+	if f.path == "" && errors.Is(err, fs.ErrNotExist) {
+		return configured{}, unconfigured(agent, sets)
+	}
+	if err != nil {
+		return configured{}, err
+	}
+	c, err := config.Load(path, config.Options{})
+	if err != nil {
+		return configured{}, err
+	}
+	var values []config.Set
+	for _, s := range sets {
+		v, err := config.ParseSet(s, "--set")
+		if err != nil {
+			return configured{}, err
+		}
+		values = append(values, v)
+	}
+	a, err := c.With(agent, values...)
+	return configured{file: c, agent: a}, err
+}
+
+// unconfigured is the error of flags that mean something in a configuration
+// alone.
+func unconfigured(agent string, sets []string) error {
+	switch {
+	case agent != "":
+		return usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent, config.FileName)
+	case len(sets) > 0:
+		return usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0], config.FileName)
+	}
+	return nil
+}
+
+// policy is the agent's.
+func (c configured) policy() kagewasm.Policy {
+	if c.agent == nil {
+		return kagewasm.Policy{}
+	}
+	p := c.agent.Policy
+	if p.Summarize.Model == "" {
+		p.Summarize.Model = c.agent.Model // the agent's own, by the name the models have
+	}
+	return p
+}
+
+// resolve finds what is known of a model by an alias or by its name; without
+// one of the agent's own.
+func (c configured) resolve(name string) tokens.Model {
+	if c.file == nil {
+		return tokens.Default().Resolve(name)
+	}
+	if name == "" {
+		name = c.agent.Model
+	}
+	if m, ok := c.file.Models[name]; ok {
+		name = m.CatalogName()
+	}
+	return tokens.Default().Resolve(name, c.file.Overrides...)
+}
+
+// window is what the configuration says of the agent's window, nil for nothing.
+func (c configured) window() *int {
+	if c.agent == nil || c.agent.Window == 0 {
+		return nil
+	}
+	return &c.agent.Window
+}
+
+// models are those of the configuration, nil where it has none.
+func (c configured) models() (kagewasm.Model, error) {
+	if c.file == nil || len(c.file.Models) == 0 {
+		return nil, nil
+	}
+	byAlias := make(map[string]models.Model, len(c.file.Models))
+	for alias, m := range c.file.Models {
+		made, err := c.model(m)
+		if err != nil {
+			return nil, fmt.Errorf("%s: model %s: %w", c.file.File, alias, err)
+		}
+		byAlias[alias] = made
+	}
+	fallback := c.agent.Model
+	if fallback == "" {
+		fallback = slices.Min(slices.Collect(maps.Keys(byAlias)))
+	}
+	return models.NewSet(fallback, byAlias)
+}
+
+func (c configured) model(m config.Model) (models.Model, error) {
+	key := ""
+	if m.KeyEnv != "" {
+		if key = os.Getenv(m.KeyEnv); key == "" {
+			return noKey{m}, nil
+		}
+	}
+	limit := 0
+	if m.Serial {
+		limit = 1
+	}
+	prices := c.resolve(m.Alias).Prices
+	return models.New(models.Config{
+		Provider: models.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL, Key: models.Key(key), Headers: m.Headers,
+		MaxOutput: m.MaxOutput, NumCtx: m.NumCtx(), Timeout: m.Timeout, Retries: m.Retries, Concurrency: limit,
+		Price:      func(u models.Usage) (float64, bool) { return prices.Cost(tokens.Usage(u)), prices != nil },
+		HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}},
+	})
+}
+
+// noKey is a model whose key is not in the environment: what needs it learns
+// so, and everything else goes on.
+type noKey struct{ model config.Model }
+
+func (n noKey) Complete(context.Context, abi.ModelRequest) (abi.ModelResponse, error) {
+	return abi.ModelResponse{}, &abi.Error{Code: abi.CodeUnauthorized, Op: "model",
+		Message: fmt.Sprintf("model %s: the environment has no %s", n.model.Alias, n.model.KeyEnv), Hint: "export it, or take key_env out for a server that needs none"}
+}
+
+// plugins are those that the agent names.
+func (c configured) plugins() []config.Plugin {
+	if c.agent == nil {
+		return nil
+	}
+	var list []config.Plugin
+	for _, name := range c.agent.Plugins() {
+		list = append(list, c.file.Plugins[name])
+	}
+	return list
+}
+
+// path is a path of the configuration, which is relative to its folder.
+func (c configured) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(filepath.Dir(c.file.File), p)
+}
+
+// loadConfigured loads a plugin with what its configuration grants it, and no
+// more; flags that name its knobs and secrets win.
+func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugin) (*runtime.Plugin, error) {
+	opts := runtime.PluginOptions{Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs, Engine: l.flags.engine}
+	for _, g := range c.Grants {
+		if err := opts.Grants.Grant(g.Capability, g.Origins...); err != nil {
+			return nil, err
+		}
+	}
+	for name, variable := range c.Secrets {
+		value := os.Getenv(variable)
+		if value == "" {
+			return nil, usagef("secret %s: the environment has no %s", name, variable)
+		}
+		opts.Secrets = over(opts.Secrets, map[string]string{name: value})
+	}
+	p, err := l.loadWith(ctx, path, opts)
+	if err != nil || c.Roles == nil {
+		return p, err
+	}
+	narrowed := *p.Manifest()
+	narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles), func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
+	p.Close(ctx)
+	if len(narrowed.Roles) == 0 {
+		return nil, usagef("its manifest has none of the roles %v", c.Roles)
+	}
+	opts.Manifest = &narrowed
+	return l.loadWith(ctx, path, opts)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/strategies/outline"
+)
+
+// compactWith runs compact on a long session with a configuration, and returns
+// the exit code, the report and what stands on standard error.
+func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Report, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"kagewasm.yaml": yaml, "session.jsonl": longSession(160)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	report := filepath.Join(dir, "report.json")
+	line := append([]string{"compact", filepath.Join(dir, "session.jsonl"), "--config", filepath.Join(dir, "kagewasm.yaml"), "--window", "8000",
+		"--out", filepath.Join(dir, "out.jsonl"), "--report", report}, args...)
+	code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, stateHome: dir})
+	var r kagewasm.Report
+	data, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	return code, r, stderr.String()
+}
+
+// TestK23Configured: a model of the configuration writes the summary, with its
+// price as a line of its own (K14); where it fails the chain says how, and the
+// mechanical summary stands in its place.
+func TestK14K23Configured(t *testing.T) {
+	summary := outline.Handoff.Render(func(title string) string { return "The " + title + " is clear." })
+	server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
+	yaml := `
+models:
+  small:
+    provider: anthropic
+    model: claude-haiku-4-5
+    base_url: ` + server.URL(modeltest.Anthropic) + `
+    key_env: KAGEWASM_TEST_KEY
+    prices: {input: 1, output: 5}
+model: small
+`
+	t.Setenv("KAGEWASM_TEST_KEY", "sk-ant-test")
+	code, r, stderr := compactWith(t, yaml)
+	if code != 0 || r.Strategy != kagewasm.StrategySummarize || r.Source.Type != abi.SourceModel || !strings.Contains(r.Summary, "The Goal is clear.") {
+		t.Fatalf("exit code %d, strategy %s, failures %v\n%s", code, r.Strategy, r.Failures, stderr)
+	}
+	if c := r.Cost; c.Usage == nil || c.Usage.Calls != 1 || c.Compactor < 0.0054 || c.Compactor > 0.0056 || !strings.Contains(stderr, "$0.0055") {
+		t.Errorf("cost %+v\n%s", r.Cost, stderr)
+	}
+	if n := len(server.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	if code, r, _ = compactWith(t, yaml, "--set", "compaction.summarize=off"); code != 0 || r.Strategy != kagewasm.StrategyDrop || len(server.Requests()) != 1 {
+		t.Errorf("switched off: exit code %d, strategy %s", code, r.Strategy)
+	}
+	t.Setenv("KAGEWASM_TEST_KEY", "")
+	code, r, stderr = compactWith(t, yaml, "--strategy", "summarize")
+	if code != 0 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUnauthorized || !strings.Contains(stderr, "KAGEWASM_TEST_KEY") {
+		t.Errorf("without the key: exit code %d, strategy %s, %v\n%s", code, r.Strategy, r.Failures, stderr)
+	}
+}
+
+// TestK29OnACommandLine: nobody can be asked, so the result is written to be
+// looked at, and the session itself is as it was.
+func TestK29OnACommandLine(t *testing.T) {
+	code, r, stderr := compactWith(t, "{}", "--strategy", "checkpoint")
+	if code != 0 || !r.Compacted || r.ReasonCode != abi.ReasonCompacted || !strings.Contains(stderr, "written to") {
+		t.Errorf("exit code %d, %s\n%s", code, r.Reason, stderr)
+	}
+}

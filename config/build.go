@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+// builder makes a Config of what was read, and collects what is wrong with it
+// as a whole.
+type builder struct {
+	*reader
+	config *Config
+	order  []*Agent // parents before those below them
+}
+
+func newBuilder(r *reader, path string) *builder {
+	return &builder{reader: r, config: &Config{
+		File:   path,
+		Models: make(map[string]Model), Plugins: make(map[string]Plugin), agents: make(map[string]*Agent), refs: make(map[string]string),
+	}}
+}
+
+func (b *builder) build(n *node) {
+	b.config.root = n
+	dir := filepath.Dir(b.config.File)
+	for _, k := range n.find("overrides").list() {
+		var m Model
+		bind(&m, k)
+		b.config.Overrides = append(b.config.Overrides, m.override(string(m.Provider)))
+	}
+	for _, k := range n.find("models").all() {
+		m := Model{Alias: k.name}
+		bind(&m, k)
+		b.config.Models[k.name] = m
+		b.config.Overrides = append(b.config.Overrides, m.Override())
+	}
+	for _, k := range n.find("plugins").all() {
+		p := Plugin{Name: k.name}
+		bind(&p, k)
+		if !filepath.IsAbs(p.Path) {
+			p.Path = filepath.Join(dir, filepath.FromSlash(p.Path))
+		}
+		b.config.Plugins[k.name] = p
+	}
+	b.walk("", n, nil)
+	for _, a := range b.order {
+		b.check(a)
+	}
+}
+
+func (n *node) all() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.kids
+}
+
+func (n *node) list() []*node {
+	if n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// walk adds an agent and those below it. under is what it inherits.
+func (b *builder) walk(path string, said, under *node) {
+	said.mark(path)
+	a := b.agent(path, inherit(said, under))
+	below := said.find("subagents")
+	if path == "" {
+		below = said.find("agents")
+	}
+	for _, k := range below.all() {
+		next := k.name
+		if path != "" {
+			next = path + "/" + k.name
+		}
+		b.walk(next, k, a.said)
+	}
+}
+
+// agent adds an agent by all that is said of it.
+func (b *builder) agent(path string, said *node) *Agent {
+	a := &Agent{Path: path, said: said}
+	bind(a, said)
+	if a.Window == 0 {
+		a.Window = b.config.Models[a.Model].Window
+	}
+	b.config.agents[path] = a
+	b.order = append(b.order, a)
+	return a
+}
+
+// inherit is what holds for an agent. A window is one of a model's: who names a
+// model of its own does not take over the window of another.
+func inherit(said, under *node) *node {
+	if under != nil && said.kid("model") != nil {
+		under = under.without("context")
+	}
+	return merge(said.inheritable(), under)
+}
+
+// write settles who writes each agent's summaries, and reads the prompts.
+func (b *builder) write(read func(ref string) (string, error)) {
+	for _, a := range b.order {
+		n := a.said.find("compaction", "agent")
+		var helper *Agent
+		if a.helper != "" {
+			helper = b.config.agents[a.helper]
+		}
+		a.Writer = resolveWriter(a, helper, n != nil && n.agent == "" && n.flag == "")
+	}
+	for _, a := range b.order {
+		a.Writer.apply(&a.Policy, "")
+		if !a.Policy.Summarize.Off {
+			a.Policy.Summarize.Prompt = b.prompt(a.Writer, read)
+		}
+	}
+}
+
+// prompt reads the prompt of a writer. What is wrong with one is said once.
+func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string {
+	text, ok := b.config.refs[w.Prompt]
+	if ok {
+		return text
+	}
+	text, err := read(w.Prompt)
+	if err != nil {
+		b.fail(b.config.agents[w.Agent].promptAt(w.Prompt), "%v", err)
+	}
+	b.config.refs[w.Prompt] = text
+	return text
+}
+
+// promptAt is where the agent, or one above it, names a prompt.
+func (a *Agent) promptAt(ref string) pos {
+	for _, n := range []*node{a.said.find("prompt"), a.said.find("compaction", "summarize", "prompt")} {
+		if n != nil && n.value == ref {
+			return n.at
+		}
+	}
+	return pos{}
+}
+
+// readDefault makes sure that there is a default prompt: in its place, which is
+// the operator's, or at least in memory.
+func (b *builder) readDefault(p *prompts, opts Options) {
+	if !opts.ReadOnly {
+		if _, err := p.writeDefault(); err != nil {
+			b.config.Warnings = append(b.config.Warnings, fmt.Sprintf("the default prompt could not be written to %s: %v", DefaultPromptPath, reason(err)))
+		}
+	}
+	if !p.hasDefault() {
+		b.config.refs[DefaultPromptPath] = summarize.DefaultPrompt()
+	}
+}

@@ -1,0 +1,170 @@
+package config_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/config"
+)
+
+func explain(t testing.TB, c *config.Config, agent string, sets ...config.Set) map[string]config.Setting {
+	t.Helper()
+	x, err := c.Explain(agent, sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]config.Setting)
+	for _, s := range x.Settings {
+		out[s.Name] = s
+	}
+	return out
+}
+
+func TestExplain(t *testing.T) {
+	c := load(t, `models: {m: {provider: ollama, model: x, context: 4096}}
+compaction:
+  threshold: 80
+  profile: gemini
+agents:
+  main:
+    model: m
+    compaction: {max_tokens: 5}
+    subagents:
+      sub:
+        compaction: {background: true, max_bytes: ~, ledger_tokens: 0}
+`)
+	got := explain(t, c, "main/sub", config.Set{Field: "compaction.reserve_tokens", Value: "9", From: "--reserve"})
+	for _, want := range []struct {
+		name   string
+		value  any
+		source string
+	}{
+		{"model", "m", "kagewasm.yaml:7:5, inherited from main"},
+		{"context", 4096, "model m (kagewasm.yaml:1:42), as context"},
+		{"compaction.upper_threshold", 0.8, "kagewasm.yaml:3:3, as threshold, inherited from the top"},
+		{"compaction.lower_threshold", 0.4, "profile gemini"},
+		{"compaction.profile", "gemini", "kagewasm.yaml:4:3, inherited from the top"},
+		{"compaction.max_tokens", 5, "kagewasm.yaml:8:18, inherited from main"},
+		{"compaction.background", true, "kagewasm.yaml:11:22"},
+		{"compaction.max_bytes", 0, "default (kagewasm.yaml:11:40)"},
+		{"compaction.ledger_tokens", "off", "kagewasm.yaml:11:54"},
+		{"compaction.reserve_tokens", 9, "--reserve"},
+		{"compaction.recent.tokens", kagewasm.DefaultKeepRecentTokens, "default"}, // T1: as reserve_tokens is set
+		{"compaction.strategy", "drop", "default"},
+		{"compaction.prune.protect_tokens", 40000, "default"},
+		{"compaction.summarize.timeout", "5m", "default"},
+		{"compaction.compactor", nil, "default"},
+	} {
+		s, ok := got[want.name]
+		if !ok || !reflect.DeepEqual(s.Value, want.value) || s.Source.String() != want.source || s.Doc == "" {
+			t.Errorf("%s is %#v by %q, want %#v by %q", want.name, s.Value, s.Source, want.value, want.source)
+		}
+	}
+	x, err := c.Explain("sub/new")
+	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != config.ByNone || filepath.Base(x.File) != config.FileName {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+// TestI3Profiles: thresholds of the profiles, where none are set.
+func TestI3Profiles(t *testing.T) {
+	for _, p := range kagewasm.Profiles() {
+		got := explain(t, load(t, "compaction: {profile: "+p.Name+"}"), "")
+		upper, lower := got["compaction.upper_threshold"], got["compaction.lower_threshold"]
+		if upper.Value != p.Upper || lower.Value != p.Lower || upper.Source.Name != p.Name {
+			t.Errorf("profile %s: %v and %v by %s", p.Name, upper.Value, lower.Value, upper.Source)
+		}
+		if policy := load(t, "compaction: {profile: "+p.Name+"}").Policy(""); policy.Profile != p.Name || policy.Upper != 0 {
+			t.Errorf("policy %+v", policy)
+		}
+	}
+	if p := load(t, "compaction: {profile: auto}").Policy(""); p.Profile != kagewasm.ProfileAuto {
+		t.Errorf("auto is %q", p.Profile)
+	}
+}
+
+// TestK26SetsChangeNothing: settings for one time are on top of the file, are
+// checked as if they stood there, and leave it as it is.
+func TestK26SetsChangeNothing(t *testing.T) {
+	c := load(t, "models: {m: {provider: openai, model: x, context_window: 7}}\ncompaction: {lower_threshold: 0.5, agent: w}\nagents: {w: {}}\n", "p.md", "for once")
+	sets := []config.Set{
+		{Field: "compaction.threshold", Value: "90", From: "--threshold"}, {Field: "compaction.summarize", Value: "off", From: "--no-summary"},
+		{Field: "model", Value: "m", From: "--model"}, {Field: "compaction.always_keep", Value: "[{role: tool}]", From: "--keep"},
+	}
+	a, err := c.With("", sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Policy.Upper != 0.9 || a.Policy.Lower != 0.5 || !a.Policy.Summarize.Off || a.Model != "m" || a.Window != 7 || len(a.Policy.AlwaysKeep) != 1 {
+		t.Errorf("%+v", a)
+	}
+	if b := c.Agent(""); b.Policy.Upper != 0 || b.Policy.Summarize.Off || b.Model != "" {
+		t.Errorf("the configuration changed: %+v", b)
+	}
+	a, err = c.With("", config.Set{Field: "prompt", Value: "project:/p.md", From: "--prompt"})
+	if err != nil || a.Policy.Summarize.Prompt != "for once" || a.Writer.By != config.ByPrompt {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, bad := range []struct{ field, value, says string }{
+		{"compaction.uper_threshold", "1", `did you mean "compaction.upper_threshold"`},
+		{"compaction.upper_threshold", "0.4", "lower_threshold has to be less"},
+		{"compaction.upper_threshold", "x", "a number belongs"},
+		{"compaction.max_tokens", "", "give a whole number"},
+		{"compaction.compactor", "gone", "no plugin"},
+		{"compaction.strategy", "a: {b", "--x"},
+		{"subagents", "{}", "no setting"},
+		{"", "1", "no setting"},
+		{"model.x", "1", "no setting"},
+		{"prompt", "project:/../x", "prompt"},
+		{"prompt", "project:/gone.md", "prompt"},
+	} {
+		_, err := c.With("", config.Set{Field: bad.field, Value: bad.value, From: "--x"})
+		if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), bad.says) {
+			t.Errorf("%s=%s: %v", bad.field, bad.value, err)
+		}
+	}
+	if s, err := config.ParseSet("a.b=c=d", "--set"); err != nil || s != (config.Set{Field: "a.b", Value: "c=d", From: "--set a.b"}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := config.ParseSet("nothing", "--set"); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestK25Defaults (K20, K23, K25, A1, A13): a configuration that says nothing
+// has the documented defaults, a summary with the agent's own model among them.
+func TestK25Defaults(t *testing.T) {
+	c := load(t, "")
+	got := explain(t, c, "")
+	for name, want := range map[string]any{
+		"compaction.strategy":                         "drop",
+		"compaction.summarize.off":                    false,
+		"compaction.summarize.model":                  nil,
+		"compaction.summarize.prompt":                 config.DefaultPromptPath,
+		"compaction.summarize.window_messages":        20,
+		"compaction.summarize.preserve_recent":        10,
+		"compaction.summarize.max_summary_tokens":     1500,
+		"compaction.summarize.tool_result_max_length": 200,
+		"compaction.prune.protect_tokens":             40_000,
+		"compaction.prune.minimum_savings":            20_000,
+		"compaction.prune.protected_tools":            []string{"read", "skill"},
+		"compaction.prune.mode":                       "off",
+		"compaction.prune.protect_percent":            30,
+		"compaction.prune.arg_threshold":              200,
+		"compaction.trim.threshold":                   0.5,
+		"compaction.upper_threshold":                  0.85,
+		"compaction.lower_threshold":                  0.6,
+		"compaction.enabled":                          true,
+	} {
+		if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != config.FromDefault {
+			t.Errorf("%s is %#v by %s, want %#v", name, s.Value, s.Source, want)
+		}
+	}
+	if w := c.Agent("").Writer; w != (config.Writer{By: config.ByNone, Prompt: config.DefaultPromptPath}) {
+		t.Errorf("writer %+v", w)
+	}
+}

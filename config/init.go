@@ -1,0 +1,56 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+// Init writes a commented configuration, its schema and the default prompt into
+// a folder, which is made where it is missing. It returns the paths of what it
+// wrote. A configuration that is there already is an error; a prompt or schema
+// that is there stays as it is.
+func Init(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unwritable(dir, err)
+	}
+	defer root.Close()
+	if _, err := root.Lstat(FileName); err == nil {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
+			Hint: "kagewasm config check looks at it; take it away to begin anew"}
+	}
+	if err := root.MkdirAll(Folder+"/prompts", 0o755); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	var wrote []string
+	for _, f := range []struct{ name, text string }{
+		{defaultPromptFile, summarize.DefaultPrompt()},
+		{SchemaFile, string(Schema())},
+		{FileName, string(Sample())}, // last: with it the rest is there
+	} {
+		switch did, err := writeNew(root, f.name, []byte(f.text)); {
+		case err != nil:
+			return wrote, unwritable(filepath.Join(dir, f.name), err)
+		case did:
+			wrote = append(wrote, filepath.Join(dir, filepath.FromSlash(f.name)))
+		}
+	}
+	return wrote, nil
+}
+
+// unwritable is a failure, and bad input only where the folder is none.
+func unwritable(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		path, err = filepath.Join(filepath.Dir(path), filepath.Base(path)), p.Err
+	}
+	return &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: path + ": " + err.Error(), Err: err}
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Problem is one thing that is wrong with a configuration.
+type Problem struct {
+	File string `json:"file"`
+	// Line and Column count from 1; 0 is where there is no place to point to.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Message is what is wrong and what to do about it, in one line.
+	Message string `json:"message"`
+	// Excerpt is the line with the one before it and a mark below the column.
+	// Values of what looks like a secret are masked.
+	Excerpt string `json:"excerpt,omitempty"`
+}
+
+// String is "file:line:column: message", without the excerpt.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+}
+
+// Problems is everything that is wrong, in the order of the file. It is the
+// cause of the *abi.Error that loading returns.
+type Problems []Problem
+
+// Error is all problems with their excerpts, one below the other.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.String())
+		if p.Excerpt != "" {
+			b.WriteString("\n" + p.Excerpt)
+		}
+	}
+	return b.String()
+}
+
+// maxProblems is how many are listed: what follows from one mistake should not
+// bury it.
+const maxProblems = 20
+
+// asError is nil where there is no problem.
+func (ps Problems) asError() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	ps = ps[:min(len(ps), maxProblems)]
+	return &abi.Error{Code: abi.CodeBadInput, Op: "config", Message: ps.Error(), Err: ps}
+}
+
+// source is the text of a file, to point into.
+type source struct {
+	name  string
+	lines []string
+}
+
+func newSource(name string, data []byte) source {
+	return source{name, strings.Split(string(data), "\n")}
+}
+
+func (s source) problem(at pos, format string, args ...any) Problem {
+	return Problem{File: s.name, Line: at.line, Column: at.column, Message: secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***"), Excerpt: s.excerpt(at)}
+}
+
+// maxExcerpt is how much of a line is shown.
+const maxExcerpt = 160
+
+func (s source) excerpt(at pos) string {
+	if at.line < 1 || at.line > len(s.lines) {
+		return ""
+	}
+	width := len(fmt.Sprint(at.line))
+	var b strings.Builder
+	if at.line > 1 {
+		fmt.Fprintf(&b, "  %*d | %s\n", width, at.line-1, s.shown(at.line-1))
+	}
+	fmt.Fprintf(&b, "> %*d | %s", width, at.line, s.shown(at.line))
+	if at.column <= maxExcerpt {
+		fmt.Fprintf(&b, "\n  %*s | %s^", width, "", strings.Repeat(" ", max(at.column-1, 0)))
+	}
+	return b.String()
+}
+
+// shown is a line without tabs, which would move the mark, and without
+// secrets: people paste keys where they do not belong, and errors end up in
+// logs.
+func (s source) shown(line int) string {
+	t := strings.ReplaceAll(strings.TrimRight(s.lines[line-1], "\r"), "\t", " ")
+	if m := secretPairRE.FindStringSubmatchIndex(t); m != nil && !harmlessRE.MatchString(t[m[3]:]) {
+		t = t[:m[3]] + "***"
+	}
+	t = secretRE.ReplaceAllString(t, "***")
+	if r := []rune(t); len(r) > maxExcerpt {
+		t = string(r[:maxExcerpt]) + "…"
+	}
+	return t
+}
+
+var (
+	secretPairRE = regexp.MustCompile(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
+	// harmlessRE is what such a name may be followed by: a number (of tokens),
+	// the name of a variable, nothing.
+	harmlessRE = regexp.MustCompile(`^(?:[0-9_]*|off|~|null|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[{\[|>])[ ,}]*(?:#.*)?$`)
+	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|\bbearer\s+\S+|://[^/\s@]+@`)
+)
+
+// ProblemsOf are the problems behind an error of this package. One that is not
+// about the text of a configuration, such as a file that is not there, is the
+// only one; no error has none.
+func ProblemsOf(err error) Problems {
+	var ps Problems
+	switch {
+	case err == nil:
+		return Problems{}
+	case errors.As(err, &ps):
+		return ps
+	}
+	return Problems{{Message: abi.AsError(err).Message}}
+}

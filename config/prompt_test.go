@@ -1,0 +1,159 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
+)
+
+const defaultPrompt = ".kagewasm/prompts/compaction-summary.md"
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestK24DefaultPrompt: it is written where it is missing, and is the
+// operator's afterwards.
+func TestK24DefaultPrompt(t *testing.T) {
+	path := project(t, "")
+	prompt := filepath.Join(filepath.Dir(path), defaultPrompt)
+
+	c, err := config.Load(path, config.Options{ReadOnly: true})
+	if err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+		t.Fatalf("read only: %v, prompt %q", err, c.Policy("").Summarize.Prompt)
+	}
+	if _, err := os.Stat(prompt); !os.IsNotExist(err) {
+		t.Fatalf("read only wrote: %v", err)
+	}
+
+	c, err = config.Load(path, config.Options{})
+	if err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != summarize.DefaultPrompt() {
+		t.Fatalf("it is not written when missing: %v", err)
+	}
+
+	write(t, prompt, "Mine now.\n")
+	c, err = config.Load(path, config.Options{})
+	if err != nil || c.Policy("").Summarize.Prompt != "Mine now.\n" || read(t, prompt) != "Mine now.\n" {
+		t.Errorf("the operator's: %v, %q", err, c.Policy("").Summarize.Prompt)
+	}
+	write(t, prompt, "")
+	if c, err := config.Load(path, config.Options{}); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != "" {
+		t.Errorf("emptied: %v", err)
+	}
+	write(t, prompt, "Mine now.\n")
+	os.Remove(path)
+	if wrote, err := config.Init(filepath.Dir(path)); err != nil || len(wrote) != 2 || read(t, prompt) != "Mine now.\n" {
+		t.Errorf("init over the operator's prompt: wrote %q, %v", wrote, err)
+	}
+}
+
+// TestK24NoPlaceForPrompt: where nothing can be written the prompt that ships
+// is used, and a warning says so.
+func TestK24NoPlaceForPrompt(t *testing.T) {
+	c := load(t, "", ".kagewasm", "a file in the folder's place")
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], config.DefaultPromptPath) {
+		t.Errorf("warnings %q", c.Warnings)
+	}
+	if c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+		t.Error("without a prompt")
+	}
+}
+
+// TestK24Paths: project:/ and config:/ override the prompt, a name is one of
+// config:/prompts.
+func TestK24Paths(t *testing.T) {
+	files := []string{"docs/p.md", "from the project", ".kagewasm/q.md", "from the folder", ".kagewasm/prompts/Short.md", "by name"}
+	for ref, want := range map[string]string{
+		"project:/docs/p.md": "from the project", "config:/q.md": "from the folder", "Short": "by name", "config:/prompts/Short.md": "by name",
+		"project:/.kagewasm/q.md": "from the folder",
+	} {
+		c := load(t, "compaction: {summarize: {prompt: \""+ref+"\"}}", files...)
+		if got := c.Policy("").Summarize.Prompt; got != want {
+			t.Errorf("%s: %q, want %q", ref, got, want)
+		}
+	}
+}
+
+// TestK24PathsCannotEscape: nothing outside of the project is read.
+func TestK24PathsCannotEscape(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	write(t, secret, "outside")
+	for _, ref := range []string{
+		"project:/../secret.md", "config:/../../secret.md", "project:/a/../../secret.md", "config:/prompts/../../../x",
+		"project:/" + secret, "config:/" + secret, "project://" + secret, secret, "/etc/passwd", "../secret.md", "project:/..", "project:/.", "config:/",
+		"project:/a\\..\\b", "file:///etc/passwd", "project:/C:/x/../../..", "prompts/x.md", "./x", "..",
+	} {
+		ps := problems(t, "compaction: {summarize: {prompt: '"+ref+"'}}")
+		wantProblem(t, ps, 1, 34, "prompt")
+	}
+}
+
+func TestK24LinksCannotEscape(t *testing.T) {
+	if goruntime.GOOS == "windows" {
+		t.Log("links need a privilege on windows; os.Root refuses them the same way")
+		return
+	}
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "secret.md"), "outside")
+	write(t, filepath.Join(outside, "prompts", "secret.md"), "outside")
+	for why, c := range map[string]struct{ ref, link, target string }{
+		"a link to a file":                 {"project:/p.md", "p.md", filepath.Join(outside, "secret.md")},
+		"a link to a folder":               {"project:/d/secret.md", "d", outside},
+		"the folder itself is a link":      {"config:/secret.md", ".kagewasm", outside},
+		"the folder of prompts is a link":  {"secret", ".kagewasm/prompts", filepath.Join(outside, "prompts")},
+		"a link up and out":                {"project:/p.md", "p.md", "../../../../../../../../etc/hostname"},
+		"a link to nothing, for a default": {config.DefaultPromptPath, defaultPrompt, filepath.Join(outside, "new.md")},
+	} {
+		path := project(t, "compaction: {summarize: {prompt: '"+c.ref+"'}}")
+		link := filepath.Join(filepath.Dir(path), c.link)
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(c.target, link); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := config.Load(path, config.Options{}); err == nil {
+			t.Errorf("%s: prompt %q", why, c.Policy("").Summarize.Prompt)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 2 {
+		t.Errorf("outside there is %v now (%v)", entries, err)
+	}
+	// A link that stays inside is fine.
+	path := project(t, "prompt: project:/p.md", "real.md", "inside")
+	if err := os.Symlink("real.md", filepath.Join(filepath.Dir(path), "p.md")); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := config.Load(path, config.Options{}); err != nil || c.Policy("").Summarize.Prompt != "inside" {
+		t.Errorf("a link inside: %v", err)
+	}
+}
+
+func TestBadPrompts(t *testing.T) {
+	for _, c := range map[string]struct{ text, says string }{
+		"empty":     {" \n", "empty"},
+		"not text":  {"\xff\xfe", "UTF-8"},
+		"too long":  {strings.Repeat("x", 300<<10), "longer"},
+		"not there": {"", "prompt project:/p.md: "},
+	} {
+		files := []string{"p.md", c.text}
+		if c.text == "" {
+			files = nil
+		}
+		ps := problems(t, "agents:\n  a: {prompt: project:/p.md}\n  b: {prompt: project:/p.md}\n", files...)
+		wantProblem(t, ps, 2, 15, c.says)
+	}
+	wantProblem(t, problems(t, "prompt: project:/d", "d/x", ""), 1, 9, "not a regular file")
+	// Whoever never asks a model needs no prompt.
+	load(t, "compaction: {summarize: {off: true, prompt: Gone}}")
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Reference is the documentation of every setting, as Markdown.
+func Reference() []byte {
+	var b bytes.Buffer
+	b.WriteString("# " + FileName + "\n\nWritten by package config from the settings themselves. At the top of the file stand the settings of\n" +
+		"an agent, which hold for all, and `models`, `overrides`, `plugins` and `agents`.\n")
+	for _, s := range []struct {
+		title string
+		of    *field
+	}{
+		{"An agent: the top of the file, `agents.NAME`, `subagents.NAME`", agentBlock},
+		{"models.NAME", modelBlock},
+		{"overrides", overrideBlock},
+		{"plugins.NAME", pluginBlock},
+		{"compaction.always_keep", agentBlock.at("compaction.always_keep").elem},
+	} {
+		fmt.Fprintf(&b, "\n## %s\n\n| setting | value | default | |\n|---|---|---|---|\n", s.title)
+		reference(&b, "", s.of)
+	}
+	return b.Bytes()
+}
+
+func reference(b *bytes.Buffer, path string, of *field) {
+	for _, f := range of.fields {
+		if f.refuse != "" {
+			continue
+		}
+		read := f.like(of)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.name, read.allowed(), read.standard(), strings.ReplaceAll(f.doc, "|", "\\|"))
+		if f.kind == block && f.same == "" {
+			reference(b, path+f.name+".", f)
+		}
+	}
+}
+
+// allowed says in words what a value may be.
+func (f *field) allowed() string {
+	var s string
+	switch {
+	case len(f.choices) > 0:
+		s = "`" + strings.Join(f.choices, "`, `") + "`"
+	case f.kind == integer && f.max == 0:
+		s = fmt.Sprintf("whole number from %s", decimal(f.min))
+	case f.kind == integer:
+		s = fmt.Sprintf("whole number, %s to %s", decimal(f.min), decimal(f.max))
+	case f.kind == number && f.over:
+		s = fmt.Sprintf("number over %s, to %s", decimal(f.min), decimal(f.max))
+	case f.kind == number && f.max == 0:
+		s = fmt.Sprintf("number from %s", decimal(f.min))
+	case f.kind == number:
+		s = fmt.Sprintf("number, %s to %s", decimal(f.min), decimal(f.max))
+	default:
+		s = strings.TrimPrefix(f.kind.String(), "a ")
+	}
+	if f.off {
+		s += ", or `off`"
+	}
+	return s
+}
+
+func (f *field) standard() string {
+	if f.def == nil {
+		return ""
+	}
+	v, _ := json.Marshal(f.def)
+	return "`" + strings.Trim(string(v), `"`) + "`"
+}

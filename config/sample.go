@@ -1,0 +1,115 @@
+package config
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// SchemaFile is where init puts the schema, below the folder of the
+// configuration.
+const SchemaFile = Folder + "/schema.json"
+
+//go:embed sample_head.yaml
+var sampleHead string
+
+//go:embed sample_agents.yaml
+var sampleAgents string
+
+// Sample is a configuration with every setting in it, each commented out with
+// what it does and its default, or an example where there is no single one.
+func Sample() []byte {
+	var w sampler
+	w.WriteString("# yaml-language-server: $schema=" + SchemaFile + "\n" + sampleHead)
+	for _, f := range file.settable() {
+		if f.name == "agents" {
+			break // the last, and by example: settings are those of the top
+		}
+		w.WriteByte('\n')
+		w.top(f)
+	}
+	w.WriteByte('\n')
+	w.prose(0, file.child("agents").doc)
+	w.WriteString("agents:\n" + sampleAgents)
+	return w.Bytes()
+}
+
+// sampleNames are what tables of the sample hold.
+var sampleNames = map[string][]string{"models": {"main", "fast"}, "plugins": {"hindsight", "markdown"}}
+
+type sampler struct{ bytes.Buffer }
+
+// top writes a field of the file. What holds others stands there for real, and
+// says nothing as long as all in it is commented out.
+func (w *sampler) top(f *field) {
+	switch f.kind {
+	case table:
+		w.prose(0, f.doc)
+		fmt.Fprintf(w, "%s:\n", f.name)
+		for i, name := range sampleNames[f.name] {
+			w.code(1, name+":")
+			for _, c := range f.elem.settable() {
+				if i == 0 {
+					w.field(2, c)
+				} else if c.required {
+					w.code(2, c.name+": "+c.shown())
+				}
+			}
+		}
+	case block:
+		w.prose(0, f.doc)
+		fmt.Fprintf(w, "%s:\n", f.name)
+		for _, c := range f.settable() {
+			w.field(1, c)
+		}
+	default:
+		w.field(0, f)
+	}
+}
+
+func (w *sampler) field(depth int, f *field) {
+	w.prose(depth, f.doc)
+	if f.kind != block {
+		w.code(depth, f.name+": "+f.shown())
+		return
+	}
+	w.code(depth, f.name+":")
+	for _, c := range f.settable() {
+		w.field(depth+1, c)
+	}
+}
+
+// shown is the value that stands for a field in the sample.
+func (f *field) shown() string {
+	if f.example != "" {
+		return f.example
+	}
+	if s, ok := f.def.(string); ok {
+		return s
+	}
+	b, _ := json.Marshal(f.def)
+	return strings.ReplaceAll(string(b), ",", ", ")
+}
+
+// code is a line of YAML, commented out: no space behind the sign.
+func (w *sampler) code(depth int, line string) {
+	fmt.Fprintf(w, "%s#%s\n", strings.Repeat("  ", depth), line)
+}
+
+// prose is a comment, broken into lines.
+func (w *sampler) prose(depth int, text string) {
+	indent := strings.Repeat("  ", depth) + "#"
+	line := indent
+	for word := range strings.FieldsSeq(text) {
+		if len(line)+len(word) > 98 {
+			fmt.Fprintln(w, line)
+			line = indent
+		}
+		line += " " + word
+	}
+	if line != indent {
+		fmt.Fprintln(w, line)
+	}
+}
