@@ -55,7 +55,7 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 	if p.giantsOnly() {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
-	if !p.paysBack() {
+	if p.freesTooLittle() || !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
 	}
 	if err := p.setRedactor(); err != nil {
@@ -174,26 +174,6 @@ func (p *pass) view() *strategies.View {
 	p.weigh(v)
 	return v
 }
-
-// worthTrying reports whether anything could go that is more than the small
-// note an earlier compaction left, which another one would only write again.
-func (p *pass) worthTrying() bool {
-	v := p.view()
-	for _, u := range v.Units {
-		if !v.Candidate(u) {
-			continue
-		}
-		m := &p.messages[u[0]]
-		if _, ours := abi.Unfence(m.Text()); !ours || m.Kind != abi.KindSummary || v.UnitTokens(u) > int(tightShare*float64(p.limits.window))+noteSlack {
-			return true
-		}
-	}
-	return false
-}
-
-// noteSlack is how far a note can be over its share of the window: its frame
-// costs what it costs.
-const noteSlack = 128
 
 // preCompact lets plugins take part, and takes their pins.
 func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
