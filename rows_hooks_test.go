@@ -231,7 +231,7 @@ func TestComplaint14(t *testing.T) {
 
 // TestComplaint13EverythingIsTold: each compaction has an event that it began
 // and one how it ended, with why, by whom, what went and came, the model, the
-// hooks with their times, and the cost.
+// hooks with their times, and the cost (K15, K22).
 func TestComplaint13EverythingIsTold(t *testing.T) {
 	obs := func() *fakePlugin { return granted("obs", answers(nil)) }
 	for _, tc := range []struct {
@@ -305,5 +305,30 @@ func TestK5AgentsOfASession(t *testing.T) {
 	}
 	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 || events["main/reviewer"] != 2 || events["main"] != 0 {
 		t.Errorf("%d and %d compactions, events %v", len(small.Compactions()), len(large.Compactions()), events)
+	}
+}
+
+// TestO4CannotBlock: a plugin that asks for compactions, and tries to run one,
+// from inside a compaction and from inside the end of a turn does not wait for
+// itself; what it asked for runs afterwards.
+func TestO4CannotBlock(t *testing.T) {
+	var s *kagewasm.Session
+	var codes []abi.Code
+	meddle := func(*abi.Input) (*abi.Output, error) {
+		s.Request("from inside")
+		_, err := s.Compact(t.Context(), kagewasm.Request{})
+		codes = append(codes, abi.CodeOf(err))
+		return nil, nil
+	}
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(&fakePlugin{name: "obs", pre: meddle, post: meddle})})
+	s = open(t, c, 1000, chat(60))
+	if _, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(codes) != fmt.Sprintf("[%s %[1]s]", abi.CodeBusy) || len(s.Compactions()) != 1 {
+		t.Errorf("inside: %v, %d compactions", codes, len(s.Compactions()))
+	}
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || r.Report.Hooks[0].Outcome == "" {
+		t.Errorf("what was asked for did not run: %+v, %v", r, err)
 	}
 }

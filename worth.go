@@ -6,31 +6,27 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// couldGo is what could go of the session, in tokens. A small note that an
-// earlier compaction left is not counted: another one would only write it again.
-func (p *pass) couldGo() int {
-	v, n := p.view(), 0
+// worthTrying reports whether anything could go that is more than the small
+// note an earlier compaction left, which another one would only write again.
+func (p *pass) worthTrying() bool {
+	v := p.view()
 	for _, u := range v.Units {
 		if !v.Candidate(u) {
 			continue
 		}
-		m, cost := &p.messages[u[0]], v.UnitTokens(u)
-		if _, ours := abi.Unfence(m.Text()); ours && m.Kind == abi.KindSummary && cost <= int(tightShare*float64(p.limits.window))+noteSlack {
-			continue
+		m := &p.messages[u[0]]
+		if _, ours := abi.Unfence(m.Text()); !ours || m.Kind != abi.KindSummary || v.UnitTokens(u) > int(tightShare*float64(p.limits.window))+noteSlack {
+			return true
 		}
-		n += cost
 	}
-	return n
+	return false
 }
 
 // noteSlack is how far a note can be over its share of the window: its frame
 // costs what it costs.
 const noteSlack = 128
 
-// worthTrying reports whether anything could go.
-func (p *pass) worthTrying() bool { return p.couldGo() > 0 }
-
-// leastShare is what a compaction has to be able to free, as a share of the
+// leastShare is what has to be there to go for a compaction, as a share of the
 // threshold at which it starts.
 const leastShare = 0.05
 
@@ -46,7 +42,12 @@ func (p *pass) freesTooLittle() bool {
 		l.upperBytes > 0 && p.bytes() > l.upperBytes:
 		return false
 	}
-	free := p.couldGo()
+	v, free := p.view(), 0
+	for _, u := range v.Units {
+		if v.Candidate(u) {
+			free += v.UnitTokens(u)
+		}
+	}
 	if float64(free) >= leastShare*float64(l.upper) {
 		return false
 	}
