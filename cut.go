@@ -9,16 +9,13 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
-// chooser says what goes of a view, and whether the rest fits the target.
-type chooser func(v *strategies.View) (gone []string, fits bool)
+// chooser says what goes of a view.
+type chooser func(v *strategies.View) (gone []string)
 
 // oldest lets the oldest go, for a note of room tokens, down to the recent end
 // that the policy keeps.
 func (p *pass) oldest(room int) chooser {
-	return func(v *strategies.View) ([]string, bool) {
-		gone := strategies.CutKeeping(v, room, p.recent())
-		return gone, p.left(v, gone)+room <= v.Target
-	}
+	return func(v *strategies.View) []string { return strategies.CutKeeping(v, room, p.recent()) }
 }
 
 func (p *pass) recent() strategies.Recent {
@@ -37,48 +34,84 @@ func (p *pass) keepsLast() int {
 	return 0
 }
 
-// left is what a view costs without what goes.
-func (p *pass) left(v *strategies.View, gone []string) int {
-	n, out := v.Total, idSet(gone)
-	for i := range v.Messages {
-		if out[v.Messages[i].ID] {
-			n -= v.Tokens[i]
-		}
-	}
-	return n
-}
-
-// cut makes the plan of a chooser. Giant tool output and arguments are cut down
-// where the policy says so, and where they would else cost the session its
-// newest messages or the target: one giant message must not.
-func (p *pass) cut(source abi.Source, choose chooser) abi.Plan {
+// cut makes the plan of a chooser, which leaves room tokens for a note. Tool
+// output and arguments are cut down where the policy says how large they may be;
+// else the giants among the newest messages that would go, and what stands right
+// before all that stays, to the room that is left.
+func (p *pass) cut(source abi.Source, room int, choose chooser) abi.Plan {
 	v, edits := p.view(), []abi.Edit(nil)
 	if n := p.policy.Recent.ToolTokens; n > 0 {
 		edits = strategies.ShortenRecent(v, nil, n, p.policy.Prune.ProtectedTools, p.opts.Counter)
 		v = p.edited(v, edits)
 	}
-	gone, fits := choose(v)
-	limit := p.policy.MessageTokens
-	if limit > 0 || limit == 0 && (!fits || p.losesRecent(gone)) {
-		limits := strategies.Limits{Tokens: cmp.Or(limit, max(minCap, v.Target/4))}
-		if more := strategies.Cap(v, nil, limits, p.opts.Counter); len(more) > 0 {
-			edits = merged(edits, more)
-			gone, _ = choose(p.edited(v, more))
-		}
+	gone := choose(v)
+	if caps := p.capsFor(v, room, gone); len(caps) > 0 {
+		edits = merged(edits, caps)
+		gone = choose(p.edited(v, caps))
 	}
 	return abi.Plan{Source: source, Supersede: gone, Edit: staying(edits, gone)}
 }
 
-// giantsOnly cuts giants down where that alone is enough: then nothing has to
-// go, and it is a kind of pruning.
-func (p *pass) giantsOnly() bool {
-	source := abi.Source{Type: abi.SourceStrategy, Name: StrategyDrop}
-	plan := p.cut(source, p.oldest(p.room(p.view(), p.limits, source).note))
-	if len(plan.Supersede) > 0 || len(plan.Edit) == 0 {
-		return false
+func (p *pass) capsFor(v *strategies.View, room int, gone []string) []abi.Edit {
+	all := func(tokens int) []abi.Edit {
+		return strategies.Cap(v, nil, strategies.Limits{Tokens: tokens}, p.opts.Counter)
 	}
-	p.shorten(plan.Edit)
-	return true
+	if n := p.policy.MessageTokens; n != 0 {
+		return all(max(0, n)) // 0 is no limit
+	}
+	if len(gone) == 0 || p.limits.all {
+		return nil
+	}
+	var caps []abi.Edit
+	if lost := p.lostRecent(gone); len(lost) > 0 {
+		caps = among(all(max(minCap, v.Target/4)), lost)
+	}
+	out, left := idSet(gone), v.Target-room-v.Total
+	var last abi.Unit // the newest that goes
+	for _, u := range v.Units {
+		if !out[v.Messages[u[0]].ID] {
+			continue
+		}
+		left += v.UnitTokens(u)
+		if last == nil || u[len(u)-1] > last[len(last)-1] {
+			last = u
+		}
+	}
+	if left >= 2*minCap {
+		ids := make(map[string]bool, len(last))
+		for _, i := range last {
+			ids[v.Messages[i].ID] = true
+		}
+		caps = merged(caps, among(all(left*2/3), ids))
+	}
+	return caps
+}
+
+// makeRoom cuts down giants in what has to stay, where they leave no room beside
+// them: first to half of the target, and less where that does not do. It is a
+// kind of pruning, and may be all that is needed. It reports whether there were
+// any.
+func (p *pass) makeRoom() (did bool) {
+	source := abi.Source{Type: abi.SourceStrategy, Name: StrategyDrop}
+	for share := 2; share <= 8 && p.policy.MessageTokens >= 0; share *= 2 {
+		v := p.view()
+		if p.limits.all || !p.room(v, p.limits, source).tight {
+			break
+		}
+		stays := make(map[string]bool)
+		for _, u := range v.Units {
+			if !v.Candidate(u) {
+				for _, i := range u {
+					stays[v.Messages[i].ID] = true
+				}
+			}
+		}
+		limits := strategies.Limits{Tokens: cmp.Or(p.policy.MessageTokens, max(minCap, v.Target/share))}
+		edits := among(strategies.Cap(v, nil, limits, p.opts.Counter), stays)
+		p.shorten(edits)
+		did = did || len(edits) > 0
+	}
+	return did
 }
 
 // minCap is the least that a message is capped to where nothing is configured,
@@ -89,15 +122,15 @@ const minCap = 256
 // them (FEATURES A3).
 const keepLast = 10
 
-// losesRecent reports whether one of the last messages goes.
-func (p *pass) losesRecent(gone []string) bool {
-	out := idSet(gone)
+// lostRecent are those of the last messages that go.
+func (p *pass) lostRecent(gone []string) map[string]bool {
+	out, lost := idSet(gone), make(map[string]bool)
 	for i := max(0, len(p.messages)-keepLast); i < len(p.messages); i++ {
-		if out[p.messages[i].ID] {
-			return true
+		if id := p.messages[i].ID; out[id] {
+			lost[id] = true
 		}
 	}
-	return false
+	return lost
 }
 
 // edited is the view with edits in it.
@@ -150,14 +183,14 @@ func byMessage(edits []abi.Edit) map[string][]abi.Edit {
 }
 
 // staying are the edits of messages that do not go.
-func staying(edits []abi.Edit, gone []string) (kept []abi.Edit) {
+func staying(edits []abi.Edit, gone []string) []abi.Edit {
 	out := idSet(gone)
-	for _, e := range edits {
-		if !out[e.ID] {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(edits, func(e abi.Edit) bool { return out[e.ID] })
+}
+
+// among are the edits of the messages named.
+func among(edits []abi.Edit, ids map[string]bool) []abi.Edit {
+	return slices.DeleteFunc(edits, func(e abi.Edit) bool { return !ids[e.ID] })
 }
 
 // merged puts later edits in the place of earlier ones of the same text.

@@ -7,14 +7,21 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/outline"
 )
 
 const (
-	// minLedger and maxLedger bound the ledger, in tokens, where nothing is
-	// configured.
+	// minLedger bounds what the host says in a note, in tokens, where nothing
+	// is configured, and maxLedger does where little goes.
 	minLedger = 150
 	maxLedger = 4000
+	// goneShare is what the host says in a note about much that goes, as a part
+	// of it: there a token of the note keeps more than one of the newest
+	// messages. It is maxNote tokens at most, and noteShare of the target.
+	goneShare = 0.07
+	maxNote   = 10_000
+	noteShare = 0.9
 	// tightShare is the part of the window that a note may cost where what
 	// stays leaves no room under the target. It is small, so that the note
 	// itself never becomes what the next compaction would have to remove.
@@ -40,16 +47,20 @@ func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
 	case p.policy.LedgerTokens > 0:
 		r.ledger = min(p.policy.LedgerTokens, l.target/2)
 	case p.policy.LedgerTokens == 0 && l.all:
-		r.ledger = min(maxLedger, v.Total/12, lower/12)
+		r.ledger = min(maxNote, v.Total/12, lower/12)
 	case p.policy.LedgerTokens == 0:
-		r.ledger = min(maxLedger, max(l.target/12, min(minLedger, l.target/3)))
+		r.ledger = defaultLedger(v.Total, l.target)
 	}
 	r.note = frame + r.ledger
 	r.inject = min(p.policy.InjectTokens, l.target/8)
 	if l.all {
 		return r
 	}
-	if left := l.target - v.Fixed(); left < r.note {
+	switch left := l.target - v.Fixed(); {
+	case left >= r.note:
+	case left >= r.note/2 && left-frame >= minLedger:
+		r.note, r.ledger, r.inject = left, left-frame, 0
+	default:
 		r.tight = true
 		r.note = max(left, min(r.note, int(tightShare*float64(l.window))))
 		r.ledger = max(0, r.note-frame)
@@ -58,24 +69,32 @@ func (p *pass) room(v *strategies.View, l limits, source abi.Source) room {
 	return r
 }
 
+// defaultLedger is what the host says in a note of a session of so many tokens
+// that is to come down to the target.
+func defaultLedger(total, target int) int {
+	little := max(min(maxLedger, target/12), min(minLedger, target/3))
+	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
+	return max(little, much)
+}
+
 // bareNote stands for superseded messages of which nothing else is said.
 const bareNote = "Earlier messages were superseded."
 
 // note is the text that stands for what a plan supersedes: its summary, and
-// the exact names in at most budget tokens.
-func (c *Compactor) note(summary string, names *ledger.Ledger, budget int) (text string, ledgerTokens int) {
-	var parts []string
-	if summary = strings.TrimSpace(summary); summary != "" {
-		parts = append(parts, summary)
-	}
-	if list := names.Render(budget, c.opts.Counter.Text); list != "" {
-		parts = append(parts, list)
-		ledgerTokens = c.opts.Counter.Text(list)
-	}
-	if len(parts) == 0 {
+// what was read off the messages in at most budget tokens.
+func (p *pass) note(summary string, read *digest.Digest, budget int) (text string, ledgerTokens int) {
+	summary = strings.TrimSpace(summary)
+	text = read.Render(digest.Options{Summary: summary, Outline: p.outline(), Budget: budget, Count: p.opts.Counter.Text})
+	if text == "" {
 		return bareNote, 0
 	}
-	return strings.Join(parts, "\n\n"), ledgerTokens
+	return text, p.opts.Counter.Text(text[len(summary):])
+}
+
+// outline are the sections of a summary.
+func (p *pass) outline() outline.Outline {
+	o, _ := outline.Named(p.policy.Summarize.Outline) // checked with the policy
+	return o
 }
 
 // clip cuts text to at most budget tokens, at a word where it can, and says

@@ -48,12 +48,12 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
+	if p.makeRoom() && p.view().Fits() {
+		return p.unchanged(abi.ReasonBelowThreshold), nil
+	}
 	if !p.worthTrying() {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
-	}
-	if p.giantsOnly() {
-		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
 	if p.freesTooLittle() || !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
@@ -114,6 +114,7 @@ type pass struct {
 	hookTimes []hooks.Outcome
 	usage     abi.ModelUsage // of the model that summarized
 	secrets   *redact.Redactor
+	reading   reading
 	facts     []hooks.Fact
 	injected  []abi.Insert // by plugins, cut to their budget
 }

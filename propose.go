@@ -3,13 +3,14 @@ package kagewasm
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
 )
 
 // delegated is the first of the plugins' proposals that the firewall takes, or
@@ -41,7 +42,8 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 		if strings.TrimSpace(abi.Defuse(plan.Summary)) == "" {
 			return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck, Message: "an empty summary"}
 		}
-		made := p.cut(proposal.Source, p.oldest(r.note+p.opts.Counter.Text(plan.Summary)+p.injectTokens()))
+		room := r.note + p.opts.Counter.Text(plan.Summary) + p.injectTokens()
+		made := p.cut(proposal.Source, room, p.oldest(room))
 		plan.Supersede, plan.Edit = made.Supersede, made.Edit
 	}
 	verdict, err := p.check(plan, r)
@@ -77,12 +79,71 @@ func (p *pass) drop() (*firewall.Verdict, error) {
 	v := p.view()
 	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
 	r := p.room(v, p.limits, source)
-	plan := p.cut(source, p.oldest(r.note+p.injectTokens()))
+	plan := p.cutOldest(source, r)
 	verdict, err := p.check(plan, r)
-	if err == nil {
-		p.report.Strategy, p.report.Source = strategies.NameDrop, &source
+	if err != nil {
+		return nil, err
 	}
-	return verdict, err
+	if !r.tight && !p.limits.all {
+		verdict = p.refill(plan, r, verdict)
+	}
+	p.report.Strategy, p.report.Source = strategies.NameDrop, &source
+	return verdict, nil
+}
+
+func (p *pass) cutOldest(source abi.Source, r room) abi.Plan {
+	room := r.note + p.injectTokens()
+	return p.cut(source, room, p.oldest(room))
+}
+
+// maxRefills bounds how often the room that a note did not take is given to
+// messages. A note of other messages may take a little more, and needs room
+// for its sections.
+const (
+	maxRefills  = 3
+	refillSlack = 64
+	minSections = digest.MinBudget + 64
+)
+
+// refill keeps more of the newest messages where the note took less than the
+// room it had.
+func (p *pass) refill(plan abi.Plan, r room, verdict *firewall.Verdict) *firewall.Verdict {
+	for range maxRefills {
+		unused := r.ledger - max(p.report.Metrics.LedgerTokens+refillSlack, minSections)
+		if unused <= 0 {
+			break
+		}
+		r.note, r.ledger = r.note-unused, r.ledger-unused
+		more := p.cutOldest(plan.Source, r)
+		if len(more.Supersede) == 0 || len(more.Supersede) >= len(plan.Supersede) {
+			break
+		}
+		was := p.report
+		better, err := p.check(more, r)
+		if err != nil || !better.Met {
+			p.report = was
+			break
+		}
+		plan, verdict = more, better
+	}
+	return p.topUp(plan, r, verdict)
+}
+
+// topUp lets the note have what no message fits into any more: at most half as
+// much again as it had.
+func (p *pass) topUp(plan abi.Plan, r room, verdict *firewall.Verdict) *firewall.Verdict {
+	unused := p.limits.target - verdict.Tokens - refillSlack
+	if p.policy.LedgerTokens != 0 || unused < refillSlack || p.report.Metrics.LedgerTokens+refillSlack < r.ledger {
+		return verdict
+	}
+	r.ledger += min(unused, r.ledger/2)
+	was := p.report
+	better, err := p.check(plan, r)
+	if err != nil || !better.Met {
+		p.report = was
+		return verdict
+	}
+	return better
 }
 
 // check writes the note for what the plan supersedes, adds what is injected,
@@ -92,12 +153,11 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	if len(plan.Supersede) == 0 {
 		return nil, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
 	}
-	gone, cost := p.originalsOf(plan.Supersede)
-	names := ledger.Build(gone)
+	read, cost := p.read(plan.Supersede)
 	budget := min(r.ledger, cost/2)
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
-		text, ledgerTokens := p.note(plan.Summary, names, budget)
+		text, ledgerTokens := p.note(plan.Summary, read, budget)
 		text, secrets := p.secrets.Redact(text)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
@@ -109,6 +169,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 		if err == nil {
 			p.report.Summary, p.report.Metrics.LedgerTokens = text, ledgerTokens
 			p.report.Metrics.Redacted += secrets
+			p.judge(read, text)
 		}
 		return verdict, err
 	}
@@ -125,18 +186,45 @@ func (p *pass) firewallCase() firewall.Case {
 	return c
 }
 
-// originalsOf returns the named messages as they came, and what they cost now:
-// pruning must not take names from the ledger.
-func (p *pass) originalsOf(ids []string) (msgs []abi.Message, cost int) {
-	named := idSet(ids)
-	for i := range p.messages {
-		if named[p.messages[i].ID] {
-			msgs = append(msgs, p.originals[p.memo.index[p.messages[i].ID]])
-			cost += p.tokens[i]
-		}
-	}
-	return msgs, cost
+// reading is what was read off the messages that go: plans that differ in the
+// note alone share it.
+type reading struct {
+	gone   []string
+	digest *digest.Digest
+	cost   int
 }
+
+// read reads the messages that go, and says what they cost.
+func (p *pass) read(gone []string) (*digest.Digest, int) {
+	if p.reading.digest == nil || !slices.Equal(p.reading.gone, gone) {
+		msgs, stays, pruned, cost := p.originalsOf(gone)
+		p.reading = reading{gone: gone, digest: digest.Build(msgs, stays, pruned), cost: cost}
+	}
+	return p.reading.digest, p.reading.cost
+}
+
+// originalsOf returns the named messages as they came, and what they cost now:
+// pruning must not take names from the note. The others are as they stay; the
+// units among them that pruning shortened are as they came, too.
+func (p *pass) originalsOf(ids []string) (gone, stays, pruned []abi.Message, cost int) {
+	named, short := idSet(ids), idSet(p.report.Pruned.IDs)
+	units, of := abi.Units(p.messages)
+	for i := range p.messages {
+		switch m := &p.messages[i]; {
+		case named[m.ID]:
+			gone = append(gone, p.original(m.ID))
+			cost += p.tokens[i]
+			continue
+		case slices.ContainsFunc(units[of[i]], func(k int) bool { return short[p.messages[k].ID] }):
+			pruned = append(pruned, p.original(m.ID))
+		}
+		stays = append(stays, p.messages[i])
+	}
+	return gone, stays, pruned, cost
+}
+
+// original is a message as it came.
+func (p *pass) original(id string) abi.Message { return p.originals[p.memo.index[id]] }
 
 // clipInjected cuts what plugins inject to what is left of the budget, in
 // order, and warns where something is left out.

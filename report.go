@@ -44,6 +44,8 @@ type Report struct {
 	Kept       []string `json:"kept"`
 	Inserted   []string `json:"inserted"`
 	Pinned     []string `json:"pinned"`
+	// Files are those that were read and modified in what is superseded (T7).
+	Files *abi.Files `json:"files,omitempty"`
 	// Edited are messages in which a plan shortened tool output or arguments;
 	// they are among those that Pruned lists too.
 	Edited []string `json:"edited,omitempty"`
@@ -94,6 +96,14 @@ type Metrics struct {
 	CompressionRatio float64 `json:"compression_ratio"`
 	// LedgerTokens is what the ledger of exact names costs.
 	LedgerTokens int `json:"ledger_tokens"`
+	// FailureRetention is the share of the last twenty commands that failed and
+	// errors met in what is superseded that the note has word for word; 1 where
+	// there were none.
+	FailureRetention float64 `json:"failure_retention"`
+	// Completeness is the share of the summary's sections that are filled or
+	// marked empty, MissingSections the others.
+	Completeness    float64  `json:"completeness"`
+	MissingSections []string `json:"missing_sections,omitempty"`
 	// Redacted is how many secrets were taken out of what was inserted.
 	Redacted int `json:"redacted,omitempty"`
 	// Cache says how much of the previous request a provider's cache can

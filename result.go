@@ -104,7 +104,7 @@ func (p *pass) record() *abi.Record {
 		Time: p.now, Success: true, DryRun: p.req.DryRun, Trigger: p.req.Reason, Strategy: r.Strategy,
 		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
-		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary,
+		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Files: r.Files,
 		Model: r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
 	}
 	if r.Source != nil {

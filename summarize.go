@@ -9,7 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/outline"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -58,11 +57,11 @@ func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	r := p.room(p.view(), p.limits, source)
 	cfg := p.summaryConfig(r)
 	var prep *summarize.Preparation
-	plan := p.cut(source, func(v *strategies.View) ([]string, bool) {
+	plan := p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) []string {
 		if prep = p.prepareSummary(v, cfg); prep == nil {
-			return nil, false
+			return nil
 		}
-		return prep.Supersede, prep.Fits
+		return prep.Supersede
 	})
 	if prep == nil {
 		return nil, nil
@@ -142,7 +141,7 @@ func (p *pass) summaryConfig(r room) summarize.Config {
 		Chunks: s.Chunks, Serial: s.Serial, Focus: p.req.Instructions,
 	}
 	if s.Outline != "" {
-		cfg.Outline, _ = outline.Named(s.Outline)
+		cfg.Outline = p.outline()
 	}
 	if p.recent() != (strategies.Recent{}) {
 		cfg.WindowMessages = len(p.messages) // everything but the recent end goes

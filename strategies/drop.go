@@ -31,7 +31,7 @@ func CutFor(v *View, room int) []string { return CutKeeping(v, room, Recent{}) }
 // less (FEATURES A11).
 func CutKeeping(v *View, room int, keep Recent) []string {
 	from := keep.start(v)
-	if v.fits() && !v.olderThan(from) {
+	if v.Fits() && !v.olderThan(from) {
 		return nil
 	}
 	left := v.space(room)

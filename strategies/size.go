@@ -14,8 +14,8 @@ func (s size) less(t size) size { return size{s.tokens - t.tokens, s.bytes - t.b
 // paths, with their escapes.
 const noteBytes = 6
 
-// fits reports whether the session is within its targets as it is.
-func (v *View) fits() bool {
+// Fits reports whether the session is within its targets as it is.
+func (v *View) Fits() bool {
 	return v.Total <= v.Target && (v.TargetBytes <= 0 || v.TotalBytes <= v.TargetBytes)
 }
 

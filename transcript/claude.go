@@ -42,7 +42,7 @@ func (claudeCode) detect(src *source) string {
 			return ""
 		}
 	}
-	return `no line of type user or assistant with a "message" and a "uuid"`
+	return `no line with a "message" and a "uuid"`
 }
 
 // claudeLine is one entry of the log.
@@ -66,13 +66,12 @@ type claudeLine struct {
 
 var (
 	claudeLineKeys = []string{"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "message", "messageId",
-		"isSidechain", "isMeta", "isCompactSummary", "compactMetadata", claudeSystem, "sessionId", "timestamp"}
+		"isSidechain", "isMeta", "isCompactSummary", "compactMetadata", systemMark, "sessionId", "timestamp"}
 	claudeMessageKeys = []string{"role", "content", "id", "model"}
-	claudeBlockKeys   = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error"}
 )
 
 func (claudeCode) decode(src *source) (*decoded, error) {
-	doc := &claudeDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: claudeArgument}}
+	doc := &claudeDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: objectArgument}}
 	doc.hold = make([]holding, len(doc.recs))
 	d := &decoded{doc: doc}
 	mine := false // there are messages that are not of a subagent
@@ -91,7 +90,7 @@ func (claudeCode) decode(src *source) (*decoded, error) {
 		mine = mine || (l.user || l.assistant) && !l.side
 		doc.lines = append(doc.lines, l)
 	}
-	r := claudeReader{doc: doc, d: d}
+	r := newClaudeReader(doc, d)
 	for i := range doc.lines {
 		l := &doc.lines[i]
 		l.side = l.side && mine
@@ -113,7 +112,7 @@ func claudeHeader(o *object) claudeLine {
 	typ := o.str("type")
 	l := claudeLine{
 		user: typ == "user", assistant: typ == "assistant",
-		side: o.flag("isSidechain"), meta: o.flag("isMeta"), system: o.flag(claudeSystem), summary: o.flag("isCompactSummary"),
+		side: o.flag("isSidechain"), meta: o.flag("isMeta"), system: o.flag(systemMark), summary: o.flag("isCompactSummary"),
 		boundary: typ == "system" && o.str("subtype") == "compact_boundary",
 		uuid:     o.str("uuid"), parent: o.str("parentUuid"), logical: o.str("logicalParentUuid"),
 		time: o.scalar("timestamp"),

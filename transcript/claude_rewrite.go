@@ -25,7 +25,7 @@ func (d *claudeDoc) rewrite(changes []change) []byte {
 		w.relink()
 	}
 	next := 0
-	return d.file(w.items(func(in *insertion) []byte {
+	return w.write(w.items(func(in *insertion) []byte {
 		next++
 		return w.entry(in, w.links[next-1])
 	}))

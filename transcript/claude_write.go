@@ -8,15 +8,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// claudeArgument writes the input of a tool call, which has to be an object:
-// any other text stands in one under "arguments".
-func claudeArgument(text string, _ slot) []byte {
-	if isObject(text) {
-		return compacted([]byte(text))
-	}
-	return new(builder).str("arguments", text).bytes()
-}
-
 var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // claudeUUID is the uuid of a new entry: the message's id where it is one, or
@@ -81,7 +72,7 @@ func claudeEntry(m *abi.Message, uuid, parent string, like claudeLike) []byte {
 	case m.Kind == abi.KindSummary:
 		b.flag("isVisibleInTranscriptOnly", true).flag("isCompactSummary", true)
 	case m.Role == abi.RoleSystem:
-		b.flag("isMeta", true).flag(claudeSystem, true)
+		b.flag("isMeta", true).flag(systemMark, true)
 	case m.Role == abi.RoleUser && m.Kind != "":
 		b.flag("isMeta", true)
 	}
@@ -97,8 +88,7 @@ func claudeMessage(m *abi.Message, uuid, model string) []byte {
 	switch m.Role {
 	case abi.RoleAssistant:
 		for _, c := range m.ToolCalls {
-			blocks = append(blocks, new(builder).str("type", "tool_use").str("id", c.ID).str("name", c.Name).
-				raw("input", claudeArgument(c.Arguments, slot{})).bytes())
+			blocks = append(blocks, toolUse(c, c.ID))
 		}
 		if m.Kind == abi.KindSynthetic {
 			model = "<synthetic>"
@@ -107,16 +97,7 @@ func claudeMessage(m *abi.Message, uuid, model string) []byte {
 			raw("content", listJSON(blocks)).raw("stop_reason", []byte("null")).raw("stop_sequence", []byte("null")).
 			raw("usage", []byte(`{"input_tokens":0,"output_tokens":0}`)).bytes()
 	case abi.RoleTool:
-		b := new(builder).str("tool_use_id", m.ToolCallID).str("type", "tool_result")
-		if m.Content.IsParts() {
-			b.raw("content", listJSON(blocks))
-		} else {
-			b.str("content", m.Text())
-		}
-		if m.IsError {
-			b.flag("is_error", true)
-		}
-		return new(builder).str("role", "user").raw("content", listJSON([][]byte{b.bytes()})).bytes()
+		return new(builder).str("role", "user").raw("content", listJSON([][]byte{toolResult(m, m.ToolCallID)})).bytes()
 	}
 	b := new(builder).str("role", "user")
 	if m.Content.IsParts() {
@@ -125,10 +106,10 @@ func claudeMessage(m *abi.Message, uuid, model string) []byte {
 	return b.str("content", m.Text()).bytes()
 }
 
-// claudeSystem marks a meta entry that was a system message in another format,
+// systemMark marks a meta entry that was a system message in another format,
 // so that it is one again when it is read, and stays pinned. Claude Code has no
 // place for a system prompt in its logs, and passes over keys it does not know.
-const claudeSystem = "isSystemPrompt"
+const systemMark = "isSystemPrompt"
 
 // compose writes a log of one chain. A system message becomes a marked meta
 // entry.

@@ -39,7 +39,7 @@ func (codex) detect(src *source) string {
 			return ""
 		}
 	}
-	return `the first line has no "payload" of a rollout`
+	return `the first line has no "payload"`
 }
 
 var (
@@ -50,7 +50,7 @@ var (
 )
 
 func (codex) decode(src *source) (*decoded, error) {
-	doc := &codexDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: anyString, result: codexOutput}, meta: -1}
+	doc := &codexDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: textArgument, result: responsesOutput}, meta: -1}
 	doc.hold = make([]holding, len(doc.recs))
 	doc.lines = make([]codexLine, len(doc.recs))
 	r := &codexReader{doc: doc, d: &decoded{doc: doc}}
@@ -67,9 +67,6 @@ func (codex) decode(src *source) (*decoded, error) {
 	r.d.gone = doc.supersede(r.d.messages)
 	return r.d, nil
 }
-
-// anyString writes arguments as text.
-func anyString(text string, _ slot) []byte { return quote(text) }
 
 // codexLine is one entry of a rollout.
 type codexLine struct {

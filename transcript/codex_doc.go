@@ -40,7 +40,7 @@ func (d *codexDoc) rewrite(changes []change) []byte {
 			w.replace(i, codexItem(m, codexItems(m)[0], l.time))
 		}
 	}
-	return d.file(w.items(d.entry))
+	return w.write(w.items(d.entry))
 }
 
 // head keeps session_meta the first entry: where the base instructions go, or
@@ -61,7 +61,7 @@ func (d *codexDoc) head(w *rewriter) {
 	w.keep[d.meta] = true
 	w.edits[d.meta] = []edit{{d.base, []byte("null")}}
 	if w.kept[0] {
-		w.insert = slices.Insert(w.insert, early, insertion{w.msgs[0], d.meta + 1})
+		w.insert = slices.Insert(w.insert, early, insertion{msg: w.msgs[0], anchor: d.meta + 1})
 	}
 }
 

@@ -3,7 +3,6 @@ package transcript
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -119,18 +118,18 @@ func (r *codexReader) item(i int, p *object, kind abi.Kind) {
 		r.call(i, p, "local_shell", "action")
 	case "function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output":
 		r.result(i, p)
-	case "compaction", "compaction_summary", "context_compaction":
-		r.close()
-		part := abi.RawPart(typ, compacted(p.src.bytes(p.at)))
-		r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
 	case "reasoning":
 		if r.open {
 			r.close()
 		}
 		r.loose = append(r.loose, i)
 	case "ghost_snapshot":
-	default: // what a server does on its own, as web_search_call
-		if r.open {
+	default:
+		if isCompactionItem(typ) {
+			r.close()
+			part := abi.RawPart(typ, compacted(p.src.bytes(p.at)))
+			r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
+		} else if r.open { // what a server does on its own, as web_search_call
 			r.doc.lines[i].of = len(r.d.messages) - 1
 		} else {
 			r.loose = append(r.loose, i)
@@ -227,7 +226,7 @@ func (r *codexReader) compacted(i int, p *object) {
 			if l.replaced[codexKey(role, c)]++; m.Text() == "" && codexKind(c) == abi.KindSummary {
 				m.Content = c
 			}
-		case strings.HasPrefix(typ, "compaction") || typ == "context_compaction":
+		case isCompactionItem(typ):
 			m.Content = abi.Parts(abi.RawPart(typ, compacted(o.src.bytes(at))))
 		}
 		p.adopt(o)
@@ -235,27 +234,15 @@ func (r *codexReader) compacted(i int, p *object) {
 	r.add(i, m, false)
 }
 
-// codexContent reads a string or a list of the parts of the Responses API.
+// codexContent reads a content as the items of the Responses API have it, which
+// is always a list here, or an object of an older log.
 func (o *object) codexContent(key string) abi.Content {
-	if !o.is(key, '[') {
-		if o.has(key) && o.is(key, '{') {
-			return abi.Text(o.arguments(key))
-		}
-		return o.content(key)
+	if o.is(key, '{') {
+		return abi.Text(o.arguments(key))
 	}
-	var parts []abi.Part
-	for _, at := range o.list(key) {
-		c := o.child(at, "a part of the content", "type", "text", "image_url")
-		switch typ := c.str("type"); typ {
-		case "input_text", "output_text", "text":
-			parts = append(parts, abi.TextPart(c.str("text")))
-		case "input_image":
-			url := new(builder).str("url", c.str("image_url")).bytes()
-			parts = append(parts, abi.RawPart("image_url", new(builder).str("type", "image_url").raw("image_url", url).bytes()))
-		default:
-			parts = append(parts, abi.RawPart(typ, compacted(c.src.bytes(at))))
-		}
-		o.adopt(c)
+	c := o.itemContent(key)
+	if !c.IsParts() {
+		return c
 	}
-	return plain(parts)
+	return plain(c.Parts())
 }

@@ -54,70 +54,32 @@ func codexLineOf(typ string, payload []byte, time string) *builder {
 	return new(builder).str("timestamp", time).str("type", typ).raw("payload", payload)
 }
 
-// noTime stands where a format asks for a time and none is known.
-const noTime = "1970-01-01T00:00:00.000Z"
-
 // codexSilent reports whether an answer says nothing.
-func codexSilent(m *abi.Message) bool { return len(codexParts(m.Content, "output_text")) == 0 }
+func codexSilent(m *abi.Message) bool { return len(itemParts(m.Content, outputText)) == 0 }
 
 // codexItems writes a message as items of the Responses API.
 func codexItems(m *abi.Message) (items [][]byte) {
 	if m.Role == abi.RoleTool {
-		return [][]byte{new(builder).str("type", "function_call_output").str("call_id", m.ToolCallID).
-			raw("output", codexOutput(m.Content)).bytes()}
+		return [][]byte{functionOutput(m.Content, m.ToolCallID)}
 	}
-	if p := m.Content.Parts(); m.Kind == abi.KindSummary && len(p) == 1 && p[0].Type != "text" {
-		return [][]byte{partJSON(p[0])} // the provider's own, encrypted
+	if p := m.Content.Parts(); m.Role == abi.RoleUser && len(p) == 1 && isCompactionItem(p[0].Type) {
+		return [][]byte{partJSON(p[0])}
 	}
-	role, text := string(m.Role), "input_text"
+	role, text := string(m.Role), inputText
 	switch m.Role {
 	case abi.RoleSystem:
 		role = "developer"
 	case abi.RoleAssistant:
-		text = "output_text"
+		text = outputText
 	}
 	if m.Role != abi.RoleAssistant || len(m.ToolCalls) == 0 || !codexSilent(m) {
 		items = append(items, new(builder).str("type", "message").str("role", role).
-			raw("content", listJSON(codexParts(m.Content, text))).bytes())
+			raw("content", listJSON(itemParts(m.Content, text))).bytes())
 	}
 	for _, c := range m.ToolCalls {
-		items = append(items, new(builder).str("type", "function_call").str("name", c.Name).
-			str("arguments", c.Arguments).str("call_id", c.ID).bytes())
+		items = append(items, functionCall(c, c.ID))
 	}
 	return items
-}
-
-// codexOutput writes the output of a call.
-func codexOutput(c abi.Content) []byte {
-	if !c.IsParts() {
-		return quote(c.Text())
-	}
-	return listJSON(codexParts(c, "input_text"))
-}
-
-// codexParts writes the parts of a content. Thinking has no place.
-func codexParts(c abi.Content, text string) (parts [][]byte) {
-	say := func(s string) {
-		parts = append(parts, new(builder).str("type", text).str("text", s).bytes())
-	}
-	if !c.IsParts() {
-		if c.Text() != "" {
-			say(c.Text())
-		}
-		return parts
-	}
-	for _, p := range c.Parts() {
-		switch url := imageURL(p); {
-		case p.Type == "text":
-			say(p.Text)
-		case p.Type == "thinking" || p.Type == "redacted_thinking":
-		case url != "":
-			parts = append(parts, new(builder).str("type", "input_image").str("image_url", url).bytes())
-		default:
-			say("[" + p.Type + "]")
-		}
-	}
-	return parts
 }
 
 // compose writes a rollout. A system message of kind instructions that comes

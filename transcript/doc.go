@@ -15,6 +15,11 @@
 //     {"tools":[...]} holds tool definitions.
 //   - openai: chat messages as a list, as a document or request body that
 //     holds the list under "messages" or "traj", or one a line.
+//   - openai-responses: the items of the Responses API, as a list, under
+//     "input" of a request body or under "output" of a response.
+//   - anthropic: a request body of the Messages API, or its list of messages.
+//   - gemini: a request body of the Gemini API, or its list of contents.
+//   - gemini-cli: a chat that the Gemini CLI saved.
 //   - claude-code: the log of Claude Code, one entry a line.
 //   - codex: the rollout of Codex CLI, one entry a line.
 //   - pi: the session of pi, one entry of a tree a line, in all its versions.
@@ -22,26 +27,17 @@
 //   - openhands: the events of OpenHands (before its second generation), as a
 //     list or in a document.
 //
-// All can be read and written. What a format has no place for is lost when a
-// session of another is written in it:
+// A request body holds its system prompt apart: each text of it is a message of
+// role system, the first ones of the session. A compaction that a provider made
+// itself is a message of kind compaction_summary, which may be readable for the
+// provider alone.
 //
-//	             ids   times  kinds     failed  names of  tools   model  session
-//	                                    calls   results
-//	neutral      kept  kept   kept      kept    kept      kept    lost   lost
-//	openai       lost  lost   framed    lost    kept      kept    kept   lost
-//	claude-code  new   kept   some      kept    lost      lost    kept   uuid
-//	codex        lost  kept   kept      lost    lost      lost    kept   uuid
-//	pi           new   kept   known     kept    kept      lost    kept   uuid
-//	swe-agent    lost  lost   kept      lost    lost      lost    kept   kept
-//	openhands    new   kept   kept      kept    kept      system  calls  lost
-//
-// Framed are kinds that [abi.Fence] names in the text, some these and that of
-// a summary (all others become meta), known those of [abi.Kind]; kinds of
-// messages that are not the user's are kept in neutral alone. A session's id is
-// kept where it is a uuid, and otherwise made of the messages. The tools of
-// openhands stand in its system message, its model in answers with calls.
-// Thinking is written in claude-code and pi alone; tool results of openai,
-// swe-agent and openhands are text.
+// A recording, a list of exchanges {"request":{...},"response":{...}} or one of
+// them, is in the format of its latest request that carries messages. The
+// session is that request and, as the last message, its response, unless that
+// was streamed. As long as nothing changes it is written as it was; after that
+// it is the request alone that is written, with the answer at its end: the body
+// to send next.
 //
 // # Logs that were compacted before
 //
@@ -69,11 +65,59 @@
 // from the file. So leave out what Superseded names before compacting, or the
 // messages come back.
 //
+// # What conversion loses
+//
+// Written in another format than its own, a session keeps roles, texts, images,
+// and calls with their results. Of the rest each format keeps what it has a
+// place for:
+//
+//	                  ids    times  kinds   failed  names of  tools   model  session
+//	                                        calls   results
+//	neutral           kept   kept   kept    kept    kept      kept    lost   lost
+//	openai            lost   lost   framed  lost    kept      kept    kept   lost
+//	openai-responses  lost   lost   framed  lost    lost      kept    kept   lost
+//	anthropic         lost   lost   framed  kept    lost      kept    kept   lost
+//	gemini            lost   lost   framed  kept    kept      kept    kept   lost
+//	gemini-cli        entry  entry  framed  kept    kept      lost    kept   kept
+//	claude-code       new    kept   some    kept    lost      lost    kept   uuid
+//	codex             lost   kept   kept    lost    lost      lost    kept   uuid
+//	pi                new    kept   known   kept    kept      lost    kept   uuid
+//	swe-agent         lost   lost   kept    lost    lost      lost    kept   kept
+//	openhands         new    kept   kept    kept    kept      system  calls  lost
+//
+// Framed are kinds that [abi.Fence] names in the text, some these and that of
+// a summary (all others become meta), known those of [abi.Kind]; kinds of
+// messages that are not the user's are kept in neutral alone. Results of
+// gemini-cli have the id and the time of their answer's entry. A uuid says that
+// a session's id is kept where it is one, and otherwise made of the messages.
+// Tool definitions are translated; those of openhands stand in its system
+// message, its model in answers with calls. Beyond that:
+//
+//   - thinking goes only to formats of the provider that signed it, and of
+//     programs that hold it in that provider's form: that of the Messages API
+//     to anthropic (where it is signed), claude-code and pi, that of the
+//     Responses API to openai-responses.
+//   - other parts that a format does not have become a line of text that names
+//     them; tools that a provider runs itself stay with the provider. Tool
+//     results are text alone in openai, swe-agent, openhands, gemini and
+//     gemini-cli.
+//   - system messages after the first other message are the user's in anthropic
+//     and gemini.
+//   - a call's id that a provider would refuse (too long, other characters than
+//     it takes, used before) is replaced by one that follows from it, in the
+//     call and its result.
+//   - a message that says nothing says "(no content)" where none may be empty.
+//   - answers in a row are one answer in openai-responses where the later only
+//     calls, and in gemini where the last calls.
+//
+// Nothing is made up for it: a call without a result stays one, though most
+// providers refuse it.
+//
 // # Ids
 //
 // A message keeps the id its source has: its own in neutral sessions, its
-// line's uuid in claude-code, its entry's in pi, its event's in openhands. Where
-// there is none, or where an
+// item's in openai-responses, its entry's in gemini-cli and pi, its line's uuid
+// in claude-code, its event's in openhands. Where there is none, or where an
 // earlier message has it already, the message gets a positional one: m00000 is
 // the first of the list. Should another message really have that id, ".1",
 // ".2", ... is appended. Positional ids are not written back to the source.
@@ -84,6 +128,6 @@
 // malformed, ambiguous (a key twice in one object) or nested deeper than
 // [abi.MaxJSONDepth], keys that differ from those of the format in case alone,
 // and roles other than the format's. A last line that a crash cut off is
-// refused too, and not passed over: the caller decides about it. All are an [abi.Error] of
-// [abi.CodeBadInput] that says file, line and column.
+// refused too, and not passed over: the caller decides about it. All are an
+// [abi.Error] of [abi.CodeBadInput] that says file, line and column.
 package transcript

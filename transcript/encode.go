@@ -13,13 +13,14 @@ import (
 // In the session's own format an entry with the id of a message that was read
 // is that message and is written with its bytes; only the content of a tool
 // result and the arguments of a tool call may differ, and are then replaced in
-// place. (Meta and Raw are the host's to change and are not compared.) An
+// place. Arguments in an answer that carries a provider's signature stay as they
+// are, and so do those that are no text or object of the model's making (a
+// screenshot). (Meta and Raw are the host's to change and are not compared.) An
 // entry with another id is written as a new message. The file around the
 // messages stays as it is.
 //
-// In another format everything is written anew. The neutral format can hold
-// all that a message has; what the others cannot hold is left out: see the
-// codecs.
+// In another format everything is written anew, and what the format cannot hold
+// is left out: see the package comment.
 //
 // It refuses, with [abi.CodeUsage], lists that no compaction makes: an id
 // twice, originals in another order, or changed elsewhere.

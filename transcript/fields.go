@@ -40,6 +40,9 @@ func (o *object) parts(list []span) abi.Content {
 			o.fail(at.start, "write it as an object with a \"type\"", "a part that is not an object")
 			return abi.Content{}
 		}
+		if o.src.data[at.start] == '{' {
+			o.adopt(o.child(at, "a part", "type", "text"))
+		}
 		var p abi.Part
 		if err := p.UnmarshalJSON(o.src.bytes(at)); err != nil {
 			o.fail(at.start, `a part is an object with a "type", and "text" in one of type text`, "a part that cannot be read")

@@ -16,13 +16,17 @@ const (
 	// format means Auto when reading and Same when writing.
 	Same Format = "same"
 
-	Neutral    Format = "neutral"
-	OpenAI     Format = "openai"
-	ClaudeCode Format = "claude-code"
-	Codex      Format = "codex"
-	Pi         Format = "pi"
-	SWEAgent   Format = "swe-agent"
-	OpenHands  Format = "openhands"
+	Neutral         Format = "neutral"
+	OpenAI          Format = "openai"
+	OpenAIResponses Format = "openai-responses"
+	Anthropic       Format = "anthropic"
+	Gemini          Format = "gemini"
+	GeminiCLI       Format = "gemini-cli"
+	ClaudeCode      Format = "claude-code"
+	Codex           Format = "codex"
+	Pi              Format = "pi"
+	SWEAgent        Format = "swe-agent"
+	OpenHands       Format = "openhands"
 )
 
 // codec is one format. To add one, write these four methods and name it in
@@ -60,7 +64,8 @@ type document interface {
 // codecs are all formats, in the order in which detection tries them: those
 // that are most particular come first.
 func codecs() []codec {
-	return []codec{codex{}, pi{}, claudeCode{}, sweAgent{}, openHands{}, openAI{}, neutral{}}
+	return []codec{codex{}, pi{}, claudeCode{}, geminiCLI{}, sweAgent{}, openHands{},
+		gemini{}, anthropic{}, responses{}, openAI{}, neutral{}}
 }
 
 // Formats returns the formats that can be read and written.
@@ -92,14 +97,21 @@ func detect(src *source) (codec, error) {
 	if err := src.look(); err != nil {
 		return nil, err
 	}
-	var tried []string
+	var whys []string
+	formats := make(map[string][]string) // by why not
 	for _, c := range codecs() {
 		why := c.detect(src)
 		if why == "" {
 			return c, nil
 		}
-		tried = append(tried, string(c.format())+": "+why)
+		if formats[why] == nil {
+			whys = append(whys, why)
+		}
+		formats[why] = append(formats[why], string(c.format()))
+	}
+	for i, why := range whys {
+		whys[i] = strings.Join(formats[why], ", ") + ": " + why
 	}
 	return nil, src.bad(src.first.start, "convert the file to one of these formats, or name the format to see what is wrong with it",
-		"not a session in a known format (%s)", strings.Join(tried, "; "))
+		"not a session in a known format (%s)", strings.Join(whys, "; "))
 }

@@ -27,3 +27,12 @@ func assignIDs(msgs []abi.Message) {
 		msgs[i].ID = id
 	}
 }
+
+// ordinalID is the id of the messages of one record: the record's own for the
+// first, and with #2, #3, ... for the others.
+func ordinalID(id string, nth int) string {
+	if id == "" || nth == 0 {
+		return id
+	}
+	return fmt.Sprintf("%s#%d", id, nth+1)
+}

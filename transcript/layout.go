@@ -12,10 +12,19 @@ import (
 // taken out, changed and added, and leaves every other byte where it is.
 type layout struct {
 	data []byte
+	// frame is what is written: the file, or the request of a recording.
+	frame span
 	// region is what the sequence stands in: the text of a file, or what is
 	// between the brackets of a list.
 	region span
 	recs   []span
+	// apart is how many of the records, the last ones, do not stand in the
+	// region. They are written as elements of the list all the same, between
+	// before and after.
+	apart         int
+	before, after string
+	// bare says that the region is a value that a list takes the place of.
+	bare bool
 	// sep goes between two records that were not neighbours before.
 	sep []byte
 	// prefix and indent are how the records are indented; pretty is false for
@@ -40,7 +49,7 @@ type edit struct {
 
 // linesOf is the layout of a file of one record a line.
 func linesOf(s *source) layout {
-	l := layout{data: s.data, region: span{s.body, len(s.data)}, recs: s.split(0), sep: []byte("\n")}
+	l := layout{data: s.data, frame: s.frame(), region: span{s.body, len(s.data)}, recs: s.split(0), sep: []byte("\n")}
 	if i := bytes.IndexByte(s.data, '\n'); i > 0 && s.data[i-1] == '\r' {
 		l.sep = []byte("\r\n")
 	}
@@ -49,7 +58,7 @@ func linesOf(s *source) layout {
 
 // listOf is the layout of a list.
 func listOf(s *source, list span) layout {
-	l := layout{data: s.data, region: span{list.start + 1, list.end - 1}, recs: s.elements(list)}
+	l := layout{data: s.data, frame: s.frame(), region: span{list.start + 1, list.end - 1}, recs: s.elements(list)}
 	if len(l.recs) == 0 {
 		l.sep = []byte(",")
 		return l
@@ -92,17 +101,29 @@ func (l *layout) style(compact []byte) []byte {
 	return buf.Bytes()
 }
 
+// addApart adds records from elsewhere in the source.
+func (l *layout) addApart(recs []span, before, after string) {
+	l.recs = append(l.recs, recs...)
+	l.apart, l.before, l.after = len(recs), before, after
+}
+
+// inside is how many records stand in the region.
+func (l *layout) inside() int { return len(l.recs) - l.apart }
+
 // write appends the region with the given items to dst.
 func (l *layout) write(dst []byte, items []item) []byte {
-	if len(items) == 0 {
+	n := l.inside()
+	switch {
+	case l.bare:
+		return append(l.between(append(dst, '['), items), ']')
+	case len(items) == 0:
 		return dst
-	}
-	if len(l.recs) == 0 {
+	case n == 0:
 		return l.between(dst, items)
 	}
 	dst = append(dst, l.data[l.region.start:l.recs[0].start]...)
 	dst = l.between(dst, items)
-	return append(dst, l.data[l.recs[len(l.recs)-1].end:l.region.end]...)
+	return append(dst, l.data[l.recs[n-1].end:l.region.end]...)
 }
 
 func (l *layout) between(dst []byte, items []item) []byte {
@@ -110,7 +131,7 @@ func (l *layout) between(dst []byte, items []item) []byte {
 	for i, it := range items {
 		switch {
 		case i == 0:
-		case it.rec >= 0 && it.rec == last+1:
+		case it.rec >= 0 && it.rec == last+1 && it.rec < l.inside():
 			dst = append(dst, l.data[l.recs[last].end:l.recs[it.rec].start]...)
 		default:
 			dst = append(dst, l.sep...)
@@ -120,14 +141,20 @@ func (l *layout) between(dst []byte, items []item) []byte {
 			dst = append(dst, it.text...)
 			continue
 		}
-		dst = apply(dst, l.data, l.recs[it.rec], it.edits)
+		if it.rec < l.inside() {
+			dst = apply(dst, l.data, l.recs[it.rec], it.edits)
+			continue
+		}
+		dst = apply(append(dst, l.before...), l.data, l.recs[it.rec], it.edits)
+		dst = append(dst, l.after...)
 	}
 	return dst
 }
 
-// file writes the whole source with the given items in the region.
-func (l *layout) file(items []item) []byte {
-	size := len(l.data) - (l.region.end - l.region.start)
+// file writes the frame with the given items in the region, and with edits
+// outside of it.
+func (l *layout) file(items []item, outside []edit) []byte {
+	size := l.frame.end - l.frame.start - (l.region.end - l.region.start)
 	for _, it := range items {
 		size += len(it.text) + len(l.sep)
 		if it.rec >= 0 {
@@ -137,10 +164,11 @@ func (l *layout) file(items []item) []byte {
 			size += len(e.text) - (e.at.end - e.at.start)
 		}
 	}
+	lead, tail := span{l.frame.start, l.region.start}, span{l.region.end, l.frame.end}
 	dst := make([]byte, 0, size+64)
-	dst = append(dst, l.data[:l.region.start]...)
+	dst = apply(dst, l.data, lead, within(outside, lead))
 	dst = l.write(dst, items)
-	return append(dst, l.data[l.region.end:]...)
+	return apply(dst, l.data, tail, within(outside, tail))
 }
 
 // apply appends data[at] to dst with the edits made.

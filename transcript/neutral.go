@@ -88,6 +88,9 @@ func anyArgument(text string, was slot) []byte {
 	return quote(text)
 }
 
+// textArgument writes arguments as text.
+func textArgument(text string, _ slot) []byte { return quote(text) }
+
 // neutralMessage writes a message on one line.
 func neutralMessage(m *abi.Message) []byte {
 	b := new(builder).maybe("id", m.ID).str("role", string(m.Role)).raw("content", contentJSON(m.Content))

@@ -200,13 +200,19 @@ func (o *object) flag(key string) bool {
 
 // list returns the elements of a list; missing and null have none.
 func (o *object) list(key string) []span {
-	at, ok := o.value(key)
-	if !ok {
+	if !o.isList(key) {
 		return nil
 	}
-	if o.src.data[at.start] != '[' {
-		o.fail(at.start, "write it as a list", "%s is not a list", quoted(key))
-		return nil
-	}
+	at, _ := o.value(key)
 	return o.src.elements(at)
+}
+
+// isList reports whether there is a list. Any other value than null is an
+// error.
+func (o *object) isList(key string) bool {
+	at, ok := o.value(key)
+	if ok && o.src.data[at.start] != '[' {
+		o.fail(at.start, "write it as a list", "%s is not a list", quoted(key))
+	}
+	return ok && o.err == nil
 }

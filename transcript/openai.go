@@ -83,10 +83,13 @@ func hasOpenAILines(src *source) bool {
 
 func (c openAI) decode(src *source) (*decoded, error) {
 	d := &decoded{}
-	doc := &recordDoc{src: src, fresh: openAIMessage, arg: anyString}
+	doc := &recordDoc{src: src, fresh: openAIMessage, arg: textArgument}
 	d.doc = doc
 	var err error
 	if doc.layout, err = c.layout(src, d); err != nil {
+		return nil, err
+	}
+	if err := c.answer(src, d, doc); err != nil {
 		return nil, err
 	}
 	for i, at := range doc.recs {
@@ -106,20 +109,36 @@ func (c openAI) decode(src *source) (*decoded, error) {
 	return d, nil
 }
 
+// answer adds the message that a recorded response holds.
+func (openAI) answer(src *source, d *decoded, doc *recordDoc) error {
+	answer, ok := src.answer("choices", "model")
+	if !ok || !answer.is("choices", '[') {
+		return nil
+	}
+	d.model = answer.str("model")
+	if list := answer.list("choices"); len(list) > 0 && src.data[list[0].start] == '{' {
+		if choice := src.object(list[0], "the choice", "message"); choice.is("message", '{') {
+			message, _ := choice.value("message")
+			doc.addApart([]span{message}, "", "")
+		}
+	}
+	return answer.err
+}
+
 // layout finds the messages, and what else the document says.
 func (openAI) layout(src *source, d *decoded) (layout, error) {
 	if err := src.look(); err != nil {
 		return layout{}, err
 	}
-	if src.data[src.first.start] == '[' {
-		return listOf(src, src.first), src.alone()
-	}
-	o := src.object(src.first, "the document", openAIDocKeys...)
-	if o.has("role") && src.lines {
+	if src.data[src.first.start] == '{' && src.lines && src.object(src.first, "the line").has("role") {
 		return linesOf(src), nil
 	}
-	if err := src.alone(); err != nil {
+	o, err := src.document(openAIDocKeys...)
+	if err != nil {
 		return layout{}, err
+	}
+	if src.data[src.first.start] == '[' {
+		return listOf(src, src.first), nil
 	}
 	if list, ok := openAIList(o); ok {
 		d.model = o.str("model")

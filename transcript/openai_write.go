@@ -1,18 +1,17 @@
 package transcript
 
-import (
-	"bytes"
-
-	"github.com/kagewasm/kagewasm/abi"
-)
+import "github.com/kagewasm/kagewasm/abi"
 
 // openAIMessage writes one message. Its id, time, kind and error mark have no
 // place in the format.
-func openAIMessage(m *abi.Message) []byte {
+func openAIMessage(m *abi.Message) []byte { return writeOpenAI(m, 0, &wireIDs{}) }
+
+// writeOpenAI writes message i of a list.
+func writeOpenAI(m *abi.Message, i int, ids *wireIDs) []byte {
 	content := openAIContent(m.Content, m.Role)
 	b := new(builder).str("role", string(m.Role))
 	if m.Role == abi.RoleTool {
-		b.str("tool_call_id", m.ToolCallID).maybe("name", m.Name)
+		b.str("tool_call_id", ids.result(m.ToolCallID)).maybe("name", m.Name)
 		return b.raw("content", content).bytes()
 	}
 	b.maybe("name", m.Name)
@@ -22,37 +21,33 @@ func openAIMessage(m *abi.Message) []byte {
 	if empty := string(content); empty == `""` || empty == "[]" {
 		content = []byte("null")
 	}
-	return b.raw("content", content).raw("tool_calls", listJSON(openAICalls(m.ToolCalls))).bytes()
+	calls := openAICalls(m.ToolCalls, func(id string) string { return ids.call(id, i) })
+	return b.raw("content", content).raw("tool_calls", calls).bytes()
 }
 
-func openAICalls(calls []abi.ToolCall) (list [][]byte) {
+// openAICalls writes a list of tool calls, under the ids that id gives.
+func openAICalls(calls []abi.ToolCall, id func(string) string) []byte {
+	var list [][]byte
 	for _, c := range calls {
 		f := new(builder).str("name", c.Name).str("arguments", c.Arguments)
-		list = append(list, new(builder).str("id", c.ID).str("type", "function").raw("function", f.bytes()).bytes())
+		list = append(list, new(builder).str("id", id(c.ID)).str("type", "function").raw("function", f.bytes()).bytes())
 	}
-	return list
+	return listJSON(list)
 }
+
+// sameID is the id that a call has.
+func sameID(id string) string { return id }
 
 // compose writes a request body, one message a line.
 func (openAI) compose(s *Session, msgs []abi.Message) []byte {
-	var out bytes.Buffer
-	out.WriteString("{")
-	if s.Model != "" {
-		out.Write(append(append([]byte(`"model":`), quote(s.Model)...), ','))
-	}
-	out.WriteString("\"messages\":[")
+	ids := &wireIDs{most: 40}
+	messages := make([][]byte, 0, len(msgs))
 	for i := range msgs {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteByte('\n')
-		out.Write(openAIMessage(&msgs[i]))
+		messages = append(messages, writeOpenAI(&msgs[i], i, ids))
 	}
-	out.WriteString("\n]")
-	if len(s.Tools) > 0 {
-		out.WriteString(",\n\"tools\":")
-		out.Write(compacted(s.Tools))
+	body := new(builder).maybe("model", s.Model).raw("messages", linesJSON(messages))
+	if tools := toolsOf(s.Tools).openAI(); len(tools) > 0 {
+		body.raw("tools", listJSON(tools))
 	}
-	out.WriteString("}\n")
-	return out.Bytes()
+	return append(body.bytes(), '\n')
 }

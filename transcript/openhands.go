@@ -28,7 +28,7 @@ func (openHands) format() Format { return OpenHands }
 func (openHands) detect(src *source) string {
 	list, ok := handsList(src, src.first)
 	if !ok {
-		return `no list, nor one under "history", "trajectory" or "events"`
+		return "no list of events"
 	}
 	els := src.elements(list)
 	if len(els) == 0 {
@@ -38,7 +38,7 @@ func (openHands) detect(src *source) string {
 	if o.is("source", '"') && (o.is("action", '"') || o.is("observation", '"')) {
 		return ""
 	}
-	return `the first event has no "source" with an "action" or an "observation"`
+	return "the first element is no event"
 }
 
 // handsLists are the keys under which a document may hold its events.
@@ -68,24 +68,21 @@ var (
 )
 
 func (openHands) decode(src *source) (*decoded, error) {
-	at, err := src.one()
+	o, err := src.document(handsDocKeys...)
 	if err != nil {
 		return nil, err
 	}
-	list, ok := handsList(src, at)
+	list, ok := handsList(src, src.first)
 	if !ok {
-		return nil, src.bad(at.start, `put the events in a list, or in one under "history"`, "no list of events")
+		return nil, src.bad(src.first.start, `put the events in a list, or in one under "history"`, "no list of events")
 	}
-	doc := &handsDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), result: handsText}}
+	doc := &handsDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), result: func(c abi.Content, _ slot) []byte { return handsText(c) }}}
 	doc.arg = doc.argument
 	doc.hold = make([]holding, len(doc.recs))
 	doc.lines = make([]handsLine, len(doc.recs))
 	r := &handsReader{doc: doc, d: &decoded{doc: doc}}
-	if src.data[at.start] == '{' {
-		o := src.object(at, "the document", handsDocKeys...)
-		if r.d.session = o.scalar("instance_id"); o.err != nil {
-			return nil, o.err
-		}
+	if r.d.session = o.scalar("instance_id"); o.err != nil {
+		return nil, o.err
 	}
 	for i, at := range doc.recs {
 		o := src.object(at, "the event", handsEventKeys...)
@@ -98,4 +95,4 @@ func (openHands) decode(src *source) (*decoded, error) {
 }
 
 // handsText writes a content as text, which is all that an event can hold.
-func handsText(c abi.Content) []byte { return openAIContent(c, abi.RoleTool) }
+func handsText(c abi.Content) []byte { return quote(plainText(c)) }

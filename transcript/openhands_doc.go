@@ -108,7 +108,7 @@ func (d *handsDoc) argument(text string, was slot) []byte {
 	if was.text {
 		return quote(text)
 	}
-	written := claudeArgument(text, was)
+	written := objectArgument(text, was)
 	o := d.src.object(was.at, "the arguments")
 	if at, ok := o.raw("thought"); ok && !hasKey(written, "thought") {
 		thought := new(builder).raw("thought", compacted(d.src.bytes(at))).bytes()
@@ -147,7 +147,7 @@ func (d *handsDoc) rewrite(changes []change) []byte {
 		written++
 	}
 	next := 0
-	return d.file(w.items(func(*insertion) []byte {
+	return w.write(w.items(func(*insertion) []byte {
 		next++
 		return fresh[next-1]
 	}))

@@ -29,7 +29,7 @@ func (w *handsWriter) message(m *abi.Message, offset int) (events [][]byte) {
 		if w.calls != nil {
 			w.calls[c.ID], w.names[c.ID] = id, c.Name
 		}
-		args := new(builder).str("name", c.Name).raw("arguments", claudeArgument(c.Arguments, slot{})).str("thought", m.Text())
+		args := new(builder).str("name", c.Name).raw("arguments", objectArgument(c.Arguments, slot{})).str("thought", m.Text())
 		events = append(events, handsEvent(m, id, "agent").str("action", "call_tool_mcp").
 			raw("tool_call_metadata", handsMeta(c.Name, c.ID, response, len(m.ToolCalls))).
 			raw("args", args.bytes()).bytes())
@@ -106,7 +106,7 @@ func (w *handsWriter) result(m *abi.Message, id string) []byte {
 // response writes an answer as the chat completion that it came in.
 func (w *handsWriter) response(m *abi.Message, id string) []byte {
 	msg := new(builder).str("role", "assistant").raw("content", openAIContent(m.Content, m.Role)).
-		raw("tool_calls", listJSON(openAICalls(m.ToolCalls)))
+		raw("tool_calls", openAICalls(m.ToolCalls, sameID))
 	choice := new(builder).str("finish_reason", "tool_calls").raw("index", []byte("0")).raw("message", msg.bytes())
 	return new(builder).str("id", id).maybe("model", w.model).str("object", "chat.completion").
 		raw("choices", listJSON([][]byte{choice.bytes()})).bytes()
@@ -120,8 +120,8 @@ func handsMeta(name, id string, response []byte, calls int) []byte {
 // handsImages are the addresses of the images in a content.
 func handsImages(c abi.Content) (urls [][]byte) {
 	for _, p := range c.Parts() {
-		if url := imageURL(p); url != "" {
-			urls = append(urls, quote(url))
+		if img, _ := imageOf(p); img.at() != "" {
+			urls = append(urls, quote(img.at()))
 		}
 	}
 	return urls
@@ -134,7 +134,7 @@ func handsWords(c abi.Content) abi.Content {
 	}
 	var parts []abi.Part
 	for _, p := range c.Parts() {
-		if imageURL(p) == "" {
+		if img, _ := imageOf(p); img.at() == "" {
 			parts = append(parts, p)
 		}
 	}

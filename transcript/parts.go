@@ -3,8 +3,6 @@ package transcript
 import (
 	"strings"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -32,56 +30,46 @@ func openAIContent(c abi.Content, role abi.Role) []byte {
 		return quote(c.Text())
 	}
 	var parts [][]byte
-	var texts []string // the same as text alone
 	plain := true
-	say := func(text string) {
-		parts, texts = append(parts, textPart(text)), append(texts, text)
-	}
 	for _, p := range c.Parts() {
-		raw := partJSON(p)
-		switch p.Type {
-		case "text":
-			say(p.Text)
-		case "thinking", "redacted_thinking":
-		case "image_url", "input_audio", "file", "refusal":
-			say("[" + p.Type + "]")
-			parts[len(parts)-1], plain = raw, false
-		case "image":
-			say("[image]")
-			parts[len(parts)-1], plain = openAIImage(raw), false
+		img, isImage := imageOf(p)
+		switch {
+		case p.Type == "text":
+			parts = append(parts, textPart(p.Text))
+		case isThinking(p.Type):
+		case p.Type == "image_url", p.Type == "input_audio", p.Type == "file", p.Type == "refusal":
+			parts, plain = append(parts, partJSON(p)), false
+		case isImage:
+			parts, plain = append(parts, img.openAI()), false
 		default:
-			say("[" + p.Type + "]")
+			parts = append(parts, textPart("["+p.Type+"]"))
 		}
 	}
-	if role == abi.RoleUser || plain && role != abi.RoleTool {
+	if len(parts) > 0 && (role == abi.RoleUser || plain && role != abi.RoleTool) {
 		return listJSON(parts)
 	}
-	return quote(strings.Join(texts, "\n"))
+	return quote(plainText(c))
 }
 
-// claudeContent is the content blocks for the Messages API.
-func claudeContent(c abi.Content) [][]byte {
+// plainText is a content as text alone.
+func plainText(c abi.Content) string {
 	if !c.IsParts() {
-		if c.Text() == "" {
-			return nil
-		}
-		return [][]byte{textPart(c.Text())}
+		return c.Text()
 	}
-	var blocks [][]byte
+	var texts []string
 	for _, p := range c.Parts() {
-		raw := partJSON(p)
-		switch p.Type {
-		case "text":
-			blocks = append(blocks, textPart(p.Text))
-		case "image", "document", "thinking", "redacted_thinking", "search_result", "tool_reference":
-			blocks = append(blocks, raw)
-		case "image_url":
-			blocks = append(blocks, claudeImage(p))
+		_, isImage := imageOf(p)
+		switch {
+		case p.Type == "text":
+			texts = append(texts, p.Text)
+		case isThinking(p.Type):
+		case isImage && p.Type != "image_url":
+			texts = append(texts, noImage)
 		default:
-			blocks = append(blocks, textPart("["+p.Type+"]"))
+			texts = append(texts, "["+p.Type+"]")
 		}
 	}
-	return blocks
+	return strings.Join(texts, "\n")
 }
 
 // partJSON is the part as it was, on one line. One that is no JSON object, as
@@ -98,65 +86,16 @@ func textPart(text string) []byte {
 	return new(builder).str("type", "text").str("text", text).bytes()
 }
 
-// imageURL is the address or the data: URL of an image in either form, empty
-// for other parts.
-func imageURL(p abi.Part) string {
-	var part struct {
-		ImageURL struct {
-			URL string `json:"url"`
-		} `json:"image_url"`
-	}
-	raw := partJSON(p)
-	if p.Type == "image" {
-		raw = openAIImage(raw)
-	} else if p.Type != "image_url" {
-		return ""
-	}
-	if json.Unmarshal(raw, &part) != nil {
-		return ""
-	}
-	return part.ImageURL.URL
+// isThinking reports whether parts of a type are what a model thought, which
+// only the model's own provider can read again.
+func isThinking(typ string) bool {
+	return typ == "thinking" || typ == "redacted_thinking" || typ == "reasoning"
 }
 
-// openAIImage writes a block {"type":"image","source":{...}} as an image_url.
-func openAIImage(raw []byte) []byte {
-	var block struct {
-		Source struct {
-			Type      string `json:"type"`
-			MediaType string `json:"media_type"`
-			Data      string `json:"data"`
-			URL       string `json:"url"`
-		} `json:"source"`
+// said is a text for formats that refuse empty ones.
+func said(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(no content)"
 	}
-	if json.Unmarshal(raw, &block) != nil {
-		return textPart("[image]")
-	}
-	url := block.Source.URL
-	if block.Source.Type == "base64" {
-		url = "data:" + block.Source.MediaType + ";base64," + block.Source.Data
-	}
-	if url == "" {
-		return textPart("[image]")
-	}
-	return new(builder).str("type", "image_url").raw("image_url", new(builder).str("url", url).bytes()).bytes()
-}
-
-// claudeImage is the reverse of openAIImage.
-func claudeImage(p abi.Part) []byte {
-	url := imageURL(p)
-	source := new(builder).str("type", "url").str("url", url)
-	if media, data, ok := dataURL(url); ok {
-		source = new(builder).str("type", "base64").str("media_type", media).str("data", data)
-	} else if url == "" || strings.HasPrefix(url, "data:") {
-		return textPart("[image]")
-	}
-	return new(builder).str("type", "image").raw("source", source.bytes()).bytes()
-}
-
-// dataURL reads a data: URL in base64.
-func dataURL(url string) (media, data string, ok bool) {
-	rest, isData := strings.CutPrefix(url, "data:")
-	head, data, _ := strings.Cut(rest, ",")
-	media, base64 := strings.CutSuffix(head, ";base64")
-	return media, data, isData && base64
+	return text
 }

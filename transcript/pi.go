@@ -32,7 +32,7 @@ func (pi) detect(src *source) string {
 	if o.str("type") == "session" && o.is("id", '"') {
 		return ""
 	}
-	return `the first line is not of type session with an "id"`
+	return "the first line is not of type session"
 }
 
 var (
@@ -55,7 +55,7 @@ type piLine struct {
 }
 
 func (pi) decode(src *source) (*decoded, error) {
-	doc := &piDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: claudeArgument, result: piResult}}
+	doc := &piDoc{recordDoc: recordDoc{src: src, layout: linesOf(src), arg: objectArgument, result: piResult}}
 	doc.hold = make([]holding, len(doc.recs))
 	d := &decoded{doc: doc}
 	for i, at := range doc.recs {

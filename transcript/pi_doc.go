@@ -113,7 +113,7 @@ func (d *piDoc) rewrite(changes []change) []byte {
 		}
 	}
 	next := 0
-	return d.file(w.items(func(in *insertion) []byte {
+	return w.write(w.items(func(in *insertion) []byte {
 		next++
 		return w.entry(in, next-1)
 	}))

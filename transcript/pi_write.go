@@ -110,7 +110,7 @@ func piMessage(m *abi.Message, when, model string) []byte {
 		for _, c := range m.ToolCalls {
 			stop = "toolUse"
 			blocks = append(blocks, new(builder).str("type", "toolCall").str("id", c.ID).str("name", c.Name).
-				raw("arguments", claudeArgument(c.Arguments, slot{})).bytes())
+				raw("arguments", objectArgument(c.Arguments, slot{})).bytes())
 		}
 		return new(builder).str("role", "assistant").raw("content", listJSON(blocks)).
 			str("api", "").str("provider", "").str("model", model).raw("usage", piUsage).
@@ -126,7 +126,7 @@ var piUsage = []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalT
 	`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`)
 
 // piResult writes the content of a tool result, which is always a list.
-func piResult(c abi.Content) []byte {
+func piResult(c abi.Content, _ slot) []byte {
 	if !c.IsParts() {
 		return listJSON([][]byte{textPart(c.Text())})
 	}
@@ -142,14 +142,15 @@ func piBlocks(c abi.Content) (blocks [][]byte) {
 		return blocks
 	}
 	for _, p := range c.Parts() {
+		img, isImage := imageOf(p)
 		switch {
 		case p.Type == "text":
 			blocks = append(blocks, textPart(p.Text))
-		case p.Type == "image" || p.Type == "image_url":
-			blocks = append(blocks, piImage(p))
 		case p.Type == "thinking":
 			blocks = append(blocks, piThinking(p))
-		case p.Type == "redacted_thinking":
+		case isThinking(p.Type):
+		case isImage:
+			blocks = append(blocks, img.pi())
 		default:
 			blocks = append(blocks, textPart("["+p.Type+"]"))
 		}
@@ -191,15 +192,6 @@ func (pi) compose(s *Session, msgs []abi.Message) []byte {
 		}
 	}
 	return out.Bytes()
-}
-
-// piImage writes an image, which pi holds as data alone.
-func piImage(p abi.Part) []byte {
-	media, data, ok := dataURL(imageURL(p))
-	if !ok {
-		return textPart("[image]")
-	}
-	return new(builder).str("type", "image").str("data", data).str("mimeType", media).bytes()
 }
 
 func piThinking(p abi.Part) []byte {

@@ -13,10 +13,17 @@ type recordDoc struct {
 	first []int     // the first record of each message
 	at    []slots   // by message
 	fresh func(m *abi.Message) []byte
-	arg   func(text string, was slot) []byte
-	// result writes the content of a tool result; nil writes a string or a
-	// list of parts.
-	result func(c abi.Content) []byte
+	// arg writes the arguments of a call, result the content of a tool result;
+	// without result it is written as a string or as neutral parts.
+	arg    func(text string, was slot) []byte
+	result func(c abi.Content, was slot) []byte
+	// split says that a record whose messages are blocks can be written as
+	// two, with a new message between them.
+	split bool
+	// join, where it is set, puts records together that a provider refuses
+	// side by side.
+	join    func([]item) []item
+	preface preface
 }
 
 // holding is which messages a record holds, or holds a part of.
@@ -44,10 +51,13 @@ func (d *recordDoc) put(rec, m int) {
 	d.hold[rec].msgs = append(d.hold[rec].msgs, m)
 }
 
-func (d *recordDoc) rewrite(changes []change) []byte {
-	w := d.begin(changes)
-	for i := range w.keep {
-		w.keep[i] = w.keep[i] || len(d.hold[i].msgs) == 0
+// begins notes the system messages that the preface holds.
+func (d *recordDoc) begins(with []abi.Content, into *decoded) {
+	for _, c := range with {
+		into.messages = append(into.messages, abi.Message{Role: abi.RoleSystem, Content: c})
+		d.first = append(d.first, 0)
+		d.at = append(d.at, slots{})
 	}
-	return d.file(w.items(func(in *insertion) []byte { return d.style(d.fresh(in.msg)) }))
 }
+
+func (d *recordDoc) rewrite(changes []change) []byte { return d.begin(changes).finish() }

@@ -14,25 +14,83 @@ import (
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// recordedRequests are the chat request bodies among the recorded exchanges.
-func recordedRequests(tb testing.TB) []sample {
+// sharedFormats are the files of other formats than neutral among the shared
+// data.
+func sharedFormats(tb testing.TB) (all []sample) {
 	tb.Helper()
-	var all []sample
-	for _, p := range shared.Glob(tb, "data", "formats", "openai_chat__*.json") {
+	for _, p := range shared.Glob(tb, "data", "formats", "*") {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		var exchanges []struct{ Request json.RawMessage }
+		all = append(all, sample{filepath.Base(p), data, formatOf(tb, p)})
+	}
+	return all
+}
+
+// formatOf is the format of a shared file, which its name says.
+func formatOf(tb testing.TB, path string) transcript.Format {
+	tb.Helper()
+	for pattern, f := range map[string]transcript.Format{
+		"anthropic_messages__*": transcript.Anthropic, "openai_responses__*": transcript.OpenAIResponses,
+		"openai_chat__*": transcript.OpenAI, "openai-chat.*": transcript.OpenAI,
+		"gemini_contents__*": transcript.Gemini, "gemini-cli.*": transcript.GeminiCLI,
+		"claude-code.*": transcript.ClaudeCode, "codex-rollout.*": transcript.Codex, "pi-session.*": transcript.Pi,
+		"swe-agent.*": transcript.SWEAgent, "openhands-events.*": transcript.OpenHands,
+	} {
+		if ok, _ := filepath.Match(pattern, filepath.Base(path)); ok {
+			return f
+		}
+	}
+	tb.Fatalf("%s: of no format that is known here", path)
+	return ""
+}
+
+// Every shared file is found to be what it is and written as it was, and every
+// format that is not our own is among them.
+func TestEverySharedFileIsByteExact(t *testing.T) {
+	seen := make(map[transcript.Format]bool)
+	files := sharedFormats(t)
+	for _, s := range files {
+		t.Run(s.name, func(t *testing.T) { byteExact(t, s) })
+		seen[s.format] = true
+	}
+	if want := len(transcript.Formats()) - 1; files != nil && (len(seen) != want || len(files) < 28) {
+		t.Errorf("%d files of %d formats, want 28 of %d", len(files), len(seen), want)
+	}
+}
+
+// recordedRequests are the request bodies among the recorded exchanges, each
+// in the format of its provider: the latest to each provider in a recording,
+// which says again what those before it said.
+func recordedRequests(tb testing.TB) []sample {
+	tb.Helper()
+	var all []sample
+	for _, p := range shared.Glob(tb, "data", "formats", "*__*.json") {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var exchanges []struct {
+			URI     string
+			Request json.RawMessage
+		}
 		if err := json.Unmarshal(data, &exchanges); err != nil {
 			tb.Fatal(err)
 		}
+		latest := make(map[transcript.Format]sample)
 		for i, e := range exchanges {
-			var body struct{ Messages []json.RawMessage }
-			if json.Unmarshal(e.Request, &body) != nil || len(body.Messages) == 0 {
-				continue // another provider's
+			for part, format := range map[string]transcript.Format{
+				"/v1/chat/completions": transcript.OpenAI, "/v1/responses": transcript.OpenAIResponses,
+				"/v1/messages": transcript.Anthropic, "enerateContent": transcript.Gemini,
+			} {
+				if strings.Contains(e.URI, part) {
+					latest[format] = sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, format}
+				}
 			}
-			all = append(all, sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, transcript.OpenAI})
+		}
+		for _, s := range latest {
+			all = append(all, s)
 		}
 	}
 	return all
@@ -47,7 +105,8 @@ type converted struct {
 	poorer bool
 	// filled says that it wrote something for results that are empty.
 	filled bool
-	// later says that an answer over several lines has the time of another.
+	// later says that an answer over several lines, or the result in an answer's
+	// entry, has another time.
 	later bool
 }
 
@@ -64,6 +123,7 @@ func TestAgreesWithNeutralForm(t *testing.T) {
 		"claude-code.medium.jsonl":    {session: "entireio-cli__claude-8e-0a64736bc7-0.jsonl", later: true},
 		"claude-code.compacted.jsonl": {session: "entireio-cli__claude-ac-3f02a3c337-2.jsonl", later: true},
 		"openai-chat.tau-bench.json":  {session: "tau-bench__airline-gpt4o-task00-trial3.jsonl"},
+		"gemini-cli.json":             {session: "entireio-cli__gemini-ab-2b9748b105-0.jsonl", later: true},
 		"codex-rollout.jsonl":         {session: "entireio-skills__codex-01-da544acf74-0.jsonl", poorer: true},
 		"codex-rollout.large.jsonl":   {session: "entireio-skills__codex-6c-fb81c05ca9-0.jsonl", poorer: true},
 		"pi-session.jsonl":            {session: "pi-mono__before-compaction.jsonl", dropped: silent},

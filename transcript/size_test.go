@@ -25,10 +25,10 @@ func large(tb testing.TB, format transcript.Format, size int) []byte {
 	return encode(tb, s, s.Messages, format)
 }
 
-// A session of 4 MB is held in memory once as bytes and once as messages.
+// A session of 2 MB is held in memory once as bytes and once as messages.
 func TestMemoryIsLinear(t *testing.T) {
 	for _, f := range transcript.Formats() {
-		data := large(t, f, 4<<20)
+		data := large(t, f, 2<<20)
 		heap := func() uint64 {
 			runtime.GC()
 			var m runtime.MemStats

@@ -13,6 +13,8 @@ type slot struct {
 	key string
 	// text says that the value is a string, whatever it holds.
 	text bool
+	// fixed says that the value may not change: a signature covers it.
+	fixed bool
 }
 
 // slots are what may be replaced in one message.
@@ -48,19 +50,19 @@ type change struct {
 	args    []int
 }
 
-// edits are the replacements that c asks for, by record, in the form of d's
-// format.
+// edits are the replacements that c asks for, by record.
 func (c *change) edits(d *recordDoc, into map[int][]edit) {
 	at := d.at[c.index]
-	if c.content {
-		result := contentJSON
+	if c.content && !at.content.fixed {
+		value := contentJSON
 		if d.result != nil {
-			result = d.result
+			value = func(content abi.Content) []byte { return d.result(content, at.content) }
 		}
-		into[at.content.rec] = append(into[at.content.rec], at.content.put(result(c.msg.Content)))
+		into[at.content.rec] = append(into[at.content.rec], at.content.put(value(c.msg.Content)))
 	}
 	for _, i := range c.args {
-		s := at.args[i]
-		into[s.rec] = append(into[s.rec], s.put(d.arg(c.msg.ToolCalls[i].Arguments, s)))
+		if s := at.args[i]; !s.fixed {
+			into[s.rec] = append(into[s.rec], s.put(d.arg(c.msg.ToolCalls[i].Arguments, s)))
+		}
 	}
 }

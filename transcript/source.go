@@ -20,6 +20,10 @@ type source struct {
 	// line rather than one value.
 	first span
 	lines bool
+	// Of a recording (see unwrap): first is the request of the exchange, and
+	// response is what came back, empty where that is no object.
+	recorded           bool
+	exchange, response span
 }
 
 // span is a piece of a source, from start up to end.
@@ -83,31 +87,20 @@ func (s *source) look() error {
 	if s.check(lines[0]) == nil {
 		s.first = lines[0]
 		s.lines = len(lines) > 1 || s.data[s.first.start] == '{'
+		if s.first == s.whole() {
+			s.unwrap()
+		}
 		return nil
 	}
 	s.first = s.whole()
 	err := s.check(s.first)
+	if err == nil {
+		s.unwrap()
+	}
 	if err != nil && len(lines) > 1 && s.data[lines[1].start] == '{' && s.check(lines[1]) == nil {
 		return s.check(lines[0]) // one value a line, and the first is broken
 	}
 	return err
-}
-
-// one is the value of a file that is one JSON value.
-func (s *source) one() (span, error) {
-	if err := s.look(); err != nil {
-		return span{}, err
-	}
-	return s.first, s.alone()
-}
-
-// alone holds that nothing follows the first value.
-func (s *source) alone() error {
-	s.lines = false
-	if whole := s.whole(); whole != s.first {
-		return s.check(whole)
-	}
-	return nil
 }
 
 // whole is all of the text without the white space around it.

@@ -97,7 +97,7 @@ func TestProgramsReadWhatIsWritten(t *testing.T) {
 				if rapid.Bool().Draw(rt, "live") {
 					got.Messages = live(got)
 				}
-				list, _ := compacted(rt, got, 0)
+				list, _ := compacted(rt, got, 0, nil)
 				whole := len(list) == len(all) && !slices.ContainsFunc(list, func(m abi.Message) bool { return strings.HasPrefix(m.ID, "new-") })
 				if len(list) == 0 || whole {
 					return // nothing left, or the log's own compactions stand

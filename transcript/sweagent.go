@@ -39,17 +39,16 @@ var (
 )
 
 func (sweAgent) decode(src *source) (*decoded, error) {
-	at, err := src.one()
+	o, err := src.document(sweKeys...)
 	if err != nil {
 		return nil, err
 	}
-	o := src.object(at, "the document", sweKeys...)
-	list, ok := o.value("history")
-	if !ok || !o.is("history", '[') {
-		o.fail(at.start, `put the messages in a list under "history"`, `no list under "history"`)
+	if !o.is("history", '[') {
+		o.fail(o.at.start, `put the messages in a list under "history"`, `no list under "history"`)
 		return nil, o.err
 	}
-	doc := &sweDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), fresh: sweMessage, arg: anyString}}
+	list, _ := o.value("history")
+	doc := &sweDoc{recordDoc: recordDoc{src: src, layout: listOf(src, list), fresh: sweMessage, arg: textArgument}}
 	d := &decoded{doc: doc}
 	o.sweConfig(d)
 	task := false
@@ -142,7 +141,7 @@ func (d *sweDoc) rewrite(changes []change) []byte {
 		}
 		break
 	}
-	return d.file(w.items(func(in *insertion) []byte { return d.style(d.fresh(in.msg)) }))
+	return w.finish()
 }
 
 // sweMessage writes one message.
@@ -162,7 +161,7 @@ func sweMessage(m *abi.Message) []byte {
 		b.str("thought", m.Text()).str("action", "")
 	}
 	if len(m.ToolCalls) > 0 {
-		b.raw("tool_calls", listJSON(openAICalls(m.ToolCalls)))
+		b.raw("tool_calls", openAICalls(m.ToolCalls, sameID))
 	}
 	if m.Role == abi.RoleTool {
 		b.raw("tool_call_ids", listJSON([][]byte{quote(m.ToolCallID)}))

@@ -40,12 +40,7 @@ func samples(tb testing.TB) []sample {
 		add(f, own)
 	}
 	add(transcript.Neutral, shared.Sessions(tb))
-	add(transcript.ClaudeCode, shared.Glob(tb, "data", "formats", "claude-code.*.jsonl"))
-	add(transcript.OpenAI, shared.Glob(tb, "data", "formats", "openai-chat.*.json"))
-	add(transcript.Codex, shared.Glob(tb, "data", "formats", "codex-rollout*.jsonl"))
-	add(transcript.Pi, shared.Glob(tb, "data", "formats", "pi-session.jsonl"))
-	add(transcript.SWEAgent, shared.Glob(tb, "data", "formats", "swe-agent.traj"))
-	add(transcript.OpenHands, shared.Glob(tb, "data", "formats", "openhands-events.json"))
+	all = append(all, sharedFormats(tb)...)
 	return append(all, recordedRequests(tb)...)
 }
 
@@ -73,23 +68,26 @@ func clip(b []byte) []byte { return b[:min(len(b), 2000)] }
 // is found without the file's name.
 func TestUntouchedIsByteExact(t *testing.T) {
 	for _, s := range samples(t) {
-		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
-			got := read(t, s.data, transcript.Auto)
-			if got.Format != s.format {
-				t.Fatalf("detected as %s, is %s", got.Format, s.format)
-			}
-			if out := encode(t, got, got.Messages, transcript.Same); !bytes.Equal(out, s.data) {
-				t.Fatalf("differs from the source\n--- got\n%s\n--- source\n%s", clip(out), clip(s.data))
-			}
-			ids := make(map[string]bool)
-			for _, m := range got.Messages {
-				if m.ID == "" || ids[m.ID] {
-					t.Fatalf("id %q is empty or used twice", m.ID)
-				}
-				if ids[m.ID] = true; !m.Role.Valid() {
-					t.Fatalf("message %s has role %q", m.ID, m.Role)
-				}
-			}
-		})
+		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) { byteExact(t, s) })
+	}
+}
+
+func byteExact(t *testing.T, s sample) {
+	t.Helper()
+	got := read(t, s.data, transcript.Auto)
+	if got.Format != s.format {
+		t.Fatalf("detected as %s, is %s", got.Format, s.format)
+	}
+	if out := encode(t, got, got.Messages, transcript.Same); !bytes.Equal(out, s.data) {
+		t.Fatalf("differs from the source\n--- got\n%s\n--- source\n%s", clip(out), clip(s.data))
+	}
+	ids := make(map[string]bool)
+	for _, m := range got.Messages {
+		if m.ID == "" || ids[m.ID] {
+			t.Fatalf("id %q is empty or used twice", m.ID)
+		}
+		if ids[m.ID] = true; !m.Role.Valid() {
+			t.Fatalf("message %s has role %q", m.ID, m.Role)
+		}
 	}
 }

@@ -41,6 +41,9 @@ func compacted(raw []byte) []byte {
 	return buf.Bytes()
 }
 
+// noTime stands where a format asks for a time and none is known.
+const noTime = "1970-01-01T00:00:00.000Z"
+
 // builder writes a JSON object key by key.
 type builder struct{ buf []byte }
 
@@ -77,6 +80,14 @@ func (b *builder) bytes() []byte {
 // listJSON writes a list of values.
 func listJSON(values [][]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
+}
+
+// linesJSON writes a list of values, one a line.
+func linesJSON(values [][]byte) []byte {
+	if len(values) == 0 {
+		return []byte("[]")
+	}
+	return append(append([]byte("[\n"), bytes.Join(values, []byte(",\n"))...), "\n]"...)
 }
 
 // isObject reports whether text is one JSON object.

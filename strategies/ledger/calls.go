@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -12,39 +11,69 @@ type call struct {
 	name    string
 	command string // the command line it runs, if any
 	subject string // the file it is about, if any
+	change  facts
 }
 
 // call ranks the names in a tool call's arguments, and remembers what it does
 // until its result is met.
 func (b *builder) call(c *abi.ToolCall) {
 	open := call{name: c.Name}
-	u := useOf(c.Name)
+	verb := c.Name
 	b.tool(c.Name)
 	eachString(c.Arguments, func(key, value string) {
 		b.parameter(c.Name, key)
 		switch {
 		case commandKeys[key] && editorVerbs[value]:
-			u = useOf(value) // one tool for all that is done to files
+			verb = value // one tool for all that is done to files
 		case commandKeys[key] && open.command == "":
 			open.command = value
 			b.text(value, weightCall)
 		case pathKeys[key] && len(value) < 512:
+			if open.subject != "" {
+				b.subject(open.subject, useOf(verb))
+			}
 			open.subject = value
-			scanPath(value, func(name string, cl class) {
-				if cl == path {
-					b.mention(name, cl, weightCall, u)
-				} else {
-					b.mention(name, cl, weightCall, mentioned)
-				}
-			})
 		default:
+			open.change.argument(key, value)
 			b.text(value, weightCall)
+			b.patch(value)
 		}
 	})
+	if open.subject != "" { // known by now: what is done to it
+		b.subject(open.subject, useOf(verb))
+	}
 	if open.command != "" {
 		b.run(open.command)
 	}
+	if useOf(verb) == modified {
+		open.change.verb(verb)
+	}
 	b.calls[c.ID] = open
+}
+
+// stays remembers what a call does that is still in view.
+func (b *builder) stays(c *abi.ToolCall) {
+	open := call{name: c.Name}
+	eachString(c.Arguments, func(key, value string) {
+		switch {
+		case commandKeys[key] && !editorVerbs[value] && open.command == "":
+			open.command = value
+		case pathKeys[key] && len(value) < 512:
+			open.subject = value
+		}
+	})
+	b.calls[c.ID] = open
+}
+
+// subject ranks the file that a call is about.
+func (b *builder) subject(file string, u use) {
+	scanPath(file, func(name string, c class) {
+		if c == path {
+			b.mention(name, c, weightCall, u)
+		} else {
+			b.mention(name, c, weightCall, mentioned)
+		}
+	})
 }
 
 // result ranks the names in a tool's output and notes whether it failed.
@@ -52,13 +81,19 @@ func (b *builder) result(m *abi.Message, text string) {
 	open := b.calls[m.ToolCallID]
 	delete(b.calls, m.ToolCallID)
 	b.output(text)
-	f := findings{failed: m.IsError, shallow: open.command == "" || viewers[program(commandLine(open.command))]}
+	f := findings{marked: m.IsError, failed: m.IsError, shallow: open.command == "" || viewers[program(commandLine(open.command))]}
 	f.read(text)
-	if f.failed {
+	switch {
+	case f.failed:
 		b.failed(open.command)
+		b.failure(&open, text, &f)
+	case open.command != "":
+		b.worked(open.command)
+	default:
+		b.changed(&open, text)
 	}
 	doing, about := open.doing()
-	b.fail(f.lines, doing, about)
+	b.fail(f.lines[:min(len(f.lines), maxErrorLines)], doing, about)
 }
 
 // doing is what a call does, in short, and the file it is about.
@@ -86,39 +121,4 @@ func useOf(tool string) use {
 		}
 	}
 	return read
-}
-
-// eachString calls f for every string in a JSON document with the key it
-// stands under; for text that is no JSON, once with the empty key. Numbers
-// count as text.
-func eachString(doc string, f func(key, value string)) {
-	var v any
-	dec := json.NewDecoder(strings.NewReader(doc))
-	dec.UseNumber() // an offset of 120000 is a name too
-	if !strings.HasPrefix(strings.TrimSpace(doc), "{") || dec.Decode(&v) != nil {
-		f("", doc)
-		return
-	}
-	walk("", v, f)
-}
-
-func walk(key string, v any, f func(key, value string)) {
-	switch v := v.(type) {
-	case string:
-		f(key, v)
-	case json.Number:
-		f(key, v.String())
-	case []any:
-		if commandKeys[key] {
-			f(key, joinStrings(v))
-			return
-		}
-		for _, e := range v {
-			walk(key, e, f)
-		}
-	case map[string]any:
-		for _, k := range sortedKeys(v) {
-			walk(k, v[k], f)
-		}
-	}
 }

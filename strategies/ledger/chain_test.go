@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/ledger"
 )
 
@@ -129,8 +130,8 @@ func TestN8ChainProperty(t *testing.T) {
 		}
 		again := ledger.Build([]abi.Message{summary(text)}).Render(100_000, byRune)
 		was, is := make(map[string]bool), make(map[string]bool)
-		names(text, was)
-		names(again, is)
+		survival.Names(text, was)
+		survival.Names(again, is)
 		for name := range is {
 			delete(was, name)
 		}

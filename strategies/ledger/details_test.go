@@ -38,13 +38,13 @@ func TestN8WorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestN8OneFileManyNames: the ways to name a file are one entry, and the name
-// alone is kept where it was used alone.
+// TestN8OneFileManyNames: the ways to name a file are one entry, under its
+// folder, where its name stands alone too.
 func TestN8OneFileManyNames(t *testing.T) {
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
 	got := lines(ledger.Build(msgs).Render(1000, byRune))
-	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" || got["Other paths"] != "" {
+	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "" || got["Other paths"] != "" {
 		t.Errorf("%v", got)
 	}
 	// What was opened by a short name is listed by that, also where a longer

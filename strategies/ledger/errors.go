@@ -16,13 +16,21 @@ type failure struct {
 // maxError is how much of one error line is kept.
 const maxError = 200
 
-// maxErrorLines is how many lines of one result are kept.
-const maxErrorLines = 3
+// maxErrorLines is how many lines of one result are kept, of the first
+// maxFound that look like errors.
+const (
+	maxErrorLines = 3
+	maxFound      = 12
+)
+
+// maxHead is how many lines of a text to read may be a harness's own, among
+// them one that says how the call ended.
+const maxHead = 8
 
 // findings are what a tool's output says about how the call ended.
 type findings struct {
-	// failed: the call did not do what it was to do.
-	failed bool
+	// marked: its source says that it failed; failed: that, or its text says so.
+	marked, failed bool
 	// shallow: the output is text to read, such as a file; only its first line
 	// says how the call ended.
 	shallow bool
@@ -32,7 +40,7 @@ type findings struct {
 // read finds the lines that say what went wrong: those that look like it, or
 // the first of a result that its source marks as failed.
 func (f *findings) read(text string) {
-	first, heading := "", ""
+	first, heading, seen := "", "", 0
 	for line := range strings.Lines(text) {
 		line = unwrap(strings.TrimSpace(line))
 		if line == "" {
@@ -45,8 +53,11 @@ func (f *findings) read(text string) {
 		if heading != "" { // "ERROR:" and the text below
 			line, heading = heading+" "+line, ""
 		}
+		seen++
 		if first == "" {
 			first = line
+		} else if f.shallow && seen <= maxHead {
+			continue
 		} else if f.shallow {
 			break
 		}
@@ -58,7 +69,7 @@ func (f *findings) read(text string) {
 			continue
 		}
 		f.lines = append(f.lines, cut(line, maxError))
-		if len(f.lines) == maxErrorLines {
+		if len(f.lines) == maxFound {
 			break
 		}
 	}
@@ -83,7 +94,7 @@ func unwrap(line string) string {
 // isExit reports whether a line says no more than that a command failed.
 func isExit(line string) bool {
 	low := strings.ToLower(line)
-	for _, s := range []string{"exit code", "exit status", "exited with code"} {
+	for _, s := range []string{"exit code", "exit status", "exited with code", "command exited with code", "process exited with code", "command failed with exit code"} {
 		if rest, ok := strings.CutPrefix(low, s); ok {
 			rest = strings.Trim(rest, " :.")
 			return rest != "" && rest != "0" && strings.Trim(rest, "0123456789") == ""

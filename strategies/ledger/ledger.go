@@ -4,17 +4,21 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Ledger is what was found in the messages that go.
 type Ledger struct {
-	names    []*item   // ranked, best first
-	tools    []*tool   // most called first
-	commands []command // newest last
-	errors   []failure // newest last
-	root     string    // folder that paths are relative to, or ""
+	names    []*item         // ranked, best first
+	tools    []*tool         // most called first
+	commands []command       // newest last
+	errors   []failure       // newest last
+	failures []Failure       // newest last
+	files    [2][]string     // read, modified
+	kept     map[string]bool // names that messages beside the note hold
+	root     string          // folder that paths are relative to, or ""
 }
 
 // item is one exact name.
@@ -26,6 +30,9 @@ type item struct {
 	use   use
 	// rooted: the name was an absolute path and is now relative to the root.
 	rooted bool
+	// relative: it was mostly given as a relative path.
+	relative bool
+	facts    facts
 	// short: the name of a file that is listed with its whole path too.
 	short bool
 	score float64
@@ -55,11 +62,26 @@ const (
 const halfAge = 30
 
 // Build reads the messages, oldest first, and ranks what they name.
-func Build(msgs []abi.Message) *Ledger {
+func Build(msgs []abi.Message) *Ledger { return BuildPruned(msgs, nil) }
+
+// BuildPruned is Build where calls that stay, with their results, were pruned:
+// they are given as they were. What their output said is gone as well; the
+// calls themselves are not, and do not count.
+func BuildPruned(msgs, pruned []abi.Message) *Ledger {
 	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
 	for i := range msgs {
 		b.at = i + 1
 		b.message(&msgs[i])
+	}
+	for i := range pruned {
+		b.at++
+		m := &pruned[i]
+		for k := range m.ToolCalls {
+			b.stays(&m.ToolCalls[k])
+		}
+		if m.Role == abi.RoleTool {
+			b.result(m, m.Text())
+		}
 	}
 	return b.ledger()
 }
@@ -69,6 +91,22 @@ func (l *Ledger) Empty() bool {
 	return len(l.names) == 0 && len(l.commands) == 0 && len(l.errors) == 0
 }
 
+// Beside tells the ledger of messages that stay: names they hold are left out
+// of [Ledger.Names], but for files, and make room for others.
+func (l *Ledger) Beside(stays []abi.Message) {
+	if l.kept == nil {
+		l.kept = make(map[string]bool)
+	}
+	note := func(name string, _ class) { l.kept[name] = true }
+	for i := range stays {
+		m := &stays[i]
+		scan(m.Text(), m.Role == abi.RoleTool, note)
+		for k := range m.ToolCalls {
+			eachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
+		}
+	}
+}
+
 // builder collects while the messages go by.
 type builder struct {
 	items    map[string]*item
@@ -76,6 +114,7 @@ type builder struct {
 	tools    map[string]*tool
 	commands []command
 	errors   []failure
+	failures []Failure
 	root     string // what an earlier ledger says paths are relative to
 	at       int    // the message being read, counted from one
 }
@@ -132,16 +171,38 @@ func (it *item) worth(now int) float64 {
 }
 
 func (b *builder) ledger() *Ledger {
-	l := &Ledger{tools: rankTools(b.tools), commands: b.commands, errors: b.errors}
+	l := &Ledger{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		it := b.items[name]
 		it.score = it.worth(b.at)
 		l.names = append(l.names, it)
 	}
 	l.root = workdir(l.names, b.root)
+	l.files = files(l.names, l.root)
 	l.names = mergePaths(l.names, l.root)
 	slices.SortFunc(l.names, func(x, y *item) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
 	})
 	return l
+}
+
+// files lists the files that were read and those that were modified, whole
+// paths where the root is known.
+func files(items []*item, root string) (lists [2][]string) {
+	seen := make(map[string]use)
+	for _, it := range items {
+		if it.class != path || it.use == mentioned {
+			continue
+		}
+		name := it.name
+		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
+			name = root + "/" + name
+		}
+		seen[name] = max(seen[name], it.use)
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		k := seen[name] - read
+		lists[k] = append(lists[k], name)
+	}
+	return lists
 }

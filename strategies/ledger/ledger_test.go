@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -48,26 +49,47 @@ func called(tool, key, value, output string, failed bool) []abi.Message {
 	}
 }
 
-// lines returns what stands behind the headings of a rendered ledger.
+// lines returns what stands behind the headings of a rendered ledger; of lists
+// of files the whole paths, without what is said of them.
 func lines(text string) map[string]string {
 	out := map[string]string{}
 	section := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		head, rest, ok := strings.Cut(line, ": ")
+		head, rest, ok := strings.Cut(line, ":")
 		switch {
+		case strings.HasPrefix(line, "- ") && strings.Contains("Files modified Files read Other paths", section):
+			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
 		case strings.HasPrefix(line, "- ") && section != "":
 			out[section] += line[2:] + "\n"
 		case strings.HasSuffix(line, "newest last:"):
 			section, _, _ = strings.Cut(line, " ")
 		case strings.HasPrefix(line, "Paths are relative to "):
 			out["root"] = strings.TrimPrefix(line, "Paths are relative to ")
+		case ok && rest == "":
+			section = head
 		case ok:
 			section = ""
-			out[head] = rest
+			out[head] = strings.TrimSpace(rest)
 		}
 	}
 	return out
+}
+
+var aside = regexp.MustCompile(` \([^)]*\)`)
+
+// wholePaths are the paths in a line of a list of files.
+func wholePaths(line string) []string {
+	folder := ""
+	var list []string
+	for _, word := range strings.Fields(aside.ReplaceAllString(line, "")) {
+		if f, ok := strings.CutSuffix(word, "/:"); ok {
+			folder = strings.TrimPrefix(f+"/", "./")
+			continue
+		}
+		list = append(list, folder+word)
+	}
+	return list
 }
 
 func TestN8Render(t *testing.T) {
@@ -156,8 +178,8 @@ func TestN8Ranking(t *testing.T) {
 	if got != "person_says call_says__ agent_says_ output_says" {
 		t.Errorf("by who says it: %s", got)
 	}
-	msgs = []abi.Message{said("once_said, often_said_"), said("often_said_"), said("often_said_")}
-	if got := lines(ledger.Build(msgs).Render(400, byRune))["Names"]; got != "often_said_ once_said" {
+	msgs = []abi.Message{said("once_said, often_aside"), said("often_aside"), said("often_aside")}
+	if got := lines(ledger.Build(msgs).Render(400, byRune))["Names"]; got != "often_aside once_said" {
 		t.Errorf("by how often: %s", got)
 	}
 	msgs = append([]abi.Message{said("long_ago_")}, sessiongen.Long(30, 1)...)

@@ -1,76 +1,161 @@
 package ledger
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Split parts what an earlier compaction wrote: what it says, without its
-// frame, and the entries of the ledger at its end, empty where there is none.
-func Split(text string) (says, entries string) {
+// frame, and the exact names at its end, empty where there are none.
+func Split(text string) (says, names string) {
 	if inner, ok := abi.Unfence(text); ok {
 		text = inner
 	}
-	says, entries, _ = strings.Cut(text, heading+"\n")
-	return says, entries
+	says, names, _ = strings.Cut(text, heading+"\n")
+	return says, names
 }
 
-// summary takes over what an earlier compaction wrote: the entries of its
-// ledger for what they were, the rest as text.
+// summary takes over what an earlier compaction wrote: the lists of a ledger
+// for what they were, the rest as text.
 func (b *builder) summary(text string) {
-	says, entries := Split(text)
-	b.text(says, weightSummary)
-	b.entries(entries)
-}
-
-func (b *builder) entries(text string) {
-	root, section := "", ""
+	if inner, ok := abi.Unfence(text); ok {
+		text = inner
+	}
+	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
+		b.root, _, _ = strings.Cut(rest, "\n")
+	}
+	e := entries{builder: b}
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if r, ok := strings.CutPrefix(line, rootLine); ok && strings.HasPrefix(r, "/") {
-			b.root, root = r, r+"/"
-			continue
-		}
-		if entry, ok := strings.CutPrefix(line, "- "); ok && section != "" {
-			b.event(section, entry)
-			continue
-		}
-		section = ""
-		switch {
-		case line == headCommands || line == headErrors:
-			section = line
-		case strings.HasPrefix(line, headTools):
-			b.toolList(line[len(headTools):])
-		case strings.HasPrefix(line, headShort):
-			b.list(line[len(headShort):], path)
-		case strings.HasPrefix(line, headModified):
-			b.files(line[len(headModified):], root, modified)
-		case strings.HasPrefix(line, headRead):
-			b.files(line[len(headRead):], root, read)
-		case strings.HasPrefix(line, headPaths):
-			b.files(line[len(headPaths):], root, mentioned)
-		case strings.HasPrefix(line, headSymbols):
-			b.list(line[len(headSymbols):], symbol)
-		case strings.HasPrefix(line, headNumbers):
-			b.list(line[len(headNumbers):], number)
-		case line != intro:
-			b.text(line, weightSummary)
-		}
+		e.line(strings.TrimRight(line, "\n"))
 	}
 }
 
-// files takes over a line of paths, as absolute ones where the ledger said
-// what they are relative to.
-func (b *builder) files(line, root string, u use) {
-	i := 0
-	for name := range strings.FieldsSeq(line) {
-		if root != "" && strings.IndexByte("/~$", name[0]) < 0 && !strings.Contains(name, "://") {
-			name = root + name
+// entries reads what a compaction wrote, line by line.
+type entries struct {
+	*builder
+	section string // the heading above
+	at      int    // place in a list of files
+	block   []string
+	inBlock bool
+}
+
+func (e *entries) line(line string) {
+	switch {
+	case strings.HasPrefix(line, blockMark):
+		if e.inBlock && len(e.block) > 0 && (e.section == HeadFailed || e.section == HeadErrors) {
+			e.remember(Failure{Text: strings.Join(e.block, "\n")})
 		}
-		b.taken(name, path, i, u)
-		i++
+		e.inBlock, e.block = !e.inBlock, nil
+		return
+	case e.inBlock:
+		if e.block = append(e.block, line); len(e.block) > maxBlock {
+			e.inBlock = false // not one of ours
+		}
+		e.text(line, weightSummary)
+		return
 	}
+	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
+		switch e.section {
+		case headModified:
+			e.files(entry, modified)
+		case headRead:
+			e.files(entry, read)
+		case headPaths:
+			e.files(entry, mentioned)
+		default:
+			e.event(e.section, entry)
+		}
+		return
+	}
+	if strings.HasPrefix(line, ThenLine) && (e.section == HeadFailed || e.section == HeadErrors) {
+		if n := len(e.failures); n > 0 {
+			e.failures[n-1].Then = cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing)
+		}
+		return
+	}
+	e.section, e.at = "", 0
+	head, rest, _ := strings.Cut(line, ":")
+	switch head += ":"; {
+	case line == headCommands || line == headErrors || line == HeadFailed || line == HeadErrors || line == headModified || line == headRead || line == headPaths:
+		e.section = line
+	case head == headTools:
+		e.toolList(rest)
+	case head == headShort:
+		e.list(rest, path)
+	case head == headSymbols:
+		e.list(rest, symbol)
+	case head == headNumbers:
+		e.list(rest, number)
+	case line != intro && line != heading && !strings.HasPrefix(line, rootLine):
+		e.text(line, weightSummary)
+	}
+}
+
+// maxBlock is more lines than a failure of ours can have.
+const maxBlock = 500
+
+// files takes over a line of paths: those of a folder, or those that were
+// given as relative ones.
+func (e *entries) files(line string, u use) {
+	dir, root := "", ""
+	if e.root != "" {
+		root = e.root + "/"
+	}
+	var last *item
+	for line != "" {
+		var word string
+		if strings.HasPrefix(line, "(") {
+			word, line, _ = strings.Cut(line[1:], ")")
+			if last != nil {
+				last.facts = parseFacts(word)
+			}
+			line = strings.TrimLeft(line, " ")
+			continue
+		}
+		word, line, _ = strings.Cut(line, " ")
+		if d, ok := strings.CutSuffix(word, "/:"); ok && dir == "" && e.section != "" {
+			if dir = strings.TrimPrefix(d, ".") + "/"; dir == "/" && d == "." {
+				dir = root
+			} else if strings.IndexByte("/~$", dir[0]) < 0 {
+				dir = root + dir
+			}
+			continue
+		}
+		if word == "" {
+			continue
+		}
+		e.taken(dir+word, path, e.at, u)
+		if last = e.items[dir+word]; last != nil && dir == "" {
+			last.relative = true
+		}
+		e.at++
+	}
+}
+
+// parseFacts reads back what [facts.String] wrote.
+func parseFacts(s string) (f facts) {
+	for part := range strings.SplitSeq(s, ", ") {
+		lines, ranged := strings.CutPrefix(strings.TrimPrefix(part, "last "), "lines ")
+		times, counted := strings.CutPrefix(part, "edited ×")
+		switch {
+		case part == "created":
+			f.created = true
+		case part == "deleted":
+			f.deleted = true
+		case part == "edited":
+			f.edits = 1
+		case counted:
+			n, _ := strconv.Atoi(times)
+			f.edits = max(0, min(n, maxCalls))
+		case ranged:
+			from, to, _ := strings.Cut(lines, "-")
+			f.from, _ = strconv.Atoi(from)
+			f.to, _ = strconv.Atoi(to)
+		}
+	}
+	return f
 }
 
 func (b *builder) list(line string, c class) {

@@ -154,9 +154,13 @@ func endsIn(files []*item, name string) *item {
 // name relative to the root is the one to show, or else the one by which it
 // was opened.
 func (it *item) merge(other *item) {
+	if it.byFolder() && !other.byFolder() {
+		it.relative = other.score > it.score
+	}
 	if !it.rooted && (other.rooted || other.use > it.use) {
 		it.name, it.rooted = other.name, true
 	}
+	it.facts.merge(other.facts)
 	it.score += other.score
 	it.seen = max(it.seen, other.seen)
 	it.use = max(it.use, other.use)

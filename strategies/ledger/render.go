@@ -10,15 +10,16 @@ const (
 	heading       = "## Exact names"
 	intro         = "Word for word from the messages this note stands for, most relevant first."
 	rootLine      = "Paths are relative to "
-	headTools     = "Tools called: "
-	headModified  = "Files modified: "
-	headRead      = "Files read: "
-	headPaths     = "Other paths: "
-	headShort     = "File names used alone: "
-	headSymbols   = "Names: "
-	headNumbers   = "Numbers and ids: "
+	headTools     = "Tools called:"
+	headModified  = "Files modified:"
+	headRead      = "Files read:"
+	headPaths     = "Other paths:"
+	headShort     = "File names used alone:"
+	headSymbols   = "Names:"
+	headNumbers   = "Numbers and ids:"
 	headCommands  = "Commands run, newest last:"
 	headErrors    = "Errors met, newest last:"
+	blockMark     = "```"
 	failedMark    = " (failed)"
 	whileMark     = " ← "
 	sameDoing     = "same"
@@ -71,8 +72,11 @@ func (l *Ledger) render(budget int, count func(string) int) string {
 	for _, text := range []string{tools, events} {
 		scan(text, false, func(name string, _ class) { addParts(shown, name) })
 	}
-	for _, g := range l.groups(left, shown, count) {
-		b.WriteString("\n" + g)
+	names := l.pick(left, shown, count)
+	for k := range numLists {
+		if text := names.text(k); text != "" {
+			b.WriteString("\n" + text)
+		}
 	}
 	if events != "" {
 		b.WriteString("\n" + events)
@@ -83,7 +87,7 @@ func (l *Ledger) render(budget int, count func(string) int) string {
 // toolLine lists the tools that fit.
 func (l *Ledger) toolLine(budget int, count func(string) int) string {
 	line := ""
-	left := budget - count(headTools)
+	left := budget - count(headTools+" ")
 	for _, t := range l.tools {
 		s := t.String()
 		if left -= count(s) + 1; left < 0 {
@@ -94,90 +98,7 @@ func (l *Ledger) toolLine(budget int, count func(string) int) string {
 	if line == "" {
 		return ""
 	}
-	return headTools + line[len(listSeparator):] + "\n"
-}
-
-// maxMisses is how many names that do not fit are tried before the rest of
-// the budget is left.
-const maxMisses = 1000
-
-// groups picks the best names that fit and writes a line for each kind. Names
-// already shown elsewhere, or inside a longer name, are left out.
-func (l *Ledger) groups(budget int, shown map[string]bool, count func(string) int) []string {
-	order := []string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
-	lines := make(map[string]*strings.Builder, len(order))
-	left, misses := budget, 0
-	numbers := budget / numberPart
-	for _, it := range l.names {
-		if left <= 2 {
-			break
-		}
-		if shown[it.name] {
-			continue
-		}
-		head := it.heading()
-		cost := count(listSeparator + it.name)
-		if lines[head] == nil {
-			cost += 5
-		}
-		if it.class == number && cost > numbers {
-			continue
-		}
-		if cost > left {
-			if misses++; misses == maxMisses {
-				break
-			}
-			continue
-		}
-		left -= cost
-		if it.class == number {
-			numbers -= cost
-		}
-		if lines[head] == nil {
-			lines[head] = &strings.Builder{}
-			lines[head].WriteString(head)
-		} else {
-			lines[head].WriteString(listSeparator)
-		}
-		lines[head].WriteString(it.name)
-		addParts(shown, it.name)
-	}
-	var out []string
-	for _, head := range order {
-		if b := lines[head]; b != nil {
-			out = append(out, b.String()+"\n")
-		}
-	}
-	return out
-}
-
-// heading is the line an item belongs to.
-func (it *item) heading() string {
-	switch {
-	case it.class == symbol:
-		return headSymbols
-	case it.class == number:
-		return headNumbers
-	case it.short:
-		return headShort
-	case it.use == modified:
-		return headModified
-	case it.use == read:
-		return headRead
-	}
-	return headPaths
-}
-
-// addParts marks a name and the names inside it as shown. A file name inside a
-// path is not: people and models say it alone.
-func addParts(shown map[string]bool, name string) {
-	shown[name] = true
-	if strings.IndexByte(name, '/') >= 0 {
-		return
-	}
-	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-", r) }) {
-		shown[p] = true
-	}
+	return headTools + line + "\n"
 }
 
 // events writes the newest commands and errors that fit, oldest first.

@@ -27,8 +27,17 @@ func scan(s string, listing bool, found func(name string, c class)) {
 	fresh := true // nothing but space since the line began
 	for i := 0; i < len(s); {
 		start := i
+		if c := s[i]; c < utf8.RuneSelf && !wordByte[c] {
+			fresh = c == '\n' || fresh && (c == ' ' || c == '\t')
+			i++
+			continue
+		}
+		if i = plainEnd(s, i); i > start {
+			fresh = false
+			continue
+		}
 		if i = wordEnd(s, i); i == start {
-			fresh = s[i] == '\n' || fresh && (s[i] == ' ' || s[i] == '\t')
+			fresh = false
 			_, size := utf8.DecodeRuneInString(s[i:])
 			i += size
 			continue
@@ -70,6 +79,23 @@ var wordByte = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
+// plainEnd is where the plain word that begins at i ends; i where none begins.
+// Most words are of small letters, or begin with one capital, and are no names:
+// they need no second look.
+func plainEnd(s string, i int) int {
+	start := i
+	if c := s[i]; c >= 'A' && c <= 'Z' {
+		i++
+	}
+	for i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
+		i++
+	}
+	if i < len(s) && (s[i] >= utf8.RuneSelf || wordByte[s[i]]) {
+		return start
+	}
+	return i
+}
+
 // wordEnd is where the word that begins at i ends; i where none begins. Names
 // may hold letters of any script. Where a script that puts no spaces between
 // words meets another, a word ends: 看src/main.go文件.
@@ -81,7 +107,7 @@ func wordEnd(s string, i int) int {
 				return i
 			}
 			alnum := c >= '0' && c != '@' && c != '_' && c != '~'
-			if alnum && letter && unspaced {
+			if unspaced && alnum && letter {
 				return i
 			}
 			unspaced, letter = false, alnum
@@ -214,7 +240,9 @@ const trailing = ".-/@~"
 
 // trim takes off what surrounds a name but is not part of it.
 func trim(w string) string {
-	w = strings.TrimRight(w, trailing)
+	for len(w) > 0 && strings.IndexByte(trailing, w[len(w)-1]) >= 0 {
+		w = w[:len(w)-1]
+	}
 	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
 		w = w[1 : n-1] // _emphasis_, but __init__
 	}

@@ -1,11 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // cut shortens s to limit bytes, at a rune.
 func cut(s string, limit int) string {
@@ -24,24 +19,4 @@ func set(keys ...string) map[string]bool {
 		m[k] = true
 	}
 	return m
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func joinStrings(list []any) string {
-	var b strings.Builder
-	for i, v := range list {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprint(&b, v)
-	}
-	return b.String()
 }

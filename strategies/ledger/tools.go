@@ -60,6 +60,7 @@ func (t *tool) String() string {
 // parseTools reads back a line of what String wrote.
 func parseTools(line string) []tool {
 	var list []tool
+	line = strings.TrimPrefix(line, listSeparator)
 	for line != "" {
 		head, rest, found := strings.Cut(line, "×")
 		digits := 0

@@ -1,10 +1,9 @@
-package ledger_test
+package survival
 
 import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,9 +18,9 @@ var (
 	numberRE = regexp.MustCompile(`\b(?:[0-9a-f]{7,40}|\p{Nd}{3,})\b`)
 )
 
-// names collects the exact names in a text, found in a way of its own and not
-// in the ledger's: paths by their last two parts, identifiers, numbers.
-func names(text string, into map[string]bool) {
+// Names collects the exact names in a text: "p:" and the last two parts of a
+// path, "i:" and an identifier, "n:" and a number.
+func Names(text string, into map[string]bool) {
 	for _, p := range paths(text) {
 		parts := strings.Split(strings.Trim(p, "./~"), "/")
 		into["p:"+strings.Join(parts[max(0, len(parts)-2):], "/")] = true
@@ -94,25 +93,4 @@ func pathEnd(s string, i int) int {
 		}
 	}
 	return i
-}
-
-func TestNames(t *testing.T) {
-	for _, tc := range []struct{ text, want string }{
-		{"see a/b/c.go and main.go.", "p:b/c.go p:main.go"},
-		{"~/x/y.z, ./cmd/kw", "p:cmd/kw p:x/y.z"},
-		{"//host/a/b", ""}, // the first part follows a slash
-		{"in foo-bar.yml: maxRetries HTTPServer max_retries --dry-run 8080 9f3c2e1", "i:maxRetries i:max_retries n:8080 n:9f3c2e1 p:foo-bar.yml"},
-		{"a.gox x.tsx", "p:x.tsx"},
-	} {
-		got := make(map[string]bool)
-		names(tc.text, got)
-		var list []string
-		for n := range got {
-			list = append(list, n)
-		}
-		slices.Sort(list)
-		if s := strings.Join(list, " "); s != tc.want {
-			t.Errorf("%q: %s, want %s", tc.text, s, tc.want)
-		}
-	}
 }

@@ -1,0 +1,65 @@
+// Package survival measures, for tests, what a compaction keeps: of the exact
+// names that an agent went on to use and had met before, how many are still
+// there. It finds names in a way of its own, and not in that of the packages
+// it judges.
+package survival
+
+import (
+	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// ahead is how many messages after a compaction say what was needed.
+const ahead = 60
+
+// Few is the number of needed names under which a compaction says too little
+// to be judged by.
+const Few = 10
+
+// Needed are the names in what the agent says in the 60 messages after the
+// compaction at i, or up to the next one, that stood before it.
+func Needed(msgs []abi.Message, i int) map[string]bool {
+	before, after := make(map[string]bool), make(map[string]bool)
+	for k := range msgs[:i] {
+		Names(Text(&msgs[k]), before)
+	}
+	for k := i + 1; k <= min(len(msgs)-1, i+ahead) && msgs[k].Kind != abi.KindSummary; k++ {
+		if msgs[k].Role == abi.RoleAssistant {
+			Names(Text(&msgs[k]), after)
+		}
+	}
+	for name := range after {
+		if !before[name] {
+			delete(after, name)
+		}
+	}
+	return after
+}
+
+// Held is the share of the needed names that a text holds.
+func Held(text string, need map[string]bool) float64 {
+	have := make(map[string]bool)
+	Names(text, have)
+	n := 0
+	for name := range need {
+		if have[name] {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(need)))
+}
+
+// Text is what a message says and calls.
+func Text(m *abi.Message) string {
+	text := m.Text()
+	if m.Content.IsParts() {
+		if b, err := json.Marshal(m.Content); err == nil {
+			text = string(b)
+		}
+	}
+	for _, c := range m.ToolCalls {
+		text += "\n" + c.Name + " " + c.Arguments
+	}
+	return text
+}

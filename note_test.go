@@ -1,0 +1,127 @@
+package kagewasm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/survival"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// TestN8DefaultsSurvival: with defaults, and 12% or 2.4% of the tokens as the
+// target, the note and the newest messages together keep this share of the
+// names that the agents went on to use. Where what is pinned and the current
+// turn alone are over the target, the result is larger by them.
+func TestN8DefaultsSurvival(t *testing.T) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := kagewasm.New(kagewasm.Options{Counter: counter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	window := 1 << 30
+	for _, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.75}} {
+		sum, n := 0.0, 0
+		for _, path := range shared.Sessions(t) {
+			msgs := sessionFile(t, path)
+			for i := range msgs {
+				if msgs[i].Kind != abi.KindSummary {
+					continue
+				}
+				need := survival.Needed(msgs, i)
+				if len(need) < survival.Few {
+					continue
+				}
+				total := 0
+				for k := range i {
+					total += counter.Message(&msgs[k])
+				}
+				target := int(tc.part * float64(total))
+				result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs[:i], Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var texts []string
+				for k := range result.Messages {
+					texts = append(texts, survival.Text(&result.Messages[k]))
+				}
+				kept := survival.Held(strings.Join(texts, "\n"), need)
+				t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", filepath.Base(path), i, total, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
+				sum, n = sum+kept, n+1
+			}
+		}
+		if n == 0 {
+			continue // said in the log
+		}
+		t.Logf("at %.1f%%: mean survival %.4f", 100*tc.part, sum/float64(n))
+		if sum/float64(n) < tc.least {
+			t.Errorf("at %.1f%%: survival %.4f, at least %.2f wanted", 100*tc.part, sum/float64(n), tc.least)
+		}
+	}
+}
+
+// TestI4FailuresOfPrunedOutput: a call that stays while its output was pruned
+// failed all the same, and the note says how.
+func TestI4FailuresOfPrunedOutput(t *testing.T) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{LedgerTokens: 1000, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const problem = "error: no rule to make target parcel_lease"
+	msgs := []abi.Message{{ID: "task", Role: abi.RoleUser, Content: abi.Text("Make it build.")}}
+	for i := range 30 {
+		id, output := fmt.Sprintf("c%d", i), strings.Repeat("a line of output\n", 40)
+		if i == 28 {
+			output = problem + "\n" + output
+		}
+		msgs = append(msgs, abi.Message{ID: "a" + id, Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("Looking at it. ", 40)), ToolCalls: []abi.ToolCall{{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"make target_%d"}`, i)}}},
+			abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(output)})
+	}
+	target := 3000
+	result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs, Force: true, Target: &target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(result.Report.Kept, "rc28") || !slices.Contains(result.Report.Pruned.IDs, "rc28") {
+		t.Fatalf("the call was to stay, its output to be pruned: kept %v, pruned %v", result.Report.Kept, result.Report.Pruned.IDs)
+	}
+	if want := "$ make target_28\n" + problem; !strings.Contains(result.Report.Summary, want) {
+		t.Errorf("no %q in\n%s", want, result.Report.Summary)
+	}
+}
+
+func sessionFile(t *testing.T, path string) []abi.Message {
+	t.Helper()
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var msgs []abi.Message
+	for line := range bytes.Lines(doc) {
+		var m abi.Message
+		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte(`{"tools"`)) {
+			continue
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs
+}
