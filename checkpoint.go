@@ -68,7 +68,7 @@ func (c *Compactor) Approve(ctx context.Context, cp *Checkpoint, now []abi.Messa
 		p.audited(nil, err)
 		return nil, err
 	}
-	p.memo.sent = sent{messages: msgs, tokens: p.after}
+	p.memo.sent = sent{msgs, sum(p.after)}
 	p.postCompact(ctx, result)
 	p.audited(result, nil)
 	return result, nil

@@ -46,8 +46,9 @@ func (p *pass) cut(source abi.Source, room int, choose chooser) abi.Plan {
 	}
 	gone := choose(v)
 	if caps := p.capsFor(v, room, gone); len(caps) > 0 {
-		edits = merged(edits, caps)
-		gone = choose(p.edited(v, caps))
+		if fewer := choose(p.edited(v, caps)); len(fewer) > 0 && (p.policy.MessageTokens > 0 || len(fewer) < len(gone)) {
+			edits, gone = merged(edits, caps), fewer
+		}
 	}
 	return abi.Plan{Source: source, Supersede: gone, Edit: staying(edits, gone)}
 }

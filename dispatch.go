@@ -64,7 +64,19 @@ func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispa
 
 func (d *Dispatched) call(ctx context.Context, s *Session, call Call) ([]abi.Message, error) {
 	d.Calls++
-	return call(ctx, s.Messages())
+	msgs := s.Messages()
+	answer, err := call(ctx, msgs)
+	if err == nil {
+		s.noteSent(msgs, d.Results[len(d.Results)-1])
+	}
+	return answer, err
+}
+
+// noteSent keeps in mind what a provider's cache can serve from now on.
+func (s *Session) noteSent(msgs []abi.Message, look *Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = sent{msgs, look.Report.TokensAfter - s.tools}
 }
 
 // look compacts before a call. A session that is too large for a window that is

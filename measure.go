@@ -20,10 +20,10 @@ type memo struct {
 	sent sent
 }
 
-// sent is a list of messages as the model was given it, and what each costs.
+// sent is a list of messages as the model was given it, and what it cost.
 type sent struct {
 	messages []abi.Message
-	tokens   []int
+	tokens   int
 }
 
 // maxMemos is how many sessions are remembered; the one not looked at for the
@@ -105,10 +105,18 @@ func sameMessage(a, b *abi.Message) bool {
 		a.IsError == b.IsError && slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Raw, b.Raw) && a.Content.Equal(b.Content)
 }
 
-// shared is what the messages at the beginning of both lists cost.
-func (s sent) shared(msgs []abi.Message) (tokens int) {
+// shared is what the messages at the beginning of both lists cost; costs are
+// those of msgs.
+func (s sent) shared(msgs []abi.Message, costs []int) (tokens int) {
 	for i := 0; i < min(len(msgs), len(s.messages)) && sameMessage(&s.messages[i], &msgs[i]); i++ {
-		tokens += s.tokens[i]
+		tokens += costs[i]
 	}
 	return tokens
+}
+
+func sum(list []int) (n int) {
+	for _, k := range list {
+		n += k
+	}
+	return n
 }

@@ -52,6 +52,9 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
 	if !p.worthTrying() {
+		if p.total > p.limits.window {
+			p.giantsOnly() // of the current turn; or no call would ever succeed again
+		}
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
@@ -149,8 +152,11 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 		return nil, err
 	}
 	p.before = p.total
-	if p.previous = p.memo.sent; p.previous.messages == nil {
-		p.previous = sent{messages: req.Messages, tokens: slices.Clone(p.tokens)}
+	if p.previous = p.memo.sent; req.sent != nil {
+		p.previous = *req.sent
+	}
+	if p.previous.messages == nil {
+		p.previous = sent{req.Messages, p.total - req.Overhead}
 	}
 	p.pinned = abi.Pinned(req.Messages, policy.AlwaysKeep...)
 	p.report = p.blankReport()

@@ -50,7 +50,9 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 	if err != nil {
 		return nil, err
 	}
-	if !verdict.Met && !r.tight && !p.limits.all {
+	// Where there is no room under the target the plan stands, if it fits the
+	// window; else the floor comes closer, which cuts giants down.
+	if !verdict.Met && !p.limits.all && (!r.tight || verdict.Tokens > p.limits.window) {
 		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
 	}

@@ -42,6 +42,9 @@ type Request struct {
 	// quiet is the number of tokens up to which the thresholds are not looked
 	// at: the operator did not want a compaction there.
 	quiet int
+	// sent is what the session's model was sent last. Where it is nil nobody
+	// knows, and it is what was returned last.
+	sent *sent
 }
 
 // Exceeded is how far a request was over what its model takes, as the provider

@@ -32,6 +32,7 @@ type Session struct {
 	pending *Checkpoint // waits for the operator
 	job     *Job        // runs or ran in the background
 	quiet   int         // tokens below which no compaction is proposed again
+	sent    sent        // what the model was sent last
 }
 
 // SessionOptions says which session to open.
@@ -156,7 +157,8 @@ func (s *Session) rollback(ctx context.Context, to int) error {
 func (s *Session) request(reason abi.TriggerReason) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.tools, Reason: reason, quiet: s.quiet}
+	return Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.tools, Reason: reason,
+		quiet: s.quiet, sent: new(s.sent)}
 }
 
 // look compacts where it has to, and keeps what came of it. The session may

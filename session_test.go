@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -537,5 +538,88 @@ func TestSessionsUnderLoad(t *testing.T) {
 				t.Fatalf("w%d-%d is lost", w, i)
 			}
 		}
+	}
+}
+
+// TestI1CacheOfWhatWasSent: a compaction between two calls costs the provider's
+// cache at the next call, and that is where the report says so: what the model
+// was never sent is in no cache.
+func TestI1CacheOfWhatWasSent(t *testing.T) {
+	for _, strategy := range []string{kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
+		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: strategy}})
+		s := open(t, c, 10_000, chat(60))
+		if _, err := c.Dispatch(t.Context(), s, said("x1", nil)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Compact(t.Context(), kagewasm.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Checkpoint != nil {
+			if r, err = s.Approve(t.Context(), r.Checkpoint.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := r.Report.Metrics.Cache
+		d, err := c.Dispatch(t.Context(), s, said("x2", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cache := d.Results[0].Report.Metrics.Cache; cache.PrefixTokens != first.PrefixTokens || cache.HitRate > 0.5 {
+			t.Errorf("%s: %+v after a compaction that left %+v", strategy, cache, first)
+		}
+		if d, err = c.Dispatch(t.Context(), s, said("x3", nil)); err != nil || d.Results[0].Report.Metrics.Cache.HitRate < 0.9 {
+			t.Errorf("%s: %+v where the list only grew, %v", strategy, d.Results[0].Report.Metrics.Cache, err)
+		}
+	}
+}
+
+// TestComplaint5GiantsOfTheFirstTurn: two giant results before anything could
+// go are cut down where the window would not hold them, and no session is stuck
+// for that; in a window that holds them they stay.
+func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
+	giant := abi.Text(strings.Repeat("a line of a file ", 200)) // 1,000 words
+	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
+		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: giant}, abi.Message{ID: "q", Role: abi.RoleTool, ToolCallID: "d", Content: giant})
+	for _, tc := range []struct {
+		window int
+		pruned int
+	}{{1500, 2}, {2100, 0}} {
+		c := newCompactor(t, kagewasm.Options{})
+		s := open(t, c, tc.window, msgs)
+		d, err := c.Dispatch(t.Context(), s, said("x", nil))
+		if err != nil || d.Calls != 1 {
+			t.Fatalf("window %d: %d calls, %v", tc.window, d.Calls, err)
+		}
+		r := d.Results[0].Report
+		if r.Pruned.Count != tc.pruned || r.TokensAfter > tc.window || r.Compacted {
+			t.Errorf("window %d: %d shortened, %d tokens, %s", tc.window, r.Pruned.Count, r.TokensAfter, r.Reason)
+		}
+	}
+}
+
+// TestN2AListOverTheWindow: a compactor's list that does not fit the window is
+// refused where the floor, which cuts giants down, makes one that does.
+func TestN2AListOverTheWindow(t *testing.T) {
+	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
+		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(strings.Repeat("a line of a file ", 200))})
+	keepsTheEnd := compactor(func(in *abi.Input) (*abi.Output, error) {
+		out := &abi.Output{Summary: "Looked around."}
+		for i, m := range in.Messages {
+			if m.Pinned || i >= len(in.Messages)-3 {
+				out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
+			}
+		}
+		return out, nil
+	})
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(keepsTheEnd), Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}})
+	s := open(t, c, 800, msgs)
+	d, err := c.Dispatch(t.Context(), s, said("x", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Results[0].Report
+	if r.TokensAfter > 800 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeOverTarget {
+		t.Errorf("%d tokens by %s, fallback %v: %v", r.TokensAfter, r.Strategy, r.Fallback, r.Failures)
 	}
 }

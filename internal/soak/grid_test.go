@@ -1,0 +1,145 @@
+package soak_test
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/replay"
+	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+var windows = []int{16_000, 64_000, 200_000}
+
+// model is whose prices the agent's own calls are reckoned with.
+const model = "anthropic/claude-sonnet-4-5"
+
+// recording is a session file that was read.
+type recording struct {
+	name string
+	*transcript.Session
+}
+
+// made is a session made up by a test.
+func made(t rapid.TB, msgs []abi.Message) recording {
+	s, err := transcript.Read(t.Name(), sessiongen.JSONL(msgs), transcript.Neutral)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recording{t.Name(), s}
+}
+
+// recordings are the project's own sessions and the shared ones, largest first.
+func recordings(t *testing.T) (list []recording) {
+	own, err := filepath.Glob(filepath.Join(shared.Root(t), "testdata", "*.jsonl"))
+	if err != nil || len(own) == 0 {
+		t.Fatal("no sessions in testdata", err)
+	}
+	size := make(map[string]int)
+	for _, path := range append(own, shared.Sessions(t)...) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := transcript.Read(path, data, transcript.Neutral)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+		list, size[name] = append(list, recording{name, s}), len(data)
+	}
+	slices.SortStableFunc(list, func(a, b recording) int { return cmp.Compare(size[b.name], size[a.name]) })
+	return list
+}
+
+// cell is one replay of the grid.
+type cell struct {
+	recording
+	window   int
+	strategy strategy
+}
+
+func (c cell) String() string { return fmt.Sprintf("%s/%d/%s", c.strategy.name, c.window, c.name) }
+
+// grid is all cells, or a tenth of them. Of the three largest sessions, in the
+// smallest window, each strategy has one in either case.
+func grid(t *testing.T, all bool) (cells []cell) {
+	ways := strategies(t)
+	for i, r := range recordings(t) {
+		for _, w := range windows {
+			for k, s := range ways {
+				c := cell{r, w, s}
+				h := fnv.New32a()
+				h.Write([]byte(c.String()))
+				if all || h.Sum32()%10 == 0 || w == windows[0] && i < 3 && k%3 == i {
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	return cells
+}
+
+// TestReplay (K1, K2, K9, K10, I1, I10, N2, N3, T9, complaints 1, 2, 3, 5, 8, 9
+// and 11): sessions replayed call by call, in three windows, with each
+// strategy. No look breaks an invariant, nothing is orphaned that was not in
+// the log, what is pinned never changes, no message is ever lost, and the
+// providers would take every request. Of the input of all calls four fifths
+// stand in the provider's cache.
+func TestReplay(t *testing.T) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results table
+	for _, c := range grid(t, os.Getenv("KAGEWASM_SOAK") == "1") {
+		t.Run(c.String(), func(t *testing.T) {
+			stats, problems := c.replay(t, counter)
+			results.add(c, stats, problems)
+		})
+	}
+	t.Log("\n" + results.String())
+	for _, name := range []string{"drop", "summarize"} {
+		if s := results.of(name); s.CachedShare < 0.80 {
+			t.Errorf("I10: %s: %.1f%% of the input was cached, and 80%% should be", name, 100*s.CachedShare)
+		}
+	}
+}
+
+// replay runs a cell and checks each step. It returns what it came to and how
+// much was wrong.
+func (c cell) replay(t *testing.T, counter abi.Counter) (stats replay.Stats, problems int) {
+	opts := c.strategy.options
+	opts.Counter = counter
+	compactor, err := kagewasm.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := &checker{t: t, recording: c.recording, counter: counter}
+	stats, err = replay.Run(t.Context(), replay.Options{
+		Compactor: compactor, Counter: counter,
+		Session:  abi.Session{ID: c.name, Model: model, ContextWindow: &c.window},
+		Messages: c.Messages, Missing: outline.Handoff.Missing, Observe: check.step,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check.end()
+	if stats.CachedTokens != stats.ReportedTokens {
+		check.problem("%d tokens were cached, and the reports say %d", stats.CachedTokens, stats.ReportedTokens)
+	}
+	return stats, check.problems
+}

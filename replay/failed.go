@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+const (
+	// lastFailures is how many failed calls are looked for after a compaction.
+	lastFailures = 20
+	// verbatim is how much of a text has to be there, in characters.
+	verbatim = 200
+	// nameOf is how much of a command or subject has to be: enough to tell it
+	// from others.
+	nameOf = 80
+)
+
+// failure is a call that failed, as its source or its exit code says. What only
+// reads like an error is none here: the measure is to be beyond dispute.
+type failure struct {
+	tried []string // lines that say what was tried; one of them has to stay
+	said  []string // lines that say what went wrong; one of them has to stay
+}
+
+func failureOf(c *toolCall, result *abi.Message) *failure {
+	text := result.Text()
+	exit, lines := exitCode(text)
+	if !result.IsError && !exit {
+		return nil
+	}
+	f := &failure{said: errorLines(lines)}
+	for _, t := range c.texts {
+		for line := range strings.Lines(t) {
+			if line = inFolder(strings.TrimSpace(line)); len(line) >= 4 {
+				f.tried = append(f.tried, head(line, nameOf))
+			}
+		}
+	}
+	return f
+}
+
+// errorLines are the lines that speak of what went wrong, or the first.
+func errorLines(lines []string) (said []string) {
+	for _, line := range lines {
+		low := strings.ToLower(line)
+		for _, word := range []string{"error", "fail", "fatal", "panic", "not found", "no such", "denied", "cannot"} {
+			if strings.Contains(low, word) {
+				said = append(said, head(line, verbatim))
+				break
+			}
+		}
+	}
+	if len(said) == 0 && len(lines) > 0 {
+		said = append(said, head(lines[0], verbatim))
+	}
+	return said
+}
+
+// exitCode reports whether a line of its own says that a command ended with
+// another code than zero, and returns the other lines.
+func exitCode(text string) (failed bool, lines []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		low := strings.Trim(strings.ToLower(line), "()[]. ")
+		code, says := "", false
+		for _, s := range []string{"exit code", "exit status", "exited with code", "command exited with code", "process exited with code"} {
+			if rest, ok := strings.CutPrefix(low, s); ok {
+				code, says = strings.Trim(rest, " :"), true
+			}
+		}
+		switch {
+		case says && code != "" && strings.Trim(code, "0123456789") == "":
+			failed = failed || code != "0"
+		case line != "":
+			lines = append(lines, line)
+		}
+	}
+	return failed, lines
+}
+
+// inFolder is a command line without the change of folder before it.
+func inFolder(line string) string {
+	for strings.HasPrefix(line, "cd ") {
+		_, rest, ok := strings.Cut(line, "&&")
+		if !ok {
+			break
+		}
+		line = strings.TrimSpace(rest)
+	}
+	return line
+}
+
+// head is the first n characters.
+func head(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// retention looks for the last failures that are gone from the list in it.
+func (r *run) retention(v *view) {
+	left := lastFailures
+	calls := r.log.until(r.at)
+	for i := len(calls) - 1; i >= 0 && left > 0; i-- {
+		c := &calls[i]
+		if c.failure == nil || v.holds(c) {
+			continue
+		}
+		left--
+		if len(c.failure.tried) > 0 {
+			r.stats.Failed.add(v.says(c.failure.tried...))
+		}
+		if len(c.failure.said) > 0 {
+			r.stats.Errors.add(v.says(c.failure.said...))
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package replay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/replay"
+)
+
+// did is a call of a tool with its result; text holds "FAILED" where it failed.
+func did(id, arguments, text string) []abi.Message {
+	return []abi.Message{
+		{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id, Name: "tool", Arguments: arguments}}},
+		{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(text), IsError: strings.Contains(text, "FAILED")},
+	}
+}
+
+// work is a log that begins with some calls, goes on with enough others for
+// those to be superseded, and ends with some more.
+func work(first, last []abi.Message) []abi.Message {
+	msgs := append([]abi.Message{
+		{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are careful.")},
+		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Make it work.")},
+	}, first...)
+	for i := range 20 {
+		msgs = append(msgs, did(fmt.Sprint("w", i), fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("plain words of no interest ", 20))...)
+	}
+	return append(msgs, last...)
+}
+
+// bare keeps no names, so that what goes is gone. The log of work is over the
+// threshold at its last calls and never before.
+var bare = kagewasm.Policy{LedgerTokens: -1}
+
+// oneCompaction is a window in which the log is compacted once, before the
+// first of its last n calls.
+func oneCompaction(msgs []abi.Message, n int) int {
+	total := 0
+	for i := range msgs[:len(msgs)-2*n] {
+		total += counter.Message(&msgs[i])
+	}
+	return total * 100 / 86
+}
+
+// TestI10Continuation: after a compaction the log goes on with what is there,
+// reads again what is gone, or names what nobody told it.
+func TestI10Continuation(t *testing.T) {
+	const readsA, readsB = `{"path":"internal/store/lease.go"}`, `{"path":"internal/store/other.go"}`
+	first := did("x", readsA, "the lease of a job")
+	for _, tc := range []struct {
+		why  string
+		last []abi.Message
+		want replay.Continuation
+	}{
+		{"something new", did("y", readsB, "the other file"), replay.Continuation{Compactions: 1, Continued: 1}},
+		{"the same again", did("y", readsA, "the lease of a job"), replay.Continuation{Compactions: 1, Reread: 1, Lost: 1}},
+		{"the same again, and it has changed", did("y", readsA, "another lease"), replay.Continuation{Compactions: 1, Lost: 1}},
+		{"the same again, a call later", append(did("y", readsB, "the other file"), did("z", readsA, "the lease of a job")...),
+			replay.Continuation{Compactions: 1, Continued: 1, Reread: 1}},
+		{"in a command", did("y", `{"command":"wc -l internal/store/lease.go"}`, "12"), replay.Continuation{Compactions: 1, Lost: 1}},
+		{"in what is written to a file", did("y", `{"text":"see\ninternal/store/lease.go"}`, "ok"), replay.Continuation{Compactions: 1, Continued: 1}},
+		{"what is still in view", did("y", `{"n":19}`, strings.Repeat("plain words of no interest ", 20)), replay.Continuation{Compactions: 1, Continued: 1}},
+		{"words alone", []abi.Message{{ID: "e", Role: abi.RoleAssistant, Content: abi.Text("Done.")}, {ID: "u", Role: abi.RoleUser, Content: abi.Text("Thanks.")}},
+			replay.Continuation{Compactions: 1, Continued: 1}},
+	} {
+		msgs := work(first, tc.last)
+		s := run(t, options(t, msgs, oneCompaction(msgs, len(tc.last)/2), bare))
+		if s.Compactions != 1 || s.Continuation != tc.want {
+			t.Errorf("%s: %d compactions, %+v, want %+v", tc.why, s.Compactions, s.Continuation, tc.want)
+		}
+	}
+	// The ledger names what went, and nothing is lost.
+	msgs := work(first, did("y", readsA, "another lease"))
+	if s := run(t, options(t, msgs, oneCompaction(msgs, 1), kagewasm.Policy{})); s.Continuation != (replay.Continuation{Compactions: 1, Continued: 1}) || s.Continuation.Percent() != 100 {
+		t.Errorf("with a ledger: %+v", s.Continuation)
+	}
+}
+
+// TestI10Retention: of calls that failed and went, what was tried and what came
+// of it is looked for in what stayed.
+func TestI10Retention(t *testing.T) {
+	const command = `{"command":"cd /repo && go test ./internal/store -run TestLease"}`
+	says := func(text string) []abi.Message {
+		person := abi.Message{ID: "u", Role: abi.RoleUser, Content: abi.Text(text + strings.Repeat(" Please go on.", 10))}
+		return append([]abi.Message{person}, did("y", `{"n":99}`, "ok")...)
+	}
+	for _, tc := range []struct {
+		why           string
+		first         []abi.Message
+		later         string // said after it, and still there
+		tried, errors replay.Share
+	}{
+		{"nothing failed", did("x", command, "ok"), "", replay.Share{}, replay.Share{}},
+		{"lost", did("x", command, "FAILED: lease_test.go:17: no lease"), "Try something else.", replay.Share{Of: 1}, replay.Share{Of: 1}},
+		{"kept", did("x", command, "FAILED: lease_test.go:17: no lease"), "`go test ./internal/store -run TestLease` said FAILED: lease_test.go:17: no lease.",
+			replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1, Whole: 1}},
+		{"what was tried is kept, and not what came of it", did("x", command, "FAILED: lease_test.go:17: no lease"), "`go test ./internal/store -run TestLease` does not work.",
+			replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1}},
+		{"an exit code says so, too", did("x", command, "no lease\nexit code 1"), "", replay.Share{Of: 1}, replay.Share{Of: 1}},
+		{"an exit code of zero does not", did("x", command, "no lease\nexit code 0"), "", replay.Share{}, replay.Share{}},
+		{"nothing is said of why", did("x", command, "exit code: 2"), "", replay.Share{Of: 1}, replay.Share{}},
+	} {
+		msgs := work(tc.first, says(tc.later))
+		s := run(t, options(t, msgs, oneCompaction(msgs, 1), bare))
+		if s.Compactions != 1 || s.Failed != tc.tried || s.Errors != tc.errors {
+			t.Errorf("%s: %d compactions, tried %+v, errors %+v", tc.why, s.Compactions, s.Failed, s.Errors)
+		}
+	}
+	if (replay.Share{}).Percent() != 100 || (replay.Share{Of: 4, Whole: 3}).Percent() != 75 {
+		t.Error("shares are shares")
+	}
+}
