@@ -52,9 +52,6 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
 	if !p.worthTrying() {
-		if p.total > p.limits.window {
-			p.giantsOnly() // of the current turn; or no call would ever succeed again
-		}
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}

@@ -8,7 +8,6 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/modeltest"
 )
 
 // grow is a session that grows by an exchange a call, for so many calls, each
@@ -226,19 +225,6 @@ func TestK20IsNoCompaction(t *testing.T) {
 	}
 	if small := compact(t, c, request(200_000, msgs[:24])).Report; small.Pruned.Count > 0 { // 11 results: 14,998 tokens could go
 		t.Errorf("too little to gain, and pruned: %+v", small.Pruned)
-	}
-}
-
-// TestI10Metrics: each compaction reports its ratio and what of the request
-// before a cache can serve.
-func TestI10Metrics(t *testing.T) {
-	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Text: inForm(r, "all is well")} })
-	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 10}}}), request(longWindow, long())).Report
-	if got, want := r.Metrics.CompressionRatio, float64(r.TokensBefore)/float64(r.TokensAfter); got != want || got < 3 {
-		t.Errorf("compression %v, want %v, at least 3", got, want)
-	}
-	if cache := r.Metrics.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 || cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
-		t.Errorf("cache %+v", cache)
 	}
 }
 
