@@ -33,6 +33,8 @@ type room struct {
 	note   int // the whole inserted message
 	ledger int // the ledger in it
 	inject int // all injected messages together
+	// failures is what the last failures may cost beside the ledger.
+	failures int
 	// tight: what stays leaves no room; the note is as small as is of use.
 	tight bool
 }
@@ -77,14 +79,37 @@ func defaultLedger(total, target int) int {
 	return max(little, much)
 }
 
+// minFailuresTarget is the target, in tokens, from which on the last failures
+// have room of their own, and failuresShare the most of it that they get.
+const (
+	minFailuresTarget = 8000
+	failuresShare     = 0.25
+)
+
+// withFailures makes a plan with room for the last failures in it, word for
+// word: what was tried and did not work is what a summary must not lose
+// (FEATURES I4, I10).
+func (p *pass) withFailures(r room, make func(room) abi.Plan) (abi.Plan, room) {
+	plan := make(r)
+	if r.tight || p.limits.all || p.policy.LedgerTokens != 0 || p.limits.target < minFailuresTarget || len(plan.Supersede) == 0 {
+		return plan, r
+	}
+	read, _ := p.read(plan.Supersede)
+	if r.failures = min(read.FailuresBeside(r.ledger, p.opts.Counter.Text), int(failuresShare*float64(p.limits.target))); r.failures == 0 {
+		return plan, r
+	}
+	r.note += r.failures
+	return make(r), r
+}
+
 // bareNote stands for superseded messages of which nothing else is said.
 const bareNote = "Earlier messages were superseded."
 
 // note is the text that stands for what a plan supersedes: its summary, and
 // what was read off the messages in at most budget tokens.
-func (p *pass) note(summary string, read *digest.Digest, budget int) (text string, ledgerTokens int) {
+func (p *pass) note(summary string, read *digest.Digest, budget, failures int) (text string, ledgerTokens int) {
 	summary = strings.TrimSpace(summary)
-	text = read.Render(digest.Options{Summary: summary, Outline: p.outline(), Budget: budget, Count: p.opts.Counter.Text})
+	text = read.Render(digest.Options{Summary: summary, Outline: p.outline(), Budget: budget, Failures: failures, Count: p.opts.Counter.Text})
 	if text == "" {
 		return bareNote, 0
 	}

@@ -42,8 +42,11 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 		if strings.TrimSpace(abi.Defuse(plan.Summary)) == "" {
 			return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck, Message: "an empty summary"}
 		}
-		room := r.note + p.opts.Counter.Text(plan.Summary) + p.injectTokens()
-		made := p.cut(proposal.Source, room, p.oldest(room))
+		var made abi.Plan
+		made, r = p.withFailures(r, func(r room) abi.Plan {
+			r.note += p.opts.Counter.Text(plan.Summary)
+			return p.cutOldest(proposal.Source, r)
+		})
 		plan.Supersede, plan.Edit = made.Supersede, made.Edit
 	}
 	verdict, err := p.check(plan, r)
@@ -80,8 +83,7 @@ func (p *pass) dropped(pre *hooks.Pre) *firewall.Verdict {
 func (p *pass) drop() (*firewall.Verdict, error) {
 	v := p.view()
 	source := abi.Source{Type: abi.SourceStrategy, Name: strategies.NameDrop}
-	r := p.room(v, p.limits, source)
-	plan := p.cutOldest(source, r)
+	plan, r := p.withFailures(p.room(v, p.limits, source), func(r room) abi.Plan { return p.cutOldest(source, r) })
 	verdict, err := p.check(plan, r)
 	if err != nil {
 		return nil, err
@@ -104,15 +106,15 @@ func (p *pass) cutOldest(source abi.Source, r room) abi.Plan {
 const (
 	maxRefills  = 3
 	refillSlack = 64
-	minSections = digest.MinBudget + 64
+	minSections = digest.MinBudget
 )
 
 // refill keeps more of the newest messages where the note took less than the
 // room it had.
 func (p *pass) refill(plan abi.Plan, r room, verdict *firewall.Verdict) *firewall.Verdict {
 	for range maxRefills {
-		unused := r.ledger - max(p.report.Metrics.LedgerTokens+refillSlack, minSections)
-		if unused <= 0 {
+		unused := r.ledger + r.failures - max(p.report.Metrics.LedgerTokens, minSections) - refillSlack
+		if unused <= 0 || r.ledger-unused < minSections {
 			break
 		}
 		r.note, r.ledger = r.note-unused, r.ledger-unused
@@ -159,13 +161,13 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	budget := min(r.ledger, cost/2)
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
-		text, ledgerTokens := p.note(plan.Summary, read, budget)
+		text, ledgerTokens := p.note(plan.Summary, read, budget, r.failures)
 		text, secrets := p.secrets.Redact(text)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
 		if ledgerTokens > 0 && missed {
-			budget = ledgerTokens / 2
+			budget, r.failures = ledgerTokens/2, 0
 			continue
 		}
 		if err == nil {

@@ -175,10 +175,13 @@ func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
 		s.pending = result.Checkpoint
 		s.mu.Unlock()
 	}
-	if result.Report.Pruned.Count > 0 && err == nil {
+	done := err == nil || abi.CodeOf(err) == abi.CodeExceedsWindow
+	if done && result.Report.Pruned.Count > 0 && result.Checkpoint == nil {
 		// Pruning stays: done anew at every call, a little further each time,
 		// it would cost the provider's cache each time (FEATURES I1).
-		err = s.keep(ctx, base, result)
+		if kerr := s.keep(ctx, base, result); kerr != nil {
+			err = kerr
+		}
 	}
 	return result, err
 }

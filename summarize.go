@@ -54,14 +54,16 @@ func (p *pass) sayWhy(pre *hooks.Pre) {
 // an error is a session of which nothing can be summarized.
 func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	source := abi.Source{Type: abi.SourceModel, Name: p.summarizer()}
-	r := p.room(p.view(), p.limits, source)
-	cfg := p.summaryConfig(r)
+	var cfg summarize.Config
 	var prep *summarize.Preparation
-	plan := p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) []string {
-		if prep = p.prepareSummary(v, cfg); prep == nil {
-			return nil
-		}
-		return prep.Supersede
+	plan, r := p.withFailures(p.room(p.view(), p.limits, source), func(r room) abi.Plan {
+		cfg = p.summaryConfig(r)
+		return p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) []string {
+			if prep = p.prepareSummary(v, cfg); prep == nil {
+				return nil
+			}
+			return prep.Supersede
+		})
 	})
 	if prep == nil {
 		return nil, nil

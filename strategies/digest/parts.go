@@ -11,6 +11,7 @@ import (
 // parts are the pieces of a digest that are written already, by their head.
 type parts struct {
 	budget, used int
+	extra        int // of used: what stands beside the budget
 	count        func(string) int
 	text         map[string]string
 }
@@ -94,22 +95,29 @@ func failureShare(budget int) int {
 	return 20 + 25*max(0, min(budget, high)-low)/(high-low)
 }
 
-// failures keeps the newest failures that fit, oldest first.
-func (p *parts) failures(list []ledger.Failure) {
-	share := failureShare(p.budget)
-	left := p.budget*share/100 - p.count(ledger.HeadFailed+ledger.HeadErrors) - 2
+// LastFailures is how many of the last failures have room of their own, see
+// Options.Failures.
+const LastFailures = 20
+
+// failures keeps the newest failures that fit, oldest first: as many as their
+// share of the budget holds, and the last ones in room beside it.
+func (p *parts) failures(list []ledger.Failure, beside int) {
+	heads := p.count(ledger.HeadFailed+ledger.HeadErrors) + 2
+	left := p.budget*failureShare(p.budget)/100 - heads
 	var failed, errors []string
 	for i := len(list) - 1; i >= 0; i-- {
-		f := &list[i]
-		text := "```\n" + f.Text + "\n```"
-		if f.Then != "" {
-			text += "\n" + ledger.ThenLine + "`" + f.Then + "`"
+		if i == len(list)-1-LastFailures {
+			beside = 0
 		}
+		f := &list[i]
+		text := quoted(f)
 		n := p.count(text) + 1
-		if n > left {
+		if n > left+beside {
 			break
 		}
-		left -= n
+		if left -= n; left < 0 {
+			beside, p.extra, left = beside+left, p.extra-left, 0
+		}
 		if f.Command() {
 			failed = append(failed, text)
 		} else {
@@ -120,6 +128,27 @@ func (p *parts) failures(list []ledger.Failure) {
 	slices.Reverse(errors)
 	p.put(ledger.HeadFailed, failed)
 	p.put(ledger.HeadErrors, errors)
+}
+
+// quoted is a failure as it is written.
+func quoted(f *ledger.Failure) string {
+	text := "```\n" + f.Text + "\n```"
+	if f.Then != "" {
+		text += "\n" + ledger.ThenLine + "`" + f.Then + "`"
+	}
+	return text
+}
+
+// FailuresBeside is what the last failures need beside their share of a budget,
+// in tokens: what Options.Failures has to be for all of them to be written.
+func (d *Digest) FailuresBeside(budget int, count func(string) int) int {
+	list := d.Failures()
+	list = list[max(0, len(list)-LastFailures):]
+	need := count(ledger.HeadFailed+ledger.HeadErrors) + 2
+	for i := range list {
+		need += count(quoted(&list[i])) + 1
+	}
+	return max(0, need-budget*failureShare(budget)/100)
 }
 
 // kept is what stands below a summary.
@@ -133,7 +162,7 @@ func (p *parts) kept(names *ledger.Ledger, summary string) string {
 	if b.Len() > 0 {
 		p.used += p.count(headKept) + 1
 	}
-	n := names.Names(p.budget-p.used, summary+b.String(), p.count)
+	n := names.Names(p.budget+p.extra-p.used, summary+b.String(), p.count)
 	out := ""
 	if b.Len() > 0 {
 		out = headKept + b.String() + "\n\n"
@@ -149,7 +178,7 @@ func (p *parts) sections(names *ledger.Ledger, o outline.Outline) string {
 	for _, text := range p.text {
 		said += text + "\n"
 	}
-	n := names.Names(p.budget-p.used-p.count(frame), said, p.count)
+	n := names.Names(p.budget+p.extra-p.used-p.count(frame), said, p.count)
 	p.text[headRoot], p.text[headModified], p.text[headRead] = n.Root, n.Modified, n.Read
 	placed := make(map[string]bool)
 	body := o.Render(func(title string) string {

@@ -16,6 +16,9 @@ type Options struct {
 	Outline outline.Outline
 	// Budget is what the digest may cost beside Summary, in tokens.
 	Budget int
+	// Failures is what the last [LastFailures] commands that failed and errors
+	// may cost beside Budget, in tokens, for them to stand there word for word.
+	Failures int
 	// Count counts the tokens of a text. Required.
 	Count func(string) int
 }
@@ -49,17 +52,17 @@ func (d *Digest) added(o Options, summary string) string {
 	for room := o.Budget; room >= MinBudget; {
 		text := d.render(o, room, summary)
 		n := o.Count(text)
-		if n <= o.Budget {
+		if n <= o.Budget+o.Failures {
 			return text
 		}
-		room -= max(n-o.Budget, o.Budget/50, 1)
+		room -= max(n-o.Budget-o.Failures, o.Budget/50, 1)
 	}
 	return d.names.Render(o.Budget, o.Count)
 }
 
 func (d *Digest) render(o Options, budget int, summary string) string {
 	p := parts{budget: budget, count: o.Count, text: make(map[string]string)}
-	p.failures(d.names.Failures())
+	p.failures(d.names.Failures(), o.Failures)
 	if summary != "" {
 		p.entries(headTodos, d.todoLines(), atLeast(10, budget))
 		return p.kept(d.names, summary)
