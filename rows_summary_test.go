@@ -199,7 +199,10 @@ func TestComplaint7Providers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{TimeoutMS: 500}}
+				var policy kagewasm.Policy
+				if tc.code == abi.CodeDeadline {
+					policy.Summarize.TimeoutMS = 200
+				}
 				r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(longWindow, long()))
 				whole(t, string(wire), long(), r)
 				if !r.Report.Compacted || r.Report.Strategy != tc.by || r.Report.TokensAfter > r.Report.Target {
