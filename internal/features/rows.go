@@ -6,7 +6,8 @@ type Row struct {
 	ID string
 	// Text says what it is, in a line.
 	Text string
-	// Planned rows may stand without a test.
+	// Planned rows are not built yet, or not all of it, and may stand without a
+	// test.
 	Planned bool
 }
 

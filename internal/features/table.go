@@ -9,8 +9,8 @@ const header = `# What works, and what shows it
 
 Made by ` + "`make features`" + ` from the tests, which say themselves what they prove; not to be edited. A row says
 *pass* when every test in it ran and passed: a table with a failed or skipped test is not written. Where a
-row has no test yet it is *planned*. A test of the project holds this file to the sources, and fails where
-it is older than they are.
+row is not built yet it is *planned*, or *in part* where tests of a part of it passed. A test of the project
+holds this file to the sources, and fails where it is older than they are.
 
 K, I, T, O and A are what five earlier systems do, N is what none of them has, and the complaints are what
 users of such systems say goes wrong. Names of tests stand behind the folder of their package.
@@ -34,7 +34,7 @@ func Table(rows []Row, proofs Proofs) string {
 		fmt.Fprintf(&b, "\n## %s\n\n| row | what | tests | result |\n|---|---|---|---|\n", g.title)
 		for _, r := range rows {
 			if strings.HasPrefix(r.ID, g.prefix) {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.TrimPrefix(r.ID, complaint), r.Text, list(proofs[r.ID]), result(proofs[r.ID]))
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.TrimPrefix(r.ID, complaint), r.Text, list(proofs[r.ID]), result(r, proofs[r.ID]))
 			}
 		}
 	}
@@ -49,9 +49,12 @@ func list(tests []Test) string {
 	return strings.Join(names, "<br>")
 }
 
-func result(tests []Test) string {
-	if len(tests) == 0 {
+func result(r Row, tests []Test) string {
+	switch {
+	case len(tests) == 0:
 		return "planned"
+	case r.Planned:
+		return "in part"
 	}
 	return "pass"
 }
