@@ -15,7 +15,7 @@ import (
 // longSession has 10,000 messages of about two million tokens.
 func longSession(b *testing.B, turns int, policy kagewasm.Policy) (*kagewasm.Compactor, []abi.Message, int) {
 	b.Helper()
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	counter, err := tokens.New(tokens.O200k, tokens.Options{CacheEntries: 1 << 20}) // all texts of the largest
 	if err != nil {
 		b.Fatal(err)
 	}

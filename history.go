@@ -13,13 +13,14 @@ type history struct {
 	// views[k] is the list the model sees after k entries. They share what
 	// they have in common.
 	views [][]abi.Message
-	// arrived are the ids of all messages that ever did, inserted ones too.
-	arrived map[string]bool
+	// arrived are all messages that ever did, by id and as they came; inserted
+	// ones too.
+	arrived map[string]*abi.Message
 }
 
 // newHistory folds entries.
 func newHistory(entries []Entry) (*history, error) {
-	h := &history{views: [][]abi.Message{nil}, arrived: make(map[string]bool)}
+	h := &history{views: [][]abi.Message{nil}, arrived: make(map[string]*abi.Message)}
 	for _, e := range entries {
 		view, err := h.after(e)
 		if err != nil {
@@ -39,11 +40,13 @@ func (h *history) add(e Entry, view []abi.Message) {
 	h.entries = append(h.entries, e)
 	h.views = append(h.views, view)
 	for i := range e.Append {
-		h.arrived[e.Append[i].ID] = true
+		h.arrived[e.Append[i].ID] = &e.Append[i]
 	}
 	if e.Rewrite != nil {
 		for i := range e.Rewrite.New {
-			h.arrived[e.Rewrite.New[i].ID] = true
+			if m := &e.Rewrite.New[i]; h.arrived[m.ID] == nil { // else it is shorter than it was
+				h.arrived[m.ID] = m
+			}
 		}
 	}
 }
@@ -54,7 +57,7 @@ func (h *history) fresh(msgs []abi.Message) error {
 	now := make(map[string]bool, len(msgs))
 	for i := range msgs {
 		id := msgs[i].ID
-		if id == "" || now[id] || h.arrived[id] {
+		if id == "" || now[id] || h.arrived[id] != nil {
 			return usage("message %d: id %q: every message of a session needs an id of its own, also beside those that were superseded", i, id)
 		}
 		now[id] = true

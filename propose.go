@@ -53,9 +53,7 @@ func (p *pass) delegate(pre *hooks.Pre, proposal *hooks.Proposal) (*firewall.Ver
 	if err != nil {
 		return nil, err
 	}
-	// Where there is no room under the target the plan stands, if it fits the
-	// window; else the floor comes closer, which cuts giants down.
-	if !verdict.Met && !p.limits.all && (!r.tight || verdict.Tokens > p.limits.window) {
+	if !verdict.Met && !r.tight && !p.limits.all {
 		return nil, &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", verdict.Tokens, p.limits.target)}
 	}
@@ -211,24 +209,33 @@ func (p *pass) read(gone []string) (*digest.Digest, int) {
 // pruning must not take names from the note. The others are as they stay; the
 // units among them that pruning shortened are as they came, too.
 func (p *pass) originalsOf(ids []string) (gone, stays, pruned []abi.Message, cost int) {
-	named, short := idSet(ids), idSet(p.report.Pruned.IDs)
+	named := idSet(ids)
 	units, of := abi.Units(p.messages)
+	short := func(i int) bool { return !sameMessage(p.original(i), &p.messages[i]) }
 	for i := range p.messages {
 		switch m := &p.messages[i]; {
 		case named[m.ID]:
-			gone = append(gone, p.original(m.ID))
+			gone = append(gone, *p.original(i))
 			cost += p.tokens[i]
 			continue
-		case slices.ContainsFunc(units[of[i]], func(k int) bool { return short[p.messages[k].ID] }):
-			pruned = append(pruned, p.original(m.ID))
+		case slices.ContainsFunc(units[of[i]], short):
+			pruned = append(pruned, *p.original(i))
 		}
 		stays = append(stays, p.messages[i])
 	}
 	return gone, stays, pruned, cost
 }
 
-// original is a message as it came.
-func (p *pass) original(id string) abi.Message { return p.originals[p.memo.index[id]] }
+// original is message i as it came.
+func (p *pass) original(i int) *abi.Message {
+	id := p.messages[i].ID
+	if p.req.original != nil {
+		if m := p.req.original(id); m != nil {
+			return m
+		}
+	}
+	return &p.originals[p.memo.index[id]]
+}
 
 // clipInjected cuts what plugins inject to what is left of the budget, in
 // order, and warns where something is left out.

@@ -158,7 +158,14 @@ func (s *Session) request(reason abi.TriggerReason) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.tools, Reason: reason,
-		quiet: s.quiet, sent: new(s.sent)}
+		quiet: s.quiet, sent: new(s.sent), original: s.original}
+}
+
+// original is a message as it came, or nil.
+func (s *Session) original(id string) *abi.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.arrived[id]
 }
 
 // look compacts where it has to, and keeps what came of it. The session may
@@ -170,10 +177,11 @@ func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:
 		return result, err
-	case result.Checkpoint != nil:
+	case result.Checkpoint != nil: // with its pruning
 		s.mu.Lock()
 		s.pending = result.Checkpoint
 		s.mu.Unlock()
+		return result, err
 	}
 	done := err == nil || abi.CodeOf(err) == abi.CodeExceedsWindow
 	if done && result.Report.Pruned.Count > 0 && result.Checkpoint == nil {

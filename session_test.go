@@ -12,6 +12,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // open is a session in a window of so many words, with messages in it.
@@ -595,6 +596,51 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 		if r.Pruned.Count != tc.pruned || r.TokensAfter > tc.window || r.Compacted {
 			t.Errorf("window %d: %d shortened, %d tokens, %s", tc.window, r.Pruned.Count, r.TokensAfter, r.Reason)
 		}
+	}
+}
+
+// TestK29WithPruning: what waits for the operator includes the shortening of
+// old output; until it is approved the session is as it was, and then it is as
+// was shown.
+func TestK29WithPruning(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint,
+		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 400, chat(60))
+	before := s.Messages()
+	if _, err := c.Dispatch(t.Context(), s, said("x", nil)); abi.CodeOf(err) != abi.CodeBusy {
+		t.Fatal(err)
+	}
+	cp := s.Pending()
+	if cp.Report.Pruned.Count == 0 || !reflect.DeepEqual(s.Messages(), before) {
+		t.Fatalf("%d shortened, and the session changed", cp.Report.Pruned.Count)
+	}
+	if _, err := s.Approve(t.Context(), cp.ID); err != nil || ids(s.Messages()) != ids(cp.Messages) {
+		t.Errorf("approved: %s, shown: %s, %v", ids(s.Messages()), ids(cp.Messages), err)
+	}
+}
+
+// TestN8NamesOfWhatWasPruned: tool output that an earlier look shortened is
+// read as it came when a compaction writes its note, whether the message goes
+// or stays.
+func TestN8NamesOfWhatWasPruned(t *testing.T) {
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].ID == "t1" {
+			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
+		}
+	}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: 200, Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 2_000, msgs[:40])
+	d, err := c.Dispatch(t.Context(), s, said("x", nil))
+	if err != nil || d.Results[0].Report.Compacted || d.Results[0].Report.Pruned.Count == 0 {
+		t.Fatalf("nothing was shortened: %+v, %v", d.Results[0].Report.Pruned, err)
+	}
+	if err := s.Append(t.Context(), msgs[40:]...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Compact(t.Context(), kagewasm.Request{})
+	if err != nil || !strings.Contains(r.Report.Summary, "tokenBucketLock") {
+		t.Errorf("what was shortened is lost: %q, %v", r.Report.Summary, err)
 	}
 }
 

@@ -128,7 +128,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	}
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
-	conf, err := f.configured(f.agent, f.sets)
+	conf, err := f.configured(e, f.agent, f.sets)
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,12 @@ func newConfig(e env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("config: unknown command %q: use check, explain or schema", args[0])
+				return usagef("config: unknown command %q: use check, explain, schema or trust", args[0])
 			}
 			return c.Help()
 		},
 	}
-	cmd.AddCommand(newConfigCheck(e), newConfigExplain(e), newConfigSchema(e))
+	cmd.AddCommand(newConfigCheck(e), newConfigExplain(e), newConfigSchema(e), newConfigTrust(e))
 	return cmd
 }
 

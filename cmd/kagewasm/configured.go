@@ -28,7 +28,7 @@ type configured struct {
 
 // configured reads the configuration that was named, or the nearest one; none
 // where there is none.
-func (f *configFlag) configured(agent string, sets []string) (configured, error) {
+func (f *configFlag) configured(e env, agent string, sets []string) (configured, error) {
 	if f.off {
 		return configured{}, unconfigured(agent, sets)
 	}
@@ -42,6 +42,11 @@ func (f *configFlag) configured(agent string, sets []string) (configured, error)
 	c, err := config.Load(path, config.Options{})
 	if err != nil {
 		return configured{}, err
+	}
+	if f.path == "" {
+		if err := mustTrust(e, c); err != nil {
+			return configured{}, err
+		}
 	}
 	var values []config.Set
 	for _, s := range sets {

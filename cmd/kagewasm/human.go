@@ -40,7 +40,7 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 		h.field("kept", "%s, %d of them pinned", idRange(r.Kept), len(r.Pinned))
 		inserted := strings.Join(r.Inserted, ", ")
 		if n := r.Metrics.LedgerTokens; n > 0 {
-			inserted += "  (exact names: " + number(n) + " tokens)"
+			inserted += "  (" + number(n) + " tokens read off the session)"
 		}
 		h.field("inserted", "%s", inserted)
 		if len(r.Edited) > 0 {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/config"
@@ -20,6 +22,9 @@ written over.`,
 			p := printer{w: e.stdout}
 			for _, path := range wrote {
 				p.linef("wrote %s", path)
+			}
+			if err == nil && e.stateHome != "" {
+				err = trust(e, filepath.Join(argOr(args, "."), config.FileName)) // it is yours
 			}
 			return err
 		},

@@ -83,7 +83,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if err != nil {
 		return err
 	}
-	conf, err := f.configured("", nil)
+	conf, err := f.configured(e, "", nil)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func TestReplayOfAnySession(t *testing.T) {
 		// Under about 4,300 tokens the frame of a note alone is more than the
 		// twentieth of the window that the invariants let stay unused.
 		window := rapid.IntRange(5_000, 12_000).Draw(t, "window")
-		check := &checker{t: t, recording: made(t, msgs), counter: sizes}
+		check := &checker{t: t, recording: made(t, msgs), counter: sizes, unsendable: true}
 		stats, err := replay.Run(context.Background(), replay.Options{Compactor: c, Counter: sizes,
 			Session: abi.Session{ID: "s", ContextWindow: &window}, Messages: check.Messages, Observe: check.step})
 		if err != nil {
