@@ -221,27 +221,3 @@ func TestComplaint10Undo(t *testing.T) {
 		}
 	}
 }
-
-// TestK29WithPruning: a checkpoint of a session in which old tool output was
-// pruned on the way can be approved, and is what was shown.
-func TestK29WithPruning(t *testing.T) {
-	msgs := chat(20)
-	for i := range msgs {
-		if msgs[i].Role == abi.RoleTool {
-			msgs[i].Content = abi.Text(strings.Repeat("out ", 8000))
-		}
-	}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint, Upper: 0.2, Lower: 0.1}})
-	s := open(t, c, 200_000, msgs)
-	d, err := c.Dispatch(t.Context(), s, said("x", nil))
-	if abi.CodeOf(err) != abi.CodeBusy || d.Results[0].Report.Pruned.Count == 0 {
-		t.Fatalf("%v, %+v", err, d.Results[0].Report.Pruned)
-	}
-	cp := s.Pending()
-	if ids(s.Messages()) != ids(msgs) || !reflect.DeepEqual(s.Messages(), msgs) {
-		t.Error("the session changed before anybody decided")
-	}
-	if _, err := s.Approve(t.Context(), cp.ID); err != nil || !reflect.DeepEqual(s.Messages(), cp.Messages) {
-		t.Errorf("approved: %v", err)
-	}
-}
