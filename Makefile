@@ -2,6 +2,7 @@
 # make test   all tests
 # make check  what has to hold before a change lands
 # make bench  the benchmarks of BENCHMARKS.md
+# make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
 BUILD   := build
@@ -11,7 +12,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all demo test race check bench plugins generate clean
+.PHONY: all demo test features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -43,6 +44,11 @@ demo: $(KW) $(PLUGINS)
 
 test:
 	$(GO) test ./...
+
+features:
+	@mkdir -p $(BUILD)
+	$(GO) test -json ./... > $(BUILD)/tests.json || true # gen says which failed
+	$(GO) run ./internal/features/gen < $(BUILD)/tests.json
 
 # The race detector needs a C compiler.
 RACE := . ./hooks/... ./strategies ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/...

@@ -154,6 +154,9 @@ func explain(code abi.ReasonCode, r *Report) string {
 	case abi.ReasonPruneOnly:
 		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
 	case abi.ReasonNotWorthIt:
+		if r.Receipt == nil {
+			return "too little could go for a compaction: nearly all there is has to stay"
+		}
 		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
 	case abi.ReasonNothingToSupersede:
 		if r.TokensAfter <= r.Target {

@@ -56,7 +56,7 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 		result := p.unchanged(abi.ReasonNothingToSupersede)
 		return result, p.exceedsWindow(result)
 	}
-	if !p.paysBack() {
+	if p.freesTooLittle() || !p.paysBack() {
 		return p.unchanged(abi.ReasonNotWorthIt), nil
 	}
 	if err := p.setRedactor(); err != nil {
@@ -200,26 +200,6 @@ func (p *pass) holdOpenCalls() {
 		p.pinned[last+i] = true
 	}
 }
-
-// worthTrying reports whether anything could go that is more than the small
-// note an earlier compaction left, which another one would only write again.
-func (p *pass) worthTrying() bool {
-	v := p.view()
-	for _, u := range v.Units {
-		if !v.Candidate(u) {
-			continue
-		}
-		m := &p.messages[u[0]]
-		if _, ours := abi.Unfence(m.Text()); !ours || m.Kind != abi.KindSummary || v.UnitTokens(u) > int(tightShare*float64(p.limits.window))+noteSlack {
-			return true
-		}
-	}
-	return false
-}
-
-// noteSlack is how far a note can be over its share of the window: its frame
-// costs what it costs.
-const noteSlack = 128
 
 // preCompact lets plugins take part, and takes their pins.
 func (p *pass) preCompact(ctx context.Context) *hooks.Pre {

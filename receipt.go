@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -91,21 +92,28 @@ func (p *pass) paysBack() bool {
 	return false
 }
 
-// cost reports what the summarizing model took.
+// cost reports what models took for the compaction: the one that summarizes,
+// and those that plugins asked.
 func (p *pass) cost() {
 	c := &p.report.Cost
+	c.Compactor = 0
+	for _, o := range p.hookTimes {
+		if o.Model != nil {
+			c.Compactor += o.Model.Cost
+		}
+	}
 	if p.usage.Calls == 0 {
 		return
 	}
-	u := p.usage
-	c.Usage, c.Compactor = &u, u.Cost
-	if u.Cost == 0 {
-		price, known := p.priced(p.summarizer(), u)
-		c.Compactor, c.PriceUnknown = price, !known
+	u, usd := p.usage, p.usage.Cost
+	if usd == 0 {
+		var known bool
+		usd, known = p.priced(p.summarizer(), u)
+		c.PriceUnknown = !known
 	}
-	if c.Model == "" {
-		c.Model = p.summarizer()
-	}
+	c.Usage = &u
+	c.Compactor += usd
+	c.Model = cmp.Or(c.Model, p.summarizer())
 }
 
 // priced is what a model's calls cost in US dollars, as far as that is known.

@@ -64,7 +64,8 @@ type Report struct {
 	// none took place (N10).
 	Receipt *abi.Receipt `json:"receipt,omitempty"`
 	// Warning says what a person should do about a session that does not fit
-	// though all went that may go (A11).
+	// though all went that may go (A11), or that nearly fills the window with
+	// what may not (complaint 1).
 	Warning string `json:"warning,omitempty"`
 }
 

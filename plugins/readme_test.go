@@ -30,7 +30,7 @@ func TestReadmePlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	for name, re := range map[string]string{"main.go": "(?s)```go\n(package main.*?)```", "plugin.yaml": "(?s)```yaml\n(.*?)```"} {
+	for name, re := range map[string]string{"main.go": "(?s)```go\n(package main.*?)```", "plugin.yaml": "(?s)```yaml\n(\\{name: .*?)```"} {
 		m := regexp.MustCompile(re).FindSubmatch(readme)
 		if m == nil {
 			t.Fatalf("README shows no %s", name)

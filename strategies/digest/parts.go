@@ -154,7 +154,7 @@ func (d *Digest) FailuresBeside(budget int, count func(string) int) int {
 // kept is what stands below a summary.
 func (p *parts) kept(names *ledger.Ledger, summary string) string {
 	var b strings.Builder
-	for _, head := range []string{headTodos, ledger.HeadFailed, ledger.HeadErrors} {
+	for _, head := range []string{headMusts, headTodos, ledger.HeadFailed, ledger.HeadErrors} {
 		if text := p.text[head]; text != "" {
 			b.WriteString("\n\n" + text)
 		}

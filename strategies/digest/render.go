@@ -64,16 +64,17 @@ func (d *Digest) render(o Options, budget int, summary string) string {
 	p := parts{budget: budget, count: o.Count, text: make(map[string]string)}
 	p.failures(d.names.Failures(), o.Failures)
 	if summary != "" {
-		p.entries(headTodos, d.todoLines(), 10)
+		p.entries(headTodos, d.todoLines(), atLeast(10, budget))
+		p.entries(headMusts, d.musts, atLeast(8, budget))
 		return p.kept(d.names, summary)
 	}
 	share := shares
 	if budget < largeBudget {
 		share = smallShares
 	}
-	p.entries(headTodos, d.todoLines(), share.todos)
+	p.entries(headTodos, d.todoLines(), atLeast(share.todos, budget))
 	p.entries(headRequests, d.requests, share.requests)
-	p.entries(headMusts, d.musts, share.musts)
+	p.entries(headMusts, d.musts, atLeast(share.musts, budget))
 	p.entries(headNext, d.next, share.next)
 	p.entries(headDecisions, d.decisions, share.decisions)
 	p.entries(ledger.HeadCommands, d.names.Commands(maxCommands), share.commands)
@@ -87,6 +88,13 @@ func (d *Digest) todoLines() []string {
 		lines = append(lines, t.String())
 	}
 	return lines
+}
+
+// atLeast is a share that is room for a short list in a small budget too: the
+// tasks and what is required are lost to nothing but want of room (FEATURES A6).
+func atLeast(share, budget int) int {
+	const tokens, most = 64, 15
+	return max(share, min(most, 100*tokens/budget))
 }
 
 // maxCommands is how many of the last commands are listed as steps.

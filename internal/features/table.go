@@ -1,0 +1,70 @@
+package features
+
+import (
+	"fmt"
+	"strings"
+)
+
+const header = `# What works, and what shows it
+
+Made by ` + "`make features`" + ` from the tests, which say themselves what they prove; not to be edited. A row says
+*pass* when every test in it ran and passed: a table with a failed or skipped test is not written. Where a
+row is not built yet it is *planned*, or *in part* where tests of a part of it passed. A test of the project
+holds this file to the sources, and fails where it is older than they are.
+
+K, I, T, O and A are what five earlier systems do, N is what none of them has, and the complaints are what
+users of such systems say goes wrong. Names of tests stand behind the folder of their package.
+`
+
+var groups = []struct{ prefix, title string }{
+	{"K", "The frame"},
+	{"I", "Layout, budgets and quality"},
+	{"T", "Turns and summaries"},
+	{"O", "Plugins that take part"},
+	{"A", "Modes, retries and recovery"},
+	{"N", "New here"},
+	{complaint, "Complaints"},
+}
+
+// Table is docs/features.md. It depends on the rows and the tests' names alone.
+func Table(rows []Row, proofs Proofs) string {
+	var b strings.Builder
+	b.WriteString(header)
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n## %s\n\n| row | what | tests | result |\n|---|---|---|---|\n", g.title)
+		for _, r := range rows {
+			if strings.HasPrefix(r.ID, g.prefix) {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.TrimPrefix(r.ID, complaint), r.Text, list(proofs[r.ID]), result(r, proofs[r.ID]))
+			}
+		}
+	}
+	return b.String()
+}
+
+func list(tests []Test) string {
+	names := make([]string, len(tests))
+	for i, t := range tests {
+		names[i] = "`" + t.String() + "`"
+	}
+	return strings.Join(names, "<br>")
+}
+
+func result(r Row, tests []Test) string {
+	switch {
+	case len(tests) == 0:
+		return "planned"
+	case r.Planned:
+		return "in part"
+	}
+	return "pass"
+}
+
+// Unproved are the rows that are not planned any more and have no test.
+func Unproved(rows []Row, proofs Proofs) (ids []string) {
+	for _, r := range rows {
+		if !r.Planned && len(proofs[r.ID]) == 0 {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}

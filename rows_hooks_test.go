@@ -1,0 +1,334 @@
+package kagewasm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
+)
+
+// TestO2T10NoModelIsAsked: where a plugin gives the summary or the whole list,
+// the model is not called at all; of several the last wins, the record names it,
+// and what runs afterwards sees the new entry.
+func TestO2T10NoModelIsAsked(t *testing.T) {
+	for _, tc := range []struct {
+		why     string
+		plugins []*fakePlugin
+		by      string // who the record names
+		asked   bool   // the model
+	}{
+		{"one summary", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", false},
+		{"the last of three", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: "From b."})), granted("c", answers(&abi.Output{Summary: "From c."}))}, "c", false},
+		{"the last that said something", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(nil))}, "a", false},
+		{"a whole list", []*fakePlugin{compactor(keepOnly("From comp.", fixed))}, "comp", false},
+		{"a compactor's summary alone", []*fakePlugin{compactor(answers(&abi.Output{Summary: "From comp."}))}, "comp", false},
+		{"a plugin that has nothing", []*fakePlugin{compactor(answers(nil))}, "", true},
+		{"one that fails", []*fakePlugin{compactor(fails(abi.CodeTrap))}, "", true},
+	} {
+		m := writes("by the model")
+		watch := &fakePlugin{name: "watch", post: answers(nil)}
+		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(append(tc.plugins, watch)...)})
+		r := compact(t, c, request(longWindow, long()))
+		if asked := len(m.Requests()) > 0; asked != tc.asked || !r.Report.Compacted {
+			t.Errorf("%s: the model was asked: %v, %s", tc.why, asked, r.Report.Reason)
+		}
+		source := r.Record.Source
+		switch {
+		case tc.asked && (source.Type != abi.SourceModel || r.Record.Strategy != "summarize"):
+			t.Errorf("%s: the record says %+v", tc.why, source)
+		case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by || r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
+			t.Errorf("%s: the record says %+v, %q", tc.why, source, r.Record.Summary)
+		}
+		post := watch.calls(abi.HookPostCompact)
+		if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) || !slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
+			t.Errorf("%s: post_compact does not see the new entry", tc.why)
+		}
+	}
+}
+
+// TestO2AnyVetoCounts: one of several is enough, and nobody else's summary is
+// used then.
+func TestO2AnyVetoCounts(t *testing.T) {
+	m := writes("by the model")
+	list := []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Cancel: true, Reason: "not now"})), granted("c", answers(nil))}
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(list...)}), request(longWindow, long())).Report
+	if r.Compacted || r.ReasonCode != abi.ReasonCancelledByPlugin || !strings.Contains(r.Reason, "b") || len(m.Requests()) > 0 {
+		t.Errorf("compacted %v: %s", r.Compacted, r.Reason)
+	}
+}
+
+// TestK19O7Order: pre_compact, then whatever makes the plan, then what stores
+// it, then post_compact, whichever way it goes.
+func TestK19O7Order(t *testing.T) {
+	for _, tc := range []struct {
+		why  string
+		out  *abi.Output // of the observer
+		own  func(*abi.Input) (*abi.Output, error)
+		say  string // of the model; "" is none
+		fail bool   // to store
+		want string
+	}{
+		{"drop", nil, nil, "", false, "pre commit post+"},
+		{"a model", nil, nil, "all is well", false, "pre model commit post+"},
+		{"a model that fails", nil, nil, "No.", false, "pre model model model model model commit post+"},
+		{"a compactor", nil, keepOnly("s", fixed), "all is well", false, "pre comp commit post+"},
+		{"an observer's summary", &abi.Output{Summary: "s"}, nil, "all is well", false, "pre commit post+"},
+		{"a veto", &abi.Output{Cancel: true}, nil, "all is well", false, "pre post-"},
+		{"it cannot be stored", nil, nil, "all is well", true, "pre model commit post-"},
+	} {
+		var order []string
+		note := func(s string) { order = append(order, s) }
+		obs := granted("obs", func(*abi.Input) (*abi.Output, error) { note("pre"); return tc.out, nil })
+		obs.post = func(in *abi.Input) (*abi.Output, error) {
+			note("post" + map[bool]string{true: "+", false: "-"}[in.Record.Success])
+			return nil, nil
+		}
+		list := []*fakePlugin{obs}
+		if tc.own != nil {
+			list = append(list, compactor(func(in *abi.Input) (*abi.Output, error) { note("comp"); return tc.own(in) }))
+		}
+		opts := kagewasm.Options{Plugins: plugins(list...)}
+		if tc.say != "" {
+			opts.Model = modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+				note("model")
+				if tc.say == "No." {
+					return modeltest.Answer{Text: tc.say}
+				}
+				return modeltest.Answer{Text: inForm(r, tc.say)}
+			})
+		}
+		req := request(longWindow, long())
+		req.Commit = func(context.Context, *kagewasm.Result) error {
+			note("commit")
+			if tc.fail {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		if _, err := newCompactor(t, opts).Compact(t.Context(), req); (err != nil) != tc.fail {
+			t.Errorf("%s: %v", tc.why, err)
+		}
+		if got := strings.Join(order, " "); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)
+		}
+	}
+}
+
+// TestO5A12WhatHooksAreTold: before, what was forced, the tokens, their share of
+// the window, the messages and how many stay; after, how it ended, the messages
+// before and after, and the summary.
+func TestO5A12WhatHooksAreTold(t *testing.T) {
+	p := &fakePlugin{name: "obs", pre: answers(nil), post: answers(nil)}
+	policy := kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 7}}
+	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Plugins: plugins(p), Policy: policy})
+	req := request(longWindow, long())
+	first := compact(t, c, req)
+	req.Messages, req.Force = append(slices.Clip(first.Messages), renamed(chat(20)[2:], "x")...), true
+	second := compact(t, c, req)
+	pre, post := p.calls(abi.HookPreCompact), p.calls(abi.HookPostCompact)
+	for i, r := range []*kagewasm.Result{first, second} {
+		tr, rec := pre[i].Trigger, post[i].Record
+		if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
+			t.Errorf("compaction %d: pre_compact was told %+v and %d messages", i, tr, len(pre[i].Messages))
+		}
+		if !rec.Success || rec.TokensBefore != r.Report.TokensBefore || rec.TokensBefore == 0 || rec.MessagesBefore != r.Report.MessagesBefore || rec.MessagesAfter != len(r.Messages) || rec.Summary != r.Report.Summary || rec.Summary == "" {
+			t.Errorf("compaction %d: post_compact was told %+v", i, rec)
+		}
+	}
+	if pre[0].PreviousSummary != "" || pre[1].PreviousSummary != first.Report.Summary {
+		t.Errorf("O5: previous summaries %q and %q", pre[0].PreviousSummary, pre[1].PreviousSummary)
+	}
+	doc, err := json.Marshal(pre[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{`"forced":true`, `"tokens":`, `"fraction":`, `"keep_last":7`, `"previous_summary":`, `"context_window":8000`} {
+		if !strings.Contains(string(doc), field) {
+			t.Errorf("A12: no %s in what a guest reads", field)
+		}
+	}
+}
+
+// timed notes how long its calls may take.
+type timed struct {
+	*fakePlugin
+	left time.Duration
+}
+
+func (p *timed) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	if d, ok := ctx.Deadline(); ok {
+		p.left = time.Until(d)
+	}
+	return p.fakePlugin.Call(ctx, in)
+}
+
+// TestO6TheSameTime: plugins and the summarizing model have five minutes each,
+// or what is configured, and none goes without a bound.
+func TestO6TheSameTime(t *testing.T) {
+	var model time.Duration
+	m := modelWith(func(ctx context.Context, _ abi.ModelRequest) (abi.ModelResponse, error) {
+		if d, ok := ctx.Deadline(); ok {
+			model = time.Until(d)
+		}
+		return abi.ModelResponse{}, errors.New("never mind")
+	})
+	for _, tc := range []struct {
+		why  string
+		hook time.Duration
+		ms   int
+		want time.Duration
+	}{
+		{"by default", 0, 0, 5 * time.Minute},
+		{"configured", 2 * time.Hour, 2 * 3600 * 1000, 2 * time.Hour},
+	} {
+		p := &timed{fakePlugin: compactor(answers(nil))}
+		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{TimeoutMS: tc.ms}}})
+		model = 0
+		compact(t, c, request(longWindow, long()))
+		for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {
+			if left > tc.want || left < tc.want*9/10 {
+				t.Errorf("%s: %s has %s, want %s", tc.why, who, left, tc.want)
+			}
+		}
+	}
+}
+
+// stuck is a plugin that ends when it is made to, and no sooner.
+type stuck struct{ *fakePlugin }
+
+func (p *stuck) Call(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallStats, error) {
+	<-ctx.Done()
+	return nil, abi.CallStats{}, ctx.Err()
+}
+
+// TestComplaint14: a plugin may return the whole list; one that hangs is ended,
+// and one that vetoes is not listened to for ever: the compaction completes.
+func TestComplaint14(t *testing.T) {
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(keepOnly("Short.", fixed)))}), request(longWindow, long()))
+	if r.Report.Strategy != "delegate" || len(r.Messages) != 4 {
+		t.Errorf("a list: %s by %s", ids(r.Messages), r.Report.Strategy)
+	}
+	hung := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(&stuck{compactor(answers(nil))}), HookTimeout: 20 * time.Millisecond}), request(longWindow, long())).Report
+	if !hung.Compacted || !hung.Fallback || failureCodes(hung.Failures) != string(abi.CodeDeadline) {
+		t.Errorf("it hangs: compacted %v, %v", hung.Compacted, hung.Failures)
+	}
+	veto := newCompactor(t, kagewasm.Options{Plugins: plugins(granted("no", answers(&abi.Output{Cancel: true})))})
+	for i := range 4 {
+		if r := compact(t, veto, request(longWindow, long())).Report; r.Compacted != (i == 3) {
+			t.Errorf("veto %d: compacted %v", i+1, r.Compacted)
+		}
+	}
+}
+
+// TestComplaint13EverythingIsTold: each compaction has an event that it began
+// and one how it ended, with why, by whom, what went and came, the model, the
+// hooks with their times, and the cost (K15, K22).
+func TestComplaint13EverythingIsTold(t *testing.T) {
+	obs := func() *fakePlugin { return granted("obs", answers(nil)) }
+	for _, tc := range []struct {
+		why  string
+		opts kagewasm.Options
+		req  func(*kagewasm.Request)
+		ends kagewasm.EventType
+		code abi.ReasonCode
+	}{
+		{"drop", kagewasm.Options{Plugins: plugins(obs())}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"a model", kagewasm.Options{Plugins: plugins(obs()), Model: writes("all is well")}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"a plugin", kagewasm.Options{Plugins: plugins(compactor(keepOnly("s", fixed)))}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"nothing can go", kagewasm.Options{Plugins: plugins(obs())}, func(r *kagewasm.Request) {
+			r.Messages = []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(words(7500))}}
+		}, kagewasm.EventNoop, abi.ReasonNothingToSupersede},
+		{"a veto", kagewasm.Options{Plugins: plugins(granted("obs", answers(&abi.Output{Cancel: true})))}, nil, kagewasm.EventNoop, abi.ReasonCancelledByPlugin},
+		{"it cannot be stored", kagewasm.Options{Plugins: plugins(obs())}, func(r *kagewasm.Request) {
+			r.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
+		}, kagewasm.EventFailed, abi.ReasonCommitFailed},
+	} {
+		var events []kagewasm.Event
+		tc.opts.Audit = func(e kagewasm.Event) { events = append(events, e) }
+		req := request(longWindow, long())
+		if tc.req != nil {
+			tc.req(&req)
+		}
+		r, err := newCompactor(t, tc.opts).Compact(t.Context(), req)
+		if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != tc.ends || (events[1].Error != nil) != (err != nil) {
+			t.Errorf("%s: events %+v", tc.why, events)
+			continue
+		}
+		if e := events[0]; e.Trigger != abi.TriggerThreshold || e.Strategy != "drop" || e.Session.ID != "s1" || e.Time == "" {
+			t.Errorf("%s: triggered %+v", tc.why, e)
+		}
+		said := events[1].Report
+		if said.ReasonCode != tc.code || said.Reason == "" || said.TokensBefore == 0 || fmt.Sprint(said.Superseded) != fmt.Sprint(r.Report.Superseded) {
+			t.Errorf("%s: ended %+v", tc.why, said)
+		}
+		if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 || len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
+			t.Errorf("%s: who, what, which hooks and at what cost: %+v", tc.why, said)
+		}
+	}
+}
+
+// TestK5AgentsOfASession: each agent has its own window, list, compactions and
+// events.
+func TestK5AgentsOfASession(t *testing.T) {
+	var mu sync.Mutex
+	events := make(map[string]int)
+	c := newCompactor(t, kagewasm.Options{Audit: func(e kagewasm.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events[e.Session.AgentPath]++
+	}})
+	journal := new(kagewasm.MemoryJournal)
+	agent := func(path string, window int) *kagewasm.Session {
+		s, err := c.Open(t.Context(), kagewasm.SessionOptions{Session: abi.Session{ID: "s1", AgentPath: path, ContextWindow: &window}, Journal: journal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Append(t.Context(), long()...); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	small, large := agent("main/reviewer", longWindow), agent("main", 1_000_000)
+	for _, s := range []*kagewasm.Session{small, large} {
+		if _, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 || events["main/reviewer"] != 2 || events["main"] != 0 {
+		t.Errorf("%d and %d compactions, events %v", len(small.Compactions()), len(large.Compactions()), events)
+	}
+}
+
+// TestO4CannotBlock: a plugin that asks for compactions, and tries to run one,
+// from inside a compaction and from inside the end of a turn does not wait for
+// itself; what it asked for runs afterwards.
+func TestO4CannotBlock(t *testing.T) {
+	var s *kagewasm.Session
+	var codes []abi.Code
+	meddle := func(*abi.Input) (*abi.Output, error) {
+		s.Request("from inside")
+		_, err := s.Compact(t.Context(), kagewasm.Request{})
+		codes = append(codes, abi.CodeOf(err))
+		return nil, nil
+	}
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(&fakePlugin{name: "obs", pre: meddle, post: meddle})})
+	s = open(t, c, 1000, chat(60))
+	if _, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(codes) != fmt.Sprintf("[%s %[1]s]", abi.CodeBusy) || len(s.Compactions()) != 1 {
+		t.Errorf("inside: %v, %d compactions", codes, len(s.Compactions()))
+	}
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || r.Report.Hooks[0].Outcome == "" {
+		t.Errorf("what was asked for did not run: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,136 @@
+package kagewasm_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// TestI3Families: the thresholds of each family, by the model's name, and
+// conservative ones for whoever wants them.
+func TestI3Families(t *testing.T) {
+	for _, tc := range []struct {
+		profile, model string
+		upper, lower   float64
+	}{
+		{"", "google/gemini-3-pro", 0.85, 0.60},
+		{"auto", "openai/gpt-5.2", 0.85, 0.60},
+		{"auto", "anthropic/claude-opus-4.5", 0.85, 0.60},
+		{"auto", "deepseek/deepseek-v3.2", 0.70, 0.60},
+		{"auto", "xai/grok-4.20", 0.70, 0.60},
+		{"auto", "google/gemini-3-pro", 0.50, 0.40},
+		{"conservative", "google/gemini-3-pro", 0.55, 0.45},
+		{"gemini", "unknown", 0.50, 0.40},
+	} {
+		if upper, lower := (kagewasm.Policy{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
+			t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
+		}
+	}
+}
+
+// TestI4InTheSession: the eight sections are asked for, and are there, the ones
+// the model left out marked as empty.
+func TestI4InTheSession(t *testing.T) {
+	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		text := outline.Continuation.Render(func(title string) string { return "about " + strings.ToLower(title) })
+		return modeltest.Answer{Text: strings.Replace(text, "## Failed Approaches", "## Other", 1)}
+	})
+	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Outline: outline.Continuation.Name}}
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(longWindow, long())).Report
+	if r.Strategy != "summarize" {
+		t.Fatal(r.Failures)
+	}
+	for _, title := range []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"} {
+		_, after, ok := strings.Cut(r.Summary, "## "+title)
+		if !ok || !strings.Contains(m.Requests()[0].System, "## "+title) {
+			t.Errorf("no section %s asked for, or none there", title)
+		}
+		if title == "Failed Approaches" && !strings.HasPrefix(strings.TrimSpace(after), outline.None) {
+			t.Errorf("a section that is missing says %.40q", after)
+		}
+	}
+}
+
+// TestT1SwitchedOff: neither the threshold nor the end of a turn starts one, and
+// a person still does.
+func TestT1SwitchedOff(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Disabled: true}})
+	s := open(t, c, longWindow, long())
+	if d, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil || d.Results[0].Report.Compacted {
+		t.Errorf("before a call: %v", err)
+	}
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
+		t.Errorf("after a turn: %v", err)
+	}
+	if r, err := s.Compact(t.Context(), kagewasm.Request{}); err != nil || !r.Report.Compacted {
+		t.Errorf("asked for: %v", err)
+	}
+}
+
+// TestK4EachStrategy: each of the four, chosen by name, makes the plan, and the
+// record says which.
+func TestK4EachStrategy(t *testing.T) {
+	for _, name := range kagewasm.Strategies() {
+		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Summarize: kagewasm.SummarizePolicy{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
+		want := name
+		switch name {
+		case kagewasm.StrategyDelegate:
+			opts.Plugins = plugins(compactor(keepOnly("s", fixed)))
+		case kagewasm.StrategyCheckpoint:
+			want = kagewasm.StrategySummarize // is what makes the plan that waits
+		}
+		r := compact(t, newCompactor(t, opts), request(longWindow, long()))
+		record := r.Record
+		if r.Checkpoint != nil {
+			record = r.Checkpoint.Record
+		}
+		if (r.Checkpoint != nil) != (name == kagewasm.StrategyCheckpoint) || record == nil || record.Strategy != want || !record.Success {
+			t.Errorf("%s: checkpoint %v, record %+v", name, r.Checkpoint != nil, record)
+		}
+	}
+	if r := compact(t, newCompactor(t, kagewasm.Options{}), request(longWindow, long())); r.Record.Strategy != kagewasm.StrategyDrop || r.Record.Source.Type != abi.SourceStrategy {
+		t.Errorf("the default: %+v", r.Record)
+	}
+}
+
+// TestN8EveryCompaction carries the ledger: with a model, a plugin's summary, a
+// plugin's list, and with none of them.
+func TestN8EveryCompaction(t *testing.T) {
+	for why, opts := range map[string]kagewasm.Options{
+		"drop":      {},
+		"a model":   {Model: writes("all is well")},
+		"a list":    {Plugins: plugins(compactor(keepOnly("Short.", fixed)))},
+		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
+	} {
+		r := compact(t, newCompactor(t, opts), request(longWindow, long()))
+		gone, budget := r.Report.Metrics.LedgerTokens, longWindow
+		if gone == 0 || gone > budget/12 || !strings.Contains(r.Messages[2].Text(), "pkg/step0/run.go") && !strings.Contains(r.Messages[2].Text(), "pkg/step100/run.go") {
+			t.Errorf("%s: a ledger of %d tokens: %.200s", why, gone, r.Messages[2].Text())
+		}
+	}
+	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: -1}}), request(longWindow, long())).Report; r.Metrics.LedgerTokens != 0 {
+		t.Errorf("switched off, and %d tokens", r.Metrics.LedgerTokens)
+	}
+}
+
+// TestN10InDollars: where the prices are known the receipt is in dollars, with
+// what the summarizing model cost, and says when it pays.
+func TestN10InDollars(t *testing.T) {
+	const name = "anthropic/claude-3-5-haiku-20241022"
+	rates := tokens.Default().Resolve(name).Prices.Rates
+	req := request(longWindow, long())
+	req.Session.Model = name
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: writes("all is well")}), req).Report
+	rc, cache := r.Receipt, r.Metrics.Cache
+	once := r.Cost.Compactor + float64(r.TokensAfter-cache.PrefixTokens)*(rates.CacheWrite-rates.CacheRead)/1e6
+	saved := float64(r.TokensBefore-r.TokensAfter) * rates.CacheRead / 1e6
+	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 || math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {
+		t.Errorf("receipt %+v, want $%v once and $%v a call", rc, once, saved)
+	}
+}
