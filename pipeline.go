@@ -48,7 +48,9 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
-	p.holdOpenCalls()
+	if p.req.live {
+		p.holdOpenCalls()
+	}
 	if p.makeRoom() && p.view().Fits() {
 		return p.unchanged(abi.ReasonBelowThreshold), nil
 	}
@@ -181,8 +183,8 @@ func (p *pass) view() *strategies.View {
 }
 
 // holdOpenCalls keeps the last calls of the model that are not answered yet,
-// with the answers there are: a result that is on its way would else stand there
-// without its call, which providers refuse for good.
+// with the answers there are: a result that is on its way in a session that goes
+// on would else stand there without its call, which providers refuse for good.
 func (p *pass) holdOpenCalls() {
 	last := len(p.messages) - 1
 	for last >= 0 && p.messages[last].Role != abi.RoleAssistant {

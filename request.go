@@ -45,6 +45,8 @@ type Request struct {
 	// sent is what the session's model was sent last. Where it is nil nobody
 	// knows, and it is what was returned last.
 	sent *sent
+	// live: the session goes on, and results may be on their way.
+	live bool
 	// original finds a message as it came to the session, before earlier looks
 	// shortened it. Where it is nil they are as they came.
 	original func(id string) *abi.Message

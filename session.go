@@ -158,7 +158,7 @@ func (s *Session) request(reason abi.TriggerReason) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.tools, Reason: reason,
-		quiet: s.quiet, sent: new(s.sent), original: s.original}
+		quiet: s.quiet, sent: new(s.sent), live: true, original: s.original}
 }
 
 // original is a message as it came, or nil.

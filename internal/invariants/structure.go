@@ -36,6 +36,23 @@ func withUnits(ms []message, set map[int]bool) map[int]bool {
 	return out
 }
 
+// openCalls are the last message of the model and the results of its calls,
+// where one has none yet.
+func openCalls(ms []message) map[int]bool {
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].str("role") != "assistant" {
+			continue
+		}
+		calls, _ := ms[i].doc["tool_calls"].([]any)
+		groups, of := units(ms)
+		if unit := groups[of[i]]; len(calls) > 0 && len(unit) <= len(calls) {
+			return withUnits(ms, map[int]bool{i: true})
+		}
+		break
+	}
+	return nil
+}
+
 func truthy(v any) bool {
 	switch v := v.(type) {
 	case nil:

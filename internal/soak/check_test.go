@@ -93,7 +93,7 @@ func (c *checker) look(call int, r *kagewasm.Result) bool {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, problem := range invariants.Check(sessiongen.JSONL(c.list), sessiongen.JSONL(r.Messages), report) {
+	for _, problem := range invariants.CheckLive(sessiongen.JSONL(c.list), sessiongen.JSONL(r.Messages), report) {
 		c.problem("call %d: %s", call, problem)
 	}
 	for _, m := range r.Messages {
