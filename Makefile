@@ -2,6 +2,7 @@
 # make test   all tests
 # make check  what has to hold before a change lands
 # make bench  the benchmarks of BENCHMARKS.md
+# make soak   every recorded session through every strategy, with a table
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
@@ -12,7 +13,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all demo test features race check bench plugins generate clean
+.PHONY: all demo test soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -45,13 +46,17 @@ demo: $(KW) $(PLUGINS)
 test:
 	$(GO) test ./...
 
+# A tenth of it is part of make test.
+soak:
+	KAGEWASM_SOAK=1 $(GO) test -count=1 -v -run 'TestReplay$$' ./internal/soak | grep -v '^ *---\|^=== '
+
 features:
 	@mkdir -p $(BUILD)
 	$(GO) test -json ./... > $(BUILD)/tests.json || true # gen says which failed
 	$(GO) run ./internal/features/gen < $(BUILD)/tests.json
 
 # The race detector needs a C compiler.
-RACE := . ./hooks/... ./strategies ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/...
+RACE := . ./hooks/... ./strategies ./strategies/summarize ./models ./config ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/...
 race:
 	$(GO) test -race $(RACE)
 
