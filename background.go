@@ -55,8 +55,9 @@ func (j *Job) Cancel() { j.cancel() }
 
 // background starts a job for the session, one at a time. Its result takes its
 // place as soon as it is there, and so is in the next call; where the session
-// was rolled back or compacted meanwhile it is thrown away.
-func (s *Session) background(ctx context.Context, req Request) {
+// was rolled back or compacted meanwhile it is thrown away. What was asked for
+// waits for the next one where a job is at work, or the operator has to decide.
+func (s *Session) background(ctx context.Context, req Request, asked int) {
 	if s.awaited() != nil {
 		return
 	}
@@ -67,7 +68,7 @@ func (s *Session) background(ctx context.Context, req Request) {
 			return
 		}
 	}
-	s.job = start(ctx, func(ctx context.Context) (*Result, error) { return s.look(ctx, req) })
+	s.job = start(ctx, func(ctx context.Context) (*Result, error) { return s.grant(ctx, req, asked) })
 }
 
 // Background is the session's last job in the background, nil before the first.

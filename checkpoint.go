@@ -32,10 +32,7 @@ func (cp *Checkpoint) Base() []abi.Message { return cp.base }
 func (p *pass) pending(result *Result) *Result {
 	made := &Checkpoint{ID: result.Record.ID, Reason: CheckpointReason, Time: p.now,
 		Messages: result.Messages, Report: result.Report, Record: result.Record, base: p.originals, req: *p.req}
-	pruned, receipt := p.report.Pruned, p.report.Receipt
-	failures, metrics, cost := p.report.Failures, p.report.Metrics, p.report.Cost
-	p.report = p.blankReport()
-	p.report.Pruned, p.report.Receipt, p.report.Failures, p.report.Metrics, p.report.Cost = pruned, receipt, failures, metrics, cost
+	p.asItCame()
 	out := p.unchanged(abi.ReasonPending)
 	out.Checkpoint = made
 	return out
@@ -59,7 +56,7 @@ func (c *Compactor) Approve(ctx context.Context, cp *Checkpoint, now []abi.Messa
 	}
 	defer p.end()
 	result.Messages = msgs
-	p.report = result.Report
+	p.report, p.facts = result.Report, result.Report.Retained
 	p.after = make([]int, len(msgs))
 	for i := range msgs {
 		p.after[i] = c.opts.Counter.Message(&msgs[i])
@@ -76,7 +73,11 @@ func (c *Compactor) Approve(ctx context.Context, cp *Checkpoint, now []abi.Messa
 
 // Reject drops a checkpoint, and notes that it was.
 func (c *Compactor) Reject(cp *Checkpoint, why string) {
+	c.reject(cp, "rejected by the operator: "+why)
+}
+
+func (c *Compactor) reject(cp *Checkpoint, reason string) {
 	report := cp.Report
-	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, "rejected by the operator: "+why
+	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, reason
 	c.emit(Event{Type: EventFailed, Time: c.nowText(), Session: cp.req.Session, Trigger: cp.req.Reason, Strategy: StrategyCheckpoint, Report: &report})
 }

@@ -10,12 +10,19 @@ import (
 )
 
 // chooser says what goes of a view.
-type chooser func(v *strategies.View) (gone []string)
+type chooser func(v *strategies.View) choice
+
+// choice is what goes, and what was prepared for it where a model is to write a
+// summary.
+type choice struct {
+	gone    []string
+	summary *summarize.Preparation
+}
 
 // oldest lets the oldest go, for a note of room tokens, down to the recent end
 // that the policy keeps.
 func (p *pass) oldest(room int) chooser {
-	return func(v *strategies.View) []string { return strategies.CutKeeping(v, room, p.recent()) }
+	return func(v *strategies.View) choice { return choice{gone: strategies.CutKeeping(v, room, p.recent())} }
 }
 
 func (p *pass) recent() strategies.Recent {
@@ -38,19 +45,19 @@ func (p *pass) keepsLast() int {
 // output and arguments are cut down where the policy says how large they may be;
 // else the giants among the newest messages that would go, and what stands right
 // before all that stays, to the room that is left.
-func (p *pass) cut(source abi.Source, room int, choose chooser) abi.Plan {
+func (p *pass) cut(source abi.Source, room int, choose chooser) (abi.Plan, choice) {
 	v, edits := p.view(), []abi.Edit(nil)
 	if n := p.policy.Recent.ToolTokens; n > 0 {
 		edits = strategies.ShortenRecent(v, nil, n, p.policy.Prune.ProtectedTools, p.opts.Counter)
 		v = p.edited(v, edits)
 	}
-	gone := choose(v)
-	if caps := p.capsFor(v, room, gone); len(caps) > 0 {
-		if fewer := choose(p.edited(v, caps)); len(fewer) > 0 && (p.policy.MessageTokens > 0 || len(fewer) < len(gone)) {
-			edits, gone = merged(edits, caps), fewer
+	made := choose(v)
+	if caps := p.capsFor(v, room, made.gone); len(caps) > 0 {
+		if fewer := choose(p.edited(v, caps)); len(fewer.gone) > 0 && (p.policy.MessageTokens > 0 || len(fewer.gone) < len(made.gone)) {
+			edits, made = merged(edits, caps), fewer
 		}
 	}
-	return abi.Plan{Source: source, Supersede: gone, Edit: staying(edits, gone)}
+	return abi.Plan{Source: source, Supersede: made.gone, Edit: staying(edits, made.gone)}, made
 }
 
 func (p *pass) capsFor(v *strategies.View, room int, gone []string) []abi.Edit {

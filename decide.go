@@ -109,7 +109,7 @@ func (p *pass) due() bool {
 		return true
 	case p.policy.Disabled:
 		return false
-	case p.total <= p.req.quiet && p.req.Reason != abi.TriggerOverflow:
+	case p.total <= min(p.req.quiet, l.window) && p.req.Reason != abi.TriggerOverflow:
 		return false
 	case p.req.Reason == abi.TriggerOverflow:
 		return true
@@ -149,6 +149,8 @@ func explain(code abi.ReasonCode, r *Report) string {
 		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
 	case abi.ReasonCommitFailed:
 		return "the result could not be stored; the session is as it was"
+	case abi.ReasonDisabled:
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window)
 	case abi.ReasonPending:
 		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
 	case abi.ReasonPruneOnly:

@@ -34,7 +34,8 @@ type Dispatched struct {
 //
 // Errors of its own: busy, where a compaction waits for the operator;
 // exceeds_window, where the session cannot be made to fit a window that is
-// known: then the model is not called (A11).
+// known: then the model is not called (A11); conflict, where the session was
+// rolled back meanwhile: the answer is returned and not added.
 func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispatched, error) {
 	if err := s.acquire(ctx); err != nil {
 		return nil, err
@@ -45,6 +46,7 @@ func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispa
 	if err != nil {
 		return d, err
 	}
+	epoch := s.epoch()
 	answer, err := d.call(ctx, s, call)
 	if models.ContextLength(err) {
 		shorter, cerr := d.recover(ctx, s, result, exceededBy(err))
@@ -52,6 +54,7 @@ func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispa
 			return d, cerr
 		}
 		if shorter {
+			epoch = s.epoch()
 			answer, err = d.call(ctx, s, call)
 		}
 	}
@@ -59,7 +62,25 @@ func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispa
 		return d, err
 	}
 	d.Messages = answer
-	return d, s.Append(ctx, answer...)
+	return d, s.answered(context.WithoutCancel(ctx), epoch, answer) // it is paid for
+}
+
+func (s *Session) epoch() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.epoch
+}
+
+// answered adds what a model answered, unless the session was rolled back while
+// it was asked: then it answers to what was taken back.
+func (s *Session) answered(ctx context.Context, epoch int, answer []abi.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.history.epoch != epoch {
+		return &abi.Error{Code: abi.CodeConflict, Op: "dispatch", Message: "the session was rolled back while the model was asked: its answer was not added",
+			Hint: "it stands in Dispatched.Messages; call again"}
+	}
+	return s.append(ctx, answer)
 }
 
 func (d *Dispatched) call(ctx context.Context, s *Session, call Call) ([]abi.Message, error) {

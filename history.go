@@ -16,6 +16,9 @@ type history struct {
 	// arrived are all messages that ever did, by id and as they came; inserted
 	// ones too.
 	arrived map[string]*abi.Message
+	archive archive
+	// epoch counts the rollbacks.
+	epoch int
 }
 
 // newHistory folds entries.
@@ -37,6 +40,10 @@ func (h *history) view() []abi.Message { return h.views[len(h.entries)] }
 func (h *history) next() int { return len(h.entries) + 1 }
 
 func (h *history) add(e Entry, view []abi.Message) {
+	h.archive.take(&e, h.view(), view)
+	if e.Rollback != nil {
+		h.epoch++
+	}
 	h.entries = append(h.entries, e)
 	h.views = append(h.views, view)
 	for i := range e.Append {
@@ -116,72 +123,6 @@ func rewriteOf(was, is []abi.Message, record *abi.Record) *Rewrite {
 		}
 	}
 	return r
-}
-
-// StoredMessage is a message with what became of it.
-type StoredMessage struct {
-	abi.Message
-	// Superseded: the model does not see it any more.
-	Superseded bool `json:"superseded,omitempty"`
-	// By is the id of the compaction that took it away, "pruning" or
-	// "rollback".
-	By string `json:"superseded_by,omitempty"`
-}
-
-// all is every message there ever was, in the order they came; an inserted one
-// stands where it was inserted into the list.
-func (h *history) all() []StoredMessage {
-	var list []StoredMessage
-	at := make(map[string]int) // into list
-	for k, e := range h.entries {
-		before, after := h.views[k], h.views[k+1]
-		shown := make(map[string]bool, len(after))
-		for i := range after {
-			shown[after[i].ID] = true
-		}
-		for i := range before {
-			if j := at[before[i].ID]; !shown[before[i].ID] {
-				list[j].Superseded, list[j].By = true, e.by()
-			}
-		}
-		// What is new goes behind what stands before it in the list.
-		for i := range after {
-			if j, ok := at[after[i].ID]; ok {
-				list[j] = StoredMessage{Message: list[j].Message}
-				continue
-			}
-			pos := len(list)
-			if e.Rewrite != nil && i > 0 {
-				pos = at[after[i-1].ID] + 1
-			}
-			list = slices.Insert(list, pos, StoredMessage{Message: after[i]})
-			if pos == len(list)-1 {
-				at[after[i].ID] = pos
-				continue
-			}
-			for j := range list {
-				at[list[j].ID] = j
-			}
-		}
-	}
-	return list
-}
-
-// What StoredMessage.By says where no compaction took a message away.
-const (
-	byRollback = "rollback"
-	byPruning  = "pruning"
-)
-
-// by names what an entry did, for a message that it took away.
-func (e *Entry) by() string {
-	switch {
-	case e.Rollback != nil:
-		return byRollback
-	case e.Rewrite != nil && e.Rewrite.Record != nil:
-		return e.Rewrite.Record.ID
-	}
-	return byPruning
 }
 
 // holding is the number of the entry that brought a message.

@@ -36,7 +36,7 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	p.lighten()
 	switch {
 	case !p.due():
-		return p.unchanged(abi.ReasonBelowThreshold), nil
+		return p.notDue(), nil
 	case p.pruneOnly():
 		return p.pruned()
 	}
@@ -44,6 +44,18 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	result, err := p.compact(ctx)
 	p.audited(result, err)
 	return result, err
+}
+
+// notDue is the result where nothing is to be done yet, or by a policy that is
+// switched off.
+func (p *pass) notDue() *Result {
+	if !p.policy.Disabled {
+		return p.unchanged(abi.ReasonBelowThreshold)
+	}
+	if p.total > p.limits.window {
+		p.report.Warning = fmt.Sprintf("%d tokens do not fit a window of %d, and compaction is switched off", p.total, p.limits.window)
+	}
+	return p.unchanged(abi.ReasonDisabled)
 }
 
 // compact is the part of the pipeline that follows the decision.
@@ -84,7 +96,7 @@ func (p *pass) compact(ctx context.Context) (*Result, error) {
 	if p.policy.Strategy == StrategyCheckpoint && !p.req.DryRun {
 		return p.pending(result), nil
 	}
-	err := p.commit(ctx, result)
+	err := p.commit(context.WithoutCancel(ctx), result) // the plan is made and paid for
 	if err != nil {
 		result = p.failed(result, err)
 	}
@@ -113,6 +125,7 @@ type pass struct {
 	before    int   // tokens of the request as it came
 	total     int   // and now
 	pinned    []bool
+	held      []bool // besides the current turn, see holdOpenCalls; may be nil
 	report    Report
 	hookTimes []hooks.Outcome
 	usage     abi.ModelUsage // of the model that summarized
@@ -140,6 +153,7 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 		now: start.UTC().Format(time.RFC3339), originals: req.Messages, messages: req.Messages}
 	gaveUp := p.memo.measure(ctx, req.Messages, c.opts.Counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {
+		p.end()
 		return nil, gaveUp
 	}
 	p.tokens = make([]int, len(req.Messages))
@@ -149,6 +163,7 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 		p.total += n
 	}
 	if p.limits, err = policy.limits(req, p.total); err != nil {
+		p.end()
 		return nil, err
 	}
 	p.before = p.total
@@ -178,6 +193,9 @@ func (p *pass) bytes() int {
 func (p *pass) view() *strategies.View {
 	v := strategies.NewView(p.messages, p.tokens, p.pinned, p.limits.all)
 	v.Total, v.Target = p.total, p.limits.target
+	for i, held := range p.held {
+		v.Turn[i] = v.Turn[i] || held
+	}
 	p.weigh(v)
 	return v
 }
@@ -198,8 +216,9 @@ func (p *pass) holdOpenCalls() {
 	if len(unit) > len(p.messages[last].ToolCalls) { // the message and a result for each call
 		return
 	}
+	p.held = make([]bool, len(p.messages))
 	for _, i := range unit {
-		p.pinned[last+i] = true
+		p.held[last+i] = true
 	}
 }
 
@@ -214,21 +233,37 @@ func (p *pass) preCompact(ctx context.Context) *hooks.Pre {
 	return pre
 }
 
+// maxUnknown is how many ids that are not there a plugin is told of one by one.
+const maxUnknown = 10
+
 // pin takes the pins of plugins, unless they leave nothing that could go.
 func (p *pass) pin(pre *hooks.Pre) {
 	own := slices.Clone(p.pinned)
+	at := make(map[string]int, len(p.messages))
+	for i := range p.messages {
+		at[p.messages[i].ID] = i
+	}
+	unknown := make(map[string]int) // by plugin
 	for _, k := range pre.AlwaysKeep {
-		i := slices.IndexFunc(p.messages, func(m abi.Message) bool { return m.ID == k.ID })
-		if i < 0 {
+		if i, ok := at[k.ID]; ok {
+			p.pinned[i] = true
+		} else if unknown[k.Plugin]++; unknown[k.Plugin] <= maxUnknown {
 			pre.Warn(k.Plugin, fmt.Sprintf("always_keep of %q: there is no such message", k.ID))
-			continue
 		}
-		p.pinned[i] = true
+	}
+	for plugin, n := range unknown {
+		if n > maxUnknown {
+			pre.Warn(plugin, fmt.Sprintf("always_keep of %d more messages that are not there", n-maxUnknown))
+		}
 	}
 	if !p.worthTrying() {
 		p.pinned = own
+		told := make(map[string]bool)
 		for _, k := range pre.AlwaysKeep {
-			pre.Warn(k.Plugin, "always_keep was not taken: nothing would be left that may go")
+			if !told[k.Plugin] {
+				pre.Warn(k.Plugin, "always_keep was not taken: nothing would be left that may go")
+			}
+			told[k.Plugin] = true
 		}
 	}
 }

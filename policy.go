@@ -29,7 +29,7 @@ func Strategies() []string {
 }
 
 // Policy says when and how an agent's session is compacted. It is plain data:
-// copy it, change it, compare it. The zero value of each field is the default
+// copy it and change it. The zero value of each field is the default
 // written beside it; where references disagree that is kaged's.
 type Policy struct {
 	// Disabled switches automatic compaction off; one that is asked for still

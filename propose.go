@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // delegated is the first of the plugins' proposals that the firewall takes, or
@@ -95,7 +96,8 @@ func (p *pass) drop() (*firewall.Verdict, error) {
 
 func (p *pass) cutOldest(source abi.Source, r room) abi.Plan {
 	room := r.note + p.injectTokens()
-	return p.cut(source, room, p.oldest(room))
+	plan, _ := p.cut(source, room, p.oldest(room))
+	return plan
 }
 
 // maxRefills bounds how often the room that a note did not take is given to
@@ -160,7 +162,7 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 	judged, base := p.firewallCase(), append(plan.Insert, p.injected...)
 	for {
 		text, ledgerTokens := p.note(plan.Summary, read, budget, r.failures)
-		text, secrets := p.secrets.Redact(text)
+		text, _ = p.secrets.Redact(text)
 		plan.Insert = append([]abi.Insert{{Kind: abi.KindSummary, Text: text, Source: plan.Source}}, base...)
 		verdict, err := firewall.Apply(judged, plan)
 		missed := err != nil && (abi.CodeOf(err) == abi.CodeGrew || abi.CodeOf(err) == abi.CodeOverTarget)
@@ -170,7 +172,10 @@ func (p *pass) check(plan abi.Plan, r room) (*firewall.Verdict, error) {
 		}
 		if err == nil {
 			p.report.Summary, p.report.Metrics.LedgerTokens = text, ledgerTokens
-			p.report.Metrics.Redacted += secrets
+			p.report.Metrics.Redacted = 0
+			for _, in := range plan.Insert {
+				p.report.Metrics.Redacted += redact.Marks(in.Text)
+			}
 			p.judge(read, text)
 		}
 		return verdict, err
@@ -182,8 +187,8 @@ func (p *pass) firewallCase() firewall.Case {
 		Messages: p.messages, Pinned: p.pinned, Overhead: p.req.Overhead, Target: p.limits.target,
 		Count: p.opts.Counter, Time: p.now,
 	}
-	if !p.limits.all {
-		c.Turn = abi.CurrentTurn(p.messages)
+	if !p.limits.all || p.held != nil {
+		c.Turn = p.view().Turn
 	}
 	return c
 }
@@ -200,7 +205,7 @@ type reading struct {
 func (p *pass) read(gone []string) (*digest.Digest, int) {
 	if p.reading.digest == nil || !slices.Equal(p.reading.gone, gone) {
 		msgs, stays, pruned, cost := p.originalsOf(gone)
-		p.reading = reading{gone: gone, digest: digest.Build(msgs, stays, pruned), cost: cost}
+		p.reading = reading{gone: gone, digest: digest.Build(p.bare(msgs), stays, p.bare(pruned)), cost: cost}
 	}
 	return p.reading.digest, p.reading.cost
 }
@@ -245,7 +250,7 @@ func (p *pass) clipInjected(pre *hooks.Pre, list []abi.Insert) []abi.Insert {
 	var out []abi.Insert
 	for _, in := range list {
 		full := in.Text
-		in.Text = p.withoutSecrets(in.Text)
+		in.Text, _ = p.secrets.Redact(in.Text)
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
 		in.Text = clip(in.Text, left, p.opts.Counter.Text)
 		switch {

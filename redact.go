@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -25,15 +26,9 @@ func (p *Policy) redactor() (*redact.Redactor, error) {
 	return redact.New(patterns)
 }
 
-// withoutSecrets is text that a compaction inserts, without secrets (complaint
-// 16): what stood in a message is read once, what stands in a note is read at
-// every call and outlives the message.
-func (p *pass) withoutSecrets(text string) string {
-	text, n := p.secrets.Redact(text)
-	p.report.Metrics.Redacted += n
-	return text
-}
-
+// setRedactor readies what takes secrets out of what the compaction inserts
+// (complaint 16): what stood in a message is read once, what stands in a note is
+// read at every call and outlives the message.
 func (p *pass) setRedactor() error {
 	r, err := p.policy.redactor()
 	if err != nil {
@@ -41,4 +36,28 @@ func (p *pass) setRedactor() error {
 	}
 	p.secrets = r
 	return nil
+}
+
+// bare are messages without the secrets in them, to be read for names: a secret
+// is known by what stands around it, and a list of names has nothing around.
+func (p *pass) bare(msgs []abi.Message) []abi.Message {
+	out := slices.Clone(msgs)
+	for i := range out {
+		m := &out[i]
+		if text, n := p.secrets.Redact(m.Text()); n > 0 {
+			m.Content = abi.Text(text)
+		}
+		cloned := false
+		for k := range m.ToolCalls {
+			arguments, n := p.secrets.Redact(m.ToolCalls[k].Arguments)
+			if n == 0 {
+				continue
+			}
+			if !cloned {
+				m.ToolCalls, cloned = slices.Clone(m.ToolCalls), true
+			}
+			m.ToolCalls[k].Arguments = arguments
+		}
+	}
+	return out
 }

@@ -104,7 +104,7 @@ type Metrics struct {
 	// marked empty, MissingSections the others.
 	Completeness    float64  `json:"completeness"`
 	MissingSections []string `json:"missing_sections,omitempty"`
-	// Redacted is how many secrets were taken out of what was inserted.
+	// Redacted is how many secrets are marked as taken out in what was inserted.
 	Redacted int `json:"redacted,omitempty"`
 	// Cache says how much of the previous request a provider's cache can
 	// still serve.

@@ -121,11 +121,25 @@ func (p *pass) record() *abi.Record {
 	return rec
 }
 
+// asItCame takes back what was done to the list. What it took to do it stays in
+// the report.
+func (p *pass) asItCame() {
+	was := p.report
+	p.report = p.blankReport()
+	p.report.Failures, p.report.Fallback, p.report.Cost, p.report.Receipt, p.report.Warning = was.Failures, was.Fallback, was.Cost, was.Receipt, was.Warning
+	pinned := idSet(was.Pinned)
+	p.messages, p.tokens, p.total = p.originals, slices.Clone(p.memo.tokens), p.before
+	p.pinned, p.held = make([]bool, len(p.messages)), nil
+	for i := range p.messages {
+		p.pinned[i] = pinned[p.messages[i].ID]
+	}
+}
+
 // failed is the result of a compaction that could not be stored.
 func (p *pass) failed(result *Result, err error) *Result {
 	rec := *result.Record
 	rec.Success, rec.ReasonCode, rec.Failures = false, abi.ReasonCommitFailed, append(rec.Failures, abi.AsError(err))
-	p.report = p.blankReport()
+	p.asItCame()
 	p.report.Failures = rec.Failures
 	out := p.unchanged(abi.ReasonCommitFailed)
 	out.Record = &rec

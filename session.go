@@ -27,8 +27,7 @@ type Session struct {
 	mu      sync.Mutex
 	history *history
 	turns   int         // turns that have begun and not ended
-	wanted  []string    // instructions of compactions asked for during a turn
-	asked   bool        // whether one was
+	wanted  []string    // instructions of compactions asked for, empty where there are none
 	pending *Checkpoint // waits for the operator
 	job     *Job        // runs or ran in the background
 	quiet   int         // tokens below which no compaction is proposed again
@@ -58,8 +57,10 @@ func (c *Compactor) Open(ctx context.Context, opts SessionOptions) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	s.history, err = newHistory(entries)
-	return s, err
+	if s.history, err = newHistory(entries); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // key names the session in its journal: agents have windows and compactions of
@@ -84,7 +85,7 @@ func (s *Session) Messages() []abi.Message {
 func (s *Session) All() []StoredMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.all()
+	return slices.Clone(s.history.archive.list)
 }
 
 // Compactions are the records of the compactions that are in force, oldest
@@ -98,11 +99,15 @@ func (s *Session) Compactions() []abi.Record {
 // Append adds messages that arrived. Each needs an id that the session has not
 // seen.
 func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.append(ctx, msgs)
+}
+
+func (s *Session) append(ctx context.Context, msgs []abi.Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := s.history.fresh(msgs); err != nil {
 		return err
 	}
@@ -149,8 +154,14 @@ func (s *Session) RollbackTo(ctx context.Context, seq int) error {
 }
 
 func (s *Session) rollback(ctx context.Context, to int) error {
-	s.pending = nil // it was made of another list
-	return s.write(ctx, Entry{Rollback: &to})
+	if err := s.write(ctx, Entry{Rollback: &to}); err != nil {
+		return err
+	}
+	if s.pending != nil { // it was made of another list
+		s.c.reject(s.pending, "the session was rolled back")
+	}
+	s.pending, s.quiet = nil, 0
+	return nil
 }
 
 // request is a look at the session as it is.
@@ -177,14 +188,11 @@ func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:
 		return result, err
-	case result.Checkpoint != nil: // with its pruning
-		s.mu.Lock()
-		s.pending = result.Checkpoint
-		s.mu.Unlock()
-		return result, err
+	case result.Checkpoint != nil:
+		return result, s.await(base, result.Checkpoint)
 	}
 	done := err == nil || abi.CodeOf(err) == abi.CodeExceedsWindow
-	if done && result.Report.Pruned.Count > 0 && result.Checkpoint == nil {
+	if done && result.Report.Pruned.Count > 0 {
 		// Pruning stays: done anew at every call, a little further each time,
 		// it would cost the provider's cache each time (FEATURES I1).
 		if kerr := s.keep(ctx, base, result); kerr != nil {
@@ -192,6 +200,24 @@ func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
 		}
 	}
 	return result, err
+}
+
+// await pauses the session for a checkpoint, unless one waits already, or what
+// it was made of is no more.
+func (s *Session) await(base []abi.Message, cp *Checkpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := Swap(&Result{}, base, s.history.view())
+	switch {
+	case err != nil:
+		s.c.reject(cp, "the session changed meanwhile")
+		return err
+	case s.pending != nil:
+		s.c.reject(cp, "another one waits already")
+	default:
+		s.pending = cp
+	}
+	return nil
 }
 
 // keep puts a result in the place of the list it was made of.
@@ -207,5 +233,11 @@ func (s *Session) keep(ctx context.Context, base []abi.Message, r *Result) error
 	if !r.Report.Compacted {
 		record = nil
 	}
-	return s.write(ctx, Entry{Rewrite: rewriteOf(now, list, record)})
+	if err := s.write(ctx, Entry{Rewrite: rewriteOf(now, list, record)}); err != nil {
+		return err
+	}
+	if record != nil {
+		s.quiet = 0
+	}
+	return nil
 }

@@ -416,7 +416,7 @@ func TestK29Checkpoint(t *testing.T) {
 func TestK29Rejected(t *testing.T) {
 	var events []kagewasm.EventType
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}, Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
-	s := open(t, c, 1000, chat(60))
+	s := open(t, c, 1450, chat(60))
 	_, _ = c.Dispatch(t.Context(), s, said("x", nil))
 	if err := s.Reject(s.Pending().ID, "not now"); err != nil {
 		t.Fatal(err)

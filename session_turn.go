@@ -32,10 +32,7 @@ func (s *Session) BeginTurn() (end func()) {
 func (s *Session) Request(instructions string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = true
-	if instructions = strings.TrimSpace(instructions); instructions != "" {
-		s.wanted = append(s.wanted, instructions)
-	}
+	s.wanted = append(s.wanted, strings.TrimSpace(instructions))
 }
 
 // Compact compacts the session now, whatever the thresholds say (FEATURES I5,
@@ -81,16 +78,19 @@ func (s *Session) EndOfTurn(ctx context.Context) (*Turn, *Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	req := s.wish(turn)
+	if turn.Wanted != nil && turn.Wanted.Reason == abi.TriggerPlugin {
+		s.Request(turn.Wanted.Instructions)
+	}
+	req, asked := s.wish()
 	policy, err := s.c.policy(&req)
 	if err != nil {
 		return turn, nil, err
 	}
 	if policy.Background {
-		s.background(ctx, req)
+		s.background(ctx, req, asked)
 		return turn, nil, nil
 	}
-	if !req.Force && turn.Wanted == nil {
+	if asked == 0 && turn.Wanted == nil {
 		return turn, nil, nil
 	}
 	if err := s.acquire(ctx); err != nil {
@@ -100,24 +100,37 @@ func (s *Session) EndOfTurn(ctx context.Context) (*Turn, *Result, error) {
 	if err := s.awaited(); err != nil {
 		return turn, nil, err
 	}
-	result, err := s.look(ctx, req)
+	if asked == 0 {
+		req.Reason = abi.TriggerThreshold
+	}
+	result, err := s.grant(ctx, req, asked)
 	return turn, result, err
 }
 
-// wish is the one compaction that answers all that were asked for.
-func (s *Session) wish(turn *Turn) Request {
-	req := s.request(abi.TriggerIdle)
-	if turn.Wanted != nil {
-		req.Reason, req.Force, req.Instructions = turn.Wanted.Reason, turn.Wanted.Force, turn.Wanted.Instructions
-	}
+// wish is the one compaction that answers all that were asked for, and how many
+// these are. What was asked for stays until one ran.
+func (s *Session) wish() (req Request, asked int) {
+	req = s.request(abi.TriggerIdle)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked {
+	for _, w := range s.wanted {
 		req.Reason, req.Force = abi.TriggerPlugin, true
-		req.Instructions = joined(req.Instructions, strings.Join(s.wanted, "\n"))
+		req.Instructions = joined(req.Instructions, w)
 	}
-	s.asked, s.wanted = false, nil
-	return req
+	return req, len(s.wanted)
+}
+
+// grant looks at the session, and forgets what was asked for before it if the
+// look was not in vain.
+func (s *Session) grant(ctx context.Context, req Request, asked int) (*Result, error) {
+	result, err := s.look(ctx, req)
+	switch abi.CodeOf(err) {
+	case "", abi.CodeExceedsWindow:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.wanted = s.wanted[asked:]
+	}
+	return result, err
 }
 
 // Pending is the compaction that waits for the operator, or nil (FEATURES K29).

@@ -58,16 +58,18 @@ func (p *pass) sayWhy(pre *hooks.Pre) {
 func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	source := abi.Source{Type: abi.SourceModel, Name: p.summarizer()}
 	var cfg summarize.Config
-	var prep *summarize.Preparation
-	plan, r := p.withFailures(p.room(p.view(), p.limits, source), func(r room) abi.Plan {
+	var made choice
+	plan, r := p.withFailures(p.room(p.view(), p.limits, source), func(r room) (plan abi.Plan) {
 		cfg = p.summaryConfig(r)
-		return p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) []string {
-			if prep = p.prepareSummary(v, cfg); prep == nil {
-				return nil
+		plan, made = p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) choice {
+			if prep := p.prepareSummary(v, cfg); prep != nil {
+				return choice{prep.Supersede, prep}
 			}
-			return prep.Supersede
+			return choice{}
 		})
+		return plan
 	})
+	prep := made.summary
 	if prep == nil {
 		return nil, nil
 	}
@@ -96,17 +98,27 @@ func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 // as the policy wants, fewer where they do not fit, down to none (FEATURES A11).
 // It is nil where nothing can go.
 func (p *pass) prepareSummary(v *strategies.View, cfg summarize.Config) *summarize.Preparation {
-	var last *summarize.Preparation
-	for keep := p.keepRecent(v, cfg); keep >= 0; keep-- {
-		prep, ok := summarize.Prepare(v, cfg, keep)
-		if !ok {
-			continue
-		}
-		if last = prep; prep.Fits {
-			break
+	fits, most := 0, p.keepRecent(v, cfg)
+	if prep, ok := summarize.Prepare(v, cfg, most); ok && prep.Fits {
+		return prep
+	}
+	for fits+1 < most { // the more stay, the less fits
+		if mid := (fits + most) / 2; p.summaryFits(v, cfg, mid) {
+			fits = mid
+		} else {
+			most = mid
 		}
 	}
-	return last
+	prep, ok := summarize.Prepare(v, cfg, fits)
+	if !ok {
+		return nil
+	}
+	return prep
+}
+
+func (p *pass) summaryFits(v *strategies.View, cfg summarize.Config, keep int) bool {
+	prep, ok := summarize.Prepare(v, cfg, keep)
+	return ok && prep.Fits
 }
 
 func (p *pass) keepRecent(v *strategies.View, cfg summarize.Config) int {

@@ -89,6 +89,8 @@ const (
 	ReasonCompacted ReasonCode = "compacted"
 	// ReasonBelowThreshold: nothing to do yet.
 	ReasonBelowThreshold ReasonCode = "below_threshold"
+	// ReasonDisabled: automatic compaction is switched off.
+	ReasonDisabled ReasonCode = "disabled"
 	// ReasonNothingToSupersede: over the threshold, and no plan made the
 	// session smaller (K22).
 	ReasonNothingToSupersede ReasonCode = "nothing_to_supersede"

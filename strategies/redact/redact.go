@@ -38,6 +38,7 @@ type Pattern struct {
 // Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	rules []rule
+	scan  *scanner
 }
 
 type rule struct {
@@ -82,27 +83,30 @@ func New(patterns []Pattern) (*Redactor, error) {
 		}
 		r.rules = append(r.rules, rule)
 	}
+	r.scan = newScanner(r.rules)
 	return r, nil
 }
 
 // Redact returns the text without its secrets, and how many there were.
 func (r *Redactor) Redact(text string) (string, int) {
-	n := 0
-	folded := lower(text)
-	for _, rule := range r.rules {
-		var found int
-		if text, found = rule.apply(text, folded); found > 0 {
-			n += found
-			folded = lower(text)
+	n, places := 0, r.scan.places(text)
+	for i, rule := range r.rules {
+		without, found := rule.apply(text, places[i])
+		if found > 0 {
+			n, text, places = n+found, without, r.scan.places(without)
 		}
 	}
 	return text, n
 }
 
-func (r rule) apply(text, folded string) (string, int) {
+// Marks is how many secrets were taken out of a text.
+func Marks(text string) int { return strings.Count(text, markOpen) }
+
+// apply replaces what the rule matches where one of its words stands.
+func (r rule) apply(text string, places []int) (string, int) {
 	var b strings.Builder
 	n, done := 0, 0
-	for at := range r.matches(text, folded) {
+	for at := range r.matches(text, places) {
 		from, to := at[0], at[1]
 		if len(at) > 2 {
 			from, to = at[2], at[3]
@@ -122,13 +126,13 @@ func (r rule) apply(text, folded string) (string, int) {
 }
 
 // matches are the submatch indices of a rule in a text, one after the other.
-func (r rule) matches(text, folded string) iter.Seq[[]int] {
+func (r rule) matches(text string, places []int) iter.Seq[[]int] {
 	if len(r.words) == 0 {
 		return slices.Values(r.expr.FindAllStringSubmatchIndex(text, -1))
 	}
 	return func(yield func([]int) bool) {
 		after := 0 // the last match
-		for pos := range places(folded, r.words) {
+		for _, pos := range places {
 			if pos < after || r.begins && pos > 0 && isWord(text[pos-1]) {
 				continue
 			}
@@ -148,45 +152,6 @@ func (r rule) matches(text, folded string) iter.Seq[[]int] {
 	}
 }
 
-// places are where any of the words stand, in order.
-func places(text string, words []string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		next := make([]int, len(words))
-		find := func(k, from int) {
-			if next[k] = strings.Index(text[from:], words[k]); next[k] < 0 {
-				next[k] = len(text)
-			} else {
-				next[k] += from
-			}
-		}
-		for k := range words {
-			find(k, 0)
-		}
-		for pos := slices.Min(next); pos < len(text); pos = slices.Min(next) {
-			if !yield(pos) {
-				return
-			}
-			for k := range words {
-				if next[k] == pos {
-					find(k, pos+1)
-				}
-			}
-		}
-	}
-}
-
 func isWord(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
-
-// lower is the text with its ASCII letters in lower case: every byte stays at
-// its place.
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c | 0x20
-		}
-	}
-	return string(b)
 }
