@@ -49,11 +49,13 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	l.window -= p.OutputReserve
 	l.thresholds(p)
 	if e := req.Exceeded; e != nil && e.Tokens > 0 && e.Limit > 0 {
-		l.measured(float64(e.Tokens)/float64(max(1, tokens)), e.Limit)
+		if ratio := float64(e.Tokens) / float64(max(1, tokens)); ratio <= plausible && ratio >= 1.0/plausible {
+			l.measured(ratio, e.Limit)
+		}
 	}
 	switch {
 	case req.Target == nil:
-		if req.Force || req.Reason == abi.TriggerOverflow && req.Exceeded == nil {
+		if req.Force || req.Reason == abi.TriggerOverflow {
 			l.target = min(l.target, int(p.Lower*float64(tokens)))
 		}
 	case *req.Target < 0 || *req.Target > l.upper:

@@ -141,6 +141,10 @@ func (d *Dispatched) recover(ctx context.Context, s *Session, before *Result, e 
 	return result.Report.TokensAfter < before.Report.TokensAfter, nil
 }
 
+// plausible is how far a provider's count can be from the one made here: it has
+// another tokenizer, and frames of its own.
+const plausible = 3
+
 // learn keeps in mind what a provider said its window is, in tokens as they are
 // counted here, so that the next request fits.
 func (s *Session) learn(estimate int, e *Exceeded) {
@@ -149,7 +153,11 @@ func (s *Session) learn(estimate int, e *Exceeded) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	window := max(1, int(float64(e.Limit)*float64(estimate)/float64(e.Tokens)))
+	ratio := float64(estimate) / float64(e.Tokens)
+	if ratio > plausible || ratio < 1.0/plausible {
+		return // figures of something else than this request
+	}
+	window := max(1, int(float64(e.Limit)*ratio))
 	if s.id.ContextWindow == nil || *s.id.ContextWindow > window {
 		s.id.ContextWindow = &window
 	}

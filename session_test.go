@@ -114,6 +114,16 @@ func TestK3ReactiveRetry(t *testing.T) {
 			t.Error("the session changed")
 		}
 	})
+	t.Run("figures of something else are not learned from", func(t *testing.T) {
+		s := open(t, c, 10_000, chat(60))
+		other := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
+		for range 5 {
+			_, _ = c.Dispatch(t.Context(), s, func(context.Context, []abi.Message) ([]abi.Message, error) { return nil, other })
+		}
+		if d, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil || d.Results[0].Report.Window != 10_000 {
+			t.Errorf("window %d, %v", d.Results[0].Report.Window, err)
+		}
+	})
 	t.Run("other errors are the caller's", func(t *testing.T) {
 		s := open(t, c, 10_000, chat(60))
 		other := errors.New("rate limit reached: tokens per minute")

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -79,7 +80,7 @@ func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	result, err := summarize.Run(ctx, p.opts.Model, prep, cfg, p.opts.Counter.Text)
+	result, err := summarize.Run(ctx, careful{p.opts.Model}, prep, cfg, p.opts.Counter.Text)
 	p.usage, p.report.Cost.Model = result.Usage, result.Model
 	if err != nil {
 		return nil, err
@@ -171,4 +172,17 @@ func (p *pass) summaryConfig(r room) summarize.Config {
 		cfg.InputTokens = max(1, *window-cfg.MaxSummaryTokens-min(requestSlack, *window/16))
 	}
 	return cfg
+}
+
+// careful makes a failure of a model that panics: it is the host's code, and runs
+// in goroutines where the host could not recover.
+type careful struct{ Model }
+
+func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelResponse, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &abi.Error{Code: abi.CodeModel, Op: summarize.Name, Message: fmt.Sprintf("the model panicked: %v", v), Hint: "a fault of the host's model"}
+		}
+	}()
+	return c.Model.Complete(ctx, r)
 }
