@@ -50,7 +50,7 @@ func (f *configFlag) find() (string, error) {
 	return config.Find(dir)
 }
 
-// load reads the configuration to show it: nothing is written.
+// load reads the configuration, and writes nothing: it may not be trusted.
 func (f *configFlag) load() (*config.Config, error) {
 	path, err := f.find()
 	if err != nil {

@@ -216,7 +216,7 @@ func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, p
 	var loaded []*runtime.Plugin
 	for _, c := range conf.plugins() {
 		progress.step("loading %s", c.Name)
-		p, err := l.loadConfigured(ctx, conf.path(c.Path), c)
+		p, err := l.loadConfigured(ctx, c.Path, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
 		}
