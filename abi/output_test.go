@@ -67,6 +67,8 @@ func TestOutputMessageReads(t *testing.T) {
 	}
 }
 
+// TestInputReads reads what plugins are given; an unknown window says null
+// (K21).
 func TestInputReads(t *testing.T) {
 	var in abi.Input
 	if err := json.Unmarshal(inputDocument(t, 1), &in); err != nil {
@@ -78,7 +80,7 @@ func TestInputReads(t *testing.T) {
 	in.Session.ContextWindow = nil
 	doc, err := json.Marshal(in.Session)
 	if err != nil || string(doc) != `{"id":"s1","model":"m","context_window":null}` {
-		t.Errorf("K21: an unknown window says null: %s, %v", doc, err)
+		t.Errorf("an unknown window says null: %s, %v", doc, err)
 	}
 }
 

@@ -1,7 +1,10 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -31,6 +34,9 @@ type Options struct {
 type Config struct {
 	// File is the path it was read from.
 	File string
+	// Digest is the SHA-256, in hex, of the file and of the prompts of its
+	// agents: another one says that something was changed.
+	Digest string
 	// Models and Plugins by alias and name.
 	Models  map[string]Model
 	Plugins map[string]Plugin
@@ -119,7 +125,19 @@ func loadFiles(path string, opts Options, now time.Time, empty bool) (*Config, [
 	if err := r.problems.asError(); err != nil {
 		return nil, stamps, err
 	}
+	b.config.Digest = b.config.digest(data)
 	return b.config, stamps, nil
+}
+
+// digest is of the file and of what its agents' prompts say.
+func (c *Config) digest(data []byte) string {
+	h := sha256.New()
+	part := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
+	part(string(data))
+	for _, path := range c.Agents() {
+		part(c.agents[path].Policy.Summarize.Prompt)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // readConfig reads no more than a configuration may have, and no pipe, which

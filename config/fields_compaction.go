@@ -118,7 +118,7 @@ func newKeepFields() []*field {
 	return []*field{
 		{name: "message_tokens", kind: integer, off: true, doc: "Cap of one tool result, or of one call's arguments, in what a compaction leaves. Default a quarter of the target; 0 or off: none.", example: "8000",
 			set: policy(func(p *kagewasm.Policy) *int { return &p.MessageTokens })},
-		{name: "ledger_tokens", kind: integer, off: true, doc: "Tokens of the ledger of exact names in a summary, at most half of the target. Default a share of the target; 0 or off: none.", example: "2000",
+		{name: "ledger_tokens", kind: integer, off: true, doc: "Tokens of the ledger of exact names in a summary, at most half of the target. Default a share of what goes or of the target, the larger, and the last failures beside it; 0 or off: none.", example: "2000",
 			set: policy(func(p *kagewasm.Policy) *int { return &p.LedgerTokens })},
 		{name: "inject_tokens", kind: integer, min: 1, def: 2000, doc: "Tokens that texts of plugins may cost together.",
 			set: policy(func(p *kagewasm.Policy) *int { return &p.InjectTokens })},

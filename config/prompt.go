@@ -163,6 +163,18 @@ func (p *prompts) writeDefault() (bool, error) {
 	return writeNew(p.root, defaultPromptFile, []byte(summarize.DefaultPrompt()))
 }
 
+// WriteDefaultPrompt writes the default prompt to [DefaultPromptPath] where it
+// is missing, for whoever read the configuration with ReadOnly first.
+func (c *Config) WriteDefaultPrompt() error {
+	p, err := openPrompts(filepath.Dir(c.File), time.Now())
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	_, err = p.writeDefault()
+	return err
+}
+
 // writeNew writes a file that is not there yet, and reports whether it did.
 func writeNew(root *os.Root, name string, data []byte) (bool, error) {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

@@ -57,6 +57,46 @@ func TestK24DefaultPrompt(t *testing.T) {
 	}
 }
 
+// TestDigest: it is another one when the file changes or a prompt that some
+// agent writes with, and not when the default prompt is written as it ships.
+func TestDigest(t *testing.T) {
+	path := project(t, "agents: {a: {prompt: Short}}", ".kagewasm/prompts/Short.md", "by name")
+	dir := filepath.Dir(path)
+	digest := func() string {
+		t.Helper()
+		c, err := config.Load(path, config.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Digest
+	}
+	c, err := config.Load(path, config.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != summarize.DefaultPrompt() {
+		t.Fatalf("the default prompt: %v", err)
+	}
+	last := c.Digest
+	if len(last) != 64 || digest() != last {
+		t.Errorf("digest %q, then %q with the default prompt written", last, digest())
+	}
+	for _, change := range []struct{ file, text string }{
+		{defaultPrompt, "Mine now."}, {".kagewasm/prompts/Short.md", "another"}, {config.FileName, "agents: {a: {prompt: Short}} # and more"},
+	} {
+		write(t, filepath.Join(dir, change.file), change.text)
+		if got := digest(); got == last {
+			t.Errorf("%s was changed, and the digest stays", change.file)
+		} else {
+			last = got
+		}
+	}
+	write(t, filepath.Join(dir, defaultPrompt), "Mine still.")
+	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != "Mine still." {
+		t.Errorf("over the operator's: %v", err)
+	}
+}
+
 // TestK24NoPlaceForPrompt: where nothing can be written the prompt that ships
 // is used, and a warning says so.
 func TestK24NoPlaceForPrompt(t *testing.T) {

@@ -25,6 +25,7 @@ func proposals(pre *hooks.Pre) string {
 	return strings.Join(list, " ")
 }
 
+// K6: a list of messages is the compactor's alone.
 func TestO2SummariesOfObservers(t *testing.T) {
 	summary := func(s string) call { return says(&abi.Output{Summary: s}) }
 	list := says(&abi.Output{Summary: "list", Messages: []abi.OutputMessage{}})
@@ -40,7 +41,7 @@ func TestO2SummariesOfObservers(t *testing.T) {
 		{"the compactor comes before all", []*fake{compactor("z", summary("9")), trusted("a", summary("1")), trusted("b", summary("2"))}, "z=9 b=2 a=1", ""},
 		{"a compactor with nothing to say leaves it to them", []*fake{compactor("z", says(nil)), trusted("a", summary("1"))}, "a=1", ""},
 		{"so does one that cancels", []*fake{compactor("z", says(&abi.Output{Cancel: true})), trusted("a", summary("1"))}, "a=1", "z"},
-		{"K6: a message list is the compactor's alone; the summary beside it counts", []*fake{trusted("a", list)}, "a=list", "a"},
+		{"a message list is the compactor's alone; the summary beside it counts", []*fake{trusted("a", list)}, "a=list", "a"},
 	} {
 		got := dispatcher(t, 0, tc.plugins...).Pre(t.Context(), input(abi.HookPreCompact))
 		if proposals(got) != tc.want {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,8 +18,9 @@ type Set struct {
 	fallback string
 }
 
-// NewSet returns a set. fallback is the alias of requests that name none; it
-// may be empty where there is one model only.
+// NewSet returns a set of one model at least. fallback is the alias of requests
+// that name none. Where it is empty it is the only model there is; with several
+// such requests fail, as a guess could go to the wrong provider.
 func NewSet(fallback string, models map[string]Model) (*Set, error) {
 	s := &Set{models: maps.Clone(models), fallback: fallback}
 	for alias, m := range models {
@@ -29,6 +31,12 @@ func NewSet(fallback string, models map[string]Model) (*Set, error) {
 			s.fallback = alias
 		}
 	}
+	if len(models) == 0 {
+		return nil, configError("models", errors.New("a set without a model"))
+	}
+	if s.fallback == "" {
+		return s, nil
+	}
 	if _, err := s.Lookup(""); err != nil {
 		return nil, err
 	}
@@ -38,7 +46,7 @@ func NewSet(fallback string, models map[string]Model) (*Set, error) {
 // Aliases returns the aliases, sorted.
 func (s *Set) Aliases() []string { return slices.Sorted(maps.Keys(s.models)) }
 
-// Default is the alias of requests that name none.
+// Default is the alias of requests that name none, "" where these fail.
 func (s *Set) Default() string { return s.fallback }
 
 // Lookup returns the model behind an alias, or the default one for "". One
@@ -50,10 +58,12 @@ func (s *Set) Lookup(alias string) (Model, error) {
 	if m, ok := s.models[alias]; ok {
 		return m, nil
 	}
-	return nil, &abi.Error{
-		Code: abi.CodeUsage, Op: "model", Message: fmt.Sprintf("alias %.80q: not configured", alias),
-		Hint: "there are: " + strings.Join(s.Aliases(), ", "),
+	there := "there are: " + strings.Join(s.Aliases(), ", ")
+	if alias == "" {
+		return nil, &abi.Error{Code: abi.CodeUsage, Op: "model", Message: "no model is named, and of several none is the default",
+			Hint: there + "; name one with model:"}
 	}
+	return nil, &abi.Error{Code: abi.CodeUsage, Op: "model", Message: fmt.Sprintf("alias %.80q: not configured", alias), Hint: there + "; name one with model:"}
 }
 
 // Complete asks the model that r names.

@@ -43,7 +43,7 @@ func TestSetsThatAreNone(t *testing.T) {
 		ok       bool
 	}{
 		"the only one is the default":       {"", map[string]models.Model{"a": m}, true},
-		"one of several must be":            {"", map[string]models.Model{"a": m, "b": m}, false},
+		"several, and none is the default":  {"", map[string]models.Model{"a": m, "b": m}, true},
 		"a default that is not there":       {"c", map[string]models.Model{"a": m}, false},
 		"no models":                         {"", nil, false},
 		"an alias without a model":          {"a", map[string]models.Model{"a": m, "b": nil}, false},
@@ -52,6 +52,22 @@ func TestSetsThatAreNone(t *testing.T) {
 		if _, err := models.NewSet(tc.fallback, tc.models); (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("%s: %v", why, err)
 		}
+	}
+}
+
+// Of several models none is taken for a request that names none.
+func TestSetWithoutDefault(t *testing.T) {
+	a, b := modeltest.Script(), modeltest.Script(modeltest.Answer{Text: "from b"})
+	set, err := models.NewSet("", map[string]models.Model{"a": a, "b": b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = set.Complete(t.Context(), abi.ModelRequest{Prompt: "x"})
+	if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Hint, "a, b; name one with model:") {
+		t.Errorf("a request that names none: %#v", e)
+	}
+	if got, err := set.Complete(t.Context(), abi.ModelRequest{Model: "b", Prompt: "x"}); err != nil || got.Text != "from b" || set.Default() != "" {
+		t.Errorf("one that names b: %q, %v; default %q", got.Text, err, set.Default())
 	}
 }
 

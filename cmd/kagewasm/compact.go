@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,31 +15,6 @@ import (
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// compactFlags are the flags of compact, as they are typed.
-type compactFlags struct {
-	pluginFlags
-	configFlag
-	agent         string
-	sets          []string
-	yes           bool
-	format, to    string
-	model         string
-	window        int
-	strategy      string
-	plugins       []string
-	upper, lower  float64
-	force, dryRun bool
-	target        int
-	ledgerTokens  int
-	overhead      int
-	instructions  string
-	noPrune       bool
-	out, report   string
-	asJSON, quiet bool
-	// given reports whether a flag was typed.
-	given func(flag string) bool
-}
-
 func newCompact(e env) *cobra.Command {
 	f := &compactFlags{}
 	cmd := &cobra.Command{
@@ -48,13 +22,21 @@ func newCompact(e env) *cobra.Command {
 		Short: "Make a session fit its model's context window again",
 		Long: `Read a session, and where it fills too much of the model's context window make
 it smaller: old tool output is shortened, then the oldest messages are replaced
-by a note with the exact names that stood in them. Plugins may take part.
+by a note with the exact names that stood in them, or that a model writes.
+Plugins may take part.
 
 FILE is a session in any known format, or - for standard input. It is never
 changed. Without --out the result goes to standard output and the report, for a
-person, to standard error.`,
+person, to standard error.
+
+A kagewasm.yaml here or in a folder above is used, once kagewasm config trust was
+said where it names models or plugins; --config names another, --no-config goes
+without. --agent says whose settings hold, --set changes one for this time, and
+flags win over all. The strategy checkpoint shows on a terminal what it would do
+and asks; --yes approves it.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
+  kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
   kagewasm compact session.jsonl --force --target 8000 --report report.json > smaller.jsonl`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -62,51 +44,9 @@ person, to standard error.`,
 			return f.run(c.Context(), e, args[0])
 		},
 	}
-	fs := cmd.Flags()
-	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
-	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
-	f.configFlag.register(cmd)
-	fs.BoolVar(&f.off, "no-config", false, "read no configuration")
-	fs.StringVar(&f.agent, "agent", "", "`PATH` of the agent in the configuration whose settings hold (default: the main one)")
-	fs.StringArrayVar(&f.sets, "set", nil, "set a value of the configuration for this time: `FIELD=VALUE`, such as compaction.summarize.chunks=3")
-	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its window and tokenizer (default: what the configuration or the session says)")
-	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS` (default: the model's; 128,000 where unknown)")
-	fs.StringVar(&f.strategy, "strategy", kagewasm.StrategyDrop, "what to do where no compactor plugin has a plan: "+strings.Join(kagewasm.Strategies(), ", "))
-	fs.StringArrayVar(&f.plugins, "plugin", nil, "load a plugin, `X.wasm`; may be repeated")
-	fs.Float64Var(&f.upper, "upper", kagewasm.DefaultUpper, "`FRACTION` of the window over which to compact")
-	fs.Float64Var(&f.lower, "lower", kagewasm.DefaultLower, "`FRACTION` of the window to get down to (with --upper alone: the same share of it)")
-	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
-	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
-	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS` (default: a twelfth of the target, 150 to 4,000); 0 writes none")
-	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")
-	fs.StringVar(&f.instructions, "instructions", "", "what the compaction should keep in view, for the model that summarizes and for plugins")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "approve a checkpoint without asking")
-	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing but the report")
-	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
-	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
-	fs.BoolVar(&f.asJSON, "json", false, "print the report as JSON (to standard output where the result does not go there)")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
-	f.pluginFlags.register(cmd)
-	completeWith := func(flag string, values []string) {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-	completeWith("format", append([]string{string(transcript.Auto)}, formatList()...))
-	completeWith("to", append([]string{string(transcript.Same)}, formatList()...))
-	completeWith("strategy", kagewasm.Strategies())
-	_ = cmd.MarkFlagFilename("plugin", "wasm")
+	f.register(cmd)
 	return cmd
 }
-
-func formatList() []string {
-	var list []string
-	for _, f := range transcript.Formats() {
-		list = append(list, string(f))
-	}
-	return list
-}
-
-func formatNames() string { return strings.Join(formatList(), ", ") }
 
 func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress := newProgress(e)
@@ -118,16 +58,10 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	progress.step("reading %s", path)
-	data, err := readInput(ctx, e, path)
+	session, err := f.read(ctx, e, path)
 	if err != nil {
 		return err
 	}
-	session, err := transcript.Read(path, data, transcript.Format(f.format))
-	if err != nil {
-		return err
-	}
-	session.Messages = session.Live() // what the program itself took away is not the model's any more
-	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	conf, err := f.configured(e, f.agent, f.sets)
 	if err != nil {
 		return err
@@ -146,24 +80,14 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	defer closePlugins()
-	compactor, err := kagewasm.New(opts)
-	if err != nil {
-		return err
-	}
 	progress.step("compacting %s messages", number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
-	result, err := compactor.Compact(ctx, f.request(path, session, model, tools.Tokens, sink))
-	if err == nil && result.Checkpoint != nil {
+	result, err := compact(ctx, opts, f.request(path, session, model, tools.Tokens, sink), func(pending *kagewasm.Result) bool {
 		progress.done()
-		result, err = f.decide(ctx, e, path, compactor, result)
-	}
+		return f.approved(e, path, pending)
+	})
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
-	}
-	if abi.CodeOf(err) == abi.CodeExceedsWindow {
-		// Done as far as it goes: a warning, and exit code 0.
-		result.Report.Failures = append(result.Report.Failures, abi.AsError(err))
-		err = nil
 	}
 	if err == nil {
 		err = sink.write(result)
@@ -172,51 +96,41 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	return f.tell(e, path, result, sink.written, err)
 }
 
-// check finds what makes no sense before anything is read or run.
-func (f *compactFlags) check(path string) error {
-	for _, t := range []struct {
-		name  string
-		value float64
-	}{{"upper", f.upper}, {"lower", f.lower}} {
-		if f.given(t.name) && !(t.value > 0 && t.value <= 1) {
-			return usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
-		}
+// read reads the session as its model sees it.
+func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcript.Session, error) {
+	data, err := readInput(ctx, e, path)
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range []struct{ flag, value, extra string }{{"--format", f.format, string(transcript.Auto)}, {"--to", f.to, string(transcript.Same)}} {
-		if t.value != t.extra && !slices.Contains(formatList(), t.value) {
-			return usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
-		}
+	session, err := transcript.Read(path, data, transcript.Format(f.format))
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case f.given("window") && f.window <= 0:
-		return usagef("--window %d: give the context window in tokens", f.window)
-	case f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0:
-		return usagef("--overhead, --target and --ledger-tokens cannot be negative")
-	case f.timeout < 0 || f.memory < 0:
-		return usagef("--timeout-ms and --memory-mb cannot be negative")
-	}
-	if f.report == "-" {
-		return usagef("--report -: give a file, or use --json")
-	}
-	return f.checkPaths(path)
+	session.Messages = session.Live() // what the program itself took away is not the model's any more
+	holdMemory(len(data), len(session.Messages), len(f.plugins))
+	return session, nil
 }
 
-// noPlugins checks the flags that are for plugins where there are none.
-func (f *compactFlags) noPlugins() error {
-	if len(f.knobs) > 0 {
-		return usagef("knob %q: no plugin is loaded", f.knobs[0])
+// compact makes the compaction, a checkpoint only where it is approved. One
+// that does not fit is done as far as it goes: a warning, and exit code 0.
+func compact(ctx context.Context, opts kagewasm.Options, req kagewasm.Request, approved func(*kagewasm.Result) bool) (*kagewasm.Result, error) {
+	compactor, err := kagewasm.New(opts)
+	if err != nil {
+		return nil, err
 	}
-	if len(f.secrets) > 0 {
-		return usagef("--secret %s: no plugin is loaded", f.secrets[0])
+	result, err := compactor.Compact(ctx, req)
+	if err == nil && result.Checkpoint != nil {
+		if approved(result) {
+			result, err = compactor.Approve(ctx, result.Checkpoint, result.Checkpoint.Base())
+		} else {
+			compactor.Reject(result.Checkpoint, "not approved on the terminal")
+		}
 	}
-	if len(f.adopts) > 0 {
-		return usagef("--adopt %s: no plugin is loaded", f.adopts[0])
+	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
+		result.Report.Failures = append(result.Report.Failures, abi.AsError(err))
+		err = nil
 	}
-	if _, err := f.limitValues(); err != nil {
-		return err
-	}
-	_, err := f.granted()
-	return err
+	return result, err
 }
 
 // sessionID is the session's own id, or the name of its file.

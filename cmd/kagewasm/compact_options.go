@@ -100,18 +100,16 @@ func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Mode
 	return req
 }
 
-// decide asks whether a checkpoint is to be applied. Where nobody can be asked
+// approved asks whether a checkpoint is to be applied. Where nobody can be asked
 // it is: the result is a file of its own, to be looked at, and the session
 // itself stays as it is.
-func (f *compactFlags) decide(ctx context.Context, e env, path string, c *kagewasm.Compactor, pending *kagewasm.Result) (*kagewasm.Result, error) {
-	if !f.yes && e.terminal && path != "-" && !f.quiet && !f.asJSON {
-		human{printer{w: e.stderr, color: e.color}}.report(path, "", &kagewasm.Result{Messages: pending.Checkpoint.Messages, Report: pending.Checkpoint.Report})
-		fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Checkpoint.ID)
-		answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			c.Reject(pending.Checkpoint, "not approved on the terminal")
-			return pending, nil
-		}
+func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bool {
+	if f.yes || !e.terminal || path == "-" || f.quiet || f.asJSON {
+		return true
 	}
-	return c.Approve(ctx, pending.Checkpoint, pending.Checkpoint.Base())
+	human{printer{w: e.stderr, color: e.color}}.report(path, "", &kagewasm.Result{Messages: pending.Checkpoint.Messages, Report: pending.Checkpoint.Report})
+	fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Checkpoint.ID)
+	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }

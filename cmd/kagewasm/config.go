@@ -38,6 +38,12 @@ func (f *configFlag) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "config", "", "configuration `FILE` (default: "+config.FileName+" here or in a folder above)")
 }
 
+// registerUsed is for commands that do what it says.
+func (f *configFlag) registerUsed(c *cobra.Command) {
+	f.register(c)
+	c.Flags().BoolVar(&f.off, "no-config", false, "read no configuration, as if there were none")
+}
+
 // find is the file that was named, or the nearest one.
 func (f *configFlag) find() (string, error) {
 	if f.path != "" {
@@ -50,7 +56,7 @@ func (f *configFlag) find() (string, error) {
 	return config.Find(dir)
 }
 
-// load reads the configuration to show it: nothing is written.
+// load reads the configuration, and writes nothing: it may not be trusted.
 func (f *configFlag) load() (*config.Config, error) {
 	path, err := f.find()
 	if err != nil {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -32,21 +30,18 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	if f.off {
 		return configured{}, unconfigured(agent, sets)
 	}
-	path, err := f.find()
+	c, err := f.load()
 	if f.path == "" && errors.Is(err, fs.ErrNotExist) {
 		return configured{}, unconfigured(agent, sets)
 	}
+	if err == nil && f.path == "" {
+		err = mustTrust(e, c)
+	}
 	if err != nil {
 		return configured{}, err
 	}
-	c, err := config.Load(path, config.Options{})
-	if err != nil {
-		return configured{}, err
-	}
-	if f.path == "" {
-		if err := mustTrust(e, c); err != nil {
-			return configured{}, err
-		}
+	if len(c.Models) > 0 {
+		_ = c.WriteDefaultPrompt() // where that cannot be, the one that ships is used
 	}
 	var values []config.Set
 	for _, s := range sets {
@@ -79,9 +74,20 @@ func (c configured) policy() kagewasm.Policy {
 	}
 	p := c.agent.Policy
 	if p.Summarize.Model == "" {
-		p.Summarize.Model = c.agent.Model // the agent's own, by the name the models have
+		p.Summarize.Model = c.own()
 	}
 	return p
+}
+
+// own is the alias of the agent's own model: the only one where it names none.
+// Of several none is taken unasked, it could be another provider's.
+func (c configured) own() string {
+	if c.agent.Model == "" && len(c.file.Models) == 1 {
+		for alias := range c.file.Models {
+			return alias
+		}
+	}
+	return c.agent.Model
 }
 
 // resolve finds what is known of a model by an alias or by its name; without
@@ -120,11 +126,7 @@ func (c configured) models() (kagewasm.Model, error) {
 		}
 		byAlias[alias] = made
 	}
-	fallback := c.agent.Model
-	if fallback == "" {
-		fallback = slices.Min(slices.Collect(maps.Keys(byAlias)))
-	}
-	return models.NewSet(fallback, byAlias)
+	return models.NewSet(c.own(), byAlias)
 }
 
 func (c configured) model(m config.Model) (models.Model, error) {
@@ -166,14 +168,6 @@ func (c configured) plugins() []config.Plugin {
 		list = append(list, c.file.Plugins[name])
 	}
 	return list
-}
-
-// path is a path of the configuration, which is relative to its folder.
-func (c configured) path(p string) string {
-	if filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(filepath.Dir(c.file.File), p)
 }
 
 // loadConfigured loads a plugin with what its configuration grants it, and no

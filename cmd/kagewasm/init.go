@@ -1,8 +1,6 @@
 package main
 
 import (
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/config"
@@ -15,7 +13,8 @@ func newInit(e env) *cobra.Command {
 		Long: `Write a configuration in which every setting stands with its default, commented
 out, its JSON Schema for editors, and the prompt of summaries, which is yours
 from then on. DIR is the current folder by default. What is there is never
-written over.`,
+written over. Once it names models or plugins it is used after kagewasm config
+trust.`,
 		Args: oneArgOrNone("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			wrote, err := config.Init(argOr(args, "."))
@@ -23,8 +22,8 @@ written over.`,
 			for _, path := range wrote {
 				p.linef("wrote %s", path)
 			}
-			if err == nil && e.stateHome != "" {
-				err = trust(e, filepath.Join(argOr(args, "."), config.FileName)) // it is yours
+			if err == nil {
+				p.linef("edit it; once it names models or plugins, run kagewasm config trust, and again after each change")
 			}
 			return err
 		},

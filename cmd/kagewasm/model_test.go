@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,6 +75,32 @@ model: small
 	code, r, stderr = compactWith(t, yaml, "--strategy", "summarize")
 	if code != 0 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUnauthorized || !strings.Contains(stderr, "KAGEWASM_TEST_KEY") {
 		t.Errorf("without the key: exit code %d, strategy %s, %v\n%s", code, r.Strategy, r.Failures, stderr)
+	}
+}
+
+// TestWhichModelIsAsked: where the agent names none the only one is its own; of
+// several none is guessed, and what is missing is said.
+func TestWhichModelIsAsked(t *testing.T) {
+	summary := outline.Handoff.Render(func(title string) string { return "The " + title + " is clear." })
+	const first, second = "  first: {provider: openai, model: m-1, base_url: %q}\n", "  second: {provider: openai, model: m-2, base_url: %q}\n"
+	for _, tc := range []struct {
+		why, models, own string
+		asked            int
+	}{
+		{"the only one", first, "", 1},
+		{"none of two", first + second, "", 0},
+		{"the one that is named", first + second, "model: second\n", 1},
+	} {
+		server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
+		url := server.URL(modeltest.OpenAI)
+		yaml := "models:\n" + strings.ReplaceAll(tc.models, "%q", strconv.Quote(url)) + tc.own
+		code, r, stderr := compactWith(t, yaml)
+		if code != 0 || !r.Compacted || len(server.Requests()) != tc.asked {
+			t.Errorf("%s: exit code %d, strategy %s, %d requests, %v", tc.why, code, r.Strategy, len(server.Requests()), r.Failures)
+		}
+		if tc.asked == 0 && (len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUsage || !strings.Contains(r.Failures[0].Hint, "first, second; name one with model:")) {
+			t.Errorf("%s: %+v\n%s", tc.why, r.Failures, stderr)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
 	fs.StringArrayVar(&f.secrets, "secret", nil, "give a secret that a plugin asks for, for the headers of its requests: `[PLUGIN.]NAME=VARIABLE` of the environment")
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
-	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000)")
+	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000; five minutes where model is granted)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
 	fs.StringArrayVar(&f.limits, "limit", nil, "set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{runtime.EngineNative, runtime.EngineExtism}, cobra.ShellCompDirectiveNoFileComp))
@@ -216,7 +216,7 @@ func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, p
 	var loaded []*runtime.Plugin
 	for _, c := range conf.plugins() {
 		progress.step("loading %s", c.Name)
-		p, err := l.loadConfigured(ctx, conf.path(c.Path), c)
+		p, err := l.loadConfigured(ctx, c.Path, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
 		}

@@ -64,7 +64,7 @@ everything else to standard error.`,
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print everything as one JSON document")
 	f.pluginFlags.register(cmd)
-	f.configFlag.register(cmd)
+	f.configFlag.registerUsed(cmd)
 	return cmd
 }
 
@@ -79,26 +79,11 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 			return err
 		}
 	}
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
-	if err != nil {
-		return err
-	}
-	conf, err := f.configured(e, "", nil)
-	if err != nil {
-		return err
-	}
-	model, err := conf.models()
-	if err != nil {
-		return err
-	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, true)
+	l, err := f.open(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
-	// Without a place for it nothing is stored, and whose it would be is no
-	// question for who calls one hook by hand.
-	l.author = f.state == ""
 	p, err := l.load(ctx, path, true)
 	if err == nil {
 		err = l.unusedFlag()
@@ -107,22 +92,53 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
-	if abi.Hook(export).Valid() {
+	out, err := r.call(ctx, p, input, f.repeat)
+	return f.show(e, &r, out, err)
+}
+
+// open opens a loader whose plugins may ask the configuration's models.
+func (f *runFlags) open(ctx context.Context, e env) (*loader, error) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		return nil, err
+	}
+	conf, err := f.configured(e, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	model, err := conf.models()
+	if err != nil {
+		return nil, err
+	}
+	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, true)
+	if err != nil {
+		return nil, err
+	}
+	// Without a place for it nothing is stored, and whose it would be is no
+	// question for who calls one hook by hand.
+	l.author = f.state == ""
+	return l, nil
+}
+
+// call calls the hook so many times, up to the first failure, and notes what
+// there is to say of it. It returns the last answer.
+func (r *runReport) call(ctx context.Context, p *runtime.Plugin, input []byte, times int) (out []byte, err error) {
+	hook := abi.Hook(r.Hook).Valid()
+	if hook {
 		input = withConfig(input, p.Info().Config)
 	}
-	var out []byte
-	for range f.repeat {
-		out, r.CallStats, err = p.CallRaw(ctx, export, input)
+	for range times {
+		out, r.CallStats, err = p.CallRaw(ctx, r.Hook, input)
 		r.MS = append(r.MS, r.CallStats.MS)
 		if err != nil {
 			break
 		}
 	}
-	if err == nil && abi.Hook(export).Valid() {
+	if err == nil && hook {
 		r.CallStats.Warnings = append(r.CallStats.Warnings, doubts(out)...)
 	}
 	r.Error = abi.AsError(err)
-	return f.show(e, &r, out, err)
+	return out, err
 }
 
 // doubts are what a compaction would say of a hook's answer.
@@ -170,7 +186,12 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 			return werr
 		}
 	}
-	p := printer{w: e.stderr, color: e.color}
+	r.tell(printer{w: e.stderr, color: e.color})
+	return err
+}
+
+// tell says for a person what the calls used and logged.
+func (r *runReport) tell(p printer) {
 	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
 	p.field("time", "%s", callTimes(r.MS, r.CallStats.MS))
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
@@ -200,7 +221,6 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 	if r.CallStats.LogsDropped > 0 {
 		p.field("log", "%d lines dropped: over the limit", r.CallStats.LogsDropped)
 	}
-	return err
 }
 
 // showCode shows what the guest's code used, where the engine counts it.

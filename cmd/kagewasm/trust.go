@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,99 +17,105 @@ import (
 )
 
 // A configuration that nobody named may have come with somebody's repository.
-// It says where sessions and keys are sent, so one that sends anything anywhere
-// is taken only where a person said so once: with `config trust`, with `init`,
-// or by naming it.
+// It says where sessions and keys are sent and which modules run with what, so
+// one that names models or plugins is taken only where a person said so, of
+// this very text: with `config trust`, or by naming it.
 
-// trustFile lists the configurations that are trusted, a path a line.
+// trustFile lists what is trusted: a digest and a path a line.
 const trustFile = "trusted"
 
-// sends says what a configuration would have sent out, or "".
-func sends(c *config.Config) string {
-	if len(c.Models) > 0 {
-		return "sessions to its models"
-	}
-	for name, p := range c.Plugins {
-		if len(p.Secrets) > 0 {
-			return "secrets to plugin " + name
-		}
-		for _, g := range p.Grants {
-			if g.Capability == abi.CapHTTP || g.Capability == abi.CapModel {
-				return "what plugin " + name + " likes"
-			}
-		}
-	}
-	return ""
-}
-
 // mustTrust is the error of a configuration that was found, not named, and that
-// nobody has trusted.
+// nobody has trusted as it is now.
 func mustTrust(e env, c *config.Config) error {
-	what := sends(c)
-	if what == "" {
+	if len(c.Models)+len(c.Plugins) == 0 {
 		return nil
 	}
 	known, err := trusted(e)
 	if err != nil {
 		return err
 	}
-	path, err := real(c.File)
-	if err != nil || slices.Contains(known, path) {
-		return err
-	}
-	return usageError{&abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": it would send " + what + ", and nobody has trusted it yet",
-		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}}
-}
-
-func trusted(e env) ([]string, error) {
-	if e.stateHome == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(filepath.Join(e.stateHome, trustFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return strings.Split(strings.TrimRight(string(data), "\n"), "\n"), err
-}
-
-// trust adds a configuration to the list.
-func trust(e env, path string) error {
-	if e.stateHome == "" {
-		return usagef("config trust: this machine names no home folder: name the configuration with --config instead")
-	}
-	path, err := real(path)
+	path, err := place(c.File)
 	if err != nil {
 		return err
 	}
-	known, err := trusted(e)
-	if err != nil || slices.Contains(known, path) {
+	why := "it names models or plugins, and nobody has trusted it yet"
+	switch digest, ok := known[path]; {
+	case digest == c.Digest:
+		return nil
+	case ok:
+		why = "it, or a prompt that it names, has changed since it was trusted"
+	}
+	return usageError{&abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": " + why,
+		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}}
+}
+
+// trusted are the digests of what is trusted, by its place. What is no such
+// line trusts nothing.
+func trusted(e env) (map[string]string, error) {
+	known := make(map[string]string)
+	if e.stateHome == "" {
+		return known, nil
+	}
+	data, err := os.ReadFile(filepath.Join(e.stateHome, trustFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	for line := range strings.Lines(string(data)) {
+		if digest, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok {
+			known[path] = digest
+		}
+	}
+	return known, err
+}
+
+// trust adds a configuration to the list, as it is now.
+func trust(e env, c *config.Config) error {
+	if e.stateHome == "" {
+		return usagef("config trust: this machine names no home folder: name the configuration with --config instead")
+	}
+	path, err := place(c.File)
+	if err != nil {
 		return err
 	}
 	if strings.Contains(path, "\n") {
 		return usagef("config trust: %q: a path with a line break", path)
 	}
+	known, err := trusted(e)
+	if err != nil {
+		return err
+	}
+	known[path] = c.Digest
+	var lines strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&lines, "%s  %s\n", known[path], path)
+	}
 	if err := os.MkdirAll(e.stateHome, 0o700); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(e.stateHome, trustFile), []byte(strings.Join(append(known, path), "\n")+"\n"))
+	return writeFile(filepath.Join(e.stateHome, trustFile), []byte(lines.String()))
 }
 
-// real is where a path leads.
-func real(path string) (string, error) {
+// place is where a configuration lies. A link to it is another place: what it
+// names is looked for beside the link.
+func place(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(path)
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 func newConfigTrust(e env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "trust [FILE]",
-		Short: "Let a configuration that is found here send sessions and keys where it says",
+		Short: "Let a configuration that is found here use the models and plugins it names",
 		Long: `A configuration may come with somebody's repository, and says where sessions and
-keys are sent. One that is found, and not named with --config, is used only
-after you have looked at it and trusted it, once.`,
+keys are sent and which plugins run. One that names models or plugins, and is
+found, not named with --config, is used only after you have looked at it and
+trusted it: as it is, so a change of the file or of a prompt that it names is
+asked about again. The modules themselves are held by the digest that stands
+with a plugin, where one does.`,
 		Args: oneArgOrNone("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f := configFlag{path: argOr(args, "")}
@@ -115,7 +123,7 @@ after you have looked at it and trusted it, once.`,
 			if err != nil {
 				return err
 			}
-			if err := trust(e, c.File); err != nil {
+			if err := trust(e, c); err != nil {
 				return err
 			}
 			printer{w: e.stdout}.linef("trusted %s", c.File)

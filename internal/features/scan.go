@@ -130,7 +130,8 @@ func inName(name string) (rows []string) {
 	return rows
 }
 
-// claimed are the rows that a test's comments and texts name.
+// claimed are the rows that a test's comments, and the row column of its table
+// of cases, name.
 func claimed(tree *ast.File, f *ast.FuncDecl) (rows []string) {
 	if f.Doc != nil {
 		rows = inText(f.Doc.Text())
@@ -140,53 +141,89 @@ func claimed(tree *ast.File, f *ast.FuncDecl) (rows []string) {
 			rows = append(rows, inText(g.Text())...)
 		}
 	}
-	exact := rowColumn(f.Body)
 	ast.Inspect(f.Body, func(n ast.Node) bool {
-		lit, ok := n.(*ast.BasicLit)
-		if !ok || lit.Kind != token.STRING {
-			return true
+		if lit, ok := n.(*ast.CompositeLit); ok {
+			rows = append(rows, inColumn(lit)...)
 		}
-		text, err := strconv.Unquote(lit.Value)
-		if err != nil {
-			return true
-		}
-		if exact {
-			rows = append(rows, whole(text)...)
-		}
-		rows = append(rows, inText(text)...)
 		return true
 	})
 	return rows
 }
 
-// rowColumn reports whether a test has a table of cases with a field that names
-// their row.
-func rowColumn(body *ast.BlockStmt) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		if s, ok := n.(*ast.StructType); ok {
-			for _, f := range s.Fields.List {
-				found = found || slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == "row" })
-			}
+// inColumn are the rows in a table of cases that has a field called row.
+func inColumn(table *ast.CompositeLit) (rows []string) {
+	column := rowColumn(table.Type)
+	if column < 0 {
+		return nil
+	}
+	for _, elt := range table.Elts {
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			elt = kv.Value // a map of cases
 		}
-		return !found
-	})
-	return found
+		if c, ok := elt.(*ast.CompositeLit); ok {
+			rows = append(rows, whole(cell(c, column))...)
+		}
+	}
+	return rows
+}
+
+// rowColumn is which field of a table's cases names their row, -1 for none.
+func rowColumn(table ast.Expr) int {
+	switch t := table.(type) {
+	case *ast.ArrayType:
+		table = t.Elt
+	case *ast.MapType:
+		table = t.Value
+	}
+	s, ok := table.(*ast.StructType)
+	if !ok {
+		return -1
+	}
+	at := 0
+	for _, f := range s.Fields.List {
+		for _, id := range f.Names {
+			if id.Name == "row" {
+				return at
+			}
+			at++
+		}
+	}
+	return -1
+}
+
+// cell is the text in a column of a case, "" for none.
+func cell(c *ast.CompositeLit, column int) string {
+	for i, elt := range c.Elts {
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			if id, ok := kv.Key.(*ast.Ident); !ok || id.Name != "row" {
+				continue
+			}
+			elt = kv.Value
+		} else if i != column {
+			continue
+		}
+		if lit, ok := elt.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value) // it was parsed already
+			return text
+		}
+	}
+	return ""
 }
 
 const (
-	aRow   = `(?:[KITOAN]\d{1,2}|complaints? \d{1,2}(?:(?:, | and )\d{1,2})*)`
-	someOf = aRow + `(?:(?:, | and )` + aRow + `)*`
+	aRow   = `(?:[KITOAN]\d{1,2}|complaints?\s\d{1,2}(?:(?:,\s|\sand\s)\d{1,2})*)`
+	someOf = aRow + `(?:(?:,\s|\sand\s)` + aRow + `)*`
 )
 
 var (
 	only      = regexp.MustCompile(`^` + someOf + `$`)
 	leading   = regexp.MustCompile(`(?m)^(` + someOf + `):(?: |$)`)
-	announced = regexp.MustCompile(`FEATURES (` + someOf + `)`)
+	announced = regexp.MustCompile(`FEATURES\s(` + someOf + `)`)
 	bracketed = regexp.MustCompile(`\((` + someOf + `)\)`)
 	rowOrNo   = regexp.MustCompile(`[KITOAN]?\d{1,2}`)
 )
 
-// inText are the rows a comment or a message claims: those at the beginning of
+// inText are the rows a comment claims: those at the beginning of
 // a line before a colon, behind the word FEATURES, or alone in brackets. A row
 // that is merely mentioned is not claimed.
 func inText(text string) (rows []string) {

@@ -47,10 +47,13 @@ func TestScan(t *testing.T) {
 		{"two announced", "// FEATURES K14 and complaint 12: cost.\nfunc TestX(t *testing.T) {}", "K14 complaint 12"},
 		{"at the beginning", "// T9: counted again.\nfunc TestX(t *testing.T) {}", "T9"},
 		{"several complaints", "// TestX (complaints 3, 10 and 15).\nfunc TestX(t *testing.T) {}", "complaint 10 complaint 15 complaint 3"},
+		{"several lines", "// TestX (K1, N2, complaints 3,\n// 10\n// and 15): all.\nfunc TestX(t *testing.T) {}", "K1 N2 complaint 10 complaint 15 complaint 3"},
 		{"not one that is mentioned", "// TestX is unlike K21 in this.\nfunc TestX(t *testing.T) {}", ""},
 		{"a comment inside", "func TestX(t *testing.T) {\n\t// O7, A12: on failure too.\n\tt.Log()\n}", "A12 O7"},
-		{"a message", "func TestX(t *testing.T) {\n\tt.Errorf(\"K4: %v\", 1)\n\tt.Errorf(\"usage %d (K14)\", 1)\n}", "K14 K4"},
+		{"not a message, which only mentions one", "func TestX(t *testing.T) {\n\tt.Errorf(\"K4: %v\", 1)\n\tt.Errorf(\"usage %d (K14)\", 1)\n}", ""},
 		{"a column of its cases", "func TestX(t *testing.T) {\n\t_ = []struct{ row, why string }{{\"I2\", \"so\"}, {\"complaint 6\", \"so\"}}\n}", "I2 complaint 6"},
+		{"a column of cases with names", "func TestX(t *testing.T) {\n\t_ = map[string]struct{ why, row string }{\"a\": {row: \"I2, I7\"}, \"b\": {\"so\", \"T1\"}}\n}", "I2 I7 T1"},
+		{"not another column", "func TestX(t *testing.T) {\n\t_ = []struct{ row, why string }{{\"I2\", \"K4\"}, {row: \"I7\", why: \"(K5)\"}}\n\t_ = []string{\"K6\"}\n}", "I2 I7"},
 		{"not a word like a row", "func TestX(t *testing.T) {\n\t_ = []string{\"A1\", \"O9 is\"}\n}", ""},
 	} {
 		proofs, err := features.Scan(project(t, map[string]string{"x_test.go": tc.body}), features.Rows())

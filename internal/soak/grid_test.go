@@ -117,7 +117,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, name := range []string{"drop", "summarize"} {
 		if s := results.of(name); s.CachedShare < 0.80 {
-			t.Errorf("I10: %s: %.1f%% of the input was cached, and 80%% should be", name, 100*s.CachedShare)
+			t.Errorf("%s: %.1f%% of the input was cached, and 80%% should be", name, 100*s.CachedShare)
 		}
 	}
 }
