@@ -79,9 +79,11 @@ type Policy struct {
 	Recent RecentPolicy
 	// Summarize is about the model that writes summaries.
 	Summarize SummarizePolicy
-	// LedgerTokens is the budget of the ledger of exact names in a summary, at
-	// most half of the target. 0 is a share of the target; negative switches it
-	// off.
+	// LedgerTokens is what the host says in a summary beside a model's or a
+	// plugin's: what failed, todos, files, exact names; without them all of it.
+	// At most half of the target. 0 is 7% of what goes, up to 10,000, and at
+	// least an eighth of the target, up to 4,000; the last failures come beside
+	// it. Negative switches it off.
 	LedgerTokens int
 	// InjectTokens is what plugins' injected texts may cost together. Default
 	// 2,000, and never more than an eighth of the target.

@@ -104,7 +104,13 @@ func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Mode
 // it is: the result is a file of its own, to be looked at, and the session
 // itself stays as it is.
 func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bool {
-	if f.yes || !e.terminal || path == "-" || f.quiet || f.asJSON {
+	if f.yes {
+		return true
+	}
+	if !e.terminal || path == "-" || f.quiet || f.asJSON {
+		if !f.quiet {
+			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; the session itself stays as it is\n", pending.Checkpoint.ID)
+		}
 		return true
 	}
 	human{printer{w: e.stderr, color: e.color}}.report(path, "", &kagewasm.Result{Messages: pending.Checkpoint.Messages, Report: pending.Checkpoint.Report})

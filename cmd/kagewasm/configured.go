@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -52,6 +54,9 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 		values = append(values, v)
 	}
 	a, err := c.With(agent, values...)
+	if err == nil && agent != "" && a.Path != agent && a.Path != "main/"+agent {
+		err = usagef("--agent %s: %s has no such agent, but for %s", agent, c.File, cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
+	}
 	return configured{file: c, agent: a}, err
 }
 

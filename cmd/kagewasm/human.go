@@ -61,7 +61,7 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 
 // money says what it cost, and what of the provider's cache survives.
 func (h human) money(r *kagewasm.Report) {
-	if u := r.Cost.Usage; u != nil {
+	if u := r.Cost.Usage; u != nil && u.InputTokens+u.OutputTokens > 0 {
 		price := fmt.Sprintf("$%.4f", r.Cost.Compactor)
 		if r.Cost.PriceUnknown {
 			price = "at an unknown price"
