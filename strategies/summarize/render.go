@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
 )
 
 // transcript writes messages as text for the summarizer (FEATURES A4): without
@@ -92,9 +92,13 @@ func (t transcript) body(m *abi.Message) string {
 // said is what a message says in words. Thinking is left out, wherever the
 // source put it; media are named.
 func said(m *abi.Message) string {
-	if m.Kind == abi.KindSummary || m.Kind == abi.KindInjected {
-		says, _ := ledger.Split(m.Text())
-		return says
+	switch m.Kind {
+	case abi.KindSummary:
+		return digest.Said(m.Text())
+	case abi.KindInjected:
+		if inner, ok := abi.Unfence(m.Text()); ok {
+			return inner
+		}
 	}
 	if !m.Content.IsParts() {
 		return spoken(m.Role, m.Text())
