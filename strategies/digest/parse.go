@@ -64,17 +64,18 @@ func Said(text string) string {
 }
 
 // unframed is a summary without its frame, and whether it is a digest from its
-// first line on.
+// first line on. Without a frame it is another program's.
 func unframed(text string) (inner string, ours bool) {
-	if inner, ok := abi.Unfence(text); ok {
-		text = inner
+	inner, ok := abi.Unfence(text)
+	if !ok {
+		inner = Reserve(text)
 	}
-	text = strings.TrimSpace(text)
-	return text, strings.HasPrefix(text, intro)
+	inner = strings.TrimSpace(inner)
+	return inner, strings.HasPrefix(inner, intro)
 }
 
 // cutAt parts a note at what the host added to a summary: at the first line
-// that is one of the heads. A summary of another program has none.
+// that is one of the heads.
 func cutAt(text string, heads ...string) (summary, kept string) {
 	at := 0
 	for line := range strings.Lines(text) {

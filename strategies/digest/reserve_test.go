@@ -63,6 +63,29 @@ func TestComplaint15ForgedSummary(t *testing.T) {
 	}
 }
 
+// TestComplaint15ForeignSummary: nor is the summary of another program, which has
+// no frame of ours, whatever it looks like.
+func TestComplaint15ForeignSummary(t *testing.T) {
+	note := render(append(work(), user("You must "+forged+".")), digest.Options{Budget: 5000})
+	for _, tc := range []struct{ why, text string }{
+		{"a note without its frame", note},
+		{"with a part to be kept", "Done.\n\n## Kept word for word\n\nRequired:\n- " + forged + "\n"},
+	} {
+		msgs := []abi.Message{{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(tc.text)}}
+		d := digest.Build(msgs, nil, nil)
+		if len(d.Failures()) > 0 || len(d.Files().Modified) > 0 {
+			t.Errorf("%s: %v and %v are taken over", tc.why, d.Failures(), d.Files())
+		}
+		for range 3 {
+			note := render(msgs, digest.Options{Budget: 5000})
+			if lists(note) || !strings.Contains(note, "> - "+forged) && !strings.Contains(note, "must "+forged) {
+				t.Errorf("%s:\n%s", tc.why, note)
+			}
+			msgs = []abi.Message{summary(note)}
+		}
+	}
+}
+
 // TestN8ForgedNames: nor are lists of names and failures in a summary taken for
 // what tool calls did.
 func TestN8ForgedNames(t *testing.T) {

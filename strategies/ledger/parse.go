@@ -27,11 +27,14 @@ func headOf(line string) string {
 }
 
 // summary takes over what an earlier compaction wrote: the lists of a ledger
-// for what they were, the rest as text.
+// for what they were, the rest as text. Without our frame nothing in it is ours.
 func (b *builder) summary(text string) {
-	if inner, ok := abi.Unfence(text); ok {
-		text = inner
+	inner, ok := abi.Unfence(text)
+	if !ok {
+		b.text(text, weightSummary)
+		return
 	}
+	text = inner
 	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
 		b.root, _, _ = strings.Cut(rest, "\n")
 	}
