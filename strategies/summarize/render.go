@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
 )
 
 // transcript writes messages as text for the summarizer (FEATURES A4): without
@@ -148,10 +149,7 @@ func label(name string) string {
 		}
 		return r
 	}, abi.Defuse(name))
-	if r := []rune(name); len(r) > maxLabel {
-		name = string(r[:maxLabel])
-	}
-	return name
+	return runes.First(name, maxLabel)
 }
 
 const maxLabel = 64
