@@ -35,20 +35,20 @@ func CutKeeping(v *View, room int, keep Recent) []string {
 		return nil
 	}
 	left := v.space(room)
-	half := size{left.tokens / 2, left.bytes / 2}
+	half := Size{left.Tokens / 2, left.Bytes / 2}
 	gone := make([]bool, len(v.Messages))
 	for k := len(v.Units) - 1; k >= 0; k-- {
 		u := v.Units[k]
 		if !v.Candidate(u) {
 			continue
 		}
-		switch n := v.size(u); {
+		switch n := v.Size(u); {
 		case u[len(u)-1] < from:
 		case n.within(left):
-			left = left.less(n)
+			left = left.Less(n)
 			continue
 		case n.within(half):
-			left = size{-1, -1} // the cut: everything older goes
+			left = Size{-1, -1} // the cut: everything older goes
 		}
 		for _, i := range u {
 			gone[i] = true

@@ -60,4 +60,4 @@ func (v *View) UnitTokens(u abi.Unit) int {
 
 // Fixed is the cost of what cannot go: overhead and all units that are no
 // candidates.
-func (v *View) Fixed() int { return v.fixed().tokens }
+func (v *View) Fixed() int { return v.fixed().Tokens }

@@ -1,9 +1,11 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/ledger"
 )
 
 // Lines that a digest is read back by.
@@ -27,13 +29,10 @@ const maxEarlier = 12 << 10
 // summary takes over what an earlier compaction kept. Files, names, commands
 // and failures the ledger reads for itself.
 func (d *Digest) summary(text string) {
-	if inner, ok := abi.Unfence(text); ok {
-		text = inner
-	}
-	ours := strings.HasPrefix(strings.TrimSpace(text), intro)
+	text, ours := unframed(text)
 	foreign := ""
 	if !ours {
-		foreign, text = cutKept(text)
+		foreign, text = cutAt(text, headKept, ledger.Heading)
 	}
 	p := parser{Digest: d}
 	for line := range strings.Lines(text) {
@@ -50,19 +49,43 @@ func (d *Digest) summary(text string) {
 	}
 }
 
-// cutKept parts a note at what the host added to a summary. A summary of
-// another program has nothing of the kind.
-func cutKept(text string) (summary, kept string) {
-	at := len(text)
-	for _, head := range []string{headKept, ledgerHead} {
-		if i := strings.Index("\n"+text, "\n"+head+"\n"); i >= 0 && i < at {
-			at = i
+// Said is what a summary of an earlier compaction says, for a model that is to
+// renew it: without its frame and what the host added below it, or the sections
+// of a digest without a summary. It is empty where there are names alone.
+func Said(text string) string {
+	text, ours := unframed(text)
+	heads := []string{headKept, ledger.Heading}
+	if ours {
+		text = strings.TrimPrefix(text, intro)
+		heads = heads[1:]
+	}
+	said, _ := cutAt(text, heads...)
+	return strings.TrimSpace(said)
+}
+
+// unframed is a summary without its frame, and whether it is a digest from its
+// first line on. Without a frame it is another program's.
+func unframed(text string) (inner string, ours bool) {
+	inner, ok := abi.Unfence(text)
+	if !ok {
+		inner = Reserve(text)
+	}
+	inner = strings.TrimSpace(inner)
+	return inner, strings.HasPrefix(inner, intro)
+}
+
+// cutAt parts a note at what the host added to a summary: at the first line
+// that is one of the heads.
+func cutAt(text string, heads ...string) (summary, kept string) {
+	at := 0
+	for line := range strings.Lines(text) {
+		if slices.Contains(heads, strings.TrimSuffix(line, "\n")) {
+			break
 		}
+		at += len(line)
 	}
 	return text[:at], text[at:]
 }
-
-const ledgerHead = "## Exact names"
 
 // parser reads a digest back, line by line.
 type parser struct {
@@ -74,7 +97,7 @@ type parser struct {
 }
 
 func (p *parser) line(line string) {
-	if strings.HasPrefix(line, "```") {
+	if strings.HasPrefix(line, fence) {
 		p.fenced = !p.fenced
 		return
 	}

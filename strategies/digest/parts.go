@@ -152,7 +152,7 @@ func (d *Digest) FailuresBeside(budget int, count func(string) int) int {
 }
 
 // kept is what stands below a summary.
-func (p *parts) kept(names *ledger.Ledger, summary string) string {
+func (p *parts) kept(l *ledger.Ledger, summary string) string {
 	var b strings.Builder
 	for _, head := range []string{headMusts, headTodos, ledger.HeadFailed, ledger.HeadErrors} {
 		if text := p.text[head]; text != "" {
@@ -162,12 +162,12 @@ func (p *parts) kept(names *ledger.Ledger, summary string) string {
 	if b.Len() > 0 {
 		p.used += p.count(headKept) + 1
 	}
-	n := names.Names(p.budget+p.extra-p.used, summary+b.String(), p.count)
-	out := ""
-	if b.Len() > 0 {
-		out = headKept + b.String() + "\n\n"
+	n := l.Names(p.budget+p.extra-p.used, summary+b.String(), p.count)
+	names := join(n.Rest, n.Root, n.Modified, n.Read)
+	if b.Len() == 0 && (n.Rest != "" || names == "") {
+		return names // under a heading of their own
 	}
-	return strings.TrimSpace(out + join(n.Rest, n.Root, n.Modified, n.Read))
+	return strings.TrimSpace(headKept + b.String() + "\n\n" + names)
 }
 
 // sections fills an outline. Names that do not belong to a section stand at

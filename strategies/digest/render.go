@@ -9,8 +9,9 @@ import (
 
 // Options say how a digest is written.
 type Options struct {
-	// Summary is what a model or a plugin wrote. It stands first, unchanged, and
-	// does not count. Empty: the digest fills the sections of Outline itself.
+	// Summary is what a model or a plugin wrote. It stands first, as [Reserve]
+	// gives it, and does not count. Empty: the digest fills the sections of
+	// Outline itself.
 	Summary string
 	// Outline is the set of sections. Default outline.Handoff.
 	Outline outline.Outline
@@ -33,7 +34,7 @@ func (d *Digest) Render(o Options) string {
 	if o.Outline.Sections == nil {
 		o.Outline = outline.Handoff
 	}
-	summary := strings.TrimSpace(o.Summary)
+	summary := Reserve(strings.TrimSpace(o.Summary))
 	added := d.added(o, summary)
 	if summary == "" || added == "" {
 		return summary + added
@@ -64,7 +65,7 @@ func (d *Digest) render(o Options, budget int, summary string) string {
 	p := parts{budget: budget, count: o.Count, text: make(map[string]string)}
 	p.failures(d.names.Failures(), o.Failures)
 	if summary != "" {
-		p.entries(headTodos, d.todoLines(), atLeast(10, budget))
+		p.entries(headTodos, d.todos.lines(), atLeast(10, budget))
 		p.entries(headMusts, d.musts, atLeast(8, budget))
 		return p.kept(d.names, summary)
 	}
@@ -72,7 +73,7 @@ func (d *Digest) render(o Options, budget int, summary string) string {
 	if budget < largeBudget {
 		share = smallShares
 	}
-	p.entries(headTodos, d.todoLines(), atLeast(share.todos, budget))
+	p.entries(headTodos, d.todos.lines(), atLeast(share.todos, budget))
 	p.entries(headRequests, d.requests, share.requests)
 	p.entries(headMusts, d.musts, atLeast(share.musts, budget))
 	p.entries(headNext, d.next, share.next)
@@ -80,14 +81,6 @@ func (d *Digest) render(o Options, budget int, summary string) string {
 	p.entries(ledger.HeadCommands, d.names.Commands(maxCommands), share.commands)
 	p.earlier(d.earlier, share.earlier)
 	return p.sections(d.names, o.Outline)
-}
-
-func (d *Digest) todoLines() []string {
-	var lines []string
-	for _, t := range d.todos.list {
-		lines = append(lines, t.String())
-	}
-	return lines
 }
 
 // atLeast is a share that is room for a short list in a small budget too: the

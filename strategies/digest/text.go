@@ -4,6 +4,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
 )
 
 // lines are the lines of a text that are prose: trimmed, not empty, not code.
@@ -78,17 +80,13 @@ func tail(text string, bytes int) string {
 }
 
 // clip cuts a text to so many runes, at a word where it can.
-func clip(text string, runes int) string {
-	if len(text) <= runes || utf8.RuneCountInString(text) <= runes {
+func clip(text string, n int) string {
+	if len(text) <= n || utf8.RuneCountInString(text) <= n {
 		return text
 	}
-	end := 0
-	for range runes - 1 {
-		_, n := utf8.DecodeRuneInString(text[end:])
-		end += n
+	text = runes.First(text, n-1)
+	if i := strings.LastIndexByte(text, ' '); i > len(text)*3/4 {
+		text = text[:i]
 	}
-	if i := strings.LastIndexByte(text[:end], ' '); i > end*3/4 {
-		end = i
-	}
-	return strings.TrimSpace(text[:end]) + "…"
+	return strings.TrimSpace(text) + "…"
 }

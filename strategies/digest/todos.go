@@ -21,6 +21,24 @@ type todo struct {
 	id    string // where single ones are changed by number
 }
 
+// Todos is the list of tasks in its last state, a line for each as the note has
+// it: "- [x] text". It is empty where no tool keeps one.
+func (d *Digest) Todos() string {
+	var b strings.Builder
+	for _, line := range d.todos.lines() {
+		b.WriteString("- " + line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (ts *todos) lines() []string {
+	var lines []string
+	for _, t := range ts.list {
+		lines = append(lines, t.String())
+	}
+	return lines
+}
+
 // maxTodos bounds the list.
 const maxTodos = 50
 
@@ -157,10 +175,11 @@ func findList(doc any, depth int) ([]todo, bool) {
 func todoOf(v any) (todo, bool) {
 	switch v := v.(type) {
 	case string:
+		v = oneLine(v, maxEntry)
 		if t, ok := parseTodo(v); ok {
 			return t, true
 		}
-		return todo{text: oneLine(v, maxEntry), state: ' '}, strings.TrimSpace(v) != ""
+		return todo{text: v, state: ' '}, v != ""
 	case map[string]any:
 		text, _ := firstOf(v, "content", "step", "subject", "text", "title", "task", "description", "name").(string)
 		t := todo{text: oneLine(text, maxEntry), state: ' '}

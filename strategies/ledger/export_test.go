@@ -9,10 +9,7 @@ func ScanAll(s string, listing bool) []string {
 	return list
 }
 
-// CommandLine and Headings are what tests look at by name.
+// CommandLine and Intro are what tests look at by name.
 var CommandLine = commandLine
 
-const (
-	Heading = heading
-	Intro   = intro
-)
+const Intro = intro

@@ -2,8 +2,8 @@ package ledger
 
 import (
 	"strings"
-	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
@@ -49,7 +49,7 @@ func (l *Ledger) Failures() []Failure { return l.failures }
 
 // failure notes a call that failed with this output.
 func (b *builder) failure(c *call, text string, f *findings) {
-	fail := Failure{Text: commandMark + first(c.command, maxVerbatim)}
+	fail := Failure{Text: commandMark + runes.First(c.command, maxVerbatim)}
 	if c.command == "" {
 		fail.Text = strings.TrimSpace(c.name + " " + cut(c.subject, maxDoing))
 	} else {
@@ -58,11 +58,11 @@ func (b *builder) failure(c *call, text string, f *findings) {
 	}
 	said := ""
 	if f.marked {
-		said = first(strings.TrimSpace(text), maxVerbatim)
+		said = runes.First(strings.TrimSpace(text), maxVerbatim)
 	}
 	for _, line := range worst(f.lines) {
 		if !strings.Contains(said, strings.TrimSuffix(line, "…")) {
-			said = strings.TrimPrefix(said+"\n"+first(line, maxVerbatim), "\n")
+			said = strings.TrimPrefix(said+"\n"+runes.First(line, maxVerbatim), "\n")
 		}
 	}
 	fail.Text += "\n" + said
@@ -119,17 +119,4 @@ func (b *builder) worked(command string) {
 			f.Then = cut(line, maxDoing)
 		}
 	}
-}
-
-// first is the beginning of s, so many runes of it.
-func first(s string, runes int) string {
-	if len(s) <= runes {
-		return s
-	}
-	i := 0
-	for ; runes > 0 && i < len(s); runes-- {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-	}
-	return s[:i]
 }

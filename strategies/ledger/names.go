@@ -22,7 +22,7 @@ func (l *Ledger) Names(budget int, said string, count func(string) int) Names {
 	if l.root != "" {
 		n.Root = rootLine + l.root
 	}
-	left := budget - count(heading+"\n"+intro+"\n"+n.Root)
+	left := budget - count(Heading+"\n"+intro+"\n"+n.Root)
 	tools := l.toolLine(left/10, count)
 	left -= count(tools)
 	shown := make(map[string]bool)
@@ -40,7 +40,7 @@ func (l *Ledger) Names(budget int, said string, count func(string) int) Names {
 		rest += p.text(k)
 	}
 	if rest != "" {
-		n.Rest = heading + "\n" + intro + "\n" + strings.TrimRight(rest, "\n")
+		n.Rest = Heading + "\n" + intro + "\n" + strings.TrimRight(rest, "\n")
 	}
 	return n
 }

@@ -7,22 +7,34 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Split parts what an earlier compaction wrote: what it says, without its
-// frame, and the exact names at its end, empty where there are none.
-func Split(text string) (says, names string) {
-	if inner, ok := abi.Unfence(text); ok {
-		text = inner
-	}
-	says, names, _ = strings.Cut(text, heading+"\n")
-	return says, names
+// Reserved reports whether a line of a summary is read back as one of a
+// ledger's own. In a text that somebody else wrote it must not stand as it is.
+func Reserved(line string) bool {
+	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] || listHeads[headOf(line)]
+}
+
+// Lines that begin a list of a ledger: those above its entries, and those that
+// hold all of it.
+var (
+	sectionHeads = set(headCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	listHeads    = set(headTools, headShort, headSymbols, headNumbers)
+)
+
+// headOf is the beginning of a line up to its first colon.
+func headOf(line string) string {
+	head, _, _ := strings.Cut(line, ":")
+	return head + ":"
 }
 
 // summary takes over what an earlier compaction wrote: the lists of a ledger
-// for what they were, the rest as text.
+// for what they were, the rest as text. Without our frame nothing in it is ours.
 func (b *builder) summary(text string) {
-	if inner, ok := abi.Unfence(text); ok {
-		text = inner
+	inner, ok := abi.Unfence(text)
+	if !ok {
+		b.text(text, weightSummary)
+		return
 	}
+	text = inner
 	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
 		b.root, _, _ = strings.Cut(rest, "\n")
 	}
@@ -44,14 +56,14 @@ type entries struct {
 func (e *entries) line(line string) {
 	switch {
 	case strings.HasPrefix(line, blockMark):
-		if e.inBlock && len(e.block) > 0 && (e.section == HeadFailed || e.section == HeadErrors) {
+		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
 			e.remember(Failure{Text: strings.Join(e.block, "\n")})
 		}
 		e.inBlock, e.block = !e.inBlock, nil
 		return
 	case e.inBlock:
-		if e.block = append(e.block, line); len(e.block) > maxBlock {
-			e.inBlock = false // not one of ours
+		if len(e.block) <= maxBlock {
+			e.block = append(e.block, line)
 		}
 		e.text(line, weightSummary)
 		return
@@ -76,9 +88,10 @@ func (e *entries) line(line string) {
 		return
 	}
 	e.section, e.at = "", 0
-	head, rest, _ := strings.Cut(line, ":")
-	switch head += ":"; {
-	case line == headCommands || line == headErrors || line == HeadFailed || line == HeadErrors || line == headModified || line == headRead || line == headPaths:
+	head := headOf(line)
+	rest := strings.TrimPrefix(line, head)
+	switch {
+	case sectionHeads[line]:
 		e.section = line
 	case head == headTools:
 		e.toolList(rest)
@@ -88,7 +101,7 @@ func (e *entries) line(line string) {
 		e.list(rest, symbol)
 	case head == headNumbers:
 		e.list(rest, number)
-	case line != intro && line != heading && !strings.HasPrefix(line, rootLine):
+	case line != intro && !Reserved(line):
 		e.text(line, weightSummary)
 	}
 }

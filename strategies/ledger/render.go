@@ -7,7 +7,9 @@ import (
 // Headings of a rendered ledger. They are part of the format: a later
 // compaction reads them back.
 const (
-	heading       = "## Exact names"
+	// Heading stands above the names.
+	Heading = "## Exact names"
+
 	intro         = "Word for word from the messages this note stands for, most relevant first."
 	rootLine      = "Paths are relative to "
 	headTools     = "Tools called:"
@@ -56,7 +58,7 @@ func (l *Ledger) Render(budget int, count func(string) int) string {
 
 func (l *Ledger) render(budget int, count func(string) int) string {
 	var b strings.Builder
-	b.WriteString(heading + "\n" + intro + "\n")
+	b.WriteString(Heading + "\n" + intro + "\n")
 	if l.root != "" {
 		b.WriteString(rootLine + l.root + "\n")
 	}

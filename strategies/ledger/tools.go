@@ -48,14 +48,22 @@ func rankTools(tools map[string]*tool) []*tool {
 	return list
 }
 
-// String is "Edit(file_path old_string new_string)×24".
+// String is "Edit(file_path old_string new_string)×24". Names are the model's
+// own words: none begins a line of the note.
 func (t *tool) String() string {
-	s := t.name
+	s := solid(t.name)
 	if len(t.params) > 0 {
-		s += "(" + strings.Join(t.params, " ") + ")"
+		params := make([]string, len(t.params))
+		for i, p := range t.params {
+			params[i] = solid(p)
+		}
+		s += "(" + strings.Join(params, " ") + ")"
 	}
 	return s + fmt.Sprintf("×%d", t.calls)
 }
+
+// solid is a name without white space.
+func solid(name string) string { return strings.Join(strings.Fields(name), "_") }
 
 // parseTools reads back a line of what String wrote.
 func parseTools(line string) []tool {

@@ -149,9 +149,9 @@ func TestComplaint18Chain(t *testing.T) {
 		return abi.ModelResponse{Text: handoff(distinct(20) + so[:min(len(so), 30*n)])}, nil
 	}}
 	for round := range 6 {
-		p, ok := summarize.Prepare(view(msgs, 600), cfg, 4)
-		if !ok {
-			t.Fatalf("round %d: nothing to prepare", round)
+		p, err := summarize.Prepare(view(msgs, 600), cfg, 4)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
 		}
 		r := mustRun(t, greedy, p, cfg)
 		if n := counter.Text(r.Summary); n > 200 {

@@ -40,11 +40,10 @@ type Config struct {
 	// PreserveRecent messages stay as they are: messages of the kinds
 	// display_only, bookmark and metadata do not count. Default 10.
 	PreserveRecent int
-	// MaxSummaryTokens is the hard cap of a summary, without Todo and Footer.
-	// Default 1,500.
+	// MaxSummaryTokens is the hard cap of a summary. Default 1,500.
 	MaxSummaryTokens int
-	// Room is what the caller puts around a summary, in tokens: frame, ledger,
-	// footer. The cut leaves room for it.
+	// Room is what the caller puts around a summary, in tokens: the frame and
+	// what a digest adds. The cut leaves room for it.
 	Room int
 	// ToolResultChars is how much of a tool result the model gets to read, in
 	// characters; of a call's arguments twice that. Each further try has less:

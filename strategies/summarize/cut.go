@@ -7,17 +7,17 @@ import (
 
 // cut is the choice of what goes.
 type cut struct {
-	units    []int // of the view, oldest first, without the previous summary
-	previous int   // the unit of the previous summary, or -1
-	tokens   int   // what all of it costs
-	end      int   // the index after the last message that goes
+	units    []int           // of the view, oldest first, without the previous summary
+	previous int             // the unit of the previous summary, or -1
+	taken    strategies.Size // what all of it takes
+	end      int             // the index after the last message that goes
 }
 
 // makeCut takes the oldest units whole (FEATURES K9), at least window messages
 // and as many as the target needs beside reserve tokens for the summary. Units
 // that are pinned, belong to the current turn, or reach into the last keepLast
 // messages stay.
-func makeCut(v *strategies.View, window, keepLast, reserve int) (cut, bool) {
+func makeCut(v *strategies.View, window, keepLast, reserve int) cut {
 	keep := keepFrom(v.Messages, keepLast)
 	may := func(k int) bool {
 		u := v.Units[k]
@@ -32,7 +32,7 @@ func makeCut(v *strategies.View, window, keepLast, reserve int) (cut, bool) {
 		if k == c.previous || !may(k) {
 			continue
 		}
-		if messages >= window && says && v.Total-c.tokens+reserve <= v.Target {
+		if messages >= window && says && c.fits(v, reserve) {
 			break
 		}
 		c.units = append(c.units, k)
@@ -45,7 +45,7 @@ func makeCut(v *strategies.View, window, keepLast, reserve int) (cut, bool) {
 		}
 	}
 	c.beginTurn(v, reserve)
-	return c, says
+	return c
 }
 
 // beginTurn leaves a person's message that would go last to the answers that
@@ -56,22 +56,29 @@ func (c *cut) beginTurn(v *strategies.View, reserve int) {
 		return
 	}
 	u := v.Units[c.units[last]]
-	if n := v.UnitTokens(u); u[len(u)-1] == c.end-1 && v.Messages[u[0]].IsPerson() && v.Total-c.tokens+n+reserve <= v.Target {
-		c.units = c.units[:last]
-		c.tokens -= n
-		c.end = 0
-		for _, k := range c.units {
-			c.reach(v.Units[k])
-		}
-		if c.previous >= 0 {
-			c.reach(v.Units[c.previous])
-		}
+	if u[len(u)-1] != c.end-1 || !v.Messages[u[0]].IsPerson() {
+		return
 	}
+	less := cut{units: c.units[:last], previous: c.previous, taken: c.taken.Less(v.Size(u))}
+	if !less.fits(v, reserve) {
+		return
+	}
+	for _, k := range less.units {
+		less.reach(v.Units[k])
+	}
+	if less.previous >= 0 {
+		less.reach(v.Units[less.previous])
+	}
+	*c = less
 }
+
+// fits reports whether what stays is within the targets, with a note of reserve
+// tokens.
+func (c *cut) fits(v *strategies.View, reserve int) bool { return v.FitsWithout(c.taken, reserve) }
 
 func (c *cut) take(v *strategies.View, k int) {
 	u := v.Units[k]
-	c.tokens += v.UnitTokens(u)
+	c.taken = c.taken.Plus(v.Size(u))
 	c.reach(u)
 }
 

@@ -2,9 +2,9 @@
 // (FEATURES K4). It is the one strategy that calls somebody, and in three
 // steps of which two are pure:
 //
-//	p, ok := summarize.Prepare(view, cfg, cfg.Recent()) // what goes, and what the model reads of it
-//	r, err := summarize.Run(ctx, model, p, cfg, count)  // the model's answer, checked
-//	plan := summarize.MakePlan(p, r)                    // for the firewall
+//	p, err := summarize.Prepare(view, cfg, cfg.Recent()) // what goes, and what the model reads of it
+//	r, err := summarize.Run(ctx, model, p, cfg, count)   // the model's answer, checked
+//	plan := summarize.MakePlan(p, r)                     // for the firewall
 //
 // What the model reads is a transcript inside a frame that marks it as data,
 // never more than [Config.InputTokens] with all around it: history that does

@@ -22,9 +22,9 @@ func Example() {
 		Prompt:         "Say in one sentence what was done.",
 		PreserveRecent: 2,
 	}
-	p, ok := summarize.Prepare(view(session, 200), cfg, cfg.Recent())
-	if !ok {
-		fmt.Println("nothing to summarize")
+	p, err := summarize.Prepare(view(session, 200), cfg, cfg.Recent())
+	if err != nil {
+		fmt.Println(err) // and why
 		return
 	}
 	r, err := summarize.Run(context.Background(), clerk{"Four commands were run."}, p, cfg, counter.Text)

@@ -80,9 +80,9 @@ func prepared(t testing.TB, cfg summarize.Config) *summarize.Preparation {
 
 func mustPrepare(t testing.TB, msgs []abi.Message, target int, cfg summarize.Config) *summarize.Preparation {
 	t.Helper()
-	p, ok := summarize.Prepare(view(msgs, target), cfg, cfg.Recent())
-	if !ok {
-		t.Fatal("nothing to prepare")
+	p, err := summarize.Prepare(view(msgs, target), cfg, cfg.Recent())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }

@@ -3,7 +3,7 @@ package summarize
 import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
 )
 
 // Preparation is everything that can be known before a model is asked
@@ -15,10 +15,9 @@ type Preparation struct {
 	// Fits: what stays is under the target with a summary of the largest size.
 	// Where it is not, fewer kept messages may help (A11).
 	Fits bool
-	// PreviousID names the earlier summary that goes, empty where there is
-	// none, and Previous is what it says, without its frame and ledger. The
-	// caller may take off what it had added itself.
-	PreviousID, Previous string
+	// Previous is what the latest earlier summary that goes says, see
+	// [digest.Said]. It is empty where there is none.
+	Previous string
 	// Boundary is the first message that is summarized, Cut the one after the
 	// last. Messages between the two stay where they are pinned.
 	Boundary, Cut int
@@ -33,10 +32,10 @@ type Preparation struct {
 	// the model does not get to read included.
 	Supersede []string
 
-	// Todo is the list of tasks and Footer what is known of files and the
-	// like; the caller sets them. Both stand below the summary as they are,
-	// and the model gets to read Todo (A6, T7).
-	Todo, Footer string
+	// Todo is the list of tasks as it stands now; the caller sets it. The model
+	// gets to read it with the last of the history (A6, A9). It is no part of
+	// the summary: who writes the note has it stand below, word for word.
+	Todo string
 
 	view *strategies.View
 	// task and request are messages of persons that stay, without which what
@@ -46,35 +45,42 @@ type Preparation struct {
 
 // Prepare decides what goes and what the model gets to read of it, keeping the
 // last keepLast messages. It is pure. There is no preparation where the
-// session is under its target, where the last entry is a compaction, or where
-// nothing that may go says anything.
-func Prepare(v *strategies.View, cfg Config, keepLast int) (*Preparation, bool) {
-	if v.Total <= v.Target || endsInSummary(v.Messages) {
-		return nil, false
+// session is within its targets, where the last entry is a compaction, or where
+// nothing that may go says anything. Then the error, an [abi.Error] with the
+// code bad_summary, says which.
+func Prepare(v *strategies.View, cfg Config, keepLast int) (*Preparation, error) {
+	switch {
+	case v.Fits():
+		return nil, nothing("the session is within its target")
+	case endsInSummary(v.Messages):
+		return nil, nothing("the session ends in a summary")
 	}
 	reserve := cfg.limit() + cfg.Room
-	c, ok := makeCut(v, cfg.window(), keepLast, reserve)
-	if !ok {
-		return nil, false
+	c := makeCut(v, cfg.window(), keepLast, reserve)
+	if len(c.units) == 0 {
+		return nil, nothing("all of it is pinned, recent or of the current turn")
 	}
 	p := &Preparation{
-		TokensBefore: v.Total, Replaced: c.tokens, Fits: v.Total-c.tokens+reserve <= v.Target,
+		TokensBefore: v.Total, Replaced: c.taken.Tokens, Fits: c.fits(v, reserve),
 		Boundary: v.Units[c.units[0]][0], Cut: c.end, view: v, task: -1, request: -1,
 	}
 	if c.end < len(v.Messages) {
 		p.RetainedFrom = v.Messages[c.end].ID
 	}
 	if c.previous >= 0 {
-		m := &v.Messages[v.Units[c.previous][0]]
-		p.PreviousID = m.ID
-		p.Previous, _ = ledger.Split(m.Text())
+		p.Previous = digest.Said(v.Messages[v.Units[c.previous][0]].Text())
 	}
 	p.part(c)
-	p.name(c)
 	if !p.says(p.History) {
-		return nil, false
+		return nil, nothing("no message that may go says anything")
 	}
-	return p, true
+	p.name(c)
+	return p, nil
+}
+
+// nothing is why there is no preparation.
+func nothing(why string) error {
+	return &abi.Error{Code: abi.CodeBadSummary, Op: Name, Phase: abi.PhaseCall, Message: "nothing to summarize: " + why}
 }
 
 func endsInSummary(msgs []abi.Message) bool {

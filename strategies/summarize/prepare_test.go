@@ -43,47 +43,77 @@ func TestT4Prepare(t *testing.T) {
 		target int
 		keep   int
 		cfg    summarize.Config
-		ok     bool
+		err    string // what there is to say where nothing goes
 		gone   string
 		split  bool
 		from   string // RetainedFrom
 		prev   string
 	}{
 		{why: "the oldest units go, at least the window", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1", split: false, from: "a0.2"},
+			gone: "a0.0 r0.0 a0.1 r0.1", split: false, from: "a0.2"},
 		{why: "and more where the target needs it", msgs: turns(3, 3, 3), target: 2000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1 a1.0 r1.0", split: true, from: "a1.1"},
+			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1 a1.0 r1.0", split: true, from: "a1.1"},
 		{why: "the caller's room counts", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100, Room: 700},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
+			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
 		{why: "no more than the last messages are kept from", msgs: turns(3, 3, 3), target: 10, keep: 13, cfg: summarize.Config{WindowMessages: 4},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
+			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
 		{why: "a unit that reaches into them stays", msgs: turns(3, 3, 3), target: 10, keep: 12, cfg: summarize.Config{WindowMessages: 4},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
+			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
 		{why: "a turn keeps its beginning where the target does not need it", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: summarize.Config{WindowMessages: 7, MaxSummaryTokens: 100},
-			ok: true, gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
+			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
 		{why: "an earlier summary goes with what came after it, and is no message to summarize", msgs: after(turns(3, 3, 3), 2, earlier("## Goal\nship")), target: 3000, keep: 2,
-			cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100}, ok: true, gone: "kw-1 a0.0 r0.0 a0.1 r0.1", from: "a0.2", prev: "## Goal\nship"},
-		{why: "none under the target", msgs: turns(3, 3, 3), target: 100_000, keep: 2},
-		{why: "none where the last entry is a compaction", msgs: append(turns(3, 3, 3), earlier("x")), target: 10, keep: 0},
-		{why: "a bookmark behind it does not count", msgs: append(turns(3, 3, 3), earlier("x"), abi.Message{ID: "b", Role: abi.RoleUser, Kind: abi.KindBookmark}), target: 10, keep: 0},
-		{why: "none where all is kept", msgs: turns(3, 3, 3), target: 10, keep: 30},
-		{why: "none where all is pinned", msgs: keepAll, target: 10, keep: 0},
-		{why: "none where what may go says nothing", msgs: silent, target: 10, keep: 0},
-		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]), target: 10, keep: 0},
-		{why: "none of nothing", target: -1, keep: 0},
+			cfg: summarize.Config{WindowMessages: 4, MaxSummaryTokens: 100}, gone: "kw-1 a0.0 r0.0 a0.1 r0.1", from: "a0.2", prev: "## Goal\nship"},
+		{why: "none under the target", msgs: turns(3, 3, 3), target: 100_000, keep: 2, err: "within its target"},
+		{why: "none where the last entry is a compaction", msgs: append(turns(3, 3, 3), earlier("x")), target: 10, keep: 0, err: "ends in a summary"},
+		{why: "a bookmark behind it does not count", msgs: append(turns(3, 3, 3), earlier("x"), abi.Message{ID: "b", Role: abi.RoleUser, Kind: abi.KindBookmark}), target: 10, keep: 0, err: "ends in a summary"},
+		{why: "none where all is kept", msgs: turns(3, 3, 3), target: 10, keep: 30, err: "pinned, recent"},
+		{why: "none where all is pinned", msgs: keepAll, target: 10, keep: 0, err: "pinned, recent"},
+		{why: "none where what may go says nothing", msgs: silent, target: 10, keep: 0, err: "says anything"},
+		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]), target: 10, keep: 0, err: "pinned, recent"},
+		{why: "none of nothing", target: -1, keep: 0, err: "pinned, recent"},
 	} {
-		p, ok := summarize.Prepare(view(tc.msgs, tc.target), tc.cfg, tc.keep)
-		if ok != tc.ok {
-			t.Errorf("%s: prepared: %v", tc.why, ok)
+		p, err := summarize.Prepare(view(tc.msgs, tc.target), tc.cfg, tc.keep)
+		if (err != nil) != (tc.err != "") || err != nil && (abi.CodeOf(err) != abi.CodeBadSummary || !strings.Contains(err.Error(), tc.err)) {
+			t.Errorf("%s: %v, want %q", tc.why, err, tc.err)
 		}
-		if !ok || !tc.ok {
+		if err != nil || tc.err != "" {
 			continue
 		}
-		if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || p.RetainedFrom != tc.from || strings.TrimSpace(p.Previous) != tc.prev {
+		if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || p.RetainedFrom != tc.from || p.Previous != tc.prev {
 			t.Errorf("%s: %q goes (split %v), from %q is kept, previous %q", tc.why, got, p.SplitTurn, p.RetainedFrom, p.Previous)
 		}
-		if tc.msgs[p.Cut].ID != p.RetainedFrom || p.TokensBefore != view(tc.msgs, 0).Total || (p.PreviousID != "") != (tc.prev != "") {
+		if first := tc.msgs[p.Boundary].ID; tc.msgs[p.Cut].ID != p.RetainedFrom || p.TokensBefore != view(tc.msgs, 0).Total || first != "a0.0" {
 			t.Errorf("%s: %+v", tc.why, p)
+		}
+	}
+}
+
+// TestComplaint6Bytes: a session within its tokens goes down to a budget of
+// bytes, and what goes is enough for that.
+func TestComplaint6Bytes(t *testing.T) {
+	v := view(turns(6, 6, 6), 1_000_000)
+	for i := range v.Messages {
+		v.Bytes = append(v.Bytes, strategies.Bytes(&v.Messages[i]))
+	}
+	cfg := summarize.Config{WindowMessages: 2, MaxSummaryTokens: 100}
+	if _, err := summarize.Prepare(v, cfg, 2); err == nil {
+		t.Error("prepared without a target for bytes")
+	}
+	v.TotalBytes = sessiongen.Sum(v.Bytes)
+	for _, target := range []int{v.TotalBytes * 3 / 4, v.TotalBytes / 2, 500} {
+		v.TargetBytes = target
+		p, err := summarize.Prepare(v, cfg, 2)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", target, err)
+		}
+		left := v.TotalBytes
+		for i := range v.Messages {
+			if slices.Contains(p.Supersede, v.Messages[i].ID) {
+				left -= v.Bytes[i]
+			}
+		}
+		if p.Fits != (target > 500) || p.Fits && left > target {
+			t.Errorf("%d bytes of %d stay, %d allowed; fits: %v", left, v.TotalBytes, target, p.Fits)
 		}
 	}
 }
@@ -92,13 +122,13 @@ func TestT4Prepare(t *testing.T) {
 func TestK25Defaults(t *testing.T) {
 	msgs := sessiongen.Long(40, 20)
 	v := view(msgs, sessiongen.Sum(counter.Tokens(msgs))-1)
-	p, ok := summarize.Prepare(v, summarize.Config{MaxSummaryTokens: 1}, 10)
-	if !ok || len(p.Supersede) != 20 {
+	p, err := summarize.Prepare(v, summarize.Config{MaxSummaryTokens: 1}, 10)
+	if err != nil || len(p.Supersede) != 20 {
 		t.Errorf("%d messages go where the target needs two", len(p.Supersede))
 	}
 	v.Target = 0
-	p, ok = summarize.Prepare(v, summarize.Config{}, summarize.Config{}.Recent())
-	if !ok || len(msgs)-p.Cut < 10 || len(msgs)-p.Cut > 11 {
+	p, err = summarize.Prepare(v, summarize.Config{}, summarize.Config{}.Recent())
+	if err != nil || len(msgs)-p.Cut < 10 || len(msgs)-p.Cut > 11 {
 		t.Errorf("%d messages stay, want ten, or eleven for a unit to be whole", len(msgs)-p.Cut)
 	}
 	f := &fake{}
@@ -115,8 +145,8 @@ func TestA3Internal(t *testing.T) {
 	for _, kind := range []abi.Kind{abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata} {
 		msgs = append(msgs, abi.Message{ID: string(kind), Role: abi.RoleUser, Kind: kind, Content: abi.Text("x")})
 	}
-	p, ok := summarize.Prepare(view(msgs, 1), summarize.Config{}, 4)
-	if !ok || p.RetainedFrom != "a0.4" {
+	p, err := summarize.Prepare(view(msgs, 1), summarize.Config{}, 4)
+	if err != nil || p.RetainedFrom != "a0.4" {
 		t.Errorf("kept from %q on, want the last two units", p.RetainedFrom)
 	}
 }
@@ -131,11 +161,11 @@ func TestK9K10T4Properties(t *testing.T) {
 		keep := rapid.IntRange(0, 12).Draw(t, "keep")
 		cfg := summarize.Config{WindowMessages: rapid.IntRange(1, 20).Draw(t, "window"), MaxSummaryTokens: rapid.IntRange(1, 50).Draw(t, "cap")}
 		before := sessiongen.JSONL(msgs)
-		p, ok := summarize.Prepare(v, cfg, keep)
+		p, err := summarize.Prepare(v, cfg, keep)
 		if string(sessiongen.JSONL(msgs)) != string(before) {
 			t.Fatal("the session was changed")
 		}
-		if !ok {
+		if err != nil {
 			return
 		}
 		again, _ := summarize.Prepare(v, cfg, keep)
@@ -147,7 +177,7 @@ func TestK9K10T4Properties(t *testing.T) {
 		if p.SplitTurn {
 			split++
 		}
-		if p.PreviousID != "" {
+		if p.Previous != "" {
 			updates++
 		}
 	})
@@ -188,15 +218,18 @@ func checkPreparation(t *rapid.T, v *strategies.View, p *summarize.Preparation, 
 	if counted < keep {
 		t.Fatalf("%d of the last %d stay", counted, keep)
 	}
-	read := 0
 	for _, u := range append(slices.Clone(p.History), p.TurnPrefix...) {
-		read += len(u)
+		for _, i := range u {
+			delete(gone, v.Messages[i].ID)
+		}
 	}
-	if p.PreviousID != "" {
-		read++
+	for i := range v.Messages { // what is not read can only be the previous summary
+		if m := &v.Messages[i]; gone[m.ID] && (m.Kind != abi.KindSummary || len(gone) > 1) {
+			t.Fatalf("%s goes, and is not read", m.ID)
+		}
 	}
-	if read != len(p.Supersede) || p.SplitTurn != (len(p.TurnPrefix) > 0) {
-		t.Fatalf("%d messages are read, %d go; split: %v", read, len(p.Supersede), p.SplitTurn)
+	if p.Previous != "" && len(gone) == 0 || p.SplitTurn != (len(p.TurnPrefix) > 0) {
+		t.Fatalf("previous %q, %d messages that are not read, split: %v", p.Previous, len(gone), p.SplitTurn)
 	}
 	for _, u := range p.TurnPrefix {
 		for i := u[0] + 1; i < p.Cut; i++ {

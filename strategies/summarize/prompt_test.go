@@ -135,24 +135,3 @@ func TestT8Focus(t *testing.T) {
 		t.Errorf("the focus takes %d bytes", len(prompt)-at)
 	}
 }
-
-// TestA8Choose: a named prompt, a dedicated agent, the default one, nobody.
-func TestA8Choose(t *testing.T) {
-	type agent = summarize.Agent
-	for _, tc := range []struct {
-		why                       string
-		own, dedicated, otherwise agent
-		want                      agent
-		ok                        bool
-	}{
-		{"a named prompt comes first, with the agent's own model", agent{"main", "big", "named"}, agent{"compactor", "small", "p"}, agent{"default", "tiny", ""}, agent{"main", "big", "named"}, true},
-		{"then the dedicated agent", agent{"main", "big", ""}, agent{"compactor", "small", "p"}, agent{"default", "tiny", ""}, agent{"compactor", "small", "p"}, true},
-		{"with the agent's model where it has none", agent{"main", "big", ""}, agent{"compactor", "", "p"}, agent{}, agent{"compactor", "big", "p"}, true},
-		{"then the default one", agent{"main", "big", ""}, agent{}, agent{"default", "tiny", ""}, agent{"default", "tiny", ""}, true},
-		{"else only the mechanical steps run", agent{"main", "big", ""}, agent{}, agent{}, agent{}, false},
-	} {
-		if got, ok := summarize.Choose(tc.own, tc.dedicated, tc.otherwise); got != tc.want || ok != tc.ok {
-			t.Errorf("%s: %+v, %v", tc.why, got, ok)
-		}
-	}
-}

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/ledger"
+	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
 )
 
 // transcript writes messages as text for the summarizer (FEATURES A4): without
@@ -92,9 +93,13 @@ func (t transcript) body(m *abi.Message) string {
 // said is what a message says in words. Thinking is left out, wherever the
 // source put it; media are named.
 func said(m *abi.Message) string {
-	if m.Kind == abi.KindSummary || m.Kind == abi.KindInjected {
-		says, _ := ledger.Split(m.Text())
-		return says
+	switch m.Kind {
+	case abi.KindSummary:
+		return digest.Said(m.Text())
+	case abi.KindInjected:
+		if inner, ok := abi.Unfence(m.Text()); ok {
+			return inner
+		}
 	}
 	if !m.Content.IsParts() {
 		return spoken(m.Role, m.Text())
@@ -144,10 +149,7 @@ func label(name string) string {
 		}
 		return r
 	}, abi.Defuse(name))
-	if r := []rune(name); len(r) > maxLabel {
-		name = string(r[:maxLabel])
-	}
-	return name
+	return runes.First(name, maxLabel)
 }
 
 const maxLabel = 64

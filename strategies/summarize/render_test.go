@@ -92,9 +92,9 @@ func TestComplaint4LinearTime(t *testing.T) {
 		best := time.Hour
 		for range 3 {
 			start := time.Now()
-			p, ok := summarize.Prepare(v, summarize.Config{}, 10)
-			if !ok {
-				t.Fatal("nothing to prepare")
+			p, err := summarize.Prepare(v, summarize.Config{}, 10)
+			if err != nil {
+				t.Fatal(err)
 			}
 			if _, err := summarize.Run(context.Background(), &fake{}, p, summarize.Config{InputTokens: 1 << 30}, counter.Text); err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // Result is what [Run] came to. On an error it has what was spent and tried.
 type Result struct {
-	// Summary is the text, Todo and Footer below it, without a frame.
+	// Summary is the text, without a frame.
 	Summary string
 	// Usage is of all calls, failed and refused ones too (FEATURES K14).
 	Usage abi.ModelUsage
@@ -93,17 +93,7 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	if n := s.count(body); n > j.cap || n >= j.replaced {
 		return "", j.refuse("its parts together had %d tokens, for %d at most", n, min(j.cap, j.replaced-1))
 	}
-	return s.below(body), nil
-}
-
-// below adds what is preserved mechanically (FEATURES A6, T7).
-func (s *session) below(body string) string {
-	for _, text := range []string{s.prep.Todo, s.prep.Footer} {
-		if text = strings.TrimSpace(text); text != "" {
-			body += "\n\n" + text
-		}
-	}
-	return body
+	return body, nil
 }
 
 // readAll reads the parts side by side, or one after the other. A failure that

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies/digest"
 	"github.com/kagewasm/kagewasm/strategies/outline"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
@@ -139,17 +140,40 @@ func TestT6Update(t *testing.T) {
 	}
 }
 
-// TestA6T7Below: tasks and files stand below the summary as they are.
-func TestA6T7Below(t *testing.T) {
-	p := prepared(t, summarize.Config{})
-	p.Todo, p.Footer = "## Open tasks\n- [ ] write the docs", "## Files\nRead: a.go\nModified: b.go\n"
-	f := &fake{}
-	r := mustRun(t, f, p, summarize.Config{})
-	if !strings.HasSuffix(r.Summary, "\n\n## Open tasks\n- [ ] write the docs\n\n## Files\nRead: a.go\nModified: b.go") {
-		t.Errorf("the summary ends in\n%s", r.Summary[len(r.Summary)-100:])
+// TestT6HostsPart: of an earlier note the model gets to read what was said, not
+// the failures and tasks that the host keeps below it, which it keeps again;
+// also where there is more than one note.
+func TestT6HostsPart(t *testing.T) {
+	note := func(id, text string) abi.Message {
+		m := earlier(text + "\n\n## Kept word for word\n\nTodos:\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
+		m.ID = id
+		return m
 	}
-	if prompt := f.requests[0].Prompt; !strings.Contains(prompt, "- [ ] write the docs") || strings.Contains(prompt, "Modified: b.go") {
-		t.Error("the model has to read the tasks, and not the files")
+	msgs := after(sessiongen.Long(30, 100), 2, note("kw-1", "## Goal\nbegin the parser"), note("kw-2", "## Goal\nship the parser"))
+	p := mustPrepare(t, msgs, 1000, summarize.Config{})
+	f := &fake{}
+	mustRun(t, f, p, summarize.Config{})
+	prompt := f.requests[0].Prompt
+	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Kept word for word": false, "an old task": false, "it broke": false} {
+		if strings.Contains(prompt, text) != want {
+			t.Errorf("%q is in the prompt: %v", text, !want)
+		}
+	}
+	mechanical := digest.Build(sessiongen.Long(5, 100), nil, nil).Render(digest.Options{Budget: 2000, Count: counter.Text})
+	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, summarize.Config{})
+	if !strings.HasPrefix(p.Previous, "## Goal\nRequests, newest last:\n- ") || strings.Contains(p.Previous, "Exact names") {
+		t.Errorf("of a note without a summary is read\n%s", p.Previous)
+	}
+}
+
+// TestA6TasksRead: the model gets to read the tasks, and they are no part of
+// what it wrote.
+func TestA6TasksRead(t *testing.T) {
+	p := prepared(t, summarize.Config{})
+	p.Todo = "- [ ] write the docs"
+	f := &fake{}
+	if r := mustRun(t, f, p, summarize.Config{}); strings.Contains(r.Summary, "write the docs") || !strings.Contains(f.requests[0].Prompt, "- [ ] write the docs") {
+		t.Errorf("asked\n%s\nfor\n%s", f.requests[0].Prompt, r.Summary)
 	}
 }
 

@@ -47,14 +47,14 @@ func prepareToFit(v *strategies.View, cfg summarize.Config) *summarize.Preparati
 }
 
 // TestA5Rebuild: what the plan makes of the session is its beginning, the
-// summary in its frame, and what was preserved.
+// summary in its frame, and what stays.
 func TestA5Rebuild(t *testing.T) {
 	msgs := turns(8, 2)
 	v := view(msgs, 1000)
 	cfg := summarize.Config{MaxSummaryTokens: 100, PreserveRecent: 3}
-	p, ok := summarize.Prepare(v, cfg, cfg.Recent())
-	if !ok {
-		t.Fatal("nothing to prepare")
+	p, err := summarize.Prepare(v, cfg, cfg.Recent())
+	if err != nil {
+		t.Fatal(err)
 	}
 	r := mustRun(t, &fake{}, p, cfg)
 	plan := summarize.MakePlan(p, r)

@@ -34,8 +34,8 @@ func TestComplaint4Bounded(t *testing.T) {
 			i := rapid.IntRange(0, len(msgs)-1).Draw(t, "which")
 			msgs[i].Content = abi.Text(strings.Repeat("a giant message. ", 2000))
 		}
-		p, ok := summarize.Prepare(view(msgs, 0), cfg, 2)
-		if !ok {
+		p, err := summarize.Prepare(view(msgs, 0), cfg, 2)
+		if err != nil {
 			return
 		}
 		p.Todo = rapid.StringN(0, 2000, -1).Draw(t, "todo")
@@ -116,16 +116,16 @@ func TestComplaint4Provider(t *testing.T) {
 func BenchmarkPrepare(b *testing.B) {
 	v := longView()
 	for b.Loop() {
-		if _, ok := summarize.Prepare(v, summarize.Config{}, 10); !ok {
-			b.Fatal("nothing to prepare")
+		if _, err := summarize.Prepare(v, summarize.Config{}, 10); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRun(b *testing.B) {
-	p, ok := summarize.Prepare(longView(), summarize.Config{}, 10)
-	if !ok {
-		b.Fatal("nothing to prepare")
+	p, err := summarize.Prepare(longView(), summarize.Config{}, 10)
+	if err != nil {
+		b.Fatal(err)
 	}
 	cfg := summarize.Config{InputTokens: 180_000}
 	for b.Loop() {

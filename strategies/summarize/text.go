@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
 	"github.com/kagewasm/kagewasm/strategies/outline"
 )
 
@@ -19,16 +20,7 @@ func headTail(s string, n int) string {
 	if n <= 0 {
 		return mark
 	}
-	head, tail := 0, len(s)
-	for range (n + 1) / 2 {
-		_, size := utf8.DecodeRuneInString(s[head:])
-		head += size
-	}
-	for range n / 2 {
-		_, size := utf8.DecodeLastRuneInString(s[:tail])
-		tail -= size
-	}
-	return s[:head] + " … " + mark + " … " + s[tail:]
+	return runes.First(s, (n+1)/2) + " … " + mark + " … " + runes.Last(s, n/2)
 }
 
 // clip shortens a text to limit tokens, from its beginning and its end.
@@ -62,15 +54,11 @@ const cutMark = "[cut]"
 // head shortens a text to limit tokens from its end, at a line or a word.
 func head(s string, limit int, count func(string) int) string {
 	return shrink(s, limit, count, func(n int) string {
-		end := 0
-		for range n {
-			_, size := utf8.DecodeRuneInString(s[end:])
-			end += size
+		s := runes.First(s, n)
+		if at := strings.LastIndexAny(s, "\n "); at > len(s)/2 {
+			s = s[:at]
 		}
-		if at := strings.LastIndexAny(s[:end], "\n "); at > end/2 {
-			end = at
-		}
-		return strings.TrimSpace(s[:end] + "\n" + cutMark)
+		return strings.TrimSpace(s + "\n" + cutMark)
 	})
 }
 
