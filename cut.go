@@ -17,6 +17,7 @@ type chooser func(v *strategies.View) choice
 type choice struct {
 	gone    []string
 	summary *summarize.Preparation
+	why     error // where there is none
 }
 
 // oldest lets the oldest go, for a note of room tokens, down to the recent end

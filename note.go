@@ -116,7 +116,7 @@ const bareNote = "Earlier messages were superseded."
 // note is the text that stands for what a plan supersedes: its summary, and
 // what was read off the messages in at most budget tokens.
 func (p *pass) note(summary string, read *digest.Digest, budget, failures int) (text string, ledgerTokens int) {
-	summary = strings.TrimSpace(summary)
+	summary = digest.Reserve(strings.TrimSpace(summary))
 	text = read.Render(digest.Options{Summary: summary, Outline: p.outline(), Budget: budget, Failures: failures, Count: p.opts.Counter.Text})
 	if text == "" {
 		return bareNote, 0

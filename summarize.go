@@ -24,11 +24,8 @@ func (p *pass) summarized(ctx context.Context, pre *hooks.Pre) *firewall.Verdict
 		return nil
 	}
 	verdict, err := p.summarize(ctx)
-	if verdict != nil {
-		return verdict
-	}
 	if err == nil {
-		err = &abi.Error{Code: abi.CodeBadSummary, Phase: abi.PhaseCall, Message: "nothing was summarized: the session ends in a summary, or what may go says nothing"}
+		return verdict
 	}
 	pre.Fallback = true
 	e := *abi.AsError(err)
@@ -54,8 +51,7 @@ func (p *pass) sayWhy(pre *hooks.Pre) {
 	pre.Failures = append(pre.Failures, e)
 }
 
-// summarize asks the model, once it is clear what goes. A nil verdict without
-// an error is a session of which nothing can be summarized.
+// summarize asks the model, once it is clear what goes.
 func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	source := abi.Source{Type: abi.SourceModel, Name: p.summarizer()}
 	var cfg summarize.Config
@@ -63,17 +59,20 @@ func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 	plan, r := p.withFailures(p.room(p.view(), p.limits, source), func(r room) (plan abi.Plan) {
 		cfg = p.summaryConfig(r)
 		plan, made = p.cut(source, cfg.Room+cfg.MaxSummaryTokens, func(v *strategies.View) choice {
-			if prep := p.prepareSummary(v, cfg); prep != nil {
-				return choice{prep.Supersede, prep}
+			prep, err := p.prepareSummary(v, cfg)
+			if err != nil {
+				return choice{why: err}
 			}
-			return choice{}
+			return choice{gone: prep.Supersede, summary: prep}
 		})
 		return plan
 	})
 	prep := made.summary
 	if prep == nil {
-		return nil, nil
+		return nil, made.why
 	}
+	read, _ := p.read(plan.Supersede)
+	prep.Todo = read.Todos()
 	limit := defaultSummaryTimeout
 	if ms := p.policy.Summarize.TimeoutMS; ms > 0 {
 		limit = time.Duration(ms) * time.Millisecond
@@ -97,29 +96,21 @@ func (p *pass) summarize(ctx context.Context) (*firewall.Verdict, error) {
 
 // prepareSummary finds the most of the newest messages that can stay: as many
 // as the policy wants, fewer where they do not fit, down to none (FEATURES A11).
-// It is nil where nothing can go.
-func (p *pass) prepareSummary(v *strategies.View, cfg summarize.Config) *summarize.Preparation {
+// The error says why nothing can be summarized.
+func (p *pass) prepareSummary(v *strategies.View, cfg summarize.Config) (*summarize.Preparation, error) {
 	fits, most := 0, p.keepRecent(v, cfg)
-	if prep, ok := summarize.Prepare(v, cfg, most); ok && prep.Fits {
-		return prep
+	if prep, err := summarize.Prepare(v, cfg, most); err == nil && prep.Fits {
+		return prep, nil
 	}
 	for fits+1 < most { // the more stay, the less fits
-		if mid := (fits + most) / 2; p.summaryFits(v, cfg, mid) {
+		mid := (fits + most) / 2
+		if prep, err := summarize.Prepare(v, cfg, mid); err == nil && prep.Fits {
 			fits = mid
 		} else {
 			most = mid
 		}
 	}
-	prep, ok := summarize.Prepare(v, cfg, fits)
-	if !ok {
-		return nil
-	}
-	return prep
-}
-
-func (p *pass) summaryFits(v *strategies.View, cfg summarize.Config, keep int) bool {
-	prep, ok := summarize.Prepare(v, cfg, keep)
-	return ok && prep.Fits
+	return summarize.Prepare(v, cfg, fits)
 }
 
 func (p *pass) keepRecent(v *strategies.View, cfg summarize.Config) int {
