@@ -3,7 +3,6 @@ package kagewasm_test
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -369,63 +368,6 @@ func TestI1StablePrefix(t *testing.T) {
 		}
 		list = append(r.Messages[:len(r.Messages):len(r.Messages)], renamed(chat(1)[2:], fmt.Sprint("n", k))...)
 	}
-}
-
-// TestComplaint16Secrets do not get into what a compaction inserts.
-func TestComplaint16Secrets(t *testing.T) {
-	msgs := chat(60)
-	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-	msgs[4].Content = abi.Text("export TOKEN=" + key + " and run ./deploy_all.sh with ticket-4711")
-	p := compactor(answers(&abi.Output{Summary: "The key is " + key + ", the ticket ticket-4711."}))
-	for why, opts := range map[string]kagewasm.Options{
-		"the ledger":      {},
-		"a summary":       {Plugins: plugins(p)},
-		"own patterns":    {Policy: kagewasm.Policy{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}},
-		"an injected one": {Plugins: plugins(&fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: "Use " + key})})},
-	} {
-		r := compact(t, newCompactor(t, opts), request(1200, msgs))
-		text := sessionText(r.Messages)
-		if !r.Report.Compacted || strings.Contains(text, key) || r.Report.Metrics.Redacted != strings.Count(text, "[redacted: ") {
-			t.Errorf("%s: %d redacted: %s", why, r.Report.Metrics.Redacted, r.Report.Reason)
-		}
-		if why == "own patterns" && strings.Contains(text, "ticket-4711") {
-			t.Errorf("%s: the ticket is there", why)
-		}
-	}
-	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoRedact: true}, Plugins: plugins(p)}), request(1200, msgs))
-	if !strings.Contains(sessionText(r.Messages), key) {
-		t.Error("switched off, and redacted")
-	}
-}
-
-// TestComplaint16NamesOfSecrets: a secret that is known by what stands around it
-// does not get into the list of names, where nothing does.
-func TestComplaint16NamesOfSecrets(t *testing.T) {
-	counter := realCounter(t)
-	for why, tc := range map[string]struct{ text, secret string }{
-		"a web token":       {"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
-		"a password":        {"DB_PASSWORD=hunter2Hunter_2x psql -c 'select 1'", "hunter2Hunter_2x"},
-		"a flag":            {"curl --token Zx81_kkQ2_aa9", "Zx81_kkQ2_aa9"},
-		"the operator's":    {"the ticket code Qx7_Zebra_99 is valid", "Qx7_Zebra_99"},
-		"one in a document": {`{"client_secret": "kQ9_ppL2_zz71x"}`, "kQ9_ppL2_zz71x"},
-	} {
-		c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}})
-		msgs := chat(60)
-		msgs[3].Content = abi.Text(tc.text)
-		msgs[6].ToolCalls[0].Arguments = fmt.Sprintf(`{"command": %q}`, tc.text)
-		r := compact(t, c, request(2000, msgs))
-		if text := sessionText(r.Messages); !r.Report.Compacted || strings.Contains(text, tc.secret) {
-			t.Errorf("%s is in the note:\n%s", why, text)
-		}
-	}
-}
-
-func sessionText(msgs []abi.Message) string {
-	var b strings.Builder
-	for i := range msgs {
-		b.WriteString(msgs[i].Text() + "\n")
-	}
-	return b.String()
 }
 
 // TestK7K22Audit: one event says that it was triggered, one how it ended, with
