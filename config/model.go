@@ -132,6 +132,7 @@ func newModelBlock() *field {
 			set: to(func(m *Model) *string { return &m.BaseURL })},
 		{name: "key_env", kind: text, check: checkKeyEnv, doc: "Name of the environment variable that holds the key. The key itself never stands here.", example: "ANTHROPIC_API_KEY",
 			set: to(func(m *Model) *string { return &m.KeyEnv })},
+		{name: "api_key_env", same: "key_env", doc: "Another spelling of key_env."},
 		{name: "key", refuse: noKey}, {name: "api_key", refuse: noKey}, {name: "token", refuse: noKey},
 	}, newMetadataFields(), []*field{
 		{name: "timeout", kind: duration, over: true, max: 86_400, def: "5m", doc: "Time for one call, with all its retries.",

@@ -30,6 +30,12 @@ type part struct {
 	refusedAt int // tokens of a transcript that was too long
 }
 
+// The names of parts.
+const (
+	historyPart = "history"
+	prefixPart  = "turn prefix"
+)
+
 // parts are the history and, of a split turn, its first part.
 func (s *session) parts(chars int) []*part {
 	system, o := s.cfg.system()
@@ -40,11 +46,11 @@ func (s *session) parts(chars int) []*part {
 		prefixLimit = limit / 3
 		limit -= prefixLimit + s.count(turnHeading) + between
 	}
-	history := &part{session: s, name: "history", chunks: s.cfg.chunks(),
+	history := &part{session: s, name: historyPart, chunks: s.cfg.chunks(),
 		judge: judge{outline: o, cap: limit, replaced: s.prep.Replaced, count: s.count},
 		question: question{
 			system: system, previous: s.prep.Previous, todo: s.prep.Todo,
-			focus: headTail(s.cfg.Focus, maxFocus), words: wordsIn(limit), refused: s.refused,
+			focus: headTail(s.cfg.Focus, maxFocus), words: wordsIn(limit), refused: s.refused[historyPart],
 		},
 	}
 	history.show(t, s.prep.task)
@@ -56,16 +62,24 @@ func (s *session) parts(chars int) []*part {
 	if !s.prep.SplitTurn {
 		return []*part{history}
 	}
-	prefix := &part{session: s, name: "turn prefix", chunks: 1, what: history.what,
+	prefix := &part{session: s, name: prefixPart, chunks: 1, what: history.what,
 		judge: judge{outline: turnPrefix, cap: prefixLimit, replaced: s.prep.Replaced, count: s.count},
 		question: question{
 			system: turnPrefixPrompt + "\n" + sections(turnPrefix),
-			focus:  history.question.focus, words: wordsIn(prefixLimit), refused: s.refused,
+			focus:  history.question.focus, words: wordsIn(prefixLimit), refused: s.refused[prefixPart],
 		},
 	}
 	prefix.show(t, s.prep.request)
 	prefix.units(t, s.prep.TurnPrefix)
-	return []*part{history, prefix}
+	return []*part{s.orGood(history), s.orGood(prefix)}
+}
+
+// orGood is the part as it was taken in an earlier try, if it was.
+func (s *session) orGood(p *part) *part {
+	if taken := s.good[p.name]; taken != nil {
+		return taken
+	}
+	return p
 }
 
 // show lets the model read a message that stays.

@@ -45,17 +45,13 @@ type Attempt struct {
 // any other failure ends it. The error is an *abi.Error: bad_summary,
 // context_length, canceled, deadline, or what the model said.
 func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
-	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input()}
+	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input(), good: make(map[string]*part), refused: make(map[string]string)}
 	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
 	var err error
 	for _, chars := range cfg.levels() {
 		r.ToolResultChars = chars
 		if r.Summary, err = s.try(ctx, chars, &r); err == nil || !worthAnother(err) {
 			break
-		}
-		s.refused = ""
-		if why := errors.Unwrap(err); why != nil && abi.CodeOf(err) == abi.CodeBadSummary {
-			s.refused = why.Error()
 		}
 	}
 	return r, err
@@ -67,9 +63,12 @@ type session struct {
 	prep     *Preparation
 	cfg      Config
 	count    func(string) int
-	input    int    // the bound of a request
-	overflow int    // tokens of the shortest transcript that was too long all the same
-	refused  string // why the last answer was
+	input    int // the bound of a request
+	overflow int // tokens of the shortest transcript that was too long all the same
+	// good are parts whose answer was taken, refused is why the last answer of
+	// others was not; by name.
+	good    map[string]*part
+	refused map[string]string
 }
 
 // try makes the summary once, with so many characters of each tool result.
@@ -78,7 +77,10 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	err := s.readAll(ctx, parts)
 	var texts []string
 	for _, p := range parts {
-		r.add(p)
+		if s.good[p.name] != p {
+			r.add(p)
+		}
+		s.judged(p)
 		texts = append(texts, p.text)
 		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
 			s.overflow = n
@@ -91,9 +93,21 @@ func (s *session) try(ctx context.Context, chars int, r *Result) (string, error)
 	body := strings.Join(texts, turnHeading)
 	j := judge{cap: s.cfg.limit(), replaced: s.prep.Replaced, count: s.count}
 	if n := s.count(body); n > j.cap || n >= j.replaced {
+		clear(s.good) // each by itself was no good for the whole
 		return "", j.refuse("its parts together had %d tokens, for %d at most", n, min(j.cap, j.replaced-1))
 	}
 	return body, nil
+}
+
+// judged keeps what a part's answer was worth: one that was good is not asked for
+// again where the other part has to be.
+func (s *session) judged(p *part) {
+	delete(s.refused, p.name)
+	if p.err == nil && p.text != "" {
+		s.good[p.name] = p
+	} else if why := errors.Unwrap(p.err); why != nil && abi.CodeOf(p.err) == abi.CodeBadSummary {
+		s.refused[p.name] = why.Error()
+	}
 }
 
 // readAll reads the parts side by side, or one after the other. A failure that
@@ -102,6 +116,9 @@ func (s *session) readAll(ctx context.Context, parts []*part) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	read := func(p *part) {
+		if s.good[p.name] == p {
+			return
+		}
 		if p.text, p.err = p.read(ctx); p.err != nil && !worthAnother(p.err) {
 			cancel(p.err)
 		}

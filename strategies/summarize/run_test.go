@@ -109,6 +109,30 @@ func TestT5FatalEndsBoth(t *testing.T) {
 	}
 }
 
+// TestT5GoodHalf: where one of the two is no good the other is not asked for
+// again, nor told of faults that are not its own.
+func TestT5GoodHalf(t *testing.T) {
+	bad := 2
+	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+		if strings.Contains(r.System, "## Done So Far") && bad > 0 {
+			bad--
+			return abi.ModelResponse{Text: "no idea", OutputTokens: 2}, nil
+		}
+		return answer(r, "x"), nil
+	}}
+	cfg := summarize.Config{PreserveRecent: 3, Serial: true}
+	r := mustRun(t, f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
+	history := 0
+	for _, req := range f.requests {
+		if !strings.Contains(req.System, "## Done So Far") {
+			history++
+		}
+	}
+	if history != 1 || len(f.requests) != 4 || r.Chunks != 1 || !strings.Contains(r.Summary, "## Done So Far") {
+		t.Errorf("%d requests, %d of them for the history; %+v", len(f.requests), history, r)
+	}
+}
+
 // TestT5WholeTurn: a turn with nothing before it is history: one call, and all
 // sections.
 func TestT5WholeTurn(t *testing.T) {
