@@ -1,10 +1,7 @@
 package kagewasm_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +32,7 @@ func TestN8DefaultsSurvival(t *testing.T) {
 	for _, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.75}} {
 		sum, n := 0.0, 0
 		for _, path := range shared.Sessions(t) {
-			msgs := sessionFile(t, path)
+			msgs := shared.Messages(t, path)
 			for i := range msgs {
 				if msgs[i].Kind != abi.KindSummary {
 					continue
@@ -104,24 +101,4 @@ func TestI4FailuresOfPrunedOutput(t *testing.T) {
 	if want := "$ make target_28\n" + problem; !strings.Contains(result.Report.Summary, want) {
 		t.Errorf("no %q in\n%s", want, result.Report.Summary)
 	}
-}
-
-func sessionFile(t *testing.T, path string) []abi.Message {
-	t.Helper()
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var msgs []abi.Message
-	for line := range bytes.Lines(doc) {
-		var m abi.Message
-		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte(`{"tools"`)) {
-			continue
-		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		msgs = append(msgs, m)
-	}
-	return msgs
 }

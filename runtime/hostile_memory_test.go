@@ -55,12 +55,18 @@ func hasProc() bool {
 
 // within holds that the process took at most n bytes more meanwhile.
 func (m memory) within(t *testing.T, n int64) {
-	if m.before < 0 {
-		return
-	}
-	if took := resident(t, "VmHWM") - m.before; took > n {
+	if took := m.taken(t); took > n {
 		t.Errorf("the process took %d MiB, %d allowed", took>>20, n>>20)
 	}
+}
+
+// taken is how many bytes more the process had at most, 0 where that cannot be
+// measured.
+func (m memory) taken(t *testing.T) int64 {
+	if m.before < 0 {
+		return 0
+	}
+	return resident(t, "VmHWM") - m.before
 }
 
 // resident is a figure of the kernel about this process, in bytes.

@@ -91,15 +91,23 @@ func (s *sandbox) try(t *testing.T, g hostile.Guest, limits abi.Limits) (stats a
 	return stats, err
 }
 
-// bounded holds that f takes no more time and memory than it may.
+// bounded holds that f takes no more time and memory than it may. What the
+// process holds is a matter of when the collector comes by, too: f takes too much
+// where it does so three times.
 func bounded(t *testing.T, limits abi.Limits, most time.Duration, f func()) {
 	t.Helper()
-	memory, start := watchMemory(t), time.Now()
-	f()
-	if took := time.Since(start); took > most+slack {
-		t.Errorf("it took %v", took)
+	const tries = 3
+	for try := 1; ; try++ {
+		memory, start := watchMemory(t), time.Now()
+		f()
+		if took := time.Since(start); took > most+slack {
+			t.Errorf("it took %v", took)
+		}
+		if allowed := int64(limits.MemoryMB)<<20 + spare; try == tries || memory.taken(t) <= allowed {
+			memory.within(t, allowed)
+			return
+		}
 	}
-	memory.within(t, int64(limits.MemoryMB)<<20+spare)
 }
 
 // load loads a guest, nil where it is refused.

@@ -3,9 +3,13 @@
 package shared
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Dir returns the folder of shared data: $KAGEWASM_SHARED, or "shared" beside
@@ -48,6 +52,27 @@ func Glob(tb testing.TB, pattern ...string) []string {
 		tb.Fatalf("shared data is there, but nothing matches %v", pattern)
 	}
 	return paths
+}
+
+// Messages reads a neutral session, without its tool definitions.
+func Messages(tb testing.TB, path string) []abi.Message {
+	tb.Helper()
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var msgs []abi.Message
+	for line := range bytes.Lines(doc) {
+		var m abi.Message
+		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte(`{"tools"`)) {
+			continue
+		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			tb.Fatalf("%s: %v", path, err)
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs
 }
 
 // Root returns the project's root folder: the nearest above the working

@@ -1,10 +1,8 @@
 package digest_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -395,24 +393,4 @@ func BenchmarkDigest(b *testing.B) {
 	for b.Loop() {
 		digest.Build(msgs, nil, nil).Render(digest.Options{Budget: 8000, Count: byRune})
 	}
-}
-
-func readSession(t testing.TB, path string) []abi.Message {
-	t.Helper()
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var msgs []abi.Message
-	for line := range bytes.Lines(doc) {
-		var m abi.Message
-		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(line, []byte(`{"tools"`)) {
-			continue
-		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		msgs = append(msgs, m)
-	}
-	return msgs
 }

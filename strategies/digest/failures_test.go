@@ -85,7 +85,7 @@ func TestI10FailedApproaches(t *testing.T) {
 	}
 	all := 0
 	for _, path := range shared.Sessions(t) {
-		msgs := readSession(t, path)
+		msgs := shared.Messages(t, path)
 		total := 0
 		for i := range msgs {
 			total += counter.Message(&msgs[i])

@@ -15,7 +15,7 @@ import (
 func BenchmarkBuild(b *testing.B) {
 	var msgs []abi.Message
 	for _, path := range shared.Sessions(b) {
-		msgs = append(msgs, readSession(b, path)...)
+		msgs = append(msgs, shared.Messages(b, path)...)
 	}
 	if len(msgs) == 0 {
 		msgs = sessiongen.Long(3000, 400)

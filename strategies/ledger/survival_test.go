@@ -1,10 +1,6 @@
 package ledger_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
@@ -75,7 +71,7 @@ func measure(t *testing.T, files []string, rounds int, part float64) means {
 	}
 	var m means
 	for _, path := range files {
-		msgs := readSession(t, path)
+		msgs := shared.Messages(t, path)
 		for i := range msgs {
 			if msgs[i].Kind != abi.KindSummary {
 				continue
@@ -144,25 +140,4 @@ func size(msgs []abi.Message) int {
 		n += utf8.RuneCountInString(survival.Text(&msgs[i]))
 	}
 	return max(1, n)
-}
-
-func readSession(t testing.TB, path string) []abi.Message {
-	t.Helper()
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var msgs []abi.Message
-	lines := bufio.NewScanner(bytes.NewReader(doc))
-	lines.Buffer(nil, len(doc)+1)
-	for lines.Scan() {
-		var m abi.Message
-		if line := lines.Bytes(); len(line) == 0 || bytes.HasPrefix(line, []byte(`{"tools"`)) {
-			continue
-		} else if err := json.Unmarshal(line, &m); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		msgs = append(msgs, m)
-	}
-	return msgs
 }
