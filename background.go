@@ -68,7 +68,9 @@ func (s *Session) background(ctx context.Context, req Request, asked int) {
 			return
 		}
 	}
-	s.job = start(ctx, func(ctx context.Context) (*Result, error) { return s.grant(ctx, req, asked) })
+	s.job = start(ctx, func(ctx context.Context) (*Result, error) {
+		return s.grant(req, asked, func(req Request) (*Result, error) { return s.lookOnce(ctx, req) })
+	})
 }
 
 // Background is the session's last job in the background, nil before the first.

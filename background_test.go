@@ -78,7 +78,7 @@ func TestI6SwapIsACompareAndSwap(t *testing.T) {
 // hand at once lose nothing.
 func TestSessionsUnderLoad(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Background: true}})
-	s := open(t, c, 2_000, chat(5))
+	s := open(t, c, 700, chat(5))
 	var wg sync.WaitGroup
 	const writers, each = 4, 40
 	for w := range writers {

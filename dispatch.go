@@ -110,12 +110,6 @@ func (d *Dispatched) look(ctx context.Context, s *Session, req Request) (*Result
 	if result != nil {
 		d.Results = append(d.Results, result)
 	}
-	if abi.CodeOf(err) == abi.CodeConflict {
-		// A compaction in the background was faster: look at what it left.
-		req.Messages = s.Messages()
-		result, err = s.look(ctx, req)
-		d.Results = append(d.Results, result)
-	}
 	if abi.CodeOf(err) == abi.CodeExceedsWindow && req.Session.ContextWindow == nil {
 		err = nil
 	}

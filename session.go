@@ -179,9 +179,24 @@ func (s *Session) original(id string) *abi.Message {
 	return s.history.arrived[id]
 }
 
+// maxLooks is how often a session is looked at anew where another compaction was
+// faster. Each leaves it smaller, so one more look is enough as a rule.
+const maxLooks = 10
+
 // look compacts where it has to, and keeps what came of it. The session may
-// have grown meanwhile: what arrived stays.
-func (s *Session) look(ctx context.Context, req Request) (*Result, error) {
+// have grown meanwhile: what arrived stays. Where a compaction in the background
+// was faster it looks at what that left.
+func (s *Session) look(ctx context.Context, req Request) (result *Result, err error) {
+	for range maxLooks {
+		if result, err = s.lookOnce(ctx, req); abi.CodeOf(err) != abi.CodeConflict {
+			break
+		}
+		req.Messages = s.Messages()
+	}
+	return result, err
+}
+
+func (s *Session) lookOnce(ctx context.Context, req Request) (*Result, error) {
 	base := req.Messages
 	req.Commit = func(ctx context.Context, r *Result) error { return s.keep(ctx, base, r) }
 	result, err := s.c.Compact(ctx, req)

@@ -103,7 +103,7 @@ func (s *Session) EndOfTurn(ctx context.Context) (*Turn, *Result, error) {
 	if asked == 0 {
 		req.Reason = abi.TriggerThreshold
 	}
-	result, err := s.grant(ctx, req, asked)
+	result, err := s.grant(req, asked, func(req Request) (*Result, error) { return s.look(ctx, req) })
 	return turn, result, err
 }
 
@@ -122,13 +122,13 @@ func (s *Session) wish() (req Request, asked int) {
 
 // grant looks at the session, and forgets what was asked for before it if the
 // look was not in vain.
-func (s *Session) grant(ctx context.Context, req Request, asked int) (*Result, error) {
-	result, err := s.look(ctx, req)
+func (s *Session) grant(req Request, asked int, look func(Request) (*Result, error)) (*Result, error) {
+	result, err := look(req)
 	switch abi.CodeOf(err) {
 	case "", abi.CodeExceedsWindow:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.wanted = s.wanted[asked:]
+		s.wanted = s.wanted[min(asked, len(s.wanted)):]
 	}
 	return result, err
 }
