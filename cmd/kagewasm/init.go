@@ -23,7 +23,7 @@ trust.`,
 				p.linef("wrote %s", path)
 			}
 			if err == nil {
-				p.linef("edit it; once it names models or plugins, run kagewasm config trust, and again after each change")
+				p.linef("edit it; in a repository run kagewasm config trust once it names models or plugins, and again after each change")
 			}
 			return err
 		},

@@ -18,8 +18,8 @@ import (
 
 // A configuration that nobody named may have come with somebody's repository.
 // It says where sessions and keys are sent and which modules run with what, so
-// one that names models or plugins is taken only where a person said so, of
-// this very text: with `config trust`, or by naming it.
+// one within a repository that names models or plugins is taken only where a
+// person said so, of this very text: with `config trust`, or by naming it.
 
 // trustFile lists what is trusted: a digest and a path a line.
 const trustFile = "trusted"
@@ -27,7 +27,7 @@ const trustFile = "trusted"
 // mustTrust is the error of a configuration that was found, not named, and that
 // nobody has trusted as it is now.
 func mustTrust(e env, c *config.Config) error {
-	if len(c.Models)+len(c.Plugins) == 0 {
+	if len(c.Models)+len(c.Plugins) == 0 || !inRepository(filepath.Dir(c.File)) {
 		return nil
 	}
 	known, err := trusted(e)
@@ -51,6 +51,23 @@ func mustTrust(e env, c *config.Config) error {
 
 // trusted are the digests of what is trusted, by its place. What is no such
 // line trusts nothing.
+// inRepository reports whether a folder, or one above it, is a working copy that
+// came from somewhere, or may have.
+func inRepository(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	for ; err == nil; dir = filepath.Dir(dir) {
+		for _, name := range []string{".git", ".hg", ".svn", ".jj"} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				return true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+	return true // nobody can say
+}
+
 func trusted(e env) (map[string]string, error) {
 	known := make(map[string]string)
 	if e.stateHome == "" {
