@@ -61,6 +61,8 @@ func (p *pass) cut(source abi.Source, room int, choose chooser) (abi.Plan, choic
 	return abi.Plan{Source: source, Supersede: made.gone, Edit: staying(edits, made.gone)}, made
 }
 
+// capsFor are the edits to v, of which gone would go, that make giant results
+// small enough for more to stay.
 func (p *pass) capsFor(v *strategies.View, room int, gone []string) []abi.Edit {
 	all := func(tokens int) []abi.Edit {
 		return strategies.Cap(v, nil, strategies.Limits{Tokens: tokens}, p.opts.Counter)
@@ -132,14 +134,11 @@ func (p *pass) makeRoom() (did bool) {
 // in tokens: less says too little.
 const minCap = 256
 
-// keepLast is how many messages at the end are not to be lost to a giant among
-// them (FEATURES A3).
-const keepLast = 10
-
-// lostRecent are those of the last messages that go.
+// lostRecent are those of the last messages that go: as many as a summary leaves
+// word for word are not to be lost to a giant among them (FEATURES A3).
 func (p *pass) lostRecent(gone []string) map[string]bool {
 	out, lost := idSet(gone), make(map[string]bool)
-	for i := max(0, len(p.messages)-keepLast); i < len(p.messages); i++ {
+	for i := max(0, len(p.messages)-summarize.DefaultPreserveRecent); i < len(p.messages); i++ {
 		if id := p.messages[i].ID; out[id] {
 			lost[id] = true
 		}

@@ -97,8 +97,8 @@ const (
 // withFailures makes a plan with room for the last failures in it, word for
 // word: what was tried and did not work is what a summary must not lose
 // (FEATURES I4, I10).
-func (p *pass) withFailures(r room, make func(room) abi.Plan) (abi.Plan, room) {
-	plan := make(r)
+func (p *pass) withFailures(r room, with func(room) abi.Plan) (abi.Plan, room) {
+	plan := with(r)
 	if r.spare == 0 || p.limits.all || p.policy.LedgerTokens != 0 || len(plan.Supersede) == 0 {
 		return plan, r
 	}
@@ -107,7 +107,7 @@ func (p *pass) withFailures(r room, make func(room) abi.Plan) (abi.Plan, room) {
 		return plan, r
 	}
 	r.note += r.failures
-	return make(r), r
+	return with(r), r
 }
 
 // bareNote stands for superseded messages of which nothing else is said.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // The strategies (FEATURES K4).
@@ -14,7 +15,7 @@ const (
 	StrategyDrop = strategies.NameDrop
 	// StrategySummarize has a model write what stands for the oldest. Without
 	// a model, or where that fails, drop follows.
-	StrategySummarize = "summarize"
+	StrategySummarize = summarize.Name
 	// StrategyDelegate leaves the compaction to the compactor plugin. Where
 	// there is none or it fails, drop follows, without a model (K7).
 	StrategyDelegate = "delegate"
@@ -70,9 +71,11 @@ type Policy struct {
 	// anything is decided (K20, I7, A13).
 	Prune strategies.PruneConfig
 	// MessageTokens caps one tool result, or one call's arguments, in what a
-	// compaction leaves: what is over keeps its beginning and end. Default a
-	// quarter of the target, where that is what it takes to meet it. Negative
-	// switches it off.
+	// compaction leaves: what is over keeps its beginning and end. By default
+	// only what stands in the way is cut: where what has to stay does not fit,
+	// to half of the bound and then less; where one of the newest messages
+	// would go, to a quarter of the target; what would go just before the rest,
+	// to the room that is left. Negative switches it off.
 	MessageTokens int
 
 	// Recent is what stays word for word at the end.

@@ -6,10 +6,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/digest"
 )
 
-// lastFailures is how many of the last failures a note is judged by.
-const lastFailures = 20
-
-// judge says how good the note is that stands for what goes (FEATURES I10).
+// judge says how good the note is that stands for what goes, of its failures by
+// the last [digest.LastFailures] (FEATURES I10).
 func (p *pass) judge(read *digest.Digest, text string) {
 	files := read.Files()
 	p.report.Files = &files
@@ -19,7 +17,7 @@ func (p *pass) judge(read *digest.Digest, text string) {
 	m.Completeness = 1 - float64(len(m.MissingSections))/float64(len(o.Sections))
 	m.FailureRetention = 1
 	if failures := read.Failures(); len(failures) > 0 {
-		failures = failures[max(0, len(failures)-lastFailures):]
+		failures = failures[max(0, len(failures)-digest.LastFailures):]
 		kept := 0
 		for _, f := range failures {
 			if strings.Contains(text, f.Text) {

@@ -74,10 +74,10 @@ func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
 
 // recallable reports whether a message is searched.
 func recallable(m *StoredMessage) bool {
-	switch m.Kind {
-	case abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata:
+	switch {
+	case m.Kind.Internal():
 		return false
-	case abi.KindSummary, abi.KindInjected:
+	case m.Kind == abi.KindSummary || m.Kind == abi.KindInjected:
 		if _, framed := abi.Unfence(m.Text()); framed {
 			return false
 		}

@@ -130,12 +130,10 @@ func (p *pass) summarizer() string {
 	return cmp.Or(s.Model, p.req.Session.Model)
 }
 
-const defaultSummaryTokens = 1500
-
 // summaryTokens is the most a summary may have: what the policy says, and never
 // more than an eighth of the window, which it would fill with the next ones.
 func (p *pass) summaryTokens() int {
-	return max(1, min(cmp.Or(p.policy.Summarize.MaxSummaryTokens, defaultSummaryTokens), p.limits.window/8))
+	return max(1, min(cmp.Or(p.policy.Summarize.MaxSummaryTokens, summarize.DefaultMaxSummaryTokens), p.limits.window/8))
 }
 
 // requestSlack is what a request to the summarizer holds beside what is

@@ -65,6 +65,12 @@ type Message struct {
 	Raw json.RawMessage `json:"raw,omitempty"`
 }
 
+// Internal reports whether messages of the kind are the harness's own, for no
+// model: display_only, bookmark and metadata (FEATURES A3).
+func (k Kind) Internal() bool {
+	return k == KindDisplayOnly || k == KindBookmark || k == KindMetadata
+}
+
 // IsPerson reports whether m is a message typed by a person: role user and no
 // kind. (FEATURES K10: logs begin with meta entries that are not.)
 func (m *Message) IsPerson() bool { return m.Role == RoleUser && m.Kind == "" }

@@ -1,7 +1,5 @@
 package strategies
 
-import "github.com/kagewasm/kagewasm/abi"
-
 // Recent is the end of a session that stays word for word, where it fits. The
 // largest of what is set counts; with the zero value everything does.
 type Recent struct {
@@ -25,7 +23,7 @@ func (r Recent) start(v *View) int {
 		i--
 		m := &v.Messages[i]
 		left.Tokens -= v.Tokens[i]
-		if !isInternal(m.Kind) {
+		if !m.Kind.Internal() {
 			left.Messages--
 		}
 		if m.IsPerson() {
@@ -38,14 +36,9 @@ func (r Recent) start(v *View) int {
 // Count is how many messages that is, without those that do not count.
 func (r Recent) Count(v *View) (n int) {
 	for i := r.start(v); i < len(v.Messages); i++ {
-		if !isInternal(v.Messages[i].Kind) {
+		if !v.Messages[i].Kind.Internal() {
 			n++
 		}
 	}
 	return n
-}
-
-// isInternal reports whether a message is the harness's own, for no model.
-func isInternal(k abi.Kind) bool {
-	return k == abi.KindDisplayOnly || k == abi.KindBookmark || k == abi.KindMetadata
 }

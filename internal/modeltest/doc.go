@@ -14,7 +14,7 @@
 // and Ollama's chat. The zero [Answer] is the text "ok" with made-up token
 // counts.
 //
-// Where the wire does not matter, [Script] and [Func] are models within the
-// process, of the shape that package models, the runtime and the strategies
+// Where the wire does not matter, [Script] and [ScriptFunc] are models within
+// the process, of the shape that package models, the runtime and the strategies
 // use.
 package modeltest

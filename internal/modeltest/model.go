@@ -9,14 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Func is a model that a function stands in for.
-type Func func(context.Context, abi.ModelRequest) (abi.ModelResponse, error)
-
-// Complete calls f.
-func (f Func) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
-	return f(ctx, r)
-}
-
 // Model is a model within the process that follows a script. Its methods are
 // safe for concurrent use.
 type Model struct {

@@ -12,6 +12,12 @@ import (
 // Name is the name of the strategy in reports and configuration.
 const Name = "summarize"
 
+// The defaults of [Config].
+const (
+	DefaultPreserveRecent   = 10
+	DefaultMaxSummaryTokens = 1500
+)
+
 // Model answers prompts. Implementations are safe for concurrent use unless
 // [Config.Serial] is set, and end soon after ctx does. A request that was too
 // long fails with [abi.CodeContextLength]. What a failed call took may be said
@@ -67,10 +73,10 @@ type Config struct {
 
 // Recent is the number of newest messages to begin with as [Prepare]'s
 // keepLast.
-func (c Config) Recent() int { return max(0, cmp.Or(c.PreserveRecent, 10)) }
+func (c Config) Recent() int { return max(0, cmp.Or(c.PreserveRecent, DefaultPreserveRecent)) }
 
 func (c Config) window() int { return max(0, cmp.Or(c.WindowMessages, 20)) }
-func (c Config) limit() int  { return max(0, cmp.Or(c.MaxSummaryTokens, 1500)) }
+func (c Config) limit() int  { return max(0, cmp.Or(c.MaxSummaryTokens, DefaultMaxSummaryTokens)) }
 func (c Config) chunks() int { return max(1, c.Chunks) }
 
 func (c Config) input() int {

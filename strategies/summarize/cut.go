@@ -39,7 +39,7 @@ func makeCut(v *strategies.View, window, keepLast, reserve int) cut {
 		c.take(v, k)
 		for _, i := range u {
 			says = says || !silent(&v.Messages[i])
-			if !internal(&v.Messages[i]) {
+			if !v.Messages[i].Kind.Internal() {
 				messages++
 			}
 		}
@@ -100,7 +100,7 @@ func keepFrom(msgs []abi.Message, keepLast int) int {
 	i := len(msgs)
 	for n := 0; n < keepLast && i > 0; {
 		i--
-		if !internal(&msgs[i]) {
+		if !msgs[i].Kind.Internal() {
 			n++
 		}
 	}
@@ -114,7 +114,7 @@ func turnOf(msgs []abi.Message, end int) int {
 		if i == len(msgs) || msgs[i].IsPerson() {
 			return -1
 		}
-		if !internal(&msgs[i]) {
+		if !msgs[i].Kind.Internal() {
 			break
 		}
 	}
@@ -126,17 +126,8 @@ func turnOf(msgs []abi.Message, end int) int {
 	return -1
 }
 
-// internal reports whether a message is there for the harness alone.
-func internal(m *abi.Message) bool {
-	switch m.Kind {
-	case abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata:
-		return true
-	}
-	return false
-}
-
 // stripped reports whether the summarizer does not get to read a message
 // (FEATURES A4).
 func stripped(m *abi.Message) bool {
-	return internal(m) || m.Kind == abi.KindSynthetic || m.Kind == abi.KindEphemeral
+	return m.Kind.Internal() || m.Kind == abi.KindSynthetic || m.Kind == abi.KindEphemeral
 }

@@ -85,7 +85,7 @@ func nothing(why string) error {
 
 func endsInSummary(msgs []abi.Message) bool {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		if !internal(&msgs[i]) {
+		if !msgs[i].Kind.Internal() {
 			return msgs[i].Kind == abi.KindSummary
 		}
 	}
