@@ -87,21 +87,9 @@ func ollamaAnswer(r *reply) (abi.ModelResponse, error) {
 	}
 	return abi.ModelResponse{
 		Text:         withoutThinking(a.Message.Content),
-		StopReason:   ollamaStop(a.DoneReason),
+		StopReason:   chatStop(a.DoneReason),
 		Model:        a.Model,
 		InputTokens:  a.PromptEvalCount,
 		OutputTokens: a.EvalCount,
 	}, nil
-}
-
-func ollamaStop(reason string) abi.StopReason {
-	switch reason {
-	case "":
-		return ""
-	case "stop":
-		return abi.StopEnd
-	case "length":
-		return abi.StopLength
-	}
-	return abi.StopOther // "load": the model was loaded, and asked nothing
 }

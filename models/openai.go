@@ -74,7 +74,7 @@ func openaiAnswer(a *openai.ChatCompletion) (abi.ModelResponse, error) {
 	choice, usage := a.Choices[0], a.Usage
 	resp := abi.ModelResponse{
 		Text:             withoutThinking(choice.Message.Content),
-		StopReason:       openaiStop(choice.FinishReason),
+		StopReason:       chatStop(choice.FinishReason),
 		Model:            a.Model,
 		InputTokens:      int(usage.PromptTokens),
 		CacheReadTokens:  int(usage.PromptTokensDetails.CachedTokens),
@@ -87,7 +87,9 @@ func openaiAnswer(a *openai.ChatCompletion) (abi.ModelResponse, error) {
 	return resp, nil
 }
 
-func openaiStop(reason string) abi.StopReason {
+// chatStop reads the words that chat completions and Ollama share. Ollama's
+// "load", of a model that was loaded and asked nothing, is another.
+func chatStop(reason string) abi.StopReason {
 	switch reason {
 	case "":
 		return ""
