@@ -96,14 +96,6 @@ type loader struct {
 //
 // model completes prompts for plugins that are granted that; nil is none.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
-	grants, err := f.granted()
-	if err != nil {
-		return nil, err
-	}
-	limits, err := f.limitValues()
-	if err != nil {
-		return nil, err
-	}
 	st, err := openState(f.state, e.stateHome)
 	if err != nil {
 		return nil, err
@@ -111,7 +103,20 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 	if trial && f.state == "" {
 		st.kv = store.MemoryKV(store.KVOptions{})
 	}
-	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
+	return loaderOver(ctx, f, st, counter, model)
+}
+
+// loaderOver is a loader over a state, which is its own from here on.
+func loaderOver(ctx context.Context, f *pluginFlags, st *state, counter abi.Counter, model runtime.Model) (*loader, error) {
+	grants, err := f.granted()
+	var limits abi.Limits
+	if err == nil {
+		limits, err = f.limitValues()
+	}
+	var rt *runtime.Runtime
+	if err == nil {
+		rt, err = runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
+	}
 	if err != nil {
 		st.Close()
 		return nil, err

@@ -36,7 +36,7 @@ var layout = []row{
 	{pattern: "store/...", may: []string{"abi"}},
 	{pattern: ".", may: []string{allAbove}},
 	{pattern: "config/...", may: []string{"abi", "tokens/...", "strategies/...", "."}},
-	{pattern: "replay/...", may: []string{"abi", ".", "transcript/...", "tokens/..."}},
+	{pattern: "replay/...", may: []string{"abi", ".", "transcript/...", "tokens/...", "strategies/..."}},
 	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "runtime/..."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "store/...", "transcript/..."}},

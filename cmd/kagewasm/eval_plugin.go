@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	json "github.com/goccy/go-json"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/replay/evidence"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// evalPlugin is what the calls of a plugin took.
+type evalPlugin struct {
+	Name    string    `json:"name"`
+	Version string    `json:"version,omitempty"`
+	Digest  string    `json:"digest"`
+	Retain  evalCalls `json:"retain"` // a call is a session
+	Recall  evalCalls `json:"recall"` // a call is a question
+	// What it stored, keys included, and what text there was, in bytes.
+	StoredBytes int `json:"stored_bytes"`
+	TextBytes   int `json:"text_bytes"`
+	// Unnamed is how many injections held no id of a message: what they recall
+	// counts as nothing.
+	Unnamed int `json:"unnamed,omitempty"`
+}
+
+type evalCalls struct {
+	Calls      int     `json:"calls"`
+	P50        float64 `json:"p50_ms"`
+	P95        float64 `json:"p95_ms"`
+	Max        float64 `json:"max_ms"`
+	PeakMemory int64   `json:"peak_memory_bytes"`
+	HostCalls  int     `json:"host_calls"` // most of one call
+}
+
+// measured is the plugin whose memory is measured. Each conversation is an
+// agent of its own, over one folder of real files that is thrown away.
+type measured struct {
+	loader   *loader
+	plugin   *runtime.Plugin
+	counter  abi.Counter
+	folder   string
+	memories map[string]*evidence.Plugin // by agent
+	text     map[string]int              // what there was to keep, by agent
+}
+
+func (f *evalFlags) openMeasured(ctx context.Context, e env, counter abi.Counter) (*measured, error) {
+	folder, err := os.MkdirTemp("", "kagewasm-eval-")
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{counter: counter, folder: folder, memories: make(map[string]*evidence.Plugin), text: make(map[string]int)}
+	if err := m.open(ctx, e, f); err != nil {
+		m.close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
+	st, err := openState(f.state, e.stateHome)
+	if err != nil {
+		return err
+	}
+	st.Close()
+	kv, err := store.OpenKV(m.folder, store.KVOptions{})
+	if err != nil {
+		return err
+	}
+	m.loader, err = loaderOver(ctx, &f.pluginFlags, &state{kv: kv, cacheDir: st.cacheDir, closer: kv}, m.counter, nil)
+	if err != nil {
+		return err
+	}
+	if m.plugin, err = m.loader.load(ctx, f.plugin, false); err == nil {
+		err = m.loader.unusedFlag()
+	}
+	if err == nil {
+		m.plugin, err = m.loader.loadWith(ctx, f.plugin, runtime.PluginOptions{Config: widest(m.plugin), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.plugin, err)
+	}
+	return nil
+}
+
+// widest turns up what bounds the tokens a plugin injects.
+func widest(p *runtime.Plugin) abi.Config {
+	config := make(abi.Config)
+	for name, k := range p.Manifest().Knobs {
+		if k.Type == abi.KnobIntRange && strings.Contains(name, "max") && strings.HasSuffix(name, "tokens") {
+			config[name], _ = json.Marshal(int(k.Max))
+		}
+	}
+	return config
+}
+
+// memory is the plugin as the memory of one conversation.
+func (m *measured) memory(_ context.Context, d *evidence.Dataset) (evidence.Memory, error) {
+	agent := fmt.Sprintf("eval/%d", len(m.memories))
+	p := evidence.NewPlugin(m.plugin, m.counter, agent)
+	m.memories[agent] = p
+	for _, s := range d.Sessions {
+		for i := range s.Turns {
+			m.text[agent] += len(s.Turns[i].Text())
+		}
+	}
+	return p, nil
+}
+
+// report is what the calls took, and what was stored.
+func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
+	r := &evalPlugin{Name: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
+	var retains, recalls []abi.CallStats
+	for agent, memory := range m.memories {
+		a, b := memory.Calls()
+		retains, recalls = append(retains, a...), append(recalls, b...)
+		stored, err := m.stored(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		r.StoredBytes += stored
+		r.TextBytes += m.text[agent]
+		r.Unnamed += memory.Unnamed()
+	}
+	r.Retain, r.Recall = summarizeCalls(retains), summarizeCalls(recalls)
+	return r, nil
+}
+
+// stored is what the plugin keeps for an agent, in bytes.
+func (m *measured) stored(ctx context.Context, agent string) (n int, err error) {
+	ns, err := m.plugin.Namespace(ctx, agent)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := m.loader.state.kv.List(ctx, ns, "")
+	for _, key := range keys {
+		value, _, err := m.loader.state.kv.Get(ctx, ns, key)
+		if err != nil {
+			return 0, err
+		}
+		n += len(key) + len(value)
+	}
+	return n, err
+}
+
+func (m *measured) close(ctx context.Context) {
+	if m.loader != nil {
+		m.loader.close(ctx)
+	}
+	os.RemoveAll(m.folder)
+}
+
+func summarizeCalls(stats []abi.CallStats) evalCalls {
+	c := evalCalls{Calls: len(stats)}
+	if len(stats) == 0 {
+		return c
+	}
+	ms := make([]float64, len(stats))
+	for i, s := range stats {
+		ms[i] = s.MS
+		c.PeakMemory = max(c.PeakMemory, s.PeakMemoryBytes)
+		n := 0
+		for _, k := range s.HostCalls {
+			n += k
+		}
+		c.HostCalls = max(c.HostCalls, n)
+	}
+	slices.Sort(ms)
+	c.P50, c.P95, c.Max = ms[len(ms)/2], ms[len(ms)*95/100], ms[len(ms)-1]
+	return c
+}
+
+func showMeasured(p printer, r *evalPlugin) {
+	line := func(label string, c evalCalls) {
+		p.field(label, "%s calls: p50 %.1f ms, p95 %.1f, slowest %.1f; at most %s memory, %s host calls",
+			number(c.Calls), c.P50, c.P95, c.Max, bytesOf(c.PeakMemory), number(c.HostCalls))
+	}
+	line("retain", r.Retain)
+	line("recall", r.Recall)
+	if r.Unnamed > 0 {
+		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("%s injections name no message: a plugin that is measured writes the id of each message beside what it recalls of it", number(r.Unnamed))))
+	}
+	p.field("stored", "%s for %s of text", bytesOf(r.StoredBytes), bytesOf(r.TextBytes))
+}

@@ -1,0 +1,144 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Caller calls one plugin, as runtime.Plugin does. What it keeps has to last
+// from call to call.
+type Caller interface {
+	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
+}
+
+// Plugin is a memory plugin as a [Memory]: sessions come to it as the messages
+// of pre_compact, all of which are about to go; a question comes as the last
+// message of another session, and the turns it recalls are those whose message
+// ids stand in what it injects, in that order.
+type Plugin struct {
+	caller  Caller
+	counter abi.Counter
+	agent   string
+	turns   []string // the turns that were retained: message t00012 is turn 12
+	retains []abi.CallStats
+	recalls []abi.CallStats
+	unnamed int // injections that name no message
+}
+
+// roomForRecall is how many tokens a plugin may inject, so that fifty turns of
+// any length fit.
+const roomForRecall = 64_000
+
+// NewPlugin makes a memory of a plugin. What it keeps for the agent has to be
+// empty: a conversation is an agent's own, as other agents see nothing of it.
+func NewPlugin(c Caller, counter abi.Counter, agentPath string) *Plugin {
+	return &Plugin{caller: c, counter: counter, agent: agentPath}
+}
+
+// Calls are the calls until now: one for each session, one for each question.
+func (p *Plugin) Calls() (retains, recalls []abi.CallStats) { return p.retains, p.recalls }
+
+// Retain calls pre_compact with the session's turns, and a target that lets
+// none of them stay.
+func (p *Plugin) Retain(ctx context.Context, s *Session) error {
+	in := p.input(s.ID, s.Date)
+	for i := range s.Turns {
+		t := &s.Turns[i]
+		role := abi.RoleUser
+		if t.Speaker == string(abi.RoleAssistant) {
+			role = abi.RoleAssistant
+		}
+		p.say(in, abi.Message{ID: messageID(len(p.turns)), Role: role, Name: t.Speaker, Content: abi.Text(t.Text()), Timestamp: timestamp(s.Date)})
+		p.turns = append(p.turns, t.ID)
+	}
+	_, stats, err := p.call(ctx, in)
+	p.retains = append(p.retains, stats)
+	return err
+}
+
+// Recall calls pre_compact with the question, and reads what is injected.
+func (p *Plugin) Recall(ctx context.Context, q *Question) ([]string, error) {
+	in := p.input("question", q.Date)
+	in.Trigger.DryRun = true // what is asked is not remembered
+	in.Budget = abi.Budget{TargetTokens: 2 * roomForRecall, SummaryTokens: roomForRecall}
+	p.say(in, abi.Message{ID: "question", Role: abi.RoleUser, Content: abi.Text(q.Text)})
+	out, stats, err := p.call(ctx, in)
+	p.recalls = append(p.recalls, stats)
+	if err != nil || out == nil {
+		return nil, err
+	}
+	ids := p.recalled(out.Inject)
+	if out.Inject != "" && len(ids) == 0 {
+		p.unnamed++
+	}
+	return ids, nil
+}
+
+// Unnamed is how many injections named no message, so that nobody can tell
+// what was recalled.
+func (p *Plugin) Unnamed() int { return p.unnamed }
+
+func (p *Plugin) input(session, date string) *abi.Input {
+	window := abi.FallbackWindow
+	return &abi.Input{
+		ABI: abi.Version, Call: fmt.Sprintf("c%d", len(p.retains)+len(p.recalls)), Time: cmp.Or(timestamp(date), undated), Hook: abi.HookPreCompact,
+		Session: abi.Session{ID: session, AgentPath: p.agent, ContextWindow: &window},
+		Trigger: abi.Trigger{Reason: abi.TriggerManual, Forced: true, Upper: 0.85, Lower: 0.60},
+	}
+}
+
+// say adds a message; none calls tools, so each is a unit of its own.
+func (p *Plugin) say(in *abi.Input, m abi.Message) {
+	in.Messages = append(in.Messages, abi.InputMessage{Message: m, Tokens: p.counter.Message(&m), Unit: len(in.Messages)})
+}
+
+func (p *Plugin) call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	msgs := make([]abi.Message, len(in.Messages))
+	for i := range in.Messages {
+		msgs[i] = in.Messages[i].Message
+		in.Trigger.Tokens += in.Messages[i].Tokens
+	}
+	for i, pinned := range abi.Pinned(msgs) {
+		in.Messages[i].Pinned = pinned
+	}
+	in.Trigger.Fraction = float64(in.Trigger.Tokens) / float64(*in.Session.ContextWindow)
+	return p.caller.Call(ctx, in)
+}
+
+func messageID(turn int) string { return fmt.Sprintf("t%05d", turn) }
+
+var messageIDs = regexp.MustCompile(`\bt(\d{5,})\b`)
+
+// recalled are the turns whose messages a text names, in that order.
+func (p *Plugin) recalled(text string) (ids []string) {
+	seen := make(map[int]bool)
+	for _, m := range messageIDs.FindAllStringSubmatch(text, -1) {
+		var n int
+		if _, err := fmt.Sscanf(m[1], "%d", &n); err == nil && n < len(p.turns) && !seen[n] && messageID(n) == m[0] {
+			seen[n] = true
+			ids = append(ids, p.turns[n])
+		}
+	}
+	return ids
+}
+
+// dateLayouts are how LoCoMo and LongMemEval write dates.
+var dateLayouts = []string{time.RFC3339, "3:04 pm on 2 January, 2006", "2006/01/02 (Mon) 15:04", "2006/01/02", "2006-01-02 15:04", time.DateOnly}
+
+// undated is the time of calls about conversations without dates.
+const undated = "2026-01-01T00:00:00Z"
+
+// timestamp is a date as messages have it, empty where it cannot be read.
+func timestamp(date string) string {
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, date); err == nil {
+			return t.Format(time.RFC3339)
+		}
+	}
+	return ""
+}
