@@ -151,18 +151,10 @@ func (p *pass) edited(v *strategies.View, edits []abi.Edit) *strategies.View {
 	if len(edits) == 0 {
 		return v
 	}
-	of := byMessage(edits)
 	out := *v
 	out.Messages, out.Tokens = slices.Clone(v.Messages), slices.Clone(v.Tokens)
-	for i := range out.Messages {
-		m := &out.Messages[i]
-		if mine := of[m.ID]; mine != nil {
-			edit(m, mine)
-			out.Total -= out.Tokens[i]
-			out.Tokens[i] = p.opts.Counter.Message(m)
-			out.Total += out.Tokens[i]
-		}
-	}
+	_, more := apply(edits, out.Messages, out.Tokens, p.opts.Counter)
+	out.Total += more
 	p.weigh(&out)
 	return &out
 }
@@ -185,43 +177,4 @@ func idSet(ids []string) map[string]bool {
 		set[id] = true
 	}
 	return set
-}
-
-func byMessage(edits []abi.Edit) map[string][]abi.Edit {
-	of := make(map[string][]abi.Edit, len(edits))
-	for _, e := range edits {
-		of[e.ID] = append(of[e.ID], e)
-	}
-	return of
-}
-
-// staying are the edits of messages that do not go.
-func staying(edits []abi.Edit, gone []string) []abi.Edit {
-	out := idSet(gone)
-	return slices.DeleteFunc(edits, func(e abi.Edit) bool { return out[e.ID] })
-}
-
-// among are the edits of the messages named.
-func among(edits []abi.Edit, ids map[string]bool) []abi.Edit {
-	return slices.DeleteFunc(edits, func(e abi.Edit) bool { return !ids[e.ID] })
-}
-
-// merged puts later edits in the place of earlier ones of the same text.
-func merged(edits, later []abi.Edit) []abi.Edit {
-	type place struct {
-		id   string
-		call int
-	}
-	at := make(map[place]int, len(edits))
-	for i, e := range edits {
-		at[place{e.ID, e.Call}] = i
-	}
-	for _, e := range later {
-		if i, ok := at[place{e.ID, e.Call}]; ok {
-			edits[i] = e
-			continue
-		}
-		edits = append(edits, e)
-	}
-	return edits
 }

@@ -58,23 +58,11 @@ func (p *pass) shorten(edits []abi.Edit) {
 	if len(edits) == 0 {
 		return
 	}
-	of := byMessage(edits)
 	p.messages = slices.Clone(p.messages)
-	var ids []string
-	for i := range p.messages {
-		m := &p.messages[i]
-		mine := of[m.ID]
-		if mine == nil {
-			continue
-		}
-		edit(m, mine)
-		n := p.opts.Counter.Message(m)
-		p.report.Pruned.TokensSaved += p.tokens[i] - n
-		p.total += n - p.tokens[i]
-		p.tokens[i] = n
-		ids = append(ids, m.ID)
-	}
-	p.listPruned(ids)
+	changed, more := apply(edits, p.messages, p.tokens, p.opts.Counter)
+	p.total += more
+	p.report.Pruned.TokensSaved -= more
+	p.listPruned(changed)
 }
 
 // listPruned names messages as pruned, each once.
@@ -86,22 +74,6 @@ func (p *pass) listPruned(ids []string) {
 		}
 	}
 	p.report.Pruned.Count = len(p.report.Pruned.IDs)
-}
-
-// edit applies edits to a message that is the pass's own; what it shares with
-// the caller's stays as it is.
-func edit(m *abi.Message, edits []abi.Edit) {
-	cloned := false
-	for _, e := range edits {
-		if e.Call == abi.EditContent {
-			m.Content = abi.Text(e.Text)
-			continue
-		}
-		if !cloned {
-			m.ToolCalls, cloned = slices.Clone(m.ToolCalls), true
-		}
-		m.ToolCalls[e.Call].Arguments = e.Text
-	}
 }
 
 // canSummarize reports whether a model may be asked for a summary.

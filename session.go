@@ -222,7 +222,7 @@ func (s *Session) lookOnce(ctx context.Context, req Request) (*Result, error) {
 func (s *Session) await(base []abi.Message, cp *Checkpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := Swap(&Result{}, base, s.history.view())
+	err := stillBegins(base, s.history.view())
 	switch {
 	case err != nil:
 		s.c.reject(cp, "the session changed meanwhile")

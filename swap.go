@@ -12,13 +12,8 @@ import (
 // stay behind what the compaction left (FEATURES I6, complaint 17). Where
 // anything of base has changed the error has the code conflict, and now stands.
 func Swap(result *Result, base, now []abi.Message) ([]abi.Message, error) {
-	if len(now) < len(base) {
-		return nil, conflict("%d messages, and there were %d", len(now), len(base))
-	}
-	for i := range base {
-		if !sameMessage(&base[i], &now[i]) {
-			return nil, conflict("message %d, %q, is another one now", i, now[i].ID)
-		}
+	if err := stillBegins(base, now); err != nil {
+		return nil, err
 	}
 	taken := make(map[string]bool, len(result.Messages))
 	for i := range result.Messages {
@@ -30,6 +25,19 @@ func Swap(result *Result, base, now []abi.Message) ([]abi.Message, error) {
 		}
 	}
 	return append(slices.Clip(result.Messages), now[len(base):]...), nil
+}
+
+// stillBegins reports, as an error, how now no longer begins with base.
+func stillBegins(base, now []abi.Message) error {
+	if len(now) < len(base) {
+		return conflict("%d messages, and there were %d", len(now), len(base))
+	}
+	for i := range base {
+		if !sameMessage(&base[i], &now[i]) {
+			return conflict("message %d, %q, is another one now", i, now[i].ID)
+		}
+	}
+	return nil
 }
 
 func conflict(format string, args ...any) error {
