@@ -167,7 +167,7 @@ func TestKVModesAndLeftovers(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !slices.Equal(files, []string{".tmp-new", "c.md"}) {
+	if err != nil || !slices.Equal(files, []string{".lock", ".tmp-new", "c.md"}) {
 		t.Errorf("files: %q, %v", files, err)
 	}
 	if err := s.Delete(t.Context(), "p", "a/b/c.md"); err != nil {
@@ -181,6 +181,12 @@ func TestKVModesAndLeftovers(t *testing.T) {
 func TestKVTwoHandlesOnOneFolder(t *testing.T) {
 	dir := t.TempDir()
 	hammer(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
+}
+
+// Two handles are as two processes: each holds the lock by itself.
+func TestK28KVSwapAcrossHandles(t *testing.T) {
+	dir := t.TempDir()
+	appendAll(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
 }
 
 func TestKVQuotaSeesOtherWriters(t *testing.T) {

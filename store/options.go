@@ -104,6 +104,10 @@ func kvError(code abi.Code, op, message, hint string) *abi.Error {
 	return &abi.Error{Code: code, Op: "kv." + op, Message: message, Hint: hint}
 }
 
+func conflict(key string) *abi.Error {
+	return kvError(abi.CodeConflict, "set", fmt.Sprintf("key %q: another value stands there", key), "read it again, and change that")
+}
+
 // kvFault is a failure of what the KV stands on.
 func kvFault(op string, err error) *abi.Error {
 	return &abi.Error{Code: abi.CodeInternal, Op: "kv." + op, Message: err.Error(), Err: err}
