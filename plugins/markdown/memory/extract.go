@@ -14,21 +14,21 @@ const (
 	scoreFix     = 8
 	scoreSettled = 7 // a decision of the assistant, at the end of a turn
 	scoreFound   = 6 // a conclusion there
-	scoreFiles   = 6
 	scoreItem    = 5
-	scoreRequest = 4
-	scoreLabel   = 4
+	scoreNamed   = 4
 	scoreAside   = 3 // a decision or a conclusion in the middle of work
-	maxPasted    = 40
 	minWords     = 3
-	minLabelled  = 6  // words of a line with a label
-	maxRequest   = 30 // words
+	minFound     = 6  // words of what an assistant says: less is understood there alone
+	minItem      = 5  // words of an item without a cue
+	maxTyped     = 15 // lines of a message; more are pasted, or a harness's
+	maxShort     = 3  // lines of one that says a single thing
+	maxNamed     = 30 // words
 	maxItems     = 12 // facts of one message
 )
 
 // extract returns the facts in the messages that are about to go, in their
-// order, no two the same.
-func extract(in *abi.Input) []fact {
+// order, no two in the same words, and which files changed, for the log.
+func extract(in *abi.Input) (found []fact, changed string) {
 	going := doomed(in)
 	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool)}
 	work := newWork(x)
@@ -48,8 +48,7 @@ func extract(in *abi.Input) []fact {
 			x.assistant(m, x.endsTurn(i))
 		}
 	}
-	work.finish()
-	return x.best(in.Config.Int("max_facts", defaultFacts))
+	return x.best(in.Config.Int("max_facts", defaultFacts)), work.changes()
 }
 
 // doomed marks the messages that are likely to go: all but what is pinned, the
@@ -95,22 +94,22 @@ func (x *extractor) person(m *abi.InputMessage) {
 	for _, s := range list {
 		norm := normalize(s.text)
 		count := words(norm)
-		if !s.states() || count < minWords || n == maxItems {
+		if !s.states() || count < minWords || n == maxItems || begins(norm, reassurance) {
 			continue
 		}
-		k, score := request, 0
+		k, score := requirement, 0
 		switch {
 		case decisionCues.in(norm), insteadCues.in(norm):
 			k, score = decision, scoreSaid
 		case preferenceCues.in(norm):
 			k, score = preference, scoreSaid
-		case lines > maxPasted:
-		case s.item || s.label != "":
-			k, score = requirement, scoreItem
-		case lines <= 3 && count <= maxRequest && !isChatter(norm):
-			score = scoreRequest
+		case lines > maxTyped:
+		case (s.item || s.label != "") && count >= minItem:
+			score = scoreItem
+		case lines <= maxShort && count <= maxNamed && !isChatter(norm) && hasName(s.text):
+			score = scoreNamed
 		}
-		if lines > maxPasted {
+		if lines > maxTyped {
 			score /= 2 // most of it is not their own words
 		}
 		if score > 0 && x.add(k, s.text, score, m.ID) {
@@ -125,7 +124,7 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	n := 0
 	for _, s := range list {
 		norm := normalize(s.text)
-		if n == maxItems || !s.states() || words(norm) < minWords || isChatter(norm) {
+		if n == maxItems || !s.states() || words(norm) < minFound || isChatter(norm) {
 			continue
 		}
 		k, score := finding, 0
@@ -134,8 +133,6 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 			k, score = decision, scoreSettled
 		case findingCues.in(norm):
 			score = scoreFound
-		case final && isWords(s.label) && words(norm) > minLabelled:
-			score = scoreLabel
 		}
 		if !final {
 			score = min(score, scoreAside)
@@ -146,14 +143,23 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	}
 }
 
+// hasName reports whether a text names something: that is what a short order
+// is about, in any language.
+func hasName(text string) bool {
+	for range names(text) {
+		return true
+	}
+	return false
+}
+
 // add takes a fact in, unless it is too short, too long, secret or known.
 func (x *extractor) add(k kind, text string, score int, messages ...string) bool {
-	if utf8.RuneCountInString(text) > maxText && k != files {
+	if utf8.RuneCountInString(text) > maxText {
 		return false
 	}
-	text = clip(redact(abi.Defuse(text)), maxText)
-	plain := strings.ReplaceAll(text, redacted, "")
-	if utf8.RuneCountInString(plain) < x.minLength && dense(plain)*3 < x.minLength {
+	text = clip(withoutSecrets(abi.Defuse(text)), maxText)
+	said := plain(text)
+	if utf8.RuneCountInString(said) < x.minLength && dense(said)*3 < x.minLength {
 		return false
 	}
 	norm := normalize(text)
@@ -161,9 +167,13 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 		return false
 	}
 	x.seen[norm] = true
+	ids := make([]string, len(messages))
+	for i, id := range messages {
+		ids[i] = inContext(id)
+	}
 	x.facts = append(x.facts, fact{
-		kind: k, text: text, title: clip(strings.Trim(text, "*`_ "), maxTitle), key: noteKey(k, text),
-		created: x.in.Time, session: clip(redact(x.in.Session.ID), maxTitle), messages: messages, score: score, order: len(x.facts),
+		kind: k, title: titleOf(text), key: noteKey(k, text), created: x.in.Time, score: score, order: len(x.facts),
+		said: []mention{{text: text, day: day(x.in.Time), session: sessionOf(x.in), messages: ids}},
 	})
 	return true
 }

@@ -30,8 +30,14 @@ func failureLine(m *abi.InputMessage) string {
 	return bare
 }
 
+// tells reports whether a line says what failed. What stands in brackets stands
+// for output that was taken away.
+func tells(l string) bool {
+	return !isBare(strings.ToLower(l)) && strings.Contains(l, " ") && !(strings.HasPrefix(l, "[") && strings.HasSuffix(l, "]"))
+}
+
 // isBare reports whether a line says that something failed, and not what.
 func isBare(l string) bool {
 	l = strings.Trim(l, ".:! ")
-	return strings.HasPrefix(l, "exit ") || l == "fail" || l == "failed" || l == "failure" || l == "error"
+	return strings.HasPrefix(l, "exit ") || l == "fail" || l == "failed" || l == "failure" || l == "error" || l == "command aborted"
 }

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -9,130 +11,251 @@ import (
 )
 
 const (
-	factsPrefix = "facts/"
-	indexKey    = "MEMORY.md"
-	indexHead   = "# Memory\n\nOne line a note; the notes are in facts/. Edit or delete what you like: notes are never overwritten, and what you delete stays away while its line is here.\n\n"
-	// maxIndex keeps the index below what one value may hold, in bytes.
-	maxIndex = 900_000
+	notesPrefix = "memory/"
+	seenKey     = "seen.txt"
+	seenHead    = "# Names of all notes there ever were: one that you delete stays away while its name is here.\n"
 )
 
 // notes is the plugin's storage as this call found it.
 type notes struct {
 	c     *guest.Call
-	keys  []string // of the facts
-	index string
-	off   bool // there is no storage
+	facts []fact // what is written down, one for each file
+	count int    // of notes
+	known string // every name there is or was
+	off   bool   // there is no storage
 }
 
-// openNotes lists what is stored. Without storage there is nothing.
+// news is what a compaction adds.
+type news struct {
+	fresh []fact
+	again []repeat
+}
+
+// repeat is one more mention of a fact that has a note.
+type repeat struct {
+	key, title string
+	mention    mention
+}
+
+// openNotes reads what is stored. Without storage there is nothing.
 func openNotes(c *guest.Call) *notes {
 	n := &notes{c: c}
-	var err error
-	if n.keys, err = c.KV().List(factsPrefix); err != nil {
+	keys, err := c.KV().List("")
+	if err != nil {
 		n.off = true
 		c.Log(abi.LogWarn, "no storage, facts go to the host alone: %v", err)
 		return n
 	}
-	if n.index, _, err = c.KV().Get(indexKey); err != nil {
-		c.Log(abi.LogWarn, "%s: %v", indexKey, err)
+	index, seen := n.get(indexKey), n.get(seenKey)
+	n.known = strings.Join(keys, "\n") + "\n" + index + "\n" + seen
+	if f, ok := decode(indexKey, index); ok {
+		n.facts = append(n.facts, f)
+	}
+	for _, key := range readable(keys, seen) {
+		n.count++
+		if f, ok := decode(key, n.get(key)); ok {
+			n.facts = append(n.facts, f)
+		}
+	}
+	for _, key := range recentDays(keys) {
+		if f, ok := decode(key, n.get(key)); ok {
+			n.facts = append(n.facts, f)
+		}
 	}
 	return n
 }
 
-// fresh are the facts that have no note and had none, as many as the memory
-// has room for.
-func (n *notes) fresh(found []fact, most int) []fact {
-	if n.off {
-		return found
+// get is a stored value, "" where it cannot be read.
+func (n *notes) get(key string) string {
+	value, _, err := n.c.KV().Get(key)
+	if err != nil {
+		n.c.Log(abi.LogWarn, "%s: %v", key, err)
 	}
-	known := make(map[string]bool, len(n.keys))
-	for _, k := range n.keys {
-		known[k] = true
-	}
-	var list []fact
-	for _, f := range found {
-		if !known[f.key] && !strings.Contains(n.index, f.key) {
-			list = append(list, f)
+	return value
+}
+
+const (
+	// maxRead is how many notes one call reads; see also abi.Limits.HostCalls.
+	maxRead = 4000
+	maxDays = 7
+)
+
+// readable are the keys of notes: the markdown in the folder, but for the index
+// and logs. Of more than a call can read those that were noted last.
+func readable(keys []string, seen string) []string {
+	list := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		return !strings.HasSuffix(key, ".md") || key == indexKey || isDaily(key) || strings.HasPrefix(key, abi.RetainedPrefix)
+	})
+	if len(list) > maxRead {
+		noted := make(map[string]int)
+		for line := range strings.Lines(seen) {
+			noted[strings.TrimSpace(line)] = len(noted)
 		}
-	}
-	if room := max(0, most-len(n.keys)); len(list) > room {
-		n.c.Log(abi.LogWarn, "%d notes stored, %d new ones left out: delete some, or raise max_stored", len(n.keys), len(list)-room)
-		list = list[:room]
+		slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(noted[nameOf(b)], noted[nameOf(a)]) })
+		list = list[:maxRead]
+		slices.Sort(list)
 	}
 	return list
 }
 
-// add writes notes, and then their lines in the index: a line without a note
-// is one that a person deleted.
-func (n *notes) add(fresh []fact) {
-	if n.off || len(fresh) == 0 {
+// recentDays are the keys of the newest logs.
+func recentDays(keys []string) []string {
+	days := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !isDaily(key) || strings.HasPrefix(key, "journal/") })
+	return days[max(0, len(days)-maxDays):]
+}
+
+// isDaily reports whether a key is that of a day's log: memory/2026-11-21.md,
+// or with a part or a topic behind the day. Version 0.1.0 called the folder
+// journal.
+func isDaily(key string) bool {
+	name, ok := strings.CutPrefix(key, notesPrefix)
+	if !ok {
+		return strings.HasPrefix(key, "journal/")
+	}
+	for i, c := range "0000-00-00" {
+		if i >= len(name) || c == '-' && name[i] != '-' || c == '0' && (name[i] < '0' || name[i] > '9') {
+			return strings.HasPrefix(name, "undated")
+		}
+	}
+	return true
+}
+
+func nameOf(key string) string { return path.Base(strings.TrimSuffix(key, ".md")) }
+
+// sort tells new facts from those that are written down, in whatever words. Of
+// the new ones it takes as many as the memory has room for.
+func (n *notes) sort(found []fact, most int) (list news) {
+	there := make([]content, 0, len(n.facts)+len(found))
+	for i := range n.facts {
+		there = append(there, newContent(n.facts[i].text()))
+	}
+	left := 0
+	for _, f := range found {
+		said := newContent(f.said[0].text)
+		at, like := closest(&said, there)
+		switch {
+		case like == same && at >= len(n.facts): // in this very session
+			first := &list.fresh[at-len(n.facts)]
+			if !first.has(f.said[0]) {
+				first.said = append(first.said, f.said[0])
+			}
+			continue
+		case like == same:
+			if old := &n.facts[at]; !old.has(f.said[0]) {
+				list.again = append(list.again, repeat{old.key, old.title, f.said[0]})
+			}
+			continue
+		case strings.Contains(n.known, digest(f.said[0].text)):
+			continue // deleted, or edited into something else
+		case !n.off && n.count+len(list.fresh) >= most:
+			left++
+			continue
+		}
+		if like == opposed && isSaid(f.kind) {
+			if at < len(n.facts) {
+				f.against = []string{strings.TrimSuffix(n.facts[at].key, ".md")}
+			} else {
+				f.against = []string{strings.TrimSuffix(list.fresh[at-len(n.facts)].key, ".md")}
+			}
+		}
+		list.fresh, there = append(list.fresh, f), append(there, said)
+	}
+	if left > 0 {
+		n.c.Log(abi.LogWarn, "%d notes stored, %d new ones left out: delete some, or raise max_stored", n.count, left)
+	}
+	return list
+}
+
+// closest is the fact that says the same, or else the last that says something
+// else of it.
+func closest(c *content, there []content) (at int, like likeness) {
+	for i := range there {
+		switch compare(c, &there[i]) {
+		case same:
+			return i, same
+		case opposed:
+			at, like = i, opposed
+		}
+	}
+	return at, like
+}
+
+// isSaid reports whether a kind is of what was settled, rather than found.
+func isSaid(k kind) bool { return k == preference || k == decision || k == requirement }
+
+// add writes notes, then the index, then the names: each in one step, whoever
+// else writes, and a call that breaks off leaves at worst a note without a line.
+func (n *notes) add(list news) {
+	if n.off {
 		return
 	}
-	index := n.index
-	if index == "" {
-		index = indexHead
-	} else if !strings.HasSuffix(index, "\n") {
-		index += "\n"
+	for _, r := range list.again {
+		n.update(r.key, func(note string) string {
+			f, ok := own(r.key, note)
+			if !ok || f.has(r.mention) || len(f.said) == maxMentions {
+				return note
+			}
+			f.said = append(f.said, r.mention)
+			return f.encode()
+		})
 	}
-	for i := range fresh {
-		f := &fresh[i]
-		if err := n.c.KV().Set(f.key, f.encode()); err != nil {
-			n.c.Log(abi.LogWarn, "%s: %v", f.key, err)
+	var written []fact
+	for _, f := range list.fresh {
+		ok := n.update(f.key, func(note string) string {
+			if note != "" {
+				return note // another session was faster
+			}
+			return f.encode()
+		})
+		if !ok {
 			break // a full store takes no more
 		}
-		index += "- [" + linkText(f.title) + "](" + f.key + ") " + string(f.kind) + "\n"
+		written = append(written, f)
 	}
-	if len(index) > maxIndex {
-		n.c.Log(abi.LogWarn, "%s is full", indexKey)
+	if len(written) == 0 {
 		return
 	}
-	if err := n.c.KV().Set(indexKey, index); err != nil {
-		n.c.Log(abi.LogWarn, "%s: %v", indexKey, err)
-	}
+	n.update(indexKey, func(index string) string { return withLines(index, written) })
+	n.update(seenKey, func(seen string) string { return n.withNames(seen, written) })
 }
 
-func linkText(s string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
+// maxMentions is how often a note says where its fact was met.
+const maxMentions = 10
+
+func (n *notes) update(key string, change func(string) string) bool {
+	err := n.c.KV().Update(key, change)
+	if err != nil {
+		n.c.Log(abi.LogWarn, "%s: %v", key, err)
+	}
+	return err == nil
 }
 
-// maxRead is how many notes one call reads; see also abi.Limits.HostCalls.
-const maxRead = 2000
-
-// read returns the stored notes, without any that cannot be read.
-func (n *notes) read() []fact {
-	if n.off {
-		return nil
-	}
-	keys := n.keys
-	if len(keys) > maxRead {
-		keys = n.newest(maxRead)
-	}
-	var list []fact
-	for _, k := range keys {
-		note, ok, err := n.c.KV().Get(k)
-		if err != nil {
-			n.c.Log(abi.LogWarn, "%s: %v", k, err)
-		} else if ok {
-			list = append(list, decode(k, note))
+// withNames adds the names of notes to those seen. Where there are none yet,
+// what an earlier version noted is seen too.
+func (n *notes) withNames(seen string, written []fact) string {
+	var b strings.Builder
+	if seen == "" {
+		b.WriteString(seenHead)
+		for line := range strings.Lines(n.known) {
+			if _, link, ok := strings.Cut(line, "]("+oldPrefix); ok {
+				name, _, _ := strings.Cut(link, ".md")
+				b.WriteString(name + "\n")
+			}
 		}
 	}
-	return list
+	b.WriteString(withNewline(seen))
+	for _, f := range written {
+		b.WriteString(nameOf(f.key) + "\n")
+	}
+	return b.String()
 }
 
-// newest are the keys that come last in the index, which is in the order of
-// time.
-func (n *notes) newest(most int) []string {
-	line, at := make(map[string]int), 0
-	for l := range strings.Lines(n.index) {
-		at++
-		if _, link, ok := strings.Cut(l, "]("); ok {
-			key, _, _ := strings.Cut(link, ")")
-			line[key] = at
-		}
+// oldPrefix is where version 0.1.0 kept its notes.
+const oldPrefix = "facts/"
+
+func withNewline(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
 	}
-	keys := slices.Clone(n.keys)
-	slices.SortStableFunc(keys, func(a, b string) int { return line[b] - line[a] })
-	keys = keys[:most]
-	slices.Sort(keys)
-	return keys
+	return s + "\n"
 }

@@ -1,52 +1,214 @@
 package memory
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 const recallHead = "Notes from memory that bear on the current work, with the file each is in:"
 
-// maxRecall is how many notes are offered to the budget.
-const maxRecall = 60
+const (
+	// maxRecall is how many notes are offered to the budget, and maxPassage how
+	// much of a long one, in bytes.
+	maxRecall  = 60
+	maxPassage = 400
+)
 
-// recall is the text to inject: the notes that bear on the current work, as
-// many as fit, each with where it comes from.
+// recall is the text to inject: the notes that bear on the current work, best
+// first, as many as fit, each with where it comes from.
 func recall(c *guest.Call, facts []fact) string {
 	in := c.Input
 	budget := min(in.Budget.SummaryTokens, in.Config.Int("max_inject_tokens", defaultInjectTokens))
-	ranked := rank(facts, query(in), in.Session.ID)
-	ranked = ranked[:min(len(ranked), maxRecall)]
+	ranked := rankFacts(facts, in)
 	if len(ranked) == 0 || budget <= 0 {
 		return ""
 	}
 	lines := []string{recallHead}
-	for _, f := range ranked {
-		lines = append(lines, "\n- "+recallLine(f))
+	for _, r := range ranked {
+		lines = append(lines, "\n- "+r.line())
 	}
 	costs := count(c, lines)
-	text, used := "", costs[0]
+	kept, used := lines[:1:1], costs[0]
 	for i, l := range lines[1:] {
 		if used+costs[i+1] <= budget {
-			text += l
+			kept = append(kept, l)
 			used += costs[i+1]
 		}
 	}
-	if text == "" {
+	// Joined, texts can be more tokens than apart.
+	for len(kept) > 1 && count(c, []string{strings.Join(kept, "")})[0] > budget {
+		kept = kept[:len(kept)-1]
+	}
+	if len(kept) == 1 {
 		return ""
 	}
-	return recallHead + text
+	return strings.Join(kept, "")
 }
 
-func recallLine(f fact) string {
-	from := f.key
-	if len(f.created) >= 10 {
-		from += ", " + f.created[:10]
+// recalled is a fact with what makes it worth recalling.
+type recalled struct {
+	*fact
+	score   float64
+	passage string
+	newer   bool // another note may contradict it, and is newer
+}
+
+const (
+	// personWeight is what a word of the last message of a person counts, and of
+	// the caller's instructions; one of what was done since counts 1.
+	personWeight = 3.0
+	contextLast  = 6    // messages
+	contextBytes = 2000 // of each
+	recency      = 0.1  // what the newest note has over the oldest
+	// own is what a preference or decision of this very session is worth that
+	// no word of the query is in: it was in the context a moment ago.
+	ownScore = 0.05
+	// floor is the share of the best score below which a note has but a common
+	// word with the work at hand.
+	floor = 0.1
+	// insistence is what each time adds that a fact was said again.
+	insistence = 0.1
+)
+
+// kindWeights lift what a person said over what was merely found.
+var kindWeights = map[kind]float64{preference: 1.3, decision: 1.2, "feedback": 1.3}
+
+// rankFacts orders facts by how much they bear on the current work, and leaves
+// out those that do not.
+func rankFacts(facts []fact, in *abi.Input) []recalled {
+	facts = slices.Clone(facts)
+	slices.SortStableFunc(facts, func(a, b fact) int { return cmp.Compare(a.created, b.created) })
+	var index rank.Index
+	for i := range facts {
+		index.Add(rank.Text{Body: facts[i].text(), About: facts[i].title})
 	}
-	if f.session != "" {
-		from += ", session " + redact(f.session)
+	asked, done := query(in)
+	scores := make([]float64, len(facts))
+	for _, h := range index.Search(asked, rank.Options{Recency: recency}) {
+		scores[h.Text] += personWeight * h.Score
 	}
-	return abi.Defuse("[" + string(f.kind) + "] " + redact(f.text) + " (" + from + ")")
+	for _, h := range index.Search(done, rank.Options{Recency: recency}) {
+		scores[h.Text] += h.Score
+	}
+	var list []recalled
+	best, session := 0.0, sessionOf(in)
+	for i := range facts {
+		f := &facts[i]
+		if weight, ok := kindWeights[f.kind]; ok {
+			scores[i] *= weight
+		}
+		scores[i] *= 1 + insistence*float64(len(f.said)-1)
+		if scores[i] == 0 && f.said[0].session == session && (f.kind == preference || f.kind == decision) {
+			scores[i] = ownScore
+		}
+		best = max(best, scores[i])
+	}
+	for i := range facts {
+		if scores[i] == ownScore || scores[i] > floor*best {
+			list = append(list, recalled{fact: &facts[i], score: scores[i]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b recalled) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), cmp.Compare(a.key, b.key))
+	})
+	list = newestFirst(list[:min(len(list), maxRecall)])
+	for i := range list {
+		list[i].passage = passage(&index, list[i].fact, asked+"\n"+done)
+	}
+	return list
+}
+
+// newestFirst puts a note before the one that it may contradict.
+func newestFirst(list []recalled) []recalled {
+	for i := range list {
+		for _, name := range list[i].against {
+			older := slices.IndexFunc(list, func(r recalled) bool { return r.key == name+".md" })
+			if older < 0 {
+				continue
+			}
+			list[older].newer = true
+			if older < i {
+				newer := list[i]
+				list = slices.Insert(slices.Delete(list, i, i+1), older, newer)
+			}
+		}
+	}
+	return list
+}
+
+// passage is what a fact says, or of a long note the part that bears on the
+// query.
+func passage(index *rank.Index, f *fact, query string) string {
+	text := f.text()
+	if len(text) <= maxPassage {
+		return text
+	}
+	start, end := index.Passage(text, query, maxPassage)
+	part := text[start:end]
+	if start > 0 {
+		part = "…" + part
+	}
+	if end < len(text) {
+		part += "…"
+	}
+	return part
+}
+
+// query is what the model is busy with: what it was asked, and what was said
+// and done lately.
+func query(in *abi.Input) (asked, done string) {
+	asked = in.Trigger.Instructions
+	var recent []string
+	person, seen := false, 0
+	for i := len(in.Messages) - 1; i >= 0; i-- {
+		m := &in.Messages[i]
+		if m.IsPerson() && !person {
+			person = true
+			asked += "\n" + head(m.Text())
+		} else if seen < contextLast && m.Kind != abi.KindInjected {
+			recent = append(recent, head(m.Text()))
+			for _, c := range m.ToolCalls {
+				recent = append(recent, head(c.Arguments))
+			}
+		}
+		if seen++; person && seen >= contextLast {
+			break
+		}
+	}
+	return asked, strings.Join(recent, "\n")
+}
+
+func head(s string) string {
+	if len(s) > contextBytes {
+		return strings.ToValidUTF8(s[:contextBytes], "")
+	}
+	return s
+}
+
+// line is a note as it is injected.
+func (r recalled) line() string {
+	from := []string{r.key}
+	last := r.said[len(r.said)-1]
+	if last.day != "" {
+		from = append(from, last.day)
+	}
+	if last.session != "" {
+		from = append(from, "session "+last.session)
+	}
+	if n := len(r.said); n > 1 {
+		from = append(from, fmt.Sprintf("said %d times", n))
+	}
+	if r.newer {
+		from = append(from, "a newer note may contradict it")
+	}
+	text := strings.Join(strings.Fields(r.passage), " ")
+	return abi.Defuse(withoutSecrets("[" + string(r.kind) + "] " + text + " (" + strings.Join(from, ", ") + ")"))
 }
 
 // count counts texts, each with what joins it to the next. A host that cannot
@@ -59,9 +221,6 @@ func count(c *guest.Call, texts []string) []int {
 		for i, t := range texts {
 			costs[i] = len(t)/3 + 1
 		}
-	}
-	for i := range costs {
-		costs[i]++
 	}
 	return costs
 }
