@@ -2,20 +2,12 @@ package memory
 
 import (
 	"cmp"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
-
-// terms are the words of a text that carry meaning, as recall knows them.
-func terms(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		rank.Terms(text, func(term []byte, _, _ int) bool { return yield(string(term)) })
-	}
-}
 
 // likeness is how two facts stand to each other.
 type likeness int
@@ -37,8 +29,7 @@ type content struct {
 
 func newContent(text string) content {
 	norm := normalize(text)
-	c := content{norm: norm, terms: slices.Sorted(maps.Keys(maps.Collect(withTrue(terms(text))))),
-		negated: negations.in(norm), ordered: insteadCues.in(norm)}
+	c := content{norm: norm, terms: stems(text), negated: negations.in(norm), ordered: insteadCues.in(norm)}
 	if letters := []rune(strings.ReplaceAll(norm, " ", "")); dense(norm)*2 > len(letters) {
 		slices.Sort(letters)
 		c.letters = letters
@@ -46,14 +37,23 @@ func newContent(text string) content {
 	return c
 }
 
-func withTrue(seq iter.Seq[string]) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		for s := range seq {
-			if !yield(s, true) {
-				return
-			}
+// stemRunes is how much of a word counts: endings differ in most languages.
+const stemRunes = 6
+
+// stems are the terms of a text, sorted, each once, and long words without what
+// may be an ending.
+func stems(text string) []string {
+	var list []string
+	rank.Terms(text, func(term []byte, _, _ int) bool {
+		word := string(term)
+		if r := []rune(word); len(r) > stemRunes && strings.IndexFunc(word, func(c rune) bool { return !unicode.IsLetter(c) }) < 0 {
+			word = string(r[:stemRunes])
 		}
-	}
+		list = append(list, word)
+		return true
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // minShared is how many terms facts have in common that are about the same.

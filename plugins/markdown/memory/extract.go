@@ -19,18 +19,24 @@ const (
 	scoreAside   = 3 // a decision or a conclusion in the middle of work
 	minWords     = 3
 	minFound     = 6  // words of what an assistant says: less is understood there alone
+	minVague     = 9  // words of a finding that names nothing
 	minItem      = 5  // words of an item without a cue
-	maxTyped     = 15 // lines of a message; more are pasted, or a harness's
+	maxTyped     = 15 // lines of a message; of more, some are pasted
+	maxPasted    = 40 // of more, all
 	maxShort     = 3  // lines of one that says a single thing
 	maxNamed     = 30 // words
+	maxRepeated  = 8  // words
 	maxItems     = 12 // facts of one message
+
+	maxPastedBytes = 8000
 )
 
 // extract returns the facts in the messages that are about to go, in their
 // order, no two in the same words, and which files changed, for the log.
 func extract(in *abi.Input) (found []fact, changed string) {
 	going := doomed(in)
-	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool)}
+	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool), said: make(map[string]int)}
+	x.tally()
 	work := newWork(x)
 	for i := range in.Messages {
 		m := &in.Messages[i]
@@ -74,6 +80,25 @@ type extractor struct {
 	minLength int
 	facts     []fact
 	seen      map[string]bool // normalized texts
+	said      map[string]int  // sentences of persons, normalized: in how many messages
+}
+
+// tally counts what persons say in the same words.
+func (x *extractor) tally() {
+	for i := range x.in.Messages {
+		m := &x.in.Messages[i]
+		if !m.IsPerson() {
+			continue
+		}
+		list, _ := sentences(m.Text())
+		once := make(map[string]bool)
+		for _, s := range list {
+			if norm := normalize(s.text); !once[norm] {
+				once[norm] = true
+				x.said[norm]++
+			}
+		}
+	}
 }
 
 // endsTurn reports whether the next message is a person's, or there is none.
@@ -90,10 +115,21 @@ func (x *extractor) endsTurn(i int) bool {
 // person reads what a person said.
 func (x *extractor) person(m *abi.InputMessage) {
 	list, lines := sentences(m.Text())
-	n := 0
+	if lines > maxPasted || len(m.Text()) > maxPastedBytes {
+		return // it is a harness's, or a whole document
+	}
+	n, items := 0, 0
+	for _, s := range list {
+		if s.item {
+			items++
+		}
+	}
 	for _, s := range list {
 		norm := normalize(s.text)
 		count := words(norm)
+		if x.said[norm] > 1 && count > maxRepeated {
+			continue // nobody says as much twice in the same words: a harness does
+		}
 		if !s.states() || count < minWords || n == maxItems || begins(norm, reassurance) {
 			continue
 		}
@@ -103,10 +139,10 @@ func (x *extractor) person(m *abi.InputMessage) {
 			k, score = decision, scoreSaid
 		case preferenceCues.in(norm):
 			k, score = preference, scoreSaid
-		case lines > maxTyped:
-		case (s.item || s.label != "") && count >= minItem:
+		case lines > maxTyped, begins(norm, chatter), begins(norm, questions), begins(norm, tales), hedged.in(norm):
+		case (s.item || s.label != "") && count >= minItem && (items > 1 || stands(s.text, norm)):
 			score = scoreItem
-		case lines <= maxShort && count <= maxNamed && !isChatter(norm) && hasName(s.text):
+		case lines <= maxShort && count <= maxNamed && hasName(s.text) && stands(s.text, norm):
 			score = scoreNamed
 		}
 		if lines > maxTyped {
@@ -124,14 +160,14 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	n := 0
 	for _, s := range list {
 		norm := normalize(s.text)
-		if n == maxItems || !s.states() || words(norm) < minFound || isChatter(norm) {
+		if n == maxItems || !s.states() || words(norm) < minFound || begins(norm, chatter) || hedged.in(norm) {
 			continue
 		}
 		k, score := finding, 0
 		switch {
 		case decisionCues.in(norm), strings.EqualFold(s.label, "decision"):
 			k, score = decision, scoreSettled
-		case findingCues.in(norm):
+		case findingCues.in(norm) && (words(norm) >= minVague || hasName(s.text)):
 			score = scoreFound
 		}
 		if !final {
@@ -141,6 +177,13 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 			n++
 		}
 	}
+}
+
+// stands reports whether a sentence without a cue may be worth keeping: it says
+// what not to do, of something that has a name or a number; or no word of it is
+// one that the plugin knows, and its form is all there is to go by.
+func stands(text, norm string) bool {
+	return negations.in(norm) && (hasName(text) || strings.ContainsAny(text, "0123456789")) || !familiar.in(norm)
 }
 
 // hasName reports whether a text names something: that is what a short order

@@ -39,5 +39,5 @@ func tells(l string) bool {
 // isBare reports whether a line says that something failed, and not what.
 func isBare(l string) bool {
 	l = strings.Trim(l, ".:! ")
-	return strings.HasPrefix(l, "exit ") || l == "fail" || l == "failed" || l == "failure" || l == "error" || l == "command aborted"
+	return strings.HasPrefix(l, "exit ") || strings.HasSuffix(l, "[build failed]") || strings.HasSuffix(l, "[setup failed]") || l == "fail" || l == "failed" || l == "failure" || l == "error" || l == "command aborted"
 }

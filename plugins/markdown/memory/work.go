@@ -151,7 +151,7 @@ func parse(c abi.ToolCall) (a action) {
 		return a
 	}
 	file := args.Path + args.FilePath + args.Filename
-	command := strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " ")
+	command := bare(strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " "))
 	switch {
 	case file != "" && signs.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
 		a.path = clip(file, 200)
@@ -159,6 +159,20 @@ func parse(c abi.ToolCall) (a action) {
 		a.command = command
 	}
 	return a
+}
+
+// bare is a command without the folder it runs in and what is done with its
+// output, so that it is the same command whichever part of that is looked at.
+func bare(command string) string {
+	if rest, ok := strings.CutPrefix(command, "cd "); ok {
+		if _, after, ok := strings.Cut(rest, " && "); ok {
+			command = after
+		}
+	}
+	for _, mark := range []string{" 2>", " | ", " > "} {
+		command, _, _ = strings.Cut(command, mark)
+	}
+	return command
 }
 
 // commandText is a command that is a text, or a list of words.
