@@ -58,7 +58,7 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 		out.Retain = append(out.Retain, f.text())
 	}
 	if in.Config.Bool("inject", true) {
-		out.Inject = recall(c, append(notes.facts, news.fresh...))
+		out.Inject = recall(c, notes)
 	}
 	return out, nil
 }

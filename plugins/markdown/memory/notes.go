@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 const (
@@ -16,13 +17,15 @@ const (
 	seenHead    = "# Names of all notes there ever were: one that you delete stays away while its name is here.\n"
 )
 
-// notes is the plugin's storage as this call found it.
+// notes is what the plugin knows: its storage as this call found it, and what
+// sort adds.
 type notes struct {
 	c     *guest.Call
-	facts []fact // what is written down, one for each file
-	count int    // of notes
-	known string // every name there is or was
-	off   bool   // there is no storage
+	facts []fact     // one for each file, the oldest first
+	words rank.Index // over the facts, by their numbers
+	count int        // of notes
+	known string     // every name there is or was
+	off   bool       // there is no storage
 }
 
 // news is what a compaction adds.
@@ -62,8 +65,15 @@ func openNotes(c *guest.Call) *notes {
 			n.facts = append(n.facts, f)
 		}
 	}
+	slices.SortStableFunc(n.facts, func(a, b fact) int { return cmp.Compare(a.created, b.created) })
+	for i := range n.facts {
+		n.learn(&n.facts[i])
+	}
 	return n
 }
+
+// learn lets a fact be found.
+func (n *notes) learn(f *fact) { n.words.Add(rank.Text{Body: f.text(), About: f.title}) }
 
 // get is a stored value, "" where it cannot be read.
 func (n *notes) get(key string) string {
@@ -125,56 +135,54 @@ func nameOf(key string) string { return path.Base(strings.TrimSuffix(key, ".md")
 // sort tells new facts from those that are written down, in whatever words. Of
 // the new ones it takes as many as the memory has room for.
 func (n *notes) sort(found []fact, most int) (list news) {
-	there := make([]content, 0, len(n.facts)+len(found))
-	for i := range n.facts {
-		there = append(there, newContent(n.facts[i].text()))
-	}
-	left := 0
+	stored, left := len(n.facts), 0
 	for _, f := range found {
-		said := newContent(f.said[0].text)
-		at, like := closest(&said, there)
+		at, like := n.closest(f.said[0].text)
 		switch {
-		case like == same && at >= len(n.facts): // in this very session
-			first := &list.fresh[at-len(n.facts)]
-			if !first.has(f.said[0]) {
-				first.said = append(first.said, f.said[0])
-			}
-			continue
 		case like == same:
-			if old := &n.facts[at]; !old.has(f.said[0]) {
+			old := &n.facts[at]
+			if old.has(f.said[0]) {
+				continue
+			}
+			if at < stored {
 				list.again = append(list.again, repeat{old.key, old.title, f.said[0]})
+			} else { // in this very session
+				old.said = append(old.said, f.said[0])
 			}
 			continue
 		case strings.Contains(n.known, digest(f.said[0].text)):
 			continue // deleted, or edited into something else
-		case !n.off && n.count+len(list.fresh) >= most:
+		case !n.off && n.count+len(n.facts)-stored >= most:
 			left++
 			continue
+		case like == opposed && isSaid(f.kind):
+			f.against = []string{strings.TrimSuffix(n.facts[at].key, ".md")}
 		}
-		if like == opposed && isSaid(f.kind) {
-			if at < len(n.facts) {
-				f.against = []string{strings.TrimSuffix(n.facts[at].key, ".md")}
-			} else {
-				f.against = []string{strings.TrimSuffix(list.fresh[at-len(n.facts)].key, ".md")}
-			}
-		}
-		list.fresh, there = append(list.fresh, f), append(there, said)
+		n.facts = append(n.facts, f)
+		n.learn(&f)
 	}
+	list.fresh = n.facts[stored:]
 	if left > 0 {
 		n.c.Log(abi.LogWarn, "%d notes stored, %d new ones left out: delete some, or raise max_stored", n.count, left)
 	}
 	return list
 }
 
-// closest is the fact that says the same, or else the last that says something
-// else of it.
-func closest(c *content, there []content) (at int, like likeness) {
-	for i := range there {
-		switch compare(c, &there[i]) {
-		case same:
-			return i, same
-		case opposed:
-			at, like = i, opposed
+// maxCandidates is how many facts are compared with a new one: those that have
+// most words in common.
+const maxCandidates = 12
+
+// closest is the fact that says the same, or else the one that says something
+// else of it and is nearest.
+func (n *notes) closest(text string) (at int, like likeness) {
+	said := newContent(text)
+	for _, hit := range n.words.Search(text, rank.Options{Limit: maxCandidates}) {
+		there := newContent(n.facts[hit.Text].text())
+		switch l := compare(&said, &there); {
+		case l == same:
+			return hit.Text, same
+		case l == opposed && like != opposed:
+			at, like = hit.Text, opposed
 		}
 	}
 	return at, like

@@ -22,10 +22,10 @@ const (
 
 // recall is the text to inject: the notes that bear on the current work, best
 // first, as many as fit, each with where it comes from.
-func recall(c *guest.Call, facts []fact) string {
+func recall(c *guest.Call, n *notes) string {
 	in := c.Input
 	budget := min(in.Budget.SummaryTokens, in.Config.Int("max_inject_tokens", defaultInjectTokens))
-	ranked := rankFacts(facts, in)
+	ranked := n.rank(in)
 	if len(ranked) == 0 || budget <= 0 {
 		return ""
 	}
@@ -79,21 +79,16 @@ const (
 // kindWeights lift what a person said over what was merely found.
 var kindWeights = map[kind]float64{preference: 1.3, decision: 1.2, "feedback": 1.3}
 
-// rankFacts orders facts by how much they bear on the current work, and leaves
-// out those that do not.
-func rankFacts(facts []fact, in *abi.Input) []recalled {
-	facts = slices.Clone(facts)
-	slices.SortStableFunc(facts, func(a, b fact) int { return cmp.Compare(a.created, b.created) })
-	var index rank.Index
-	for i := range facts {
-		index.Add(rank.Text{Body: facts[i].text(), About: facts[i].title})
-	}
+// rank orders facts by how much they bear on the current work, and leaves out
+// those that do not.
+func (n *notes) rank(in *abi.Input) []recalled {
+	facts := n.facts
 	asked, done := query(in)
 	scores := make([]float64, len(facts))
-	for _, h := range index.Search(asked, rank.Options{Recency: recency}) {
+	for _, h := range n.words.Search(asked, rank.Options{Recency: recency}) {
 		scores[h.Text] += personWeight * h.Score
 	}
-	for _, h := range index.Search(done, rank.Options{Recency: recency}) {
+	for _, h := range n.words.Search(done, rank.Options{Recency: recency}) {
 		scores[h.Text] += h.Score
 	}
 	var list []recalled
@@ -119,7 +114,7 @@ func rankFacts(facts []fact, in *abi.Input) []recalled {
 	})
 	list = newestFirst(list[:min(len(list), maxRecall)])
 	for i := range list {
-		list[i].passage = passage(&index, list[i].fact, asked+"\n"+done)
+		list[i].passage = passage(&n.words, list[i].fact, asked+"\n"+done)
 	}
 	return list
 }
