@@ -233,11 +233,11 @@ func TestK28MarkdownFiles(t *testing.T) {
 	if err != nil || len(out.Retain) == 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	notes, err := filepath.Glob(filepath.Join(dir, "markdown", "facts", "*.md"))
+	notes, err := filepath.Glob(filepath.Join(dir, "markdown", "memory", "[a-z]*.md"))
 	if err != nil || len(notes) != len(out.Retain) {
 		t.Fatalf("%d files for %d facts, %v", len(notes), len(out.Retain), err)
 	}
-	for _, f := range []string{"MEMORY.md", "journal/2026-11-21.md"} {
+	for _, f := range []string{"MEMORY.md", "memory/2026-11-21.md"} {
 		if _, err := os.Stat(filepath.Join(dir, "markdown", f)); err != nil {
 			t.Error(err)
 		}

@@ -67,7 +67,7 @@ func OpenKV(dir string, opts KVOptions) (*KV, error) {
 		root.Close()
 		return nil, kvFault("open", err)
 	}
-	return &KV{root: root, opts: opts.withDefaults(), file: lockedfile.MutexAt(filepath.Join(dir, lockName)), used: make(map[string]*counted)}, nil
+	return &KV{root: root, opts: opts.WithDefaults(), file: lockedfile.MutexAt(filepath.Join(dir, lockName)), used: make(map[string]*counted)}, nil
 }
 
 // Close releases the folder.
@@ -117,7 +117,7 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 		return "", false, kvFault("get", err)
 	}
 	defer root.Close()
-	b, err := readFile(root, keyPath(key), kv.opts.MaxValueBytes)
+	b, err := readFile(root, filePath(root, key), kv.opts.MaxValueBytes)
 	switch {
 	case absent(err):
 		return "", false, nil
@@ -173,7 +173,7 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 		return kvFault("set", err)
 	}
 	defer root.Close()
-	name := keyPath(key)
+	name := filePath(root, key)
 	c, after, err := kv.reserve(ctx, root, ns, fileSize(root, name), int64(len(value)))
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 		return kvFault("delete", err)
 	}
 	defer root.Close()
-	name := keyPath(key)
+	name := filePath(root, key)
 	size := fileSize(root, name)
 	if size < 0 {
 		return nil
@@ -263,22 +263,65 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 		return nil, kvFault("list", err)
 	}
 	defer root.Close()
-	start := "."
+	starts := []string{"."}
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
-		if abi.CheckKey(prefix[:i]) != nil {
+		folder := prefix[:i]
+		if abi.CheckKey(folder) != nil {
 			return nil, nil
 		}
-		start = folderPath(prefix[:i])
+		starts[0] = folderPath(folder)
+		if starts[0] != folder && plainName(folder+"/x.md") {
+			starts = append(starts, folder)
+		}
 	}
 	var keys []string
-	err = walk(ctx, root, start, func(_, key string) error {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
+	for _, start := range starts {
+		err := walk(ctx, root, start, func(_, key string) error {
+			if strings.HasPrefix(key, prefix) {
+				keys = append(keys, key)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+	}
 	slices.Sort(keys)
-	return keys, err
+	return keys, nil
+}
+
+// Space is a namespace and what it holds.
+type Space struct {
+	Name  string `json:"name"`
+	Keys  int    `json:"keys"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Spaces returns the namespaces of plugins, by their names.
+func (kv *KV) Spaces(ctx context.Context) ([]Space, error) {
+	entries, err := fs.ReadDir(kv.root.FS(), ".")
+	if err != nil {
+		return nil, kvFault("list", err)
+	}
+	var list []Space
+	for _, e := range entries {
+		if !e.IsDir() || !abi.ValidNamespace(e.Name()) || strings.HasPrefix(e.Name(), "_") {
+			continue
+		}
+		root, err := kv.space(e.Name())
+		if absent(err) {
+			continue
+		} else if err != nil {
+			return nil, kvFault("list", err)
+		}
+		used, err := count(ctx, root)
+		root.Close()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Space{Name: e.Name(), Keys: used.keys, Bytes: used.bytes})
+	}
+	return list, nil
 }
 
 // absent reports that a file is not there, or cannot be: below a file.

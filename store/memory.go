@@ -23,7 +23,7 @@ type memorySpace struct {
 
 // MemoryKV returns an empty KV in memory.
 func MemoryKV(opts KVOptions) *Memory {
-	return &Memory{opts: opts.withDefaults(), data: make(map[string]*memorySpace)}
+	return &Memory{opts: opts.WithDefaults(), data: make(map[string]*memorySpace)}
 }
 
 // Get returns the value under key and whether there is one.

@@ -20,7 +20,8 @@ type KVOptions struct {
 	MaxValueBytes int
 }
 
-func (o KVOptions) withDefaults() KVOptions {
+// WithDefaults returns the quotas that hold.
+func (o KVOptions) WithDefaults() KVOptions {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 64 << 20
 	}
