@@ -35,8 +35,8 @@ const (
 // order, no two in the same words, and which files changed, for the log.
 func extract(in *abi.Input) (found []fact, changed string) {
 	going := doomed(in)
-	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool), said: make(map[string]int)}
-	x.tally()
+	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool), said: make(map[string]int), spoken: make(map[int]*spoken)}
+	x.listen()
 	work := newWork(x)
 	for i := range in.Messages {
 		m := &in.Messages[i]
@@ -49,7 +49,9 @@ func extract(in *abi.Input) (found []fact, changed string) {
 		}
 		switch m.Role {
 		case abi.RoleUser:
-			x.person(m)
+			if s := x.spoken[i]; s != nil {
+				x.person(m, s)
+			}
 		case abi.RoleAssistant:
 			x.assistant(m, x.endsTurn(i))
 		}
@@ -80,24 +82,42 @@ type extractor struct {
 	minLength int
 	facts     []fact
 	seen      map[string]bool // normalized texts
+	spoken    map[int]*spoken // by the number of the message; none that is pasted as a whole
 	said      map[string]int  // sentences of persons, normalized: in how many messages
 }
 
-// tally counts what persons say in the same words.
-func (x *extractor) tally() {
+// spoken is a message of a person, taken apart.
+type spoken struct {
+	list  []sentence
+	norms []string // of the sentences
+	lines int
+	items int
+}
+
+// listen takes the messages of persons apart, and counts what they say in the
+// same words.
+func (x *extractor) listen() {
 	for i := range x.in.Messages {
 		m := &x.in.Messages[i]
-		if !m.IsPerson() {
+		if !m.IsPerson() || len(m.Text()) > maxPastedBytes {
 			continue
 		}
-		list, _ := sentences(m.Text())
-		once := make(map[string]bool)
-		for _, s := range list {
-			if norm := normalize(s.text); !once[norm] {
-				once[norm] = true
+		s := &spoken{}
+		s.list, s.lines = sentences(m.Text())
+		if s.lines > maxPasted {
+			continue
+		}
+		for _, one := range s.list {
+			norm := normalize(one.text)
+			if !slices.Contains(s.norms, norm) {
 				x.said[norm]++
 			}
+			s.norms = append(s.norms, norm)
+			if one.item {
+				s.items++
+			}
 		}
+		x.spoken[i] = s
 	}
 }
 
@@ -113,22 +133,13 @@ func (x *extractor) endsTurn(i int) bool {
 }
 
 // person reads what a person said.
-func (x *extractor) person(m *abi.InputMessage) {
-	list, lines := sentences(m.Text())
-	if lines > maxPasted || len(m.Text()) > maxPastedBytes {
-		return // it is a harness's, or a whole document
-	}
-	n, items := 0, 0
-	for _, s := range list {
-		if s.item {
-			items++
-		}
-	}
-	for _, s := range list {
-		norm := normalize(s.text)
+func (x *extractor) person(m *abi.InputMessage, all *spoken) {
+	n, lines := 0, all.lines
+	for i, s := range all.list {
+		norm := all.norms[i]
 		count := words(norm)
-		if x.said[norm] > 1 && count > maxRepeated {
-			continue // nobody says as much twice in the same words: a harness does
+		if again := x.said[norm]; count > maxRepeated && (again > 2 || again > 1 && lines > maxTyped) {
+			continue // nobody says as much over and over in the same words: a harness does
 		}
 		if !s.states() || count < minWords || n == maxItems || begins(norm, reassurance) {
 			continue
@@ -140,7 +151,7 @@ func (x *extractor) person(m *abi.InputMessage) {
 		case preferenceCues.in(norm):
 			k, score = preference, scoreSaid
 		case lines > maxTyped, begins(norm, chatter), begins(norm, questions), begins(norm, tales), hedged.in(norm):
-		case (s.item || s.label != "") && count >= minItem && (items > 1 || stands(s.text, norm)):
+		case (s.item || s.label != "") && count >= minItem && (all.items > 1 || stands(s.text, norm)):
 			score = scoreItem
 		case lines <= maxShort && count <= maxNamed && hasName(s.text) && stands(s.text, norm):
 			score = scoreNamed

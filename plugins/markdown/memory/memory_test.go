@@ -112,7 +112,7 @@ func TestFacts(t *testing.T) {
 		{"a short item", []abi.Message{user("- remove any duplication\n- add some tests")}, nil},
 		{"a list that was pasted", []abi.Message{user(strings.Repeat("- the parser reads one document at a time\n", 20))}, nil},
 		{"reassurance", []abi.Message{user("Don't worry about the linter for now.")}, nil},
-		{"what a harness says again and again", []abi.Message{user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently.")}, nil},
+		{"what a harness says again and again", []abi.Message{user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently.")}, nil},
 		{"steps that lead to a failure", []abi.Message{user("- I start a session and change a file\n- I run another prompt in the same session")}, nil},
 		{"a guess", []abi.Message{assistant("The root cause is probably a missing lock around the map.")}, nil},
 		{"a document", []abi.Message{user(strings.Repeat("The parser must never read more than one document.\n\n", 41))}, nil},
