@@ -80,7 +80,7 @@ func observation(line string) (k kind, m mention, ok bool) {
 // it says, written again, is the same bytes.
 func own(key, note string) (f fact, ok bool) {
 	head, body, ok := strings.Cut(note, "\n---\n\n")
-	if !ok {
+	if !ok || len(note) > maxNote {
 		return f, false
 	}
 	f = fact{key: key}

@@ -76,8 +76,9 @@ const (
 	insistence = 0.1
 )
 
-// kindWeights lift what a person said over what was merely found.
-var kindWeights = map[kind]float64{preference: 1.3, decision: 1.2, "feedback": 1.3}
+// kindWeights lift what a person said over what was merely found; version 0.1.0
+// noted files and requests as well.
+var kindWeights = map[kind]float64{preference: 1.3, decision: 1.2, "feedback": 1.3, "request": 0.7, "files": 0.5}
 
 // rank orders facts by how much they bear on the current work, and leaves out
 // those that do not.
