@@ -23,7 +23,7 @@ var (
 	decisionCues = cues("decided, we decide, the decision is, agreed, lets go with, go with, going with, we will use, well use, settled on, chose, we chose, switched to, opted, "+
 		"entschieden, beschlossen, einigen wir uns, wir nehmen, wir verwenden, décidé, décidons, choisi, on utilise, decidimos, decidido, deciso, решили, решено, выбрали, besloten, zdecydowaliśmy, "+
 		"قررنا, اتفقنا, اخترنا, तय किया, फैसला, फ़ैसला, निर्णय, 결정했, 정했",
-		"决定, 改用, 采用, 選擇, 决定, 決定, 採用, ことにした, ことにしました, 결정, ตัดสินใจ, ตกลงว่า, เลือกใช้")
+		"决定, 改用, 采用, 選擇, 決定, 採用, ことにした, ことにしました, 결정, ตัดสินใจ, ตกลงว่า, เลือกใช้")
 	// insteadCues settle something where a person says them; an assistant
 	// compares all day long.
 	insteadCues = cues("instead of, rather than, switch to, anstatt, statt, stattdessen, au lieu de, plutôt que, en lugar de, en vez de, invece di, вместо, zamiast, بدلا من, بدلًا من, بدلاً من, के बजाय, की जगह",
@@ -33,23 +33,9 @@ var (
 		"原因, 根本, 问题在于, 結論, 원인, สาเหตุ, ปัญหาคือ")
 	// negations make a sentence say the opposite.
 	negations = cues("not, no, never, dont, doesnt, cant, cannot, wont, mustnt, shouldnt, without, avoid, neither, nicht, kein, keine, keinen, keinem, keiner, nie, niemals, nimmer, ohne, "+
-		"ne, pas, jamais, sans, aucun, aucune, nunca, sin, jamás, non, mai, senza, não, sem, не, нет, никогда, нельзя, без, nooit, niet, geen, zonder, nie, nigdy, bez, "+
+		"ne, pas, jamais, sans, aucun, aucune, nunca, sin, jamás, non, mai, senza, não, sem, не, нет, никогда, нельзя, без, nooit, niet, geen, zonder, nigdy, bez, "+
 		"لا, ليس, لن, لم, بدون, أبدا, ممنوع, नहीं, मत, बिना, 안, 못, 없이",
 		"不, 别, 勿, 没, 無, 禁止, ない, しないで, ません, 않, 말고, 하지마, 하지 마, 마세요, 금지, ไม่, อย่า, ห้าม")
-	// familiar are small words of the languages above. Where there are none, and
-	// the script is not one of theirs, a cue says nothing by not being there.
-	familiar = cues("the, a, an, to, is, are, and, of, it, for, that, we, you, with, this, der, die, das, und, ist, ein, eine, zu, den, mit, auf, nicht, le, la, les, et, est, un, une, des, du, dans, pour, el, los, las, y, que, con, il, di, che, per, os, não, и, в, не, на, с, что, это, по, het, een, van, nie, ve, bir", "的, 了, の, を, は, 을, 를, 은, 는, 이, ไ, ใ, แ, ا, ل, ه, े, ा, ि")
-	// hedged is what nobody knows yet.
-	hedged = cues("likely, probably, perhaps, maybe, might, could be, almost always, i think, i guess, iiuc, wahrscheinlich, vielleicht, peut être, probablement, quizás, probablemente, возможно, наверное, может быть, ربما, शायद", "可能, 也许, かもしれ, 아마, อาจ")
-	// questions begin what is one without the mark.
-	questions = []string{" why ", " what ", " how ", " where ", " when ", " who ", " is ", " are ", " does ", " did ", " can ", " should ", " warum ", " wie ", " was ", " wo ", " pourquoi ", " comment ", " por qué ", " cómo ", " почему ", " как ", " где "}
-	// tales begin what a person did: steps that lead to a failure, mostly.
-	tales = []string{" i run ", " i ran ", " i edit ", " i start ", " i open ", " i get ", " i got ", " i see ", " i tried ", " i think ", " i feel ", " i would assume ", " start a new "}
-	// chatter begins sentences about what comes next, which is worth nothing
-	// once it has come.
-	chatter = []string{" i ll ", " ill ", " let me ", " im ", " i m ", " lets ", " now ", " i will ", " im going ", " i am going ", " first ", " next ", " great ", " perfect ", " good ", " excellent ", " looking ", " here ", " sure ", " ok ", " okay ", " yes ", " thanks ", " thank you ", " done ", " i see ", " i understand ", " i apologize ", " sorry ", " would you ", " please let me know ", " is there ", " can you ", " could you "}
-	// reassurance has a cue of a preference in it, and is none.
-	reassurance = []string{" dont worry ", " never mind ", " nevermind ", " no need ", " i dont know ", " i do not know ", " dont know ", " im not sure "}
 )
 
 // cueSet is a list of cues.

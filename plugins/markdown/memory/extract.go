@@ -17,18 +17,22 @@ const (
 	scoreItem    = 5
 	scoreNamed   = 4
 	scoreAside   = 3 // a decision or a conclusion in the middle of work
-	minWords     = 3
-	minFound     = 6  // words of what an assistant says: less is understood there alone
-	minVague     = 9  // words of a finding that names nothing
-	minItem      = 5  // words of an item without a cue
-	maxTyped     = 15 // lines of a message; of more, some are pasted
-	maxPasted    = 40 // of more, all
-	maxShort     = 3  // lines of one that says a single thing
-	maxNamed     = 30 // words
-	maxRepeated  = 8  // words
-	maxItems     = 12 // facts of one message
+)
 
-	maxPastedBytes = 8000
+// How much there is of what is worth a note, in words where nothing else is
+// said.
+const (
+	minWords       = 3
+	minFound       = 6    // of what an assistant says: less is not understood alone
+	minVague       = 9    // of a finding that names nothing
+	minItem        = 5    // of an item without a cue
+	maxNamed       = 30   // of a short order
+	maxRepeated    = 8    // that a person says over and over
+	maxShort       = 3    // lines of a message that says a single thing
+	maxTyped       = 15   // lines; of a longer message some are pasted,
+	maxPasted      = 40   // and of one of more lines all,
+	maxPastedBytes = 8000 // or of more bytes
+	maxItems       = 12   // facts of one message
 )
 
 // extract returns the facts in the messages that are about to go, in their
@@ -148,7 +152,7 @@ func (x *extractor) person(m *abi.InputMessage, all *spoken) {
 		switch {
 		case decisionCues.in(norm), insteadCues.in(norm):
 			k, score = decision, scoreSaid
-		case preferenceCues.in(norm):
+		case preferenceCues.in(norm) && !habits.in(norm):
 			k, score = preference, scoreSaid
 		case lines > maxTyped, begins(norm, chatter), begins(norm, questions), begins(norm, tales), hedged.in(norm):
 		case (s.item || s.label != "") && count >= minItem && (all.items > 1 || stands(s.text, norm)):

@@ -79,7 +79,7 @@ func (p *plugin) call(t *testing.T, in *abi.Input) *abi.Output {
 
 // TestFacts: what is worth a note, and what is not.
 func TestFacts(t *testing.T) {
-	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)"),
+	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: want 3, got 2\nFAIL"),
 		use("edit", `{"path":"/src/pkg/sum.go"}`, "ok"), use("bash", `{"command":"go test ./..."}`, "ok"))
 	for _, c := range []struct {
 		why  string
@@ -101,7 +101,7 @@ func TestFacts(t *testing.T) {
 		{"a conclusion", []abi.Message{assistant("Let me see. The root cause is a missing lock around the map. I'll fix it.")}, []string{"The root cause is a missing lock around the map."}},
 		{"a conclusion with a label", []abi.Message{assistant("**Root cause:** the parser reads one document at a time.")}, []string{"Root cause: the parser reads one document at a time."}},
 		{"an error and what fixed it", fixed, []string{
-			"`go test ./...` failed with \"--- FAIL: TestSum (0.00s)\"; it went well after changes in /src/pkg: sum.go."}},
+			"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after changes in /src/pkg: sum.go."}},
 		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")}, []string{"Always run the linter."}},
 
 		{"a question", []abi.Message{user("Should we always use sqlite?")}, nil},
