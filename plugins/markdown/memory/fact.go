@@ -30,6 +30,7 @@ type fact struct {
 	against []string  // names of notes that it may contradict
 	key     string    // of the note
 	title   string    // a line of it
+	about   string    // what else front matter says of it
 
 	score int // how much it is worth keeping
 	order int // where in the session

@@ -37,13 +37,9 @@ func withLines(index string, written []fact) string {
 		if i := strings.IndexByte(index[at:], '\n'); i >= 0 {
 			end = at + i + 1
 		}
-		if strings.TrimRight(index[at:end], "\r\n ") == indexHeading && end < len(index) {
-			for _, blank := range []string{"\n", "\r\n"} {
-				if strings.HasPrefix(index[end:], blank) {
-					end += len(blank)
-				}
-			}
-			return index[:end] + lines.String() + index[end:]
+		if strings.TrimRight(index[at:end], "\r\n ") == indexHeading {
+			before, after := withNewline(index[:end]), index[end:]
+			return before + newline + lines.String() + strings.TrimPrefix(after, newline)
 		}
 		at = end
 	}

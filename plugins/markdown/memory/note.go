@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
-	"slices"
 	"strings"
-	"unicode"
 )
 
 // noteTypes are what Claude Code calls the kinds; other kinds are "project".
@@ -158,47 +156,6 @@ func isPointer(line string) bool {
 		len(item) > 9 && item[2] == ':' && item[5] == ':' && item[8] == ' '
 }
 
-// session is the one that front matter named.
-func (f *fact) session() string {
-	if len(f.said) > 0 {
-		return f.said[0].session
-	}
-	return ""
-}
-
-// readFront reads the front matter's fields that recall needs. What is no field
-// is passed over: people write what they like.
-func (f *fact) readFront(front string) {
-	for l := range strings.Lines(front) {
-		name, value, ok := strings.Cut(strings.TrimRight(l, "\r\n "), ":")
-		if !ok {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if strings.HasPrefix(value, `"`) {
-			_ = json.Unmarshal([]byte(value), &value) // else it stays as it is written
-		} else if n := len(value); n > 1 && value[0] == '\'' && value[n-1] == '\'' {
-			value = strings.ReplaceAll(value[1:n-1], "''", "'")
-		}
-		switch name {
-		case "title":
-			f.title = clip(value, maxTitle)
-		case "name":
-			if f.title == "" {
-				f.title = clip(value, maxTitle)
-			}
-		case "type":
-			if value != "" {
-				f.kind = kind(clip(value, 24))
-			}
-		case "created":
-			f.created = value
-		case "session":
-			f.said = []mention{{session: clip(value, maxTitle)}}
-		}
-	}
-}
-
 // day is the day of an RFC 3339 time.
 func day(t string) string {
 	if len(t) < 10 {
@@ -222,41 +179,4 @@ func quoteAll(list []string) string {
 		quoted[i] = quote(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-const maxTags = 4
-
-// tags are the kind of a fact and the names in it.
-func tags(k kind, text string) []string {
-	list := []string{string(k)}
-	for w := range names(text) {
-		if len(list) <= maxTags && !slices.Contains(list, w) {
-			list = append(list, w)
-		}
-	}
-	return list
-}
-
-// names calls yield for each name of something in a text: a path, an
-// identifier, a flag, a version.
-func names(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for w := range strings.FieldsSeq(text) {
-			w = strings.Trim(w, "`'\"“”(),.;:!?*[]")
-			if len(w) > 2 && len(w) <= 40 && isName(w) && !yield(w) {
-				return
-			}
-		}
-	}
-}
-
-func isName(w string) bool {
-	inner := w[1:]
-	switch {
-	case strings.IndexFunc(inner, unicode.IsLetter) < 0 || strings.Contains(w, "..."):
-		return false
-	case strings.ContainsAny(inner, "./_"), strings.HasPrefix(w, "--"):
-		return true
-	}
-	return strings.IndexFunc(inner, unicode.IsUpper) >= 0 && strings.IndexFunc(w, unicode.IsLower) >= 0
 }

@@ -140,6 +140,16 @@ func TestK28MarkdownHandEdits(t *testing.T) {
 		{"a line in the index", func(kv map[string]string, _ string) {
 			kv["MEMORY.md"] = "# Memory\r\n\r\nThe cache belongs to Jonas.\r\n" + kv["MEMORY.md"]
 		}, "The cache belongs to Jonas. (MEMORY.md)"},
+		{"the plugin's heading alone", func(kv map[string]string, note string) { kv["MEMORY.md"] = "# Mine\n\n## Noted" }, "[decision] We decided"},
+		{"lines below the plugin's heading", func(kv map[string]string, note string) {
+			kv["MEMORY.md"] = "## Noted\nMara keeps the cache.\n\n## Later\n\n- nothing yet\n"
+		}, "Mara keeps the cache."},
+		{"a note of Claude Code", func(kv map[string]string, _ string) {
+			kv["cache.md"] = "---\nname: where\ndescription: where the cache lives\nmetadata:\n  type: reference\n---\n\nIn internal/tok.\n"
+		}, "[reference] In internal/tok. (cache.md)"},
+		{"a note of basic-memory", func(kv map[string]string, _ string) {
+			kv["Where things are.md"] = "---\ntitle: Where things are\ntags: [cache, disk]\n---\n\n# Where things are\n\n- [place] internal/tok holds it #go\n- part_of [[Things]]\n"
+		}, "- [place] internal/tok holds it #go"},
 		{"a line in the log", func(kv map[string]string, _ string) {
 			kv["memory/2026-11-20.md"] = "# 2026-11-20\n\n- the cache was slow all day\n"
 		}, "the cache was slow all day (memory/2026-11-20.md)"},
