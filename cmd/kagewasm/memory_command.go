@@ -48,7 +48,7 @@ func (f *memoryFlags) register(c *cobra.Command) {
 
 func (f *memoryFlags) registerAgent(c *cobra.Command) {
 	f.register(c)
-	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as in agents of a configuration: reviewer, or reviewer/tests")
+	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as compact --agent had it, such as main/reviewer (default: the main one)")
 }
 
 // open opens the storage. Close the state.
@@ -126,7 +126,7 @@ with --force files of the same names are replaced, and all others stay.
 
 PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 		Example: `  kagewasm memory export markdown notes
-  kagewasm memory export markdown notes --agent reviewer`,
+  kagewasm memory export markdown notes --agent main/reviewer`,
 		Args: exactArgs("PLUGIN", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := f.copy(c.Context(), e, args[0], func(ctx context.Context, kv *store.KV, ns string) (*folder.Report, error) {

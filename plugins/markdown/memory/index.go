@@ -1,6 +1,9 @@
 package memory
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	indexKey     = "MEMORY.md"
@@ -26,7 +29,7 @@ func withLines(index string, written []fact) string {
 		newline = "\r\n"
 	}
 	var lines strings.Builder
-	for _, f := range written {
+	for _, f := range slices.Backward(written) {
 		lines.WriteString("- [" + linkText(f.title) + "](" + f.key + ") — " + string(f.kind) + ", " + day(f.created) + newline)
 	}
 	if index == "" {
