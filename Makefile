@@ -33,7 +33,8 @@ demo: $(KW) $(PLUGINS)
 		--out $(BUILD)/demo/markdown.jsonl --report $(BUILD)/demo/markdown.json
 	@echo
 	@echo "== 2. what the plugin remembers, as files you can read and edit"
-	@cd $(BUILD)/demo/state/kv/markdown && ls -R . | head -30 && echo && head -12 MEMORY.md
+	@$(KW) memory export markdown $(BUILD)/demo/notes --state $(BUILD)/demo/state | head -1
+	@cd $(BUILD)/demo/notes && ls . memory && echo && head -12 MEMORY.md
 	@echo
 	@echo "== 3. the same session, a compactor plugin making the cut"
 	@$(KW) compact testdata/demo.jsonl --window 32000 --plugin $(BUILD)/keeper.wasm --state $(BUILD)/demo/state \

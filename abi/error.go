@@ -72,8 +72,8 @@ const (
 	CodeNetwork Code = "network"
 	// CodeNoCompactor: a compaction is needed, and nobody is there to make it.
 	CodeNoCompactor Code = "no_compactor"
-	// CodeConflict: the session changed meanwhile in what the compaction is
-	// about.
+	// CodeConflict: what was to be changed is not what it was: the session, in
+	// what the compaction is about, or a stored value.
 	CodeConflict Code = "conflict"
 	// CodeBusy: a turn is running, or a decision of the operator is awaited.
 	CodeBusy Code = "busy"

@@ -64,6 +64,10 @@ const (
 type KVRequest struct {
 	Key   string `json:"key"`
 	Value string `json:"value,omitempty"`
+	// Expect is for kv.set: the value is stored where the key holds this now,
+	// in one step, and refused with [CodeConflict] otherwise. Empty asks for an
+	// empty value or none. Nil: whatever it holds.
+	Expect *string `json:"expect,omitempty"`
 }
 
 // KVResponse answers kv.get (Found, Value) and kv.list (Keys, sorted).

@@ -233,11 +233,11 @@ func TestK28MarkdownFiles(t *testing.T) {
 	if err != nil || len(out.Retain) == 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	notes, err := filepath.Glob(filepath.Join(dir, "markdown", "facts", "*.md"))
+	notes, err := filepath.Glob(filepath.Join(dir, "markdown", "memory", "[a-z]*.md"))
 	if err != nil || len(notes) != len(out.Retain) {
 		t.Fatalf("%d files for %d facts, %v", len(notes), len(out.Retain), err)
 	}
-	for _, f := range []string{"MEMORY.md", "journal/2026-11-21.md"} {
+	for _, f := range []string{"MEMORY.md", "memory/2026-11-21.md"} {
 		if _, err := os.Stat(filepath.Join(dir, "markdown", f)); err != nil {
 			t.Error(err)
 		}
@@ -252,5 +252,43 @@ func TestK28MarkdownFiles(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(notes[0]); string(b) != mine {
 		t.Errorf("the edited file was overwritten: %s", b)
+	}
+}
+
+// TestK28MarkdownSessionsAtOnce: sessions in processes of their own, which two
+// handles are as good as, note at the same time and lose no line.
+func TestK28MarkdownSessionsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	const sessions = 4
+	for i := range sessions {
+		kv, err := store.OpenKV(dir, store.KVOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer kv.Close()
+		p := load(t, "markdown", runtime.Options{KV: kv}, runtime.PluginOptions{})
+		in := abitest.NewInput(p.Manifest(), []abi.Message{
+			{Role: abi.RoleUser, Content: abi.Text("start")},
+			{Role: abi.RoleUser, Content: abi.Text(strings.Repeat(string(rune('a'+i)), 8) + " must never write to the vendor folder again.")},
+			{Role: abi.RoleUser, Content: abi.Text("and now?")}}, 1)
+		in.Session.ID, in.Budget = fmt.Sprint("s", i), abi.Budget{TargetTokens: 1, SummaryTokens: 500}
+		wg.Go(func() {
+			if out, _, err := p.Call(t.Context(), in); err != nil || len(out.Retain) != 1 {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, f := range []string{"MEMORY.md", "memory/2026-11-21.md", "seen.txt"} {
+		b, err := os.ReadFile(filepath.Join(dir, "markdown", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range sessions {
+			if name := strings.Repeat(string(rune('a'+i)), 8) + "-never-write"; strings.Count(string(b), name) != 1 {
+				t.Errorf("%s names %s %d times:\n%s", f, name, strings.Count(string(b), name), b)
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,13 +38,45 @@ func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
 		return nil, err
 	}
 	if c.dryRun() {
+		if r.Expect != nil {
+			now, err := c.kvGet(ctx, abi.KVRequest{Key: r.Key})
+			if err != nil {
+				return nil, err
+			}
+			if now.(abi.KVResponse).Value != *r.Expect {
+				return nil, conflict(r.Key)
+			}
+		}
 		return nil, c.overlay(r.Key, &r.Value)
 	}
 	ns, err := c.namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if r.Expect != nil {
+		return nil, c.plugin.runtime.swap(ctx, ns, r.Key, *r.Expect, r.Value)
+	}
 	return nil, c.plugin.runtime.kv.Set(ctx, ns, r.Key, r.Value)
+}
+
+// swap sets a value where the key holds expect.
+func (r *Runtime) swap(ctx context.Context, ns, key, expect, value string) error {
+	if s, ok := r.kv.(Swapper); ok {
+		return s.Swap(ctx, ns, key, expect, value)
+	}
+	r.swapping.Lock()
+	defer r.swapping.Unlock()
+	switch now, _, err := r.kv.Get(ctx, ns, key); {
+	case err != nil:
+		return err
+	case now != expect:
+		return conflict(key)
+	}
+	return r.kv.Set(ctx, ns, key, value)
+}
+
+func conflict(key string) *abi.Error {
+	return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("key %q: another value stands there", key), Hint: "read it again, and change that"}
 }
 
 func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {

@@ -20,6 +20,8 @@ const (
 	lineageSpace = "_lineage"
 	// maxLine is how many digests of a line are remembered.
 	maxLine = 1000
+	// maxClaims is how often a line is joined while others join it.
+	maxClaims = 16
 )
 
 // lineage is the record of a line, oldest module first.
@@ -65,51 +67,48 @@ func (p *Plugin) line(ctx context.Context, claim bool) (string, error) {
 // false where a claim is still open.
 func (p *Plugin) findLine(ctx context.Context, claim bool) (ns string, settled bool, err error) {
 	name, r := p.manifest.Name, p.runtime
-	l, err := r.lineage(ctx, name)
-	if err != nil {
-		return "", false, err
-	}
-	member := slices.Contains(l.Digests, p.digest)
-	if !member && (len(l.Digests) == 0 || p.adopt) {
-		if !claim {
+	for range maxClaims {
+		l, doc, err := r.lineage(ctx, name)
+		switch {
+		case err != nil:
+			return "", false, err
+		case slices.Contains(l.Digests, p.digest):
+			return name, true, nil
+		case len(l.Digests) > 0 && !p.adopt:
+			return abi.NamespaceOf(name, p.digest), true, nil
+		case !claim:
 			return name, false, nil
 		}
-		if err := r.extend(ctx, name, l, p.digest); err != nil {
+		if err := r.extend(ctx, name, l, doc, p.digest); err != nil && abi.CodeOf(err) != abi.CodeConflict {
 			return "", false, err
 		}
-		// Another process may have written meanwhile: what stands there counts.
-		if l, err = r.lineage(ctx, name); err != nil {
-			return "", false, err
-		}
-		member = slices.Contains(l.Digests, p.digest)
 	}
-	if !member {
-		name = abi.NamespaceOf(name, p.digest)
-	}
-	return name, true, nil
+	return "", false, &abi.Error{Code: abi.CodeConflict, Op: "lineage", Plugin: name, Message: "others claim the name over and over"}
 }
 
-func (r *Runtime) lineage(ctx context.Context, name string) (l lineage, err error) {
-	doc, found, err := r.kv.Get(ctx, lineageSpace, name+".json")
-	if err != nil || !found {
-		return l, err
+// lineage returns the record of a name's line, and the document it stands in.
+func (r *Runtime) lineage(ctx context.Context, name string) (l lineage, doc string, err error) {
+	doc, _, err = r.kv.Get(ctx, lineageSpace, name+".json")
+	if err != nil || doc == "" {
+		return l, doc, err
 	}
 	if err := abi.DecodeStrict([]byte(doc), &l); err != nil {
-		return l, &abi.Error{Code: abi.CodeBadInput, Op: "lineage", Plugin: name, Err: err,
+		return l, doc, &abi.Error{Code: abi.CodeBadInput, Op: "lineage", Plugin: name, Err: err,
 			Message: fmt.Sprintf("the record %s/%s.json of whose data it is cannot be read: %v", lineageSpace, name, err),
 			Hint:    `write {"digests":[...]} into it, or remove it: the next module of that name then owns the data`}
 	}
-	return l, nil
+	return l, doc, nil
 }
 
-func (r *Runtime) extend(ctx context.Context, name string, l lineage, digest string) error {
+// extend adds a module to a line, unless its record changed meanwhile.
+func (r *Runtime) extend(ctx context.Context, name string, l lineage, old, digest string) error {
 	l.Digests = append(l.Digests, digest)
 	l.Digests = l.Digests[max(0, len(l.Digests)-maxLine):]
 	doc, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return err
 	}
-	return r.kv.Set(ctx, lineageSpace, name+".json", string(doc)+"\n")
+	return r.swap(ctx, lineageSpace, name+".json", old, string(doc)+"\n")
 }
 
 // namespace is where the data of this call lies. It says once in a call that

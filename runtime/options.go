@@ -43,6 +43,14 @@ type KV interface {
 	List(ctx context.Context, ns, prefix string) ([]string, error)
 }
 
+// Swapper is a KV that compares and sets in one step, whoever else writes. Of a
+// KV that does not, the runtime makes one step for its own plugins alone.
+type Swapper interface {
+	// Swap is Set where the key holds expect, "" being no value as well, and
+	// an *abi.Error of CodeConflict otherwise.
+	Swap(ctx context.Context, ns, key, expect, value string) error
+}
+
 // PluginOptions say how one plugin is loaded. The zero value grants nothing
 // and uses the default limits.
 type PluginOptions struct {

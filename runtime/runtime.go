@@ -20,6 +20,7 @@ type Runtime struct {
 	lines       chan struct{} // held by who looks at lines; see namespace.go
 	reserve     *reserve
 	rooms       *rooms
+	swapping    sync.Mutex // where the KV cannot swap; see kv.go
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool

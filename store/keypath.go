@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -19,7 +20,9 @@ import (
 //     lost on systems that strip it;
 //   - a name over 200 bytes goes on in folders whose names end in "~".
 //
-// A file whose name these rules would not write is not a key.
+// A file whose name these rules would not write is the key that it spells where
+// a person may have named it so, "notes/Coffee brewing.md", see plainName, and
+// no key otherwise.
 const (
 	bareSuffix = ".kv"
 	moreSuffix = "~"
@@ -82,6 +85,44 @@ func pathKey(path string) (key string, ok bool) {
 	}
 	key = b.String()
 	return key, abi.CheckKey(key) == nil && keyPath(key) == path
+}
+
+// plainName reports whether a key, as it is, is a good name of a file on any
+// system: letters and digits of any script, spaces and a few signs, a dot in the
+// name of the file and none in those of folders.
+func plainName(key string) bool {
+	segs := strings.Split(key, "/")
+	for i, seg := range segs {
+		switch {
+		case len(seg) > maxName, strings.Trim(seg, ". ") != seg, strings.HasSuffix(seg, bareSuffix), strings.ContainsFunc(seg, notPlain):
+			return false
+		case strings.Contains(seg, ".") != (i == len(segs)-1):
+			return false
+		}
+	}
+	return abi.CheckKey(key) == nil
+}
+
+func notPlain(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-+@#&'(),[]!", r)
+}
+
+// FileName is the path of the file in which a person looks for a key, below a
+// folder of an export: the key itself where it makes a good name.
+func FileName(key string) string {
+	if plainName(key) {
+		return key
+	}
+	return keyPath(key)
+}
+
+// FileKey is the key of a file that FileName or a person has named, and whether
+// it is one. FileKey(FileName(key)) is key.
+func FileKey(path string) (key string, ok bool) {
+	if key, ok := pathKey(path); ok {
+		return key, true
+	}
+	return path, plainName(path)
 }
 
 const upperHex = "0123456789ABCDEF"

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -21,7 +24,8 @@ import (
 //
 // It is safe for concurrent use, in several processes too: a value is written
 // whole or not at all, is on the disk when Set returns, and the last writer
-// wins. Everything happens below the folder: links that lead out of it are not
+// wins; one that must not win over others uses Swap. Changes are made one after
+// the other, under a lock on the file .lock. Everything happens below the folder: links that lead out of it are not
 // followed, and a key is a plain file or nothing. Folders are made 0700 and
 // files 0600.
 //
@@ -31,7 +35,8 @@ type KV struct {
 	root *os.Root
 	opts KVOptions
 
-	mu   sync.Mutex // over changes, of this process
+	mu   sync.Mutex        // over changes, of this process
+	file *lockedfile.Mutex // and of all
 	used map[string]*counted
 }
 
@@ -53,7 +58,16 @@ func OpenKV(dir string, opts KVOptions) (*KV, error) {
 	if err != nil {
 		return nil, kvFault("open", err)
 	}
-	return &KV{root: root, opts: opts.withDefaults(), used: make(map[string]*counted)}, nil
+	// The lock's own call would let others read it.
+	lock, err := root.OpenFile(lockName, os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = lock.Close()
+	}
+	if err != nil {
+		root.Close()
+		return nil, kvFault("open", err)
+	}
+	return &KV{root: root, opts: opts.WithDefaults(), file: lockedfile.MutexAt(filepath.Join(dir, lockName)), used: make(map[string]*counted)}, nil
 }
 
 // Close releases the folder.
@@ -72,6 +86,25 @@ func (kv *KV) space(ns string) (*os.Root, error) {
 	return kv.root.OpenRoot(ns)
 }
 
+// lockName is the file whose lock a change holds. No namespace begins with a
+// dot.
+const lockName = ".lock"
+
+// lock begins a change, which ends with the function it returns. Where the
+// system has no locks on files, changes of other processes may fall between.
+func (kv *KV) lock(op string) (unlock func(), err error) {
+	kv.mu.Lock()
+	file, err := kv.file.Lock()
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return kv.mu.Unlock, nil
+	case err != nil:
+		kv.mu.Unlock()
+		return nil, kvFault(op, err)
+	}
+	return func() { file(); kv.mu.Unlock() }, nil
+}
+
 // Get returns the value under key and whether there is one.
 func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	if err := checkCall(ctx, "get", ns, key); err != nil {
@@ -84,7 +117,7 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 		return "", false, kvFault("get", err)
 	}
 	defer root.Close()
-	b, err := readFile(root, keyPath(key), kv.opts.MaxValueBytes)
+	b, err := readFile(root, filePath(root, key), kv.opts.MaxValueBytes)
 	switch {
 	case absent(err):
 		return "", false, nil
@@ -100,14 +133,36 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 
 // Set stores value under key.
 func (kv *KV) Set(ctx context.Context, ns, key, value string) error {
+	return kv.set(ctx, ns, key, nil, value)
+}
+
+// Swap stores value under key where the key holds expect now, "" being no value
+// as well: CodeConflict otherwise. What writes through a KV, in any process,
+// does not come between; an editor's save might.
+func (kv *KV) Swap(ctx context.Context, ns, key, expect, value string) error {
+	return kv.set(ctx, ns, key, &expect, value)
+}
+
+func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value string) error {
 	if err := checkCall(ctx, "set", ns, key); err != nil {
 		return err
 	}
 	if err := kv.opts.checkValue(value); err != nil {
 		return err
 	}
-	kv.mu.Lock()
-	defer kv.mu.Unlock()
+	unlock, err := kv.lock("set")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if expect != nil {
+		switch now, _, err := kv.Get(ctx, ns, key); {
+		case err != nil:
+			return err
+		case now != *expect:
+			return conflict(key)
+		}
+	}
 	if err := kv.root.Mkdir(ns, 0o700); err == nil {
 		syncFolder(kv.root, ".")
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -118,7 +173,7 @@ func (kv *KV) Set(ctx context.Context, ns, key, value string) error {
 		return kvFault("set", err)
 	}
 	defer root.Close()
-	name := keyPath(key)
+	name := filePath(root, key)
 	c, after, err := kv.reserve(ctx, root, ns, fileSize(root, name), int64(len(value)))
 	if err != nil {
 		return err
@@ -161,8 +216,11 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 	if err := checkCall(ctx, "delete", ns, key); err != nil {
 		return err
 	}
-	kv.mu.Lock()
-	defer kv.mu.Unlock()
+	unlock, err := kv.lock("delete")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	root, err := kv.space(ns)
 	if absent(err) {
 		return nil
@@ -170,7 +228,7 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 		return kvFault("delete", err)
 	}
 	defer root.Close()
-	name := keyPath(key)
+	name := filePath(root, key)
 	size := fileSize(root, name)
 	if size < 0 {
 		return nil
@@ -205,22 +263,65 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 		return nil, kvFault("list", err)
 	}
 	defer root.Close()
-	start := "."
+	starts := []string{"."}
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
-		if abi.CheckKey(prefix[:i]) != nil {
+		folder := prefix[:i]
+		if abi.CheckKey(folder) != nil {
 			return nil, nil
 		}
-		start = folderPath(prefix[:i])
+		starts[0] = folderPath(folder)
+		if starts[0] != folder && plainName(folder+"/x.md") {
+			starts = append(starts, folder)
+		}
 	}
 	var keys []string
-	err = walk(ctx, root, start, func(_, key string) error {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
+	for _, start := range starts {
+		err := walk(ctx, root, start, func(_, key string) error {
+			if strings.HasPrefix(key, prefix) {
+				keys = append(keys, key)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+	}
 	slices.Sort(keys)
-	return keys, err
+	return keys, nil
+}
+
+// Space is a namespace and what it holds.
+type Space struct {
+	Name  string `json:"name"`
+	Keys  int    `json:"keys"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Spaces returns the namespaces of plugins, by their names.
+func (kv *KV) Spaces(ctx context.Context) ([]Space, error) {
+	entries, err := fs.ReadDir(kv.root.FS(), ".")
+	if err != nil {
+		return nil, kvFault("list", err)
+	}
+	var list []Space
+	for _, e := range entries {
+		if !e.IsDir() || !abi.ValidNamespace(e.Name()) || strings.HasPrefix(e.Name(), "_") {
+			continue
+		}
+		root, err := kv.space(e.Name())
+		if absent(err) {
+			continue
+		} else if err != nil {
+			return nil, kvFault("list", err)
+		}
+		used, err := count(ctx, root)
+		root.Close()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Space{Name: e.Name(), Keys: used.keys, Bytes: used.bytes})
+	}
+	return list, nil
 }
 
 // absent reports that a file is not there, or cannot be: below a file.

@@ -55,7 +55,9 @@ func TestKVFilesOfOthers(t *testing.T) {
 		}
 	}
 	put("facts/mine.md", "by hand")
-	put("facts/No Escape.md", "a name no key has")
+	put("facts/No Escape.md", "a name as people give them")
+	put("facts/Kaffee für zwei.md", "in any language")
+	put("facts/what?.md", "a name that not all systems have")
 	put("facts/bare", "no dot")
 	put("facts/%2e.kv", "a dot has no small letters")
 	put(".git/config.md", "a hidden folder")
@@ -63,11 +65,24 @@ func TestKVFilesOfOthers(t *testing.T) {
 	put("long.md", strings.Repeat("x", 101))
 	put("latin1.md", "caf\xe9")
 	keys, err := s.List(t.Context(), "p", "")
-	if want := []string{"facts/mine.md", "latin1.md", "long.md"}; !slices.Equal(keys, want) || err != nil {
+	if want := []string{"facts/Kaffee für zwei.md", "facts/No Escape.md", "facts/mine.md", "latin1.md", "long.md"}; !slices.Equal(keys, want) || err != nil {
 		t.Errorf("list: %q, %v", keys, err)
 	}
 	if v, ok, err := s.Get(t.Context(), "p", "facts/mine.md"); v != "by hand" || !ok || err != nil {
 		t.Errorf("get: %q, %v, %v", v, ok, err)
+	}
+	// A file that a person named is written and deleted where it is.
+	if err := s.Set(t.Context(), "p", "facts/No Escape.md", "changed"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "p", "facts", "No Escape.md")); string(b) != "changed" || err != nil {
+		t.Errorf("the file says %q, %v", b, err)
+	}
+	if err := s.Delete(t.Context(), "p", "facts/No Escape.md"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := s.Get(t.Context(), "p", "facts/No Escape.md"); ok || err != nil {
+		t.Errorf("deleted, and there: %v", err)
 	}
 	if _, _, err := s.Get(t.Context(), "p", "long.md"); abi.CodeOf(err) != abi.CodeQuota {
 		t.Errorf("a file over the limit: %v", err)
@@ -167,7 +182,7 @@ func TestKVModesAndLeftovers(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !slices.Equal(files, []string{".tmp-new", "c.md"}) {
+	if err != nil || !slices.Equal(files, []string{".lock", ".tmp-new", "c.md"}) {
 		t.Errorf("files: %q, %v", files, err)
 	}
 	if err := s.Delete(t.Context(), "p", "a/b/c.md"); err != nil {
@@ -181,6 +196,12 @@ func TestKVModesAndLeftovers(t *testing.T) {
 func TestKVTwoHandlesOnOneFolder(t *testing.T) {
 	dir := t.TempDir()
 	hammer(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
+}
+
+// Two handles are as two processes: each holds the lock by itself.
+func TestK28KVSwapAcrossHandles(t *testing.T) {
+	dir := t.TempDir()
+	appendAll(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
 }
 
 func TestKVQuotaSeesOtherWriters(t *testing.T) {

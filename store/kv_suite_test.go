@@ -19,6 +19,7 @@ import (
 type kv interface {
 	Get(ctx context.Context, ns, key string) (string, bool, error)
 	Set(ctx context.Context, ns, key, value string) error
+	Swap(ctx context.Context, ns, key, expect, value string) error
 	Delete(ctx context.Context, ns, key string) error
 	List(ctx context.Context, ns, prefix string) ([]string, error)
 	Close() error
@@ -276,4 +277,69 @@ func hammer(t *testing.T, sides ...kv) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestKVSwap(t *testing.T) {
+	onAll(t, store.KVOptions{MaxValueBytes: 10}, func(t *testing.T, s kv) {
+		for i, step := range []struct {
+			expect, value string
+			code          abi.Code
+			after         string
+		}{
+			{"x", "1", abi.CodeConflict, ""}, // nothing stands there
+			{"", "1", "", "1"},
+			{"", "2", abi.CodeConflict, "1"},
+			{"1", "2", "", "2"},
+			{"1", "3", abi.CodeConflict, "2"},
+			{"2", strings.Repeat("v", 11), abi.CodeQuota, "2"},
+			{"2", "", "", ""},
+			{"", "4", "", "4"}, // an empty value is as none
+		} {
+			err := s.Swap(t.Context(), "p", "a/b.md", step.expect, step.value)
+			v, _, getErr := s.Get(t.Context(), "p", "a/b.md")
+			if abi.CodeOf(err) != step.code || v != step.after || getErr != nil {
+				t.Errorf("step %d: %v, then %q, %v", i, err, v, getErr)
+			}
+		}
+	})
+}
+
+func TestK28KVSwapLosesNothing(t *testing.T) {
+	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) { appendAll(t, s, s) })
+}
+
+// appendAll appends lines to one key from all sides, and fails where one is
+// lost.
+func appendAll(t *testing.T, sides ...kv) {
+	const writers, lines = 4, 10
+	var wg sync.WaitGroup
+	for g := range writers {
+		s := sides[g%len(sides)]
+		wg.Go(func() {
+			for i := range lines {
+				for {
+					old, _, err := s.Get(t.Context(), "p", "log.md")
+					if err == nil {
+						err = s.Swap(t.Context(), "p", "log.md", old, old+fmt.Sprintln(g, i))
+					}
+					if err == nil {
+						break
+					}
+					if abi.CodeOf(err) != abi.CodeConflict {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, _, err := sides[0].Get(t.Context(), "p", "log.md")
+	seen := make(map[string]bool)
+	for l := range strings.Lines(got) {
+		seen[l] = true
+	}
+	if err != nil || len(seen) != writers*lines || strings.Count(got, "\n") != writers*lines {
+		t.Errorf("%d different lines of %d, %v:\n%s", len(seen), writers*lines, err, got)
+	}
 }

@@ -47,6 +47,16 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 	return b, err
 }
 
+// filePath is where the value of a key is or goes: in the file that a person
+// named as the key, where there is one and no other.
+func filePath(root *os.Root, key string) string {
+	path := keyPath(key)
+	if key != path && plainName(key) && fileSize(root, path) < 0 && fileSize(root, key) >= 0 {
+		return key
+	}
+	return path
+}
+
 // fileSize is the size of a plain file, -1 where there is none.
 func fileSize(root *os.Root, name string) int64 {
 	info, err := root.Lstat(name)
@@ -155,7 +165,7 @@ func walk(ctx context.Context, root *os.Root, start string, fn func(name, key st
 		case !d.Type().IsRegular():
 			return nil
 		}
-		if key, ok := pathKey(name); ok {
+		if key, ok := FileKey(name); ok && (name == keyPath(key) || fileSize(root, keyPath(key)) < 0) {
 			return fn(name, key)
 		}
 		return nil

@@ -23,7 +23,7 @@ type memorySpace struct {
 
 // MemoryKV returns an empty KV in memory.
 func MemoryKV(opts KVOptions) *Memory {
-	return &Memory{opts: opts.withDefaults(), data: make(map[string]*memorySpace)}
+	return &Memory{opts: opts.WithDefaults(), data: make(map[string]*memorySpace)}
 }
 
 // Get returns the value under key and whether there is one.
@@ -42,6 +42,16 @@ func (m *Memory) Get(ctx context.Context, ns, key string) (string, bool, error) 
 
 // Set stores value under key.
 func (m *Memory) Set(ctx context.Context, ns, key, value string) error {
+	return m.set(ctx, ns, key, nil, value)
+}
+
+// Swap stores value under key where the key holds expect now, "" being no value
+// as well: CodeConflict otherwise.
+func (m *Memory) Swap(ctx context.Context, ns, key, expect, value string) error {
+	return m.set(ctx, ns, key, &expect, value)
+}
+
+func (m *Memory) set(ctx context.Context, ns, key string, expect *string, value string) error {
 	if err := checkCall(ctx, "set", ns, key); err != nil {
 		return err
 	}
@@ -56,8 +66,12 @@ func (m *Memory) Set(ctx context.Context, ns, key, value string) error {
 		m.data[ns] = s
 	}
 	old := int64(-1)
-	if v, ok := s.values[key]; ok {
+	v, ok := s.values[key]
+	if ok {
 		old = int64(len(v))
+	}
+	if expect != nil && v != *expect {
+		return conflict(key)
 	}
 	used := s.used.after(old, int64(len(value)))
 	if err := m.opts.check(s.used, used); err != nil {

@@ -20,7 +20,8 @@ type KVOptions struct {
 	MaxValueBytes int
 }
 
-func (o KVOptions) withDefaults() KVOptions {
+// WithDefaults returns the quotas that hold.
+func (o KVOptions) WithDefaults() KVOptions {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 64 << 20
 	}
@@ -102,6 +103,10 @@ func checkCall(ctx context.Context, op, ns, key string) error {
 
 func kvError(code abi.Code, op, message, hint string) *abi.Error {
 	return &abi.Error{Code: code, Op: "kv." + op, Message: message, Hint: hint}
+}
+
+func conflict(key string) *abi.Error {
+	return kvError(abi.CodeConflict, "set", fmt.Sprintf("key %q: another value stands there", key), "read it again, and change that")
 }
 
 // kvFault is a failure of what the KV stands on.

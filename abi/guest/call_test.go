@@ -37,6 +37,45 @@ func TestKV(t *testing.T) {
 	}
 }
 
+// racing is a host that others store in, a number of times, right before the
+// plugin does.
+type racing struct {
+	guesttest.Host
+	others int
+}
+
+func (r *racing) HostCall(op abi.Op, request []byte) []byte {
+	if op == abi.OpKVSet && r.others > 0 {
+		r.others--
+		r.KV["log.md"] += "theirs\n"
+	}
+	return r.Host.HostCall(op, request)
+}
+
+func TestK28KVUpdate(t *testing.T) {
+	add := func(s string) string { return s + "ours\n" }
+	host := &racing{Host: guesttest.Host{KV: map[string]string{"log.md": "old\n"}}, others: 2}
+	kv := guest.NewCall(input(abi.HookTurnEnd), host).KV()
+	if err := kv.Update("log.md", add); err != nil || host.KV["log.md"] != "old\ntheirs\ntheirs\nours\n" {
+		t.Errorf("%q, %v", host.KV["log.md"], err)
+	}
+	if err := kv.Update("new.md", add); err != nil || host.KV["new.md"] != "ours\n" {
+		t.Errorf("%q, %v", host.KV["new.md"], err)
+	}
+	sets := host.Calls[abi.OpKVSet]
+	if err := kv.Update("log.md", func(s string) string { return s }); err != nil || host.Calls[abi.OpKVSet] != sets {
+		t.Errorf("a value that stays is stored: %v", err)
+	}
+	host.others = 1000
+	if err := kv.Update("log.md", add); abi.CodeOf(err) != abi.CodeConflict {
+		t.Errorf("without end: %v", err)
+	}
+	host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeQuota, Message: "full"}}
+	if err := kv.Update("log.md", add); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("a full store: %v", err)
+	}
+}
+
 func TestHostErrorsKeepTheirCode(t *testing.T) {
 	host := &guesttest.Host{Fail: map[abi.Op]*abi.Error{
 		abi.OpKVGet:          {Code: abi.CodeDenied, Message: "not granted"},

@@ -14,23 +14,33 @@ const (
 	scoreFix     = 8
 	scoreSettled = 7 // a decision of the assistant, at the end of a turn
 	scoreFound   = 6 // a conclusion there
-	scoreFiles   = 6
 	scoreItem    = 5
-	scoreRequest = 4
-	scoreLabel   = 4
+	scoreNamed   = 4
 	scoreAside   = 3 // a decision or a conclusion in the middle of work
-	maxPasted    = 40
-	minWords     = 3
-	minLabelled  = 6  // words of a line with a label
-	maxRequest   = 30 // words
-	maxItems     = 12 // facts of one message
+)
+
+// How much there is of what is worth a note, in words where nothing else is
+// said.
+const (
+	minWords       = 3
+	minFound       = 6    // of what an assistant says: less is not understood alone
+	minVague       = 9    // of a finding that names nothing
+	minItem        = 5    // of an item without a cue
+	maxNamed       = 30   // of a short order
+	maxRepeated    = 8    // that a person says over and over
+	maxShort       = 3    // lines of a message that says a single thing
+	maxTyped       = 15   // lines; of a longer message some are pasted,
+	maxPasted      = 40   // and of one of more lines all,
+	maxPastedBytes = 8000 // or of more bytes
+	maxItems       = 12   // facts of one message
 )
 
 // extract returns the facts in the messages that are about to go, in their
-// order, no two the same.
-func extract(in *abi.Input) []fact {
+// order, no two in the same words, and which files changed, for the log.
+func extract(in *abi.Input) (found []fact, changed string) {
 	going := doomed(in)
-	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool)}
+	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool), said: make(map[string]int), spoken: make(map[int]*spoken)}
+	x.listen()
 	work := newWork(x)
 	for i := range in.Messages {
 		m := &in.Messages[i]
@@ -43,13 +53,14 @@ func extract(in *abi.Input) []fact {
 		}
 		switch m.Role {
 		case abi.RoleUser:
-			x.person(m)
+			if s := x.spoken[i]; s != nil {
+				x.person(m, s)
+			}
 		case abi.RoleAssistant:
 			x.assistant(m, x.endsTurn(i))
 		}
 	}
-	work.finish()
-	return x.best(in.Config.Int("max_facts", defaultFacts))
+	return x.best(in.Config.Int("max_facts", defaultFacts)), work.changes()
 }
 
 // doomed marks the messages that are likely to go: all but what is pinned, the
@@ -75,6 +86,8 @@ type extractor struct {
 	minLength int
 	facts     []fact
 	seen      map[string]bool // normalized texts
+	spoken    map[int]*spoken // by the number of the message; none that is pasted as a whole
+	said      map[string]int  // sentences of persons, normalized: in how many messages
 }
 
 // endsTurn reports whether the next message is a person's, or there is none.
@@ -89,28 +102,30 @@ func (x *extractor) endsTurn(i int) bool {
 }
 
 // person reads what a person said.
-func (x *extractor) person(m *abi.InputMessage) {
-	list, lines := sentences(m.Text())
-	n := 0
-	for _, s := range list {
-		norm := normalize(s.text)
+func (x *extractor) person(m *abi.InputMessage, all *spoken) {
+	n, lines := 0, all.lines
+	for i, s := range all.list {
+		norm := all.norms[i]
 		count := words(norm)
-		if !s.states() || count < minWords || n == maxItems {
+		if again := x.said[norm]; count > maxRepeated && (again > 2 || again > 1 && lines > maxTyped) {
+			continue // nobody says as much over and over in the same words: a harness does
+		}
+		if !s.states() || count < minWords || n == maxItems || begins(norm, reassurance) {
 			continue
 		}
-		k, score := request, 0
+		k, score := requirement, 0
 		switch {
 		case decisionCues.in(norm), insteadCues.in(norm):
 			k, score = decision, scoreSaid
-		case preferenceCues.in(norm):
+		case preferenceCues.in(norm) && !habits.in(norm):
 			k, score = preference, scoreSaid
-		case lines > maxPasted:
-		case s.item || s.label != "":
-			k, score = requirement, scoreItem
-		case lines <= 3 && count <= maxRequest && !isChatter(norm):
-			score = scoreRequest
+		case lines > maxTyped, begins(norm, chatter), begins(norm, questions), begins(norm, tales), hedged.in(norm):
+		case (s.item || s.label != "") && count >= minItem && (all.items > 1 || stands(s.text, norm)):
+			score = scoreItem
+		case lines <= maxShort && count <= maxNamed && hasName(s.text) && stands(s.text, norm):
+			score = scoreNamed
 		}
-		if lines > maxPasted {
+		if lines > maxTyped {
 			score /= 2 // most of it is not their own words
 		}
 		if score > 0 && x.add(k, s.text, score, m.ID) {
@@ -125,17 +140,15 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	n := 0
 	for _, s := range list {
 		norm := normalize(s.text)
-		if n == maxItems || !s.states() || words(norm) < minWords || isChatter(norm) {
+		if n == maxItems || !s.states() || words(norm) < minFound || begins(norm, chatter) || hedged.in(norm) {
 			continue
 		}
 		k, score := finding, 0
 		switch {
 		case decisionCues.in(norm), strings.EqualFold(s.label, "decision"):
 			k, score = decision, scoreSettled
-		case findingCues.in(norm):
+		case findingCues.in(norm) && (words(norm) >= minVague || hasName(s.text)):
 			score = scoreFound
-		case final && isWords(s.label) && words(norm) > minLabelled:
-			score = scoreLabel
 		}
 		if !final {
 			score = min(score, scoreAside)
@@ -146,14 +159,30 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	}
 }
 
+// stands reports whether a sentence without a cue may be worth keeping: it says
+// what not to do, of something that has a name or a number; or no word of it is
+// one that the plugin knows, and its form is all there is to go by.
+func stands(text, norm string) bool {
+	return negations.in(norm) && (hasName(text) || strings.ContainsAny(text, "0123456789")) || !familiar.in(norm)
+}
+
+// hasName reports whether a text names something: that is what a short order
+// is about, in any language.
+func hasName(text string) bool {
+	for range names(text) {
+		return true
+	}
+	return false
+}
+
 // add takes a fact in, unless it is too short, too long, secret or known.
 func (x *extractor) add(k kind, text string, score int, messages ...string) bool {
-	if utf8.RuneCountInString(text) > maxText && k != files {
+	if utf8.RuneCountInString(text) > maxText {
 		return false
 	}
-	text = clip(redact(abi.Defuse(text)), maxText)
-	plain := strings.ReplaceAll(text, redacted, "")
-	if utf8.RuneCountInString(plain) < x.minLength && dense(plain)*3 < x.minLength {
+	text = clip(withoutSecrets(abi.Defuse(text)), maxText)
+	said := plain(text)
+	if utf8.RuneCountInString(said) < x.minLength && dense(said)*3 < x.minLength {
 		return false
 	}
 	norm := normalize(text)
@@ -161,9 +190,13 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 		return false
 	}
 	x.seen[norm] = true
+	ids := make([]string, len(messages))
+	for i, id := range messages {
+		ids[i] = inContext(id)
+	}
 	x.facts = append(x.facts, fact{
-		kind: k, text: text, title: clip(strings.Trim(text, "*`_ "), maxTitle), key: noteKey(k, text),
-		created: x.in.Time, session: clip(redact(x.in.Session.ID), maxTitle), messages: messages, score: score, order: len(x.facts),
+		kind: k, title: titleOf(text), key: noteKey(k, text), created: x.in.Time, score: score, order: len(x.facts),
+		said: []mention{{text: text, day: day(x.in.Time), session: sessionOf(x.in), messages: ids}},
 	})
 	return true
 }

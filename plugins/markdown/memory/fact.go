@@ -1,13 +1,14 @@
 package memory
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 // kind is what sort of fact it is.
@@ -16,24 +17,50 @@ type kind string
 const (
 	preference  kind = "preference"  // what a person always or never wants
 	decision    kind = "decision"    // what was settled
-	requirement kind = "requirement" // an item of a person's list
-	request     kind = "request"     // what a person asked, in short
+	requirement kind = "requirement" // what a person asked for, of a list or by name
 	finding     kind = "finding"     // what the assistant concluded
 	fix         kind = "fix"         // an error, and what was done before it went away
-	files       kind = "files"       // what changed
 )
 
 // fact is one thing worth keeping.
 type fact struct {
-	kind     kind
-	text     string   // one paragraph
-	title    string   // a line of it
-	created  string   // RFC 3339
-	session  string   // where it was said
-	messages []string // in which messages
-	score    int      // how much it is worth keeping
-	order    int      // where in the session
-	key      string   // of the note
+	kind    kind
+	created string    // RFC 3339
+	said    []mention // at least one, the first as it was noted
+	against []string  // names of notes that it may contradict
+	key     string    // of the note
+	title   string    // a line of it
+	about   string    // what else front matter says of it
+
+	score int // how much it is worth keeping
+	order int // where in the session
+}
+
+// mention is one time that a fact was said.
+type mention struct {
+	text     string // one paragraph
+	day      string // 2026-11-21
+	session  string // where it was said
+	messages []string
+}
+
+// text is the fullest way in which the fact was said.
+func (f *fact) text() string {
+	best := f.said[0].text
+	for _, m := range f.said[1:] {
+		if len(m.text) > len(best) {
+			best = m.text
+		}
+	}
+	return best
+}
+
+// has reports whether the fact knows a mention already: another compaction of
+// the same session sees the same messages.
+func (f *fact) has(m mention) bool {
+	return slices.ContainsFunc(f.said, func(s mention) bool {
+		return s.session == m.session && (slices.Equal(s.messages, m.messages) || normalize(s.text) == normalize(m.text))
+	})
 }
 
 // normalize is the text by which facts are the same: words alone, in lower
@@ -67,24 +94,32 @@ const (
 )
 
 // noteKey is derived from what a fact says alone, so that the same fact has
-// the same note wherever it is met.
+// the same note wherever it is met. Files whose names begin with a date are
+// logs: a slug begins with a word.
 func noteKey(k kind, text string) string {
-	norm := normalize(text)
 	slug := ""
-	for w := range strings.FieldsSeq(norm) {
-		if !isASCII(w) || stopwords[w] {
-			continue
+	rank.Terms(text, func(_ []byte, start, end int) bool {
+		word := strings.ToLower(text[start:end])
+		if !isASCII(word) || strings.ContainsAny(word, "./:\\@#+_-") || slug == "" && word[0] <= '9' || strings.Contains("-"+slug, "-"+word+"-") {
+			return true
 		}
-		if len(slug)+len(w) >= slugBytes {
-			break
+		if len(slug)+len(word) >= slugBytes {
+			return false
 		}
-		slug += w + "-"
-	}
+		slug += word + "-"
+		return true
+	})
 	if slug == "" {
 		slug = string(k) + "-"
 	}
-	sum := sha256.Sum256([]byte(norm))
-	return factsPrefix + slug + hex.EncodeToString(sum[:hashBytes]) + ".md"
+	return notesPrefix + slug + digest(text) + ".md"
+}
+
+// digest is the part of a note's name by which it is known. It is the same in
+// every version of the plugin.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(normalize(text)))
+	return hex.EncodeToString(sum[:hashBytes])
 }
 
 func isASCII(s string) bool {
@@ -96,107 +131,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// encode is the note of a fact.
-func (f *fact) encode() string {
-	var b strings.Builder
-	field := func(name, value string) { b.WriteString(name + ": " + value + "\n") }
-	b.WriteString("---\n")
-	field("title", quote(f.title))
-	field("type", string(f.kind))
-	field("permalink", strings.TrimSuffix(f.key, ".md"))
-	field("created", quote(f.created))
-	field("session", quote(f.session))
-	field("messages", quoteAll(f.messages))
-	field("tags", quoteAll(tags(f)))
-	b.WriteString("---\n\n" + f.text + "\n")
-	return b.String()
-}
-
-// quote writes a text as a YAML string; JSON's form is one.
-func quote(s string) string {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always has a form
-	return strings.TrimSpace(buf.String())
-}
-
-func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quote(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// tags are the fact's kind and the names in it.
-func tags(f *fact) []string {
-	list := []string{string(f.kind)}
-	for w := range strings.FieldsSeq(f.text) {
-		w = strings.Trim(w, "`'\"“”(),.;:!?*")
-		if len(list) <= maxTags && len(w) > 2 && len(w) <= 40 && isName(w) {
-			list = append(list, w)
-		}
-	}
-	return list
-}
-
-const maxTags = 4
-
-// isName reports whether a word is a name of something rather than a word: a
-// path, an identifier, a flag.
-func isName(w string) bool {
-	inner := w[1:]
-	return strings.ContainsAny(inner, "./_") && !strings.Contains(w, "...") || strings.HasPrefix(w, "--") ||
-		strings.IndexFunc(inner, unicode.IsUpper) >= 0 && strings.IndexFunc(w, unicode.IsLower) >= 0
-}
-
-// decode reads a note: this plugin's, or anything a person wrote.
-func decode(key, note string) fact {
-	f := fact{key: key, kind: "note"}
-	note = strings.ReplaceAll(note, "\r\n", "\n")
-	if head, ok := strings.CutPrefix(note, "---\n"); ok {
-		if front, body, ok := strings.Cut(head, "\n---"); ok {
-			f.readFront(front)
-			_, note, _ = strings.Cut(body, "\n")
-		}
-	}
-	f.text = clip(note, maxNote)
-	if f.title == "" {
-		line, _, _ := strings.Cut(strings.TrimLeft(note, "# \n"), "\n")
-		f.title = clip(line, maxTitle)
-	}
-	return f
-}
-
-// readFront reads the front matter's fields that recall needs.
-func (f *fact) readFront(front string) {
-	for l := range strings.Lines(front) {
-		name, value, ok := strings.Cut(strings.TrimSpace(l), ":")
-		if !ok {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if strings.HasPrefix(value, `"`) {
-			_ = json.Unmarshal([]byte(value), &value) // else it stays as it is written
-		}
-		switch name {
-		case "title":
-			f.title = value
-		case "type":
-			f.kind = kind(value)
-		case "created":
-			f.created = value
-		case "session":
-			f.session = value
-		}
-	}
-}
-
 const (
 	maxTitle = 80
-	maxText  = 400  // of a fact, in characters
-	maxNote  = 1000 // of a note that is recalled
+	maxText  = 400 // of a fact, in characters
 )
 
 // clip is the first n characters of s, on one line.

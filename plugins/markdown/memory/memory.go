@@ -2,20 +2,28 @@
 //
 // Before a compaction it reads the messages that are about to go and picks out,
 // by form and cue words and without a model, what is worth keeping: decisions,
-// preferences, requirements, findings, errors with what fixed them, files that
-// changed. Each becomes a note, in the plugin's storage:
+// preferences, requirements, findings, errors with what fixed them. Each is a
+// note in the plugin's storage, in a layout that other tools read as theirs:
 //
-//	facts/use-sqlite-1f0c9a72be.md   one fact, with YAML front matter
-//	MEMORY.md                        an index: a line with a link for each
-//	journal/2026-11-21.md            what was noted when, and how it went
+//	MEMORY.md                           an index, a line with a link for each note
+//	memory/use-sqlite-1f0c9a72be.md     one fact, with YAML front matter
+//	memory/2026-11-21.md                a log of the day
+//	seen.txt                            the names of all notes there ever were
 //
-// Notes belong to the person who reads them. One that exists is never written
-// again, one that was deleted does not come back while the index names it, and
-// files somebody else put there are recalled like its own. Of all notes those
-// that bear on the current work are injected; see rank.
+// Claude Code reads MEMORY.md and the name, description and type of notes;
+// OpenClaw reads MEMORY.md, the logs and whatever is in memory/; basic-memory
+// reads title, type, permalink and tags, and a note's lines as observations and
+// relations. The folders facts/ and journal/ of version 0.1.0 are read where
+// they are.
+//
+// Notes belong to the person who reads them. One that anybody has edited is
+// never written again, one that was deleted does not come back, and any other
+// markdown in the folder is recalled like the plugin's own. A fact that is met
+// again becomes a line of its note; one that may contradict another says so,
+// and both stay. Of all notes those that bear on the current work are injected.
 //
 // Start with [Plugin]. It never fails a call: without storage it hands facts
-// to the host alone. Key-shaped strings are cut out of everything it says.
+// to the host alone. Secrets are taken out of everything it says.
 package memory
 
 import (
@@ -36,21 +44,21 @@ const (
 
 func preCompact(c *guest.Call) (*abi.Output, error) {
 	in := c.Input
-	found := extract(in)
+	found, changed := extract(in)
 	notes := openNotes(c)
-	fresh := notes.fresh(found, in.Config.Int("max_stored", defaultStored))
+	news := notes.sort(found, in.Config.Int("max_stored", defaultStored))
 	if !in.Trigger.DryRun {
-		notes.add(fresh)
-		if in.Config.Bool("journal", true) && len(fresh) > 0 {
-			notes.journal(entry(in, fresh))
+		notes.add(news)
+		if text := entry(in, news, changed); text != "" && in.Config.Bool("journal", true) {
+			writeDaily(c, text)
 		}
 	}
 	out := new(abi.Output)
-	for _, f := range fresh {
-		out.Retain = append(out.Retain, f.text)
+	for _, f := range news.fresh {
+		out.Retain = append(out.Retain, f.text())
 	}
 	if in.Config.Bool("inject", true) {
-		out.Inject = recall(c, append(notes.read(), fresh...))
+		out.Inject = recall(c, notes)
 	}
 	return out, nil
 }
@@ -58,7 +66,7 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 func postCompact(c *guest.Call) (*abi.Output, error) {
 	in := c.Input
 	if r := in.Record; r != nil && !r.DryRun && !in.Trigger.DryRun && in.Config.Bool("journal", true) {
-		openNotes(c).journal(outcome(in))
+		writeDaily(c, outcome(in))
 	}
 	return nil, nil
 }

@@ -79,7 +79,7 @@ func (p *plugin) call(t *testing.T, in *abi.Input) *abi.Output {
 
 // TestFacts: what is worth a note, and what is not.
 func TestFacts(t *testing.T) {
-	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)"),
+	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: want 3, got 2\nFAIL"),
 		use("edit", `{"path":"/src/pkg/sum.go"}`, "ok"), use("bash", `{"command":"go test ./..."}`, "ok"))
 	for _, c := range []struct {
 		why  string
@@ -95,18 +95,30 @@ func TestFacts(t *testing.T) {
 		{"in Chinese", []abi.Message{user("我们决定使用数据库。然后呢？")}, []string{"我们决定使用数据库。"}},
 		{"a list of requirements in no language it knows", []abi.Message{user("- le serveur écoute en local seulement\n- les erreurs portent un code stable")},
 			[]string{"le serveur écoute en local seulement", "les erreurs portent un code stable"}},
-		{"a short order", []abi.Message{user("rename the package to memory please")}, []string{"rename the package to memory please"}},
+		{"a short order that names something", []abi.Message{user("the stack goes to the log, not into last_error")}, []string{"the stack goes to the log, not into last_error"}},
+		{"an item as a whole", []abi.Message{user("- his workers stop for 40 s. so make the default lease longer\n- he asked for an endpoint to retry dead jobs")},
+			[]string{"his workers stop for 40 s. so make the default lease longer", "he asked for an endpoint to retry dead jobs"}},
 		{"a conclusion", []abi.Message{assistant("Let me see. The root cause is a missing lock around the map. I'll fix it.")}, []string{"The root cause is a missing lock around the map."}},
-		{"a label at the end of a turn", []abi.Message{assistant("**Limitation:** the parser reads one document at a time.")}, []string{"Limitation: the parser reads one document at a time."}},
+		{"a conclusion with a label", []abi.Message{assistant("**Root cause:** the parser reads one document at a time.")}, []string{"Root cause: the parser reads one document at a time."}},
 		{"an error and what fixed it", fixed, []string{
-			"`go test ./...` failed with \"--- FAIL: TestSum (0.00s)\"; it went well after changes in /src/pkg: sum.go.",
-			"Files changed in /src/pkg: sum.go."}},
+			"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after changes in /src/pkg: sum.go."}},
 		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")}, []string{"Always run the linter."}},
 
 		{"a question", []abi.Message{user("Should we always use sqlite?")}, nil},
 		{"code", []abi.Message{user("```\nwe decided = always(never)\n```"), assistant("    the problem is: x := y[0];")}, nil},
 		{"what a harness puts in", []abi.Message{user("<system-reminder>\nYou must always be nice.\n</system-reminder>")}, nil},
 		{"what comes next", []abi.Message{assistant("Now I'll look at why it must be fixed.")}, nil},
+		{"an order for now", []abi.Message{user("rename the package please")}, nil},
+		{"a short item", []abi.Message{user("- remove any duplication\n- add some tests")}, nil},
+		{"a list that was pasted", []abi.Message{user(strings.Repeat("- the parser reads one document at a time\n", 20))}, nil},
+		{"reassurance", []abi.Message{user("Don't worry about the linter for now.")}, nil},
+		{"what a harness says again and again", []abi.Message{user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently.")}, nil},
+		{"steps that lead to a failure", []abi.Message{user("- I start a session and change a file\n- I run another prompt in the same session")}, nil},
+		{"a guess", []abi.Message{assistant("The root cause is probably a missing lock around the map.")}, nil},
+		{"a document", []abi.Message{user(strings.Repeat("The parser must never read more than one document.\n\n", 41))}, nil},
+		{"a label alone", []abi.Message{assistant("**File:** `internal/parser/read_document.go` holds all of it.")}, nil},
+		{"an error whose output was taken away", slices.Concat(use("bash", `{"command":"make"}`, "[Pruned: 784 tokens of an error: x]"),
+			use("edit", `{"path":"/src/sum.go"}`, "ok"), use("bash", `{"command":"make"}`, "ok")), nil},
 		{"too short", []abi.Message{user("never do it")}, nil},
 		{"an error nobody fixed", use("bash", `{"command":"make"}`, "error: no rule"), nil},
 	} {
@@ -154,7 +166,7 @@ func TestSecrets(t *testing.T) {
 	const run = "Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G1h2J3k4"
 	for _, secret := range []string{
 		"sk-" + "proj-" + run, "gh" + "p_" + run, "AK" + "IA" + "QWERTYUIOPASDFGH", "xo" + "xb-" + run[:20],
-		"ey" + "J" + run + "." + run + "." + run, "AI" + "za" + run, run,
+		"ey" + "J" + run + ".ey" + "J" + run + "." + run, "AI" + "za" + run[:35], run,
 	} {
 		for _, text := range []string{
 			"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
@@ -168,9 +180,17 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("%q is kept: %s", secret, all)
 			}
 			// A sentence that is a key, mostly, is no prose and not kept at all.
-			if len(secret) < 60 && (len(out.Retain) != 1 || !strings.Contains(out.Retain[0], "[redacted]")) {
+			if len(secret) < 60 && (len(out.Retain) != 1 || !strings.Contains(out.Retain[0], "[redacted: ")) {
 				t.Errorf("%q: retained %q", text, out.Retain)
 			}
+		}
+	}
+	for text, want := range map[string]string{
+		"Remember, the password is hunter22 on staging.": "Remember, the password is [redacted: secret] on staging.",
+		"Remember that the password is required there.":  "Remember that the password is required there.",
+	} {
+		if out := newPlugin().call(t, around("?", user(text))); !slices.Equal(out.Retain, []string{want}) {
+			t.Errorf("%q: retained %q", text, out.Retain)
 		}
 	}
 	const harmless = "We decided to pin the dependency at the commit 0123456789abcdef0123456789abcdef01234567 until the next release of the parser in internal/some_long_package_name_here/file.go."
@@ -194,7 +214,7 @@ func TestCaps(t *testing.T) {
 	}
 	p := newPlugin()
 	for i := range 95 {
-		p.Host.KV[fmt.Sprintf("facts/%d.md", i)] = "x"
+		p.Host.KV[fmt.Sprintf("memory/n%d.md", i)] = "x"
 	}
 	in.Config["max_stored"] = json.RawMessage("100")
 	if out := p.call(t, in); len(out.Retain) != 5 || len(p.Host.Logs) != 1 {

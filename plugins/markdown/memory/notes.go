@@ -1,138 +1,220 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 const (
-	factsPrefix = "facts/"
-	indexKey    = "MEMORY.md"
-	indexHead   = "# Memory\n\nOne line a note; the notes are in facts/. Edit or delete what you like: notes are never overwritten, and what you delete stays away while its line is here.\n\n"
-	// maxIndex keeps the index below what one value may hold, in bytes.
-	maxIndex = 900_000
+	notesPrefix = "memory/"
+	seenKey     = "seen.txt"
+	seenHead    = "# Names of all notes there ever were: one that you delete stays away while its name is here.\n"
 )
 
-// notes is the plugin's storage as this call found it.
+// notes is what the plugin knows: its storage as this call found it, and what
+// sort adds.
 type notes struct {
 	c     *guest.Call
-	keys  []string // of the facts
-	index string
-	off   bool // there is no storage
+	facts []fact     // one for each file, the oldest first
+	words rank.Index // over the facts, by their numbers
+	count int        // of notes
+	known string     // every name there is or was
+	off   bool       // there is no storage
 }
 
-// openNotes lists what is stored. Without storage there is nothing.
+// news is what a compaction adds.
+type news struct {
+	fresh []fact
+	again []repeat
+}
+
+// repeat is one more mention of a fact that has a note.
+type repeat struct {
+	key, title string
+	mention    mention
+}
+
+// openNotes reads what is stored. Without storage there is nothing.
 func openNotes(c *guest.Call) *notes {
 	n := &notes{c: c}
-	var err error
-	if n.keys, err = c.KV().List(factsPrefix); err != nil {
+	keys, err := c.KV().List("")
+	if err != nil {
 		n.off = true
 		c.Log(abi.LogWarn, "no storage, facts go to the host alone: %v", err)
 		return n
 	}
-	if n.index, _, err = c.KV().Get(indexKey); err != nil {
-		c.Log(abi.LogWarn, "%s: %v", indexKey, err)
+	index, seen := n.get(indexKey), n.get(seenKey)
+	n.known = strings.Join(keys, "\n") + "\n" + index + "\n" + seen
+	if f, ok := decode(indexKey, index); ok {
+		n.facts = append(n.facts, f)
+	}
+	for _, key := range readable(keys, seen) {
+		n.count++
+		if f, ok := decode(key, n.get(key)); ok {
+			n.facts = append(n.facts, f)
+		}
+	}
+	for _, key := range recentDays(keys) {
+		if f, ok := decode(key, n.get(key)); ok {
+			n.facts = append(n.facts, f)
+		}
+	}
+	slices.SortStableFunc(n.facts, func(a, b fact) int { return cmp.Compare(a.created, b.created) })
+	for i := range n.facts {
+		n.learn(&n.facts[i])
 	}
 	return n
 }
 
-// fresh are the facts that have no note and had none, as many as the memory
-// has room for.
-func (n *notes) fresh(found []fact, most int) []fact {
-	if n.off {
-		return found
+// learn lets a fact be found.
+func (n *notes) learn(f *fact) { n.words.Add(rank.Text{Body: f.text(), About: f.title + f.about}) }
+
+// get is a stored value, "" where it cannot be read.
+func (n *notes) get(key string) string {
+	value, _, err := n.c.KV().Get(key)
+	if err != nil {
+		n.c.Log(abi.LogWarn, "%s: %v", key, err)
 	}
-	known := make(map[string]bool, len(n.keys))
-	for _, k := range n.keys {
-		known[k] = true
-	}
-	var list []fact
+	return value
+}
+
+// sort tells new facts from those that are written down, in whatever words. Of
+// the new ones it takes as many as the memory has room for.
+func (n *notes) sort(found []fact, most int) (list news) {
+	stored, left := len(n.facts), 0
 	for _, f := range found {
-		if !known[f.key] && !strings.Contains(n.index, f.key) {
-			list = append(list, f)
+		at, like := n.closest(f.said[0].text)
+		switch {
+		case like == same:
+			old := &n.facts[at]
+			if old.has(f.said[0]) {
+				continue
+			}
+			if at < stored {
+				list.again = append(list.again, repeat{old.key, old.title, f.said[0]})
+			} else { // in this very session
+				old.said = append(old.said, f.said[0])
+			}
+			continue
+		case strings.Contains(n.known, digest(f.said[0].text)):
+			continue // deleted, or edited into something else
+		case !n.off && n.count+len(n.facts)-stored >= most:
+			left++
+			continue
+		case like == opposed && isSaid(f.kind):
+			f.against = []string{strings.TrimSuffix(n.facts[at].key, ".md")}
 		}
+		n.facts = append(n.facts, f)
+		n.learn(&f)
 	}
-	if room := max(0, most-len(n.keys)); len(list) > room {
-		n.c.Log(abi.LogWarn, "%d notes stored, %d new ones left out: delete some, or raise max_stored", len(n.keys), len(list)-room)
-		list = list[:room]
+	list.fresh = n.facts[stored:]
+	if left > 0 {
+		n.c.Log(abi.LogWarn, "%d notes stored, %d new ones left out: delete some, or raise max_stored", n.count, left)
 	}
 	return list
 }
 
-// add writes notes, and then their lines in the index: a line without a note
-// is one that a person deleted.
-func (n *notes) add(fresh []fact) {
-	if n.off || len(fresh) == 0 {
+// maxCandidates is how many facts are compared with a new one: those that have
+// most words in common.
+const maxCandidates = 12
+
+// closest is the fact that says the same, or else the one that says something
+// else of it and is nearest.
+func (n *notes) closest(text string) (at int, like likeness) {
+	said := newContent(text)
+	for _, hit := range n.words.Search(text, rank.Options{Limit: maxCandidates}) {
+		there := newContent(n.facts[hit.Text].text())
+		switch l := compare(&said, &there); {
+		case l == same:
+			return hit.Text, same
+		case l == opposed && like != opposed:
+			at, like = hit.Text, opposed
+		}
+	}
+	return at, like
+}
+
+// isSaid reports whether a kind is of what was settled, rather than found.
+func isSaid(k kind) bool { return k == preference || k == decision || k == requirement }
+
+// add writes notes, then the index, then the names: each in one step, whoever
+// else writes, and a call that breaks off leaves at worst a note without a line.
+func (n *notes) add(list news) {
+	if n.off {
 		return
 	}
-	index := n.index
-	if index == "" {
-		index = indexHead
-	} else if !strings.HasSuffix(index, "\n") {
-		index += "\n"
+	for _, r := range list.again {
+		n.update(r.key, func(note string) string {
+			f, ok := own(r.key, note)
+			if !ok || f.has(r.mention) || len(f.said) == maxMentions {
+				return note
+			}
+			f.said = append(f.said, r.mention)
+			return f.encode()
+		})
 	}
-	for i := range fresh {
-		f := &fresh[i]
-		if err := n.c.KV().Set(f.key, f.encode()); err != nil {
-			n.c.Log(abi.LogWarn, "%s: %v", f.key, err)
+	var written []fact
+	for _, f := range list.fresh {
+		ok := n.update(f.key, func(note string) string {
+			if note != "" {
+				return note // another session was faster
+			}
+			return f.encode()
+		})
+		if !ok {
 			break // a full store takes no more
 		}
-		index += "- [" + linkText(f.title) + "](" + f.key + ") " + string(f.kind) + "\n"
+		written = append(written, f)
 	}
-	if len(index) > maxIndex {
-		n.c.Log(abi.LogWarn, "%s is full", indexKey)
+	if len(written) == 0 {
 		return
 	}
-	if err := n.c.KV().Set(indexKey, index); err != nil {
-		n.c.Log(abi.LogWarn, "%s: %v", indexKey, err)
-	}
+	n.update(indexKey, func(index string) string { return withLines(index, written) })
+	n.update(seenKey, func(seen string) string { return n.withNames(seen, written) })
 }
 
-func linkText(s string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(s)
+// maxMentions is how often a note says where its fact was met.
+const maxMentions = 10
+
+func (n *notes) update(key string, change func(string) string) bool {
+	err := n.c.KV().Update(key, change)
+	if err != nil {
+		n.c.Log(abi.LogWarn, "%s: %v", key, err)
+	}
+	return err == nil
 }
 
-// maxRead is how many notes one call reads; see also abi.Limits.HostCalls.
-const maxRead = 2000
-
-// read returns the stored notes, without any that cannot be read.
-func (n *notes) read() []fact {
-	if n.off {
-		return nil
-	}
-	keys := n.keys
-	if len(keys) > maxRead {
-		keys = n.newest(maxRead)
-	}
-	var list []fact
-	for _, k := range keys {
-		note, ok, err := n.c.KV().Get(k)
-		if err != nil {
-			n.c.Log(abi.LogWarn, "%s: %v", k, err)
-		} else if ok {
-			list = append(list, decode(k, note))
+// withNames adds the names of notes to those seen. Where there are none yet,
+// what an earlier version noted is seen too.
+func (n *notes) withNames(seen string, written []fact) string {
+	var b strings.Builder
+	if seen == "" {
+		b.WriteString(seenHead)
+		for line := range strings.Lines(n.known) {
+			if _, link, ok := strings.Cut(line, "]("+oldPrefix); ok {
+				name, _, _ := strings.Cut(link, ".md")
+				b.WriteString(name + "\n")
+			}
 		}
 	}
-	return list
+	b.WriteString(withNewline(seen))
+	for _, f := range written {
+		b.WriteString(nameOf(f.key) + "\n")
+	}
+	return b.String()
 }
 
-// newest are the keys that come last in the index, which is in the order of
-// time.
-func (n *notes) newest(most int) []string {
-	line, at := make(map[string]int), 0
-	for l := range strings.Lines(n.index) {
-		at++
-		if _, link, ok := strings.Cut(l, "]("); ok {
-			key, _, _ := strings.Cut(link, ")")
-			line[key] = at
-		}
+// oldPrefix is where version 0.1.0 kept its notes.
+const oldPrefix = "facts/"
+
+func withNewline(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
 	}
-	keys := slices.Clone(n.keys)
-	slices.SortStableFunc(keys, func(a, b string) int { return line[b] - line[a] })
-	keys = keys[:most]
-	slices.Sort(keys)
-	return keys
+	return s + "\n"
 }

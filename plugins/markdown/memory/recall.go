@@ -1,52 +1,71 @@
 package memory
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 )
 
 const recallHead = "Notes from memory that bear on the current work, with the file each is in:"
 
-// maxRecall is how many notes are offered to the budget.
-const maxRecall = 60
+const (
+	// maxRecall is how many notes are offered to the budget, and maxPassage how
+	// much of a long one, in bytes.
+	maxRecall  = 60
+	maxPassage = 400
+)
 
-// recall is the text to inject: the notes that bear on the current work, as
-// many as fit, each with where it comes from.
-func recall(c *guest.Call, facts []fact) string {
+// recall is the text to inject: the notes that bear on the current work, best
+// first, as many as fit, each with where it comes from.
+func recall(c *guest.Call, n *notes) string {
 	in := c.Input
 	budget := min(in.Budget.SummaryTokens, in.Config.Int("max_inject_tokens", defaultInjectTokens))
-	ranked := rank(facts, query(in), in.Session.ID)
-	ranked = ranked[:min(len(ranked), maxRecall)]
+	ranked := n.rank(in)
 	if len(ranked) == 0 || budget <= 0 {
 		return ""
 	}
 	lines := []string{recallHead}
-	for _, f := range ranked {
-		lines = append(lines, "\n- "+recallLine(f))
+	for _, r := range ranked {
+		lines = append(lines, "\n- "+r.line())
 	}
 	costs := count(c, lines)
-	text, used := "", costs[0]
+	kept, used := lines[:1:1], costs[0]
 	for i, l := range lines[1:] {
 		if used+costs[i+1] <= budget {
-			text += l
+			kept = append(kept, l)
 			used += costs[i+1]
 		}
 	}
-	if text == "" {
+	// Joined, texts can be more tokens than apart.
+	for len(kept) > 1 && count(c, []string{strings.Join(kept, "")})[0] > budget {
+		kept = kept[:len(kept)-1]
+	}
+	if len(kept) == 1 {
 		return ""
 	}
-	return recallHead + text
+	return strings.Join(kept, "")
 }
 
-func recallLine(f fact) string {
-	from := f.key
-	if len(f.created) >= 10 {
-		from += ", " + f.created[:10]
+// line is a note as it is injected.
+func (r recalled) line() string {
+	from := []string{r.key}
+	last := r.said[len(r.said)-1]
+	if last.day != "" {
+		from = append(from, last.day)
 	}
-	if f.session != "" {
-		from += ", session " + redact(f.session)
+	if last.session != "" {
+		from = append(from, "session "+last.session)
 	}
-	return abi.Defuse("[" + string(f.kind) + "] " + redact(f.text) + " (" + from + ")")
+	if n := len(r.said); n > 1 {
+		from = append(from, fmt.Sprintf("said %d times", n))
+	}
+	if r.newer {
+		from = append(from, "a newer note may contradict it")
+	}
+	text := strings.Join(strings.Fields(r.passage), " ")
+	return abi.Defuse(withoutSecrets("[" + string(r.kind) + "] " + text + " (" + strings.Join(from, ", ") + ")"))
 }
 
 // count counts texts, each with what joins it to the next. A host that cannot
@@ -59,9 +78,6 @@ func count(c *guest.Call, texts []string) []int {
 		for i, t := range texts {
 			costs[i] = len(t)/3 + 1
 		}
-	}
-	for i := range costs {
-		costs[i]++
 	}
 	return costs
 }

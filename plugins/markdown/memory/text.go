@@ -79,6 +79,9 @@ func appendLine(list []sentence, l string) []sentence {
 	if label != "" {
 		return append(list, sentence{text: body, label: label, item: item})
 	}
+	if item && utf8.RuneCountInString(body) <= maxText {
+		return append(list, sentence{text: body, item: true}) // its sentences explain each other
+	}
 	for _, s := range split(body) {
 		list = append(list, sentence{text: s, item: item})
 	}
@@ -112,7 +115,7 @@ func split(l string) (list []string) {
 			if end < len(l) && l[end] != ' ' {
 				continue // inside a name or a number
 			}
-		case '。', '！', '？', '；':
+		case '。', '！', '？', '；', '।', '؟', '۔':
 		default:
 			continue
 		}
@@ -147,11 +150,6 @@ func isProse(s string) bool {
 		}
 	}
 	return letters*10 >= all*7
-}
-
-// isWords reports whether a label is words, rather than a name or a number.
-func isWords(label string) bool {
-	return label != "" && strings.IndexFunc(label, func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '\'' && r != '-' }) < 0
 }
 
 // words counts words; each character of a script without spaces is one.

@@ -20,14 +20,12 @@ type work struct {
 	calls   map[string]action   // open calls, by id
 	failed  map[string]*failure // by command
 	changed []string            // files, in order, of messages that go
-	ids     []string            // the messages that changed them
 }
 
 // action is what a call does.
 type action struct {
 	command string
 	path    string // of a file it changes
-	id      string // of its message
 }
 
 // failure is a command that failed and has not gone well since.
@@ -44,7 +42,7 @@ func newWork(x *extractor) *work {
 
 func (w *work) message(m *abi.InputMessage, going bool) {
 	for _, c := range m.ToolCalls {
-		w.calls[c.ID] = parse(c, m.ID)
+		w.calls[c.ID] = parse(c)
 	}
 	if m.Role != abi.RoleTool {
 		return
@@ -73,7 +71,6 @@ func (w *work) message(m *abi.InputMessage, going bool) {
 func (w *work) edited(a action, going bool) {
 	if going {
 		w.changed = appendNew(w.changed, a.path)
-		w.ids = appendNew(w.ids, a.id)
 	}
 	for _, f := range w.failed {
 		f.changed = appendNew(f.changed, a.path)
@@ -83,17 +80,18 @@ func (w *work) edited(a action, going bool) {
 // fixed notes an error that went away after files changed. Without a change in
 // between nobody knows why.
 func (w *work) fixed(a action, f *failure, id string) {
-	if f.going && len(f.changed) > 0 {
+	if f.going && len(f.changed) > 0 && tells(f.line) {
 		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.", clip(a.command, 100), clip(f.line, 140), fileList(f.changed, 4))
 		w.x.add(fix, text, scoreFix, append(f.ids, id)...)
 	}
 }
 
-// finish notes the files that changed.
-func (w *work) finish() {
-	if len(w.changed) > 0 {
-		w.x.add(files, "Files changed"+fileList(w.changed, 12)+".", scoreFiles, w.ids[:min(len(w.ids), 12)]...)
+// changes are the files that changed, as the log has them.
+func (w *work) changes() string {
+	if len(w.changed) == 0 {
+		return ""
 	}
+	return withoutSecrets(abi.Defuse(fileList(w.changed, 12)))
 }
 
 // fileList names files, and the folder they share apart from them.
@@ -139,8 +137,7 @@ var changeWords = []string{"edit", "write", "create", "replace", "insert", "patc
 // whole file, of which the path stands in the first part.
 const maxArguments = 16 << 10
 
-func parse(c abi.ToolCall, id string) action {
-	a := action{id: id}
+func parse(c abi.ToolCall) (a action) {
 	var args struct {
 		Command  json.RawMessage `json:"command"`
 		Cmd      json.RawMessage `json:"cmd"`
@@ -154,7 +151,7 @@ func parse(c abi.ToolCall, id string) action {
 		return a
 	}
 	file := args.Path + args.FilePath + args.Filename
-	command := strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " ")
+	command := bare(strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " "))
 	switch {
 	case file != "" && signs.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
 		a.path = clip(file, 200)
@@ -162,6 +159,20 @@ func parse(c abi.ToolCall, id string) action {
 		a.command = command
 	}
 	return a
+}
+
+// bare is a command without the folder it runs in and what is done with its
+// output, so that it is the same command whichever part of that is looked at.
+func bare(command string) string {
+	if rest, ok := strings.CutPrefix(command, "cd "); ok {
+		if _, after, ok := strings.Cut(rest, " && "); ok {
+			command = after
+		}
+	}
+	for _, mark := range []string{" 2>", " | ", " > "} {
+		command, _, _ = strings.Cut(command, mark)
+	}
+	return command
 }
 
 // commandText is a command that is a text, or a list of words.

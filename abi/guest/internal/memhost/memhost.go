@@ -148,6 +148,9 @@ func (h *Host) kv(op abi.Op, request []byte) (*abi.KVResponse, error) {
 	case abi.OpKVGet:
 		resp.Value, resp.Found = h.KV[req.Key]
 	case abi.OpKVSet:
+		if req.Expect != nil && *req.Expect != h.KV[req.Key] {
+			return nil, &abi.Error{Code: abi.CodeConflict, Op: string(op), Message: fmt.Sprintf("key %q: another value stands there", req.Key)}
+		}
 		if h.KV == nil {
 			h.KV = make(map[string]string)
 		}

@@ -29,6 +29,9 @@ func Marshal(v any) ([]byte, error) {
 		e.object(func() {
 			e.text("key", v.Key)
 			e.given("value", v.Value)
+			if v.Expect != nil {
+				e.text("expect", *v.Expect)
+			}
 		})
 	case abi.TokensRequest:
 		e.object(func() { e.texts("texts", v.Texts) })

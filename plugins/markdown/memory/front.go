@@ -1,0 +1,49 @@
+package memory
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// session is the one that front matter named.
+func (f *fact) session() string {
+	if len(f.said) > 0 {
+		return f.said[0].session
+	}
+	return ""
+}
+
+// readFront reads the front matter's fields that recall needs. What is no field
+// is passed over: people write what they like.
+func (f *fact) readFront(front string) {
+	for l := range strings.Lines(front) {
+		name, value, ok := strings.Cut(strings.TrimRight(l, "\r\n "), ":")
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if strings.HasPrefix(value, `"`) {
+			_ = json.Unmarshal([]byte(value), &value) // else it stays as it is written
+		} else if n := len(value); n > 1 && value[0] == '\'' && value[n-1] == '\'' {
+			value = strings.ReplaceAll(value[1:n-1], "''", "'")
+		}
+		switch name {
+		case "title":
+			f.title = clip(value, maxTitle)
+		case "name":
+			if f.title == "" {
+				f.title = clip(value, maxTitle)
+			}
+		case "description", "tags":
+			f.about += " " + clip(value, maxText)
+		case "type", "  type": // Claude Code has had it below metadata
+			if value != "" {
+				f.kind = kind(clip(value, 24))
+			}
+		case "created":
+			f.created = value
+		case "session":
+			f.said = []mention{{session: clip(value, maxTitle)}}
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package folder_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/folder"
+)
+
+func openKV(t *testing.T) *store.KV {
+	t.Helper()
+	kv, err := store.OpenKV(t.TempDir(), store.KVOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kv.Close() })
+	return kv
+}
+
+// reader is any storage.
+type reader interface {
+	Get(ctx context.Context, ns, key string) (string, bool, error)
+	List(ctx context.Context, ns, prefix string) ([]string, error)
+}
+
+func values(t *testing.T, kv reader) map[string]string {
+	t.Helper()
+	keys, err := kv.List(t.Context(), "p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make(map[string]string)
+	for _, k := range keys {
+		v, ok, err := kv.Get(t.Context(), "p", k)
+		if err != nil || !ok {
+			t.Fatalf("%s: %v, %v", k, ok, err)
+		}
+		m[k] = v
+	}
+	return m
+}
+
+func put(t *testing.T, kv *store.KV, m map[string]string) {
+	t.Helper()
+	for k, v := range m {
+		if err := kv.Set(t.Context(), "p", k, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t *testing.T, dir string, m map[string]string) {
+	t.Helper()
+	for name, text := range m {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	m := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		b, err := os.ReadFile(path)
+		m[filepath.ToSlash(name)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// odd are values that a careless copy loses: odd keys, odd bytes.
+var odd = map[string]string{
+	"MEMORY.md": "# Memory\r\n", "memory/x-1.md": "\ufeff---\n: [\n---\n", "empty.md": "", "facts": "no dot", "facts/a.md": "below it", "facts.kv": "the store's own ending",
+	"Coffee brewing.md": "a space", "заметки/кэш.md": "Кэш на диске.", "%41.md": "a percent", "a%20b.md": "and one that escapes", "a b.md": "what that would be",
+	".env": "hidden", "v1.2/x.md": "a dot in a folder", "what?.md": "a sign", "con:x.md": "another", strings.Repeat("k", 300) + ".md": "long", "memory/notes.json": `{"a":1}`, "tab/ x.md": "at an end",
+}
+
+func TestK28ExportThenImport(t *testing.T) {
+	from, to, dir := openKV(t), openKV(t), filepath.Join(t.TempDir(), "out")
+	put(t, from, odd)
+	r, err := folder.Export(t.Context(), from, "p", dir, folder.ExportOptions{})
+	if err != nil || r.Count(folder.Added) != len(odd) {
+		t.Fatalf("export: %+v, %v", r, err)
+	}
+	there := files(t, dir)
+	for _, name := range []string{"MEMORY.md", "Coffee brewing.md", "заметки/кэш.md", "facts/a.md"} {
+		if there[name] != odd[name] {
+			t.Errorf("%s says %q: %q", name, there[name], slices.Sorted(maps.Keys(there)))
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 1 {
+		t.Errorf("something is left beside it: %v", entries)
+	}
+	if r, err = folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil || r.Count(folder.Added) != len(odd) {
+		t.Fatalf("import: %+v, %v", r, err)
+	}
+	if got := values(t, to); !maps.Equal(got, odd) {
+		t.Errorf("imported %q", got)
+	}
+	again := filepath.Join(t.TempDir(), "again")
+	if _, err := folder.Export(t.Context(), to, "p", again, folder.ExportOptions{}); err != nil || !maps.Equal(files(t, again), there) {
+		t.Errorf("exported again: %v", err)
+	}
+	if r, err := folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil || r.Count(folder.Unchanged) != len(odd) {
+		t.Errorf("imported again: %+v, %v", r, err)
+	}
+}
+
+func TestK28ExportRefuses(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "x"), folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("of nothing: %v", err)
+	}
+	put(t, kv, map[string]string{"MEMORY.md": "mine", "memory/a.md": "a"})
+	if _, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{}); err != nil {
+		t.Errorf("into an empty folder: %v", err)
+	}
+	write(t, dir, map[string]string{"MEMORY.md": "edited", "README.md": "theirs"})
+	if _, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage || files(t, dir)["MEMORY.md"] != "edited" {
+		t.Errorf("over files: %v", err)
+	}
+	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "README.md"), folder.ExportOptions{Force: true}); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("over a file: %v", err)
+	}
+	r, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{Force: true})
+	want := map[string]string{"MEMORY.md": "mine", "memory/a.md": "a", "README.md": "theirs"}
+	if err != nil || r.Count(folder.Replaced) != 1 || r.Count(folder.Unchanged) != 1 || !maps.Equal(files(t, dir), want) {
+		t.Errorf("with force: %+v, %v: %q", r, err, files(t, dir))
+	}
+	// A link in the place of a file or folder is not written through.
+	outside := t.TempDir()
+	for _, name := range []string{"MEMORY.md", "memory"} {
+		d := t.TempDir()
+		if err := os.Symlink(filepath.Join(outside, name), filepath.Join(d, name)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := folder.Export(t.Context(), kv, "p", d, folder.ExportOptions{Force: true})
+		if left, _ := os.ReadDir(outside); err == nil || len(left) > 0 {
+			t.Errorf("written through the link %s: %v, %v", name, err, left)
+		}
+	}
+}
+
+// TestK28ImportByHand: the folders of other tools, with whatever lies in them.
+func TestK28ImportByHand(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	write(t, dir, map[string]string{
+		"MEMORY.md":                   "- [Tests](feedback_tests.md) — no mocks\n",
+		"feedback_tests.md":           "---\nname: tests\ndescription: no mocks\nmetadata:\n  type: feedback\n---\nNo mocks.\n",
+		"memory/2026-11-20.md":        "## 10:00\n- talked to Jonas\n",
+		"recipes/Coffee brewing.md":   "---\ntitle: Coffee brewing\n---\n- [method] pour over #coffee\n",
+		".obsidian/workspace.json":    "{}",
+		"picture.png":                 "\x89PNG\xff",
+		"folder.with.dots/x.md":       "x",
+		"long.md":                     strings.Repeat("x", 1<<20+1),
+		"what is this?.md":            "a name that not all systems have",
+		"memory/a%20b.md":             "one",
+		"memory/a b.md":               "two",
+		"people/Jonas Müller (2).txt": "A text.",
+	})
+	secret := filepath.Join(t.TempDir(), "secret")
+	write(t, filepath.Dir(secret), map[string]string{"secret": "secret"})
+	for link, target := range map[string]string{"link.md": secret, "linked": filepath.Dir(secret), "up.md": "../x.md"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dry, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{DryRun: true})
+	if err != nil || len(values(t, kv)) > 0 {
+		t.Fatalf("a trial stored %q, %v", values(t, kv), err)
+	}
+	r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{})
+	if err != nil || !slices.Equal(r.Files, dry.Files) {
+		t.Fatalf("%+v, %v\nand the trial said %+v", r, err, dry)
+	}
+	got := slices.Sorted(maps.Keys(values(t, kv)))
+	if want := []string{"MEMORY.md", "feedback_tests.md", "memory/2026-11-20.md", "memory/a b.md", "people/Jonas Müller (2).txt", "recipes/Coffee brewing.md"}; !slices.Equal(got, want) {
+		t.Errorf("imported %q", got)
+	}
+	why := make(map[string]string)
+	for _, f := range r.Files {
+		if f.Action == folder.Skipped {
+			why[f.Name] = f.Why
+		}
+	}
+	for name, want := range map[string]string{
+		".obsidian": "hidden", "picture.png": "not text", "long.md": "more than 1048576 bytes", "what is this?.md": "its name", "folder.with.dots/x.md": "its name",
+		"memory/a%20b.md": "the same key", "link.md": "a link", "linked": "a link", "up.md": "a link",
+	} {
+		if !strings.Contains(why[name], want) {
+			t.Errorf("%s is skipped for %q", name, why[name])
+		}
+	}
+}
+
+func TestK28ImportConflicts(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	put(t, kv, map[string]string{"a.md": "stored", "b.md": "same"})
+	write(t, dir, map[string]string{"a.md": "imported", "b.md": "same"})
+	for range 2 { // the second time changes nothing
+		r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{})
+		v := values(t, kv)
+		if err != nil || r.Count(folder.KeptBoth)+r.Count(folder.Unchanged) != 2 || len(v) != 3 || v["a.md"] != "stored" || v[r.Files[0].Key] != "imported" || !strings.HasPrefix(r.Files[0].Key, "a-imported-") {
+			t.Fatalf("%+v, %v: %q", r, err, v)
+		}
+	}
+	r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{Replace: true})
+	if v := values(t, kv); err != nil || r.Count(folder.Replaced) != 1 || v["a.md"] != "imported" {
+		t.Errorf("%+v, %v: %q", r, err, v)
+	}
+}
+
+// failing is a KV that refuses the values of some keys.
+type failing struct {
+	*store.KV
+	on string
+}
+
+func (f failing) Swap(ctx context.Context, ns, key, expect, value string) error {
+	if key == f.on {
+		return &abi.Error{Code: abi.CodeQuota, Message: "full"}
+	}
+	return f.KV.Swap(ctx, ns, key, expect, value)
+}
+
+func TestK28ImportIsWholeOrNothing(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	before := map[string]string{"a.md": "stored", "b.md": ""}
+	put(t, kv, before)
+	write(t, dir, map[string]string{"a.md": "imported", "b.md": "imported", "c.md": "imported", "d.md": "imported"})
+	_, err := folder.Import(t.Context(), failing{kv, "d.md"}, "p", dir, folder.ImportOptions{Replace: true})
+	if v := values(t, kv); abi.CodeOf(err) != abi.CodeQuota || !maps.Equal(v, before) {
+		t.Errorf("%v, and stored is %q", err, v)
+	}
+	for name, quotas := range map[string]store.KVOptions{"files": {MaxKeys: 3}, "bytes": {MaxBytes: 20}} {
+		_, err := folder.Import(t.Context(), kv, "q", dir, folder.ImportOptions{Quotas: quotas})
+		if keys, _ := kv.List(t.Context(), "q", ""); abi.CodeOf(err) != abi.CodeQuota || len(keys) > 0 {
+			t.Errorf("too many %s: %v, stored %q", name, err, keys)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := folder.Import(ctx, kv, "q", dir, folder.ImportOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if _, err := folder.Import(t.Context(), kv, "q", filepath.Join(dir, "none"), folder.ImportOptions{}); abi.CodeOf(err) != abi.CodeBadInput {
+		t.Errorf("no folder: %v", err)
+	}
+}

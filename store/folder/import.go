@@ -1,0 +1,208 @@
+package folder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+// ImportOptions say how a folder is read. The zero value keeps both where a
+// file and a stored value of its name differ.
+type ImportOptions struct {
+	// Replace lets files take the place of stored values of the same name.
+	Replace bool
+	// DryRun stores nothing, and says what would be.
+	DryRun bool
+	// Quotas are those of the KV, which a folder has to fit by itself. The zero
+	// value is the KV's default.
+	Quotas store.KVOptions
+}
+
+// Import stores every text file of a folder and of those in it under the key
+// that its name is; see [store.FileKey]. Hidden files, links and what is not
+// text are skipped, each with a reason. Either all is stored or nothing: where
+// one value is refused (CodeQuota where the namespace is full), those before it
+// are taken back.
+func Import(ctx context.Context, kv KV, ns, dir string, o ImportOptions) (*Report, error) {
+	r := &Report{Namespace: ns, Dir: dir, DryRun: o.DryRun, Files: []File{}}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "import", Message: err.Error(), Err: err, Hint: "name a folder of files"}
+	}
+	defer root.Close()
+	in := &importer{Report: r, ctx: ctx, kv: kv, root: root, opts: o, names: make(map[string]string)}
+	if err := in.read(); err != nil {
+		return nil, err
+	}
+	if o.DryRun {
+		return r, nil
+	}
+	if err := in.store(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+type importer struct {
+	*Report
+	ctx     context.Context
+	kv      KV
+	root    *os.Root
+	opts    ImportOptions
+	names   map[string]string // of files, by key
+	changes []change
+	bytes   int64
+}
+
+// change is a value to store, and the one that is there.
+type change struct {
+	key, value string
+	old        string
+	found      bool
+}
+
+// read looks at all files and decides about each.
+func (in *importer) read() error {
+	quotas := in.opts.Quotas.WithDefaults()
+	return fs.WalkDir(in.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case in.ctx.Err() != nil:
+			return in.ctx.Err()
+		case err != nil:
+			return fault("import", name, err)
+		case name == ".":
+			return nil
+		case strings.HasPrefix(d.Name(), "."):
+			in.skip(name, "hidden")
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			in.skip(name, "a link, or no plain file")
+			return nil
+		}
+		if err := in.file(name, quotas.MaxValueBytes); err != nil {
+			return err
+		}
+		if len(in.changes) > quotas.MaxKeys || in.bytes > quotas.MaxBytes {
+			return &abi.Error{Code: abi.CodeQuota, Op: "import", Message: fmt.Sprintf("%s: more than %d files or %d bytes of text", in.Dir, quotas.MaxKeys, quotas.MaxBytes),
+				Hint: "import a part of it"}
+		}
+		return nil
+	})
+}
+
+func (in *importer) skip(name, why string) {
+	in.Files = append(in.Files, File{Name: name, Action: Skipped, Why: why})
+}
+
+// file decides about one file.
+func (in *importer) file(name string, most int) error {
+	key, ok := store.FileKey(name)
+	if !ok {
+		in.skip(name, "its name cannot be a key: use letters, digits, spaces and ._-, a dot in the name of the file, and none in those of folders")
+		return nil
+	}
+	if other, taken := in.names[key]; taken {
+		in.skip(name, "the same key as "+other)
+		return nil
+	}
+	in.names[key] = name
+	text, err := in.text(name, most)
+	switch {
+	case errors.Is(err, errLong):
+		in.skip(name, fmt.Sprintf("more than %d bytes", most))
+		return nil
+	case err != nil:
+		return fault("import", name, err)
+	case !utf8.ValidString(text):
+		in.skip(name, "not text (utf-8)")
+		return nil
+	}
+	f := File{Name: name, Key: key, Action: Added, Bytes: int64(len(text))}
+	old, found, err := in.kv.Get(in.ctx, in.Namespace, key)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+	case old == text:
+		f.Action = Unchanged
+	case in.opts.Replace:
+		f.Action = Replaced
+	default:
+		f.Action, f.Key = KeptBoth, beside(key, text)
+		if there, _, err := in.kv.Get(in.ctx, in.Namespace, f.Key); err != nil {
+			return err
+		} else if there == text {
+			f.Action = Unchanged // imported before
+		}
+		old, found = "", false
+	}
+	if f.Action != Unchanged {
+		in.changes = append(in.changes, change{f.Key, text, old, found})
+		in.bytes += f.Bytes
+	}
+	in.Files = append(in.Files, f)
+	return nil
+}
+
+var errLong = errors.New("too long")
+
+func (in *importer) text(name string, most int) (string, error) {
+	f, err := in.root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(b) > most {
+		err = errLong
+	}
+	return string(b), err
+}
+
+// beside is a key for a text whose own is taken. The same text gets the same.
+func beside(key, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	ext := path.Ext(key)
+	name := strings.TrimSuffix(key, ext)
+	suffix := "-imported-" + hex.EncodeToString(sum[:4]) + ext
+	if most := abi.MaxKeyBytes - len(suffix); len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "")
+	}
+	return name + suffix
+}
+
+// store stores the changes, or takes back those that were made.
+func (in *importer) store() error {
+	for i, c := range in.changes {
+		err := in.kv.Swap(in.ctx, in.Namespace, c.key, c.old, c.value)
+		if err == nil {
+			continue
+		}
+		back := context.WithoutCancel(in.ctx)
+		for _, c := range in.changes[:i] {
+			if c.found {
+				err = errors.Join(err, in.kv.Swap(back, in.Namespace, c.key, c.value, c.old))
+			} else {
+				err = errors.Join(err, in.kv.Delete(back, in.Namespace, c.key))
+			}
+		}
+		return err
+	}
+	return nil
+}
