@@ -96,6 +96,16 @@ type loader struct {
 //
 // model completes prompts for plugins that are granted that; nil is none.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
+	var kv runtime.KV
+	if trial && f.state == "" {
+		kv = store.MemoryKV(store.KVOptions{})
+	}
+	return openLoaderOver(ctx, e, f, counter, model, kv)
+}
+
+// openLoaderOver is openLoader with the plugins' own data in kv, unless that is
+// nil.
+func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, kv runtime.KV) (*loader, error) {
 	grants, err := f.granted()
 	if err != nil {
 		return nil, err
@@ -108,8 +118,8 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 	if err != nil {
 		return nil, err
 	}
-	if trial && f.state == "" {
-		st.kv = store.MemoryKV(store.KVOptions{})
+	if kv != nil {
+		st.kv = kv
 	}
 	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
 	if err != nil {

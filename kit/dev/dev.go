@@ -1,0 +1,158 @@
+package dev
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/survey"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// Options of the loop.
+type Options struct {
+	// Dir is the plugin's folder. Default: the current one.
+	Dir string
+	// Out is the file or folder to write each module to. Default: a temporary
+	// folder.
+	Out string
+	// Sessions are files and folders. Default: sessions and testdata in Dir,
+	// where there are any in it; else [survey.Samples].
+	Sessions []string
+	// Load loads the module in a file, with the grants, knobs and limits it is
+	// to be surveyed with, by a runtime whose storage is [survey.KV]. Required.
+	Load func(ctx context.Context, path string) (*runtime.Plugin, error)
+	// Survey says how to survey.
+	Survey survey.Options
+	// Step, where set, hears what is being done, in words.
+	Step func(what string)
+	// Quiet is how long nothing may change before a round begins. Default 100
+	// ms.
+	Quiet time.Duration
+}
+
+const defaultQuiet = 100 * time.Millisecond
+
+// sessionFolders are looked for in the plugin's folder.
+var sessionFolders = []string{"sessions", "testdata"}
+
+// Once makes one round. The error, of code usage or canceled, is about the
+// options and the context; what is wrong with the plugin is in the round.
+func Once(ctx context.Context, o Options) (*Round, error) {
+	l, err := start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	r := l.round(ctx, nil)
+	return r, canceled(ctx)
+}
+
+// Run makes a round, and another whenever something of the plugin or the
+// sessions changed, until ctx ends, which is no error. A change that comes while
+// a round is being made ends it, and the next one is about both. show is called
+// with each round that was completed, in order, from one goroutine. The error,
+// of code usage, is about the options.
+func Run(ctx context.Context, o Options, show func(*Round)) error {
+	l, err := start(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer l.end()
+	w, err := watch(l.folders(), l.wanted, l.opts.Quiet)
+	if err != nil {
+		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
+	}
+	changes := make(chan []string)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go w.run(watching, changes)
+	for changed := []string(nil); ; {
+		r, more := l.interruptible(ctx, changed, changes)
+		if more != nil {
+			changed = merged(changed, more)
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		show(r)
+		select {
+		case changed = <-changes:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// interruptible makes a round, or returns what changed before it was made.
+func (l *loop) interruptible(ctx context.Context, changed []string, changes <-chan []string) (r *Round, more []string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	made := make(chan *Round)
+	go func() { made <- l.round(ctx, changed) }()
+	select {
+	case r = <-made:
+		return r, nil
+	case more = <-changes:
+		cancel()
+		<-made
+		return nil, more
+	}
+}
+
+func merged(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// wanted reports whether a change of the file makes a round.
+func (l *loop) wanted(path string) bool {
+	switch {
+	case ignored(path):
+		return false
+	case l.isSession(path):
+		return true
+	case !inside(l.dir, path):
+		return false
+	}
+	folder := filepath.Dir(below(l.dir, path))
+	return !slices.ContainsFunc(strings.Split(folder, string(filepath.Separator)), func(name string) bool {
+		return name != "." && ignored(name)
+	})
+}
+
+// isSession reports whether a file is of the sessions and not of the plugin:
+// nothing has to be built for it.
+func (l *loop) isSession(path string) bool {
+	return slices.ContainsFunc(l.sources, func(root string) bool {
+		return path == root || survey.IsSessionFile(path) && inside(root, path)
+	})
+}
+
+// inside reports whether a file lies in a folder or below.
+func inside(dir, path string) bool { return below(dir, path) != "" }
+
+// below is the path from a folder to a file in it; empty where it is not.
+func below(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return rel
+}
+
+func canceled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return &abi.Error{Code: abi.CodeCanceled, Op: "dev", Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+func usage(message, hint string, err error) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "dev", Message: message, Hint: hint, Err: err}
+}
