@@ -148,9 +148,6 @@ func (f *devFlags) text(p printer, r *dev.Round) {
 	if r.Update != nil {
 		updated{p}.manifest(r.Update)
 	}
-	if r.Change != nil && !r.Change.Differs() {
-		p.linef("  %s", p.paint(dim, "the same in all sessions as before"))
-	}
 	surveyed{p}.show(r.Survey, r.Change)
 	p.skipped(r.Skipped)
 }

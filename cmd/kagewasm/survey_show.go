@@ -55,7 +55,7 @@ func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []strin
 			tokens += fmt.Sprintf(" (%+d)", d.TokensAfter.New-d.TokensAfter.Old)
 		}
 		if len(d.NewlyKept)+len(d.NewlyGone) > 0 {
-			kept += fmt.Sprintf(" (+%d −%d)", len(d.NewlyKept), len(d.NewlyGone))
+			kept += fmt.Sprintf(" (+%d -%d)", len(d.NewlyKept), len(d.NewlyGone))
 		}
 		if d.Injected != nil {
 			injected += fmt.Sprintf(" (was %d)", len(d.Injected.Old))
@@ -99,7 +99,7 @@ func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
 	if t.Failed > 0 {
 		words = append(words, p.paint(red, fmt.Sprintf("%d with failures", t.Failed)))
 	}
-	words = append(words, fmt.Sprintf("failures kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention, 100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
+	words = append(words, fmt.Sprintf("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention, 100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
 	if calls := hostCalls(t.HostCalls); calls != "" {
 		words = append(words, calls)
 	}
@@ -174,7 +174,7 @@ func (p surveyed) texts(label string, pair *survey.Pair[[]string]) {
 		sign  string
 		style style
 		lines []string
-	}{{"−", red, linesWithout(old, now)}, {"+", green, linesWithout(now, old)}} {
+	}{{"-", red, linesWithout(old, now)}, {"+", green, linesWithout(now, old)}} {
 		for i, line := range side.lines {
 			if i == maxLines {
 				p.field(label, "%s", p.paint(dim, fmt.Sprintf("%s … %d lines in all", side.sign, len(side.lines))))

@@ -13,7 +13,8 @@ type Outcome struct {
 	// pins, failures, quality, each call of the plugin with its time, fuel,
 	// memory, host calls and warnings.
 	Report kagewasm.Report `json:"report"`
-	// Injected are the texts that plugins put before the model, as it sees them.
+	// Injected are the texts that plugins put before the model, without the
+	// frames they stand in.
 	Injected []string `json:"injected"`
 	// Use is what the plugin's calls took together.
 	Use Use `json:"use"`

@@ -47,6 +47,17 @@ type Survey struct {
 	Totals   Totals    `json:"totals"`
 }
 
+// Faster takes the time of each session from an earlier survey of the same
+// plugin and sessions, where that was faster: of a machine that does other
+// things too, or is cold, the best time says most.
+func (s *Survey) Faster(earlier *Survey) {
+	for i := range s.Sessions {
+		use := &s.Sessions[i].Use
+		use.MS = min(use.MS, earlier.Sessions[i].Use.MS)
+	}
+	s.Totals = totals(s.Sessions)
+}
+
 // Run looks at each session with the plugin taking part, as observer or
 // compactor, and without any other plugin or model. Nothing is left of it: what
 // the plugin stores goes with the session ([KV]). The error is of code canceled
@@ -130,7 +141,8 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 	for i := range result.Messages {
 		m := &result.Messages[i]
 		if m.Kind == abi.KindInjected && slices.Contains(out.Report.Inserted, m.ID) {
-			out.Injected = append(out.Injected, m.Text())
+			text, _ := abi.Unfence(m.Text())
+			out.Injected = append(out.Injected, text)
 		}
 	}
 	out.Use = useOf(out.Report.Hooks)
