@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,9 +60,13 @@ func TestN6DevCommandOnce(t *testing.T) {
 // build, and who interrupts the loop gets exit code 0.
 func TestN6DevCommandWatches(t *testing.T) {
 	sessions := filepath.Join(t.TempDir(), "session.jsonl")
-	if err := os.WriteFile(sessions, []byte(longSession(40)), 0o644); err != nil {
-		t.Fatal(err)
+	save := func(text string) {
+		t.Helper()
+		if err := writeFile(sessions, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	save(longSession(40))
 	ctx, interrupt := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	done := make(chan int, 1)
@@ -87,9 +90,7 @@ func TestN6DevCommandWatches(t *testing.T) {
 	if round := next(); round.Number != 1 || round.Survey.Totals.Compacted != 1 || round.Survey.Sessions[0].Report.Window != 2000 {
 		t.Errorf("%+v", round)
 	}
-	if err := os.WriteFile(sessions, []byte(longSession(60)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(longSession(60))
 	if round := next(); round.Number != 2 || len(round.Change.Sessions) != 1 {
 		t.Errorf("%+v", round)
 	}

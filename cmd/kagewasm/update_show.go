@@ -12,7 +12,8 @@ type updated struct{ printer }
 
 // head says which modules these are.
 func (p updated) head(u *update.Update) {
-	p.linef("%s %s → %s %s", p.paint(bold, u.Old.Name), u.Old.Version, p.paint(bold, u.New.Name), u.New.Version)
+	name := func(v update.Version) string { return strings.TrimSpace(p.paint(bold, v.Name) + " " + v.Version) }
+	p.linef("%s → %s", name(u.Old), name(u.New))
 	p.field("old", "%s  %s", u.Old.Digest, bytesOf(u.Old.Size))
 	p.field("new", "%s  %s", u.New.Digest, bytesOf(u.New.Size))
 	if u.Old.Digest == u.New.Digest {
