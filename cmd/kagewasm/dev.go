@@ -33,9 +33,9 @@ What does not build is shown, and the last good module stays.
 
 Sessions are those of --sessions, else those in the folders sessions and testdata
 of the plugin, else the samples of the conformance kit. Each session begins with
-an empty memory, so that its row depends on nothing but the session and the
-plugin; nothing is written, and --state is for compiled modules alone. No model
-is asked. Tokens are counted alike for all sessions.
+an empty memory, or with what plugins keep in --state where that is given, so that
+its row depends on nothing but the session and the plugin; nothing is stored. No
+model is asked. Tokens are counted alike for all sessions.
 
 Interrupt it to end it. With --once there is one round, and the exit code is 1
 where it failed; what a plugin does to a session is no failure of the round.`,

@@ -44,9 +44,9 @@ func newDiff(e env) *cobra.Command {
 		Long: `Compare two modules: what the new one may do that the old one may not, first;
 what else changed in the manifest and the module; and what both do to sessions,
 those of --sessions or else the samples of the conformance kit. Both run with the
-same grants, and in each session with an empty memory; nothing is written, and
---state is for compiled modules alone. What the new one asks for and is not
-granted is said, as it cannot show what it does with it. Each session is run
+same grants, and begin each session with an empty memory, or with what plugins keep
+in --state where that is given; nothing is stored. What the new one asks for and is
+not granted is said, as it cannot show what it does with it. Each session is run
 twice, and the faster time counts. No model is asked.
 
 The exit code is 0 whatever was found. With --fail-on it is 1 where there are new

@@ -96,16 +96,17 @@ type loader struct {
 //
 // model completes prompts for plugins that are granted that; nil is none.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
-	var kv runtime.KV
-	if trial && f.state == "" {
-		kv = store.MemoryKV(store.KVOptions{})
-	}
-	return openLoaderOver(ctx, e, f, counter, model, kv)
+	return openLoaderOver(ctx, e, f, counter, model, func(kept runtime.KV) runtime.KV {
+		if trial && f.state == "" {
+			return store.MemoryKV(store.KVOptions{})
+		}
+		return kept
+	})
 }
 
-// openLoaderOver is openLoader with the plugins' own data in kv, unless that is
-// nil.
-func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, kv runtime.KV) (*loader, error) {
+// openLoaderOver is openLoader with the plugins' own data where over says, which
+// is told where it is kept otherwise.
+func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
 	grants, err := f.granted()
 	if err != nil {
 		return nil, err
@@ -118,9 +119,7 @@ func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Coun
 	if err != nil {
 		return nil, err
 	}
-	if kv != nil {
-		st.kv = kv
-	}
+	st.kv = over(st.kv)
 	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
 	if err != nil {
 		st.Close()

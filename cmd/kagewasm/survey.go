@@ -42,18 +42,23 @@ func (f *surveyFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// open opens a loader whose plugins have an empty memory for each session, and
-// the options of the surveys they are for.
+// open opens a loader whose plugins begin each session with what --state holds,
+// or with nothing, and the options of the surveys they are for.
 func (f *surveyFlags) open(ctx context.Context, e env) (*loader, survey.Options, error) {
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		return nil, survey.Options{}, err
 	}
-	l, err := openLoaderOver(ctx, e, &f.pluginFlags, counter, nil, survey.KV())
+	l, err := openLoaderOver(ctx, e, &f.pluginFlags, counter, nil, func(kept runtime.KV) runtime.KV {
+		if f.state == "" {
+			kept = nil // what a person's agents remember is nobody's corpus, unless it is named
+		}
+		return survey.KV(kept)
+	})
 	if err != nil {
 		return nil, survey.Options{}, err
 	}
-	l.author = true // of an empty memory
+	l.author = true // nothing is written
 	return l, survey.Options{Counter: counter, Window: f.window, Share: f.share}, nil
 }
 

@@ -39,7 +39,7 @@ func newAuthor(t *testing.T) *author {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(), Counter: counter, Interpreter: true})
+	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(nil), Counter: counter, Interpreter: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@
 // plugin or two builds.
 //
 // The runtime that loads the plugin has [KV] for its storage. Each session of a
-// survey then begins with an empty memory of its own: a row depends on its
-// session and the plugin alone, so rows can be made side by side, and what
-// changes in one is not the doing of another.
+// survey then begins with the same memory, as a rule an empty one: a row depends
+// on its session and the plugin alone, so rows can be made side by side, and
+// what changes in one is not the doing of another.
 package survey

@@ -26,7 +26,7 @@ var modules = sync.OnceValues(func() (map[string]*runtime.Plugin, error) {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	r, err := runtime.New(ctx, runtime.Options{KV: survey.KV()})
+	r, err := runtime.New(ctx, runtime.Options{KV: survey.KV(nil)})
 	if err != nil {
 		return nil, err
 	}

@@ -58,8 +58,8 @@ func (s *Survey) Faster(earlier *Survey) {
 	s.Totals = totals(s.Sessions)
 }
 
-// Run looks at each session with the plugin taking part, as observer or
-// compactor, and without any other plugin or model. Nothing is left of it: what
+// Run looks at each session as at the end of a turn, with the plugin taking part,
+// as observer or compactor, and without any other plugin or model. Nothing is left of it: what
 // the plugin stores goes with the session ([KV]). The error is of code canceled
 // where ctx ended, or of code usage for options that make no sense.
 func Run(ctx context.Context, plugin hooks.Plugin, sessions []*Session, o Options) (*Survey, error) {
@@ -130,13 +130,22 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 		out.Error = abi.AsError(err)
 		return out
 	}
+	ctx = withMemory(ctx)
 	start := time.Now()
-	result, err := c.Compact(withMemory(ctx), req)
+	turn, err := turnEnd(ctx, c, plugin, &req)
+	if err != nil {
+		out.Error = abi.AsError(err)
+		return out
+	}
+	result, err := c.Compact(ctx, req)
 	out.Error = abi.AsError(err)
 	if result == nil {
 		return out
 	}
 	out.Report = result.Report
+	out.Report.Hooks = append(turn.Hooks, out.Report.Hooks...)
+	out.Report.Retained = append(turn.Retained, out.Report.Retained...)
+	out.Report.Failures = append(turn.Failures, out.Report.Failures...)
 	out.Report.Metrics.MS = float64(time.Since(start).Microseconds()) / 1000 // the pipeline's clock stands still
 	for i := range result.Messages {
 		m := &result.Messages[i]
@@ -147,6 +156,19 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 	}
 	out.Use = useOf(out.Report.Hooks)
 	return out
+}
+
+// turnEnd tells a plugin that wants to know it that the last turn has ended, as
+// a host does before it compacts. A compaction it asks for becomes the request.
+func turnEnd(ctx context.Context, c *kagewasm.Compactor, plugin hooks.Plugin, req *kagewasm.Request) (*kagewasm.Turn, error) {
+	if !slices.Contains(plugin.Hooks(), abi.HookTurnEnd) {
+		return &kagewasm.Turn{}, nil
+	}
+	turn, err := c.TurnEnd(ctx, *req)
+	if err == nil && turn.Wanted != nil {
+		*req = *turn.Wanted
+	}
+	return turn, err
 }
 
 func (o *Options) request(ctx context.Context, s *Session) (kagewasm.Request, error) {

@@ -10,7 +10,9 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit/survey"
+	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // TestN6DevSurvey: a survey has for each session what the real pipeline did
@@ -98,6 +100,34 @@ func TestSurveyWindow(t *testing.T) {
 	}
 }
 
+// A plugin that wants to know when a turn ends is told, and a compaction it asks
+// for is made, however much room there is.
+func TestN6DevSurveyTurnEnd(t *testing.T) {
+	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(context.Background())
+	asks := wasmtest.WithManifest(wasmtest.Answer("turn_end", `{"request_compaction":{"instructions":"now"},"retain":["a turn"]}`),
+		`{"name":"asks","version":"1","abi":1,"hooks":["turn_end"],"capabilities":{"compaction.request":{"reason":"to ask"}}}`)
+	o := options()
+	o.Window = 10_000
+	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {
+		p, err := r.Load(t.Context(), asks, runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := survey.Run(t.Context(), p, []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel")}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := &s.Sessions[0]
+		if out.Report.ReasonCode != reason || out.Use.Calls != 1 || out.Report.Hooks[0].Hook != abi.HookTurnEnd || len(out.Report.Retained) != 1 {
+			t.Errorf("granted %v: %+v", granted, out)
+		}
+	}
+}
+
 func TestSurveyErrors(t *testing.T) {
 	p, sessions := load(t, "notes1"), []*survey.Session{work("parcel", 12, "ok: the test of the step passed")}
 	if _, err := survey.Run(t.Context(), p, sessions, survey.Options{}); abi.CodeOf(err) != abi.CodeUsage {
@@ -109,7 +139,7 @@ func TestSurveyErrors(t *testing.T) {
 		t.Errorf("a caller that gave up: %v", err)
 	}
 	// Storage is there in surveys alone.
-	if _, _, err := survey.KV().Get(t.Context(), "notes", "seen"); abi.CodeOf(err) != abi.CodeDenied {
+	if _, _, err := survey.KV(nil).Get(t.Context(), "notes", "seen"); abi.CodeOf(err) != abi.CodeDenied {
 		t.Errorf("outside of a survey: %v", err)
 	}
 }
