@@ -26,10 +26,11 @@ func newDev(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [DIR]",
 		Short: "Build a plugin on each change, and show what it does to sessions",
-		Long: `Watch the folder of a plugin (default: the working directory), build it on each
-change, run it over sessions as compact would, and show what is different from
-the last time: which messages are kept, tokens, what is injected, fuel, failures.
-What does not build is shown, and the last good module stays.
+		Long: `Watch the folder of a plugin (default: the working directory) and the packages
+beside it that it is built of, build it on each change, run it over sessions as
+compact would, and show what is different from the last time: which messages are
+kept, tokens, what is injected, fuel, failures. What does not build is shown, and
+the last good module stays.
 
 Sessions are those of --sessions, else those in the folders sessions and testdata
 of the plugin, else the samples of the conformance kit. Each session begins with

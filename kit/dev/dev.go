@@ -51,11 +51,12 @@ func Once(ctx context.Context, o Options) (*Round, error) {
 	return r, canceled(ctx)
 }
 
-// Run makes a round, and another whenever something of the plugin or the
-// sessions changed, until ctx ends, which is no error. A change that comes while
-// a round is being made ends it, and the next one is about both. show is called
-// with each round that was completed, in order, from one goroutine. The error,
-// of code usage, is about the options.
+// Run makes a round, and another whenever something of the plugin, of packages
+// beside it that it is built of, or of the sessions changed, until ctx ends,
+// which is no error. A change that comes while a round is being made ends it,
+// and the next one is about both. show is called with each round that was
+// completed, in order, from one goroutine. The error, of code usage, is about
+// the options.
 func Run(ctx context.Context, o Options, show func(*Round)) error {
 	l, err := start(ctx, o)
 	if err != nil {
@@ -66,6 +67,7 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 	if err != nil {
 		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}
+	l.follow = w.more
 	changes := make(chan []string)
 	watching, stop := context.WithCancel(ctx)
 	defer stop()

@@ -267,3 +267,31 @@ func TestN6DevOnce(t *testing.T) {
 		t.Errorf("an empty folder: %+v, %v", r.Error, err)
 	}
 }
+
+// TestN6DevPackagesBeside: a change in a package that lies elsewhere is one of
+// the plugin, where it is built of it.
+func TestN6DevPackagesBeside(t *testing.T) {
+	a := newAuthor(t)
+	main := a.read(filepath.Join(a.dir, "main.go"))
+	main = strings.Replace(main, `"keep to the plan"`, "words.Plan", 1)
+	main = strings.Replace(main, "import (", "import (\n\t\"example.com/notes/words\"", 1)
+	a.write("plugin/main.go", main)
+	a.write("plugin/plugin.yaml", a.read(filepath.Join(a.dir, "plugin.yaml")))
+	a.write("plugin/sessions/one.jsonl", steps(20))
+	a.write("words/words.go", "package words\n\nconst Plan = \"keep to the plan\"\n")
+	a.opts.Dir = filepath.Join(a.dir, "plugin")
+	next := a.watch()
+	if r := next(); r.Error != nil {
+		t.Fatal(r.Error)
+	}
+	a.write("words/words_test.go", "package words\n")
+	a.write("other/other.go", "package other\n")
+	a.edit("words/words.go", "keep to the plan", "forget the plan")
+	r := next()
+	if r.Error != nil || len(r.Changed) != 1 || filepath.Base(r.Changed[0]) != "words.go" {
+		t.Fatalf("%v, %v", r.Changed, r.Error)
+	}
+	if got := r.Survey.Sessions[0].Injected; !slices.Equal(got, []string{"forget the plan"}) {
+		t.Errorf("injected %q", got)
+	}
+}

@@ -28,6 +28,9 @@ type loop struct {
 	// for in, as the watcher sees them: absolute, without links.
 	dir     string
 	sources []string
+	// follow, where somebody watches, takes the folders of packages elsewhere
+	// that the plugin is built of.
+	follow chan<- []string
 
 	// The last good module, what it was built of, and whether something of it
 	// changed since.
@@ -152,8 +155,21 @@ func (l *loop) build(ctx context.Context, r *Round) error {
 		return err
 	}
 	l.replace(plugin)
+	l.followPackages(ctx)
 	l.built, l.info, l.stale = &built, plugin.Info(), false
 	return nil
+}
+
+// followPackages has changes watched for in what the plugin is built of.
+func (l *loop) followPackages(ctx context.Context) {
+	if l.follow == nil {
+		return
+	}
+	folders := packages(ctx, l.dir)
+	select {
+	case l.follow <- folders:
+	case <-ctx.Done():
+	}
 }
 
 // replace swaps the module, or starts over with one of another name or role.

@@ -23,6 +23,10 @@ type watcher struct {
 	wanted  func(path string) bool
 	quiet   time.Duration
 	sums    map[string]string // of what is in the files, by path
+	// beside are folders of packages elsewhere, each without those below, and
+	// more brings new ones.
+	beside map[string]bool
+	more   chan []string
 }
 
 // watch watches the folders and those below, but for hidden ones and those that
@@ -32,7 +36,8 @@ func watch(folders []string, wanted func(path string) bool, quiet time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{events: events, folders: folders, wanted: wanted, quiet: quiet, sums: make(map[string]string)}
+	w := &watcher{events: events, folders: folders, wanted: wanted, quiet: quiet, sums: make(map[string]string),
+		beside: make(map[string]bool), more: make(chan []string)}
 	for _, dir := range folders {
 		if err := w.add(dir, func(path string) { w.changed(path) }); err != nil {
 			return nil, errors.Join(err, events.Close())
@@ -58,6 +63,27 @@ func (w *watcher) add(root string, visit func(path string)) error {
 		}
 		return nil
 	})
+}
+
+// follow watches the files in folders of packages, from now on.
+func (w *watcher) follow(folders []string) {
+	for _, dir := range folders {
+		if w.beside[dir] || w.events.Add(dir) != nil {
+			continue // one that is gone does not build either
+		}
+		w.beside[dir] = true
+		files, _ := os.ReadDir(dir)
+		for _, f := range files {
+			if path := filepath.Join(dir, f.Name()); w.relevant(path) {
+				w.changed(path)
+			}
+		}
+	}
+}
+
+// relevant reports whether a change of the file is one.
+func (w *watcher) relevant(path string) bool {
+	return w.wanted(path) || w.beside[filepath.Dir(path)] && !ignored(path) && !strings.HasSuffix(path, "_test.go")
 }
 
 // changed reports whether a file is not what it was when this was asked last.
@@ -115,6 +141,8 @@ func (w *watcher) run(ctx context.Context, out chan<- []string) {
 				slices.Sort(pending)
 				send = out
 			}
+		case folders := <-w.more:
+			w.follow(folders)
 		case send <- pending:
 			pending, send = nil, nil
 		}
@@ -129,10 +157,10 @@ func (w *watcher) touch(e fsnotify.Event, touched map[string]bool) bool {
 	case e.Op == fsnotify.Chmod:
 		return false
 	case err == nil && info.IsDir():
-		if !ignored(e.Name) {
+		if !ignored(e.Name) && !w.beside[filepath.Dir(e.Name)] {
 			w.visit(e.Name, touched)
 		}
-	case w.wanted(e.Name):
+	case w.relevant(e.Name):
 		touched[e.Name] = true
 		return true
 	default: // perhaps a folder that is gone

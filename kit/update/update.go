@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -77,7 +76,7 @@ func Compare(old, new runtime.Info) *Update {
 	u.lists(old, new)
 	u.limits(old.Limits, new.Limits)
 	u.identity(old, new)
-	u.knobs(old, new)
+	u.knobs(old.Knobs, new.Knobs)
 	return u
 }
 
@@ -198,46 +197,6 @@ func memory(m *runtime.MemoryInfo) string {
 		return fmt.Sprintf("from %d", m.MinBytes)
 	}
 	return fmt.Sprintf("from %d to %d", m.MinBytes, m.MaxBytes)
-}
-
-func (u *Update) knobs(old, new runtime.Info) {
-	for _, name := range slices.Sorted(maps.Keys(new.Knobs)) {
-		k := new.Knobs[name]
-		was, ok := old.Knobs[name]
-		if !ok {
-			u.change("knob "+name, "", knob(k))
-			continue
-		}
-		u.change("knob "+name, knob(was), knob(k))
-	}
-	for _, name := range slices.Sorted(maps.Keys(old.Knobs)) {
-		if _, ok := new.Knobs[name]; !ok {
-			k := old.Knobs[name]
-			u.change("knob "+name, knob(k), "")
-		}
-	}
-}
-
-// knob is what a value can be, and which it is by default. What is said about
-// a knob for a person is no difference.
-func knob(k abi.Knob) string {
-	parts := []string{string(k.Type)}
-	switch k.Type {
-	case abi.KnobRange, abi.KnobIntRange:
-		parts = append(parts, fmt.Sprintf("%v to %v", k.Min, k.Max))
-		if k.Step > 0 {
-			parts = append(parts, fmt.Sprintf("in steps of %v", k.Step))
-		}
-	case abi.KnobEnum:
-		parts = append(parts, strings.Join(k.Values, "|"))
-	}
-	if k.MaxLength > 0 {
-		parts = append(parts, fmt.Sprintf("up to %d characters", k.MaxLength))
-	}
-	if k.Default != nil {
-		parts = append(parts, "default "+string(k.Default))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // without is what of list is not in other.
