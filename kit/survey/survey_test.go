@@ -187,9 +187,9 @@ func TestSurveyFaster(t *testing.T) {
 	}
 }
 
-// TestN6DevSharedSessions: every recorded session goes through, and the second
+// TestSharedSessions: every recorded session goes through, and the second
 // survey, for which nothing has to be read or counted, does the same.
-func TestN6DevSharedSessions(t *testing.T) {
+func TestSharedSessions(t *testing.T) {
 	paths := shared.Sessions(t)
 	if paths == nil {
 		t.Skip("no shared sessions")
