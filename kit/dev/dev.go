@@ -2,9 +2,7 @@ package dev
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -63,7 +61,8 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 		return err
 	}
 	defer l.end()
-	w, err := watch(l.folders(), l.wanted, l.opts.Quiet)
+	folders, files := l.watched()
+	w, err := watch(folders, files, l.wanted, l.opts.Quiet)
 	if err != nil {
 		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}
@@ -81,6 +80,7 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		l.made(r)
 		show(r)
 		select {
 		case changed = <-changes:
@@ -94,14 +94,14 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 func (l *loop) interruptible(ctx context.Context, changed []string, changes <-chan []string) (r *Round, more []string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	made := make(chan *Round)
-	go func() { made <- l.round(ctx, changed) }()
+	done := make(chan *Round)
+	go func() { done <- l.round(ctx, changed) }()
 	select {
-	case r = <-made:
+	case r = <-done:
 		return r, nil
 	case more = <-changes:
 		cancel()
-		<-made
+		<-done
 		return nil, more
 	}
 }
@@ -110,42 +110,6 @@ func merged(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// wanted reports whether a change of the file makes a round.
-func (l *loop) wanted(path string) bool {
-	switch {
-	case ignored(path):
-		return false
-	case l.isSession(path):
-		return true
-	case !inside(l.dir, path):
-		return false
-	}
-	folder := filepath.Dir(below(l.dir, path))
-	return !slices.ContainsFunc(strings.Split(folder, string(filepath.Separator)), func(name string) bool {
-		return name != "." && ignored(name)
-	})
-}
-
-// isSession reports whether a file is of the sessions and not of the plugin:
-// nothing has to be built for it.
-func (l *loop) isSession(path string) bool {
-	return slices.ContainsFunc(l.sources, func(root string) bool {
-		return path == root || survey.IsSessionFile(path) && inside(root, path)
-	})
-}
-
-// inside reports whether a file lies in a folder or below.
-func inside(dir, path string) bool { return below(dir, path) != "" }
-
-// below is the path from a folder to a file in it; empty where it is not.
-func below(dir, path string) string {
-	rel, err := filepath.Rel(dir, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return ""
-	}
-	return rel
 }
 
 func canceled(ctx context.Context) error {

@@ -295,3 +295,23 @@ func TestN6DevPackagesBeside(t *testing.T) {
 		t.Errorf("injected %q", got)
 	}
 }
+
+// TestN6DevNamedFiles: a session that is named by its file is watched, and what
+// lies beside it is not.
+func TestN6DevNamedFiles(t *testing.T) {
+	a := newAuthor(t)
+	elsewhere := &author{t: t, dir: t.TempDir()}
+	elsewhere.write("one.jsonl", steps(20))
+	a.opts.Sessions = []string{filepath.Join(elsewhere.dir, "one.jsonl")}
+	next := a.watch()
+	if r := next(); r.Error != nil || r.Survey.Totals.Sessions != 1 {
+		t.Fatalf("%+v, %v", r.Survey, r.Error)
+	}
+	elsewhere.write("two.jsonl", steps(20))
+	elsewhere.write("below/three.jsonl", steps(20))
+	elsewhere.write("one.jsonl", steps(30))
+	r := next()
+	if r.Error != nil || r.BuildMS != 0 || len(r.Changed) != 1 || filepath.Base(r.Changed[0]) != "one.jsonl" || len(r.Change.Sessions) != 1 {
+		t.Fatalf("%v, %+v, %v", r.Changed, r.Change, r.Error)
+	}
+}

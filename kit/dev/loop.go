@@ -6,13 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/kit/survey"
-	"github.com/kagewasm/kagewasm/kit/update"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -76,32 +74,6 @@ func start(ctx context.Context, o Options) (*loop, error) {
 	return l, canceled(ctx)
 }
 
-// resolved is the path without links, absolute.
-func resolved(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		path = p
-	}
-	if p, err := filepath.Abs(path); err == nil {
-		path = p
-	}
-	return path
-}
-
-// folders are those to watch.
-func (l *loop) folders() []string {
-	list := []string{l.dir}
-	if len(l.opts.Sessions) == 0 {
-		return list
-	}
-	for _, path := range l.sources {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			path = filepath.Dir(path)
-		}
-		list = append(list, path)
-	}
-	return list
-}
-
 func (l *loop) end() {
 	if l.plugin != nil {
 		_ = l.plugin.Close(context.Background()) // no call is running
@@ -111,7 +83,8 @@ func (l *loop) end() {
 	}
 }
 
-// round makes one round. What was reached before ctx ended stays for the next.
+// round makes one round. Where ctx ends before it is made it is for nobody, and
+// what was built stays for the next.
 func (l *loop) round(ctx context.Context, changed []string) *Round {
 	r := &Round{Number: l.rounds + 1, Changed: l.shown(changed)}
 	l.stale = l.stale || slices.ContainsFunc(changed, func(path string) bool { return !l.isSession(path) })
@@ -119,22 +92,17 @@ func (l *loop) round(ctx context.Context, changed []string) *Round {
 	if err == nil {
 		err = l.survey(ctx, r)
 	}
-	if ctx.Err() == nil {
-		l.rounds++
-		r.Error = abi.AsError(err)
-	}
+	r.Error = abi.AsError(err)
 	return r
 }
 
-// shown are paths as they are told: those of the plugin from its folder on.
-func (l *loop) shown(paths []string) []string {
-	list := slices.Clone(paths)
-	for i, path := range list {
-		if rel := below(l.dir, path); rel != "" {
-			list[i] = filepath.ToSlash(rel)
-		}
+// made takes a round for one that was made: the next is compared with it, where
+// it has a survey.
+func (l *loop) made(r *Round) {
+	l.rounds++
+	if r.Survey != nil {
+		l.good, l.goodInfo = r, l.info
 	}
-	return list
 }
 
 // build builds and loads the plugin where it changed, and puts it in the place
@@ -181,64 +149,6 @@ func (l *loop) replace(next *runtime.Plugin) {
 		_ = l.plugin.Close(context.Background()) // no call is running
 	}
 	l.plugin = runtime.NewReloader(next)
-}
-
-// survey surveys the sessions there are, and compares.
-func (l *loop) survey(ctx context.Context, r *Round) error {
-	sessions, err := l.sessions(r)
-	if err != nil {
-		return err
-	}
-	begin := time.Now()
-	l.step("surveying %d sessions", len(sessions))
-	s, err := survey.Run(ctx, l.plugin, sessions, l.opts.Survey)
-	if err != nil {
-		return err
-	}
-	r.SurveyMS = since(begin)
-	r.Plugin, r.Withheld, r.Survey = l.built, update.Withheld(l.info), s
-	if l.good != nil {
-		r.Change = survey.Compare(l.good.Survey, s)
-		if l.good.Plugin.Digest != l.built.Digest {
-			r.Update = update.Compare(l.goodInfo, l.info)
-		}
-	}
-	l.good, l.goodInfo = r, l.info
-	return nil
-}
-
-// sessions reads those that are new or changed.
-func (l *loop) sessions(r *Round) ([]*survey.Session, error) {
-	roots := l.opts.Sessions
-	if len(roots) == 0 {
-		roots = l.own()
-	}
-	if l.corpus == nil || !slices.Equal(roots, l.roots) {
-		l.corpus, l.roots = survey.NewCorpus(roots...), roots
-	}
-	sessions, skipped, err := l.corpus.Sessions()
-	if len(l.opts.Sessions) > 0 {
-		r.Skipped = skipped // in the plugin's own folders lie other fixtures too
-		if err == nil && len(sessions) == 0 {
-			err = usage("no sessions in "+strings.Join(roots, ", "), "name files and folders with sessions", nil)
-		}
-		return sessions, err
-	}
-	if r.Samples = err == nil && len(sessions) == 0; r.Samples {
-		sessions = survey.Samples()
-	}
-	return sessions, err
-}
-
-// own are the folders with sessions that the plugin has itself.
-func (l *loop) own() (folders []string) {
-	for _, name := range sessionFolders {
-		path := filepath.Join(l.opts.Dir, name)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			folders = append(folders, path)
-		}
-	}
-	return folders
 }
 
 func (l *loop) step(format string, args ...any) {

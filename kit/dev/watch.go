@@ -19,7 +19,7 @@ import (
 // A file that was written and is what it was has not changed.
 type watcher struct {
 	events  *fsnotify.Watcher
-	folders []string
+	folders []string // with those below
 	wanted  func(path string) bool
 	quiet   time.Duration
 	sums    map[string]string // of what is in the files, by path
@@ -30,8 +30,8 @@ type watcher struct {
 }
 
 // watch watches the folders and those below, but for hidden ones and those that
-// tools fill.
-func watch(folders []string, wanted func(path string) bool, quiet time.Duration) (*watcher, error) {
+// tools fill, and files in other folders.
+func watch(folders, files []string, wanted func(path string) bool, quiet time.Duration) (*watcher, error) {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -39,9 +39,14 @@ func watch(folders []string, wanted func(path string) bool, quiet time.Duration)
 	w := &watcher{events: events, folders: folders, wanted: wanted, quiet: quiet, sums: make(map[string]string),
 		beside: make(map[string]bool), more: make(chan []string)}
 	for _, dir := range folders {
-		if err := w.add(dir, func(path string) { w.changed(path) }); err != nil {
-			return nil, errors.Join(err, events.Close())
-		}
+		err = errors.Join(err, w.add(dir, func(path string) { w.changed(path) }))
+	}
+	for _, path := range files {
+		err = errors.Join(err, events.Add(filepath.Dir(path))) // editors put a new file in its place
+		w.changed(path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, events.Close())
 	}
 	return w, nil
 }
@@ -157,7 +162,8 @@ func (w *watcher) touch(e fsnotify.Event, touched map[string]bool) bool {
 	case e.Op == fsnotify.Chmod:
 		return false
 	case err == nil && info.IsDir():
-		if !ignored(e.Name) && !w.beside[filepath.Dir(e.Name)] {
+		holds := func(folder string) bool { return inside(folder, e.Name) }
+		if !ignored(e.Name) && slices.ContainsFunc(w.folders, holds) {
 			w.visit(e.Name, touched)
 		}
 	case w.relevant(e.Name):
