@@ -4,7 +4,8 @@
 //
 // Start with [New], then [Runtime.Load] or [Runtime.LoadFile]; [Plugin.Call]
 // runs a hook. A caller that wants to know what a module is before it trusts
-// it reads [Plugin.Info].
+// it reads [Plugin.Info]. A [Reloader] is a plugin whose module can be replaced
+// while sessions go on.
 //
 // What a plugin gets: the input of the call, the bulk calls of
 // abi.ImportModule, the calls of the Extism ABI (any Extism PDK module loads),

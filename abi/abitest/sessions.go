@@ -3,6 +3,7 @@ package abitest
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -141,3 +142,16 @@ func huge() []abi.Message {
 }
 
 func thousands() []abi.Message { return append([]abi.Message{user("all of them")}, work(625)...) }
+
+// Sessions are what [Check] calls plugins with, by name: an ordinary session,
+// and those in which plugins fail. The messages have no ids, and are the
+// caller's to change.
+func Sessions() iter.Seq2[string, []abi.Message] {
+	return func(yield func(string, []abi.Message) bool) {
+		for _, s := range sessions {
+			if !yield(s.name, s.messages()) {
+				return
+			}
+		}
+	}
+}

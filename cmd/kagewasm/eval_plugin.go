@@ -45,6 +45,7 @@ type measured struct {
 	loader   *loader
 	plugin   *runtime.Plugin
 	counter  abi.Counter
+	kv       *store.KV
 	folder   string
 	memories map[string]*evidence.Plugin // by agent
 	text     map[string]int              // what there was to keep, by agent
@@ -64,16 +65,12 @@ func (f *evalFlags) openMeasured(ctx context.Context, e env, counter abi.Counter
 }
 
 func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
-	st, err := openState(f.state, e.stateHome)
-	if err != nil {
-		return err
-	}
-	st.Close()
 	kv, err := store.OpenKV(m.folder, store.KVOptions{})
 	if err != nil {
 		return err
 	}
-	m.loader, err = loaderOver(ctx, &f.pluginFlags, &state{kv: kv, cacheDir: st.cacheDir, closer: kv}, m.counter, nil)
+	m.kv = kv
+	m.loader, err = openLoaderOver(ctx, e, &f.pluginFlags, m.counter, nil, func(runtime.KV) runtime.KV { return kv })
 	if err != nil {
 		return err
 	}
@@ -138,9 +135,9 @@ func (m *measured) stored(ctx context.Context, agent string) (n int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	keys, err := m.loader.state.kv.List(ctx, ns, "")
+	keys, err := m.kv.List(ctx, ns, "")
 	for _, key := range keys {
-		value, _, err := m.loader.state.kv.Get(ctx, ns, key)
+		value, _, err := m.kv.Get(ctx, ns, key)
 		if err != nil {
 			return 0, err
 		}
@@ -152,6 +149,9 @@ func (m *measured) stored(ctx context.Context, agent string) (n int, err error) 
 func (m *measured) close(ctx context.Context) {
 	if m.loader != nil {
 		m.loader.close(ctx)
+	}
+	if m.kv != nil {
+		m.kv.Close()
 	}
 	os.RemoveAll(m.folder)
 }

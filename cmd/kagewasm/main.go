@@ -23,6 +23,7 @@ func main() {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd())),
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
+		screen:    term.IsTerminal(int(os.Stdout.Fd())),
 		stateHome: stateHome(),
 	}))
 }
@@ -33,5 +34,6 @@ type env struct {
 	stdout, stderr io.Writer
 	color          bool   // colours on stderr
 	terminal       bool   // somebody watches stderr
+	screen         bool   // somebody watches stdout
 	stateHome      string // the platform's folder for state; empty where there is none
 }

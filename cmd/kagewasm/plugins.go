@@ -96,27 +96,31 @@ type loader struct {
 //
 // model completes prompts for plugins that are granted that; nil is none.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
+	return openLoaderOver(ctx, e, f, counter, model, func(kept runtime.KV) runtime.KV {
+		if trial && f.state == "" {
+			return store.MemoryKV(store.KVOptions{})
+		}
+		return kept
+	})
+}
+
+// openLoaderOver is openLoader with the plugins' own data where over says, which
+// is told where it is kept otherwise.
+func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
+	grants, err := f.granted()
+	if err != nil {
+		return nil, err
+	}
+	limits, err := f.limitValues()
+	if err != nil {
+		return nil, err
+	}
 	st, err := openState(f.state, e.stateHome)
 	if err != nil {
 		return nil, err
 	}
-	if trial && f.state == "" {
-		st.kv = store.MemoryKV(store.KVOptions{})
-	}
-	return loaderOver(ctx, f, st, counter, model)
-}
-
-// loaderOver is a loader over a state, which is its own from here on.
-func loaderOver(ctx context.Context, f *pluginFlags, st *state, counter abi.Counter, model runtime.Model) (*loader, error) {
-	grants, err := f.granted()
-	var limits abi.Limits
-	if err == nil {
-		limits, err = f.limitValues()
-	}
-	var rt *runtime.Runtime
-	if err == nil {
-		rt, err = runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
-	}
+	st.kv = over(st.kv)
+	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
 	if err != nil {
 		st.Close()
 		return nil, err

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	json "github.com/goccy/go-json"
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/dev"
+	"github.com/kagewasm/kagewasm/kit/survey"
+)
+
+type devFlags struct {
+	surveyFlags
+	out  string
+	once bool
+}
+
+func newDev(e env) *cobra.Command {
+	f := &devFlags{}
+	cmd := &cobra.Command{
+		Use:   "dev [DIR]",
+		Short: "Build a plugin on each change, and show what it does to sessions",
+		Long: `Watch the folder of a plugin (default: the working directory) and the packages
+beside it that it is built of, build it on each change, run it over sessions as
+compact would, and show what is different from the last time: which messages are
+kept, tokens, what is injected, fuel, failures. What does not build is shown, and
+the last good module stays.
+
+Sessions are those of --sessions, else those in the folders sessions and testdata
+of the plugin, else the samples of the conformance kit. Each session begins with
+an empty memory, or with what plugins keep in --state where that is given, so that
+its row depends on nothing but the session and the plugin; nothing is stored. No
+model is asked. Tokens are counted alike for all sessions.
+
+Interrupt it to end it. With --once there is one round, and the exit code is 1
+where it failed; what a plugin does to a session is no failure of the round.`,
+		Example: `  kagewasm dev plugins/markdown --sessions ~/sessions
+  kagewasm dev --once --json | jq .survey.totals`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("%s: got %d arguments, want one folder", c.Name(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return f.run(c.Context(), e, dir)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&f.once, "once", false, "make one round and exit: 0, or 1 where it failed")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each round as one line of JSON")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write each module to this `FILE`, or as NAME.wasm to a folder (default: it is not kept)")
+	return cmd
+}
+
+func (f *devFlags) run(ctx context.Context, e env, dir string) error {
+	l, opts, err := f.open(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer l.close(context.WithoutCancel(ctx))
+	progress := newProgress(e)
+	defer progress.done()
+	o := dev.Options{
+		Dir: dir, Out: f.out, Sessions: f.sessions, Load: l.reload, Survey: opts,
+		Step: func(what string) { progress.step("%s", what) },
+	}
+	show := func(r *dev.Round) error {
+		progress.done()
+		return f.show(e, r)
+	}
+	if f.once {
+		r, err := dev.Once(ctx, o)
+		if err == nil {
+			err = show(r)
+		}
+		if err == nil && r.Error != nil {
+			err = errors.New("dev: the round failed, for what is said above")
+		}
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var failed error
+	err = dev.Run(ctx, o, func(r *dev.Round) {
+		if failed = show(r); failed != nil {
+			stop() // nobody reads any more
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+// show writes a round.
+func (f *devFlags) show(e env, r *dev.Round) error {
+	var b strings.Builder
+	if f.asJSON {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+	} else {
+		if e.screen {
+			b.WriteString("\x1b[H\x1b[2J\x1b[3J")
+		}
+		f.text(printer{w: &b, color: e.color && e.screen}, r)
+	}
+	_, err := e.stdout.Write([]byte(b.String()))
+	return err
+}
+
+// text writes a round for a person.
+func (f *devFlags) text(p printer, r *dev.Round) {
+	why := "started"
+	if len(r.Changed) > 0 {
+		why = "changed: " + shortened(abi.Defuse(strings.Join(r.Changed, ", ")), 100)
+	}
+	p.linef("%s  %s", p.paint(bold, fmt.Sprintf("round %d", r.Number)), p.paint(dim, time.Now().Format(time.TimeOnly)+"  "+why))
+	if r.Error != nil {
+		p.linef("%s %s", p.paint(red, "failed:"), strings.ReplaceAll(abi.Defuse(r.Error.Error()), "\n", "\n    | "))
+		if r.Error.Hint != "" {
+			p.linef("  %s", p.paint(dim, abi.Defuse(r.Error.Hint)))
+		}
+		return
+	}
+	built := ""
+	if r.BuildMS > 0 {
+		built = fmt.Sprintf("built in %.1f s, ", r.BuildMS/1000)
+	}
+	m := r.Plugin.Manifest
+	p.linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, abi.Defuse(m.Version), bytesOf(r.Plugin.Size), built, f.source(r), r.SurveyMS/1000, f.windowText())
+	if r.Update != nil && len(r.Update.Permissions) > 0 {
+		updated{p}.permissions(r.Update)
+	}
+	p.withheld(r.Withheld)
+	if r.Update != nil {
+		updated{p}.manifest(r.Update)
+	}
+	surveyed{p}.show(r.Survey, r.Change)
+	p.skipped(r.Skipped)
+}
+
+func (f *devFlags) source(r *dev.Round) string {
+	if r.Samples {
+		return plural(len(r.Survey.Sessions), "sample session")
+	}
+	return plural(len(r.Survey.Sessions), "session")
+}
+
+// skipped names the files that were taken for sessions, and are none.
+func (p printer) skipped(list []survey.Skipped) {
+	if len(list) == 0 {
+		return
+	}
+	var paths []string
+	for _, s := range list {
+		paths = append(paths, s.Path)
+	}
+	p.field("no sessions", "%s", p.paint(dim, shortened(abi.Defuse(strings.Join(paths, ", ")), 160)))
+}

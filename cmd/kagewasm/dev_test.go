@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/kit/dev"
+)
+
+// runDev runs kagewasm dev and returns its exit code and what it wrote.
+func runDev(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = doMain(t.Context(), append([]string{"dev", "--state", t.TempDir()}, args...), env{stdout: &out, stderr: &errs})
+	return code, out.String(), errs.String()
+}
+
+func fixture(name string) string { return filepath.Join("..", "..", "kit", "testdata", name) }
+
+func TestN6DevCommandOnce(t *testing.T) {
+	code, out, errs := runDev(t, fixture("notes2"), "--once")
+	if code != exitOK || errs != "" {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	for _, says := range []string{"round 1", "notes 2.0.0", "9 sample sessions", "withheld    http", "plain session", "9 compacted", "log         info: pinned 1"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("does not say %q:\n%s", says, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("control sequences, and nobody watches")
+	}
+
+	code, out, _ = runDev(t, fixture("broken"), "--once")
+	if code != exitFailure || !strings.Contains(out, "undefined: undefinedFunction") {
+		t.Errorf("does not compile: exit code %d: %s", code, out)
+	}
+	for why, args := range map[string][]string{
+		"no folder":   {fixture("nowhere"), "--once"},
+		"no sessions": {fixture("notes1"), "--once", "--sessions", "nowhere"},
+		"no window":   {fixture("notes1"), "--once", "--window", "-1"},
+		"two folders": {fixture("notes1"), fixture("notes2")},
+	} {
+		if code, _, errs := runDev(t, args...); code != exitUsage || errs == "" {
+			t.Errorf("%s: exit code %d: %s", why, code, errs)
+		}
+	}
+	if code, out, _ := runDev(t, fixture("notes1"), "--once", "--knob", "nope=1"); code != exitFailure || !strings.Contains(out, "nope") {
+		t.Errorf("a knob that the module does not have: exit code %d: %s", code, out)
+	}
+}
+
+// TestN6DevCommandWatches: each round is one line of JSON, knobs hold for each
+// build, and who interrupts the loop gets exit code 0.
+func TestN6DevCommandWatches(t *testing.T) {
+	sessions := filepath.Join(t.TempDir(), "session.jsonl")
+	save := func(text string) {
+		t.Helper()
+		if err := writeFile(sessions, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(longSession(40))
+	ctx, interrupt := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() {
+		done <- doMain(ctx, []string{"dev", fixture("notes1"), "--json", "--state", t.TempDir(), "--knob", "most=5", "--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs})
+		w.Close()
+	}()
+	lines := bufio.NewReader(r)
+	next := func() (round dev.Round) {
+		t.Helper()
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &round)
+		}
+		if err != nil || round.Error != nil {
+			t.Fatalf("%v, %v: %s", err, round.Error, line)
+		}
+		return round
+	}
+	if round := next(); round.Number != 1 || round.Survey.Totals.Compacted != 1 || round.Survey.Sessions[0].Report.Window != 2000 {
+		t.Errorf("%+v", round)
+	}
+	save(longSession(60))
+	if round := next(); round.Number != 2 || len(round.Change.Sessions) != 1 {
+		t.Errorf("%+v", round)
+	}
+	interrupt()
+	go func() { _, _ = io.Copy(io.Discard, lines) }() // a round that was on its way
+	if code := <-done; code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/survey"
+)
+
+// surveyed writes surveys for a person.
+type surveyed struct{ printer }
+
+// show writes a table of the sessions and the totals: of all sessions where
+// there is nothing to compare with, else of those whose result differs, with
+// what differs.
+func (p surveyed) show(s *survey.Survey, c *survey.Comparison) {
+	names := shortNames(s.Sessions)
+	deltas := make(map[string]*survey.Delta)
+	var t table
+	t.head("session", "tokens", "kept", "injected", "fuel", "ms", "")
+	for i := range s.Sessions {
+		o := &s.Sessions[i]
+		d := c.Of(o.Session)
+		if c != nil && d == nil && !slices.Contains(c.Came, o.Session) {
+			continue
+		}
+		deltas[o.Session] = d
+		t.row(p.cells(names[o.Session], o, d)...)
+	}
+	if c != nil && c.Same > 0 {
+		t.head(fmt.Sprintf("%s as before", plural(c.Same, "session")))
+	}
+	t.row(p.total(&s.Totals, c)...)
+	t.print(p.printer)
+	if c != nil {
+		p.gone(c)
+		p.details(names, c)
+	}
+	p.said(s)
+}
+
+// cells are the row of a session.
+func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []string {
+	r := &o.Report
+	tokens := fmt.Sprintf("%s → %s", number(r.TokensBefore), number(r.TokensAfter))
+	kept, injected, fuel := number(len(r.Kept))+" of "+number(r.MessagesBefore), number(len(o.Injected)), amount(o.Use.Fuel)
+	if d != nil {
+		if d.TokensAfter != nil {
+			tokens += fmt.Sprintf(" (%+d)", d.TokensAfter.New-d.TokensAfter.Old)
+		}
+		if len(d.NewlyKept)+len(d.NewlyGone) > 0 {
+			kept += fmt.Sprintf(" (+%d -%d)", len(d.NewlyKept), len(d.NewlyGone))
+		}
+		if d.Injected != nil {
+			injected += fmt.Sprintf(" (was %d)", len(d.Injected.Old))
+		}
+		fuel += percent(d.Use.Old.Fuel, d.Use.New.Fuel)
+	}
+	return []string{name, tokens, kept, injected, fuel, fmt.Sprintf("%.0f", o.Use.MS), p.remark(o)}
+}
+
+// remark says what is not as it should be.
+func (p surveyed) remark(o *survey.Outcome) string {
+	var words []string
+	if code := o.Report.ReasonCode; code != abi.ReasonCompacted && code != "" {
+		words = append(words, p.paint(yellow, string(code)))
+	}
+	if o.Report.Fallback {
+		words = append(words, p.paint(yellow, "by fallback"))
+	}
+	for _, e := range o.Failures() {
+		words = append(words, p.paint(red, string(e.Code)))
+	}
+	return strings.Join(slices.Compact(words), ", ")
+}
+
+// total is the row of all sessions.
+func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
+	tokens := fmt.Sprintf("%s → %s", number(t.TokensBefore), number(t.TokensAfter))
+	kept := number(t.Kept) + " of " + number(t.Kept+t.Superseded)
+	injected, fuel := number(t.Injected), amount(t.Fuel)
+	if c != nil {
+		old, now := &c.Totals.Old, &c.Totals.New
+		tokens += difference(old.TokensAfter, now.TokensAfter)
+		kept += difference(old.Kept, now.Kept)
+		injected += difference(old.Injected, now.Injected)
+		fuel += percent(old.Fuel, now.Fuel)
+	}
+	words := []string{fmt.Sprintf("%d compacted", t.Compacted)}
+	if t.Fallbacks > 0 {
+		words = append(words, p.paint(yellow, fmt.Sprintf("%d by fallback", t.Fallbacks)))
+	}
+	if t.Failed > 0 {
+		words = append(words, p.paint(red, fmt.Sprintf("%d with failures", t.Failed)))
+	}
+	words = append(words, fmt.Sprintf("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention, 100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
+	if calls := hostCalls(t.HostCalls); calls != "" {
+		words = append(words, calls)
+	}
+	return []string{plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS), strings.Join(words, ", ")}
+}
+
+func (p surveyed) gone(c *survey.Comparison) {
+	if len(c.Came) > 0 {
+		p.field("new", "%s", plural(len(c.Came), "session"))
+	}
+	if len(c.Went) > 0 {
+		p.field("not there", "%s", abi.Defuse(strings.Join(c.Went, ", ")))
+	}
+}
+
+// nameWidth is how long the name of a session may be in a column.
+const nameWidth = 44
+
+// shortNames are the names of sessions, by name, as a column shows them: without
+// the folder that all are in, and with the end of what is too long.
+func shortNames(sessions []survey.Outcome) map[string]string {
+	const separator = string(filepath.Separator)
+	dir := ""
+	for i := range sessions {
+		name := sessions[i].Session
+		if i == 0 {
+			dir = filepath.Dir(name)
+		}
+		for dir != filepath.Dir(dir) && !strings.HasPrefix(name, dir+separator) {
+			dir = filepath.Dir(dir)
+		}
+	}
+	names := make(map[string]string, len(sessions))
+	for i := range sessions {
+		name := sessions[i].Session
+		short := []rune(abi.Defuse(strings.TrimPrefix(name, dir+separator)))
+		if len(short) > nameWidth {
+			short = append([]rune("…"), short[len(short)-nameWidth+1:]...)
+		}
+		names[name] = string(short)
+	}
+	return names
+}
+
+// amount writes fuel for a person: 1.2 M.
+func amount(n int64) string {
+	switch v := float64(n); {
+	case v >= 1e9:
+		return fmt.Sprintf("%.1f G", v/1e9)
+	case v >= 1e6:
+		return fmt.Sprintf("%.1f M", v/1e6)
+	case v >= 1e3:
+		return fmt.Sprintf("%.1f k", v/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// percent is how much more it is, in words; nothing where that is below one
+// percent.
+func percent(old, now int64) string {
+	if old == 0 || now == 0 {
+		return ""
+	}
+	p := 100 * (float64(now)/float64(old) - 1)
+	if math.Abs(p) < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.0f%%)", p)
+}
+
+func difference(old, now int) string {
+	if old == now {
+		return ""
+	}
+	return fmt.Sprintf(" (%+d)", now-old)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(n) + " " + what + "s"
+}

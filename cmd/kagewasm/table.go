@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// table is rows of cells in columns: the first to the left, those between to
+// the right, the last as it is.
+type table struct {
+	rows [][]string
+	dim  map[int]bool // rows, by index
+}
+
+func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// head and foot are rows that stand back.
+func (t *table) head(cells ...string) {
+	if t.dim == nil {
+		t.dim = make(map[int]bool)
+	}
+	t.dim[len(t.rows)] = true
+	t.row(cells...)
+}
+
+func (t *table) print(p printer) {
+	var widths []int
+	for _, cells := range t.rows {
+		for i, c := range cells {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	for n, cells := range t.rows {
+		var b strings.Builder
+		for i, c := range cells {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			switch i {
+			case 0:
+				b.WriteString(c + pad)
+			case len(cells) - 1:
+				b.WriteString("  " + c)
+			default:
+				b.WriteString("  " + pad + c)
+			}
+		}
+		line := strings.TrimRight(b.String(), " ")
+		if t.dim[n] {
+			line = p.paint(dim, line)
+		}
+		p.linef("  %s", line)
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/update"
+)
+
+// updated writes what a new version of a plugin changes, for a person.
+type updated struct{ printer }
+
+// head says which modules these are.
+func (p updated) head(u *update.Update) {
+	name := func(v update.Version) string { return strings.TrimSpace(p.paint(bold, v.Name) + " " + v.Version) }
+	p.linef("%s → %s", name(u.Old), name(u.New))
+	p.field("old", "%s  %s", u.Old.Digest, bytesOf(u.Old.Size))
+	p.field("new", "%s  %s", u.New.Digest, bytesOf(u.New.Size))
+	if u.Old.Digest == u.New.Digest {
+		p.linef("the same module")
+	}
+}
+
+// permissions are what the new one may do that the old one may not.
+func (p updated) permissions(u *update.Update) {
+	if len(u.Permissions) == 0 {
+		p.linef("%s", p.paint(green, "no new permissions"))
+		return
+	}
+	p.linef("%s", p.paint(red, "NEW PERMISSIONS"))
+	for _, n := range u.Permissions {
+		p.field(string(n.Kind), "%s", p.permission(n))
+	}
+}
+
+// withheld is what a plugin asks for in vain.
+func (p printer) withheld(capabilities []string) {
+	for _, c := range capabilities {
+		p.field("withheld", "%s", p.paint(yellow, c+": it asks for it, and is not granted it here (--grant)"))
+	}
+}
+
+func (p updated) permission(n update.Permission) string {
+	words := []string{p.paint(bold, n.Name)}
+	if n.New != "" {
+		words = append(words, n.Old+" → "+n.New)
+	}
+	if n.Reason != "" {
+		words = append(words, p.paint(dim, n.Reason))
+	}
+	return strings.Join(words, "  ")
+}
+
+// manifest shows what else changed.
+func (p updated) manifest(u *update.Update) {
+	for i, c := range u.Changes {
+		label := ""
+		if i == 0 {
+			label = "changed"
+		}
+		switch {
+		case c.Old == "":
+			p.field(label, "%s: new: %s", c.What, abi.Defuse(c.New))
+		case c.New == "":
+			p.field(label, "%s: gone: %s", c.What, abi.Defuse(c.Old))
+		default:
+			p.field(label, "%s: %s → %s", c.What, shortened(c.Old, 80), shortened(c.New, 80))
+		}
+	}
+}
