@@ -36,7 +36,7 @@ func mark(author, text string) string {
 }
 
 func (p *pass) progressKey() string {
-	return "progress/" + p.set.key() + "/" + keyOf(p.in.Session.ID) + ".json"
+	return "progress/" + p.set.backend + "/" + p.set.key() + "/" + keyOf(p.in.Session.ID) + ".json"
 }
 
 func (p *pass) loadProgress() (*progress, error) {

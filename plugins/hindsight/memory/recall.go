@@ -129,6 +129,6 @@ func (p *pass) stands() func(*bank.Memory) bool {
 	}
 	return func(m *bank.Memory) bool {
 		// A server tells what was said in words of its own.
-		return texts[m.Text] || p.set.server && m.Session == p.in.Session.ID && ids[server.First(m.ID)]
+		return texts[m.Text] || p.set.server() && m.Session == p.in.Session.ID && ids[server.First(m.ID)]
 	}
 }

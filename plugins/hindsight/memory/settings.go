@@ -13,9 +13,9 @@ import (
 
 // settings are the knobs of plugin.yaml, which describes them.
 type settings struct {
-	server bool
-	apiURL string
-	bank   string // its id, as a server knows it
+	backend string // one of those below
+	apiURL  string
+	bank    string // its id, as a server knows it
 
 	bankMission, retainMission string
 
@@ -40,14 +40,18 @@ type settings struct {
 	compact bool
 }
 
-const defaultBank = "kagewasm"
+// Values of the knob backend.
+const (
+	backendEmbedded = "embedded"
+	backendServer   = "server"
+)
 
 func settingsOf(in *abi.Input) settings {
 	k := in.Config
 	s := settings{
-		server: k.String("backend", "embedded") == "server",
-		apiURL: cmp.Or(k.String("api_url", ""), "http://localhost:8888"),
-		bank:   cmp.Or(k.String("bank_id", ""), defaultBank),
+		backend: k.String("backend", backendEmbedded),
+		apiURL:  cmp.Or(k.String("api_url", ""), "http://localhost:8888"),
+		bank:    cmp.Or(k.String("bank_id", ""), "kagewasm"),
 
 		bankMission: k.String("bank_mission", ""), retainMission: k.String("retain_mission", ""),
 
@@ -82,6 +86,9 @@ func dynamicBank(bank, granularity string, s *abi.Session) string {
 	}
 	return bank + "::" + agent
 }
+
+// server reports whether memories are kept in a server.
+func (s *settings) server() bool { return s.backend == backendServer }
 
 // key is the bank's id as a part of keys of the storage.
 func (s *settings) key() string { return keyOf(s.bank) }

@@ -27,7 +27,7 @@ type store struct {
 }
 
 func (p *pass) open() store {
-	if p.set.server {
+	if p.set.server() {
 		b := p.openServer()
 		return store{b, b.Deliver}
 	}
@@ -48,7 +48,7 @@ func (p *pass) openServer() *server.Bank {
 		Effort: s.recallBudget, TagsMatch: s.tagsMatch, MaxTokens: p.injectBudget(),
 		Session: p.in.Session.ID, Context: s.context, FullSession: s.fullSession,
 		Overlap: p.overlap,
-		KV:      p.KV(), Prefix: "server/" + keyOf(s.apiURL) + "/" + s.key() + "/",
+		KV:      p.KV(), Prefix: "server/" + s.key() + "/",
 		Now: p.in.Time, DryRun: p.in.Trigger.DryRun, HTTP: p.HTTP,
 		Warn: func(format string, args ...any) { p.Log(abi.LogWarn, "server: %s", fmt.Sprintf(format, args...)) },
 	})

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
@@ -64,12 +65,10 @@ func (b *Bank) document(list []bank.Memory, head string) item {
 	if b.FullSession {
 		it.Content, it.DocumentID, it.UpdateMode = text+"\n", b.Session, updateAppend
 	}
-	for _, m := range list {
-		if m.Author != first.Author {
-			return it
-		}
+	alone := !slices.ContainsFunc(list, func(m bank.Memory) bool { return m.Author != first.Author })
+	if alone && head == "" {
+		it.Metadata[metaAuthor] = first.Author
 	}
-	it.Metadata[metaAuthor] = first.Author
 	return it
 }
 

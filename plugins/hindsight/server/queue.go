@@ -29,6 +29,8 @@ const (
 
 // state is what later calls have to know, in the key "state.json".
 type state struct {
+	// URL is of the server that the next two are about.
+	URL string `json:"url,omitempty"`
 	// NotBefore is until when the server is left alone.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// Greeted is what the server was told about.
@@ -54,6 +56,9 @@ func (b *Bank) loadState() {
 		if json.Unmarshal([]byte(doc), &b.state) != nil {
 			b.state = state{}
 		}
+	}
+	if b.state.URL != b.URL {
+		b.state.URL, b.state.NotBefore, b.state.Greeted = b.URL, time.Time{}, ""
 	}
 }
 

@@ -129,7 +129,7 @@ func (b *Bank) Deliver() {
 // greet tells a server that is new to us about the bank, where there is
 // something to tell, and looks at its version.
 func (b *Bank) greet() {
-	about := digest(b.URL, b.ID, b.BankMission, b.RetainMission)
+	about := digest(b.ID, b.BankMission, b.RetainMission)
 	if b.state.Greeted == about || b.down != nil {
 		return
 	}
