@@ -301,3 +301,41 @@ func TestK28HindsightEmbedded(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// TestK28HindsightOfficialClient: what the plugin retains the official client
+// recalls, and the other way round.
+func TestK28HindsightOfficialClient(t *testing.T) {
+	r := remember(t)
+	r.server.Token, r.secrets = "s3cret-token", map[string]string{"api_token": "s3cret-token"}
+	var version struct {
+		APIVersion string `json:"api_version"`
+	}
+	if !r.server.Client(t, &version, "version") {
+		return
+	}
+	if version.APIVersion == "" {
+		t.Error("no version")
+	}
+	r.call(abi.HookPreCompact, "s1", 0, talk()...)
+	var found struct {
+		Results []struct {
+			Text     string            `json:"text"`
+			Metadata map[string]string `json:"metadata"`
+		} `json:"results"`
+	}
+	r.server.Client(t, &found, "recall", "kagewasm", "where is the locker key?")
+	if len(found.Results) == 0 || !strings.Contains(found.Results[0].Text, "ostrich") || found.Results[0].Metadata["first_message"] != "D1:1" {
+		t.Errorf("the client recalls %+v", found)
+	}
+	var retained struct {
+		OperationID string `json:"operation_id"`
+	}
+	r.server.Client(t, &retained, "retain", "kagewasm", "The umbrella stands behind the piano.")
+	if retained.OperationID == "" {
+		t.Error("the client retained nothing")
+	}
+	out, stats := r.call(abi.HookPreCompact, "s2", 1000, question("where is the umbrella?"))
+	if !strings.Contains(out.Inject, "] The umbrella stands behind the piano.") {
+		t.Errorf("injected %q, logs %+v", out.Inject, stats.Logs)
+	}
+}
