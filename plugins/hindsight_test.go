@@ -203,7 +203,7 @@ func TestK28HindsightUnreachable(t *testing.T) {
 		return true
 	}
 	delete(r.knobs, "api_url")
-	if _, stats = r.call(abi.HookPreCompact, "s1", 0, talk()...); !warned(stats, "wait to be retained") {
+	if _, stats = r.call(abi.HookPreCompact, "s1", 0, talk()...); !warned(stats, "wait to be retained: 1") {
 		t.Errorf("nobody answers: %+v", stats.Logs)
 	}
 }

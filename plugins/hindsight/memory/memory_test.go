@@ -169,7 +169,7 @@ func TestK28HindsightOnce(t *testing.T) {
 	again := slices.Clone(msgs)
 	again[1].ID = "17"
 	out, stats := n.call(abi.HookPreCompact, "s1", 1000, again...)
-	if slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return strings.Contains(l.Message, "retained") }) {
+	if slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return strings.Contains(l.Message, "new to the bank") }) {
 		t.Errorf("retained again: %+v", stats.Logs)
 	}
 	if out.Inject != "" {

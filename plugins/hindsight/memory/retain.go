@@ -44,7 +44,7 @@ func (p *pass) retain(all bool) {
 			p.warn("retain", err)
 			return
 		}
-		p.Log(abi.LogInfo, "retained %d of %d messages in the bank %s", added, len(said), p.set.bank)
+		p.Log(abi.LogInfo, "of %d messages %d are new to the bank %s", len(said), added, p.set.bank)
 	}
 	if err := p.saveProgress(pr); err != nil {
 		p.warn("retain: what was retained cannot be noted", err)

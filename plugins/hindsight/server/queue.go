@@ -102,7 +102,7 @@ func (b *Bank) enqueue(r retainRequest) error {
 		return err
 	}
 	if over := len(keys) + 1 - maxQueued; over > 0 {
-		b.Warn("more than %d requests wait: the %d oldest are given up", maxQueued, over)
+		b.Warn("more than %d requests wait: the oldest are given up: %d", maxQueued, over)
 		for _, key := range keys[:over] {
 			b.drop(key)
 		}
@@ -139,7 +139,7 @@ func (b *Bank) send(keys []string) {
 		if b.down != nil {
 			why = b.down.Error()
 		}
-		b.Warn("%d requests wait to be retained: %s", left, why)
+		b.Warn("requests that wait to be retained: %d: %s", left, why)
 	}
 }
 
