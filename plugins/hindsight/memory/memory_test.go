@@ -180,6 +180,17 @@ func TestK28HindsightOnce(t *testing.T) {
 	}
 }
 
+// TestK28HindsightNotTheQuestion: where all is to go, and is retained, what is
+// asked is no answer.
+func TestK28HindsightNotTheQuestion(t *testing.T) {
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 0, say("1", abi.RoleUser, "start"), say("2", abi.RoleUser, "the zebra is fed"))
+	out, _ := n.call(abi.HookPreCompact, "s2", 0, say("3", abi.RoleUser, "hello"), say("4", abi.RoleUser, "what of the zebra?"))
+	if !strings.Contains(out.Inject, "s1 2]") || strings.Contains(out.Inject, "s2 4]") {
+		t.Errorf("%q", out.Inject)
+	}
+}
+
 // TestK28HindsightBudget: the block keeps to the lower of both budgets, best
 // lines first, and a long memory is shown by the passage that matters.
 func TestK28HindsightBudget(t *testing.T) {

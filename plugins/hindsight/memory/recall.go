@@ -117,12 +117,13 @@ func (p *pass) count(texts []string) []int {
 	return costs
 }
 
-// stands reports of a memory whether the model still sees what it says.
+// stands reports of a memory whether the model still sees what it says, or it
+// is what is asked.
 func (p *pass) stands() func(*bank.Memory) bool {
 	texts, ids := make(map[string]bool), make(map[string]bool)
-	goes, results := setOf(p.cut(0)), p.results()
+	goes, turn, results := setOf(p.cut(0)), abi.CurrentTurn(p.msgs), p.results()
 	for i := range p.msgs {
-		if m := &p.msgs[i]; !goes[m.ID] {
+		if m := &p.msgs[i]; !goes[m.ID] || turn[i] {
 			texts[p.textOf(i, results)] = true
 			ids[m.ID] = true
 		}

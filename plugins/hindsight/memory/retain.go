@@ -38,7 +38,10 @@ func (p *pass) retain(all bool) {
 	}
 	said := p.said(all)
 	fresh := pr.fresh(said)
-	if pr.Turns = 0; len(fresh) > 0 {
+	if len(fresh) == 0 && pr.Turns == 0 {
+		return
+	}
+	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)
 		if err != nil {
 			p.warn("retain", err)
@@ -46,6 +49,7 @@ func (p *pass) retain(all bool) {
 		}
 		p.Log(abi.LogInfo, "of %d messages %d are new to the bank %s", len(said), added, p.set.bank)
 	}
+	pr.Turns = 0
 	if err := p.saveProgress(pr); err != nil {
 		p.warn("retain: what was retained cannot be noted", err)
 	}
