@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -58,12 +59,13 @@ type Hit struct {
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
 func (ix *Index) Search(query string, opts Options) []Hit {
-	s := search{Index: ix, opts: opts, scores: make([]float64, len(ix.docs)), counts: make([]float64, len(ix.docs))}
+	s := search{Index: ix, opts: opts, scores: make([]float64, len(ix.parts)), own: make([]float64, len(ix.parts)), given: make([]float64, len(ix.texts)), held: make([]bool, len(ix.texts))}
 	terms := ix.query(query)
 	named := s.named(terms)
 	for _, term := range s.withoutNames(terms, named) {
 		s.add(term)
 	}
+	s.best()
 	s.favour(named)
 	s.share()
 	var hits []Hit
@@ -82,39 +84,106 @@ func (ix *Index) Search(query string, opts Options) []Hit {
 type search struct {
 	*Index
 	opts   Options
-	scores []float64
-	counts []float64 // of one term, by text; all 0 between terms
+	scores []float64 // by part, then by text
+	own    []float64 // of one term
+	given  []float64 // of one term, by text
+	held   []bool
 }
+
+var ShareShort = true
+var ShareFew = 1.0
+var LenDisc = false
+var RecvNorm, ShareNorm = 0., 0.
+var SkipShort = true
+var Rest = 0.5
+var RestNorm = true
+var TextDF = false
 
 // add adds what a term gives to the scores.
 func (s *search) add(term int32) {
 	var held []int // texts of which the term counts
-	for _, p := range s.lists[term] {
-		from := int(p.doc)
-		given := float64(p.count) / s.norm(float64(s.docs[from].length))
+	list := s.lists[term]
+	texts := 0
+	hold := func(i int) {
+		if !s.held[i] {
+			s.held[i] = true
+			held = append(held, i)
+		}
+	}
+	for len(list) > 0 {
+		from := int(s.parts[list[0].Part].text)
+		texts++
+		count, k := 0.0, 0
+		for k < len(list) && int(s.parts[list[k].Part].text) == from {
+			s.own[list[k].Part] = float64(list[k].Count)
+			count += float64(list[k].Count)
+			k++
+		}
+		list = list[k:]
+		given := count / s.norm(float64(s.texts[from].length))
+		hold(from)
 		s.around(from, func(i int, share float64) {
-			if s.counts[i] == 0 {
-				held = append(held, i)
-			}
 			if i == from {
-				s.counts[i] += float64(p.count)
 				return
 			}
-			length := float64(s.docs[i].length)
-			s.counts[i] += share * given * length / (length + fewTerms)
+			hold(i)
+			s.given[i] += share * given
 		})
 	}
 	weight := s.weight(term)
-	for _, i := range held {
-		f := s.counts[i]
-		s.counts[i] = 0
-		s.scores[i] += weight * f * (K1 + 1) / (f + K1*s.norm(s.lengthOf(i)))
+	if TextDF {
+		n := float64(texts)
+		weight = math.Log(1 + (float64(len(s.texts))-n+0.5)/(n+0.5))
 	}
+	for _, i := range held {
+		first, end := s.span(i)
+		g := s.given[i]
+		s.given[i], s.held[i] = 0, false
+		total := 0.0
+		for p := first; p < end; p++ {
+			total += s.own[p]
+		}
+		for p := first; p < end; p++ {
+			c := s.own[p]
+			length := float64(s.parts[p].length)
+			f := c + g*length/(length+fewTerms)/math.Pow(s.norm(length), RecvNorm)
+			if total > c {
+				if RestNorm {
+					f += Rest * (total - c) / s.norm(float64(s.texts[i].length)-length)
+				} else {
+					f += Rest * (total - c)
+				}
+			}
+			if f > 0 {
+				s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.norm(s.lengthOf(i, p)))
+			}
+		}
+		for p := first; p < end; p++ {
+			s.own[p] = 0
+		}
+	}
+}
+
+func (s *search) span(i int) (first, end int) {
+	first, end = int(s.texts[i].first), len(s.parts)
+	if i+1 < len(s.texts) {
+		end = int(s.texts[i+1].first)
+	}
+	return
+}
+
+func (s *search) best() {
+	b := make([]float64, len(s.texts))
+	for p, x := range s.scores {
+		t := s.parts[p].text
+		b[t] = max(b[t], x)
+	}
+	s.scores = b
 }
 
 // norm is what a length divides counts by.
 func (s *search) norm(length float64) float64 {
-	average := float64(max(1, s.length)) / float64(len(s.docs))
+	average := float64(max(1, s.length)) / float64(len(s.parts))
 	return 1 - B + B*length/average
 }
 
@@ -122,14 +191,21 @@ func (s *search) norm(length float64) float64 {
 // word of one has in the other.
 func (s *search) around(i int, do func(j int, share float64)) {
 	do(i, 1)
-	share := 1.0
-	for d := 1; d <= reach; d++ {
-		if share *= s.opts.Near; share <= 0 {
-			return
-		}
-		for _, j := range [2]int{i - d, i + d} {
-			if j >= 0 && j < len(s.docs) && s.docs[j].group == s.docs[i].group {
-				do(j, share)
+	if s.opts.Near <= 0 {
+		return
+	}
+	for _, dir := range [2]int{-1, 1} {
+		share := s.opts.Near
+		j := i
+		for d, n := 1, 1; d <= reach && n <= 2*reach; n++ {
+			j += dir
+			if j < 0 || j >= len(s.texts) || s.texts[j].group != s.texts[i].group {
+				break
+			}
+			do(j, share)
+			if !SkipShort || s.texts[j].length >= fewTerms {
+				share *= s.opts.Near
+				d++
 			}
 		}
 	}
@@ -137,10 +213,17 @@ func (s *search) around(i int, do func(j int, share float64)) {
 
 // lengthOf is how long a text is with its surroundings, as a mean: a short
 // answer to a long question is no short text.
-func (s *search) lengthOf(i int) float64 {
+func (s *search) lengthOf(i, p int) float64 {
 	var sum, shares float64
 	s.around(i, func(j int, share float64) {
-		sum += share * float64(s.docs[j].length)
+		l := float64(s.texts[j].length)
+		if j == i {
+			l = float64(s.parts[p].length)
+		}
+		if j != i && LenDisc {
+			l /= s.norm(l)
+		}
+		sum += share * l
 		shares += share
 	})
 	return sum / shares
@@ -180,7 +263,7 @@ func (s *search) withoutNames(query []int32, named map[int32][]int32) []int32 {
 // favour raises the texts of the authors the query names, and the newer ones.
 func (s *search) favour(named map[int32][]int32) {
 	for i := range s.scores {
-		if _, ok := named[s.docs[i].author]; ok {
+		if _, ok := named[s.texts[i].author]; ok {
 			s.scores[i] *= 1 + s.opts.Author
 		}
 		s.scores[i] *= 1 + s.opts.Recency*float64(i+1)/float64(len(s.scores))
@@ -194,7 +277,7 @@ func (s *search) share() {
 	}
 	best := make([][groupBest]float64, len(s.groups.list)+1)
 	for i, score := range s.scores {
-		top := &best[s.docs[i].group]
+		top := &best[s.texts[i].group]
 		for k := range top { // keeps the best in front
 			if score > top[k] {
 				score, top[k] = top[k], score
@@ -202,9 +285,15 @@ func (s *search) share() {
 		}
 	}
 	for i := range s.scores {
-		if g := s.docs[i].group; g != 0 {
+		if g := s.texts[i].group; g != 0 {
+			w := 1.0
+			if ShareShort {
+				l := float64(s.texts[i].length)
+				w = min(1, l/ShareFew)
+			}
+			w /= math.Pow(s.norm(float64(s.texts[i].length)), ShareNorm)
 			for _, score := range best[g] {
-				s.scores[i] += s.opts.Group * score / groupBest
+				s.scores[i] += w * s.opts.Group * score / groupBest
 			}
 		}
 	}
