@@ -156,11 +156,10 @@ func (r *recall) add(p piece) {
 // say the same only the first.
 func (r *recall) find(q RecallQuery) []rank.Hit {
 	limit := min(cmp.Or(max(0, q.Limit), DefaultRecallLimit), MaxRecallLimit)
-	hits := r.index.Search(q.Text, rank.Options{Near: rank.Conversation().Near})
 	var found []rank.Hit
 	units, said := make(map[int]bool), make(map[string]bool)
-	for _, h := range hits {
-		if len(found) == limit || h.Score < minRecallScore*hits[0].Score {
+	for h := range r.index.Ranked(q.Text, rank.Options{Near: rank.Conversation().Near}) {
+		if len(found) == limit || len(found) > 0 && h.Score < minRecallScore*found[0].Score {
 			break
 		}
 		p := &r.pieces[h.Text]

@@ -26,7 +26,6 @@ type Index struct {
 	lists   [][]Posting // by term
 	parts   []part
 	texts   []text
-	length  int // of all texts, in terms
 	authors names
 	groups  names
 }
@@ -34,8 +33,8 @@ type Index struct {
 // part is a Part of a text.
 type part struct{ length, text int32 }
 
-// text is where its parts begin, and what is the same for all of them.
-type text struct{ first, length, author, group int32 }
+// text is where its parts are, and what is the same for all of them.
+type text struct{ first, parts, length, author, group int32 }
 
 // names numbers names from 1; the empty one is 0.
 type names struct {
@@ -69,7 +68,7 @@ func (ix *Index) Add(t Text) int {
 	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
 	end := 0 // of the last term
 	Terms(t.Body, func(term []byte, start, termEnd int) bool {
-		if part.Length >= PartTerms && (part.Length >= 2*PartTerms || endsSentence(t.Body[end:max(end, start)])) {
+		if part.Length >= partTerms && (part.Length >= 2*partTerms || endsSentence(t.Body[end:max(end, start)])) {
 			ix.addPart(part, t.About)
 			part.Length, part.Same = 0, true
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// PartTerms is after how many terms a text is cut, at the next end of a
+// partTerms is after how many terms a text is cut, at the next end of a
 // sentence; after twice as many it is cut anywhere.
-var PartTerms int32 = 60
+const partTerms = 40
 
 // Part is what is scored: a text or, of a long one, a part of it.
 type Part struct {
@@ -33,12 +33,12 @@ func (ix *Index) Group(name string) int32 { return ix.groups.id(name) }
 // AddPart adds a part after those there are.
 func (ix *Index) AddPart(p Part) {
 	if !p.Same || len(ix.texts) == 0 {
-		ix.texts = append(ix.texts, text{int32(len(ix.parts)), 0, p.Author, p.Group})
+		ix.texts = append(ix.texts, text{first: int32(len(ix.parts)), author: p.Author, group: p.Group})
 	}
 	n := len(ix.texts) - 1
 	ix.parts = append(ix.parts, part{p.Length, int32(n)})
+	ix.texts[n].parts++
 	ix.texts[n].length += p.Length
-	ix.length += int(p.Length)
 }
 
 // endsSentence reports whether a sentence ends in what stands between two terms.

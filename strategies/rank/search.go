@@ -1,8 +1,7 @@
 package rank
 
 import (
-	"cmp"
-	"math"
+	"iter"
 	"slices"
 )
 
@@ -15,13 +14,14 @@ const (
 )
 
 const (
-	// reach is how far a text's surroundings go, in texts to either side.
-	reach = 2
 	// groupBest is how many texts speak for a group.
 	groupBest = 3
 	// fewTerms are so few that a text takes but half of what its surroundings
-	// give: "yes, sure" says nothing, whatever is said around it.
+	// give, and that it does not stand between others: "yes, sure" says nothing,
+	// whatever is said around it.
 	fewTerms = 4
+	// restShare is what a word in the other parts of a text counts.
+	restShare = 0.2
 )
 
 // Options of a search. The zero value is plain BM25.
@@ -34,7 +34,7 @@ type Options struct {
 	// group does. From 0 to 1; default 0.
 	Near float64
 	// Group adds to each text's score this many times the mean of the best
-	// three of its group. Default 0.
+	// three of its group, and less to a text of less than a few words. Default 0.
 	Group float64
 	// Author adds this share to the score of texts whose author's name, or a
 	// word of it, is in the query; the name itself then counts for nothing, as
@@ -58,175 +58,168 @@ type Hit struct {
 // Search returns the texts that have to do with the query, best first; of
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
-func (ix *Index) Search(query string, opts Options) []Hit {
-	s := search{Index: ix, opts: opts, scores: make([]float64, len(ix.parts)), own: make([]float64, len(ix.parts)), given: make([]float64, len(ix.texts)), held: make([]bool, len(ix.texts))}
+func (ix *Index) Search(query string, opts Options) (hits []Hit) {
+	for h := range ix.Ranked(query, opts) {
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// Ranked goes through what [Index.Search] returns. It is for those who cannot
+// know how many they want: putting in order is half the time of a search.
+func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
+	scores := ix.scores(query, opts)
+	return func(yield func(Hit) bool) {
+		var h heap
+		for i, score := range scores {
+			if score > 0 {
+				h = append(h, Hit{i, score})
+			}
+		}
+		h.order()
+		for n := 0; len(h) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
+			if !yield(h.take()) {
+				return
+			}
+		}
+	}
+}
+
+// scores are the scores of all texts.
+func (ix *Index) scores(query string, opts Options) []float64 {
+	s := newSearch(ix, opts)
 	terms := ix.query(query)
 	named := s.named(terms)
 	for _, term := range s.withoutNames(terms, named) {
 		s.add(term)
 	}
-	s.best()
-	s.favour(named)
-	s.share()
-	var hits []Hit
-	for i, score := range s.scores {
-		if score > 0 {
-			hits = append(hits, Hit{i, score})
-		}
-	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Text-b.Text) })
-	if opts.Limit > 0 && len(hits) > opts.Limit {
-		hits = hits[:opts.Limit]
-	}
-	return hits
+	scores := s.best()
+	s.favour(scores, named)
+	s.share(scores)
+	return scores
 }
 
+// search is what a query makes of an index.
 type search struct {
 	*Index
-	opts   Options
-	scores []float64 // by part, then by text
-	own    []float64 // of one term
-	given  []float64 // of one term, by text
-	held   []bool
+	opts    Options
+	average float64   // length of a part
+	scores  []float64 // by part
+	norms   []float64 // of the lengths of parts with their surroundings; 0 is not known yet
+
+	// Of one term, all 0 between terms:
+	counts []float64 // by part
+	given  []float64 // by text, what its surroundings give
+	held   []bool    // by text, whether any of it counts
+
+	order []int32    // the texts held
+	near  []neighbor // of the text looked at last
 }
 
-var ShareShort = true
-var ShareFew = 1.0
-var LenDisc = false
-var RecvNorm, ShareNorm = 0., 0.
-var SkipShort = true
-var Rest = 0.5
-var RestNorm = true
-var TextDF = false
-
-// add adds what a term gives to the scores.
-func (s *search) add(term int32) {
-	var held []int // texts of which the term counts
-	list := s.lists[term]
-	texts := 0
-	hold := func(i int) {
-		if !s.held[i] {
-			s.held[i] = true
-			held = append(held, i)
-		}
-	}
-	for len(list) > 0 {
-		from := int(s.parts[list[0].Part].text)
-		texts++
-		count, k := 0.0, 0
-		for k < len(list) && int(s.parts[list[k].Part].text) == from {
-			s.own[list[k].Part] = float64(list[k].Count)
-			count += float64(list[k].Count)
-			k++
-		}
-		list = list[k:]
-		given := count / s.norm(float64(s.texts[from].length))
-		hold(from)
-		s.around(from, func(i int, share float64) {
-			if i == from {
-				return
-			}
-			hold(i)
-			s.given[i] += share * given
-		})
-	}
-	weight := s.weight(term)
-	if TextDF {
-		n := float64(texts)
-		weight = math.Log(1 + (float64(len(s.texts))-n+0.5)/(n+0.5))
-	}
-	for _, i := range held {
-		first, end := s.span(i)
-		g := s.given[i]
-		s.given[i], s.held[i] = 0, false
-		total := 0.0
-		for p := first; p < end; p++ {
-			total += s.own[p]
-		}
-		for p := first; p < end; p++ {
-			c := s.own[p]
-			length := float64(s.parts[p].length)
-			f := c + g*length/(length+fewTerms)/math.Pow(s.norm(length), RecvNorm)
-			if total > c {
-				if RestNorm {
-					f += Rest * (total - c) / s.norm(float64(s.texts[i].length)-length)
-				} else {
-					f += Rest * (total - c)
-				}
-			}
-			if f > 0 {
-				s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.norm(s.lengthOf(i, p)))
-			}
-		}
-		for p := first; p < end; p++ {
-			s.own[p] = 0
-		}
+func newSearch(ix *Index, opts Options) *search {
+	parts, texts := len(ix.parts), len(ix.texts)
+	return &search{
+		Index: ix, opts: opts, average: ix.average(),
+		scores: make([]float64, parts), norms: make([]float64, parts), counts: make([]float64, parts),
+		given: make([]float64, texts), held: make([]bool, texts),
 	}
 }
 
-func (s *search) span(i int) (first, end int) {
-	first, end = int(s.texts[i].first), len(s.parts)
-	if i+1 < len(s.texts) {
-		end = int(s.texts[i+1].first)
+// average is how long a part is that says anything: nods make no other text a
+// long one.
+func (ix *Index) average() float64 {
+	var all, some, count int
+	for _, p := range ix.parts {
+		all += int(p.length)
+		if p.length >= fewTerms {
+			some += int(p.length)
+			count++
+		}
 	}
-	return
-}
-
-func (s *search) best() {
-	b := make([]float64, len(s.texts))
-	for p, x := range s.scores {
-		t := s.parts[p].text
-		b[t] = max(b[t], x)
+	if count == 0 {
+		some, count = all, len(ix.parts)
 	}
-	s.scores = b
+	return float64(max(1, some)) / float64(max(1, count))
 }
 
 // norm is what a length divides counts by.
-func (s *search) norm(length float64) float64 {
-	average := float64(max(1, s.length)) / float64(len(s.parts))
-	return 1 - B + B*length/average
-}
+func (s *search) norm(length float64) float64 { return 1 - B + B*length/s.average }
 
-// around calls do for text i and for those around it, with the share that a
-// word of one has in the other.
-func (s *search) around(i int, do func(j int, share float64)) {
-	do(i, 1)
-	if s.opts.Near <= 0 {
-		return
-	}
-	for _, dir := range [2]int{-1, 1} {
-		share := s.opts.Near
-		j := i
-		for d, n := 1, 1; d <= reach && n <= 2*reach; n++ {
-			j += dir
-			if j < 0 || j >= len(s.texts) || s.texts[j].group != s.texts[i].group {
-				break
-			}
-			do(j, share)
-			if !SkipShort || s.texts[j].length >= fewTerms {
-				share *= s.opts.Near
-				d++
-			}
+// add adds what a term gives to the scores.
+func (s *search) add(term int32) {
+	s.order = s.order[:0]
+	for list := s.lists[term]; len(list) > 0; {
+		from := s.parts[list[0].Part].text
+		count := 0.0
+		for len(list) > 0 && s.parts[list[0].Part].text == from {
+			s.counts[list[0].Part] = float64(list[0].Count)
+			count += float64(list[0].Count)
+			list = list[1:]
 		}
+		s.hold(from)
+		given := count / s.norm(float64(s.texts[from].length))
+		for _, n := range s.around(from) {
+			s.hold(n.text)
+			s.given[n.text] += n.share * given
+		}
+	}
+	weight := s.weight(term)
+	for _, i := range s.order {
+		s.addTo(i, weight)
+		s.given[i], s.held[i] = 0, false
 	}
 }
 
-// lengthOf is how long a text is with its surroundings, as a mean: a short
-// answer to a long question is no short text.
-func (s *search) lengthOf(i, p int) float64 {
-	var sum, shares float64
-	s.around(i, func(j int, share float64) {
-		l := float64(s.texts[j].length)
-		if j == i {
-			l = float64(s.parts[p].length)
+func (s *search) hold(text int32) {
+	if !s.held[text] {
+		s.held[text] = true
+		s.order = append(s.order, text)
+	}
+}
+
+// addTo adds what the term gives to the parts of a text.
+func (s *search) addTo(i int32, weight float64) {
+	t := &s.texts[i]
+	counts := s.counts[t.first : t.first+t.parts]
+	all := 0.0
+	for _, c := range counts {
+		all += c
+	}
+	for k, c := range counts {
+		p := t.first + int32(k)
+		length := float64(s.parts[p].length)
+		f := c + s.given[i]*length/(length+fewTerms)
+		if rest := all - c; rest > 0 {
+			f += restShare * rest / s.norm(float64(t.length)-length)
 		}
-		if j != i && LenDisc {
-			l /= s.norm(l)
+		if f > 0 {
+			s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.normOf(p))
 		}
-		sum += share * l
-		shares += share
-	})
-	return sum / shares
+	}
+	clear(counts)
+}
+
+// normOf is the norm of a part's length with its surroundings, as a mean: a
+// short answer to a long question is no short text.
+func (s *search) normOf(p int32) float64 {
+	if s.norms[p] == 0 {
+		sum, shares := float64(s.parts[p].length), 1.0
+		for _, n := range s.around(s.parts[p].text) {
+			sum += n.share * min(float64(s.texts[n.text].length), longNear*s.average)
+			shares += n.share
+		}
+		s.norms[p] = s.norm(sum / shares)
+	}
+	return s.norms[p]
+}
+
+// best are the scores of the texts, each that of the best of its parts.
+func (s *search) best() []float64 {
+	scores := make([]float64, len(s.texts))
+	for i, t := range s.texts {
+		scores[i] = slices.Max(s.scores[t.first : t.first+t.parts])
+	}
+	return scores
 }
 
 // named are the authors that the query names, by the terms that do.
@@ -261,22 +254,22 @@ func (s *search) withoutNames(query []int32, named map[int32][]int32) []int32 {
 }
 
 // favour raises the texts of the authors the query names, and the newer ones.
-func (s *search) favour(named map[int32][]int32) {
-	for i := range s.scores {
+func (s *search) favour(scores []float64, named map[int32][]int32) {
+	for i := range scores {
 		if _, ok := named[s.texts[i].author]; ok {
-			s.scores[i] *= 1 + s.opts.Author
+			scores[i] *= 1 + s.opts.Author
 		}
-		s.scores[i] *= 1 + s.opts.Recency*float64(i+1)/float64(len(s.scores))
+		scores[i] *= 1 + s.opts.Recency*float64(i+1)/float64(len(scores))
 	}
 }
 
 // share adds to each text's score what its group gives.
-func (s *search) share() {
+func (s *search) share(scores []float64) {
 	if s.opts.Group == 0 {
 		return
 	}
 	best := make([][groupBest]float64, len(s.groups.list)+1)
-	for i, score := range s.scores {
+	for i, score := range scores {
 		top := &best[s.texts[i].group]
 		for k := range top { // keeps the best in front
 			if score > top[k] {
@@ -284,17 +277,14 @@ func (s *search) share() {
 			}
 		}
 	}
-	for i := range s.scores {
-		if g := s.texts[i].group; g != 0 {
-			w := 1.0
-			if ShareShort {
-				l := float64(s.texts[i].length)
-				w = min(1, l/ShareFew)
-			}
-			w /= math.Pow(s.norm(float64(s.texts[i].length)), ShareNorm)
-			for _, score := range best[g] {
-				s.scores[i] += w * s.opts.Group * score / groupBest
-			}
+	for i := range scores {
+		t := &s.texts[i]
+		if t.group == 0 {
+			continue
+		}
+		share := s.opts.Group * min(1, float64(t.length)/fewTerms)
+		for _, score := range best[t.group] {
+			scores[i] += share * score / groupBest
 		}
 	}
 }

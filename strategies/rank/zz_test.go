@@ -82,34 +82,24 @@ func TestZ(t *testing.T) {
 		}
 		return
 	}
+
 	for _, k := range []func(){
 
-		func() { rank.PartTerms = 100000; rank.ShareShort = false; rank.SkipShort = true },
-		func() { rank.ShareShort = true },
-		func() { rank.ShareFew = 3 },
-		func() { rank.LenDisc = true },
-		func() { rank.RecvNorm = 1 },
-		func() { rank.RecvNorm = 2 },
-		func() { rank.ShareNorm = 1 },
-		func() { rank.RecvNorm = 1; rank.PartTerms = 100; rank.Rest = .2 },
-		func() { rank.RecvNorm = 1; rank.PartTerms = 60; rank.Rest = .2 },
+
+func(){},
 	} {
-		k()
-		fmt.Println("PartTerms", rank.PartTerms, "sharesh", rank.ShareShort, rank.ShareFew, "skip", rank.SkipShort, "rest", rank.Rest, "textdf", rank.TextDF, "lendisc", rank.LenDisc, "recvnorm", rank.RecvNorm, "sharenorm", rank.ShareNorm)
-		for _, x := range []struct {
-			n string
-			l []conversation
-		}{
-			{"base", base}, {"listener", v(withReplies)}, {"otherReplies", v(otherReplies)},
-			{"long between 3", v(func(c conversation) conversation { return between(c, l, 3) })},
-			{"long between 1", v(func(c conversation) conversation { return between(c, l, 1) })},
-			{"embed 4", v(func(c conversation) conversation { return embed(c, l, 4) })},
-			{"embed 2", v(func(c conversation) conversation { return embed(c, l, 2) })},
-			{"embed 2+replies", v(func(c conversation) conversation { return otherReplies(embed(c, l, 2)) })},
-		} {
-			r := recalls(x.l, rank.Conversation())
-			b := recallWithin(x.l, rank.Conversation(), .12)
-			fmt.Printf("%-20s R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f  12%% %.3f\n", x.n, r[0], r[1], r[2], r[3], b)
-		}
+	k(); 
+	for _,x:=range []struct{n string; l []conversation}{
+		{"base",base},{"replies",v(otherReplies)},
+		{"long/3",v(func(c conversation) conversation{return between(c,l,3)})},
+		{"long/1",v(func(c conversation) conversation{return between(c,l,1)})},
+		{"emb/4",v(func(c conversation) conversation{return embed(c,l,4)})},
+		{"emb/2",v(func(c conversation) conversation{return embed(c,l,2)})},
+	} {
+		r:=recalls(x.l, rank.Conversation())
+		b:=recallWithin(x.l, rank.Conversation(), .12)
+		fmt.Printf("  %s %.3f %.3f %.3f |", x.n, r[0],r[1], b)
+	}
+	fmt.Println()
 	}
 }

@@ -1,6 +1,7 @@
 package bank
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -68,7 +69,7 @@ func (b *Bank) Recall(q Query) ([]Hit, error) {
 	for i := range b.root.tail {
 		ix.Add(b.root.tail[i].indexed())
 	}
-	return o.hits(q, ix.Search(query, rank.Conversation()))
+	return o.hits(q, ix.Ranked(query, rank.Conversation()))
 }
 
 // queryTerms are the terms of a query, sorted, and as much of it as has them.
@@ -116,9 +117,9 @@ type opened struct {
 }
 
 // hits are the memories of the texts found, as far as they are wanted.
-func (o *opened) hits(q Query, found []rank.Hit) (hits []Hit, err error) {
+func (o *opened) hits(q Query, found iter.Seq[rank.Hit]) (hits []Hit, err error) {
 	left := q.MaxBytes
-	for _, h := range found {
+	for h := range found {
 		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
 			break
 		}
