@@ -62,14 +62,18 @@ func (n *names) id(name string) int32 {
 func (ix *Index) Len() int { return len(ix.texts) }
 
 // Add adds a text after those there are, in time linear in its length, and
-// returns its number, from 0.
+// returns its number, from 0. What it is about counts for its first part.
 func (ix *Index) Add(t Text) int {
 	n := len(ix.texts)
 	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
 	end := 0 // of the last term
+	Terms(t.About, func(term []byte, _, _ int) bool {
+		ix.count(term) // but not in the length: a label makes no text a long one
+		return true
+	})
 	Terms(t.Body, func(term []byte, start, termEnd int) bool {
-		if part.Length >= partTerms && (part.Length >= 2*partTerms || endsSentence(t.Body[end:max(end, start)])) {
-			ix.addPart(part, t.About)
+		if part.Length >= partTerms && (part.Length >= 2*partTerms || start > end && endsSentence(t.Body[end:start])) {
+			ix.AddPart(part)
 			part.Length, part.Same = 0, true
 		}
 		part.Length++
@@ -77,18 +81,8 @@ func (ix *Index) Add(t Text) int {
 		end = termEnd
 		return true
 	})
-	ix.addPart(part, t.About)
+	ix.AddPart(part)
 	return n
-}
-
-// addPart adds a part whose own terms are counted. What it is about is no part
-// of its length: a label makes no text a long one.
-func (ix *Index) addPart(p Part, about string) {
-	Terms(about, func(term []byte, _, _ int) bool {
-		ix.count(term)
-		return true
-	})
-	ix.AddPart(p)
 }
 
 // count counts a term of the part that is added next.
@@ -132,6 +126,11 @@ func (ix *Index) query(q string) []int32 {
 
 // weight is how much a term tells: its inverse document frequency.
 func (ix *Index) weight(term int32) float64 {
-	n := float64(len(ix.lists[term]))
-	return math.Log(1 + (float64(len(ix.parts))-n+0.5)/(n+0.5))
+	n, last := 0.0, int32(-1)
+	for _, p := range ix.lists[term] {
+		if text := ix.parts[p.Part].text; text != last {
+			n, last = n+1, text
+		}
+	}
+	return math.Log(1 + (float64(len(ix.texts))-n+0.5)/(n+0.5))
 }

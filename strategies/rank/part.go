@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // partTerms is after how many terms a text is cut, at the next end of a
@@ -42,7 +41,15 @@ func (ix *Index) AddPart(p Part) {
 }
 
 // endsSentence reports whether a sentence ends in what stands between two terms.
-func endsSentence(between string) bool { return strings.ContainsAny(between, "\n.!?。！？") }
+func endsSentence(between string) bool {
+	for _, r := range between {
+		switch r {
+		case '\n', '.', '!', '?', '\u3002', '\uff01', '\uff1f':
+			return true
+		}
+	}
+	return false
+}
 
 // Parts are the parts of all texts, in order.
 func (ix *Index) Parts() iter.Seq[Part] {

@@ -125,21 +125,22 @@ func newSearch(ix *Index, opts Options) *search {
 	}
 }
 
-// average is how long a part is that says anything: nods make no other text a
-// long one.
+// average is how long a text is that says anything, or a part of it: nods make
+// no other text a long one, and a page makes none a short one.
 func (ix *Index) average() float64 {
-	var all, some, count int
-	for _, p := range ix.parts {
-		all += int(p.length)
-		if p.length >= fewTerms {
-			some += int(p.length)
+	var all, some, count float64
+	for _, t := range ix.texts {
+		length := float64(t.length) / float64(t.parts)
+		all += length
+		if t.length >= fewTerms {
+			some += length
 			count++
 		}
 	}
 	if count == 0 {
-		some, count = all, len(ix.parts)
+		some, count = all, float64(len(ix.texts))
 	}
-	return float64(max(1, some)) / float64(max(1, count))
+	return max(1, some) / max(1, count)
 }
 
 // norm is what a length divides counts by.
