@@ -29,6 +29,11 @@ func (ix *Index) Author(name string) int32 { return ix.authors.id(name) }
 // Group returns the number of a group's name, which is 0 for the empty one.
 func (ix *Index) Group(name string) int32 { return ix.groups.id(name) }
 
+// Grow makes room for parts that are added next, and for their texts.
+func (ix *Index) Grow(parts, texts int) {
+	ix.parts, ix.texts = slices.Grow(ix.parts, parts), slices.Grow(ix.texts, texts)
+}
+
 // AddPart adds a part after those there are.
 func (ix *Index) AddPart(p Part) {
 	if !p.Same || len(ix.texts) == 0 {
@@ -82,6 +87,7 @@ func (ix *Index) AddList(term string, list []Posting, offset int) {
 	if !ok {
 		id = ix.newTerm(term)
 	}
+	ix.lists[id] = slices.Grow(ix.lists[id], len(list))
 	for _, p := range list {
 		p.Part += int32(offset)
 		ix.lists[id] = append(ix.lists[id], p)

@@ -70,7 +70,7 @@ func (ix *Index) Search(query string, opts Options) (hits []Hit) {
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 	scores := ix.scores(query, opts)
 	return func(yield func(Hit) bool) {
-		var h heap
+		h := make(heap, 0, len(scores))
 		for i, score := range scores {
 			if score > 0 {
 				h = append(h, Hit{i, score})
@@ -218,7 +218,9 @@ func (s *search) normOf(p int32) float64 {
 func (s *search) best() []float64 {
 	scores := make([]float64, len(s.texts))
 	for i, t := range s.texts {
-		scores[i] = slices.Max(s.scores[t.first : t.first+t.parts])
+		for _, score := range s.scores[t.first : t.first+t.parts] {
+			scores[i] = max(scores[i], score)
+		}
 	}
 	return scores
 }

@@ -13,13 +13,16 @@ const (
 	more      = 1 << digitBits
 )
 
-// digits are the places in the alphabet by byte, -1 for others.
-var digits = func() (by [256]int8) {
+// noDigit is the place of a byte that is not in the alphabet.
+const noDigit = 0xff
+
+// digits are the places in the alphabet by byte.
+var digits = func() (by [256]uint8) {
 	for i := range by {
-		by[i] = -1
+		by[i] = noDigit
 	}
 	for i := range len(alphabet) {
-		by[alphabet[i]] = int8(i)
+		by[alphabet[i]] = uint8(i)
 	}
 	return by
 }()
@@ -56,16 +59,26 @@ func (r *reader) fail(what string) {
 	r.in, r.pos = "", 0
 }
 
-// number reads a number of at most 31 bits.
+// number reads a number of at most 31 bits. Most have one digit.
 func (r *reader) number() int {
+	if r.pos < len(r.in) {
+		if d := digits[r.in[r.pos]]; d < more {
+			r.pos++
+			return int(d)
+		}
+	}
+	return r.longNumber()
+}
+
+func (r *reader) longNumber() int {
 	n := 0
 	for shift := 0; shift < 35 && r.pos < len(r.in); shift += digitBits {
-		d := int(digits[r.in[r.pos]])
-		if d < 0 {
+		d := digits[r.in[r.pos]]
+		if d == noDigit {
 			break
 		}
 		r.pos++
-		n |= d & (more - 1) << shift
+		n |= int(d) & (more - 1) << shift
 		if d < more {
 			if n > math.MaxInt32 {
 				break

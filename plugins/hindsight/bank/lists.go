@@ -8,7 +8,7 @@ import (
 
 // shardBytes is how long a value with posting lists becomes before the next
 // one is begun.
-const shardBytes = 8 << 10
+const shardBytes = 4 << 10
 
 // listWriter writes posting lists, given sorted by term, into shards.
 type listWriter struct {

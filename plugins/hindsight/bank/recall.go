@@ -53,15 +53,23 @@ func (b *Bank) Recall(q Query) ([]Hit, error) {
 		q.Limit = DefaultLimit
 	}
 	query, terms := queryTerms(q.Text)
+	if len(terms) == 0 {
+		return nil, nil
+	}
 	v := b.values()
 	ix := new(rank.Index)
-	o := opened{values: v, root: b.root, blocks: make(map[string][]words)}
+	o := opened{values: v, root: b.root, blocks: make(map[string]string)}
+	parts := 0
 	for i := range b.root.segments {
 		t, err := v.table(&b.root.segments[i])
 		if err != nil {
 			return nil, err
 		}
 		o.tables = append(o.tables, t)
+		parts += len(t.parts)
+	}
+	ix.Grow(parts, b.Len())
+	for _, t := range o.tables {
 		if err := addTerms(ix, v, t, terms); err != nil {
 			return nil, err
 		}
@@ -113,7 +121,7 @@ type opened struct {
 	*values
 	root   *root
 	tables []*table
-	blocks map[string][]words // that were read
+	blocks map[string]string // texts that were read
 }
 
 // hits are the memories of the texts found, as far as they are wanted.
@@ -149,7 +157,7 @@ func (o *opened) memory(n int, q *Query) (m Memory, wanted bool, err error) {
 		}
 		m.Session = t.session(n)
 		w, err := o.words(t, n)
-		m.ID, m.Time, m.Text = w.id, w.time, w.text
+		w.set(&m)
 		return m, true, err
 	}
 	m = o.root.tail[n]
@@ -168,25 +176,22 @@ func (o *opened) words(t *table, n int) (words, error) {
 		n -= t.blocks[i].texts
 		i++
 	}
-	b := t.blocks[i]
-	list, ok := o.blocks[b.name]
+	name := t.blocks[i].name
+	value, ok := o.blocks[name]
 	if !ok {
-		r, err := o.read(b.name)
-		if err != nil {
+		var err error
+		if value, err = o.get(name); err != nil {
 			return words{}, err
 		}
-		r.number() // the first text
-		var before words
-		for range b.texts {
-			if before = readWords(r, before); r.err != nil {
-				break
-			}
-			list = append(list, before)
-		}
-		if err := r.end(); err != nil {
-			return words{}, o.corrupt(b.name, err.Error())
-		}
-		o.blocks[b.name] = list
+		o.blocks[name] = value
 	}
-	return list[n], nil
+	w := wordsReader{reader: newReader(name, value)}
+	w.number() // the first text
+	for range n + 1 {
+		w.next()
+	}
+	if w.err != nil {
+		return words{}, o.corrupt(name, w.err.Error())
+	}
+	return w.words(), nil
 }

@@ -79,6 +79,8 @@ func (l *label) id() string {
 // of its segment.
 type words struct{ id, time, text string }
 
+func (w words) set(m *Memory) { m.ID, m.Time, m.Text = w.id, w.time, w.text }
+
 // writeWords writes a memory after another one of the same block: of the id
 // and the time only what is new.
 func writeWords(w *writer, m, before words) {
@@ -90,17 +92,23 @@ func writeWords(w *writer, m, before words) {
 	w.text(m.text)
 }
 
-func readWords(r *reader, before words) (m words) {
-	for _, f := range [2]struct {
-		to   *string
-		from string
-	}{{&m.id, before.id}, {&m.time, before.time}} {
-		n := r.below(len(f.from) + 1)
-		*f.to = f.from[:min(n, len(f.from))] + r.text()
-	}
-	m.text = r.text()
-	return m
+// wordsReader reads what writeWords wrote, one memory after the other.
+type wordsReader struct {
+	*reader
+	id, time []byte
+	text     string
 }
+
+// next reads the next memory.
+func (w *wordsReader) next() {
+	for _, f := range [...]*[]byte{&w.id, &w.time} {
+		n := min(w.below(len(*f)+1), len(*f))
+		*f = append((*f)[:n], w.reader.text()...)
+	}
+	w.text = w.reader.text()
+}
+
+func (w *wordsReader) words() words { return words{string(w.id), string(w.time), w.text} }
 
 // common is how long a beginning of whole characters a has in common with b.
 func common(a, b string) int {

@@ -90,12 +90,11 @@ func readRoot(value string) (*root, error) {
 			i++
 		}
 	}
-	var before words
+	w := wordsReader{reader: r}
 	for i := range root.tail {
-		m := readWords(r, before)
+		w.next()
 		t.labels[t.labelOf[i]].set(&root.tail[i])
-		root.tail[i].ID, root.tail[i].Time, root.tail[i].Text = m.id, m.time, m.text
-		before = m
+		w.words().set(&root.tail[i])
 	}
 	return root, r.end()
 }

@@ -72,9 +72,13 @@ func (v *values) read(name string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newReader(name, value), nil
+}
+
+func newReader(name, value string) *reader {
 	r := &reader{in: value}
 	r.magic(magic(name[0]))
-	return r, nil
+	return r
 }
 
 // magic is what a value of a kind begins with: its form can be told by it.
