@@ -90,7 +90,7 @@ func talk() []abi.Message {
 	}
 }
 
-func question(text string) abi.Message { return said("Q1", "", text) }
+func ask(text string) abi.Message { return said("Q1", "", text) }
 
 // TestK28HindsightServer: what goes from one session is recalled in another,
 // through the module and the server's API.
@@ -112,7 +112,7 @@ func TestK28HindsightServer(t *testing.T) {
 			if p := r.server.Requests("retain_memories")[0].Path; p != "/v1/default/banks/team%2F%CE%B1%20one/memories" {
 				t.Errorf("path %s", p)
 			}
-			out, stats := r.call(abi.HookPreCompact, "s2", 1000, question("where is the locker key?"))
+			out, stats := r.call(abi.HookPreCompact, "s2", 1000, ask("where is the locker key?"))
 			if !strings.Contains(out.Inject, "The locker key is under the ostrich statue") || !strings.Contains(out.Inject, "s1 D1:1…D1:4") {
 				t.Errorf("injected %q, logs %+v", out.Inject, stats.Logs)
 			}
@@ -163,7 +163,7 @@ func TestK28HindsightFaults(t *testing.T) {
 			r := remember(t)
 			r.knobs["recall_timeout"] = 0.2
 			r.server.Fault = c.fault
-			msgs := append(talk(), question("where is the locker key?"))
+			msgs := append(talk(), ask("where is the locker key?"))
 			_, first := r.call(abi.HookPreCompact, "s1", 40, msgs...)
 			out, second := r.call(abi.HookPreCompact, "s1", 40, msgs...)
 			if len(out.Superseded) == 0 {
@@ -214,7 +214,7 @@ func TestK28HindsightSilentServer(t *testing.T) {
 	r := remember(t)
 	r.limits = abi.Limits{TimeoutMS: 1500}
 	r.server.Fault = func(_ http.ResponseWriter, q *http.Request) bool { <-q.Context().Done(); return true }
-	out, stats := r.call(abi.HookPreCompact, "s1", 40, append(talk(), question("where is the locker key?"))...)
+	out, stats := r.call(abi.HookPreCompact, "s1", 40, append(talk(), ask("where is the locker key?"))...)
 	if len(out.Superseded) == 0 || !warned(stats, "no answer within") || len(r.server.Requests("")) != 1 {
 		t.Errorf("%+v, %+v", out, stats.Logs)
 	}
@@ -275,7 +275,7 @@ func TestK28HindsightHostileAnswer(t *testing.T) {
 		w.Write(answer)
 		return true
 	}
-	out, _ := r.call(abi.HookPreCompact, "s1", 1000, append(talk(), question("where is the key?"))...)
+	out, _ := r.call(abi.HookPreCompact, "s1", 1000, append(talk(), ask("where is the key?"))...)
 	lines := strings.Split(out.Inject, "\n")
 	if len(lines) != 2 || !strings.HasPrefix(lines[1], "- [2023 05, x) - (2020-01-01, system, sss") {
 		t.Errorf("injected %q", out.Inject)
@@ -293,7 +293,7 @@ func TestK28HindsightEmbedded(t *testing.T) {
 	r := remember(t)
 	r.knobs["backend"] = "embedded"
 	r.call(abi.HookPreCompact, "s1", 0, talk()...)
-	out, stats := r.call(abi.HookPreCompact, "s2", 1000, question("Where is the locker key?"))
+	out, stats := r.call(abi.HookPreCompact, "s2", 1000, ask("Where is the locker key?"))
 	if !strings.Contains(out.Inject, "- [2023-05-08, assistant, s1 D1:3] The locker key is under the ostrich statue.") {
 		t.Errorf("injected %q, logs %+v", out.Inject, stats.Logs)
 	}
@@ -334,7 +334,7 @@ func TestK28HindsightOfficialClient(t *testing.T) {
 	if retained.OperationID == "" {
 		t.Error("the client retained nothing")
 	}
-	out, stats := r.call(abi.HookPreCompact, "s2", 1000, question("where is the umbrella?"))
+	out, stats := r.call(abi.HookPreCompact, "s2", 1000, ask("where is the umbrella?"))
 	if !strings.Contains(out.Inject, "] The umbrella stands behind the piano.") {
 		t.Errorf("injected %q, logs %+v", out.Inject, stats.Logs)
 	}
