@@ -52,7 +52,8 @@ type pass struct {
 	*guest.Call
 	in    *abi.Input
 	set   settings
-	msgs  []abi.Message
+	msgs  []abi.Message // without bodies, see read
+	texts []string
 	store store
 }
 

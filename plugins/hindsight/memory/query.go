@@ -15,7 +15,7 @@ func (p *pass) query() string {
 	turns := 0
 	for i := len(p.msgs) - 1; i >= 0 && turns < p.set.contextTurns; i-- {
 		m := &p.msgs[i]
-		text := p.textOf(i, nil)
+		text := p.read()[i]
 		switch {
 		case text == "":
 		case last != "":

@@ -121,11 +121,10 @@ func (p *pass) count(texts []string) []int {
 // is what is asked.
 func (p *pass) stands() func(*bank.Memory) bool {
 	texts, ids := make(map[string]bool), make(map[string]bool)
-	goes, turn, results := setOf(p.cut(0)), abi.CurrentTurn(p.msgs), p.results()
-	for i := range p.msgs {
-		if m := &p.msgs[i]; !goes[m.ID] || turn[i] {
-			texts[p.textOf(i, results)] = true
-			ids[m.ID] = true
+	goes, turn := setOf(p.cut(0)), abi.CurrentTurn(p.msgs)
+	for i, text := range p.read() {
+		if id := p.msgs[i].ID; !goes[id] || turn[i] {
+			texts[text], ids[id] = true, true
 		}
 	}
 	return func(m *bank.Memory) bool {
