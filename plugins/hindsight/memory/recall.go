@@ -84,12 +84,22 @@ func (p *pass) block(hits []bank.Hit, query string, budget int) string {
 func provenance(m *bank.Memory) string {
 	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
 	var parts []string
-	for _, s := range []string{plain(m.Time[:min(len(m.Time), len("2006-01-02"))]), plain(m.Author), where} {
+	for _, s := range []string{day(plain(m.Time)), plain(m.Author), where} {
 		if s != "" {
 			parts = append(parts, s)
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// day is the date of a time. Sources that do not write times as RFC 3339 write
+// anything, and it stays.
+func day(time string) string {
+	const form = "2006-01-02"
+	if len(time) > len(form) && time[4] == '-' && time[7] == '-' {
+		return time[:len(form)]
+	}
+	return time
 }
 
 // maxName is how long a name in a provenance may be, in bytes.
