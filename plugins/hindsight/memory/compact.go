@@ -62,10 +62,12 @@ func (p *pass) view() *strategies.View {
 	return v
 }
 
-// room is what may be injected beside what has to stay, in tokens: without
-// bound where that is over the target by itself, which nothing meets then.
+// room is what may be injected beside what has to stay, in tokens: as much as
+// an injection may where the session fits the target as it is, and where what
+// has to stay is over it by itself, which nothing meets then.
 func (p *pass) room() int {
-	if left := p.in.Budget.TargetTokens - p.view().Fixed(); left > 0 {
+	v := p.view()
+	if left := v.Target - v.Fixed(); left > 0 && !v.Fits() {
 		return max(0, left-frameTokens)
 	}
 	return p.in.Budget.SummaryTokens

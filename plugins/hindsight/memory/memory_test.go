@@ -277,8 +277,8 @@ func TestK28HindsightWithoutStorage(t *testing.T) {
 	}
 }
 
-// TestK28HindsightObserves: with the knob off the cut is the host's.
-func TestK28HindsightObserves(t *testing.T) {
+// TestK6HindsightObserves: with the knob off the cut is the host's.
+func TestK6HindsightObserves(t *testing.T) {
 	n := newNative(t)
 	n.knobs["compact"] = false
 	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
