@@ -212,7 +212,7 @@ func TestK28HindsightUnreachable(t *testing.T) {
 // may, and leaves enough for the compaction.
 func TestK28HindsightSilentServer(t *testing.T) {
 	r := remember(t)
-	r.limits = abi.Limits{TimeoutMS: 1500}
+	r.limits = abi.Limits{TimeoutMS: 4000}
 	r.server.Fault = func(_ http.ResponseWriter, q *http.Request) bool { <-q.Context().Done(); return true }
 	out, stats := r.call(abi.HookPreCompact, "s1", 40, append(talk(), ask("where is the locker key?"))...)
 	if len(out.Superseded) == 0 || !warned(stats, "no answer within") || len(r.server.Requests("")) != 1 {

@@ -150,6 +150,17 @@ func TestK28HindsightWhen(t *testing.T) {
 		t.Errorf("a dry run stored %v", n.p.Host.KV)
 	}
 
+	n.knobs["backend"] = "server"
+	n.p.Host.HTTP = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+		if !strings.HasSuffix(r.URL, "/recall") {
+			t.Errorf("a dry run asks for %s", r.URL)
+		}
+		return nil, &abi.Error{Code: abi.CodeNetwork, Message: "refused"}
+	}
+	if n.call(abi.HookPreCompact, "s1", 0, msgs...); len(n.p.Host.KV) > 0 || n.p.Host.Calls[abi.OpHTTP] != 1 {
+		t.Errorf("a dry run stored %v, after %d requests", n.p.Host.KV, n.p.Host.Calls[abi.OpHTTP])
+	}
+
 	n = newNative(t)
 	n.knobs["retain_every_n_turns"] = 3
 	for turn := 1; turn <= 3; turn++ {

@@ -11,8 +11,8 @@ const (
 	typeExperience = "experience" // what the agent said and did
 )
 
-// maxFresh is how many messages are retained in one call at most: as
-// many as there is time for.
+// maxFresh is how many messages are retained in one call at most: as many as
+// there is time for.
 const maxFresh = 8000
 
 // retain puts what is new into the bank: what people and the agent said, but
