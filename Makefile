@@ -8,7 +8,7 @@
 GO      ?= go
 BUILD   := build
 KW      := $(BUILD)/kagewasm
-PLUGINS := $(BUILD)/markdown.wasm $(BUILD)/keeper.wasm
+PLUGINS := $(BUILD)/markdown.wasm $(BUILD)/keeper.wasm $(BUILD)/hindsight.wasm
 SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2

@@ -15,6 +15,9 @@ const (
 	MaxRecallLimit     = 20
 	// minRecallScore is how good a unit has to be beside the best one.
 	minRecallScore = 0.1
+	// maxAsked is how much of a call's arguments is searched for its result as
+	// well, in bytes: a path, a command, not a file that is written.
+	maxAsked = 256
 	// DefaultRecallTokens is what the excerpts of a recall may cost together.
 	DefaultRecallTokens = 2000
 )
@@ -133,22 +136,26 @@ func (r *recall) addMessage(m *StoredMessage, first int) {
 	p := piece{unit: len(r.units), callID: m.ToolCallID, RecalledPiece: RecalledPiece{
 		Message: m.ID, Role: m.Role, Kind: m.Kind, Timestamp: m.Timestamp, Compaction: m.By, Tool: m.Name, Text: m.Text(),
 	}}
+	asked := ""
 	if i := slices.IndexFunc(r.pieces[first:], func(c piece) bool { return c.Call && c.callID == p.callID }); i >= 0 && m.Role == abi.RoleTool {
-		p.Tool = cmp.Or(p.Tool, r.pieces[first+i].Tool) // most sources name it at the call alone
+		call := &r.pieces[first+i]
+		p.Tool = cmp.Or(p.Tool, call.Tool) // most sources name it at the call alone
+		asked = call.Text[:min(len(call.Text), maxAsked)]
 	}
 	if p.Text != "" {
-		r.add(p)
+		r.add(p, asked)
 	}
 	for _, c := range m.ToolCalls {
 		p.Call, p.callID, p.Tool, p.Text = true, c.ID, c.Name, c.Arguments
-		r.add(p)
+		r.add(p, "")
 	}
 }
 
-func (r *recall) add(p piece) {
+// add adds a piece; asked is what a result answers.
+func (r *recall) add(p piece, asked string) {
 	p.Length = len(p.Text)
 	day, _, _ := strings.Cut(p.Timestamp, "T")
-	r.index.Add(rank.Text{Body: p.Text, About: p.Tool + " " + day})
+	r.index.Add(rank.Text{Body: p.Text, About: p.Tool + " " + day + " " + asked})
 	r.pieces = append(r.pieces, p)
 }
 
@@ -156,11 +163,10 @@ func (r *recall) add(p piece) {
 // say the same only the first.
 func (r *recall) find(q RecallQuery) []rank.Hit {
 	limit := min(cmp.Or(max(0, q.Limit), DefaultRecallLimit), MaxRecallLimit)
-	hits := r.index.Search(q.Text, rank.Options{Near: rank.Conversation().Near})
 	var found []rank.Hit
 	units, said := make(map[int]bool), make(map[string]bool)
-	for _, h := range hits {
-		if len(found) == limit || h.Score < minRecallScore*hits[0].Score {
+	for h := range r.index.Ranked(q.Text, rank.Options{Near: rank.Conversation().Near}) {
+		if len(found) == limit || len(found) > 0 && h.Score < minRecallScore*found[0].Score {
 			break
 		}
 		p := &r.pieces[h.Text]

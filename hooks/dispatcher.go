@@ -80,7 +80,7 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 		if d.compactor != nil {
 			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name,
 				Message: fmt.Sprintf("a second compactor: %s is one already, and an agent has at most one", d.compactor.Manifest().Name),
-				Hint:    "load one of the two"}
+				Hint:    "load one of the two, or leave one with the roles [observer] in the configuration"}
 		}
 		d.compactor = p
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // names are the plugins, each a folder.
-var names = []string{"keeper", "markdown"}
+var names = []string{"hindsight", "keeper", "markdown"}
 
 // modules are the built plugins: compiled once for all tests.
 var modules = sync.OnceValues(func() (map[string]kit.Result, error) {
@@ -57,7 +57,8 @@ type byLength struct{}
 func (byLength) Text(s string) int            { return (len(s) + 3) / 4 }
 func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
 
-// load builds and loads a plugin, with everything it asks for granted.
+// load builds and loads a plugin, with everything it asks for granted, and the
+// origins of po.
 func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOptions) *runtime.Plugin {
 	t.Helper()
 	built, err := modules()
@@ -70,7 +71,9 @@ func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOption
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(context.Background()) })
+	origins := po.Grants.HTTP
 	po.Grants = runtime.GrantAll(built[name].Manifest)
+	po.Grants.HTTP = append(po.Grants.HTTP, origins...)
 	p, err := r.LoadFile(t.Context(), built[name].Path, po)
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,7 @@ func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, e
 		c.web = c.plugin.web.Session(egress.Limits{Requests: c.limits.HTTPRequests, BodyBytes: c.limits.HTTPBytes})
 		context.AfterFunc(ctx, c.web.Close) // the context ends with the call
 	}
+	r.Timeout = c.patience(ctx, r.Timeout)
 	resp, err := c.web.Do(ctx, r)
 	c.check(ctx)
 	if err != nil {
@@ -59,6 +60,24 @@ func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, e
 		}
 	}
 	return resp, nil
+}
+
+// answerShare is the part of a call's time that no request takes up: a guest
+// whose server is silent has it left to answer without.
+const answerShare = 0.1
+
+// patience is how long a request may take that asks for so much: what is left
+// of the call at most, but for the time to answer.
+func (c *call) patience(ctx context.Context, asked time.Duration) time.Duration {
+	if asked <= 0 {
+		asked = egress.DefaultTimeout
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return asked
+	}
+	toAnswer := time.Duration(answerShare * float64(c.limits.TimeoutMS) * float64(time.Millisecond))
+	return min(asked, max(1, time.Until(deadline)-toAnswer))
 }
 
 // extismRequest is what Extism's libraries write.

@@ -46,7 +46,7 @@ func Rows() []Row {
 		{ID: "K25", Text: "Summaries by default: the agent's own model, 20 messages at least, the newest 10 stay, 1,500 tokens at most"},
 		{ID: "K26", Text: "A compaction asked for may differ in strategy, summary, thresholds and prompt, and changes no configuration"},
 		{ID: "K27", Text: "Knobs of plugins: ranges, enums, texts, booleans, model aliases, checked against their schema"},
-		{ID: "K28", Text: "Reference plugins: hindsight observes and compacts, markdown observes", Planned: true},
+		{ID: "K28", Text: "Reference plugins: hindsight observes and compacts, markdown observes"},
 		{ID: "K29", Text: "Checkpoint: the session pauses, the operator approves or rejects; what is applied is what was shown"},
 		{ID: "K30", Text: "Observers answer with facts to retain and a text to inject, compactors with a list, ids and a summary"},
 

@@ -19,20 +19,22 @@ type Text struct {
 }
 
 // Index holds texts by their terms; it does not keep the texts. The zero Index
-// is empty and ready. Searches may run beside each other, but not beside Add.
+// is empty and ready. Searches may run beside each other, but not beside what
+// adds to it.
 type Index struct {
 	terms   map[string]int32
-	lists   [][]posting // by term
-	docs    []doc
-	length  int // of all texts, in terms
+	lists   [][]Posting // by term
+	parts   []part
+	texts   []text
 	authors names
 	groups  names
 }
 
-// posting says how often a term stands in a text.
-type posting struct{ doc, count int32 }
+// part is a Part of a text.
+type part struct{ length, text int32 }
 
-type doc struct{ length, author, group int32 }
+// text is where its parts are, and what is the same for all of them.
+type text struct{ first, parts, length, author, group int32 }
 
 // names numbers names from 1; the empty one is 0.
 type names struct {
@@ -57,40 +59,54 @@ func (n *names) id(name string) int32 {
 }
 
 // Len is how many texts there are.
-func (ix *Index) Len() int { return len(ix.docs) }
+func (ix *Index) Len() int { return len(ix.texts) }
 
 // Add adds a text after those there are, in time linear in its length, and
-// returns its number, from 0.
+// returns its number, from 0. What it is about counts for its first part.
 func (ix *Index) Add(t Text) int {
-	n := len(ix.docs)
-	length := ix.addTerms(int32(n), t.Body)
-	ix.addTerms(int32(n), t.About) // a label makes no text a long one
-	ix.length += length
-	ix.docs = append(ix.docs, doc{int32(min(length, math.MaxInt32)), ix.authors.id(t.Author), ix.groups.id(t.Group)})
+	n := len(ix.texts)
+	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
+	end := 0 // of the last term
+	Terms(t.About, func(term []byte, _, _ int) bool {
+		ix.count(term) // but not in the length: a label makes no text a long one
+		return true
+	})
+	Terms(t.Body, func(term []byte, start, termEnd int) bool {
+		if part.Length >= partTerms && (part.Length >= 2*partTerms || start > end && endsSentence(t.Body[end:start])) {
+			ix.AddPart(part)
+			part.Length, part.Same = 0, true
+		}
+		part.Length++
+		ix.count(term)
+		end = termEnd
+		return true
+	})
+	ix.AddPart(part)
 	return n
 }
 
-func (ix *Index) addTerms(n int32, text string) (length int) {
+// count counts a term of the part that is added next.
+func (ix *Index) count(term []byte) {
+	id, ok := ix.terms[string(term)]
+	if !ok {
+		id = ix.newTerm(string(term))
+	}
+	n, list := int32(len(ix.parts)), ix.lists[id]
+	if last := len(list) - 1; last >= 0 && list[last].Part == n {
+		list[last].Count++
+	} else {
+		ix.lists[id] = append(list, Posting{n, 1})
+	}
+}
+
+func (ix *Index) newTerm(term string) int32 {
 	if ix.terms == nil {
 		ix.terms = make(map[string]int32)
 	}
-	Terms(text, func(term []byte, _, _ int) bool {
-		length++
-		id, ok := ix.terms[string(term)]
-		if !ok {
-			id = int32(len(ix.lists))
-			ix.terms[string(term)] = id
-			ix.lists = append(ix.lists, nil)
-		}
-		list := ix.lists[id]
-		if last := len(list) - 1; last >= 0 && list[last].doc == n {
-			list[last].count++
-		} else {
-			ix.lists[id] = append(list, posting{n, 1})
-		}
-		return true
-	})
-	return length
+	id := int32(len(ix.lists))
+	ix.terms[term] = id
+	ix.lists = append(ix.lists, nil)
+	return id
 }
 
 // query is the numbers of the terms of q that stand in any text, each once, in
@@ -110,6 +126,11 @@ func (ix *Index) query(q string) []int32 {
 
 // weight is how much a term tells: its inverse document frequency.
 func (ix *Index) weight(term int32) float64 {
-	n := float64(len(ix.lists[term]))
-	return math.Log(1 + (float64(len(ix.docs))-n+0.5)/(n+0.5))
+	n, last := 0.0, int32(-1)
+	for _, p := range ix.lists[term] {
+		if text := ix.parts[p.Part].text; text != last {
+			n, last = n+1, text
+		}
+	}
+	return math.Log(1 + (float64(len(ix.texts))-n+0.5)/(n+0.5))
 }

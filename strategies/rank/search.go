@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -14,13 +14,14 @@ const (
 )
 
 const (
-	// reach is how far a text's surroundings go, in texts to either side.
-	reach = 2
 	// groupBest is how many texts speak for a group.
 	groupBest = 3
 	// fewTerms are so few that a text takes but half of what its surroundings
-	// give: "yes, sure" says nothing, whatever is said around it.
+	// give, and that it does not stand between others: "yes, sure" says nothing,
+	// whatever is said around it.
 	fewTerms = 4
+	// restShare is what a word in the other parts of a text counts.
+	restShare = 0.2
 )
 
 // Options of a search. The zero value is plain BM25.
@@ -33,7 +34,7 @@ type Options struct {
 	// group does. From 0 to 1; default 0.
 	Near float64
 	// Group adds to each text's score this many times the mean of the best
-	// three of its group. Default 0.
+	// three of its group, and less to a text of less than a few words. Default 0.
 	Group float64
 	// Author adds this share to the score of texts whose author's name, or a
 	// word of it, is in the query; the name itself then counts for nothing, as
@@ -57,93 +58,171 @@ type Hit struct {
 // Search returns the texts that have to do with the query, best first; of
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
-func (ix *Index) Search(query string, opts Options) []Hit {
-	s := search{Index: ix, opts: opts, scores: make([]float64, len(ix.docs)), counts: make([]float64, len(ix.docs))}
+func (ix *Index) Search(query string, opts Options) (hits []Hit) {
+	for h := range ix.Ranked(query, opts) {
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// Ranked goes through what [Index.Search] returns. It is for those who cannot
+// know how many they want: putting in order is half the time of a search.
+func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
+	scores := ix.scores(query, opts)
+	return func(yield func(Hit) bool) {
+		h := make(heap, 0, len(scores))
+		for i, score := range scores {
+			if score > 0 {
+				h = append(h, Hit{i, score})
+			}
+		}
+		h.order()
+		for n := 0; len(h) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
+			if !yield(h.take()) {
+				return
+			}
+		}
+	}
+}
+
+// scores are the scores of all texts.
+func (ix *Index) scores(query string, opts Options) []float64 {
+	s := newSearch(ix, opts)
 	terms := ix.query(query)
 	named := s.named(terms)
 	for _, term := range s.withoutNames(terms, named) {
 		s.add(term)
 	}
-	s.favour(named)
-	s.share()
-	var hits []Hit
-	for i, score := range s.scores {
-		if score > 0 {
-			hits = append(hits, Hit{i, score})
-		}
-	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.Text-b.Text) })
-	if opts.Limit > 0 && len(hits) > opts.Limit {
-		hits = hits[:opts.Limit]
-	}
-	return hits
+	scores := s.best()
+	s.favour(scores, named)
+	s.share(scores)
+	return scores
 }
 
+// search is what a query makes of an index.
 type search struct {
 	*Index
-	opts   Options
-	scores []float64
-	counts []float64 // of one term, by text; all 0 between terms
+	opts    Options
+	average float64   // length of a part
+	scores  []float64 // by part
+	norms   []float64 // of the lengths of parts with their surroundings; 0 is not known yet
+
+	// Of one term, all 0 between terms:
+	counts []float64 // by part
+	given  []float64 // by text, what its surroundings give
+	held   []bool    // by text, whether any of it counts
+
+	order []int32    // the texts held
+	near  []neighbor // of the text looked at last
 }
 
-// add adds what a term gives to the scores.
-func (s *search) add(term int32) {
-	var held []int // texts of which the term counts
-	for _, p := range s.lists[term] {
-		from := int(p.doc)
-		given := float64(p.count) / s.norm(float64(s.docs[from].length))
-		s.around(from, func(i int, share float64) {
-			if s.counts[i] == 0 {
-				held = append(held, i)
-			}
-			if i == from {
-				s.counts[i] += float64(p.count)
-				return
-			}
-			length := float64(s.docs[i].length)
-			s.counts[i] += share * given * length / (length + fewTerms)
-		})
+func newSearch(ix *Index, opts Options) *search {
+	parts, texts := len(ix.parts), len(ix.texts)
+	return &search{
+		Index: ix, opts: opts, average: ix.average(),
+		scores: make([]float64, parts), norms: make([]float64, parts), counts: make([]float64, parts),
+		given: make([]float64, texts), held: make([]bool, texts),
 	}
-	weight := s.weight(term)
-	for _, i := range held {
-		f := s.counts[i]
-		s.counts[i] = 0
-		s.scores[i] += weight * f * (K1 + 1) / (f + K1*s.norm(s.lengthOf(i)))
+}
+
+// average is how long a text is that says anything, or a part of it: nods make
+// no other text a long one, and a page makes none a short one.
+func (ix *Index) average() float64 {
+	var all, some, count float64
+	for _, t := range ix.texts {
+		length := float64(t.length) / float64(t.parts)
+		all += length
+		if t.length >= fewTerms {
+			some += length
+			count++
+		}
 	}
+	if count == 0 {
+		some, count = all, float64(len(ix.texts))
+	}
+	return max(1, some) / max(1, count)
 }
 
 // norm is what a length divides counts by.
-func (s *search) norm(length float64) float64 {
-	average := float64(max(1, s.length)) / float64(len(s.docs))
-	return 1 - B + B*length/average
-}
+func (s *search) norm(length float64) float64 { return 1 - B + B*length/s.average }
 
-// around calls do for text i and for those around it, with the share that a
-// word of one has in the other.
-func (s *search) around(i int, do func(j int, share float64)) {
-	do(i, 1)
-	share := 1.0
-	for d := 1; d <= reach; d++ {
-		if share *= s.opts.Near; share <= 0 {
-			return
+// add adds what a term gives to the scores.
+func (s *search) add(term int32) {
+	s.order = s.order[:0]
+	for list := s.lists[term]; len(list) > 0; {
+		from := s.parts[list[0].Part].text
+		count := 0.0
+		for len(list) > 0 && s.parts[list[0].Part].text == from {
+			s.counts[list[0].Part] = float64(list[0].Count)
+			count += float64(list[0].Count)
+			list = list[1:]
 		}
-		for _, j := range [2]int{i - d, i + d} {
-			if j >= 0 && j < len(s.docs) && s.docs[j].group == s.docs[i].group {
-				do(j, share)
-			}
+		s.hold(from)
+		given := count / s.norm(float64(s.texts[from].length))
+		for _, n := range s.around(from) {
+			s.hold(n.text)
+			s.given[n.text] += n.share * given
 		}
+	}
+	weight := s.weight(term)
+	for _, i := range s.order {
+		s.addTo(i, weight)
+		s.given[i], s.held[i] = 0, false
 	}
 }
 
-// lengthOf is how long a text is with its surroundings, as a mean: a short
-// answer to a long question is no short text.
-func (s *search) lengthOf(i int) float64 {
-	var sum, shares float64
-	s.around(i, func(j int, share float64) {
-		sum += share * float64(s.docs[j].length)
-		shares += share
-	})
-	return sum / shares
+func (s *search) hold(text int32) {
+	if !s.held[text] {
+		s.held[text] = true
+		s.order = append(s.order, text)
+	}
+}
+
+// addTo adds what the term gives to the parts of a text.
+func (s *search) addTo(i int32, weight float64) {
+	t := &s.texts[i]
+	counts := s.counts[t.first : t.first+t.parts]
+	all := 0.0
+	for _, c := range counts {
+		all += c
+	}
+	for k, c := range counts {
+		p := t.first + int32(k)
+		length := float64(s.parts[p].length)
+		f := c + s.given[i]*length/(length+fewTerms)
+		if rest := all - c; rest > 0 {
+			f += restShare * rest / s.norm(float64(t.length)-length)
+		}
+		if f > 0 {
+			s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.normOf(p))
+		}
+	}
+	clear(counts)
+}
+
+// normOf is the norm of a part's length with its surroundings, as a mean: a
+// short answer to a long question is no short text.
+func (s *search) normOf(p int32) float64 {
+	if s.norms[p] == 0 {
+		sum, shares := float64(s.parts[p].length), 1.0
+		for _, n := range s.around(s.parts[p].text) {
+			sum += n.share * min(float64(s.texts[n.text].length), longNear*s.average)
+			shares += n.share
+		}
+		s.norms[p] = s.norm(sum / shares)
+	}
+	return s.norms[p]
+}
+
+// best are the scores of the texts, each that of the best of its parts.
+func (s *search) best() []float64 {
+	scores := make([]float64, len(s.texts))
+	for i, t := range s.texts {
+		for _, score := range s.scores[t.first : t.first+t.parts] {
+			scores[i] = max(scores[i], score)
+		}
+	}
+	return scores
 }
 
 // named are the authors that the query names, by the terms that do.
@@ -178,34 +257,37 @@ func (s *search) withoutNames(query []int32, named map[int32][]int32) []int32 {
 }
 
 // favour raises the texts of the authors the query names, and the newer ones.
-func (s *search) favour(named map[int32][]int32) {
-	for i := range s.scores {
-		if _, ok := named[s.docs[i].author]; ok {
-			s.scores[i] *= 1 + s.opts.Author
+func (s *search) favour(scores []float64, named map[int32][]int32) {
+	for i := range scores {
+		if _, ok := named[s.texts[i].author]; ok {
+			scores[i] *= 1 + s.opts.Author
 		}
-		s.scores[i] *= 1 + s.opts.Recency*float64(i+1)/float64(len(s.scores))
+		scores[i] *= 1 + s.opts.Recency*float64(i+1)/float64(len(scores))
 	}
 }
 
 // share adds to each text's score what its group gives.
-func (s *search) share() {
+func (s *search) share(scores []float64) {
 	if s.opts.Group == 0 {
 		return
 	}
 	best := make([][groupBest]float64, len(s.groups.list)+1)
-	for i, score := range s.scores {
-		top := &best[s.docs[i].group]
+	for i, score := range scores {
+		top := &best[s.texts[i].group]
 		for k := range top { // keeps the best in front
 			if score > top[k] {
 				score, top[k] = top[k], score
 			}
 		}
 	}
-	for i := range s.scores {
-		if g := s.docs[i].group; g != 0 {
-			for _, score := range best[g] {
-				s.scores[i] += s.opts.Group * score / groupBest
-			}
+	for i := range scores {
+		t := &s.texts[i]
+		if t.group == 0 {
+			continue
+		}
+		share := s.opts.Group * min(1, float64(t.length)/fewTerms)
+		for _, score := range best[t.group] {
+			scores[i] += share * score / groupBest
 		}
 	}
 }

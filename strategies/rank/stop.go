@@ -23,12 +23,16 @@ var stopWords = func() map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(stopList) {
 		set[w] = true
+		maxStop = max(maxStop, len(w))
 	}
 	return set
 }()
 
+// maxStop is the length of the longest stop word.
+var maxStop int
+
 // isStop reports whether a term in lower case counts for nothing: a stop word,
 // or a single Latin letter.
 func isStop(term []byte) bool {
-	return len(term) == 1 && 'a' <= term[0] && term[0] <= 'z' || stopWords[string(term)]
+	return len(term) == 1 && 'a' <= term[0] && term[0] <= 'z' || len(term) <= maxStop && stopWords[string(term)]
 }

@@ -72,6 +72,13 @@ func (s *scanner) run(start int) (end int) {
 // wordEnd is the end of the word that begins at pos.
 func (s *scanner) wordEnd(pos int) int {
 	for pos < len(s.text) {
+		if c := s.text[pos]; c < utf8.RuneSelf {
+			if !wordByte[c] {
+				break
+			}
+			pos++
+			continue
+		}
 		r, size := decode(s.text, pos)
 		if !inWord(r) || unspaced(r) {
 			break
@@ -229,10 +236,18 @@ func decode(text string, pos int) (rune, int) {
 
 func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' }
 
-// inWord reports whether r is part of a word. The underscore is, in names.
+// wordByte are the ASCII characters of words. The underscore is one, in names.
+var wordByte = func() (in [utf8.RuneSelf]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		in[c] = 'a' <= c && c <= 'z' || isUpper(c) || '0' <= c && c <= '9' || c == '_'
+	}
+	return in
+}()
+
+// inWord reports whether r is part of a word.
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || isUpper(r) || '0' <= r && r <= '9' || r == '_'
+		return wordByte[r]
 	}
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }

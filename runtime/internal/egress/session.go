@@ -41,7 +41,7 @@ type Request struct {
 	URL     string
 	Headers map[string]string
 	Body    []byte
-	Timeout time.Duration // default 30 s
+	Timeout time.Duration // default DefaultTimeout
 }
 
 // Response is what came back.
@@ -51,10 +51,10 @@ type Response struct {
 	Body    []byte            // as sent, compressed or not
 }
 
-const (
-	maxRedirects   = 5
-	defaultTimeout = 30 * time.Second
-)
+const maxRedirects = 5
+
+// DefaultTimeout is how long a request may take that does not say.
+const DefaultTimeout = 30 * time.Second
 
 // Session begins a call's requests.
 func (c *Client) Session(l Limits) *Session {
@@ -87,7 +87,7 @@ func (s *Session) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, quotaf("a body of %d bytes, %d allowed", len(r.Body), s.limits.BodyBytes)
 	}
 	if r.Timeout <= 0 {
-		r.Timeout = defaultTimeout
+		r.Timeout = DefaultTimeout
 	}
 	timed, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()

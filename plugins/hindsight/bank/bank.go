@@ -1,0 +1,62 @@
+package bank
+
+// KV is what a bank keeps itself in; guest.KV is one.
+type KV interface {
+	Get(key string) (value string, found bool, err error)
+	Set(key, value string) error
+	Delete(key string) error
+	List(prefix string) ([]string, error)
+}
+
+// Memory is something that was said.
+type Memory struct {
+	// ID is where it comes from: the message's id.
+	ID string
+	// Session is the session it was said in; what belongs together.
+	Session string
+	// Author is who says it: user, assistant, a tool, a person's name.
+	Author string
+	// Time is when: RFC 3339, or a date. It may be empty.
+	Time string
+	// Type is world, experience or observation. It may be empty.
+	Type string
+	// Tags are what to find it by, see [Query].
+	Tags []string
+	// Text is what was said.
+	Text string
+}
+
+// Bank is a memory. It is not safe for concurrent use.
+type Bank struct {
+	kv     KV
+	prefix string
+	stored string // the root as it was read
+	root   *root
+}
+
+// Open opens the bank whose keys begin with prefix, such as "banks/main/". There
+// need not be one. The error is an *abi.Error: CodeBadInput where the root is
+// nothing that a bank wrote, or what the KV says.
+func Open(kv KV, prefix string) (*Bank, error) {
+	b := &Bank{kv: kv, prefix: prefix}
+	return b, b.load()
+}
+
+// load reads the root.
+func (b *Bank) load() error {
+	stored, _, err := b.kv.Get(b.prefix + rootName)
+	if err != nil {
+		return err
+	}
+	root, err := readRoot(stored)
+	if err != nil {
+		return b.values().corrupt(rootName, err.Error())
+	}
+	b.stored, b.root = stored, root
+	return nil
+}
+
+func (b *Bank) values() *values { return &values{kv: b.kv, prefix: b.prefix} }
+
+// Len is how many memories there are.
+func (b *Bank) Len() int { return b.root.texts() + len(b.root.tail) }

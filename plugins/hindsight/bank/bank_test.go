@@ -1,0 +1,451 @@
+package bank_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
+)
+
+const prefix = "banks/main/"
+
+func open(t testing.TB, kv bank.KV) *bank.Bank {
+	t.Helper()
+	b, err := bank.Open(kv, prefix)
+	must(t, err)
+	return b
+}
+
+func retain(t testing.TB, kv bank.KV, list ...bank.Memory) (added int) {
+	t.Helper()
+	added, err := open(t, kv).Retain(list)
+	must(t, err)
+	return added
+}
+
+func recall(t testing.TB, kv bank.KV, q bank.Query) []bank.Hit {
+	t.Helper()
+	hits, err := open(t, kv).Recall(q)
+	must(t, err)
+	return hits
+}
+
+func ids(hits []bank.Hit) string {
+	var list []string
+	for _, h := range hits {
+		list = append(list, h.ID)
+	}
+	return strings.Join(list, " ")
+}
+
+// said are memories of made-up words, as frequent as words are, in sessions of
+// thirty.
+func said(n int) (list []bank.Memory) {
+	r := rand.New(rand.NewPCG(1, 2))
+	words := make([]string, 8000)
+	for i := range words {
+		for range 2 + r.IntN(3) {
+			words[i] += string("bcdfghklmnprstvw"[r.IntN(16)]) + string("aeiou"[r.IntN(5)])
+		}
+	}
+	frequent := rand.NewZipf(r, 1.1, 8, uint64(len(words)-1))
+	for i := range n {
+		var text strings.Builder
+		for range 4 + r.IntN(36) {
+			text.WriteString(words[frequent.Uint64()] + " ")
+		}
+		list = append(list, bank.Memory{
+			ID: fmt.Sprintf("m%06d", i), Session: fmt.Sprint("s", i/30), Author: []string{"Ann", "Bob"}[i%2],
+			Time: fmt.Sprintf("2023-05-%02dT13:%02d:00Z", 1+i/30%28, i%30), Text: text.String(),
+		})
+	}
+	return list
+}
+
+// questions are the beginnings of some texts.
+func questions(list []bank.Memory, n int) (queries []string) {
+	for i := range n {
+		words := strings.Fields(list[i*len(list)/n].Text)
+		queries = append(queries, strings.Join(words[:min(8, len(words))], " "))
+	}
+	return queries
+}
+
+func bytesOf(list []bank.Memory) (n int) {
+	for _, m := range list {
+		n += len(m.Text)
+	}
+	return n
+}
+
+func TestK28BankRecall(t *testing.T) {
+	kv := newKV()
+	if hits := recall(t, kv, bank.Query{Text: "anything"}); hits != nil {
+		t.Errorf("an empty bank recalls %v", hits)
+	}
+	list := []bank.Memory{
+		{ID: "1", Session: "a", Author: "user", Time: "2023-05-08T13:56:00Z", Text: "Where did I park the bicycle?"},
+		{ID: "2", Session: "a", Author: "assistant", Time: "2023-05-08T13:57:00Z", Text: "Behind the old mill.", Type: "experience"},
+		{ID: "3", Session: "b", Author: "user", Time: "2023-06-01", Text: "I painted the mill yellow.", Type: "world", Tags: []string{"art", "home"}},
+		{ID: "4", Session: "b", Author: "user", Time: "2023-06-01", Text: "And the fence."},
+	}
+	if n := retain(t, kv, list...); n != 4 {
+		t.Errorf("%d of 4 added", n)
+	}
+	for _, tc := range []struct {
+		why  string
+		q    bank.Query
+		want string
+	}{
+		{"an answer stands beside its question", bank.Query{Text: "parking bicycles", Limit: 2}, "1 2"},
+		{"a date is searched, in words too", bank.Query{Text: "1 June 2023", Limit: 2}, "3 4"},
+		{"of some types", bank.Query{Text: "mill", Types: []string{"world", "observation"}}, "3"},
+		{"with one of some tags", bank.Query{Text: "mill", Tags: []string{"home", "food"}}, "3"},
+		{"not what is skipped", bank.Query{Text: "mill", Limit: 1, Skip: func(m *bank.Memory) bool { return m.ID == "2" }}, "3"},
+		{"what does not fit is passed over", bank.Query{Text: "parking bicycles", MaxBytes: 20}, "2"},
+		{"nothing of it", bank.Query{Text: "xylophone"}, ""},
+		{"no query", bank.Query{}, ""},
+	} {
+		if got := ids(recall(t, kv, tc.q)); got != tc.want {
+			t.Errorf("%s: %q, not %q", tc.why, got, tc.want)
+		}
+	}
+	hits := recall(t, kv, bank.Query{Text: "painted", Limit: 1})
+	if len(hits) != 1 || !reflect.DeepEqual(hits[0].Memory, list[2]) {
+		t.Errorf("%+v comes back as %+v", list[2], hits)
+	}
+	again := slices.Clone(list)
+	again[0].ID, again[1].Session = "9", "c"
+	if n := retain(t, kv, append(again, again[1])...); n != 1 {
+		t.Errorf("%d added of what is known but for one in another session, said twice", n)
+	}
+}
+
+// TestK28BankBatches: memories that came in one call, in a hundred and in two
+// thousand are recalled the same, within the limits and with bounded writing.
+func TestK28BankBatches(t *testing.T) {
+	list := said(10_000)
+	queries := questions(list, 20)
+	texts := float64(bytesOf(list))
+	var want [][]bank.Hit
+	for _, tc := range []struct {
+		size  int
+		wrote float64 // at most, times the texts
+	}{{10_000, 2}, {100, 4}, {5, 12}} {
+		kv := newKV()
+		sets := 0
+		for part := range slices.Chunk(list, tc.size) {
+			before := kv.sets
+			if n := retain(t, kv, part...); n != len(part) {
+				t.Fatalf("%d of %d added", n, len(part))
+			}
+			sets = max(sets, kv.sets-before)
+		}
+		wrote, size := float64(kv.wrote)/texts, float64(kv.size())/texts
+		t.Logf("calls of %d: %.1f times the texts written in %d sets, at most %d a call; %.2f times kept in %d keys", tc.size, wrote, kv.sets, sets, size, len(kv.m))
+		if wrote > tc.wrote || size >= 2 {
+			t.Errorf("calls of %d: %.1f times the texts written and %.2f times kept", tc.size, wrote, size)
+		}
+		kv.gets, kv.read = 0, 0
+		var got [][]bank.Hit
+		for _, q := range queries {
+			got = append(got, recall(t, kv, bank.Query{Text: q}))
+		}
+		t.Logf("a recall reads %d KB in %d gets", kv.read/len(queries)/1000, kv.gets/len(queries))
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("calls of %d recall otherwise", tc.size)
+		}
+		if n := retain(t, kv, list[:200]...); n != 0 {
+			t.Errorf("%d that are known were added", n)
+		}
+	}
+	for i, hits := range want {
+		if len(hits) == 0 {
+			t.Errorf("nothing is found for %q", queries[i])
+		}
+	}
+}
+
+// TestK28BankBreaksOff: whichever write fails, what was there stays, and the
+// same memories can be retained later.
+func TestK28BankBreaksOff(t *testing.T) {
+	list := said(700)
+	base := newKV()
+	for part := range slices.Chunk(list[:600], 50) {
+		retain(t, base, part...)
+	}
+	query := bank.Query{Text: questions(list, 1)[0], Limit: 20}
+	before := recall(t, base, query)
+	whole := base.clone()
+	retain(t, whole, list[600:]...)
+	after := recall(t, whole, query)
+	failures := 0
+	for at := 1; ; at++ {
+		kv := base.clone()
+		kv.failAt = at
+		_, err := open(t, kv).Retain(list[600:])
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errFull) {
+			t.Fatal(err)
+		}
+		failures++
+		kv.failAt = 0
+		if got := recall(t, kv, query); !reflect.DeepEqual(got, before) {
+			t.Fatalf("after write %d failed the bank recalls otherwise", at)
+		}
+		if n := retain(t, kv, list[600:]...); n != 100 {
+			t.Fatalf("after write %d failed %d are added", at, n)
+		}
+		if got := recall(t, kv, query); !reflect.DeepEqual(got, after) {
+			t.Fatalf("after write %d failed and a second try the bank recalls otherwise", at)
+		}
+	}
+	if failures < 3 {
+		t.Errorf("only %d writes", failures)
+	}
+}
+
+// TestK28BankSweep: what a call that broke off has left, and what was merged,
+// does not stay; what is not the bank's does.
+func TestK28BankSweep(t *testing.T) {
+	kv := newKV()
+	list := said(3000)
+	kv.failAt = 4
+	if _, err := open(t, kv).Retain(said(4000)[3000:]); err == nil {
+		t.Fatal("no failure")
+	}
+	kv.failAt = 0
+	left := len(kv.m)
+	kv.m[prefix+"notes.md"] = "a person's"
+	for part := range slices.Chunk(list, 10) {
+		retain(t, kv, part...)
+	}
+	keys, fewest := len(kv.m), newKV()
+	retain(t, fewest, list...)
+	t.Logf("%d keys; %d were left, and %d hold as much", keys, left, len(fewest.m))
+	if _, ok := kv.m[prefix+"notes.md"]; !ok || keys > 3*len(fewest.m) {
+		t.Errorf("%d keys where %d hold as much", keys, len(fewest.m))
+	}
+}
+
+// meddler lets somebody else in before a get of the root.
+type meddler struct {
+	*memKV
+	meddle []func() // before each get, one after the other
+}
+
+func (m *meddler) Get(key string) (string, bool, error) {
+	if strings.HasSuffix(key, "/root") && len(m.meddle) > 0 {
+		now := m.meddle[0]
+		if m.meddle = m.meddle[1:]; now != nil {
+			now()
+		}
+	}
+	return m.memKV.Get(key)
+}
+
+// TestK28BankTogether: calls that retain at the same time lose nothing where
+// one finds out, and never spoil the bank.
+func TestK28BankTogether(t *testing.T) {
+	list := said(2000)
+	kv := newKV()
+	retain(t, kv, list[:500]...)
+	m := &meddler{memKV: kv}
+	other := list[500:1500]
+	change := func() {
+		retain(t, kv, other[:100]...)
+		other = other[100:]
+	}
+	m.meddle = []func(){nil, change, nil, change}
+	if n := retain(t, m, list[1500:]...); n != 500 {
+		t.Errorf("%d of 500 added beside others", n)
+	}
+	if n := open(t, kv).Len(); n != 1200 {
+		t.Errorf("%d memories, not 1200", n)
+	}
+	if n := retain(t, kv, list...); n != 800 {
+		t.Errorf("%d of the 800 that are missing were added", n)
+	}
+	// Others change it each time: the call gives up, and says so.
+	other = said(4000)[2000:]
+	m.meddle = []func(){nil, change, nil, change, nil, change, nil, change, nil, change}
+	_, err := open(t, m).Retain([]bank.Memory{{ID: "late", Text: "late"}})
+	if abi.CodeOf(err) != abi.CodeConflict {
+		t.Errorf("%v, not a conflict", err)
+	}
+	recall(t, kv, bank.Query{Text: questions(list, 1)[0]})
+}
+
+// TestK28BankOverwritten: the root that wins over another one in the same
+// moment names nothing that is gone, though merges follow.
+func TestK28BankOverwritten(t *testing.T) {
+	list := said(3000)
+	kv := newKV()
+	for part := range slices.Chunk(list[:900], 90) {
+		retain(t, kv, part...)
+	}
+	early := kv.m[prefix+"root"]
+	for part := range slices.Chunk(list[900:1500], 150) { // merges, and deletes
+		retain(t, kv, part...)
+	}
+	kv.m[prefix+"root"] = early // of a call that looked before all that
+	for part := range slices.Chunk(list[1500:], 100) {
+		retain(t, kv, part...)
+	}
+	got := recall(t, kv, bank.Query{Text: questions(list, 1)[0], Limit: 50})
+	want := newKV()
+	retain(t, want, append(slices.Clone(list[:900]), list[1500:]...)...)
+	if !reflect.DeepEqual(got, recall(t, want, bank.Query{Text: questions(list, 1)[0], Limit: 50})) {
+		t.Error("the bank recalls otherwise than one that never knew the lost")
+	}
+}
+
+// TestK28BankOddTexts: whatever a text is, it is kept, and found where it has
+// words.
+func TestK28BankOddTexts(t *testing.T) {
+	huge := "the zeppelin landed " + strings.Repeat("more and more text about nothing \"quoted\" <b>\n", 25_000)
+	list := []bank.Memory{
+		{ID: "empty"},
+		{ID: "dots", Text: "..."},
+		{ID: "chinese", Text: "我爱北京天安门"},
+		{ID: "hindi", Text: "हिन्दी में एक वाक्य"},
+		{ID: "arabic", Text: "مرحبا بالعالم"},
+		{ID: "emoji", Text: "👩‍👩‍👧 zwj\u200d \u202eright to left"},
+		{ID: "invalid", Text: "caf\xe9 \xff\xfe broken bytes"},
+		{ID: "control", Text: "tab\tnull\x00bell\x07 line\u2028separator"},
+		{ID: "huge", Text: huge},
+		{ID: "same", Text: "an id used twice, first", Session: "1"},
+		{ID: "same", Text: "an id used twice, second", Session: "2"},
+		{ID: strings.Repeat("ü", 5000), Session: strings.Repeat("s", 5000), Author: strings.Repeat("a", 5000), Time: strings.Repeat("t", 5000), Type: strings.Repeat("t", 5000), Tags: slices.Repeat([]string{strings.Repeat("t", 5000)}, 100), Text: "long fields"},
+	}
+	for _, flood := range []bool{false, true} {
+		kv := newKV()
+		if n := retain(t, kv, list...); n != len(list) {
+			t.Errorf("%d of %d added", n, len(list))
+		}
+		if flood { // out of the root, and merged
+			for part := range slices.Chunk(said(2000), 100) {
+				retain(t, kv, part...)
+			}
+		}
+		for _, tc := range []struct{ query, want string }{
+			{"北京", "chinese"}, {"हिन्दी", "hindi"}, {"مرحبا", "arabic"}, {"zwj", "emoji"}, {"broken bytes", "invalid"},
+			{"bell separator", "control"}, {"zeppelin", "huge"}, {"id used second", "same same"},
+		} {
+			var got string
+			for _, h := range recall(t, kv, bank.Query{Text: tc.query}) {
+				if strings.Contains(" "+tc.want+" ", " "+h.ID+" ") {
+					got = strings.TrimSpace(got + " " + h.ID)
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%q finds %q, not %q", tc.query, got, tc.want)
+			}
+		}
+		for _, h := range recall(t, kv, bank.Query{Text: "zeppelin", Limit: 100}) {
+			if h.ID == "huge" && h.Text != huge[:bank.MaxTextBytes] {
+				t.Errorf("of %d bytes %d are kept", len(huge), len(h.Text))
+			}
+		}
+	}
+}
+
+// TestK28BankEqualTexts: a text that is said 10,000 times is one memory of a
+// session, and one of each session.
+func TestK28BankEqualTexts(t *testing.T) {
+	list := make([]bank.Memory, 10_000)
+	for i := range list {
+		list[i] = bank.Memory{ID: fmt.Sprint(i), Text: "Is anybody there?"}
+	}
+	kv := newKV()
+	if n := retain(t, kv, list...); n != 1 {
+		t.Errorf("%d of equal memories", n)
+	}
+	for i := range list {
+		list[i].Session = fmt.Sprint(i)
+	}
+	if n := retain(t, kv, list...); n != 10_000 {
+		t.Errorf("%d of 10,000 in sessions of their own", n)
+	}
+	if got := recall(t, kv, bank.Query{Text: "anybody", Limit: 3}); ids(got) != "0 1 2" {
+		t.Errorf("%q: of equals the earlier come first", ids(got))
+	}
+}
+
+// TestK28BankDamaged: a value that is missing, cut, or somebody else's is an
+// error that says where, and never more than that.
+func TestK28BankDamaged(t *testing.T) {
+	base := newKV()
+	list := said(400)
+	retain(t, base, list[:300]...)
+	for part := range slices.Chunk(list[300:], 10) {
+		retain(t, base, part...)
+	}
+	queries := questions(list, 10)
+	r := rand.New(rand.NewPCG(3, 4))
+	failed := 0
+	try := func(kv *memKV, what, key string) {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Fatalf("%s %s: %v", key, what, p)
+			}
+		}()
+		check := func(err error) {
+			if err == nil {
+				return
+			}
+			failed++
+			if e := abi.AsError(err); e.Code != abi.CodeBadInput || !strings.Contains(e.Message, prefix) || e.Hint == "" {
+				doc, _ := json.Marshal(e)
+				t.Errorf("%s %s: %s", key, what, doc)
+			}
+		}
+		b, err := bank.Open(kv, prefix)
+		check(err)
+		if err != nil {
+			return
+		}
+		for _, q := range queries {
+			_, err := b.Recall(bank.Query{Text: q, Limit: 50})
+			check(err)
+		}
+		_, err = b.Retain(said(900)[500:])
+		check(err)
+	}
+	for key, value := range base.m {
+		for what, bad := range map[string]string{
+			"cut": value[:len(value)/2], "empty": "", "foreign": "# Notes\n", "doubled": value + value, "lengthened": value + "A", "of another kind": base.m[prefix+"root"] + " ",
+		} {
+			kv := base.clone()
+			kv.m[key] = bad
+			try(kv, what, key)
+		}
+		for range 20 {
+			kv := base.clone()
+			doc := []byte(value)
+			doc[r.IntN(len(doc))] = "AgB-_ z9\n"[r.IntN(9)]
+			kv.m[key] = string(doc)
+			try(kv, "changed", key)
+		}
+		if !strings.HasSuffix(key, "/root") {
+			kv := base.clone()
+			delete(kv.m, key)
+			try(kv, "missing", key)
+		}
+	}
+	if failed < len(base.m) {
+		t.Errorf("only %d failures", failed)
+	}
+}

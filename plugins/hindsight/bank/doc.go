@@ -1,0 +1,48 @@
+// Package bank is the embedded memory of the plugin hindsight: it keeps what
+// was said in a KV, and finds what has to do with a question without a model.
+// [Open] a bank, [Bank.Retain] memories in the order they were said, and
+// [Bank.Recall]; each call of a guest begins with nothing in memory and reads
+// of the bank what the query needs.
+//
+// # Ranking
+//
+// Memories are ranked by strategies/rank with what it has for conversations:
+// what belongs together is a session, the author is whoever says it, and the
+// date is searched with the text, as 2023-05-08 and as 8 May 2023 Monday. The
+// ranking is that of all memories together, however many calls retained them.
+//
+// # What is kept
+//
+// A bank is some values under one prefix. The root holds the newest memories, up
+// to 16 KiB of them, and names the segments, each an index of some memories in a
+// row:
+//
+//	root  generation, segments, values that are not needed any more, newest memories
+//	t...  a table: sessions, authors, types and tags, the length of each text
+//	l...  posting lists of some terms, in the order of the terms, 8 KiB at a time
+//	w...  texts with their ids and times, 8 KiB at a time
+//	k...  hashes by which known memories are told
+//
+// A recall reads the root, all tables, the lists that hold terms of the query,
+// and the texts of the hits. Four segments of about one size become one of the
+// next, so there are few, and a memory is indexed anew only three times, up to
+// segments of about a megabyte; texts are never written again once they have
+// left the root. Numbers are written in base 32 with letters that JSON does not
+// escape.
+//
+// # What holds
+//
+// All values but the root are named by a hash of what they hold, and are written
+// before the root that names them. A call that breaks off leaves the bank as it
+// was; what it wrote for nothing is deleted by a later one. A retain that finds
+// the root changed when it is about to replace it begins anew. Where two replace
+// it in the same moment the later one wins: the other's memories are lost, and
+// the bank is whole. Values that a root does not name any more are kept for
+// another eight changes, for those who read meanwhile: only a call that takes
+// longer than eight others, in the moment between its last look at the root and
+// replacing it, could name what is deleted. Nothing locks, as a KV has no locks.
+//
+// A value that was damaged or is somebody else's is an *abi.Error of
+// CodeBadInput that names its key. Values are not signed: who can write to the
+// KV can change memories.
+package bank

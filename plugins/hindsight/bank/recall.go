@@ -1,0 +1,197 @@
+package bank
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/strategies/rank"
+)
+
+const (
+	// DefaultLimit is how many hits a recall returns where nothing is said.
+	DefaultLimit = 10
+	// maxTerms is how many different terms of a query are looked for.
+	maxTerms = 128
+	// maxBlocks is how many values with texts a recall reads: what was not
+	// wanted in those is not made up for.
+	maxBlocks = 1024
+)
+
+// Query says what to recall.
+type Query struct {
+	// Text is what to look for: a question, or words. Its first 128 different
+	// terms count.
+	Text string
+	// Time is when it is asked.
+	Time string
+	// Limit is how many hits to return at most. Default 10.
+	Limit int
+	// MaxBytes is how long the texts of all hits may be together; those that
+	// do not fit are passed over. Default any length.
+	MaxBytes int
+	// Types and Tags, where there are any, are those of which a hit has to
+	// have one.
+	Types, Tags []string
+	// Skip reports that a memory is not wanted, as what is still in the
+	// context. Default none.
+	Skip func(*Memory) bool
+}
+
+// Hit is a memory that was found.
+type Hit struct {
+	Memory
+	// Score is over 0, and comparable within one recall.
+	Score float64
+}
+
+// Recall returns the memories that have to do with the query, best first. The
+// error is what the KV says, or an *abi.Error of CodeBadInput where a value is
+// not what was written.
+func (b *Bank) Recall(q Query) ([]Hit, error) {
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	query, terms := queryTerms(q.Text)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	v := b.values()
+	ix := new(rank.Index)
+	o := opened{values: v, root: b.root, blocks: make(map[string]string)}
+	parts := 0
+	for i := range b.root.segments {
+		t, err := v.table(&b.root.segments[i])
+		if err != nil {
+			return nil, err
+		}
+		o.tables = append(o.tables, t)
+		parts += len(t.parts)
+	}
+	ix.Grow(parts, b.Len())
+	for _, t := range o.tables {
+		if err := addTerms(ix, v, t, terms); err != nil {
+			return nil, err
+		}
+	}
+	for i := range b.root.tail {
+		ix.Add(b.root.tail[i].indexed())
+	}
+	return o.hits(q, ix.Ranked(query, rank.Conversation()))
+}
+
+// queryTerms are the terms of a query, sorted, and as much of it as has them.
+func queryTerms(text string) (string, []string) {
+	set := make(map[string]bool)
+	end := len(text)
+	rank.Terms(text, func(term []byte, start, _ int) bool {
+		if !set[string(term)] && len(set) == maxTerms {
+			end = start
+			return false
+		}
+		set[string(term)] = true
+		return true
+	})
+	return text[:end], slices.Sorted(maps.Keys(set))
+}
+
+// addTerms adds the texts of a segment to the index, with those terms.
+func addTerms(ix *rank.Index, v *values, t *table, terms []string) error {
+	offset := ix.PartCount()
+	t.index(ix)
+	l := lists{values: v, shards: t.shards, limit: len(t.parts)}
+	for _, term := range terms {
+		found, err := l.find(term)
+		if err != nil {
+			return err
+		}
+		if found {
+			list, err := l.postings()
+			if err != nil {
+				return err
+			}
+			ix.AddList(term, list, offset)
+		}
+	}
+	return nil
+}
+
+// opened is a bank with the tables of its segments.
+type opened struct {
+	*values
+	root   *root
+	tables []*table
+	blocks map[string]string // texts that were read
+}
+
+// hits are the memories of the texts found, as far as they are wanted.
+func (o *opened) hits(q Query, found iter.Seq[rank.Hit]) (hits []Hit, err error) {
+	left := q.MaxBytes
+	for h := range found {
+		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
+			break
+		}
+		m, wanted, err := o.memory(h.Text, &q)
+		if err != nil {
+			return nil, err
+		}
+		if !wanted || q.MaxBytes > 0 && len(m.Text) > left || q.Skip != nil && q.Skip(&m) {
+			continue
+		}
+		left -= len(m.Text)
+		hits = append(hits, Hit{m, h.Score})
+	}
+	return hits, nil
+}
+
+// memory reads a text, unless its label says that it is not wanted.
+func (o *opened) memory(n int, q *Query) (m Memory, wanted bool, err error) {
+	for i, t := range o.tables {
+		if texts := o.root.segments[i].texts; n >= texts {
+			n -= texts
+			continue
+		}
+		t.labels[t.labelOf[n]].set(&m)
+		if !q.wants(&m) {
+			return m, false, nil
+		}
+		m.Session = t.session(n)
+		w, err := o.words(t, n)
+		w.set(&m)
+		return m, true, err
+	}
+	m = o.root.tail[n]
+	return m, q.wants(&m), nil
+}
+
+func (q *Query) wants(m *Memory) bool {
+	return (len(q.Types) == 0 || slices.Contains(q.Types, m.Type)) &&
+		(len(q.Tags) == 0 || slices.ContainsFunc(m.Tags, func(t string) bool { return slices.Contains(q.Tags, t) }))
+}
+
+// words reads what a block says of a text of a segment.
+func (o *opened) words(t *table, n int) (words, error) {
+	i := 0
+	for n >= t.blocks[i].texts {
+		n -= t.blocks[i].texts
+		i++
+	}
+	name := t.blocks[i].name
+	value, ok := o.blocks[name]
+	if !ok {
+		var err error
+		if value, err = o.get(name); err != nil {
+			return words{}, err
+		}
+		o.blocks[name] = value
+	}
+	w := wordsReader{reader: newReader(name, value)}
+	w.number() // the first text
+	for range n + 1 {
+		w.next()
+	}
+	if w.err != nil {
+		return words{}, o.corrupt(name, w.err.Error())
+	}
+	return w.words(), nil
+}

@@ -1,0 +1,123 @@
+package bank
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// MaxTextBytes is how much of a text is kept and searched: what is longer
+	// is cut.
+	MaxTextBytes = 128 << 10
+	// maxField is how long any other field may be, and maxTags how many tags
+	// there may be; what is over is cut.
+	maxField = 512
+	maxTags  = 16
+)
+
+// kept is a memory as it is kept: valid text within bounds.
+func (m Memory) kept() Memory {
+	for _, f := range []*string{&m.ID, &m.Session, &m.Author, &m.Time, &m.Type} {
+		*f = clip(*f, maxField)
+	}
+	m.Text = clip(m.Text, MaxTextBytes)
+	tags := slices.Clone(m.Tags[:min(len(m.Tags), maxTags)])
+	for i := range tags {
+		tags[i] = clip(tags[i], maxField)
+	}
+	m.Tags = tags
+	return m
+}
+
+// clip is the beginning of s, at most size bytes, as valid text.
+func clip(s string, size int) string {
+	if len(s) > size {
+		for size > 0 && !utf8.RuneStart(s[size]) {
+			size--
+		}
+		s = s[:size]
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// label is what many memories have in common.
+type label struct {
+	author, kind string
+	tags         []string
+}
+
+func (m *Memory) label() label { return label{m.Author, m.Type, m.Tags} }
+
+func (l *label) set(m *Memory) { m.Author, m.Type, m.Tags = l.author, l.kind, l.tags }
+
+func (l *label) write(w *writer) {
+	w.text(l.author)
+	w.text(l.kind)
+	w.number(len(l.tags))
+	for _, t := range l.tags {
+		w.text(t)
+	}
+}
+
+func readLabel(r *reader) (l label) {
+	l.author, l.kind = r.text(), r.text()
+	for range r.count(1) {
+		l.tags = append(l.tags, r.text())
+	}
+	return l
+}
+
+// id is the label as one string.
+func (l *label) id() string {
+	var w writer
+	l.write(&w)
+	return string(w)
+}
+
+// words is what a text block holds of a memory; the rest stands in the table
+// of its segment.
+type words struct{ id, time, text string }
+
+func (w words) set(m *Memory) { m.ID, m.Time, m.Text = w.id, w.time, w.text }
+
+// writeWords writes a memory after another one of the same block: of the id
+// and the time only what is new.
+func writeWords(w *writer, m, before words) {
+	for _, f := range [2][2]string{{m.id, before.id}, {m.time, before.time}} {
+		n := common(f[0], f[1])
+		w.number(n)
+		w.text(f[0][n:])
+	}
+	w.text(m.text)
+}
+
+// wordsReader reads what writeWords wrote, one memory after the other.
+type wordsReader struct {
+	*reader
+	id, time []byte
+	text     string
+}
+
+// next reads the next memory.
+func (w *wordsReader) next() {
+	for _, f := range [...]*[]byte{&w.id, &w.time} {
+		n := min(w.below(len(*f)+1), len(*f))
+		*f = append((*f)[:n], w.reader.text()...)
+	}
+	w.text = w.reader.text()
+}
+
+func (w *wordsReader) words() words { return words{string(w.id), string(w.time), w.text} }
+
+// common is how long a beginning of whole characters a has in common with b.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return n
+}

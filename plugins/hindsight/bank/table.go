@@ -1,0 +1,109 @@
+package bank
+
+import (
+	"github.com/kagewasm/kagewasm/strategies/rank"
+)
+
+// table is what a segment has beside its lists and texts: all that ranking
+// needs of each text, and where the rest is.
+type table struct {
+	who
+	parts  []part
+	shards []shard // of posting lists, sorted
+	blocks []block // of texts, in order
+}
+
+// part is a [rank.Part] without its names: its length, times two, plus one
+// where it is of the same text as the one before it.
+type part int32
+
+func partOf(p rank.Part) part {
+	if p.Same {
+		return part(p.Length<<1 | 1)
+	}
+	return part(p.Length << 1)
+}
+
+// shard is a value with posting lists, from that of its first term on.
+type shard struct{ first, name string }
+
+// block is a value with that many texts.
+type block struct {
+	texts int
+	name  string
+}
+
+func (t *table) write() string {
+	w := writer(magic(tableKind))
+	t.who.write(&w)
+	w.number(len(t.parts))
+	for _, p := range t.parts {
+		w.number(int(p))
+	}
+	w.number(len(t.shards))
+	for _, s := range t.shards {
+		w.text(s.first)
+		w = append(w, s.name...)
+	}
+	w.number(len(t.blocks))
+	for _, b := range t.blocks {
+		w.number(b.texts)
+		w = append(w, b.name...)
+	}
+	return string(w)
+}
+
+func readTable(r *reader) (t *table) {
+	t = &table{who: readWho(r)}
+	t.parts = make([]part, r.count(1))
+	starts := 0
+	for i := range t.parts {
+		t.parts[i] = part(r.below(4 * MaxTextBytes))
+		if t.parts[i]&1 == 0 {
+			starts++
+		}
+	}
+	if len(t.parts) > 0 && t.parts[0]&1 != 0 || starts != len(t.labelOf) {
+		r.fail("parts that are of no text")
+	}
+	t.shards = make([]shard, r.count(1+nameBytes))
+	for i := range t.shards {
+		t.shards[i] = shard{r.text(), r.name(listKind)}
+		if i > 0 && t.shards[i].first <= t.shards[i-1].first {
+			r.fail("terms out of order")
+		}
+	}
+	t.blocks = make([]block, r.count(1+nameBytes))
+	texts := 0
+	for i := range t.blocks {
+		t.blocks[i] = block{r.number(), r.name(wordsKind)}
+		texts += t.blocks[i].texts
+	}
+	if texts != len(t.labelOf) {
+		r.fail("texts without a place")
+	}
+	return t
+}
+
+// index adds the texts to an index, without their terms.
+func (t *table) index(ix *rank.Index) {
+	authors := make([]int32, len(t.labels))
+	for i := range t.labels {
+		authors[i] = ix.Author(t.labels[i].author)
+	}
+	text, at, left := -1, 0, int32(0)
+	var p rank.Part
+	for _, tp := range t.parts {
+		p.Length, p.Same = int32(tp>>1), tp&1 != 0
+		if !p.Same {
+			text++
+			for left == 0 {
+				p.Group, left = ix.Group(t.sessions[t.runs[at].session]), t.runs[at].texts
+				at++
+			}
+			p.Author = authors[t.labelOf[text]]
+			left--
+		}
+		ix.AddPart(p)
+	}
+}

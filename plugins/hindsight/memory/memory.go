@@ -1,0 +1,72 @@
+// Package memory is the plugin hindsight: an observer that retains what a
+// session says and recalls what bears on the work at hand, and a compactor.
+//
+// Before a compaction, and at the end of turns, what people and the agent said
+// goes into a bank: each message once, without secrets, and nothing that a
+// harness, a summary or a memory said. Then those memories are recalled that
+// have to do with the last request and do not stand in the context any more;
+// each is one line that says when, who and where:
+//
+//   - [2023-05-08, Caroline, s3 m00012] I went to a support group yesterday
+//
+// As the compactor it keeps what is pinned, the current turn and the newest
+// messages; see compact.
+//
+// Start with [Plugin]. It never fails a call: whatever its bank does is a line
+// in the log, and the compaction goes on without. In a dry run nothing is
+// retained.
+package memory
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/guest"
+)
+
+// Plugin is the observer and compactor.
+var Plugin = guest.Plugin{PreCompact: preCompact, TurnEnd: turnEnd}
+
+func preCompact(c *guest.Call) (*abi.Output, error) {
+	p := newPass(c)
+	p.retain(p.in.Budget.TargetTokens == 0)
+	out := &abi.Output{Inject: p.recall()}
+	if p.set.compact {
+		p.compact(out)
+	}
+	p.store.deliver()
+	return out, nil
+}
+
+// turnEnd retains every so many turns, so that a session which never comes to
+// a compaction, or crashes, is remembered all the same.
+func turnEnd(c *guest.Call) (*abi.Output, error) {
+	p := newPass(c)
+	if p.turnIsDue() {
+		p.retain(true)
+		p.store.deliver()
+	}
+	return nil, nil
+}
+
+// pass is one call of the plugin.
+type pass struct {
+	*guest.Call
+	in    *abi.Input
+	set   settings
+	msgs  []abi.Message // without bodies, see read
+	texts []string
+	store store
+}
+
+func newPass(c *guest.Call) *pass {
+	p := &pass{Call: c, in: c.Input, set: settingsOf(c.Input), msgs: make([]abi.Message, len(c.Input.Messages))}
+	for i := range p.in.Messages {
+		p.msgs[i] = p.in.Messages[i].Message
+	}
+	p.store = p.open()
+	return p
+}
+
+// warn says what went wrong and is survived.
+func (p *pass) warn(what string, err error) {
+	p.Log(abi.LogWarn, "%s: %v", what, err)
+}

@@ -1,0 +1,317 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/plugins/hindsight/memory"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// manifest is the plugin's own, so that what it says is what is tested.
+var manifest = sync.OnceValue(func() *abi.Manifest {
+	data, err := os.ReadFile("../plugin.yaml")
+	if err != nil {
+		panic(err)
+	}
+	m, err := runtime.ParseManifestYAML("plugin.yaml", data)
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
+
+func TestConformance(t *testing.T) {
+	abitest.Run(t, manifest(), &guesttest.Plugin{Plugin: memory.Plugin})
+}
+
+// native calls the plugin over a host in memory, which keeps what is stored.
+type native struct {
+	t     *testing.T
+	p     *guesttest.Plugin
+	knobs map[string]any
+	// change, if set, changes the input.
+	change func(*abi.Input)
+}
+
+func newNative(t *testing.T) *native {
+	return &native{t: t, p: &guesttest.Plugin{Plugin: memory.Plugin, Host: new(guesttest.Host)}, knobs: map[string]any{}}
+}
+
+func (n *native) call(hook abi.Hook, session string, target int, msgs ...abi.Message) (*abi.Output, abi.CallStats) {
+	n.t.Helper()
+	in := abitest.NewInput(manifest(), msgs, 1000)
+	in.Hook, in.Session.ID = hook, session
+	in.Budget = abi.Budget{TargetTokens: target, SummaryTokens: 1500}
+	for k, v := range n.knobs {
+		in.Config[k], _ = json.Marshal(v)
+	}
+	if n.change != nil {
+		n.change(in)
+	}
+	out, stats, err := n.p.Call(n.t.Context(), in)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if out == nil {
+		out = &abi.Output{}
+	}
+	return out, stats
+}
+
+// recalled is what is injected into a session where somebody asks.
+func (n *native) recalled(question string) string {
+	out, _ := n.call(abi.HookPreCompact, "another", 1000, say("q", abi.RoleUser, "hello"), say("q2", abi.RoleAssistant, "hi"), say("q3", abi.RoleUser, question))
+	return out.Inject
+}
+
+func say(id string, role abi.Role, text string) abi.Message {
+	return abi.Message{ID: id, Role: role, Content: abi.Text(text), Timestamp: "2026-05-08T10:00:00Z"}
+}
+
+func kind(m abi.Message, k abi.Kind) abi.Message {
+	m.Kind = k
+	return m
+}
+
+// TestK28HindsightRetains: what people and the agent said is remembered, and
+// nothing else.
+func TestK28HindsightRetains(t *testing.T) {
+	call := say("a", abi.RoleAssistant, "Let me run it.")
+	call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: `{"command":"make zebra"}`}}
+	result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text("zebra: exit status 2")}
+	named := say("a", abi.RoleUser, "The zebra is mine.")
+	named.Name = "Caroline"
+	undated := say("a", abi.RoleUser, "An undated zebra.")
+	undated.Timestamp = ""
+	for _, c := range []struct {
+		why   string
+		knobs map[string]any
+		msgs  []abi.Message
+		want  string // "" is nothing
+	}{
+		{"a person's words", nil, []abi.Message{say("a", abi.RoleUser, "The zebra\nlives in\tpen 4.")}, "- [2026-05-08, user, s1 a] The zebra lives in pen 4."},
+		{"a person's name", nil, []abi.Message{named}, "- [2026-05-08, Caroline, s1 a] The zebra is mine."},
+		{"the agent's words", nil, []abi.Message{say("a", abi.RoleAssistant, "The zebra is fed.")}, "- [2026-05-08, assistant, s1 a] The zebra is fed."},
+		{"without a time it is that of the call", nil, []abi.Message{undated}, "- [2026-11-21, user, s1 a] An undated zebra."},
+		{"no secrets", nil, []abi.Message{say("a", abi.RoleUser, "The zebra's password = hunter2-Correct7, keep it.")}, "[redacted: secret]"},
+		{"no system prompt", nil, []abi.Message{say("a", abi.RoleSystem, "Mind the zebra.")}, ""},
+		{"no summary", nil, []abi.Message{kind(say("a", abi.RoleUser, "Earlier: the zebra."), abi.KindSummary)}, ""},
+		{"no memory", nil, []abi.Message{kind(say("a", abi.RoleUser, "- [x] the zebra"), abi.KindInjected)}, ""},
+		{"no memory that lost its kind", nil, []abi.Message{say("a", abi.RoleUser, abi.Fence(abi.KindInjected, "plugin:hindsight", "note", "the zebra"))}, ""},
+		{"nothing of a harness", nil, []abi.Message{kind(say("a", abi.RoleUser, "zebra reminder"), abi.KindSynthetic)}, ""},
+		{"no tool calls", nil, []abi.Message{call, result}, ""},
+		{"tool calls by configuration", map[string]any{"retain_tool_calls": true}, []abi.Message{call, result}, "Let me run it. [bash: make zebra] → zebra: exit status 2"},
+		{"nothing by configuration", map[string]any{"retain": false}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"another bank", map[string]any{"dynamic_bank_id": true, "dynamic_bank_granularity": "session"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"nothing is recalled by configuration", map[string]any{"recall": false}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"of some types alone", map[string]any{"recall_types": "experience"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"of some tags alone", map[string]any{"recall_tags": "other", "recall_tags_match": "any_strict"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			n := newNative(t)
+			n.knobs = c.knobs
+			n.call(abi.HookPreCompact, "s1", 0, c.msgs...)
+			got := n.recalled("where is the zebra?")
+			if c.want == "" && strings.Contains(got, "zebra") || !strings.Contains(got, c.want) {
+				t.Errorf("recalled %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestK28HindsightWhen: the current turn is not over, a dry run is none, and
+// turns are counted.
+func TestK28HindsightWhen(t *testing.T) {
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the old zebra"), say("3", abi.RoleUser, "the new zebra")}
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 1000, msgs...)
+	if got := n.recalled("zebra"); !strings.Contains(got, "old zebra") || strings.Contains(got, "new zebra") {
+		t.Errorf("before the turn is over: %q", got)
+	}
+	n.call(abi.HookPreCompact, "s1", 0, msgs...)
+	if got := n.recalled("zebra"); !strings.Contains(got, "new zebra") {
+		t.Errorf("where all is to go: %q", got)
+	}
+
+	n = newNative(t)
+	n.change = func(in *abi.Input) { in.Trigger.DryRun = true }
+	if n.call(abi.HookPreCompact, "s1", 0, msgs...); len(n.p.Host.KV) > 0 {
+		t.Errorf("a dry run stored %v", n.p.Host.KV)
+	}
+
+	n.knobs["backend"] = "server"
+	n.p.Host.HTTP = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+		if !strings.HasSuffix(r.URL, "/recall") {
+			t.Errorf("a dry run asks for %s", r.URL)
+		}
+		return nil, &abi.Error{Code: abi.CodeNetwork, Message: "refused"}
+	}
+	if n.call(abi.HookPreCompact, "s1", 0, msgs...); len(n.p.Host.KV) > 0 || n.p.Host.Calls[abi.OpHTTP] != 1 {
+		t.Errorf("a dry run stored %v, after %d requests", n.p.Host.KV, n.p.Host.Calls[abi.OpHTTP])
+	}
+
+	n = newNative(t)
+	n.knobs["retain_every_n_turns"] = 3
+	for turn := 1; turn <= 3; turn++ {
+		n.call(abi.HookTurnEnd, "s1", 0, msgs...)
+		if got := strings.Contains(n.recalled("new zebra"), "zebra"); got != (turn == 3) {
+			t.Errorf("after turn %d: %v", turn, got)
+		}
+	}
+}
+
+// TestK28HindsightOnce: what is retained is not retained again, whatever its
+// id is by then, and what stands in the context is not recalled.
+func TestK28HindsightOnce(t *testing.T) {
+	n := newNative(t)
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the zebra is fed"), say("3", abi.RoleUser, "and the zebra?")}
+	n.call(abi.HookPreCompact, "s1", 0, msgs...)
+	again := slices.Clone(msgs)
+	again[1].ID = "17"
+	out, stats := n.call(abi.HookPreCompact, "s1", 1000, again...)
+	if slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return strings.Contains(l.Message, "new to the bank") }) {
+		t.Errorf("retained again: %+v", stats.Logs)
+	}
+	if out.Inject != "" {
+		t.Errorf("it stands there: %q", out.Inject)
+	}
+	if out, _ = n.call(abi.HookPreCompact, "s1", 1000, again[0], again[2]); !strings.Contains(out.Inject, "the zebra is fed") {
+		t.Errorf("it is gone, and not recalled: %q", out.Inject)
+	}
+}
+
+// TestK28HindsightNotTheQuestion: where all is to go, and is retained, what is
+// asked is no answer.
+func TestK28HindsightNotTheQuestion(t *testing.T) {
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 0, say("1", abi.RoleUser, "start"), say("2", abi.RoleUser, "the zebra is fed"))
+	out, _ := n.call(abi.HookPreCompact, "s2", 0, say("3", abi.RoleUser, "hello"), say("4", abi.RoleUser, "what of the zebra?"))
+	if !strings.Contains(out.Inject, "s1 2]") || strings.Contains(out.Inject, "s2 4]") {
+		t.Errorf("%q", out.Inject)
+	}
+}
+
+// TestK28HindsightBudget: the block keeps to the lower of both budgets, best
+// lines first, and a long memory is shown by the passage that matters.
+func TestK28HindsightBudget(t *testing.T) {
+	n := newNative(t)
+	var msgs []abi.Message
+	for i := range 60 {
+		msgs = append(msgs, say(fmt.Sprint("m", i), abi.RoleUser, fmt.Sprintf("Zebra number %d stands in the pen of row %d.", i, i)))
+	}
+	msgs = append(msgs, say("long", abi.RoleUser, strings.Repeat("Nothing to see in this part. ", 200)+"The okapi hides behind the barn. "+strings.Repeat("Nothing more to say of it. ", 200)))
+	n.call(abi.HookPreCompact, "s1", 0, msgs...)
+	for _, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
+		n.knobs["recall_max_tokens"] = c.knob
+		n.change = func(in *abi.Input) { in.Budget.SummaryTokens = c.host }
+		got := n.recalled("where is zebra number 7?")
+		if len(got)/4 > c.want || len(got)/4 < c.want/2 || !strings.Contains(strings.Split(got+"\n", "\n")[1], "s1 m7]") {
+			t.Errorf("%+v: %d tokens: %q", c, len(got)/4, got)
+		}
+	}
+	n.change = nil
+	if got := strings.Split(n.recalled("where does the okapi hide?")+"\n", "\n")[1]; !strings.Contains(got, "The okapi hides behind the barn") || len(got) > 800 {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+// TestK28HindsightQuery: the last message of a person, and as much before it
+// as is asked for and fits.
+func TestK28HindsightQuery(t *testing.T) {
+	n := newNative(t)
+	var query string
+	n.knobs["backend"] = "server"
+	n.p.Host.HTTP = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+		if strings.HasSuffix(r.URL, "/recall") {
+			var doc struct{ Query string }
+			if err := json.Unmarshal(r.Bytes(), &doc); err != nil {
+				t.Error(err)
+			}
+			query = doc.Query
+		}
+		return &abi.HTTPResponse{Status: 200, Body: `{"results":[]}`}, nil
+	}
+	msgs := []abi.Message{
+		say("1", abi.RoleUser, "first question"), say("2", abi.RoleAssistant, "first answer"),
+		say("3", abi.RoleUser, "second question"), say("4", abi.RoleAssistant, "second answer"),
+		kind(say("5", abi.RoleUser, "a reminder"), abi.KindSynthetic), say("6", abi.RoleUser, "the last one"), say("7", abi.RoleAssistant, "on it"),
+	}
+	for _, c := range []struct {
+		turns, chars int
+		want         string
+	}{
+		{1, 800, "the last one"},
+		{2, 800, "user: second question\nassistant: second answer\nthe last one"},
+		{2, 50, "assistant: second answer\nthe last one"},
+	} {
+		n.knobs["recall_context_turns"], n.knobs["recall_max_query_chars"] = c.turns, c.chars
+		if n.call(abi.HookPreCompact, "s1", 1000, msgs...); query != c.want {
+			t.Errorf("%d turns, %d characters: %q, want %q", c.turns, c.chars, query, c.want)
+		}
+	}
+	n.knobs["recall_max_query_chars"] = 2000
+	n.p.Host.Count = func(s string) int { return len([]rune(s)) } // a token a character
+	n.call(abi.HookPreCompact, "s1", 1000, say("1", abi.RoleUser, strings.Repeat("é", 3000)))
+	if k := len([]rune(query)); k >= 500 || k < 400 {
+		t.Errorf("a query of %d tokens", k)
+	}
+}
+
+// TestK28HindsightWithoutStorage: storage that is denied or full is a line in
+// the log.
+func TestK28HindsightWithoutStorage(t *testing.T) {
+	for _, op := range []abi.Op{abi.OpKVGet, abi.OpKVSet, abi.OpKVList, abi.OpTokensCount} {
+		for _, backend := range []string{"embedded", "server"} {
+			n := newNative(t)
+			n.knobs["backend"] = backend
+			n.p.Host.Fail = map[abi.Op]*abi.Error{op: {Code: abi.CodeDenied, Message: "no " + string(op)}}
+			msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+			out, stats := n.call(abi.HookPreCompact, "s1", 200, msgs...)
+			if !slices.Equal(out.Superseded, []string{"2"}) {
+				t.Errorf("%s, %s: %+v", op, backend, out)
+			}
+			if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return l.Level == abi.LogWarn }) {
+				t.Errorf("%s, %s: nothing is said: %+v", op, backend, stats.Logs)
+			}
+		}
+	}
+}
+
+// TestK6HindsightObserves: with the knob off the cut is the host's.
+func TestK6HindsightObserves(t *testing.T) {
+	n := newNative(t)
+	n.knobs["compact"] = false
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+	if out, _ := n.call(abi.HookPreCompact, "s1", 200, msgs...); out.Compacts() {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestSharedSessions(t *testing.T) {
+	for _, path := range shared.Sessions(t) {
+		msgs := shared.Messages(t, path)
+		p := &guesttest.Plugin{Plugin: memory.Plugin}
+		whole := abitest.NewInput(manifest(), msgs, 0)
+		for _, share := range []int{10, 50} {
+			in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
+			out, _, err := p.Call(t.Context(), in)
+			if err == nil && out != nil {
+				err = abitest.CheckOutput(manifest(), in, out)
+			}
+			if err != nil {
+				t.Errorf("%s to %d%%: %v", filepath.Base(path), share, err)
+			}
+		}
+	}
+}

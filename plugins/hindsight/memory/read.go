@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// maxText is how much of a message is retained, in bytes: what is longer is
+// pasted.
+const maxText = 16 << 10
+
+// read is what each message says that is worth keeping, without secrets: the
+// words of people and of the agent, and where the knobs ask for it what tools
+// were called for. It is empty for all others: what a harness, a summary or a
+// memory says is nobody's word.
+//
+// Messages come without their bodies, and those alone are fetched that matter:
+// most of a session is what tools said.
+func (p *pass) read() []string {
+	if p.texts != nil {
+		return p.texts
+	}
+	p.texts = make([]string, len(p.msgs))
+	calls := newCalls(p.set.toolCalls)
+	var ids []string
+	index := make(map[string]int)
+	for i := range p.msgs {
+		if m := &p.msgs[i]; isSaid(m) || calls.wants(m) {
+			ids, index[m.ID] = append(ids, m.ID), i
+		}
+	}
+	for m, err := range p.Bodies(ids...) {
+		if err != nil {
+			p.warn("reading the session", err)
+			break
+		}
+		i := index[m.ID]
+		calls.add(m, i)
+		if isSaid(&m.Message) {
+			p.texts[i] = worth(m.Text())
+		}
+	}
+	for i, lines := range calls.lines() {
+		p.texts[i] = clip(strings.TrimSpace(p.texts[i]+"\n"+redacted(lines)), maxText)
+	}
+	return p.texts
+}
+
+// isSaid reports whether a message is a person's or the agent's own word.
+func isSaid(m *abi.Message) bool {
+	return m.Kind == "" && (m.Role == abi.RoleUser || m.Role == abi.RoleAssistant)
+}
+
+// worth is a text as it is kept.
+func worth(text string) string {
+	text = strings.TrimSpace(abi.Defuse(text))
+	if _, framed := abi.Unfence(text); framed {
+		return "" // a summary or a memory that lost its kind on the way
+	}
+	return clip(redacted(text), maxText)
+}

@@ -1,0 +1,104 @@
+package memory
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
+)
+
+// Types of memories, as Hindsight has them.
+const (
+	typeWorld      = "world"      // what a person said
+	typeExperience = "experience" // what the agent said and did
+)
+
+// maxFresh is how many messages are retained in one call at most: as many as
+// there is time for.
+const maxFresh = 8000
+
+// retain puts what is new into the bank: what people and the agent said, but
+// for the current turn, which is not over, unless all is set.
+func (p *pass) retain(all bool) {
+	if !p.set.retain || p.in.Trigger.DryRun || p.store.Backend == nil {
+		return
+	}
+	pr, err := p.loadProgress()
+	if err != nil {
+		p.warn("retain: what was retained already is not known, so nothing is", err)
+		return
+	}
+	said := p.said(all)
+	fresh := pr.fresh(said)
+	if len(fresh) == 0 && pr.Turns == 0 {
+		return
+	}
+	if over := len(fresh) - maxFresh; over > 0 {
+		p.Log(abi.LogWarn, "retain: %d new messages at once: the oldest %d are left out", len(fresh), over)
+		fresh = fresh[over:]
+	}
+	if len(fresh) > 0 {
+		added, err := p.store.Retain(fresh)
+		if err != nil {
+			p.warn("retain", err)
+			return
+		}
+		p.Log(abi.LogInfo, "of %d messages %d are new to the bank %s", len(said), added, p.set.bank)
+	}
+	pr.Turns = 0
+	if err := p.saveProgress(pr); err != nil {
+		p.warn("retain: what was retained cannot be noted", err)
+	}
+}
+
+// turnIsDue counts the turn that has ended, and reports whether it is time to
+// retain.
+func (p *pass) turnIsDue() bool {
+	if !p.set.retain || p.in.Trigger.DryRun {
+		return false
+	}
+	if p.set.everyTurns <= 1 {
+		return true
+	}
+	pr, err := p.loadProgress()
+	if err != nil {
+		p.warn("counting turns", err)
+		return true
+	}
+	if pr.Turns++; pr.Turns >= p.set.everyTurns {
+		return true
+	}
+	if err := p.saveProgress(pr); err != nil {
+		p.warn("counting turns", err)
+	}
+	return false
+}
+
+// said are the messages of the session as memories.
+func (p *pass) said(all bool) (memories []bank.Memory) {
+	turn := make([]bool, len(p.msgs))
+	if !all {
+		turn = abi.CurrentTurn(p.msgs)
+	}
+	for i, text := range p.read() {
+		if turn[i] || text == "" {
+			continue
+		}
+		m := &p.msgs[i]
+		memory := bank.Memory{ID: m.ID, Session: p.in.Session.ID, Author: author(m), Time: m.Timestamp, Type: typeWorld, Tags: p.set.retainTags, Text: text}
+		if m.Role == abi.RoleAssistant {
+			memory.Type = typeExperience
+		}
+		if memory.Time == "" {
+			memory.Time = p.in.Time
+		}
+		memories = append(memories, memory)
+	}
+	return memories
+}
+
+// author is who says a message: a name where there is one, else the role.
+func author(m *abi.Message) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return string(m.Role)
+}

@@ -1,0 +1,98 @@
+package rank
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// partTerms is after how many terms a text is cut, at the next end of a
+// sentence; after twice as many it is cut anywhere.
+const partTerms = 40
+
+// Part is what is scored: a text or, of a long one, a part of it.
+type Part struct {
+	// Length is how many terms it has.
+	Length int32
+	// Author and Group are numbers of names: [Index.Author], [Index.Group].
+	Author, Group int32
+	// Same says that it is of the same text as the part before it.
+	Same bool
+}
+
+// Posting says how often a term stands in a part.
+type Posting struct{ Part, Count int32 }
+
+// Author returns the number of an author's name, which is 0 for the empty one.
+func (ix *Index) Author(name string) int32 { return ix.authors.id(name) }
+
+// Group returns the number of a group's name, which is 0 for the empty one.
+func (ix *Index) Group(name string) int32 { return ix.groups.id(name) }
+
+// Grow makes room for parts that are added next, and for their texts.
+func (ix *Index) Grow(parts, texts int) {
+	ix.parts, ix.texts = slices.Grow(ix.parts, parts), slices.Grow(ix.texts, texts)
+}
+
+// AddPart adds a part after those there are.
+func (ix *Index) AddPart(p Part) {
+	if !p.Same || len(ix.texts) == 0 {
+		ix.texts = append(ix.texts, text{first: int32(len(ix.parts)), author: p.Author, group: p.Group})
+	}
+	n := len(ix.texts) - 1
+	ix.parts = append(ix.parts, part{p.Length, int32(n)})
+	ix.texts[n].parts++
+	ix.texts[n].length += p.Length
+}
+
+// endsSentence reports whether a sentence ends in what stands between two terms.
+func endsSentence(between string) bool {
+	for _, r := range between {
+		switch r {
+		case '\n', '.', '!', '?', '\u3002', '\uff01', '\uff1f':
+			return true
+		}
+	}
+	return false
+}
+
+// Parts are the parts of all texts, in order.
+func (ix *Index) Parts() iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		for i, p := range ix.parts {
+			t := &ix.texts[p.text]
+			if !yield(Part{p.length, t.author, t.group, int(t.first) != i}) {
+				return
+			}
+		}
+	}
+}
+
+// Lists are the terms, sorted, and where each stands.
+func (ix *Index) Lists() iter.Seq2[string, []Posting] {
+	return func(yield func(string, []Posting) bool) {
+		for _, term := range slices.Sorted(maps.Keys(ix.terms)) {
+			if !yield(term, ix.lists[ix.terms[term]]) {
+				return
+			}
+		}
+	}
+}
+
+// AddList says where a term stands in parts that were added with
+// [Index.AddPart], from the part offset on and after those where it was said to
+// stand before.
+func (ix *Index) AddList(term string, list []Posting, offset int) {
+	id, ok := ix.terms[term]
+	if !ok {
+		id = ix.newTerm(term)
+	}
+	ix.lists[id] = slices.Grow(ix.lists[id], len(list))
+	for _, p := range list {
+		p.Part += int32(offset)
+		ix.lists[id] = append(ix.lists[id], p)
+	}
+}
+
+// PartCount is how many parts there are.
+func (ix *Index) PartCount() int { return len(ix.parts) }
