@@ -1,0 +1,137 @@
+// A reader for JSON, and quote to write it. Documents are the host's, so they are
+// taken to be JSON; nothing is read before somebody asks for it.
+
+// Json is a value in a document, or none.
+export class Json {
+  constructor(
+    private doc: string,
+    private at: i32, // where it begins, -1 where there is none
+    private end: i32,
+  ) {}
+
+  static parse(doc: string): Json {
+    return valueAt(doc, 0);
+  }
+
+  get exists(): bool {
+    return this.at >= 0;
+  }
+
+  // get is the value under a key of an object.
+  get(key: string): Json {
+    if (!this.begins("{")) return none();
+    let name = valueAt(this.doc, this.at + 1);
+    while (name.exists) {
+      const value = valueAt(this.doc, name.end);
+      if (name.is(key)) return value;
+      name = valueAt(this.doc, value.end);
+    }
+    return none();
+  }
+
+  // items are the values of a list.
+  items(): Json[] {
+    const list: Json[] = [];
+    if (!this.begins("[")) return list;
+    let value = valueAt(this.doc, this.at + 1);
+    while (value.exists) {
+      list.push(value);
+      value = valueAt(this.doc, value.end);
+    }
+    return list;
+  }
+
+  // text is the text of a string, "" where the value is none.
+  get text(): string {
+    if (!this.begins('"')) return "";
+    const raw = this.doc.substring(this.at + 1, this.end - 1);
+    return raw.includes("\\") ? unescape(raw) : raw;
+  }
+
+  // int and bool are the value, or otherwise where it is something else.
+  int(otherwise: i32): i32 {
+    const value = this.exists ? F64.parseFloat(this.doc.substring(this.at, this.end)) : NaN;
+    return isNaN(value) ? otherwise : <i32>value;
+  }
+
+  bool(otherwise: bool): bool {
+    return this.begins("t") || (otherwise && !this.begins("f"));
+  }
+
+  // is reports whether the value is this text, written without escapes.
+  is(text: string): bool {
+    return this.end - this.at == text.length + 2 && this.begins('"') && this.doc.startsWith(text, this.at + 1);
+  }
+
+  private begins(c: string): bool {
+    return this.exists && this.doc.charCodeAt(this.at) == c.charCodeAt(0);
+  }
+}
+
+// quote writes a text as a JSON string.
+export function quote(text: string): string {
+  let out = '"';
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c >= 0x20 && c != 0x22 && c != 0x5c) continue;
+    out += text.substring(from, i);
+    out += c == 0x0a ? "\\n" : c < 0x20 ? "\\u" + c.toString(16).padStart(4, "0") : "\\" + String.fromCharCode(c);
+    from = i + 1;
+  }
+  return out + text.substring(from) + '"';
+}
+
+function none(): Json {
+  return new Json("", -1, -1);
+}
+
+// valueAt is the next value from a place on, none where a list or an object ends.
+function valueAt(doc: string, at: i32): Json {
+  while (at < doc.length && isSpace(doc.charCodeAt(at))) at++;
+  if (at >= doc.length || doc.charCodeAt(at) == 0x7d || doc.charCodeAt(at) == 0x5d) return none();
+  return new Json(doc, at, endOf(doc, at));
+}
+
+// isSpace takes what stands between values for space.
+function isSpace(c: i32): bool {
+  return c <= 0x20 || c == 0x2c || c == 0x3a;
+}
+
+// endOf is where the value that begins at a place ends.
+function endOf(doc: string, at: i32): i32 {
+  let depth = 0;
+  for (; at < doc.length; at++) {
+    const c = doc.charCodeAt(at);
+    if (c == 0x22) {
+      while (doc.charCodeAt(++at) != 0x22) if (doc.charCodeAt(at) == 0x5c) at++;
+      if (depth == 0) return at + 1;
+    } else if (c == 0x7b || c == 0x5b) {
+      depth++;
+    } else if (c == 0x7d || c == 0x5d) {
+      if (--depth < 0) return at;
+      if (depth == 0) return at + 1;
+    } else if (depth == 0 && isSpace(c)) {
+      return at;
+    }
+  }
+  return at;
+}
+
+function unescape(raw: string): string {
+  let out = "";
+  let from = 0;
+  for (let i = raw.indexOf("\\"); i >= 0; i = raw.indexOf("\\", from)) {
+    out += raw.substring(from, i);
+    const c = raw.charAt(i + 1);
+    from = i + 2;
+    const known = "bfnrt".indexOf(c);
+    if (c == "u") {
+      out += String.fromCharCode(<i32>parseInt(raw.substring(from, from + 4), 16));
+      from += 4;
+    } else {
+      out += known >= 0 ? "\b\f\n\r\t".charAt(known) : c;
+    }
+  }
+  return out + raw.substring(from);
+}
