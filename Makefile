@@ -3,6 +3,7 @@
 # make check  what has to hold before a change lands
 # make bench  the benchmarks of BENCHMARKS.md
 # make soak   every recorded session through every strategy, with a table
+# make npm    what tests of plugins in AssemblyScript compile with
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
@@ -13,7 +14,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all demo test soak features race check bench plugins generate clean
+.PHONY: all npm demo test soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -45,6 +46,14 @@ demo: $(KW) $(PLUGINS)
 
 test:
 	$(GO) test ./...
+
+# Packages as the lock file of a new plugin names them.
+TEMPLATE := kit/scaffold/ts/common
+npm: $(BUILD)/npm/node_modules
+$(BUILD)/npm/node_modules: $(TEMPLATE)/package.json $(TEMPLATE)/package-lock.json
+	@mkdir -p $(BUILD)/npm && cp $^ $(BUILD)/npm/
+	npm ci --no-audit --no-fund --prefix $(BUILD)/npm
+	@touch $@
 
 # A tenth of it is part of make test.
 soak:

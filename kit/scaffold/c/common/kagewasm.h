@@ -57,7 +57,7 @@ static inline char *kw_alloc(size_t n) {
 // Reading JSON ---------------------------------------------------------------
 
 // kw_json is a value in a document; at is NULL where there is none. Documents
-// are the host's, so they are taken to be JSON.
+// are the host's: they are read as far as somebody asks, and not checked.
 typedef struct {
 	const char *at, *end;
 } kw_json;
@@ -74,7 +74,7 @@ static inline const char *kw_skip(const char *p) {
 	do {
 		if (*p == '"') {
 			for (p++; *p && *p != '"'; p++)
-				if (*p == '\\')
+				if (*p == '\\' && p[1])
 					p++;
 		} else if (*p == '{' || *p == '[') {
 			depth++;

@@ -1,5 +1,5 @@
-// A reader for JSON, and quote to write it. Documents are the host's, so they are
-// taken to be JSON; nothing is read before somebody asks for it.
+// A reader for JSON, and quote to write it. Documents are the host's: they are read
+// as far as somebody asks, and not checked.
 
 // Json is a value in a document, or none.
 export class Json {
@@ -104,7 +104,9 @@ function endOf(doc: string, at: i32): i32 {
   for (; at < doc.length; at++) {
     const c = doc.charCodeAt(at);
     if (c == 0x22) {
-      while (doc.charCodeAt(++at) != 0x22) if (doc.charCodeAt(at) == 0x5c) at++;
+      for (at++; at < doc.length && doc.charCodeAt(at) != 0x22; at++) {
+        if (doc.charCodeAt(at) == 0x5c) at++;
+      }
       if (depth == 0) return at + 1;
     } else if (c == 0x7b || c == 0x5b) {
       depth++;

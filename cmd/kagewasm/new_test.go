@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/kit/scaffold"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// command runs a command line that has to succeed and returns what it prints.
+func command(t *testing.T, line ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}); code != 0 {
+		t.Fatalf("kagewasm %s: exit code %d: %s", strings.Join(line, " "), code, stderr.String())
+	}
+	return stdout.String()
+}
+
+// newPlugin makes and builds a plugin and returns its folder and its module.
+func newPlugin(t *testing.T, lang, role string) (dir, wasm string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "plugin")
+	command(t, "new", "tried", "--lang", lang, "--role", role, "--dir", dir)
+	compilers.Prepare(t, lang, dir)
+	wasm = filepath.Join(dir, "tried.wasm")
+	command(t, "build", dir, "-o", wasm)
+	return dir, wasm
+}
+
+// reloading is a module that is loaded again for each configuration that it is
+// called with, and notes its answers by input.
+type reloading struct {
+	t       *testing.T
+	rt      *runtime.Runtime
+	wasm    string
+	answers map[string]*abi.Output
+}
+
+// Call implements abitest.Plugin.
+func (r *reloading) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	p, err := r.rt.LoadFile(ctx, r.wasm, runtime.PluginOptions{Config: in.Config})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer p.Close(ctx)
+	key, err := json.Marshal(in)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	out, stats, err := p.Call(ctx, in)
+	if out.IsZero() {
+		out = nil
+	}
+	r.answers[string(key)] = out
+	return out, stats, err
+}
+
+// TestN6New: in every language and role a new plugin builds, to the same bytes
+// in every folder, keeps the rules in the sandbox, and says what the one in Go
+// says.
+func TestN6New(t *testing.T) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := runtime.New(t.Context(), runtime.Options{Counter: counter, CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close(t.Context())
+	for _, role := range scaffold.Roles {
+		var first map[string]*abi.Output
+		for _, lang := range scaffold.Langs {
+			t.Run(role+" in "+lang, func(t *testing.T) {
+				dir, wasm := newPlugin(t, lang, role)
+				_, again := newPlugin(t, lang, role)
+				if a, b := read(t, wasm), read(t, again); !bytes.Equal(a, b) {
+					t.Errorf("built in two folders: %d and %d bytes, not the same", len(a), len(b))
+				}
+				p, err := rt.LoadFile(t.Context(), wasm, runtime.PluginOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := &reloading{t: t, rt: rt, wasm: wasm, answers: make(map[string]*abi.Output)}
+				abitest.Run(t, p.Manifest(), r)
+				r.fixture(dir, p.Manifest())
+				cutShort(t, p, read(t, filepath.Join(dir, "fixtures", "input.json")))
+				if first == nil {
+					first = r.answers
+				}
+				if len(r.answers) < 20 || !reflect.DeepEqual(r.answers, first) {
+					for in, out := range r.answers {
+						if !reflect.DeepEqual(out, first[in]) {
+							t.Fatalf("to %.300s\nit says  %+v\nin %s %+v", in, out, scaffold.Langs[0], first[in])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// fixture holds the plugin to the answer that lies beside it.
+func (r *reloading) fixture(dir string, m *abi.Manifest) {
+	r.t.Helper()
+	var in abi.Input
+	var want abi.Output
+	if err := json.Unmarshal(read(r.t, filepath.Join(dir, "fixtures", "input.json")), &in); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := json.Unmarshal(read(r.t, filepath.Join(dir, "fixtures", "output.json")), &want); err != nil {
+		r.t.Fatal(err)
+	}
+	in.Config, _ = m.Configure(nil)
+	if out, _, err := r.Call(r.t.Context(), &in); err != nil || !reflect.DeepEqual(out, &want) {
+		r.t.Errorf("to the fixture it says %+v, %v", out, err)
+	}
+}
+
+// cutShort: a document that breaks off is an answer or an error, and no crash.
+func cutShort(t *testing.T, p *runtime.Plugin, doc []byte) {
+	t.Helper()
+	for n := 0; n < len(doc); n += 501 {
+		if _, _, err := p.CallRaw(t.Context(), string(abi.HookPreCompact), doc[:n]); err != nil && abi.CodeOf(err) != abi.CodeExit {
+			t.Errorf("the first %d bytes of a document: %v", n, err)
+		}
+	}
+}
+
+// TestN6NewCompacts: a new plugin changes a compaction.
+func TestN6NewCompacts(t *testing.T) {
+	demo := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
+	compact := func(flags ...string) string {
+		return command(t, append([]string{"compact", demo, "--window", "32000", "--state", ":memory:", "-q"}, flags...)...)
+	}
+	// Without a plugin this rule of a person goes, and nobody heads a summary.
+	const rule, heading = `"id":"msg_121","role":"user"`, "What was asked and answered, oldest first:"
+	if plain := compact(); strings.Contains(plain, rule) || strings.Contains(plain, heading) {
+		t.Fatal("the session does not need the plugins")
+	}
+	for _, lang := range scaffold.Langs {
+		t.Run(lang, func(t *testing.T) {
+			_, observer := newPlugin(t, lang, "observer")
+			if !strings.Contains(compact("--plugin", observer), rule) {
+				t.Error("the observer did not keep the rule")
+			}
+			_, compactor := newPlugin(t, lang, "compactor")
+			if !strings.Contains(compact("--plugin", compactor), heading) {
+				t.Error("the summary is not the compactor's")
+			}
+		})
+	}
+}
+
+// TestN6NewTests: the tests that come with a new plugin pass, without a network.
+func TestN6NewTests(t *testing.T) {
+	if c, _, err := newRoot(env{}).Find([]string{"verify"}); err != nil || c.Name() != "verify" {
+		t.Skip("this command does not verify")
+	}
+	for lang, line := range map[string]string{"go": "go test ./...", "ts": "npm test", "c": "make test"} {
+		for _, role := range scaffold.Roles {
+			t.Run(role+" in "+lang, func(t *testing.T) {
+				dir, _ := newPlugin(t, lang, role)
+				args := strings.Fields(line)
+				cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "STATE_HOME="+t.TempDir())
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", line, err, out)
+				}
+			})
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
