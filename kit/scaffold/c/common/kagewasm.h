@@ -114,7 +114,7 @@ static inline kw_json kw_get(kw_json object, const char *key) {
 		return (kw_json){NULL, NULL};
 	for (kw_json k = kw_value(object.at + 1); k.at;) {
 		kw_json v = kw_value(k.end);
-		if ((size_t)(k.end - k.at) == n + 2 && !memcmp(k.at + 1, key, n))
+		if (!v.at || ((size_t)(k.end - k.at) == n + 2 && !memcmp(k.at + 1, key, n)))
 			return v;
 		k = kw_value(v.end);
 	}

@@ -23,7 +23,7 @@ export class Json {
     let name = valueAt(this.doc, this.at + 1);
     while (name.exists) {
       const value = valueAt(this.doc, name.end);
-      if (name.is(key)) return value;
+      if (name.is(key) || !value.exists) return value;
       name = valueAt(this.doc, value.end);
     }
     return none();
