@@ -47,20 +47,17 @@ is never written over. docs/authors.md goes on from there.`,
 	return cmd
 }
 
-// nextSteps are the commands from a new plugin to one that was tried.
+// nextSteps are the commands from a new plugin to a compaction that it changed.
 func nextSteps(o scaffold.Options) []string {
 	dir := o.Dir
 	if dir == "" {
 		dir = o.Name
 	}
 	wasm := o.Name + ".wasm"
-	steps := []string{
-		"kagewasm build " + dir + " -o " + wasm,
-		"kagewasm verify " + wasm,
-		"kagewasm compact " + dir + "/fixtures/session.jsonl --force --target 1200 --plugin " + wasm + " --dry-run",
-	}
+	steps := []string{"kagewasm build " + dir + " -o " + wasm, "kagewasm verify " + wasm}
 	if o.Lang == "ts" {
-		steps = append([]string{"npm ci --prefix " + dir}, steps...)
+		wasm = dir + "/" + wasm
+		steps = []string{"npm ci --prefix " + dir, "npm test --prefix " + dir} // which builds and verifies
 	}
-	return steps
+	return append(steps, "kagewasm compact "+dir+"/fixtures/session.jsonl --force --target 1200 --plugin "+wasm+" --dry-run")
 }

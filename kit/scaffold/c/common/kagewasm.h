@@ -30,7 +30,8 @@ KW_IMPORT(error_write) void kw_error_write(const char *from, int len);
 KW_IMPORT(host_call) int kw_host_call(const char *op, int op_len, const char *request, int request_len);
 KW_IMPORT(response_read) int kw_response_read(char *to, int offset, int len);
 
-// kw_text is a text in UTF-8. It may hold zeros and does not end in one.
+// kw_text is a text in UTF-8. It may hold zeros; behind one that was read there is
+// a zero too.
 typedef struct {
 	const char *at;
 	size_t len;
@@ -174,6 +175,7 @@ static inline kw_text kw_string(kw_json v) {
 			*to++ = known ? what[known - from] : *p;
 		}
 	}
+	*to = 0;
 	return (kw_text){buf, (size_t)(to - buf)};
 }
 
@@ -213,8 +215,17 @@ static inline void kw_add(kw_buf *b, const char *from, size_t n) {
 	b->len += n;
 }
 
-// kw_raw adds text as it is, and kw_quoted as a JSON string.
+// kw_raw adds text as it is, kw_quoted as a JSON string, kw_number a number.
 static inline void kw_raw(kw_buf *b, const char *s) { kw_add(b, s, strlen(s)); }
+
+static inline void kw_number(kw_buf *b, int n) {
+	if (n < 0)
+		kw_add(b, "-", 1);
+	if (n >= 10 || n <= -10)
+		kw_number(b, abs(n / 10));
+	char digit = (char)('0' + abs(n % 10));
+	kw_add(b, &digit, 1);
+}
 
 static inline void kw_quoted(kw_buf *b, kw_text s) {
 	kw_add(b, "\"", 1);

@@ -1,13 +1,32 @@
 // What every plugin needs: the documents of the hooks, and the way in and out.
 // Add what you need beside what is here: every document is read with Json.
-import { Host, Memory } from "@extism/as-pdk";
-import { error_set } from "@extism/as-pdk/lib/env";
+import { Host, LogLevel } from "@extism/as-pdk";
 import { Json, quote } from "./json";
+
+@external("kagewasm:host/env", "host_call")
+declare function host_call(op: usize, opLength: i32, request: usize, requestLength: i32): i32;
+@external("kagewasm:host/env", "response_read")
+declare function response_read(to: usize, offset: i32, length: i32): i32;
+
+// hostCall makes a host call, "kv.get" for example, with a request in JSON, and
+// returns its result. A call that the host refuses ends the hook.
+export function hostCall(op: string, request: string): Json {
+  const name = String.UTF8.encode(op);
+  const body = String.UTF8.encode(request);
+  const length = host_call(changetype<usize>(name), name.byteLength, changetype<usize>(body), body.byteLength);
+  const response = new ArrayBuffer(length);
+  response_read(changetype<usize>(response), 0, length);
+  const json = Json.parse(String.UTF8.decode(response));
+  const error = json.get("error");
+  if (error.exists) throw new Error(`${op}: ${error.get("message").text}`);
+  return json.get("result");
+}
 
 // Input is what a hook is given.
 export class Input {
   readonly json: Json = Json.parse(Host.inputString());
   readonly messages: Message[] = this.json.get("messages").items().map<Message>((json) => new Message(json));
+  readonly dryRun: bool = this.json.get("trigger").get("dry_run").bool(false);
   readonly previousSummary: string = this.json.get("previous_summary").text;
   readonly targetTokens: i32 = this.json.get("budget").get("target_tokens").int(0);
   readonly summaryTokens: i32 = this.json.get("budget").get("summary_tokens").int(0);
@@ -79,10 +98,11 @@ function list(texts: string[]): string {
   return "[" + texts.map<string>((text) => quote(text)).join(",") + "]";
 }
 
-// abort is called where an error is thrown: see asconfig.json.
+// abort is called where an error is thrown (see asconfig.json): it logs what and
+// where, and the call fails.
 export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
   const what = message ? message : "abort";
   const where = file ? file : "?";
-  error_set(Memory.allocateString(`${what} (${where}:${line}:${column})`).offset);
+  Host.log(LogLevel.Error, `${what} (${where}:${line}:${column})`);
   unreachable();
 }
