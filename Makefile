@@ -10,7 +10,7 @@ GO      ?= go
 BUILD   := build
 KW      := $(BUILD)/kagewasm
 PLUGINS := $(BUILD)/markdown.wasm $(BUILD)/keeper.wasm
-SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
+SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find kit/scaffold -type f) go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 

@@ -40,7 +40,7 @@ var clang = language{
 		case containsAny(output, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target", "No available targets") && !strings.Contains(output, "undefined symbol"):
 			return installClang
 		case containsAny(output, "undefined symbol: __"):
-			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or do without long double and 128-bit integers, which printf brings along"
+			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or do without strtol, strtod and long double"
 		}
 		return ""
 	},

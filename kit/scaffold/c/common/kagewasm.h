@@ -9,7 +9,7 @@
 //
 // An instance serves one call and is thrown away: nothing is freed, and nothing
 // in memory is there in the next call. There are no files, no clock and no
-// environment. Do without printf, which brings in what some systems do not have.
+// environment; what is printed goes to the log.
 #ifndef KAGEWASM_H
 #define KAGEWASM_H
 
