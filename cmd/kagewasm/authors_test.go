@@ -76,6 +76,10 @@ func TestN6AuthorsCommands(t *testing.T) {
 				t.Errorf("%d commands", len(lines))
 			}
 			dir := t.TempDir()
+			// A configuration of its own: none above it is looked for.
+			if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
 			var said, last string
 			for _, line := range lines {
 				last = author(t, lang, dir, line)

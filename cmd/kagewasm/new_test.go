@@ -75,10 +75,10 @@ func (c *turned) json(v any) string {
 	return string(doc)
 }
 
-// TestN6New: in every language and role a new plugin builds, to the same bytes
+// TestN1N6New: in every language and role a new plugin builds, to the same bytes
 // in every folder, keeps the rules in the sandbox, says what the one in Go says,
 // changes a compaction, and passes its own tests.
-func TestN6New(t *testing.T) {
+func TestN1N6New(t *testing.T) {
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

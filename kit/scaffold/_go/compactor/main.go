@@ -16,7 +16,11 @@ func init() { guest.Register(plugin) }
 
 func main() { guest.Main() }
 
-const heading = "What was asked and answered, oldest first:"
+const (
+	heading  = "What was asked and answered, oldest first:"
+	asked    = "- asked: "
+	answered = "- answered: "
+)
 
 // bytesPerToken is a careful guess: most text has more bytes in a token.
 const bytesPerToken = 3
@@ -37,11 +41,11 @@ func summarize(c *guest.Call) (*abi.Output, error) {
 }
 
 // linesOf are the lines of an earlier summary, which would be lost otherwise,
-// and one for each message of a person and each answer, up to where the newest
-// messages fit the target and stay.
+// and one for each request and each answer, up to where the newest messages fit
+// the target and stay.
 func linesOf(in *abi.Input) (lines []string) {
 	for _, l := range strings.Split(in.PreviousSummary, "\n") {
-		if strings.HasPrefix(l, "- ") {
+		if strings.HasPrefix(l, asked) || strings.HasPrefix(l, answered) {
 			lines = append(lines, l)
 		}
 	}
@@ -54,11 +58,11 @@ func linesOf(in *abi.Input) (lines []string) {
 		rest -= m.Tokens
 		text, _, _ := strings.Cut(m.Text(), "\n")
 		switch {
-		case text == "":
+		case text == "", m.Pinned: // what is pinned stays
 		case m.IsPerson():
-			lines = append(lines, "- asked: "+text)
+			lines = append(lines, asked+text)
 		case answers && m.Role == abi.RoleAssistant && len(m.ToolCalls) == 0:
-			lines = append(lines, "- answered: "+text)
+			lines = append(lines, answered+text)
 		}
 	}
 	return lines

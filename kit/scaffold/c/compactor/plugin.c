@@ -3,6 +3,8 @@
 #include "kagewasm.h"
 
 #define HEADING "What was asked and answered, oldest first:"
+#define ASKED "- asked: "
+#define ANSWERED "- answered: "
 
 // A careful guess: most text has more bytes in a token.
 enum { bytes_per_token = 3 };
@@ -24,20 +26,24 @@ static void add_line(lines *l, const char *label, kw_text text) {
 	kw_add(&l->text, text.at, newline ? (size_t)(newline - text.at) : text.len);
 }
 
+static bool begins(kw_text text, const char *with) {
+	return text.len >= strlen(with) && !memcmp(text.at, with, strlen(with));
+}
+
 // The lines of an earlier summary, which would be lost otherwise.
 static void carry_over(lines *l, kw_text summary) {
 	const char *p = summary.at, *end = summary.at + summary.len;
 	while (p < end) {
 		kw_text rest = {p, (size_t)(end - p)};
 		const char *newline = memchr(p, '\n', rest.len);
-		if (rest.len >= 2 && !memcmp(p, "- ", 2))
+		if (begins(rest, ASKED) || begins(rest, ANSWERED))
 			add_line(l, "\n", rest);
 		p = newline ? newline + 1 : end;
 	}
 }
 
-// One line for each message of a person and each answer, up to where the newest
-// messages fit the target and stay.
+// One line for each request and each answer, up to where the newest messages fit
+// the target and stay.
 static void go_through(lines *l, kw_json messages, int stays, bool answers) {
 	int rest = 0;
 	for (kw_json m = kw_first(messages); m.at; m = kw_next(m))
@@ -45,11 +51,11 @@ static void go_through(lines *l, kw_json messages, int stays, bool answers) {
 	for (kw_json m = kw_first(messages); m.at && rest > stays; m = kw_next(m)) {
 		rest -= kw_int(kw_get(m, "tokens"), 0);
 		bool answer = kw_is(kw_get(m, "role"), "assistant") && !kw_get(m, "tool_calls").at;
-		if (!kw_is_person(m) && !(answer && answers))
-			continue;
+		if (kw_bool(kw_get(m, "pinned"), false) || (!kw_is_person(m) && !(answer && answers)))
+			continue; // what is pinned stays
 		kw_text text = kw_message_text(m);
 		if (text.len && *text.at != '\n')
-			add_line(l, answer ? "\n- answered: " : "\n- asked: ", text);
+			add_line(l, answer ? "\n" ANSWERED : "\n" ASKED, text);
 	}
 }
 

@@ -70,16 +70,31 @@ export class Json {
 
 // quote writes a text as a JSON string.
 export function quote(text: string): string {
-  let out = '"';
-  let from = 0;
+  let length = text.length + 2;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c >= 0x20 && c != 0x22 && c != 0x5c) continue;
-    out += text.substring(from, i);
-    out += c == 0x0a ? "\\n" : c < 0x20 ? "\\u" + c.toString(16).padStart(4, "0") : "\\" + String.fromCharCode(c);
-    from = i + 1;
+    if (c < 0x20) length += 5;
+    else if (c == 0x22 || c == 0x5c) length++;
   }
-  return out + text.substring(from) + '"';
+  const out = new StaticArray<u16>(length);
+  let at = 0;
+  out[at++] = 0x22;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c < 0x20) {
+      const escape = "\\u00" + (c < 0x10 ? "0" : "1") + (c & 15).toString(16);
+      for (let k = 0; k < 6; k++) out[at++] = <u16>escape.charCodeAt(k);
+      continue;
+    }
+    if (c == 0x22 || c == 0x5c) out[at++] = 0x5c;
+    out[at++] = <u16>c;
+  }
+  out[at++] = 0x22;
+  return asString(out, at);
+}
+
+function asString(units: StaticArray<u16>, length: i32): string {
+  return String.UTF16.decodeUnsafe(changetype<usize>(units), <usize>length << 1);
 }
 
 function none(): Json {
@@ -121,19 +136,22 @@ function endOf(doc: string, at: i32): i32 {
 }
 
 function unescape(raw: string): string {
-  let out = "";
-  let from = 0;
-  for (let i = raw.indexOf("\\"); i >= 0; i = raw.indexOf("\\", from)) {
-    out += raw.substring(from, i);
-    const c = raw.charAt(i + 1);
-    from = i + 2;
-    const known = "bfnrt".indexOf(c);
-    if (c == "u") {
-      out += String.fromCharCode(<i32>parseInt(raw.substring(from, from + 4), 16));
-      from += 4;
-    } else {
-      out += known >= 0 ? "\b\f\n\r\t".charAt(known) : c;
+  const out = new StaticArray<u16>(raw.length);
+  let at = 0;
+  for (let i = 0; i < raw.length; i++) {
+    let c = raw.charCodeAt(i);
+    if (c == 0x5c) {
+      c = raw.charCodeAt(++i);
+      if (c == 0x75) {
+        c = <i32>parseInt(raw.substring(i + 1, i + 5), 16);
+        i += 4;
+      } else if (c == 0x6e) c = 0x0a;
+      else if (c == 0x74) c = 0x09;
+      else if (c == 0x72) c = 0x0d;
+      else if (c == 0x62) c = 0x08;
+      else if (c == 0x66) c = 0x0c;
     }
+    out[at++] = <u16>c;
   }
-  return out + raw.substring(from);
+  return asString(out, at);
 }

@@ -53,6 +53,10 @@ export class Message {
     return this.json.get("tokens").int(0);
   }
 
+  get pinned(): bool {
+    return this.json.get("pinned").bool(false);
+  }
+
   // A person typed it: other user messages are the harness's, and have a kind.
   get isPerson(): bool {
     return this.json.get("role").is("user") && !this.json.get("kind").exists;

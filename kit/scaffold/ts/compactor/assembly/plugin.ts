@@ -3,6 +3,8 @@
 import { Input, Output } from "./kagewasm";
 
 const heading = "What was asked and answered, oldest first:";
+const asked = "- asked: ";
+const answered = "- answered: ";
 
 // A careful guess: most text has more bytes in a token.
 const bytesPerToken = 3;
@@ -25,20 +27,21 @@ export function pre_compact(): i32 {
 }
 
 // The lines of an earlier summary, which would be lost otherwise, and one for
-// each message of a person and each answer, up to where the newest messages fit
-// the target and stay.
+// each request and each answer, up to where the newest messages fit the target
+// and stay.
 function linesOf(input: Input): string[] {
   const answers = input.knob("answers").bool(true);
-  const lines = input.previousSummary.split("\n").filter((line) => line.startsWith("- "));
+  const lines = input.previousSummary.split("\n").filter((line) => line.startsWith(asked) || line.startsWith(answered));
   const stays = input.targetTokens - input.summaryTokens;
   let rest = input.messages.reduce<i32>((sum, message) => sum + message.tokens, 0);
   for (let i = 0; i < input.messages.length && rest > stays; i++) {
     const message = input.messages[i];
     rest -= message.tokens;
-    const answered = message.role == "assistant" && !message.callsTools;
-    if (!message.isPerson && !(answered && answers)) continue;
+    const isAnswer = message.role == "assistant" && !message.callsTools;
+    // What is pinned stays.
+    if (message.pinned || (!message.isPerson && !(isAnswer && answers))) continue;
     const text = message.text.split("\n")[0];
-    if (text != "") lines.push((answered ? "- answered: " : "- asked: ") + text);
+    if (text != "") lines.push((isAnswer ? answered : asked) + text);
   }
   return lines;
 }
