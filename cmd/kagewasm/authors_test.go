@@ -76,10 +76,7 @@ func TestN6AuthorsCommands(t *testing.T) {
 				t.Errorf("%d commands", len(lines))
 			}
 			dir := t.TempDir()
-			// A configuration of its own: none above it is looked for.
-			if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			alone(t, dir)
 			var said, last string
 			for _, line := range lines {
 				last = author(t, lang, dir, line)

@@ -172,6 +172,14 @@ func compactDemo(t *testing.T, state string, flags ...string) string {
 // ownTests are the tests that come with a new plugin.
 var ownTests = map[string]string{"go": "go test ./...", "ts": "npm test", "c": "make test"}
 
+// alone gives a folder a configuration of its own: none above it is looked for.
+func alone(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "kagewasm.yaml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // runOwnTests runs them, without a network.
 func runOwnTests(t *testing.T, lang, dir string) {
 	t.Helper()
@@ -179,6 +187,7 @@ func runOwnTests(t *testing.T, lang, dir string) {
 		t.Logf("%s is left out: this command does not verify", ownTests[lang])
 		return
 	}
+	alone(t, dir)
 	args := strings.Fields(ownTests[lang])
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
