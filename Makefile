@@ -3,17 +3,19 @@
 # make check  what has to hold before a change lands
 # make bench  the benchmarks of BENCHMARKS.md
 # make soak   every recorded session through every strategy, with a table
+# make npm    what tests of plugins in AssemblyScript compile with
+# make npm-client  the client of Hindsight that tests ask for a second opinion
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
 BUILD   := build
 KW      := $(BUILD)/kagewasm
 PLUGINS := $(BUILD)/markdown.wasm $(BUILD)/keeper.wasm $(BUILD)/hindsight.wasm
-SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') go.mod go.sum
+SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find kit/scaffold -type f) go.mod go.sum
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all demo test soak features race check bench plugins generate clean
+.PHONY: all npm npm-client demo test soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -46,6 +48,21 @@ demo: $(KW) $(PLUGINS)
 
 test:
 	$(GO) test ./...
+
+# Packages as the lock file of a new plugin names them.
+TEMPLATE := kit/scaffold/ts/common
+npm: $(BUILD)/npm/node_modules
+$(BUILD)/npm/node_modules: $(TEMPLATE)/package.json $(TEMPLATE)/package-lock.json
+	@mkdir -p $(BUILD)/npm && cp $^ $(BUILD)/npm/
+	npm ci --no-audit --no-fund --prefix $(BUILD)/npm
+	@touch $@
+
+# The official client of Hindsight, a second opinion on what speaks its API.
+CLIENT := internal/hindsighttest/testdata/client
+npm-client: $(CLIENT)/node_modules
+$(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
+	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT)
+	@touch $@
 
 # A tenth of it is part of make test.
 soak:

@@ -1,17 +1,12 @@
 package kit
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 )
 
 // ManifestFile is the name of the manifest beside a plugin's source.
@@ -19,15 +14,16 @@ const ManifestFile = "plugin.yaml"
 
 // Options say what to build. The zero value builds the current folder.
 type Options struct {
-	// Dir is the folder of a Go main package with a plugin.yaml. Default: the
+	// Dir is the folder of a plugin: its source and a plugin.yaml. Default: the
 	// current folder.
 	Dir string
 	// Out is the file to write, or a folder to write it in. Default:
 	// NAME.wasm, after the manifest's name, in the current folder.
 	Out string
-	// Go is the go command. Default: the one in the path.
-	Go string
-	// Flags go to go build behind the kit's own.
+	// Compiler is the program to run instead of the language's own (go, node
+	// for AssemblyScript, clang), which is looked for in the path.
+	Compiler string
+	// Flags go to the compiler behind the kit's own.
 	Flags []string
 }
 
@@ -40,93 +36,50 @@ type Result struct {
 }
 
 // Build compiles a plugin, puts its manifest inside, and checks that the
-// runtime accepts it. The same source and Go version give the same bytes,
-// wherever the folder lies. Function names stay in the module for stack
-// traces.
+// runtime accepts it. The language is told by what is in the folder: Go files,
+// an asconfig.json (AssemblyScript), or C files. The same source and compiler
+// give the same bytes, wherever the folder lies. Function names stay in the
+// module for stack traces.
 //
-// Errors are *abi.Error: CodeUsage where there is no plugin or no Go,
+// Nothing is installed and no script of the folder is run, only the compiler:
+// of an AssemblyScript plugin that is the one in its node_modules.
+//
+// Errors are *abi.Error: CodeUsage where there is no plugin or no compiler,
 // CodeBadInput where the manifest or the source is wrong (the compiler's words
 // are the message), CodeRefused where the runtime would not load the module.
 func Build(ctx context.Context, o Options) (Result, error) {
 	if o.Dir == "" {
 		o.Dir = "."
 	}
-	m, err := readManifest(o.Dir)
+	m, err := pluginyaml.Read(filepath.Join(o.Dir, ManifestFile))
 	if err != nil {
 		return Result{}, err
 	}
-	wasm, err := compile(ctx, o, m)
+	l, err := languageOf(o.Dir)
+	if err != nil {
+		return Result{}, err
+	}
+	wasm, err := l.compile(ctx, o, m.Name)
 	if err != nil {
 		return Result{}, err
 	}
 	return finish(ctx, wasm, m, o.Out)
 }
 
-func readManifest(dir string) (*abi.Manifest, error) {
-	path := filepath.Join(dir, ManifestFile)
-	data, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, usage("", fmt.Sprintf("%s: not found", path),
-			"name a folder with a plugin in it; a plugin.yaml says at least name, version, abi: 1 and hooks: [pre_compact]", err)
-	case err != nil:
-		return nil, usage("", err.Error(), "", err)
-	}
-	return runtime.ParseManifestYAML(path, data)
-}
-
-// compile runs the Go compiler and returns the module.
-func compile(ctx context.Context, o Options, m *abi.Manifest) ([]byte, error) {
-	if o.Go == "" {
-		o.Go = "go"
-	}
-	tool, err := exec.LookPath(o.Go)
-	if err != nil {
-		return nil, usage(m.Name, "the go command: not found", "install Go 1.24 or later (go.dev/dl) and see that it is in the path; for other languages embed the manifest into the module your compiler writes", err)
-	}
+// compile runs the compiler and returns the module.
+func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "kagewasm-build-")
 	if err != nil {
-		return nil, fault(m.Name, err)
+		return nil, fault(plugin, err)
 	}
 	defer os.RemoveAll(temp)
 	file := filepath.Join(temp, "plugin.wasm")
-	args := append([]string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-buildid=", "-o", file}, o.Flags...)
-	cmd := exec.CommandContext(ctx, tool, append(args, ".")...)
-	cmd.Dir = o.Dir
-	cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		return nil, compileError(ctx, m.Name, o.Dir, output.String(), err)
+	if err := l.run(ctx, o, plugin, file); err != nil {
+		return nil, err
 	}
 	wasm, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fault(m.Name, err)
+		return nil, fault(plugin, err)
 	}
 	return wasm, nil
-}
-
-func compileError(ctx context.Context, plugin, dir, output string, err error) error {
-	if ctx.Err() != nil {
-		return &abi.Error{Code: abi.CodeCanceled, Op: "build", Plugin: plugin, Message: ctx.Err().Error(), Err: ctx.Err()}
-	}
-	output = strings.TrimSpace(output)
-	e := &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Err: err}
-	switch {
-	case output == "":
-		e.Message = err.Error()
-	case strings.Contains(output, "no Go files"), strings.Contains(output, "requires exactly one main package"):
-		e.Hint = fmt.Sprintf("%s has to be a Go main package; for other languages embed the manifest into the module your compiler writes", dir)
-	case strings.Contains(output, "go.mod file not found"), strings.Contains(output, "no required module provides"):
-		e.Hint = "a plugin needs a go.mod that requires github.com/kagewasm/kagewasm: run go mod init and go mod tidy in " + dir
-	}
-	return e
-}
-
-func usage(plugin, message, hint string, err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "build", Plugin: plugin, Message: message, Hint: hint, Err: err}
-}
-
-func fault(plugin string, err error) error {
-	return &abi.Error{Code: abi.CodeInternal, Op: "build", Plugin: plugin, Message: err.Error(), Err: err}
 }

@@ -75,8 +75,9 @@ func TestBuildErrors(t *testing.T) {
 		says, hint string
 	}{
 		{"no manifest", kit.Options{Dir: "testdata"}, abi.CodeUsage, "plugin.yaml: not found", "name, version, abi"},
+		{"no source", kit.Options{Dir: "testdata/empty"}, abi.CodeUsage, "no source of a plugin", "asconfig.json"},
 		{"no folder", kit.Options{Dir: "testdata/none"}, abi.CodeUsage, "not found", ""},
-		{"no go", kit.Options{Dir: "testdata/odd", Go: "no-such-go"}, abi.CodeUsage, "go command", "install Go"},
+		{"no go", kit.Options{Dir: "testdata/odd", Compiler: "no-such-go"}, abi.CodeUsage, "the no-such-go command", "install Go"},
 		{"does not compile", kit.Options{Dir: "testdata/broken"}, abi.CodeBadInput, "undefined: undefinedFunction", ""},
 		{"is no program", kit.Options{Dir: "testdata/library"}, abi.CodeBadInput, "main package", "main package"},
 		{"cannot be written", kit.Options{Dir: "testdata/odd", Out: "build_test.go/x.wasm"}, abi.CodeUsage, "not a directory", "can be written"},

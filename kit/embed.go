@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -17,11 +18,7 @@ import (
 // language, and checks that the runtime accepts it. out is as in [Options]; it
 // may be the module itself. Errors are as in [Build].
 func Embed(ctx context.Context, wasmFile, manifestFile, out string) (Result, error) {
-	data, err := os.ReadFile(manifestFile)
-	if err != nil {
-		return Result{}, usage("", err.Error(), "name the plugin's plugin.yaml", err)
-	}
-	m, err := runtime.ParseManifestYAML(manifestFile, data)
+	m, err := pluginyaml.Read(manifestFile)
 	if err != nil {
 		return Result{}, err
 	}

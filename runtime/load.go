@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -48,14 +49,14 @@ func (r *Runtime) LoadFile(ctx context.Context, path string, o PluginOptions) (*
 
 // readSidecar returns nil where there is no such file.
 func readSidecar(path string) (*abi.Manifest, error) {
-	data, err := readLimited(path, maxManifestBytes)
+	data, err := readLimited(path, pluginyaml.MaxBytes)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
 	}
-	return ParseManifestYAML(path, data)
+	return pluginyaml.Parse(path, data)
 }
 
 // readLimited reads a file, and one byte more than allowed at most: what is

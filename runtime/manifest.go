@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
-
-// maxManifestBytes is how long a manifest may be, as JSON or as YAML.
-const maxManifestBytes = 256 << 10
 
 // ReadManifest returns the manifest inside a module, and whether it has one.
 // An error is of code refused where the bytes are no module, and of code
@@ -33,8 +31,8 @@ func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, bool, error) {
 	if len(sections) > 1 {
 		return nil, false, badManifest(fmt.Sprintf("%d sections %s in one module", len(sections), abi.ManifestSection))
 	}
-	if len(sections[0]) > maxManifestBytes {
-		return nil, false, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), maxManifestBytes))
+	if len(sections[0]) > pluginyaml.MaxBytes {
+		return nil, false, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), pluginyaml.MaxBytes))
 	}
 	manifest := new(abi.Manifest)
 	if err := abi.DecodeStrict(sections[0], manifest); err != nil {
@@ -82,8 +80,8 @@ func encodeManifest(m *abi.Manifest) ([]byte, error) {
 		return nil, err
 	}
 	doc := bytes.TrimRight(buf.Bytes(), "\n")
-	if len(doc) > maxManifestBytes {
-		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), maxManifestBytes)
+	if len(doc) > pluginyaml.MaxBytes {
+		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), pluginyaml.MaxBytes)
 	}
 	return doc, nil
 }

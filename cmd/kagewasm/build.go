@@ -16,9 +16,13 @@ func newBuild(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [DIR|X.wasm]",
 		Short: "Build a plugin and put its manifest inside",
-		Long: `Compile the Go plugin in DIR (default: the working directory) to a .wasm module
-and put its plugin.yaml inside. Given a module that another compiler made, only
-the manifest is put inside: the plugin.yaml beside it, or the one of --manifest.`,
+		Long: `Compile the plugin in DIR (default: the working directory) to a .wasm module and
+put its plugin.yaml inside. The language is told by what is in the folder: Go
+files; an asconfig.json, for the AssemblyScript compiler in node_modules; or C
+files, for clang. Nothing else is run, and nothing installed.
+
+Given a module that another compiler made, only the manifest is put inside: the
+plugin.yaml beside it, or the one of --manifest.`,
 		Example: `  kagewasm build plugins/markdown -o build/
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
 		Args: func(c *cobra.Command, args []string) error {

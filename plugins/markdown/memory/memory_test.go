@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,17 +12,13 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/plugins/markdown/memory"
-	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // manifest is the plugin's own, so that what it says is what is tested.
 var manifest = sync.OnceValue(func() *abi.Manifest {
-	data, err := os.ReadFile("../plugin.yaml")
-	if err != nil {
-		panic(err)
-	}
-	m, err := runtime.ParseManifestYAML("plugin.yaml", data)
+	m, err := pluginyaml.Read("../plugin.yaml")
 	if err != nil {
 		panic(err)
 	}

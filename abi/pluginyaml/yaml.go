@@ -1,4 +1,4 @@
-package runtime
+package pluginyaml
 
 import (
 	"bytes"
@@ -9,52 +9,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
-
-// ParseManifestYAML reads a plugin.yaml or a sidecar. name is the file's, for
-// errors, which say "name:line:column: what". Unknown fields, duplicate keys,
-// anchors, aliases and tags are errors; numbers and booleans are fine where a
-// text belongs (version: 1.0).
-func ParseManifestYAML(name string, data []byte) (*abi.Manifest, error) {
-	y := &yamlDoc{file: name, at: make(map[string]*token.Position)}
-	if len(data) > maxManifestBytes {
-		return nil, y.fail(nil, fmt.Sprintf("%d bytes, %d allowed", len(data), maxManifestBytes))
-	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil {
-			return nil, y.fail(syntax.GetToken().Position, syntax.GetMessage())
-		}
-		return nil, y.fail(nil, err.Error())
-	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return nil, y.fail(nil, "it has to hold one document, the manifest")
-	}
-	if err := y.value(file.Docs[0].Body, reflect.TypeFor[abi.Manifest](), "", 0); err != nil {
-		return nil, err
-	}
-	m := new(abi.Manifest)
-	if err := abi.DecodeStrict(y.json.Bytes(), m); err != nil {
-		return nil, y.decodeError(err)
-	}
-	if err := m.Validate(); err != nil {
-		return nil, y.invalid(abi.AsError(err))
-	}
-	return m, nil
-}
 
 // yamlDoc turns YAML into JSON and remembers where everything stands.
 type yamlDoc struct {
 	file string
 	json bytes.Buffer
 	at   map[string]*token.Position // by path: "limits.timeout_ms"
+}
+
+func newDoc(file string) *yamlDoc {
+	return &yamlDoc{file: file, at: make(map[string]*token.Position)}
 }
 
 func (y *yamlDoc) fail(pos *token.Position, message string) *abi.Error {

@@ -1,4 +1,4 @@
-package runtime_test
+package pluginyaml_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 )
 
 const goodYAML = `# A plugin.
@@ -34,8 +34,8 @@ limits:
 hook_timeout_sec: 2.5
 `
 
-func TestParseManifestYAML(t *testing.T) {
-	m, err := runtime.ParseManifestYAML("plugin.yaml", []byte(goodYAML))
+func TestParse(t *testing.T) {
+	m, err := pluginyaml.Parse("plugin.yaml", []byte(goodYAML))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestParseManifestYAML(t *testing.T) {
 	}
 }
 
-func TestParseManifestYAMLErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, tc := range []struct{ name, yaml, at, says string }{
 		{"unknown field", "name: x\nabi: 1\nrolls: [observer]\n", "p.yaml:3:1", "rolls"},
 		{"unknown field inside", "name: x\nabi: 1\nlimits:\n  memory_gb: 1\n", "p.yaml:4:3", "memory_gb"},
@@ -79,24 +79,24 @@ func TestParseManifestYAMLErrors(t *testing.T) {
 		{"long", "#" + strings.Repeat("x", 300<<10), "p.yaml", "allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m, err := runtime.ParseManifestYAML("p.yaml", []byte(tc.yaml))
+			m, err := pluginyaml.Parse("p.yaml", []byte(tc.yaml))
 			if m != nil {
 				t.Errorf("accepted: %+v", m)
 			}
-			e := wantError(t, err, abi.CodeBadInput)
-			if !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message, tc.says) {
+			e := abi.AsError(err)
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message, tc.says) {
 				t.Errorf("%q is not at %s or does not say %q", e.Message, tc.at, tc.says)
 			}
 		})
 	}
 }
 
-func FuzzParseManifestYAML(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(goodYAML))
 	f.Add([]byte("name: &a x\nabi: *a\n"))
 	f.Add([]byte("{name: x, abi: 1, knobs: {k: {type: text, default: [1, {a: ~}]}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := runtime.ParseManifestYAML("p.yaml", data)
+		m, err := pluginyaml.Parse("p.yaml", data)
 		if (m == nil) == (err == nil) {
 			t.Fatalf("%v and %v", m, err)
 		}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/kit/scaffold"
+)
+
+func newNew(e env) *cobra.Command {
+	var o scaffold.Options
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Write a plugin to begin with",
+		Long: `Write a plugin that builds, passes the conformance kit and changes a compaction,
+with a test, fixtures and a README of its own, into a new folder. What is there
+is never written over. docs/authors.md goes on from there.`,
+		Example: `  kagewasm new mine && kagewasm build mine -o mine.wasm
+  kagewasm new mine --lang ts --role compactor`,
+		Args: exactArgs("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Name = args[0]
+			paths, err := scaffold.New(o)
+			p := printer{w: e.stdout}
+			for _, path := range paths {
+				p.linef("wrote %s", path)
+			}
+			if err != nil {
+				return err
+			}
+			p.linef("next:")
+			for _, step := range nextSteps(o) {
+				p.linef("  %s", step)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&o.Lang, "lang", scaffold.Langs[0], "the `LANGUAGE`: "+strings.Join(scaffold.Langs, ", ")+" (ts is AssemblyScript)")
+	cmd.Flags().StringVar(&o.Role, "role", scaffold.Roles[0], "observer (reads, pins, remembers, injects) or compactor (makes the summary)")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "the `DIR` to write (default: NAME)")
+	cmd.Flags().StringVar(&o.Source, "replace", "", "a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Langs, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(scaffold.Roles, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("dir")
+	_ = cmd.MarkFlagDirname("replace")
+	return cmd
+}
+
+// nextSteps are the commands from a new plugin to a compaction that it changed.
+func nextSteps(o scaffold.Options) []string {
+	dir := o.Dir
+	if dir == "" {
+		dir = o.Name
+	}
+	wasm := o.Name + ".wasm"
+	steps := []string{"kagewasm build " + dir + " -o " + wasm, "kagewasm verify " + wasm}
+	if o.Lang == "ts" {
+		wasm = dir + "/" + wasm
+		steps = []string{"npm ci --prefix " + dir, "npm test --prefix " + dir} // which builds and verifies
+	}
+	return append(steps, "kagewasm compact "+dir+"/fixtures/session.jsonl --force --target 1200 --plugin "+wasm+" --dry-run")
+}

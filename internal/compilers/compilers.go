@@ -1,0 +1,60 @@
+// Package compilers finds what tests of plugins in other languages compile with,
+// and says so where it is not there. Nothing is installed: .ci/run does that.
+package compilers
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+)
+
+// Require is the environment variable with the languages whose compilers have to
+// be there, separated by commas: a test that needs one fails without it, where
+// it would be left out otherwise.
+const Require = "KAGEWASM_REQUIRE"
+
+// Prepare makes a folder of kagewasm new ready to be built: lang is one of
+// scaffold.Langs. It leaves the test out where the compiler is missing.
+func Prepare(tb testing.TB, lang, dir string) {
+	tb.Helper()
+	switch lang {
+	case "c":
+		if out, err := clang(); err != nil {
+			missing(tb, lang, "no clang for WebAssembly: apt-get install clang lld wasi-libc ("+err.Error()+out+")")
+		}
+	case "ts":
+		if _, err := exec.LookPath("node"); err != nil {
+			missing(tb, lang, "no Node.js")
+		}
+		modules := filepath.Join(shared.Root(tb), "build", "npm", "node_modules")
+		if _, err := os.Stat(modules); err != nil {
+			missing(tb, lang, "no AssemblyScript: make npm")
+		}
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// clang compiles nothing, once: there are clangs without WebAssembly, without a
+// linker for it and without its C library.
+var clang = sync.OnceValues(func() (string, error) {
+	cmd := exec.Command("clang", "--target=wasm32-wasi", "-mexec-model=reactor", "-nodefaultlibs", "-o", os.DevNull, "-x", "c", "-", "-lc")
+	cmd.Stdin = strings.NewReader("#include <stdlib.h>\n")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+})
+
+func missing(tb testing.TB, lang, why string) {
+	tb.Helper()
+	if slices.Contains(strings.Split(os.Getenv(Require), ","), lang) {
+		tb.Fatalf("%s names %s: %s", Require, lang, why)
+	}
+	tb.Skipf("left out: plugins in %s: %s", lang, why)
+}

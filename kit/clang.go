@@ -1,0 +1,70 @@
+package kit
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const installClang = "apt-get install clang lld wasi-libc (Debian, Ubuntu), or put the bin folder of wasi-sdk in front of the path"
+
+// clang builds C plugins: all C files of the folder, as one reactor.
+var clang = language{
+	sign:     "*.c",
+	compiler: "clang",
+	install:  installClang,
+	command: func(ctx context.Context, tool, dir, out string) (*exec.Cmd, error) {
+		sources, err := cFiles(dir)
+		if err != nil {
+			return nil, err
+		}
+		args := []string{
+			"--target=wasm32-wasi", "-mexec-model=reactor", "-std=c11", "-Os", "-Wall", "-Werror=implicit-function-declaration",
+			"-Wl,--strip-debug", "-o", out,
+		}
+		args = append(args, sources...)
+		// Distributions package the compiler's own library apart, and most
+		// plugins need nothing of it.
+		args = append(args, "-nodefaultlibs", "-lc")
+		if builtins := clangBuiltins(ctx, tool); builtins != "" {
+			args = append(args, builtins)
+		}
+		cmd := exec.CommandContext(ctx, tool, args...)
+		cmd.Env = pathAlone()
+		return cmd, nil
+	},
+	advice: func(_, output string) string {
+		switch {
+		case containsAny(output, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target", "No available targets") && !strings.Contains(output, "undefined symbol"):
+			return installClang
+		case containsAny(output, "undefined symbol: __"):
+			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or do without strtol, strtod and long double"
+		}
+		return ""
+	},
+}
+
+// cFiles are the C files of a folder by name, sorted.
+func cFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".c" {
+			names = append(names, "./"+e.Name())
+		}
+	}
+	return names, err
+}
+
+// clangBuiltins is the path of the compiler's own library for wasm32, empty
+// where it is not installed.
+func clangBuiltins(ctx context.Context, tool string) string {
+	out, err := exec.CommandContext(ctx, tool, "--target=wasm32-wasi", "--rtlib=compiler-rt", "-print-libgcc-file-name").Output()
+	path := strings.TrimSpace(string(out))
+	if _, statErr := os.Stat(path); err != nil || statErr != nil {
+		return ""
+	}
+	return path
+}

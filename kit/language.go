@@ -1,0 +1,96 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// language is how plugins of one language are compiled.
+type language struct {
+	// sign is a pattern for a file that only folders of the language have.
+	sign string
+	// compiler is the program that is run, and install what to do where it is
+	// missing.
+	compiler, install string
+	// command is how the compiler writes the module of the folder dir to out.
+	// tool is the compiler. The command runs in dir.
+	command func(ctx context.Context, tool, dir, out string) (*exec.Cmd, error)
+	// advice says what to do about what the compiler said, and is empty where
+	// that says enough.
+	advice func(dir, output string) string
+}
+
+// languages are those a folder is built in, the first whose sign is there.
+var languages = []*language{&golang, &assemblyScript, &clang}
+
+func languageOf(dir string) (*language, error) {
+	for _, l := range languages {
+		if found, _ := filepath.Glob(filepath.Join(escapePattern(dir), l.sign)); len(found) > 0 {
+			return l, nil
+		}
+	}
+	return nil, usage("", fmt.Sprintf("%s: no source of a plugin in it", dir),
+		"Go files, an asconfig.json (AssemblyScript) or C files; of other languages build the module yourself, and give it to kagewasm build", nil)
+}
+
+// escapePattern makes a folder's name stand for itself in a pattern.
+func escapePattern(dir string) string {
+	return strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`).Replace(dir)
+}
+
+// run runs the compiler.
+func (l *language) run(ctx context.Context, o Options, plugin, out string) error {
+	name := l.compiler
+	if o.Compiler != "" {
+		name = o.Compiler
+	}
+	tool, err := exec.LookPath(name)
+	if err != nil {
+		return usage(plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
+	}
+	cmd, err := l.command(ctx, tool, o.Dir, out)
+	if err != nil {
+		return usage(plugin, err.Error(), l.install, err)
+	}
+	cmd.Args = append(cmd.Args, o.Flags...)
+	cmd.Dir = o.Dir
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		return l.compileError(ctx, plugin, o.Dir, strings.TrimSpace(output.String()), err)
+	}
+	return nil
+}
+
+func (l *language) compileError(ctx context.Context, plugin, dir, output string, err error) error {
+	if ctx.Err() != nil {
+		return &abi.Error{Code: abi.CodeCanceled, Op: "build", Plugin: plugin, Message: ctx.Err().Error(), Err: ctx.Err()}
+	}
+	if output == "" {
+		output = err.Error()
+	}
+	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Hint: l.advice(dir, output), Err: err}
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func usage(plugin, message, hint string, err error) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "build", Plugin: plugin, Message: message, Hint: hint, Err: err}
+}
+
+func fault(plugin string, err error) error {
+	return &abi.Error{Code: abi.CodeInternal, Op: "build", Plugin: plugin, Message: err.Error(), Err: err}
+}

@@ -1,0 +1,132 @@
+// Package scaffold writes a plugin to begin with: one that builds, passes the
+// conformance kit and changes a compaction, in a page of Go, TypeScript
+// (AssemblyScript) or C, with a test and fixtures.
+//
+// What it writes lies beside this file, and is at once the example of each
+// language. A plugin is put together of four folders, the later over the
+// earlier: common, the role (observer, compactor), LANG/common and LANG/ROLE.
+// The folder of Go begins with a line, which keeps it out of go's sight: its
+// test runs where the manifest lies. In all of them the plugin is called
+// my-plugin.
+package scaffold
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Languages and roles that a plugin can be written in, the default first.
+var (
+	Langs = []string{"go", "ts", "c"}
+	Roles = []string{string(abi.RoleObserver), string(abi.RoleCompactor)}
+)
+
+//go:embed all:common observer compactor all:_go ts c
+var files embed.FS
+
+// placeholder stands for the name of the plugin in all files.
+const placeholder = "my-plugin"
+
+// Options say what to write.
+type Options struct {
+	// Name of the plugin; see [abi.ValidName].
+	Name string
+	// Lang is one of Langs, Role one of Roles. Default: the first.
+	Lang, Role string
+	// Dir is the folder to make. Default: the name. It may be there, and empty.
+	Dir string
+	// Source is the folder of a clone of kagewasm, for plugins in Go. Default:
+	// the one this program was built in, or the one that holds the working
+	// directory.
+	Source string
+}
+
+// New writes a plugin and returns the paths of its files. Errors are *abi.Error
+// of CodeUsage, and nothing was written then; CodeInternal where a file could not be
+// written.
+func New(o Options) ([]string, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	project := make(map[string][]byte)
+	folder := o.Lang
+	if folder == "go" {
+		folder = "_go"
+		if err := addModule(project, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, layer := range []string{"common", o.Role, folder + "/common", folder + "/" + o.Role} {
+		if err := add(project, layer, o.Name); err != nil {
+			return nil, err
+		}
+	}
+	return write(project, o.Dir)
+}
+
+// complete fills in defaults, and says what is wrong with the rest.
+func (o *Options) complete() error {
+	if o.Lang == "" {
+		o.Lang = Langs[0]
+	}
+	if o.Role == "" {
+		o.Role = Roles[0]
+	}
+	if o.Dir == "" {
+		o.Dir = o.Name
+	}
+	switch {
+	case !abi.ValidName(o.Name):
+		return usage(fmt.Sprintf("name %q: use lower case letters, digits, - and _, at most 64", o.Name), "")
+	case !slices.Contains(Langs, o.Lang):
+		return usage(fmt.Sprintf("language %q: there are %s", o.Lang, strings.Join(Langs, ", ")), "a module of any other language is given its manifest by kagewasm build X.wasm; see docs/authors.md")
+	case !slices.Contains(Roles, o.Role):
+		return usage(fmt.Sprintf("role %q: there are %s", o.Role, strings.Join(Roles, " and ")), "")
+	}
+	if entries, err := os.ReadDir(o.Dir); err == nil && len(entries) > 0 {
+		return usage(o.Dir+": there is something in it", "name another folder with --dir: nothing is written over")
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usage(err.Error(), "name another folder with --dir")
+	}
+	return nil
+}
+
+// add puts the files of a folder into the project.
+func add(project map[string][]byte, folder, name string) error {
+	return fs.WalkDir(files, folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(path)
+		text := strings.ReplaceAll(string(data), placeholder, name)
+		project[strings.TrimPrefix(path, folder+"/")] = []byte(text)
+		return err
+	})
+}
+
+func write(project map[string][]byte, dir string) (paths []string, err error) {
+	for name, data := range project {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			err = os.WriteFile(path, data, 0o666)
+		}
+		if err != nil {
+			return paths, &abi.Error{Code: abi.CodeInternal, Op: "new", Message: err.Error(), Err: err}
+		}
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+func usage(message, hint string) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "new", Message: message, Hint: hint}
+}

@@ -1,0 +1,112 @@
+// What every plugin needs: the documents of the hooks, and the way in and out.
+// Add what you need beside what is here: every document is read with Json.
+import { Host, LogLevel } from "@extism/as-pdk";
+import { Json, quote } from "./json";
+
+@external("kagewasm:host/env", "host_call")
+declare function host_call(op: usize, opLength: i32, request: usize, requestLength: i32): i32;
+@external("kagewasm:host/env", "response_read")
+declare function response_read(to: usize, offset: i32, length: i32): i32;
+
+// hostCall makes a host call, "kv.get" for example, with a request in JSON, and
+// returns its result. A call that the host refuses ends the hook.
+export function hostCall(op: string, request: string): Json {
+  const name = String.UTF8.encode(op);
+  const body = String.UTF8.encode(request);
+  const length = host_call(changetype<usize>(name), name.byteLength, changetype<usize>(body), body.byteLength);
+  const response = new ArrayBuffer(length);
+  response_read(changetype<usize>(response), 0, length);
+  const json = Json.parse(String.UTF8.decode(response));
+  const error = json.get("error");
+  if (error.exists) throw new Error(`${op}: ${error.get("message").text}`);
+  return json.get("result");
+}
+
+// Input is what a hook is given.
+export class Input {
+  readonly json: Json = Json.parse(Host.inputString());
+  readonly messages: Message[] = this.json.get("messages").items().map<Message>((json) => new Message(json));
+  readonly dryRun: bool = this.json.get("trigger").get("dry_run").bool(false);
+  readonly previousSummary: string = this.json.get("previous_summary").text;
+  readonly targetTokens: i32 = this.json.get("budget").get("target_tokens").int(0);
+  readonly summaryTokens: i32 = this.json.get("budget").get("summary_tokens").int(0);
+
+  // knob is the value of a knob, as an operator set it.
+  knob(name: string): Json {
+    return this.json.get("config").get(name);
+  }
+}
+
+export class Message {
+  constructor(readonly json: Json) {}
+
+  get id(): string {
+    return this.json.get("id").text;
+  }
+
+  get role(): string {
+    return this.json.get("role").text;
+  }
+
+  // What it costs in the model's context.
+  get tokens(): i32 {
+    return this.json.get("tokens").int(0);
+  }
+
+  get pinned(): bool {
+    return this.json.get("pinned").bool(false);
+  }
+
+  // A person typed it: other user messages are the harness's, and have a kind.
+  get isPerson(): bool {
+    return this.json.get("role").is("user") && !this.json.get("kind").exists;
+  }
+
+  get callsTools(): bool {
+    return this.json.get("tool_calls").exists;
+  }
+
+  // What it says: its content, or the texts of its parts, a line each.
+  get text(): string {
+    const content = this.json.get("content");
+    const parts = content.items();
+    if (parts.length == 0) return content.text;
+    return parts
+      .map<string>((part) => part.get("text").text)
+      .filter((text) => text != "")
+      .join("\n");
+  }
+}
+
+// Output is what a hook answers; empty fields are left out.
+export class Output {
+  always_keep: string[] = [];
+  retain: string[] = [];
+  inject: string = "";
+  summary: string = "";
+
+  // send hands the answer over and returns what the hook returns.
+  send(): i32 {
+    const fields: string[] = [];
+    if (this.always_keep.length) fields.push('"always_keep":' + list(this.always_keep));
+    if (this.retain.length) fields.push('"retain":' + list(this.retain));
+    if (this.inject != "") fields.push('"inject":' + quote(this.inject));
+    if (this.summary != "") fields.push('"summary":' + quote(this.summary));
+    // Not Host.outputString, which counts characters where it needs bytes.
+    Host.output(Uint8Array.wrap(String.UTF8.encode("{" + fields.join(",") + "}")));
+    return 0;
+  }
+}
+
+function list(texts: string[]): string {
+  return "[" + texts.map<string>((text) => quote(text)).join(",") + "]";
+}
+
+// abort is called where an error is thrown (see asconfig.json): it logs what and
+// where, and the call fails.
+export function abort(message: string | null, file: string | null, line: u32, column: u32): void {
+  const what = message ? message : "abort";
+  const where = file ? file : "?";
+  Host.log(LogLevel.Error, `${what} (${where}:${line}:${column})`);
+  unreachable();
+}
