@@ -87,7 +87,7 @@ func fileName(base string) string {
 }
 
 func (r *Runtime) load(ctx context.Context, bin []byte, o PluginOptions, name string) (*Plugin, error) {
-	p := &Plugin{runtime: r, size: len(bin), grants: o.Grants, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
+	p := &Plugin{runtime: r, size: len(bin), grants: o.Grants, tape: o.Tape, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
 	sum := sha256.Sum256(bin)
 	p.digest = "sha256:" + hex.EncodeToString(sum[:])
 	if o.Digest != "" && !strings.EqualFold(o.Digest, p.digest) {

@@ -28,6 +28,7 @@ type Plugin struct {
 	hooks    []abi.Hook
 	redact   *strings.Replacer
 	web      *egress.Client
+	tape     Tape // nil where calls are what they are
 	engine   engine
 	name     string // of the engine
 	// wantsInputOffset: the module imports input_offset, so the input has to
