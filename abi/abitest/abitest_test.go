@@ -152,6 +152,9 @@ var defects = map[string]func(*fake, *abi.Input, *reply){
 	"huge message":          failing(func(in *abi.Input) bool { return in.Trigger.Tokens > 250_000 && len(in.Messages) < 100 }),
 	"thousands of messages": failing(func(in *abi.Input) bool { return len(in.Messages) > 1000 }),
 
+	"huge summary":       failing(func(in *abi.Input) bool { return len(in.PreviousSummary) > 1_000_000 }),
+	"millions of tokens": failing(func(in *abi.Input) bool { return in.Trigger.Tokens > 900_000 }),
+
 	"valid text":       withOutput(func(out *abi.Output) { out.Retain = []string{"\xff"} }),
 	"within budget":    withOutput(func(out *abi.Output) { out.Inject = strings.Repeat("much ", 5000) }),
 	"known pins":       withOutput(func(out *abi.Output) { out.AlwaysKeep = []string{"m99999"} }),
@@ -194,9 +197,11 @@ var defects = map[string]func(*fake, *abi.Input, *reply){
 	"no budget": failing(func(in *abi.Input) bool {
 		return in.Hook == abi.HookPreCompact && len(in.Messages) > 2 && in.Budget.TargetTokens == 0
 	}),
-	"post_compact on success": failing(func(in *abi.Input) bool { return in.Record != nil && in.Record.Success }),
-	"post_compact on failure": failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && in.Record == nil }),
-	"turn_end":                onHook(abi.HookTurnEnd),
+	"post_compact on success":     failing(func(in *abi.Input) bool { return in.Record != nil && in.Record.Success }),
+	"post_compact on failure":     failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && in.Record == nil }),
+	"turn_end":                    onHook(abi.HookTurnEnd),
+	"post_compact on any session": failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && len(in.Messages) == 0 }),
+	"turn_end on any session":     failing(func(in *abi.Input) bool { return in.Hook == abi.HookTurnEnd && len(in.Messages) == 0 }),
 }
 
 // keepAll returns every message, and a long summary of none.
@@ -235,8 +240,8 @@ func TestEveryRuleCanFail(t *testing.T) {
 			if err == nil {
 				t.Error("the defect was not found")
 			}
-			if len(r.Explanation) < 20 {
-				t.Errorf("explanation %q", r.Explanation)
+			if len(r.Explanation) < 20 || len(r.Mend) < 20 {
+				t.Errorf("explanation %q, mend %q", r.Explanation, r.Mend)
 			}
 		})
 	}
