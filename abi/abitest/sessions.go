@@ -79,9 +79,13 @@ func work(n int) []abi.Message {
 	return msgs
 }
 
-func plain() []abi.Message {
-	return append([]abi.Message{system("You are a careful engineer."), user("Port the parts to the new store, one after the other.")}, work(8)...)
+// Session is the session of a coding agent at work, to measure with: a system
+// prompt, a request, and n exchanges of 8 messages and about 2 KB each.
+func Session(n int) []abi.Message {
+	return append([]abi.Message{system("You are a careful engineer."), user("Port the parts to the new store, one after the other.")}, work(n)...)
 }
+
+func plain() []abi.Message { return Session(8) }
 
 func noPerson() []abi.Message {
 	msgs := plain()[2:]

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/tokens"
 )
 
 type runFlags struct {
@@ -79,7 +78,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 			return err
 		}
 	}
-	l, err := f.open(ctx, e)
+	l, err := f.openAuthor(ctx, e, &f.configFlag)
 	if err != nil {
 		return err
 	}
@@ -94,30 +93,6 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
 	out, err := r.call(ctx, p, input, f.repeat)
 	return f.show(e, &r, out, err)
-}
-
-// open opens a loader whose plugins may ask the configuration's models.
-func (f *runFlags) open(ctx context.Context, e env) (*loader, error) {
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
-	if err != nil {
-		return nil, err
-	}
-	conf, err := f.configured(e, "", nil)
-	if err != nil {
-		return nil, err
-	}
-	model, err := conf.models()
-	if err != nil {
-		return nil, err
-	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, true)
-	if err != nil {
-		return nil, err
-	}
-	// Without a place for it nothing is stored, and whose it would be is no
-	// question for who calls one hook by hand.
-	l.author = f.state == ""
-	return l, nil
 }
 
 // call calls the hook so many times, up to the first failure, and notes what

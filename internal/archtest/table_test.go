@@ -37,7 +37,7 @@ var layout = []row{
 	{pattern: ".", may: []string{allAbove}},
 	{pattern: "config/...", may: []string{"abi", "tokens/...", "strategies/...", "."}},
 	{pattern: "replay/...", may: []string{"abi", ".", "transcript/...", "tokens/..."}},
-	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "runtime/..."}},
+	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "runtime/...", "store/..."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "store/...", "transcript/..."}},
 	{pattern: "plugins"}, // tests of all plugins together; their imports are free
