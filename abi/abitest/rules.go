@@ -42,6 +42,14 @@ func handles(h abi.Hook) func(*abi.Manifest) string {
 	}
 }
 
+// hasKnobs is for rules about knobs, which call pre_compact.
+func hasKnobs(m *abi.Manifest) string {
+	if len(m.Knobs) == 0 {
+		return "the plugin has no knobs"
+	}
+	return handles(abi.HookPreCompact)(m)
+}
+
 // sessionRules is one rule for each session: it is answered.
 func sessionRules() []rule {
 	var list []rule
@@ -149,7 +157,7 @@ var callRules = []rule{
 	{
 		name:        "deterministic",
 		explanation: "the same input gets the same output, byte for byte: replays, caches and undo rely on it",
-		mend:        "take nothing from call ids, counters or the order of a map: sort what comes out of one",
+		mend:        "take nothing from call ids, counters or the order of a map: sort what comes out of one; answers of servers and models are replayed (--replay)",
 		when:        handles(abi.HookPreCompact), check: deterministic,
 	}, {
 		name:        "dry run stores nothing",
@@ -160,12 +168,12 @@ var callRules = []rule{
 		name:        "default knobs",
 		explanation: "without knob values a plugin does what it does with the defaults of its manifest, so that what an operator reads is what happens",
 		mend:        "read each knob with the default that the manifest has",
-		when:        handles(abi.HookPreCompact), check: defaultKnobs,
+		when:        hasKnobs, check: defaultKnobs,
 	}, {
 		name:        "extreme knobs",
 		explanation: "every value a knob takes is survived: the ends of ranges, each value of an enum, both booleans, an empty text",
 		mend:        "handle the ends of the knob's range, or narrow it in the manifest",
-		when:        handles(abi.HookPreCompact), check: extremeKnobs,
+		when:        hasKnobs, check: extremeKnobs,
 	}, {
 		name:        "no budget",
 		explanation: "a target and a summary of 0 tokens (an operator asked for the utmost) is no reason to fail",

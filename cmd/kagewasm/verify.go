@@ -168,7 +168,7 @@ func showSkipped(p printer, rules []verify.Result) {
 
 // showBroken says how a rule was broken, why it matters and what to do.
 func showBroken(p printer, r verify.Result) {
-	how := strings.ReplaceAll(r.Broken, "\n", "\n          | ")
+	how := strings.Join(firstLines(r.Broken, brokenLines), "\n          | ")
 	if r.Code != "" {
 		how = string(r.Code) + ": " + how
 	}
@@ -178,6 +178,18 @@ func showBroken(p printer, r verify.Result) {
 	if r.Hint != "" {
 		p.linef("                %s", r.Hint)
 	}
+}
+
+// brokenLines is how many lines of an error are shown: the message, and where
+// the guest was.
+const brokenLines = 5
+
+func firstLines(s string, n int) []string {
+	lines := strings.Split(s, "\n")
+	if len(lines) <= n {
+		return lines
+	}
+	return append(lines[:n-1], fmt.Sprintf("… %d more lines (--json has them)", len(lines)-n+1))
 }
 
 // host is the host and the options for packages that load a module by

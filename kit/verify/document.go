@@ -89,7 +89,9 @@ func (s *subject) unknownFields(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plain, err := json.Marshal(s.input(4))
+	in := s.input(4)
+	in.Config = p.Info().Config // the runtime adds nothing to a document
+	plain, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ func (s *subject) stateRules() []abitest.Rule {
 		{
 			Name:        "fresh loads",
 			Explanation: "a module that is loaded anew, over an empty storage, answers the same input with the same bytes: on this machine, on the next one, in a replay",
-			Mend:        "take nothing from addresses, the order of a map, or a counter in the storage",
+			Mend:        "take nothing from addresses or counters; answers of servers and models are replayed (--replay)",
 			Skip:        s.handles(abi.HookPreCompact), Check: s.freshLoads,
 		},
 		{
 			Name:        "isolation",
 			Explanation: "an answer depends on its input and on what is stored, not on the calls before it: hosts call plugins in any order, several at a time, and throw instances away",
-			Mend:        "keep nothing outside of the storage, and store nothing in a dry run",
+			Mend:        "keep nothing outside of the storage; answers of servers and models are replayed (--replay)",
 			Skip:        s.handles(abi.HookPreCompact), Check: s.isolated,
 		},
 	}
