@@ -89,6 +89,7 @@ type loader struct {
 	runtime *runtime.Runtime
 	counter abi.Counter
 	model   runtime.Model
+	conf    configured // of openAuthor
 	grants  runtime.Grants
 	limits  abi.Limits
 	used    []bool // knob flags that some plugin took
@@ -151,6 +152,7 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 	// Without a place for it nothing is stored, and whose it would be is no
 	// question for who calls one hook by hand.
 	l.author = f.state == ""
+	l.conf = c
 	return l, nil
 }
 

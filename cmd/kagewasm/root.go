@@ -53,7 +53,7 @@ memory and time limits on every call.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())}
 	})
-	root.AddCommand(newCompact(e), newRun(e), newInspect(e), newVerify(e), newBuild(e), newInit(e), newConfig(e), newVersion(e))
+	root.AddCommand(newCompact(e), newRun(e), newInspect(e), newVerify(e), newBench(e), newBuild(e), newInit(e), newConfig(e), newVersion(e))
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,9 +17,11 @@ import (
 type runFlags struct {
 	pluginFlags
 	configFlag
-	input  string
-	repeat int
-	asJSON bool
+	sessionFlags
+	input   string
+	session string
+	repeat  int
+	asJSON  bool
 }
 
 // runReport is what `kagewasm run --json` prints.
@@ -44,8 +47,15 @@ func newRun(e env) *cobra.Command {
 		Short: "Call one hook of a plugin and show what it does",
 		Long: `Load a module, call one of its exports with an input document, and show its
 output, time, memory, host calls and logs. The output goes to standard output,
-everything else to standard error.`,
-		Example: `  kagewasm run markdown.wasm pre_compact -i testdata/hook-input.json
+everything else to standard error.
+
+The input is a document (-i), or what a compaction of a session would give the
+hook (--session, in any format that compact reads).
+
+--record FILE keeps the HTTP requests and completions the plugin makes, and
+--replay FILE answers them offline.`,
+		Example: `  kagewasm run markdown.wasm pre_compact --session session.jsonl
+  kagewasm run markdown.wasm pre_compact -i testdata/hook-input.json
   kagewasm run markdown.wasm pre_compact -i input.json --repeat 100 --json`,
 		Args: exactArgs("X.wasm", "HOOK"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
@@ -60,9 +70,12 @@ everything else to standard error.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input (default: empty)")
+	cmd.Flags().StringVar(&f.session, "session", "", "make the input of the session in `FILE`, - for standard input")
+	f.sessionFlags.register(cmd)
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print everything as one JSON document")
 	f.pluginFlags.register(cmd)
+	f.tape.register(cmd)
 	f.configFlag.registerUsed(cmd)
 	return cmd
 }
@@ -71,12 +84,8 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.repeat < 1 {
 		return usagef("--repeat %d: give a number from 1", f.repeat)
 	}
-	var input []byte
-	if f.input != "" {
-		var err error
-		if input, err = readInput(ctx, e, f.input); err != nil {
-			return err
-		}
+	if f.input != "" && f.session != "" {
+		return usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
 	if err != nil {
@@ -91,26 +100,66 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
-	out, err := r.call(ctx, p, input, f.repeat)
-	return f.show(e, &r, out, err)
+	call, err := f.caller(ctx, e, l, p, export)
+	if err != nil {
+		return err
+	}
+	out, err := r.call(ctx, call, f.repeat)
+	return f.show(e, &r, out, cmp.Or(err, f.tape.finish()))
 }
 
-// call calls the hook so many times, up to the first failure, and notes what
-// there is to say of it. It returns the last answer.
-func (r *runReport) call(ctx context.Context, p *runtime.Plugin, input []byte, times int) (out []byte, err error) {
-	hook := abi.Hook(r.Hook).Valid()
+// caller is a call of the export on the input that the flags name.
+func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plugin, export string) (caller, error) {
+	if f.session != "" {
+		hook, err := hookNamed(export, p)
+		if err != nil {
+			return nil, err
+		}
+		in, err := f.hookInput(ctx, e, l.conf, f.session, hook, p)
+		return func(ctx context.Context) ([]byte, abi.CallStats, error) { return callHook(ctx, p, in) }, err
+	}
+	var input []byte
+	if f.input != "" {
+		var err error
+		if input, err = readInput(ctx, e, f.input); err != nil {
+			return nil, err
+		}
+	}
+	hook := abi.Hook(export).Valid()
 	if hook {
 		input = withConfig(input, p.Info().Config)
 	}
+	return func(ctx context.Context) ([]byte, abi.CallStats, error) {
+		out, stats, err := p.CallRaw(ctx, export, input)
+		if err == nil && hook {
+			stats.Warnings = append(stats.Warnings, doubts(out)...)
+		}
+		return out, stats, err
+	}, nil
+}
+
+// caller makes one call and returns the answer as a document.
+type caller func(ctx context.Context) ([]byte, abi.CallStats, error)
+
+// callHook calls a hook as a compaction does.
+func callHook(ctx context.Context, p *runtime.Plugin, in *abi.Input) ([]byte, abi.CallStats, error) {
+	out, stats, err := p.Call(ctx, in)
+	if err != nil || out == nil {
+		return nil, stats, err
+	}
+	doc, err := json.MarshalWithOption(out, json.DisableHTMLEscape())
+	return doc, stats, err
+}
+
+// call makes the call so many times, up to the first failure, and returns the
+// last answer.
+func (r *runReport) call(ctx context.Context, call caller, times int) (out []byte, err error) {
 	for range times {
-		out, r.CallStats, err = p.CallRaw(ctx, r.Hook, input)
+		out, r.CallStats, err = call(ctx)
 		r.MS = append(r.MS, r.CallStats.MS)
 		if err != nil {
 			break
 		}
-	}
-	if err == nil && hook {
-		r.CallStats.Warnings = append(r.CallStats.Warnings, doubts(out)...)
 	}
 	r.Error = abi.AsError(err)
 	return out, err
@@ -172,18 +221,7 @@ func (r *runReport) tell(p printer) {
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
 	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
 	r.showCode(p)
-	for _, op := range sortedOps(r.CallStats.HostCalls) {
-		p.field("host call", "%s × %d", op, r.CallStats.HostCalls[op])
-	}
-	if n := r.CallStats.HostCallBytes; n > 0 {
-		p.field("", "%s of %s", bytesOf(n), bytesOf(r.Limits.HostCallBytes))
-	}
-	if n := r.CallStats.HTTPRequests; n > 0 {
-		p.field("http", "%d requests of %d, %s", n, r.Limits.HTTPRequests, bytesOf(r.CallStats.HTTPBytes))
-	}
-	if m := r.CallStats.Model; m != nil {
-		p.field("model", "%d completions of %d, %d tokens in, %d out", m.Calls, r.Limits.ModelCalls, m.InputTokens, m.OutputTokens)
-	}
+	r.showCalls(p)
 	for _, w := range r.CallStats.Warnings {
 		p.field("warning", "%s", abi.Defuse(w))
 	}
@@ -195,6 +233,26 @@ func (r *runReport) tell(p printer) {
 	}
 	if r.CallStats.LogsDropped > 0 {
 		p.field("log", "%d lines dropped: over the limit", r.CallStats.LogsDropped)
+	}
+}
+
+// showCalls shows the host calls, each beside what bounds it.
+func (r *runReport) showCalls(p printer) {
+	s := &r.CallStats
+	total := 0
+	for _, op := range sortedOps(s.HostCalls) {
+		total += s.HostCalls[op]
+		of := ""
+		switch {
+		case op == abi.OpHTTP:
+			of = fmt.Sprintf(": %d requests of %s, %s (%s a body)", s.HTTPRequests, number(int64(r.Limits.HTTPRequests)), bytesOf(s.HTTPBytes), bytesOf(r.Limits.HTTPBytes))
+		case op == abi.OpModelComplete && s.Model != nil:
+			of = fmt.Sprintf(": %d completions of %s, %d tokens in, %d out", s.Model.Calls, number(int64(r.Limits.ModelCalls)), s.Model.InputTokens, s.Model.OutputTokens)
+		}
+		p.field("host call", "%s × %d%s", op, s.HostCalls[op], of)
+	}
+	if total > 0 {
+		p.field("", "%s of %s host calls, %s of %s", number(int64(total)), number(int64(r.Limits.HostCalls)), bytesOf(s.HostCallBytes), bytesOf(r.Limits.HostCallBytes))
 	}
 }
 

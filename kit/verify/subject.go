@@ -10,8 +10,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/kit/internal/slate"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
 )
 
 // subject is the module under test. It is an abitest.Plugin: the runtime takes
@@ -22,7 +22,7 @@ type subject struct {
 	opts     Options
 	bin      []byte
 	runtime  *runtime.Runtime
-	kv       *slate
+	kv       *slate.Slate
 	manifest *abi.Manifest
 	info     runtime.Info
 	defaults abi.Config
@@ -30,14 +30,8 @@ type subject struct {
 	meter    meter
 }
 
-// slate is a storage that can be wiped.
-type slate struct{ runtime.KV }
-
-func (s *slate) wipe() { s.KV = store.MemoryKV(store.KVOptions{}) }
-
 func newSubject(ctx context.Context, path string, o Options) (*subject, error) {
-	s := &subject{path: path, opts: o, kv: new(slate), loaded: make(map[string]*runtime.Plugin)}
-	s.kv.wipe()
+	s := &subject{path: path, opts: o, kv: slate.New(), loaded: make(map[string]*runtime.Plugin)}
 	ro := o.Runtime
 	ro.KV = s.kv
 	var err error
