@@ -173,7 +173,7 @@ func (c *call) opError(name []byte, err error) *abi.Error {
 	}
 	seen := *e
 	seen.Op, seen.Err = op, nil
-	if e.Code == abi.CodeDenied || e.Code == abi.CodeQuota {
+	if refused := e.Code == abi.CodeDenied || e.Code == abi.CodeQuota; refused && e.Err == nil { // what has a cause was told with it
 		c.tellRefusal(&seen)
 	}
 	return &seen
@@ -201,18 +201,9 @@ func (c *call) need(capability abi.Capability) error {
 	case !asked:
 		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the manifest does not ask for the capability %s", capability), Hint: "name it under capabilities, with a reason"}
 	case !granted:
-		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the capability %s is not granted", capability), Hint: "the operator grants it: " + c.grantFlag(capability)}
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the capability %s is not granted", capability), Hint: "the operator grants it: " + grantFlag(capability, c.plugin.manifest.Capabilities[capability].Hosts)}
 	}
 	return nil
-}
-
-// grantFlag is what the operator writes on a command line.
-func (c *call) grantFlag(capability abi.Capability) string {
-	flag := "--grant " + string(capability)
-	if hosts := c.plugin.manifest.Capabilities[capability].Hosts; len(hosts) > 0 {
-		flag += "=" + hosts[0]
-	}
-	return flag
 }
 
 func (c *call) log(_ context.Context, r abi.LogRequest) (any, error) {

@@ -125,16 +125,17 @@ func (p *Plugin) describe(bin []byte, o PluginOptions, name string) error {
 	})
 	switch manifest, found, err := sectionManifest(bin, m); {
 	case o.Manifest != nil:
-		p.manifest = o.Manifest
+		p.manifest, p.source = o.Manifest, ManifestGiven
 		return o.Manifest.Validate()
 	case err != nil:
 		return err
 	case found:
-		p.manifest = manifest
+		p.manifest, p.source = manifest, ManifestInside
 	default:
 		if name == "" {
 			name = "plugin-" + p.digest[len("sha256:"):][:12]
 		}
+		p.source = ManifestNone
 		p.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(m)}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 			return nil, err
 		}
 		in, err := f.hookInput(ctx, e, l.conf, f.session, hook, p)
-		return func(ctx context.Context) ([]byte, abi.CallStats, error) { return callHook(ctx, p, in) }, err
+		return checked(func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallHook(ctx, in) }), err
 	}
 	var input []byte
 	if f.input != "" {
@@ -125,31 +125,26 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 			return nil, err
 		}
 	}
-	hook := abi.Hook(export).Valid()
-	if hook {
-		input = withConfig(input, p.Info().Config)
+	if !abi.Hook(export).Valid() {
+		return func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }, nil
 	}
+	input = withConfig(input, p.Info().Config)
+	return checked(func(ctx context.Context) ([]byte, abi.CallStats, error) { return p.CallRaw(ctx, export, input) }), nil
+}
+
+// checked adds what a compaction would say of a hook's answer to the warnings.
+func checked(call caller) caller {
 	return func(ctx context.Context) ([]byte, abi.CallStats, error) {
-		out, stats, err := p.CallRaw(ctx, export, input)
-		if err == nil && hook {
+		out, stats, err := call(ctx)
+		if err == nil {
 			stats.Warnings = append(stats.Warnings, doubts(out)...)
 		}
 		return out, stats, err
-	}, nil
+	}
 }
 
 // caller makes one call and returns the answer as a document.
 type caller func(ctx context.Context) ([]byte, abi.CallStats, error)
-
-// callHook calls a hook as a compaction does.
-func callHook(ctx context.Context, p *runtime.Plugin, in *abi.Input) ([]byte, abi.CallStats, error) {
-	out, stats, err := p.Call(ctx, in)
-	if err != nil || out == nil {
-		return nil, stats, err
-	}
-	doc, err := json.MarshalWithOption(out, json.DisableHTMLEscape())
-	return doc, stats, err
-}
 
 // call makes the call so many times, up to the first failure, and returns the
 // last answer.

@@ -38,7 +38,7 @@ func (s *subject) findings(all bool) []Finding {
 		list = append(list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), mend})
 	}
 	m := s.manifest
-	if _, found, err := runtime.ReadManifest(s.bin); err == nil && !found && s.opts.Plugin.Manifest == nil {
+	if s.info.Manifest != runtime.ManifestInside {
 		add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml", "the module has no manifest inside: what it is depends on the files beside it")
 	}
 	if m.Version == "" {
@@ -110,19 +110,11 @@ func (s *subject) capabilities(add adder, all bool) {
 		}
 		switch {
 		case !c.Granted:
-			add("not granted", "verify it with "+grantFlag(c)+", or replay a recording (--replay)", "%s is asked for and not granted here: what the plugin does with it was not verified", c.Name)
+			add("not granted", "verify it with "+c.GrantFlag()+", or replay a recording (--replay)", "%s is asked for and not granted here: what the plugin does with it was not verified", c.Name)
 		case all && !used[c.Name]:
 			add("unused capability", "ask for it when it is used: operators read the list", "%s is asked for and was not used in any call", c.Name)
 		}
 	}
-}
-
-// grantFlag is the flag of the command that grants a capability.
-func grantFlag(c runtime.CapabilityInfo) string {
-	if len(c.Hosts) > 0 {
-		return "--grant " + string(c.Name) + "=" + abi.Defuse(c.Hosts[0])
-	}
-	return "--grant " + string(c.Name)
 }
 
 func (s *subject) limits(add adder) {

@@ -40,7 +40,10 @@ func newSubject(ctx context.Context, path string, o Options) (*subject, error) {
 	}
 	p, err := s.load(ctx, o.Plugin)
 	if err == nil {
-		s.manifest, s.info = p.Manifest(), p.Info()
+		s.info = p.Info()
+		said := *p.Manifest()
+		said.Hooks = s.info.Hooks // a manifest need not name those that the module exports
+		s.manifest = &said
 		s.defaults, err = s.manifest.Configure(nil)
 	}
 	if err == nil {
