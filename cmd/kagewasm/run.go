@@ -105,7 +105,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	out, err := r.call(ctx, call, f.repeat)
-	return f.show(e, &r, out, cmp.Or(err, f.tape.finish()))
+	return cmp.Or(f.show(e, &r, out, err), f.tape.finish())
 }
 
 // caller is a call of the export on the input that the flags name.

@@ -111,7 +111,7 @@ func (f *tapeFlags) finish() error {
 	}
 	return &abi.Error{
 		Code: abi.CodeNotRecorded, Op: "replay",
-		Message: fmt.Sprintf("%s lacks %d of the calls that were made; the first is %s: %s", f.replay, len(missed), missed[0].Op, missed[0]),
+		Message: fmt.Sprintf("%s lacks %d of the calls that were made; the first is %s", f.replay, len(missed), missed[0]),
 		Hint:    "record again with the same command (--record in place of --replay), or put the calls into the file",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -118,23 +119,29 @@ func (p *Player) miss(op abi.Op, request json.RawMessage) Miss {
 const maxDifferences = 3
 
 func (m *Miss) err(name string) *abi.Error {
-	e := &abi.Error{
-		Code: abi.CodeNotRecorded, Op: string(m.Op), Message: "this call is not in the recording " + name,
+	return &abi.Error{
+		Code: abi.CodeNotRecorded, Op: string(m.Op), Message: fmt.Sprintf("this call is not in the recording %s: %s", name, m.nearest()),
 		Hint: "record again (--record FILE), or put the call into the file",
 	}
-	if m.Line == 0 {
-		e.Message += ", which has none of this op"
-		return e
-	}
-	e.Message += fmt.Sprintf("; the nearest is on line %d", m.Line)
-	for _, d := range m.Differences[:min(len(m.Differences), maxDifferences)] {
-		e.Message += "; " + d
-	}
-	if more := len(m.Differences) - maxDifferences; more > 0 {
-		e.Message += fmt.Sprintf("; and %d more differences", more)
-	}
-	return e
 }
 
+// nearest says what is recorded instead.
+func (m *Miss) nearest() string {
+	if m.Line == 0 {
+		return "it has none of this op"
+	}
+	shown := m.Differences[:min(len(m.Differences), maxDifferences)]
+	text := fmt.Sprintf("the nearest is on line %d, but %s", m.Line, strings.Join(shown, ", and "))
+	if more := len(m.Differences) - len(shown); more > 0 {
+		text += fmt.Sprintf(", and %d more differences", more)
+	}
+	return text
+}
+
+// maxRequest is how many characters of a request are shown.
+const maxRequest = 120
+
 // String says what was asked, and what is recorded instead.
-func (m Miss) String() string { return m.err("").Message }
+func (m Miss) String() string {
+	return fmt.Sprintf("%s %.*s: %s", m.Op, maxRequest, m.Request, m.nearest())
+}

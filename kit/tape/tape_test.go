@@ -199,7 +199,7 @@ func TestN6RecordMiss(t *testing.T) {
 			t.Errorf("%q is not in %q, %q", want, resp.Error.Message, stats.Warnings)
 		}
 	}
-	if resp, _ = answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"x"}`); resp.Error == nil || !strings.Contains(resp.Error.Message, "none of this op") {
+	if resp, _ = answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"x"}`); resp.Error == nil || !strings.Contains(resp.Error.Message, "has none of this op") {
 		t.Errorf("%+v", resp)
 	}
 	if missed := player.Missed(); len(missed) != 2 || missed[0].Line != 3 || missed[1].Line != 0 {

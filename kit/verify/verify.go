@@ -184,7 +184,7 @@ func recorded(player *tape.Player) abitest.Rule {
 			if len(missed) == 0 {
 				return nil
 			}
-			return fmt.Errorf("%d calls are not in the recording, first of %s: %s", len(missed), missed[0].Op, missed[0])
+			return fmt.Errorf("%d calls are not in the recording, the first is %s", len(missed), missed[0])
 		},
 	}
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+)
+
+// author is somebody who writes a plugin: the commands run in one folder, with
+// one state.
+type author struct {
+	t   *testing.T
+	dir string
+}
+
+func newAuthor(t *testing.T) author { return author{t, t.TempDir()} }
+
+func (a author) file(name, text string) string {
+	a.t.Helper()
+	path := filepath.Join(a.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	return path
+}
+
+func (a author) run(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = doMain(a.t.Context(), args, env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, stateHome: filepath.Join(a.dir, "state")})
+	return code, out.String(), errs.String()
+}
+
+const asks = `{"name":"asks","version":"1","abi":1,"description":"Asks others.","hooks":["pre_compact"],"secrets":["key"],
+	"capabilities":{"http":{"reason":"to ask a server","hosts":["api.example.com"]},"model":{"reason":"to ask a model"}}}`
+
+// TestN6RecordReplay: a plugin that asks a server is run, verified and measured
+// with the server gone, with neither grants nor secrets; the answer is the same.
+func TestN6RecordReplay(t *testing.T) {
+	a := newAuthor(t)
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("X-Key"))
+		fmt.Fprintf(w, "you said %s", r.Header.Get("X-Key"))
+	}))
+	defer server.Close()
+	request := `{"url":"` + server.URL + `/q","headers":{"X-Key":"{{secret:key}}"}}`
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", request), asks)))
+	calls := filepath.Join(a.dir, "calls.jsonl")
+	t.Setenv("KAGEWASM_TEST_SECRET", "hunter2-correct-horse")
+
+	code, live, stderr := a.run("run", module, "pre_compact", "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", calls)
+	if code != 0 || len(got) != 1 || got[0] != "hunter2-correct-horse" || !strings.Contains(live, "you said [secret key]") {
+		t.Fatalf("exit code %d, %v, %s\n%s", code, got, live, stderr)
+	}
+	recorded, err := os.ReadFile(calls)
+	if err != nil || strings.Contains(string(recorded), "hunter2") || !strings.Contains(string(recorded), `"X-Key":"{{secret:key}}"`) {
+		t.Fatalf("%v\n%s", err, recorded)
+	}
+	server.Close()
+
+	code, again, stderr := a.run("run", module, "pre_compact", "--replay", calls)
+	if code != 0 || again != live {
+		t.Errorf("exit code %d, replayed %s, live %s\n%s", code, again, live, stderr)
+	}
+	if code, _, stderr = a.run("run", module, "pre_compact", "--replay", calls, "--deny", "http"); code != 0 || !strings.Contains(stderr, "--grant http=api.example.com") {
+		t.Errorf("denied: exit code %d\n%s", code, stderr)
+	}
+	if code, out, stderr := a.run("verify", module, "--replay", calls); code != 0 || !strings.Contains(out, "ok      recorded calls") || strings.Contains(out, "not granted: http") {
+		t.Errorf("verify: exit code %d\n%s%s", code, out, stderr)
+	}
+	if code, out, stderr := a.run("bench", module, "-n", "2", "--replay", calls); code != 0 || !strings.Contains(out, "http × 1") {
+		t.Errorf("bench: exit code %d\n%s%s", code, out, stderr)
+	}
+
+	edited := strings.Replace(string(recorded), "/q", "/other", 1)
+	if err := os.WriteFile(calls, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := a.run("run", module, "pre_compact", "--replay", calls)
+	if code != 1 || !strings.Contains(out, "not_recorded") || !strings.Contains(stderr, "lacks 1 of the calls") || !strings.Contains(stderr, "/other") || !strings.Contains(stderr, "--record") {
+		t.Errorf("a call that was not recorded: exit code %d, %s\n%s", code, out, stderr)
+	}
+	code, out, _ = a.run("verify", module, "--replay", calls)
+	if code != 1 || !strings.Contains(out, "BROKEN  recorded calls") || !strings.Contains(out, "url is recorded as") {
+		t.Errorf("verify: exit code %d\n%s", code, out)
+	}
+}
+
+// TestN6RecordVerify: what verify asks is recorded whole, so that it is verified
+// again offline with the same outcome.
+func TestN6RecordVerify(t *testing.T) {
+	a := newAuthor(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }))
+	defer server.Close()
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"`+server.URL+`"}`), asks)))
+	calls := filepath.Join(a.dir, "calls.jsonl")
+	outcome := func(args ...string) string {
+		_, out, stderr := a.run(append([]string{"verify", module, "--json"}, args...)...)
+		var r struct {
+			Rules []struct{ Rule, Outcome string }
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatalf("%v: %s%s", err, out, stderr)
+		}
+		var b strings.Builder
+		for _, rule := range r.Rules {
+			if rule.Rule != "recorded calls" {
+				fmt.Fprintln(&b, rule.Rule, rule.Outcome)
+			}
+		}
+		return b.String()
+	}
+	live := outcome("--grant", "http="+server.URL, "--record", calls)
+	server.Close()
+	if again := outcome("--replay", calls); again != live || !strings.Contains(live, "deterministic") {
+		t.Errorf("live %s\nreplayed %s", live, again)
+	}
+}
+
+// TestN6RecordCompletion: a completion of the configuration's model is replayed
+// without configuration and key.
+func TestN6RecordCompletion(t *testing.T) {
+	a := newAuthor(t)
+	server := modeltest.New(t, modeltest.Answer{Text: "Blue.", Input: 40, Output: 3})
+	config := a.file("kagewasm.yaml", "models: {m: {provider: openai, model: m-1, base_url: "+server.URL(modeltest.OpenAI)+"}}\nmodel: m\n")
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "model.complete", `{"prompt":"Which colour?"}`), asks)))
+	calls := filepath.Join(a.dir, "calls.jsonl")
+	code, live, stderr := a.run("run", module, "pre_compact", "--config", config, "--grant", "model", "--record", calls)
+	if code != 0 || !strings.Contains(live, "Blue.") || len(server.Requests()) != 1 {
+		t.Fatalf("exit code %d, %s\n%s", code, live, stderr)
+	}
+	code, again, stderr := a.run("run", module, "pre_compact", "--no-config", "--replay", calls)
+	if code != 0 || again != live || len(server.Requests()) != 1 || !strings.Contains(stderr, "1 completions of 8, 40 tokens in, 3 out") {
+		t.Errorf("exit code %d, %s\n%s", code, again, stderr)
+	}
+}
