@@ -15,7 +15,7 @@ var sessions = []struct {
 	messages                func() []abi.Message
 }{
 	{"plain session", "an ordinary session of an agent has to be answered without an error",
-		"call it with this session to see more: kagewasm run X.wasm pre_compact --session FILE", plain},
+		"step through it in a go test: abitest.Run over the handlers, natively (guesttest.Plugin)", plain},
 	{"no messages", "a session can be empty: there is no first and no last message",
 		"look at the length of messages before the first and the last are taken", func() []abi.Message { return nil }},
 	{"one message", "a session can be one message that may not go",
@@ -61,9 +61,12 @@ func result(id, text string) abi.Message {
 }
 
 // work is n exchanges of a coding agent.
-func work(n int) []abi.Message {
+func work(n int) []abi.Message { return workOn(0, n) }
+
+// workOn is n exchanges about parts of which first is the number of the first.
+func workOn(first, n int) []abi.Message {
 	var msgs []abi.Message
-	for i := range n {
+	for i := first; i < first+n; i++ {
 		id := fmt.Sprintf("call_%d", i)
 		path := fmt.Sprintf("internal/part%d/file.go", i)
 		msgs = append(msgs,

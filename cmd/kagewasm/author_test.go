@@ -59,7 +59,7 @@ func TestN6RecordReplay(t *testing.T) {
 	t.Setenv("KAGEWASM_TEST_SECRET", "hunter2-correct-horse")
 
 	code, live, stderr := a.run("run", module, "pre_compact", "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", calls)
-	if code != 0 || len(got) != 1 || got[0] != "hunter2-correct-horse" || !strings.Contains(live, "you said [secret key]") {
+	if code != 0 || len(got) != 1 || got[0] != "hunter2-correct-horse" || !strings.Contains(live, "you said [secret key]") || !strings.Contains(stderr, "calls recorded in "+calls+": 1") {
 		t.Fatalf("exit code %d, %v, %s\n%s", code, got, live, stderr)
 	}
 	recorded, err := os.ReadFile(calls)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ type benchReport struct {
 	Worse []bench.Change `json:"worse,omitempty"`
 }
 
-// defaultFailOver is how much more fuel may be used than in the baseline.
-const defaultFailOver = "fuel=1.10"
+// defaultFailOver is how much fuel may be used, by that of the baseline.
+const defaultFailOver = 1.10
 
 func newBench(e env) *cobra.Command {
 	f := &benchFlags{}
@@ -64,6 +65,7 @@ than the spread of the calls. Exit code 1 where a figure is worse than
 			}
 			return nil
 		},
+		ValidArgsFunction: completeModuleAndHook,
 		RunE: func(c *cobra.Command, args []string) error {
 			hook := ""
 			if len(args) == 2 {
@@ -79,7 +81,7 @@ than the spread of the calls. Exit code 1 where a figure is worse than
 	fs.IntVarP(&f.n, "n", "n", bench.DefaultN, "measure `N` calls of each kind on each input")
 	fs.StringVar(&f.save, "save", "", "keep the figures in `FILE`")
 	fs.StringVar(&f.baseline, "baseline", "", "compare with the figures in `FILE`, which --save kept")
-	fs.StringArrayVar(&f.failOver, "fail-over", []string{defaultFailOver}, "exit with 1 where a figure is more than `RATIO` of the baseline's: a number is for fuel; memory=, output=, warm= and cold= are for others; may be repeated")
+	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of the baseline's: a number is for fuel (default %.2f); memory=, output=, warm= and cold= are for others; may be repeated", defaultFailOver))
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.pluginFlags.register(cmd)
 	f.tape.register(cmd)
@@ -95,6 +97,9 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if f.n < 1 {
 		return usagef("--n %d: give a number from 1", f.n)
 	}
+	if err := notOver("--save", f.save, append([]string{path, f.input}, f.sessions...)...); err != nil {
+		return err
+	}
 	var before *bench.Report
 	if f.baseline != "" {
 		if before, err = bench.Read(f.baseline); err != nil {
@@ -105,7 +110,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	defer progress.done()
 	r, err := f.measure(ctx, e, path, hook, progress)
 	progress.done()
-	if err = errors.Join(err, f.tape.finish()); err != nil {
+	if err = errors.Join(err, f.tape.finish(e)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	report := benchReport{Report: r}
@@ -134,7 +139,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 // limitsOver are the ratios of --fail-over, by measure.
 func (f *benchFlags) limitsOver() (map[string]float64, error) {
 	measures := []string{bench.Fuel, bench.Memory, bench.Output, bench.Warm, bench.Cold}
-	limits := make(map[string]float64)
+	limits := map[string]float64{bench.Fuel: defaultFailOver}
 	for _, s := range f.failOver {
 		name, value, named := strings.Cut(s, "=")
 		if !named {
@@ -214,7 +219,7 @@ func (f *benchFlags) show(e env, r *benchReport) error {
 	}
 	var text bytes.Buffer
 	p := printer{w: &text, color: e.color}
-	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), abi.Defuse(r.Version), r.Hook, p.paint(dim, r.Digest))
+	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook, p.paint(dim, r.Digest))
 	for _, m := range r.Inputs {
 		showMeasurement(p, r, m)
 	}

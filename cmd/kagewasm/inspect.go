@@ -17,9 +17,10 @@ func newInspect(e env) *cobra.Command {
 	f := &pluginFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "inspect X.wasm",
-		Short: "Show what a plugin is, what it wants, and what it would get",
-		Args:  exactArgs("X.wasm"),
+		Use:               "inspect X.wasm",
+		Short:             "Show what a plugin is, what it wants, and what it would get",
+		Args:              exactArgs("X.wasm"),
+		ValidArgsFunction: completeModule,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			l, err := openLoader(ctx, e, f, nil, nil, true)

@@ -57,17 +57,9 @@ hook (--session, in any format that compact reads).
 		Example: `  kagewasm run markdown.wasm pre_compact --session session.jsonl
   kagewasm run markdown.wasm pre_compact -i testdata/hook-input.json
   kagewasm run markdown.wasm pre_compact -i input.json --repeat 100 --json`,
-		Args: exactArgs("X.wasm", "HOOK"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			switch len(args) {
-			case 0:
-				return []string{"wasm"}, cobra.ShellCompDirectiveFilterFileExt
-			case 1:
-				return []string{"pre_compact", "post_compact", "turn_end"}, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              exactArgs("X.wasm", "HOOK"),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
+		ValidArgsFunction: completeModuleAndHook,
 	}
 	cmd.Flags().StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input (default: empty)")
 	cmd.Flags().StringVar(&f.session, "session", "", "make the input of the session in `FILE`, - for standard input")
@@ -78,6 +70,22 @@ hook (--session, in any format that compact reads).
 	f.tape.register(cmd)
 	f.configFlag.registerUsed(cmd)
 	return cmd
+}
+
+// completeModule completes the argument X.wasm.
+func completeModule(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return []string{"wasm"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeModuleAndHook completes the arguments X.wasm HOOK.
+func completeModuleAndHook(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return completeModule(c, args, typed)
+	}
+	return strings.Split(joined(abi.Hooks), ", "), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
@@ -105,7 +113,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	out, err := r.call(ctx, call, f.repeat)
-	return cmp.Or(f.show(e, &r, out, err), f.tape.finish())
+	return cmp.Or(f.show(e, &r, out, err), f.tape.finish(e))
 }
 
 // caller is a call of the export on the input that the flags name.

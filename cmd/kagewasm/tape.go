@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -94,13 +95,16 @@ func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
 
 // finish writes what was recorded. Calls that were not in the recording that
 // was replayed are an error, whatever the plugins made of it.
-func (f *tapeFlags) finish() error {
+func (f *tapeFlags) finish(e env) error {
 	if f.recorder != nil {
 		doc, err := f.recorder.Encode()
-		if err != nil {
-			return err
+		if err == nil {
+			err = writeFile(f.record, doc)
 		}
-		return writeFile(f.record, doc)
+		if err == nil {
+			printer{w: e.stderr, color: e.color}.linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
+		}
+		return err
 	}
 	if f.player == nil {
 		return nil

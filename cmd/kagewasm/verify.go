@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,9 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
   kagewasm verify mine.wasm --rule isolation --rule "no bytes"
   kagewasm verify mine.wasm --grant http=api.example.com --secret key=API_KEY --record calls.jsonl
   kagewasm verify mine.wasm --replay calls.jsonl --junit verify.xml`,
-		Args: exactArgs("X.wasm"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
+		Args:              exactArgs("X.wasm"),
+		ValidArgsFunction: completeModule,
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
 	}
 	cmd.Flags().StringArrayVar(&f.rules, "rule", nil, "check this rule alone, by its `NAME`; may be repeated (default: all)")
 	cmd.Flags().StringVar(&f.junit, "junit", "", "write the outcome as JUnit XML to `FILE`")
@@ -52,6 +54,9 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
+	if err := notOver("--junit", f.junit, path); err != nil {
+		return err
+	}
 	progress := newProgress(e)
 	defer progress.done()
 	host, opts, err := f.host(ctx, e, path, &f.configFlag)
@@ -64,7 +69,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	})
 	progress.done()
 	if err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", path, err), f.recordedAnyway())
+		return errors.Join(fmt.Errorf("%s: %w", path, err), f.recordedAnyway(e))
 	}
 	if f.junit != "" {
 		var doc bytes.Buffer
@@ -78,7 +83,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	if err := f.show(e, r); err != nil {
 		return err
 	}
-	if err := f.recordedAnyway(); err != nil {
+	if err := f.recordedAnyway(e); err != nil {
 		return err
 	}
 	if r.Broken > 0 {
@@ -88,11 +93,11 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 }
 
 // recordedAnyway writes a recording; that a replay lacked something is a rule.
-func (f *verifyFlags) recordedAnyway() error {
+func (f *verifyFlags) recordedAnyway(e env) error {
 	if f.tape.recorder == nil {
 		return nil
 	}
-	return f.tape.finish()
+	return f.tape.finish(e)
 }
 
 func rulesOf(n int) string {
@@ -113,7 +118,7 @@ func (f *verifyFlags) show(e env, r *verify.Report) error {
 }
 
 func showVerdict(p printer, r *verify.Report) {
-	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), abi.Defuse(r.Version), bytesOf(r.Size), p.paint(dim, r.Digest))
+	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), bytesOf(r.Size), p.paint(dim, r.Digest))
 	width := 0
 	for _, rule := range r.Rules {
 		width = max(width, len(rule.Rule))

@@ -133,7 +133,7 @@ func TestN6VerifyFaults(t *testing.T) {
 	}{
 		{fault: "none"},
 		{fault: "asks", rules: "default knobs, deterministic, extreme knobs, fresh loads, isolation, unknown fields", rule: "isolation", says: "after calls for others"},
-		{fault: "stores", rules: "dry run stores nothing", rule: "dry run stores nothing", says: "1 calls of kv.set"},
+		{fault: "stores", rules: "dry run stores nothing", rule: "dry run stores nothing", says: "kv.set 1 times in a dry run"},
 		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit, says: "pre_compact on {}: "},
 		{fault: "poses", rules: "only its role", rule: "only its role", says: "observer returned messages"},
 		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
