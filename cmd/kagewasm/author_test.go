@@ -66,6 +66,10 @@ func TestN6RecordReplay(t *testing.T) {
 	if err != nil || strings.Contains(string(recorded), "hunter2") || !strings.Contains(string(recorded), `"X-Key":"{{secret:key}}"`) {
 		t.Fatalf("%v\n%s", err, recorded)
 	}
+	measured := filepath.Join(a.dir, "measured.jsonl")
+	if code, _, stderr = a.run("bench", module, "-n", "2", "--session", a.file("s.jsonl", longSession(3)), "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", measured); code != 0 || !strings.Contains(stderr, measured+": 1") {
+		t.Errorf("bench: exit code %d\n%s", code, stderr) // the answers are equal: one is enough
+	}
 	server.Close()
 
 	code, again, stderr := a.run("run", module, "pre_compact", "--replay", calls)

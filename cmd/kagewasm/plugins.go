@@ -13,7 +13,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // pluginFlags are the flags of every command that loads plugins.
@@ -128,32 +127,6 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 		return nil, err
 	}
 	return &loader{flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
-}
-
-// openAuthor opens a loader for who tries out a plugin: its calls may ask the
-// configuration's models, and nothing is stored unless there is a place for it.
-func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (*loader, error) {
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
-	if err != nil {
-		return nil, err
-	}
-	c, err := conf.configured(e, "", nil)
-	if err != nil {
-		return nil, err
-	}
-	model, err := c.models()
-	if err != nil {
-		return nil, err
-	}
-	l, err := openLoader(ctx, e, f, counter, model, true)
-	if err != nil {
-		return nil, err
-	}
-	// Without a place for it nothing is stored, and whose it would be is no
-	// question for who calls one hook by hand.
-	l.author = f.state == ""
-	l.conf = c
-	return l, nil
 }
 
 func (l *loader) close(ctx context.Context) {

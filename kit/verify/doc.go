@@ -10,5 +10,5 @@
 // null, an empty object, no JSON at all), fields of later versions, a host that
 // grants nothing, answers that are the same from two fresh loads and whatever
 // was called before, and cost that grows with the session and not with its
-// square. Nothing is kept: every load begins with an empty storage.
+// square. What the plugin stores is in memory, and gone afterwards.
 package verify
