@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -112,7 +112,8 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	out, err := r.call(ctx, call, f.repeat)
-	return cmp.Or(f.show(e, &r, out, err), f.tape.finish(e))
+	shown := f.show(e, &r, out, err)
+	return errors.Join(f.tape.finish(e), shown)
 }
 
 // caller is a call of the export on the input that the flags name.

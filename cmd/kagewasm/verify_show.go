@@ -39,8 +39,14 @@ func showVerdict(p printer, r *verify.Report) {
 		case verify.Kept:
 			p.linef("  %s %s %s", p.paint(green, "ok     "), name, p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)))
 		case verify.Broken:
-			p.linef("  %s %s %s", p.paint(red, "BROKEN "), p.paint(bold, name), p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)))
-			showBroken(p, rule)
+			as := ""
+			if rule.Same != "" {
+				as = "  by the same failure as: " + rule.Same
+			}
+			p.linef("  %s %s %s%s", p.paint(red, "BROKEN "), p.paint(bold, name), p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)), as)
+			if rule.Same == "" {
+				showBroken(p, rule)
+			}
 		}
 	}
 	showSkipped(p, r.Rules)
@@ -60,7 +66,7 @@ func showVerdict(p printer, r *verify.Report) {
 	if r.Broken > 0 {
 		verdict = p.paint(red, rulesOf(r.Broken)+" broken")
 	}
-	p.linef("%s: %d kept, %d skipped, %d warnings, in %.1f s", verdict, r.Kept, r.Skipped, len(r.Findings), r.MS/1000)
+	p.linef("%s: %d kept, %d skipped, warnings: %d, in %.1f s", verdict, r.Kept, r.Skipped, len(r.Findings), r.MS/1000)
 }
 
 // showSkipped names the rules that were not checked, by why.
@@ -89,10 +95,10 @@ func showBroken(p printer, r verify.Result) {
 	}
 	p.linef("          %s", how)
 	p.linef("          %s %s", p.paint(dim, "why: "), r.Explanation)
-	p.linef("          %s %s", p.paint(dim, "mend:"), r.Mend)
 	if r.Hint != "" {
-		p.linef("                %s", r.Hint)
+		p.linef("          %s %s", p.paint(dim, "host:"), r.Hint)
 	}
+	p.linef("          %s %s", p.paint(dim, "mend:"), r.Mend)
 }
 
 // brokenLines is how many lines of an error are shown: the message, and where

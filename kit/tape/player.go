@@ -143,5 +143,9 @@ const maxRequest = 120
 
 // String says what was asked, and what is recorded instead.
 func (m Miss) String() string {
-	return fmt.Sprintf("%s %.*s: %s", m.Op, maxRequest, m.Request, m.nearest())
+	request := []rune(string(m.Request))
+	if len(request) > maxRequest {
+		request = append(request[:maxRequest], '…')
+	}
+	return fmt.Sprintf("%s %s: %s", m.Op, string(request), m.nearest())
 }

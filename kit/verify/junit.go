@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 )
 
 type junitSuites struct {
@@ -55,7 +56,12 @@ func (r *Report) JUnit(w io.Writer) error {
 			if kind == "" {
 				kind = "rule"
 			}
-			c.Failure = &junitFailure{Message: rule.Broken, Type: kind, Text: fmt.Sprintf("%s\nwhy: %s\nmend: %s\n", rule.Broken, rule.Explanation, rule.Mend)}
+			text := fmt.Sprintf("%s\nwhy: %s\nmend: %s\n", rule.Broken, rule.Explanation, rule.Mend)
+			if rule.Hint != "" {
+				text += "host: " + rule.Hint + "\n"
+			}
+			message, _, _ := strings.Cut(rule.Broken, "\n")
+			c.Failure = &junitFailure{Message: message, Type: kind, Text: text}
 		case Skipped:
 			c.Skipped = &junitSkipped{rule.Skipped}
 		}

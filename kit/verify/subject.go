@@ -28,10 +28,11 @@ type subject struct {
 	defaults abi.Config
 	loaded   map[string]*runtime.Plugin // by configuration
 	meter    meter
+	failures map[string]string // of calls: the first rule that each broke
 }
 
 func newSubject(ctx context.Context, path string, o Options) (*subject, error) {
-	s := &subject{path: path, opts: o, kv: slate.New(), loaded: make(map[string]*runtime.Plugin)}
+	s := &subject{path: path, opts: o, kv: slate.New(), loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
 	ro := o.Runtime
 	ro.KV = s.kv
 	var err error
@@ -73,7 +74,7 @@ func (s *subject) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Cal
 // call calls a hook and notes what that used.
 func (s *subject) call(ctx context.Context, p *runtime.Plugin, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 	out, stats, err := p.Call(ctx, in)
-	s.meter.note(stats)
+	s.meter.note(stats, err)
 	s.meter.said(out)
 	return out, stats, err
 }
@@ -81,7 +82,7 @@ func (s *subject) call(ctx context.Context, p *runtime.Plugin, in *abi.Input) (*
 // raw calls a hook with a document as it is.
 func (s *subject) raw(ctx context.Context, p *runtime.Plugin, hook abi.Hook, doc []byte) ([]byte, error) {
 	out, stats, err := p.CallRaw(ctx, string(hook), doc)
-	s.meter.note(stats)
+	s.meter.note(stats, err)
 	return out, err
 }
 

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -28,12 +30,17 @@ type meter struct {
 	rule string // that makes the calls
 	most []Usage
 	ops  map[abi.Op]int
+	// refusal is what the host warned of first in the last call that failed
+	refusal string
 	// asked for a compaction, and gave a summary or a cancel
 	requested, summarized bool
 }
 
 // note takes in the figures of one call.
-func (m *meter) note(s abi.CallStats) {
+func (m *meter) note(s abi.CallStats, err error) {
+	if err != nil {
+		m.refusal = strings.Join(s.Warnings[:min(len(s.Warnings), 1)], "")
+	}
 	if m.ops == nil {
 		m.ops = make(map[abi.Op]int)
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,14 @@ type Result struct {
 	Explanation string  `json:"explanation"`
 	// Skipped is why the rule was not checked.
 	Skipped string `json:"skipped,omitempty"`
-	// Broken says how, with the input; Code and Hint are those of the call that
-	// failed, and Mend what to do.
+	// Broken says how, with the input, and Mend what to do. Code and Hint are
+	// those of the call that failed, where one did; Same is the first rule that
+	// was broken by the same failure.
 	Broken string   `json:"broken,omitempty"`
 	Code   abi.Code `json:"code,omitempty"`
 	Hint   string   `json:"hint,omitempty"`
 	Mend   string   `json:"mend,omitempty"`
+	Same   string   `json:"same,omitempty"`
 }
 
 // Report is the verdict on a module.
@@ -159,10 +162,22 @@ func (s *subject) judge(ctx context.Context, rule abitest.Rule) Result {
 		r.Outcome, r.Broken, r.Mend = Broken, abi.Defuse(err.Error()), rule.Mend
 		var e *abi.Error
 		if errors.As(err, &e) {
-			r.Code, r.Hint = e.Code, abi.Defuse(e.Hint)
+			r.Code, r.Hint = e.Code, abi.Defuse(cmp.Or(e.Hint, s.meter.refusal))
+			r.Same = s.sameFailure(rule.Name, e)
 		}
 	}
 	return r
+}
+
+// sameFailure is the first rule that was broken by this failure, or empty.
+func (s *subject) sameFailure(rule string, e *abi.Error) string {
+	line, _, _ := strings.Cut(e.Message, "\n") // a stack has addresses in it
+	failure := string(e.Code) + " " + line
+	if first, known := s.failures[failure]; known {
+		return first
+	}
+	s.failures[failure] = rule
+	return ""
 }
 
 // rules are all rules over the module, the kit's first.

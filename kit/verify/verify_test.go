@@ -163,6 +163,9 @@ func TestN6VerifyFaults(t *testing.T) {
 				return
 			}
 			rule := got[tc.rule]
+			if tc.fault == "demands" && !strings.Contains(rule.Hint, "--grant kv") {
+				t.Errorf("what mends it: %q", rule.Hint)
+			}
 			if rule.Code != tc.code || !strings.Contains(rule.Broken, tc.says) || rule.Mend == "" || rule.Explanation == "" {
 				t.Errorf("%+v", rule)
 			}
@@ -179,6 +182,9 @@ func TestN6VerifyModules(t *testing.T) {
 		if b := broken(trap)[rule]; b.Code != abi.CodeTrap {
 			t.Errorf("rule %q: %+v", rule, b)
 		}
+	}
+	if b := broken(trap); b["plain session"].Same != "" || b["null"].Same != "plain session" {
+		t.Errorf("one failure, told twice: %+v", b["null"])
 	}
 	r := run(t, module(t, wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest)), options())
 	if r.Broken > 0 {
