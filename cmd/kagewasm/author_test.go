@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
@@ -146,5 +147,43 @@ func TestN6RecordCompletion(t *testing.T) {
 	code, again, stderr := a.run("run", module, "pre_compact", "--no-config", "--replay", calls)
 	if code != 0 || again != live || len(server.Requests()) != 1 || !strings.Contains(stderr, "1 completions of 8, 40 tokens in, 3 out") {
 		t.Errorf("exit code %d, %s\n%s", code, again, stderr)
+	}
+}
+
+// TestN6RunSession: a hook is called with what a compaction of the session gives
+// it: everything the host knows, and room for what the plugin adds.
+func TestN6RunSession(t *testing.T) {
+	a := newAuthor(t)
+	module, session := a.file("echo.wasm", string(echo())), a.file("session.jsonl", longSession(120))
+	input := func(hook abi.Hook, args ...string) *abi.Input {
+		t.Helper()
+		code, out, stderr := a.run(append([]string{"run", module, string(hook), "--session", session}, args...)...)
+		in := new(abi.Input)
+		if err := json.Unmarshal([]byte(out), in); err != nil || code != 0 {
+			t.Fatalf("exit code %d, %v: %.200s\n%s", code, err, out, stderr)
+		}
+		if in.Hook != hook || in.ABI != abi.Version || in.Session.ID != "session" || in.Call == "" || in.Time == "" {
+			t.Errorf("%+v", in)
+		}
+		return in
+	}
+	in := input(abi.HookPreCompact, "--window", "8000")
+	if len(in.Messages) != 243 || in.Trigger.Reason != abi.TriggerThreshold || in.Trigger.Forced || in.Trigger.DryRun || *in.Session.ContextWindow != 8000 {
+		t.Errorf("%d messages, %+v, %+v", len(in.Messages), in.Trigger, in.Session)
+	}
+	if goal := in.Messages[1]; goal.ID != "goal" || !goal.Pinned || goal.Tokens == 0 || in.Messages[2].Unit != in.Messages[3].Unit || in.Messages[3].Unit == in.Messages[4].Unit {
+		t.Errorf("%+v", in.Messages[:5])
+	}
+	if b := in.Budget; b.TargetTokens <= 0 || b.TargetTokens >= 4800 || b.SummaryTokens <= 0 {
+		t.Errorf("%+v: the note needs room below 60%% of the window", b)
+	}
+	if forced := input(abi.HookPreCompact); !forced.Trigger.Forced {
+		t.Errorf("far below the threshold: %+v", forced.Trigger)
+	}
+	if post := input(abi.HookPostCompact, "--window", "8000"); post.Record == nil || !post.Record.Success || len(post.Record.Superseded) == 0 || len(post.Messages) >= 243 {
+		t.Errorf("%d messages, %+v", len(post.Messages), post.Record)
+	}
+	if end := input(abi.HookTurnEnd); len(end.Messages) != 243 || end.Record != nil {
+		t.Errorf("%d messages", len(end.Messages))
 	}
 }
