@@ -94,6 +94,9 @@ const (
 	CodeUnauthorized Code = "unauthorized"
 	// CodeBadSummary: a model answered with what cannot stand for messages.
 	CodeBadSummary Code = "bad_summary"
+	// CodeNotRecorded: host calls are replayed, and this one is not in the
+	// recording.
+	CodeNotRecorded Code = "not_recorded"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )

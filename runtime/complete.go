@@ -20,10 +20,6 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 	if err := c.need(abi.CapModel); err != nil {
 		return nil, err
 	}
-	model := c.plugin.runtime.model
-	if model == nil {
-		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
-	}
 	if err := countItems("messages", len(r.Messages)); err != nil {
 		return nil, err
 	}
@@ -37,14 +33,27 @@ func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 		return nil, &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf("more than %d completions", c.limits.ModelCalls), Hint: "raise its limit (--limit model_calls=N)"}
 	}
 	c.model.Calls++
-	resp, err := model.Complete(ctx, r)
-	c.check(ctx)
+	resp, err := taped(c, abi.OpModelComplete, r, func() (abi.ModelResponse, error) { return c.ask(ctx, r) })
 	if err != nil {
-		return nil, c.modelError(err)
+		return nil, err
 	}
 	c.model.InputTokens += resp.InputTokens
 	c.model.OutputTokens += resp.OutputTokens
 	c.model.Cost += resp.Cost
+	return resp, nil
+}
+
+// ask asks the host's model.
+func (c *call) ask(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+	model := c.plugin.runtime.model
+	if model == nil {
+		return abi.ModelResponse{}, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
+	}
+	resp, err := model.Complete(ctx, r)
+	c.check(ctx)
+	if err != nil {
+		return abi.ModelResponse{}, c.modelError(err)
+	}
 	return resp, nil
 }
 

@@ -29,6 +29,9 @@
 // cause of a stop is what the host recorded, never what the guest says of
 // itself.
 //
+// What leaves the host, HTTP requests and completions, can be recorded and
+// replayed behind all grants and limits: see [Tape].
+//
 // There is a second engine, Extism's own SDK: see [EngineExtism]. Answers,
 // error codes, logs and host calls are the same on both, but for what
 // docs/engines.md lists.

@@ -173,8 +173,27 @@ func (c *call) opError(name []byte, err error) *abi.Error {
 	}
 	seen := *e
 	seen.Op, seen.Err = op, nil
+	if refused := e.Code == abi.CodeDenied || e.Code == abi.CodeQuota; refused && e.Err == nil { // what has a cause was told with it
+		c.tellRefusal(&seen)
+	}
 	return &seen
 }
+
+// tellRefusal tells the host of a call that was refused for a grant or a limit,
+// once for each op and reason: the guest may go on without a word.
+func (c *call) tellRefusal(e *abi.Error) {
+	text := e.Op + ": " + e.Message
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
+	}
+	if text = shorten(abi.Defuse(text), 500); !slices.Contains(c.warnings, text) && len(c.warnings) < maxRefusals {
+		c.warn(text)
+	}
+}
+
+// maxRefusals is how many warnings a call has before refusals are left out: a
+// guest can make up as many as it likes.
+const maxRefusals = 20
 
 // need reports that a capability is missing.
 func (c *call) need(capability abi.Capability) error {
@@ -182,7 +201,7 @@ func (c *call) need(capability abi.Capability) error {
 	case !asked:
 		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the manifest does not ask for the capability %s", capability), Hint: "name it under capabilities, with a reason"}
 	case !granted:
-		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the capability %s is not granted", capability), Hint: "the operator grants it in the configuration"}
+		return &abi.Error{Code: abi.CodeDenied, Message: fmt.Sprintf("the capability %s is not granted", capability), Hint: "the operator grants it: " + grantFlag(capability, c.plugin.manifest.Capabilities[capability].Hosts)}
 	}
 	return nil
 }

@@ -17,26 +17,15 @@ func (c *call) http(ctx context.Context, r abi.HTTPRequest) (any, error) {
 	if r.Body != "" && len(r.BodyBase64) > 0 {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "a body and a body_base64: give one of them"}
 	}
-	resp, err := c.fetch(ctx, egress.Request{
-		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Bytes(),
-		Timeout: time.Duration(min(r.TimeoutMS, math.MaxInt32)) * time.Millisecond,
-	})
+	resp, err := c.fetch(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	out := &abi.HTTPResponse{Status: resp.Status, Headers: resp.Headers}
-	if utf8.Valid(resp.Body) {
-		out.Body = string(resp.Body)
-	} else {
-		out.BodyBase64 = resp.Body
-	}
-	return out, nil
+	return resp, nil
 }
 
-// fetch sends a request, whichever ABI it came by. Secrets that a server sends
-// back are cut out of the response: a host that echoes what it is sent would
-// hand them to the guest.
-func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, error) {
+// fetch answers a request, whichever ABI it came by.
+func (c *call) fetch(ctx context.Context, r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 	if err := c.need(abi.CapHTTP); err != nil {
 		return nil, err
 	}
@@ -44,6 +33,30 @@ func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, e
 		c.web = c.plugin.web.Session(egress.Limits{Requests: c.limits.HTTPRequests, BodyBytes: c.limits.HTTPBytes})
 		context.AfterFunc(ctx, c.web.Close) // the context ends with the call
 	}
+	request := egress.Request{
+		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Bytes(),
+		Timeout: time.Duration(min(r.TimeoutMS, math.MaxInt32)) * time.Millisecond,
+	}
+	if c.plugin.tape == nil {
+		return c.send(ctx, request)
+	}
+	if err := c.web.Check(request); err != nil {
+		return nil, err
+	}
+	sent := false
+	resp, err := taped(c, abi.OpHTTP, r, func() (*abi.HTTPResponse, error) {
+		sent = true
+		return c.send(ctx, request)
+	})
+	if err == nil && !sent {
+		err = c.web.Answered(request, len(resp.Bytes()))
+	}
+	return resp, err
+}
+
+// send sends a request. Secrets that a server sends back are cut out of the
+// response: a host that echoes what it is sent would hand them to the guest.
+func (c *call) send(ctx context.Context, r egress.Request) (*abi.HTTPResponse, error) {
 	r.Timeout = c.patience(ctx, r.Timeout)
 	resp, err := c.web.Do(ctx, r)
 	c.check(ctx)
@@ -59,7 +72,13 @@ func (c *call) fetch(ctx context.Context, r egress.Request) (*egress.Response, e
 			resp.Headers[name] = redact.Replace(value)
 		}
 	}
-	return resp, nil
+	out := &abi.HTTPResponse{Status: resp.Status, Headers: resp.Headers}
+	if utf8.Valid(resp.Body) {
+		out.Body = string(resp.Body)
+	} else {
+		out.BodyBase64 = resp.Body
+	}
+	return out, nil
 }
 
 // answerShare is the part of a call's time that no request takes up: a guest
@@ -105,12 +124,13 @@ func httpRequest(ctx context.Context, c *call, stack []uint64) {
 	c.blocks.release(stack[0])
 	c.blocks.release(stack[1])
 	c.httpStatus, c.httpHeaders = resp.Status, resp.Headers
-	if stack[0] = c.blocks.put(resp.Body); stack[0] == 0 && len(resp.Body) > 0 {
+	body = resp.Bytes()
+	if stack[0] = c.blocks.put(body); stack[0] == 0 && len(body) > 0 {
 		c.stop(abi.CodeMemory, "http_request: the response does not fit the memory of the call", memoryHint)
 	}
 }
 
-func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*egress.Response, error) {
+func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*abi.HTTPResponse, error) {
 	if err := c.admit(abi.OpHTTP, len(doc)+len(body)); err != nil {
 		return nil, err
 	}
@@ -122,13 +142,19 @@ func (c *call) extismFetch(ctx context.Context, doc, body []byte) (*egress.Respo
 	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
 	}
+	request := abi.HTTPRequest{Method: r.Method, URL: r.URL, Headers: r.Headers}
 	// A server that answers early leaves the client sending, while the guest
-	// goes on with its memory.
-	resp, err := c.fetch(ctx, egress.Request{Method: r.Method, URL: r.URL, Headers: r.Headers, Body: bytes.Clone(body)})
+	// goes on with its memory: the body is a copy.
+	if utf8.Valid(body) {
+		request.Body = string(body)
+	} else {
+		request.BodyBase64 = bytes.Clone(body)
+	}
+	resp, err := c.fetch(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return resp, c.carry(len(resp.Body))
+	return resp, c.carry(len(resp.Bytes()))
 }
 
 // httpStatus and httpHeaders are of the last response.

@@ -10,15 +10,18 @@ import (
 // Info is what a plugin is and may do, for a person who decides whether to
 // trust it.
 type Info struct {
-	Name        string           `json:"name"`
-	Version     string           `json:"version,omitempty"`
-	Description string           `json:"description,omitempty"`
-	Digest      string           `json:"digest"`
-	Size        int              `json:"size"`
-	Engine      string           `json:"engine"`
-	Roles       []abi.PluginRole `json:"roles"`
-	Hooks       []abi.Hook       `json:"hooks"`
-	Content     abi.ContentMode  `json:"content"`
+	Name        string `json:"name"`
+	Version     string `json:"version,omitempty"`
+	Description string `json:"description,omitempty"`
+	Digest      string `json:"digest"`
+	Size        int    `json:"size"`
+	Engine      string `json:"engine"`
+	ABI         int    `json:"abi"`
+	// Manifest is where that is from: "inside", "given" or "none".
+	Manifest string           `json:"manifest"`
+	Roles    []abi.PluginRole `json:"roles"`
+	Hooks    []abi.Hook       `json:"hooks"`
+	Content  abi.ContentMode  `json:"content"`
 	// Imports are functions, "module.Name (params)->results"; Exports
 	// "name (params)->results", or "name kind" of what is no function.
 	Imports []string `json:"imports"`
@@ -51,13 +54,31 @@ type CapabilityInfo struct {
 	GrantedHosts []string `json:"granted_hosts,omitempty"`
 }
 
+// GrantFlag is what an operator writes on a command line to grant it.
+func (c CapabilityInfo) GrantFlag() string { return grantFlag(c.Name, c.Hosts) }
+
+func grantFlag(c abi.Capability, hosts []string) string {
+	flag := "--grant " + string(c)
+	if len(hosts) > 0 {
+		flag += "=" + abi.Defuse(hosts[0])
+	}
+	return flag
+}
+
+// Where the manifest of a plugin is from.
+const (
+	ManifestInside = "inside" // in the module
+	ManifestGiven  = "given"  // by the host, or in a file beside the module
+	ManifestNone   = "none"   // made up of what the module exports
+)
+
 // Info describes the plugin. Texts of the module are safe to print, but for
 // those of its knobs.
 func (p *Plugin) Info() Info {
 	m := p.manifest
 	info := Info{
 		Name: m.Name, Version: shorten(m.Version, 80), Description: abi.Defuse(m.Description),
-		Digest: p.digest, Size: p.size, Engine: p.name,
+		Digest: p.digest, Size: p.size, Engine: p.name, ABI: m.ABI, Manifest: p.source,
 		Roles: m.Roles, Hooks: p.Hooks(), Content: m.Content,
 		Imports: []string{}, Exports: []string{}, Capabilities: []CapabilityInfo{},
 		Knobs: m.Knobs, Config: p.config, Secrets: m.Secrets, Limits: p.limits,

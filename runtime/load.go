@@ -88,7 +88,7 @@ func fileName(base string) string {
 }
 
 func (r *Runtime) load(ctx context.Context, bin []byte, o PluginOptions, name string) (*Plugin, error) {
-	p := &Plugin{runtime: r, size: len(bin), grants: o.Grants, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
+	p := &Plugin{runtime: r, size: len(bin), grants: o.Grants, tape: o.Tape, adopt: o.Adopt || o.Digest != "", done: make(chan struct{})}
 	sum := sha256.Sum256(bin)
 	p.digest = "sha256:" + hex.EncodeToString(sum[:])
 	if o.Digest != "" && !strings.EqualFold(o.Digest, p.digest) {
@@ -126,16 +126,17 @@ func (p *Plugin) describe(bin []byte, o PluginOptions, name string) error {
 	})
 	switch manifest, found, err := sectionManifest(bin, m); {
 	case o.Manifest != nil:
-		p.manifest = o.Manifest
+		p.manifest, p.source = o.Manifest, ManifestGiven
 		return o.Manifest.Validate()
 	case err != nil:
 		return err
 	case found:
-		p.manifest = manifest
+		p.manifest, p.source = manifest, ManifestInside
 	default:
 		if name == "" {
 			name = "plugin-" + p.digest[len("sha256:"):][:12]
 		}
+		p.source = ManifestNone
 		p.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(m)}
 	}
 	return nil

@@ -71,15 +71,21 @@ func EmbedManifest(bin []byte, manifest *abi.Manifest) ([]byte, error) {
 	return slices.Concat(out, bin[from:], head, name, doc), nil
 }
 
-// encodeManifest writes JSON; maps are sorted by key.
-func encodeManifest(m *abi.Manifest) ([]byte, error) {
+// plainJSON is json.Marshal without the escapes that are for pages.
+func plainJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
+	err := enc.Encode(v)
+	return bytes.TrimRight(buf.Bytes(), "\n"), err
+}
+
+// encodeManifest writes JSON; maps are sorted by key.
+func encodeManifest(m *abi.Manifest) ([]byte, error) {
+	doc, err := plainJSON(m)
+	if err != nil {
 		return nil, err
 	}
-	doc := bytes.TrimRight(buf.Bytes(), "\n")
 	if len(doc) > pluginyaml.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), pluginyaml.MaxBytes)
 	}

@@ -84,6 +84,9 @@ type PluginOptions struct {
 	// engine. None is made before the second call, and none is kept for more
 	// than some minutes without calls. Zero is 2; negative is none.
 	Warm int
+	// Tape, if set, answers the host calls that lead out of the host: it
+	// records or replays them. Grants and limits hold all the same.
+	Tape Tape
 	// AnyExport accepts a module that exports no hook, for [Plugin.CallRaw].
 	AnyExport bool
 }

@@ -19,6 +19,7 @@ import (
 type Plugin struct {
 	runtime  *Runtime
 	manifest *abi.Manifest
+	source   string // of the manifest
 	digest   string
 	size     int
 	limits   abi.Limits
@@ -28,6 +29,7 @@ type Plugin struct {
 	hooks    []abi.Hook
 	redact   *strings.Replacer
 	web      *egress.Client
+	tape     Tape // nil where calls are what they are
 	engine   engine
 	name     string // of the engine
 	// wantsInputOffset: the module imports input_offset, so the input has to
@@ -70,16 +72,7 @@ func (p *Plugin) asks(c abi.Capability) bool {
 // changed. The error is an *abi.Error, and then there is no output; the stats
 // are those of the call, whether it failed or not.
 func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-	if !slices.Contains(p.hooks, in.Hook) {
-		return nil, abi.CallStats{}, p.usage(in.Hook, fmt.Sprintf("the plugin has no hook %q: it has %s", in.Hook, joinHooks(p.hooks)))
-	}
-	doc, full, err := p.encodeInput(in)
-	if err != nil {
-		return nil, abi.CallStats{}, p.usage(in.Hook, err.Error())
-	}
-	c := newCall(p, string(in.Hook), doc)
-	c.in = full
-	raw, stats, err := p.run(ctx, c)
+	c, raw, stats, err := p.callHook(ctx, in)
 	if err != nil {
 		return nil, stats, err
 	}
@@ -103,6 +96,27 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 		}
 	}
 	return out, stats, nil
+}
+
+// CallHook is [Plugin.Call] with the answer as the plugin wrote it, whatever it
+// is.
+func (p *Plugin) CallHook(ctx context.Context, in *abi.Input) ([]byte, abi.CallStats, error) {
+	_, raw, stats, err := p.callHook(ctx, in)
+	return raw, stats, err
+}
+
+func (p *Plugin) callHook(ctx context.Context, in *abi.Input) (*call, []byte, abi.CallStats, error) {
+	if !slices.Contains(p.hooks, in.Hook) {
+		return nil, nil, abi.CallStats{}, p.usage(in.Hook, fmt.Sprintf("the plugin has no hook %q: it has %s", in.Hook, joinHooks(p.hooks)))
+	}
+	doc, full, err := p.encodeInput(in)
+	if err != nil {
+		return nil, nil, abi.CallStats{}, p.usage(in.Hook, err.Error())
+	}
+	c := newCall(p, string(in.Hook), doc)
+	c.in = full
+	raw, stats, err := p.run(ctx, c)
+	return c, raw, stats, err
 }
 
 // CallRaw calls any export that takes nothing and returns an i32 or nothing,

@@ -15,32 +15,66 @@ type Plugin interface {
 	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 }
 
+// Rule is one thing that is asked of a plugin.
+type Rule struct {
+	// Name is in lower case words: stable, for tests and reports.
+	Name string
+	// Explanation says what the rule asks and why, Mend what to do where it is
+	// broken.
+	Explanation, Mend string
+	// Skip is why the rule does not apply to the plugin; empty where it does.
+	Skip string
+	// Check calls the plugin, and says how the rule is broken: nil where it is
+	// kept. Rules that do not apply are not checked.
+	Check func(ctx context.Context) error
+}
+
 // Result is the outcome of one rule.
 type Result struct {
-	// Rule is its name, in lower case words: stable, for tests and reports.
-	Rule string `json:"rule"`
-	// Explanation says what the rule asks and why.
+	// Rule is its name.
+	Rule        string `json:"rule"`
 	Explanation string `json:"explanation"`
+	Mend        string `json:"mend"`
 	// Err is how it was broken, nil where it was kept.
 	Err error `json:"-"`
 }
 
-// String is the rule, and where it was broken how and why it matters.
+// String is the rule, and where it was broken how, why it matters and what to
+// do.
 func (r Result) String() string {
 	if r.Err == nil {
 		return r.Rule
 	}
-	return fmt.Sprintf("%s: %v\n%s", r.Rule, r.Err, r.Explanation)
+	return fmt.Sprintf("%s: %v\nwhy: %s\nmend: %s", r.Rule, r.Err, r.Explanation, r.Mend)
+}
+
+// Rules are all rules, bound to a plugin: for callers that pick some, or watch
+// them being checked. They share the plugin's answers, so check them one after
+// the other.
+func Rules(m *abi.Manifest, p Plugin) []Rule {
+	c := newChecker(m, p)
+	list := make([]Rule, len(rules))
+	for i, r := range rules {
+		list[i] = Rule{Name: r.name, Explanation: r.explanation, Mend: r.mend, Skip: r.skip(m), Check: func(ctx context.Context) error {
+			if r.answer != nil {
+				return c.each(ctx, r.answer)
+			}
+			return r.check(ctx, c)
+		}}
+	}
+	return list
 }
 
 // Run checks p against every rule that applies to its manifest, each as a
 // subtest.
 func Run(t *testing.T, m *abi.Manifest, p Plugin) {
 	t.Helper()
-	c := newChecker(m, p)
-	for _, r := range rulesFor(m) {
-		t.Run(r.name, func(t *testing.T) {
-			if err := r.check(t.Context(), c); err != nil {
+	for _, r := range Rules(m, p) {
+		if r.Skip != "" {
+			continue
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			if err := r.Check(t.Context()); err != nil {
 				t.Error(r.result(err))
 			}
 		})
@@ -48,15 +82,20 @@ func Run(t *testing.T, m *abi.Manifest, p Plugin) {
 }
 
 // Check is [Run] without a test: the outcome of each rule that applies. The
-// plugin is called some 40 times; every call is bounded by ctx and by the
+// plugin is called some 70 times; every call is bounded by ctx and by the
 // plugin's own limits.
 func Check(ctx context.Context, m *abi.Manifest, p Plugin) []Result {
-	c := newChecker(m, p)
 	var results []Result
-	for _, r := range rulesFor(m) {
-		results = append(results, r.result(r.check(ctx, c)))
+	for _, r := range Rules(m, p) {
+		if r.Skip == "" {
+			results = append(results, r.result(r.Check(ctx)))
+		}
 	}
 	return results
+}
+
+func (r Rule) result(err error) Result {
+	return Result{Rule: r.Name, Explanation: r.Explanation, Mend: r.Mend, Err: err}
 }
 
 // CheckOutput reports what a host would refuse or warn of in the answer of
@@ -64,7 +103,7 @@ func Check(ctx context.Context, m *abi.Manifest, p Plugin) []Result {
 func CheckOutput(m *abi.Manifest, in *abi.Input, out *abi.Output) error {
 	var errs []error
 	for _, r := range rules {
-		if r.answer != nil && r.applies(m) {
+		if r.answer != nil && r.skip(m) == "" {
 			if err := r.answer(m, in, out); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
 			}
@@ -73,34 +112,20 @@ func CheckOutput(m *abi.Manifest, in *abi.Input, out *abi.Output) error {
 	return errors.Join(errs...)
 }
 
-// rule is one thing that is asked. Either check drives the plugin itself, or
+// rule is a [Rule] of any plugin. Either check drives the plugin itself, or
 // answer judges each of its answers to the kit's sessions.
 type rule struct {
-	name, explanation string
-	when              func(m *abi.Manifest) bool // nil: always
-	check             func(ctx context.Context, c *checker) error
-	answer            func(m *abi.Manifest, in *abi.Input, out *abi.Output) error
+	name, explanation, mend string
+	when                    func(m *abi.Manifest) string // why not; nil: always
+	check                   func(ctx context.Context, c *checker) error
+	answer                  func(m *abi.Manifest, in *abi.Input, out *abi.Output) error
 }
 
-func (r *rule) applies(m *abi.Manifest) bool { return r.when == nil || r.when(m) }
-
-func (r *rule) result(err error) Result {
-	return Result{Rule: r.name, Explanation: r.explanation, Err: err}
-}
-
-// rulesFor are the rules that apply, all with a check.
-func rulesFor(m *abi.Manifest) []rule {
-	var list []rule
-	for _, r := range rules {
-		if !r.applies(m) {
-			continue
-		}
-		if judge := r.answer; judge != nil {
-			r.check = func(ctx context.Context, c *checker) error { return c.each(ctx, judge) }
-		}
-		list = append(list, r)
+func (r *rule) skip(m *abi.Manifest) string {
+	if r.when == nil {
+		return ""
 	}
-	return list
+	return r.when(m)
 }
 
 // checker calls the plugin, once for each session.

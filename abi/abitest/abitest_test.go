@@ -152,6 +152,9 @@ var defects = map[string]func(*fake, *abi.Input, *reply){
 	"huge message":          failing(func(in *abi.Input) bool { return in.Trigger.Tokens > 250_000 && len(in.Messages) < 100 }),
 	"thousands of messages": failing(func(in *abi.Input) bool { return len(in.Messages) > 1000 }),
 
+	"huge summary":       failing(func(in *abi.Input) bool { return len(in.PreviousSummary) > 1_000_000 }),
+	"millions of tokens": failing(func(in *abi.Input) bool { return in.Trigger.Tokens > 900_000 }),
+
 	"valid text":       withOutput(func(out *abi.Output) { out.Retain = []string{"\xff"} }),
 	"within budget":    withOutput(func(out *abi.Output) { out.Inject = strings.Repeat("much ", 5000) }),
 	"known pins":       withOutput(func(out *abi.Output) { out.AlwaysKeep = []string{"m99999"} }),
@@ -194,9 +197,11 @@ var defects = map[string]func(*fake, *abi.Input, *reply){
 	"no budget": failing(func(in *abi.Input) bool {
 		return in.Hook == abi.HookPreCompact && len(in.Messages) > 2 && in.Budget.TargetTokens == 0
 	}),
-	"post_compact on success": failing(func(in *abi.Input) bool { return in.Record != nil && in.Record.Success }),
-	"post_compact on failure": failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && in.Record == nil }),
-	"turn_end":                onHook(abi.HookTurnEnd),
+	"post_compact on success":     failing(func(in *abi.Input) bool { return in.Record != nil && in.Record.Success }),
+	"post_compact on failure":     failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && in.Record == nil }),
+	"turn_end":                    onHook(abi.HookTurnEnd),
+	"post_compact on any session": failing(func(in *abi.Input) bool { return in.Hook == abi.HookPostCompact && len(in.Messages) == 0 }),
+	"turn_end on any session":     failing(func(in *abi.Input) bool { return in.Hook == abi.HookTurnEnd && len(in.Messages) == 0 }),
 }
 
 // keepAll returns every message, and a long summary of none.
@@ -221,22 +226,23 @@ func TestGoodPluginPasses(t *testing.T) { abitest.Run(t, manifest(), new(fake)) 
 
 // TestEveryRuleCanFail: a rule that nothing breaks proves nothing.
 func TestEveryRuleCanFail(t *testing.T) {
-	for _, r := range abitest.Check(t.Context(), manifest(), new(fake)) {
-		if r.Rule == "manifest" || r.Rule == "only its role" {
+	for _, r := range abitest.Rules(manifest(), new(fake)) {
+		if r.Name == "manifest" || r.Name == "only its role" {
 			continue // of the manifest; below
 		}
-		t.Run(r.Rule, func(t *testing.T) {
-			spoil := defects[r.Rule]
+		t.Run(r.Name, func(t *testing.T) {
+			spoil := defects[r.Name]
 			t.Parallel()
 			if spoil == nil {
 				t.Fatal("the rule has no defect to find")
 			}
-			err, _ := outcome(abitest.Check(t.Context(), manifest(), &fake{spoil: spoil}), r.Rule)
-			if err == nil {
+			rules := abitest.Rules(manifest(), &fake{spoil: spoil})
+			i := slices.IndexFunc(rules, func(rule abitest.Rule) bool { return rule.Name == r.Name })
+			if rules[i].Check(t.Context()) == nil {
 				t.Error("the defect was not found")
 			}
-			if len(r.Explanation) < 20 {
-				t.Errorf("explanation %q", r.Explanation)
+			if len(r.Explanation) < 20 || len(r.Mend) < 20 {
+				t.Errorf("explanation %q, mend %q", r.Explanation, r.Mend)
 			}
 		})
 	}

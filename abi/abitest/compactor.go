@@ -16,6 +16,7 @@ var compactorRules = []rule{
 	{
 		name:        "compacts",
 		explanation: "where half a session could go a compactor returns messages, a summary or a cancel; one that says nothing is passed over",
+		mend:        "return messages with a ref for each one that stays, or a summary; cancel with a reason where nothing should be done",
 		when:        compactor,
 		check: func(ctx context.Context, c *checker) error {
 			if a := c.session(ctx, "plain session"); a.err == nil && (a.out == nil || !a.out.Compacts() && !a.out.Cancel) {
@@ -24,14 +25,22 @@ var compactorRules = []rule{
 			return nil
 		},
 	},
-	onList("known ids", "every message returned is one of the input, once, or a new one without an id", knownIDs),
-	onList("nothing forged", "new messages are role user and kind compaction_summary or injected; of old ones only tool output and tool-call arguments may differ", nothingForged),
-	onList("pinned kept", "pinned messages are returned byte for byte: instructions outlast every compaction", pinnedKept),
-	onList("units whole", "a tool call stays or goes with all its results, and with its pinned members: providers refuse half a pair for good", unitsWhole),
-	onList("order kept", "messages that stay are in the order they had", orderKept),
-	onList("superseded complete", "superseded, where given, names exactly the messages that are not returned, once each", supersededComplete),
-	onList("smaller", "what is returned costs less than before: a compaction that frees nothing runs again at once, for ever", smaller),
-	onList("within target", "where what is pinned, the current turn and a summary fit the target the result does too", withinTarget),
+	onList("known ids", "every message returned is one of the input, once, or a new one without an id",
+		"return {ref: id} for messages of the input, each once, and no id for new ones", knownIDs),
+	onList("nothing forged", "new messages are role user and kind compaction_summary or injected; of old ones only tool output and tool-call arguments may differ",
+		"give new messages role user and kind compaction_summary; return old ones by ref, or with nothing changed but tool output and arguments", nothingForged),
+	onList("pinned kept", "pinned messages are returned byte for byte: instructions outlast every compaction",
+		"return every message with pinned set, by ref", pinnedKept),
+	onList("units whole", "a tool call stays or goes with all its results, and with its pinned members: providers refuse half a pair for good",
+		"decide by input.messages[].unit: all of a unit stays, or all of it goes", unitsWhole),
+	onList("order kept", "messages that stay are in the order they had",
+		"return the messages in the order of the input", orderKept),
+	onList("superseded complete", "superseded, where given, names exactly the messages that are not returned, once each",
+		"leave superseded out, which the host then works out, or name all that is not returned", supersededComplete),
+	onList("smaller", "what is returned costs less than before: a compaction that frees nothing runs again at once, for ever",
+		"cancel with a reason where nothing can go; keep a summary shorter than what it stands for", smaller),
+	onList("within target", "where what is pinned, the current turn and a summary fit the target the result does too",
+		"count with input.messages[].tokens, leave room for the summary, and let the oldest units go first", withinTarget),
 }
 
 // list is an answer with messages, matched with its input.
@@ -45,8 +54,8 @@ type list struct {
 	kept []int
 }
 
-func onList(name, explanation string, judge func(*list) error) rule {
-	return rule{name: name, explanation: explanation, when: compactor,
+func onList(name, explanation, mend string, judge func(*list) error) rule {
+	return rule{name: name, explanation: explanation, mend: mend, when: compactor,
 		answer: func(_ *abi.Manifest, in *abi.Input, out *abi.Output) error {
 			if out.Messages == nil {
 				return nil

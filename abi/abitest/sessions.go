@@ -12,20 +12,35 @@ import (
 // sessions are what the plugin is called with. The name is that of the rule
 // that asks for an answer.
 var sessions = []struct {
-	name, explanation string
-	messages          func() []abi.Message
+	name, explanation, mend string
+	messages                func() []abi.Message
 }{
-	{"plain session", "an ordinary session of an agent has to be answered without an error", plain},
-	{"no messages", "a session can be empty: there is no first and no last message", func() []abi.Message { return nil }},
-	{"one message", "a session can be one message that may not go", func() []abi.Message { return []abi.Message{user("hello")} }},
-	{"no person", "a session can consist of what harnesses write: no message of a person, no pins", noPerson},
-	{"unanswered calls", "real logs leave tool calls unanswered and hold results that nobody asked for", unanswered},
-	{"reused call ids", "real logs use a call id again, even while the first call is open: pair by the next result", reused},
-	{"several calls", "an assistant message can make several calls, whose results stand apart: all of it is one unit", several},
-	{"odd unicode", "text is any Unicode: NUL, line separators, direction marks, joined emoji, what once was a lone surrogate", oddUnicode},
-	{"odd shapes", "contents are lists of parts, images among them; arguments are not always JSON; logs begin with meta entries and hold old summaries", oddShapes},
-	{"huge message", "a single tool result can be 1 MB in one line", huge},
-	{"thousands of messages", "a session can have 5,000 messages: whatever is quadratic shows here", thousands},
+	{"plain session", "an ordinary session of an agent has to be answered without an error",
+		"step through it in a go test: abitest.Run over the handlers, natively (guesttest.Plugin)", plain},
+	{"no messages", "a session can be empty: there is no first and no last message",
+		"look at the length of messages before the first and the last are taken", func() []abi.Message { return nil }},
+	{"one message", "a session can be one message that may not go",
+		"return nothing, or cancel with a reason, where no message may go", func() []abi.Message { return []abi.Message{user("hello")} }},
+	{"no person", "a session can consist of what harnesses write: no message of a person, no pins",
+		"do not look for a message of a person without a way out where there is none", noPerson},
+	{"unanswered calls", "real logs leave tool calls unanswered and hold results that nobody asked for",
+		"do not look up the result of a call, or the call of a result, without a way out where there is none", unanswered},
+	{"reused call ids", "real logs use a call id again, even while the first call is open: pair by the next result",
+		"pair a call with the next result of its id, or go by unit, which is paired already", reused},
+	{"several calls", "an assistant message can make several calls, whose results stand apart: all of it is one unit",
+		"go by unit: it holds the message and all results, wherever they stand", several},
+	{"odd unicode", "text is any Unicode: NUL, line separators, direction marks, joined emoji, what once was a lone surrogate",
+		"cut at characters, and parse arguments as text that may be no JSON", oddUnicode},
+	{"odd shapes", "contents are lists of parts, images among them; arguments are not always JSON; logs begin with meta entries and hold old summaries",
+		"skip parts and kinds that are not known, and expect arguments that are no JSON", oddShapes},
+	{"huge message", "a single tool result can be 1 MB in one line",
+		"read at most so many bytes of one message, and do not put copies of it together", huge},
+	{"thousands of messages", "a session can have 5,000 messages: whatever is quadratic shows here",
+		"go over the messages once; look things up in a map, not in the list", thousands},
+	{"huge summary", "the summary of earlier compactions, in previous_summary and in the messages, can be 1 MB: plugins and models write those",
+		"read the beginning of previous_summary, and do not build the next summary by adding to it", hugeSummary},
+	{"millions of tokens", "a window can be a million tokens: 4 MB of text, which has to fit the plugin's memory beside what it makes of it",
+		"ask for content: lazy and fetch the bodies that are needed, or copy less; the operator can raise --memory-mb", millions},
 }
 
 func system(text string) abi.Message {
@@ -47,9 +62,12 @@ func result(id, text string) abi.Message {
 }
 
 // work is n exchanges of a coding agent.
-func work(n int) []abi.Message {
+func work(n int) []abi.Message { return workOn(0, n) }
+
+// workOn is n exchanges about parts of which first is the number of the first.
+func workOn(first, n int) []abi.Message {
 	var msgs []abi.Message
-	for i := range n {
+	for i := first; i < first+n; i++ {
 		id := fmt.Sprintf("call_%d", i)
 		path := fmt.Sprintf("internal/part%d/file.go", i)
 		msgs = append(msgs,
@@ -65,9 +83,13 @@ func work(n int) []abi.Message {
 	return msgs
 }
 
-func plain() []abi.Message {
-	return append([]abi.Message{system("You are a careful engineer."), user("Port the parts to the new store, one after the other.")}, work(8)...)
+// Session is the session of a coding agent at work, to measure with: a system
+// prompt, a request, and n exchanges of 8 messages and about 2 KB each.
+func Session(n int) []abi.Message {
+	return append([]abi.Message{system("You are a careful engineer."), user("Port the parts to the new store, one after the other.")}, work(n)...)
 }
+
+func plain() []abi.Message { return Session(8) }
 
 func noPerson() []abi.Message {
 	msgs := plain()[2:]
@@ -139,6 +161,23 @@ func huge() []abi.Message {
 	msgs := append([]abi.Message{user("print it all")}, work(2)...)
 	msgs = append(msgs, assistant("", call("big", "bash", `{"command":"cat all.txt"}`)), result("big", strings.Repeat("0123456789abcdef", 1<<16)))
 	return append(msgs, user("enough"), assistant("Done."))
+}
+
+func hugeSummary() []abi.Message {
+	summary := user("Earlier: " + strings.Repeat("part after part was ported and tested. ", 1<<20/39))
+	summary.Kind = abi.KindSummary
+	return append([]abi.Message{user("go on"), summary}, work(4)...)
+}
+
+func millions() []abi.Message {
+	msgs := []abi.Message{user("read everything")}
+	for i := range 256 {
+		id := fmt.Sprint("r", i)
+		msgs = append(msgs,
+			assistant("The next one.", call(id, "read", fmt.Sprintf(`{"path":"data/%d.txt"}`, i))),
+			result(id, strings.Repeat(fmt.Sprintf("line of file %d, as long as lines are\n", i), 430)))
+	}
+	return append(msgs, user("what stands in there?"), assistant("Lines."))
 }
 
 func thousands() []abi.Message { return append([]abi.Message{user("all of them")}, work(625)...) }

@@ -178,7 +178,7 @@ func (c configured) plugins() []config.Plugin {
 // loadConfigured loads a plugin with what its configuration grants it, and no
 // more; flags that name its knobs and secrets win.
 func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugin) (*runtime.Plugin, error) {
-	opts := runtime.PluginOptions{Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs, Engine: l.flags.engine}
+	opts := runtime.PluginOptions{Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs, Engine: l.flags.engine, Tape: l.flags.tape.tape()}
 	for _, g := range c.Grants {
 		if err := opts.Grants.Grant(g.Capability, g.Origins...); err != nil {
 			return nil, err

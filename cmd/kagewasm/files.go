@@ -33,6 +33,16 @@ func (f *compactFlags) checkPaths(in string) error {
 	return nil
 }
 
+// notOver refuses to write over one of these files, which are read.
+func notOver(flag, path string, read ...string) error {
+	for _, r := range read {
+		if path != "" && r != "" && sameFile(r, path) {
+			return usagef("%s %s is what is read: give another file", flag, path)
+		}
+	}
+	return nil
+}
+
 func sameFile(a, b string) bool {
 	if x, err := filepath.Abs(a); err == nil {
 		if y, err := filepath.Abs(b); err == nil && x == y {

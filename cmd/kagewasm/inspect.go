@@ -17,9 +17,10 @@ func newInspect(e env) *cobra.Command {
 	f := &pluginFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "inspect X.wasm",
-		Short: "Show what a plugin is, what it wants, and what it would get",
-		Args:  exactArgs("X.wasm"),
+		Use:               "inspect X.wasm",
+		Short:             "Show what a plugin is, what it wants, and what it would get",
+		Args:              exactArgs("X.wasm"),
+		ValidArgsFunction: completeModule,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			l, err := openLoader(ctx, e, f, nil, nil, true)
@@ -55,6 +56,7 @@ func showInfo(p printer, i runtime.Info) {
 	}
 	p.field("digest", "%s", i.Digest)
 	p.field("size", "%s", bytesOf(i.Size))
+	p.field("manifest", "%s, abi %d", manifestFrom[i.Manifest], i.ABI)
 	p.field("roles", "%s", joined(i.Roles))
 	p.field("hooks", "%s", joined(i.Hooks))
 	p.field("content", "%s", i.Content)
@@ -71,6 +73,12 @@ func showInfo(p printer, i runtime.Info) {
 			continue // granted to whoever asks
 		}
 		p.field("capability", "%s", capabilityLine(p, c))
+		if !c.Granted {
+			p.field("", "%s", p.paint(dim, "grant it: "+c.GrantFlag()))
+		}
+	}
+	if !slices.ContainsFunc(i.Capabilities, func(c runtime.CapabilityInfo) bool { return c.Asked }) {
+		p.field("capability", "none asked for")
 	}
 	if len(i.Secrets) > 0 {
 		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
@@ -84,8 +92,43 @@ func showInfo(p printer, i runtime.Info) {
 		k := i.Knobs[name]
 		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
 	}
-	p.field("imports", "%s", strings.Join(i.Imports, "\n              "))
+	for n, module := range byModule(i.Imports) {
+		label := ""
+		if n == 0 {
+			label = "imports"
+		}
+		p.field(label, "%s", module)
+	}
 	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
+}
+
+// manifestFrom says where a manifest is from.
+var manifestFrom = map[string]string{
+	runtime.ManifestInside: "inside the module",
+	runtime.ManifestGiven:  "in a file beside the module",
+	runtime.ManifestNone:   "none: an observer of the hooks it exports",
+}
+
+// byModule lists imports by the module they are from, the names of those of one
+// on a line; --json has their signatures.
+func byModule(imports []string) []string {
+	var lines []string
+	last := ""
+	for _, i := range imports {
+		i, _, _ = strings.Cut(i, " ")
+		at := strings.LastIndex(i, ".")
+		module, name := i[:max(at, 0)], i[at+1:]
+		if module == last && len(lines) > 0 {
+			lines[len(lines)-1] += ", " + name
+		} else {
+			lines = append(lines, module+": "+name)
+		}
+		last = module
+	}
+	if lines == nil {
+		return []string{"none"}
+	}
+	return lines
 }
 
 func showLimits(p printer, l abi.Limits) {

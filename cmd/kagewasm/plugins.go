@@ -27,6 +27,7 @@ type pluginFlags struct {
 	timeout int
 	memory  int
 	limits  []string
+	tape    tapeFlags // registered by the commands that have them
 }
 
 func (f *pluginFlags) register(c *cobra.Command) {
@@ -69,6 +70,9 @@ func (f *pluginFlags) granted() (runtime.Grants, error) {
 			return g, usagef("--grant %s: %s", s, abi.AsError(err).Message)
 		}
 	}
+	if err := f.tape.grant(&g); err != nil {
+		return g, err
+	}
 	for _, s := range f.denies {
 		if err := g.Deny(abi.Capability(s)); err != nil {
 			return g, usagef("--deny %s: %s", s, abi.AsError(err).Message)
@@ -82,6 +86,9 @@ type loader struct {
 	flags   *pluginFlags
 	state   *state
 	runtime *runtime.Runtime
+	counter abi.Counter
+	model   runtime.Model
+	conf    configured // of openAuthor
 	grants  runtime.Grants
 	limits  abi.Limits
 	used    []bool // knob flags that some plugin took
@@ -107,6 +114,9 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 // openLoaderOver is openLoader with the plugins' own data where over says, which
 // is told where it is kept otherwise.
 func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
+	if err := f.tape.open(); err != nil {
+		return nil, err
+	}
 	grants, err := f.granted()
 	if err != nil {
 		return nil, err
@@ -125,7 +135,7 @@ func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Coun
 		st.Close()
 		return nil, err
 	}
-	return &loader{flags: f, state: st, runtime: rt, grants: grants, limits: limits, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
+	return &loader{flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
 }
 
 func (l *loader) close(ctx context.Context) {
@@ -133,36 +143,48 @@ func (l *loader) close(ctx context.Context) {
 	l.state.Close()
 }
 
-// load loads one module. Knobs and secrets have to fit its manifest, and what
-// is adopted its name, so it is read first without them.
-func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
-	return l.loadWith(ctx, path, runtime.PluginOptions{
+// options are how the flags alone say that a module is loaded.
+func (l *loader) options(anyExport bool) runtime.PluginOptions {
+	return runtime.PluginOptions{
 		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
-		Limits: l.limits,
-	})
+		Limits: l.limits, Tape: l.flags.tape.tape(),
+	}
+}
+
+// load loads one module.
+func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
+	return l.loadWith(ctx, path, l.options(anyExport))
 }
 
 func (l *loader) loadWith(ctx context.Context, path string, opts runtime.PluginOptions) (*runtime.Plugin, error) {
-	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) > 0 {
-		plain, err := l.runtime.LoadFile(ctx, path, opts)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
-			opts.Adopt, l.adopted[i] = true, true
-		}
-		knobs, err := l.config(plain.Manifest())
-		var secrets map[string]string
-		if err == nil {
-			secrets, err = l.secrets(plain.Manifest())
-		}
-		plain.Close(ctx)
-		if err != nil {
-			return nil, err
-		}
-		opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
+	opts, err := l.fitted(ctx, path, opts)
+	if err != nil {
+		return nil, err
 	}
 	return l.runtime.LoadFile(ctx, path, opts)
+}
+
+// fitted adds the knobs, the secrets and the adoption that flags have for a
+// module. They have to fit its manifest, so it is read first without them.
+func (l *loader) fitted(ctx context.Context, path string, opts runtime.PluginOptions) (runtime.PluginOptions, error) {
+	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) == 0 && l.flags.tape.player == nil {
+		return opts, nil
+	}
+	plain, err := l.runtime.LoadFile(ctx, path, opts)
+	if err != nil {
+		return opts, err
+	}
+	if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
+		opts.Adopt, l.adopted[i] = true, true
+	}
+	knobs, err := l.config(plain.Manifest())
+	var secrets map[string]string
+	if err == nil {
+		secrets, err = l.secrets(plain.Manifest())
+	}
+	plain.Close(ctx)
+	opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
+	return opts, err
 }
 
 // over is what both maps hold; where both have a key, what top says.

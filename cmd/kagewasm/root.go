@@ -55,7 +55,7 @@ memory and time limits on every call.`,
 	})
 	root.AddCommand(
 		newCompact(e), newInit(e), newConfig(e), newMemory(e),
-		newNew(e), newBuild(e), newInspect(e), newRun(e), newDev(e), newDiff(e),
+		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)
 	return root

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
@@ -42,6 +43,8 @@ func TestScript(t *testing.T) {
 			}
 			modules := misbehaving()
 			maps.Copy(modules, versions())
+			modules["echo"] = echo()
+			modules["quiet"] = wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), quiet)
 			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(bad, name+".wasm"), module, 0o644); err != nil {
 					return err
@@ -64,6 +67,22 @@ func longSession(n int) string {
 	}
 	b.WriteString(`{"id":"last","role":"user","content":"Go on."}` + "\n")
 	return b.String()
+}
+
+// quiet is the manifest of a plugin that says nothing, and breaks no rule by it.
+const quiet = `{"name":"quiet","version":"1","abi":1,"description":"Says nothing.","hooks":["pre_compact"]}`
+
+// echo answers every hook with its input.
+func echo() []byte {
+	m := wasmtest.New()
+	write := m.OutputWrite()
+	length := m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{wasmtest.I32})
+	read := m.Import(abi.ImportModule, "input_read", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+	m.Memory(64, -1, "memory")
+	for _, h := range abi.Hooks {
+		m.Hook(string(h), nil, wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Call(length), wasmtest.Call(read), wasmtest.Call(write))
+	}
+	return m.Bytes()
 }
 
 // versions are two modules of one name that store a value, and ask for more:

@@ -11,7 +11,7 @@ import (
 // secrets are the values of the flags that are meant for the plugin. A command
 // line is seen by others, so a flag names the environment variable.
 func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
-	values := make(map[string]string)
+	values := l.flags.tape.secrets(m)
 	for i, s := range l.flags.secrets {
 		name, variable, ok := strings.Cut(s, "=")
 		if !ok || name == "" || variable == "" {

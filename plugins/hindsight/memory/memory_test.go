@@ -3,7 +3,6 @@ package memory_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,18 +12,14 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/memory"
-	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // manifest is the plugin's own, so that what it says is what is tested.
 var manifest = sync.OnceValue(func() *abi.Manifest {
-	data, err := os.ReadFile("../plugin.yaml")
-	if err != nil {
-		panic(err)
-	}
-	m, err := runtime.ParseManifestYAML("plugin.yaml", data)
+	m, err := pluginyaml.Read("../plugin.yaml")
 	if err != nil {
 		panic(err)
 	}

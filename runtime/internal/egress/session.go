@@ -79,12 +79,9 @@ func (s *Session) Used() Usage { return s.used }
 // denied, quota, deadline, canceled, or network, whose Err is for the host
 // alone: it tells of its network.
 func (s *Session) Do(ctx context.Context, r Request) (*Response, error) {
-	h, err := s.client.first(r)
+	h, err := s.begin(r)
 	if err != nil {
 		return nil, err
-	}
-	if len(r.Body) > s.limits.BodyBytes {
-		return nil, quotaf("a body of %d bytes, %d allowed", len(r.Body), s.limits.BodyBytes)
 	}
 	if r.Timeout <= 0 {
 		r.Timeout = DefaultTimeout
@@ -115,15 +112,53 @@ func (s *Session) Do(ctx context.Context, r Request) (*Response, error) {
 	}
 }
 
-// send sends one hop.
-func (s *Session) send(ctx context.Context, h *hop) (*http.Response, error) {
+// begin is the first hop of a request that may be sent.
+func (s *Session) begin(r Request) (*hop, error) {
+	h, err := s.client.first(r)
+	if err == nil && len(r.Body) > s.limits.BodyBytes {
+		err = quotaf("a body of %d bytes, %d allowed", len(r.Body), s.limits.BodyBytes)
+	}
+	return h, err
+}
+
+// Check refuses what Do refuses before it sends anything.
+func (s *Session) Check(r Request) error {
+	_, err := s.begin(r)
+	return err
+}
+
+// Answered counts a request that somebody else answered, with a body of so many
+// bytes, and holds it to the limits of one that was sent.
+func (s *Session) Answered(r Request, body int) error {
+	if err := s.count(len(r.Body)); err != nil {
+		return err
+	}
+	s.used.Bytes += int64(body)
+	if body > s.limits.BodyBytes {
+		return tooLong(int64(s.limits.BodyBytes))
+	}
+	return nil
+}
+
+// count admits one request with a body of so many bytes.
+func (s *Session) count(body int) error {
 	if s.used.Requests >= s.limits.Requests {
 		e := quotaf("more than %d requests", s.limits.Requests)
 		e.Hint = "raise its limit (--limit http_requests=N)"
-		return nil, e
+		return e
 	}
 	s.used.Requests++
-	s.used.Bytes += int64(len(h.body))
+	s.used.Bytes += int64(body)
+	return nil
+}
+
+func tooLong(limit int64) error { return quotaf("a response of more than %d bytes", limit) }
+
+// send sends one hop.
+func (s *Session) send(ctx context.Context, h *hop) (*http.Response, error) {
+	if err := s.count(len(h.body)); err != nil {
+		return nil, err
+	}
 	ctx = context.WithValue(ctx, originKey{}, h.origin)
 	req, err := http.NewRequestWithContext(ctx, h.method, h.url.String(), bytes.NewReader(h.body))
 	if err != nil {
@@ -146,7 +181,7 @@ func (s *Session) receive(resp *http.Response) (*Response, error) {
 		return nil, err
 	}
 	if int64(len(body)) > limit {
-		return nil, quotaf("a response of more than %d bytes", limit)
+		return nil, tooLong(limit)
 	}
 	return &Response{Status: resp.StatusCode, Headers: responseHeader(resp.Header), Body: body}, nil
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// openAuthor opens a loader for who tries out a plugin: its calls may ask the
+// configuration's models, and nothing is stored unless there is a place for it.
+func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (*loader, error) {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		return nil, err
+	}
+	c, err := conf.configured(e, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	model, err := c.models()
+	if err != nil {
+		return nil, err
+	}
+	l, err := openLoader(ctx, e, f, counter, model, true)
+	if err != nil {
+		return nil, err
+	}
+	// Without a place for it nothing is stored, and whose it would be is no
+	// question for who calls one hook by hand.
+	l.author = f.state == ""
+	l.conf = c
+	return l, nil
+}
+
+// host is the host and the options for packages that load a module by
+// themselves, over a storage of their own.
+func (l *loader) host(ctx context.Context, path string) (runtime.Options, runtime.PluginOptions, error) {
+	opts, err := l.fitted(ctx, path, l.options(false))
+	if err == nil {
+		err = l.unusedFlag()
+	}
+	return runtime.Options{CacheDir: l.state.cacheDir, Counter: l.counter, Model: l.model}, opts, err
+}

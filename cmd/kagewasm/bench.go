@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/bench"
+)
+
+type benchFlags struct {
+	pluginFlags
+	configFlag
+	sessionFlags
+	input    string
+	sessions []string
+	n        int
+	save     string
+	baseline string
+	failOver []string
+	asJSON   bool
+}
+
+// benchReport is what `kagewasm bench --json` prints.
+type benchReport struct {
+	*bench.Report
+	Baseline *bench.Comparison `json:"baseline,omitempty"`
+	// Worse are the changes that --fail-over is about.
+	Worse []bench.Change `json:"worse,omitempty"`
+}
+
+// defaultFailOver is how much fuel may be used, by that of the baseline.
+const defaultFailOver = 1.10
+
+func newBench(e env) *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:   "bench X.wasm [HOOK]",
+		Short: "Measure what a plugin's calls take, and compare with a baseline",
+		Long: `Call a hook again and again, over an empty storage each time, and show the time
+of calls (on an instance made for the call, and on one that was waiting), fuel,
+memory, output and host calls. Without an input it measures generated sessions of
+three sizes.
+
+--save keeps the figures, and --baseline compares with those that were kept: fuel,
+memory and output exactly, times by their medians where the difference is more
+than the spread of the calls. Exit code 1 where a figure is worse than
+--fail-over allows.`,
+		Example: `  kagewasm bench build/markdown.wasm
+  kagewasm bench mine.wasm pre_compact --session session.jsonl --save bench.json
+  kagewasm bench mine.wasm --session session.jsonl --baseline bench.json --fail-over 1.05 --fail-over warm=2`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("%s: got %d arguments, want X.wasm and perhaps a hook", c.Name(), len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: completeModuleAndHook,
+		RunE: func(c *cobra.Command, args []string) error {
+			hook := ""
+			if len(args) == 2 {
+				hook = args[1]
+			}
+			return f.run(c.Context(), e, args[0], hook)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input")
+	fs.StringArrayVar(&f.sessions, "session", nil, "make an input of the session in `FILE`; may be repeated")
+	f.sessionFlags.register(cmd)
+	fs.IntVarP(&f.n, "n", "n", bench.DefaultN, "measure `N` calls of each kind on each input")
+	fs.StringVar(&f.save, "save", "", "keep the figures in `FILE`")
+	fs.StringVar(&f.baseline, "baseline", "", "compare with the figures in `FILE`, which --save kept")
+	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of the baseline's: a number is for fuel (default %.2f); memory=, output=, warm= and cold= are for others; may be repeated", defaultFailOver))
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.pluginFlags.register(cmd)
+	f.tape.register(cmd)
+	f.configFlag.registerUsed(cmd)
+	return cmd
+}
+
+func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
+	limits, err := f.limitsOver()
+	if err != nil {
+		return err
+	}
+	if f.n < 1 {
+		return usagef("--n %d: give a number from 1", f.n)
+	}
+	if err := notOver("--save", f.save, append([]string{path, f.input}, f.sessions...)...); err != nil {
+		return err
+	}
+	var before *bench.Report
+	if f.baseline != "" {
+		if before, err = bench.Read(f.baseline); err != nil {
+			return err
+		}
+	}
+	progress := newProgress(e)
+	defer progress.done()
+	r, err := f.measure(ctx, e, path, hook, progress)
+	progress.done()
+	if err = errors.Join(err, f.tape.finish(e)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	report := benchReport{Report: r}
+	if before != nil {
+		c := bench.Compare(before, r)
+		report.Baseline, report.Worse = &c, c.Over(limits)
+	}
+	if f.save != "" {
+		doc, err := r.Encode()
+		if err != nil {
+			return err
+		}
+		if err := writeFile(f.save, doc); err != nil {
+			return err
+		}
+	}
+	if err := f.show(e, &report); err != nil {
+		return err
+	}
+	if len(report.Worse) > 0 {
+		return worse(report.Worse, limits)
+	}
+	return nil
+}
+
+// limitsOver are the ratios of --fail-over, by measure.
+func (f *benchFlags) limitsOver() (map[string]float64, error) {
+	measures := []string{bench.Fuel, bench.Memory, bench.Output, bench.Warm, bench.Cold}
+	limits := map[string]float64{bench.Fuel: defaultFailOver}
+	for _, s := range f.failOver {
+		name, value, named := strings.Cut(s, "=")
+		if !named {
+			name, value = bench.Fuel, s
+		}
+		ratio, err := strconv.ParseFloat(value, 64)
+		if err != nil || ratio < 1 || !slices.Contains(measures, name) {
+			return nil, usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(measures, ", "))
+		}
+		limits[name] = ratio
+	}
+	return limits, nil
+}
+
+func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *progress) (*bench.Report, error) {
+	if f.input != "" && len(f.sessions) > 0 {
+		return nil, usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
+	}
+	l, err := f.openAuthor(ctx, e, &f.configFlag)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close(context.WithoutCancel(ctx))
+	host, opts, err := l.host(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := f.inputs(ctx, e, l, path, hook)
+	if err != nil {
+		return nil, err
+	}
+	return bench.Run(ctx, path, bench.Options{
+		Runtime: host, Plugin: opts, Hook: abi.Hook(hook), Inputs: inputs, N: f.n,
+		Progress: func(input string) { progress.step("measuring %s: %s", filepath.Base(path), input) },
+	})
+}
+
+// inputs are what the flags name, nil for none.
+func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook string) ([]bench.Input, error) {
+	if f.input == "" && len(f.sessions) == 0 {
+		return nil, nil
+	}
+	p, err := l.load(ctx, path, false)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close(context.WithoutCancel(ctx))
+	if f.input != "" {
+		doc, err := readInput(ctx, e, f.input)
+		return []bench.Input{{Name: filepath.Base(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
+	}
+	if hook == "" && len(p.Hooks()) > 0 {
+		hook = string(p.Hooks()[0])
+	}
+	named, err := hookNamed(hook, p)
+	if err != nil {
+		return nil, err
+	}
+	var list []bench.Input
+	for _, session := range f.sessions {
+		in, err := f.hookInput(ctx, e, l.conf, session, named, p)
+		if err != nil {
+			return nil, err
+		}
+		in.Time, in.Call = benchTime, "bench"
+		list = append(list, bench.Input{Name: filepath.Base(session), In: in})
+	}
+	return list, nil
+}
+
+// benchTime is the time in inputs that are measured: the same input is the same
+// document in every run.
+const benchTime = "2026-01-01T00:00:00Z"

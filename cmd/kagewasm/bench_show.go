@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/bench"
+)
+
+func (f *benchFlags) show(e env, r *benchReport) error {
+	if f.asJSON {
+		return printJSON(e.stdout, r)
+	}
+	var text bytes.Buffer
+	p := printer{w: &text, color: e.color}
+	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook, p.paint(dim, r.Digest))
+	for _, m := range r.Inputs {
+		showMeasurement(p, r, m)
+	}
+	if r.Baseline != nil {
+		for _, note := range r.Baseline.Notes {
+			p.linef("  %s %s", p.paint(yellow, "note"), note)
+		}
+	}
+	_, err := e.stdout.Write(text.Bytes())
+	return err
+}
+
+func showMeasurement(p printer, r *benchReport, m bench.Measurement) {
+	p.linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
+	change := func(measure string) string { return r.change(p, m.Input, measure) }
+	p.field("warm", "%s%s", timesLine(m.Warm), change(bench.Warm))
+	p.field("cold", "%s%s", timesLine(m.Cold), change(bench.Cold))
+	p.field("first call", "%.2f ms, the plugin's own start included", m.FirstMS)
+	if m.Fuel > 0 {
+		varies := ""
+		if m.Varies {
+			varies = p.paint(yellow, "  varies from call to call")
+		}
+		p.field("fuel", "%s%s%s", number(m.Fuel), varies, change(bench.Fuel))
+	}
+	p.field("memory", "%s%s", bytesOf(m.PeakMemoryBytes), change(bench.Memory))
+	p.field("output", "%s%s", bytesOf(m.OutputBytes), change(bench.Output))
+	if len(m.HostCalls) > 0 {
+		var calls []string
+		for _, op := range sortedOps(m.HostCalls) {
+			calls = append(calls, fmt.Sprintf("%s × %d", op, m.HostCalls[op]))
+		}
+		p.field("host calls", "%s; %s", strings.Join(calls, ", "), bytesOf(m.HostCallBytes))
+	}
+}
+
+func timesLine(t bench.Times) string {
+	return fmt.Sprintf("p50 %.2f  p90 %.2f  p99 %.2f  max %.2f ms", t.P50, t.P90, t.P99, t.Max)
+}
+
+// change says how a figure differs from the baseline's.
+func (r *benchReport) change(p printer, input, measure string) string {
+	if r.Baseline == nil {
+		return ""
+	}
+	i := slices.IndexFunc(r.Baseline.Changes, func(c bench.Change) bool { return c.Input == input && c.Measure == measure })
+	if i < 0 {
+		return ""
+	}
+	c := r.Baseline.Changes[i]
+	switch {
+	case c.Ratio == 1:
+		return p.paint(dim, "  as before")
+	case c.Noise != "":
+		return p.paint(dim, fmt.Sprintf("  no difference (%s: %s)", changeText(c), c.Noise))
+	case c.Ratio > 1:
+		s := yellow
+		if slices.Contains(r.Worse, c) {
+			s = red
+		}
+		return p.paint(s, "  "+changeText(c))
+	}
+	return p.paint(green, "  "+changeText(c))
+}
+
+// changeText is a change as a person reads it.
+func changeText(c bench.Change) string {
+	if c.Before == 0 {
+		return "there was none"
+	}
+	by := 100 * (c.Ratio - 1)
+	if math.Abs(by) < 0.1 {
+		return fmt.Sprintf("%+.4f%%", by)
+	}
+	return fmt.Sprintf("%+.1f%%", by)
+}
+
+// worse is the failure of a plugin that takes more than it did.
+func worse(list []bench.Change, limits map[string]float64) error {
+	var lines []string
+	for _, c := range list {
+		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, changeText(c), 100*(limits[c.Measure]-1)))
+	}
+	return fmt.Errorf("more than the baseline allows:\n%s", strings.Join(lines, "\n"))
+}

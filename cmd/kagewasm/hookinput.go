@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"github.com/spf13/cobra"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/tokens"
+	"github.com/kagewasm/kagewasm/transcript"
+)
+
+// sessionFlags say which session a hook is called for.
+type sessionFlags struct {
+	format string
+	window int
+}
+
+func (f *sessionFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.format, "format", string(transcript.Auto), "format of a session: auto, "+formatNames())
+	c.Flags().IntVar(&f.window, "window", 0, "context window of a session's model, in `TOKENS` (default: as for compact)")
+}
+
+// hookInput is what a compaction of the session in a file gives the hook of a
+// plugin: the pipeline runs with a stand-in in the plugin's place, which keeps
+// its input and answers nothing. Where nothing is due the compaction is forced.
+func (f *sessionFlags) hookInput(ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin) (*abi.Input, error) {
+	c := &compactFlags{format: f.format, window: f.window, given: func(flag string) bool { return flag == "window" && f.window > 0 }}
+	session, err := c.read(ctx, e, path)
+	if err != nil {
+		return nil, err
+	}
+	model := c.resolve(session, conf)
+	counter, err := tokens.New(model.Encoding, tokens.Options{})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := counter.Tools(ctx, session.Tools)
+	if err != nil {
+		return nil, err
+	}
+	seen := &listener{Plugin: p, hook: hook}
+	policy := conf.policy()
+	policy.Strategy, policy.Disabled = kagewasm.StrategyDrop, false
+	compactor, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: policy, Lookup: conf.resolve, Plugins: []hooks.Plugin{seen}})
+	if err != nil {
+		return nil, err
+	}
+	for _, force := range []bool{false, true} {
+		req := c.request(path, session, model, tools.Tokens, nil)
+		req.Commit, req.Force = nil, force
+		if hook == abi.HookTurnEnd {
+			_, err = compactor.TurnEnd(ctx, req)
+		} else if _, err = compactor.Compact(ctx, req); abi.CodeOf(err) == abi.CodeExceedsWindow {
+			err = nil
+		}
+		if err != nil || seen.in != nil {
+			return seen.in, err
+		}
+	}
+	return nil, usagef("%s: a compaction of this session does not come to %s", path, hook)
+}
+
+// listener stands in for a plugin in one hook, and keeps the input.
+type listener struct {
+	hooks.Plugin
+	hook abi.Hook
+	in   *abi.Input
+}
+
+func (l *listener) Hooks() []abi.Hook { return []abi.Hook{l.hook} }
+
+func (l *listener) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	l.in = in
+	return nil, abi.CallStats{}, nil
+}
+
+// hookNamed is a hook of a plugin, for a session.
+func hookNamed(name string, p *runtime.Plugin) (abi.Hook, error) {
+	for _, h := range p.Hooks() {
+		if string(h) == name {
+			return h, nil
+		}
+	}
+	return "", usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, joined(p.Hooks()))
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/tape"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// tapeFlags record and replay the host calls of plugins that lead out of the
+// machine. They are in pluginFlags; a command that has them registers them, and
+// calls finish when its plugins were called.
+type tapeFlags struct {
+	record, replay string
+
+	recorder *tape.Recorder
+	player   *tape.Player
+}
+
+func (f *tapeFlags) register(c *cobra.Command) {
+	fs := c.Flags()
+	fs.StringVar(&f.record, "record", "", "write the HTTP requests and completions that plugins make, and their answers, to `FILE`, for --replay: placeholders of secrets, and no values")
+	fs.StringVar(&f.replay, "replay", "", "answer HTTP requests and completions from `FILE`, which --record wrote: nothing is sent, and no key is needed; what is in it is granted, unless --deny says otherwise")
+}
+
+// open opens what the flags name.
+func (f *tapeFlags) open() (err error) {
+	switch {
+	case f.record != "" && f.replay != "":
+		return usagef("--record %s and --replay %s: give one of them", f.record, f.replay)
+	case f.replay != "":
+		f.player, err = tape.Read(f.replay)
+	case f.record != "":
+		f.recorder, err = tape.NewRecorder(), mayRecord(f.record)
+	}
+	return err
+}
+
+// mayRecord refuses to write over what is no recording.
+func mayRecord(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if _, err := tape.Read(path); err != nil {
+		return usagef("--record %s: there is such a file, and it is no recording: give another", path)
+	}
+	return nil
+}
+
+// tape is what plugins are loaded with, nil for none.
+func (f *tapeFlags) tape() runtime.Tape {
+	switch {
+	case f.recorder != nil:
+		return f.recorder
+	case f.player != nil:
+		return f.player
+	}
+	return nil
+}
+
+// grant grants what a recording has: nobody is asked, so there is nothing to
+// protect.
+func (f *tapeFlags) grant(g *runtime.Grants) error {
+	if f.player == nil {
+		return nil
+	}
+	if f.player.Ops()[abi.OpModelComplete] {
+		g.Model = true
+	}
+	for _, origin := range f.player.Origins() {
+		if err := g.Grant(abi.CapHTTP, origin); err != nil {
+			return usagef("--replay %s: %s", f.replay, abi.AsError(err).Message)
+		}
+	}
+	return nil
+}
+
+// secrets stand for those that a replay does not need: they are what is written
+// in their place anyway.
+func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
+	values := make(map[string]string)
+	if f.player != nil {
+		for _, name := range m.Secrets {
+			values[name] = "[secret " + name + "]"
+		}
+	}
+	return values
+}
+
+// finish writes what was recorded. Calls that were not in the recording that
+// was replayed are an error, whatever the plugins made of it.
+func (f *tapeFlags) finish(e env) error {
+	if f.recorder != nil {
+		doc, err := f.recorder.Encode()
+		if err == nil {
+			err = writeFile(f.record, doc)
+		}
+		if err == nil {
+			printer{w: e.stderr, color: e.color}.linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
+		}
+		return err
+	}
+	if f.player == nil {
+		return nil
+	}
+	missed := f.player.Missed()
+	if len(missed) == 0 {
+		return nil
+	}
+	return &abi.Error{
+		Code: abi.CodeNotRecorded, Op: "replay",
+		Message: fmt.Sprintf("%s lacks %d of the calls that were made; the first is %s", f.replay, len(missed), missed[0]),
+		Hint:    "record again with the same command (--record in place of --replay), or put the calls into the file",
+	}
+}

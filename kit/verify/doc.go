@@ -1,0 +1,14 @@
+// Package verify judges one plugin: the module itself, in the sandbox it will
+// run in, by the rules of abi/abitest and by those that only a module can
+// break.
+//
+// [Run] loads the module and checks all of it; the [Report] has the outcome of
+// every rule, what is odd about the module and its manifest, and what the calls
+// used of their limits. [Report.JUnit] writes it for a continuous build.
+//
+// The rules of this package: documents that are no input of a hook (none,
+// null, an empty object, no JSON at all), fields of later versions, a host that
+// grants nothing, answers that are the same from two fresh loads and whatever
+// was called before, and cost that grows with the session and not with its
+// square. What the plugin stores is in memory, and gone afterwards.
+package verify
