@@ -388,6 +388,25 @@ func TestK28BankEqualTexts(t *testing.T) {
 	}
 }
 
+// TestK28BankLongNames: sessions and tags as long as may be, of each memory its
+// own, never make a value that is too long, however they are merged.
+func TestK28BankLongNames(t *testing.T) {
+	list := make([]bank.Memory, 6000)
+	for i := range list {
+		name := fmt.Sprint(i, strings.Repeat("n", 1000))
+		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
+	}
+	for _, size := range []int{len(list), 50} {
+		kv := newKV()
+		for part := range slices.Chunk(list, size) {
+			retain(t, kv, part...)
+		}
+		if got := recall(t, kv, bank.Query{Text: "word4711", Limit: 1}); len(got) != 1 || got[0].Text != "word4711" {
+			t.Errorf("%d hits", len(got))
+		}
+	}
+}
+
 // TestK28BankDamaged: a value that is missing, cut, or somebody else's is an
 // error that says where, and never more than that.
 func TestK28BankDamaged(t *testing.T) {

@@ -94,10 +94,7 @@ func readWho(r *reader) (w who) {
 		w.runs[i] = run{int32(r.below(len(w.sessions))), int32(r.number())}
 		texts += int(w.runs[i].texts)
 	}
-	w.labelOf = make([]int32, r.count(1))
-	for i := range w.labelOf {
-		w.labelOf[i] = int32(r.below(len(w.labels)))
-	}
+	w.labelOf = r.column(len(w.labels))
 	if r.err == nil && texts != len(w.labelOf) {
 		r.fail("texts without a session")
 	}
