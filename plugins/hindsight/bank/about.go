@@ -19,10 +19,12 @@ func (m *Memory) indexed() rank.Text {
 // which days it speaks.
 func (m *Memory) about() string {
 	when, said := m.Time, moment(m.Time)
-	if !said.IsZero() {
-		when = said.Format("2006-01-02 2 January 2006 Monday")
+	if said.IsZero() {
+		when += " " + days(when, said)
+	} else {
+		when = said.Format("2006-01-02 2 January 2006 Monday ") + dayWords(said.Year(), int(said.Month()), said.Day())
 	}
-	return m.Author + " " + when + " " + days(when, said) + " " + days(m.Text[:min(len(m.Text), maxDated)], said)
+	return m.Author + " " + when + " " + days(m.Text[:min(len(m.Text), maxDated)], said)
 }
 
 // moment is a time in RFC 3339 or a date, the zero time where it is neither.

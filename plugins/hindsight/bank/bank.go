@@ -22,7 +22,7 @@ type Memory struct {
 	Type string
 	// Tags are what to find it by, see [Query].
 	Tags []string
-	// Text is what was said.
+	// Text is what was said, of which [MaxTextBytes] are kept.
 	Text string
 }
 

@@ -22,7 +22,11 @@ func (c *change) settle() error {
 		if err := c.mergeLast(); err != nil {
 			return err
 		}
-		list = list[s.texts:]
+		if list = list[s.texts:]; len(list) > 0 {
+			if err := c.flush(); err != nil { // for room
+				return err
+			}
+		}
 	}
 	c.root.tail = nil
 	return nil

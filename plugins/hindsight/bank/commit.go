@@ -1,9 +1,6 @@
 package bank
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // keepFor is for how many changes of the bank values are kept that it does not
 // name any more.
@@ -13,6 +10,9 @@ const keepFor = 8
 // root was changed meanwhile; then done is false. What older roots named goes
 // last, and late.
 func (b *Bank) commit(c *change) (done bool, err error) {
+	if err := c.flush(); err != nil {
+		return false, err
+	}
 	if len(c.gone) > 0 {
 		c.root.garbage = append(c.root.garbage, garbage{c.root.generation, c.gone})
 	}
@@ -26,14 +26,9 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 	})
 	for i := range c.root.garbage { // what is written again is none
 		g := &c.root.garbage[i]
-		g.names = slices.DeleteFunc(slices.Clone(g.names), c.isPending)
+		g.names = slices.DeleteFunc(slices.Clone(g.names), c.isWritten)
 	}
-	old = slices.DeleteFunc(old, c.isPending)
-	for _, name := range slices.Sorted(maps.Keys(c.pending)) {
-		if err := b.kv.Set(b.prefix+name, c.pending[name]); err != nil {
-			return false, err
-		}
-	}
+	old = slices.DeleteFunc(old, c.isWritten)
 	stored, _, err := b.kv.Get(b.prefix + rootName)
 	if err != nil || stored != b.stored {
 		return false, err
@@ -49,7 +44,4 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 	return true, nil
 }
 
-func (c *change) isPending(name string) bool {
-	_, ok := c.pending[name]
-	return ok
-}
+func (c *change) isWritten(name string) bool { return c.written[name] }

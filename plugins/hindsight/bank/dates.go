@@ -25,12 +25,7 @@ func days(text string, said time.Time) string {
 		return words[i]
 	}
 	var out []string
-	name := func(year, month, day int) {
-		if year > 0 {
-			out = append(out, fmt.Sprintf("day%04d%02d%02d", year, month, day))
-		}
-		out = append(out, fmt.Sprintf("day%02d%02d", month, day)) // of any year
-	}
+	name := func(year, month, day int) { out = append(out, dayWords(year, month, day)) }
 	for i, w := range words {
 		if ago := daysAgo(w, at(i+1), at(i+2)); ago >= 0 && !said.IsZero() {
 			day := said.AddDate(0, 0, -ago)
@@ -56,6 +51,16 @@ func days(text string, said time.Time) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// dayWords are the words for a day: for it alone, where the year is not 0, and
+// for it in any year.
+func dayWords(year, month, day int) string {
+	inAny := fmt.Sprintf("day%02d%02d", month, day)
+	if year == 0 {
+		return inAny
+	}
+	return fmt.Sprintf("day%04d%02d%02d %s", year, month, day, inAny)
 }
 
 // daysAgo is how many days ago a word and those after it say, or -1.

@@ -7,7 +7,7 @@ import (
 const (
 	// blockBytes is how long a value with texts becomes before the next one is
 	// begun.
-	blockBytes = 8 << 10
+	blockBytes = 16 << 10
 	// baseWeight is the weight from which on texts become a segment, and
 	// fanOut how many segments of about one weight become one.
 	baseWeight = 16 << 10
@@ -35,15 +35,17 @@ func (m *Memory) weight() int { return len(m.ID) + len(m.Time) + len(m.Text) + f
 // fits is how many of the memories fit a segment, at least one, and what they
 // weigh. A name weighs once.
 func fits(list []Memory) (n, weight int) {
-	seen := make(map[string]bool)
+	sessions, labels := make(map[string]bool), make(map[labelKey]bool)
 	for i := range list {
 		m := &list[i]
 		w, label := m.weight(), m.label()
-		for _, name := range [...]string{"s" + m.Session, "l" + label.id()} {
-			if !seen[name] {
-				seen[name] = true
-				w += nameWeight * len(name)
-			}
+		if !sessions[m.Session] {
+			sessions[m.Session] = true
+			w += nameWeight * len(m.Session)
+		}
+		if key := label.key(); !labels[key] {
+			labels[key] = true
+			w += nameWeight * (len(key.author) + len(key.kind) + len(key.tags))
 		}
 		if i > 0 && weight+w > maxWeight {
 			break
