@@ -58,24 +58,25 @@ type Hit struct {
 // Search returns the texts that have to do with the query, best first; of
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
-func (ix *Index) Search(query string, opts Options) (hits []Hit) {
-	for h := range ix.Ranked(query, opts) {
-		hits = append(hits, h)
+func (ix *Index) Search(query string, opts Options) []Hit {
+	if opts.Limit > 0 {
+		return slices.Collect(ix.Ranked(query, opts))
 	}
-	return hits
+	h := ix.found(query, opts)
+	slices.SortFunc(h, func(a, b Hit) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1 // no two are equal
+	})
+	return h
 }
 
 // Ranked goes through what [Index.Search] returns. It is for those who cannot
-// know how many they want: putting in order is half the time of a search.
+// know how many they want: putting all in order is half the time of a search.
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
-	scores := ix.scores(query, opts)
 	return func(yield func(Hit) bool) {
-		h := make(heap, 0, len(scores))
-		for i, score := range scores {
-			if score > 0 {
-				h = append(h, Hit{i, score})
-			}
-		}
+		h := ix.found(query, opts)
 		h.order()
 		for n := 0; len(h) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
 			if !yield(h.take()) {
@@ -83,6 +84,20 @@ func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 			}
 		}
 	}
+}
+
+// found are the hits, in the order of the texts.
+func (ix *Index) found(query string, opts Options) (hits heap) {
+	scores := ix.scores(query, opts)
+	for i, score := range scores {
+		if score > 0 {
+			if hits == nil {
+				hits = make(heap, 0, len(scores)-i)
+			}
+			hits = append(hits, Hit{i, score})
+		}
+	}
+	return hits
 }
 
 // scores are the scores of all texts.

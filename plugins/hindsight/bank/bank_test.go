@@ -292,6 +292,25 @@ func TestK28BankTogether(t *testing.T) {
 	recall(t, kv, bank.Query{Text: questions(list, 1)[0]})
 }
 
+// TestK28BankStale: a bank that was opened long before reads what there is now.
+func TestK28BankStale(t *testing.T) {
+	list := said(3000)
+	kv := newKV()
+	retain(t, kv, list[:900]...)
+	early, other := open(t, kv), open(t, kv)
+	for part := range slices.Chunk(list[900:2900], 40) {
+		retain(t, kv, part...)
+	}
+	query := bank.Query{Text: questions(list, 1)[0]}
+	got, err := early.Recall(query)
+	if err != nil || !reflect.DeepEqual(got, recall(t, kv, query)) {
+		t.Errorf("%d hits, %v", len(got), err)
+	}
+	if n, err := other.Retain(list); n != 100 || err != nil {
+		t.Errorf("%d of the 100 that are missing were added, %v", n, err)
+	}
+}
+
 // TestK28BankOverwritten: the root that wins over another one in the same
 // moment names nothing that is gone, though merges follow.
 func TestK28BankOverwritten(t *testing.T) {

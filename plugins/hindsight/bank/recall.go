@@ -53,6 +53,14 @@ type Hit struct {
 // error is what the KV says, or an *abi.Error of CodeBadInput where a value is
 // not what was written.
 func (b *Bank) Recall(q Query) ([]Hit, error) {
+	hits, err := b.recall(q)
+	if err != nil && b.stale(err) {
+		return b.recall(q)
+	}
+	return hits, err
+}
+
+func (b *Bank) recall(q Query) ([]Hit, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}

@@ -18,6 +18,9 @@ const tries = 4
 func (b *Bank) Retain(list []Memory) (added int, err error) {
 	for range tries {
 		added, done, err := b.retain(list)
+		if err != nil && b.stale(err) {
+			continue
+		}
 		if done || err != nil {
 			return added, err
 		}
