@@ -15,8 +15,8 @@
 // neighbours) are cut into pairs of characters. An identifier such as
 // pkg/foo_bar.go or parseHTTPBody is a term as a whole, and so are its parts.
 // English words are stemmed, see [Stem], and those that say nothing of a
-// text's matter are left out. Letters are not decomposed: café and cafe are two
-// words.
+// text's matter are left out. Latin letters lose their accents, composed or not:
+// café, cafe\u0301 and cafe are one word.
 //
 // # Score
 //
@@ -32,5 +32,25 @@
 // What is said in a conversation is seldom understood alone: an answer names
 // the thing, the question before it the matter. So the words of the texts
 // around it can count as a text's own, at a discount; this is BM25F, from the
-// same paper, with the surroundings as fields. See [Options].
+// same paper, with the surroundings as fields. See [Options]. A nod ("ok,
+// thanks") and a page stand between others without parting them: people go on
+// after either with what they were at. A nod takes little of what is said around
+// it, and is left out of the average, or else many nods would make everything
+// else a long text.
+//
+// # Long texts
+//
+// A text of more than about 40 terms is scored by its parts, cut where sentences
+// end, and by the best of them: a page of an answer that tells of the matter in
+// one paragraph is as good as that paragraph, and no better for holding many
+// other words. The words of its other parts count in each, at a discount, so the
+// whole has a say as well. How many texts hold a term, which texts are around
+// it, and what a group is worth, go by texts.
+//
+// # Parts and lists
+//
+// A search needs of an index the length of each part and the lists of the
+// query's terms. [Index.Parts] and [Index.Lists] are for those who store an index;
+// [Index.AddPart] and [Index.AddList] put together as much of one as a query
+// needs, which answers it as the whole would.
 package rank

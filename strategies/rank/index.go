@@ -124,13 +124,19 @@ func (ix *Index) query(q string) []int32 {
 	return ids
 }
 
-// weight is how much a term tells: its inverse document frequency.
+// weight is how much a term tells.
 func (ix *Index) weight(term int32) float64 {
-	n, last := 0.0, int32(-1)
+	holders, last := 0, int32(-1)
 	for _, p := range ix.lists[term] {
 		if text := ix.parts[p.Part].text; text != last {
-			n, last = n+1, text
+			holders, last = holders+1, text
 		}
 	}
+	return ix.idf(holders)
+}
+
+// idf is the inverse document frequency of a term that so many texts hold.
+func (ix *Index) idf(holders int) float64 {
+	n := float64(holders)
 	return math.Log(1 + (float64(len(ix.texts))-n+0.5)/(n+0.5))
 }

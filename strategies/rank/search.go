@@ -58,24 +58,25 @@ type Hit struct {
 // Search returns the texts that have to do with the query, best first; of
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
-func (ix *Index) Search(query string, opts Options) (hits []Hit) {
-	for h := range ix.Ranked(query, opts) {
-		hits = append(hits, h)
+func (ix *Index) Search(query string, opts Options) []Hit {
+	if opts.Limit > 0 {
+		return slices.Collect(ix.Ranked(query, opts))
 	}
-	return hits
+	h := ix.found(query, opts)
+	slices.SortFunc(h, func(a, b Hit) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1 // no two are equal
+	})
+	return h
 }
 
 // Ranked goes through what [Index.Search] returns. It is for those who cannot
-// know how many they want: putting in order is half the time of a search.
+// know how many they want: putting all in order is half the time of a search.
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
-	scores := ix.scores(query, opts)
 	return func(yield func(Hit) bool) {
-		h := make(heap, 0, len(scores))
-		for i, score := range scores {
-			if score > 0 {
-				h = append(h, Hit{i, score})
-			}
-		}
+		h := ix.found(query, opts)
 		h.order()
 		for n := 0; len(h) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
 			if !yield(h.take()) {
@@ -83,6 +84,20 @@ func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 			}
 		}
 	}
+}
+
+// found are the hits, in the order of the texts.
+func (ix *Index) found(query string, opts Options) (hits heap) {
+	scores := ix.scores(query, opts)
+	for i, score := range scores {
+		if score > 0 {
+			if hits == nil {
+				hits = make(heap, 0, len(scores)-i)
+			}
+			hits = append(hits, Hit{i, score})
+		}
+	}
+	return hits
 }
 
 // scores are the scores of all texts.
@@ -149,6 +164,7 @@ func (s *search) norm(length float64) float64 { return 1 - B + B*length/s.averag
 // add adds what a term gives to the scores.
 func (s *search) add(term int32) {
 	s.order = s.order[:0]
+	holders := 0
 	for list := s.lists[term]; len(list) > 0; {
 		from := s.parts[list[0].Part].text
 		count := 0.0
@@ -157,6 +173,7 @@ func (s *search) add(term int32) {
 			count += float64(list[0].Count)
 			list = list[1:]
 		}
+		holders++
 		s.hold(from)
 		given := count / s.norm(float64(s.texts[from].length))
 		for _, n := range s.around(from) {
@@ -164,7 +181,7 @@ func (s *search) add(term int32) {
 			s.given[n.text] += n.share * given
 		}
 	}
-	weight := s.weight(term)
+	weight := s.idf(holders)
 	for _, i := range s.order {
 		s.addTo(i, weight)
 		s.given[i], s.held[i] = 0, false
@@ -181,15 +198,17 @@ func (s *search) hold(text int32) {
 // addTo adds what the term gives to the parts of a text.
 func (s *search) addTo(i int32, weight float64) {
 	t := &s.texts[i]
-	counts := s.counts[t.first : t.first+t.parts]
 	all := 0.0
-	for _, c := range counts {
-		all += c
+	for p := t.first; p < t.first+t.parts; p++ {
+		all += s.counts[p]
 	}
-	for k, c := range counts {
-		p := t.first + int32(k)
-		length := float64(s.parts[p].length)
-		f := c + s.given[i]*length/(length+fewTerms)
+	for p := t.first; p < t.first+t.parts; p++ {
+		c, length := s.counts[p], float64(s.parts[p].length)
+		s.counts[p] = 0
+		f := c
+		if given := s.given[i]; given > 0 {
+			f += given * length / (length + fewTerms)
+		}
 		if rest := all - c; rest > 0 {
 			f += restShare * rest / s.norm(float64(t.length)-length)
 		}
@@ -197,7 +216,6 @@ func (s *search) addTo(i int32, weight float64) {
 			s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.normOf(p))
 		}
 	}
-	clear(counts)
 }
 
 // normOf is the norm of a part's length with its surroundings, as a mean: a

@@ -189,7 +189,7 @@ func (s *scanner) emit(start, end int, plain bool) {
 	s.buf = lower(s.buf[:0], s.text[start:end])
 	term := s.buf
 	if plain {
-		if isStop(term) {
+		if len(term) == end-start && isStop(term) { // with an accent it is longer: thé is not the
 			return
 		}
 		term = Stem(term)
@@ -208,7 +208,8 @@ func (s *scanner) trim(start, end int) (int, int) {
 	return start, end
 }
 
-// lower appends the beginning of s in lower case to buf.
+// lower appends the beginning of s in lower case to buf, Latin letters without
+// accents.
 func lower(buf []byte, s string) []byte {
 	for _, r := range s {
 		switch {
@@ -219,8 +220,9 @@ func lower(buf []byte, s string) []byte {
 				r += 'a' - 'A'
 			}
 			buf = append(buf, byte(r))
+		case isAccent(r) && accented(buf):
 		default:
-			buf = utf8.AppendRune(buf, unicode.ToLower(r))
+			buf = utf8.AppendRune(buf, fold(unicode.ToLower(r)))
 		}
 	}
 	return buf

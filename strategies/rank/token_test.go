@@ -39,6 +39,11 @@ func TestTerms(t *testing.T) {
 		{"Thai by pairs", "ไทย", "ไท ทย"},
 		{"Korean has spaces", "안녕 세계", "안녕 세계"},
 		{"invalid bytes are no letters", "a1\xffb1", "a1 b1"},
+		{"accents do not count, composed or not", "Café cafe\u0301 CAFE", "cafe cafe cafe"},
+		{"nor those of Vietnamese and Polish", "Nguyễn Łódź", "nguyen lodz"},
+		{"a letter of its own is none with an accent", "smørrebrød Æther Straße", "smorrebrod æther straße"},
+		{"no stop word of another language", "thé", "the"},
+		{"marks of other scripts count", "и\u0306", "и\u0306"},
 		{"email", "ann@example.org", "ann@example.org ann exampl org"},
 		{"nothing", "", ""},
 	} {

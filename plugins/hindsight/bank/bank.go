@@ -1,5 +1,7 @@
 package bank
 
+import "github.com/kagewasm/kagewasm/abi"
+
 // KV is what a bank keeps itself in; guest.KV is one.
 type KV interface {
 	Get(key string) (value string, found bool, err error)
@@ -22,11 +24,12 @@ type Memory struct {
 	Type string
 	// Tags are what to find it by, see [Query].
 	Tags []string
-	// Text is what was said.
+	// Text is what was said, of which [MaxTextBytes] are kept.
 	Text string
 }
 
-// Bank is a memory. It is not safe for concurrent use.
+// Bank is a memory. It is not safe for concurrent use, but others may use the
+// same KV at the same time; see the package comment.
 type Bank struct {
 	kv     KV
 	prefix string
@@ -54,6 +57,13 @@ func (b *Bank) load() error {
 	}
 	b.stored, b.root = stored, root
 	return nil
+}
+
+// stale reports whether an error may come of the bank having changed since its
+// root was read, which then is read again.
+func (b *Bank) stale(err error) bool {
+	before := b.stored
+	return abi.CodeOf(err) == abi.CodeBadInput && b.load() == nil && b.stored != before
 }
 
 func (b *Bank) values() *values { return &values{kv: b.kv, prefix: b.prefix} }

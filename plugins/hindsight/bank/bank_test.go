@@ -94,7 +94,7 @@ func TestK28BankRecall(t *testing.T) {
 		{ID: "1", Session: "a", Author: "user", Time: "2023-05-08T13:56:00Z", Text: "Where did I park the bicycle?"},
 		{ID: "2", Session: "a", Author: "assistant", Time: "2023-05-08T13:57:00Z", Text: "Behind the old mill.", Type: "experience"},
 		{ID: "3", Session: "b", Author: "user", Time: "2023-06-01", Text: "I painted the mill yellow.", Type: "world", Tags: []string{"art", "home"}},
-		{ID: "4", Session: "b", Author: "user", Time: "2023-06-01", Text: "And the fence."},
+		{ID: "4", Session: "b", Author: "user", Time: "2023-06-01", Text: "And the fence, yesterday."},
 	}
 	if n := retain(t, kv, list...); n != 4 {
 		t.Errorf("%d of 4 added", n)
@@ -106,10 +106,14 @@ func TestK28BankRecall(t *testing.T) {
 	}{
 		{"an answer stands beside its question", bank.Query{Text: "parking bicycles", Limit: 2}, "1 2"},
 		{"a date is searched, in words too", bank.Query{Text: "1 June 2023", Limit: 2}, "3 4"},
+		{"however it is written", bank.Query{Text: "What was on May 8th?", Limit: 2}, "2 1"},
+		{"a day is told by the time of the question", bank.Query{Text: "What did I do three days ago?", Time: "2023-06-04T08:00:00Z", Limit: 2}, "3 4"},
+		{"and by that of what was said", bank.Query{Text: "the 31st of May 2023", Limit: 1}, "4"},
 		{"of some types", bank.Query{Text: "mill", Types: []string{"world", "observation"}}, "3"},
 		{"with one of some tags", bank.Query{Text: "mill", Tags: []string{"home", "food"}}, "3"},
 		{"not what is skipped", bank.Query{Text: "mill", Limit: 1, Skip: func(m *bank.Memory) bool { return m.ID == "2" }}, "3"},
 		{"what does not fit is passed over", bank.Query{Text: "parking bicycles", MaxBytes: 20}, "2"},
+		{"a long text is cut to what tells of it", bank.Query{Text: "bicycle", MaxBytes: 12, TextBytes: 12, Limit: 1}, "1"},
 		{"nothing of it", bank.Query{Text: "xylophone"}, ""},
 		{"no query", bank.Query{}, ""},
 	} {
@@ -288,6 +292,25 @@ func TestK28BankTogether(t *testing.T) {
 	recall(t, kv, bank.Query{Text: questions(list, 1)[0]})
 }
 
+// TestK28BankStale: a bank that was opened long before reads what there is now.
+func TestK28BankStale(t *testing.T) {
+	list := said(3000)
+	kv := newKV()
+	retain(t, kv, list[:900]...)
+	early, other := open(t, kv), open(t, kv)
+	for part := range slices.Chunk(list[900:2900], 40) {
+		retain(t, kv, part...)
+	}
+	query := bank.Query{Text: questions(list, 1)[0]}
+	got, err := early.Recall(query)
+	if err != nil || !reflect.DeepEqual(got, recall(t, kv, query)) {
+		t.Errorf("%d hits, %v", len(got), err)
+	}
+	if n, err := other.Retain(list); n != 100 || err != nil {
+		t.Errorf("%d of the 100 that are missing were added, %v", n, err)
+	}
+}
+
 // TestK28BankOverwritten: the root that wins over another one in the same
 // moment names nothing that is gone, though merges follow.
 func TestK28BankOverwritten(t *testing.T) {
@@ -384,6 +407,25 @@ func TestK28BankEqualTexts(t *testing.T) {
 	}
 }
 
+// TestK28BankLongNames: sessions and tags as long as may be, of each memory its
+// own, never make a value that is too long, however they are merged.
+func TestK28BankLongNames(t *testing.T) {
+	list := make([]bank.Memory, 6000)
+	for i := range list {
+		name := fmt.Sprint(i, strings.Repeat("n", 1000))
+		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
+	}
+	for _, size := range []int{len(list), 50} {
+		kv := newKV()
+		for part := range slices.Chunk(list, size) {
+			retain(t, kv, part...)
+		}
+		if got := recall(t, kv, bank.Query{Text: "word4711", Limit: 1}); len(got) != 1 || got[0].Text != "word4711" {
+			t.Errorf("%d hits", len(got))
+		}
+	}
+}
+
 // TestK28BankDamaged: a value that is missing, cut, or somebody else's is an
 // error that says where, and never more than that.
 func TestK28BankDamaged(t *testing.T) {
@@ -393,7 +435,7 @@ func TestK28BankDamaged(t *testing.T) {
 	for part := range slices.Chunk(list[300:], 10) {
 		retain(t, base, part...)
 	}
-	queries := questions(list, 10)
+	queries := questions(list, 3)
 	r := rand.New(rand.NewPCG(3, 4))
 	failed := 0
 	try := func(kv *memKV, what, key string) {
@@ -432,7 +474,7 @@ func TestK28BankDamaged(t *testing.T) {
 			kv.m[key] = bad
 			try(kv, what, key)
 		}
-		for range 20 {
+		for range 4 {
 			kv := base.clone()
 			doc := []byte(value)
 			doc[r.IntN(len(doc))] = "AgB-_ z9\n"[r.IntN(9)]

@@ -90,6 +90,27 @@ func (r *reader) longNumber() int {
 	return 0
 }
 
+// column reads how many numbers under limit follow, and those. It is number in a
+// loop, for the long ones.
+func (r *reader) column(limit int) []int32 {
+	list := make([]int32, r.count(1))
+	in, pos := r.in, r.pos
+	for i := range list {
+		if pos < len(in) {
+			if d := digits[in[pos]]; d < more && int(d) < limit {
+				list[i] = int32(d)
+				pos++
+				continue
+			}
+		}
+		r.pos = pos
+		list[i] = int32(r.below(limit))
+		in, pos = r.in, r.pos
+	}
+	r.pos = pos
+	return list
+}
+
 // count reads how many of something follow, each at least size bytes long.
 func (r *reader) count(size int) int {
 	n := r.number()

@@ -7,9 +7,16 @@
 // # Ranking
 //
 // Memories are ranked by strategies/rank with what it has for conversations:
-// what belongs together is a session, the author is whoever says it, and the
-// date is searched with the text, as 2023-05-08 and as 8 May 2023 Monday. The
+// what belongs together is a session, and the author is whoever says it. The
 // ranking is that of all memories together, however many calls retained them.
+//
+// The date of a memory is searched with its text, and so are the days that the
+// text names, however it writes them: what was said on 2023-05-08 about
+// "yesterday" has to do with a question about May 7th. In a question yesterday
+// and three days ago go by [Query].Time.
+//
+// Of a text the first 128 KiB are kept and searched, see [MaxTextBytes], and of
+// any other field 512 bytes. A text need not be valid UTF-8; it is made so.
 //
 // # What is kept
 //
@@ -19,15 +26,16 @@
 //
 //	root  generation, segments, values that are not needed any more, newest memories
 //	t...  a table: sessions, authors, types and tags, the length of each text
-//	l...  posting lists of some terms, in the order of the terms, 8 KiB at a time
-//	w...  texts with their ids and times, 8 KiB at a time
+//	l...  posting lists of some terms, in the order of the terms, 4 KiB at a time
+//	w...  texts with their ids and times, 16 KiB at a time
 //	k...  hashes by which known memories are told
 //
 // A recall reads the root, all tables, the lists that hold terms of the query,
 // and the texts of the hits. Four segments of about one size become one of the
 // next, so there are few, and a memory is indexed anew only three times, up to
 // segments of about a megabyte; texts are never written again once they have
-// left the root. Numbers are written in base 32 with letters that JSON does not
+// left the root. Retaining a few memories writes the root, and now and then some
+// values beside it. Numbers are written in base 32 with letters that JSON does not
 // escape.
 //
 // # What holds

@@ -1,7 +1,6 @@
 package bank
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
@@ -16,6 +15,8 @@ const (
 	// maxBlocks is how many values with texts a recall reads: what was not
 	// wanted in those is not made up for.
 	maxBlocks = 1024
+	// maxPassed is how many hits that do not fit are passed over.
+	maxPassed = 16
 )
 
 // Query says what to recall.
@@ -27,9 +28,12 @@ type Query struct {
 	Time string
 	// Limit is how many hits to return at most. Default 10.
 	Limit int
-	// MaxBytes is how long the texts of all hits may be together; those that
-	// do not fit are passed over. Default any length.
+	// MaxBytes is how long the texts of all hits may be together. A hit that
+	// does not fit is passed over for the next, a few times. Default any length.
 	MaxBytes int
+	// TextBytes is how long the text of one hit may be: a longer one is cut to
+	// the passage that tells most of the query. Default any length.
+	TextBytes int
 	// Types and Tags, where there are any, are those of which a hit has to
 	// have one.
 	Types, Tags []string
@@ -49,35 +53,26 @@ type Hit struct {
 // error is what the KV says, or an *abi.Error of CodeBadInput where a value is
 // not what was written.
 func (b *Bank) Recall(q Query) ([]Hit, error) {
+	hits, err := b.recall(q)
+	if err != nil && b.stale(err) {
+		return b.recall(q)
+	}
+	return hits, err
+}
+
+func (b *Bank) recall(q Query) ([]Hit, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
-	query, terms := queryTerms(q.Text)
+	query, terms := queryTerms(q.Text + " " + days(q.Text, moment(q.Time)))
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	v := b.values()
-	ix := new(rank.Index)
-	o := opened{values: v, root: b.root, blocks: make(map[string]string)}
-	parts := 0
-	for i := range b.root.segments {
-		t, err := v.table(&b.root.segments[i])
-		if err != nil {
-			return nil, err
-		}
-		o.tables = append(o.tables, t)
-		parts += len(t.parts)
+	o, err := b.open(terms)
+	if err != nil {
+		return nil, err
 	}
-	ix.Grow(parts, b.Len())
-	for _, t := range o.tables {
-		if err := addTerms(ix, v, t, terms); err != nil {
-			return nil, err
-		}
-	}
-	for i := range b.root.tail {
-		ix.Add(b.root.tail[i].indexed())
-	}
-	return o.hits(q, ix.Ranked(query, rank.Conversation()))
+	return o.hits(q, query)
 }
 
 // queryTerms are the terms of a query, sorted, and as much of it as has them.
@@ -95,11 +90,44 @@ func queryTerms(text string) (string, []string) {
 	return text[:end], slices.Sorted(maps.Keys(set))
 }
 
+// opened is as much of a bank as a query needs.
+type opened struct {
+	*values
+	root   *root
+	tables []*table // of the segments
+	index  rank.Index
+	blocks map[string]string // with texts, that were read
+}
+
+// open reads the tables, and the posting lists of those terms.
+func (b *Bank) open(terms []string) (*opened, error) {
+	o := &opened{values: b.values(), root: b.root, blocks: make(map[string]string)}
+	parts := 0
+	for i := range b.root.segments {
+		t, err := o.table(&b.root.segments[i])
+		if err != nil {
+			return nil, err
+		}
+		o.tables = append(o.tables, t)
+		parts += len(t.parts)
+	}
+	o.index.Grow(parts, b.Len())
+	for _, t := range o.tables {
+		if err := o.addTerms(t, terms); err != nil {
+			return nil, err
+		}
+	}
+	for i := range b.root.tail {
+		o.index.Add(b.root.tail[i].indexed())
+	}
+	return o, nil
+}
+
 // addTerms adds the texts of a segment to the index, with those terms.
-func addTerms(ix *rank.Index, v *values, t *table, terms []string) error {
-	offset := ix.PartCount()
-	t.index(ix)
-	l := lists{values: v, shards: t.shards, limit: len(t.parts)}
+func (o *opened) addTerms(t *table, terms []string) error {
+	offset := o.index.PartCount()
+	t.index(&o.index)
+	l := lists{values: o.values, shards: t.shards, limit: len(t.parts)}
 	for _, term := range terms {
 		found, err := l.find(term)
 		if err != nil {
@@ -110,32 +138,32 @@ func addTerms(ix *rank.Index, v *values, t *table, terms []string) error {
 			if err != nil {
 				return err
 			}
-			ix.AddList(term, list, offset)
+			o.index.AddList(term, list, offset)
 		}
 	}
 	return nil
 }
 
-// opened is a bank with the tables of its segments.
-type opened struct {
-	*values
-	root   *root
-	tables []*table
-	blocks map[string]string // texts that were read
-}
-
-// hits are the memories of the texts found, as far as they are wanted.
-func (o *opened) hits(q Query, found iter.Seq[rank.Hit]) (hits []Hit, err error) {
-	left := q.MaxBytes
-	for h := range found {
-		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
+// hits are the memories that the query finds, as far as they are wanted.
+func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
+	left, passed := q.MaxBytes, 0
+	for h := range o.index.Ranked(query, rank.Conversation()) {
+		if len(hits) == q.Limit || len(o.blocks) > maxBlocks || passed > maxPassed {
 			break
 		}
 		m, wanted, err := o.memory(h.Text, &q)
 		if err != nil {
 			return nil, err
 		}
-		if !wanted || q.MaxBytes > 0 && len(m.Text) > left || q.Skip != nil && q.Skip(&m) {
+		if !wanted || q.Skip != nil && q.Skip(&m) {
+			continue
+		}
+		if q.TextBytes > 0 && len(m.Text) > q.TextBytes {
+			start, end := o.index.Passage(m.Text, query, q.TextBytes)
+			m.Text = m.Text[start:end]
+		}
+		if q.MaxBytes > 0 && len(m.Text) > left {
+			passed++
 			continue
 		}
 		left -= len(m.Text)

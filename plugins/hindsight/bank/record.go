@@ -68,11 +68,15 @@ func readLabel(r *reader) (l label) {
 	return l
 }
 
-// id is the label as one string.
-func (l *label) id() string {
-	var w writer
-	l.write(&w)
-	return string(w)
+// labelKey is a label as the key of a map.
+type labelKey struct{ author, kind, tags string }
+
+func (l *label) key() labelKey {
+	var tags writer
+	for _, t := range l.tags {
+		tags.text(t)
+	}
+	return labelKey{l.author, l.kind, string(tags)}
 }
 
 // words is what a text block holds of a memory; the rest stands in the table

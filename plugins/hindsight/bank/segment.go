@@ -1,26 +1,25 @@
 package bank
 
 import (
-	"slices"
-
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 const (
 	// blockBytes is how long a value with texts becomes before the next one is
 	// begun.
-	blockBytes = 8 << 10
+	blockBytes = 16 << 10
 	// baseWeight is the weight from which on texts become a segment, and
 	// fanOut how many segments of about one weight become one.
 	baseWeight = 16 << 10
 	fanOut     = 4
 	maxLevel   = 3
 	// maxWeight is the weight of the largest segments that are made at once.
-	// Four times it still fits the values a host stores.
-	maxWeight = 1 << 20
-	// frameWeight and nameWeight are what a memory weighs beside its text: by
-	// itself, and for each byte of its other fields.
-	frameWeight, nameWeight = 64, 2
+	// Three times it still fits the values that a host stores.
+	maxWeight = 2 << 20
+	// frameWeight is what a memory weighs beside its text, and nameWeight what
+	// each byte of a session, an author, a type and a tag does: they all stand
+	// in one value.
+	frameWeight, nameWeight = 80, 8
 )
 
 // segment is an index of some texts in a row.
@@ -30,13 +29,30 @@ type segment struct {
 	weight       int
 }
 
-// weight is about how much space a memory takes.
-func (m *Memory) weight() int {
-	n := len(m.ID) + len(m.Session) + len(m.Author) + len(m.Time) + len(m.Type)
-	for _, t := range m.Tags {
-		n += len(t)
+// weight is about how much space a memory takes beside its names.
+func (m *Memory) weight() int { return len(m.ID) + len(m.Time) + len(m.Text) + frameWeight }
+
+// fits is how many of the memories fit a segment, at least one, and what they
+// weigh. A name weighs once.
+func fits(list []Memory) (n, weight int) {
+	sessions, labels := make(map[string]bool), make(map[labelKey]bool)
+	for i := range list {
+		m := &list[i]
+		w, label := m.weight(), m.label()
+		if !sessions[m.Session] {
+			sessions[m.Session] = true
+			w += nameWeight * len(m.Session)
+		}
+		if key := label.key(); !labels[key] {
+			labels[key] = true
+			w += nameWeight * (len(key.author) + len(key.kind) + len(key.tags))
+		}
+		if i > 0 && weight+w > maxWeight {
+			break
+		}
+		n, weight = i+1, weight+w
 	}
-	return len(m.Text) + nameWeight*n + frameWeight
+	return n, weight
 }
 
 // level is how often segments of the least weight were merged into one of this.
@@ -48,10 +64,12 @@ func (s *segment) level() int {
 	return l
 }
 
-// build makes a segment of memories, the first of which is that number of the
-// bank.
+// build makes a segment of as many memories as fit; the first is that number of
+// the bank.
 func build(v *values, first int, list []Memory) segment {
-	s := segment{texts: len(list)}
+	n, weight := fits(list)
+	list = list[:n]
+	s := segment{texts: n, weight: weight}
 	var t table
 	ix := new(rank.Index)
 	known := writer(magic(knownKind))
@@ -62,7 +80,6 @@ func build(v *values, first int, list []Memory) segment {
 		ix.Add(m.indexed())
 		h := m.hash()
 		known = append(known, h[:]...)
-		s.weight += m.weight()
 	}
 	for p := range ix.Parts() {
 		t.parts = append(t.parts, partOf(p))
@@ -102,90 +119,6 @@ func buildBlocks(v *values, first int, list []Memory) (blocks []block) {
 		}
 	}
 	return blocks
-}
-
-// merge makes one segment of several in a row. Their texts stay where they are.
-func merge(v *values, first int, list []segment) (segment, error) {
-	var s segment
-	var t table
-	var cursors []*cursor
-	known := writer(magic(knownKind))
-	known.number(first)
-	for i := range list {
-		one, err := v.table(&list[i])
-		if err != nil {
-			return s, err
-		}
-		hashes, err := v.known(&list[i])
-		if err != nil {
-			return s, err
-		}
-		known = append(known, hashes...)
-		cursors = append(cursors, &cursor{lists: lists{values: v, shards: one.shards, limit: len(one.parts)}, offset: int32(len(t.parts))})
-		t.addAll(&one.who)
-		t.parts = append(t.parts, one.parts...)
-		t.blocks = append(t.blocks, one.blocks...)
-		s.texts += list[i].texts
-		s.weight += list[i].weight
-	}
-	w := newListWriter(v, first, s.texts)
-	if err := mergeLists(w, cursors); err != nil {
-		return s, err
-	}
-	t.shards = w.shards
-	s.table, s.known = v.put(tableKind, t.write()), v.put(knownKind, string(known))
-	return s, nil
-}
-
-// cursor goes through the lists of a segment, whose parts begin at offset in
-// the segment that it becomes part of.
-type cursor struct {
-	lists
-	offset int32
-}
-
-func mergeLists(w *listWriter, cursors []*cursor) error {
-	advance := func(c *cursor) (bool, error) { return c.next() }
-	live := cursors[:0:0]
-	for _, c := range cursors {
-		ok, err := advance(c)
-		if err != nil {
-			return err
-		}
-		if ok {
-			live = append(live, c)
-		}
-	}
-	var merged []rank.Posting
-	for len(live) > 0 {
-		term := string(slices.MinFunc(live, func(a, b *cursor) int { return slices.Compare(a.term, b.term) }).term)
-		merged = merged[:0]
-		rest := live[:0]
-		for _, c := range live {
-			if string(c.term) == term {
-				list, err := c.postings()
-				if err != nil {
-					return err
-				}
-				for _, p := range list {
-					p.Part += c.offset
-					merged = append(merged, p)
-				}
-				ok, err := advance(c)
-				if err != nil {
-					return err
-				}
-				if !ok {
-					continue
-				}
-			}
-			rest = append(rest, c)
-		}
-		live = rest
-		w.add(term, merged)
-	}
-	w.flush()
-	return nil
 }
 
 // table reads the table of a segment.

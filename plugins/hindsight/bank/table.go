@@ -8,20 +8,18 @@ import (
 // needs of each text, and where the rest is.
 type table struct {
 	who
-	parts  []part
+	parts  []int32 // see partOf
 	shards []shard // of posting lists, sorted
 	blocks []block // of texts, in order
 }
 
-// part is a [rank.Part] without its names: its length, times two, plus one
-// where it is of the same text as the one before it.
-type part int32
-
-func partOf(p rank.Part) part {
+// partOf is a part without its names: its length, times two, plus one where it is
+// of the same text as the one before it.
+func partOf(p rank.Part) int32 {
 	if p.Same {
-		return part(p.Length<<1 | 1)
+		return p.Length<<1 | 1
 	}
-	return part(p.Length << 1)
+	return p.Length << 1
 }
 
 // shard is a value with posting lists, from that of its first term on.
@@ -55,13 +53,10 @@ func (t *table) write() string {
 
 func readTable(r *reader) (t *table) {
 	t = &table{who: readWho(r)}
-	t.parts = make([]part, r.count(1))
+	t.parts = r.column(4 * MaxTextBytes)
 	starts := 0
-	for i := range t.parts {
-		t.parts[i] = part(r.below(4 * MaxTextBytes))
-		if t.parts[i]&1 == 0 {
-			starts++
-		}
+	for _, p := range t.parts {
+		starts += int(1 - p&1)
 	}
 	if len(t.parts) > 0 && t.parts[0]&1 != 0 || starts != len(t.labelOf) {
 		r.fail("parts that are of no text")
@@ -94,7 +89,7 @@ func (t *table) index(ix *rank.Index) {
 	text, at, left := -1, 0, int32(0)
 	var p rank.Part
 	for _, tp := range t.parts {
-		p.Length, p.Same = int32(tp>>1), tp&1 != 0
+		p.Length, p.Same = tp>>1, tp&1 != 0
 		if !p.Same {
 			text++
 			for left == 0 {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -28,6 +30,7 @@ type values struct {
 	kv      KV
 	prefix  string
 	pending map[string]string
+	written map[string]bool // that were pending and are stored
 }
 
 // put is the name under which a value will be stored.
@@ -39,6 +42,21 @@ func (v *values) put(kind byte, value string) (name string) {
 	}
 	v.pending[name] = value
 	return name
+}
+
+// flush stores what is pending.
+func (v *values) flush() error {
+	if v.written == nil {
+		v.written = make(map[string]bool)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.pending)) {
+		if err := v.kv.Set(v.prefix+name, v.pending[name]); err != nil {
+			return err
+		}
+		v.written[name] = true
+	}
+	clear(v.pending)
+	return nil
 }
 
 // get is the value of that name.

@@ -8,7 +8,8 @@ type who struct {
 	runs     []run   // of texts of one session
 	labelOf  []int32 // by text
 
-	sessionIDs, labelIDs map[string]int32
+	sessionIDs map[string]int32
+	labelIDs   map[labelKey]int32
 }
 
 type run struct{ session, texts int32 }
@@ -16,7 +17,7 @@ type run struct{ session, texts int32 }
 // add adds a text.
 func (w *who) add(session string, l label) {
 	if w.sessionIDs == nil {
-		w.sessionIDs, w.labelIDs = make(map[string]int32), make(map[string]int32)
+		w.sessionIDs, w.labelIDs = make(map[string]int32), make(map[labelKey]int32)
 	}
 	s := number(w.sessionIDs, &w.sessions, session, session)
 	if last := len(w.runs) - 1; last >= 0 && w.runs[last].session == s {
@@ -24,10 +25,11 @@ func (w *who) add(session string, l label) {
 	} else {
 		w.runs = append(w.runs, run{s, 1})
 	}
-	w.labelOf = append(w.labelOf, number(w.labelIDs, &w.labels, l.id(), l))
+	w.labelOf = append(w.labelOf, number(w.labelIDs, &w.labels, l.key(), l))
 }
 
-func number[T any](ids map[string]int32, list *[]T, id string, v T) int32 {
+// number is the place of v in a list, where it is put at its first time.
+func number[K comparable, T any](ids map[K]int32, list *[]T, id K, v T) int32 {
 	n, ok := ids[id]
 	if !ok {
 		n = int32(len(*list))
@@ -94,10 +96,7 @@ func readWho(r *reader) (w who) {
 		w.runs[i] = run{int32(r.below(len(w.sessions))), int32(r.number())}
 		texts += int(w.runs[i].texts)
 	}
-	w.labelOf = make([]int32, r.count(1))
-	for i := range w.labelOf {
-		w.labelOf[i] = int32(r.below(len(w.labels)))
-	}
+	w.labelOf = r.column(len(w.labels))
 	if r.err == nil && texts != len(w.labelOf) {
 		r.fail("texts without a session")
 	}

@@ -1,0 +1,47 @@
+package bank
+
+import "slices"
+
+// keepFor is for how many changes of the bank values are kept that it does not
+// name any more.
+const keepFor = 8
+
+// commit stores new values first and then the root that names them, unless the
+// root was changed meanwhile; then done is false. What older roots named goes
+// last, and late.
+func (b *Bank) commit(c *change) (done bool, err error) {
+	if err := c.flush(); err != nil {
+		return false, err
+	}
+	if len(c.gone) > 0 {
+		c.root.garbage = append(c.root.garbage, garbage{c.root.generation, c.gone})
+	}
+	var old []string
+	c.root.garbage = slices.DeleteFunc(c.root.garbage, func(g garbage) bool {
+		late := g.generation+keepFor <= c.root.generation
+		if late {
+			old = append(old, g.names...)
+		}
+		return late
+	})
+	for i := range c.root.garbage { // what is written again is none
+		g := &c.root.garbage[i]
+		g.names = slices.DeleteFunc(slices.Clone(g.names), c.isWritten)
+	}
+	old = slices.DeleteFunc(old, c.isWritten)
+	stored, _, err := b.kv.Get(b.prefix + rootName)
+	if err != nil || stored != b.stored {
+		return false, err
+	}
+	next := c.root.write()
+	if err := b.kv.Set(b.prefix+rootName, next); err != nil {
+		return false, err
+	}
+	b.stored, b.root = next, c.root
+	for _, name := range old {
+		_ = b.kv.Delete(b.prefix + name) // what stays is found by a sweep
+	}
+	return true, nil
+}
+
+func (c *change) isWritten(name string) bool { return c.written[name] }

@@ -1,0 +1,124 @@
+package bank
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// days are words for the days that a text names, however it writes them: 8 May
+// 2023, May 8th, 2023-05-08; and, where it is known when it was said, yesterday
+// and three days ago. They are searched with the text, so that a question about
+// a day finds what was said on it, and what was said about it.
+func days(text string, said time.Time) string {
+	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
+		return "" // most texts
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	at := func(i int) string {
+		if i < 0 || i >= len(words) {
+			return ""
+		}
+		return words[i]
+	}
+	var out []string
+	name := func(year, month, day int) { out = append(out, dayWords(year, month, day)) }
+	for i, w := range words {
+		if ago := daysAgo(w, at(i+1), at(i+2)); ago >= 0 && !said.IsZero() {
+			day := said.AddDate(0, 0, -ago)
+			name(day.Year(), int(day.Month()), day.Day())
+			continue
+		}
+		if y, m, d := year(w), numeral(at(i+1), 12), numeral(at(i+2), 31); y > 0 && m > 0 && d > 0 {
+			name(y, m, d) // 2023-05-08
+			continue
+		}
+		month := monthOf(w)
+		if month == 0 {
+			continue
+		}
+		before := i - 1
+		if at(before) == "of" {
+			before--
+		}
+		if day := ordinal(at(before)); day > 0 {
+			name(year(at(i+1)), month, day) // 8 May 2023
+		} else if day := ordinal(at(i + 1)); day > 0 {
+			name(year(at(i+2)), month, day) // May 8, 2023
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// dayWords are the words for a day: for it alone, where the year is not 0, and
+// for it in any year.
+func dayWords(year, month, day int) string {
+	inAny := fmt.Sprintf("day%02d%02d", month, day)
+	if year == 0 {
+		return inAny
+	}
+	return fmt.Sprintf("day%04d%02d%02d %s", year, month, day, inAny)
+}
+
+// daysAgo is how many days ago a word and those after it say, or -1.
+func daysAgo(word, next, after string) int {
+	switch word {
+	case "today", "tonight":
+		return 0
+	case "yesterday":
+		return 1
+	}
+	if n := slices.Index(numbers, word); after == "ago" && (next == "days" || next == "day") {
+		if n >= 0 {
+			return n + 1
+		}
+		if n := numeral(word, 366); n > 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+var numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+// year is the year of a word, 0 where it is none.
+func year(w string) int {
+	if len(w) != 4 {
+		return 0
+	}
+	if y := numeral(w, 2199); y >= 1800 {
+		return y
+	}
+	return 0
+}
+
+// ordinal is the day of a month that a word is, such as 8 and 8th, or 0.
+func ordinal(w string) int {
+	for _, end := range [...]string{"st", "nd", "rd", "th"} {
+		w = strings.TrimSuffix(w, end)
+	}
+	return numeral(w, 31)
+}
+
+// numeral is the number that a word is, from 1 to limit, or 0.
+func numeral(w string, limit int) int {
+	n, err := strconv.ParseUint(w, 10, 16)
+	if err != nil || int(n) > limit {
+		return 0
+	}
+	return int(n)
+}
+
+// monthOf is the month that a word names, in full or by its first three
+// letters, or 0.
+func monthOf(w string) int {
+	for m := time.January; m <= time.December; m++ {
+		if name := strings.ToLower(m.String()); w == name || w == name[:3] {
+			return int(m)
+		}
+	}
+	return 0
+}

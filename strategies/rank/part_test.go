@@ -1,0 +1,74 @@
+package rank_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/strategies/rank"
+)
+
+// TestN9Parts: an index put together of parts and of the lists of the query's
+// terms, in two pieces, answers as the whole does.
+func TestN9Parts(t *testing.T) {
+	var texts []rank.Text
+	for i := range 300 {
+		body := fmt.Sprintf("word%d thing%d. ", i%17, i%5)
+		if i%40 == 7 {
+			body = strings.Repeat(body+"Some more of it, and filler. ", 40)
+		}
+		texts = append(texts, rank.Text{Body: body, About: "2023-05-08", Author: fmt.Sprint("p", i%3), Group: fmt.Sprint(i / 20)})
+	}
+	whole, built := indexOf(texts...), new(rank.Index)
+	const query = "word3 thing2 p1 2023-05-08"
+	wanted := make(map[string]bool)
+	rank.Terms(query, func(term []byte, _, _ int) bool {
+		wanted[string(term)] = true
+		return true
+	})
+	for _, piece := range [][]rank.Text{texts[:170], texts[170:]} {
+		from, offset := indexOf(piece...), built.PartCount()
+		n := 0
+		for p := range from.Parts() {
+			if !p.Same {
+				p.Author, p.Group = built.Author(piece[n].Author), built.Group(piece[n].Group)
+				n++
+			}
+			built.AddPart(p)
+		}
+		last := ""
+		for term, list := range from.Lists() {
+			if term <= last {
+				t.Fatalf("%q comes after %q", term, last)
+			}
+			if last = term; wanted[term] {
+				built.AddList(term, list, offset)
+			}
+		}
+	}
+	want, got := whole.Search(query, rank.Conversation()), built.Search(query, rank.Conversation())
+	if len(want) == 0 || !reflect.DeepEqual(got, want) || built.Len() != len(texts) {
+		t.Errorf("%d texts and %d hits, %v, not %v", built.Len(), len(got), got[:min(3, len(got))], want[:min(3, len(want))])
+	}
+}
+
+// TestRankedIsSearch: hits come in the same order, whether all are wanted or
+// some.
+func TestRankedIsSearch(t *testing.T) {
+	ix := new(rank.Index)
+	for i := range 500 {
+		ix.Add(said("", fmt.Sprint(i/50), strings.Repeat("blue ", 1+i*7%11)+fmt.Sprint("thing", i%3)))
+	}
+	all := ix.Search("blue thing1", rank.Conversation())
+	for i := range all[1:] {
+		if a, b := all[i], all[i+1]; a.Score < b.Score || a.Score == b.Score && a.Text > b.Text {
+			t.Fatalf("%+v comes before %+v", a, b)
+		}
+	}
+	opts := rank.Conversation()
+	opts.Limit = 20
+	if got := ix.Search("blue thing1", opts); !reflect.DeepEqual(got, all[:20]) {
+		t.Error("the best are others where fewer are wanted")
+	}
+}
