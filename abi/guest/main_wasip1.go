@@ -71,7 +71,7 @@ func run(hook abi.Hook) int32 {
 
 const (
 	gcPercent = 400
-	gcAbove   = 40 << 20 // bytes; the default memory of a call is 64 MiB
+	gcAbove   = 24 << 20 // bytes; the default memory of a call is 64 MiB, and half of a heap lies idle
 )
 
 // readAll copies length bytes out of the host.

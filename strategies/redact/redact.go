@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Pattern is one kind of secret.
@@ -42,7 +43,7 @@ type Redactor struct {
 }
 
 type rule struct {
-	expr   *regexp.Regexp
+	expr   func() *regexp.Regexp // compiled when first needed: most texts need none
 	words  []string
 	begins bool
 	min    int
@@ -51,46 +52,61 @@ type rule struct {
 
 const markOpen = "[redacted: "
 
-var kind = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var kind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // New makes a redactor of patterns, which are applied in order. Nil is
 // [Defaults], and an empty list redacts nothing.
 func New(patterns []Pattern) (*Redactor, error) {
-	if patterns == nil {
-		patterns = Defaults()
+	trusted := patterns == nil
+	if trusted {
+		patterns = Defaults() // which the tests have compiled
 	}
 	r := new(Redactor)
 	for i, p := range patterns {
-		if !kind.MatchString(p.Kind) {
-			return nil, fmt.Errorf("redact: pattern %d: kind %q: give lower-case letters, digits and dashes", i, p.Kind)
-		}
-		expr, err := regexp.Compile(p.Expr)
-		if err != nil {
-			return nil, fmt.Errorf("redact: pattern %d (%s): %w", i, p.Kind, err)
-		}
-		if expr.MatchString("") {
-			return nil, fmt.Errorf("redact: pattern %d (%s): matches the empty text", i, p.Kind)
-		}
-		rule := rule{expr: expr, begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + "]"}
-		for _, w := range p.Words {
-			if w == "" {
-				return nil, fmt.Errorf("redact: pattern %d (%s): an empty word", i, p.Kind)
+		if !trusted {
+			if err := p.check(); err != nil {
+				return nil, fmt.Errorf("redact: pattern %d: %w", i, err)
 			}
+		}
+		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + "]"}
+		for _, w := range p.Words {
 			rule.words = append(rule.words, lower(w))
 		}
-		if len(rule.words) > 0 {
-			rule.expr = regexp.MustCompile(`\A(?:` + p.Expr + `)`) // it compiled without
+		expr := p.Expr
+		if len(p.Words) > 0 {
+			expr = `\A(?:` + expr + `)`
 		}
+		rule.expr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 		r.rules = append(r.rules, rule)
 	}
 	r.scan = newScanner(r.rules)
 	return r, nil
 }
 
+func (p *Pattern) check() error {
+	if !kind().MatchString(p.Kind) {
+		return fmt.Errorf("kind %q: give lower-case letters, digits and dashes", p.Kind)
+	}
+	expr, err := regexp.Compile(p.Expr)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Kind, err)
+	}
+	if expr.MatchString("") {
+		return fmt.Errorf("%s: matches the empty text", p.Kind)
+	}
+	if slices.Contains(p.Words, "") {
+		return fmt.Errorf("%s: an empty word", p.Kind)
+	}
+	return nil
+}
+
 // Redact returns the text without its secrets, and how many there were.
 func (r *Redactor) Redact(text string) (string, int) {
 	n, places := 0, r.scan.places(text)
 	for i, rule := range r.rules {
+		if len(rule.words) > 0 && len(places[i]) == 0 {
+			continue
+		}
 		without, found := rule.apply(text, places[i])
 		if found > 0 {
 			n, text, places = n+found, without, r.scan.places(without)
@@ -128,15 +144,16 @@ func (r rule) apply(text string, places []int) (string, int) {
 // matches are the submatch indices of a rule in a text, one after the other.
 func (r rule) matches(text string, places []int) iter.Seq[[]int] {
 	if len(r.words) == 0 {
-		return slices.Values(r.expr.FindAllStringSubmatchIndex(text, -1))
+		return slices.Values(r.expr().FindAllStringSubmatchIndex(text, -1))
 	}
+	expr := r.expr()
 	return func(yield func([]int) bool) {
 		after := 0 // the last match
 		for _, pos := range places {
 			if pos < after || r.begins && pos > 0 && isWord(text[pos-1]) {
 				continue
 			}
-			at := r.expr.FindStringSubmatchIndex(text[pos:])
+			at := expr.FindStringSubmatchIndex(text[pos:])
 			if at == nil {
 				continue
 			}

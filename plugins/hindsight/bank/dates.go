@@ -71,8 +71,8 @@ func daysAgo(word, next, after string) int {
 	case "yesterday":
 		return 1
 	}
-	if n := slices.Index(numbers, word); after == "ago" && (next == "days" || next == "day") {
-		if n >= 0 {
+	if after == "ago" && (next == "days" || next == "day") {
+		if n := slices.Index(numbers, word); n >= 0 {
 			return n + 1
 		}
 		if n := numeral(word, 366); n > 0 {
@@ -112,12 +112,14 @@ func numeral(w string, limit int) int {
 	return int(n)
 }
 
+var months = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+
 // monthOf is the month that a word names, in full or by its first three
 // letters, or 0.
 func monthOf(w string) int {
-	for m := time.January; m <= time.December; m++ {
-		if name := strings.ToLower(m.String()); w == name || w == name[:3] {
-			return int(m)
+	for i, name := range months {
+		if w == name || w == name[:3] {
+			return i + 1
 		}
 	}
 	return 0

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
@@ -66,14 +67,24 @@ func (p *pass) saveProgress(pr *progress) error {
 	return p.KV().Set(p.progressKey(), string(doc))
 }
 
-// fresh are the memories that were not retained yet.
-func (pr *progress) fresh(list []bank.Memory) (out []bank.Memory) {
+// fresh are the memories that were not retained yet, the oldest first and of most
+// bytes at most, and how many are left.
+func (pr *progress) fresh(list []bank.Memory, most int) (out []bank.Memory, left int) {
+	var sent strings.Builder
+	sent.WriteString(pr.Sent)
 	for _, m := range list {
-		if k := mark(m.Author, m.Text); !pr.sent[k] {
-			pr.sent[k] = true
-			pr.Sent += k
-			out = append(out, m)
+		k := mark(m.Author, m.Text)
+		if pr.sent[k] {
+			continue
 		}
+		if most -= len(m.Text); most < 0 && len(out) > 0 {
+			left++
+			continue
+		}
+		pr.sent[k] = true
+		sent.WriteString(k)
+		out = append(out, m)
 	}
-	return out
+	pr.Sent = sent.String()
+	return out, left
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
-	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 // recallHead stands above the memories.
@@ -26,20 +25,23 @@ const (
 // do not stand in the context any more, as many as fit. It is empty where there
 // are none.
 func (p *pass) recall() string {
+	if !p.set.recall || p.store.Backend == nil {
+		return ""
+	}
 	budget := p.injectBudget()
 	query := p.query()
-	if !p.set.recall || budget <= 0 || query == "" || p.store.Backend == nil {
+	if budget <= 0 || query == "" {
 		return ""
 	}
 	hits, err := p.store.Recall(bank.Query{
 		Text: query, Time: p.in.Time, Limit: min(budget/lineTokens+1, maxLines),
-		Types: p.set.recallTypes, Tags: p.set.recallTags, Skip: p.stands(),
+		TextBytes: maxLine, Types: p.set.recallTypes, Tags: p.set.recallTags, Skip: p.stands(),
 	})
 	if err != nil {
 		p.warn("recall", err)
 		return ""
 	}
-	return p.block(hits, query, budget)
+	return p.block(hits, budget)
 }
 
 // injectBudget is what the memories may cost, in tokens.
@@ -52,19 +54,14 @@ func (p *pass) injectBudget() int {
 }
 
 // block is the lines of the memories that fit into budget tokens, best first.
-func (p *pass) block(hits []bank.Hit, query string, budget int) string {
-	var ix rank.Index
-	for _, h := range hits {
-		ix.Add(rank.Text{Body: h.Text})
-	}
+func (p *pass) block(hits []bank.Hit, budget int) string {
 	lines := []string{recallHead}
 	for _, h := range hits {
 		text := h.Text
-		if len(text) > maxLine {
-			start, end := ix.Passage(text, query, maxLine)
-			text = "…" + text[start:end] + "…"
+		if p.set.server() {
+			text = clip(redacted(text), maxLine) // of others' words as well
 		}
-		lines = append(lines, "\n- ["+provenance(&h.Memory)+"] "+oneLine(abi.Defuse(redacted(text))))
+		lines = append(lines, "\n- ["+provenance(&h.Memory)+"] "+oneLine(abi.Defuse(text)))
 	}
 	costs := p.count(lines)
 	block, used := lines[0], costs[0]

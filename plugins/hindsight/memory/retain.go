@@ -11,9 +11,9 @@ const (
 	typeExperience = "experience" // what the agent said and did
 )
 
-// maxFresh is how many messages are retained in one call at most: as many as
+// maxFresh is how much is retained in one call at most, in bytes: as much as
 // there is time for.
-const maxFresh = 8000
+const maxFresh = 4 << 20
 
 // retain puts what is new into the bank: what people and the agent said, but
 // for the current turn, which is not over, unless all is set.
@@ -27,13 +27,12 @@ func (p *pass) retain(all bool) {
 		return
 	}
 	said := p.said(all)
-	fresh := pr.fresh(said)
+	fresh, left := pr.fresh(said, maxFresh)
 	if len(fresh) == 0 && pr.Turns == 0 {
 		return
 	}
-	if over := len(fresh) - maxFresh; over > 0 {
-		p.Log(abi.LogWarn, "retain: %d new messages at once: the oldest %d are left out", len(fresh), over)
-		fresh = fresh[over:]
+	if left > 0 {
+		p.Log(abi.LogWarn, "retain: more than %d MiB are new: the newest %d messages are left for the next call", maxFresh>>20, left)
 	}
 	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)

@@ -102,16 +102,30 @@ func list[T any](d *decoder, read func(d *decoder, v *T)) []T {
 		return nil
 	}
 	out := []T{}
+	start := d.pos
 	for n := 0; d.next(n, ']'); n++ {
 		if n == cap(out) {
-			// Doubled at any size: elements are large, and nothing collects
-			// what append leaves behind.
-			out = slices.Grow(out, max(n, 1))
+			out = slices.Grow(out, d.more(n, start))
 		}
 		out = out[:n+1]
 		read(d, &out[n])
 	}
 	return out
+}
+
+// manyElements are so many that what they take tells how many are to come.
+const manyElements = 256
+
+// more is for how many elements a list grows that has n, the first at start.
+// Elements are large, and nothing collects what growing leaves behind: it is
+// doubled at any size, and long lists go by the length of the document.
+func (d *decoder) more(n, start int) int {
+	if n < manyElements {
+		return max(n, 1)
+	}
+	size := max(1, (d.pos-start)/n)
+	left := (len(d.doc) - d.pos) / size
+	return min(max(left+left/16, n/8), 16*n)
 }
 
 func texts(d *decoder) []string {
