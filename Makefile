@@ -38,13 +38,13 @@ demo: $(KW) $(PLUGINS)
 	@$(KW) memory export markdown $(BUILD)/demo/notes --state $(BUILD)/demo/state | head -1
 	@cd $(BUILD)/demo/notes && ls . memory && echo && head -12 MEMORY.md
 	@echo
-	@echo "== 3. the same session, a compactor plugin making the cut"
-	@$(KW) compact testdata/demo.jsonl --window 32000 --plugin $(BUILD)/keeper.wasm --state $(BUILD)/demo/state \
-		--out $(BUILD)/demo/keeper.jsonl --report $(BUILD)/demo/keeper.json
+	@echo "== 3. the same session, hindsight making the cut; what was said stays in its memory"
+	@$(KW) compact testdata/demo.jsonl --window 32000 --plugin $(BUILD)/hindsight.wasm --state $(BUILD)/demo/state \
+		--out $(BUILD)/demo/hindsight.jsonl --report $(BUILD)/demo/hindsight.json
 	@echo
 	@echo "== 4. again on its own result: nothing to do"
-	@$(KW) compact $(BUILD)/demo/keeper.jsonl --window 32000 --plugin $(BUILD)/keeper.wasm --state $(BUILD)/demo/state \
-		--out $(BUILD)/demo/again.jsonl && cmp $(BUILD)/demo/keeper.jsonl $(BUILD)/demo/again.jsonl && echo "identical, byte for byte"
+	@$(KW) compact $(BUILD)/demo/hindsight.jsonl --window 32000 --plugin $(BUILD)/hindsight.wasm --state $(BUILD)/demo/state \
+		--out $(BUILD)/demo/again.jsonl && cmp $(BUILD)/demo/hindsight.jsonl $(BUILD)/demo/again.jsonl && echo "identical, byte for byte"
 
 test:
 	$(GO) test ./...

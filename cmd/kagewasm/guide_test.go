@@ -75,6 +75,9 @@ func TestN6AuthorsCommands(t *testing.T) {
 			if len(lines) >= 5 {
 				t.Errorf("%d commands", len(lines))
 			}
+			if readme := string(read(t, filepath.Join(shared.Root(t), "README.md"))); lang == "go" && !strings.Contains(readme, "```sh\n"+strings.Join(lines, "\n")+"\n```") {
+				t.Error("README shows other commands")
+			}
 			dir := t.TempDir()
 			alone(t, dir)
 			var said, last string
