@@ -28,7 +28,7 @@ func TestN6DevCommandOnce(t *testing.T) {
 	if code != exitOK || errs != "" {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	for _, says := range []string{"round 1", "notes 2.0.0", "9 sample sessions", "withheld    http", "plain session", "9 compacted", "log         info: pinned 1"} {
+	for _, says := range []string{"round 1", "notes 2.0.0", "11 sample sessions", "withheld    http", "plain session", "11 compacted", "log         info: pinned 1"} {
 		if !strings.Contains(out, says) {
 			t.Errorf("does not say %q:\n%s", says, out)
 		}
