@@ -25,14 +25,21 @@ type Plugin struct {
 	counter abi.Counter
 	agent   string
 	turns   []string // the turns that were retained: message t00012 is turn 12
+	tokens  int      // of all turns
 	retains []abi.CallStats
 	recalls []abi.CallStats
 	unnamed int // injections that name no message
 }
 
-// roomForRecall is how many tokens a plugin may inject, so that fifty turns of
-// any length fit.
-const roomForRecall = 64_000
+// Where a turn is from takes some tokens of a line, too.
+const provenanceTokens = 40
+
+// room is how many tokens a plugin may inject: twice what the figures look at,
+// fifty turns or 12% of all, as the best are longer than others.
+func (p *Plugin) room() int {
+	most := max(50*p.tokens/max(1, len(p.turns)), int(partOfText*float64(p.tokens)))
+	return 2 * (most + 50*provenanceTokens)
+}
 
 // NewPlugin makes a memory of a plugin. What it keeps for the agent has to be
 // empty: a conversation is an agent's own, as other agents see nothing of it.
@@ -55,6 +62,7 @@ func (p *Plugin) Retain(ctx context.Context, s *Session) error {
 		}
 		p.say(in, abi.Message{ID: messageID(len(p.turns)), Role: role, Name: t.Speaker, Content: abi.Text(t.Text()), Timestamp: timestamp(s.Date)})
 		p.turns = append(p.turns, t.ID)
+		p.tokens += in.Messages[i].Tokens
 	}
 	_, stats, err := p.call(ctx, in)
 	p.retains = append(p.retains, stats)
@@ -65,7 +73,7 @@ func (p *Plugin) Retain(ctx context.Context, s *Session) error {
 func (p *Plugin) Recall(ctx context.Context, q *Question) ([]string, error) {
 	in := p.input("question", q.Date)
 	in.Trigger.DryRun = true // what is asked is not remembered
-	in.Budget = abi.Budget{TargetTokens: 2 * roomForRecall, SummaryTokens: roomForRecall}
+	in.Budget = abi.Budget{TargetTokens: 2 * p.room(), SummaryTokens: p.room()}
 	p.say(in, abi.Message{ID: "question", Role: abi.RoleUser, Content: abi.Text(q.Text)})
 	out, stats, err := p.call(ctx, in)
 	p.recalls = append(p.recalls, stats)
