@@ -111,7 +111,9 @@ func ended(op string, err error) *abi.Error {
 }
 
 func conflict(key string) *abi.Error {
-	return kvError(abi.CodeConflict, "set", fmt.Sprintf("key %q: another value stands there", key), "read it again, and change that")
+	e := abi.KeyConflict(key)
+	e.Op = "kv.set"
+	return e
 }
 
 // kvFault is a failure of what the KV stands on.

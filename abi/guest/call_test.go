@@ -52,6 +52,23 @@ func (r *racing) HostCall(op abi.Op, request []byte) []byte {
 	return r.Host.HostCall(op, request)
 }
 
+func TestK28KVSwap(t *testing.T) {
+	host := &guesttest.Host{KV: map[string]string{"k": "old"}}
+	kv := guest.NewCall(input(abi.HookTurnEnd), host).KV()
+	if err := kv.Swap("k", "another", "new"); abi.CodeOf(err) != abi.CodeConflict || host.KV["k"] != "old" {
+		t.Errorf("over another value: %q, %v", host.KV["k"], err)
+	}
+	if err := kv.Swap("k", "old", "new"); err != nil || host.KV["k"] != "new" {
+		t.Errorf("%q, %v", host.KV["k"], err)
+	}
+	if err := kv.Swap("first", "", "x"); err != nil || host.KV["first"] != "x" {
+		t.Errorf("a key that is not there: %q, %v", host.KV["first"], err)
+	}
+	if err := kv.Swap("first", "", "y"); abi.CodeOf(err) != abi.CodeConflict {
+		t.Errorf("a key that is there: %v", err)
+	}
+}
+
 func TestK28KVUpdate(t *testing.T) {
 	add := func(s string) string { return s + "ours\n" }
 	host := &racing{Host: guesttest.Host{KV: map[string]string{"log.md": "old\n"}}, others: 2}
