@@ -46,7 +46,7 @@ func (p *pass) openServer() *server.Bank {
 		URL: s.apiURL, ID: s.bank, Timeout: s.timeout,
 		BankMission: s.bankMission, RetainMission: s.retainMission,
 		Effort: s.recallBudget, TagsMatch: s.tagsMatch, MaxTokens: p.injectBudget(),
-		Session: p.in.Session.ID, Context: s.context, FullSession: s.fullSession,
+		Agent: p.in.Session.AgentPath, Session: p.in.Session.ID, Context: s.context, FullSession: s.fullSession,
 		Overlap: p.overlap,
 		KV:      p.KV(), Prefix: "server/" + s.key() + "/",
 		Now: p.in.Time, DryRun: p.in.Trigger.DryRun, HTTP: p.HTTP,

@@ -111,8 +111,12 @@ func (b *Bank) unwell(a *abi.HTTPResponse) error {
 	case a.Status >= 500:
 		b.pause(defaultPause)
 		err = fault{err}
-	default:
+	case a.Status == 400 || a.Status == 413 || a.Status == 422:
 		return refusal{err}
+	case a.Status < 400 || a.Status == 404 || a.Status == 405:
+		return fmt.Errorf("%w: name a Hindsight server in api_url, %s is none", err, b.URL)
+	default:
+		return fault{err}
 	}
 	b.down = err
 	return err
@@ -135,8 +139,8 @@ func detail(body []byte) string {
 
 // pause leaves the server alone for a while.
 func (b *Bank) pause(d time.Duration) {
-	b.state.NotBefore = b.now.Add(min(d, maxPause))
-	b.state.changed = true
+	until := b.now.Add(min(d, maxPause))
+	b.note(func(s *state) { s.pause(until) })
 }
 
 // httpDate is the form of dates in headers.

@@ -26,6 +26,11 @@ func (kv memoryKV) Swap(key, expect, value string) error {
 	}
 	return kv.Set(key, value)
 }
+func (kv memoryKV) Update(key string, change func(string) string) error {
+	kv[key] = change(kv[key])
+	return nil
+}
+
 func (kv memoryKV) Delete(key string) error { delete(kv, key); return nil }
 func (kv memoryKV) List(prefix string) (keys []string, err error) {
 	for _, k := range slices.Sorted(maps.Keys(kv)) {
