@@ -42,7 +42,7 @@ func (p *pass) read() []string {
 		}
 	}
 	for i, lines := range calls.lines() {
-		p.texts[i] = clip(strings.TrimSpace(p.texts[i]+"\n"+redacted(lines)), maxText)
+		p.texts[i] = clip(strings.TrimSpace(p.texts[i]+"\n"+lines), maxText)
 	}
 	return p.texts
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // Scores: when there are more facts than a compaction may add, the lowest go.
@@ -181,7 +182,7 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 		return false
 	}
 	text = clip(withoutSecrets(abi.Defuse(text)), maxText)
-	said := plain(text)
+	said := redact.Unmarked(text)
 	if utf8.RuneCountInString(said) < x.minLength && dense(said)*3 < x.minLength {
 		return false
 	}
