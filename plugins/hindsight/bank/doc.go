@@ -50,6 +50,9 @@
 // one thing is left: a value that is written again, eight changes after it was
 // named last, in the very moment in which another call deletes it, is missing.
 //
+// Nothing is forgotten. In a KV that is full a retain fails with CodeQuota, now
+// and later, until somebody deletes a bank; what is there is recalled as before.
+//
 // A value that was damaged or is somebody else's is an *abi.Error of
 // CodeBadInput that names its key. Values are not signed: who can write to the
 // KV can change memories.

@@ -127,6 +127,26 @@ func TestK28HindsightRetains(t *testing.T) {
 	}
 }
 
+// TestK28HindsightFull: a storage that is full is said, with what to do; what is
+// there is recalled, and what is new is retained once there is room.
+func TestK28HindsightFull(t *testing.T) {
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 0, say("a", abi.RoleUser, "The old zebra."))
+	n.p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeQuota, Message: "more than 67108864 bytes in all"}}
+	_, stats := n.call(abi.HookPreCompact, "s1", 0, say("b", abi.RoleUser, "The new zebra."))
+	if said := fmt.Sprint(stats.Logs); !strings.Contains(said, "kagewasm memory export hindsight") || !strings.Contains(said, "67108864") {
+		t.Errorf("%s", said)
+	}
+	if got := n.recalled("zebra"); !strings.Contains(got, "old zebra") {
+		t.Errorf("recalled %q", got)
+	}
+	n.p.Host.Fail = nil
+	n.call(abi.HookPreCompact, "s1", 0, say("b", abi.RoleUser, "The new zebra."))
+	if got := n.recalled("zebra"); !strings.Contains(got, "new zebra") {
+		t.Errorf("with room again: %q", got)
+	}
+}
+
 // TestK28HindsightCutSecrets: a secret in what a tool was called with, or said,
 // is none where the text is cut in it.
 func TestK28HindsightCutSecrets(t *testing.T) {
