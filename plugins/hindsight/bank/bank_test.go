@@ -112,8 +112,7 @@ func TestK28BankRecall(t *testing.T) {
 		{"of some types", bank.Query{Text: "mill", Types: []string{"world", "observation"}}, "3"},
 		{"with one of some tags", bank.Query{Text: "mill", Tags: []string{"home", "food"}}, "3"},
 		{"not what is skipped", bank.Query{Text: "mill", Limit: 1, Skip: func(m *bank.Memory) bool { return m.ID == "2" }}, "3"},
-		{"what does not fit is passed over", bank.Query{Text: "parking bicycles", MaxBytes: 20}, "2"},
-		{"a long text is cut to what tells of it", bank.Query{Text: "bicycle", MaxBytes: 12, TextBytes: 12, Limit: 1}, "1"},
+		{"a long text is cut to what tells of it", bank.Query{Text: "bicycle", TextBytes: 12, Limit: 1}, "1"},
 		{"nothing of it", bank.Query{Text: "xylophone"}, ""},
 		{"no query", bank.Query{}, ""},
 	} {

@@ -25,7 +25,7 @@ const (
 // do not stand in the context any more, as many as fit. It is empty where there
 // are none.
 func (p *pass) recall() string {
-	if !p.set.recall || p.store.Backend == nil {
+	if !p.set.recall || p.store.backend == nil {
 		return ""
 	}
 	budget := p.injectBudget()

@@ -18,7 +18,7 @@ const maxFresh = 4 << 20
 // retain puts what is new into the bank: what people and the agent said, but
 // for the current turn, which is not over, unless all is set.
 func (p *pass) retain(all bool) {
-	if !p.set.retain || p.in.Trigger.DryRun || p.store.Backend == nil {
+	if !p.set.retain || p.in.Trigger.DryRun || p.store.backend == nil {
 		return
 	}
 	pr, err := p.loadProgress()

@@ -8,9 +8,9 @@ import (
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
 
-// Backend is where memories are kept: [bank.Bank] in the plugin's own storage,
+// backend is where memories are kept: [bank.Bank] in the plugin's own storage,
 // or [server.Bank].
-type Backend interface {
+type backend interface {
 	// Retain takes memories in the order they were said, and returns how many
 	// of them are new. On an error it has taken none for good.
 	Retain(list []bank.Memory) (added int, err error)
@@ -21,7 +21,7 @@ type Backend interface {
 // store is the backend of one call; nil where it cannot be opened, which the
 // log says.
 type store struct {
-	Backend
+	backend
 	// deliver sends what waits, where there is a server to send it to.
 	deliver func()
 }
