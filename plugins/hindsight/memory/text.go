@@ -3,9 +3,9 @@ package memory
 import (
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -21,7 +21,7 @@ func redacted(text string) string {
 // brief is the beginning of a text on one line, at most n bytes, without
 // secrets. They are taken out before it is cut: half a secret looks like none.
 func brief(text string, n int) string {
-	return clip(oneLine(redacted(abi.Defuse(beginning(text, 8*n)))), n)
+	return clip.Bytes(clip.OneLine(redacted(abi.Defuse(beginning(text, 8*n)))), n)
 }
 
 // beginning is at most the first n bytes of a text, in whole words where it has
@@ -30,23 +30,9 @@ func beginning(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	text = text[:n]
+	text = clip.Head(text, n)
 	if i := strings.LastIndexAny(text, " \t\n"); i > 0 {
 		text = text[:i]
 	}
-	return strings.ToValidUTF8(text, "")
-}
-
-// oneLine is a text on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// clip is at most the first n bytes of s, and says that there were more.
-func clip(s string, n int) string {
-	const more = "…"
-	if len(s) <= n {
-		return s
-	}
-	for n = max(0, n-len(more)); n > 0 && !utf8.RuneStart(s[n]); n-- {
-	}
-	return s[:n] + more
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // maxFollowed is how many operations are looked at in one call.
@@ -28,7 +29,7 @@ func (b *Bank) follow(list []string) {
 		case err != nil:
 			b.Warn("operation %s: %v", id, err)
 		case op.Status == statusFailed || op.Status == statusCancelled:
-			b.Warn("operation %s %s: what it was to retain is not in the bank: %s", id, op.Status, clip(op.ErrorMessage, 200))
+			b.Warn("operation %s %s: what it was to retain is not in the bank: %s", id, op.Status, clip.Line(op.ErrorMessage, 200))
 		case op.Status != statusCompleted && op.Status != statusNotFound:
 			b.note(func(s *state) { s.goesOn(id) })
 			continue

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // refusal is of a request that is refused however often it is sent.
@@ -134,7 +134,7 @@ func detail(body []byte) string {
 	if json.Unmarshal(e.Detail, &text) != nil {
 		text = string(e.Detail)
 	}
-	return ": " + clip(strings.Join(strings.Fields(abi.Defuse(text)), " "), 200)
+	return ": " + clip.Line(abi.Defuse(text), 200)
 }
 
 // pause leaves the server alone for a while.
@@ -155,15 +155,4 @@ func (b *Bank) retryAfter(value string) time.Duration {
 		return at.Sub(b.now)
 	}
 	return defaultPause
-}
-
-// clip is at most the first n bytes of s.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

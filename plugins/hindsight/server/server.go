@@ -21,6 +21,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // KV is what the queue is kept in; guest.KV is one.
@@ -149,7 +150,7 @@ func (b *Bank) greet() {
 	if err := b.call("GET", "/version", nil, &v); err != nil {
 		b.Warn("its version: %v", err)
 	} else if !atLeast(v.APIVersion, minMajor, minMinor) {
-		b.Warn("version %q: this plugin is made for %d.%d", clip(v.APIVersion, 40), minMajor, minMinor)
+		b.Warn("version %q: this plugin is made for %d.%d", clip.Line(v.APIVersion, 40), minMajor, minMinor)
 	}
 	if b.down == nil && b.BankMission+b.RetainMission != "" {
 		if err := b.do("PUT", "", bankRequest{ReflectMission: b.BankMission, RetainMission: b.RetainMission}, nil); err != nil {

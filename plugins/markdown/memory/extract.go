@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -181,7 +182,7 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 	if utf8.RuneCountInString(text) > maxText {
 		return false
 	}
-	text = clip(withoutSecrets(abi.Defuse(text)), maxText)
+	text = clip.Line(withoutSecrets(abi.Defuse(text)), maxText)
 	said := redact.Unmarked(text)
 	if utf8.RuneCountInString(said) < x.minLength && dense(said)*3 < x.minLength {
 		return false
