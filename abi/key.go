@@ -15,6 +15,12 @@ const (
 	MaxKeySegments = 16
 )
 
+// KeyConflict is the error of storing a value in place of another one than the
+// key holds.
+func KeyConflict(key string) *Error {
+	return &Error{Code: CodeConflict, Message: fmt.Sprintf("key %q: another value stands there", key), Hint: "read it again, and change that"}
+}
+
 // CheckKey reports why s cannot be the key of a stored value, or nil; see
 // [KVRequest] for the rules.
 func CheckKey(s string) error {

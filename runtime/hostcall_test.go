@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -212,7 +213,61 @@ func TestT2RequestCompaction(t *testing.T) {
 	}
 }
 
-// A dry run sees what it stores, and nobody else does.
+// openKV lets others in after a get of the key k.
+type openKV struct {
+	mapKV
+	got func()
+}
+
+func (k *openKV) Get(ctx context.Context, ns, key string) (string, bool, error) {
+	v, found, err := k.mapKV.Get(ctx, ns, key)
+	if key == "k" {
+		k.got()
+	}
+	return v, found, err
+}
+
+// TestK28SetWithoutSwapper: of a KV of four methods nothing is set or deleted
+// between what a swap reads and what it stores.
+func TestK28SetWithoutSwapper(t *testing.T) {
+	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
+		kv := &openKV{mapKV: mapKV{m: map[string]string{"asks k": "old"}}}
+		r := newRuntime(t, runtime.Options{KV: kv})
+		granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Adopt: true}
+		swaps := load(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
+		changes := load(t, r, wasmtest.HostCall(pre, string(op), request), granted)
+		in, _ := json.Marshal(hookInput())
+		kv.got = func() {}
+		for _, p := range []*runtime.Plugin{swaps, changes} { // which joins the line of the name
+			if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kv.m["asks k"] = "old"
+		changed := make(chan error, 1)
+		kv.got = func() {
+			go func() {
+				_, _, err := changes.CallRaw(t.Context(), pre, in)
+				changed <- err
+			}()
+			select {
+			case err := <-changed: // it should not get through
+				changed <- err
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		if _, _, err := swaps.CallRaw(t.Context(), pre, in); err != nil {
+			t.Error(err)
+		}
+		if err := <-changed; err != nil {
+			t.Error(err)
+		}
+		if now := kv.m["asks k"]; now == "swapped" {
+			t.Errorf("%s came between, and is lost", op)
+		}
+	}
+}
+
 // TestK28SwapWithoutSwapper: a KV of four methods is enough for plugins that
 // append to one key at the same time.
 func TestK28SwapWithoutSwapper(t *testing.T) {
@@ -253,6 +308,7 @@ func TestK28SwapWithoutSwapper(t *testing.T) {
 	}
 }
 
+// A dry run sees what it stores, and nobody else does.
 func TestDryRun(t *testing.T) {
 	kv := &mapKV{m: map[string]string{"asks a": "1", "asks gone": "1"}}
 	r := newRuntime(t, runtime.Options{KV: kv})

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,7 +43,7 @@ func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
 				return nil, err
 			}
 			if now.(abi.KVResponse).Value != *r.Expect {
-				return nil, conflict(r.Key)
+				return nil, abi.KeyConflict(r.Key)
 			}
 		}
 		return nil, c.overlay(r.Key, &r.Value)
@@ -53,10 +52,11 @@ func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	kv := c.plugin.runtime.kv
 	if r.Expect != nil {
 		return nil, c.plugin.runtime.swap(ctx, ns, r.Key, *r.Expect, r.Value)
 	}
-	return nil, c.plugin.runtime.kv.Set(ctx, ns, r.Key, r.Value)
+	return nil, c.plugin.runtime.change(ctx, func() error { return kv.Set(ctx, ns, r.Key, r.Value) })
 }
 
 // swap sets a value where the key holds expect.
@@ -64,19 +64,30 @@ func (r *Runtime) swap(ctx context.Context, ns, key, expect, value string) error
 	if s, ok := r.kv.(Swapper); ok {
 		return s.Swap(ctx, ns, key, expect, value)
 	}
-	r.swapping.Lock()
-	defer r.swapping.Unlock()
-	switch now, _, err := r.kv.Get(ctx, ns, key); {
-	case err != nil:
-		return err
-	case now != expect:
-		return conflict(key)
-	}
-	return r.kv.Set(ctx, ns, key, value)
+	return r.change(ctx, func() error {
+		switch now, _, err := r.kv.Get(ctx, ns, key); {
+		case err != nil:
+			return err
+		case now != expect:
+			return abi.KeyConflict(key)
+		}
+		return r.kv.Set(ctx, ns, key, value)
+	})
 }
 
-func conflict(key string) *abi.Error {
-	return &abi.Error{Code: abi.CodeConflict, Message: fmt.Sprintf("key %q: another value stands there", key), Hint: "read it again, and change that"}
+// change makes a change, of which there is one at a time where the KV cannot
+// swap: none comes between what a swap reads and what it stores.
+func (r *Runtime) change(ctx context.Context, make func() error) error {
+	if _, ok := r.kv.(Swapper); ok {
+		return make()
+	}
+	select {
+	case r.changing <- struct{}{}:
+		defer func() { <-r.changing }()
+		return make()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {
@@ -90,7 +101,8 @@ func (c *call) kvDelete(ctx context.Context, r abi.KVRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.plugin.runtime.kv.Delete(ctx, ns, r.Key)
+	kv := c.plugin.runtime.kv
+	return nil, c.plugin.runtime.change(ctx, func() error { return kv.Delete(ctx, ns, r.Key) })
 }
 
 func (c *call) kvList(ctx context.Context, r abi.KVRequest) (any, error) {

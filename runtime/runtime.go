@@ -20,7 +20,7 @@ type Runtime struct {
 	lines       chan struct{} // held by who looks at lines; see namespace.go
 	reserve     *reserve
 	rooms       *rooms
-	swapping    sync.Mutex // where the KV cannot swap; see kv.go
+	changing    chan struct{} // held by who changes a KV that cannot swap; see kv.go
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -29,7 +29,7 @@ type Runtime struct {
 
 // New makes a runtime. The error is of code usage where the options are wrong.
 func New(ctx context.Context, o Options) (*Runtime, error) {
-	r := &Runtime{kv: o.KV, counter: o.Counter, model: o.Model, interpreter: o.Interpreter, lines: make(chan struct{}, 1), plugins: make(map[*Plugin]bool)}
+	r := &Runtime{kv: o.KV, counter: o.Counter, model: o.Model, interpreter: o.Interpreter, lines: make(chan struct{}, 1), changing: make(chan struct{}, 1), plugins: make(map[*Plugin]bool)}
 	r.reserve, r.rooms = newReserve(orDefault(o.WarmBytes, defaultWarmBytes)), new(rooms)
 	var err error
 	if r.linker, err = newLinker(ctx); err != nil {

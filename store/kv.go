@@ -7,13 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -25,18 +21,17 @@ import (
 // It is safe for concurrent use, in several processes too: a value is written
 // whole or not at all, is on the disk when Set returns, and the last writer
 // wins; one that must not win over others uses Swap. Changes are made one after
-// the other, under a lock on the file .lock. Everything happens below the folder: links that lead out of it are not
-// followed, and a key is a plain file or nothing. Folders are made 0700 and
-// files 0600.
+// the other, under a lock on the file .lock that the first of them makes; one
+// that waits for others waits as long as its context lasts. Everything happens
+// below the folder: links that lead out of it are not followed, and a key is a
+// plain file or nothing. Folders are made 0700 and files 0600.
 //
 // Quotas are exact for one process; beside others, each counts again now and
 // then.
 type KV struct {
 	root *os.Root
 	opts KVOptions
-
-	mu   sync.Mutex        // over changes, of this process
-	file *lockedfile.Mutex // and of all
+	lock *lock // over changes, and the next
 	used map[string]*counted
 }
 
@@ -58,16 +53,7 @@ func OpenKV(dir string, opts KVOptions) (*KV, error) {
 	if err != nil {
 		return nil, kvFault("open", err)
 	}
-	// The lock's own call would let others read it.
-	lock, err := root.OpenFile(lockName, os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = lock.Close()
-	}
-	if err != nil {
-		root.Close()
-		return nil, kvFault("open", err)
-	}
-	return &KV{root: root, opts: opts.WithDefaults(), file: lockedfile.MutexAt(filepath.Join(dir, lockName)), used: make(map[string]*counted)}, nil
+	return &KV{root: root, opts: opts.WithDefaults(), lock: newLock(root), used: make(map[string]*counted)}, nil
 }
 
 // Close releases the folder.
@@ -84,25 +70,6 @@ func (kv *KV) space(ns string) (*os.Root, error) {
 		return nil, fmt.Errorf("%s is not a folder", ns)
 	}
 	return kv.root.OpenRoot(ns)
-}
-
-// lockName is the file whose lock a change holds. No namespace begins with a
-// dot.
-const lockName = ".lock"
-
-// lock begins a change, which ends with the function it returns. Where the
-// system has no locks on files, changes of other processes may fall between.
-func (kv *KV) lock(op string) (unlock func(), err error) {
-	kv.mu.Lock()
-	file, err := kv.file.Lock()
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return kv.mu.Unlock, nil
-	case err != nil:
-		kv.mu.Unlock()
-		return nil, kvFault(op, err)
-	}
-	return func() { file(); kv.mu.Unlock() }, nil
 }
 
 // Get returns the value under key and whether there is one.
@@ -150,7 +117,7 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 	if err := kv.opts.checkValue(value); err != nil {
 		return err
 	}
-	unlock, err := kv.lock("set")
+	unlock, err := kv.lock.take(ctx, "set")
 	if err != nil {
 		return err
 	}
@@ -216,7 +183,7 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 	if err := checkCall(ctx, "delete", ns, key); err != nil {
 		return err
 	}
-	unlock, err := kv.lock("delete")
+	unlock, err := kv.lock.take(ctx, "delete")
 	if err != nil {
 		return err
 	}

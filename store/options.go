@@ -83,11 +83,7 @@ func (o *KVOptions) checkValue(value string) error {
 // it is empty and op is list, whose prefixes are free.
 func checkCall(ctx context.Context, op, ns, key string) error {
 	if err := ctx.Err(); err != nil {
-		code := abi.CodeCanceled
-		if errors.Is(err, context.DeadlineExceeded) {
-			code = abi.CodeDeadline
-		}
-		return &abi.Error{Code: code, Op: "kv." + op, Message: err.Error(), Err: err}
+		return ended(op, err)
 	}
 	if !abi.ValidNamespace(ns) {
 		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns), "use a plugin's namespace, as abi.ValidNamespace says")
@@ -105,8 +101,19 @@ func kvError(code abi.Code, op, message, hint string) *abi.Error {
 	return &abi.Error{Code: code, Op: "kv." + op, Message: message, Hint: hint}
 }
 
+// ended is the error of an operation whose context has ended.
+func ended(op string, err error) *abi.Error {
+	code := abi.CodeCanceled
+	if errors.Is(err, context.DeadlineExceeded) {
+		code = abi.CodeDeadline
+	}
+	return &abi.Error{Code: code, Op: "kv." + op, Message: err.Error(), Err: err}
+}
+
 func conflict(key string) *abi.Error {
-	return kvError(abi.CodeConflict, "set", fmt.Sprintf("key %q: another value stands there", key), "read it again, and change that")
+	e := abi.KeyConflict(key)
+	e.Op = "kv.set"
+	return e
 }
 
 // kvFault is a failure of what the KV stands on.

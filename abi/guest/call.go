@@ -49,6 +49,21 @@ func (c *Call) CountTokens(texts ...string) ([]int, error) {
 	return resp.Counts, nil
 }
 
+// Costs is CountTokens for who goes on without: where the host cannot count,
+// which the log says, a text is taken to be a token for every 3 bytes, and one
+// more, to err on the safe side.
+func (c *Call) Costs(texts ...string) []int {
+	costs, err := c.CountTokens(texts...)
+	if err != nil {
+		c.Log(abi.LogWarn, "counting: %v", err)
+		costs = make([]int, len(texts))
+		for i, t := range texts {
+			costs[i] = len(t)/3 + 1
+		}
+	}
+	return costs
+}
+
 // Messages returns messages of the input with their bodies, in the order
 // asked. A plugin whose manifest says content: lazy gets none otherwise. For
 // more than a few see [Call.Bodies].

@@ -52,6 +52,35 @@ func (r *racing) HostCall(op abi.Op, request []byte) []byte {
 	return r.Host.HostCall(op, request)
 }
 
+func TestCosts(t *testing.T) {
+	host := &guesttest.Host{Count: func(s string) int { return len(s) }}
+	c := guest.NewCall(input(abi.HookTurnEnd), host)
+	if got := c.Costs("ab", ""); !slices.Equal(got, []int{2, 0}) || len(host.Logs) > 0 {
+		t.Errorf("%v, %v", got, host.Logs)
+	}
+	host.Fail = map[abi.Op]*abi.Error{abi.OpTokensCount: {Code: abi.CodeQuota, Message: "no more"}}
+	if got := c.Costs("123456", ""); !slices.Equal(got, []int{3, 1}) || len(host.Logs) != 1 {
+		t.Errorf("without a host that counts: %v, %v", got, host.Logs)
+	}
+}
+
+func TestK28KVSwap(t *testing.T) {
+	host := &guesttest.Host{KV: map[string]string{"k": "old"}}
+	kv := guest.NewCall(input(abi.HookTurnEnd), host).KV()
+	if err := kv.Swap("k", "another", "new"); abi.CodeOf(err) != abi.CodeConflict || host.KV["k"] != "old" {
+		t.Errorf("over another value: %q, %v", host.KV["k"], err)
+	}
+	if err := kv.Swap("k", "old", "new"); err != nil || host.KV["k"] != "new" {
+		t.Errorf("%q, %v", host.KV["k"], err)
+	}
+	if err := kv.Swap("first", "", "x"); err != nil || host.KV["first"] != "x" {
+		t.Errorf("a key that is not there: %q, %v", host.KV["first"], err)
+	}
+	if err := kv.Swap("first", "", "y"); abi.CodeOf(err) != abi.CodeConflict {
+		t.Errorf("a key that is there: %v", err)
+	}
+}
+
 func TestK28KVUpdate(t *testing.T) {
 	add := func(s string) string { return s + "ours\n" }
 	host := &racing{Host: guesttest.Host{KV: map[string]string{"log.md": "old\n"}}, others: 2}

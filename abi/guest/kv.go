@@ -20,6 +20,12 @@ func (kv KV) Set(key, value string) error {
 	return kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value}, nil)
 }
 
+// Swap stores value under key where the key holds expect now, "" being no value
+// as well: CodeConflict otherwise.
+func (kv KV) Swap(key, expect, value string) error {
+	return kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value, Expect: &expect}, nil)
+}
+
 // maxUpdates is how often Update tries.
 const maxUpdates = 16
 
@@ -38,7 +44,7 @@ func (kv KV) Update(key string, change func(value string) string) error {
 		if value == old {
 			return nil
 		}
-		err = kv.c.do(abi.OpKVSet, abi.KVRequest{Key: key, Value: value, Expect: &old}, nil)
+		err = kv.Swap(key, old, value)
 		if abi.CodeOf(err) != abi.CodeConflict {
 			return err
 		}

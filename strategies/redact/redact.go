@@ -50,25 +50,27 @@ type rule struct {
 	mark   string
 }
 
-const markOpen = "[redacted: "
-
 var kind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // New makes a redactor of patterns, which are applied in order. Nil is
 // [Defaults], and an empty list redacts nothing.
 func New(patterns []Pattern) (*Redactor, error) {
-	trusted := patterns == nil
-	if trusted {
-		patterns = Defaults() // which the tests have compiled
+	if patterns == nil {
+		return compiled(Defaults()), nil
 	}
-	r := new(Redactor)
 	for i, p := range patterns {
-		if !trusted {
-			if err := p.check(); err != nil {
-				return nil, fmt.Errorf("redact: pattern %d: %w", i, err)
-			}
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("redact: pattern %d: %w", i, err)
 		}
-		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + "]"}
+	}
+	return compiled(patterns), nil
+}
+
+// compiled makes a redactor of patterns that were checked, by New or by tests.
+func compiled(patterns []Pattern) *Redactor {
+	r := new(Redactor)
+	for _, p := range patterns {
+		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + markClose}
 		for _, w := range p.Words {
 			rule.words = append(rule.words, lower(w))
 		}
@@ -80,7 +82,7 @@ func New(patterns []Pattern) (*Redactor, error) {
 		r.rules = append(r.rules, rule)
 	}
 	r.scan = newScanner(r.rules)
-	return r, nil
+	return r
 }
 
 func (p *Pattern) check() error {
@@ -114,9 +116,6 @@ func (r *Redactor) Redact(text string) (string, int) {
 	}
 	return text, n
 }
-
-// Marks is how many secrets were taken out of a text.
-func Marks(text string) int { return strings.Count(text, markOpen) }
 
 // apply replaces what the rule matches where one of its words stands.
 func (r rule) apply(text string, places []int) (string, int) {

@@ -215,6 +215,43 @@ func BenchmarkRedact(b *testing.B) {
 	}
 }
 
+// TestComplaint16Spoken: people tell secrets without assigning them.
+func TestComplaint16Spoken(t *testing.T) {
+	r := redact.Spoken()
+	for text, want := range map[string]string{
+		"the password is hunter22.":        "the password is [redacted: secret]",
+		"das Passwort: x; token ist a1b2c": "das Passwort: x; token ist [redacted: secret]",
+		"use the key " + alnum[:20]:        "use the key [redacted: secret]",
+		"export DB_PASSWORD=correcthorse":  "export DB_PASSWORD=[redacted: secret]", // as by default
+		"the password is required there":   "the password is required there",
+		"the key is 7":                     "the key is 7",
+		"use the key for staging":          "use the key for staging",
+		"a monkey is 1000 years old":       "a monkey is 1000 years old",
+	} {
+		got, _ := r.Redact(text)
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if again, n := r.Redact(got); again != got || n != 0 {
+			t.Errorf("%q: the second time gives %q", text, again)
+		}
+	}
+}
+
+func TestUnmarked(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "",
+		"nothing [redacted] here":           "nothing [redacted] here",
+		"a [redacted: secret] b":            "a  b",
+		"[redacted: a][redacted: b] [c]":    " [c]",
+		"the mark is cut off: [redacted: s": "the mark is cut off: ",
+	} {
+		if got := redact.Unmarked(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func ExampleRedactor_Redact() {
 	r, err := redact.New(nil)
 	if err != nil {

@@ -6,6 +6,9 @@ import "github.com/kagewasm/kagewasm/abi"
 type KV interface {
 	Get(key string) (value string, found bool, err error)
 	Set(key, value string) error
+	// Swap is Set where the key holds expect, "" being no value as well, and an
+	// *abi.Error of CodeConflict otherwise.
+	Swap(key, expect, value string) error
 	Delete(key string) error
 	List(prefix string) ([]string, error)
 }

@@ -1,6 +1,10 @@
 package bank
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
 
 // keepFor is for how many changes of the bank values are kept that it does not
 // name any more.
@@ -29,12 +33,11 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 		g.names = slices.DeleteFunc(slices.Clone(g.names), c.isWritten)
 	}
 	old = slices.DeleteFunc(old, c.isWritten)
-	stored, _, err := b.kv.Get(b.prefix + rootName)
-	if err != nil || stored != b.stored {
-		return false, err
-	}
 	next := c.root.write()
-	if err := b.kv.Set(b.prefix+rootName, next); err != nil {
+	switch err := b.kv.Swap(b.prefix+rootName, b.stored, next); {
+	case abi.CodeOf(err) == abi.CodeConflict:
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	b.stored, b.root = next, c.root

@@ -42,13 +42,16 @@
 //
 // All values but the root are named by a hash of what they hold, and are written
 // before the root that names them. A call that breaks off leaves the bank as it
-// was; what it wrote for nothing is deleted by a later one. A retain that finds
-// the root changed when it is about to replace it begins anew. Where two replace
-// it in the same moment the later one wins: the other's memories are lost, and
-// the bank is whole. Values that a root does not name any more are kept for
-// another eight changes, for those who read meanwhile: only a call that takes
-// longer than eight others, in the moment between its last look at the root and
-// replacing it, could name what is deleted. Nothing locks, as a KV has no locks.
+// was; what it wrote for nothing is deleted by a later one. The root is replaced
+// by a swap: where somebody else has replaced it since it was read, the retain
+// begins anew from theirs, so nobody's memories are lost. Values that a root does
+// not name any more are kept for another eight changes, for those who read
+// meanwhile; a recall that takes longer than that begins anew as well. Of all that
+// one thing is left: a value that is written again, eight changes after it was
+// named last, in the very moment in which another call deletes it, is missing.
+//
+// Nothing is forgotten. In a KV that is full a retain fails with CodeQuota, now
+// and later, until somebody deletes a bank; what is there is recalled as before.
 //
 // A value that was damaged or is somebody else's is an *abi.Error of
 // CodeBadInput that names its key. Values are not signed: who can write to the

@@ -15,6 +15,7 @@ type oneValue string
 
 func (v oneValue) Get(string) (string, bool, error)   { return string(v), true, nil }
 func (oneValue) Set(string, string) error             { return nil }
+func (oneValue) Swap(string, string, string) error    { return nil }
 func (oneValue) Delete(string) error                  { return nil }
 func (oneValue) List(string) (keys []string, _ error) { return nil, nil }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
 )
 
 // memKV is a KV in memory that counts, and fails where it is told to.
@@ -39,6 +41,13 @@ func (kv *memKV) Set(key, value string) error {
 	}
 	kv.m[key] = value
 	return nil
+}
+
+func (kv *memKV) Swap(key, expect, value string) error {
+	if kv.m[key] != expect {
+		return abi.KeyConflict(key)
+	}
+	return kv.Set(key, value)
 }
 
 func (kv *memKV) Delete(key string) error {

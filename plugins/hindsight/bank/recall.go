@@ -8,15 +8,13 @@ import (
 )
 
 const (
-	// DefaultLimit is how many hits a recall returns where nothing is said.
-	DefaultLimit = 10
+	// defaultLimit is how many hits a recall returns where nothing is said.
+	defaultLimit = 10
 	// maxTerms is how many different terms of a query are looked for.
 	maxTerms = 128
 	// maxBlocks is how many values with texts a recall reads: what was not
 	// wanted in those is not made up for.
 	maxBlocks = 1024
-	// maxPassed is how many hits that do not fit are passed over.
-	maxPassed = 16
 )
 
 // Query says what to recall.
@@ -28,9 +26,6 @@ type Query struct {
 	Time string
 	// Limit is how many hits to return at most. Default 10.
 	Limit int
-	// MaxBytes is how long the texts of all hits may be together. A hit that
-	// does not fit is passed over for the next, a few times. Default any length.
-	MaxBytes int
 	// TextBytes is how long the text of one hit may be: a longer one is cut to
 	// the passage that tells most of the query. Default any length.
 	TextBytes int
@@ -62,7 +57,7 @@ func (b *Bank) Recall(q Query) ([]Hit, error) {
 
 func (b *Bank) recall(q Query) ([]Hit, error) {
 	if q.Limit <= 0 {
-		q.Limit = DefaultLimit
+		q.Limit = defaultLimit
 	}
 	query, terms := queryTerms(q.Text + " " + days(q.Text, moment(q.Time)))
 	if len(terms) == 0 {
@@ -146,9 +141,8 @@ func (o *opened) addTerms(t *table, terms []string) error {
 
 // hits are the memories that the query finds, as far as they are wanted.
 func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
-	left, passed := q.MaxBytes, 0
 	for h := range o.index.Ranked(query, rank.Conversation()) {
-		if len(hits) == q.Limit || len(o.blocks) > maxBlocks || passed > maxPassed {
+		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
 			break
 		}
 		m, wanted, err := o.memory(h.Text, &q)
@@ -162,11 +156,6 @@ func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
 			start, end := o.index.Passage(m.Text, query, q.TextBytes)
 			m.Text = m.Text[start:end]
 		}
-		if q.MaxBytes > 0 && len(m.Text) > left {
-			passed++
-			continue
-		}
-		left -= len(m.Text)
 		hits = append(hits, Hit{m, h.Score})
 	}
 	return hits, nil

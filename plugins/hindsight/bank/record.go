@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 const (
@@ -19,27 +21,19 @@ const (
 // kept is a memory as it is kept: valid text within bounds.
 func (m Memory) kept() Memory {
 	for _, f := range []*string{&m.ID, &m.Session, &m.Author, &m.Time, &m.Type} {
-		*f = clip(*f, maxField)
+		*f = valid(*f, maxField)
 	}
-	m.Text = clip(m.Text, MaxTextBytes)
+	m.Text = valid(m.Text, MaxTextBytes)
 	tags := slices.Clone(m.Tags[:min(len(m.Tags), maxTags)])
 	for i := range tags {
-		tags[i] = clip(tags[i], maxField)
+		tags[i] = valid(tags[i], maxField)
 	}
 	m.Tags = tags
 	return m
 }
 
-// clip is the beginning of s, at most size bytes, as valid text.
-func clip(s string, size int) string {
-	if len(s) > size {
-		for size > 0 && !utf8.RuneStart(s[size]) {
-			size--
-		}
-		s = s[:size]
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+// valid is the beginning of s, at most size bytes, as valid text.
+func valid(s string, size int) string { return strings.ToValidUTF8(clip.Head(s, size), "\uFFFD") }
 
 // label is what many memories have in common.
 type label struct {

@@ -39,12 +39,12 @@ func (c *calls) add(m *abi.InputMessage, i int) {
 	}
 	for _, call := range m.ToolCalls {
 		c.at[m.Unit] = i
-		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: call.Name + ": " + clip(oneLine(ledger.Subject(call.Arguments)), maxCall)})
+		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: call.Name + ": " + brief(ledger.Subject(call.Arguments), maxCall)})
 	}
 	if m.Role == abi.RoleTool {
 		for k := range c.list[m.Unit] {
 			if l := &c.list[m.Unit][k]; l.id == m.ToolCallID && l.result == "" {
-				l.result = clip(oneLine(abi.Defuse(clip(m.Text(), 4*maxResult))), maxResult)
+				l.result = brief(m.Text(), maxResult)
 				break
 			}
 		}

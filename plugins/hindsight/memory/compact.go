@@ -20,7 +20,7 @@ const frameTokens = 96
 func (p *pass) compact(out *abi.Output) {
 	injected := 0
 	if out.Inject != "" {
-		injected = p.count([]string{out.Inject})[0] + frameTokens
+		injected = p.count(out.Inject)[0] + frameTokens
 	}
 	gone := p.cut(injected)
 	goes := setOf(gone)

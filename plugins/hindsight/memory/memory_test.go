@@ -100,6 +100,8 @@ func TestK28HindsightRetains(t *testing.T) {
 		{"the agent's words", nil, []abi.Message{say("a", abi.RoleAssistant, "The zebra is fed.")}, "- [2026-05-08, assistant, s1 a] The zebra is fed."},
 		{"without a time it is that of the call", nil, []abi.Message{undated}, "- [2026-11-21, user, s1 a] An undated zebra."},
 		{"no secrets", nil, []abi.Message{say("a", abi.RoleUser, "The zebra's password = hunter2-Correct7, keep it.")}, "[redacted: secret]"},
+		{"no secrets as they are told", nil, []abi.Message{say("a", abi.RoleUser, "The zebra says the password is hunter22, and to use the key 7HxA9bQ2Lm5Zr8Tw3Yk6 there.")},
+			"The zebra says the password is [redacted: secret], and to use the key [redacted: secret] there."},
 		{"no system prompt", nil, []abi.Message{say("a", abi.RoleSystem, "Mind the zebra.")}, ""},
 		{"no summary", nil, []abi.Message{kind(say("a", abi.RoleUser, "Earlier: the zebra."), abi.KindSummary)}, ""},
 		{"no memory", nil, []abi.Message{kind(say("a", abi.RoleUser, "- [x] the zebra"), abi.KindInjected)}, ""},
@@ -122,6 +124,49 @@ func TestK28HindsightRetains(t *testing.T) {
 				t.Errorf("recalled %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestK28HindsightFull: a storage that is full is said, with what to do; what is
+// there is recalled, and what is new is retained once there is room.
+func TestK28HindsightFull(t *testing.T) {
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 0, say("a", abi.RoleUser, "The old zebra."))
+	n.p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeQuota, Message: "more than 67108864 bytes in all"}}
+	_, stats := n.call(abi.HookPreCompact, "s1", 0, say("b", abi.RoleUser, "The new zebra."))
+	if said := fmt.Sprint(stats.Logs); !strings.Contains(said, "kagewasm memory export hindsight") || !strings.Contains(said, "67108864") {
+		t.Errorf("%s", said)
+	}
+	if got := n.recalled("zebra"); !strings.Contains(got, "old zebra") {
+		t.Errorf("recalled %q", got)
+	}
+	n.p.Host.Fail = nil
+	n.call(abi.HookPreCompact, "s1", 0, say("b", abi.RoleUser, "The new zebra."))
+	if got := n.recalled("zebra"); !strings.Contains(got, "new zebra") {
+		t.Errorf("with room again: %q", got)
+	}
+}
+
+// TestK28HindsightCutSecrets: a secret in what a tool was called with, or said,
+// is none where the text is cut in it.
+func TestK28HindsightCutSecrets(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("a1B2", 9)
+	for _, before := range []int{0, 150, 165, 180, 350, 370, 390, 1500, 1575, 1590, 3150, 3180, 3190, 1 << 20} {
+		text := "zebra" + strings.Repeat(" x", before/2) + " " + token + " ends"
+		doc, err := json.Marshal(map[string]string{"command": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := say("a", abi.RoleAssistant, "Let me run it.")
+		call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: string(doc)}}
+		result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text)}
+		n := newNative(t)
+		n.knobs = map[string]any{"retain_tool_calls": true}
+		n.call(abi.HookPreCompact, "s1", 0, call, result)
+		kept := fmt.Sprint(n.p.Host.KV)
+		if !strings.Contains(kept, "bash: zebra") || strings.Contains(kept, token[:8]) {
+			t.Errorf("after %d bytes: %q", before, kept)
+		}
 	}
 }
 

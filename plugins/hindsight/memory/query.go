@@ -1,6 +1,10 @@
 package memory
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/clip"
+)
 
 // maxQueryTokens is what a query may cost: Hindsight takes fewer than 500
 // tokens, by its own count.
@@ -19,7 +23,7 @@ func (p *pass) query() string {
 		switch {
 		case text == "":
 		case last != "":
-			before = append(before, author(m)+": "+oneLine(text))
+			before = append(before, author(m)+": "+clip.OneLine(text))
 		case m.IsPerson():
 			last = text
 		}
@@ -40,7 +44,7 @@ func (p *pass) query() string {
 // withinTokens cuts a query to what Hindsight takes.
 func (p *pass) withinTokens(query string) string {
 	for query != "" {
-		n := p.count([]string{query})[0]
+		n := p.count(query)[0]
 		if n <= maxQueryTokens {
 			break
 		}

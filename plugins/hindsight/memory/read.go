@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // maxText is how much of a message is retained, in bytes: what is longer is
@@ -42,7 +43,7 @@ func (p *pass) read() []string {
 		}
 	}
 	for i, lines := range calls.lines() {
-		p.texts[i] = clip(strings.TrimSpace(p.texts[i]+"\n"+redacted(lines)), maxText)
+		p.texts[i] = clip.Bytes(strings.TrimSpace(p.texts[i]+"\n"+lines), maxText)
 	}
 	return p.texts
 }
@@ -58,5 +59,5 @@ func worth(text string) string {
 	if _, framed := abi.Unfence(text); framed {
 		return "" // a summary or a memory that lost its kind on the way
 	}
-	return clip(redacted(text), maxText)
+	return clip.Bytes(redacted(text), maxText)
 }

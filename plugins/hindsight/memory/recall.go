@@ -1,11 +1,9 @@
 package memory
 
 import (
-	"strings"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // recallHead stands above the memories.
@@ -25,7 +23,7 @@ const (
 // do not stand in the context any more, as many as fit. It is empty where there
 // are none.
 func (p *pass) recall() string {
-	if !p.set.recall || p.store.Backend == nil {
+	if !p.set.recall || p.store.backend == nil {
 		return ""
 	}
 	budget := p.injectBudget()
@@ -59,11 +57,11 @@ func (p *pass) block(hits []bank.Hit, budget int) string {
 	for _, h := range hits {
 		text := h.Text
 		if p.set.server() {
-			text = clip(redacted(text), maxLine) // of others' words as well
+			text = clip.Bytes(redacted(text), maxLine) // of others' words as well
 		}
-		lines = append(lines, "\n- ["+provenance(&h.Memory)+"] "+oneLine(abi.Defuse(text)))
+		lines = append(lines, "\n- ["+provenance(&h.Memory)+"] "+clip.OneLine(abi.Defuse(text)))
 	}
-	costs := p.count(lines)
+	costs := p.count(lines...)
 	block, used := lines[0], costs[0]
 	for i, l := range lines[1:] {
 		if cost := costs[i+1]; used+cost <= budget {
@@ -75,67 +73,4 @@ func (p *pass) block(hits []bank.Hit, budget int) string {
 		return ""
 	}
 	return block
-}
-
-// provenance is where a memory is from: date, author, session and message.
-func provenance(m *bank.Memory) string {
-	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
-	var parts []string
-	for _, s := range []string{day(plain(m.Time)), plain(m.Author), where} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// day is the date of a time. Sources that do not write times as RFC 3339 write
-// anything, and it stays.
-func day(time string) string {
-	const form = "2006-01-02"
-	if len(time) > len(form) && time[4] == '-' && time[7] == '-' {
-		return time[:len(form)]
-	}
-	return time
-}
-
-// maxName is how long a name in a provenance may be, in bytes.
-const maxName = 120
-
-// plain is a name that cannot end the brackets it stands in.
-func plain(name string) string {
-	return clip(oneLine(strings.NewReplacer("[", "(", "]", ")").Replace(abi.Defuse(name))), maxName)
-}
-
-// count counts texts, each with what joins it to the next. A host that cannot
-// count is no reason to fail: 3 bytes a token errs on the safe side.
-func (p *pass) count(texts []string) []int {
-	costs, err := p.CountTokens(texts...)
-	if err != nil {
-		p.warn("counting", err)
-		costs = make([]int, len(texts))
-		for i, t := range texts {
-			costs[i] = len(t)/3 + 1
-		}
-	}
-	for i := range costs {
-		costs[i]++
-	}
-	return costs
-}
-
-// stands reports of a memory whether the model still sees what it says, or it
-// is what is asked.
-func (p *pass) stands() func(*bank.Memory) bool {
-	texts, ids := make(map[string]bool), make(map[string]bool)
-	goes, turn := setOf(p.cut(0)), abi.CurrentTurn(p.msgs)
-	for i, text := range p.read() {
-		if id := p.msgs[i].ID; !goes[id] || turn[i] {
-			texts[text], ids[id] = true, true
-		}
-	}
-	return func(m *bank.Memory) bool {
-		// A server tells what was said in words of its own.
-		return texts[m.Text] || p.set.server() && m.Session == p.in.Session.ID && ids[server.First(m.ID)]
-	}
 }

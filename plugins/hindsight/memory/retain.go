@@ -18,7 +18,7 @@ const maxFresh = 4 << 20
 // retain puts what is new into the bank: what people and the agent said, but
 // for the current turn, which is not over, unless all is set.
 func (p *pass) retain(all bool) {
-	if !p.set.retain || p.in.Trigger.DryRun || p.store.Backend == nil {
+	if !p.set.retain || p.in.Trigger.DryRun || p.store.backend == nil {
 		return
 	}
 	pr, err := p.loadProgress()
@@ -37,7 +37,7 @@ func (p *pass) retain(all bool) {
 	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)
 		if err != nil {
-			p.warn("retain", err)
+			p.warn(notRetained(err), err)
 			return
 		}
 		p.Log(abi.LogInfo, "of %d messages %d are new to the bank %s", len(said), added, p.set.bank)
@@ -46,6 +46,16 @@ func (p *pass) retain(all bool) {
 	if err := p.saveProgress(pr); err != nil {
 		p.warn("retain: what was retained cannot be noted", err)
 	}
+}
+
+// notRetained says what failed. A storage that is full stays full: nothing is
+// forgotten that nobody asked to forget.
+func notRetained(err error) string {
+	if abi.CodeOf(err) == abi.CodeQuota {
+		return "retain: the storage is full and nothing more is remembered; copy it with kagewasm memory export hindsight FOLDER, " +
+			"then delete below banks/ in the storage the folder of a bank that can go"
+	}
+	return "retain"
 }
 
 // turnIsDue counts the turn that has ended, and reports whether it is time to

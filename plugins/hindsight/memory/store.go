@@ -8,9 +8,9 @@ import (
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
 
-// Backend is where memories are kept: [bank.Bank] in the plugin's own storage,
+// backend is where memories are kept: [bank.Bank] in the plugin's own storage,
 // or [server.Bank].
-type Backend interface {
+type backend interface {
 	// Retain takes memories in the order they were said, and returns how many
 	// of them are new. On an error it has taken none for good.
 	Retain(list []bank.Memory) (added int, err error)
@@ -21,7 +21,7 @@ type Backend interface {
 // store is the backend of one call; nil where it cannot be opened, which the
 // log says.
 type store struct {
-	Backend
+	backend
 	// deliver sends what waits, where there is a server to send it to.
 	deliver func()
 }
@@ -46,7 +46,7 @@ func (p *pass) openServer() *server.Bank {
 		URL: s.apiURL, ID: s.bank, Timeout: s.timeout,
 		BankMission: s.bankMission, RetainMission: s.retainMission,
 		Effort: s.recallBudget, TagsMatch: s.tagsMatch, MaxTokens: p.injectBudget(),
-		Session: p.in.Session.ID, Context: s.context, FullSession: s.fullSession,
+		Agent: p.in.Session.AgentPath, Session: p.in.Session.ID, Context: s.context, FullSession: s.fullSession,
 		Overlap: p.overlap,
 		KV:      p.KV(), Prefix: "server/" + s.key() + "/",
 		Now: p.in.Time, DryRun: p.in.Trigger.DryRun, HTTP: p.HTTP,

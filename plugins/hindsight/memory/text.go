@@ -3,36 +3,36 @@ package memory
 import (
 	"strings"
 	"sync"
-	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // redactor takes secrets out of texts. A guest is a new instance in every
 // call, so it is made when first needed.
-var redactor = sync.OnceValue(func() *redact.Redactor {
-	r, err := redact.New(nil)
-	if err != nil {
-		panic(err) // the defaults compile, or no test passes
-	}
-	return r
-})
+var redactor = sync.OnceValue(redact.Spoken)
 
 func redacted(text string) string {
 	text, _ = redactor().Redact(text)
 	return text
 }
 
-// oneLine is a text on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// brief is the beginning of a text on one line, at most n bytes, without
+// secrets. They are taken out before it is cut: half a secret looks like none.
+func brief(text string, n int) string {
+	return clip.Bytes(clip.OneLine(redacted(abi.Defuse(beginning(text, 8*n)))), n)
+}
 
-// clip is at most the first n bytes of s, and says that there were more.
-func clip(s string, n int) string {
-	const more = "…"
-	if len(s) <= n {
-		return s
+// beginning is at most the first n bytes of a text, in whole words where it has
+// any.
+func beginning(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	for n = max(0, n-len(more)); n > 0 && !utf8.RuneStart(s[n]); n-- {
+	text = clip.Head(text, n)
+	if i := strings.LastIndexAny(text, " \t\n"); i > 0 {
+		text = text[:i]
 	}
-	return s[:n] + more
+	return text
 }

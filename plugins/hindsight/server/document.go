@@ -60,16 +60,24 @@ func (b *Bank) document(list []bank.Memory, head string) item {
 	it := item{
 		Content: head + text, Timestamp: first.Time, Context: b.Context, Tags: first.Tags,
 		Metadata:   map[string]string{metaSession: b.Session, metaFirst: first.ID, metaLast: last.ID},
-		DocumentID: b.Session + ":" + digest(text), UpdateMode: updateReplace,
+		DocumentID: b.session() + ":" + digest(text), UpdateMode: updateReplace,
 	}
 	if b.FullSession {
-		it.Content, it.DocumentID, it.UpdateMode = text+"\n", b.Session, updateAppend
+		it.Content, it.DocumentID, it.UpdateMode = text+"\n", b.session(), updateAppend
 	}
 	alone := !slices.ContainsFunc(list, func(m bank.Memory) bool { return m.Author != first.Author })
 	if alone && head == "" {
 		it.Metadata[metaAuthor] = first.Author
 	}
 	return it
+}
+
+// session names the session among those of all agents, who share a bank.
+func (b *Bank) session() string {
+	if b.Agent == "" {
+		return b.Session
+	}
+	return b.Agent + "/" + b.Session
 }
 
 // transcript is memories as a server reads them: a line says who spoke, when,

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // refusal is of a request that is refused however often it is sent.
@@ -111,8 +111,12 @@ func (b *Bank) unwell(a *abi.HTTPResponse) error {
 	case a.Status >= 500:
 		b.pause(defaultPause)
 		err = fault{err}
-	default:
+	case a.Status == 400 || a.Status == 413 || a.Status == 422:
 		return refusal{err}
+	case a.Status < 400 || a.Status == 404 || a.Status == 405:
+		return fmt.Errorf("%w: name a Hindsight server in api_url, %s is none", err, b.URL)
+	default:
+		return fault{err}
 	}
 	b.down = err
 	return err
@@ -130,13 +134,13 @@ func detail(body []byte) string {
 	if json.Unmarshal(e.Detail, &text) != nil {
 		text = string(e.Detail)
 	}
-	return ": " + clip(strings.Join(strings.Fields(abi.Defuse(text)), " "), 200)
+	return ": " + clip.Line(abi.Defuse(text), 200)
 }
 
 // pause leaves the server alone for a while.
 func (b *Bank) pause(d time.Duration) {
-	b.state.NotBefore = b.now.Add(min(d, maxPause))
-	b.state.changed = true
+	until := b.now.Add(min(d, maxPause))
+	b.note(func(s *state) { s.pause(until) })
 }
 
 // httpDate is the form of dates in headers.
@@ -151,15 +155,4 @@ func (b *Bank) retryAfter(value string) time.Duration {
 		return at.Sub(b.now)
 	}
 	return defaultPause
-}
-
-// clip is at most the first n bytes of s.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -16,11 +16,21 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
+
+// KV is what the queue is kept in; guest.KV is one.
+type KV interface {
+	bank.KV
+	// Update stores what change makes of the value under key, "" where there is
+	// none, without losing what others store at the same time.
+	Update(key string, change func(value string) string) error
+}
 
 // Options of a [Bank]. All are required but for those that say so.
 type Options struct {
@@ -36,14 +46,15 @@ type Options struct {
 	TagsMatch string // any, all, any_strict or all_strict
 	MaxTokens int    // of what is recalled
 
-	Session string // that memories are of
+	Agent   string // whose memories they are; empty for the only one
+	Session string // that they are of
 	Context string // where they are from, for the server
 	// FullSession makes one document of the session, which grows.
 	FullSession bool
 	// Overlap returns what was said right before the message of that id.
 	Overlap func(id string) []bank.Memory
 
-	KV     bank.KV
+	KV     KV
 	Prefix string // of all keys; ends in "/"
 	Now    string // RFC 3339
 	DryRun bool   // store and send nothing
@@ -55,8 +66,10 @@ type Options struct {
 // Bank is a bank of a server, for one call.
 type Bank struct {
 	Options
-	now   time.Time
-	state state
+	now time.Time
+	// state as this call knows it, and what it changed in it.
+	state   state
+	changes []func(*state)
 	// down is why the server is not asked again in this call.
 	down error
 }
@@ -118,10 +131,10 @@ func (b *Bank) Deliver() {
 	if err != nil {
 		b.Warn("what waits to be sent cannot be read: %v", err)
 	}
-	if len(keys) > 0 || len(b.state.Operations) > 0 {
+	if before := slices.Clone(b.state.Operations); len(keys) > 0 || len(before) > 0 {
 		b.greet()
-		b.follow()
 		b.send(keys)
+		b.follow(before)
 	}
 	b.saveState()
 }
@@ -137,7 +150,7 @@ func (b *Bank) greet() {
 	if err := b.call("GET", "/version", nil, &v); err != nil {
 		b.Warn("its version: %v", err)
 	} else if !atLeast(v.APIVersion, minMajor, minMinor) {
-		b.Warn("version %q: this plugin is made for %d.%d", clip(v.APIVersion, 40), minMajor, minMinor)
+		b.Warn("version %q: this plugin is made for %d.%d", clip.Line(v.APIVersion, 40), minMajor, minMinor)
 	}
 	if b.down == nil && b.BankMission+b.RetainMission != "" {
 		if err := b.do("PUT", "", bankRequest{ReflectMission: b.BankMission, RetainMission: b.RetainMission}, nil); err != nil {
@@ -145,7 +158,7 @@ func (b *Bank) greet() {
 		}
 	}
 	if b.down == nil {
-		b.state.Greeted, b.state.changed = about, true
+		b.note(func(s *state) { s.Greeted = about })
 	}
 }
 

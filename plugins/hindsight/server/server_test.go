@@ -20,7 +20,18 @@ type memoryKV map[string]string
 
 func (kv memoryKV) Get(key string) (string, bool, error) { v, ok := kv[key]; return v, ok, nil }
 func (kv memoryKV) Set(key, value string) error          { kv[key] = value; return nil }
-func (kv memoryKV) Delete(key string) error              { delete(kv, key); return nil }
+func (kv memoryKV) Swap(key, expect, value string) error {
+	if kv[key] != expect {
+		return abi.KeyConflict(key)
+	}
+	return kv.Set(key, value)
+}
+func (kv memoryKV) Update(key string, change func(string) string) error {
+	kv[key] = change(kv[key])
+	return nil
+}
+
+func (kv memoryKV) Delete(key string) error { delete(kv, key); return nil }
 func (kv memoryKV) List(prefix string) (keys []string, err error) {
 	for _, k := range slices.Sorted(maps.Keys(kv)) {
 		if strings.HasPrefix(k, prefix) {

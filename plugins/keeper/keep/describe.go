@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
@@ -24,13 +25,13 @@ const (
 func describe(in *abi.Input, u *unit) []line {
 	first := &in.Messages[u.at[0]].Message
 	width := in.Config.Int("line_length", 160)
-	text := clip(first.Text(), width)
+	text := clip.Line(first.Text(), width)
 	switch {
 	case first.Kind == abi.KindSummary:
 		return carry(first.Text(), 2*width)
 	case len(first.ToolCalls) > 0:
 		text, weight := describeCalls(in, u)
-		return []line{{clip(text, width), weight}}
+		return []line{{clip.Line(text, width), weight}}
 	case text == "":
 		return nil
 	case first.IsPerson():
@@ -65,7 +66,7 @@ func describeCalls(in *abi.Input, u *unit) (text string, weight int) {
 func action(call abi.ToolCall) (text string, weight int) {
 	var args map[string]any
 	if json.Unmarshal([]byte(call.Arguments), &args) != nil {
-		return call.Name + " " + clip(call.Arguments, 80), ran
+		return call.Name + " " + clip.Line(call.Arguments, 80), ran
 	}
 	path := argument(args, "path", "file_path", "filename", "file", "notebook_path")
 	command := argument(args, "command", "cmd", "script", "code")
@@ -78,12 +79,12 @@ func action(call abi.ToolCall) (text string, weight int) {
 	case path != "":
 		return call.Name + " " + path, ran
 	case command != "":
-		return "ran `" + clip(command, 100) + "`", ran
+		return "ran `" + clip.Line(command, 100) + "`", ran
 	}
 	if what := argument(args, "pattern", "query", "url", "description", "prompt"); what != "" {
-		return call.Name + ": " + clip(what, 80), read
+		return call.Name + ": " + clip.Line(what, 80), read
 	}
-	return call.Name + " " + clip(call.Arguments, 80), ran
+	return call.Name + " " + clip.Line(call.Arguments, 80), ran
 }
 
 // argument is the first of the named arguments that is there. Some commands

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
@@ -36,24 +37,12 @@ func failure(m *abi.Message) string {
 	if signs.MayFail(text) {
 		for l := range strings.Lines(text) {
 			if l = strings.TrimSpace(l); len(l) < 400 && signs.IsFailure(l) {
-				return clip(l, 100)
+				return clip.Line(l, 100)
 			}
 		}
 	}
 	if m.IsError {
-		return "failed: " + clip(text, 80)
+		return "failed: " + clip.Line(text, 80)
 	}
 	return ""
-}
-
-// clip is the first n characters of s, on one line.
-func clip(s string, n int) string {
-	if len(s) > 16*n {
-		s = strings.ToValidUTF8(s[:16*n], "")
-	}
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 const heading = "Earlier messages were superseded. What they were, oldest first:"
@@ -89,7 +90,7 @@ func carry(summary string, width int) (lines []line) {
 	for l := range strings.Lines(summary) {
 		l = strings.TrimPrefix(strings.TrimSpace(l), "- ")
 		if l != "" && l != heading && !strings.HasSuffix(l, " more)") {
-			lines = append(lines, line{clip(l, width), earlier})
+			lines = append(lines, line{clip.Line(l, width), earlier})
 		}
 	}
 	return lines

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // A log of a day is appended to and never read back but for what a person
@@ -58,7 +59,7 @@ func outcome(in *abi.Input) string {
 	if !r.Success {
 		line := fmt.Sprintf("- %s %s: not compacted (%s)", clock(in.Time), session, r.ReasonCode)
 		for _, f := range r.Failures {
-			line += fmt.Sprintf("; %s: %s", f.Code, clip(withoutSecrets(abi.Defuse(f.Message)), maxTitle))
+			line += fmt.Sprintf("; %s: %s", f.Code, clip.Line(withoutSecrets(abi.Defuse(f.Message)), maxTitle))
 		}
 		return line + "\n"
 	}
@@ -67,7 +68,7 @@ func outcome(in *abi.Input) string {
 }
 
 func sessionOf(in *abi.Input) string {
-	return inContext(clip(withoutSecrets(abi.Defuse(in.Session.ID)), maxTitle))
+	return inContext(clip.Line(withoutSecrets(abi.Defuse(in.Session.ID)), maxTitle))
 }
 
 // clock is the time of day of an RFC 3339 time.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // Scores: when there are more facts than a compaction may add, the lowest go.
@@ -180,8 +182,8 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 	if utf8.RuneCountInString(text) > maxText {
 		return false
 	}
-	text = clip(withoutSecrets(abi.Defuse(text)), maxText)
-	said := plain(text)
+	text = clip.Line(withoutSecrets(abi.Defuse(text)), maxText)
+	said := redact.Unmarked(text)
 	if utf8.RuneCountInString(said) < x.minLength && dense(said)*3 < x.minLength {
 		return false
 	}

@@ -135,15 +135,3 @@ const (
 	maxTitle = 80
 	maxText  = 400 // of a fact, in characters
 )
-
-// clip is the first n characters of s, on one line.
-func clip(s string, n int) string {
-	if len(s) > 16*n {
-		s = strings.ToValidUTF8(s[:16*n], "")
-	}
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return strings.TrimSpace(string(r[:n-1])) + "…"
-	}
-	return string(r)
-}

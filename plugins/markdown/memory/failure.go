@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
@@ -39,7 +40,7 @@ func failureLine(m *abi.InputMessage) string {
 		return test
 	}
 	if bare == "" && m.IsError {
-		return clip(text, 140)
+		return clip.Line(text, 140)
 	}
 	return bare
 }

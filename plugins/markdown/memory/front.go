@@ -3,6 +3,8 @@ package memory
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // session is the one that front matter named.
@@ -29,21 +31,21 @@ func (f *fact) readFront(front string) {
 		}
 		switch name {
 		case "title":
-			f.title = clip(value, maxTitle)
+			f.title = clip.Line(value, maxTitle)
 		case "name":
 			if f.title == "" {
-				f.title = clip(value, maxTitle)
+				f.title = clip.Line(value, maxTitle)
 			}
 		case "description", "tags":
-			f.about += " " + clip(value, maxText)
+			f.about += " " + clip.Line(value, maxText)
 		case "type", "  type": // Claude Code has had it below metadata
 			if value != "" {
-				f.kind = kind(clip(value, 24))
+				f.kind = kind(clip.Line(value, 24))
 			}
 		case "created":
 			f.created = value
 		case "session":
-			f.said = []mention{{session: clip(value, maxTitle)}}
+			f.said = []mention{{session: clip.Line(value, maxTitle)}}
 		}
 	}
 }

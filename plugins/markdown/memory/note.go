@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // noteTypes are what Claude Code calls the kinds; other kinds are "project".
@@ -23,7 +25,7 @@ func (f *fact) encode() string {
 	b.WriteString("---\n")
 	field("name", name)
 	field("title", quote(titleOf(first)))
-	field("description", quote(clip(first, maxDescription)))
+	field("description", quote(clip.Line(first, maxDescription)))
 	field("type", kindOf)
 	field("permalink", strings.TrimSuffix(f.key, ".md"))
 	field("tags", quoteAll(tags(f.kind, first)))
@@ -43,7 +45,7 @@ const (
 	againstMark    = "- may_contradict [["
 )
 
-func titleOf(text string) string { return clip(strings.Trim(text, "*_ "), maxTitle) }
+func titleOf(text string) string { return clip.Line(strings.Trim(text, "*_ "), maxTitle) }
 
 // context is where a mention comes from, as it stands behind its text.
 func (m mention) context() string {
@@ -138,7 +140,7 @@ func decode(key, note string) (f fact, ok bool) {
 	}
 	m.text = strings.Join(text, "\n")
 	if f.title == "" && len(text) > 0 {
-		f.title = clip(strings.TrimLeft(text[0], "#-* "), maxTitle)
+		f.title = clip.Line(strings.TrimLeft(text[0], "#-* "), maxTitle)
 	}
 	f.said = []mention{m}
 	return f, m.text != ""

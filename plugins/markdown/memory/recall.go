@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 const recallHead = "Notes from memory that bear on the current work, with the file each is in:"
@@ -30,7 +31,7 @@ func recall(c *guest.Call, n *notes) string {
 	for _, r := range ranked {
 		lines = append(lines, "\n- "+r.line())
 	}
-	costs := count(c, lines)
+	costs := c.Costs(lines...)
 	kept, used := lines[:1:1], costs[0]
 	for i, l := range lines[1:] {
 		if used+costs[i+1] <= budget {
@@ -39,7 +40,7 @@ func recall(c *guest.Call, n *notes) string {
 		}
 	}
 	// Joined, texts can be more tokens than apart.
-	for len(kept) > 1 && count(c, []string{strings.Join(kept, "")})[0] > budget {
+	for len(kept) > 1 && c.Costs(strings.Join(kept, ""))[0] > budget {
 		kept = kept[:len(kept)-1]
 	}
 	if len(kept) == 1 {
@@ -64,20 +65,6 @@ func (r recalled) line() string {
 	if r.newer {
 		from = append(from, "a newer note may contradict it")
 	}
-	text := strings.Join(strings.Fields(r.passage), " ")
+	text := clip.OneLine(r.passage)
 	return abi.Defuse(withoutSecrets("[" + string(r.kind) + "] " + text + " (" + strings.Join(from, ", ") + ")"))
-}
-
-// count counts texts, each with what joins it to the next. A host that cannot
-// count is no reason to fail: 3 bytes a token errs on the safe side.
-func count(c *guest.Call, texts []string) []int {
-	costs, err := c.CountTokens(texts...)
-	if err != nil {
-		c.Log(abi.LogWarn, "counting: %v", err)
-		costs = make([]int, len(texts))
-		for i, t := range texts {
-			costs[i] = len(t)/3 + 1
-		}
-	}
-	return costs
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -24,8 +25,8 @@ const (
 	contextLast  = 6    // messages
 	contextBytes = 2000 // of each
 	recency      = 0.1  // what the newest note has over the oldest
-	// own is what a preference or decision of this very session is worth that
-	// no word of the query is in: it was in the context a moment ago.
+	// ownScore is what a preference or decision of this very session is worth
+	// that no word of the query is in: it was in the context a moment ago.
 	ownScore = 0.05
 	// floor is the share of the best score below which a note has but a common
 	// word with what was done lately, where nobody asked for it.
@@ -126,11 +127,11 @@ func query(in *abi.Input) (asked, done string) {
 		m := &in.Messages[i]
 		if m.IsPerson() && !person {
 			person = true
-			asked += "\n" + head(m.Text())
+			asked += "\n" + clip.Head(m.Text(), contextBytes)
 		} else if seen < contextLast && m.Kind != abi.KindInjected {
-			recent = append(recent, head(m.Text()))
+			recent = append(recent, clip.Head(m.Text(), contextBytes))
 			for _, c := range m.ToolCalls {
-				recent = append(recent, head(c.Arguments))
+				recent = append(recent, clip.Head(c.Arguments, contextBytes))
 			}
 		}
 		if seen++; person && seen >= contextLast {
@@ -138,11 +139,4 @@ func query(in *abi.Input) (asked, done string) {
 		}
 	}
 	return asked, strings.Join(recent, "\n")
-}
-
-func head(s string) string {
-	if len(s) > contextBytes {
-		return strings.ToValidUTF8(s[:contextBytes], "")
-	}
-	return s
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // sentence is a piece of prose, and how it stood in its text.
@@ -20,9 +22,7 @@ const maxScan = 32 << 10
 // sentences returns the prose in a markdown text. Code, quotes, headings,
 // tables, and blocks that a harness marks with tags are left out.
 func sentences(text string) (list []sentence, lines int) {
-	if len(text) > maxScan {
-		text = strings.ToValidUTF8(text[:maxScan], "")
-	}
+	text = clip.Head(text, maxScan)
 	code, tag := false, ""
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)

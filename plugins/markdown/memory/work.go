@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/clip"
 	"github.com/kagewasm/kagewasm/strategies/signs"
 )
 
@@ -81,7 +82,7 @@ func (w *work) edited(a action, going bool) {
 // between nobody knows why.
 func (w *work) fixed(a action, f *failure, id string) {
 	if f.going && len(f.changed) > 0 && tells(f.line) {
-		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.", clip(a.command, 100), clip(f.line, 140), fileList(f.changed, 4))
+		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.", clip.Line(a.command, 100), clip.Line(f.line, 140), fileList(f.changed, 4))
 		w.x.add(fix, text, scoreFix, append(f.ids, id)...)
 	}
 }
@@ -154,7 +155,7 @@ func parse(c abi.ToolCall) (a action) {
 	command := bare(strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " "))
 	switch {
 	case file != "" && signs.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
-		a.path = clip(file, 200)
+		a.path = clip.Line(file, 200)
 	case file == "" && command != "":
 		a.command = command
 	}

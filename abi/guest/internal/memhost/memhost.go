@@ -149,7 +149,7 @@ func (h *Host) kv(op abi.Op, request []byte) (*abi.KVResponse, error) {
 		resp.Value, resp.Found = h.KV[req.Key]
 	case abi.OpKVSet:
 		if req.Expect != nil && *req.Expect != h.KV[req.Key] {
-			return nil, &abi.Error{Code: abi.CodeConflict, Op: string(op), Message: fmt.Sprintf("key %q: another value stands there", req.Key)}
+			return nil, abi.KeyConflict(req.Key)
 		}
 		if h.KV == nil {
 			h.KV = make(map[string]string)

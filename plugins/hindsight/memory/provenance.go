@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
+	"github.com/kagewasm/kagewasm/strategies/clip"
+)
+
+// provenance is where a memory is from: date, author, session and message.
+func provenance(m *bank.Memory) string {
+	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
+	var parts []string
+	for _, s := range []string{day(plain(m.Time)), plain(m.Author), where} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// day is the date of a time. Sources that do not write times as RFC 3339 write
+// anything, and it stays.
+func day(time string) string {
+	const form = "2006-01-02"
+	if len(time) > len(form) && time[4] == '-' && time[7] == '-' {
+		return time[:len(form)]
+	}
+	return time
+}
+
+// maxName is how long a name in a provenance may be, in bytes.
+const maxName = 120
+
+// plain is a name that cannot end the brackets it stands in.
+func plain(name string) string {
+	return clip.Bytes(clip.OneLine(strings.NewReplacer("[", "(", "]", ")").Replace(abi.Defuse(name))), maxName)
+}
