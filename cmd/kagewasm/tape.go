@@ -29,6 +29,9 @@ func (f *tapeFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.replay, "replay", "", "answer HTTP requests and completions from `FILE`, which --record wrote: nothing is sent, and no key is needed; what is in it is granted, unless --deny says otherwise")
 }
 
+// output is the file that is written.
+func (f *tapeFlags) output() file { return file{"--record", f.record} }
+
 // open opens what the flags name.
 func (f *tapeFlags) open() (err error) {
 	switch {

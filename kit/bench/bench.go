@@ -39,7 +39,7 @@ type Options struct {
 // Input is what the hook is called with: an input of the ABI, which reaches the
 // plugin as it does in a compaction, or a document as it is.
 type Input struct {
-	Name string
+	Name string // tells it from the other inputs
 	In   *abi.Input
 	Doc  []byte
 }
