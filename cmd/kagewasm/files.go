@@ -92,10 +92,18 @@ func badInput(err error) error {
 func writeFile(path string, data []byte) error {
 	mode := os.FileMode(0o666) // less what the umask takes
 	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return os.WriteFile(path, data, 0)
-		}
 		mode = info.Mode().Perm()
+	}
+	return writeAs(path, data, mode)
+}
+
+// writePrivate is writeFile for what nobody else is to read, whatever the
+// permissions were.
+func writePrivate(path string, data []byte) error { return writeAs(path, data, 0o600) }
+
+func writeAs(path string, data []byte, mode os.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0)
 	}
 	path = followed(path)
 	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())

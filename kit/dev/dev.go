@@ -3,7 +3,6 @@ package dev
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit/survey"
@@ -27,12 +26,7 @@ type Options struct {
 	Survey survey.Options
 	// Step, where set, hears what is being done, in words.
 	Step func(what string)
-	// Quiet is how long nothing may change before a round begins. Default 100
-	// ms.
-	Quiet time.Duration
 }
-
-const defaultQuiet = 100 * time.Millisecond
 
 // sessionFolders are looked for in the plugin's folder.
 var sessionFolders = []string{"sessions", "testdata"}
@@ -62,7 +56,7 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 	}
 	defer l.end()
 	folders, files := l.watched()
-	w, err := watch(folders, files, l.wanted, l.opts.Quiet)
+	w, err := watch(folders, files, l.wanted)
 	if err != nil {
 		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}

@@ -27,8 +27,10 @@ type loop struct {
 	dir     string
 	sources []string
 	// follow, where somebody watches, takes the folders of packages elsewhere
-	// that the plugin is built of.
-	follow chan<- []string
+	// that the plugin is built of; followed says that it has those of the last
+	// good module.
+	follow   chan<- []string
+	followed bool
 
 	// The last good module, what it was built of, and whether something of it
 	// changed since.
@@ -45,9 +47,6 @@ type loop struct {
 func start(ctx context.Context, o Options) (*loop, error) {
 	if o.Dir == "" {
 		o.Dir = "."
-	}
-	if o.Quiet <= 0 {
-		o.Quiet = defaultQuiet
 	}
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, usage(fmt.Sprintf("%s: not a folder", o.Dir), "name the folder of a plugin, with its plugin.yaml", err)
@@ -105,12 +104,20 @@ func (l *loop) made(r *Round) {
 	}
 }
 
-// build builds and loads the plugin where it changed, and puts it in the place
-// of the one before.
+// build builds and loads the plugin where it changed, and sees to it that what
+// it is built of is watched.
 func (l *loop) build(ctx context.Context, r *Round) error {
-	if !l.stale {
-		return nil
+	if l.stale {
+		if err := l.rebuild(ctx, r); err != nil {
+			return err
+		}
 	}
+	l.followPackages(ctx)
+	return nil
+}
+
+// rebuild puts a new module in the place of the one before.
+func (l *loop) rebuild(ctx context.Context, r *Round) error {
 	begin := time.Now()
 	defer func() { r.BuildMS = since(begin) }()
 	l.step("building %s", l.opts.Dir)
@@ -123,19 +130,23 @@ func (l *loop) build(ctx context.Context, r *Round) error {
 		return err
 	}
 	l.replace(plugin)
-	l.followPackages(ctx)
-	l.built, l.info, l.stale = &built, plugin.Info(), false
+	l.built, l.info, l.stale, l.followed = &built, plugin.Info(), false, false
 	return nil
 }
 
-// followPackages has changes watched for in what the plugin is built of.
+// followPackages has changes watched for in what the plugin is built of. A round
+// that is interrupted meanwhile leaves it to the next.
 func (l *loop) followPackages(ctx context.Context) {
-	if l.follow == nil {
+	if l.follow == nil || l.followed {
 		return
 	}
 	folders := packages(ctx, l.dir)
+	if ctx.Err() != nil {
+		return // a listing that was broken off
+	}
 	select {
 	case l.follow <- folders:
+		l.followed = true
 	case <-ctx.Done():
 	}
 }

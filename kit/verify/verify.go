@@ -25,7 +25,8 @@ type Options struct {
 	// Plugin is how the module is loaded: grants, limits, knobs, tape. A tape
 	// that replays makes one rule more: that it was asked for nothing else.
 	Plugin runtime.PluginOptions
-	// Rules are the names of the rules to check. Empty: all.
+	// Rules are the names of the rules to check. Empty: all. The one about a
+	// tape that replays is always checked.
 	Rules []string
 	// Progress, if set, hears of every rule before it is checked.
 	Progress func(rule string)
@@ -126,7 +127,8 @@ func (r *Report) add(result Result) {
 	r.Rules = append(r.Rules, result)
 }
 
-// chosen are the rules of these names, all without one.
+// chosen are the rules of these names, all without one, and what the verdict
+// rests on whatever is checked.
 func chosen(rules []abitest.Rule, names []string) ([]abitest.Rule, error) {
 	if len(names) == 0 {
 		return rules, nil
@@ -135,7 +137,7 @@ func chosen(rules []abitest.Rule, names []string) ([]abitest.Rule, error) {
 	var all []string
 	for _, r := range rules {
 		all = append(all, r.Name)
-		if slices.Contains(names, r.Name) {
+		if slices.Contains(names, r.Name) || r.Name == recordedCalls {
 			list = append(list, r)
 		}
 	}
@@ -189,9 +191,12 @@ func (s *subject) rules() []abitest.Rule {
 	return rules
 }
 
+// recordedCalls is the rule about a tape that replays.
+const recordedCalls = "recorded calls"
+
 func recorded(player *tape.Player) abitest.Rule {
 	return abitest.Rule{
-		Name:        "recorded calls",
+		Name:        recordedCalls,
 		Explanation: "where host calls are replayed a call that was not recorded is answered by an error, and what was verified is how the plugin handles that",
 		Mend:        "record again with the same command: --record in place of --replay",
 		Check: func(context.Context) error {

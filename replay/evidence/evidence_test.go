@@ -40,12 +40,22 @@ const (
 		{"question_id":"q2_abs","question":"?","haystack_session_ids":["s_a"],"haystack_sessions":[[{"role":"user","content":"hello"}]],"answer_session_ids":["s_a"]}]`
 )
 
+// read reads a document from a file.
+func read(t *testing.T, doc string) ([]evidence.Dataset, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "d.json")
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return evidence.Read(path)
+}
+
 func TestN7Formats(t *testing.T) {
-	a, err := evidence.Parse([]byte(plain))
+	a, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := evidence.Parse([]byte(locomo))
+	b, err := read(t, locomo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +71,7 @@ func TestN7Formats(t *testing.T) {
 	if q := a[0].Questions[0]; q.Category != "single-hop" || !slices.Equal(q.Evidence, []string{"D1:1"}) || !slices.Equal(q.Sessions, []string{"1"}) {
 		t.Errorf("%+v", q)
 	}
-	l, err := evidence.Parse([]byte(longmemeval))
+	l, err := read(t, longmemeval)
 	if err != nil || len(l) != 2 {
 		t.Fatal(l, err)
 	}
@@ -172,7 +182,7 @@ func (n *notebook) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.Call
 
 // TestN7Plugin: a plugin is measured through pre_compact alone.
 func TestN7Plugin(t *testing.T) {
-	list, err := evidence.Parse([]byte(plain))
+	list, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
