@@ -8,6 +8,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/bench"
 )
 
 func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
@@ -96,8 +97,8 @@ func callTimes(ms []float64, last float64) string {
 	if len(ms) < 2 {
 		return fmt.Sprintf("%.2f ms", last)
 	}
-	sorted := slices.Sorted(slices.Values(ms))
-	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
+	t := bench.TimesOf(ms)
+	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), t.P50, slices.Min(ms), t.Max)
 }
 
 func sortedOps(calls map[abi.Op]int) []abi.Op {

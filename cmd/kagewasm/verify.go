@@ -88,7 +88,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	if r.Broken > 0 {
-		return fmt.Errorf("%s breaks %s", path, rulesOf(r.Broken))
+		return fmt.Errorf("%s breaks %s", path, plural(r.Broken, "rule"))
 	}
 	return nil
 }

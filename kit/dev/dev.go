@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -58,7 +59,7 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 	folders, files := l.watched()
 	w, err := watch(folders, files, l.wanted)
 	if err != nil {
-		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
+		return fail.Usage("dev", "", "watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}
 	l.follow = w.more
 	changes := make(chan []string)
@@ -111,8 +112,4 @@ func canceled(ctx context.Context) error {
 		return &abi.Error{Code: abi.CodeCanceled, Op: "dev", Message: err.Error(), Err: err}
 	}
 	return nil
-}
-
-func usage(message, hint string, err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "dev", Message: message, Hint: hint, Err: err}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -49,12 +51,12 @@ func start(ctx context.Context, o Options) (*loop, error) {
 		o.Dir = "."
 	}
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-		return nil, usage(fmt.Sprintf("%s: not a folder", o.Dir), "name the folder of a plugin, with its plugin.yaml", err)
+		return nil, fail.Usage("dev", "", o.Dir+": not a folder", "name the folder of a plugin, with its plugin.yaml", err)
 	}
 	l := &loop{opts: o, stale: true, dir: resolved(o.Dir)}
 	for _, path := range o.Sessions {
 		if _, err := os.Stat(path); err != nil {
-			return nil, usage(err.Error(), "name files and folders with sessions", err)
+			return nil, fail.Usage("dev", "", err.Error(), "name files and folders with sessions", err)
 		}
 		l.sources = append(l.sources, resolved(path))
 	}
@@ -66,7 +68,7 @@ func start(ctx context.Context, o Options) (*loop, error) {
 	if o.Out == "" {
 		temp, err := os.MkdirTemp("", "kagewasm-dev-")
 		if err != nil {
-			return nil, &abi.Error{Code: abi.CodeInternal, Op: "dev", Message: err.Error(), Err: err}
+			return nil, fail.Internal("dev", "", err)
 		}
 		l.temp, l.opts.Out = temp, temp
 	}
@@ -119,7 +121,7 @@ func (l *loop) build(ctx context.Context, r *Round) error {
 // rebuild puts a new module in the place of the one before.
 func (l *loop) rebuild(ctx context.Context, r *Round) error {
 	begin := time.Now()
-	defer func() { r.BuildMS = since(begin) }()
+	defer func() { r.BuildMS = since.MS(begin) }()
 	l.step("building %s", l.opts.Dir)
 	built, err := kit.Build(ctx, kit.Options{Dir: l.opts.Dir, Out: l.opts.Out})
 	if err != nil {
@@ -167,5 +169,3 @@ func (l *loop) step(format string, args ...any) {
 		l.opts.Step(fmt.Sprintf(format, args...))
 	}
 }
-
-func since(begin time.Time) float64 { return float64(time.Since(begin).Microseconds()) / 1000 }

@@ -10,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -135,7 +136,7 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 	out.Report.Hooks = append(turn.Hooks, out.Report.Hooks...)
 	out.Report.Retained = append(turn.Retained, out.Report.Retained...)
 	out.Report.Failures = append(turn.Failures, out.Report.Failures...)
-	out.Report.Metrics.MS = float64(time.Since(start).Microseconds()) / 1000 // the pipeline's clock stands still
+	out.Report.Metrics.MS = since.MS(start) // the pipeline's clock stands still
 	for i := range result.Messages {
 		m := &result.Messages[i]
 		if m.Kind == abi.KindInjected && slices.Contains(out.Report.Inserted, m.ID) {

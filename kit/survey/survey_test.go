@@ -3,6 +3,7 @@ package survey_test
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/kit/tape"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -111,7 +112,7 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	}
 	r.Usage = s.meter.list()
 	r.Findings = s.findings(len(o.Rules) == 0)
-	r.MS = millis(start)
+	r.MS = since.MS(start)
 	return r, nil
 }
 
@@ -159,7 +160,7 @@ func (s *subject) judge(ctx context.Context, rule abitest.Rule) Result {
 	s.meter.rule = rule.Name
 	start := time.Now()
 	err := rule.Check(ctx)
-	r.MS = millis(start)
+	r.MS = since.MS(start)
 	if err != nil {
 		r.Outcome, r.Broken, r.Mend = Broken, abi.Defuse(err.Error()), rule.Mend
 		var e *abi.Error
@@ -208,5 +209,3 @@ func recorded(player *tape.Player) abitest.Rule {
 		},
 	}
 }
-
-func millis(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }
