@@ -31,10 +31,13 @@ type evalPlugin struct {
 }
 
 type evalCalls struct {
-	Calls int `json:"calls"`
+	evidence.Used
 	bench.Times
-	PeakMemory int64 `json:"peak_memory_bytes"`
-	HostCalls  int   `json:"most_host_calls"` // of one call
+}
+
+func evalCallsOf(calls []abi.CallStats) evalCalls {
+	used := evidence.UsedBy(calls)
+	return evalCalls{Used: used, Times: bench.TimesOf(used.MS)}
 }
 
 // measured is the plugin whose memory is measured. Each conversation is an
@@ -102,11 +105,7 @@ func (m *measured) memory(_ context.Context, d *evidence.Dataset) (evidence.Memo
 	agent := fmt.Sprintf("eval/%d", len(m.memories))
 	p := evidence.NewPlugin(m.plugin, m.counter, agent)
 	m.memories[agent] = p
-	for _, s := range d.Sessions {
-		for i := range s.Turns {
-			m.text[agent] += len(s.Turns[i].Text())
-		}
-	}
+	m.text[agent] = d.TextBytes()
 	return p, nil
 }
 
@@ -117,7 +116,11 @@ func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
 	for agent, memory := range m.memories {
 		a, b := memory.Calls()
 		retains, recalls = append(retains, a...), append(recalls, b...)
-		stored, err := m.stored(ctx, agent)
+		ns, err := m.plugin.Namespace(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		stored, err := evidence.StoredBytes(ctx, m.kv, ns)
 		if err != nil {
 			return nil, err
 		}
@@ -125,25 +128,8 @@ func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
 		r.TextBytes += m.text[agent]
 		r.Unnamed += memory.Unnamed()
 	}
-	r.Retain, r.Recall = summarizeCalls(retains), summarizeCalls(recalls)
+	r.Retain, r.Recall = evalCallsOf(retains), evalCallsOf(recalls)
 	return r, nil
-}
-
-// stored is what the plugin keeps for an agent, in bytes.
-func (m *measured) stored(ctx context.Context, agent string) (n int, err error) {
-	ns, err := m.plugin.Namespace(ctx, agent)
-	if err != nil {
-		return 0, err
-	}
-	keys, err := m.kv.List(ctx, ns, "")
-	for _, key := range keys {
-		value, _, err := m.kv.Get(ctx, ns, key)
-		if err != nil {
-			return 0, err
-		}
-		n += len(key) + len(value)
-	}
-	return n, err
 }
 
 func (m *measured) close(ctx context.Context) {
@@ -156,26 +142,10 @@ func (m *measured) close(ctx context.Context) {
 	os.RemoveAll(m.folder)
 }
 
-func summarizeCalls(stats []abi.CallStats) evalCalls {
-	c := evalCalls{Calls: len(stats)}
-	ms := make([]float64, len(stats))
-	for i, s := range stats {
-		ms[i] = s.MS
-		c.PeakMemory = max(c.PeakMemory, s.PeakMemoryBytes)
-		n := 0
-		for _, k := range s.HostCalls {
-			n += k
-		}
-		c.HostCalls = max(c.HostCalls, n)
-	}
-	c.Times = bench.TimesOf(ms)
-	return c
-}
-
 func showMeasured(p printer, r *evalPlugin) {
 	line := func(label string, c evalCalls) {
 		p.field(label, "%s calls: %s; at most %s memory, %s host calls",
-			number(c.Calls), timesLine(c.Times), bytesOf(c.PeakMemory), number(c.HostCalls))
+			number(c.Calls), timesLine(c.Times), bytesOf(c.PeakMemoryBytes), number(c.MostHostCalls))
 	}
 	line("retain", r.Retain)
 	line("recall", r.Recall)
