@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 // ManifestFile is the name of the manifest beside a plugin's source.
@@ -70,7 +71,7 @@ func Build(ctx context.Context, o Options) (Result, error) {
 func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "kagewasm-build-")
 	if err != nil {
-		return nil, fault(plugin, err)
+		return nil, fail.Internal("build", plugin, err)
 	}
 	defer os.RemoveAll(temp)
 	file := filepath.Join(temp, "plugin.wasm")
@@ -79,7 +80,7 @@ func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byt
 	}
 	wasm, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fault(plugin, err)
+		return nil, fail.Internal("build", plugin, err)
 	}
 	return wasm, nil
 }

@@ -6,6 +6,6 @@
 // runtime would refuse to load, so that an author hears it first.
 //
 // Package kit/scaffold writes a plugin to begin with, kit/dev builds it whenever
-// its source changes, kit/survey shows what it does to sessions, and kit/update
-// what a new version of it changes.
+// its source changes, kit/survey shows what it does to sessions, kit/update
+// what a new version of it changes, and kit/hookinput what a hook is given.
 package kit

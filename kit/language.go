@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 // language is how plugins of one language are compiled.
@@ -35,7 +36,7 @@ func languageOf(dir string) (*language, error) {
 			return l, nil
 		}
 	}
-	return nil, usage("", fmt.Sprintf("%s: no source of a plugin in it", dir),
+	return nil, fail.Usage("build", "", fmt.Sprintf("%s: no source of a plugin in it", dir),
 		"Go files, an asconfig.json (AssemblyScript) or C files; of other languages build the module yourself, and give it to kagewasm build", nil)
 }
 
@@ -52,11 +53,11 @@ func (l *language) run(ctx context.Context, o Options, plugin, out string) error
 	}
 	tool, err := exec.LookPath(name)
 	if err != nil {
-		return usage(plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
+		return fail.Usage("build", plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
 	}
 	cmd, err := l.command(ctx, tool, o.Dir, out)
 	if err != nil {
-		return usage(plugin, err.Error(), l.install, err)
+		return fail.Usage("build", plugin, err.Error(), l.install, err)
 	}
 	cmd.Args = append(cmd.Args, o.Flags...)
 	cmd.Dir = o.Dir
@@ -85,12 +86,4 @@ func containsAny(s string, parts ...string) bool {
 		}
 	}
 	return false
-}
-
-func usage(plugin, message, hint string, err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "build", Plugin: plugin, Message: message, Hint: hint, Err: err}
-}
-
-func fault(plugin string, err error) error {
-	return &abi.Error{Code: abi.CodeInternal, Op: "build", Plugin: plugin, Message: err.Error(), Err: err}
 }

@@ -67,6 +67,9 @@ func TestN6RecordReplay(t *testing.T) {
 	if err != nil || strings.Contains(string(recorded), "hunter2") || !strings.Contains(string(recorded), `"X-Key":"{{secret:key}}"`) {
 		t.Fatalf("%v\n%s", err, recorded)
 	}
+	if info, err := os.Stat(calls); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: what plugins ask holds sessions", info.Mode(), err)
+	}
 	measured := filepath.Join(a.dir, "measured.jsonl")
 	if code, _, stderr = a.run("bench", module, "-n", "2", "--session", a.file("s.jsonl", longSession(3)), "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", measured); code != 0 || !strings.Contains(stderr, measured+": 1") {
 		t.Errorf("bench: exit code %d\n%s", code, stderr) // the answers are equal: one is enough
@@ -85,6 +88,15 @@ func TestN6RecordReplay(t *testing.T) {
 	}
 	if code, out, stderr := a.run("bench", module, "-n", "2", "--replay", calls); code != 0 || !strings.Contains(out, "http × 1") {
 		t.Errorf("bench: exit code %d\n%s%s", code, out, stderr)
+	}
+
+	// A run that makes no call leaves what was recorded before it.
+	kept := a.file("kept.jsonl", string(recorded))
+	if code, _, stderr := a.run("run", module, "pre_compact", "--deny", "http", "--record", kept); code != 0 || !strings.Contains(stderr, "no calls were made") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	if still, err := os.ReadFile(kept); err != nil || string(still) != string(recorded) {
+		t.Errorf("a recording was replaced by nothing: %v, %s", err, still)
 	}
 
 	edited := strings.Replace(string(recorded), "/q", "/other", 1)

@@ -52,7 +52,8 @@ three sizes.
 --save keeps the figures, and --baseline compares with those that were kept: fuel,
 memory and output exactly, times by their medians where the difference is more
 than the spread of the calls. Exit code 1 where a figure is worse than
---fail-over allows.`,
+--fail-over allows, or where --fail-over is given and an input of the baseline
+was not measured; 2 where there is nothing to compare.`,
 		Example: `  kagewasm bench build/markdown.wasm
   kagewasm bench mine.wasm pre_compact --session session.jsonl --save bench.json
   kagewasm bench mine.wasm --session session.jsonl --baseline bench.json --fail-over 1.05 --fail-over warm=2`,
@@ -94,7 +95,11 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if f.n < 1 {
 		return usagef("--n %d: give a number from 1", f.n)
 	}
-	if err := notOver("--save", f.save, append([]string{path, f.input}, f.sessions...)...); err != nil {
+	reads := []file{{"X.wasm", path}, {"-i", f.input}}
+	for _, s := range f.sessions {
+		reads = append(reads, file{"--session", s})
+	}
+	if err := checkOutputs(reads, file{"--save", f.save}, f.tape.output()); err != nil {
 		return err
 	}
 	var before *bench.Report
@@ -127,8 +132,22 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if err := f.show(e, &report); err != nil {
 		return err
 	}
-	if len(report.Worse) > 0 {
-		return worse(report.Worse, limits)
+	return f.verdict(&report, limits)
+}
+
+// verdict is the failure of a plugin that takes more than its baseline, or of a
+// comparison that cannot tell.
+func (f *benchFlags) verdict(r *benchReport, limits map[string]float64) error {
+	switch {
+	case r.Baseline == nil:
+		return nil
+	case len(r.Baseline.Changes) == 0:
+		return &abi.Error{Code: abi.CodeBadInput, Op: "bench", Message: fmt.Sprintf("%s: nothing to compare: %s", f.baseline, strings.Join(r.Baseline.Notes, "; ")),
+			Hint: "name the inputs, the hook and the engine of the baseline, or make another one with --save"}
+	case len(r.Worse) > 0:
+		return worse(r.Worse, limits)
+	case len(f.failOver) > 0 && len(r.Baseline.Missing) > 0:
+		return fmt.Errorf("--fail-over: not compared, but in %s: %s", f.baseline, strings.Join(r.Baseline.Missing, ", "))
 	}
 	return nil
 }
@@ -186,7 +205,7 @@ func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook st
 	defer p.Close(context.WithoutCancel(ctx))
 	if f.input != "" {
 		doc, err := readInput(ctx, e, f.input)
-		return []bench.Input{{Name: filepath.Base(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
+		return []bench.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
 	}
 	if hook == "" && len(p.Hooks()) > 0 {
 		hook = string(p.Hooks()[0])
@@ -202,10 +221,13 @@ func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook st
 			return nil, err
 		}
 		in.Time, in.Call = benchTime, "bench"
-		list = append(list, bench.Input{Name: filepath.Base(session), In: in})
+		list = append(list, bench.Input{Name: inputName(session), In: in})
 	}
 	return list, nil
 }
+
+// inputName tells an input from others, on every system alike.
+func inputName(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
 
 // benchTime is the time in inputs that are measured: the same input is the same
 // document in every run.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -69,38 +68,27 @@ func (r *benchReport) change(p printer, input, measure string) string {
 		return ""
 	}
 	c := r.Baseline.Changes[i]
+	by := change(c.Before, c.Now)
 	switch {
 	case c.Ratio == 1:
-		return p.paint(dim, "  as before")
+		return p.paint(dim, "  "+by)
 	case c.Noise != "":
-		return p.paint(dim, fmt.Sprintf("  no difference (%s: %s)", changeText(c), c.Noise))
+		return p.paint(dim, fmt.Sprintf("  no difference (%s: %s)", by, c.Noise))
 	case c.Ratio > 1:
 		s := yellow
 		if slices.Contains(r.Worse, c) {
 			s = red
 		}
-		return p.paint(s, "  "+changeText(c))
+		return p.paint(s, "  "+by)
 	}
-	return p.paint(green, "  "+changeText(c))
-}
-
-// changeText is a change as a person reads it.
-func changeText(c bench.Change) string {
-	if c.Before == 0 {
-		return "there was none"
-	}
-	by := 100 * (c.Ratio - 1)
-	if math.Abs(by) < 0.1 {
-		return fmt.Sprintf("%+.4f%%", by)
-	}
-	return fmt.Sprintf("%+.1f%%", by)
+	return p.paint(green, "  "+by)
 }
 
 // worse is the failure of a plugin that takes more than it did.
 func worse(list []bench.Change, limits map[string]float64) error {
 	var lines []string
 	for _, c := range list {
-		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, changeText(c), 100*(limits[c.Measure]-1)))
+		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, change(c.Before, c.Now), 100*(limits[c.Measure]-1)))
 	}
 	return fmt.Errorf("more than the baseline allows:\n%s", strings.Join(lines, "\n"))
 }

@@ -66,7 +66,7 @@ func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
 		return kit.Build(c.Context(), kit.Options{Dir: dir, Out: out})
 	}
 	if manifest == "" {
-		manifest = filepath.Join(filepath.Dir(dir), "plugin.yaml")
+		manifest = filepath.Join(filepath.Dir(dir), kit.ManifestFile)
 	}
 	return kit.Embed(c.Context(), dir, manifest, out)
 }

@@ -124,7 +124,11 @@ func (f *compactFlags) check(path string) error {
 	if f.report == "-" {
 		return usagef("--report -: give a file, or use --json")
 	}
-	return f.checkPaths(path)
+	reads := []file{{"the input", path}}
+	for _, plugin := range f.plugins {
+		reads = append(reads, file{"a plugin", plugin})
+	}
+	return checkOutputs(reads, file{"--out", f.out}, file{"--report", f.report})
 }
 
 // noPlugins checks the flags that are for plugins where there are none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,8 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/kit/dev"
 	"github.com/kagewasm/kagewasm/kit/survey"
+	"github.com/kagewasm/kagewasm/runtime"
 )
 
 type devFlags struct {
@@ -72,6 +76,9 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
+	if err := l.fits(dir); err != nil {
+		return err
+	}
 	progress := newProgress(e)
 	defer progress.done()
 	o := dev.Options{
@@ -101,6 +108,19 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 		}
 	})
 	return errors.Join(err, failed)
+}
+
+// fits is an error of flags that are not for the plugin in a folder. A manifest
+// that cannot be read is what the first round is about.
+func (l *loader) fits(dir string) error {
+	m, err := pluginyaml.Read(filepath.Join(dir, kit.ManifestFile))
+	if err != nil {
+		return nil
+	}
+	if _, err := l.meant(m, runtime.PluginOptions{}); err != nil {
+		return err
+	}
+	return l.unusedFlag()
 }
 
 // show writes a round.

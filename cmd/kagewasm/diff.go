@@ -184,16 +184,8 @@ func (f *diffFlags) show(e env, r *diffReport) error {
 	p.linef("%s %s, %s", p.paint(bold, "behaviour"), behaviour, f.windowText())
 	surveyed{p}.show(r.Survey, r.Behaviour)
 	was, now := &r.Behaviour.Totals.Old, &r.Behaviour.Totals.New
-	p.field("cost", "fuel %s, time %s of the old one's", ratio(float64(was.Fuel), float64(now.Fuel)), ratio(was.MS, now.MS))
+	p.field("cost", "fuel %s, time %s", change(float64(was.Fuel), float64(now.Fuel)), change(was.MS, now.MS))
 	p.skipped(r.Skipped)
 	_, err := e.stdout.Write([]byte(b.String()))
 	return err
-}
-
-// ratio is "1.25 times".
-func ratio(old, now float64) string {
-	if old == 0 {
-		return "none before"
-	}
-	return fmt.Sprintf("%.2f times", now/old)
 }

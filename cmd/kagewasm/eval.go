@@ -68,7 +68,7 @@ type evalReport struct {
 	// Memory is "ranking", or the plugin's name.
 	Memory string `json:"memory"`
 	*evidence.Result
-	Plugin *evalPlugin `json:"plugin,omitempty"`
+	*evalPlugin // where a plugin is measured
 }
 
 func (f *evalFlags) run(ctx context.Context, e env, paths []string) error {
@@ -104,7 +104,7 @@ func (f *evalFlags) run(ctx context.Context, e env, paths []string) error {
 		return err
 	}
 	if m != nil {
-		if report.Plugin, err = m.report(ctx); err != nil {
+		if report.evalPlugin, err = m.report(ctx); err != nil {
 			return err
 		}
 	}
@@ -120,21 +120,23 @@ func (f *evalFlags) run(ctx context.Context, e env, paths []string) error {
 
 func showEval(p printer, r *evalReport) {
 	p.linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, abi.Defuse(r.Memory)), r.Conversations, number(r.Turns), number(r.Questions))
-	width := len("overall")
-	for name := range r.ByCategory {
-		width = max(width, len([]rune(name)))
-	}
+	var t table
+	t.head("turns", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%", fmt.Sprintf("at %s t", number(r.Budget)), "")
 	row := func(name string, c *evidence.Recall) {
-		p.linef("  %-*s %9d %6.3f %6.3f %6.3f %6.3f %7.3f %9.3f", width, name, c.Questions, c.R5, c.R10, c.R25, c.R50, c.At12Pct, c.AtBudget)
+		cells := []string{name, number(c.Questions)}
+		for _, share := range []float64{c.R5, c.R10, c.R25, c.R50, c.At12Pct, c.AtBudget} {
+			cells = append(cells, fmt.Sprintf("%.3f", share))
+		}
+		t.row(append(cells, "")...)
 	}
-	p.linef("%s", p.paint(dim, fmt.Sprintf("  %-*s %9s %6s %6s %6s %6s %7s %9s", width, "turns", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%", fmt.Sprintf("at %s t", number(r.Budget)))))
 	for _, name := range slices.Sorted(maps.Keys(r.ByCategory)) {
 		row(abi.Defuse(name), r.ByCategory[name])
 	}
 	row("overall", &r.Overall)
+	t.print(p)
 	s := &r.Sessions
 	p.linef("  sessions: any of them in the first 5 %.3f, 10 %.3f; all of them %.3f, %.3f (%s questions)", s.Any5, s.Any10, s.All5, s.All10, number(s.Questions))
-	if r.Plugin != nil {
-		showMeasured(p, r.Plugin)
+	if r.evalPlugin != nil {
+		showMeasured(p, r.evalPlugin)
 	}
 }

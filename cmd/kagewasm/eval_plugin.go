@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/bench"
 	"github.com/kagewasm/kagewasm/replay/evidence"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -17,7 +17,7 @@ import (
 
 // evalPlugin is what the calls of a plugin took.
 type evalPlugin struct {
-	Name    string    `json:"name"`
+	Plugin  string    `json:"plugin"`
 	Version string    `json:"version,omitempty"`
 	Digest  string    `json:"digest"`
 	Retain  evalCalls `json:"retain"` // a call is a session
@@ -31,12 +31,13 @@ type evalPlugin struct {
 }
 
 type evalCalls struct {
-	Calls      int     `json:"calls"`
-	P50        float64 `json:"p50_ms"`
-	P95        float64 `json:"p95_ms"`
-	Max        float64 `json:"max_ms"`
-	PeakMemory int64   `json:"peak_memory_bytes"`
-	HostCalls  int     `json:"host_calls"` // most of one call
+	evidence.Used
+	bench.Times
+}
+
+func evalCallsOf(calls []abi.CallStats) evalCalls {
+	used := evidence.UsedBy(calls)
+	return evalCalls{Used: used, Times: bench.TimesOf(used.MS)}
 }
 
 // measured is the plugin whose memory is measured. Each conversation is an
@@ -86,7 +87,9 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 	return nil
 }
 
-// widest turns up what bounds the tokens a plugin injects.
+// widest turns up what bounds the tokens a plugin injects: the whole numbers
+// that are named max…tokens. It is a rule of thumb that holds for the plugins of
+// the project; --knob says it for others.
 func widest(p *runtime.Plugin) abi.Config {
 	config := make(abi.Config)
 	for name, k := range p.Manifest().Knobs {
@@ -102,22 +105,22 @@ func (m *measured) memory(_ context.Context, d *evidence.Dataset) (evidence.Memo
 	agent := fmt.Sprintf("eval/%d", len(m.memories))
 	p := evidence.NewPlugin(m.plugin, m.counter, agent)
 	m.memories[agent] = p
-	for _, s := range d.Sessions {
-		for i := range s.Turns {
-			m.text[agent] += len(s.Turns[i].Text())
-		}
-	}
+	m.text[agent] = d.TextBytes()
 	return p, nil
 }
 
 // report is what the calls took, and what was stored.
 func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
-	r := &evalPlugin{Name: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
+	r := &evalPlugin{Plugin: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
 	var retains, recalls []abi.CallStats
 	for agent, memory := range m.memories {
 		a, b := memory.Calls()
 		retains, recalls = append(retains, a...), append(recalls, b...)
-		stored, err := m.stored(ctx, agent)
+		ns, err := m.plugin.Namespace(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		stored, err := evidence.StoredBytes(ctx, m.kv, ns)
 		if err != nil {
 			return nil, err
 		}
@@ -125,25 +128,8 @@ func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
 		r.TextBytes += m.text[agent]
 		r.Unnamed += memory.Unnamed()
 	}
-	r.Retain, r.Recall = summarizeCalls(retains), summarizeCalls(recalls)
+	r.Retain, r.Recall = evalCallsOf(retains), evalCallsOf(recalls)
 	return r, nil
-}
-
-// stored is what the plugin keeps for an agent, in bytes.
-func (m *measured) stored(ctx context.Context, agent string) (n int, err error) {
-	ns, err := m.plugin.Namespace(ctx, agent)
-	if err != nil {
-		return 0, err
-	}
-	keys, err := m.kv.List(ctx, ns, "")
-	for _, key := range keys {
-		value, _, err := m.kv.Get(ctx, ns, key)
-		if err != nil {
-			return 0, err
-		}
-		n += len(key) + len(value)
-	}
-	return n, err
 }
 
 func (m *measured) close(ctx context.Context) {
@@ -156,30 +142,10 @@ func (m *measured) close(ctx context.Context) {
 	os.RemoveAll(m.folder)
 }
 
-func summarizeCalls(stats []abi.CallStats) evalCalls {
-	c := evalCalls{Calls: len(stats)}
-	if len(stats) == 0 {
-		return c
-	}
-	ms := make([]float64, len(stats))
-	for i, s := range stats {
-		ms[i] = s.MS
-		c.PeakMemory = max(c.PeakMemory, s.PeakMemoryBytes)
-		n := 0
-		for _, k := range s.HostCalls {
-			n += k
-		}
-		c.HostCalls = max(c.HostCalls, n)
-	}
-	slices.Sort(ms)
-	c.P50, c.P95, c.Max = ms[len(ms)/2], ms[len(ms)*95/100], ms[len(ms)-1]
-	return c
-}
-
 func showMeasured(p printer, r *evalPlugin) {
 	line := func(label string, c evalCalls) {
-		p.field(label, "%s calls: p50 %.1f ms, p95 %.1f, slowest %.1f; at most %s memory, %s host calls",
-			number(c.Calls), c.P50, c.P95, c.Max, bytesOf(c.PeakMemory), number(c.HostCalls))
+		p.field(label, "%s calls: %s; at most %s memory, %s host calls",
+			number(c.Calls), timesLine(c.Times), bytesOf(c.PeakMemoryBytes), number(c.MostHostCalls))
 	}
 	line("retain", r.Retain)
 	line("recall", r.Recall)

@@ -11,36 +11,34 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// checkPaths refuses to overwrite what was read.
-func (f *compactFlags) checkPaths(in string) error {
-	for _, to := range [][2]string{{"--out", f.out}, {"--report", f.report}} {
-		flag, path := to[0], to[1]
-		if path == "" {
-			continue
-		}
-		if in != "-" && sameFile(in, path) {
-			return usagef("%s %s is the input: give another file, the session itself is never changed", flag, path)
-		}
-		for _, plugin := range f.plugins {
-			if sameFile(plugin, path) {
-				return usagef("%s %s is a plugin: give another file", flag, path)
+// file is a file that a command reads or writes, and what the command calls it.
+type file struct{ what, path string }
+
+// checkOutputs refuses to write over what is read, and to write one file twice.
+// Empty paths are files that nobody asked for, and "-" is no file.
+func checkOutputs(reads []file, writes ...file) error {
+	for i, w := range writes {
+		for _, r := range reads {
+			if w.same(r) {
+				return usagef("%s %s is %s, which is read: give another file", w.what, w.path, r.what)
 			}
 		}
-	}
-	if f.out != "" && f.report != "" && (filepath.Clean(f.out) == filepath.Clean(f.report) || sameFile(f.out, f.report)) {
-		return usagef("--out and --report are both %s: give two files", f.out)
+		for _, other := range writes[:i] {
+			if w.same(other) {
+				return usagef("%s and %s are both %s: give two files", other.what, w.what, w.path)
+			}
+		}
 	}
 	return nil
 }
 
-// notOver refuses to write over one of these files, which are read.
-func notOver(flag, path string, read ...string) error {
-	for _, r := range read {
-		if path != "" && r != "" && sameFile(r, path) {
-			return usagef("%s %s is what is read: give another file", flag, path)
+func (f file) same(other file) bool {
+	for _, path := range []string{f.path, other.path} {
+		if path == "" || path == "-" {
+			return false
 		}
 	}
-	return nil
+	return sameFile(f.path, other.path)
 }
 
 func sameFile(a, b string) bool {
@@ -94,10 +92,18 @@ func badInput(err error) error {
 func writeFile(path string, data []byte) error {
 	mode := os.FileMode(0o666) // less what the umask takes
 	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return os.WriteFile(path, data, 0)
-		}
 		mode = info.Mode().Perm()
+	}
+	return writeAs(path, data, mode)
+}
+
+// writePrivate is writeFile for what nobody else is to read, whatever the
+// permissions were.
+func writePrivate(path string, data []byte) error { return writeAs(path, data, 0o600) }
+
+func writeAs(path string, data []byte, mode os.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0)
 	}
 	path = followed(path)
 	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,7 +140,8 @@ func TestN6AuthorsCode(t *testing.T) {
 				}
 			}
 			command(t, "build", dir, "-o", dir)
-			rt, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{})})
+			kv := &busy{Memory: store.MemoryKV(store.KVOptions{})}
+			rt, err := runtime.New(t.Context(), runtime.Options{KV: kv})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,12 +157,31 @@ func TestN6AuthorsCode(t *testing.T) {
 					t.Fatalf("call %d: %+v, %v", n, out, err)
 				}
 			}
+			kv.between = "41"
+			if out, _, err := p.Call(t.Context(), in); err != nil || out == nil || out.Inject != "Compaction number 42." {
+				t.Errorf("another session counted between reading and writing: %+v, %v", out, err)
+			}
 			in.Trigger.DryRun = true
 			if _, stats, err := p.Call(t.Context(), in); err != nil || stats.HostCalls[abi.OpKVSet] > 0 {
 				t.Errorf("a dry run: %+v, %v", stats.HostCalls, err)
 			}
 		})
 	}
+}
+
+// busy is a storage in which another session stores a count, once, right after
+// this one has read it.
+type busy struct {
+	*store.Memory
+	between string
+}
+
+func (b *busy) Get(ctx context.Context, ns, key string) (string, bool, error) {
+	value, found, err := b.Memory.Get(ctx, ns, key)
+	if key == "count" && b.between != "" && err == nil {
+		err, b.between = b.Set(ctx, ns, key, b.between), ""
+	}
+	return value, found, err
 }
 
 // TestN6AuthorsDocuments: the documents of the guide are what they are said to
@@ -181,9 +203,8 @@ func TestN6AuthorsDocuments(t *testing.T) {
 	for section, document := range map[string]any{"The manifest": abi.Manifest{}, "Hooks": abi.Output{}} {
 		_, text, _ := strings.Cut(guide(t), "\n## "+section+"\n")
 		text, _, _ = strings.Cut(text, "\n## ")
-		typ := reflect.TypeOf(document)
-		for i := range typ.NumField() {
-			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`":`) {
+		for name := range fields(reflect.TypeOf(document)) {
+			if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`":`) {
 				t.Errorf("%s does not say %s", section, name)
 			}
 		}
@@ -214,11 +235,12 @@ var requests = map[abi.Op][2]any{
 }
 
 // TestN6AuthorsHostCalls: every host call stands in the guide, with documents
-// that it takes and gives.
+// that it takes and gives, and with all of their fields.
 func TestN6AuthorsHostCalls(t *testing.T) {
 	source := string(read(t, filepath.Join(shared.Root(t), "abi", "hostcall.go")))
 	known := regexp.MustCompile(`Op = "([^"]+)"`).FindAllStringSubmatch(source, -1)
 	table := rows(t, "call")
+	shown := make(map[reflect.Type]string) // documents, by what they are
 	if len(known) != len(table) || len(known) != len(requests) {
 		t.Errorf("%d host calls, %d in the guide", len(known), len(table))
 	}
@@ -235,6 +257,27 @@ func TestN6AuthorsHostCalls(t *testing.T) {
 			doc := strings.ReplaceAll(code(row[i+1])[0], "[…]", "[]")
 			if err := abi.DecodeStrict([]byte(doc), v); err != nil || !json.Valid([]byte(doc)) {
 				t.Errorf("%s: %v in %s", row[0], err, doc)
+			}
+			shown[reflect.TypeOf(v).Elem()] += doc
+		}
+	}
+	_, section, _ := strings.Cut(guide(t), "\n## Host calls\n")
+	section, _, _ = strings.Cut(section, "\n```")
+	for typ, docs := range shown {
+		for name := range fields(typ) {
+			if !strings.Contains(docs, `"`+name+`":`) && !strings.Contains(section, "`"+name+"`") {
+				t.Errorf("Host calls does not say %s of %s", name, typ.Name())
+			}
+		}
+	}
+}
+
+// fields are the names that the fields of a document have.
+func fields(typ reflect.Type) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range typ.NumField() {
+			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); !yield(name) {
+				return
 			}
 		}
 	}

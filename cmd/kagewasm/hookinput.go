@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/kit/hookinput"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -24,8 +26,7 @@ func (f *sessionFlags) register(c *cobra.Command) {
 }
 
 // hookInput is what a compaction of the session in a file gives the hook of a
-// plugin: the pipeline runs with a stand-in in the plugin's place, which keeps
-// its input and answers nothing. Where nothing is due the compaction is forced.
+// plugin.
 func (f *sessionFlags) hookInput(ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin) (*abi.Input, error) {
 	c := &compactFlags{format: f.format, window: f.window, given: func(flag string) bool { return flag == "window" && f.window > 0 }}
 	session, err := c.read(ctx, e, path)
@@ -41,40 +42,12 @@ func (f *sessionFlags) hookInput(ctx context.Context, e env, conf configured, pa
 	if err != nil {
 		return nil, err
 	}
-	seen := &listener{Plugin: p, hook: hook}
-	policy := conf.policy()
-	policy.Strategy, policy.Disabled = kagewasm.StrategyDrop, false
-	compactor, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: policy, Lookup: conf.resolve, Plugins: []hooks.Plugin{seen}})
+	opts := kagewasm.Options{Counter: counter, Policy: conf.policy(), Lookup: conf.resolve}
+	in, err := hookinput.Of(ctx, p, hook, opts, c.request(path, session, model, tools.Tokens, nil))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	for _, force := range []bool{false, true} {
-		req := c.request(path, session, model, tools.Tokens, nil)
-		req.Commit, req.Force = nil, force
-		if hook == abi.HookTurnEnd {
-			_, err = compactor.TurnEnd(ctx, req)
-		} else if _, err = compactor.Compact(ctx, req); abi.CodeOf(err) == abi.CodeExceedsWindow {
-			err = nil
-		}
-		if err != nil || seen.in != nil {
-			return seen.in, err
-		}
-	}
-	return nil, usagef("%s: a compaction of this session does not come to %s", path, hook)
-}
-
-// listener stands in for a plugin in one hook, and keeps the input.
-type listener struct {
-	hooks.Plugin
-	hook abi.Hook
-	in   *abi.Input
-}
-
-func (l *listener) Hooks() []abi.Hook { return []abi.Hook{l.hook} }
-
-func (l *listener) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-	l.in = in
-	return nil, abi.CallStats{}, nil
+	return in, nil
 }
 
 // hookNamed is a hook of a plugin, for a session.

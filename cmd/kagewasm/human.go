@@ -142,13 +142,10 @@ func hostCalls(calls map[abi.Op]int) string {
 	for _, k := range calls {
 		n += k
 	}
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return "1 host call"
 	}
-	return fmt.Sprintf("%d host calls", n)
+	return plural(n, "host call")
 }
 
 func (h human) retained(facts []hooks.Fact) {

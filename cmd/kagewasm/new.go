@@ -39,11 +39,11 @@ is never written over. docs/authors.md goes on from there.`,
 	cmd.Flags().StringVar(&o.Lang, "lang", scaffold.Langs[0], "the `LANGUAGE`: "+strings.Join(scaffold.Langs, ", ")+" (ts is AssemblyScript)")
 	cmd.Flags().StringVar(&o.Role, "role", scaffold.Roles[0], "observer (reads, pins, remembers, injects) or compactor (makes the summary)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "the `DIR` to write (default: NAME)")
-	cmd.Flags().StringVar(&o.Source, "replace", "", "a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
+	cmd.Flags().StringVar(&o.Source, "source", "", "a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
 	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Langs, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(scaffold.Roles, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("dir")
-	_ = cmd.MarkFlagDirname("replace")
+	_ = cmd.MarkFlagDirname("source")
 	return cmd
 }
 

@@ -174,15 +174,21 @@ func (l *loader) fitted(ctx context.Context, path string, opts runtime.PluginOpt
 	if err != nil {
 		return opts, err
 	}
-	if i := slices.Index(l.flags.adopts, plain.Manifest().Name); i >= 0 {
+	m := plain.Manifest()
+	plain.Close(ctx)
+	return l.meant(m, opts)
+}
+
+// meant adds what flags have for the plugin of a manifest.
+func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.PluginOptions, error) {
+	if i := slices.Index(l.flags.adopts, m.Name); i >= 0 {
 		opts.Adopt, l.adopted[i] = true, true
 	}
-	knobs, err := l.config(plain.Manifest())
-	var secrets map[string]string
-	if err == nil {
-		secrets, err = l.secrets(plain.Manifest())
+	knobs, err := l.config(m)
+	if err != nil {
+		return opts, err
 	}
-	plain.Close(ctx)
+	secrets, err := l.secrets(m)
 	opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
 	return opts, err
 }

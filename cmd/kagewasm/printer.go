@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	json "github.com/goccy/go-json"
@@ -46,6 +47,28 @@ func number[T ~int | ~int64](n T) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// change writes how much more a figure is than before: +12.3%.
+func change(before, now float64) string {
+	switch by := 100 * (now/before - 1); {
+	case before == now:
+		return "as before"
+	case before == 0:
+		return "there was none"
+	case math.Abs(by) < 0.1:
+		return fmt.Sprintf("%+.4f%%", by)
+	default:
+		return fmt.Sprintf("%+.1f%%", by)
+	}
+}
+
+// plural writes "1 session" and "2 sessions".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(n) + " " + what + "s"
 }
 
 // bytesOf writes a size for a person.

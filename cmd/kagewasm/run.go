@@ -94,6 +94,9 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.input != "" && f.session != "" {
 		return usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
+	if err := checkOutputs([]file{{"X.wasm", path}, {"-i", f.input}, {"--session", f.session}}, f.tape.output()); err != nil {
+		return err
+	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
 	if err != nil {
 		return err

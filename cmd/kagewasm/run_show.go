@@ -8,6 +8,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/bench"
 )
 
 func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
@@ -36,7 +37,7 @@ func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
 // tell says for a person what the calls used and logged.
 func (r *runReport) tell(p printer) {
 	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
-	p.field("time", "%s", callTimes(r.MS, r.CallStats.MS))
+	p.field("time", "%s of %s ms", callTimes(r.MS, r.CallStats.MS), number(r.Limits.TimeoutMS))
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
 	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
 	r.showCode(p)
@@ -94,10 +95,10 @@ func (r *runReport) showCode(p printer) {
 
 func callTimes(ms []float64, last float64) string {
 	if len(ms) < 2 {
-		return fmt.Sprintf("%.2f ms", last)
+		return fmt.Sprintf("%.2f", last)
 	}
-	sorted := slices.Sorted(slices.Values(ms))
-	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
+	t := bench.TimesOf(ms)
+	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), t.P50, slices.Min(ms), t.Max)
 }
 
 func sortedOps(calls map[abi.Op]int) []abi.Op {

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
@@ -36,6 +37,10 @@ func TestScript(t *testing.T) {
 			bad := filepath.Join(e.WorkDir, "bad")
 			e.Vars = append(e.Vars, "BAD="+bad, "STATE_HOME="+filepath.Join(e.WorkDir, "state-home"), "SESSION="+filepath.Join(e.WorkDir, "session.jsonl"))
 			if err := os.Mkdir(bad, 0o755); err != nil {
+				return err
+			}
+			// What lies above is nobody's business here.
+			if err := os.WriteFile(filepath.Join(e.WorkDir, config.FileName), []byte("# Nothing is set.\n"), 0o600); err != nil {
 				return err
 			}
 			if err := os.WriteFile(filepath.Join(e.WorkDir, "session.jsonl"), []byte(longSession(120)), 0o444); err != nil {

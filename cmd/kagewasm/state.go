@@ -38,6 +38,13 @@ func stateHome() string {
 	return ""
 }
 
+// kvFolder is the folder in a state where plugins keep what they keep.
+const kvFolder = "kv"
+
+func noHome() error {
+	return usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", inMemory)
+}
+
 // state is where plugins keep what they keep, and compiled modules lie.
 type state struct {
 	kv       runtime.KV
@@ -55,16 +62,22 @@ func openState(dir, home string) (*state, error) {
 		return &state{kv: store.MemoryKV(store.KVOptions{})}, nil
 	}
 	if dir == "" {
-		return nil, usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", inMemory)
+		return nil, noHome()
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, usageError{fmt.Errorf("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, inMemory)}
-	}
-	kv, err := store.OpenKV(filepath.Join(dir, "kv"), store.KVOptions{})
+	kv, err := openKept(dir)
 	if err != nil {
 		return nil, err
 	}
 	return &state{kv: kv, cacheDir: filepath.Join(dir, "cache"), closer: kv}, nil
+}
+
+// openKept opens what plugins keep in the folder of a state, and makes both
+// where they are not there.
+func openKept(dir string) (*store.KV, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, usageError{fmt.Errorf("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, inMemory)}
+	}
+	return store.OpenKV(filepath.Join(dir, kvFolder), store.KVOptions{})
 }
 
 func (s *state) Close() error {

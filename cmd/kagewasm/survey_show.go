@@ -155,17 +155,12 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// percent is how much more it is, in words; nothing where that is below one
-// percent.
+// percent is how much more it is; nothing where that is below one percent.
 func percent(old, now int64) string {
-	if old == 0 || now == 0 {
+	if old == 0 || now == 0 || math.Abs(float64(now)/float64(old)-1) < 0.01 {
 		return ""
 	}
-	p := 100 * (float64(now)/float64(old) - 1)
-	if math.Abs(p) < 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (%+.0f%%)", p)
+	return " (" + change(float64(old), float64(now)) + ")"
 }
 
 func difference(old, now int) string {
@@ -173,11 +168,4 @@ func difference(old, now int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%+d)", now-old)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return number(n) + " " + what + "s"
 }

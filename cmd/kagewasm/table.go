@@ -14,7 +14,7 @@ type table struct {
 
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// head and foot are rows that stand back.
+// head is a row that stands back.
 func (t *table) head(cells ...string) {
 	if t.dim == nil {
 		t.dim = make(map[int]bool)

@@ -13,9 +13,9 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// tapeFlags record and replay the host calls of plugins that lead out of the
-// machine. They are in pluginFlags; a command that has them registers them, and
-// calls finish when its plugins were called.
+// tapeFlags record and replay the HTTP requests and completions of plugins. They
+// are in pluginFlags; a command that has them registers them, and calls finish
+// when its plugins were called.
 type tapeFlags struct {
 	record, replay string
 
@@ -28,6 +28,27 @@ func (f *tapeFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.record, "record", "", "write the HTTP requests and completions that plugins make, and their answers, to `FILE`, for --replay: placeholders of secrets, and no values")
 	fs.StringVar(&f.replay, "replay", "", "answer HTTP requests and completions from `FILE`, which --record wrote: nothing is sent, and no key is needed; what is in it is granted, unless --deny says otherwise")
 }
+
+// write writes the recording, for nobody else to read: prompts hold sessions.
+// One that is there stays where there is nothing to put in its place.
+func (f *tapeFlags) write(p printer) error {
+	doc, err := f.recorder.Encode()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(f.record); err == nil && len(doc) == 0 {
+		p.linef("no calls were made: %s is as it was", f.record)
+		return nil
+	}
+	if err := writePrivate(f.record, doc); err != nil {
+		return err
+	}
+	p.linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
+	return nil
+}
+
+// output is the file that is written.
+func (f *tapeFlags) output() file { return file{"--record", f.record} }
 
 // open opens what the flags name.
 func (f *tapeFlags) open() (err error) {
@@ -97,14 +118,7 @@ func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
 // was replayed are an error, whatever the plugins made of it.
 func (f *tapeFlags) finish(e env) error {
 	if f.recorder != nil {
-		doc, err := f.recorder.Encode()
-		if err == nil {
-			err = writeFile(f.record, doc)
-		}
-		if err == nil {
-			printer{w: e.stderr, color: e.color}.linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
-		}
-		return err
+		return f.write(printer{w: e.stderr, color: e.color})
 	}
 	if f.player == nil {
 		return nil

@@ -50,7 +50,7 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
-	if err := notOver("--junit", f.junit, path); err != nil {
+	if err := checkOutputs([]file{{"X.wasm", path}}, file{"--junit", f.junit}, f.tape.output()); err != nil {
 		return err
 	}
 	progress := newProgress(e)
@@ -88,7 +88,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	if r.Broken > 0 {
-		return fmt.Errorf("%s breaks %s", path, rulesOf(r.Broken))
+		return fmt.Errorf("%s breaks %s", path, plural(r.Broken, "rule"))
 	}
 	return nil
 }

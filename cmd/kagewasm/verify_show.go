@@ -10,13 +10,6 @@ import (
 	"github.com/kagewasm/kagewasm/kit/verify"
 )
 
-func rulesOf(n int) string {
-	if n == 1 {
-		return "1 rule"
-	}
-	return fmt.Sprintf("%d rules", n)
-}
-
 func (f *verifyFlags) show(e env, r *verify.Report) error {
 	if f.asJSON {
 		return printJSON(e.stdout, r)
@@ -55,16 +48,18 @@ func showVerdict(p printer, r *verify.Report) {
 		p.linef("          %s", p.paint(dim, f.Mend))
 	}
 	p.linef("%s", p.paint(bold, "most used by a call"))
+	var used table
 	for _, u := range r.Usage {
 		allowed := "no bound"
 		if u.Allowed > 0 {
-			allowed = fmt.Sprintf("%s (%.0f%%)", number(u.Allowed), 100*u.Share())
+			allowed = fmt.Sprintf("of %s (%.0f%%)", number(u.Allowed), 100*u.Share())
 		}
-		p.linef("  %s %15s of %-24s %s", p.paint(dim, fmt.Sprintf("%-15s", u.Limit)), number(u.Used), allowed, p.paint(dim, u.Rule))
+		used.row(u.Limit, number(u.Used), allowed, p.paint(dim, u.Rule))
 	}
+	used.print(p)
 	verdict := p.paint(green, "all rules kept")
 	if r.Broken > 0 {
-		verdict = p.paint(red, rulesOf(r.Broken)+" broken")
+		verdict = p.paint(red, plural(r.Broken, "rule")+" broken")
 	}
 	p.linef("%s: %d kept, %d skipped, warnings: %d, in %.1f s", verdict, r.Kept, r.Skipped, len(r.Findings), r.MS/1000)
 }

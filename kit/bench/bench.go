@@ -39,7 +39,7 @@ type Options struct {
 // Input is what the hook is called with: an input of the ABI, which reaches the
 // plugin as it does in a compaction, or a document as it is.
 type Input struct {
-	Name string
+	Name string // tells it from the other inputs
 	In   *abi.Input
 	Doc  []byte
 }
@@ -84,8 +84,9 @@ type Measurement struct {
 	FirstMS float64 `json:"first_ms"`
 	Cold    Times   `json:"cold"`
 	Warm    Times   `json:"warm"`
-	// What follows is the most of any call but the first. Varies: not all calls
-	// took the same fuel, so the plugin depends on something beside its input.
+	// What follows is the most of any call but the first, HostCalls those of the
+	// last. Varies: not all calls took the same fuel, so the plugin depends on
+	// something beside its input.
 	Fuel            int64          `json:"fuel"`
 	Varies          bool           `json:"varies,omitempty"`
 	PeakMemoryBytes int64          `json:"peak_memory_bytes"`
@@ -208,7 +209,7 @@ func (b *bench) measure(ctx context.Context, hook abi.Hook, in Input) (Measureme
 		}
 		time.Sleep(refill)
 	}
-	m.Cold, m.Warm = timesOf(ms[0]), timesOf(ms[1])
+	m.Cold, m.Warm = TimesOf(ms[0]), TimesOf(ms[1])
 	return m, nil
 }
 

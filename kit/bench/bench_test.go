@@ -129,6 +129,9 @@ func TestN6BenchBaseline(t *testing.T) {
 		if slices.ContainsFunc(c.Changes, func(c bench.Change) bool { return c.Input != "small" }) || !strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") || !strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
 			t.Errorf("compared %+v, notes %v", c.Changes, c.Notes)
 		}
+		if !slices.Equal(c.Missing, []string{"other"}) {
+			t.Errorf("not measured again: %v", c.Missing)
+		}
 	}
 }
 

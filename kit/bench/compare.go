@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -36,34 +37,55 @@ type Change struct {
 // Comparison is a report beside its baseline.
 type Comparison struct {
 	Changes []Change `json:"changes"`
+	// Missing are the inputs of the baseline that were not measured again.
+	Missing []string `json:"missing,omitempty"`
 	// Notes say what could not be compared, and why.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Compare compares what both reports measured on the same inputs. Fuel, memory
-// (in bytes) and output are compared exactly, times (in milliseconds) by their
-// medians.
+// Compare compares what both reports measured on the same inputs: those of the
+// same name and document. Fuel, memory (in bytes) and output are compared
+// exactly, times (in milliseconds) by their medians.
 func Compare(before, now *Report) Comparison {
 	c := Comparison{Changes: []Change{}}
 	if before.Hook != now.Hook || before.Engine != now.Engine {
 		c.Notes = append(c.Notes, fmt.Sprintf("the baseline is of %s on the engine %s: nothing to compare with", before.Hook, before.Engine))
+		c.Missing = before.without(&Report{})
 		return c
 	}
 	if before.Plugin != now.Plugin {
 		c.Notes = append(c.Notes, fmt.Sprintf("the baseline is of another plugin, %s", before.Plugin))
 	}
 	for _, m := range now.Inputs {
-		i := slices.IndexFunc(before.Inputs, func(b Measurement) bool { return b.Input == m.Input })
+		i := before.find(m)
 		switch {
-		case i < 0:
-			c.Notes = append(c.Notes, m.Input+": not in the baseline")
-		case before.Inputs[i].Digest != m.Digest:
+		case i >= 0:
+			c.compare(before.Inputs[i], m)
+		case slices.ContainsFunc(before.Inputs, func(b Measurement) bool { return b.Input == m.Input }):
 			c.Notes = append(c.Notes, m.Input+": the input is another than it was: measure the baseline again")
 		default:
-			c.compare(before.Inputs[i], m)
+			c.Notes = append(c.Notes, m.Input+": not in the baseline")
 		}
 	}
+	if c.Missing = before.without(now); len(c.Missing) > 0 {
+		c.Notes = append(c.Notes, "measured in the baseline and not now: "+strings.Join(c.Missing, ", "))
+	}
 	return c
+}
+
+// find is where a report has the input of a measurement, -1 where it has not.
+func (r *Report) find(m Measurement) int {
+	return slices.IndexFunc(r.Inputs, func(o Measurement) bool { return o.Input == m.Input && o.Digest == m.Digest })
+}
+
+// without are the inputs of a report that another has not.
+func (r *Report) without(other *Report) (names []string) {
+	for _, m := range r.Inputs {
+		if other.find(m) < 0 {
+			names = append(names, m.Input)
+		}
+	}
+	return names
 }
 
 func (c *Comparison) compare(before, now Measurement) {

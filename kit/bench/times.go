@@ -15,7 +15,9 @@ type Times struct {
 	Spread float64 `json:"spread_ms"`
 }
 
-func timesOf(ms []float64) Times {
+// TimesOf are those of calls, each in milliseconds: the pth percentile is the
+// least that p percent of them do not exceed. Of no calls all are 0.
+func TimesOf(ms []float64) Times {
 	if len(ms) == 0 {
 		return Times{}
 	}

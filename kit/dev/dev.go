@@ -3,9 +3,9 @@ package dev
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -27,12 +27,7 @@ type Options struct {
 	Survey survey.Options
 	// Step, where set, hears what is being done, in words.
 	Step func(what string)
-	// Quiet is how long nothing may change before a round begins. Default 100
-	// ms.
-	Quiet time.Duration
 }
-
-const defaultQuiet = 100 * time.Millisecond
 
 // sessionFolders are looked for in the plugin's folder.
 var sessionFolders = []string{"sessions", "testdata"}
@@ -62,9 +57,9 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 	}
 	defer l.end()
 	folders, files := l.watched()
-	w, err := watch(folders, files, l.wanted, l.opts.Quiet)
+	w, err := watch(folders, files, l.wanted)
 	if err != nil {
-		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
+		return fail.Usage("dev", "", "watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}
 	l.follow = w.more
 	changes := make(chan []string)
@@ -117,8 +112,4 @@ func canceled(ctx context.Context) error {
 		return &abi.Error{Code: abi.CodeCanceled, Op: "dev", Message: err.Error(), Err: err}
 	}
 	return nil
-}
-
-func usage(message, hint string, err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "dev", Message: message, Hint: hint, Err: err}
 }

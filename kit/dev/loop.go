@@ -10,6 +10,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -27,8 +29,10 @@ type loop struct {
 	dir     string
 	sources []string
 	// follow, where somebody watches, takes the folders of packages elsewhere
-	// that the plugin is built of.
-	follow chan<- []string
+	// that the plugin is built of; followed says that it has those of the last
+	// good module.
+	follow   chan<- []string
+	followed bool
 
 	// The last good module, what it was built of, and whether something of it
 	// changed since.
@@ -46,16 +50,13 @@ func start(ctx context.Context, o Options) (*loop, error) {
 	if o.Dir == "" {
 		o.Dir = "."
 	}
-	if o.Quiet <= 0 {
-		o.Quiet = defaultQuiet
-	}
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-		return nil, usage(fmt.Sprintf("%s: not a folder", o.Dir), "name the folder of a plugin, with its plugin.yaml", err)
+		return nil, fail.Usage("dev", "", o.Dir+": not a folder", "name the folder of a plugin, with its plugin.yaml", err)
 	}
 	l := &loop{opts: o, stale: true, dir: resolved(o.Dir)}
 	for _, path := range o.Sessions {
 		if _, err := os.Stat(path); err != nil {
-			return nil, usage(err.Error(), "name files and folders with sessions", err)
+			return nil, fail.Usage("dev", "", err.Error(), "name files and folders with sessions", err)
 		}
 		l.sources = append(l.sources, resolved(path))
 	}
@@ -67,7 +68,7 @@ func start(ctx context.Context, o Options) (*loop, error) {
 	if o.Out == "" {
 		temp, err := os.MkdirTemp("", "kagewasm-dev-")
 		if err != nil {
-			return nil, &abi.Error{Code: abi.CodeInternal, Op: "dev", Message: err.Error(), Err: err}
+			return nil, fail.Internal("dev", "", err)
 		}
 		l.temp, l.opts.Out = temp, temp
 	}
@@ -105,14 +106,22 @@ func (l *loop) made(r *Round) {
 	}
 }
 
-// build builds and loads the plugin where it changed, and puts it in the place
-// of the one before.
+// build builds and loads the plugin where it changed, and sees to it that what
+// it is built of is watched.
 func (l *loop) build(ctx context.Context, r *Round) error {
-	if !l.stale {
-		return nil
+	if l.stale {
+		if err := l.rebuild(ctx, r); err != nil {
+			return err
+		}
 	}
+	l.followPackages(ctx)
+	return nil
+}
+
+// rebuild puts a new module in the place of the one before.
+func (l *loop) rebuild(ctx context.Context, r *Round) error {
 	begin := time.Now()
-	defer func() { r.BuildMS = since(begin) }()
+	defer func() { r.BuildMS = since.MS(begin) }()
 	l.step("building %s", l.opts.Dir)
 	built, err := kit.Build(ctx, kit.Options{Dir: l.opts.Dir, Out: l.opts.Out})
 	if err != nil {
@@ -123,19 +132,23 @@ func (l *loop) build(ctx context.Context, r *Round) error {
 		return err
 	}
 	l.replace(plugin)
-	l.followPackages(ctx)
-	l.built, l.info, l.stale = &built, plugin.Info(), false
+	l.built, l.info, l.stale, l.followed = &built, plugin.Info(), false, false
 	return nil
 }
 
-// followPackages has changes watched for in what the plugin is built of.
+// followPackages has changes watched for in what the plugin is built of. A round
+// that is interrupted meanwhile leaves it to the next.
 func (l *loop) followPackages(ctx context.Context) {
-	if l.follow == nil {
+	if l.follow == nil || l.followed {
 		return
 	}
 	folders := packages(ctx, l.dir)
+	if ctx.Err() != nil {
+		return // a listing that was broken off
+	}
 	select {
 	case l.follow <- folders:
+		l.followed = true
 	case <-ctx.Done():
 	}
 }
@@ -156,5 +169,3 @@ func (l *loop) step(format string, args ...any) {
 		l.opts.Step(fmt.Sprintf(format, args...))
 	}
 }
-
-func since(begin time.Time) float64 { return float64(time.Since(begin).Microseconds()) / 1000 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/kit/update"
 )
@@ -24,7 +26,7 @@ func (l *loop) survey(ctx context.Context, r *Round) error {
 	if err != nil {
 		return err
 	}
-	r.SurveyMS = since(begin)
+	r.SurveyMS = since.MS(begin)
 	r.Plugin, r.Withheld, r.Survey = l.built, update.Withheld(l.info), s
 	if l.good != nil {
 		r.Change = survey.Compare(l.good.Survey, s)
@@ -48,7 +50,7 @@ func (l *loop) sessions(r *Round) ([]*survey.Session, error) {
 	if len(l.opts.Sessions) > 0 {
 		r.Skipped = skipped // in the plugin's own folders lie other fixtures too
 		if err == nil && len(sessions) == 0 {
-			err = usage("no sessions in "+strings.Join(roots, ", "), "name files and folders with sessions", nil)
+			err = fail.Usage("dev", "", "no sessions in "+strings.Join(roots, ", "), "name files and folders with sessions", nil)
 		}
 		return sessions, err
 	}

@@ -15,13 +15,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
+// quiet is how long nothing may change before what did is told.
+const quiet = 100 * time.Millisecond
+
 // watcher tells which files have changed, some time after the last of them did.
 // A file that was written and is what it was has not changed.
 type watcher struct {
 	events  *fsnotify.Watcher
 	folders []string // with those below
 	wanted  func(path string) bool
-	quiet   time.Duration
 	sums    map[string]string // of what is in the files, by path
 	// beside are folders of packages elsewhere, each without those below, and
 	// more brings new ones.
@@ -31,12 +33,12 @@ type watcher struct {
 
 // watch watches the folders and those below, but for hidden ones and those that
 // tools fill, and files in other folders.
-func watch(folders, files []string, wanted func(path string) bool, quiet time.Duration) (*watcher, error) {
+func watch(folders, files []string, wanted func(path string) bool) (*watcher, error) {
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{events: events, folders: folders, wanted: wanted, quiet: quiet, sums: make(map[string]string),
+	w := &watcher{events: events, folders: folders, wanted: wanted, sums: make(map[string]string),
 		beside: make(map[string]bool), more: make(chan []string)}
 	for _, dir := range folders {
 		err = errors.Join(err, w.add(dir, func(path string) { w.changed(path) }))
@@ -130,11 +132,11 @@ func (w *watcher) run(ctx context.Context, out chan<- []string) {
 			return
 		case e := <-w.events.Events:
 			if w.touch(e, touched) {
-				timer.Reset(w.quiet)
+				timer.Reset(quiet)
 			}
 		case <-w.events.Errors: // events were lost: anything may have changed
 			w.rescan(touched)
-			timer.Reset(w.quiet)
+			timer.Reset(quiet)
 		case <-timer.C:
 			for path := range touched {
 				if w.changed(path) && !slices.Contains(pending, path) {

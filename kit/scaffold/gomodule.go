@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 const (
@@ -25,7 +27,7 @@ func addModule(project map[string][]byte, o Options) error {
 	}
 	mod, err := readModule(source)
 	if err != nil {
-		return usage(err.Error(), "name a clone with --replace DIR")
+		return fail.Usage("new", "", err.Error(), "name a clone with --source DIR", err)
 	}
 	project["go.mod"] = fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nrequire %s %s // indirect\n\nreplace %s => %s\n",
 		o.Name, mod.goVersion, modulePath, yamlPath, mod.yamlVersion, modulePath, quotePath(source))
@@ -38,7 +40,7 @@ func findSource(dir string) (string, error) {
 	if dir != "" {
 		abs, err := filepath.Abs(dir)
 		if err != nil || !isSource(abs) {
-			return "", usage(fmt.Sprintf("%s: no clone of kagewasm, with a go.mod that says module %s", dir, modulePath), "name the folder with --replace DIR")
+			return "", fail.Usage("new", "", fmt.Sprintf("%s: no clone of kagewasm, with a go.mod that says module %s", dir, modulePath), "name the folder with --source DIR", nil)
 		}
 		return abs, nil
 	}
@@ -55,7 +57,7 @@ func findSource(dir string) (string, error) {
 		wd = above
 	}
 	if err != nil {
-		return "", usage("the source of kagewasm: not found, and a plugin in Go compiles it in", "clone it, and name the folder with --replace DIR; or write the plugin with --lang ts or c, which need none of it")
+		return "", fail.Usage("new", "", "the source of kagewasm: not found, and a plugin in Go compiles it in", "clone it, and name the folder with --source DIR; or write the plugin with --lang ts or c, which need none of it", nil)
 	}
 	return wd, nil
 }

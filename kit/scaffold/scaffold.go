@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 // Languages and roles that a plugin can be written in, the default first.
@@ -85,16 +86,16 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case !abi.ValidName(o.Name):
-		return usage(fmt.Sprintf("name %q: use lower case letters, digits, - and _, at most 64", o.Name), "")
+		return fail.Usage("new", "", fmt.Sprintf("name %q: use lower case letters, digits, - and _, at most 64", o.Name), "", nil)
 	case !slices.Contains(Langs, o.Lang):
-		return usage(fmt.Sprintf("language %q: there are %s", o.Lang, strings.Join(Langs, ", ")), "a module of any other language is given its manifest by kagewasm build X.wasm; see docs/authors.md")
+		return fail.Usage("new", "", fmt.Sprintf("language %q: there are %s", o.Lang, strings.Join(Langs, ", ")), "a module of any other language is given its manifest by kagewasm build X.wasm; see docs/authors.md", nil)
 	case !slices.Contains(Roles, o.Role):
-		return usage(fmt.Sprintf("role %q: there are %s", o.Role, strings.Join(Roles, " and ")), "")
+		return fail.Usage("new", "", fmt.Sprintf("role %q: there are %s", o.Role, strings.Join(Roles, " and ")), "", nil)
 	}
 	if entries, err := os.ReadDir(o.Dir); err == nil && len(entries) > 0 {
-		return usage(o.Dir+": there is something in it", "name another folder with --dir: nothing is written over")
+		return fail.Usage("new", "", o.Dir+": there is something in it", "name another folder with --dir: nothing is written over", nil)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usage(err.Error(), "name another folder with --dir")
+		return fail.Usage("new", "", err.Error(), "name another folder with --dir", err)
 	}
 	return nil
 }
@@ -119,14 +120,10 @@ func write(project map[string][]byte, dir string) (paths []string, err error) {
 			err = os.WriteFile(path, data, 0o666)
 		}
 		if err != nil {
-			return paths, &abi.Error{Code: abi.CodeInternal, Op: "new", Message: err.Error(), Err: err}
+			return paths, fail.Internal("new", "", err)
 		}
 		paths = append(paths, path)
 	}
 	slices.Sort(paths)
 	return paths, nil
-}
-
-func usage(message, hint string) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "new", Message: message, Hint: hint}
 }

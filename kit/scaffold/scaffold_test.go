@@ -88,7 +88,7 @@ func TestNewErrors(t *testing.T) {
 		{"another role", scaffold.Options{Name: "x", Role: "owner", Dir: empty}, "observer and compactor", ""},
 		{"a folder with something in it", scaffold.Options{Name: "x", Dir: full}, "something in it", "--dir"},
 		{"a file", scaffold.Options{Name: "x", Dir: filepath.Join(full, "notes.txt")}, "notes.txt", "--dir"},
-		{"no clone", scaffold.Options{Name: "x", Dir: empty, Source: full}, "no clone", "--replace"},
+		{"no clone", scaffold.Options{Name: "x", Dir: empty, Source: full}, "no clone", "--source"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			paths, err := scaffold.New(c.o)

@@ -10,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -29,17 +30,11 @@ type Options struct {
 	// Share is the window of a session as a share of what it costs. Default
 	// [DefaultShare].
 	Share float64
-	// Policy says when and how to compact. Default the pipeline's.
-	Policy kagewasm.Policy
-	// Parallel is how many sessions are surveyed at once. Default GOMAXPROCS.
-	Parallel int
-	// Time is what plugins are told the time is: with the same one a plugin
-	// does the same again. Default [Epoch].
-	Time time.Time
 }
 
-// Epoch is the time in a survey where none is given.
-var Epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+// epoch is what plugins are told the time is: with the same one a plugin does
+// the same again.
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // Survey is what a plugin does to sessions.
 type Survey struct {
@@ -58,19 +53,14 @@ func (s *Survey) Faster(earlier *Survey) {
 	s.Totals = totals(s.Sessions)
 }
 
-// Run looks at each session as at the end of a turn, with the plugin taking part,
-// as observer or compactor, and without any other plugin or model. Nothing is left of it: what
-// the plugin stores goes with the session ([KV]). The error is of code canceled
-// where ctx ended, or of code usage for options that make no sense.
+// Run looks at each session as at the end of a turn, with the plugin taking
+// part, as observer or compactor, and without any other plugin or model. Nothing
+// is left of it: what the plugin stores goes with the session ([KV]). The error
+// is of code canceled where ctx ended, or of code usage for options that make no
+// sense.
 func Run(ctx context.Context, plugin hooks.Plugin, sessions []*Session, o Options) (*Survey, error) {
 	if o.Share == 0 {
 		o.Share = DefaultShare
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = goruntime.GOMAXPROCS(0)
-	}
-	if o.Time.IsZero() {
-		o.Time = Epoch
 	}
 	if err := o.check(plugin); err != nil {
 		return nil, err
@@ -78,7 +68,7 @@ func Run(ctx context.Context, plugin hooks.Plugin, sessions []*Session, o Option
 	s := &Survey{Sessions: make([]Outcome, len(sessions))}
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(o.Parallel, len(sessions)) {
+	for range min(goruntime.GOMAXPROCS(0), len(sessions)) {
 		wg.Go(func() {
 			for i := range next {
 				s.Sessions[i] = o.one(ctx, plugin, sessions[i])
@@ -109,7 +99,7 @@ func (o *Options) check(plugin hooks.Plugin) error {
 // compactor is one of its own for each session: a plugin that failed in others
 // is not in quarantine here.
 func (o *Options) compactor(plugin hooks.Plugin) (*kagewasm.Compactor, error) {
-	opts := kagewasm.Options{Policy: o.Policy, Plugins: []hooks.Plugin{plugin}, Memory: memories{}, Now: func() time.Time { return o.Time }}
+	opts := kagewasm.Options{Plugins: []hooks.Plugin{plugin}, Memory: memories{}, Now: func() time.Time { return epoch }}
 	if o.Counter != nil { // a nil pointer in the interface would not be missed
 		opts.Counter = o.Counter
 	}
@@ -146,7 +136,7 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 	out.Report.Hooks = append(turn.Hooks, out.Report.Hooks...)
 	out.Report.Retained = append(turn.Retained, out.Report.Retained...)
 	out.Report.Failures = append(turn.Failures, out.Report.Failures...)
-	out.Report.Metrics.MS = float64(time.Since(start).Microseconds()) / 1000 // the pipeline's clock stands still
+	out.Report.Metrics.MS = since.MS(start) // the pipeline's clock stands still
 	for i := range result.Messages {
 		m := &result.Messages[i]
 		if m.Kind == abi.KindInjected && slices.Contains(out.Report.Inserted, m.ID) {

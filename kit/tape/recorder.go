@@ -30,9 +30,9 @@ func (r *Recorder) Answer(op abi.Op, request json.RawMessage, live func() abi.Ho
 	return answer
 }
 
-// Entries are the calls so far, in their order, but for those at the end that
+// kept are the calls so far, in their order, but for those at the end that
 // had the same answer as the one before them: replaying gives it again anyway.
-func (r *Recorder) Entries() ([]Entry, error) {
+func (r *Recorder) kept() ([]Entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	byKey := make(map[string][]int)
@@ -80,7 +80,7 @@ func undated(e Entry) Entry {
 
 // Encode writes the recording, a line for each of its entries.
 func (r *Recorder) Encode() ([]byte, error) {
-	entries, err := r.Entries()
+	entries, err := r.kept()
 	if err != nil {
 		return nil, err
 	}

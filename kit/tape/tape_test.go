@@ -248,8 +248,8 @@ func TestN6RecordShort(t *testing.T) {
 	} {
 		r.Answer(abi.OpHTTP, json.RawMessage(`{"url":"https://api.example.com"}`), func() abi.HostResponse { return abi.HostResponse{Result: json.RawMessage(response)} })
 	}
-	entries, err := r.Entries()
-	if err != nil || len(entries) != 3 || !strings.Contains(string(entries[2].Response), `"date":"3"`) {
-		t.Errorf("%v, %s", err, entries)
+	doc, err := r.Encode()
+	if lines := strings.Split(string(doc), "\n"); err != nil || len(lines) != 4 || lines[3] != "" || !strings.Contains(lines[2], `"date":"3"`) {
+		t.Errorf("%v, %s", err, doc)
 	}
 }

@@ -23,7 +23,7 @@ type Update struct {
 
 // Version is which module it is.
 type Version struct {
-	Name    string `json:"name"`
+	Name    string `json:"plugin"`
 	Version string `json:"version,omitempty"`
 	Digest  string `json:"digest"`
 	Size    int    `json:"size"` // in bytes

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/kit/internal/since"
 	"github.com/kagewasm/kagewasm/kit/tape"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -25,7 +26,8 @@ type Options struct {
 	// Plugin is how the module is loaded: grants, limits, knobs, tape. A tape
 	// that replays makes one rule more: that it was asked for nothing else.
 	Plugin runtime.PluginOptions
-	// Rules are the names of the rules to check. Empty: all.
+	// Rules are the names of the rules to check. Empty: all. The one about a
+	// tape that replays is always checked.
 	Rules []string
 	// Progress, if set, hears of every rule before it is checked.
 	Progress func(rule string)
@@ -110,7 +112,7 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	}
 	r.Usage = s.meter.list()
 	r.Findings = s.findings(len(o.Rules) == 0)
-	r.MS = millis(start)
+	r.MS = since.MS(start)
 	return r, nil
 }
 
@@ -126,7 +128,8 @@ func (r *Report) add(result Result) {
 	r.Rules = append(r.Rules, result)
 }
 
-// chosen are the rules of these names, all without one.
+// chosen are the rules of these names, all without one, and what the verdict
+// rests on whatever is checked.
 func chosen(rules []abitest.Rule, names []string) ([]abitest.Rule, error) {
 	if len(names) == 0 {
 		return rules, nil
@@ -135,7 +138,7 @@ func chosen(rules []abitest.Rule, names []string) ([]abitest.Rule, error) {
 	var all []string
 	for _, r := range rules {
 		all = append(all, r.Name)
-		if slices.Contains(names, r.Name) {
+		if slices.Contains(names, r.Name) || r.Name == recordedCalls {
 			list = append(list, r)
 		}
 	}
@@ -157,7 +160,7 @@ func (s *subject) judge(ctx context.Context, rule abitest.Rule) Result {
 	s.meter.rule = rule.Name
 	start := time.Now()
 	err := rule.Check(ctx)
-	r.MS = millis(start)
+	r.MS = since.MS(start)
 	if err != nil {
 		r.Outcome, r.Broken, r.Mend = Broken, abi.Defuse(err.Error()), rule.Mend
 		var e *abi.Error
@@ -189,9 +192,12 @@ func (s *subject) rules() []abitest.Rule {
 	return rules
 }
 
+// recordedCalls is the rule about a tape that replays.
+const recordedCalls = "recorded calls"
+
 func recorded(player *tape.Player) abitest.Rule {
 	return abitest.Rule{
-		Name:        "recorded calls",
+		Name:        recordedCalls,
 		Explanation: "where host calls are replayed a call that was not recorded is answered by an error, and what was verified is how the plugin handles that",
 		Mend:        "record again with the same command: --record in place of --replay",
 		Check: func(context.Context) error {
@@ -203,5 +209,3 @@ func recorded(player *tape.Player) abitest.Rule {
 		},
 	}
 }
-
-func millis(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }

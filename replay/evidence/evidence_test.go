@@ -3,6 +3,7 @@ package evidence_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -40,12 +41,22 @@ const (
 		{"question_id":"q2_abs","question":"?","haystack_session_ids":["s_a"],"haystack_sessions":[[{"role":"user","content":"hello"}]],"answer_session_ids":["s_a"]}]`
 )
 
+// read reads a document from a file.
+func read(t *testing.T, doc string) ([]evidence.Dataset, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "d.json")
+	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return evidence.Read(path)
+}
+
 func TestN7Formats(t *testing.T) {
-	a, err := evidence.Parse([]byte(plain))
+	a, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := evidence.Parse([]byte(locomo))
+	b, err := read(t, locomo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +72,7 @@ func TestN7Formats(t *testing.T) {
 	if q := a[0].Questions[0]; q.Category != "single-hop" || !slices.Equal(q.Evidence, []string{"D1:1"}) || !slices.Equal(q.Sessions, []string{"1"}) {
 		t.Errorf("%+v", q)
 	}
-	l, err := evidence.Parse([]byte(longmemeval))
+	l, err := read(t, longmemeval)
 	if err != nil || len(l) != 2 {
 		t.Fatal(l, err)
 	}
@@ -172,7 +183,7 @@ func (n *notebook) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.Call
 
 // TestN7Plugin: a plugin is measured through pre_compact alone.
 func TestN7Plugin(t *testing.T) {
-	list, err := evidence.Parse([]byte(plain))
+	list, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +208,39 @@ func TestN7Plugin(t *testing.T) {
 	}
 	if len(last.Messages) != 1 || last.Messages[0].Text() != "What did Ada buy?" || !last.Trigger.DryRun || last.Budget.SummaryTokens < 4000 {
 		t.Errorf("%+v", last)
+	}
+}
+
+// drawer is a storage of one namespace.
+type drawer map[string]string
+
+func (d drawer) List(context.Context, string, string) ([]string, error) {
+	return slices.Collect(maps.Keys(d)), nil
+}
+
+func (d drawer) Get(_ context.Context, _, key string) (string, bool, error) {
+	value, found := d[key]
+	return value, found, nil
+}
+
+// TestN7Usage: what a memory costs, counted by hand.
+func TestN7Usage(t *testing.T) {
+	u := evidence.UsedBy([]abi.CallStats{
+		{MS: 2, PeakMemoryBytes: 10, HostCalls: map[abi.Op]int{abi.OpKVGet: 3, abi.OpKVSet: 1}},
+		{MS: 1, PeakMemoryBytes: 30, HostCalls: map[abi.Op]int{abi.OpKVGet: 2}},
+	})
+	if want := (evidence.Used{Calls: 2, MS: []float64{2, 1}, PeakMemoryBytes: 30, MostHostCalls: 4}); !reflect.DeepEqual(u, want) {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+	if n, err := evidence.StoredBytes(t.Context(), drawer{"a/b": "four", "c": ""}, "p"); err != nil || n != 8 {
+		t.Errorf("stored %d, %v, want 8", n, err)
+	}
+	list, err := read(t, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := list[0].TextBytes(); n != len(`Ada said, "I bought a canoe."`+`Ben said, "Nice!" and shared a red canoe`+`Ada said, "It leaks."`) {
+		t.Errorf("%d bytes of text", n)
 	}
 }
 

@@ -25,13 +25,13 @@ type Options struct {
 	// Counter counts the tokens of turns for the budget.
 	Counter abi.Counter
 	// Budget is how many tokens of turns are looked at beside the fixed
-	// figures. Default 1024.
+	// figures. Default [DefaultBudget].
 	Budget int
 	// Progress is told before each conversation; nil is nobody.
 	Progress func(d *Dataset)
 }
 
-// DefaultBudget is what memories inject unless they are told otherwise.
+// DefaultBudget is the budget where none is given, in tokens.
 const DefaultBudget = 1024
 
 // Measure asks every question of every conversation.

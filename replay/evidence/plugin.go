@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -96,7 +97,7 @@ func (p *Plugin) input(session, date string) *abi.Input {
 	return &abi.Input{
 		ABI: abi.Version, Call: fmt.Sprintf("c%d", len(p.retains)+len(p.recalls)), Time: cmp.Or(timestamp(date), undated), Hook: abi.HookPreCompact,
 		Session: abi.Session{ID: session, AgentPath: p.agent, ContextWindow: &window},
-		Trigger: abi.Trigger{Reason: abi.TriggerManual, Forced: true, Upper: 0.85, Lower: 0.60},
+		Trigger: abi.Trigger{Reason: abi.TriggerManual, Forced: true, Upper: kagewasm.DefaultUpper, Lower: kagewasm.DefaultLower},
 	}
 }
 

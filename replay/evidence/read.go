@@ -31,7 +31,7 @@ func Read(paths ...string) ([]Dataset, error) {
 			if err != nil {
 				return nil, badInput(err.Error(), err)
 			}
-			read, err := Parse(data)
+			read, err := parse(data)
 			if err != nil {
 				return nil, badInput(file+": "+err.Error(), err)
 			}
@@ -61,8 +61,8 @@ func filesOf(path string) ([]string, error) {
 	return files, err
 }
 
-// Parse reads the datasets of one document.
-func Parse(doc []byte) ([]Dataset, error) {
+// parse reads the datasets of one document.
+func parse(doc []byte) ([]Dataset, error) {
 	docs := []json.RawMessage{doc}
 	if bytes.HasPrefix(bytes.TrimSpace(doc), []byte("[")) {
 		if err := json.Unmarshal(doc, &docs); err != nil {
@@ -71,7 +71,7 @@ func Parse(doc []byte) ([]Dataset, error) {
 	}
 	var list []Dataset
 	for i, doc := range docs {
-		d, err := parse(doc)
+		d, err := parseOne(doc)
 		if err == nil {
 			err = d.check()
 		}
@@ -86,7 +86,7 @@ func Parse(doc []byte) ([]Dataset, error) {
 	return list, nil
 }
 
-func parse(doc []byte) (Dataset, error) {
+func parseOne(doc []byte) (Dataset, error) {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &keys); err != nil {
 		return Dataset{}, err
@@ -112,12 +112,12 @@ func parsePlain(doc []byte) (Dataset, error) {
 			Session json.RawMessage
 		}
 		Questions []struct {
-			Question, Category_name string // as the files have it
-
-			Category          json.RawMessage
-			Date              string `json:"question_date"`
-			Evidence          []string
-			Evidence_sessions []string
+			Question string
+			Category json.RawMessage
+			Name     string `json:"category_name"`
+			Date     string `json:"question_date"`
+			Evidence []string
+			Sessions []string `json:"evidence_sessions"`
 		}
 	}
 	if err := json.Unmarshal(doc, &file); err != nil {
@@ -134,8 +134,8 @@ func parsePlain(doc []byte) (Dataset, error) {
 	}
 	for _, q := range file.Questions {
 		d.Questions = append(d.Questions, Question{
-			Text: q.Question, Date: q.Date, Category: cmp.Or(q.Category_name, scalar(q.Category)),
-			Evidence: q.Evidence, Sessions: slices.Clone(q.Evidence_sessions),
+			Text: q.Question, Date: q.Date, Category: cmp.Or(q.Name, scalar(q.Category)),
+			Evidence: q.Evidence, Sessions: slices.Clone(q.Sessions),
 		})
 	}
 	return d, nil

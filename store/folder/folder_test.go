@@ -127,6 +127,50 @@ func TestK28ExportThenImport(t *testing.T) {
 	}
 }
 
+// TestK28ExportWhere: into the folder that is meant, wherever it is, and what
+// fails is said of that folder.
+func TestK28ExportWhere(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	put(t, kv, map[string]string{"MEMORY.md": "mine"})
+	export := func(to string) {
+		t.Helper()
+		_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
+		if err != nil || files(t, to)["MEMORY.md"] != "mine" {
+			t.Errorf("%s: %v, %v", to, err, files(t, to))
+		}
+	}
+	here, empty, link := filepath.Join(dir, "here"), filepath.Join(dir, "empty"), filepath.Join(dir, "link")
+	for _, d := range []string{here, empty} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("empty", link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	export(".")
+	export(filepath.Join(dir, "no", "such", "out"))
+	export(link + "/")
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || files(t, empty)["MEMORY.md"] != "mine" {
+		t.Errorf("the link is %v, %v, and where it leads there is %v", info.Mode(), err, files(t, empty))
+	}
+
+	below, dangling := filepath.Join(here, "MEMORY.md", "out"), filepath.Join(dir, "dangling")
+	if err := os.Symlink("nowhere", dangling); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{below, dangling} {
+		_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
+		if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) && !strings.Contains(err.Error(), filepath.Dir(to)) {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 5 {
+		t.Errorf("something is left beside them: %v", entries)
+	}
+}
+
 func TestK28ExportRefuses(t *testing.T) {
 	kv, dir := openKV(t), t.TempDir()
 	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "x"), folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage {

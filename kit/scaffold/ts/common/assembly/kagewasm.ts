@@ -11,15 +11,21 @@ declare function response_read(to: usize, offset: i32, length: i32): i32;
 // hostCall makes a host call, "kv.get" for example, with a request in JSON, and
 // returns its result. A call that the host refuses ends the hook.
 export function hostCall(op: string, request: string): Json {
+  const response = tryHostCall(op, request);
+  const error = response.get("error");
+  if (error.exists) throw new Error(`${op}: ${error.get("message").text}`);
+  return response.get("result");
+}
+
+// tryHostCall makes a host call and returns the response, which is
+// {"result": ...} or {"error": {"code": ..., "message": ...}}.
+export function tryHostCall(op: string, request: string): Json {
   const name = String.UTF8.encode(op);
   const body = String.UTF8.encode(request);
   const length = host_call(changetype<usize>(name), name.byteLength, changetype<usize>(body), body.byteLength);
   const response = new ArrayBuffer(length);
   response_read(changetype<usize>(response), 0, length);
-  const json = Json.parse(String.UTF8.decode(response));
-  const error = json.get("error");
-  if (error.exists) throw new Error(`${op}: ${error.get("message").text}`);
-  return json.get("result");
+  return Json.parse(String.UTF8.decode(response));
 }
 
 // Input is what a hook is given.

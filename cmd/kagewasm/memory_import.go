@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/folder"
+)
+
+func newMemoryImport(e env) *cobra.Command {
+	f, o := &memoryFlags{}, folder.ImportOptions{}
+	cmd := &cobra.Command{
+		Use:   "import PLUGIN DIR",
+		Short: "Read a folder into what a plugin keeps",
+		Long: `Store every text file in DIR and below under its name, where the plugin finds it
+as if it were its own. Where another text of that name is stored already, both
+are kept, the imported one beside it, or with --replace the imported one. Hidden
+files, links and what is not text are skipped. All is stored, or nothing.
+
+PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
+		Example: `  kagewasm memory import markdown notes --dry-run
+  kagewasm memory import markdown ~/.claude/projects/-home-me-parcel/memory`,
+		Args: exactArgs("PLUGIN", "DIR"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ns, err := f.namespace(args[0])
+			if err != nil {
+				return err
+			}
+			kv, done, err := f.write(e, o.DryRun)
+			if err != nil {
+				return err
+			}
+			defer done()
+			r, err := folder.Import(c.Context(), kv, ns, args[1], o)
+			if err != nil {
+				return err
+			}
+			did := "imported "
+			if r.DryRun {
+				did = "would import "
+			}
+			return f.showCopy(e, did+r.Dir+" into "+ns, r)
+		},
+	}
+	f.registerAgent(cmd)
+	cmd.Flags().BoolVar(&o.Replace, "replace", false, "let files take the place of stored values of the same name")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "store nothing, and say what would be")
+	return cmd
+}
+
+// write opens what is kept to change it, and makes it where it is not there. A
+// trial makes nothing: without a state it is over an empty one.
+func (f *memoryFlags) write(e env, trial bool) (kv folder.KV, done func() error, err error) {
+	var kept *store.KV
+	dir, err := f.dir(e)
+	switch {
+	case err != nil:
+	case trial:
+		kept, err = f.read(e)
+		if errors.Is(err, fs.ErrNotExist) {
+			return store.MemoryKV(store.KVOptions{}), func() error { return nil }, nil
+		}
+	default:
+		kept, err = openKept(dir)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return kept, kept.Close, nil
+}

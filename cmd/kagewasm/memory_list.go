@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/store"
+)
+
+func newMemoryList(e env) *cobra.Command {
+	f := &memoryFlags{}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show which plugins keep something, for which agents, and how much",
+		Args:  exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			spaces := []store.Space{}
+			kv, err := f.read(e)
+			switch {
+			case err == nil:
+				defer kv.Close()
+				list, err := kv.Spaces(c.Context())
+				if err != nil {
+					return err
+				}
+				spaces = append(spaces, list...)
+			case f.state != "" || !errors.Is(err, fs.ErrNotExist): // the platform's folder need not be there yet
+				return err
+			}
+			if f.asJSON {
+				return printJSON(e.stdout, spaces)
+			}
+			showSpaces(printer{w: e.stdout, color: e.color}, spaces)
+			return nil
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func showSpaces(p printer, spaces []store.Space) {
+	if len(spaces) == 0 {
+		p.linef("no plugin keeps anything here")
+		return
+	}
+	var t table
+	t.head("plugin", "values", "size")
+	for _, s := range spaces {
+		t.row(s.Name, number(s.Keys), bytesOf(s.Bytes))
+	}
+	t.print(p)
+}
