@@ -12,7 +12,7 @@ const recallHead = "From earlier, what bears on this most first, with when, who,
 const (
 	// lineTokens is what a line costs at least: no more are asked for than can
 	// have room, and never more than maxLines.
-	lineTokens = 12
+	lineTokens = 20
 	maxLines   = 500
 	// maxLine is how much of one memory is shown, in bytes: of a longer one the
 	// passage that tells most of the query.
