@@ -3,11 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/kagewasm/kagewasm/abi"
 )
 
 // lockName is the file whose lock a change holds. No namespace begins with a
@@ -49,8 +53,17 @@ func (l *lock) take(ctx context.Context, op string) (release func(), err error) 
 		return nil, ended(op, ctx.Err())
 	default:
 		<-l.own
-		return nil, kvFault(op, err)
+		return nil, notLocked(op, err)
 	}
+}
+
+// notLocked says of a folder that nothing can be written to what to do.
+func notLocked(op string, err error) error {
+	fault := abi.AsError(kvFault(op, err))
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		fault.Hint = "nothing can be written there: give another folder (--state DIR), or keep nothing (--state :memory:)"
+	}
+	return fault
 }
 
 // takeFile locks the file, which is below the folder or no file at all.

@@ -121,6 +121,12 @@ func validText(_ *abi.Manifest, _ *abi.Input, out *abi.Output) error {
 }
 
 func withinBudget(_ *abi.Manifest, in *abi.Input, out *abi.Output) error {
+	if n := len(out.Retain); n > abi.MaxRetained {
+		return fmt.Errorf("retain: %d facts, %d allowed", n, abi.MaxRetained)
+	}
+	if in.Budget.SummaryTokens == 0 {
+		return nil // there is no room for anything, and the host leaves it out
+	}
 	limit := slack(in.Budget.SummaryTokens)
 	for field, s := range map[string]string{"inject": out.Inject, "summary": out.Summary} {
 		if n := estimateText(len(s)); n > limit {

@@ -136,6 +136,9 @@ func showEval(p printer, r *evalReport) {
 	t.print(p)
 	s := &r.Sessions
 	p.linef("  sessions: any of them in the first 5 %.3f, 10 %.3f; all of them %.3f, %.3f (%s questions)", s.Any5, s.Any10, s.All5, s.All10, number(s.Questions))
+	if r.UnknownEvidence > 0 {
+		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("questions name %s that are in no conversation: they count as not found", plural(r.UnknownEvidence, "turn"))))
+	}
 	if r.evalPlugin != nil {
 		showMeasured(p, r.evalPlugin)
 	}

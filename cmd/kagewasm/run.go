@@ -115,6 +115,10 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	out, err := r.call(ctx, call, f.repeat)
+	if r.Error != nil && f.input+f.session == "" && r.Error.Hint == "" {
+		r.Error.Hint = "it was called without an input: give one with -i FILE or --session FILE"
+		err = r.Error
+	}
 	shown := f.show(e, &r, out, err)
 	return errors.Join(f.tape.finish(e), shown)
 }

@@ -51,6 +51,9 @@ func (s *subject) findings(all bool) []Finding {
 	s.knobs(add)
 	s.capabilities(add, all)
 	s.limits(add)
+	for _, w := range slices.Sorted(maps.Keys(s.meter.warned)) {
+		add("warning of the host", "look at the call: kagewasm run X.wasm HOOK", "%s (%s)", w, s.meter.warned[w])
+	}
 	if unused, err := runtime.UnusedImports(s.bin); err == nil && len(unused) > 0 {
 		add("unused imports", "take them out: a host that lacks one refuses the module", "imported and called nowhere: %s", strings.Join(unused, ", "))
 	}

@@ -25,6 +25,9 @@ func (u Usage) Share() float64 {
 	return float64(u.Used) / float64(u.Allowed)
 }
 
+// maxWarned is how many different warnings are told.
+const maxWarned = 10
+
 // meter notes what calls use.
 type meter struct {
 	rule string // that makes the calls
@@ -34,6 +37,9 @@ type meter struct {
 	refusal string
 	// asked for a compaction, and gave a summary or a cancel
 	requested, summarized bool
+	// warned is what the host warned of in calls that went well, and in which
+	// rule first.
+	warned map[string]string
 }
 
 // note takes in the figures of one call.
@@ -42,7 +48,12 @@ func (m *meter) note(s abi.CallStats, err error) {
 		m.refusal = strings.Join(s.Warnings[:min(len(s.Warnings), 1)], "")
 	}
 	if m.ops == nil {
-		m.ops = make(map[abi.Op]int)
+		m.ops, m.warned = make(map[abi.Op]int), make(map[string]string)
+	}
+	for _, w := range s.Warnings {
+		if _, known := m.warned[w]; !known && err == nil && len(m.warned) < maxWarned {
+			m.warned[w] = m.rule
+		}
 	}
 	calls := 0
 	for op, n := range s.HostCalls {

@@ -137,7 +137,7 @@ func TestN6VerifyFaults(t *testing.T) {
 		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit, says: "pre_compact on {}: "},
 		{fault: "poses", rules: "only its role", rule: "only its role", says: "observer returned messages"},
 		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
-		{fault: "leaks", rules: "memory grows with the session, thousands of messages, work grows with the session", rule: "thousands of messages", code: abi.CodeMemory, says: "64 MiB"},
+		{fault: "leaks", rules: "memory grows with the session, thousands of messages", rule: "thousands of messages", code: abi.CodeMemory, says: "64 MiB"},
 		{fault: "hoards", rules: "steady", rule: "steady", says: "call 10 of one session took"},
 		{fault: "demands", rules: "nothing granted", rule: "nothing granted", code: abi.CodeExit, says: "not granted"},
 	} {

@@ -49,6 +49,10 @@ func Measure(ctx context.Context, list []Dataset, o Options) (*Result, error) {
 			return nil, fmt.Errorf("conversation %s: %w", d.ID, err)
 		}
 	}
+	if r.Questions+r.Sessions.Questions == 0 {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "eval", Message: fmt.Sprintf("none of the %d questions names evidence: there is nothing to compare with", r.WithoutEvidence),
+			Hint: `a question names the turns its answer needs: "evidence":["D1:3"]`}
+	}
 	r.finish()
 	return r, nil
 }
@@ -72,11 +76,19 @@ func (r *Result) conversation(ctx context.Context, d *Dataset, o Options) error 
 			r.WithoutEvidence++
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return &abi.Error{Code: abi.CodeCanceled, Op: "eval", Message: "the caller gave up", Err: err}
+		}
 		ids, err := m.Recall(ctx, q)
 		if err != nil {
 			return fmt.Errorf("recalling for %.80q: %w", q.Text, err)
 		}
 		r.add(q, ids, sizes)
+		for _, id := range q.Evidence {
+			if _, known := sizes.of[id]; !known {
+				r.UnknownEvidence++
+			}
+		}
 	}
 	return nil
 }

@@ -8,6 +8,9 @@ type Result struct {
 	// not asked.
 	Questions       int `json:"questions"`
 	WithoutEvidence int `json:"without_evidence"`
+	// UnknownEvidence is how many turns questions name that are not there: they
+	// count as not found.
+	UnknownEvidence int `json:"unknown_evidence,omitempty"`
 	// Budget in tokens, of AtBudget.
 	Budget     int                `json:"budget"`
 	Overall    Recall             `json:"overall"`

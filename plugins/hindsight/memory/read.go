@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -10,6 +11,13 @@ import (
 // maxText is how much of a message is retained, in bytes: what is longer is
 // pasted.
 const maxText = 16 << 10
+
+// A call has the memory for so many messages. Of a longer session the oldest are
+// read, which go first, and the newest, which say what is going on.
+const (
+	maxRead = 20_000
+	newest  = 1_000
+)
 
 // read is what each message says that is worth keeping, without secrets: the
 // words of people and of the agent, and where the knobs ask for it what tools
@@ -30,6 +38,10 @@ func (p *pass) read() []string {
 		if m := &p.msgs[i]; isSaid(m) || calls.wants(m) {
 			ids, index[m.ID] = append(ids, m.ID), i
 		}
+	}
+	if over := len(ids) - maxRead; over > 0 {
+		p.Log(abi.LogWarn, "of %d messages %d in the middle are not read, and not retained: they are more than a call has memory for", len(ids), over)
+		ids = slices.Delete(ids, maxRead-newest, len(ids)-newest)
 	}
 	for m, err := range p.Bodies(ids...) {
 		if err != nil {

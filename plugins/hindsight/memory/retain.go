@@ -32,7 +32,7 @@ func (p *pass) retain(all bool) {
 		return
 	}
 	if left > 0 {
-		p.Log(abi.LogWarn, "retain: more than %d MiB are new: the newest %d messages are left for the next call", maxFresh>>20, left)
+		p.Log(abi.LogWarn, "retain: more than %d MiB are new, and there is no time for the newest %d messages: those that go now are not remembered", maxFresh>>20, left)
 	}
 	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)
