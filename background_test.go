@@ -119,8 +119,14 @@ func TestSessionsUnderLoad(t *testing.T) {
 			t.Errorf("writer %d: %d of %d messages", w, n, each)
 		}
 	}
-	if job := s.Background(); job != nil {
-		<-job.Done()
+	// Where every compaction so far was outrun by a writer, the next one is not.
+	for i := 0; i < 2 && len(s.Compactions()) == 0; i++ {
+		if _, err := c.Dispatch(t.Context(), s, said(fmt.Sprintf("end-%d", i), nil)); err != nil {
+			t.Error(err)
+		}
+		if job := s.Background(); job != nil {
+			<-job.Done()
+		}
 	}
 	if len(s.Compactions()) == 0 {
 		t.Error("nothing was ever compacted: nothing was shown")
