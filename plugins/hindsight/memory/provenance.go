@@ -33,7 +33,9 @@ func day(time string) string {
 // maxName is how long a name in a provenance may be, in bytes.
 const maxName = 120
 
+var noBrackets = strings.NewReplacer("[", "(", "]", ")")
+
 // plain is a name that cannot end the brackets it stands in.
 func plain(name string) string {
-	return clip.Bytes(clip.OneLine(strings.NewReplacer("[", "(", "]", ")").Replace(abi.Defuse(name))), maxName)
+	return clip.Bytes(clip.OneLine(noBrackets.Replace(abi.Defuse(name))), maxName)
 }
