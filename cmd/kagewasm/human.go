@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -51,6 +52,7 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
 	h.failures(r.Failures)
+	h.injected(result)
 	h.summary(r)
 	if r.DryRun {
 		h.linef("%s", h.paint(yellow, "dry run: nothing was written"))
@@ -182,13 +184,30 @@ func (h human) failures(list []*abi.Error) {
 
 // summary shows how the note begins.
 func (h human) summary(r *kagewasm.Report) {
-	if r.Summary == "" || !r.Compacted {
-		return
+	if r.Summary != "" && r.Compacted {
+		h.excerpt("note to the model", r.Summary, 10)
 	}
-	const lines, width = 10, 110
-	h.linef("%s", h.paint(bold, "note to the model"))
+}
+
+// injected shows what plugins put before the model: what was remembered.
+func (h human) injected(result *kagewasm.Result) {
+	for i := range result.Messages {
+		m := &result.Messages[i]
+		if m.Kind != abi.KindInjected || !slices.Contains(result.Report.Inserted, m.ID) {
+			continue
+		}
+		if text, ok := abi.Unfence(m.Text()); ok {
+			h.excerpt("injected by plugins", text, 5)
+		}
+	}
+}
+
+// excerpt shows the first lines of a text.
+func (h human) excerpt(title, text string, lines int) {
+	const width = 110
+	h.linef("%s", h.paint(bold, title))
 	n := 0
-	for line := range strings.Lines(r.Summary) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
