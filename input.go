@@ -22,6 +22,10 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned
 	if p.hooks.HasObservers() {
 		reserved += room.inject
 	}
+	least := 1
+	if p.limits.all {
+		least = 0
+	}
 	in := &abi.Input{
 		ABI: abi.Version, Call: p.callID(hook), Time: p.now, Hook: hook, Session: p.req.Session,
 		Trigger: abi.Trigger{
@@ -29,7 +33,7 @@ func (p *pass) hookInput(hook abi.Hook, msgs []abi.Message, tokens []int, pinned
 			Upper: p.limits.upperShare, Lower: p.limits.lowerShare, Forced: p.req.Force, KeepLast: p.keepsLast(), DryRun: p.req.DryRun, Instructions: p.req.Instructions,
 		},
 		Budget: abi.Budget{
-			TargetTokens:  max(0, p.limits.target-reserved),
+			TargetTokens:  max(least, p.limits.target-reserved),
 			SummaryTokens: max(0, room.inject-firewall.FrameTokens(abi.KindInjected, source, p.opts.Counter)),
 		},
 		Messages: make([]abi.InputMessage, len(msgs)),

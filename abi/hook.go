@@ -119,7 +119,8 @@ const (
 type Budget struct {
 	// TargetTokens is what the message list a compactor returns may cost, its
 	// summary included. The host's own frame and ledger are already taken off,
-	// and so is what observers may inject.
+	// and so is what observers may inject. It is 0 only where all may go that is
+	// not pinned, the current turn included.
 	TargetTokens int `json:"target_tokens"`
 	// SummaryTokens is what a summary or an injection may cost.
 	SummaryTokens int `json:"summary_tokens"`
