@@ -75,11 +75,15 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 	if err != nil {
 		return err
 	}
-	if m.plugin, err = m.loader.load(ctx, f.plugin, false); err == nil {
+	plain, err := m.loader.load(ctx, f.plugin, false)
+	if err == nil {
 		err = m.loader.unusedFlag()
 	}
 	if err == nil {
-		m.plugin, err = m.loader.loadWith(ctx, f.plugin, runtime.PluginOptions{Config: widest(m.plugin), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
+		m.plugin, err = m.loader.loadWith(ctx, f.plugin, runtime.PluginOptions{Config: widest(plain.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
+	}
+	if plain != nil {
+		plain.Close(ctx) // its manifest was wanted
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.plugin, err)
@@ -90,9 +94,9 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 // widest turns up what bounds the tokens a plugin injects: the whole numbers
 // that are named max…tokens. It is a rule of thumb that holds for the plugins of
 // the project; --knob says it for others.
-func widest(p *runtime.Plugin) abi.Config {
+func widest(m *abi.Manifest) abi.Config {
 	config := make(abi.Config)
-	for name, k := range p.Manifest().Knobs {
+	for name, k := range m.Knobs {
 		if k.Type == abi.KnobIntRange && strings.Contains(name, "max") && strings.HasSuffix(name, "tokens") {
 			config[name], _ = json.Marshal(int(k.Max))
 		}

@@ -142,10 +142,10 @@ func (r rule) apply(text string, places []int) (string, int) {
 
 // matches are the submatch indices of a rule in a text, one after the other.
 func (r rule) matches(text string, places []int) iter.Seq[[]int] {
-	if len(r.words) == 0 {
-		return slices.Values(r.expr().FindAllStringSubmatchIndex(text, -1))
-	}
 	expr := r.expr()
+	if len(r.words) == 0 {
+		return slices.Values(expr.FindAllStringSubmatchIndex(text, -1))
+	}
 	return func(yield func([]int) bool) {
 		after := 0 // the last match
 		for _, pos := range places {
