@@ -18,7 +18,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // diskCache keeps compiled modules, each in a folder of its own under the

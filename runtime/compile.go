@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // prepared is a module as the engine gets it, and what the host has to know of

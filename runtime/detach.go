@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // boot is what the host does in place of the engine to bring an instance of a

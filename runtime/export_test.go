@@ -9,7 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // DecodeOutput and Rewrite are seen by the fuzz targets alone.

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // gauge is the fuel, the stack and the tables of one call. The guest counts in

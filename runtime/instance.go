@@ -8,7 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // instance is one instance of a guest, with all that is its own. It belongs to

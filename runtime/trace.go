@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 const (

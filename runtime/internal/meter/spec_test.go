@@ -16,7 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // specDir is where the engine's module has the WebAssembly specification's

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // program is a generated module: functions of nested blocks, loops, branches,

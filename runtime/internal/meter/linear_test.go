@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // heavy are modules that are hard to rewrite, in sizes. Some would take too long

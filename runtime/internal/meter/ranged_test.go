@@ -2,7 +2,7 @@ package meter_test
 
 import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // ranged is an operation on a range, or one of tables.

@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // frameShape is a function that calls itself without end, whose frame is large

@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // run is what calling every export of a module came to.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 const programs = 60

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // weigh is the weight of code, each instruction once.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // TestRefuses: nothing of a guest's can name what is added, and nothing can

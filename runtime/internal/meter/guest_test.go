@@ -14,7 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
-	"github.com/kagewasm/kagewasm/runtime/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
 // goGuest is a guest as Go compiles it.
