@@ -17,8 +17,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // diskCache keeps compiled modules, each in a folder of its own under the

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // prepared is a module as the engine gets it, and what the host has to know of

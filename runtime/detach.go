@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // boot is what the host does in place of the engine to bring an instance of a

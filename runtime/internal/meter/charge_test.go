@@ -6,8 +6,8 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // weigh is the weight of code, each instruction once.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // frameShape is a function that calls itself without end, whose frame is large

@@ -10,8 +10,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // tick is one call of the host by a rewritten guest.

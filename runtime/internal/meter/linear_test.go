@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // heavy are modules that are hard to rewrite, in sizes. Some would take too long

@@ -1,8 +1,8 @@
 package meter_test
 
 import (
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // ranged is an operation on a range, or one of tables.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // TestRefuses: nothing of a guest's can name what is added, and nothing can
