@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/models"
 )
 
 // Call calls the agent's model with the messages and returns what it answered,
@@ -28,9 +27,10 @@ type Dispatched struct {
 // session. Where another call is in flight it waits for it to end (FEATURES
 // K8).
 //
-// Where the provider refuses the request as too long the session is compacted
-// and the call made once more, not twice; where that compaction changed nothing
-// the provider's error is returned. It is never stored (K3).
+// Where the provider refuses the request as too long (Options.TooLong says
+// which errors mean that) the session is compacted and the call made once more,
+// not twice; where that compaction changed nothing the provider's error is
+// returned. It is never stored.
 //
 // Errors of its own: busy, where a compaction waits for the operator;
 // exceeds_window, where the session cannot be made to fit a window that is
@@ -48,8 +48,8 @@ func (c *Compactor) Dispatch(ctx context.Context, s *Session, call Call) (*Dispa
 	}
 	epoch := s.epoch()
 	answer, err := d.call(ctx, s, call)
-	if models.ContextLength(err) {
-		shorter, cerr := d.recover(ctx, s, result, exceededBy(err))
+	if e, tooLong := c.tooLong(err); tooLong {
+		shorter, cerr := d.recover(ctx, s, result, e)
 		if cerr != nil {
 			return d, cerr
 		}
@@ -121,7 +121,7 @@ func (d *Dispatched) look(ctx context.Context, s *Session, req Request) (*Result
 
 // recover compacts a session that the provider refused as too long, and reports
 // whether that made it shorter than it was.
-func (d *Dispatched) recover(ctx context.Context, s *Session, before *Result, e *Exceeded) (shorter bool, err error) {
+func (d *Dispatched) recover(ctx context.Context, s *Session, before *Result, e *abi.Exceeded) (shorter bool, err error) {
 	req := s.request(abi.TriggerOverflow)
 	req.Exceeded = e
 	result, err := d.look(ctx, s, req)
@@ -141,7 +141,7 @@ const plausible = 3
 
 // learn keeps in mind what a provider said its window is, in tokens as they are
 // counted here, so that the next request fits.
-func (s *Session) learn(estimate int, e *Exceeded) {
+func (s *Session) learn(estimate int, e *abi.Exceeded) {
 	if e == nil || e.Tokens <= 0 || e.Limit <= 0 {
 		return
 	}
@@ -157,12 +157,17 @@ func (s *Session) learn(estimate int, e *Exceeded) {
 	}
 }
 
-// exceededBy is what a provider's error says in figures.
-func exceededBy(err error) *Exceeded {
-	if o, ok := models.Overflow(err); ok && o.Tokens > 0 && o.Limit > 0 {
-		return &Exceeded{Tokens: o.Tokens, Limit: o.Limit}
+// tooLong reports whether the error of a call says that the request does not
+// fit, and what it says of that in figures: nil where it gives none.
+func (c *Compactor) tooLong(err error) (*abi.Exceeded, bool) {
+	if err == nil || c.opts.TooLong == nil {
+		return nil, false
 	}
-	return nil
+	e, ok := c.opts.TooLong(err)
+	if !ok || e.Tokens <= 0 || e.Limit <= 0 {
+		return nil, ok
+	}
+	return &e, true
 }
 
 // acquire waits until nobody calls the model.

@@ -108,6 +108,21 @@ func TestK3ReactiveRetry(t *testing.T) {
 	})
 }
 
+// TestDispatchWithoutTooLong: a host that does not say which errors mean that a
+// request is too long gets them back, and the model is not called again.
+func TestDispatchWithoutTooLong(t *testing.T) {
+	tooLong := errors.New("prompt is too long: 900 tokens > 300 maximum")
+	c, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, c, 10_000, chat(60))
+	d, err := c.Dispatch(t.Context(), s, func(context.Context, []abi.Message) ([]abi.Message, error) { return nil, tooLong })
+	if !errors.Is(err, tooLong) || d.Calls != 1 || len(d.Results) != 1 || len(s.Compactions()) != 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // TestA11Recovery: without anybody to compact, a refused request is an error
 // at once that says so; what cannot be made to fit is not sent at all.
 func TestA11Recovery(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -18,7 +19,7 @@ func ExampleCompactor_Dispatch() {
 	if err != nil {
 		panic(err)
 	}
-	compactor, err := kagewasm.New(kagewasm.Options{Counter: counter})
+	compactor, err := kagewasm.New(kagewasm.Options{Counter: counter, TooLong: models.TooLong})
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/models"
 )
 
 // wordCounter counts words, so that tests can see their figures.
@@ -104,6 +105,9 @@ func newCompactor(t *testing.T, opts kagewasm.Options) *kagewasm.Compactor {
 	t.Helper()
 	if opts.Counter == nil {
 		opts.Counter = wordCounter{}
+	}
+	if opts.TooLong == nil {
+		opts.TooLong = models.TooLong
 	}
 	opts.Now = func() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
 	c, err := kagewasm.New(opts)

@@ -23,6 +23,15 @@ type Options struct {
 	Live func(abi.Session) Policy
 	// Model writes summaries. Without one they are read off the session.
 	Model Model
+	// TooLong says whether an error of the agent's model means that the request
+	// did not fit, and by how much as far as the provider says so. models.TooLong
+	// knows the words of the providers; it is not the default because that would
+	// link HTTP and all it needs into every host. Nil: no error means that, so
+	// Dispatch returns the provider's refusal as it is, compacts nothing, tries
+	// nothing again, and does not learn that a window is smaller than assumed. It
+	// is called by Dispatch alone, with errors that are not nil, and must be safe
+	// for concurrent use.
+	TooLong func(error) (abi.Exceeded, bool)
 	// Lookup finds what is known of a model by its name, for prices and for
 	// the summarizer's own window. Default tokens.Default().Resolve.
 	Lookup func(model string) tokens.Model

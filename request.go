@@ -30,7 +30,7 @@ type Request struct {
 	Overrides *Overrides
 	// Exceeded is what a provider said of a request it refused as too long;
 	// with the reason abi.TriggerOverflow. Nil where it said no figures.
-	Exceeded *Exceeded
+	Exceeded *abi.Exceeded
 	// DryRun does everything but commit; plugins are told.
 	DryRun bool
 	// Instructions are what the caller wants kept in view.
@@ -51,10 +51,6 @@ type Request struct {
 	// shortened it. Where it is nil they are as they came.
 	original func(id string) *abi.Message
 }
-
-// Exceeded is how far a request was over what its model takes, as the provider
-// counted it, in tokens.
-type Exceeded struct{ Tokens, Limit int }
 
 // Result is what to send to the model, and what was done for it.
 type Result struct {

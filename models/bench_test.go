@@ -19,7 +19,7 @@ func BenchmarkOverflow(b *testing.B) {
 		err := errors.New(text)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				models.ContextLength(err)
+				models.TooLong(err)
 			}
 		})
 	}

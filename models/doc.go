@@ -16,7 +16,7 @@
 // Errors are [abi.Error]. Their text has no key in it, whatever a server sends
 // back; the error of the provider's SDK is the cause.
 //
-//	context_length  the request does not fit; see [Overflow]
+//	context_length  the request does not fit; see [TooLong]
 //	rate_limited    too many requests or tokens; see the hint for how long
 //	overloaded      the provider is down or busy
 //	unauthorized    the key is wrong, or not good for that model
@@ -25,9 +25,9 @@
 //	usage           the request or the configuration is impossible
 //	model           anything else
 //
-// [ContextLength] recognizes the first kind in errors from elsewhere too: a
-// host that calls its model itself asks it whether compacting and trying again
-// makes sense.
+// [TooLong] recognizes the first kind in errors from elsewhere too: a host that
+// calls its model itself hands it to the compactor (Options.TooLong), which then
+// compacts and has the call made once more.
 //
 // Nothing here reads the environment; prices and keys are handed in.
 package models

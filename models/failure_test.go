@@ -78,8 +78,8 @@ func TestFailures(t *testing.T) {
 			if !strings.HasPrefix(e.Error(), "complete: "+string(w)+"/small-1: ") || len(e.Error()) > 1000 {
 				t.Errorf("%s: %s: text %q", w, tc.why, e.Error())
 			}
-			if got := models.ContextLength(err); got != (tc.code == abi.CodeContextLength) {
-				t.Errorf("%s: %s: ContextLength %v", w, tc.why, got)
+			if _, got := models.TooLong(err); got != (tc.code == abi.CodeContextLength) {
+				t.Errorf("%s: %s: TooLong %v", w, tc.why, got)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func TestErrorsSentAsSuccess(t *testing.T) {
 func TestOverflowOfACall(t *testing.T) {
 	for _, w := range wires {
 		_, err := ask(t, config(modeltest.New(t, modeltest.TooLong(9000, 8192)), w))
-		if x, ok := models.Overflow(err); !ok || x.Tokens != 9000 || x.Limit != 8192 {
+		if x, ok := models.TooLong(err); !ok || x.Tokens != 9000 || x.Limit != 8192 {
 			t.Errorf("%s: %+v, %v", w, x, ok)
 		}
 	}
@@ -191,7 +191,7 @@ func TestContextLengthOfTheSDKs(t *testing.T) {
 			continue
 		}
 		for range 2 { // asking does not use the error up
-			if x, ok := models.Overflow(fmt.Errorf("turn: %w", o)); !ok || x.Tokens != 9000 || x.Limit != 8192 {
+			if x, ok := models.TooLong(fmt.Errorf("turn: %w", o)); !ok || x.Tokens != 9000 || x.Limit != 8192 {
 				t.Errorf("openai: %+v, %v for %s", x, ok, body)
 			}
 		}
@@ -200,11 +200,14 @@ func TestContextLengthOfTheSDKs(t *testing.T) {
 	for want := range 2 {
 		_, err := ask(t, config(s, modeltest.Anthropic))
 		var a *anthropic.Error
-		if !errors.As(err, &a) || !models.ContextLength(a) {
+		if !errors.As(err, &a) {
+			t.Errorf("anthropic, error %d: %v", want, err)
+		} else if _, ok := models.TooLong(a); !ok {
 			t.Errorf("anthropic, error %d: %v", want, err)
 		}
 	}
-	if _, err := ask(t, config(s, modeltest.Anthropic)); models.ContextLength(errors.Unwrap(err)) {
+	_, err := ask(t, config(s, modeltest.Anthropic))
+	if _, ok := models.TooLong(errors.Unwrap(err)); ok {
 		t.Errorf("a 429 is a rate limit, whatever it says: %v", err)
 	}
 }

@@ -15,34 +15,17 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Exceeded is by how much a request did not fit, as far as the provider says
-// so: what it does not say is 0.
-type Exceeded struct {
-	// Tokens is what the request takes, with the room for the answer where the
-	// provider counts that too. Limit is what there is.
-	Tokens, Limit int
-	// Bytes: the request has too many bytes, or characters, for the provider's
-	// door, and that is what the numbers count.
-	Bytes bool
-}
-
-// ContextLength says whether err is a provider's word that a request does not
-// fit: the one failure that compacting and trying again can mend. err may be
-// from this package, from the SDKs of OpenAI and Anthropic, or any other error
-// that has the provider's words in its text.
+// TooLong reports whether err is a provider's word that a request does not fit,
+// and by how much: the one failure that compacting and trying again can fix.
+// err may come from this package, from the SDKs of OpenAI and Anthropic, or be
+// any other error that has the provider's words in its text.
 //
-// A request with too many bytes (status 413) is one of them: it comes back as
-// it is until the session is smaller. Limits on tokens per minute and on the
-// length of the answer alone are not, even where they come with status 413.
-func ContextLength(err error) bool {
-	_, ok := Overflow(err)
-	return ok
-}
-
-// Overflow is [ContextLength] with the numbers.
-func Overflow(err error) (Exceeded, bool) {
+// A request with too many bytes (status 413) counts: it is refused again until
+// the session is smaller. Limits on tokens per minute and on the length of the
+// answer alone do not, even where they come with status 413.
+func TooLong(err error) (abi.Exceeded, bool) {
 	if err == nil {
-		return Exceeded{}, false
+		return abi.Exceeded{}, false
 	}
 	status, words := evidence(err)
 	x, ok := exceeds(status, words)
@@ -53,7 +36,7 @@ func Overflow(err error) (Exceeded, bool) {
 			return x, true
 		case abi.CodeModel, abi.CodeInternal: // says nothing about it
 		default:
-			return Exceeded{}, false
+			return abi.Exceeded{}, false
 		}
 	}
 	return x, ok
@@ -93,15 +76,15 @@ const maxWords = 16 << 10
 
 // exceeds looks for the words that providers have for a request that does not
 // fit. status is 0 where it is not known.
-func exceeds(status int, words string) (Exceeded, bool) {
+func exceeds(status int, words string) (abi.Exceeded, bool) {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
-		return Exceeded{}, false
+		return abi.Exceeded{}, false
 	}
 	words = words[:min(len(words), maxWords)]
 	words = strings.ToLower(strings.Join(strings.Fields(words), " "))
 	if rateLimited.MatchString(words) {
-		return Exceeded{}, false
+		return abi.Exceeded{}, false
 	}
 	for _, p := range phrases {
 		if m := p.words.FindStringSubmatch(words); m != nil {
@@ -111,11 +94,11 @@ func exceeds(status int, words string) (Exceeded, bool) {
 				}
 				return 0
 			}
-			return Exceeded{Tokens: n("tokens") + n("answer"), Limit: n("limit"), Bytes: p.bytes}, true
+			return abi.Exceeded{Tokens: n("tokens") + n("answer"), Limit: n("limit"), Bytes: p.bytes}, true
 		}
 	}
 	tooLarge := status == http.StatusRequestEntityTooLarge
-	return Exceeded{Bytes: tooLarge}, tooLarge
+	return abi.Exceeded{Bytes: tooLarge}, tooLarge
 }
 
 // number reads what providers write, with commas or without. What is not an
