@@ -1,7 +1,6 @@
 package kagewasm
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -21,8 +20,9 @@ type Options struct {
 	// change takes effect at the next one (FEATURES T11); Policy is not looked
 	// at then. It has to be fast and safe for concurrent use.
 	Live func(abi.Session) Policy
-	// Model writes summaries. Without one they are read off the session.
-	Model Model
+	// Model writes summaries. A request names it by an alias, or by the name of
+	// the session's own model. Without one summaries are read off the session.
+	Model abi.Model
 	// TooLong says whether an error of the agent's model means that the request
 	// did not fit, and by how much as far as the provider says so. models.TooLong
 	// knows the words of the providers; it is not the default because that would
@@ -50,13 +50,6 @@ type Options struct {
 	Audit func(Event)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
-}
-
-// Model completes prompts; package models has implementations. The model of a
-// request is an alias, or the name of the session's own model. Implementations
-// are safe for concurrent use and end soon after ctx does.
-type Model interface {
-	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
 }
 
 // Compactor compacts sessions. It is safe for concurrent use. Of sessions it

@@ -26,7 +26,7 @@ func TestK23DropAsksAModelFirst(t *testing.T) {
 	off := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Off: true}}
 	for _, tc := range []struct {
 		why      string
-		model    kagewasm.Model
+		model    abi.Model
 		policy   kagewasm.Policy
 		strategy string
 		failure  abi.Code // "" for none

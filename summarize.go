@@ -165,7 +165,7 @@ func (p *pass) summaryConfig(r room) summarize.Config {
 
 // careful makes a failure of a model that panics: it is the host's code, and runs
 // in goroutines where the host could not recover.
-type careful struct{ Model }
+type careful struct{ abi.Model }
 
 func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelResponse, err error) {
 	defer func() {

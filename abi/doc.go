@@ -19,8 +19,9 @@
 // handlers in its terms. A host does not either: the root package drives the
 // whole pipeline.
 //
-// The package does no I/O, takes no context and depends on the standard
-// library alone, so that the same rules compile into every guest.
+// The package does no I/O and depends on the standard library alone, so that
+// the same rules compile into every guest. Nothing in it takes a context but the
+// interface [Model], which hosts implement.
 //
 // Compatibility: documents carry "abi": [Version]. Within a version fields are
 // only added, error codes only appended, and a host ignores nothing it does

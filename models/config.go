@@ -80,7 +80,7 @@ const (
 )
 
 // New returns a model. What is wrong with c is an [abi.Error] of CodeUsage.
-func New(c Config) (Model, error) {
+func New(c Config) (abi.Model, error) {
 	wires := map[Provider]func(Config) wire{OpenAI: openaiWire, Anthropic: anthropicWire, Ollama: ollamaWire}
 	newWire, ok := wires[c.Provider]
 	if !ok {

@@ -1,7 +1,7 @@
 // Package models calls language models: what summaries, and plugins that are
 // granted a model, use.
 //
-// [New] makes a [Model] of a [Config]: provider openai (Chat Completions, which
+// [New] makes a [abi.Model] of a [Config]: provider openai (Chat Completions, which
 // vLLM, OpenRouter, LiteLLM and most others speak at their own base URL),
 // anthropic (Messages) or ollama (its native chat, the only one that takes the
 // size of the context window). [NewSet] puts several behind aliases.

@@ -9,12 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Model answers requests. Implementations are safe for concurrent use and end
-// soon after ctx does.
-type Model interface {
-	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
-}
-
 // wire says a request the way a provider wants to hear it, through x, and
 // reads the answer.
 type wire func(ctx context.Context, x *exchange, r abi.ModelRequest) (abi.ModelResponse, error)

@@ -11,17 +11,17 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Set is models behind aliases. It is a [Model] itself: the alias is
+// Set is models behind aliases. It is a [abi.Model] itself: the alias is
 // ModelRequest.Model.
 type Set struct {
-	models   map[string]Model
+	models   map[string]abi.Model
 	fallback string
 }
 
 // NewSet returns a set of one model at least. fallback is the alias of requests
 // that name none. Where it is empty it is the only model there is; with several
 // such requests fail, as a guess could go to the wrong provider.
-func NewSet(fallback string, models map[string]Model) (*Set, error) {
+func NewSet(fallback string, models map[string]abi.Model) (*Set, error) {
 	s := &Set{models: maps.Clone(models), fallback: fallback}
 	for alias, m := range models {
 		switch {
@@ -51,7 +51,7 @@ func (s *Set) Default() string { return s.fallback }
 
 // Lookup returns the model behind an alias, or the default one for "". One
 // that is not there is an [abi.Error] of CodeUsage.
-func (s *Set) Lookup(alias string) (Model, error) {
+func (s *Set) Lookup(alias string) (abi.Model, error) {
 	if alias == "" {
 		alias = s.fallback
 	}

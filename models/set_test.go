@@ -14,7 +14,7 @@ import (
 )
 
 func TestSet(t *testing.T) {
-	set, err := models.NewSet("small", map[string]models.Model{
+	set, err := models.NewSet("small", map[string]abi.Model{
 		"small": modeltest.Script(modeltest.Answer{Text: "from small"}),
 		"large": modeltest.Script(modeltest.Answer{Text: "from large"}),
 	})
@@ -39,15 +39,15 @@ func TestSetsThatAreNone(t *testing.T) {
 	m := modeltest.Script()
 	for why, tc := range map[string]struct {
 		fallback string
-		models   map[string]models.Model
+		models   map[string]abi.Model
 		ok       bool
 	}{
-		"the only one is the default":       {"", map[string]models.Model{"a": m}, true},
-		"several, and none is the default":  {"", map[string]models.Model{"a": m, "b": m}, true},
-		"a default that is not there":       {"c", map[string]models.Model{"a": m}, false},
+		"the only one is the default":       {"", map[string]abi.Model{"a": m}, true},
+		"several, and none is the default":  {"", map[string]abi.Model{"a": m, "b": m}, true},
+		"a default that is not there":       {"c", map[string]abi.Model{"a": m}, false},
 		"no models":                         {"", nil, false},
-		"an alias without a model":          {"a", map[string]models.Model{"a": m, "b": nil}, false},
-		"the empty alias names the default": {"a", map[string]models.Model{"a": m, "": m}, false},
+		"an alias without a model":          {"a", map[string]abi.Model{"a": m, "b": nil}, false},
+		"the empty alias names the default": {"a", map[string]abi.Model{"a": m, "": m}, false},
 	} {
 		if _, err := models.NewSet(tc.fallback, tc.models); (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("%s: %v", why, err)
@@ -58,7 +58,7 @@ func TestSetsThatAreNone(t *testing.T) {
 // Of several models none is taken for a request that names none.
 func TestSetWithoutDefault(t *testing.T) {
 	a, b := modeltest.Script(), modeltest.Script(modeltest.Answer{Text: "from b"})
-	set, err := models.NewSet("", map[string]models.Model{"a": a, "b": b})
+	set, err := models.NewSet("", map[string]abi.Model{"a": a, "b": b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func config(s *modeltest.Server, w modeltest.Wire) models.Config {
 	}
 }
 
-func newModel(t *testing.T, c models.Config) models.Model {
+func newModel(t *testing.T, c models.Config) abi.Model {
 	t.Helper()
 	m, err := models.New(c)
 	if err != nil {

@@ -7,14 +7,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Model completes prompts for plugins that are granted it. Implementations are
-// safe for concurrent use and end soon after ctx does. Of an error the plugin
-// learns the code, which is model where it is no *abi.Error; the text is for
-// the host, which has it among the warnings of the call.
-type Model interface {
-	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
-}
-
 // complete answers the op model.complete.
 func (c *call) complete(ctx context.Context, r abi.ModelRequest) (any, error) {
 	if err := c.need(abi.CapModel); err != nil {

@@ -22,7 +22,7 @@ type Options struct {
 	// Counter counts tokens for plugins. Nil: tokens.count is denied.
 	Counter abi.Counter
 	// Model completes prompts for plugins. Nil: model.complete is denied.
-	Model Model
+	Model abi.Model
 	// Interpreter runs guests without compiling them: slower by far, and
 	// available on every platform.
 	Interpreter bool

@@ -15,7 +15,7 @@ type Runtime struct {
 	cache       *diskCache
 	kv          KV
 	counter     abi.Counter
-	model       Model
+	model       abi.Model
 	interpreter bool
 	lines       chan struct{} // held by who looks at lines; see namespace.go
 	reserve     *reserve

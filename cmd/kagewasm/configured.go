@@ -119,11 +119,11 @@ func (c configured) window() *int {
 }
 
 // models are those of the configuration, nil where it has none.
-func (c configured) models() (kagewasm.Model, error) {
+func (c configured) models() (abi.Model, error) {
 	if c.file == nil || len(c.file.Models) == 0 {
 		return nil, nil
 	}
-	byAlias := make(map[string]models.Model, len(c.file.Models))
+	byAlias := make(map[string]abi.Model, len(c.file.Models))
 	for alias, m := range c.file.Models {
 		made, err := c.model(m)
 		if err != nil {
@@ -134,7 +134,7 @@ func (c configured) models() (kagewasm.Model, error) {
 	return models.NewSet(c.own(), byAlias)
 }
 
-func (c configured) model(m config.Model) (models.Model, error) {
+func (c configured) model(m config.Model) (abi.Model, error) {
 	key := ""
 	if m.KeyEnv != "" {
 		if key = os.Getenv(m.KeyEnv); key == "" {

@@ -87,7 +87,7 @@ type loader struct {
 	state   *state
 	runtime *runtime.Runtime
 	counter abi.Counter
-	model   runtime.Model
+	model   abi.Model
 	conf    configured // of openAuthor
 	grants  runtime.Grants
 	limits  abi.Limits
@@ -102,7 +102,7 @@ type loader struct {
 // something out must not leave notes in anybody's memory.
 //
 // model completes prompts for plugins that are granted that; nil is none.
-func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, trial bool) (*loader, error) {
+func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, trial bool) (*loader, error) {
 	return openLoaderOver(ctx, e, f, counter, model, func(kept runtime.KV) runtime.KV {
 		if trial && f.state == "" {
 			return store.MemoryKV(store.KVOptions{})
@@ -113,7 +113,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 
 // openLoaderOver is openLoader with the plugins' own data where over says, which
 // is told where it is kept otherwise.
-func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model runtime.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
+func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
 	if err := f.tape.open(); err != nil {
 		return nil, err
 	}

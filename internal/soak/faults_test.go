@@ -109,7 +109,7 @@ func (f fault) replay(t *testing.T, name string) {
 
 // model is one that has the fault, behind a server. Only the one that hangs is
 // not waited for.
-func (f fault) model(t *testing.T) kagewasm.Model {
+func (f fault) model(t *testing.T) abi.Model {
 	timeout := time.Minute
 	if f.answer.Hang {
 		timeout = 30 * time.Millisecond

@@ -32,12 +32,12 @@ func strategies(t *testing.T) []strategy {
 }
 
 // loopback is a model behind a server.
-func loopback(t *testing.T, server *modeltest.Server) kagewasm.Model {
+func loopback(t *testing.T, server *modeltest.Server) abi.Model {
 	m, err := models.New(models.Config{Provider: models.OpenAI, Model: "writer", BaseURL: server.URL(modeltest.OpenAI), Retries: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := models.NewSet("", map[string]models.Model{model: m})
+	set, err := models.NewSet("", map[string]abi.Model{model: m})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package summarize
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -17,14 +16,6 @@ const (
 	DefaultPreserveRecent   = 10
 	DefaultMaxSummaryTokens = 1500
 )
-
-// Model answers prompts. Implementations are safe for concurrent use unless
-// [Config.Serial] is set, and end soon after ctx does. A request that was too
-// long fails with [abi.CodeContextLength]. What a failed call took may be said
-// in the response beside the error.
-type Model interface {
-	Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error)
-}
 
 // Config tunes the strategy. The zero value is the documented default
 // (FEATURES K25); negative numbers mean zero.

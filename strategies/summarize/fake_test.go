@@ -87,7 +87,7 @@ func mustPrepare(t testing.TB, msgs []abi.Message, target int, cfg summarize.Con
 	return p
 }
 
-func mustRun(t testing.TB, m summarize.Model, p *summarize.Preparation, cfg summarize.Config) summarize.Result {
+func mustRun(t testing.TB, m abi.Model, p *summarize.Preparation, cfg summarize.Config) summarize.Result {
 	t.Helper()
 	r, err := summarize.Run(t.Context(), m, p, cfg, counter.Text)
 	if err != nil {

@@ -44,7 +44,7 @@ type Attempt struct {
 // with less of the tool results, the whole sequence each time (FEATURES A10);
 // any other failure ends it. The error is an *abi.Error: bad_summary,
 // context_length, canceled, deadline, or what the model said.
-func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
+func Run(ctx context.Context, m abi.Model, p *Preparation, cfg Config, count func(string) int) (Result, error) {
 	s := &session{model: m, prep: p, cfg: cfg, count: count, input: cfg.input(), good: make(map[string]*part), refused: make(map[string]string)}
 	r := Result{Model: cfg.Model, SplitTurn: p.SplitTurn}
 	var err error
@@ -59,7 +59,7 @@ func Run(ctx context.Context, m Model, p *Preparation, cfg Config, count func(st
 
 // session is one Run.
 type session struct {
-	model    Model
+	model    abi.Model
 	prep     *Preparation
 	cfg      Config
 	count    func(string) int
