@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 func TestK2UpperStartsAndLowerStops(t *testing.T) {
@@ -71,7 +72,7 @@ func TestK10AlwaysKeep(t *testing.T) {
 	msgs := chat(60)
 	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
 	kept := func(m *abi.Message) bool { return m.ID == "a20" }
-	plugin := &fakePlugin{name: "pins", pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
+	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{AlwaysKeep: []func(*abi.Message) bool{kept}}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
 	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
@@ -184,7 +185,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 
 func TestCommitComesBeforePostCompact(t *testing.T) {
 	var order []string
-	p := &fakePlugin{name: "watch", post: func(in *abi.Input) (*abi.Output, error) {
+	p := &fakePlugin{Name: "watch", Post: func(in *abi.Input) (*abi.Output, error) {
 		order = append(order, "post")
 		if !in.Record.Success || len(in.Record.Superseded) == 0 {
 			t.Errorf("record %+v", in.Record)
@@ -200,7 +201,7 @@ func TestCommitComesBeforePostCompact(t *testing.T) {
 }
 
 func TestCommitThatFailsLeavesTheSession(t *testing.T) {
-	p := &fakePlugin{name: "watch", post: answers(nil)}
+	p := &fakePlugin{Name: "watch", Post: answers(nil)}
 	req := request(400, chat(60))
 	full := errors.New("disk full")
 	req.Commit = func(context.Context, *kagewasm.Result) error { return full }
@@ -212,7 +213,7 @@ func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 		t.Errorf("compacted %v, success %v: the session has to be as it was", r.Report.Compacted, r.Record.Success)
 	}
 	// O7, A12: the after hook fires on failure too.
-	if post := p.calls(abi.HookPostCompact); len(post) != 1 || post[0].Record.Success {
+	if post := p.Calls(abi.HookPostCompact); len(post) != 1 || post[0].Record.Success {
 		t.Errorf("post_compact was told %+v", post)
 	}
 }
@@ -230,5 +231,48 @@ func TestSameSessionSameResult(t *testing.T) {
 	a, b := compact(t, c, request(400, chat(60))), compact(t, c, request(400, chat(60)))
 	if !reflect.DeepEqual(a.Messages, b.Messages) || a.Record.ID != b.Record.ID {
 		t.Error("two compactions of one session differ")
+	}
+}
+
+// TestA8PruneOnly: where nobody can compact there is no hook and no error.
+func TestA8PruneOnly(t *testing.T) {
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoFloor: true}, Plugins: plugins(p)})
+	r, err := c.Compact(t.Context(), request(400, chat(60)))
+	if err != nil || r.Report.ReasonCode != abi.ReasonPruneOnly || r.Report.Compacted || len(p.Asked) > 0 {
+		t.Errorf("%s, %d calls of the plugin, %v", r.Report.ReasonCode, len(p.Asked), err)
+	}
+}
+
+// TestK11CommitFailed: where the result cannot be stored the list is as it came, to the byte.
+func TestK11CommitFailed(t *testing.T) {
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].Role == abi.RoleTool {
+			msgs[i].Content = abi.Text(strings.Repeat("word ", 300))
+		}
+	}
+	for _, fail := range []bool{false, true} {
+		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
+		req := request(1000, msgs)
+		req.Commit = func(context.Context, *kagewasm.Result) error {
+			if fail {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		r, err := c.Compact(t.Context(), req)
+		n := 0
+		for i := range r.Messages {
+			for k := range msgs {
+				if msgs[k].ID == r.Messages[i].ID && msgs[k].Text() != r.Messages[i].Text() {
+					n++
+				}
+			}
+		}
+		t.Logf("fail %v err %v: pruned %d saved %d; really changed %d; before %d after %d; code %s", fail, err, r.Report.Pruned.Count, r.Report.Pruned.TokensSaved, n, r.Report.TokensBefore, r.Report.TokensAfter, r.Report.ReasonCode)
+		if fail && n != r.Report.Pruned.Count {
+			t.Error("silent edits; and doc says the session as it was")
+		}
 	}
 }

@@ -48,10 +48,10 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	}
 	l.window -= p.OutputReserve
 	l.thresholds(p)
-	if e := req.Exceeded; e != nil && e.Tokens > 0 && e.Limit > 0 {
-		if ratio := float64(e.Tokens) / float64(max(1, tokens)); ratio <= plausible && ratio >= 1.0/plausible {
-			l.measured(ratio, e.Limit)
-		}
+	if fits, ok := req.Exceeded.Window(tokens); ok && fits < l.window {
+		l.window = fits
+		l.upper = min(l.upper, int(l.upperShare*float64(fits)))
+		l.target = min(l.target, int(l.lowerShare*float64(fits)))
 	}
 	switch {
 	case req.Target == nil:
@@ -91,16 +91,6 @@ func (l *limits) shares() {
 	l.lowerShare = float64(l.target) / float64(l.window)
 }
 
-// measured corrects the limits where a provider has said what a request really
-// counts (ratio to the estimate) and may count.
-func (l *limits) measured(ratio float64, limit int) {
-	if fits := int(float64(limit) / ratio); fits < l.window {
-		l.window = max(1, fits)
-		l.upper = min(l.upper, int(l.upperShare*float64(fits)))
-		l.target = min(l.target, int(l.lowerShare*float64(fits)))
-	}
-}
-
 // due reports whether a compaction is to run: over a threshold, or asked for.
 // Getting down to the lower one keeps it from running again at once (FEATURES
 // K2).
@@ -111,7 +101,7 @@ func (p *pass) due() bool {
 		return true
 	case p.policy.Disabled:
 		return false
-	case p.total <= min(p.req.quiet, l.window) && p.req.Reason != abi.TriggerOverflow:
+	case p.total <= min(p.req.QuietBelow, l.window) && p.req.Reason != abi.TriggerOverflow:
 		return false
 	case p.req.Reason == abi.TriggerOverflow:
 		return true

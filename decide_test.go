@@ -144,7 +144,7 @@ func TestK26Overrides(t *testing.T) {
 		t.Errorf("the next one: %s", r.Reason)
 	}
 	req.Overrides = &kagewasm.Overrides{Strategy: kagewasm.StrategyCheckpoint, Upper: 0.3}
-	if r := compact(t, c, req); r.Checkpoint == nil || r.Report.Compacted {
+	if r := compact(t, c, req); r.Pending == nil || r.Report.Compacted {
 		t.Errorf("strategy: %s", r.Report.Reason)
 	}
 	req.Overrides = &kagewasm.Overrides{Lower: 1.5}

@@ -13,10 +13,9 @@
 //	prune -> estimate -> decide -> pre_compact -> strategy -> firewall -> commit -> post_compact
 //
 // Hosts that keep their own lists call Compact, and [Compactor.TurnEnd] when a
-// turn of the agent has completed. Hosts that have none open a [Session]:
-// [Compactor.Dispatch] makes it fit, calls the model, and compacts and tries
-// once more where the provider says that the request was too long; everything
-// that was ever in a session stays in its [Journal], and can be rolled back to.
+// turn of the agent has completed. Hosts that have none open a session of
+// package session, which keeps all that was ever in it, makes it fit before each
+// call of the model, and can be rolled back.
 //
 // A [Policy] says when and how to compact, in all the modes there are.
 //

@@ -52,7 +52,7 @@ func (p *pass) audited(result *Result, err error) {
 	switch {
 	case result == nil:
 		p.audit(EventFailed, nil, err)
-	case result.Checkpoint != nil:
+	case result.Pending != nil:
 	case result.Report.Compacted:
 		p.audit(EventCompleted, &result.Report, err)
 	case err != nil:

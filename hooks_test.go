@@ -8,20 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/hooks"
 )
-
-func plugins[P hooks.Plugin](list ...P) []hooks.Plugin {
-	var out []hooks.Plugin
-	for _, p := range list {
-		out = append(out, p)
-	}
-	return out
-}
-
-func compactor(pre func(*abi.Input) (*abi.Output, error)) *fakePlugin {
-	return &fakePlugin{name: "comp", roles: []abi.PluginRole{abi.RoleCompactor}, pre: pre}
-}
 
 // keepOnly proposes the list of the input messages that keep says true to, and
 // one summary behind the goal.
@@ -110,7 +97,7 @@ func TestCompactorBesideAnObserver(t *testing.T) {
 		}
 		return keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || keep[m.ID] })(in)
 	})
-	obs := &fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 200)})}
+	obs := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 200)})}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill), Policy: kagewasm.Policy{LedgerTokens: -1}}), request(1200, chat(90))).Report
 	if r.Strategy != "delegate" || len(r.Inserted) != 2 || r.TokensAfter > r.Target {
 		t.Errorf("strategy %s, inserted %v, %d of %d, failures %v", r.Strategy, r.Inserted, r.TokensAfter, r.Target, r.Failures)
@@ -127,11 +114,11 @@ func (brokenMemory) Set(context.Context, string, string, string) error {
 // TestRetainFailuresAreTold, whichever hook retained.
 func TestRetainFailuresAreTold(t *testing.T) {
 	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-		p := &fakePlugin{name: "obs"}
+		p := &fakePlugin{Name: "obs"}
 		if hook == abi.HookPreCompact {
-			p.pre = answers(&abi.Output{Retain: []string{"a", "b"}})
+			p.Pre = answers(&abi.Output{Retain: []string{"a", "b"}})
 		} else {
-			p.post = answers(&abi.Output{Retain: []string{"a", "b"}})
+			p.Post = answers(&abi.Output{Retain: []string{"a", "b"}})
 		}
 		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}), request(400, chat(60))).Report
 		if len(r.Failures) != 1 || r.Failures[0].Op != "retain" || r.Failures[0].Plugin != "obs" {
@@ -143,7 +130,7 @@ func TestRetainFailuresAreTold(t *testing.T) {
 // TestK10PinsOfPlugins: pins of messages that are not there are told, and pins
 // that would leave nothing to do are not taken.
 func TestK10PinsOfPlugins(t *testing.T) {
-	p := &fakePlugin{name: "pins", pre: func(in *abi.Input) (*abi.Output, error) {
+	p := &fakePlugin{Name: "pins", Pre: func(in *abi.Input) (*abi.Output, error) {
 		out := &abi.Output{AlwaysKeep: []string{"nowhere"}}
 		for _, m := range in.Messages {
 			out.AlwaysKeep = append(out.AlwaysKeep, m.ID)
@@ -187,7 +174,7 @@ func TestCompactorWithNothingToSay(t *testing.T) {
 
 func TestK30ObserversRetainAndInject(t *testing.T) {
 	mem := memory{}
-	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
+	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), request(1200, chat(90)))
 	if len(mem) != 1 {
 		t.Errorf("stored %v: want the fact once", mem)
@@ -207,7 +194,7 @@ func TestK30ObserversRetainAndInject(t *testing.T) {
 }
 
 func TestInjectedTextIsCapped(t *testing.T) {
-	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: strings.Repeat("memory ", 10_000)})}
+	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("memory ", 10_000)})}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(1200, chat(90)))
 	if !r.Report.Compacted || r.Report.ReasonCode != abi.ReasonCompacted {
 		t.Fatal(r.Report.Reason)
@@ -226,7 +213,7 @@ func TestInjectedTextIsCapped(t *testing.T) {
 
 func TestO1ObserverFailureChangesNothing(t *testing.T) {
 	plain := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60)))
-	p := &fakePlugin{name: "obs", pre: fails(abi.CodeTrap)}
+	p := &fakePlugin{Name: "obs", Pre: fails(abi.CodeTrap)}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
 	if ids(plain.Messages) != ids(r.Messages) || r.Report.Fallback {
 		t.Errorf("an observer's failure changed the result: %s", ids(r.Messages))
@@ -237,11 +224,11 @@ func TestO1ObserverFailureChangesNothing(t *testing.T) {
 }
 
 func TestK19HookInput(t *testing.T) {
-	p := &fakePlugin{name: "obs", pre: answers(nil), post: answers(nil)}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	req := request(400, chat(60))
 	req.Instructions = "keep the ports"
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
-	pre, post := p.calls(abi.HookPreCompact)[0], p.calls(abi.HookPostCompact)[0]
+	pre, post := p.Calls(abi.HookPreCompact)[0], p.Calls(abi.HookPostCompact)[0]
 	if pre.ABI != 1 || pre.Time != "2026-03-14T15:09:26Z" || pre.Trigger.Reason != abi.TriggerThreshold || pre.Trigger.Instructions != "keep the ports" {
 		t.Errorf("input %+v", pre)
 	}
@@ -257,39 +244,39 @@ func TestK19HookInput(t *testing.T) {
 }
 
 func TestO5PreviousSummary(t *testing.T) {
-	p := &fakePlugin{name: "obs", pre: answers(nil)}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
 	first := compact(t, c, request(400, chat(60)))
 	more := append(append([]abi.Message{}, first.Messages...), renamed(chat(60)[2:], "x")...)
 	compact(t, c, request(400, more))
-	if got := p.calls(abi.HookPreCompact)[1].PreviousSummary; got != first.Report.Summary {
+	if got := p.Calls(abi.HookPreCompact)[1].PreviousSummary; got != first.Report.Summary {
 		t.Errorf("previous summary %q, want %q", got, first.Report.Summary)
 	}
 }
 
 func TestDryRunCommitsAndStoresNothing(t *testing.T) {
 	mem := memory{}
-	p := &fakePlugin{name: "obs", pre: answers(&abi.Output{Retain: []string{"a fact"}})}
+	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"a fact"}})}
 	req := request(400, chat(60))
 	req.DryRun = true
 	req.Commit = func(context.Context, *kagewasm.Result) error { t.Error("a dry run was committed"); return nil }
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), req)
-	if len(mem) != 0 || !r.Report.Compacted || !r.Record.DryRun || !p.asked[0].Trigger.DryRun {
+	if len(mem) != 0 || !r.Report.Compacted || !r.Record.DryRun || !p.Asked[0].Trigger.DryRun {
 		t.Errorf("stored %v, report %+v", mem, r.Report)
 	}
 }
 
 func TestO8NoPluginIsAskedBelowTheThreshold(t *testing.T) {
-	p := &fakePlugin{name: "obs", pre: fails(abi.CodeTrap), post: fails(abi.CodeTrap)}
+	p := &fakePlugin{Name: "obs", Pre: fails(abi.CodeTrap), Post: fails(abi.CodeTrap)}
 	compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(100_000, chat(5)))
-	if len(p.asked) != 0 {
-		t.Errorf("asked %d times", len(p.asked))
+	if len(p.Asked) != 0 {
+		t.Errorf("asked %d times", len(p.Asked))
 	}
 }
 
 func TestCanceledContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &fakePlugin{name: "obs", pre: func(*abi.Input) (*abi.Output, error) { cancel(); return nil, nil }}
+	p := &fakePlugin{Name: "obs", Pre: func(*abi.Input) (*abi.Output, error) { cancel(); return nil, nil }}
 	r, err := newCompactor(t, kagewasm.Options{Plugins: plugins(p)}).Compact(ctx, request(400, chat(60)))
 	if abi.CodeOf(err) != abi.CodeCanceled || !errors.Is(err, context.Canceled) || r.Report.Compacted {
 		t.Errorf("error %v, compacted %v", err, r.Report.Compacted)
@@ -297,18 +284,3 @@ func TestCanceledContext(t *testing.T) {
 }
 
 // renamed gives messages and calls new ids.
-func renamed(msgs []abi.Message, prefix string) []abi.Message {
-	out := append([]abi.Message{}, msgs...)
-	for i := range out {
-		m := &out[i]
-		m.ID = prefix + m.ID
-		if m.ToolCallID != "" {
-			m.ToolCallID = prefix + m.ToolCallID
-		}
-		m.ToolCalls = append([]abi.ToolCall{}, m.ToolCalls...)
-		for k := range m.ToolCalls {
-			m.ToolCalls[k].ID = prefix + m.ToolCalls[k].ID
-		}
-	}
-	return out
-}

@@ -78,7 +78,7 @@ func TestInvariants(t *testing.T) {
 	for name, opts := range map[string]kagewasm.Options{
 		"drop":     {Counter: counter},
 		"summary":  {Counter: counter, Plugins: plugins(summary)},
-		"injected": {Counter: counter, Plugins: plugins(&fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: "Recalled: the port is 8080."})})},
+		"injected": {Counter: counter, Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Recalled: the port is 8080."})})},
 	} {
 		c := newCompactor(t, opts)
 		for _, path := range corpus(t) {

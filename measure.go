@@ -1,7 +1,6 @@
 package kagewasm
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -17,13 +16,7 @@ type memo struct {
 	tokens   []int
 	index    map[string]int // by id
 	// sent is what the model was given last, empty before the first time.
-	sent sent
-}
-
-// sent is a list of messages as the model was given it, and what it cost.
-type sent struct {
-	messages []abi.Message
-	tokens   int
+	sent Sent
 }
 
 // maxMemos is how many sessions are remembered; the one not looked at for the
@@ -75,7 +68,7 @@ func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }
 // ctx is done: the counts are of no use then.
 func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Counter) error {
 	same := 0
-	for same < min(len(msgs), len(m.messages)) && sameMessage(&m.messages[same], &msgs[same]) {
+	for same < min(len(msgs), len(m.messages)) && m.messages[same].Same(&msgs[same]) {
 		same++
 	}
 	for i := same; i < len(m.messages); i++ {
@@ -97,18 +90,10 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 	return nil
 }
 
-// sameMessage reports whether both cost the same and say the same. Messages
-// that were passed on unchanged share their bytes, and then it costs next to
-// nothing.
-func sameMessage(a, b *abi.Message) bool {
-	return a.ID == b.ID && a.Role == b.Role && a.Kind == b.Kind && a.ToolCallID == b.ToolCallID && a.Name == b.Name &&
-		a.IsError == b.IsError && slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Raw, b.Raw) && a.Content.Equal(b.Content)
-}
-
 // shared is what the messages at the beginning of both lists cost; costs are
 // those of msgs.
-func (s sent) shared(msgs []abi.Message, costs []int) (tokens int) {
-	for i := 0; i < min(len(msgs), len(s.messages)) && sameMessage(&s.messages[i], &msgs[i]); i++ {
+func (s *Sent) shared(msgs []abi.Message, costs []int) (tokens int) {
+	for i := 0; i < min(len(msgs), len(s.Messages)) && s.Messages[i].Same(&msgs[i]); i++ {
 		tokens += costs[i]
 	}
 	return tokens

@@ -30,7 +30,7 @@ func (p placed) Namespace(_ context.Context, agentPath string) (string, error) {
 // and where the agent's are.
 func TestRetainedFactsLieWithTheRest(t *testing.T) {
 	retains := func() *fakePlugin {
-		return &fakePlugin{name: "obs", pre: answers(&abi.Output{Retain: []string{"the port is 8080"}})}
+		return &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080"}})}
 	}
 	for _, tc := range []struct {
 		plugin hooks.Plugin

@@ -23,15 +23,6 @@ type Options struct {
 	// Model writes summaries. A request names it by an alias, or by the name of
 	// the session's own model. Without one summaries are read off the session.
 	Model abi.Model
-	// TooLong says whether an error of the agent's model means that the request
-	// did not fit, and by how much as far as the provider says so. models.TooLong
-	// knows the words of the providers; it is not the default because that would
-	// link HTTP and all it needs into every host. Nil: no error means that, so
-	// Dispatch returns the provider's refusal as it is, compacts nothing, tries
-	// nothing again, and does not learn that a window is smaller than assumed. It
-	// is called by Dispatch alone, with errors that are not nil, and must be safe
-	// for concurrent use.
-	TooLong func(error) (abi.Exceeded, bool)
 	// Lookup finds what is known of a model by its name, for prices and for
 	// the summarizer's own window. Default tokens.Default().Resolve.
 	Lookup func(model string) tokens.Model
@@ -84,8 +75,9 @@ func New(opts Options) (*Compactor, error) {
 	return &Compactor{opts: opts, hooks: d}, nil
 }
 
-// Breaker shows which plugins are in quarantine, and lets them out of it.
-func (c *Compactor) Breaker() *hooks.Breaker { return c.opts.Breaker }
+// Options are the Compactor's options with the defaults filled in: its clock,
+// for instance, or the Breaker that knows which plugins are in quarantine.
+func (c *Compactor) Options() Options { return c.opts }
 
 // policy is the one that holds for a request, with its defaults filled in.
 func (c *Compactor) policy(req *Request) (*Policy, error) {

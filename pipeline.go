@@ -60,7 +60,7 @@ func (p *pass) notDue() *Result {
 
 // compact is the part of the pipeline that follows the decision.
 func (p *pass) compact(ctx context.Context) (*Result, error) {
-	if p.req.live {
+	if p.req.Ongoing {
 		p.holdOpenCalls()
 	}
 	if p.makeRoom() && p.view().Fits() {
@@ -117,7 +117,7 @@ type pass struct {
 	start  time.Time
 	limits limits
 
-	previous  sent
+	previous  Sent
 	originals []abi.Message // as they came
 	messages  []abi.Message // after trimming and pruning
 	tokens    []int
@@ -167,11 +167,11 @@ func (c *Compactor) begin(ctx context.Context, req *Request) (*pass, error) {
 		return nil, err
 	}
 	p.before = p.total
-	if p.previous = p.memo.sent; req.sent != nil {
-		p.previous = *req.sent
+	if p.previous = p.memo.sent; req.Sent != nil {
+		p.previous = *req.Sent
 	}
-	if p.previous.messages == nil {
-		p.previous = sent{req.Messages, p.total - req.Overhead}
+	if p.previous.Messages == nil {
+		p.previous = Sent{req.Messages, p.total - req.Overhead}
 	}
 	p.pinned = abi.Pinned(req.Messages, policy.AlwaysKeep...)
 	p.report = p.blankReport()

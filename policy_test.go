@@ -17,7 +17,7 @@ import (
 
 // granted is an observer that is granted everything it could ask for.
 func granted(name string, pre func(*abi.Input) (*abi.Output, error)) *fakePlugin {
-	return &fakePlugin{name: name, pre: pre, granted: abi.Capabilities}
+	return &fakePlugin{Name: name, Pre: pre, Grants: abi.Capabilities}
 }
 
 // TestK7Quarantine (SECURITY: failing for ever): a compactor that fails, or
@@ -29,7 +29,7 @@ func TestK7Quarantine(t *testing.T) {
 		"its proposal is refused": keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }),
 	} {
 		p := compactor(pre)
-		p.post = answers(nil)
+		p.Post = answers(nil)
 		b := hooks.NewBreaker(hooks.BreakerOptions{})
 		var r kagewasm.Report
 		for i := range 4 {
@@ -41,11 +41,11 @@ func TestK7Quarantine(t *testing.T) {
 			if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
 				t.Errorf("%s: compaction %d: compacted %v, fallback %v, strategy %s", why, i, r.Compacted, r.Fallback, r.Strategy)
 			}
-			if c.Breaker() != b {
+			if c.Options().Breaker != b {
 				t.Errorf("%s: not the breaker that was given", why)
 			}
 		}
-		if n := len(p.calls(abi.HookPreCompact)); n != 3 {
+		if n := len(p.Calls(abi.HookPreCompact)); n != 3 {
 			t.Errorf("%s: called %d times, want 3", why, n)
 		}
 		if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" || r.Hooks[0].Until == "" {
@@ -58,7 +58,7 @@ func TestK7Quarantine(t *testing.T) {
 			t.Errorf("%s: circuits %+v", why, cs)
 		}
 		compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b}), request(400, chat(60)))
-		if n := len(p.calls(abi.HookPreCompact)); n != 4 {
+		if n := len(p.Calls(abi.HookPreCompact)); n != 4 {
 			t.Errorf("%s: called %d times after a reset, want 4", why, n)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFailuresSayEverything(t *testing.T) {
 		"too much kept":        {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 })))},
 		"an empty summary":     {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: " "})))},
 		"a fact not stored":    {Plugins: plugins(granted("obs", answers(&abi.Output{Retain: []string{"f"}}))), Memory: brokenMemory{}},
-		"after the compaction": {Plugins: plugins(&fakePlugin{name: "obs", post: fails(abi.CodeModel)})},
+		"after the compaction": {Plugins: plugins(&fakePlugin{Name: "obs", Post: fails(abi.CodeModel)})},
 	}
 	for why, opts := range broken {
 		r := compact(t, newCompactor(t, opts), request(400, chat(60))).Report
@@ -131,7 +131,7 @@ func TestO2ObserverSummaryIsTheRecord(t *testing.T) {
 		{"where the last is refused the one before it is next", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: strings.Repeat("word ", 5000)}))}, "a", "b"},
 		{"the compactor comes first", []*fakePlugin{compactor(keepOnly("From comp.", fixed)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "comp", ""},
 		{"and where it fails the observer's summary follows", []*fakePlugin{compactor(fails(abi.CodeTrap)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", "comp"},
-		{"not granted, nothing comes of it", []*fakePlugin{{name: "a", pre: answers(&abi.Output{Summary: "From a."})}}, "", ""},
+		{"not granted, nothing comes of it", []*fakePlugin{{Name: "a", Pre: answers(&abi.Output{Summary: "From a."})}}, "", ""},
 		{"all refused, drop is left", []*fakePlugin{granted("a", answers(&abi.Output{Summary: " "})), granted("b", answers(&abi.Output{Summary: "\n"}))}, "", "b a"},
 	} {
 		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}), request(400, chat(60)))
@@ -157,7 +157,7 @@ func TestO2ObserverSummaryIsTheRecord(t *testing.T) {
 func TestT10PluginCancels(t *testing.T) {
 	mem := memory{}
 	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"}, Inject: "more"}))
-	p.post = answers(nil)
+	p.Post = answers(nil)
 	comp := compactor(keepOnly("s", fixed))
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p, comp), Memory: mem})
 	req := request(1450, chat(60)) // over the threshold, under the window
@@ -170,13 +170,13 @@ func TestT10PluginCancels(t *testing.T) {
 		if len(r.Messages) != len(req.Messages) || r.Report.TokensAfter != r.Report.TokensBefore || !strings.Contains(r.Report.Reason, "obs") {
 			t.Errorf("cancel %d: %d messages, reason %s", i, len(r.Messages), r.Report.Reason)
 		}
-		post := p.calls(abi.HookPostCompact)
+		post := p.Calls(abi.HookPostCompact)
 		if len(post) != i+1 || post[i].Record.Success || post[i].Record.ReasonCode != abi.ReasonCancelledByPlugin {
 			t.Errorf("cancel %d: post_compact was told %+v", i, post)
 		}
 	}
-	if len(comp.asked) != 0 || len(mem) != 1 {
-		t.Errorf("the compactor was asked %d times; stored %v", len(comp.asked), mem)
+	if len(comp.Asked) != 0 || len(mem) != 1 {
+		t.Errorf("the compactor was asked %d times; stored %v", len(comp.Asked), mem)
 	}
 	r := compact(t, c, req).Report
 	if !r.Compacted || r.Strategy != "delegate" || r.Hooks[0].Outcome != "overruled" {
@@ -196,7 +196,7 @@ func TestO4TurnEnd(t *testing.T) {
 		return answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: instructions}, Retain: []string{instructions}})
 	}
 	a, b := granted("a", answers(nil)), granted("b", nil)
-	a.turn, b.turn = asks("keep the ports"), asks("keep the paths")
+	a.Turn, b.Turn = asks("keep the ports"), asks("keep the paths")
 	mem := memory{}
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(a, b), Memory: mem})
 	req := request(100_000, chat(60))
@@ -211,17 +211,17 @@ func TestO4TurnEnd(t *testing.T) {
 	if len(turn.Wishes) != 2 || len(turn.Hooks) != 2 || len(turn.Retained) != 2 || len(mem) != 2 || len(turn.Failures) != 0 {
 		t.Errorf("turn %+v, stored %v", turn, mem)
 	}
-	if in := a.asked[0]; in.Hook != abi.HookTurnEnd || len(in.Messages) != len(req.Messages) || in.Trigger.Tokens == 0 || in.Trigger.Instructions != "as always" {
+	if in := a.Asked[0]; in.Hook != abi.HookTurnEnd || len(in.Messages) != len(req.Messages) || in.Trigger.Tokens == 0 || in.Trigger.Instructions != "as always" {
 		t.Errorf("input %+v", in)
 	}
-	if n := len(a.calls(abi.HookPreCompact)); n != 0 {
+	if n := len(a.Calls(abi.HookPreCompact)); n != 0 {
 		t.Errorf("%d compactions before the turn was over", n)
 	}
 	r := compact(t, c, *turn.Wanted)
 	if !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
 		t.Errorf("compacted %v, record %+v", r.Report.Compacted, r.Record)
 	}
-	if in := a.calls(abi.HookPreCompact)[0]; in.Trigger.Reason != abi.TriggerPlugin || in.Trigger.Instructions != turn.Wanted.Instructions {
+	if in := a.Calls(abi.HookPreCompact)[0]; in.Trigger.Reason != abi.TriggerPlugin || in.Trigger.Instructions != turn.Wanted.Instructions {
 		t.Errorf("pre_compact was told %+v", in.Trigger)
 	}
 	for i, want := range []bool{true, true, false, false} {
@@ -235,10 +235,10 @@ func TestO4TurnEnd(t *testing.T) {
 // TestTurnEndWithoutRequests: nobody asked, nobody may, nobody is there.
 func TestTurnEndWithoutRequests(t *testing.T) {
 	may := granted("a", nil)
-	may.turn = answers(nil)
-	mayNot := &fakePlugin{name: "a", turn: answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})}
+	may.Turn = answers(nil)
+	mayNot := &fakePlugin{Name: "a", Turn: answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})}
 	broken := granted("a", nil)
-	broken.turn = fails(abi.CodeTrap)
+	broken.Turn = fails(abi.CodeTrap)
 	for why, c := range map[string]struct {
 		plugins         []*fakePlugin
 		hooks, failures int
@@ -254,7 +254,7 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 			t.Errorf("%s: %+v, %v", why, turn, err)
 		}
 	}
-	if len(mayNot.asked) != 1 {
+	if len(mayNot.Asked) != 1 {
 		t.Error("a capability is about what comes of it, not about being called")
 	}
 	bad := request(400, []abi.Message{{Role: abi.RoleUser}})
@@ -273,7 +273,7 @@ func TestPolicyHammer(t *testing.T) {
 		granted("fails", fails(abi.CodeTrap)),
 		compactor(keepOnly("", func(*abi.InputMessage) bool { return true })),
 	}
-	list[0].turn = answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})
+	list[0].Turn = answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{}})
 	cs := []*kagewasm.Compactor{
 		newCompactor(t, kagewasm.Options{Plugins: plugins(list...), Breaker: b}),
 		newCompactor(t, kagewasm.Options{Plugins: plugins(list[1:]...), Breaker: b}),

@@ -216,7 +216,7 @@ func (p *pass) read(gone []string) (*digest.Digest, int) {
 func (p *pass) originalsOf(ids []string) (gone, stays, pruned []abi.Message, cost int) {
 	named := idSet(ids)
 	units, of := abi.Units(p.messages)
-	short := func(i int) bool { return !sameMessage(p.original(i), &p.messages[i]) }
+	short := func(i int) bool { return !p.original(i).Same(&p.messages[i]) }
 	for i := range p.messages {
 		switch m := &p.messages[i]; {
 		case named[m.ID]:
@@ -234,8 +234,8 @@ func (p *pass) originalsOf(ids []string) (gone, stays, pruned []abi.Message, cos
 // original is message i as it came.
 func (p *pass) original(i int) *abi.Message {
 	id := p.messages[i].ID
-	if p.req.original != nil {
-		if m := p.req.original(id); m != nil {
+	if p.req.Original != nil {
+		if m := p.req.Original(id); m != nil {
 			return m
 		}
 	}

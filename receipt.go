@@ -11,9 +11,9 @@ import (
 
 // Cache is how much of a request stands at its beginning exactly as in the one
 // before, so that a provider's prompt cache can serve it (FEATURES I1, I10). In
-// tokens. The request before is the one that the model of a [Session] was sent
-// last; without one that which the same Compactor returned for the session
-// last. Where there was none it is the session as it came.
+// tokens. The request before is the one that [Request.Sent] names; without it
+// that which the same Compactor returned for the session last. Where there was
+// none it is the session as it came.
 type Cache struct {
 	// PreviousTokens is the size of the request before.
 	PreviousTokens int `json:"previous_tokens"`
@@ -29,7 +29,7 @@ var assumed = tokens.Rates{Input: 1e6, Output: 5e6, CacheRead: 0.1e6, CacheWrite
 
 // receive notes what the model is given, and how much of it a cache can serve.
 func (p *pass) receive(msgs []abi.Message) {
-	c := Cache{PreviousTokens: p.req.Overhead + p.previous.tokens, PrefixTokens: p.req.Overhead + p.previous.shared(msgs, p.after)}
+	c := Cache{PreviousTokens: p.req.Overhead + p.previous.Tokens, PrefixTokens: p.req.Overhead + p.previous.shared(msgs, p.after)}
 	if p.report.TokensAfter > 0 {
 		c.HitRate = float64(c.PrefixTokens) / float64(p.report.TokensAfter)
 	}
@@ -40,7 +40,7 @@ func (p *pass) receive(msgs []abi.Message) {
 		p.report.Receipt.LostPrefixTokens = c.PreviousTokens - c.PrefixTokens
 	}
 	if !p.req.DryRun {
-		p.memo.sent = sent{msgs, sum(p.after)}
+		p.memo.sent = Sent{msgs, sum(p.after)}
 	}
 }
 

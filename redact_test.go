@@ -20,7 +20,7 @@ func TestComplaint16Secrets(t *testing.T) {
 		"the ledger":      {},
 		"a summary":       {Plugins: plugins(p)},
 		"own patterns":    {Policy: kagewasm.Policy{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}},
-		"an injected one": {Plugins: plugins(&fakePlugin{name: "obs", pre: answers(&abi.Output{Inject: "Use " + key})})},
+		"an injected one": {Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Use " + key})})},
 	} {
 		r := compact(t, newCompactor(t, opts), request(1200, msgs))
 		text := sessionText(r.Messages)
@@ -65,4 +65,56 @@ func sessionText(msgs []abi.Message) string {
 		b.WriteString(msgs[i].Text() + "\n")
 	}
 	return b.String()
+}
+
+// TestComplaint16CountSummary: the same for a summary that was refused first.
+func TestComplaint16CountSummary(t *testing.T) {
+	for _, n := range []int{100, 300} {
+		for _, w := range []int{20000, 40000, 60000} {
+			msgs := chat(n)
+			for i := range msgs {
+				if msgs[i].Role == abi.RoleTool {
+					msgs[i].Content = abi.Text(strings.Repeat("plain words here ", 100))
+				}
+				if msgs[i].ID == "t5" {
+					msgs[i].Content = abi.Text("error: bad token ghp_abcdefghijklmnopqrstuvwxyz0123456789 refused\nexit status 1")
+					msgs[i].IsError = true
+				}
+			}
+			c := newCompactor(t, kagewasm.Options{})
+			req := request(w, msgs)
+			req.Force = true
+			r := compact(t, c, req)
+			marks := strings.Count(strings.ToLower(r.Report.Summary), "[redacted")
+			t.Logf("%d/%d: %d reported, %d there, superseded %d", n, w, r.Report.Metrics.Redacted, marks, len(r.Report.Superseded))
+			if r.Report.Metrics.Redacted != marks {
+				t.Errorf("accounting")
+			}
+		}
+	}
+}
+
+// TestComplaint16Count: secrets are counted as they stand in the result, not as they were tried.
+func TestComplaint16Count(t *testing.T) {
+	msgs := chat(400)
+	for i := range msgs {
+		if msgs[i].ID == "a5" {
+			msgs[i].ToolCalls[0].Arguments = `{"command": "deploy --token ghp_abcdefghijklmnopqrstuvwxyz0123456789 now"}`
+		}
+		if msgs[i].ID == "t5" {
+			msgs[i].Content = abi.Text("error: bad token ghp_abcdefghijklmnopqrstuvwxyz0123456789 refused\nexit status 1")
+			msgs[i].IsError = true
+		}
+	}
+	for _, w := range []int{1500, 3000, 5000, 8000} {
+		c := newCompactor(t, kagewasm.Options{})
+		req := request(w, msgs)
+		req.Force = true
+		r := compact(t, c, req)
+		marks := strings.Count(r.Report.Summary, "[redacted") + strings.Count(r.Report.Summary, "[REDACTED")
+		t.Logf("%d reported, %d there", r.Report.Metrics.Redacted, marks)
+		if marks > 0 && r.Report.Metrics.Redacted != marks {
+			t.Errorf("accounting %.300s", r.Report.Summary)
+		}
+	}
 }

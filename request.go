@@ -39,17 +39,31 @@ type Request struct {
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
 
-	// quiet is the number of tokens up to which the thresholds are not looked
-	// at: the operator did not want a compaction there.
-	quiet int
-	// sent is what the session's model was sent last. Where it is nil nobody
-	// knows, and it is what was returned last.
-	sent *sent
-	// live: the session goes on, and results may be on their way.
-	live bool
-	// original finds a message as it came to the session, before earlier looks
-	// shortened it. Where it is nil they are as they came.
-	original func(id string) *abi.Message
+	// QuietBelow is a size in tokens up to which the thresholds are not looked
+	// at, for instance because a person rejected a compaction there. A session
+	// over its window, a forced compaction and an overflow are looked at all
+	// the same. Default 0: the thresholds always hold.
+	QuietBelow int
+	// Sent is what the session's model was sent last; reports compare against
+	// it what a provider's prompt cache can still serve. An empty one says that
+	// nothing was sent yet. Default what the same Compactor returned for the
+	// session last.
+	Sent *Sent
+	// Ongoing says that the last calls of the model may be in execution: those
+	// without results stay, since providers refuse a result without its call.
+	// Default false: what is not answered never will be.
+	Ongoing bool
+	// Original returns a message as it came to the session, before earlier
+	// prunings shortened it, or nil where it does not know it; the note is
+	// written from originals. Default: Messages are as they came.
+	Original func(id string) *abi.Message
+}
+
+// Sent is a list of messages as a model was given it, and what they cost in
+// tokens, without the request's overhead.
+type Sent struct {
+	Messages []abi.Message
+	Tokens   int
 }
 
 // Result is what to send to the model, and what was done for it.
@@ -61,7 +75,8 @@ type Result struct {
 	// Record is the compaction to store; nil where none took place, but for a
 	// dry run (FEATURES K22).
 	Record *abi.Record
-	// Checkpoint waits for the operator: with the strategy checkpoint, where a
-	// compaction is due (K29). Messages is the session as it was.
-	Checkpoint *Checkpoint
+	// Pending is the compaction that waits for the operator: with the strategy
+	// checkpoint, where one is due. Messages is the session as it was then.
+	// [Compactor.Commit] applies what is pending, [Compactor.Reject] drops it.
+	Pending *Result
 }

@@ -55,7 +55,7 @@ func TestT7A6I4WhatModelsLose(t *testing.T) {
 		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
 		opts.Policy.LedgerTokens = 1500
-		watch := &fakePlugin{name: "watch", post: answers(nil)}
+		watch := &fakePlugin{Name: "watch", Post: answers(nil)}
 		opts.Plugins = append(opts.Plugins, watch)
 		c := newCompactor(t, opts)
 		list := workday()
@@ -75,7 +75,7 @@ func TestT7A6I4WhatModelsLose(t *testing.T) {
 					t.Errorf("%s, compaction %d: %s: no %q in %.900s", why, k, row, part, text)
 				}
 			}
-			for _, files := range []*abi.Files{r.Report.Files, r.Record.Files, watch.calls(abi.HookPostCompact)[k].Record.Files} {
+			for _, files := range []*abi.Files{r.Report.Files, r.Record.Files, watch.Calls(abi.HookPostCompact)[k].Record.Files} {
 				if files == nil || !slices.Equal(files.Read, read) || !slices.Equal(files.Modified, modified) {
 					t.Errorf("%s, compaction %d: T7: files %+v, want %v and %v", why, k, files, read, modified)
 				}

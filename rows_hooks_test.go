@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,7 +34,7 @@ func TestO2T10NoModelIsAsked(t *testing.T) {
 		{"one that fails", []*fakePlugin{compactor(fails(abi.CodeTrap))}, "", true},
 	} {
 		m := writes("by the model")
-		watch := &fakePlugin{name: "watch", post: answers(nil)}
+		watch := &fakePlugin{Name: "watch", Post: answers(nil)}
 		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(append(tc.plugins, watch)...)})
 		r := compact(t, c, request(longWindow, long()))
 		if asked := len(m.Requests()) > 0; asked != tc.asked || !r.Report.Compacted {
@@ -48,7 +47,7 @@ func TestO2T10NoModelIsAsked(t *testing.T) {
 		case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by || r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
 			t.Errorf("%s: the record says %+v, %q", tc.why, source, r.Record.Summary)
 		}
-		post := watch.calls(abi.HookPostCompact)
+		post := watch.Calls(abi.HookPostCompact)
 		if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) || !slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
 			t.Errorf("%s: post_compact does not see the new entry", tc.why)
 		}
@@ -88,7 +87,7 @@ func TestK19O7Order(t *testing.T) {
 		var order []string
 		note := func(s string) { order = append(order, s) }
 		obs := granted("obs", func(*abi.Input) (*abi.Output, error) { note("pre"); return tc.out, nil })
-		obs.post = func(in *abi.Input) (*abi.Output, error) {
+		obs.Post = func(in *abi.Input) (*abi.Output, error) {
 			note("post" + map[bool]string{true: "+", false: "-"}[in.Record.Success])
 			return nil, nil
 		}
@@ -127,14 +126,14 @@ func TestK19O7Order(t *testing.T) {
 // the window, the messages and how many stay; after, how it ended, the messages
 // before and after, and the summary.
 func TestO5A12WhatHooksAreTold(t *testing.T) {
-	p := &fakePlugin{name: "obs", pre: answers(nil), post: answers(nil)}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	policy := kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 7}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Plugins: plugins(p), Policy: policy})
 	req := request(longWindow, long())
 	first := compact(t, c, req)
 	req.Messages, req.Force = append(slices.Clip(first.Messages), renamed(chat(20)[2:], "x")...), true
 	second := compact(t, c, req)
-	pre, post := p.calls(abi.HookPreCompact), p.calls(abi.HookPostCompact)
+	pre, post := p.Calls(abi.HookPreCompact), p.Calls(abi.HookPostCompact)
 	for i, r := range []*kagewasm.Result{first, second} {
 		tr, rec := pre[i].Trigger, post[i].Record
 		if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
@@ -273,62 +272,5 @@ func TestComplaint13EverythingIsTold(t *testing.T) {
 		if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 || len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
 			t.Errorf("%s: who, what, which hooks and at what cost: %+v", tc.why, said)
 		}
-	}
-}
-
-// TestK5AgentsOfASession: each agent has its own window, list, compactions and
-// events.
-func TestK5AgentsOfASession(t *testing.T) {
-	var mu sync.Mutex
-	events := make(map[string]int)
-	c := newCompactor(t, kagewasm.Options{Audit: func(e kagewasm.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		events[e.Session.AgentPath]++
-	}})
-	journal := new(kagewasm.MemoryJournal)
-	agent := func(path string, window int) *kagewasm.Session {
-		s, err := c.Open(t.Context(), kagewasm.SessionOptions{Session: abi.Session{ID: "s1", AgentPath: path, ContextWindow: &window}, Journal: journal})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Append(t.Context(), long()...); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	small, large := agent("main/reviewer", longWindow), agent("main", 1_000_000)
-	for _, s := range []*kagewasm.Session{small, large} {
-		if _, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 || events["main/reviewer"] != 2 || events["main"] != 0 {
-		t.Errorf("%d and %d compactions, events %v", len(small.Compactions()), len(large.Compactions()), events)
-	}
-}
-
-// TestO4CannotBlock: a plugin that asks for compactions, and tries to run one,
-// from inside a compaction and from inside the end of a turn does not wait for
-// itself; what it asked for runs afterwards.
-func TestO4CannotBlock(t *testing.T) {
-	var s *kagewasm.Session
-	var codes []abi.Code
-	meddle := func(*abi.Input) (*abi.Output, error) {
-		s.Request("from inside")
-		_, err := s.Compact(t.Context(), kagewasm.Request{})
-		codes = append(codes, abi.CodeOf(err))
-		return nil, nil
-	}
-	c := newCompactor(t, kagewasm.Options{Plugins: plugins(&fakePlugin{name: "obs", pre: meddle, post: meddle})})
-	s = open(t, c, 1000, chat(60))
-	if _, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprint(codes) != fmt.Sprintf("[%s %[1]s]", abi.CodeBusy) || len(s.Compactions()) != 1 {
-		t.Errorf("inside: %v, %d compactions", codes, len(s.Compactions()))
-	}
-	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || r.Report.Hooks[0].Outcome == "" {
-		t.Errorf("what was asked for did not run: %+v, %v", r, err)
 	}
 }

@@ -203,12 +203,12 @@ func TestK20IsNoCompaction(t *testing.T) {
 		}
 	}
 	msgs[2].ToolCalls[0].Name = "read"
-	p := &fakePlugin{name: "obs", pre: answers(nil), post: answers(nil)}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Audit: func(e kagewasm.Event) { t.Errorf("event %s", e.Type) }})
 	r := compact(t, c, request(200_000, msgs))
 	rep := r.Report
-	if rep.Compacted || r.Record != nil || len(rep.Superseded)+len(p.asked)+len(rep.Inserted) > 0 || rep.ReasonCode != abi.ReasonBelowThreshold {
-		t.Errorf("%s: record %v, %d hooks", rep.Reason, r.Record, len(p.asked))
+	if rep.Compacted || r.Record != nil || len(rep.Superseded)+len(p.Asked)+len(rep.Inserted) > 0 || rep.ReasonCode != abi.ReasonBelowThreshold {
+		t.Errorf("%s: record %v, %d hooks", rep.Reason, r.Record, len(p.Asked))
 	}
 	if rep.Pruned.Count == 0 || rep.TokensAfter != rep.TokensBefore-rep.Pruned.TokensSaved || rep.Pruned.TokensSaved < 20_000 {
 		t.Errorf("%+v, %d of %d tokens left", rep.Pruned, rep.TokensAfter, rep.TokensBefore)

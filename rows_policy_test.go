@@ -57,22 +57,6 @@ func TestI4InTheSession(t *testing.T) {
 	}
 }
 
-// TestT1SwitchedOff: neither the threshold nor the end of a turn starts one, and
-// a person still does.
-func TestT1SwitchedOff(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Disabled: true}})
-	s := open(t, c, longWindow, long())
-	if d, err := c.Dispatch(t.Context(), s, said("x", nil)); err != nil || d.Results[0].Report.Compacted {
-		t.Errorf("before a call: %v", err)
-	}
-	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
-		t.Errorf("after a turn: %v", err)
-	}
-	if r, err := s.Compact(t.Context(), kagewasm.Request{}); err != nil || !r.Report.Compacted {
-		t.Errorf("asked for: %v", err)
-	}
-}
-
 // TestK4EachStrategy: each of the four, chosen by name, makes the plan, and the
 // record says which.
 func TestK4EachStrategy(t *testing.T) {
@@ -87,11 +71,11 @@ func TestK4EachStrategy(t *testing.T) {
 		}
 		r := compact(t, newCompactor(t, opts), request(longWindow, long()))
 		record := r.Record
-		if r.Checkpoint != nil {
-			record = r.Checkpoint.Record
+		if r.Pending != nil {
+			record = r.Pending.Record
 		}
-		if (r.Checkpoint != nil) != (name == kagewasm.StrategyCheckpoint) || record == nil || record.Strategy != want || !record.Success {
-			t.Errorf("%s: checkpoint %v, record %+v", name, r.Checkpoint != nil, record)
+		if (r.Pending != nil) != (name == kagewasm.StrategyCheckpoint) || record == nil || record.Strategy != want || !record.Success {
+			t.Errorf("%s: checkpoint %v, record %+v", name, r.Pending != nil, record)
 		}
 	}
 	if r := compact(t, newCompactor(t, kagewasm.Options{}), request(longWindow, long())); r.Record.Strategy != kagewasm.StrategyDrop || r.Record.Source.Type != abi.SourceStrategy {

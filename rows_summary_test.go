@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -320,5 +321,111 @@ func TestT5SplitTurnInTheSession(t *testing.T) {
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(longWindow, msgs))
 	if s := r.Report.Summary; r.Report.Strategy != "summarize" || !strings.Contains(s, "\n---\n") || !strings.Contains(s, "Turn Context") || strings.Index(s, "history") > strings.Index(s, "fix the store") {
 		t.Errorf("%s: %s", r.Report.Strategy, s)
+	}
+}
+
+type goodModel struct{ n int }
+
+func (m *goodModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+	m.n++
+	return abi.ModelResponse{Text: "## Goal\nx\n\n## Constraints & Preferences\ny\n\n## Progress\nz\n\n## Key Decisions\nn\n\n## Next Steps\nn\n\n## Critical Context\nc\n\n## Additional Notes\nd", InputTokens: 1, OutputTokens: 1}, nil
+}
+
+// TestK4SummarizeBesideGiants: a giant near the end does not keep the model from being asked.
+func TestK4SummarizeBesideGiants(t *testing.T) {
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].ID == "t57" {
+			msgs[i].Content = abi.Text(strings.Repeat("word ", 6000))
+		}
+	}
+	m := &goodModel{}
+	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Strategy: "summarize", Prune: strategies.PruneConfig{Off: true}}})
+	for _, w := range []int{3000, 4000, 6000, 7000} {
+		m.n = 0
+		r, err := c.Compact(t.Context(), request(w, msgs))
+		t.Logf("%d: strategy %s fallback %v failures %v model %d superseded %d/%d edited %v after %d target %d %v", w, r.Report.Strategy, r.Report.Fallback, r.Report.Failures, m.n, len(r.Report.Superseded), len(msgs), r.Report.Edited, r.Report.TokensAfter, r.Report.Target, err)
+		if m.n == 0 && !r.Report.Fallback {
+			t.Error("silently no model")
+		}
+	}
+}
+
+// TestI9FastAndFull: the fast model does what nobody waits for, the full one
+// what a person asked for, with the focus they gave (T8).
+func TestI9FastAndFull(t *testing.T) {
+	m := writes("all is well")
+	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Model: "full", FastModel: "fast"}}})
+	for _, tc := range []struct {
+		reason abi.TriggerReason
+		model  string
+	}{
+		{abi.TriggerThreshold, "fast"}, {abi.TriggerOverflow, "fast"}, {abi.TriggerIdle, "fast"}, {abi.TriggerPlugin, "fast"}, {abi.TriggerManual, "full"},
+	} {
+		req := request(longWindow, long())
+		req.Reason, req.Force, req.Instructions = tc.reason, tc.reason == abi.TriggerManual, "keep the ports in view"
+		asked := len(m.Requests())
+		compact(t, c, req)
+		for _, r := range m.Requests()[asked:] {
+			if r.Model != tc.model || !strings.Contains(r.Messages[0].Content, "keep the ports in view") {
+				t.Errorf("%s: asked %q, want %q; T8: focus given: %v", tc.reason, r.Model, tc.model, strings.Contains(r.Messages[0].Content, "keep the ports"))
+			}
+		}
+		if len(m.Requests()) == asked {
+			t.Errorf("%s: no model was asked", tc.reason)
+		}
+	}
+}
+
+// TestA9A10InTheSession: history is read in as many parts as configured, each
+// with the summary so far; where an answer is no good the whole sequence runs
+// again with less of the tool results.
+func TestA9A10InTheSession(t *testing.T) {
+	var parts, sizes []string
+	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		text := r.Messages[0].Content
+		for k := range 3 {
+			if mark := fmt.Sprintf("part %d of 3", k+1); strings.Contains(text, mark) {
+				parts = append(parts, fmt.Sprintf("%d:%v", k+1, strings.Contains(text, fmt.Sprintf("so far, %d", k))))
+			}
+		}
+		sizes = append(sizes, fmt.Sprint(strings.Count(text, "out")))
+		if len(parts) == 2 {
+			return modeltest.Answer{None: true} // the second part of the first try
+		}
+		return modeltest.Answer{Text: inForm(r, "so far, "+parts[len(parts)-1][:1])}
+	})
+	msgs := long()
+	for i := range msgs {
+		if msgs[i].Role == abi.RoleTool {
+			msgs[i].Content = abi.Text(strings.Repeat("out ", 60)) // 240 characters
+		}
+	}
+	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Chunks: 3, Serial: true}, LedgerTokens: -1, MessageTokens: -1}
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(3*longWindow, msgs))
+	if got := strings.Join(parts, " "); got != "1:false 2:true 1:false 2:true 3:true" || r.Report.Strategy != "summarize" {
+		t.Errorf("asked for parts %s, by %s, %v", got, r.Report.Strategy, r.Report.Failures)
+	}
+	if len(sizes) > 2 && sizes[0] <= sizes[2] {
+		t.Errorf("A10: the second try was given as much of the results: %v", sizes)
+	}
+}
+
+// TestComplaint4SmallSummarizer: a summarizer whose window is a fraction of the
+// session's is never asked for more than it takes.
+func TestComplaint4SmallSummarizer(t *testing.T) {
+	const small = 3000
+	asked := 0
+	m := modelWith(func(_ context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+		asked++
+		if n := (wordCounter{}).Text(r.System+" "+r.Prompt) + r.MaxTokens; n > small {
+			t.Errorf("a request of %d tokens for a window of %d", n, small)
+		}
+		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"), StopReason: abi.StopEnd}, nil
+	})
+	lookup := func(string) tokens.Model { return tokens.Model{ContextWindow: ptr(small)} }
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Lookup: lookup}), request(longWindow, long())).Report
+	if r.Strategy != "summarize" || asked < 2 || r.TokensAfter > r.Target {
+		t.Errorf("%d requests, by %s, %v", asked, r.Strategy, r.Failures)
 	}
 }

@@ -8,33 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/modeltest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
 )
-
-// long is a session of 7,150 words that is due in a window of 8,000, with room
-// for a summary of the default size.
-func long() []abi.Message { return chat(310) }
-
-const longWindow = 8000
-
-// summary is a summary of the default outline that says text in each section.
-func summary(text string) string {
-	return outline.Handoff.Render(func(string) string { return text })
-}
-
-// writes is a model that says text in each section that it is asked for.
-func writes(text string) *modeltest.Model {
-	return modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Text: inForm(r, text)} })
-}
-
-// inForm is a summary in the form a request asks for.
-func inForm(r modeltest.Request, text string) string {
-	if strings.Contains(r.System, "## Done So Far") { // of the first part of a turn
-		return fmt.Sprintf("## Request\n%s\n\n## Done So Far\n%[1]s\n\n## Needed to Go On\n%[1]s", text)
-	}
-	return summary(text)
-}
 
 // words are n words, each of them another.
 func words(n int) string {

@@ -16,6 +16,9 @@ type Turn struct {
 	// plugins ask for one; as it is where the threshold is crossed (FEATURES
 	// T1). Where messages have arrived since, set its Messages anew.
 	Wanted *Request `json:"-"`
+	// Background says that the policy wants compactions between turns done in
+	// the background.
+	Background bool `json:"-"`
 	// Wishes are who asked, and for what.
 	Wishes []hooks.Wish `json:"wishes,omitempty"`
 	// Hooks, Retained and Failures are as in a Report.
@@ -38,6 +41,7 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 		return nil, err
 	}
 	defer p.end()
+	turn.Background = p.policy.Background
 	p.lighten()
 	if p.due() {
 		turn.Wanted = &given

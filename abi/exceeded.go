@@ -10,3 +10,19 @@ type Exceeded struct {
 	// provider's door. Tokens and Limit count those then.
 	Bytes bool
 }
+
+// plausible is how far a provider's count can be from one made elsewhere: it has
+// another tokenizer, and frames of its own.
+const plausible = 3
+
+// Window is the provider's limit in tokens as the caller counts them, where
+// estimate is its count of the refused request. It is not ok where a number is
+// missing, or where they are so far from the estimate that they must be about
+// something else.
+func (e *Exceeded) Window(estimate int) (tokens int, ok bool) {
+	if e == nil || e.Tokens <= 0 || e.Limit <= 0 {
+		return 0, false
+	}
+	ratio := float64(e.Tokens) / float64(max(1, estimate))
+	return max(1, int(float64(e.Limit)/ratio)), ratio <= plausible && ratio >= 1.0/plausible
+}

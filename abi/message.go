@@ -3,6 +3,7 @@ package abi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // Role says who a message is from. Other values than those below are bad
@@ -77,6 +78,14 @@ func (m *Message) IsPerson() bool { return m.Role == RoleUser && m.Kind == "" }
 
 // Text is the text of the message's content, without its tool calls.
 func (m *Message) Text() string { return m.Content.Text() }
+
+// Same reports whether both messages say the same and cost the same: all but
+// their timestamps and metadata is equal. Messages that share their bytes are
+// compared at next to no cost.
+func (m *Message) Same(o *Message) bool {
+	return m.ID == o.ID && m.Role == o.Role && m.Kind == o.Kind && m.ToolCallID == o.ToolCallID && m.Name == o.Name &&
+		m.IsError == o.IsError && slices.Equal(m.ToolCalls, o.ToolCalls) && bytes.Equal(m.Raw, o.Raw) && m.Content.Equal(o.Content)
+}
 
 // ToolCall is a model's request to run a tool.
 type ToolCall struct {

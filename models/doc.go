@@ -26,8 +26,8 @@
 //	model           anything else
 //
 // [TooLong] recognizes the first kind in errors from elsewhere too: a host that
-// calls its model itself hands it to the compactor (Options.TooLong), which then
-// compacts and has the call made once more.
+// calls its model itself hands it to its session (session.Options.TooLong), which
+// then compacts and has the call made once more.
 //
 // Nothing here reads the environment; prices and keys are handed in.
 package models

@@ -6,6 +6,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -25,7 +26,7 @@ type Options struct {
 	// definitions for instance. It counts as a prefix that never changes.
 	Overhead int
 	// Journal keeps the replayed session. Default one in memory.
-	Journal kagewasm.Journal
+	Journal session.Journal
 	// Reject leaves compactions that wait for the operator undone. By default
 	// each is approved at once (FEATURES K29).
 	Reject bool
@@ -58,7 +59,7 @@ type Step struct {
 	// with Options.Reject. The log's answer was taken all the same.
 	Err error
 	// Session is being replayed.
-	Session *kagewasm.Session
+	Session *session.Session
 }
 
 // Run replays a log. Its error wraps an *abi.Error, the first that is no outcome
@@ -68,7 +69,7 @@ func Run(ctx context.Context, opts Options) (Stats, error) {
 	if opts.Compactor == nil || opts.Counter == nil {
 		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay", Message: "a compactor and a token counter are needed"}
 	}
-	s, err := opts.Compactor.Open(ctx, kagewasm.SessionOptions{Session: opts.Session, Overhead: opts.Overhead, Journal: opts.Journal})
+	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead, Journal: opts.Journal})
 	if err != nil {
 		return Stats{}, err
 	}
@@ -84,7 +85,7 @@ func Run(ctx context.Context, opts Options) (Stats, error) {
 // run is a replay on its way.
 type run struct {
 	Options
-	session *kagewasm.Session
+	session *session.Session
 	log     *log
 	cache   cache
 	stats   Stats
@@ -145,7 +146,7 @@ func (r *run) dispatch(ctx context.Context, step *Step, answer abi.Message) erro
 		return []abi.Message{answer}, nil
 	}
 	for {
-		d, err := r.Compactor.Dispatch(ctx, r.session, call)
+		d, err := r.session.Dispatch(ctx, call)
 		if d != nil {
 			step.Results = append(step.Results, d.Results...)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/replay"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -136,7 +137,7 @@ func TestK29Checkpoints(t *testing.T) {
 	}
 	o = options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
 	o.Reject = true
-	var last *kagewasm.Session
+	var last *session.Session
 	o.Observe = func(s replay.Step) {
 		if last = s.Session; s.Err != nil && abi.CodeOf(s.Err) != abi.CodeBusy {
 			t.Errorf("call %d: %v", s.Call, s.Err)

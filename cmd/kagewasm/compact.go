@@ -119,11 +119,11 @@ func compact(ctx context.Context, opts kagewasm.Options, req kagewasm.Request, a
 		return nil, err
 	}
 	result, err := compactor.Compact(ctx, req)
-	if err == nil && result.Checkpoint != nil {
-		if approved(result) {
-			result, err = compactor.Approve(ctx, result.Checkpoint, result.Checkpoint.Base())
+	if err == nil && result.Pending != nil {
+		if approved(result.Pending) {
+			result, err = compactor.Commit(ctx, req, result.Pending)
 		} else {
-			compactor.Reject(result.Checkpoint, "not approved on the terminal")
+			compactor.Reject(req.Session, result.Pending, "rejected by the operator: not approved on the terminal")
 		}
 	}
 	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {

@@ -109,12 +109,12 @@ func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bo
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
 		if !f.quiet {
-			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; the session itself stays as it is\n", pending.Checkpoint.ID)
+			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; the session itself stays as it is\n", pending.Record.ID)
 		}
 		return true
 	}
-	human{printer{w: e.stderr, color: e.color}}.report(path, "", &kagewasm.Result{Messages: pending.Checkpoint.Messages, Report: pending.Checkpoint.Report})
-	fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Checkpoint.ID)
+	human{printer{w: e.stderr, color: e.color}}.report(path, "", pending)
+	fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Record.ID)
 	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"

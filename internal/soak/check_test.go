@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/invariants"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/replay"
+	"github.com/kagewasm/kagewasm/session"
 )
 
 // checker holds the steps of a replay to what has to be true of each.
@@ -25,7 +26,7 @@ type checker struct {
 	// at how much of the log is in it.
 	list     []abi.Message
 	at       int
-	session  *kagewasm.Session
+	session  *session.Session
 	problems int
 }
 
@@ -80,7 +81,7 @@ func (c *checker) tokens() (n int) {
 // look checks what one result made of the list, and reports whether it changed
 // it.
 func (c *checker) look(call int, r *kagewasm.Result) bool {
-	if r.Checkpoint != nil {
+	if r.Pending != nil {
 		return false // nothing was done yet
 	}
 	if !r.Report.Compacted && r.Report.Pruned.Count == 0 {

@@ -1,0 +1,93 @@
+package session_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// TestK29Checkpoint: the plan waits, the session pauses, and what is approved
+// is what was shown, to the byte.
+func TestK29Checkpoint(t *testing.T) {
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}, Plugins: plugins(p)})
+	s := open(t, c, 400, chat(60))
+	d, err := s.Dispatch(t.Context(), said("x", nil))
+	if abi.CodeOf(err) != abi.CodeBusy || d.Calls != 0 || d.Results[0].Report.ReasonCode != abi.ReasonPending {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	cp := s.Pending()
+	if cp == nil || cp.Reason != "compaction_pending" || !cp.Report.Compacted || len(s.Compactions()) > 0 || ids(s.Messages()) != ids(chat(60)) {
+		t.Fatalf("checkpoint %+v", cp)
+	}
+	if len(p.Calls(abi.HookPostCompact)) > 0 {
+		t.Error("post_compact before anything was done")
+	}
+	if _, err := s.Dispatch(t.Context(), said("x", nil)); abi.CodeOf(err) != abi.CodeBusy {
+		t.Errorf("the session goes on: %v", err)
+	}
+	arrived := abi.Message{ID: "arrived", Role: abi.RoleUser, Content: abi.Text("By the way.")}
+	if err := s.Append(t.Context(), arrived); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Approve(t.Context(), "another"); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("an unknown checkpoint: %v", err)
+	}
+	r, err := s.Approve(t.Context(), cp.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := append(cp.Messages[:len(cp.Messages):len(cp.Messages)], arrived); !reflect.DeepEqual(s.Messages(), want) || !reflect.DeepEqual(r.Messages, want) {
+		t.Error("not what was shown, with what arrived behind it")
+	}
+	if s.Pending() != nil || len(s.Compactions()) != 1 || len(p.Calls(abi.HookPostCompact)) != 1 {
+		t.Error("an approved checkpoint leaves traces, or none where it should")
+	}
+}
+
+// TestK29Rejected: the session goes on as it is, and is not asked again at once.
+func TestK29Rejected(t *testing.T) {
+	var events []kagewasm.EventType
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}, Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
+	s := open(t, c, 1450, chat(60))
+	_, _ = s.Dispatch(t.Context(), said("x", nil))
+	if err := s.Reject(s.Pending().ID, "not now"); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Calls != 1 || ids(d.Results[0].Messages) != ids(chat(60)) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if fmt.Sprint(events) != "[compaction.triggered compaction.failed]" {
+		t.Errorf("events %v", events)
+	}
+	if err := s.Append(t.Context(), renamed(chat(10)[2:], "more")...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Dispatch(t.Context(), said("y", nil)); abi.CodeOf(err) != abi.CodeBusy {
+		t.Errorf("it has grown, and is not asked about again: %v", err)
+	}
+}
+
+// TestK29WithPruning: what waits for the operator includes the shortening of
+// old output; until it is approved the session is as it was, and then it is as
+// was shown.
+func TestK29WithPruning(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint,
+		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 400, chat(60))
+	before := s.Messages()
+	if _, err := s.Dispatch(t.Context(), said("x", nil)); abi.CodeOf(err) != abi.CodeBusy {
+		t.Fatal(err)
+	}
+	cp := s.Pending()
+	if cp.Report.Pruned.Count == 0 || !reflect.DeepEqual(s.Messages(), before) {
+		t.Fatalf("%d shortened, and the session changed", cp.Report.Pruned.Count)
+	}
+	if _, err := s.Approve(t.Context(), cp.ID); err != nil || ids(s.Messages()) != ids(cp.Messages) {
+		t.Errorf("approved: %s, shown: %s, %v", ids(s.Messages()), ids(cp.Messages), err)
+	}
+}

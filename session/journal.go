@@ -1,0 +1,80 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Entry is one thing that happened to a session. A session is the list of its
+// entries: nothing is ever taken out of it, so everything can be undone
+// (FEATURES K11). Exactly one of Append, Rewrite and Rollback is set.
+type Entry struct {
+	// Seq counts the entries of a session, from one.
+	Seq  int    `json:"seq"`
+	Time string `json:"time"`
+	// Append are messages that arrived.
+	Append []abi.Message `json:"append,omitempty"`
+	// Rewrite is what a compaction or a pruning made of the list.
+	Rewrite *Rewrite `json:"rewrite,omitempty"`
+	// Rollback is the number of the entry to which the session goes back, 0 for
+	// its very beginning.
+	Rollback *int `json:"rollback,omitempty"`
+}
+
+// Rewrite is a new list in terms of the one before it.
+type Rewrite struct {
+	// Order are the ids of the new list.
+	Order []string `json:"order"`
+	// New are the messages of it that were not in the old one, or were there
+	// with longer tool output or arguments.
+	New []abi.Message `json:"new,omitempty"`
+	// Record is the compaction; nil for pruning, which is none.
+	Record *abi.Record `json:"record,omitempty"`
+}
+
+// Journal stores the entries of sessions. Implementations are safe for
+// concurrent use.
+type Journal interface {
+	// Append stores an entry. Where its Seq is not the next one of the session
+	// somebody else was faster: the error has the code conflict, and nothing is
+	// stored.
+	Append(ctx context.Context, session string, e Entry) error
+	// Load returns all entries of a session, oldest first; none for one that
+	// is not known.
+	Load(ctx context.Context, session string) ([]Entry, error)
+}
+
+// MemoryJournal is a Journal that lives as long as its process. The zero value
+// is ready for use.
+type MemoryJournal struct {
+	mu sync.Mutex
+	of map[string][]Entry
+}
+
+var _ Journal = (*MemoryJournal)(nil)
+
+// Append implements Journal.
+func (j *MemoryJournal) Append(_ context.Context, session string, e Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if next := len(j.of[session]) + 1; e.Seq != next {
+		return &abi.Error{Code: abi.CodeConflict, Op: "journal", Message: fmt.Sprintf("session %q: entry %d, and %d is the next", session, e.Seq, next),
+			Hint: "somebody else wrote to the session: open it again"}
+	}
+	if j.of == nil {
+		j.of = make(map[string][]Entry)
+	}
+	j.of[session] = append(j.of[session], e)
+	return nil
+}
+
+// Load implements Journal.
+func (j *MemoryJournal) Load(_ context.Context, session string) ([]Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.of[session]), nil
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// recallAnswer is what an agent is told of a recall, in at most budget tokens.
+func recallAnswer(r *recall, q RecallQuery, budget int) string {
+	if len(r.units) == 0 {
+		return answerAllHere
+	}
+	found := r.find(q)
+	if len(found) == 0 {
+		return answerNothing
+	}
+	// Frame and headings cost something too: how much is known once they are
+	// written.
+	for room := budget; len(found) > 0; {
+		list := r.excerpts(found, q, room)
+		answer := renderRecalled(list)
+		over := max(0, q.count(answer)-budget)
+		if len(list) > 0 && over == 0 {
+			return answer
+		}
+		if room -= over + over/8; len(list) == 0 || room < len(found)*minExcerpt {
+			found, room = found[:len(found)/2], budget // fewer, but legible
+		}
+	}
+	return answerNoRoom
+}
+
+// renderRecalled writes units one after the other, each piece under a line
+// that says where it is from, its own lines behind a bar.
+func renderRecalled(list []Recalled) string {
+	var b strings.Builder
+	for n, u := range list {
+		for i, p := range u.Pieces {
+			if n+i > 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%d. %s", n+1, p.origin())
+			if p.Text != "" {
+				b.WriteString("\n| " + strings.ReplaceAll(oneBreak(abi.Defuse(p.Text)), "\n", "\n| "))
+			}
+		}
+	}
+	return abi.Fence(abi.KindInjected, "kagewasm:recall", noteRecall, b.String())
+}
+
+// origin says where a piece is from.
+func (p *RecalledPiece) origin() string {
+	what := label(string(p.Role))
+	switch tool := label(p.Tool); {
+	case p.Call:
+		what = "call of " + tool + " by " + what
+	case p.Tool != "":
+		what = "result of " + tool
+	}
+	parts := []string{"message " + label(p.Message), what}
+	if p.Kind != "" {
+		parts = append(parts, "kind "+label(string(p.Kind)))
+	}
+	if p.Timestamp != "" {
+		parts = append(parts, label(p.Timestamp))
+	}
+	parts = append(parts, "superseded by "+label(p.Compaction))
+	if p.End-p.Start < p.Length {
+		parts = append(parts, fmt.Sprintf("bytes %d to %d of %d", p.Start, p.End, p.Length))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxLabel is how long an id or a name may be in a heading, in bytes.
+const maxLabel = 64
+
+// label makes an id or a name from a session fit for a heading: one short word
+// without spaces.
+func label(s string) string {
+	s = strings.Join(strings.Fields(abi.Defuse(s)), "_")
+	if s == "" {
+		return "(none)"
+	}
+	if len(s) > maxLabel {
+		cut := maxLabel
+		for !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut] + "..."
+	}
+	return s
+}
+
+// oneBreak makes line feeds of the other line breaks that Unicode has.
+func oneBreak(s string) string {
+	return strings.NewReplacer("\u2028", "\n", "\u2029", "\n").Replace(s)
+}

@@ -1,0 +1,267 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/models"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// open is a session in a window of so many words, with messages in it.
+func open(t *testing.T, c *kagewasm.Compactor, window int, msgs []abi.Message) *session.Session {
+	t.Helper()
+	s, err := session.Open(t.Context(), c, session.Options{
+		Session: abi.Session{ID: "s1", Model: "test", ContextWindow: &window}, TooLong: models.TooLong})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), msgs...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// said is a call that answers with one message, and notes what it was given.
+func said(id string, given *[][]abi.Message) session.Call {
+	return func(_ context.Context, msgs []abi.Message) ([]abi.Message, error) {
+		if given != nil {
+			*given = append(*given, msgs)
+		}
+		return []abi.Message{{ID: id, Role: abi.RoleAssistant, Content: abi.Text("Done with " + id + ".")}}, nil
+	}
+}
+
+// TestT3ManualNeedsAnIdleSession, and fails at once while a turn runs.
+func TestT3ManualNeedsAnIdleSession(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	s := open(t, c, 10_000, chat(60))
+	_, err := s.Dispatch(t.Context(), func(ctx context.Context, msgs []abi.Message) ([]abi.Message, error) {
+		if _, err := s.Compact(ctx, kagewasm.Request{}); abi.CodeOf(err) != abi.CodeBusy {
+			t.Errorf("during a call: %v", err)
+		}
+		return said("x", nil)(ctx, msgs)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := s.BeginTurn()
+	if _, err := s.Compact(t.Context(), kagewasm.Request{}); abi.CodeOf(err) != abi.CodeBusy {
+		t.Errorf("between two calls of a turn: %v", err)
+	}
+	end()
+	end() // twice is once
+	r, err := s.Compact(t.Context(), kagewasm.Request{Instructions: "keep the port"})
+	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerManual {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestT1T2EndOfTurn: a threshold that is crossed in a turn, and compactions
+// that are asked for in it, are seen to when it has ended, all in one.
+func TestT1T2EndOfTurn(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	s := open(t, c, 400, chat(60))
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerThreshold {
+		t.Errorf("over the threshold: %+v, %v", r, err)
+	}
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
+		t.Errorf("nothing to do: %+v, %v", r, err)
+	}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil)}
+	c = newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
+	s = open(t, c, 10_000, chat(60))
+	s.Request("keep the port")
+	s.Request("and the host")
+	if len(p.Asked) > 0 {
+		t.Error("it ran during the turn")
+	}
+	_, r, err := s.EndOfTurn(t.Context())
+	if err != nil || r == nil || r.Record.Trigger != abi.TriggerPlugin {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if calls := p.Calls(abi.HookPreCompact); len(calls) != 1 || calls[0].Trigger.Instructions != "keep the port\nand the host" {
+		t.Errorf("%d calls, instructions %q", len(calls), calls[0].Trigger.Instructions)
+	}
+	if _, r, _ := s.EndOfTurn(t.Context()); r != nil {
+		t.Error("a request was answered twice")
+	}
+}
+
+// TestK11Rollback: what a compaction superseded comes back byte for byte, and
+// only that; rolling back is itself undone by rolling back.
+func TestK11Rollback(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	s := open(t, c, 400, nil)
+	all := chat(60)
+	for _, m := range all[:100] { // each an entry of its own
+		if err := s.Append(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := s.Compact(t.Context(), kagewasm.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	afterFirst := s.Messages()
+	if err := s.Append(t.Context(), all[100:]...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Compact(t.Context(), kagewasm.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Compactions()); n != 2 {
+		t.Fatalf("%d compactions", n)
+	}
+	beforeRollback := s.Messages()
+	if err := s.RollbackTo(t.Context(), 101); err != nil { // 100 messages, one compaction
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.Messages(), afterFirst) {
+		t.Error("past the second compaction: not what stood there")
+	}
+	if list := s.Compactions(); len(list) != 1 || list[0].ID != first.Record.ID {
+		t.Errorf("compactions in force: %v", list)
+	}
+	if err := s.Rollback(t.Context(), all[99].ID); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.Messages(), all[:100]) {
+		t.Error("past the first compaction: the originals are not back as they were")
+	}
+	for _, m := range s.All() {
+		if m.Superseded != (m.By != "") || m.Superseded == has(all[:100], m.ID) {
+			t.Errorf("%s: superseded %v by %q", m.ID, m.Superseded, m.By)
+		}
+	}
+	if err := s.RollbackTo(t.Context(), 103); err != nil { // before the two rollbacks
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.Messages(), beforeRollback) {
+		t.Error("a rollback rolled back: not what stood there")
+	}
+	if err := s.Rollback(t.Context(), "nobody"); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("an unknown message: %v", err)
+	}
+}
+
+// TestK12TheModelSeesLess: the operator sees every message, in order, and what
+// became of it; the model only the compacted list.
+func TestK12TheModelSeesLess(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	s := open(t, c, 400, chat(60))
+	r, err := s.Compact(t.Context(), kagewasm.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown, gone []string
+	for _, m := range s.All() {
+		if m.Superseded {
+			gone = append(gone, m.ID)
+			if m.By != r.Record.ID {
+				t.Errorf("%s was superseded by %q", m.ID, m.By)
+			}
+			continue
+		}
+		shown = append(shown, m.ID)
+	}
+	if fmt.Sprint(gone) != fmt.Sprint(r.Report.Superseded) || fmt.Sprintf("[%s]", ids(s.Messages())) != fmt.Sprint(shown) {
+		t.Errorf("shown %v, gone %v", shown, gone)
+	}
+	if len(s.All()) != len(chat(60))+len(r.Report.Inserted) {
+		t.Error("a message is missing")
+	}
+}
+
+// TestSessionsAreKept: a session that is opened again is as it was left; two
+// that write to one journal cannot both win.
+func TestSessionsAreKept(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	opts := session.Options{Session: abi.Session{ID: "s1", ContextWindow: ptr(400)}, Journal: new(session.MemoryJournal)}
+	s, err := session.Open(t.Context(), c, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), chat(60)...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Compact(t.Context(), kagewasm.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := session.Open(t.Context(), c, opts)
+	if err != nil || !reflect.DeepEqual(again.Messages(), s.Messages()) || !reflect.DeepEqual(again.All(), s.All()) {
+		t.Errorf("opened again it is another one: %v", err)
+	}
+	if err := s.Append(t.Context(), abi.Message{ID: "n1", Role: abi.RoleUser, Content: abi.Text("Hello.")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Append(t.Context(), abi.Message{ID: "n2", Role: abi.RoleUser, Content: abi.Text("Hello.")}); abi.CodeOf(err) != abi.CodeConflict {
+		t.Errorf("two wrote the same entry: %v", err)
+	}
+	sub := opts
+	sub.Session.AgentPath = "main/reviewer"
+	if other, err := session.Open(t.Context(), c, sub); err != nil || len(other.Messages()) > 0 {
+		t.Errorf("K5: agents share a list: %v", err)
+	}
+	gone := s.All()[2].ID
+	for why, id := range map[string]string{"none": "", "one that is there": "last", "a superseded one's": gone} {
+		if err := s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser}); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("a message whose id is %s: %v", why, err)
+		}
+	}
+	if _, err := session.Open(t.Context(), c, session.Options{}); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("a session without an id: %v", err)
+	}
+}
+
+// TestN8NamesOfWhatWasPruned: tool output that an earlier look shortened is
+// read as it came when a compaction writes its note, whether the message goes
+// or stays.
+func TestN8NamesOfWhatWasPruned(t *testing.T) {
+	msgs := chat(60)
+	for i := range msgs {
+		if msgs[i].ID == "t1" {
+			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
+		}
+	}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: 200, Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	s := open(t, c, 2_000, msgs[:40])
+	d, err := s.Dispatch(t.Context(), said("x", nil))
+	if err != nil || d.Results[0].Report.Compacted || d.Results[0].Report.Pruned.Count == 0 {
+		t.Fatalf("nothing was shortened: %+v, %v", d.Results[0].Report.Pruned, err)
+	}
+	if err := s.Append(t.Context(), msgs[40:]...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Compact(t.Context(), kagewasm.Request{})
+	if err != nil || !strings.Contains(r.Report.Summary, "tokenBucketLock") {
+		t.Errorf("what was shortened is lost: %q, %v", r.Report.Summary, err)
+	}
+}
+
+// TestComplaint2AResultOnItsWay: a person speaks while a tool runs, and the
+// session is compacted; the call stays, or its result would stand alone for good.
+func TestComplaint2AResultOnItsWay(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{})
+	msgs := append(chat(60), abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
+		abi.Message{ID: "meanwhile", Role: abi.RoleUser, Content: abi.Text("Are you still there?")})
+	target := 0
+	for _, with := range []kagewasm.Request{{}, {Target: &target}} {
+		s := open(t, c, 400, msgs)
+		if _, err := s.Compact(t.Context(), with); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow", Content: abi.Text("built")}); err != nil {
+			t.Fatal(err)
+		}
+		if calls, results := abi.Orphans(s.Messages()); len(calls)+len(results) > 0 {
+			t.Errorf("target %v: orphans %v %v", with.Target, calls, results)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package session
+
+import (
+	"fmt"
+	kagewasm "github.com/kagewasm/kagewasm"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Swap puts a compaction of an earlier state of a session in place: base is the
+// list it was made of, now the session as it is. Messages that arrived since
+// stay behind what the compaction left (FEATURES I6, complaint 17). Where
+// anything of base has changed the error has the code conflict, and now stands.
+func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, error) {
+	if err := stillBegins(base, now); err != nil {
+		return nil, err
+	}
+	taken := make(map[string]bool, len(result.Messages))
+	for i := range result.Messages {
+		taken[result.Messages[i].ID] = true
+	}
+	for _, m := range now[len(base):] {
+		if taken[m.ID] {
+			return nil, conflict("%q arrived, which is the id of a message that the compaction inserts", m.ID)
+		}
+	}
+	return append(slices.Clip(result.Messages), now[len(base):]...), nil
+}
+
+// stillBegins reports, as an error, how now no longer begins with base.
+func stillBegins(base, now []abi.Message) error {
+	if len(now) < len(base) {
+		return conflict("%d messages, and there were %d", len(now), len(base))
+	}
+	for i := range base {
+		if !base[i].Same(&now[i]) {
+			return conflict("message %d, %q, is another one now", i, now[i].ID)
+		}
+	}
+	return nil
+}
+
+func conflict(format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeConflict, Op: "swap", Phase: abi.PhaseCommit,
+		Message: "the session changed while it was compacted: " + fmt.Sprintf(format, args...),
+		Hint:    "compact it again; the session is as it was"}
+}

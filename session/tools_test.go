@@ -1,0 +1,131 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kagewasm/kagewasm/session"
+)
+
+var toolForms = []session.ToolForm{session.ToolFormOpenAIChat, session.ToolFormOpenAIResponses, session.ToolFormAnthropic}
+
+// definition is a tool in any of the forms.
+type definition struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Strict      *bool           `json:"strict"`
+	Parameters  json.RawMessage `json:"parameters"`
+	InputSchema json.RawMessage `json:"input_schema"`
+	Function    *definition     `json:"function"`
+}
+
+func definitions(t testing.TB, form session.ToolForm, opts session.ToolOptions) (list []definition) {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(session.Tools(form, opts)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&list); err != nil {
+		t.Fatalf("%s: %v", form, err)
+	}
+	return list
+}
+
+// TestI5ToolForms: each provider is given the fields that its API names, and
+// no others.
+func TestI5ToolForms(t *testing.T) {
+	for _, form := range toolForms {
+		for _, d := range definitions(t, form, session.ToolOptions{Recall: true, Prefix: "kw.x_"}) {
+			schema, strict := d.Parameters, d.Strict
+			switch form {
+			case session.ToolFormOpenAIChat:
+				if d.Type != "function" || d.Name != "" || d.Function == nil || d.Function.Type != "" {
+					t.Fatalf("%s: %+v is not a function in an envelope", form, d)
+				}
+				d = *d.Function
+				schema, strict = d.Parameters, d.Strict
+			case session.ToolFormOpenAIResponses:
+				if d.Type != "function" || d.Function != nil {
+					t.Errorf("%s: %+v is not a flat function", form, d)
+				}
+			case session.ToolFormAnthropic:
+				if d.Type != "" || d.Parameters != nil || d.Strict != nil {
+					t.Errorf("%s: %+v has fields of another API", form, d)
+				}
+				schema = d.InputSchema
+			}
+			if form != session.ToolFormAnthropic && (strict == nil || !*strict) {
+				t.Errorf("%s: %s is not strict", form, d.Name)
+			}
+			if !strings.HasPrefix(d.Name, "kw_x_") || len(d.Description) < 40 {
+				t.Errorf("%s: the name is %q, the description %q", form, d.Name, d.Description)
+			}
+			checkStrict(t, d.Name, schema)
+		}
+	}
+	if doc := session.Tools("other", session.ToolOptions{}); string(doc) != "null" {
+		t.Errorf("in an unknown form the tools are %s", doc)
+	}
+}
+
+// checkStrict holds what strict mode asks of a schema: nothing but what is
+// named, and all of that required.
+func checkStrict(t *testing.T, name string, doc json.RawMessage) {
+	t.Helper()
+	var schema struct {
+		Type                 string
+		Properties           map[string]json.RawMessage
+		Required             []string
+		AdditionalProperties *bool
+	}
+	if err := json.Unmarshal(doc, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if schema.Type != "object" || schema.AdditionalProperties == nil || *schema.AdditionalProperties || len(schema.Required) != len(schema.Properties) {
+		t.Errorf("%s: %s is no schema for strict mode", name, doc)
+	}
+}
+
+// TestN9OffByDefault: an agent is offered compact alone (FEATURES K12).
+func TestN9OffByDefault(t *testing.T) {
+	for _, form := range toolForms {
+		off, on := definitions(t, form, session.ToolOptions{}), definitions(t, form, session.ToolOptions{Recall: true})
+		if len(off) != 1 || len(on) != 2 {
+			t.Errorf("%s: %d tools without recall, %d with it", form, len(off), len(on))
+		}
+	}
+	host := &toolHost{stored: storedSession()}
+	content, ok, err := session.AnswerTool(host, "recall", `{"query":"ErrConflict","limit":null}`, session.ToolOptions{})
+	if !ok || err != nil || strings.Contains(content, "ErrConflict") || !strings.Contains(content, "operator") || host.looked {
+		t.Errorf("recall that is off answers %q, %v, %v", content, ok, err)
+	}
+}
+
+// schemas are the schemas of the arguments, by the tools' names.
+func schemas(t testing.TB) map[string]*jsonschema.Schema {
+	t.Helper()
+	out := make(map[string]*jsonschema.Schema)
+	for _, d := range definitions(t, session.ToolFormAnthropic, session.ToolOptions{Recall: true}) {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(d.InputSchema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource(d.Name+".json", doc); err != nil {
+			t.Fatal(err)
+		}
+		if out[d.Name], err = c.Compile(d.Name + ".json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// fits reports whether arguments are what the schema asks for.
+func fits(s *jsonschema.Schema, arguments string) bool {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(arguments))
+	return err == nil && s.Validate(doc) == nil
+}
