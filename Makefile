@@ -5,6 +5,7 @@
 # make soak   every recorded session through every strategy, with a table
 # make npm    what tests of plugins in AssemblyScript compile with
 # make npm-client  the client of Hindsight that tests ask for a second opinion
+# make oracle the official SDKs judge what package models sends and reads
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
@@ -15,7 +16,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find k
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all npm npm-client demo test soak features race check bench plugins generate clean
+.PHONY: all npm npm-client demo test oracle soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -48,6 +49,10 @@ demo: $(KW) $(PLUGINS)
 
 test:
 	$(GO) test ./...
+
+# A module of its own: nothing else downloads the SDKs.
+oracle:
+	cd internal/oracle && $(GO) vet . && $(GO) test -count=1 .
 
 # Packages as the lock file of a new plugin names them.
 TEMPLATE := kit/scaffold/ts/common
@@ -84,6 +89,7 @@ check:
 	GOOS=wasip1 GOARCH=wasm $(GO) vet ./abi/... ./plugins/...
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy
+	cd internal/oracle && $(GO) mod tidy && $(GO) vet .
 	$(GO) generate ./abi/...
 	$(GO) test ./internal/archtest/...
 	@if $(GO) env CC | grep -q . && command -v "$$($(GO) env CC)" >/dev/null; then $(MAKE) race; else echo "no C compiler: the race detector is left out"; fi

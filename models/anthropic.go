@@ -2,69 +2,83 @@ package models
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-const anthropicURL = "https://api.anthropic.com"
+const (
+	anthropicURL     = "https://api.anthropic.com"
+	anthropicVersion = "2023-06-01"
+	// anthropicMaximum bounds answers where nobody else does: this provider
+	// must be told.
+	anthropicMaximum = 8192
+)
 
-// anthropicWire speaks Messages. The service is made without a client:
-// anthropic.NewClient reads the environment and the user's configuration.
+type anthropicRequest struct {
+	Model     string             `json:"model"`
+	MaxTokens int                `json:"max_tokens"`
+	System    []anthropicBlock   `json:"system,omitempty"`
+	Messages  []anthropicMessage `json:"messages"`
+}
+
+type anthropicMessage struct {
+	Role    abi.Role         `json:"role"`
+	Content []anthropicBlock `json:"content"`
+}
+
+type anthropicBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type anthropicResponse struct {
+	Type       string
+	Model      string
+	Content    content
+	StopReason string `json:"stop_reason"`
+	Usage      struct {
+		InputTokens              count `json:"input_tokens"`
+		CacheReadInputTokens     count `json:"cache_read_input_tokens"`
+		CacheCreationInputTokens count `json:"cache_creation_input_tokens"`
+		OutputTokens             count `json:"output_tokens"`
+	}
+}
+
+// anthropicWire speaks Messages.
 func anthropicWire(c Config) wire {
-	// The SDK refuses long answers that are not streamed unless it is told a
-	// timeout; ours is on the context, and earlier.
-	service := anthropic.NewMessageService(
-		option.WithBaseURL(c.base(anthropicURL, "/v1")), option.WithAPIKey(string(c.Key)),
-		option.WithMaxRetries(0), option.WithRequestTimeout(c.Timeout))
-	return func(ctx context.Context, x *exchange, r abi.ModelRequest) (abi.ModelResponse, error) {
-		params := anthropic.MessageNewParams{
-			Model:     c.Model,
-			MaxTokens: int64(cmp.Or(r.MaxTokens, anthropicMaximum)),
-			Messages:  anthropicMessages(r),
-		}
-		if r.System != "" {
-			params.System = []anthropic.TextBlockParam{{Text: r.System}}
-		}
-		answer, err := service.New(ctx, params, option.WithHTTPClient(x))
-		if err != nil {
-			return abi.ModelResponse{}, err
-		}
-		return anthropicAnswer(answer)
+	header := map[string]string{"Anthropic-Version": anthropicVersion}
+	if c.Key != "" {
+		header["X-Api-Key"] = string(c.Key)
+	}
+	return wire{
+		url: c.base(anthropicURL, "/v1") + "/v1/messages", header: header, answer: anthropicAnswer,
+		request: func(r abi.ModelRequest) any {
+			req := anthropicRequest{Model: c.Model, MaxTokens: cmp.Or(r.MaxTokens, anthropicMaximum)}
+			if r.System != "" {
+				req.System = anthropicText(r.System)
+			}
+			for _, m := range r.Conversation() {
+				req.Messages = append(req.Messages, anthropicMessage{m.Role, anthropicText(m.Content)})
+			}
+			return req
+		},
 	}
 }
 
-func anthropicMessages(r abi.ModelRequest) []anthropic.MessageParam {
-	var out []anthropic.MessageParam
-	for _, m := range r.Conversation() {
-		block := anthropic.NewTextBlock(m.Content)
-		if m.Role == abi.RoleAssistant {
-			out = append(out, anthropic.NewAssistantMessage(block))
-		} else {
-			out = append(out, anthropic.NewUserMessage(block))
-		}
-	}
-	return out
-}
+func anthropicText(s string) []anthropicBlock { return []anthropicBlock{{Type: "text", Text: s}} }
 
-func anthropicAnswer(a *anthropic.Message) (abi.ModelResponse, error) {
-	if a == nil || a.Type != "message" {
+func anthropicAnswer(body []byte) (abi.ModelResponse, error) {
+	var a anthropicResponse
+	if err := decode(body, &a); err != nil {
+		return abi.ModelResponse{}, err
+	}
+	if a.Type != "message" {
 		return abi.ModelResponse{}, errors.New("no message in it")
-	}
-	var text strings.Builder
-	for _, block := range a.Content {
-		if block.Type == "text" { // others are thinking
-			text.WriteString(block.Text)
-		}
 	}
 	read, written := int(a.Usage.CacheReadInputTokens), int(a.Usage.CacheCreationInputTokens)
 	return abi.ModelResponse{
-		Text:             text.String(),
+		Text:             string(a.Content),
 		StopReason:       anthropicStop(a.StopReason),
 		Model:            a.Model,
 		InputTokens:      int(a.Usage.InputTokens) + read + written,
@@ -74,15 +88,15 @@ func anthropicAnswer(a *anthropic.Message) (abi.ModelResponse, error) {
 	}, nil
 }
 
-func anthropicStop(reason anthropic.StopReason) abi.StopReason {
+func anthropicStop(reason string) abi.StopReason {
 	switch reason {
 	case "":
 		return ""
-	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence:
+	case "end_turn", "stop_sequence":
 		return abi.StopEnd
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+	case "max_tokens", "model_context_window_exceeded":
 		return abi.StopLength
-	case anthropic.StopReasonRefusal:
+	case "refusal":
 		return abi.StopRefusal
 	}
 	return abi.StopOther

@@ -25,8 +25,8 @@ func BenchmarkOverflow(b *testing.B) {
 	}
 }
 
-// BenchmarkComplete is a call with nobody to wait for: what SDK and exchange
-// take of their own.
+// BenchmarkComplete is a call with nobody to wait for: what the package takes of
+// its own.
 func BenchmarkComplete(b *testing.B) {
 	for _, w := range wires {
 		s := modeltest.New(b, modeltest.Answer{Text: strings.Repeat("a summary ", 400)})

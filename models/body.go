@@ -45,7 +45,8 @@ func parseError(body []byte) (errorBody, errorObject) {
 	return b, e
 }
 
-// errorInBody is the status that an error sent as success stands for, or 0. Gateways do that when an upstream fails them late.
+// errorInBody is the status that an error sent as success stands for, or 0.
+// Gateways do that when an upstream fails them late.
 func errorInBody(body []byte) int {
 	b, e := parseError(body)
 	if len(b.Choices) > 0 || len(b.Content) > 0 || text(b.Error) == "" && e.Message == "" {
@@ -68,7 +69,7 @@ func errorInBody(body []byte) int {
 	return http.StatusBadGateway
 }
 
-// outOfCredit says whether a 429 is about money, which time does not mend.
+// outOfCredit says whether a 429 is about money, which time does not fix.
 func outOfCredit(status int, body []byte) bool {
 	_, e := parseError(body)
 	return status == http.StatusTooManyRequests &&

@@ -45,8 +45,8 @@ type Config struct {
 	// say, and the most where it does. 0 leaves both to the provider, but for
 	// Anthropic, which must be told: there the default is 8,192.
 	MaxOutput int
-	// NumCtx is the context window that Ollama is to load the model with
-	// (FEATURES A7). 0 leaves it to the server. Only Ollama has it.
+	// NumCtx is the context window, in tokens, that Ollama is to load the model
+	// with. 0 leaves it to the server. Only Ollama has it.
 	NumCtx int
 	// Timeout bounds a call with all its retries. Default: 5 minutes.
 	Timeout time.Duration
@@ -57,7 +57,7 @@ type Config struct {
 	// that asks for more is not waited for. Default: a minute.
 	MaxWait time.Duration
 	// Concurrency is how many requests run at a time, others wait for their
-	// turn. 0 is no limit; 1 is for providers that allow no more (FEATURES T5).
+	// turn. 0 is no limit; 1 is for providers that allow no more.
 	Concurrency int
 	// Price says what a call costs in US dollars, and whether that is known.
 	// Nil: it is not.
@@ -73,15 +73,13 @@ type Config struct {
 }
 
 const (
-	defaultTimeout   = 5 * time.Minute
-	defaultRetries   = 2
-	defaultMaxWait   = time.Minute
-	anthropicMaximum = 8192
+	defaultTimeout = 5 * time.Minute
+	defaultRetries = 2
+	defaultMaxWait = time.Minute
 )
 
 // New returns a model. What is wrong with c is an [abi.Error] of CodeUsage.
 func New(c Config) (abi.Model, error) {
-	wires := map[Provider]func(Config) wire{OpenAI: openaiWire, Anthropic: anthropicWire, Ollama: ollamaWire}
 	newWire, ok := wires[c.Provider]
 	if !ok {
 		return nil, configError("provider", fmt.Errorf("%.80q: use openai, anthropic or ollama", string(c.Provider)))
@@ -90,7 +88,15 @@ func New(c Config) (abi.Model, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	m := &model{config: c, wire: newWire(c), redact: redactor(c)}
+	m := &model{config: c, wire: newWire(c), redact: redactor(c), header: make(http.Header)}
+	common := map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "kagewasm",
+	}
+	for _, part := range []map[string]string{common, m.wire.header, c.Headers} {
+		for name, value := range part {
+			m.header.Set(name, value)
+		}
+	}
 	if c.Concurrency > 0 {
 		m.slots = make(chan struct{}, c.Concurrency)
 	}
@@ -129,7 +135,8 @@ func (c Config) checkURL() error {
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return configError("base_url", errors.New("not an http or https URL with a host"))
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return configError("base_url", errors.New("has a user, a query or a fragment: put the key into the key, or into a header"))
+		return configError("base_url",
+			errors.New("has a user, a query or a fragment: put the key into the key, or into a header"))
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The SDKs would read keys, addresses and more from the environment.
+// Clients of providers like to read keys, addresses and more from the environment.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	s := modeltest.New(t)
 	for name, value := range map[string]string{
@@ -104,23 +104,6 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 			if strings.Contains(strings.Join(values, " "), "from-the-environment") {
 				t.Errorf("%s: header %s: %s", r.Wire, name, values)
 			}
-		}
-	}
-}
-
-func TestKeyRef(t *testing.T) {
-	lookup := func(name string) (string, bool) {
-		v, ok := map[string]string{"KEY": "value", "EMPTY": ""}[name]
-		return v, ok
-	}
-	for ref, want := range map[models.KeyRef]models.Key{"": "", "KEY": "value"} {
-		if got, err := ref.Resolve(lookup); err != nil || got != want {
-			t.Errorf("%q: %q, %v", string(ref), string(got), err)
-		}
-	}
-	for _, ref := range []models.KeyRef{"EMPTY", "MISSING"} {
-		if _, err := ref.Resolve(lookup); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), string(ref)) {
-			t.Errorf("%q: %v", string(ref), err)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 // Package models calls language models: what summaries, and plugins that are
 // granted a model, use.
 //
-// [New] makes a [abi.Model] of a [Config]: provider openai (Chat Completions, which
-// vLLM, OpenRouter, LiteLLM and most others speak at their own base URL),
+// [New] makes an [abi.Model] of a [Config]: provider openai (Chat Completions,
+// which vLLM, OpenRouter, LiteLLM and most others speak at their own base URL),
 // anthropic (Messages) or ollama (its native chat, the only one that takes the
-// size of the context window). [NewSet] puts several behind aliases.
+// size of the context window). [NewSet] puts several behind aliases. All three
+// are spoken with net/http alone; internal/oracle compares what is sent and read
+// with the official SDKs.
 //
 // A call is one request and one whole answer; nothing is streamed. It is tried
 // again where that can help, waits no longer than [Config] says, reads no more
@@ -14,7 +16,7 @@
 // paid for, but it is not whole either.
 //
 // Errors are [abi.Error]. Their text has no key in it, whatever a server sends
-// back; the error of the provider's SDK is the cause.
+// back.
 //
 //	context_length  the request does not fit; see [TooLong]
 //	rate_limited    too many requests or tokens; see the hint for how long

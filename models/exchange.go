@@ -2,7 +2,7 @@ package models
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,12 +15,11 @@ const maxBody = 16 << 20
 
 var errTooLarge = fmt.Errorf("an answer of more than %d MiB", maxBody>>20)
 
-// exchange is one request with its retries. It stands between the SDKs and the
-// network, so that all providers have one policy, and so that the whole answer
-// is read where it can still be tried again. It is the client of the SDKs,
-// whose own retries are off.
+// exchange is one request with its retries: one policy for all providers. The
+// whole answer is read here, where it can still be tried again.
 type exchange struct {
-	m *model
+	m    *model
+	body []byte
 	// last is how the last try ended; refusal is the last one that ended with
 	// a response that was an error.
 	last, refusal *reply
@@ -29,54 +28,39 @@ type exchange struct {
 	waited, asked time.Duration
 }
 
-// reply is what a try came to: a response whose body has been read, or an
-// error.
+// reply is how a try ended: with a response whose body has been read, or with
+// an error. One that is an error of the provider's is the cause of ours.
 type reply struct {
-	response *http.Response
-	body     []byte
-	err      error
 	// status is the response's, or the one that an error in a body stands for.
 	status int
+	header http.Header
+	body   []byte
+	err    error
 }
 
-func (r *reply) ok() bool { return r.status/100 == 2 }
+func (r *reply) ok() bool { return r.err == nil && r.status/100 == 2 }
 
-func newExchange(m *model) *exchange { return &exchange{m: m} }
+func (r *reply) Error() string { return fmt.Sprintf("status %d", r.status) }
 
-// Do sends req until there is an answer that stays.
-func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	for name, value := range x.m.config.Headers {
-		req.Header.Set(name, value)
-	}
+// run sends the request until there is a reply that stays.
+func (x *exchange) run(ctx context.Context) {
 	for try := 0; ; try++ {
-		x.last = x.send(req)
-		wait, again := x.again(req.Context(), try)
-		if !again {
-			return x.last.response, x.last.err
-		}
-		if err := x.m.config.Sleep(req.Context(), wait); err != nil {
-			return nil, err
+		x.last = x.send(ctx)
+		wait, again := x.again(ctx, try)
+		if !again || x.m.config.Sleep(ctx, wait) != nil {
+			return
 		}
 		x.waited += wait
-		var err error
-		if req, err = rewound(req); err != nil {
-			return nil, err
-		}
 	}
-}
-
-func rewound(req *http.Request) (*http.Request, error) {
-	req = req.Clone(req.Context())
-	if req.GetBody == nil {
-		return nil, errors.New("a request that cannot be sent again")
-	}
-	body, err := req.GetBody()
-	req.Body = body
-	return req, err
 }
 
 // send tries once.
-func (x *exchange) send(req *http.Request) *reply {
+func (x *exchange) send(ctx context.Context) *reply {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.m.wire.url, bytes.NewReader(x.body))
+	if err != nil {
+		return &reply{err: err}
+	}
+	req.Header = x.m.header.Clone()
 	resp, err := x.m.config.HTTPClient.Do(req)
 	if err != nil {
 		return &reply{err: err}
@@ -89,31 +73,17 @@ func (x *exchange) send(req *http.Request) *reply {
 	case len(body) > maxBody:
 		return &reply{err: errTooLarge}
 	}
-	r := &reply{response: resp, body: body, status: resp.StatusCode}
-	x.settle(r)
-	if !r.ok() {
-		x.refusal = r
-	}
-	return r
-}
-
-// settle makes of a response what the SDKs understand: an error that came as
-// success gets its own status, JSON is called JSON, and of a key that the server
-// sends back nothing stays.
-func (x *exchange) settle(r *reply) {
+	r := &reply{status: resp.StatusCode, header: resp.Header, body: body}
 	if r.ok() {
-		if status := errorInBody(r.body); status != 0 {
-			r.status, r.response.StatusCode = status, status
+		if status := errorInBody(body); status != 0 {
+			r.status = status
 		}
 	}
 	if !r.ok() {
-		r.body = []byte(x.m.redact(string(r.body)))
+		r.body = []byte(x.m.redact(string(body))) // some servers send the key back
+		x.refusal = r
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) {
-		r.response.Header.Set("Content-Type", "application/json")
-	}
-	r.response.Body = io.NopCloser(bytes.NewReader(r.body))
-	r.response.ContentLength = int64(len(r.body))
+	return r
 }
 
 // withoutRedirects is c, or a client of our own, that hands out redirects as

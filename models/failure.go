@@ -10,45 +10,54 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// failure makes an [abi.Error] of err, with which the call that x was for
-// ended. ctx is the caller's, within has the timeout.
-func (m *model) failure(ctx, within context.Context, x *exchange, err error) error {
+// failure makes an [abi.Error] of err, with which the call ended. ctx is the
+// caller's, within has the timeout.
+func (x *exchange) failure(ctx, within context.Context, err error) error {
+	m := x.m
 	switch {
 	case ctx.Err() != nil:
-		return m.interrupted(ctx, x.sofar(), err)
+		return m.interrupted(ctx, x.before())
 	case within.Err() != nil:
-		return m.error(abi.CodeDeadline, fmt.Sprintf("no answer within %s%s", m.config.Timeout, x.sofar()), "give the model a longer timeout", err)
-	case x.last == nil: // it never left
-		return m.error(abi.CodeModel, err.Error(), "", err)
-	case errors.Is(x.last.err, errTooLarge):
-		return m.error(abi.CodeModel, x.last.err.Error(), "is that the address of a model?", err)
+		return m.error(abi.CodeDeadline, fmt.Sprintf("no answer within %s%s", m.config.Timeout, x.before()),
+			"give the model a longer timeout", within.Err())
+	case errors.Is(err, errTooLarge):
+		return m.error(abi.CodeModel, err.Error(), "is that the address of a model?", err)
 	case x.last.err != nil:
-		return m.error(abi.CodeNetwork, x.last.err.Error(), "look at the base URL, the network and whether the server runs", err)
+		return m.error(abi.CodeNetwork, err.Error(), "look at the base URL, the network and whether the server runs", err)
 	case !x.last.ok():
-		return m.refused(x, err)
+		return x.refused()
 	}
 	return m.error(abi.CodeModel, "an answer that is not in the form of the provider's interface: "+err.Error(),
 		"look at the provider and the base URL", err)
 }
 
 // interrupted is the error of a caller that gave up.
-func (m *model) interrupted(ctx context.Context, sofar string, err error) error {
+func (m *model) interrupted(ctx context.Context, before string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return m.error(abi.CodeDeadline, "no answer in the time the caller had"+sofar, "give it more time", err)
+		return m.error(abi.CodeDeadline, "no answer in the time the caller had"+before, "give it more time", ctx.Err())
 	}
-	return m.error(abi.CodeCanceled, "the caller gave up"+sofar, "", err)
+	return m.error(abi.CodeCanceled, "the caller gave up"+before, "", ctx.Err())
+}
+
+// before is what the provider had to say before the time was up.
+func (x *exchange) before() string {
+	if x.refusal == nil {
+		return ""
+	}
+	return fmt.Sprintf("; before that status %d: %s", x.refusal.status, messageOf(x.refusal.body))
 }
 
 // refused is the error of a provider that answered with one.
-func (m *model) refused(x *exchange, err error) error {
-	code, hint := classify(x.last.status, x.last.body)
+func (x *exchange) refused() error {
+	r := x.last
+	code, hint := classify(r.status, r.body)
 	if x.asked > 0 && (code == abi.CodeRateLimited || code == abi.CodeOverloaded) {
 		hint = fmt.Sprintf("try again after %s, as the provider asks", x.asked.Round(time.Second))
 	}
-	return m.error(code, fmt.Sprintf("status %d: %s", x.last.status, messageOf(x.last.body)), hint, err)
+	return x.m.error(code, fmt.Sprintf("status %d: %s", r.status, messageOf(r.body)), hint, r)
 }
 
-// classify says what an error response is about.
+// classify says what an error response is about, and what to do.
 func classify(status int, body []byte) (abi.Code, string) {
 	if _, ok := exceeds(status, string(body)); ok {
 		return abi.CodeContextLength, "compact the session, or use a model with a larger window"
@@ -60,7 +69,8 @@ func classify(status int, body []byte) (abi.Code, string) {
 		return abi.CodeUnauthorized, "look at the key and what it may be used for"
 	case status == http.StatusTooManyRequests, rateLimited.Match(body):
 		return abi.CodeRateLimited, "send less at a time, or allow fewer requests at once (concurrency)"
-	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout, status == statusOverloaded:
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable,
+		status == http.StatusGatewayTimeout, status == statusOverloaded:
 		return abi.CodeOverloaded, "try again later"
 	case status == http.StatusNotFound:
 		return abi.CodeModel, "look at the model's name and the base URL"
@@ -70,16 +80,9 @@ func classify(status int, body []byte) (abi.Code, string) {
 	return abi.CodeModel, ""
 }
 
-// sofar is what the provider had to say before the time was up.
-func (x *exchange) sofar() string {
-	if x.refusal == nil {
-		return ""
-	}
-	return fmt.Sprintf("; before that status %d: %s", x.refusal.status, messageOf(x.refusal.body))
-}
-
 func (m *model) error(code abi.Code, message, hint string, err error) error {
+	name := string(m.config.Provider) + "/" + m.config.Model
 	return &abi.Error{
-		Code: code, Op: "complete", Message: m.name() + ": " + clean(m.redact(message), maxMessage), Hint: hint, Err: err,
+		Code: code, Op: "complete", Message: name + ": " + clean(m.redact(message), maxMessage), Hint: hint, Err: err,
 	}
 }

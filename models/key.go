@@ -1,11 +1,12 @@
 package models
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-
-	"github.com/kagewasm/kagewasm/abi"
+	"net/url"
+	"strings"
 )
 
 // Key is a provider's key. However it is printed, logged or marshaled, it does
@@ -30,21 +31,24 @@ func (k Key) mask() string {
 	return redacted
 }
 
-// KeyRef names the environment variable that holds a key: what stands in a
-// configuration in place of the key.
-type KeyRef string
-
-// Resolve looks the key up, with os.LookupEnv for example. No name is no key;
-// a name without a value is an error.
-func (r KeyRef) Resolve(lookup func(name string) (string, bool)) (Key, error) {
-	if r == "" {
-		return "", nil
+// redactor returns what takes the key and the values of headers out of a text,
+// also as JSON and URLs write them. Values of less than 8 bytes stay: local
+// servers have keys such as "ollama".
+func redactor(c Config) func(string) string {
+	var pairs []string
+	add := func(secret string) {
+		secret = strings.TrimPrefix(secret, "Bearer ")
+		if len(secret) < 8 {
+			return
+		}
+		pairs = append(pairs, secret, redacted, url.QueryEscape(secret), redacted)
+		if quoted, err := json.Marshal(secret); err == nil {
+			pairs = append(pairs, string(quoted[1:len(quoted)-1]), redacted)
+		}
 	}
-	if value, _ := lookup(string(r)); value != "" {
-		return Key(value), nil
+	add(string(c.Key))
+	for _, value := range c.Headers {
+		add(value)
 	}
-	return "", &abi.Error{
-		Code: abi.CodeUsage, Op: "key", Message: fmt.Sprintf("environment variable %.100q: not set", string(r)),
-		Hint: "set it to the provider's key, or name another one",
-	}
+	return strings.NewReplacer(pairs...).Replace
 }

@@ -3,45 +3,40 @@ package models
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"encoding/json"
+	"net/http"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// wire says a request the way a provider wants to hear it, through x, and
-// reads the answer.
-type wire func(ctx context.Context, x *exchange, r abi.ModelRequest) (abi.ModelResponse, error)
-
-// model is a Model at a provider.
+// model is a model at a provider.
 type model struct {
 	config Config // checked, defaults filled in
 	wire   wire
+	header http.Header
 	redact func(string) string
 	// slots has room for as many requests as may run; nil where all may.
 	slots chan struct{}
 }
 
-// Complete asks the model. r.Model is not looked at: that is for a [Set].
+// Complete asks the model. r.Model is not looked at: that is for [NewSet].
 func (m *model) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
 	if err := r.Check(); err != nil {
 		return abi.ModelResponse{}, err
 	}
 	if err := m.enter(ctx); err != nil {
-		return abi.ModelResponse{}, m.interrupted(ctx, "", err)
+		return abi.ModelResponse{}, m.interrupted(ctx, "")
 	}
 	defer m.leave()
 
 	r.MaxTokens = m.maxTokens(r.MaxTokens)
 	within, cancel := context.WithTimeout(ctx, m.config.Timeout)
 	defer cancel()
-	x := newExchange(m)
-	resp, err := m.wire(within, x, r)
-	if err == nil && !x.last.ok() { // the SDKs let redirects pass
-		err = fmt.Errorf("status %d", x.last.status)
-	}
+	x := &exchange{m: m}
+	resp, err := x.ask(within, r)
 	if err != nil {
-		return abi.ModelResponse{}, m.failure(ctx, within, x, err)
+		return abi.ModelResponse{}, x.failure(ctx, within, err)
 	}
 	resp.Model = cmp.Or(resp.Model, m.config.Model)
 	if m.config.Price != nil {
@@ -50,6 +45,19 @@ func (m *model) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResp
 		}
 	}
 	return resp, nil
+}
+
+// ask sends the request and reads the answer.
+func (x *exchange) ask(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+	x.body, _ = json.Marshal(x.m.wire.request(r)) // cannot fail: strings and numbers
+	x.run(ctx)
+	switch {
+	case x.last.err != nil:
+		return abi.ModelResponse{}, x.last.err
+	case !x.last.ok():
+		return abi.ModelResponse{}, x.last
+	}
+	return x.m.wire.answer(x.last.body)
 }
 
 func (m *model) maxTokens(asked int) int {
@@ -82,9 +90,6 @@ func (m *model) leave() {
 		<-m.slots
 	}
 }
-
-// name is what errors call the model.
-func (m *model) name() string { return string(m.config.Provider) + "/" + m.config.Model }
 
 // sleep waits, or ends with ctx.
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,12 +1,7 @@
 package models
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -31,55 +26,29 @@ type ollamaOptions struct {
 }
 
 type ollamaResponse struct {
-	Model   string `json:"model"`
-	Message *struct {
-		Content string `json:"content"`
-	} `json:"message"`
+	Model           string
+	Message         *struct{ Content content }
 	DoneReason      string `json:"done_reason"`
-	PromptEvalCount int    `json:"prompt_eval_count"`
-	EvalCount       int    `json:"eval_count"`
+	PromptEvalCount count  `json:"prompt_eval_count"`
+	EvalCount       count  `json:"eval_count"`
 }
 
-// ollamaWire speaks Ollama's native chat.
+// ollamaWire speaks Ollama's own chat.
 func ollamaWire(c Config) wire {
-	url := c.base(ollamaURL, "/api") + "/api/chat"
-	return func(ctx context.Context, x *exchange, r abi.ModelRequest) (abi.ModelResponse, error) {
-		body, err := json.Marshal(ollamaRequest{
-			Model: c.Model, Messages: ollamaMessages(r),
-			Options: ollamaOptions{NumCtx: c.NumCtx, NumPredict: r.MaxTokens},
-		})
-		if err != nil {
-			return abi.ModelResponse{}, err
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-		if err != nil {
-			return abi.ModelResponse{}, err
-		}
-		req.Header.Set("Content-Type", "application/json")
-		if c.Key != "" {
-			req.Header.Set("Authorization", "Bearer "+string(c.Key))
-		}
-		if _, err := x.Do(req); err != nil {
-			return abi.ModelResponse{}, err
-		}
-		return ollamaAnswer(x.last)
+	return wire{
+		url: c.base(ollamaURL, "/api") + "/api/chat", header: bearer(c.Key), answer: ollamaAnswer,
+		request: func(r abi.ModelRequest) any {
+			return ollamaRequest{
+				Model: c.Model, Messages: withSystem(r),
+				Options: ollamaOptions{NumCtx: c.NumCtx, NumPredict: r.MaxTokens},
+			}
+		},
 	}
 }
 
-func ollamaMessages(r abi.ModelRequest) []abi.ModelMessage {
-	var out []abi.ModelMessage
-	if r.System != "" {
-		out = append(out, abi.ModelMessage{Role: abi.RoleSystem, Content: r.System})
-	}
-	return append(out, r.Conversation()...)
-}
-
-func ollamaAnswer(r *reply) (abi.ModelResponse, error) {
-	if !r.ok() {
-		return abi.ModelResponse{}, fmt.Errorf("ollama: status %d", r.status)
-	}
+func ollamaAnswer(body []byte) (abi.ModelResponse, error) {
 	var a ollamaResponse
-	if err := json.Unmarshal(r.body, &a); err != nil {
+	if err := decode(body, &a); err != nil {
 		return abi.ModelResponse{}, err
 	}
 	if a.Message == nil {
@@ -89,7 +58,7 @@ func ollamaAnswer(r *reply) (abi.ModelResponse, error) {
 		Text:         withoutThinking(a.Message.Content),
 		StopReason:   chatStop(a.DoneReason),
 		Model:        a.Model,
-		InputTokens:  a.PromptEvalCount,
-		OutputTokens: a.EvalCount,
+		InputTokens:  int(a.PromptEvalCount),
+		OutputTokens: int(a.EvalCount),
 	}, nil
 }

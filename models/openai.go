@@ -1,46 +1,58 @@
 package models
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"net/url"
 	"strings"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 const openaiURL = "https://api.openai.com/v1"
 
-// openaiWire speaks Chat Completions. The service is made without a client:
-// openai.NewClient reads the environment.
-func openaiWire(c Config) wire {
-	base := cmp.Or(c.BaseURL, openaiURL)
-	service := openai.NewChatCompletionService(
-		option.WithBaseURL(base), option.WithAPIKey(string(c.Key)), option.WithMaxRetries(0))
-	newer := takesMaxCompletionTokens(base)
-	return func(ctx context.Context, x *exchange, r abi.ModelRequest) (abi.ModelResponse, error) {
-		params := openai.ChatCompletionNewParams{Model: c.Model, Messages: openaiMessages(r)}
-		switch limit := param.NewOpt(int64(r.MaxTokens)); {
-		case r.MaxTokens == 0:
-		case newer:
-			params.MaxCompletionTokens = limit
-		default:
-			params.MaxTokens = limit
+type openaiRequest struct {
+	Model               string             `json:"model"`
+	Messages            []abi.ModelMessage `json:"messages"`
+	MaxTokens           int                `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int                `json:"max_completion_tokens,omitempty"`
+}
+
+type openaiResponse struct {
+	Model   string
+	Choices []struct {
+		Message struct {
+			Content content
+			Refusal string
 		}
-		answer, err := service.New(ctx, params, option.WithHTTPClient(x))
-		if err != nil {
-			return abi.ModelResponse{}, err
-		}
-		return openaiAnswer(answer)
+		FinishReason string `json:"finish_reason"`
+	}
+	Usage struct {
+		PromptTokens        count `json:"prompt_tokens"`
+		CompletionTokens    count `json:"completion_tokens"`
+		PromptTokensDetails struct {
+			CachedTokens     count `json:"cached_tokens"`
+			CacheWriteTokens count `json:"cache_write_tokens"`
+		} `json:"prompt_tokens_details"`
 	}
 }
 
-// takesMaxCompletionTokens says whether the provider wants the newer name of
+// openaiWire speaks Chat Completions.
+func openaiWire(c Config) wire {
+	base := c.base(openaiURL, "")
+	newer := takesMaxCompletionTokens(base)
+	return wire{
+		url: base + "/chat/completions", header: bearer(c.Key), answer: openaiAnswer,
+		request: func(r abi.ModelRequest) any {
+			req := openaiRequest{Model: c.Model, Messages: withSystem(r), MaxTokens: r.MaxTokens}
+			if newer {
+				req.MaxTokens, req.MaxCompletionTokens = 0, r.MaxTokens
+			}
+			return req
+		},
+	}
+}
+
+// takesMaxCompletionTokens reports whether the provider wants the newer name of
 // max_tokens: OpenAI's reasoning models refuse the old one, most servers that
 // speak the same protocol know no other.
 func takesMaxCompletionTokens(base string) bool {
@@ -52,53 +64,26 @@ func takesMaxCompletionTokens(base string) bool {
 	return strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com")
 }
 
-func openaiMessages(r abi.ModelRequest) []openai.ChatCompletionMessageParamUnion {
-	var out []openai.ChatCompletionMessageParamUnion
-	if r.System != "" {
-		out = append(out, openai.SystemMessage(r.System))
+func openaiAnswer(body []byte) (abi.ModelResponse, error) {
+	var a openaiResponse
+	if err := decode(body, &a); err != nil {
+		return abi.ModelResponse{}, err
 	}
-	for _, m := range r.Conversation() {
-		if m.Role == abi.RoleAssistant {
-			out = append(out, openai.AssistantMessage(m.Content))
-		} else {
-			out = append(out, openai.UserMessage(m.Content))
-		}
-	}
-	return out
-}
-
-func openaiAnswer(a *openai.ChatCompletion) (abi.ModelResponse, error) {
-	if a == nil || len(a.Choices) == 0 {
+	if len(a.Choices) == 0 {
 		return abi.ModelResponse{}, errors.New("no choices in it")
 	}
-	choice, usage := a.Choices[0], a.Usage
+	choice, details := a.Choices[0], a.Usage.PromptTokensDetails
 	resp := abi.ModelResponse{
 		Text:             withoutThinking(choice.Message.Content),
 		StopReason:       chatStop(choice.FinishReason),
 		Model:            a.Model,
-		InputTokens:      int(usage.PromptTokens),
-		CacheReadTokens:  int(usage.PromptTokensDetails.CachedTokens),
-		CacheWriteTokens: int(usage.PromptTokensDetails.CacheWriteTokens),
-		OutputTokens:     int(usage.CompletionTokens),
+		InputTokens:      int(a.Usage.PromptTokens),
+		CacheReadTokens:  int(details.CachedTokens),
+		CacheWriteTokens: int(details.CacheWriteTokens),
+		OutputTokens:     int(a.Usage.CompletionTokens),
 	}
 	if choice.Message.Refusal != "" {
 		resp.StopReason = abi.StopRefusal
 	}
 	return resp, nil
-}
-
-// chatStop reads the words that chat completions and Ollama share. Ollama's
-// "load", of a model that was loaded and asked nothing, is another.
-func chatStop(reason string) abi.StopReason {
-	switch reason {
-	case "":
-		return ""
-	case "stop":
-		return abi.StopEnd
-	case "length":
-		return abi.StopLength
-	case "content_filter":
-		return abi.StopRefusal
-	}
-	return abi.StopOther
 }

@@ -17,7 +17,7 @@ const (
 
 // again says whether to try once more after the last reply, and when.
 func (x *exchange) again(ctx context.Context, try int) (time.Duration, bool) {
-	if ctx.Err() != nil || !x.last.passing() {
+	if ctx.Err() != nil || !x.last.temporary() {
 		return 0, false
 	}
 	now := x.m.config.Now()
@@ -32,13 +32,13 @@ func (x *exchange) again(ctx context.Context, try int) (time.Duration, bool) {
 	return wait, true
 }
 
-// passing says whether the same request may well succeed a little later.
-func (r *reply) passing() bool {
+// temporary reports whether the same request may well succeed a little later.
+func (r *reply) temporary() bool {
 	if r.err != nil {
 		var certificate *tls.CertificateVerificationError
 		return !errors.Is(r.err, errTooLarge) && !errors.As(r.err, &certificate)
 	}
-	if r.response.Header.Get("x-should-retry") == "false" {
+	if r.header.Get("x-should-retry") == "false" {
 		return false
 	}
 	switch r.status {
@@ -62,14 +62,10 @@ func backoff(try int) time.Duration {
 // retryAfter is how long the provider wants to be left alone, 0 where it does
 // not say.
 func (r *reply) retryAfter(now time.Time) time.Duration {
-	if r.response == nil {
-		return 0
-	}
-	h := r.response.Header
-	if d, ok := decimal(h.Get("retry-after-ms"), time.Millisecond); ok {
+	if d, ok := decimal(r.header.Get("retry-after-ms"), time.Millisecond); ok {
 		return d
 	}
-	after := h.Get("Retry-After")
+	after := r.header.Get("Retry-After")
 	if d, ok := decimal(after, time.Second); ok {
 		return d
 	}

@@ -11,18 +11,21 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Set is models behind aliases. It is a [abi.Model] itself: the alias is
-// ModelRequest.Model.
-type Set struct {
+// set is models behind aliases.
+type set struct {
 	models   map[string]abi.Model
 	fallback string
 }
 
-// NewSet returns a set of one model at least. fallback is the alias of requests
-// that name none. Where it is empty it is the only model there is; with several
-// such requests fail, as a guess could go to the wrong provider.
-func NewSet(fallback string, models map[string]abi.Model) (*Set, error) {
-	s := &Set{models: maps.Clone(models), fallback: fallback}
+// NewSet puts models behind aliases: it returns a model that asks the one whose
+// alias is ModelRequest.Model. An alias that is not there is an [abi.Error] of
+// CodeUsage.
+//
+// fallback is the alias of requests that name none. Where it is empty it is the
+// only model there is; with several such requests fail, as a guess could go to
+// the wrong provider.
+func NewSet(fallback string, models map[string]abi.Model) (abi.Model, error) {
+	s := &set{models: maps.Clone(models), fallback: fallback}
 	for alias, m := range models {
 		switch {
 		case alias == "" || m == nil:
@@ -37,38 +40,33 @@ func NewSet(fallback string, models map[string]abi.Model) (*Set, error) {
 	if s.fallback == "" {
 		return s, nil
 	}
-	if _, err := s.Lookup(""); err != nil {
+	if _, err := s.lookup(""); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// Aliases returns the aliases, sorted.
-func (s *Set) Aliases() []string { return slices.Sorted(maps.Keys(s.models)) }
-
-// Default is the alias of requests that name none, "" where these fail.
-func (s *Set) Default() string { return s.fallback }
-
-// Lookup returns the model behind an alias, or the default one for "". One
-// that is not there is an [abi.Error] of CodeUsage.
-func (s *Set) Lookup(alias string) (abi.Model, error) {
+// lookup returns the model behind an alias, or the default one for "".
+func (s *set) lookup(alias string) (abi.Model, error) {
 	if alias == "" {
 		alias = s.fallback
 	}
 	if m, ok := s.models[alias]; ok {
 		return m, nil
 	}
-	there := "there are: " + strings.Join(s.Aliases(), ", ")
+	message := fmt.Sprintf("alias %.80q: not configured", alias)
 	if alias == "" {
-		return nil, &abi.Error{Code: abi.CodeUsage, Op: "model", Message: "no model is named, and of several none is the default",
-			Hint: there + "; name one with model:"}
+		message = "no model is named, and of several none is the default"
 	}
-	return nil, &abi.Error{Code: abi.CodeUsage, Op: "model", Message: fmt.Sprintf("alias %.80q: not configured", alias), Hint: there + "; name one with model:"}
+	there := strings.Join(slices.Sorted(maps.Keys(s.models)), ", ")
+	return nil, &abi.Error{
+		Code: abi.CodeUsage, Op: "model", Message: message, Hint: "there are: " + there + "; name one with model:",
+	}
 }
 
 // Complete asks the model that r names.
-func (s *Set) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
-	m, err := s.Lookup(r.Model)
+func (s *set) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
+	m, err := s.lookup(r.Model)
 	if err != nil {
 		return abi.ModelResponse{}, err
 	}

@@ -226,7 +226,7 @@ func TestMaxOutput(t *testing.T) {
 		{"the default", modeltest.OpenAI, 500, 0, 500},
 		{"as asked", modeltest.Anthropic, 500, 20, 20},
 		{"no more than configured", modeltest.Ollama, 500, 9000, 500},
-		{"as asked where no limit is configured, though the SDK would want it streamed", modeltest.Anthropic, 0, 100_000, 100_000},
+		{"as asked where no limit is configured", modeltest.Anthropic, 0, 100_000, 100_000},
 	} {
 		s := modeltest.New(t)
 		c := config(s, tc.wire)

@@ -1,16 +1,13 @@
 package models
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -45,29 +42,33 @@ func TooLong(err error) (abi.Exceeded, bool) {
 // evidence collects what err and its causes know of a response.
 func evidence(err error) (status int, words string) {
 	words = err.Error()
-	var o *openai.Error
-	if errors.As(err, &o) {
-		return o.StatusCode, words + "\n" + cmp.Or(o.RawJSON(), body(o.Response))
+	var r *reply
+	if errors.As(err, &r) {
+		return r.status, words + "\n" + string(r.body)
 	}
-	var a *anthropic.Error
-	if errors.As(err, &a) {
-		return a.StatusCode, words + "\n" + a.RawJSON()
+	var d dumper
+	if errors.As(err, &d) {
+		if resp := dumped(d); resp != nil {
+			body, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
+			return resp.StatusCode, words + "\n" + string(body)
+		}
 	}
 	return 0, words
 }
 
-// body reads what the SDK left of a response for others to read, and leaves it
-// there.
-func body(r *http.Response) string {
-	if r == nil || r.Body == nil {
-		return ""
-	}
-	b, err := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(bytes.NewReader(b))
+// dumper is what the errors of the SDKs of OpenAI and Anthropic have in common.
+// OpenAI's have no word of the provider in their text.
+type dumper interface{ DumpResponse(body bool) []byte }
+
+// dumped is the response that an SDK's error is about, nil where it has none:
+// DumpResponse panics there.
+func dumped(d dumper) (resp *http.Response) {
+	defer func() { _ = recover() }()
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(d.DumpResponse(true))), nil)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return string(b)
+	return resp
 }
 
 // maxWords is how much of an error is searched. What it is about stands in
