@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/replay/evidence"
+	"github.com/kagewasm/kagewasm/internal/evidence"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 

@@ -9,8 +9,8 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/evidence"
 	"github.com/kagewasm/kagewasm/kit/bench"
-	"github.com/kagewasm/kagewasm/replay/evidence"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )

@@ -38,7 +38,7 @@ var layout = []row{
 	{pattern: ".", may: []string{allAbove}},
 	{pattern: "config/...", may: []string{"abi", "tokens/...", "strategies/...", "."}},
 	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
-	{pattern: "replay/...", may: []string{"abi", ".", "session", "transcript/...", "tokens/...", "strategies/..."}},
+	{pattern: "internal/evidence", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "abi/pluginyaml", "transcript/...", "tokens/...", "runtime/...", "hooks/...", "store/...", "."}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "store/...", "transcript/..."}},

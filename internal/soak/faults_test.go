@@ -10,9 +10,9 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/models"
-	"github.com/kagewasm/kagewasm/replay"
 	"github.com/kagewasm/kagewasm/strategies/outline"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
-	"github.com/kagewasm/kagewasm/replay"
 )
 
 // sizes counts a third of the characters: the invariants compare tokens with

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/kagewasm/kagewasm/replay"
+	"github.com/kagewasm/kagewasm/internal/replay"
 )
 
 // table is what the replays of a run came to, by strategy and window.

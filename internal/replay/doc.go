@@ -1,8 +1,7 @@
 // Package replay runs a recorded session through a [kagewasm.Compactor] as if
 // it happened again: message by message, with a look at the session before each
 // call of the agent's model. It measures what strategies, windows and
-// thresholds do to real work, without a model and without spending anything
-// (FEATURES N3, I10).
+// thresholds do to real work, without a model and without spending anything.
 //
 // [Run] is all there is. Each assistant message of the log is one call of the
 // model, answered with what was recorded; everything else arrives between the

@@ -10,8 +10,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
-	"github.com/kagewasm/kagewasm/replay"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 )

@@ -1,5 +1,5 @@
 // Package evidence measures memory without a model: of the turns that a
-// question needs, how many does a memory bring back (FEATURES N7, O9).
+// question needs, how many does a memory bring back.
 //
 // [Read] takes the files of LoCoMo and LongMemEval as they are published, or
 // the plain form of [Dataset]. [Measure] gives every conversation to a [Memory]

@@ -6,8 +6,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
-	"github.com/kagewasm/kagewasm/replay"
 )
 
 // A session of 200 model calls in windows of two sizes: the larger one is

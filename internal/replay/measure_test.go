@@ -7,7 +7,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/replay"
+	"github.com/kagewasm/kagewasm/internal/replay"
 )
 
 // did is a call of a tool with its result; text holds "FAILED" where it failed.

@@ -26,7 +26,7 @@ type Recall struct {
 	R10       float64 `json:"r10"`
 	R25       float64 `json:"r25"`
 	R50       float64 `json:"r50"`
-	// At12Pct is at 12% of the conversation's characters (FEATURES O9).
+	// At12Pct is at 12% of the conversation's characters.
 	At12Pct float64 `json:"at_12pct"`
 	// AtBudget is at [Result].Budget tokens.
 	AtBudget float64 `json:"at_budget"`
@@ -42,7 +42,7 @@ type SessionRecall struct {
 	All10     float64 `json:"all10"`
 }
 
-// partOfText is the share of a conversation that FEATURES O9 speaks of.
+// partOfText is the share of a conversation's text that At12Pct looks at.
 const partOfText = 0.12
 
 func newResult(budget int) *Result {

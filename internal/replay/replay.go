@@ -28,7 +28,7 @@ type Options struct {
 	// Journal keeps the replayed session. Default one in memory.
 	Journal session.Journal
 	// Reject leaves compactions that wait for the operator undone. By default
-	// each is approved at once (FEATURES K29).
+	// each is approved at once.
 	Reject bool
 	// Prices are the agent's model's. Default what the catalog knows of
 	// Session.Model.

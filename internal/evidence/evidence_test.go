@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/evidence"
 	"github.com/kagewasm/kagewasm/internal/shared"
-	"github.com/kagewasm/kagewasm/replay/evidence"
 )
 
 type byWords struct{}
