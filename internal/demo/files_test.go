@@ -1,4 +1,4 @@
-package demogen_test
+package demo_test
 
 import (
 	"bytes"
@@ -8,25 +8,21 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/demogen"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-func TestCheckedIn(t *testing.T) {
-	files, err := demogen.Generate()
+// file reads a file of testdata.
+func file(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(shared.Root(t), "testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join(shared.Root(t), "testdata", name))
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("testdata/%s is not what the scenes say (%v): run go generate ./internal/demogen", name, err)
-		}
-	}
+	return data
 }
 
-// session is a generated file as encoding/json reads it.
+// session is a file of messages as encoding/json reads it.
 type session struct {
 	size  int
 	tools []tool
@@ -41,13 +37,10 @@ type tool struct {
 
 func load(t *testing.T, name string) (s session) {
 	t.Helper()
-	files, err := demogen.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
 	known := abi.Keys(abi.Message{})
-	s.size = len(files[name])
-	for i, line := range bytes.Split(bytes.TrimSuffix(files[name], []byte("\n")), []byte("\n")) {
+	data := file(t, name)
+	s.size = len(data)
+	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
 		if err := abi.CheckJSON(line, known); err != nil {
 			t.Fatalf("%s:%d: %v", name, i+1, err)
 		}
@@ -87,29 +80,27 @@ func TestSizes(t *testing.T) {
 		"small.jsonl": {[2]int{10, 14}, [2]int{2_000, 3_500}, [2]int{400, 900}},
 		"chat.jsonl":  {[2]int{40, 40}, [2]int{12_000, 20_000}, [2]int{3_300, 4_500}},
 	} {
-		s := load(t, name)
-		for what, n := range map[string]struct {
-			got  int
-			want [2]int
-		}{
-			"messages": {len(s.msgs), want.messages},
-			"bytes":    {s.size, want.bytes},
-			"tokens":   {s.count(t), want.tokens},
-		} {
-			if n.got < n.want[0] || n.got > n.want[1] {
-				t.Errorf("%s: %d %s, want %d to %d", name, n.got, what, n.want[0], n.want[1])
+		t.Run(name, func(t *testing.T) {
+			s := load(t, name)
+			for what, n := range map[string]struct {
+				got  int
+				want [2]int
+			}{
+				"messages": {len(s.msgs), want.messages},
+				"bytes":    {s.size, want.bytes},
+				"tokens":   {s.count(t), want.tokens},
+			} {
+				if n.got < n.want[0] || n.got > n.want[1] {
+					t.Errorf("%d %s, want %d to %d", n.got, what, n.want[0], n.want[1])
+				}
 			}
-		}
+		})
 	}
 }
 
 func TestHookInput(t *testing.T) {
-	files, err := demogen.Generate()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var in abi.Input
-	if err := abi.DecodeStrict(files["hook-input.json"], &in); err != nil {
+	if err := abi.DecodeStrict(file(t, "hook-input.json"), &in); err != nil {
 		t.Fatal(err)
 	}
 	if in.ABI != abi.Version || in.Hook != abi.HookPreCompact || in.Session.ContextWindow == nil {

@@ -1,4 +1,4 @@
-package demogen_test
+package demo_test
 
 import (
 	"bytes"
