@@ -7,7 +7,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
-	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 // ManifestFile is the name of the manifest beside a plugin's source.
@@ -71,7 +70,7 @@ func Build(ctx context.Context, o Options) (Result, error) {
 func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "kagewasm-build-")
 	if err != nil {
-		return nil, fail.Internal("build", plugin, err)
+		return nil, fault("build", plugin, err)
 	}
 	defer os.RemoveAll(temp)
 	file := filepath.Join(temp, "plugin.wasm")
@@ -80,7 +79,18 @@ func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byt
 	}
 	wasm, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fail.Internal("build", plugin, err)
+		return nil, fault("build", plugin, err)
 	}
 	return wasm, nil
+}
+
+// usage is what was asked for and cannot be, and what to do about it. An empty
+// plugin is none.
+func usage(op, plugin, message, hint string, err error) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: op, Plugin: plugin, Message: message, Hint: hint, Err: err}
+}
+
+// fault is a failure of the machine: a disk, a folder.
+func fault(op, plugin string, err error) error {
+	return &abi.Error{Code: abi.CodeInternal, Op: op, Plugin: plugin, Message: err.Error(), Err: err}
 }

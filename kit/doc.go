@@ -1,11 +1,12 @@
 // Package kit is the author's kit: what turns a folder with a plugin's source
 // into a module that a host can load.
 //
-// Start with [Build], which knows Go, AssemblyScript and C; [Embed] puts a
-// manifest into a module that any other compiler made. Both refuse what the
-// runtime would refuse to load, so that an author hears it first.
+// Start with [New], which writes a plugin to begin with, and [Build], which knows
+// Go, AssemblyScript and C; [Embed] puts a manifest into a module that any other
+// compiler made. Build and Embed refuse what the runtime would refuse to load, so
+// that an author hears it first.
 //
-// Package kit/scaffold writes a plugin to begin with, kit/dev builds it whenever
-// its source changes, kit/survey shows what it does to sessions, kit/update
-// what a new version of it changes, and kit/hookinput what a hook is given.
+// Package kit/check verifies and measures what was built, in a Go test or a
+// continuous build, and kit/cassette replays the requests it makes, so that this
+// needs no network.
 package kit

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
-	"github.com/kagewasm/kagewasm/kit/internal/fail"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -25,7 +24,7 @@ func Embed(ctx context.Context, wasmFile, manifestFile, out string) (Result, err
 	}
 	wasm, err := os.ReadFile(wasmFile)
 	if err != nil {
-		return Result{}, fail.Usage("build", m.Name, err.Error(), "name the module that your compiler wrote", err)
+		return Result{}, usage("build", m.Name, err.Error(), "name the module that your compiler wrote", err)
 	}
 	return finish(ctx, wasm, m, out)
 }
@@ -41,7 +40,7 @@ func finish(ctx context.Context, wasm []byte, m *abi.Manifest, out string) (Resu
 	}
 	path := outPath(out, m.Name)
 	if err := writeFile(path, wasm); err != nil {
-		return Result{}, fail.Usage("build", m.Name, err.Error(), "name a file or a folder that can be written", err)
+		return Result{}, usage("build", m.Name, err.Error(), "name a file or a folder that can be written", err)
 	}
 	sum := sha256.Sum256(wasm)
 	return Result{Path: path, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: len(wasm), Manifest: m}, nil

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/internal/fail"
 )
 
 // language is how plugins of one language are compiled.
@@ -36,7 +35,7 @@ func languageOf(dir string) (*language, error) {
 			return l, nil
 		}
 	}
-	return nil, fail.Usage("build", "", fmt.Sprintf("%s: no source of a plugin in it", dir),
+	return nil, usage("build", "", fmt.Sprintf("%s: no source of a plugin in it", dir),
 		"Go files, an asconfig.json (AssemblyScript) or C files; of other languages build the module yourself, and give it to kagewasm build", nil)
 }
 
@@ -53,11 +52,11 @@ func (l *language) run(ctx context.Context, o Options, plugin, out string) error
 	}
 	tool, err := exec.LookPath(name)
 	if err != nil {
-		return fail.Usage("build", plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
+		return usage("build", plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
 	}
 	cmd, err := l.command(ctx, tool, o.Dir, out)
 	if err != nil {
-		return fail.Usage("build", plugin, err.Error(), l.install, err)
+		return usage("build", plugin, err.Error(), l.install, err)
 	}
 	cmd.Args = append(cmd.Args, o.Flags...)
 	cmd.Dir = o.Dir

@@ -9,14 +9,13 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/compilers"
 	"github.com/kagewasm/kagewasm/kit"
-	"github.com/kagewasm/kagewasm/kit/scaffold"
 )
 
 // project is a new plugin in a language.
 func project(t *testing.T, lang string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a [plugin]") // Glob's own characters
-	if _, err := scaffold.New(scaffold.Options{Name: "tried", Lang: lang, Dir: dir}); err != nil {
+	if _, err := kit.New(kit.Project{Name: "tried", Lang: lang, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	return dir

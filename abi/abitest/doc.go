@@ -16,7 +16,7 @@
 //
 // The rules about knobs set them in the input. The runtime replaces those with
 // the values it was configured with, so whoever runs the kit over a module
-// loads it again for each configuration it is called with: kit/verify does, and
+// loads it again for each configuration it is called with: kit/check does, and
 // adds what only a module can do wrong. [Rules] is for callers like that.
 //
 // Rules are only added. A plugin that passes today can fail a later version,

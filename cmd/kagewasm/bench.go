@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/bench"
+	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 type benchFlags struct {
@@ -30,10 +30,10 @@ type benchFlags struct {
 
 // benchReport is what `kagewasm bench --json` prints.
 type benchReport struct {
-	*bench.Report
-	Baseline *bench.Comparison `json:"baseline,omitempty"`
+	*check.Figures
+	Baseline *check.Comparison `json:"baseline,omitempty"`
 	// Worse are the changes that --fail-over is about.
-	Worse []bench.Change `json:"worse,omitempty"`
+	Worse []check.Change `json:"worse,omitempty"`
 }
 
 // defaultFailOver is how much fuel may be used, by that of the baseline.
@@ -76,7 +76,7 @@ was not measured; 2 where there is nothing to compare.`,
 	fs.StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input")
 	fs.StringArrayVar(&f.sessions, "session", nil, "make an input of the session in `FILE`; may be repeated")
 	f.sessionFlags.register(cmd)
-	fs.IntVarP(&f.n, "n", "n", bench.DefaultN, "measure `N` calls of each kind on each input")
+	fs.IntVarP(&f.n, "n", "n", check.DefaultN, "measure `N` calls of each kind on each input")
 	fs.StringVar(&f.save, "save", "", "keep the figures in `FILE`")
 	fs.StringVar(&f.baseline, "baseline", "", "compare with the figures in `FILE`, which --save kept")
 	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of the baseline's: a number is for fuel (default %.2f); memory=, output=, warm= and cold= are for others; may be repeated", defaultFailOver))
@@ -102,9 +102,9 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if err := checkOutputs(reads, file{"--save", f.save}, f.tape.output()); err != nil {
 		return err
 	}
-	var before *bench.Report
+	var before *check.Figures
 	if f.baseline != "" {
-		if before, err = bench.Read(f.baseline); err != nil {
+		if before, err = check.ReadFigures(f.baseline); err != nil {
 			return err
 		}
 	}
@@ -115,9 +115,9 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if err = errors.Join(err, f.tape.finish(e)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	report := benchReport{Report: r}
+	report := benchReport{Figures: r}
 	if before != nil {
-		c := bench.Compare(before, r)
+		c := check.Compare(before, r)
 		report.Baseline, report.Worse = &c, c.Over(limits)
 	}
 	if f.save != "" {
@@ -154,23 +154,22 @@ func (f *benchFlags) verdict(r *benchReport, limits map[string]float64) error {
 
 // limitsOver are the ratios of --fail-over, by measure.
 func (f *benchFlags) limitsOver() (map[string]float64, error) {
-	measures := []string{bench.Fuel, bench.Memory, bench.Output, bench.Warm, bench.Cold}
-	limits := map[string]float64{bench.Fuel: defaultFailOver}
+	limits := map[string]float64{"fuel": defaultFailOver}
 	for _, s := range f.failOver {
 		name, value, named := strings.Cut(s, "=")
 		if !named {
-			name, value = bench.Fuel, s
+			name, value = "fuel", s
 		}
 		ratio, err := strconv.ParseFloat(value, 64)
-		if err != nil || ratio < 1 || !slices.Contains(measures, name) {
-			return nil, usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(measures, ", "))
+		if err != nil || ratio < 1 || !slices.Contains(check.Measures, name) {
+			return nil, usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(check.Measures, ", "))
 		}
 		limits[name] = ratio
 	}
 	return limits, nil
 }
 
-func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *progress) (*bench.Report, error) {
+func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *progress) (*check.Figures, error) {
 	if f.input != "" && len(f.sessions) > 0 {
 		return nil, usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
 	}
@@ -187,14 +186,14 @@ func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, prog
 	if err != nil {
 		return nil, err
 	}
-	return bench.Run(ctx, path, bench.Options{
+	return check.Bench(ctx, path, check.BenchOptions{
 		Runtime: host, Plugin: opts, Hook: abi.Hook(hook), Inputs: inputs, N: f.n,
 		Progress: func(input string) { progress.step("measuring %s: %s", filepath.Base(path), input) },
 	})
 }
 
 // inputs are what the flags name, nil for none.
-func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook string) ([]bench.Input, error) {
+func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook string) ([]check.Input, error) {
 	if f.input == "" && len(f.sessions) == 0 {
 		return nil, nil
 	}
@@ -205,7 +204,7 @@ func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook st
 	defer p.Close(context.WithoutCancel(ctx))
 	if f.input != "" {
 		doc, err := readInput(ctx, e, f.input)
-		return []bench.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
+		return []check.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
 	}
 	if hook == "" && len(p.Hooks()) > 0 {
 		hook = string(p.Hooks()[0])
@@ -214,14 +213,14 @@ func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook st
 	if err != nil {
 		return nil, err
 	}
-	var list []bench.Input
+	var list []check.Input
 	for _, session := range f.sessions {
 		in, err := f.hookInput(ctx, e, l.conf, session, named, p)
 		if err != nil {
 			return nil, err
 		}
 		in.Time, in.Call = benchTime, "bench"
-		list = append(list, bench.Input{Name: inputName(session), In: in})
+		list = append(list, check.Input{Name: inputName(session), In: in})
 	}
 	return list, nil
 }

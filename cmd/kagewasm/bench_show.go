@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/bench"
+	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 func (f *benchFlags) show(e env, r *benchReport) error {
@@ -30,21 +30,21 @@ func (f *benchFlags) show(e env, r *benchReport) error {
 	return err
 }
 
-func showMeasurement(p printer, r *benchReport, m bench.Measurement) {
+func showMeasurement(p printer, r *benchReport, m check.Measurement) {
 	p.linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
 	change := func(measure string) string { return r.change(p, m.Input, measure) }
-	p.field("warm", "%s%s", timesLine(m.Warm), change(bench.Warm))
-	p.field("cold", "%s%s", timesLine(m.Cold), change(bench.Cold))
+	p.field("warm", "%s%s", timesLine(m.Warm), change("warm"))
+	p.field("cold", "%s%s", timesLine(m.Cold), change("cold"))
 	p.field("first call", "%.2f ms, the plugin's own start included", m.FirstMS)
 	if m.Fuel > 0 {
 		varies := ""
 		if m.Varies {
 			varies = p.paint(yellow, "  varies from call to call")
 		}
-		p.field("fuel", "%s%s%s", number(m.Fuel), varies, change(bench.Fuel))
+		p.field("fuel", "%s%s%s", number(m.Fuel), varies, change("fuel"))
 	}
-	p.field("memory", "%s%s", bytesOf(m.PeakMemoryBytes), change(bench.Memory))
-	p.field("output", "%s%s", bytesOf(m.OutputBytes), change(bench.Output))
+	p.field("memory", "%s%s", bytesOf(m.PeakMemoryBytes), change("memory"))
+	p.field("output", "%s%s", bytesOf(m.OutputBytes), change("output"))
 	if len(m.HostCalls) > 0 {
 		var calls []string
 		for _, op := range sortedOps(m.HostCalls) {
@@ -54,7 +54,7 @@ func showMeasurement(p printer, r *benchReport, m bench.Measurement) {
 	}
 }
 
-func timesLine(t bench.Times) string {
+func timesLine(t check.Times) string {
 	return fmt.Sprintf("p50 %.2f  p90 %.2f  p99 %.2f  max %.2f ms", t.P50, t.P90, t.P99, t.Max)
 }
 
@@ -63,7 +63,7 @@ func (r *benchReport) change(p printer, input, measure string) string {
 	if r.Baseline == nil {
 		return ""
 	}
-	i := slices.IndexFunc(r.Baseline.Changes, func(c bench.Change) bool { return c.Input == input && c.Measure == measure })
+	i := slices.IndexFunc(r.Baseline.Changes, func(c check.Change) bool { return c.Input == input && c.Measure == measure })
 	if i < 0 {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (r *benchReport) change(p printer, input, measure string) string {
 }
 
 // worse is the failure of a plugin that takes more than it did.
-func worse(list []bench.Change, limits map[string]float64) error {
+func worse(list []check.Change, limits map[string]float64) error {
 	var lines []string
 	for _, c := range list {
 		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, change(c.Before, c.Now), 100*(limits[c.Measure]-1)))

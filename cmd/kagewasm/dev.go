@@ -13,9 +13,9 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/devloop"
+	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/kit"
-	"github.com/kagewasm/kagewasm/kit/dev"
-	"github.com/kagewasm/kagewasm/kit/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -81,16 +81,16 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 	}
 	progress := newProgress(e)
 	defer progress.done()
-	o := dev.Options{
+	o := devloop.Options{
 		Dir: dir, Out: f.out, Sessions: f.sessions, Load: l.reload, Survey: opts,
 		Step: func(what string) { progress.step("%s", what) },
 	}
-	show := func(r *dev.Round) error {
+	show := func(r *devloop.Round) error {
 		progress.done()
 		return f.show(e, r)
 	}
 	if f.once {
-		r, err := dev.Once(ctx, o)
+		r, err := devloop.Once(ctx, o)
 		if err == nil {
 			err = show(r)
 		}
@@ -102,7 +102,7 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var failed error
-	err = dev.Run(ctx, o, func(r *dev.Round) {
+	err = devloop.Run(ctx, o, func(r *devloop.Round) {
 		if failed = show(r); failed != nil {
 			stop() // nobody reads any more
 		}
@@ -124,7 +124,7 @@ func (l *loader) fits(dir string) error {
 }
 
 // show writes a round.
-func (f *devFlags) show(e env, r *dev.Round) error {
+func (f *devFlags) show(e env, r *devloop.Round) error {
 	var b strings.Builder
 	if f.asJSON {
 		enc := json.NewEncoder(&b)
@@ -143,7 +143,7 @@ func (f *devFlags) show(e env, r *dev.Round) error {
 }
 
 // text writes a round for a person.
-func (f *devFlags) text(p printer, r *dev.Round) {
+func (f *devFlags) text(p printer, r *devloop.Round) {
 	why := "started"
 	if len(r.Changed) > 0 {
 		why = "changed: " + shortened(abi.Defuse(strings.Join(r.Changed, ", ")), 100)
@@ -173,7 +173,7 @@ func (f *devFlags) text(p printer, r *dev.Round) {
 	p.skipped(r.Skipped)
 }
 
-func (f *devFlags) source(r *dev.Round) string {
+func (f *devFlags) source(r *devloop.Round) string {
 	if r.Samples {
 		return plural(len(r.Survey.Sessions), "sample session")
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi/abitest"
-	"github.com/kagewasm/kagewasm/kit/dev"
+	"github.com/kagewasm/kagewasm/internal/devloop"
 )
 
 // runDev runs kagewasm dev and returns its exit code and what it wrote.
@@ -84,7 +84,7 @@ func TestN6DevCommandWatches(t *testing.T) {
 		w.Close()
 	}()
 	lines := bufio.NewReader(r)
-	next := func() (round dev.Round) {
+	next := func() (round devloop.Round) {
 		t.Helper()
 		line, err := lines.ReadBytes('\n')
 		if err == nil {

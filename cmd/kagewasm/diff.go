@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/kit/survey"
-	"github.com/kagewasm/kagewasm/kit/update"
+	"github.com/kagewasm/kagewasm/internal/plugindiff"
+	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -21,7 +21,7 @@ type diffFlags struct {
 
 // diffReport is what `kagewasm diff --json` prints.
 type diffReport struct {
-	*update.Update
+	*plugindiff.Update
 	// Behaviour is what is different in what they do to sessions, Survey what
 	// the new one does.
 	Behaviour *survey.Comparison `json:"behaviour"`
@@ -113,7 +113,7 @@ func (f *diffFlags) run(ctx context.Context, e env, old, new string) error {
 	if err != nil {
 		return err
 	}
-	r.Update = update.Compare(plugins[0].Info(), plugins[1].Info())
+	r.Update = plugindiff.Compare(plugins[0].Info(), plugins[1].Info())
 	r.Behaviour, r.Survey = survey.Compare(surveys[0], surveys[1]), surveys[1]
 	progress.done()
 	return errors.Join(f.show(e, r), f.verdict(r))

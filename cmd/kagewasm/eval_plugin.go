@@ -10,7 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/evidence"
-	"github.com/kagewasm/kagewasm/kit/bench"
+	"github.com/kagewasm/kagewasm/kit/check"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -32,12 +32,12 @@ type evalPlugin struct {
 
 type evalCalls struct {
 	evidence.Used
-	bench.Times
+	check.Times
 }
 
 func evalCallsOf(calls []abi.CallStats) evalCalls {
 	used := evidence.UsedBy(calls)
-	return evalCalls{Used: used, Times: bench.TimesOf(used.MS)}
+	return evalCalls{Used: used, Times: check.TimesOf(used.MS)}
 }
 
 // measured is the plugin whose memory is measured. Each conversation is an

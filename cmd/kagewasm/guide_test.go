@@ -19,7 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/compilers"
 	"github.com/kagewasm/kagewasm/internal/shared"
-	"github.com/kagewasm/kagewasm/kit/scaffold"
+	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -71,7 +71,7 @@ func code(cell string) (list []string) {
 // TestN6AuthorsCommands: the commands from nothing to a changed compaction are
 // fewer than five, are those that kagewasm new names, and work as written.
 func TestN6AuthorsCommands(t *testing.T) {
-	for _, lang := range scaffold.Langs {
+	for _, lang := range kit.Langs {
 		t.Run(lang, func(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(blocks(t, "sh "+lang)[0]), "\n")
 			if len(lines) >= 5 {
@@ -125,7 +125,7 @@ func follow(t *testing.T, lang, dir, line string) string {
 // it says.
 func TestN6AuthorsCode(t *testing.T) {
 	files := map[string]string{"go": "main.go", "ts": "assembly/plugin.ts", "c": "plugin.c"}
-	for _, lang := range scaffold.Langs {
+	for _, lang := range kit.Langs {
 		t.Run(lang, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "count")
 			command(t, "new", "count", "--lang", lang, "--dir", dir)

@@ -8,7 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/hookinput"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -43,7 +43,7 @@ func (f *sessionFlags) hookInput(ctx context.Context, e env, conf configured, pa
 		return nil, err
 	}
 	opts := kagewasm.Options{Counter: counter, Policy: conf.policy(), Lookup: conf.resolve}
-	in, err := hookinput.Of(ctx, p, hook, opts, c.request(path, session, model, tools.Tokens, nil))
+	in, err := inputOf(ctx, p, hook, opts, c.request(path, session, model, tools.Tokens, nil))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -58,4 +58,52 @@ func hookNamed(name string, p *runtime.Plugin) (abi.Hook, error) {
 		}
 	}
 	return "", usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, joined(p.Hooks()))
+}
+
+// inputOf is what a compaction gives the hook of a plugin: the pipeline runs with a
+// stand-in in the plugin's place, which keeps its input and answers nothing.
+// Where nothing is due the compaction is forced. The plugin is not called, no
+// other plugin and no model takes part, and nothing is committed.
+//
+// The error is that of the options, of the request, or of code usage where the
+// compaction does not come to the hook.
+func inputOf(
+	ctx context.Context, p hooks.Plugin, hook abi.Hook, o kagewasm.Options, req kagewasm.Request,
+) (*abi.Input, error) {
+	seen := &listener{Plugin: p, hook: hook}
+	o.Plugins, o.Model = []hooks.Plugin{seen}, nil
+	o.Policy.Strategy, o.Policy.Disabled = kagewasm.StrategyDrop, false
+	c, err := kagewasm.New(o)
+	if err != nil {
+		return nil, err
+	}
+	req.Commit = nil
+	for _, req.Force = range []bool{false, true} {
+		if hook == abi.HookTurnEnd {
+			_, err = c.TurnEnd(ctx, req)
+		} else if _, err = c.Compact(ctx, req); abi.CodeOf(err) == abi.CodeExceedsWindow {
+			err = nil
+		}
+		if err != nil || seen.in != nil {
+			return seen.in, err
+		}
+	}
+	return nil, &abi.Error{
+		Code: abi.CodeUsage, Op: "input", Message: fmt.Sprintf("a compaction of this session does not come to %s", hook),
+		Hint: "give a longer session, or an input document",
+	}
+}
+
+// listener stands in for a plugin in one hook, and keeps the input.
+type listener struct {
+	hooks.Plugin
+	hook abi.Hook
+	in   *abi.Input
+}
+
+func (l *listener) Hooks() []abi.Hook { return []abi.Hook{l.hook} }
+
+func (l *listener) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+	l.in = in
+	return nil, abi.CallStats{}, nil
 }

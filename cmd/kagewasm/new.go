@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/kit/scaffold"
+	"github.com/kagewasm/kagewasm/kit"
 )
 
 func newNew(e env) *cobra.Command {
-	var o scaffold.Options
+	var o kit.Project
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Write a plugin to begin with",
@@ -21,7 +21,7 @@ is never written over. docs/authors.md goes on from there.`,
 		Args: exactArgs("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Name = args[0]
-			paths, err := scaffold.New(o)
+			paths, err := kit.New(o)
 			p := printer{w: e.stdout}
 			for _, path := range paths {
 				p.linef("wrote %s", path)
@@ -36,19 +36,19 @@ is never written over. docs/authors.md goes on from there.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&o.Lang, "lang", scaffold.Langs[0], "the `LANGUAGE`: "+strings.Join(scaffold.Langs, ", ")+" (ts is AssemblyScript)")
-	cmd.Flags().StringVar(&o.Role, "role", scaffold.Roles[0], "observer (reads, pins, remembers, injects) or compactor (makes the summary)")
+	cmd.Flags().StringVar(&o.Lang, "lang", kit.Langs[0], "the `LANGUAGE`: "+strings.Join(kit.Langs, ", ")+" (ts is AssemblyScript)")
+	cmd.Flags().StringVar(&o.Role, "role", kit.Roles[0], "observer (reads, pins, remembers, injects) or compactor (makes the summary)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "the `DIR` to write (default: NAME)")
 	cmd.Flags().StringVar(&o.Source, "source", "", "a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Langs, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(scaffold.Roles, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(kit.Langs, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(kit.Roles, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagDirname("source")
 	return cmd
 }
 
 // nextSteps are the commands from a new plugin to a compaction that it changed.
-func nextSteps(o scaffold.Options) []string {
+func nextSteps(o kit.Project) []string {
 	dir := o.Dir
 	if dir == "" {
 		dir = o.Name

@@ -15,7 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/compilers"
 	"github.com/kagewasm/kagewasm/internal/shared"
-	"github.com/kagewasm/kagewasm/kit/scaffold"
+	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -90,15 +90,15 @@ func TestN1N6New(t *testing.T) {
 	}
 	defer rt.Close(t.Context())
 	plain := compactDemo(t, state)
-	for _, role := range scaffold.Roles {
+	for _, role := range kit.Roles {
 		if strings.Contains(plain, signs[role]) {
 			t.Fatalf("the demo has %s without a plugin", signs[role])
 		}
 		var first map[string]*abi.Output
-		for _, lang := range scaffold.Langs {
+		for _, lang := range kit.Langs {
 			t.Run(role+" in "+lang, func(t *testing.T) {
 				dir, wasm := newPlugin(t, lang, role)
-				if role == scaffold.Roles[0] { // once a language
+				if role == kit.Roles[0] { // once a language
 					_, again := newPlugin(t, lang, role)
 					if a, b := read(t, wasm), read(t, again); !bytes.Equal(a, b) {
 						t.Errorf("built in two folders: %d and %d bytes, not the same", len(a), len(b))
@@ -122,7 +122,7 @@ func TestN1N6New(t *testing.T) {
 				if len(r.answers) < 20 || !reflect.DeepEqual(r.answers, first) {
 					for in, out := range r.answers {
 						if !reflect.DeepEqual(out, first[in]) {
-							t.Fatalf("to %.300s\nit says  %+v\nin %s %+v", in, out, scaffold.Langs[0], first[in])
+							t.Fatalf("to %.300s\nit says  %+v\nin %s %+v", in, out, kit.Langs[0], first[in])
 						}
 					}
 				}

@@ -8,7 +8,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/bench"
+	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
@@ -97,7 +97,7 @@ func callTimes(ms []float64, last float64) string {
 	if len(ms) < 2 {
 		return fmt.Sprintf("%.2f", last)
 	}
-	t := bench.TimesOf(ms)
+	t := check.TimesOf(ms)
 	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), t.P50, slices.Min(ms), t.Max)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/survey"
+	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
 // maxDetails is of how many sessions it is shown what differs, maxIDs how many

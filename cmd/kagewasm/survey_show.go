@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/survey"
+	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
 // surveyed writes surveys for a person.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/tape"
+	"github.com/kagewasm/kagewasm/kit/cassette"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -19,8 +19,8 @@ import (
 type tapeFlags struct {
 	record, replay string
 
-	recorder *tape.Recorder
-	player   *tape.Player
+	recorder *cassette.Recorder
+	player   *cassette.Player
 }
 
 func (f *tapeFlags) register(c *cobra.Command) {
@@ -56,9 +56,9 @@ func (f *tapeFlags) open() (err error) {
 	case f.record != "" && f.replay != "":
 		return usagef("--record %s and --replay %s: give one of them", f.record, f.replay)
 	case f.replay != "":
-		f.player, err = tape.Read(f.replay)
+		f.player, err = cassette.Read(f.replay)
 	case f.record != "":
-		f.recorder, err = tape.NewRecorder(), mayRecord(f.record)
+		f.recorder, err = new(cassette.Recorder), mayRecord(f.record)
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func mayRecord(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if _, err := tape.Read(path); err != nil {
+	if _, err := cassette.Read(path); err != nil {
 		return usagef("--record %s: there is such a file, and it is no recording: give another", path)
 	}
 	return nil

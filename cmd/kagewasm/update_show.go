@@ -4,15 +4,15 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/update"
+	"github.com/kagewasm/kagewasm/internal/plugindiff"
 )
 
 // updated writes what a new version of a plugin changes, for a person.
 type updated struct{ printer }
 
 // head says which modules these are.
-func (p updated) head(u *update.Update) {
-	name := func(v update.Version) string { return strings.TrimSpace(p.paint(bold, v.Name) + " " + v.Version) }
+func (p updated) head(u *plugindiff.Update) {
+	name := func(v plugindiff.Version) string { return strings.TrimSpace(p.paint(bold, v.Name) + " " + v.Version) }
 	p.linef("%s → %s", name(u.Old), name(u.New))
 	p.field("old", "%s  %s", u.Old.Digest, bytesOf(u.Old.Size))
 	p.field("new", "%s  %s", u.New.Digest, bytesOf(u.New.Size))
@@ -22,7 +22,7 @@ func (p updated) head(u *update.Update) {
 }
 
 // permissions are what the new one may do that the old one may not.
-func (p updated) permissions(u *update.Update) {
+func (p updated) permissions(u *plugindiff.Update) {
 	if len(u.Permissions) == 0 {
 		p.linef("%s", p.paint(green, "no new permissions"))
 		return
@@ -40,7 +40,7 @@ func (p printer) withheld(capabilities []string) {
 	}
 }
 
-func (p updated) permission(n update.Permission) string {
+func (p updated) permission(n plugindiff.Permission) string {
 	words := []string{p.paint(bold, n.Name)}
 	if n.New != "" {
 		words = append(words, n.Old+" → "+n.New)
@@ -52,7 +52,7 @@ func (p updated) permission(n update.Permission) string {
 }
 
 // manifest shows what else changed.
-func (p updated) manifest(u *update.Update) {
+func (p updated) manifest(u *plugindiff.Update) {
 	for i, c := range u.Changes {
 		label := ""
 		if i == 0 {

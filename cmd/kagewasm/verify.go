@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/kit/verify"
+	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 type verifyFlags struct {
@@ -64,7 +64,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r, err := verify.Run(ctx, path, verify.Options{
+	r, err := check.Verify(ctx, path, check.VerifyOptions{
 		Runtime: host, Plugin: opts, Rules: f.rules,
 		Progress: func(rule string) { progress.step("verifying %s: %s", path, rule) },
 	})

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/verify"
+	"github.com/kagewasm/kagewasm/kit/check"
 )
 
-func (f *verifyFlags) show(e env, r *verify.Report) error {
+func (f *verifyFlags) show(e env, r *check.Verdict) error {
 	if f.asJSON {
 		return printJSON(e.stdout, r)
 	}
@@ -20,7 +20,7 @@ func (f *verifyFlags) show(e env, r *verify.Report) error {
 	return err
 }
 
-func showVerdict(p printer, r *verify.Report) {
+func showVerdict(p printer, r *check.Verdict) {
 	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), bytesOf(r.Size), p.paint(dim, r.Digest))
 	width := 0
 	for _, rule := range r.Rules {
@@ -29,9 +29,9 @@ func showVerdict(p printer, r *verify.Report) {
 	for _, rule := range r.Rules {
 		name := fmt.Sprintf("%-*s", width, rule.Rule)
 		switch rule.Outcome {
-		case verify.Kept:
+		case check.Kept:
 			p.linef("  %s %s %s", p.paint(green, "ok     "), name, p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)))
-		case verify.Broken:
+		case check.Broken:
 			as := ""
 			if rule.Same != "" {
 				as = "  by the same failure as: " + rule.Same
@@ -65,11 +65,11 @@ func showVerdict(p printer, r *verify.Report) {
 }
 
 // showSkipped names the rules that were not checked, by why.
-func showSkipped(p printer, rules []verify.Result) {
+func showSkipped(p printer, rules []check.Result) {
 	names := make(map[string][]string)
 	var reasons []string
 	for _, r := range rules {
-		if r.Outcome != verify.Skipped {
+		if r.Outcome != check.Skipped {
 			continue
 		}
 		if names[r.Skipped] == nil {
@@ -83,7 +83,7 @@ func showSkipped(p printer, rules []verify.Result) {
 }
 
 // showBroken says how a rule was broken, why it matters and what to do.
-func showBroken(p printer, r verify.Result) {
+func showBroken(p printer, r check.Result) {
 	how := strings.Join(firstLines(r.Broken, brokenLines), "\n          | ")
 	if r.Code != "" {
 		how = string(r.Code) + ": " + how

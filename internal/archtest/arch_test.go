@@ -217,7 +217,7 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"strategies/ledger", module + "/strategies", ""},
 		{"strategies/ledger", module + "/tokens", "names only abi"},
 		{"kit", module + "/abi/abitest", ""},
-		{"kit", module + "/strategies", "names only abi, abi/abitest, abi/pluginyaml, transcript, "},
+		{"kit", module + "/strategies", "names only abi, abi/abitest, abi/pluginyaml, runtime, store"},
 		{"plugins/a", module + "/plugins/a/logic", ""},
 		{"plugins/a", module + "/plugins/b/logic", "imports plugins/b/logic"},
 		{"plugins/a", module + "/strategies/ledger", ""},

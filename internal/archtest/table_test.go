@@ -39,7 +39,10 @@ var layout = []row{
 	{pattern: "config/...", may: []string{"abi", "tokens/...", "strategies/...", "."}},
 	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "internal/evidence", may: []string{"abi", ".", "strategies/..."}},
-	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "abi/pluginyaml", "transcript/...", "tokens/...", "runtime/...", "hooks/...", "store/...", "."}},
+	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "abi/pluginyaml", "runtime/...", "store/..."}},
+	{pattern: "internal/survey", may: []string{"abi", "abi/abitest/...", "transcript/...", "tokens/...", "runtime/...", "hooks/...", "store/...", "."}},
+	{pattern: "internal/plugindiff", may: []string{"abi", "runtime/..."}},
+	{pattern: "internal/devloop", may: []string{"abi", "runtime/...", "kit/...", "internal/survey", "internal/plugindiff"}},
 	{pattern: "server/...", may: []string{allAbove}},
 	{pattern: "proxy/...", may: []string{"abi", ".", "store/...", "transcript/..."}},
 	{pattern: "plugins"}, // tests of all plugins together; their imports are free

@@ -1,0 +1,102 @@
+package survey_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/survey"
+	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// modules are the versions of a plugin in kit/testdata, built and loaded once,
+// with kv granted.
+var modules = sync.OnceValues(func() (map[string]*runtime.Plugin, error) {
+	dir, err := os.MkdirTemp("", "kagewasm-survey-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	r, err := runtime.New(ctx, runtime.Options{KV: survey.KV(nil)})
+	if err != nil {
+		return nil, err
+	}
+	loaded := make(map[string]*runtime.Plugin)
+	for _, name := range []string{"notes1", "notes2", "notes3"} {
+		built, err := kit.Build(ctx, kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name), Out: dir})
+		if err != nil {
+			return nil, err
+		}
+		if loaded[name], err = r.LoadFile(ctx, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
+			return nil, err
+		}
+	}
+	return loaded, nil
+})
+
+func load(t *testing.T, name string) *runtime.Plugin {
+	t.Helper()
+	loaded, err := modules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded[name]
+}
+
+// options count with one counter for all tests.
+var options = sync.OnceValue(func() survey.Options {
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return survey.Options{Counter: counter}
+})
+
+func run(t *testing.T, name string, sessions []*survey.Session) *survey.Survey {
+	t.Helper()
+	s, err := survey.Run(t.Context(), load(t, name), sessions, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// work is a session of n steps, with the result that a tool has in each.
+func work(name string, n int, result string) *survey.Session {
+	s := &survey.Session{Name: name}
+	add := func(m abi.Message) {
+		m.ID = fmt.Sprintf("m%d", len(s.Messages))
+		s.Messages = append(s.Messages, m)
+	}
+	add(abi.Message{Role: abi.RoleUser, Content: abi.Text("make the tests of " + name + " pass")})
+	for i := range n {
+		call := fmt.Sprint("c", i)
+		add(abi.Message{Role: abi.RoleAssistant, Content: abi.Text("step"), ToolCalls: []abi.ToolCall{{ID: call, Name: "run", Arguments: "{}"}}})
+		add(abi.Message{Role: abi.RoleTool, ToolCallID: call, Content: abi.Text(strings.Repeat(result+"\n", 40))})
+		add(abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("and step %d?", i))})
+	}
+	return s
+}
+
+// neutral is a session as a file.
+func neutral(t *testing.T, s *survey.Session) []byte {
+	t.Helper()
+	var b strings.Builder
+	for i := range s.Messages {
+		line, err := json.Marshal(&s.Messages[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,22 @@
+// Package cassette records the host calls of plugins that lead out of the host,
+// and replays them: HTTP requests and completions. A plugin that makes them is
+// then tested offline, in the same way every time.
+//
+// A [Recorder], and the [Player] that [Read] makes, are what runtime.PluginOptions
+// takes as its Tape. A recording is JSON lines, to be read, edited and kept beside
+// the plugin:
+//
+//	{"op":"http","request":{"url":"https://api.example.com/v1?q=a","headers":{"Authorization":"Bearer {{secret:key}}"}},"response":{"status":200,"body":"…"}}
+//	{"op":"model.complete","request":{"prompt":"…"},"response":{"text":"…","input_tokens":12,"output_tokens":3}}
+//	{"op":"http","request":{"url":"https://api.example.com/down"},"error":{"code":"network","message":"…"}}
+//
+// Requests are as the plugin made them, with the placeholders of secrets, and
+// responses as it got them, with secrets cut out.
+//
+// A call is matched by its op and its request, whatever the order and the
+// spacing of the request's fields. Equal calls are answered in the order in
+// which they stand, and by the last of them from then on, so that what was
+// recorded once can be asked a hundred times. A call that was not recorded is
+// an error of code not_recorded to the plugin, and [Player.Missed] says what it
+// differs in from the nearest one that was.
+package cassette

@@ -1,0 +1,333 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wasmtest"
+	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/kit/cassette"
+	"github.com/kagewasm/kagewasm/kit/check"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// cache is shared by all tests: modules are compiled once.
+var cache string
+
+func TestMain(m *testing.M) {
+	var err error
+	if cache, err = os.MkdirTemp("", "kagewasm-verify-test-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(cache)
+	os.Exit(code)
+}
+
+type byLength struct{}
+
+func (byLength) Text(s string) int            { return (len(s) + 3) / 4 }
+func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
+
+// options grant what stays on the machine.
+func options() check.VerifyOptions {
+	return check.VerifyOptions{
+		Runtime: runtime.Options{CacheDir: cache, Counter: byLength{}},
+		Plugin:  runtime.PluginOptions{Grants: runtime.Grants{KV: true}},
+	}
+}
+
+func run(t *testing.T, path string, o check.VerifyOptions) *check.Verdict {
+	t.Helper()
+	r, err := check.Verify(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func build(t *testing.T, dir string, flags ...string) string {
+	t.Helper()
+	r, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir() + "/", Flags: flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Path
+}
+
+// module writes a module made by hand.
+func module(t *testing.T, wasm []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.wasm")
+	if err := os.WriteFile(path, wasm, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func broken(r *check.Verdict) map[string]check.Result {
+	list := make(map[string]check.Result)
+	for _, rule := range r.Rules {
+		if rule.Outcome == check.Broken {
+			list[rule.Rule] = rule
+		}
+	}
+	return list
+}
+
+func finding(r *check.Verdict, name string) *check.Finding {
+	i := slices.IndexFunc(r.Findings, func(f check.Finding) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Findings[i]
+}
+
+// TestN6VerifyKeeper: a reference plugin keeps every rule, in the sandbox.
+func TestN6VerifyKeeper(t *testing.T) {
+	r := run(t, build(t, "../../plugins/keeper"), options())
+	if r.Broken > 0 || r.Kept < 40 || r.Kept+r.Skipped != len(r.Rules) || len(r.Findings) > 0 {
+		t.Errorf("%d kept, %d of %d skipped, broken %+v, findings %+v", r.Kept, r.Skipped, len(r.Rules), broken(r), r.Findings)
+	}
+	if r.Plugin != "keeper" || !strings.HasPrefix(r.Digest, "sha256:") || r.MS <= 0 {
+		t.Errorf("%+v", r)
+	}
+	used := make(map[string]check.Usage)
+	for _, u := range r.Usage {
+		used[u.Limit] = u
+	}
+	if m := used["memory_mb"]; m.Used < 1 || m.Allowed != 64 || m.Share() <= 0 || m.Rule == "" || used["fuel"].Used == 0 || used["fuel"].Share() != 0 {
+		t.Errorf("usage %+v", r.Usage)
+	}
+}
+
+// TestN6VerifyFaults: each fault is found by the rule it breaks, with the input
+// and what to do; a plugin without one breaks none.
+func TestN6VerifyFaults(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		fmt.Fprint(w, asked)
+	}))
+	defer server.Close()
+	faulty := build(t, "testdata/faulty")
+	for _, tc := range []struct {
+		fault  string
+		limits abi.Limits
+		rules  string // that are broken, all of them
+		rule   string // the one that says it best
+		code   abi.Code
+		says   string
+	}{
+		{fault: "none"},
+		{fault: "asks", rules: "default knobs, deterministic, extreme knobs, fresh loads, isolation, unknown fields", rule: "isolation", says: "after calls for others"},
+		{fault: "stores", rules: "dry run stores nothing", rule: "dry run stores nothing", says: "kv.set 1 times in a dry run"},
+		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit, says: "pre_compact on {}: "},
+		{fault: "poses", rules: "only its role", rule: "only its role", says: "observer returned messages"},
+		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
+		{fault: "leaks", rules: "memory grows with the session, thousands of messages", rule: "thousands of messages", code: abi.CodeMemory, says: "64 MiB"},
+		{fault: "hoards", rules: "steady", rule: "steady", says: "call 10 of one session took"},
+		{fault: "demands", rules: "nothing granted", rule: "nothing granted", code: abi.CodeExit, says: "not granted"},
+	} {
+		t.Run(tc.fault, func(t *testing.T) {
+			o := options()
+			o.Plugin.Limits, o.Plugin.Grants.HTTP = tc.limits, []string{server.URL}
+			o.Plugin.Config = abi.Config{"fault": json.RawMessage(strconv.Quote(tc.fault)), "server": json.RawMessage(strconv.Quote(server.URL))}
+			path := faulty
+			if tc.fault == "empty" { // with no document there are no knobs
+				path = build(t, "testdata/faulty", "-ldflags=-X=main.fault=empty")
+			}
+			r := run(t, path, o)
+			got := broken(r)
+			var names []string
+			for name := range got {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			if all := strings.Join(names, ", "); all != tc.rules {
+				t.Errorf("broken: %s\nwant: %s\n%+v", all, tc.rules, got)
+			}
+			if tc.rule == "" {
+				return
+			}
+			rule := got[tc.rule]
+			if tc.fault == "demands" && !strings.Contains(rule.Hint, "--grant kv") {
+				t.Errorf("what mends it: %q", rule.Hint)
+			}
+			if rule.Code != tc.code || !strings.Contains(rule.Broken, tc.says) || rule.Mend == "" || rule.Explanation == "" {
+				t.Errorf("%+v", rule)
+			}
+		})
+	}
+}
+
+// TestN6VerifyModules: modules made by hand, with faults no guest library lets
+// through.
+func TestN6VerifyModules(t *testing.T) {
+	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
+	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options())
+	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields", "nothing granted", "fresh loads", "extreme knobs"} {
+		if b := broken(trap)[rule]; b.Code != abi.CodeTrap {
+			t.Errorf("rule %q: %+v", rule, b)
+		}
+	}
+	if b := broken(trap); b["plain session"].Same != "" || b["null"].Same != "plain session" {
+		t.Errorf("one failure, told twice: %+v", b["null"])
+	}
+	r := run(t, module(t, wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest)), options())
+	if r.Broken > 0 {
+		t.Errorf("a plugin with nothing to say breaks %+v", broken(r))
+	}
+	for name, says := range map[string]string{
+		"no version": "version", "no description": "does", "knob without default": "depth", "knob without label": "depth", "not granted": "http",
+		"unused capability": "kv", "limit above the host's": "memory_mb: 900, the host grants 64", "short reason": `"web"`,
+	} {
+		if f := finding(r, name); f == nil || !strings.Contains(f.Message, says) || f.Mend == "" {
+			t.Errorf("%s: %+v in %+v", name, f, r.Findings)
+		}
+	}
+	if f := finding(r, "not granted"); f != nil && !strings.Contains(f.Mend, "--grant http=api.example.com") {
+		t.Errorf("which flag: %s", f.Mend)
+	}
+	m := wasmtest.New()
+	m.OutputWrite()
+	m.Import("wasi_snapshot_preview1", "proc_exit", []wasmtest.Type{wasmtest.I32}, nil)
+	m.Memory(1, -1, "memory")
+	m.Hook("pre_compact", nil, wasmtest.Const32(0))
+	bare := run(t, module(t, m.Bytes()), options())
+	if f := finding(bare, "unused imports"); f == nil || !strings.Contains(f.Message, "kagewasm:host/env.output_write, wasi_snapshot_preview1.proc_exit") {
+		t.Errorf("unused imports: %+v", bare.Findings)
+	}
+	if finding(bare, "no manifest") == nil {
+		t.Errorf("no manifest: %+v", bare.Findings)
+	}
+	if later := run(t, module(t, wasmtest.Echo("pre_compact")), options()); broken(later)["unknown fields"].Broken == "" {
+		t.Error("an answer that changes with the host's fields was accepted")
+	}
+}
+
+// TestN6VerifySome: rules by name; a name that is none says which there are.
+func TestN6VerifySome(t *testing.T) {
+	path := module(t, wasmtest.Nothing("pre_compact"))
+	o := options()
+	o.Rules = []string{"null", "compacts"}
+	var seen []string
+	o.Progress = func(rule string) { seen = append(seen, rule) }
+	r := run(t, path, o)
+	if r.Kept != 1 || r.Skipped != 1 || strings.Join(seen, ", ") != "compacts, null" {
+		t.Errorf("%+v, %v", r.Rules, seen)
+	}
+	o.Rules = []string{"nul"}
+	if _, err := check.Verify(t.Context(), path, o); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
+		t.Errorf("%v", err)
+	}
+	if _, err := check.Verify(t.Context(), module(t, []byte("no")), options()); abi.CodeOf(err) != abi.CodeRefused {
+		t.Errorf("no module: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o = options()
+	o.Progress = func(string) { cancel() }
+	if _, err := check.Verify(ctx, path, o); abi.CodeOf(err) != abi.CodeCanceled {
+		t.Errorf("a caller that gave up: %v", err)
+	}
+}
+
+// TestN6VerifyReplayed: a replay that lacks calls breaks a rule of its own.
+func TestN6VerifyReplayed(t *testing.T) {
+	const manifest = `{"name":"m","version":"1","abi":1,"capabilities":{"http":{"reason":"to ask for it","hosts":["api.example.com"]}}}`
+	path := module(t, wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"https://api.example.com/a"}`), manifest))
+	for doc, misses := range map[string]bool{
+		`{"op":"http","request":{"url":"https://api.example.com/b"},"response":{"status":200}}`: true,
+		`{"op":"http","request":{"url":"https://api.example.com/a"},"response":{"status":200}}`: false,
+	} {
+		file := filepath.Join(t.TempDir(), "calls.jsonl")
+		if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		player, err := cassette.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options()
+		o.Plugin.Tape, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
+		rule, missed := broken(run(t, path, o))["recorded calls"]
+		if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
+			t.Errorf("%s: %+v", doc, rule)
+		}
+		// Some rules, by name: what they were checked with is told all the same.
+		o.Rules = []string{"null"}
+		if rule, missed = broken(run(t, path, o))["recorded calls"]; missed != misses {
+			t.Errorf("%s, one rule: %+v", doc, rule)
+		}
+	}
+}
+
+// TestN6VerifyJUnit: the document is what builds read.
+func TestN6VerifyJUnit(t *testing.T) {
+	o := options()
+	o.Rules = []string{"null", "compacts", "no messages"}
+	r := run(t, module(t, wasmtest.Fail("pre_compact", "not <today> & \x1b[31mnot\x00 ever")), o)
+	var buf bytes.Buffer
+	if err := r.JUnit(&buf); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		XMLName xml.Name `xml:"testsuites"`
+		Tests   int      `xml:"tests,attr"`
+		Suites  []struct {
+			Name     string  `xml:"name,attr"`
+			Tests    int     `xml:"tests,attr"`
+			Failures int     `xml:"failures,attr"`
+			Skipped  int     `xml:"skipped,attr"`
+			Time     float64 `xml:"time,attr"`
+			Cases    []struct {
+				Name    string  `xml:"name,attr"`
+				Class   string  `xml:"classname,attr"`
+				Time    float64 `xml:"time,attr"`
+				Failure *struct {
+					Message string `xml:"message,attr"`
+					Type    string `xml:"type,attr"`
+					Text    string `xml:",chardata"`
+				} `xml:"failure"`
+				Skipped *struct {
+					Message string `xml:"message,attr"`
+				} `xml:"skipped"`
+			} `xml:"testcase"`
+			Out string `xml:"system-out"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(buf.Bytes(), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, buf.String())
+	}
+	if len(doc.Suites) != 1 || doc.Tests != 3 {
+		t.Fatalf("%+v", doc)
+	}
+	s := doc.Suites[0]
+	if s.Tests != 3 || s.Failures != 1 || s.Skipped != 1 || len(s.Cases) != 3 || !strings.Contains(s.Name, "m") || !strings.Contains(s.Out, "no manifest") {
+		t.Errorf("%+v", s)
+	}
+	for _, c := range s.Cases {
+		switch {
+		case c.Class == "" || c.Time < 0:
+			t.Errorf("%+v", c)
+		case c.Name == "no messages" && (c.Failure == nil || c.Failure.Type != "exit" || !strings.Contains(c.Failure.Message, "not <today> &") || !strings.Contains(c.Failure.Text, "mend: ")):
+			t.Errorf("%+v", c.Failure)
+		case c.Name == "compacts" && (c.Skipped == nil || c.Skipped.Message == ""):
+			t.Errorf("%+v", c)
+		case c.Name == "null" && (c.Failure != nil || c.Skipped != nil):
+			t.Errorf("%+v", c.Failure)
+		}
+	}
+}

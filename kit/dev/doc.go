@@ -1,4 +1,0 @@
-// Package dev is the loop of somebody who writes a plugin: [Run] watches its
-// folder, builds it on each change, surveys what it does to sessions, and says
-// what is different from the last time it was good.
-package dev

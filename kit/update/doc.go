@@ -1,4 +1,0 @@
-// Package update says what is different about a new version of a plugin, for a
-// person who decides whether to use it: what it may do that the old one may
-// not comes first. What it does to sessions is for package survey to say.
-package update
