@@ -7,8 +7,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/digest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 const (
@@ -115,18 +114,17 @@ const bareNote = "Earlier messages were superseded."
 
 // note is the text that stands for what a plan supersedes: its summary, and
 // what was read off the messages in at most budget tokens.
-func (p *pass) note(summary string, read *digest.Digest, budget, failures int) (text string, ledgerTokens int) {
-	summary = digest.Reserve(strings.TrimSpace(summary))
-	text = read.Render(digest.Options{Summary: summary, Outline: p.outline(), Budget: budget, Failures: failures, Count: p.opts.Counter.Text})
+func (p *pass) note(summary string, read *note.Note, budget, failures int) (text string, ledgerTokens int) {
+	text, ledgerTokens = read.Write(note.Options{Summary: summary, Outline: p.outline(), Budget: budget, Failures: failures, Count: p.opts.Counter.Text})
 	if text == "" {
 		return bareNote, 0
 	}
-	return text, p.opts.Counter.Text(text[len(summary):])
+	return text, ledgerTokens
 }
 
 // outline are the sections of a summary.
-func (p *pass) outline() outline.Outline {
-	o, _ := outline.Named(p.policy.Summarize.Outline) // checked with the policy
+func (p *pass) outline() note.Outline {
+	o, _ := note.OutlineNamed(p.policy.Summarize.Outline) // checked with the policy
 	return o
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Overrides are what one compaction does differently; no configuration changes
@@ -73,8 +73,8 @@ func (p Policy) resolved(model string) (Policy, error) {
 	if !slices.Contains(Strategies(), p.Strategy) {
 		return p, usage("strategy %q: known are %s", p.Strategy, strings.Join(Strategies(), ", "))
 	}
-	if _, ok := outline.Named(p.Summarize.Outline); !ok {
-		return p, usage("outline %q: known are %s and %s", p.Summarize.Outline, outline.Handoff.Name, outline.Continuation.Name)
+	if _, ok := note.OutlineNamed(p.Summarize.Outline); !ok {
+		return p, usage("outline %q: known are %s and %s", p.Summarize.Outline, note.Outlines()[0].Name, note.Outlines()[1].Name)
 	}
 	if p.Upper, p.Lower = profile.thresholds(p.Upper, p.Lower); !(p.Lower > 0 && p.Lower < p.Upper && p.Upper <= 1) {
 		return p, usage("thresholds upper %v and lower %v: 0 < lower < upper <= 1 has to hold", p.Upper, p.Lower)

@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -106,7 +106,7 @@ func (p *pass) cutOldest(source abi.Source, r room) abi.Plan {
 const (
 	maxRefills  = 3
 	refillSlack = 64
-	minSections = digest.MinBudget
+	minSections = note.MinBudget
 )
 
 // refill keeps more of the newest messages where the note took less than the
@@ -197,15 +197,15 @@ func (p *pass) firewallCase() firewall.Case {
 // note alone share it.
 type reading struct {
 	gone   []string
-	digest *digest.Digest
+	digest *note.Note
 	cost   int
 }
 
 // read reads the messages that go, and says what they cost.
-func (p *pass) read(gone []string) (*digest.Digest, int) {
+func (p *pass) read(gone []string) (*note.Note, int) {
 	if p.reading.digest == nil || !slices.Equal(p.reading.gone, gone) {
 		msgs, stays, pruned, cost := p.originalsOf(gone)
-		p.reading = reading{gone: gone, digest: digest.Build(p.bare(msgs), stays, p.bare(pruned)), cost: cost}
+		p.reading = reading{gone: gone, digest: note.Build(p.bare(msgs), stays, p.bare(pruned)), cost: cost}
 	}
 	return p.reading.digest, p.reading.cost
 }

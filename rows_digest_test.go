@@ -10,7 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // did is a call of a tool and its result.
@@ -111,7 +111,7 @@ func TestI10Reported(t *testing.T) {
 		if cache := m.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 || cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
 			t.Errorf("%s: cache %+v", why, cache)
 		}
-		if missing := outline.Handoff.Missing(r.Summary); len(missing) > 0 {
+		if missing := note.Outlines()[0].Missing(r.Summary); len(missing) > 0 {
 			t.Errorf("%s: no sections %v", why, missing)
 		}
 	}

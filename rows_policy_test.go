@@ -8,7 +8,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -38,10 +38,10 @@ func TestI3Families(t *testing.T) {
 // the model left out marked as empty.
 func TestI4InTheSession(t *testing.T) {
 	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
-		text := outline.Continuation.Render(func(title string) string { return "about " + strings.ToLower(title) })
+		text := note.Outlines()[1].Render(func(title string) string { return "about " + strings.ToLower(title) })
 		return modeltest.Answer{Text: strings.Replace(text, "## Failed Approaches", "## Other", 1)}
 	})
-	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Outline: outline.Continuation.Name}}
+	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Outline: note.Outlines()[1].Name}}
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(longWindow, long())).Report
 	if r.Strategy != "summarize" {
 		t.Fatal(r.Failures)
@@ -51,7 +51,7 @@ func TestI4InTheSession(t *testing.T) {
 		if !ok || !strings.Contains(m.Requests()[0].System, "## "+title) {
 			t.Errorf("no section %s asked for, or none there", title)
 		}
-		if title == "Failed Approaches" && !strings.HasPrefix(strings.TrimSpace(after), outline.None) {
+		if title == "Failed Approaches" && !strings.HasPrefix(strings.TrimSpace(after), "(none)") {
 			t.Errorf("a section that is missing says %.40q", after)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // newTrimBlock is about duplicates (FEATURES A1).
@@ -82,8 +82,8 @@ func newSummarizeBlock() *field {
 	s := func(at func(*kagewasm.SummarizePolicy) *int) func(any, *node) {
 		return policy(func(p *kagewasm.Policy) *int { return at(&p.Summarize) })
 	}
-	outlines := make([]string, 0, len(outline.All()))
-	for _, o := range outline.All() {
+	outlines := make([]string, 0, len(note.Outlines()))
+	for _, o := range note.Outlines() {
 		outlines = append(outlines, o.Name)
 	}
 	return &field{name: "summarize", kind: block, off: true, doc: "The model that writes summaries. \"off\" never asks one.", fields: []*field{

@@ -26,6 +26,6 @@
 // Edits of one step are to be applied, and the messages counted again, before
 // the next step looks at them.
 //
-// What goes is replaced by a note with the exact names that stood in it: see
-// package ledger.
+// Superseded messages are replaced by a note with the exact names that stood in
+// them: see package note.
 package strategies

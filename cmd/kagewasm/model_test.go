@@ -12,7 +12,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // compactWith runs compact on a long session with a configuration, and returns
@@ -45,7 +45,7 @@ func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Repor
 // price as a line of its own (K14); where it fails the chain says how, and the
 // mechanical summary stands in its place.
 func TestK14K23Configured(t *testing.T) {
-	summary := outline.Handoff.Render(func(title string) string { return "The " + title + " is clear." })
+	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
 	server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
 	yaml := `
 models:
@@ -81,7 +81,7 @@ model: small
 // TestWhichModelIsAsked: where the agent names none the only one is its own; of
 // several none is guessed, and what is missing is said.
 func TestWhichModelIsAsked(t *testing.T) {
-	summary := outline.Handoff.Render(func(title string) string { return "The " + title + " is clear." })
+	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
 	const first, second = "  first: {provider: openai, model: m-1, base_url: %q}\n", "  second: {provider: openai, model: m-2, base_url: %q}\n"
 	for _, tc := range []struct {
 		why, models, own string

@@ -10,7 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // New makes a compactor that counts words, where nothing else is set, and whose
@@ -54,7 +54,7 @@ func (m Memory) Set(_ context.Context, ns, key, value string) error {
 
 // Summary is a summary of the default outline that says text in each section.
 func Summary(text string) string {
-	return outline.Handoff.Render(func(string) string { return text })
+	return note.Outlines()[0].Render(func(string) string { return text })
 }
 
 // Writes is a model that says text in each section that it is asked for.

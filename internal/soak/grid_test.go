@@ -17,7 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -135,7 +135,7 @@ func (c cell) replay(t *testing.T, counter abi.Counter) (stats replay.Stats, pro
 	stats, err = replay.Run(t.Context(), replay.Options{
 		Compactor: compactor, Counter: counter,
 		Session:  abi.Session{ID: c.name, Model: model, ContextWindow: &c.window},
-		Messages: c.Messages, Missing: outline.Handoff.Missing, Observe: check.step,
+		Messages: c.Messages, Missing: note.Outlines()[0].Missing, Observe: check.step,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func TestComplaint16Secrets(t *testing.T) {
 }
 
 // TestComplaint16FalsePositives: what the agent needs to go on survives. The
-// ledger is made of such names.
+// note is made of such names.
 func TestComplaint16FalsePositives(t *testing.T) {
 	r := defaults(t)
 	for _, text := range []string{

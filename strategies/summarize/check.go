@@ -7,12 +7,12 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // judge holds an answer to what a summary has to be (complaints 7 and 18).
 type judge struct {
-	outline  outline.Outline
+	outline  note.Outline
 	cap      int // tokens
 	replaced int // tokens of what goes
 	count    func(string) int
@@ -65,10 +65,7 @@ func (j judge) shape(text string) (string, error) {
 	case 2*len(missing) > all:
 		return "", j.refuse("%d of %d sections were missing: %s", len(missing), all, strings.Join(missing, ", "))
 	}
-	for _, title := range missing {
-		text += "\n\n## " + title + "\n" + outline.None
-	}
-	return text, nil
+	return j.outline.MarkMissing(text), nil
 }
 
 func (j judge) refuse(format string, args ...any) error {

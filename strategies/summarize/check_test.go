@@ -7,12 +7,14 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // handoff is a summary with all sections, which say text.
-func handoff(text string) string { return outline.Handoff.Render(func(string) string { return text }) }
+func handoff(text string) string {
+	return note.Outlines()[0].Render(func(string) string { return text })
+}
 
 // distinct is a text of so many words, no two alike.
 func distinct(words int) string {
@@ -112,7 +114,7 @@ func TestComplaint7Repaired(t *testing.T) {
 // TestComplaint18Cap: however much the model writes, a summary stays under its
 // cap, with all sections, and long ones give way to short ones.
 func TestComplaint18Cap(t *testing.T) {
-	for _, o := range []outline.Outline{outline.Handoff, outline.Continuation, {}} {
+	for _, o := range []note.Outline{note.Outlines()[0], note.Outlines()[1], {}} {
 		cfg := summarize.Config{MaxSummaryTokens: 300, Outline: o}
 		if len(o.Sections) == 0 {
 			cfg.Prompt = "Summarize it."
@@ -180,7 +182,7 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return
 		}
-		if n, missing := counter.Text(r.Summary), outline.Handoff.Missing(r.Summary); n > 120 || len(missing) > 0 {
+		if n, missing := counter.Text(r.Summary), note.Outlines()[0].Missing(r.Summary); n > 120 || len(missing) > 0 {
 			t.Fatalf("%d tokens, missing %v:\n%s", n, missing, r.Summary)
 		}
 	})

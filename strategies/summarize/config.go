@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Name is the name of the strategy in reports and configuration.
@@ -27,9 +27,9 @@ type Config struct {
 	Prompt string
 	// Outline are the sections an answer must have. Zero: those of an outline
 	// that ships and whose headings all stand in Prompt, which for the default
-	// prompt is [outline.Handoff]; for a prompt of another form, none. An
+	// prompt is the first of [note.Outlines]; for a prompt of another form, none. An
 	// outline given here is written into the request where Prompt lacks it.
-	Outline outline.Outline
+	Outline note.Outline
 	// WindowMessages is the least number of messages summarized at once, as
 	// far as there are so many; one less where the last of them begins a turn.
 	// More are where the target needs it. Default 20.

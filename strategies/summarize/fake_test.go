@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -46,12 +46,12 @@ func (f *fake) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelRespo
 
 // answer is a good summary that says text in every section asked for.
 func answer(r abi.ModelRequest, text string) abi.ModelResponse {
-	o := outline.Handoff
+	o := note.Outlines()[0]
 	switch {
 	case strings.Contains(r.System, "## Done So Far"):
-		o = outline.Outline{Sections: []outline.Section{{Title: "Request"}, {Title: "Done So Far"}, {Title: "Needed to Go On"}}}
+		o = note.Outline{Sections: []note.Section{{Title: "Request"}, {Title: "Done So Far"}, {Title: "Needed to Go On"}}}
 	case strings.Contains(r.System, "## Session Intent"):
-		o = outline.Continuation
+		o = note.Outlines()[1]
 	}
 	return abi.ModelResponse{Text: o.Render(func(string) string { return text }), InputTokens: 100, OutputTokens: 10, Cost: 0.5,
 		Model: "fake-1", StopReason: abi.StopEnd}

@@ -3,7 +3,7 @@ package summarize
 import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/digest"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Preparation is everything that can be known before a model is asked
@@ -16,7 +16,7 @@ type Preparation struct {
 	// Where it is not, fewer kept messages may help (A11).
 	Fits bool
 	// Previous is what the latest earlier summary that goes says, see
-	// [digest.Said]. It is empty where there is none.
+	// [note.Said]. It is empty where there is none.
 	Previous string
 	// Boundary is the first message that is summarized, Cut the one after the
 	// last. Messages between the two stay where they are pinned.
@@ -68,7 +68,7 @@ func Prepare(v *strategies.View, cfg Config, keepLast int) (*Preparation, error)
 		p.RetainedFrom = v.Messages[c.end].ID
 	}
 	if c.previous >= 0 {
-		p.Previous = digest.Said(v.Messages[v.Units[c.previous][0]].Text())
+		p.Previous = note.Said(v.Messages[v.Units[c.previous][0]].Text())
 	}
 	p.part(c)
 	if !p.says(p.History) {

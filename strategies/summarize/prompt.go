@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // PromptFile is where a project keeps its prompt (FEATURES K24).
@@ -23,12 +23,12 @@ var (
 )
 
 // DefaultPrompt is the prompt that ships, with the sections of
-// [outline.Handoff]. It is written into a project as [PromptFile], and belongs
+// the default outline. It is written into a project as [PromptFile], and belongs
 // to the operator from then on.
 func DefaultPrompt() string { return defaultPrompt }
 
 // turnPrefix are the sections of a note on the first part of a split turn.
-var turnPrefix = outline.Outline{Name: "turn-prefix", Sections: []outline.Section{
+var turnPrefix = note.Outline{Name: "turn-prefix", Sections: []note.Section{
 	{Title: "Request", About: "what the user asked for in this turn, requirements word for word"},
 	{Title: "Done So Far", About: "what was found out, done and decided, what failed and with which error"},
 	{Title: "Needed to Go On", About: "what the rest of the turn builds on: paths, names, values"},
@@ -39,7 +39,7 @@ var turnPrefix = outline.Outline{Name: "turn-prefix", Sections: []outline.Sectio
 const turnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 // sections is an outline as a prompt shows it.
-func sections(o outline.Outline) string {
+func sections(o note.Outline) string {
 	about := make(map[string]string, len(o.Sections))
 	for _, s := range o.Sections {
 		about[s.Title] = s.About
@@ -48,22 +48,22 @@ func sections(o outline.Outline) string {
 }
 
 // system is the system prompt, and the outline an answer is held to.
-func (c Config) system() (string, outline.Outline) {
+func (c Config) system() (string, note.Outline) {
 	prompt, o := c.Prompt, c.Outline
 	if prompt == "" || prompt == defaultPrompt {
 		if len(o.Sections) == 0 {
-			return defaultPrompt, outline.Handoff
+			return defaultPrompt, note.Outlines()[0]
 		}
 		rules, _, _ := strings.Cut(defaultPrompt, "\n## ")
 		return rules + "\n" + sections(o), o
 	}
 	if len(o.Sections) == 0 {
-		for _, o := range outline.All() {
+		for _, o := range note.Outlines() {
 			if headed(prompt, o) {
 				return prompt, o
 			}
 		}
-		return prompt, outline.Outline{}
+		return prompt, note.Outline{}
 	}
 	if !headed(prompt, o) {
 		prompt = strings.TrimSpace(prompt) + "\n\nThe sections, each with what belongs there:\n\n" + sections(o)
@@ -73,14 +73,14 @@ func (c Config) system() (string, outline.Outline) {
 
 // headed reports whether a prompt shows all headings of an outline. What it
 // says under them is its own affair.
-func headed(prompt string, o outline.Outline) bool {
+func headed(prompt string, o note.Outline) bool {
 	headings := make(map[string]bool)
 	for line := range strings.Lines(prompt) {
 		if strings.HasPrefix(line, "#") {
 			headings[strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))] = true
 		}
 	}
-	return !slices.ContainsFunc(o.Sections, func(s outline.Section) bool {
+	return !slices.ContainsFunc(o.Sections, func(s note.Section) bool {
 		return !headings[strings.ToLower(s.Title)]
 	})
 }

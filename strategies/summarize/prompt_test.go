@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -13,10 +13,10 @@ import (
 // outline has them, to the letter.
 func TestK24DefaultPrompt(t *testing.T) {
 	about := make(map[string]string)
-	for _, s := range outline.Handoff.Sections {
+	for _, s := range note.Outlines()[0].Sections {
 		about[s.Title] = s.About
 	}
-	want := outline.Handoff.Render(func(title string) string { return about[title] })
+	want := note.Outlines()[0].Render(func(title string) string { return about[title] })
 	if !strings.HasSuffix(strings.TrimSpace(summarize.DefaultPrompt()), want) {
 		t.Errorf("the prompt does not end in\n%s", want)
 	}
@@ -54,9 +54,9 @@ func TestA6I4I8Rules(t *testing.T) {
 // TestK24I4Prompts: which system prompt is sent, and which sections an answer
 // needs, for all ways to configure the two.
 func TestK24I4Prompts(t *testing.T) {
-	own := outline.Outline{Name: "own", Sections: []outline.Section{{Title: "Facts", About: "all of them"}}}
+	own := note.Outline{Name: "own", Sections: []note.Section{{Title: "Facts", About: "all of them"}}}
 	edited := strings.Replace(summarize.DefaultPrompt(), "Points, not prose.", "Rhymes, not prose.", 1)
-	continuation := outline.Continuation.Render(func(string) string { return "x" })
+	continuation := note.Outlines()[1].Render(func(string) string { return "x" })
 	for _, tc := range []struct {
 		why      string
 		cfg      summarize.Config
@@ -65,8 +65,8 @@ func TestK24I4Prompts(t *testing.T) {
 		ok       bool
 	}{
 		{"the default", summarize.Config{}, "## Goal", "## Session Intent", continuation, false},
-		{"the default with the other set", summarize.Config{Outline: outline.Continuation}, "## Session Intent", "## Goal", continuation, true},
-		{"the default as a project has it on disk", summarize.Config{Prompt: summarize.DefaultPrompt(), Outline: outline.Continuation}, "## Session Intent", "## Goal", continuation, true},
+		{"the default with the other set", summarize.Config{Outline: note.Outlines()[1]}, "## Session Intent", "## Goal", continuation, true},
+		{"the default as a project has it on disk", summarize.Config{Prompt: summarize.DefaultPrompt(), Outline: note.Outlines()[1]}, "## Session Intent", "## Goal", continuation, true},
 		{"an edited prompt still has its sections", summarize.Config{Prompt: edited}, "Rhymes", "## Session Intent", continuation, false},
 		{"a prompt of another form asks for none", summarize.Config{Prompt: "Summarize it."}, "Summarize it.", "## ", "All of it went well, and then the tests passed.", true},
 		{"but a refusal is none", summarize.Config{Prompt: "Summarize it."}, "Summarize it.", "## ", "I'm sorry, but I can't help with that.", false},

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/digest"
 	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // transcript writes messages as text for the summarizer (FEATURES A4): without
@@ -95,7 +95,7 @@ func (t transcript) body(m *abi.Message) string {
 func said(m *abi.Message) string {
 	switch m.Kind {
 	case abi.KindSummary:
-		return digest.Said(m.Text())
+		return note.Said(m.Text())
 	case abi.KindInjected:
 		if inner, ok := abi.Unfence(m.Text()); ok {
 			return inner

@@ -10,8 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
-	"github.com/kagewasm/kagewasm/strategies/digest"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -20,7 +19,7 @@ func TestK4Summarize(t *testing.T) {
 	cfg := summarize.Config{Model: "fast"}
 	p, f := prepared(t, cfg), &fake{}
 	r := mustRun(t, f, p, cfg)
-	if m := outline.Handoff.Missing(r.Summary); len(m) > 0 || !strings.Contains(r.Summary, "answer 0") {
+	if m := note.Outlines()[0].Missing(r.Summary); len(m) > 0 || !strings.Contains(r.Summary, "answer 0") {
 		t.Errorf("the summary is\n%s", r.Summary)
 	}
 	want := abi.ModelUsage{Calls: 1, InputTokens: 100, OutputTokens: 10, Cost: 0.5}
@@ -51,7 +50,7 @@ func TestT5SplitTurn(t *testing.T) {
 		t.Fatalf("%d requests, %d at once", len(f.requests), f.atOnce)
 	}
 	history, turn, ok := strings.Cut(r.Summary, "\n\n---\n\n**Turn Context (split turn):**\n\n")
-	if !ok || !r.SplitTurn || len(outline.Handoff.Missing(history)) > 0 || !strings.Contains(turn, "## Done So Far\nx") {
+	if !ok || !r.SplitTurn || len(note.Outlines()[0].Missing(history)) > 0 || !strings.Contains(turn, "## Done So Far\nx") {
 		t.Errorf("the summary is\n%s", r.Summary)
 	}
 	for _, req := range f.requests {
@@ -168,12 +167,12 @@ func TestT6Update(t *testing.T) {
 // the failures and tasks that the host keeps below it, which it keeps again;
 // also where there is more than one note.
 func TestT6HostsPart(t *testing.T) {
-	note := func(id, text string) abi.Message {
+	framed := func(id, text string) abi.Message {
 		m := earlier(text + "\n\n## Kept word for word\n\nTodos:\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
 		m.ID = id
 		return m
 	}
-	msgs := after(sessiongen.Long(30, 100), 2, note("kw-1", "## Goal\nbegin the parser"), note("kw-2", "## Goal\nship the parser"))
+	msgs := after(sessiongen.Long(30, 100), 2, framed("kw-1", "## Goal\nbegin the parser"), framed("kw-2", "## Goal\nship the parser"))
 	p := mustPrepare(t, msgs, 1000, summarize.Config{})
 	f := &fake{}
 	mustRun(t, f, p, summarize.Config{})
@@ -183,7 +182,7 @@ func TestT6HostsPart(t *testing.T) {
 			t.Errorf("%q is in the prompt: %v", text, !want)
 		}
 	}
-	mechanical := digest.Build(sessiongen.Long(5, 100), nil, nil).Render(digest.Options{Budget: 2000, Count: counter.Text})
+	mechanical, _ := note.Build(sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
 	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, summarize.Config{})
 	if !strings.HasPrefix(p.Previous, "## Goal\nRequests, newest last:\n- ") || strings.Contains(p.Previous, "Exact names") {
 		t.Errorf("of a note without a summary is read\n%s", p.Previous)

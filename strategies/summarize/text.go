@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/strategies/internal/runes"
-	"github.com/kagewasm/kagewasm/strategies/outline"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // headTail shortens a text to n characters, from its beginning and its end:
@@ -64,13 +64,13 @@ func head(s string, limit int, count func(string) int) string {
 
 // squeeze shortens a summary to limit tokens. Long sections give way to short
 // ones: each keeps its beginning, as much of it as is the same for all.
-func squeeze(o outline.Outline, text string, limit int, count func(string) int) string {
+func squeeze(o note.Outline, text string, limit int, count func(string) int) string {
 	if len(o.Sections) == 0 {
 		return head(text, limit, count)
 	}
-	found := outline.Parse(text)
+	found := o.Parse(text)
 	write := func(share int) string {
-		return o.Render(func(title string) string { return head(found[strings.ToLower(title)], share, count) })
+		return o.Render(func(title string) string { return head(found[title], share, count) })
 	}
 	lo, hi := 0, limit
 	for lo < hi {

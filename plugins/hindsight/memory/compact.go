@@ -14,7 +14,7 @@ const frameTokens = 96
 //
 // It writes no summary of its own. The budget of a compactor has the host's
 // note taken off already: the structured summary and the exact names of what
-// goes, read off the messages by packages digest and ledger. The same again
+// goes, read off the messages by package note. The same again
 // from here would cost its tokens twice, and was measured to keep less. What
 // the host cannot know is what was remembered, and that is injected.
 func (p *pass) compact(out *abi.Output) {

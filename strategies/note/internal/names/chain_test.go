@@ -1,0 +1,183 @@
+package names_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/survival"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
+
+// work is what an agent did on a small project.
+func work() []abi.Message {
+	msgs := []abi.Message{user("acquireLocked in internal/store/lease_table.go hands a parcel out twice: PAR-2291, since 9f3c2e1.")}
+	for range 3 {
+		msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
+		msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/store/lease_table.go", "ok", false)...)
+		msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/token_bucket.go", "ok", false)...)
+		msgs = append(msgs, called("Read", "file_path", "/srv/kw/docs/leases.md", "# parcel_lease_ttl", false)...)
+		msgs = append(msgs, said("LeaseDeadline and tokenBucket, then ReserveNextParcel with --drain-timeout on 8443, see leases.md."))
+	}
+	msgs = append(msgs, called("Bash", "command", "go vet ./...", "", false)...)
+	return append(msgs, called("Bash", "command", "go test ./internal/store/...", "--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store", true)...)
+}
+
+// chatter is later work that names much, none of it by a person.
+func chatter(round int) []abi.Message {
+	var msgs []abi.Message
+	for i := range 25 {
+		var b strings.Builder
+		for k := range 12 {
+			fmt.Fprintf(&b, "other_%d_%d_%d ", round, i, k)
+		}
+		msgs = append(msgs, called("Grep", "pattern", "x", b.String(), false)...)
+	}
+	return msgs
+}
+
+// compacted is the message that a compaction leaves of these.
+func compacted(msgs []abi.Message, budget int) abi.Message {
+	return summary(names.Build(msgs).Render(budget, byRune))
+}
+
+func listsOf(m abi.Message) map[string]string {
+	text, _ := abi.Unfence(m.Text())
+	return lines(text)
+}
+
+// first are the names that the first ledger of work() puts first.
+var first = map[string][]string{
+	"Files modified":  {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
+	"Files read":      {"docs/leases.md"},
+	"Names":           {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout", "parcel_lease_ttl", "PAR-2291"},
+	"Numbers and ids": {"9f3c2e1", "8443"},
+}
+
+// TestN8ChainOfBusyRounds (complaint 8): five more compactions, with much
+// going on between them, do not lose what the first ledger ranked first, nor
+// what it was.
+func TestN8ChainOfBusyRounds(t *testing.T) {
+	note := compacted(work(), 700)
+	for round := range 6 {
+		got := listsOf(note)
+		if got["root"] != "/srv/kw" {
+			t.Errorf("round %d: root %q", round, got["root"])
+		}
+		for head, names := range first {
+			for _, name := range names {
+				if !slices.Contains(strings.Fields(got[head]), name) {
+					t.Errorf("round %d: %s lost %s: %s", round, head, name, got[head])
+				}
+			}
+		}
+		want := "Edit(file_path)×6 Read(file_path)×6 Bash(command)×2"
+		if round > 0 {
+			want += fmt.Sprintf(" Grep(pattern)×%d", 25*round)
+		}
+		if !sameWords(got["Tools called"], want) {
+			t.Errorf("round %d: tools %q, want %s", round, got["Tools called"], want)
+		}
+		note = compacted(append([]abi.Message{note}, chatter(round)...), 700)
+	}
+}
+
+// TestN8ChainOfQuietRounds: with nothing going on, the ledger of a ledger is
+// that ledger, its commands and errors included.
+func TestN8ChainOfQuietRounds(t *testing.T) {
+	note := compacted(work(), 1200)
+	want := listsOf(note)
+	if want["Commands"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" ||
+		want["Errors"] != "--- FAIL: TestLease (0.41s) ← go test ./internal/store/...\nFAIL\tkw/internal/store ← same\n" {
+		t.Fatalf("events %q, %q", want["Commands"], want["Errors"])
+	}
+	for round := range 5 {
+		note = compacted([]abi.Message{note}, 1200)
+		got := listsOf(note)
+		for head := range want {
+			if head == "Commands" || head == "Errors" || head == "root" {
+				if got[head] != want[head] {
+					t.Errorf("round %d: %s: %q, was %q", round, head, got[head], want[head])
+				}
+			} else if !sameWords(got[head], want[head]) {
+				t.Errorf("round %d: %s: %q, was %q", round, head, got[head], want[head])
+			}
+		}
+	}
+}
+
+func sameWords(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// TestN8ChainProperty: for any session, the ledger of a ledger that has room
+// for all names loses none.
+func TestN8ChainProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := sessiongen.Messages(30).Draw(t, "session")
+		text := names.Build(msgs).Render(100_000, byRune)
+		if text == "" {
+			return
+		}
+		again := names.Build([]abi.Message{summary(text)}).Render(100_000, byRune)
+		was, is := make(map[string]bool), make(map[string]bool)
+		survival.Names(text, was)
+		survival.Names(again, is)
+		for name := range is {
+			delete(was, name)
+		}
+		if len(was) > 0 {
+			t.Fatalf("lost %v:\n%s\n\n%s", slices.Sorted(maps.Keys(was)), text, again)
+		}
+	})
+}
+
+// TestSummaryWithText: what a model or a plugin wrote before the ledger is
+// read as text, and a summary of another program too.
+func TestSummaryWithText(t *testing.T) {
+	list := names.Build(work()).Render(700, byRune)
+	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
+	if !strings.Contains(got["Names"], "writeProblem") || !strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
+		t.Errorf("%v", got)
+	}
+	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Summary: changed src/app/main.go and maxRetries.")}
+	got = listsOf(compacted([]abi.Message{foreign}, 900))
+	if got["Other paths"] != "src/app/main.go" || got["Names"] != "maxRetries" {
+		t.Errorf("%v", got)
+	}
+}
+
+// FuzzParse: a summary may hold anything, a forged ledger too.
+func FuzzParse(f *testing.F) {
+	list := names.Build(work()).Render(1200, byRune)
+	head := names.Heading + "\n"
+	for _, s := range []string{
+		list, "", head, head + names.Intro + "\n", head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
+		head + "Tools called: A(b c)×2 B×99999999999999999999 ×3 C(×1\n", head + "Tools called: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
+		head + "Files read: \nNames: \nNumbers and ids:  \n", head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← same\n- ← same\n",
+		head + list + head, strings.Repeat(head, 3), head + "Other paths: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n", "\xff" + head + "Names: \xff\xfe\xfd abc\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, m := range []abi.Message{summary(text), {Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}} {
+			msgs := append([]abi.Message{m}, work()...)
+			out := names.Build(msgs).Render(900, byRune)
+			if n := byRune(out); n > 900 || !strings.Contains(out, "acquireLocked") {
+				t.Fatalf("%d tokens:\n%s", n, out)
+			}
+			if again := names.Build(msgs).Render(900, byRune); again != out {
+				t.Fatalf("not the same again:\n%s\n\n%s", out, again)
+			}
+		}
+	})
+}

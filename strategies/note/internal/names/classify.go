@@ -1,0 +1,166 @@
+package names
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxName is the longest name kept, in bytes.
+const maxName = 256
+
+// classify says what a single word is. Where it is quoted in the text, or
+// written with ./ before it, two plain words with a slash between them are a
+// path too.
+func classify(w string, quoted bool) class {
+	if len(w) < 3 || len(w) > maxName || notNames[w] {
+		return none
+	}
+	if strings.IndexByte(w, '/') >= 0 {
+		return classifyPath(w, quoted)
+	}
+	var f features
+	f.read(w)
+	switch {
+	case f.digits == 0 && f.letters == 0:
+		return none
+	case w[0] == '-':
+		if f.letters >= 3 {
+			return symbol
+		}
+		return none
+	case f.hex && f.digits > 0 && len(w) >= 7:
+		return number
+	case f.letters == 0:
+		if f.digits >= 3 && !isSmallRange(w) {
+			return number
+		}
+		return none
+	case isTimestamp(w):
+		return none
+	case w[0] == 'v' && f.letters == 1 && f.digits > 1 && f.dots > 0:
+		return number // v1.2.3
+	case f.ext, w[0] == '.':
+		return path
+	case f.at && f.dots > 0, f.host:
+		return symbol // an address
+	case f.dots > 0 && f.letters > f.digits:
+		return none // a qualified name: see word
+	case f.underscore && f.letters >= 3 && len(w) >= 5:
+		return symbol
+	case f.humps > 0 && len(w) >= 5:
+		return symbol
+	case f.digits > 0 && f.letters > 0 && len(w) >= 4 && f.upperOrDash:
+		return symbol // HAT136, gpt-4o, pydicom-1458
+	}
+	return none
+}
+
+// isSmallRange reports whether w is a range like 1-10. Longer numbers may be
+// lines of a file, and three of them a date.
+func isSmallRange(w string) bool {
+	from, to, ok := strings.Cut(w, "-")
+	return ok && len(from) < 3 && len(to) < 3
+}
+
+// isTimestamp reports whether w begins as 2026-01-23T14 does: the time of a
+// log line, of which no two are the same.
+func isTimestamp(w string) bool {
+	return len(w) >= 13 && w[10] == 'T' && w[4] == '-' && w[7] == '-' && isDigit(w[0]) && isDigit(w[11])
+}
+
+// features are what classify looks at.
+type features struct {
+	letters, digits, dots, humps int
+	underscore, at, hex, ext     bool
+	upperOrDash, host            bool
+}
+
+func (f *features) read(w string) {
+	f.hex = true
+	lower := false
+	for i := 0; i < len(w); i++ {
+		c := w[i]
+		switch {
+		case c >= 'a' && c <= 'z':
+			f.letters++
+			lower = true
+			if c > 'f' {
+				f.hex = false
+			}
+		case c >= 'A' && c <= 'Z':
+			f.letters++
+			f.hex = false
+			f.upperOrDash = true
+			if lower {
+				f.humps++
+			} else if i > 0 && i+1 < len(w) && w[i+1] >= 'a' && w[i+1] <= 'z' {
+				f.humps++ // HTTPServer
+			}
+			lower = false
+		case isDigit(c):
+			f.digits++
+		case c == '_':
+			f.underscore = f.underscore || i > 0
+			f.hex = false
+			lower = false
+		case c == '.':
+			f.dots++
+			f.hex = false
+			lower = false
+		case c == '@':
+			f.at = i > 0
+			f.hex = false
+		case c == '-':
+			f.upperOrDash = f.upperOrDash || i > 0
+			lower = false // uuids stay hex
+		case utf8.RuneStart(c):
+			f.letters++
+			f.hex = false
+		}
+	}
+	if i := strings.LastIndexByte(w, '.'); i > 0 {
+		f.ext, f.host = extensions[w[i+1:]], domains[w[i+1:]]
+	}
+}
+
+// classifyPath tells a path from two words with a slash between them.
+func classifyPath(w string, quoted bool) class {
+	if strings.Contains(w, "path/to/") {
+		return none // stands for any path
+	}
+	parts, named, letters := 0, false, false
+	for p := range strings.SplitSeq(w, "/") {
+		if p == "" || p == "." || p == ".." || p == "~" {
+			continue
+		}
+		parts++
+		var f features
+		f.read(p)
+		letters = letters || f.letters > 0
+		named = named || f.ext || f.underscore || f.digits > 0 || f.dots > 0 || strings.IndexByte(p, '-') > 0
+	}
+	switch {
+	case !letters || parts == 0:
+		return none
+	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3, parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
+		return path
+	}
+	return none
+}
+
+// notNames look like names and are words, or are the same everywhere.
+var notNames = set("console.log", "Math.log", "Node.js", "node.js", "Next.js", "Vue.js", "React.js",
+	"GitHub", "GitLab", "JavaScript", "TypeScript", "OpenAI", "MySQL", "SQLite", "PostgreSQL", "macOS",
+	"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/usr/bin/env", "/bin/sh", "/bin/bash", "/usr/bin/bash")
+
+// dotFiles are files that keep their dot when they stand alone.
+var dotFiles = set("gitignore", "env", "dockerignore", "editorconfig", "npmrc", "gitattributes", "zshrc", "bashrc")
+
+// domains that make a dotted name a host.
+var domains = set("com", "org", "net", "io", "dev", "ai", "edu", "gov", "local", "internal")
+
+// extensions of files that agents name without a folder.
+var extensions = set(strings.Fields(`go mod sum py pyi ipynb ts tsx js jsx mjs cjs vue svelte rs c h cc cpp hpp cs java kt
+	swift rb php pl lua sh bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg
+	conf env lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
+	ex exs erl hs ml scala clj dart r jl zig v tex patch diff out tmpl gradle cmake mk dockerfile`)...)

@@ -1,0 +1,172 @@
+package names_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
+
+func TestN8WorkingDirectory(t *testing.T) {
+	for _, tc := range []struct{ why, text, want string }{
+		{"where absolute and relative paths agree", "/srv/kw/a/b.go is a/b.go, and /srv/kw/c/d.go", "/srv/kw"},
+		{"the outermost of several", "/srv/kw/a/b/c.go /srv/kw/a/b/d.go a/b/c.go a/b/d.go b/c.go", "/srv/kw"},
+		{"not an example in a text", "/repo/api/file.ts as api/file.ts; /srv/kw/a/b.go /srv/kw/a/c.go /srv/kw/d.go /srv/kw/e.go /srv/kw/f.go a/b.go", "/srv/kw"},
+		{"the folder of nearly all, where no relative path says so", "/srv/kw/x/a.go /srv/kw/x/b.go /srv/kw/y/c.go", "/srv/kw"},
+		{"not less than two levels", "/usr/a.go /usr/b.go /usr/c.go", ""},
+		{"nor of a few", "/srv/kw/x/a.go /srv/kw/x/b.go", ""},
+		{"nor where they lie all over", "/srv/kw/x/a.go /opt/kw/x/b.go /var/lib/c.go", ""},
+		{"nothing absolute", "a/b.go c/d.go", ""},
+		{"urls are no paths of the machine", "https://a.io/b/c.go https://a.io/b/d.go https://a.io/b/e.go", ""},
+	} {
+		got := lines(names.Build([]abi.Message{user(tc.text)}).Render(1000, byRune))
+		if got["root"] != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got["root"], tc.want)
+		}
+		for head, list := range got {
+			if tc.want != "" && head != "root" && strings.Contains(list, tc.want+"/") {
+				t.Errorf("%s: %s still has the whole path: %s", tc.why, head, list)
+			}
+			for _, name := range strings.Fields(list) {
+				if name == tc.want && head != "root" {
+					t.Errorf("%s: %s has the root itself: %s", tc.why, head, list)
+				}
+			}
+		}
+	}
+}
+
+// TestN8OneFileManyNames: the ways to name a file are one entry, under its
+// folder, where its name stands alone too.
+func TestN8OneFileManyNames(t *testing.T) {
+	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
+	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
+	got := lines(names.Build(msgs).Render(1000, byRune))
+	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "" || got["Other paths"] != "" {
+		t.Errorf("%v", got)
+	}
+	// What was opened by a short name is listed by that, also where a longer
+	// one (of an import) ends in it.
+	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")}, called("Read", "path", "internal/queue", "…", false)...)
+	got = lines(names.Build(msgs).Render(1000, byRune))
+	if got["Files read"] != "internal/queue" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestN8Commands(t *testing.T) {
+	long := "run " + strings.Repeat("é", 200)
+	for _, tc := range []struct{ why, script, want string }{
+		{"as it is", "go test ./... 2>&1 | tail -30", "go test ./... 2>&1 | tail -30"},
+		{"the first line that says something", "# say why\n\nset -euo pipefail\ncd /srv/kw\necho start\nmake all\nmake test", "make all"},
+		{"a line that only sets the scene, where there is no other", "cd /srv/kw", "cd /srv/kw"},
+		{"a line goes on after a backslash", "docker run \\\n  --rm \\\n  image", "docker run --rm image"},
+		{"without a document fed in", "git commit -m \"$(cat <<'EOF'\nsubject\nEOF\n)\"", "git commit -m …"},
+		{"also a file", "cat > a.yaml << EOF\nx: 1\nEOF", "cat > a.yaml …"},
+		{"a here string stays", "grep x <<< \"$y\"", "grep x <<< \"$y\""},
+		{"a shift stays", "echo $((1 << 4)) > x", "echo $((1 << 4)) > x"},
+		{"cut at a letter", long, long[:len("run ")+156] + "…"},
+		{"nothing", " \n# only a comment\n", ""},
+	} {
+		if got := names.CommandLine(tc.script); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}
+
+func TestN8CommandsFail(t *testing.T) {
+	run := func(command, output string, failed bool) []abi.Message {
+		return called("Bash", "command", command, output, failed)
+	}
+	for _, tc := range []struct {
+		why      string
+		msgs     [][]abi.Message
+		commands string
+		errors   string
+	}{
+		{"an exit code marks the command", [][]abi.Message{run("make lint", "Exit code 1", false)}, "make lint (failed)\n", ""},
+		{"zero is none", [][]abi.Message{run("make lint", "exit code: 0", false)}, "make lint\n", ""},
+		{"what its source calls failed has, and its first line says why", [][]abi.Message{run("make it_all", "make: *** no rule\nmore", true)}, "make it_all (failed)\n", "make: *** no rule ← make it_all\n"},
+		{"no output is no error text", [][]abi.Message{run("grep foo_bar x", "(no output)", true)}, "grep foo_bar x (failed)\n", ""},
+		{"the last time counts", [][]abi.Message{run("make a_b", "error: x", false), run("make a_b", "ok", false)}, "make a_b\n", "error: x ← make a_b\n"},
+		{"the same command moves to the end", [][]abi.Message{run("make a_b", "", false), run("make c_d", "", false), run("make a_b", "", false)}, "make c_d\nmake a_b\n", ""},
+		{"three lines of an output", [][]abi.Message{run("make a_b", "error: 1\nerror: 2\nerror: 3\nerror: 4", false)}, "make a_b (failed)\n", "error: 1 ← make a_b\nerror: 2 ← same\nerror: 3 ← same\n"},
+		{"the same error moves to the end, whatever time it took", [][]abi.Message{run("make a_b", "--- FAIL: TestA (0.31s)", false), run("make c_d", "error: y", false), run("make e_f", "--- FAIL: TestA (1.2s)", false)},
+			"make a_b (failed)\nmake c_d (failed)\nmake e_f (failed)\n", "error: y ← make c_d\n--- FAIL: TestA (1.2s) ← make e_f\n"},
+		{"a heading takes the next line along", [][]abi.Message{run("make a_b", "ERROR:\nno such target", false)}, "make a_b (failed)\n", "ERROR: no such target ← make a_b\n"},
+		{"what a viewer shows is no error", [][]abi.Message{run("cat main.go", "package main\nerror: not one\n", false), run("cd /x && grep -n error log_file", "one\n2:error: two", false)}, "cat main.go\ncd /x && grep -n error log_file\n", ""},
+		{"what it says itself is", [][]abi.Message{run("cat no_file", "cat: no_file: No such file or directory", false)}, "cat no_file (failed)\n", "cat: no_file: No such file or directory ← cat no_file\n"},
+		{"a tool that reads has no errors inside", [][]abi.Message{called("Read", "file_path", "a/b.go", "func f()\nerror: not one", false)}, "", ""},
+		{"but its own", [][]abi.Message{called("Read", "file_path", "a/b.go", "<tool_use_error>File does not exist.</tool_use_error>", true)}, "", "File does not exist. ← Read a/b.go\n"},
+		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b\n", ""},
+		{"an editor's verb is no command", [][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "", "error: no file ← str_replace_editor\n"},
+	} {
+		var msgs []abi.Message
+		for _, m := range tc.msgs {
+			msgs = append(msgs, m...)
+		}
+		got := lines(names.Build(append(msgs, said("so_it_is"))).Render(4000, byRune))
+		if got["Commands"] != tc.commands || got["Errors"] != tc.errors {
+			t.Errorf("%s:\ncommands %q, want %q\nerrors %q, want %q", tc.why, got["Commands"], tc.commands, got["Errors"], tc.errors)
+		}
+	}
+}
+
+// TestI4ErrorsVerbatim: an error text is kept word for word, up to 200 bytes.
+func TestI4ErrorsVerbatim(t *testing.T) {
+	for _, n := range []int{20, 199, 200, 201, 1000} {
+		text := "error: " + strings.Repeat("é\t\"x\"  ", n)[:max(0, n-7)]
+		text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
+		want := text
+		if len(text) > 200 {
+			want = strings.ToValidUTF8(text[:200], "") + "…"
+		}
+		got := lines(names.Build(called("Bash", "command", "make a_b", text, false)).Render(9000, byRune))["Errors"]
+		if got != want+" ← make a_b\n" {
+			t.Errorf("%d bytes: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestN8Arguments(t *testing.T) {
+	call := func(args string) abi.Message {
+		return abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "Tool", Arguments: args}}}
+	}
+	for _, tc := range []struct{ why, args, want string }{
+		{"escapes are read", `{"text":"one_a\nTwoName\tfour_b \u00fcber_c"}`, "one_a TwoName four_b über_c"},
+		{"numbers are names too", `{"offset":120000,"deep":{"list":[{"limit":2500}]}}`, "120000 2500"},
+		{"text that is no JSON", `just some_name here`, "some_name"},
+		{"half a document", `{"text":"some_name`, "some_name"},
+		{"a list of words is a command", `{"command":["bash","-lc","make some_name"]}`, "some_name"},
+		{"nothing", ``, ""},
+	} {
+		got := lines(names.Build([]abi.Message{call(tc.args), said("zz_zz_zz")}).Render(2000, byRune))
+		all := fmt.Sprint(got)
+		for _, name := range strings.Fields(tc.want) {
+			if !strings.Contains(all, name) {
+				t.Errorf("%s: no %s in %s", tc.why, name, all)
+			}
+		}
+	}
+}
+
+// TestI7Subject: what a call is about, in a line.
+func TestI7Subject(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	for _, tc := range []struct{ why, arguments, want string }{
+		{"a command comes first", `{"path":"/repo","command":"make test"}`, "make test"},
+		{"the line of a script that matters", "{\"command\":\"# build\\ngo build ./...\"}", "go build ./..."},
+		{"a verb of an editor needs its file", `{"command":"str_replace","path":"a/b.go","new_str":"x"}`, "str_replace a/b.go"},
+		{"a file", `{"file_path":"a/b.go","limit":20}`, "a/b.go"},
+		{"any other short text", `{"query":"go modules","text":"` + long + `"}`, "go modules"},
+		{"a long path is cut", `{"path":"` + long + `"}`, long[:160] + "…"},
+		{"long texts say nothing", `{"text":"` + long + `"}`, ""},
+		{"no object", "*** Begin Patch", ""},
+	} {
+		if got := names.Subject(tc.arguments); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}

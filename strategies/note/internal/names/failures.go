@@ -1,0 +1,122 @@
+package names
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/strategies/signs"
+)
+
+// Failure is a call that failed, word for word.
+type Failure struct {
+	// Text is the command behind "$ ", or the name of the tool and what it was
+	// about, a line break, and what came of it. Of the command and of each text
+	// of an error it holds the first 200 characters.
+	Text string
+	// Then is the command that worked where this one failed, or "" where none
+	// was met.
+	Then string
+
+	program, line string
+}
+
+// Command reports whether what failed was a command.
+func (f *Failure) Command() bool { return strings.HasPrefix(f.Text, commandMark) }
+
+// Lines above the failures in a summary, commands and others. Each failure
+// stands below between two lines of three backquotes.
+const (
+	HeadFailed = "Failed, newest last:"
+	HeadErrors = "Errors, newest last:"
+)
+
+// ThenLine begins the line below a failure in a summary that says what worked
+// instead; see [Failure.Then].
+const ThenLine = "Worked instead: "
+
+const (
+	commandMark = "$ "
+	// maxVerbatim is how much is kept of a command and of an error, in runes.
+	maxVerbatim = 200
+	// MaxFailures is how many failures are remembered: twice as many as
+	// have to be kept, since what one reader calls a failure is none to another.
+	MaxFailures = 40
+)
+
+// Failures are the last calls that failed, oldest first. The same failure is
+// listed once.
+func (l *Names) Failures() []Failure { return l.failures }
+
+// failure notes a call that failed with this output.
+func (b *builder) failure(c *call, text string, f *findings) {
+	fail := Failure{Text: commandMark + runes.First(c.command, maxVerbatim)}
+	if c.command == "" {
+		fail.Text = strings.TrimSpace(c.name + " " + cut(c.subject, maxDoing))
+	} else {
+		fail.line = commandLine(c.command)
+		fail.program = program(fail.line)
+	}
+	said := ""
+	if f.marked {
+		said = runes.First(strings.TrimSpace(text), maxVerbatim)
+	}
+	for _, line := range worst(f.lines) {
+		if !strings.Contains(said, strings.TrimSuffix(line, "…")) {
+			said = strings.TrimPrefix(said+"\n"+runes.First(line, maxVerbatim), "\n")
+		}
+	}
+	fail.Text += "\n" + said
+	b.remember(fail)
+}
+
+// worst are the lines that say most about what went wrong, in order: those that
+// begin with it, before those that mention it.
+func worst(lines []string) []string {
+	if len(lines) <= maxErrorLines {
+		return lines
+	}
+	keep := make([]bool, len(lines))
+	left := maxErrorLines
+	for _, want := range []bool{true, false} {
+		for i, line := range lines {
+			if left > 0 && !keep[i] && (signs.IsFailure(line) && !strings.HasPrefix(line, "--- ")) == want {
+				keep[i] = true
+				left--
+			}
+		}
+	}
+	var out []string
+	for i, line := range lines {
+		if keep[i] {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// remember puts a failure last, also where it was met before.
+func (b *builder) remember(f Failure) {
+	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
+	for i := range b.failures {
+		if b.failures[i].Text == f.Text {
+			b.failures = append(b.failures[:i], b.failures[i+1:]...)
+			break
+		}
+	}
+	if len(b.failures) == MaxFailures {
+		b.failures = append(b.failures[:0], b.failures[1:]...)
+	}
+	b.failures = append(b.failures, f)
+}
+
+// worked notes that a command did what it was to do: it replaces those of the
+// same program that failed before it.
+func (b *builder) worked(command string) {
+	line := commandLine(command)
+	name := program(line)
+	for i := range b.failures {
+		if f := &b.failures[i]; f.program == name && f.Then == "" && name != "" {
+			f.Then = cut(line, maxDoing)
+		}
+	}
+}

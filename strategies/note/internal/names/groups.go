@@ -1,0 +1,144 @@
+package names
+
+import (
+	"strings"
+)
+
+// list is one of the lists that names are grouped in.
+type list uint8
+
+const (
+	listModified list = iota
+	listRead
+	listPaths
+	listShort
+	listSymbols
+	listNumbers
+	numLists
+)
+
+// heads are the lines that lists begin with.
+var heads = [numLists]string{headModified, headRead, headPaths, headShort, headSymbols, headNumbers}
+
+// list is where an item belongs.
+func (it *item) list() list {
+	switch {
+	case it.class == symbol:
+		return listSymbols
+	case it.class == number:
+		return listNumbers
+	case it.short:
+		return listShort
+	case it.use == modified:
+		return listModified
+	case it.use == read:
+		return listRead
+	}
+	return listPaths
+}
+
+// picked are the names chosen for a budget, best first in each list.
+type picked struct {
+	lists [numLists][]*item
+	// bases are the file names that a line of a folder shows by themselves.
+	bases map[string]bool
+}
+
+// maxMisses is how many names that do not fit are tried before the rest of
+// the budget is left.
+const maxMisses = 1000
+
+// pick chooses the best names that fit. Names already shown elsewhere, or
+// inside a longer name, are left out.
+func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
+	p := &picked{bases: make(map[string]bool)}
+	folders := make(map[string]bool)
+	left, misses := budget, 0
+	numbers := budget / numberPart
+	for _, it := range l.names {
+		if left <= 2 || misses == maxMisses {
+			break
+		}
+		if shown[it.name] || it.use == mentioned && l.kept[it.name] || it.short && p.bases[it.name] {
+			continue
+		}
+		cost := p.cost(it, folders, count)
+		if it.class == number && cost > numbers {
+			continue
+		}
+		if cost > left {
+			misses++
+			continue
+		}
+		left -= cost
+		if it.class == number {
+			numbers -= cost
+		}
+		k := it.list()
+		p.lists[k] = append(p.lists[k], it)
+		if it.byFolder() {
+			folders[it.folderKey()] = true
+			p.bases[base(it.name)] = true
+		}
+		addParts(shown, it.name)
+	}
+	return p
+}
+
+// cost is what one more name costs, in tokens.
+func (p *picked) cost(it *item, folders map[string]bool, count func(string) int) int {
+	text := listSeparator + it.name
+	if it.byFolder() && folders[it.folderKey()] {
+		text = listSeparator + base(it.name)
+	} else if it.byFolder() {
+		text = "- " + it.name + ":\n"
+	}
+	if it.use == modified {
+		text += it.facts.String()
+	}
+	cost := count(text)
+	if len(p.lists[it.list()]) == 0 {
+		cost += 5
+	}
+	return cost
+}
+
+// text is a list as it is written: its heading, and what it holds. It is empty
+// where the list is.
+func (p *picked) text(k list) string {
+	items := p.lists[k]
+	if k == listShort {
+		items = nil
+		for _, it := range p.lists[k] {
+			if !p.bases[it.name] { // not shown since it was chosen
+				items = append(items, it)
+			}
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(heads[k])
+	if k > listPaths {
+		for _, it := range items {
+			b.WriteString(listSeparator + it.name)
+		}
+		return b.String() + "\n"
+	}
+	b.WriteString("\n")
+	writeFiles(&b, items)
+	return b.String()
+}
+
+// addParts marks a name and the names inside it as shown. A file name inside a
+// path is not: people and models say it alone.
+func addParts(shown map[string]bool, name string) {
+	shown[name] = true
+	if strings.IndexByte(name, '/') >= 0 {
+		return
+	}
+	for p := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".@-", r) }) {
+		shown[p] = true
+	}
+}

@@ -1,0 +1,208 @@
+package names
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Names is what was found in the messages that go.
+type Names struct {
+	names    []*item         // ranked, best first
+	tools    []*tool         // most called first
+	commands []command       // newest last
+	errors   []failure       // newest last
+	failures []Failure       // newest last
+	files    [2][]string     // read, modified
+	kept     map[string]bool // names that messages beside the note hold
+	root     string          // folder that paths are relative to, or ""
+}
+
+// item is one exact name.
+type item struct {
+	name  string
+	class class
+	heft  float64 // sum of the weights of its mentions, one a message
+	seen  int     // last message that mentioned it, counted from one
+	use   use
+	// rooted: the name was an absolute path and is now relative to the root.
+	rooted bool
+	// relative: it was mostly given as a relative path.
+	relative bool
+	facts    facts
+	// short: the name of a file that is listed with its whole path too.
+	short bool
+	score float64
+}
+
+// use is the most that was done to a file.
+type use uint8
+
+const (
+	mentioned use = iota
+	read
+	modified
+)
+
+// How much a mention counts, by who made it. People and the agent's own calls
+// say what matters; tool output says what happens to be there.
+const (
+	weightUser    = 2.0
+	weightCall    = 1.5
+	weightSummary = 1.5
+	weightSaid    = 1.0
+	weightOutput  = 0.25
+)
+
+// halfAge is the number of messages after its last mention at which a name
+// counts half.
+const halfAge = 30
+
+// Build reads the messages, oldest first, and ranks what they name.
+func Build(msgs []abi.Message) *Names { return BuildPruned(msgs, nil) }
+
+// BuildPruned is Build where calls that stay, with their results, were pruned:
+// they are given as they were. What their output said is gone as well; the
+// calls themselves are not, and do not count.
+func BuildPruned(msgs, pruned []abi.Message) *Names {
+	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
+	for i := range msgs {
+		b.at = i + 1
+		b.message(&msgs[i])
+	}
+	for i := range pruned {
+		b.at++
+		m := &pruned[i]
+		for k := range m.ToolCalls {
+			b.stays(&m.ToolCalls[k])
+		}
+		if m.Role == abi.RoleTool {
+			b.result(m, m.Text())
+		}
+	}
+	return b.names()
+}
+
+// Empty reports whether there is nothing to keep.
+func (l *Names) Empty() bool {
+	return len(l.names) == 0 && len(l.commands) == 0 && len(l.errors) == 0
+}
+
+// Beside reads messages that stay: names they hold are left out
+// of [Names.Lists], but for files, and make room for others.
+func (l *Names) Beside(stays []abi.Message) {
+	if l.kept == nil {
+		l.kept = make(map[string]bool)
+	}
+	note := func(name string, _ class) { l.kept[name] = true }
+	for i := range stays {
+		m := &stays[i]
+		scan(m.Text(), m.Role == abi.RoleTool, note)
+		for k := range m.ToolCalls {
+			eachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
+		}
+	}
+}
+
+// builder collects while the messages go by.
+type builder struct {
+	items    map[string]*item
+	calls    map[string]call // open tool calls, by id
+	tools    map[string]*tool
+	commands []command
+	errors   []failure
+	failures []Failure
+	root     string // what an earlier note says paths are relative to
+	at       int    // the message being read, counted from one
+}
+
+func (b *builder) message(m *abi.Message) {
+	text := m.Text()
+	switch {
+	case m.Kind == abi.KindSummary:
+		b.summary(text)
+	case m.Role == abi.RoleTool:
+		b.result(m, text)
+	case m.Role == abi.RoleUser && m.Kind == "":
+		b.text(text, weightUser)
+	case m.Role == abi.RoleAssistant:
+		b.text(text, weightSaid)
+		for i := range m.ToolCalls {
+			b.call(&m.ToolCalls[i])
+		}
+	default:
+		b.text(text, weightOutput)
+	}
+}
+
+// text ranks every name in s.
+func (b *builder) text(s string, weight float64) {
+	scan(s, false, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+}
+
+// output ranks every name in what a tool put out.
+func (b *builder) output(s string) {
+	scan(s, true, func(name string, c class) { b.mention(name, c, weightOutput, mentioned) })
+}
+
+// mention counts a name once a message, at the best weight it has there.
+func (b *builder) mention(name string, c class, weight float64, u use) {
+	it := b.items[name]
+	if it == nil {
+		it = &item{name: name, class: c}
+		b.items[name] = it
+	}
+	it.use = max(it.use, u)
+	if it.seen == b.at {
+		return
+	}
+	it.seen = b.at
+	it.heft += weight
+}
+
+// worth is what a name is worth for the room it takes: who mentioned it and how
+// often, by how long ago that was, over its length and the separator's.
+func (it *item) worth(now int) float64 {
+	age := float64(now - it.seen)
+	return it.heft / (1 + age/halfAge) / float64(len(it.name)+8)
+}
+
+func (b *builder) names() *Names {
+	l := &Names{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures}
+	for _, name := range slices.Sorted(maps.Keys(b.items)) {
+		it := b.items[name]
+		it.score = it.worth(b.at)
+		l.names = append(l.names, it)
+	}
+	l.root = workdir(l.names, b.root)
+	l.files = files(l.names, l.root)
+	l.names = mergePaths(l.names, l.root)
+	slices.SortFunc(l.names, func(x, y *item) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
+	})
+	return l
+}
+
+// files lists the files that were read and those that were modified, whole
+// paths where the root is known.
+func files(items []*item, root string) (lists [2][]string) {
+	seen := make(map[string]use)
+	for _, it := range items {
+		if it.class != path || it.use == mentioned {
+			continue
+		}
+		name := it.name
+		if root != "" && strings.IndexByte("/~$", name[0]) < 0 {
+			name = root + "/" + name
+		}
+		seen[name] = max(seen[name], it.use)
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		k := seen[name] - read
+		lists[k] = append(lists[k], name)
+	}
+	return lists
+}

@@ -1,0 +1,243 @@
+package names_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
+
+// counters count tokens in ways that have little in common.
+var counters = map[string]func(string) int{
+	"four runes":  sessiongen.Counter{}.Text,
+	"every byte":  func(s string) int { return len(s) },
+	"words":       func(s string) int { return len(strings.Fields(s)) },
+	"words twice": func(s string) int { return 2*len(strings.Fields(s)) + strings.Count(s, "\n") },
+	"whole dozen": func(s string) int { return (len(s) + 11) / 12 * 5 },
+}
+
+var byRune = counters["four runes"]
+
+func user(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
+func said(text string) abi.Message {
+	return abi.Message{Role: abi.RoleAssistant, Content: abi.Text(text)}
+}
+
+// summary is a message as a compaction leaves it.
+func summary(text string) abi.Message {
+	return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(abi.Fence(abi.KindSummary, "strategy:drop", "a note", text))}
+}
+
+// called is a call to a tool with one argument, and its result.
+func called(tool, key, value, output string, failed bool) []abi.Message {
+	args, err := json.Marshal(map[string]string{key: value})
+	if err != nil {
+		panic(err)
+	}
+	return []abi.Message{
+		{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: tool, Arguments: string(args)}}},
+		{Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(output), IsError: failed},
+	}
+}
+
+// lines returns what stands behind the headings of a rendered ledger; of lists
+// of files the whole paths, without what is said of them.
+func lines(text string) map[string]string {
+	out := map[string]string{}
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		head, rest, ok := strings.Cut(line, ":")
+		switch {
+		case strings.HasPrefix(line, "- ") && strings.Contains("Files modified Files read Other paths", section):
+			out[section] = strings.TrimSpace(out[section] + " " + strings.Join(wholePaths(line[2:]), " "))
+		case strings.HasPrefix(line, "- ") && section != "":
+			out[section] += line[2:] + "\n"
+		case strings.HasSuffix(line, "newest last:"):
+			section, _, _ = strings.Cut(line, " ")
+		case strings.HasPrefix(line, "Paths are relative to "):
+			out["root"] = strings.TrimPrefix(line, "Paths are relative to ")
+		case ok && rest == "":
+			section = head
+		case ok:
+			section = ""
+			out[head] = strings.TrimSpace(rest)
+		}
+	}
+	return out
+}
+
+var aside = regexp.MustCompile(` \([^)]*\)`)
+
+// wholePaths are the paths in a line of a list of files.
+func wholePaths(line string) []string {
+	folder := ""
+	var list []string
+	for _, word := range strings.Fields(aside.ReplaceAllString(line, "")) {
+		if f, ok := strings.CutSuffix(word, "/:"); ok {
+			folder = strings.TrimPrefix(f+"/", "./")
+			continue
+		}
+		list = append(list, folder+word)
+	}
+	return list
+}
+
+func TestN8Render(t *testing.T) {
+	msgs := []abi.Message{user("The tests of /srv/kw fail in internal/store/lease_table.go, see PAR-2291 and port 8080.")}
+	msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
+	msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/bucket.go", "ok", false)...)
+	msgs = append(msgs, called("Bash", "command", "cd /srv/kw && go test ./internal/store/...", "--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
+	got := lines(names.Build(msgs).Render(1200, byRune))
+	for head, want := range map[string]string{
+		"root":                  "/srv/kw",
+		"Tools called":          "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
+		"Files modified":        "internal/queue/bucket.go",
+		"Files read":            "internal/store/lease_table.go",
+		"File names used alone": "",
+		"Names":                 "PAR-2291 acquireLocked",
+		"Numbers and ids":       "8080",
+		"Commands":              "go test ./internal/store/... (failed)\n",
+		"Errors":                "--- FAIL: TestLease (0.41s) ← go test ./internal/store/...\n",
+	} {
+		if got[head] != want {
+			t.Errorf("%s: %q, want %q", head, got[head], want)
+		}
+	}
+}
+
+func TestN8RenderNothing(t *testing.T) {
+	if l := names.Build(nil); !l.Empty() || l.Render(1000, byRune) != "" {
+		t.Error("a ledger of nothing says something")
+	}
+	if l := names.Build([]abi.Message{user("please go on")}); !l.Empty() {
+		t.Error("plain words are no exact names")
+	}
+	l := names.Build([]abi.Message{user("see foo_bar_baz")})
+	for _, budget := range []int{-1, 0, 20} {
+		if got := l.Render(budget, byRune); got != "" {
+			t.Errorf("%d tokens hold %q", budget, got)
+		}
+	}
+	if got := l.Render(1<<40, byRune); !strings.Contains(got, "foo_bar_baz") {
+		t.Errorf("no end of room holds %q", got)
+	}
+}
+
+// TestN8BudgetAndOrder: whatever was said and however it is counted, the
+// budget is kept, the same comes out again, and it is valid text.
+func TestN8BudgetAndOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := sessiongen.Messages(40).Draw(t, "session")
+		budget := rapid.IntRange(0, 1500).Draw(t, "budget")
+		for name, count := range counters {
+			text := names.Build(msgs).Render(budget, count)
+			if n := count(text); n > budget {
+				t.Fatalf("%s: %d tokens of %d:\n%s", name, n, budget, text)
+			}
+			if again := names.Build(msgs).Render(budget, count); again != text {
+				t.Fatalf("%s: not the same again:\n%s\n\n%s", name, text, again)
+			}
+			if !utf8.ValidString(text) {
+				t.Fatalf("%s: invalid utf-8: %q", name, text)
+			}
+		}
+	})
+}
+
+// TestN8Deterministic: many files of one name, and absolute paths of them, are
+// where an order of chance would show.
+func TestN8Deterministic(t *testing.T) {
+	var msgs []abi.Message
+	for i := range 60 {
+		msgs = append(msgs, said(fmt.Sprintf("see pkg%d/index.ts and /srv/kw/pkg%d/index.ts, /opt/x/pkg%d/index.ts", i, (i*7)%60, (i*11)%60)))
+	}
+	first := names.Build(msgs).Render(600, byRune)
+	for range 20 {
+		if again := names.Build(msgs).Render(600, byRune); again != first {
+			t.Fatalf("not the same again:\n%s\n\n%s", first, again)
+		}
+	}
+}
+
+// TestN8Ranking: who says it, how often and how long ago.
+func TestN8Ranking(t *testing.T) {
+	var msgs []abi.Message
+	msgs = append(msgs, user("person_says"), said("agent_says_"))
+	msgs = append(msgs, called("Grep", "pattern", "call_says__", "output_says", false)...)
+	got := lines(names.Build(msgs).Render(400, byRune))["Names"]
+	if got != "person_says call_says__ agent_says_ output_says" {
+		t.Errorf("by who says it: %s", got)
+	}
+	msgs = []abi.Message{said("once_said, often_aside"), said("often_aside"), said("often_aside")}
+	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "often_aside once_said" {
+		t.Errorf("by how often: %s", got)
+	}
+	msgs = append([]abi.Message{said("long_ago_")}, sessiongen.Long(30, 1)...)
+	msgs = append(msgs, said("just_now_"))
+	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "just_now_ long_ago_" {
+		t.Errorf("by how long ago: %s", got)
+	}
+	msgs = []abi.Message{said("many_times many_times many_times many_times"), said("in_two_msg"), said("in_two_msg")}
+	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "in_two_msg many_times" {
+		t.Errorf("a message counts once: %s", got)
+	}
+}
+
+// TestN8Linear: more text, more messages and more names take as much longer.
+func TestN8Linear(t *testing.T) {
+	distinct := func(n int) []abi.Message {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "name_%d /srv/p%d/index.ts p%d/index.ts\n", i, i%1000, i)
+		}
+		return []abi.Message{said(b.String())}
+	}
+	for _, tc := range []struct {
+		why  string
+		make func(n int) []abi.Message
+		n    int
+	}{
+		{"one long message", func(n int) []abi.Message {
+			return []abi.Message{user(strings.Repeat("see a/b_c.go and fooBar 12345 ", n))}
+		}, 17_000},
+		{"one long word", func(n int) []abi.Message { return []abi.Message{user(strings.Repeat("ab_C9", n))} }, 20_000},
+		{"distinct names", distinct, 10_000},
+		{"many turns", func(n int) []abi.Message { return sessiongen.Long(n, 10) }, 1_000},
+		{"many errors", func(n int) []abi.Message {
+			var msgs []abi.Message
+			for i := range n {
+				msgs = append(msgs, called("Bash", "command", fmt.Sprint("make target_", i), fmt.Sprintf("error: no rule for %d", i), true)...)
+			}
+			return msgs
+		}, 1_000},
+		{"one long command", func(n int) []abi.Message {
+			return called("Bash", "command", strings.Repeat("echo a_b \\\n", n), strings.Repeat("error: x\n", n), true)
+		}, 10_000},
+	} {
+		build := func(n int) time.Duration {
+			msgs := tc.make(n)
+			best := time.Hour
+			for range 2 {
+				start := time.Now()
+				names.Build(msgs).Render(4000, byRune)
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		if small, large := build(tc.n), build(10*tc.n); large > 40*small+200*time.Millisecond {
+			t.Errorf("%s: %v for ten times what took %v", tc.why, large, small)
+		} else {
+			t.Logf("%s: %v, ten times that %v", tc.why, small, large)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package names
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Reserved reports whether a line of a summary is read back as one of this
+// package's own. In a text that somebody else wrote it must not stand as it is.
+func Reserved(line string) bool {
+	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] || listHeads[headOf(line)]
+}
+
+// Lines that begin a list: those above its entries, and those that
+// hold all of it.
+var (
+	sectionHeads = set(headCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	listHeads    = set(headTools, headShort, headSymbols, headNumbers)
+)
+
+// headOf is the beginning of a line up to its first colon.
+func headOf(line string) string {
+	head, _, _ := strings.Cut(line, ":")
+	return head + ":"
+}
+
+// summary takes over what an earlier compaction wrote: the lists of
+// names for what they were, the rest as text. Without our frame nothing in it is ours.
+func (b *builder) summary(text string) {
+	inner, ok := abi.Unfence(text)
+	if !ok {
+		b.text(text, weightSummary)
+		return
+	}
+	text = inner
+	if _, rest, ok := strings.Cut("\n"+text, "\n"+rootLine); ok && strings.HasPrefix(rest, "/") {
+		b.root, _, _ = strings.Cut(rest, "\n")
+	}
+	e := entries{builder: b}
+	for line := range strings.Lines(text) {
+		e.line(strings.TrimRight(line, "\n"))
+	}
+}
+
+// entries reads what a compaction wrote, line by line.
+type entries struct {
+	*builder
+	section string // the heading above
+	at      int    // place in a list of files
+	block   []string
+	inBlock bool
+}
+
+func (e *entries) line(line string) {
+	switch {
+	case strings.HasPrefix(line, blockMark):
+		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
+			e.remember(Failure{Text: strings.Join(e.block, "\n")})
+		}
+		e.inBlock, e.block = !e.inBlock, nil
+		return
+	case e.inBlock:
+		if len(e.block) <= maxBlock {
+			e.block = append(e.block, line)
+		}
+		e.text(line, weightSummary)
+		return
+	}
+	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
+		switch e.section {
+		case headModified:
+			e.files(entry, modified)
+		case headRead:
+			e.files(entry, read)
+		case headPaths:
+			e.files(entry, mentioned)
+		default:
+			e.event(e.section, entry)
+		}
+		return
+	}
+	if strings.HasPrefix(line, ThenLine) && (e.section == HeadFailed || e.section == HeadErrors) {
+		if n := len(e.failures); n > 0 {
+			e.failures[n-1].Then = cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing)
+		}
+		return
+	}
+	e.section, e.at = "", 0
+	head := headOf(line)
+	rest := strings.TrimPrefix(line, head)
+	switch {
+	case sectionHeads[line]:
+		e.section = line
+	case head == headTools:
+		e.toolList(rest)
+	case head == headShort:
+		e.list(rest, path)
+	case head == headSymbols:
+		e.list(rest, symbol)
+	case head == headNumbers:
+		e.list(rest, number)
+	case line != intro && !Reserved(line):
+		e.text(line, weightSummary)
+	}
+}
+
+// maxBlock is more lines than a failure of ours can have.
+const maxBlock = 500
+
+// files takes over a line of paths: those of a folder, or those that were
+// given as relative ones.
+func (e *entries) files(line string, u use) {
+	dir, root := "", ""
+	if e.root != "" {
+		root = e.root + "/"
+	}
+	var last *item
+	for line != "" {
+		var word string
+		if strings.HasPrefix(line, "(") {
+			word, line, _ = strings.Cut(line[1:], ")")
+			if last != nil {
+				last.facts = parseFacts(word)
+			}
+			line = strings.TrimLeft(line, " ")
+			continue
+		}
+		word, line, _ = strings.Cut(line, " ")
+		if d, ok := strings.CutSuffix(word, "/:"); ok && dir == "" && e.section != "" {
+			if dir = strings.TrimPrefix(d, ".") + "/"; dir == "/" && d == "." {
+				dir = root
+			} else if strings.IndexByte("/~$", dir[0]) < 0 {
+				dir = root + dir
+			}
+			continue
+		}
+		if word == "" {
+			continue
+		}
+		e.taken(dir+word, path, e.at, u)
+		if last = e.items[dir+word]; last != nil && dir == "" {
+			last.relative = true
+		}
+		e.at++
+	}
+}
+
+// parseFacts reads back what [facts.String] wrote.
+func parseFacts(s string) (f facts) {
+	for part := range strings.SplitSeq(s, ", ") {
+		lines, ranged := strings.CutPrefix(strings.TrimPrefix(part, "last "), "lines ")
+		times, counted := strings.CutPrefix(part, "edited ×")
+		switch {
+		case part == "created":
+			f.created = true
+		case part == "deleted":
+			f.deleted = true
+		case part == "edited":
+			f.edits = 1
+		case counted:
+			n, _ := strconv.Atoi(times)
+			f.edits = max(0, min(n, maxCalls))
+		case ranged:
+			from, to, _ := strings.Cut(lines, "-")
+			f.from, _ = strconv.Atoi(from)
+			f.to, _ = strconv.Atoi(to)
+		}
+	}
+	return f
+}
+
+func (b *builder) list(line string, c class) {
+	i := 0
+	for name := range strings.FieldsSeq(line) {
+		b.taken(name, c, i, mentioned)
+		i++
+	}
+}
+
+// taken mentions the name at place i of a list. Whoever wrote the list may
+// have written anything.
+func (b *builder) taken(name string, c class, i int, u use) {
+	if len(name) >= 3 && len(name) <= 2*maxName {
+		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf), u)
+	}
+}
+
+// maxCalls bounds a count that is taken over: it is somebody's word.
+const maxCalls = 1_000_000
+
+// toolList takes over the tools of an earlier note.
+func (b *builder) toolList(line string) {
+	for _, t := range parseTools(line) {
+		b.tool(t.name)
+		b.tools[t.name].calls += min(t.calls, maxCalls) - 1
+		for _, p := range t.params {
+			b.parameter(t.name, p)
+		}
+	}
+}
+
+// weightTaken is what the first name of a list that is taken over weighs, and
+// takenHalf the place at which one weighs half: a list is ranked, and its first
+// names must not sink among those that only just got into it.
+const (
+	weightTaken = 5.0
+	takenHalf   = 20
+)
+
+func (b *builder) event(section, entry string) {
+	if section == headCommands {
+		line, failed := strings.CutSuffix(entry, failedMark)
+		b.run(line)
+		if n := len(b.commands); n > 0 && failed {
+			b.commands[n-1].failed = true
+		}
+		b.text(line, weightSummary)
+		return
+	}
+	text, doing, _ := strings.Cut(entry, whileMark)
+	if n := len(b.errors); doing == sameDoing && n > 0 {
+		doing = b.errors[n-1].doing
+	}
+	b.fail([]string{text}, doing, "")
+	b.text(text, weightSummary)
+}

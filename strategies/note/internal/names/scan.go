@@ -1,0 +1,319 @@
+package names
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// class is what kind of name an item is.
+type class uint8
+
+const (
+	none   class = iota
+	path         // a/b.go, /etc/hosts, main.go, https://example.com/a?b=c
+	symbol       // camelCase, snake_case, pkg.Func, --flag, HAT136
+	number       // 8080, 1.2.3, 2024-05-15, 9f3c2e1
+)
+
+// maxWord is the longest run taken for a name; longer ones are data (base64,
+// minified code).
+const maxWord = 512
+
+// scan calls found for every name in the text, in order. It runs in linear
+// time and finds substrings of s, never copies. In a listing, which is what
+// tools put out, the numbers that lines begin with are not names.
+func scan(s string, listing bool, found func(name string, c class)) {
+	fresh := true // nothing but space since the line began
+	for i := 0; i < len(s); {
+		start := i
+		if c := s[i]; c < utf8.RuneSelf && !wordByte[c] {
+			fresh = c == '\n' || fresh && (c == ' ' || c == '\t')
+			i++
+			continue
+		}
+		if i = plainEnd(s, i); i > start {
+			fresh = false
+			continue
+		}
+		if i = wordEnd(s, i); i == start {
+			fresh = false
+			_, size := utf8.DecodeRuneInString(s[i:])
+			i += size
+			continue
+		}
+		if listing && fresh {
+			start = afterLineNumber(s, start, i)
+		}
+		fresh = false
+		if url := urlStart(s, start); url < start {
+			i = urlEnd(s, i)
+			if u := strings.TrimRight(s[url:i], trailing+"!?:&=#"); len(u) <= maxName && strings.Contains(u, "://") {
+				found(u, path)
+			}
+			continue
+		}
+		if i-start < 3 || i-start > maxWord {
+			continue
+		}
+		c := context{s, start, i}
+		w := c.clean()
+		word(trim(w), c.quoted() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
+	}
+}
+
+// scanPath is scan for a text that is to be a path.
+func scanPath(s string, found func(name string, c class)) {
+	if len(s) > maxName || wordEnd(s, 0) < len(s) {
+		scan(s, false, found)
+		return
+	}
+	word(trim(s), true, found)
+}
+
+// wordByte marks the ASCII bytes names are made of.
+var wordByte = func() (t [utf8.RuneSelf]bool) {
+	for c := range utf8.RuneSelf {
+		t[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_-./@~", byte(c)) >= 0
+	}
+	return t
+}()
+
+// plainEnd is where the plain word that begins at i ends; i where none begins.
+// Most words are of small letters, or begin with one capital, and are no names:
+// they need no second look.
+func plainEnd(s string, i int) int {
+	start := i
+	if c := s[i]; c >= 'A' && c <= 'Z' {
+		i++
+	}
+	for i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
+		i++
+	}
+	if i < len(s) && (s[i] >= utf8.RuneSelf || wordByte[s[i]]) {
+		return start
+	}
+	return i
+}
+
+// wordEnd is where the word that begins at i ends; i where none begins. Names
+// may hold letters of any script. Where a script that puts no spaces between
+// words meets another, a word ends: 看src/main.go文件.
+func wordEnd(s string, i int) int {
+	unspaced, letter := false, false // of the rune before
+	for i < len(s) {
+		if c := s[i]; c < utf8.RuneSelf {
+			if !wordByte[c] {
+				return i
+			}
+			alnum := c >= '0' && c != '@' && c != '_' && c != '~'
+			if unspaced && alnum && letter {
+				return i
+			}
+			unspaced, letter = false, alnum
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N) {
+			return i
+		}
+		u := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		if letter && u != unspaced {
+			return i
+		}
+		unspaced, letter = u, true
+		i += size
+	}
+	return i
+}
+
+// afterLineNumber is where the word goes on after the number of its line, as
+// viewers (12→text) and grep's context (12-text) write it. The number of a line
+// that grep found (12:text) is one to go back to, and stays.
+func afterLineNumber(s string, start, end int) int {
+	n := start
+	for n < end && isDigit(s[n]) {
+		n++
+	}
+	switch rest := s[n:]; {
+	case n == start:
+	case n == end && (strings.HasPrefix(rest, "\t") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "→")):
+		return end
+	case n < end && s[n] == '-' && (len(rest) == 1 || !isDigit(rest[1])):
+		return n + 1
+	}
+	return start
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// urlStart returns where the scheme begins if the word at start is what
+// follows it, and start otherwise.
+func urlStart(s string, start int) int {
+	if start < 3 || s[start-1] != ':' || !strings.HasPrefix(s[start:], "//") {
+		return start
+	}
+	i := start - 1
+	for i > max(0, start-12) && s[i-1] >= 'a' && s[i-1] <= 'z' {
+		i--
+	}
+	if i == start-1 {
+		return start
+	}
+	return i
+}
+
+// urlEnd is where a URL ends: it holds characters that names do not.
+func urlEnd(s string, i int) int {
+	for i < len(s) && (s[i] < utf8.RuneSelf && wordByte[s[i]] || strings.IndexByte(":?=&%#+!$*", s[i]) >= 0) {
+		i++
+	}
+	return i
+}
+
+// context is a word and the text it stands in.
+type context struct {
+	s          string
+	start, end int
+}
+
+// before is the byte before the word, a space where there is none.
+func (c context) before() byte {
+	if c.start == 0 {
+		return ' '
+	}
+	return c.s[c.start-1]
+}
+
+// quoted reports whether the word stands alone in quotes of any kind.
+func (c context) quoted() bool {
+	return c.end < len(c.s) && c.before() == c.s[c.end] && strings.IndexByte("`'\"", c.before()) >= 0
+}
+
+// clean is the word without what belongs to the text around it.
+func (c context) clean() string {
+	w := c.s[c.start:c.end]
+	if c.end < len(c.s) && c.s[c.end] == '*' && w[len(w)-1] == '_' {
+		return "" // TestStore_*
+	}
+	switch c.before() {
+	case '\\': // "\nName" in a string in a string
+		if strings.IndexByte("ntr", w[0]) >= 0 {
+			return w[1:]
+		}
+	case '[':
+		if c.start >= 2 && c.s[c.start-2] == '\x1b' { // a terminal's colours
+			rest := strings.TrimLeft(w, "0123456789")
+			return rest[min(1, len(rest)):]
+		}
+		if c.end < len(c.s) && c.s[c.end] == ']' && isCharClass(w) {
+			return ""
+		}
+	case '$': // $HOME/bin
+		if strings.IndexByte(w, '/') > 0 {
+			return c.s[c.start-1 : c.end]
+		}
+	case '}', ')', ']', '*': // ${DIR}/a/b.go, **/b.go: what comes before is unknown
+		if w[0] == '_' {
+			return "" // *_test.go
+		}
+		return strings.TrimPrefix(w, "/")
+	}
+	return w
+}
+
+// isCharClass reports whether w is what stands in the brackets of a pattern:
+// a-f0-9.
+func isCharClass(w string) bool {
+	w = strings.TrimRight(w, "_-./@~")
+	for i := 0; i < len(w); i += 3 {
+		if i+3 > len(w) || w[i+1] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// trailing is what a sentence puts after a name.
+const trailing = ".-/@~"
+
+// trim takes off what surrounds a name but is not part of it.
+func trim(w string) string {
+	for len(w) > 0 && strings.IndexByte(trailing, w[len(w)-1]) >= 0 {
+		w = w[:len(w)-1]
+	}
+	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
+		w = w[1 : n-1] // _emphasis_, but __init__
+	}
+	if i := strings.IndexByte(w, '/'); i > 0 && w[0] == '@' {
+		return w // @scope/package
+	}
+	for strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../") {
+		_, w, _ = strings.Cut(w, "/")
+	}
+	if strings.HasPrefix(w, "--") && len(w) > 3 && w[2] != '-' {
+		return w // a flag
+	}
+	rest := strings.TrimLeft(w, "-@.")
+	if len(rest) > 0 && len(w) == len(rest)+1 && w[0] == '.' && (strings.IndexByte(rest, '/') > 0 || dotFiles[rest]) {
+		return w // .github/workflows, .gitignore
+	}
+	return rest
+}
+
+// word reports a trimmed word, or where it is made of names with something
+// between them (pkg.Func, main..HEAD, a.go-12-text, One/Two) those that are
+// names by themselves.
+func word(w string, quoted bool, found func(string, class)) {
+	if i := strings.LastIndexByte(w, '@'); i > 1 && i+1 < len(w) && isDigit(w[i+1]) {
+		word(w[i+1:], false, found) // package@1.2.3
+		w = w[:i]
+	}
+	if i := strings.Index(w, ".."); i > 0 && w[i-1] != '/' {
+		word(w[:i], true, found)
+		word(trim(strings.TrimLeft(w[i:], ".")), true, found)
+		return
+	}
+	if i := grepLine(w); i > 0 {
+		found(w[:i], path)
+		word(trim(strings.TrimLeft(w[i+1:], "0123456789")), false, found)
+		return
+	}
+	if c := classify(w, quoted); c != none {
+		found(w, c)
+		return
+	}
+	separator := "."
+	if strings.IndexByte(w, '/') >= 0 {
+		separator = "/"
+	} else if strings.IndexByte(w, '.') < 0 {
+		return
+	}
+	for part := range strings.SplitSeq(w, separator) {
+		if c := classify(part, false); c == symbol || c == number && separator == "." {
+			found(part, c)
+		}
+	}
+}
+
+// grepLine is where the file ends in a line of grep's context: a.go-12-text.
+// It is 0 where w is no such line.
+func grepLine(w string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(w[at:], '-')
+		if i < 0 {
+			return 0
+		}
+		i += at
+		at = i + 1
+		n := at
+		for n < len(w) && isDigit(w[n]) {
+			n++
+		}
+		dot := strings.LastIndexByte(w[:i], '.')
+		if n > at && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
+			return i
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package names_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
+
+func TestN8Scan(t *testing.T) {
+	for _, tc := range []struct{ why, text, want string }{
+		{"paths, absolute and relative", "in /etc/hosts and src/app/main.go, ./cmd/kw or ../lib/x.py", "p:/etc/hosts p:src/app/main.go p:cmd/kw p:lib/x.py"},
+		{"a short folder needs something of a path", "cmd/kw and/or src/a-b", "p:src/a-b"},
+		{"home and hidden files", "~/.claude/settings.json .gitignore .github/workflows/ci.yml", "p:~/.claude/settings.json p:.gitignore p:.github/workflows/ci.yml"},
+		{"files alone", "main.go, README.md and Dockerfile.", "p:main.go p:README.md"},
+		{"places in files", "a/b.go:12:3 main.go:120:5: undefined", "p:a/b.go p:main.go n:120"},
+		{"grep's context", "internal/a.go-324-\tx := newThing()", "p:internal/a.go s:newThing"},
+		{"sentence marks are no part", "(see foo_bar.) \"HTTPServer\", 'max_retries'; `src/x.go`! v1.2.3.", "s:foo_bar s:HTTPServer s:max_retries p:src/x.go n:v1.2.3"},
+		{"markdown", "**CheckpointID** and _emphasis_ [docs](docs/a.md)", "s:CheckpointID p:docs/a.md"},
+		{"urls whole", "see https://example.com/docs/a?b=c&d=1#top, or http://localhost:8080/api.", "p:https://example.com/docs/a?b=c&d=1#top p:http://localhost:8080/api"},
+		{"url in brackets", "<https://a.example/x_y> (https://b.example/)", "p:https://a.example/x_y p:https://b.example"},
+		{"versions and dates", "go1.26.0 is 1.26.0 of 2026-02-10", "n:1.26.0 n:2026-02-10"},
+		{"packages with versions", "lodash@4.17.21 @scope/pkg@2.0.1 github.com/go-git/go-git/v5@v5.12.0", "n:4.17.21 n:2.0.1 p:@scope/pkg p:github.com/go-git/go-git/v5@v5.12.0"},
+		{"addresses", "ask jane.doe@example.com or api.example.com", "s:jane.doe@example.com s:api.example.com"},
+		{"uuids and hashes", "550e8400-e29b-41d4-a716-446655440000 9f3c2e1 deadbeef", "n:550e8400-e29b-41d4-a716-446655440000 n:9f3c2e1"},
+		{"flags", "--dry-run --max_tokens=5000 -v --", "s:--dry-run s:--max_tokens n:5000"},
+		{"cases of all kinds", "snake_case camelCase PascalCase CONST_NAME HTTPServer kebab-case plain Word", "s:snake_case s:camelCase s:PascalCase s:CONST_NAME s:HTTPServer"},
+		{"qualified names by their parts", "call http.StatusTeapot, strings.Join, event.messageID.role", "s:StatusTeapot s:messageID"},
+		{"with a digit they are one name", "sha256.Sum256", "s:sha256.Sum256"},
+		{"codes", "flight HAT136 with gpt-4o on port 8080, 3 of 12", "s:HAT136 s:gpt-4o n:8080"},
+		{"references of git", "git diff main..HEAD `origin/main` origin/feat_x...9f3c2e1", "p:origin/main p:origin/feat_x n:9f3c2e1"},
+		{"quoted, two words with a slash are a path", `use "path/filepath" but this and/or that`, "p:path/filepath"},
+		{"one or the other is two names", "GitStore/FileStore and DiffA/DiffB1", "s:GitStore s:FileStore p:DiffA/DiffB1"},
+		{"names in other scripts", "in ünï_cödé and docs/über.md", "s:ünï_cödé p:docs/über.md"},
+		{"scripts without spaces", "请查看src/main.go文件，然后运行max_retries。", "p:src/main.go s:max_retries"},
+		{"a file name in such a script", "见 文档/说明.md", "p:文档/说明.md"},
+		{"arrows and dashes are not letters", "old_name→new_name — other_name…", "s:old_name s:new_name s:other_name"},
+		{"strings in strings", `fmt.Println("\nTotalCount\tmax_retries")`, "s:TotalCount s:max_retries"},
+		{"code", "```go\nfunc (s *leaseTable) acquireLocked(n int) error {\n```", "s:leaseTable s:acquireLocked"},
+		{"shell variables", "$HOME/bin/kw ${DIR}/a/b.go $(pwd)/c/d.go", "p:$HOME/bin/kw p:a/b.go p:c/d.go"},
+		{"patterns are not names", "*_test.go TestStore_* [a-f0-9] [A-Za-z0-9_] **/x_test.go", "p:x_test.go"},
+		{"placeholders and what is the same everywhere", "path/to/file.go > /dev/null #!/usr/bin/env", ""},
+		{"times of a log", "2026-01-23T14:05:06Z INFO started", ""},
+		{"colours of a terminal", "\x1b[31mFAIL_CODE\x1b[0m", "s:FAIL_CODE"},
+		{"small ranges say nothing", "1-10 of 20-30, lines 318-343", "n:318-343"},
+		{"nothing", "", ""},
+		{"only marks", "... --- /// @@@ ~~~ ___ ._. -/-", ""},
+	} {
+		if got := strings.Join(names.ScanAll(tc.text, false), " "); got != tc.want {
+			t.Errorf("%s: %q\n got %s\nwant %s", tc.why, tc.text, got, tc.want)
+		}
+	}
+}
+
+// TestN8ScanListing: the number of a line is not a name, that of a line that
+// was found is.
+func TestN8ScanListing(t *testing.T) {
+	for _, tc := range []struct{ why, text, want string }{
+		{"viewers", "   454→\tfoo_bar := 1\n   455→\n   456→\tbaz_qux()", "s:foo_bar s:baz_qux"},
+		{"cat -n", "   454\tfoo_bar\n   455\t", "s:foo_bar"},
+		{"grep", "274:func newThing() {\n275-\treturn old_thing\n276-max_x1", "n:274 s:newThing s:old_thing s:max_x1"},
+		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
+		{"numbers inside a line stay", "listen on 8080\n  at 9090 too", "n:8080 n:9090"},
+	} {
+		if got := strings.Join(names.ScanAll(tc.text, true), " "); got != tc.want {
+			t.Errorf("%s: %q\n got %s\nwant %s", tc.why, tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestN8ScanLinear(t *testing.T) {
+	for _, tc := range []struct{ why, piece string }{
+		{"one word", "a"}, {"one word of capitals and digits", "aB3"}, {"schemes", "a://"}, {"colons", ":"}, {"dots", "."}, {"slashes", "/"},
+		{"dashes", "a-1"}, {"at signs", "@1"}, {"scripts", "a看"}, {"urls", "https://a.b/c?d=e&"}, {"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
+		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"},
+	} {
+		scan := func(n int) time.Duration {
+			s := strings.Repeat(tc.piece, n/len(tc.piece))
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				names.ScanAll(s, true)
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		if small, large := scan(100_000), scan(1_000_000); large > 40*small+100*time.Millisecond {
+			t.Errorf("%s: %v for ten times what took %v", tc.why, large, small)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{
+		"a/b.go:12:3", "https://x.y/z?a=b#c", "看src/main.go文件", "\\nName", "\x1b[31mRED", "[a-z0-9]", "$A/b ${A}/b", "a@1.2.3", "a..b", "a.go-1-b", "0a://",
+		"  12→\tx_yz", "*_test.go", "@scope/p", "--flag", "x\xffy_z", "2026-01-02T03:04", strings.Repeat("a", 600), "{\"path\":\"a\\\\b.go\"}",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, listing := range []bool{false, true} {
+			for _, found := range names.ScanAll(s, listing) {
+				name := found[2:]
+				switch {
+				case !strings.Contains(s, name):
+					t.Fatalf("%q does not stand in the text", name)
+				case len(name) < 3 || len(name) > 512 || found[0] == '-':
+					t.Fatalf("%q is no name", found)
+				case strings.ContainsAny(name, " \t\r\n\"'`<>(){}\x1b"):
+					t.Fatalf("%q has in it what no name has", name)
+				case utf8.ValidString(s) && !utf8.ValidString(name):
+					t.Fatalf("%q is cut inside a letter", name)
+				}
+			}
+		}
+	})
+}

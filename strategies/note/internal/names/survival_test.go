@@ -1,0 +1,143 @@
+package names_test
+
+import (
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/survival"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// TestN8Survival: of the exact names that an agent went on to use after a
+// compaction, and that it had met before, how many does the ledger hold within
+// the tokens of the summary that the agent's own model wrote, and within 2.4%
+// of the tokens it stands for? The second figure is the ledger's share of the
+// characters.
+func TestN8Survival(t *testing.T) {
+	for _, tc := range []struct {
+		what            string
+		files           []string
+		part            float64 // of the tokens; 0: as many as the agent's own summary
+		survival, share float64 // at least, at most
+	}{
+		{"the project's own session", []string{filepath.Join("testdata", "session.jsonl")}, 0, 0.76, 0.1},
+		{"compactions of popular agents", shared.Sessions(t), 0, 0.71, 0.026},
+		{"the same, in 2.4% of the tokens", shared.Sessions(t), 0.024, 0.81, 0.027},
+	} {
+		if len(tc.files) == 0 {
+			continue // said in the log
+		}
+		m := measure(t, tc.files, 1, tc.part)
+		t.Logf("%s: %d, mean survival %.4f, mean share %.4f", tc.what, m.n, m.survival, m.share)
+		if !(m.survival >= tc.survival && m.share <= tc.share) {
+			t.Errorf("%s: survival %.4f, at least %.2f wanted; share %.4f, at most %.3f", tc.what, m.survival, tc.survival, m.share, tc.share)
+		}
+	}
+}
+
+// TestN8SurvivalInChains (complaint 8): the same where five compactions come
+// one after the other, each reading the ledger before it.
+func TestN8SurvivalInChains(t *testing.T) {
+	files := shared.Sessions(t)
+	if len(files) == 0 {
+		files = []string{filepath.Join("testdata", "session.jsonl")}
+	}
+	for _, rounds := range []int{2, 3, 5} {
+		m := measure(t, files, rounds, 0)
+		t.Logf("%d rounds: mean survival %.4f", rounds, m.survival)
+		if m.survival < 0.69 {
+			t.Errorf("%d rounds: survival %.4f, at least 0.69 wanted", rounds, m.survival)
+		}
+	}
+}
+
+// means are taken over n compactions.
+type means struct {
+	n               int
+	survival, share float64
+}
+
+// measure goes through the compactions in the sessions that are followed by
+// enough to judge them by.
+func measure(t *testing.T, files []string, rounds int, part float64) means {
+	t.Helper()
+	counter, err := tokens.New(tokens.O200k, tokens.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m means
+	for _, path := range files {
+		msgs := shared.Messages(t, path)
+		for i := range msgs {
+			if msgs[i].Kind != abi.KindSummary {
+				continue
+			}
+			need := survival.Needed(msgs, i)
+			if len(need) < 10 {
+				continue
+			}
+			budget := utf8.RuneCountInString(survival.Text(&msgs[i])) / 4
+			if part > 0 {
+				budget = int(part * float64(tokensOf(msgs[:i], counter)))
+			}
+			list := chain(goes(msgs[:i]), rounds, budget, counter.Text)
+			if got := counter.Text(list); got > budget {
+				t.Errorf("%s at %d: %d tokens of %d", filepath.Base(path), i, got, budget)
+			}
+			kept, share := survival.Held(list, need), float64(utf8.RuneCountInString(list))/float64(size(msgs[:i]))
+			if rounds == 1 {
+				t.Logf("%-50s at %3d: needed %3d, survival %.3f, the agent's own summary %.3f, share %.4f",
+					filepath.Base(path), i, len(need), kept, survival.Held(survival.Text(&msgs[i]), need), share)
+			}
+			m.n, m.survival, m.share = m.n+1, m.survival+kept, m.share+share
+		}
+	}
+	m.survival, m.share = m.survival/float64(m.n), m.share/float64(m.n)
+	return m
+}
+
+func tokensOf(msgs []abi.Message, counter abi.Counter) int {
+	n := 0
+	for i := range msgs {
+		n += counter.Message(&msgs[i])
+	}
+	return n
+}
+
+// chain compacts the messages in so many rounds, each with what the last one
+// left at its head.
+func chain(msgs []abi.Message, rounds, budget int, count func(string) int) string {
+	list := ""
+	for k := range rounds {
+		part := msgs[len(msgs)*k/rounds : len(msgs)*(k+1)/rounds]
+		if list != "" {
+			part = append([]abi.Message{summary(list)}, part...)
+		}
+		list = names.Build(part).Render(budget, count)
+	}
+	return list
+}
+
+// goes is what a compaction that keeps only pinned messages takes away.
+func goes(msgs []abi.Message) []abi.Message {
+	var gone []abi.Message
+	pins := abi.Pinned(msgs)
+	for i := range msgs {
+		if !pins[i] {
+			gone = append(gone, msgs[i])
+		}
+	}
+	return gone
+}
+
+func size(msgs []abi.Message) int {
+	n := 0
+	for i := range msgs {
+		n += utf8.RuneCountInString(survival.Text(&msgs[i]))
+	}
+	return max(1, n)
+}

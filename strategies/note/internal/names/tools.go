@@ -1,0 +1,87 @@
+package names
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tool is a tool the agent called, with the parameters it gave.
+type tool struct {
+	name   string
+	calls  int
+	last   int
+	params []string // in order of first use
+}
+
+// maxParams bounds the parameters kept of one tool.
+const maxParams = 12
+
+func (b *builder) tool(name string) {
+	t := b.tools[name]
+	if t == nil {
+		t = &tool{name: name}
+		b.tools[name] = t
+	}
+	t.calls++
+	t.last = b.at
+}
+
+func (b *builder) parameter(name, key string) {
+	t := b.tools[name]
+	if key != "" && len(t.params) < maxParams && !slices.Contains(t.params, key) {
+		t.params = append(t.params, key)
+	}
+}
+
+// rankTools sorts the tools, most called first.
+func rankTools(tools map[string]*tool) []*tool {
+	list := make([]*tool, 0, len(tools))
+	for _, t := range tools {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(x, y *tool) int {
+		return cmp.Or(cmp.Compare(y.calls, x.calls), cmp.Compare(y.last, x.last), cmp.Compare(x.name, y.name))
+	})
+	return list
+}
+
+// String is "Edit(file_path old_string new_string)×24". Names are the model's
+// own words: none begins a line of the note.
+func (t *tool) String() string {
+	s := solid(t.name)
+	if len(t.params) > 0 {
+		params := make([]string, len(t.params))
+		for i, p := range t.params {
+			params[i] = solid(p)
+		}
+		s += "(" + strings.Join(params, " ") + ")"
+	}
+	return s + fmt.Sprintf("×%d", t.calls)
+}
+
+// solid is a name without white space.
+func solid(name string) string { return strings.Join(strings.Fields(name), "_") }
+
+// parseTools reads back a line of what String wrote.
+func parseTools(line string) []tool {
+	var list []tool
+	line = strings.TrimPrefix(line, listSeparator)
+	for line != "" {
+		head, rest, found := strings.Cut(line, "×")
+		digits := 0
+		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+			digits++
+		}
+		calls, err := strconv.Atoi(rest[:digits])
+		name, params, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
+		if !found || err != nil || calls < 1 || name == "" {
+			return list
+		}
+		list = append(list, tool{name: name, calls: calls, params: strings.Fields(params)})
+		line = strings.TrimPrefix(rest[digits:], listSeparator)
+	}
+	return list
+}

@@ -1,0 +1,162 @@
+package note
+
+import (
+	"strings"
+)
+
+// Section is one heading of a summary.
+type Section struct {
+	Title string
+	// About says what belongs there, as a prompt says it.
+	About string
+}
+
+// Outline is the sections of a structured summary, in order. Structure forces
+// preservation: each section is an item on a checklist, filled or marked empty,
+// never left out. Such a summary is markdown, a "## Title" line a section.
+type Outline struct {
+	// Name is what configuration calls it.
+	Name     string
+	Sections []Section
+}
+
+// handoff is the default.
+var handoff = Outline{"handoff", []Section{
+	{"Goal", "what the user wants, in one to three sentences"},
+	{"Constraints & Preferences",
+		"requirements, checklists and acceptance criteria, word for word; how the user wants it done"},
+	{"Progress",
+		"what is done, what is under way, what is blocked and by what; files modified and what changed in them"},
+	{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y"},
+	{"Next Steps", "what comes next, in order"},
+	{"Critical Context",
+		"what has to be known to go on: failed approaches, errors in their exact words, values, names, files read"},
+	{"Additional Notes", "contradictions between what was required and what was done, and anything else"},
+}}
+
+// continuation has eight sections.
+var continuation = Outline{"continuation", []Section{
+	{"Session Intent", "what the user wants to accomplish overall"},
+	{"Current Task", "what is being worked on, and how far it is"},
+	{"Files Modified", "path and what changed in each, lines where they are known; no contents"},
+	{"Files Read", "paths only"},
+	{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y"},
+	{"Failed Approaches", "what was tried and did not work, and why; always kept"},
+	{"Errors Encountered", "error messages in their exact words, and what fixed them"},
+	{"Next Steps", "what comes next, in order"},
+}}
+
+// Outlines returns the outlines that ship, the default first.
+func Outlines() []Outline { return []Outline{handoff, continuation} }
+
+// OutlineNamed finds an outline that ships; the empty name is the default's.
+func OutlineNamed(name string) (Outline, bool) {
+	for _, o := range Outlines() {
+		if name == "" || name == o.Name {
+			return o, true
+		}
+	}
+	return Outline{}, false
+}
+
+// none marks a section of which there is nothing to say.
+const none = "(none)"
+
+// Render writes every section in order. One that fill has nothing for is marked
+// as empty.
+func (o Outline) Render(fill func(title string) string) string {
+	var b strings.Builder
+	for i, s := range o.Sections {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("## " + s.Title + "\n")
+		if text := strings.TrimSpace(fill(s.Title)); text != "" {
+			b.WriteString(text)
+		} else {
+			b.WriteString(none)
+		}
+	}
+	return b.String()
+}
+
+// Missing are the titles of the sections that a text does not have, or has with
+// nothing under them: not even a mark that there is nothing.
+func (o Outline) Missing(text string) []string {
+	found := o.Parse(text)
+	var missing []string
+	for _, s := range o.Sections {
+		if found[s.Title] == "" {
+			missing = append(missing, s.Title)
+		}
+	}
+	return missing
+}
+
+// MarkMissing returns the text with each missing section at its end, marked as
+// empty.
+func (o Outline) MarkMissing(text string) string {
+	for _, title := range o.Missing(text) {
+		text += "\n\n## " + title + "\n" + none
+	}
+	return text
+}
+
+// Parse returns what a text says in each section, by title.
+func (o Outline) Parse(text string) map[string]string {
+	found, said := parse(text), make(map[string]string, len(o.Sections))
+	for _, s := range o.Sections {
+		said[s.Title] = found[key(s.Title)]
+	}
+	return said
+}
+
+// parse reads what stands under each heading of a text, by heading in lower
+// case and without what stands in parentheses: "## Files Read (reference only)"
+// is "files read". Any level of heading counts, and bold lines do.
+func parse(text string) map[string]string {
+	found := make(map[string]string)
+	title, body := "", []string(nil)
+	end := func() {
+		if text := strings.TrimSpace(strings.Join(body, "\n")); title != "" && text != "" {
+			if was := found[title]; was != "" {
+				text = was + "\n" + text
+			}
+			found[title] = text
+		}
+		body = nil
+	}
+	fenced := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if t, ok := heading(line); ok && !fenced {
+			end()
+			title = t
+			continue
+		}
+		body = append(body, line)
+	}
+	end()
+	return found
+}
+
+func heading(line string) (string, bool) {
+	line = strings.TrimSpace(line)
+	if rest := strings.TrimLeft(line, "#"); rest != line && strings.HasPrefix(rest, " ") {
+		return key(rest), true
+	}
+	if rest, ok := strings.CutPrefix(line, "**"); ok {
+		if rest, ok = strings.CutSuffix(strings.TrimSuffix(rest, ":"), "**"); ok && !strings.Contains(rest, "**") {
+			return key(rest), true
+		}
+	}
+	return "", false
+}
+
+// key is a title as parse has it.
+func key(title string) string {
+	title, _, _ = strings.Cut(title, "(")
+	return strings.ToLower(strings.Trim(title, " \t:*#"))
+}

@@ -1,0 +1,78 @@
+package note_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestK24I4Sections: both sets have the sections that the ledger of features
+// names.
+func TestK24I4Sections(t *testing.T) {
+	for _, tc := range []struct {
+		o    note.Outline
+		want string
+	}{
+		{note.Handoff, "Goal, Constraints & Preferences, Progress, Key Decisions, Next Steps, Critical Context, Additional Notes"},
+		{note.Continuation, "Session Intent, Current Task, Files Modified, Files Read, Key Decisions, Failed Approaches, Errors Encountered, Next Steps"},
+	} {
+		var titles []string
+		for _, s := range tc.o.Sections {
+			titles = append(titles, s.Title)
+		}
+		if got := strings.Join(titles, ", "); got != tc.want {
+			t.Errorf("%s: %s", tc.o.Name, got)
+		}
+		if o, ok := note.OutlineNamed(tc.o.Name); !ok || o.Name != tc.o.Name {
+			t.Errorf("%s is not found by its name", tc.o.Name)
+		}
+	}
+	if o, ok := note.OutlineNamed(""); !ok || o.Name != note.Handoff.Name {
+		t.Error("no name is not the default")
+	}
+	if _, ok := note.OutlineNamed("haiku"); ok {
+		t.Error("an unknown name is found")
+	}
+}
+
+// TestI4Populated: a section is filled or marked empty, and what is missing is
+// found.
+func TestI4Populated(t *testing.T) {
+	text := note.Continuation.Render(func(title string) string {
+		if title == "Session Intent" {
+			return "go home\n"
+		}
+		return ""
+	})
+	if missing := note.Continuation.Missing(text); len(missing) > 0 {
+		t.Errorf("rendered, and missing %v", missing)
+	}
+	if !strings.Contains(text, "## Files Read\n"+note.None) {
+		t.Errorf("no mark for an empty section:\n%s", text)
+	}
+	for _, tc := range []struct {
+		why, text string
+		want      []string
+	}{
+		{"a heading with nothing under it is missing", strings.Replace(text, "go home", "", 1), []string{"Session Intent"}},
+		{"a heading that is not there is missing", strings.Replace(text, "## Next Steps\n"+note.None, "", 1), []string{"Next Steps"}},
+		{"levels, case, colons and what stands in parentheses do not matter",
+			strings.NewReplacer("## Files Read", "### FILES READ (reference only):", "## Current Task", "**Current Task:**").Replace(text), nil},
+		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1), []string{"Next Steps"}},
+		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
+	} {
+		if got := note.Continuation.Missing(tc.text); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%s: missing %q, want %q", tc.why, got, tc.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	got := note.Parse("before\n# Goal\nship it\n## Next Steps (soon)\n1. a\n2. b\n# Goal\nand again")
+	want := map[string]string{"goal": "ship it\nand again", "next steps": "1. a\n2. b"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("parsed %q", got)
+	}
+}

@@ -1,0 +1,115 @@
+package note
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+)
+
+// lines are the lines of a text that are prose: trimmed, not empty, not code.
+func lines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fenced := false
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "```") {
+				fenced = !fenced
+				continue
+			}
+			if fenced || line == "" || strings.IndexByte("|<{}", line[0]) >= 0 {
+				continue
+			}
+			line, _ = listItem(strings.TrimLeft(line, "# "))
+			if line != "" && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// listItem is a line without the mark of a list, and whether it had one. The
+// box of a checklist stays.
+func listItem(line string) (string, bool) {
+	for _, mark := range []string{"- ", "* ", "• ", "+ "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	n := 0
+	for n < len(line) && n < 3 && line[n] >= '0' && line[n] <= '9' {
+		n++
+	}
+	if n > 0 && (strings.HasPrefix(line[n:], ". ") || strings.HasPrefix(line[n:], ") ")) {
+		return strings.TrimSpace(line[n+2:]), true
+	}
+	return line, false
+}
+
+func isBox(line string) bool {
+	line, _ = listItem(line)
+	return len(line) > 4 && line[0] == '[' && line[2] == ']' && strings.IndexByte(" xX-~", line[1]) >= 0
+}
+
+// sentences are the sentences of a line, with what ends them.
+func sentences(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line != "" {
+			end := sentenceEnd(line)
+			if s := strings.TrimSpace(line[:end]); s != "" && !yield(s) {
+				return
+			}
+			line = line[end:]
+		}
+	}
+}
+
+// sentenceEnd is where the first sentence of a line ends: after a mark that
+// stands before a space, or after one of a script without spaces.
+func sentenceEnd(line string) int {
+	for i, r := range line {
+		switch r {
+		case '.', '!', '?':
+			if i+1 < len(line) && line[i+1] == ' ' {
+				return i + 1
+			}
+		case '。', '！', '？':
+			return i + utf8.RuneLen(r)
+		}
+	}
+	return len(line)
+}
+
+// oneLine is the text with its words on one line, cut to so many runes.
+func oneLine(text string, runes int) string {
+	return clip(strings.Join(strings.Fields(tailless(text, 8*runes)), " "), runes)
+}
+
+// tailless is the beginning of a text, at least so many runes of it.
+func tailless(text string, runes int) string {
+	if len(text) > 8*runes {
+		return strings.ToValidUTF8(text[:8*runes], "")
+	}
+	return text
+}
+
+// tail is the end of a text, about so many bytes of it.
+func tail(text string, bytes int) string {
+	if len(text) > bytes {
+		return strings.ToValidUTF8(text[len(text)-bytes:], "")
+	}
+	return text
+}
+
+// clip cuts a text to so many runes, at a word where it can.
+func clip(text string, n int) string {
+	if len(text) <= n || utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	text = runes.First(text, n-1)
+	if i := strings.LastIndexByte(text, ' '); i > len(text)*3/4 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text) + "…"
+}

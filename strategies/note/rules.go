@@ -1,0 +1,48 @@
+package note
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// mustWords are how requirements are worded, in lower case.
+var mustWords = newVocabulary([]string{"must", "should", "shall ", "required", "require ", "requirement", "acceptance", "never ", "always ", "do not ", "don't ", "don’t ", "make sure", "ensure ", "only use", "at least ", "at most ", "no more than", "has to ", "have to ", "needs to ",
+	"muss", "müssen", "soll", "nicht ", "immer", "doit", "doivent", "jamais", "toujours", "debe", "nunca", "siempre", "deve", "sempre", "должен", "должн", "нельзя", "всегда", "никогда", "必须", "不要", "应该", "一定", "べき", "しなければ", "必ず", "ないで", "해야", "반드시", "하지 마"})
+
+// maxPasted is the length of a message, in bytes, over which its lists are
+// taken for something pasted rather than asked for.
+const maxPasted = 16 << 10
+
+// required notes the lines in which a person says what has to be, word for
+// word: boxes to check, items of lists, and sentences with a word like must.
+func (n *Note) required(text string) {
+	fenced := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || line == "" || utf8.RuneCountInString(line) > 2*maxEntry {
+			continue
+		}
+		_, item := listItem(line)
+		if item && len(text) <= maxPasted || isBox(line) {
+			n.must(line)
+			continue
+		}
+		if strings.IndexByte("<>|{}#/`$", line[0]) >= 0 || len(text) > maxPasted {
+			continue
+		}
+		for s := range sentences(line) {
+			if mustWords.says(s + " ") {
+				n.must(s)
+			}
+		}
+	}
+}
+
+func (n *Note) must(line string) {
+	if line, _ = listItem(line); utf8.RuneCountInString(line) >= 4 {
+		n.musts = add(n.musts, clip(line, maxEntry), maxMusts, true)
+	}
+}

@@ -1,0 +1,222 @@
+package note
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// todos is the todo list of a session, in the state that the agent's own tool
+// last gave it. It is carried word for word.
+type todos struct {
+	list []todo
+	made map[string]int // calls that made one and wait for its number: place in the list
+}
+
+type todo struct {
+	text  string
+	state byte   // ' ', '-' under way, 'x' done, '~' dropped
+	id    string // where single ones are changed by number
+}
+
+// Todos returns the list of tasks in its last state, a line for each as the note has
+// it: "- [x] text". It is empty where no tool keeps one.
+func (n *Note) Todos() string {
+	var b strings.Builder
+	for _, line := range n.todos.lines() {
+		b.WriteString("- " + line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (ts *todos) lines() []string {
+	var lines []string
+	for _, t := range ts.list {
+		lines = append(lines, t.String())
+	}
+	return lines
+}
+
+// maxTodos bounds the list.
+const maxTodos = 50
+
+// String is "[x] text", with the number in front where there is one.
+func (t todo) String() string {
+	if t.id != "" {
+		return fmt.Sprintf("[%c] #%s %s", t.state, t.id, t.text)
+	}
+	return fmt.Sprintf("[%c] %s", t.state, t.text)
+}
+
+// parseTodo reads back what String wrote, and what people write.
+func parseTodo(s string) (todo, bool) {
+	if len(s) < 5 || s[0] != '[' || s[2] != ']' {
+		return todo{}, false
+	}
+	t := todo{state: boxState(s[1]), text: strings.TrimSpace(s[3:])}
+	if rest, ok := strings.CutPrefix(t.text, "#"); ok {
+		if id, text, ok := strings.Cut(rest, " "); ok && isNumber(id) {
+			t.id, t.text = id, text
+		}
+	}
+	return t, t.text != ""
+}
+
+func boxState(c byte) byte {
+	switch c {
+	case 'x', 'X':
+		return 'x'
+	case '-', '~':
+		return c
+	}
+	return ' '
+}
+
+// call takes the list over from a call to a tool that keeps one: TodoWrite,
+// write_todos, update_plan, TaskCreate and what is called alike.
+func (ts *todos) call(c *abi.ToolCall) {
+	name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(c.Name))
+	switch {
+	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
+		ts.single(name, c)
+	case strings.Contains(name, "todo") && !strings.Contains(name, "read"), strings.Contains(name, "updateplan"), strings.Contains(name, "setplan"):
+		var doc any
+		if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
+			return
+		}
+		if list, ok := findList(doc, 0); ok {
+			ts.list = list[:min(len(list), maxTodos)]
+		}
+	}
+}
+
+// single makes one todo, or changes one.
+func (ts *todos) single(name string, c *abi.ToolCall) {
+	var doc map[string]any
+	if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
+		return
+	}
+	if strings.Contains(name, "create") {
+		if t, ok := todoOf(doc); ok && len(ts.list) < maxTodos {
+			if ts.made == nil {
+				ts.made = make(map[string]int)
+			}
+			ts.made[c.ID] = len(ts.list)
+			ts.list = append(ts.list, t)
+		}
+		return
+	}
+	id := fmt.Sprint(firstOf(doc, "taskId", "task_id", "id"))
+	for i := range ts.list {
+		if ts.list[i].id != id {
+			continue
+		}
+		if s, ok := firstOf(doc, "status", "state").(string); ok {
+			ts.list[i].state = stateOf(s)
+		}
+		if s, ok := firstOf(doc, "subject", "content").(string); ok && s != "" {
+			ts.list[i].text = oneLine(s, maxEntry)
+		}
+	}
+}
+
+// result reads the number that a todo got.
+func (ts *todos) result(m *abi.Message) {
+	i, ok := ts.made[m.ToolCallID]
+	if !ok || i >= len(ts.list) {
+		return
+	}
+	delete(ts.made, m.ToolCallID)
+	if _, rest, ok := strings.Cut(m.Text(), "#"); ok {
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		ts.list[i].id = rest[:n]
+	}
+}
+
+// findList is the first list in a document whose members read as todos. An
+// empty list is one, too: all is done and cleared.
+func findList(doc any, depth int) ([]todo, bool) {
+	switch v := doc.(type) {
+	case []any:
+		list := []todo{}
+		for _, e := range v {
+			if t, ok := todoOf(e); ok {
+				list = append(list, t)
+			}
+		}
+		return list, len(list) > 0 || len(v) == 0
+	case map[string]any:
+		for _, key := range []string{"todos", "plan", "items", "tasks", "todo_list", "todoList", "todo", "list", "content"} {
+			if e, ok := v[key]; ok && depth < 3 {
+				if list, ok := findList(e, depth+1); ok {
+					return list, true
+				}
+			}
+		}
+	case string: // a checklist in markdown
+		var list []todo
+		for line := range strings.Lines(v) {
+			line, _ = listItem(strings.TrimSpace(line))
+			if t, ok := parseTodo(line); ok {
+				list = append(list, t)
+			}
+		}
+		return list, len(list) > 0
+	}
+	return nil, false
+}
+
+// todoOf reads one member of a list.
+func todoOf(v any) (todo, bool) {
+	switch v := v.(type) {
+	case string:
+		v = oneLine(v, maxEntry)
+		if t, ok := parseTodo(v); ok {
+			return t, true
+		}
+		return todo{text: v, state: ' '}, v != ""
+	case map[string]any:
+		text, _ := firstOf(v, "content", "step", "subject", "text", "title", "task", "description", "name").(string)
+		t := todo{text: oneLine(text, maxEntry), state: ' '}
+		switch s := firstOf(v, "status", "state", "completed", "done", "checked").(type) {
+		case string:
+			t.state = stateOf(s)
+		case bool:
+			if s {
+				t.state = 'x'
+			}
+		}
+		return t, t.text != ""
+	}
+	return todo{}, false
+}
+
+func stateOf(s string) byte {
+	switch strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s)) {
+	case "completed", "complete", "done", "finished", "closed":
+		return 'x'
+	case "inprogress", "active", "doing", "started", "running":
+		return '-'
+	case "cancelled", "canceled", "deleted", "skipped", "dropped":
+		return '~'
+	}
+	return ' '
+}
+
+func firstOf(doc map[string]any, keys ...string) any {
+	for _, k := range keys {
+		if v, ok := doc[k]; ok {
+			return v
+		}
+	}
+	return nil
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

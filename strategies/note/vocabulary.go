@@ -1,0 +1,36 @@
+package note
+
+import "strings"
+
+// vocabulary finds words and phrases in one look at a text, however many it
+// has: session texts are megabytes. They match where a word begins; those of
+// scripts without spaces anywhere.
+type vocabulary [256][]string
+
+func newVocabulary(list []string) *vocabulary {
+	var v vocabulary
+	for _, w := range list {
+		v[w[0]] = append(v[w[0]], w)
+	}
+	return &v
+}
+
+// in reports whether a text in lower case holds one of the words.
+func (v *vocabulary) in(lower string) bool {
+	inside := false // a word of small ASCII letters
+	for i := 0; i < len(lower); i++ {
+		c := lower[i]
+		if list := v[c]; list != nil && !inside {
+			for _, w := range list {
+				if strings.HasPrefix(lower[i:], w) {
+					return true
+				}
+			}
+		}
+		inside = c >= 'a' && c <= 'z'
+	}
+	return false
+}
+
+// says reports whether a text holds one of the words, in whatever case.
+func (v *vocabulary) says(text string) bool { return v.in(strings.ToLower(text)) }
