@@ -28,8 +28,11 @@ func Example_plugins() {
 		log.Fatal(err)
 	}
 	defer rt.Close(ctx)
-	// A host has the module in a file: rt.LoadFile(ctx, "markdown.wasm", ...).
-	module := wasmtest.Answer("pre_compact", `{"retain":["the tests are in internal/store"]}`)
+	// A host has the module in a file: runtime.OpenFile("markdown.wasm").
+	module, err := runtime.Open(wasmtest.Answer("pre_compact", `{"retain":["the tests are in internal/store"]}`))
+	if err != nil {
+		log.Fatal(err)
+	}
 	plugin, err := rt.Load(ctx, module, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 	if err != nil {
 		log.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -42,7 +43,7 @@ func TestN1CompactionCompletes(t *testing.T) {
 				if g.Code != abi.CodeDeadline {
 					timeout = 5_000
 				}
-				p, err := rt.Load(ctx, wasm, runtime.PluginOptions{Manifest: m, Grants: runtime.GrantAll(m), Limits: abi.Limits{TimeoutMS: timeout}})
+				p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m), Limits: abi.Limits{TimeoutMS: timeout}})
 				if err != nil {
 					t.Fatal(err)
 				}

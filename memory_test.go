@@ -11,6 +11,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -72,7 +73,7 @@ func TestOtherModuleRetainsApart(t *testing.T) {
 	defer rt.Close(ctx)
 	for i, fact := range []string{"the first", "the second"} {
 		wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["`+fact+`"]}`), `{"name":"obs","version":"1","abi":1}`)
-		p, err := rt.Load(ctx, wasm, runtime.PluginOptions{})
+		p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

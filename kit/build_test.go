@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -56,8 +57,8 @@ func TestBuildIsReproducible(t *testing.T) {
 	if r.Path != filepath.Join(dir, "odd.wasm") || r.Size != len(again) || !strings.HasPrefix(r.Digest, "sha256:") || r.Manifest.Name != "odd" {
 		t.Errorf("%+v", r)
 	}
-	if m, found, err := runtime.ReadManifest(again); err != nil || !found || m.Version != "1.0" {
-		t.Errorf("the manifest inside is %+v, %v, %v", m, found, err)
+	if m, err := runtime.Open(again); err != nil || m.Manifest().Version != "1.0" {
+		t.Errorf("the manifest inside is %+v, %v", m, err)
 	}
 	if wd, _ := os.Getwd(); bytes.Contains(again, []byte(wd)) {
 		t.Error("the module names the folder it was built in")
@@ -117,7 +118,7 @@ func TestEmbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	wasm, _ := os.ReadFile(r.Path)
-	if m, _, err := runtime.ReadManifest(wasm); err != nil || m.Name != "other" {
+	if m, err := runtime.Open(wasm); err != nil || m.Manifest().Name != "other" {
 		t.Errorf("the manifest inside is %+v, %v", m, err)
 	}
 	// A module with a memory and nothing else.
@@ -154,7 +155,7 @@ func TestGuestInAModule(t *testing.T) {
 	call := func(t *testing.T, o runtime.PluginOptions, hook abi.Hook, do string) (*abi.Output, abi.CallStats, error) {
 		t.Helper()
 		o.Config = abi.Config{"do": json.RawMessage(`"` + do + `"`)}
-		p, err := r.Load(t.Context(), oddModule(t), o)
+		p, err := plugintest.Load(t.Context(), r, oddModule(t), o)
 		if err != nil {
 			t.Fatal(err)
 		}

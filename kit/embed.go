@@ -49,11 +49,15 @@ func finish(ctx context.Context, wasm []byte, m *abi.Manifest, out string) (Resu
 // vet loads the module as a host would, without compiling it: imports, the
 // exports that the manifest's hooks need, static limits.
 func vet(ctx context.Context, wasm []byte) error {
+	module, err := runtime.Open(wasm)
+	if err != nil {
+		return err
+	}
 	r, err := runtime.New(ctx, runtime.Options{Interpreter: true})
 	if err != nil {
 		return err
 	}
-	_, err = r.Load(ctx, wasm, runtime.PluginOptions{})
+	_, err = r.Load(ctx, module, runtime.PluginOptions{})
 	return errors.Join(err, r.Close(ctx))
 }
 

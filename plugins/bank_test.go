@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -69,7 +70,7 @@ func loadBank(t testing.TB) (p *runtime.Plugin, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(context.Background()) })
-	p, err = r.LoadFile(t.Context(), built.Path, runtime.PluginOptions{Grants: runtime.GrantAll(built.Manifest)})
+	p, err = plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: plugintest.GrantAll(built.Manifest)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 type remembering struct {
 	t       *testing.T
 	server  *hindsighttest.Server
-	kv      runtime.KV
+	kv      abi.KV
 	knobs   map[string]any
 	secrets map[string]string
 	limits  abi.Limits

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -72,9 +73,9 @@ func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOption
 	}
 	t.Cleanup(func() { r.Close(context.Background()) })
 	origins := po.Grants.HTTP
-	po.Grants = runtime.GrantAll(built[name].Manifest)
+	po.Grants = plugintest.GrantAll(built[name].Manifest)
 	po.Grants.HTTP = append(po.Grants.HTTP, origins...)
-	p, err := r.LoadFile(t.Context(), built[name].Path, po)
+	p, err := plugintest.LoadFile(t.Context(), r, built[name].Path, po)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ type configured struct {
 	t      *testing.T
 	name   string
 	engine string
-	kv     runtime.KV
+	kv     abi.KV
 	loaded map[string]*runtime.Plugin
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -27,7 +28,7 @@ func BenchmarkCompileBomb(b *testing.B) {
 			refused := 0.0
 			for b.Loop() {
 				start := time.Now()
-				p, err := r.Load(ctx, wasm, runtime.PluginOptions{})
+				p, err := plugintest.Load(ctx, r, wasm, runtime.PluginOptions{})
 				all = append(all, time.Since(start))
 				if err != nil {
 					refused = 1
@@ -84,7 +85,7 @@ func oursFirst(b *testing.B, wasm []byte, dir string, input []byte) (load, call 
 		b.Fatal(err)
 	}
 	defer r.Close(ctx)
-	p, err := r.Load(ctx, wasm, runtime.PluginOptions{})
+	p, err := plugintest.Load(ctx, r, wasm, runtime.PluginOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

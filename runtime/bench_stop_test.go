@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -29,7 +30,7 @@ func BenchmarkStop(b *testing.B) {
 		b.Run(g.Name, func(b *testing.B) {
 			o := runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: timeout}, Manifest: g.Manifest()}
 			if o.Manifest != nil {
-				o.Grants = runtime.GrantAll(o.Manifest)
+				o.Grants = plugintest.GrantAll(o.Manifest)
 			}
 			p := load(b, r, g.Wasm(), o)
 			defer p.Close(context.Background())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -392,7 +393,7 @@ func TestCallUsage(t *testing.T) {
 	if err := r.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Load(ctx, wasmtest.Nothing(pre), runtime.PluginOptions{})
+	_, err = plugintest.Load(ctx, r, wasmtest.Nothing(pre), runtime.PluginOptions{})
 	wantError(t, err, abi.CodeUsage)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -20,7 +21,7 @@ func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
 	kv := &mapKV{m: map[string]string{"asks a": "1"}}
 	r := newRuntime(t, runtime.Options{KV: kv, CacheDir: t.TempDir()})
-	o := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
+	o := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
 	guests := map[abi.Code][]byte{
 		"": wasmtest.Echo(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre),
 		abi.CodeExit: wasmtest.Exit(pre, 1),
@@ -51,7 +52,7 @@ func TestConcurrent(t *testing.T) {
 		}
 		wg.Go(func() {
 			for going() {
-				p, err := r.Load(ctx, wasm, o)
+				p, err := plugintest.Load(ctx, r, wasm, o)
 				if err != nil {
 					t.Error(err)
 					return
@@ -120,7 +121,7 @@ func (k *gateKV) Get(ctx context.Context, _, _ string) (string, bool, error) {
 // last call.
 func TestCloseWhileCalling(t *testing.T) {
 	kv := newGateKV()
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
 	called := make(chan error, 1)
 	go func() {
 		_, _, err := p.CallRaw(context.Background(), pre, nil)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -72,7 +73,7 @@ func (tc *engineCase) on(t *testing.T, engine string) outcome {
 	r := newRuntime(t, runtime.Options{KV: &mapKV{m: map[string]string{"asks a": "1"}}, Counter: bytesCounter{}})
 	o := tc.o
 	o.Engine = engine
-	p, err := r.Load(t.Context(), tc.wasm, o)
+	p, err := plugintest.Load(t.Context(), r, tc.wasm, o)
 	if err != nil {
 		return aspects(nil, abi.CallStats{}, err)
 	}
@@ -102,7 +103,7 @@ func (tc *engineCase) run(t *testing.T) {
 }
 
 // granted is what most cases are loaded with.
-var granted = runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 32}}
+var granted = runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 32}}
 
 func limited(l abi.Limits) runtime.PluginOptions {
 	o := granted

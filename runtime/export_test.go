@@ -2,9 +2,7 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -124,9 +122,13 @@ func Expire(p *Plugin) { p.engine.(*native).pool.expire() }
 // Attached loads a plugin whose module is compiled as it is: it starts by
 // itself in every call, as any engine would have it.
 func Attached(r *Runtime, bin []byte, o PluginOptions) (*Plugin, error) {
-	p := &Plugin{runtime: r, grants: o.Grants, digest: fmt.Sprintf("sha256:%x", sha256.Sum256(bin)), done: make(chan struct{})}
-	if err := p.describe(bin, o, ""); err != nil {
+	m, err := Open(bin)
+	if err != nil {
 		return nil, err
+	}
+	p := &Plugin{runtime: r, module: m.wasm, grants: o.Grants, digest: m.digest, manifest: m.manifest, done: make(chan struct{})}
+	if o.Manifest != nil {
+		p.manifest = o.Manifest
 	}
 	if err := p.configure(o); err != nil {
 		return nil, err

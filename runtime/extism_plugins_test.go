@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -218,7 +219,7 @@ func TestExtismPluginsAll(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".wasm")
 		for _, engine := range engines {
-			p, err := r.LoadFile(t.Context(), path, runtime.PluginOptions{AnyExport: true, Engine: engine})
+			p, err := plugintest.LoadFile(t.Context(), r, path, runtime.PluginOptions{AnyExport: true, Engine: engine})
 			switch lacks := sdkOwn[name]; {
 			case lacks != "":
 				if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "imports the host does not have: "+lacks) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -14,7 +15,7 @@ import (
 // A guest that allocates and frees in a loop is what Extism's kernel is slow
 // at; here it is done long before the default deadline.
 func TestExtismAllocLoop(t *testing.T) {
-	p, err := newRuntime(t, runtime.Options{}).LoadFile(context.Background(), filepath.Join(sdkDir(t), "wasm", "alloc.wasm"), runtime.PluginOptions{AnyExport: true})
+	p, err := plugintest.LoadFile(context.Background(), newRuntime(t, runtime.Options{}), filepath.Join(sdkDir(t), "wasm", "alloc.wasm"), runtime.PluginOptions{AnyExport: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -33,7 +34,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		ctx := context.Background()
-		p, err := r.Load(ctx, wasm, runtime.PluginOptions{AnyExport: true, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 2}})
+		p, err := plugintest.Load(ctx, r, wasm, runtime.PluginOptions{AnyExport: true, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 2}})
 		if err != nil {
 			if c := abi.CodeOf(err); c != abi.CodeRefused && c != abi.CodeBadInput {
 				t.Fatal(err)
@@ -67,7 +68,7 @@ func FuzzRestored(f *testing.F) {
 			return
 		}
 		defer attached.Close(ctx)
-		p, err := r.Load(ctx, wasm, o)
+		p, err := plugintest.Load(ctx, r, wasm, o)
 		if err != nil {
 			t.Fatalf("it loads attached alone: %v", err)
 		}
@@ -105,9 +106,9 @@ func FuzzEmbedManifest(f *testing.F) {
 			}
 			return
 		}
-		got, ok, err := runtime.ReadManifest(out)
-		if err != nil || !ok || !reflect.DeepEqual(got, m) {
-			t.Fatalf("%+v, %v, %v", got, ok, err)
+		got, err := runtime.Open(out)
+		if err != nil || !reflect.DeepEqual(got.Manifest(), m) {
+			t.Fatalf("%+v, %v", got, err)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
@@ -84,20 +83,6 @@ func (g *Grants) Deny(c abi.Capability) error {
 		*f = false
 	}
 	return nil
-}
-
-// GrantAll grants everything a manifest asks for. It is meant for authors who
-// run their own plugins.
-func GrantAll(m *abi.Manifest) Grants {
-	var g Grants
-	for c, req := range m.Capabilities {
-		if f := g.flag(c); f != nil {
-			*f = true
-		} else if c == abi.CapHTTP {
-			g.HTTP = slices.Clone(req.Hosts)
-		}
-	}
-	return g
 }
 
 func unknownCapability(c abi.Capability) error {

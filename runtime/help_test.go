@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -33,7 +34,7 @@ func newRuntime(tb testing.TB, o runtime.Options) *runtime.Runtime {
 
 func load(tb testing.TB, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) *runtime.Plugin {
 	tb.Helper()
-	p, err := r.Load(context.Background(), wasm, o)
+	p, err := plugintest.Load(context.Background(), r, wasm, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -88,7 +89,7 @@ func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.
 }
 
 func TestHostCall(t *testing.T) {
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
+	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
 	long := strings.Repeat("x", 600)
 	for _, tc := range []struct {
 		name    string
@@ -198,7 +199,7 @@ func TestT2RequestCompaction(t *testing.T) {
 			m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(req))), wasmtest.Call(call), wasmtest.Drop,
 				c(int32(len(op+req))), c(int32(len(answer))), wasmtest.Call(write))
 		})
-		p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+		p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
 		out, _, err := p.Call(context.Background(), hookInput())
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +234,7 @@ func TestK28SetWithoutSwapper(t *testing.T) {
 	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
 		kv := &openKV{mapKV: mapKV{m: map[string]string{"asks k": "old"}}}
 		r := newRuntime(t, runtime.Options{KV: kv})
-		granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Adopt: true}
+		granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Adopt: true}
 		swaps := load(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
 		changes := load(t, r, wasmtest.HostCall(pre, string(op), request), granted)
 		in, _ := json.Marshal(hookInput())
@@ -272,7 +273,7 @@ func TestK28SetWithoutSwapper(t *testing.T) {
 // append to one key at the same time.
 func TestK28SwapWithoutSwapper(t *testing.T) {
 	kv := &mapKV{m: map[string]string{"asks k": "old"}}
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
+	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
 	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
 	in, _ := json.Marshal(hookInput())
 	var stored atomic.Int32
@@ -331,7 +332,7 @@ func TestDryRun(t *testing.T) {
 		}
 		m.Hook(pre, []wasmtest.Type{i32}, append(code, c(0))...)
 	})
-	p := load(t, r, wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+	p := load(t, r, wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
 	in := hookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
@@ -365,7 +366,7 @@ func TestDryRunAgain(t *testing.T) {
 				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(1_000), wasmtest.LtU32),
 			c(20_000), c(20_000), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
 	})
-	p := load(t, newRuntime(t, runtime.Options{KV: &mapKV{}}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 2}})
+	p := load(t, newRuntime(t, runtime.Options{KV: &mapKV{}}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 2}})
 	in := hookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
@@ -376,7 +377,7 @@ func TestDryRunAgain(t *testing.T) {
 }
 
 func TestHostCallFaults(t *testing.T) {
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)}
+	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
 	// What the storage says of itself is not the plugin's business.
 	kv := &mapKV{m: map[string]string{}, fail: errors.New("disk /dev/sda1 is on fire")}
 	resp, stats := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVGet, `{"key":"a"}`, nil)
@@ -403,7 +404,7 @@ func (*panicKV) Get(context.Context, string, string) (string, bool, error) {
 }
 
 func TestHostPanic(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: runtime.GrantAll(asksAll)})
+	p := load(t, newRuntime(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
 	for range 2 {
 		_, _, err := p.Call(context.Background(), hookInput())
 		if e := wantError(t, err, abi.CodeInternal); strings.Contains(e.Message, "goroutine") || e.Err == nil {

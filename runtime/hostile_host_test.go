@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -42,7 +43,7 @@ func TestHostileMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := hostile.HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
-			p, err := s.runtime.Load(context.Background(), g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
+			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {
 				t.Fatal(err)
 			}

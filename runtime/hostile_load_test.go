@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -27,7 +28,7 @@ func TestHostileTruncated(t *testing.T) {
 	wasm := wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"x"}`), `{"name":"a","abi":1}`)
 	loaded := 0
 	for n := range wasm {
-		p, err := r.Load(ctx, wasm[:n], runtime.PluginOptions{})
+		p, err := plugintest.Load(ctx, r, wasm[:n], runtime.PluginOptions{})
 		if err != nil {
 			checkError(t, err, abi.CodeRefused, abi.PhaseLoad)
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/hostile"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -114,9 +115,9 @@ func bounded(t *testing.T, limits abi.Limits, most time.Duration, f func()) {
 func (s *sandbox) load(t *testing.T, g hostile.Guest, wasm []byte, limits abi.Limits) (*runtime.Plugin, error) {
 	o := runtime.PluginOptions{Limits: limits, Manifest: g.Manifest()}
 	if o.Manifest != nil {
-		o.Grants = runtime.GrantAll(o.Manifest)
+		o.Grants = plugintest.GrantAll(o.Manifest)
 	}
-	p, err := s.runtime.Load(context.Background(), wasm, o)
+	p, err := plugintest.Load(context.Background(), s.runtime, wasm, o)
 	if err != nil {
 		if g.Code != abi.CodeRefused && !g.OrRefused {
 			t.Errorf("it is refused, and should be called")

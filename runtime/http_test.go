@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -211,7 +212,7 @@ func TestExtismHTTP(t *testing.T) {
 }
 
 func TestBadHTTPGrant(t *testing.T) {
-	_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
+	_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
 	wantError(t, err, abi.CodeUsage)
 }
 

@@ -6,13 +6,10 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// UnusedImports are the functions that a module imports and no code of it
-// names, as "module.Name". The error is of code refused.
-func UnusedImports(bin []byte) ([]string, error) {
-	m, err := wasm.Parse(bin)
-	if err != nil {
-		return nil, refused("read", "", err)
-	}
+// UnusedImports are the functions that the module imports and no code of it
+// names, as "module.Name", sorted. The error is of code refused.
+func (module *Module) UnusedImports() ([]string, error) {
+	m := module.wasm
 	used := make([]bool, m.ImportedFuncs())
 	use := func(index uint32) {
 		if int64(index) < int64(len(used)) {
@@ -21,7 +18,7 @@ func UnusedImports(bin []byte) ([]string, error) {
 	}
 	var code wasm.Code
 	for _, b := range m.Bodies {
-		if err := code.Decode(bin, b); err != nil {
+		if err := code.Decode(module.bin, b); err != nil {
 			return nil, refused("read", "", err)
 		}
 		for _, in := range code.List {

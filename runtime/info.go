@@ -67,9 +67,9 @@ func grantFlag(c abi.Capability, hosts []string) string {
 
 // Where the manifest of a plugin is from.
 const (
-	ManifestInside = "inside" // in the module
-	ManifestGiven  = "given"  // by the host, or in a file beside the module
-	ManifestNone   = "none"   // made up of what the module exports
+	manifestInside = "inside" // in the module
+	manifestGiven  = "given"  // by the host, or in a file beside the module
+	manifestNone   = "none"   // made up of what the module exports
 )
 
 // Info describes the plugin. Texts of the module are safe to print, but for

@@ -59,9 +59,14 @@ func (c *call) kvSet(ctx context.Context, r abi.KVRequest) (any, error) {
 	return nil, c.plugin.runtime.change(ctx, func() error { return kv.Set(ctx, ns, r.Key, r.Value) })
 }
 
+// swapper is a KV that compares and sets in one step, whoever else writes.
+type swapper interface {
+	Swap(ctx context.Context, ns, key, expect, value string) error
+}
+
 // swap sets a value where the key holds expect.
 func (r *Runtime) swap(ctx context.Context, ns, key, expect, value string) error {
-	if s, ok := r.kv.(Swapper); ok {
+	if s, ok := r.kv.(swapper); ok {
 		return s.Swap(ctx, ns, key, expect, value)
 	}
 	return r.change(ctx, func() error {
@@ -78,7 +83,7 @@ func (r *Runtime) swap(ctx context.Context, ns, key, expect, value string) error
 // change makes a change, of which there is one at a time where the KV cannot
 // swap: none comes between what a swap reads and what it stores.
 func (r *Runtime) change(ctx context.Context, make func() error) error {
-	if _, ok := r.kv.(Swapper); ok {
+	if _, ok := r.kv.(swapper); ok {
 		return make()
 	}
 	select {

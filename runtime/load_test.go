@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -71,7 +72,7 @@ func TestLoadRefuses(t *testing.T) {
 		}), "more than 1000", "lists are bounded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p, err := newRuntime(t, runtime.Options{}).Load(context.Background(), tc.wasm, runtime.PluginOptions{})
+			p, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{})
 			if p != nil {
 				t.Errorf("loaded: %s", tc.why)
 			}
@@ -114,7 +115,7 @@ func TestLoadClaims(t *testing.T) {
 		"a long body":    build(func(m *module) { m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0)) }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasm, runtime.PluginOptions{AnyExport: true})
+			_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true})
 			if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "at byte ") {
 				t.Errorf("it came as far as the engine: %s", e.Message)
 			}
@@ -149,13 +150,13 @@ func TestLoadOptions(t *testing.T) {
 		{"compactor", runtime.PluginOptions{Manifest: compactor}, "", "a compactor with pre_compact is fine"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasmtest.Nothing(pre), tc.o)
+			_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), tc.o)
 			if got := abi.CodeOf(err); got != tc.want {
 				t.Errorf("code %q, want %q (%v): %s", got, tc.want, err, tc.why)
 			}
 		})
 	}
-	_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasmtest.Nothing("turn_end"), runtime.PluginOptions{Manifest: compactor})
+	_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing("turn_end"), runtime.PluginOptions{Manifest: compactor})
 	wantError(t, err, abi.CodeRefused)
 }
 
@@ -179,7 +180,7 @@ func TestLoadLimits(t *testing.T) {
 	if l := get(runtime.PluginOptions{}); l.TimeoutMS != 10_000 {
 		t.Errorf("asking for a model gives no time: %+v", l)
 	}
-	if l := get(runtime.PluginOptions{Grants: runtime.GrantAll(manifest)}); l.TimeoutMS != 300_000 {
+	if l := get(runtime.PluginOptions{Grants: plugintest.GrantAll(manifest)}); l.TimeoutMS != 300_000 {
 		t.Errorf("a granted model call needs more time: %+v", l)
 	}
 }
@@ -195,7 +196,7 @@ func TestLoadFile(t *testing.T) {
 	}
 	name := func(path string, o runtime.PluginOptions) string {
 		t.Helper()
-		p, err := r.LoadFile(ctx, path, o)
+		p, err := plugintest.LoadFile(ctx, r, path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,13 +219,13 @@ func TestLoadFile(t *testing.T) {
 		t.Errorf("the option comes first: %q", got)
 	}
 	write("My Plugin.plugin.yaml", []byte("name: sidecar\nabi: 1\nrolls: [observer]\n"))
-	_, err := r.LoadFile(ctx, bare, runtime.PluginOptions{})
+	_, err := plugintest.LoadFile(ctx, r, bare, runtime.PluginOptions{})
 	if e := wantError(t, err, abi.CodeBadInput); !strings.Contains(e.Message, "My Plugin.plugin.yaml:3:1") {
 		t.Errorf("no line and column: %s", e.Message)
 	}
-	_, err = r.LoadFile(ctx, filepath.Join(dir, "none.wasm"), runtime.PluginOptions{})
+	_, err = plugintest.LoadFile(ctx, r, filepath.Join(dir, "none.wasm"), runtime.PluginOptions{})
 	wantError(t, err, abi.CodeUsage)
-	_, err = r.LoadFile(ctx, dir, runtime.PluginOptions{})
+	_, err = plugintest.LoadFile(ctx, r, dir, runtime.PluginOptions{})
 	wantError(t, err, abi.CodeUsage)
 }
 
@@ -253,14 +254,14 @@ func TestLoadManifestSection(t *testing.T) {
 		{"too long", `{"name":"x","abi":1,"description":"` + strings.Repeat("x", 300<<10) + `"}`, "a section is bounded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := r.Load(context.Background(), wasmtest.WithManifest(wasmtest.Nothing(pre), tc.manifest), runtime.PluginOptions{})
+			_, err := plugintest.Load(context.Background(), r, wasmtest.WithManifest(wasmtest.Nothing(pre), tc.manifest), runtime.PluginOptions{})
 			if abi.CodeOf(err) != abi.CodeBadInput {
 				t.Errorf("%v: %s", err, tc.why)
 			}
 		})
 	}
 	twice := wasmtest.WithManifest(wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"x","abi":1}`), `{"name":"y","abi":1}`)
-	_, err := r.Load(context.Background(), twice, runtime.PluginOptions{})
+	_, err := plugintest.Load(context.Background(), r, twice, runtime.PluginOptions{})
 	wantError(t, err, abi.CodeBadInput)
 }
 
@@ -277,8 +278,10 @@ func TestEmbedManifest(t *testing.T) {
 		return out
 	}
 	a := embed(wasm, first)
-	if got, ok, err := runtime.ReadManifest(a); err != nil || !ok || got.Name != "one" || got.Description != first.Description || got.Limits != first.Limits {
-		t.Fatalf("read back %+v, %v, %v", got, ok, err)
+	if m, err := runtime.Open(a); err != nil {
+		t.Fatal(err)
+	} else if got := m.Manifest(); got.Name != "one" || got.Description != first.Description || got.Limits != first.Limits {
+		t.Fatalf("read back %+v", got)
 	}
 	if b := embed(embed(a, second), first); !bytes.Equal(a, b) {
 		t.Error("replacing a manifest and back does not give the same bytes")
@@ -286,8 +289,8 @@ func TestEmbedManifest(t *testing.T) {
 	if !bytes.Equal(embed(wasm, second), embed(wasm, second)) {
 		t.Error("the bytes differ from one time to the next")
 	}
-	if _, ok, err := runtime.ReadManifest(wasm); ok || err != nil {
-		t.Errorf("a module without a manifest: %v, %v", ok, err)
+	if m, err := runtime.Open(wasm); err != nil || !slices.Equal(m.Manifest().Hooks, []abi.Hook{pre}) || m.Digest()[7:19] != strings.TrimPrefix(m.Manifest().Name, "plugin-") {
+		t.Errorf("a module without a manifest: %+v, %v", m, err)
 	}
 	if p := load(t, newRuntime(t, runtime.Options{}), a, runtime.PluginOptions{}); p.Manifest().Name != "one" {
 		t.Error("the embedded manifest is not the plugin's")
@@ -335,7 +338,7 @@ func TestN6Info(t *testing.T) {
 	if info.Digest != p.Digest() || !strings.HasPrefix(info.Digest, "sha256:") || info.Engine != runtime.EngineNative || info.Limits != p.Limits() {
 		t.Errorf("%+v", info)
 	}
-	if _, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasm, runtime.PluginOptions{Digest: p.Digest()}); err != nil {
+	if _, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Digest: p.Digest()}); err != nil {
 		t.Errorf("the module's own digest: %v", err)
 	}
 }

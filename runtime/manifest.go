@@ -12,36 +12,23 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// ReadManifest returns the manifest inside a module, and whether it has one.
-// An error is of code refused where the bytes are no module, and of code
-// bad_input where the manifest is wrong.
-func ReadManifest(bin []byte) (*abi.Manifest, bool, error) {
-	m, err := wasm.Parse(bin)
-	if err != nil {
-		return nil, false, refused("read manifest", "", err)
-	}
-	return sectionManifest(bin, m)
-}
-
-func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, bool, error) {
+// sectionManifest is the manifest inside a module, nil where there is none.
+func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, error) {
 	sections := m.Custom(bin, abi.ManifestSection)
 	if len(sections) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	if len(sections) > 1 {
-		return nil, false, badManifest(fmt.Sprintf("%d sections %s in one module", len(sections), abi.ManifestSection))
+		return nil, badManifest(fmt.Sprintf("%d sections %s in one module", len(sections), abi.ManifestSection))
 	}
 	if len(sections[0]) > pluginyaml.MaxBytes {
-		return nil, false, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), pluginyaml.MaxBytes))
+		return nil, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), pluginyaml.MaxBytes))
 	}
 	manifest := new(abi.Manifest)
 	if err := abi.DecodeStrict(sections[0], manifest); err != nil {
-		return nil, false, badManifest(err.Error())
+		return nil, badManifest(err.Error())
 	}
-	if err := manifest.Validate(); err != nil {
-		return nil, false, err
-	}
-	return manifest, true, nil
+	return manifest, manifest.Validate()
 }
 
 // EmbedManifest returns the module with the manifest inside, in place of one

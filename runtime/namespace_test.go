@@ -26,7 +26,7 @@ func keeperOptions() runtime.PluginOptions {
 }
 
 // storeOnce runs one call of a version and returns the warnings.
-func storeOnce(t *testing.T, kv runtime.KV, version string, o runtime.PluginOptions, in *abi.Input) []string {
+func storeOnce(t *testing.T, kv abi.KV, version string, o runtime.PluginOptions, in *abi.Input) []string {
 	t.Helper()
 	doc, _ := json.Marshal(in)
 	p := load(t, newRuntime(t, runtime.Options{KV: kv}), keeper(version), o)

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"time"
@@ -18,7 +17,7 @@ type Options struct {
 	// Empty: modules are compiled at every load.
 	CacheDir string
 	// KV stores what plugins keep. Nil: the kv calls are denied.
-	KV KV
+	KV abi.KV
 	// Counter counts tokens for plugins. Nil: tokens.count is denied.
 	Counter abi.Counter
 	// Model completes prompts for plugins. Nil: model.complete is denied.
@@ -29,26 +28,6 @@ type Options struct {
 	// WarmBytes is how much memory the instances may have that wait for calls,
 	// of all plugins together. Zero is 256 MiB; negative is none.
 	WarmBytes int64
-}
-
-// KV is the storage of plugins: text under keys, apart for every namespace.
-// ns satisfies [abi.ValidNamespace], keys satisfy [abi.CheckKey]. Implementations are
-// safe for concurrent use; their *abi.Error codes reach the plugin, any other
-// error reaches it as a mere "internal".
-type KV interface {
-	Get(ctx context.Context, ns, key string) (value string, found bool, err error)
-	Set(ctx context.Context, ns, key, value string) error
-	Delete(ctx context.Context, ns, key string) error
-	// List returns the keys that begin with prefix, sorted.
-	List(ctx context.Context, ns, prefix string) ([]string, error)
-}
-
-// Swapper is a KV that compares and sets in one step, whoever else writes. Of a
-// KV that does not, the runtime makes one step for its own plugins alone.
-type Swapper interface {
-	// Swap is Set where the key holds expect, "" being no value as well, and
-	// an *abi.Error of CodeConflict otherwise.
-	Swap(ctx context.Context, ns, key, expect, value string) error
 }
 
 // PluginOptions say how one plugin is loaded. The zero value grants nothing

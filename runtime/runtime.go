@@ -13,7 +13,7 @@ import (
 type Runtime struct {
 	linker      linker
 	cache       *diskCache
-	kv          KV
+	kv          abi.KV
 	counter     abi.Counter
 	model       abi.Model
 	interpreter bool

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -247,6 +248,6 @@ func TestStartFails(t *testing.T) {
 // Names of exports that the host gives itself are refused.
 func TestReservedExports(t *testing.T) {
 	wasm := build(func(m *module) { m.Export("kagewasm.start", m.Func(nil, nil, nil)); withHook(m) })
-	_, err := newRuntime(t, runtime.Options{}).Load(context.Background(), wasm, runtime.PluginOptions{})
+	_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{})
 	wantError(t, err, abi.CodeRefused)
 }

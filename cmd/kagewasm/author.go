@@ -36,7 +36,11 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 // host is the host and the options for packages that load a module by
 // themselves, over a storage of their own.
 func (l *loader) host(ctx context.Context, path string) (runtime.Options, runtime.PluginOptions, error) {
-	opts, err := l.fitted(ctx, path, l.options(false))
+	opts := l.options(false)
+	module, err := runtime.OpenFile(path)
+	if err == nil {
+		opts, err = l.meant(module.Manifest(), opts)
+	}
 	if err == nil {
 		err = l.unusedFlag()
 	}

@@ -191,16 +191,17 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 		}
 		opts.Secrets = over(opts.Secrets, map[string]string{name: value})
 	}
-	p, err := l.loadWith(ctx, path, opts)
-	if err != nil || c.Roles == nil {
-		return p, err
+	module, err := runtime.OpenFile(path)
+	if err != nil {
+		return nil, err
 	}
-	narrowed := *p.Manifest()
-	narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles), func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
-	p.Close(ctx)
-	if len(narrowed.Roles) == 0 {
-		return nil, usagef("its manifest has none of the roles %v", c.Roles)
+	if c.Roles != nil {
+		narrowed := *module.Manifest()
+		narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles), func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
+		if len(narrowed.Roles) == 0 {
+			return nil, usagef("its manifest has none of the roles %v", c.Roles)
+		}
+		opts.Manifest = &narrowed
 	}
-	opts.Manifest = &narrowed
-	return l.loadWith(ctx, path, opts)
+	return l.loadModule(ctx, module, opts)
 }

@@ -71,19 +71,16 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 		return err
 	}
 	m.kv = kv
-	m.loader, err = openLoaderOver(ctx, e, &f.pluginFlags, m.counter, nil, func(runtime.KV) runtime.KV { return kv })
+	m.loader, err = openLoaderOver(ctx, e, &f.pluginFlags, m.counter, nil, func(abi.KV) abi.KV { return kv })
 	if err != nil {
 		return err
 	}
-	plain, err := m.loader.load(ctx, f.plugin, false)
+	module, err := runtime.OpenFile(f.plugin)
+	if err == nil {
+		m.plugin, err = m.loader.loadModule(ctx, module, runtime.PluginOptions{Config: widest(module.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
+	}
 	if err == nil {
 		err = m.loader.unusedFlag()
-	}
-	if err == nil {
-		m.plugin, err = m.loader.loadWith(ctx, f.plugin, runtime.PluginOptions{Config: widest(plain.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
-	}
-	if plain != nil {
-		plain.Close(ctx) // its manifest was wanted
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.plugin, err)

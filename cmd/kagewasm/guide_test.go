@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -146,7 +147,7 @@ func TestN6AuthorsCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer rt.Close(t.Context())
-			p, err := rt.LoadFile(t.Context(), filepath.Join(dir, "count.wasm"), runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+			p, err := plugintest.LoadFile(t.Context(), rt, filepath.Join(dir, "count.wasm"), runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -28,7 +29,7 @@ func TestN6HookInput(t *testing.T) {
 		msgs[i].ID = "m" + string(rune('a'+i/26)) + string(rune('a'+i%26))
 	}
 	for _, hook := range abi.Hooks {
-		p, err := r.Load(t.Context(), wasmtest.Trap(string(hook)), runtime.PluginOptions{})
+		p, err := plugintest.Load(t.Context(), r, wasmtest.Trap(string(hook)), runtime.PluginOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func TestN6HookInput(t *testing.T) {
 			}
 		}
 	}
-	p, err := r.Load(t.Context(), wasmtest.Trap("pre_compact"), runtime.PluginOptions{})
+	p, err := plugintest.Load(t.Context(), r, wasmtest.Trap("pre_compact"), runtime.PluginOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,9 +104,9 @@ func showInfo(p printer, i runtime.Info) {
 
 // manifestFrom says where a manifest is from.
 var manifestFrom = map[string]string{
-	runtime.ManifestInside: "inside the module",
-	runtime.ManifestGiven:  "in a file beside the module",
-	runtime.ManifestNone:   "none: an observer of the hooks it exports",
+	"inside": "inside the module",
+	"given":  "in a file beside the module",
+	"none":   "none: an observer of the hooks it exports",
 }
 
 // byModule lists imports by the module they are from, the names of those of one

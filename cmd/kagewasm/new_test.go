@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -55,7 +56,7 @@ type turned struct {
 func (c *turned) Call(ctx context.Context, in *abi.Input) (out *abi.Output, stats abi.CallStats, err error) {
 	config, doc := c.json(in.Config), c.json(in)
 	if c.loaded[config] == nil {
-		if c.loaded[config], err = c.rt.LoadFile(c.t.Context(), c.wasm, runtime.PluginOptions{Config: in.Config}); err != nil {
+		if c.loaded[config], err = plugintest.LoadFile(c.t.Context(), c.rt, c.wasm, runtime.PluginOptions{Config: in.Config}); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -104,7 +105,7 @@ func TestN1N6New(t *testing.T) {
 						t.Errorf("built in two folders: %d and %d bytes, not the same", len(a), len(b))
 					}
 				}
-				p, err := rt.LoadFile(t.Context(), wasm, runtime.PluginOptions{})
+				p, err := plugintest.LoadFile(t.Context(), rt, wasm, runtime.PluginOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}

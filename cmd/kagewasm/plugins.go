@@ -103,7 +103,7 @@ type loader struct {
 //
 // model completes prompts for plugins that are granted that; nil is none.
 func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, trial bool) (*loader, error) {
-	return openLoaderOver(ctx, e, f, counter, model, func(kept runtime.KV) runtime.KV {
+	return openLoaderOver(ctx, e, f, counter, model, func(kept abi.KV) abi.KV {
 		if trial && f.state == "" {
 			return store.MemoryKV(store.KVOptions{})
 		}
@@ -113,7 +113,7 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 
 // openLoaderOver is openLoader with the plugins' own data where over says, which
 // is told where it is kept otherwise.
-func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(runtime.KV) runtime.KV) (*loader, error) {
+func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(abi.KV) abi.KV) (*loader, error) {
 	if err := f.tape.open(); err != nil {
 		return nil, err
 	}
@@ -157,26 +157,21 @@ func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtim
 }
 
 func (l *loader) loadWith(ctx context.Context, path string, opts runtime.PluginOptions) (*runtime.Plugin, error) {
-	opts, err := l.fitted(ctx, path, opts)
+	module, err := runtime.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return l.runtime.LoadFile(ctx, path, opts)
+	return l.loadModule(ctx, module, opts)
 }
 
-// fitted adds the knobs, the secrets and the adoption that flags have for a
-// module. They have to fit its manifest, so it is read first without them.
-func (l *loader) fitted(ctx context.Context, path string, opts runtime.PluginOptions) (runtime.PluginOptions, error) {
-	if len(l.flags.knobs)+len(l.flags.adopts)+len(l.flags.secrets) == 0 && l.flags.tape.player == nil {
-		return opts, nil
-	}
-	plain, err := l.runtime.LoadFile(ctx, path, opts)
+// loadModule loads a module with the knobs, the secrets and the adoption that
+// flags have for it.
+func (l *loader) loadModule(ctx context.Context, module *runtime.Module, opts runtime.PluginOptions) (*runtime.Plugin, error) {
+	opts, err := l.meant(module.Manifest(), opts)
 	if err != nil {
-		return opts, err
+		return nil, err
 	}
-	m := plain.Manifest()
-	plain.Close(ctx)
-	return l.meant(m, opts)
+	return l.runtime.Load(ctx, module, opts)
 }
 
 // meant adds what flags have for the plugin of a manifest.

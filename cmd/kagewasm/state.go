@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 
-	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -47,7 +47,7 @@ func noHome() error {
 
 // state is where plugins keep what they keep, and compiled modules lie.
 type state struct {
-	kv       runtime.KV
+	kv       abi.KV
 	cacheDir string
 	closer   io.Closer
 }

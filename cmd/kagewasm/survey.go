@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -49,7 +50,7 @@ func (f *surveyFlags) open(ctx context.Context, e env) (*loader, survey.Options,
 	if err != nil {
 		return nil, survey.Options{}, err
 	}
-	l, err := openLoaderOver(ctx, e, &f.pluginFlags, counter, nil, func(kept runtime.KV) runtime.KV {
+	l, err := openLoaderOver(ctx, e, &f.pluginFlags, counter, nil, func(kept abi.KV) abi.KV {
 		if f.state == "" {
 			kept = nil // what a person's agents remember is nobody's corpus, unless it is named
 		}

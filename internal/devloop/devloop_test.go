@@ -13,6 +13,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/devloop"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -46,7 +47,7 @@ func newAuthor(t *testing.T) *author {
 	t.Cleanup(func() { r.Close(context.Background()) })
 	a.opts = devloop.Options{Dir: a.dir, Survey: survey.Options{Counter: counter},
 		Load: func(ctx context.Context, path string) (*runtime.Plugin, error) {
-			return r.LoadFile(ctx, path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}, Limits: abi.Limits{TimeoutMS: 120_000}})
+			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}, Limits: abi.Limits{TimeoutMS: 120_000}})
 		}}
 	return a
 }

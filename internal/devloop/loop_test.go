@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -26,7 +27,7 @@ func TestN6DevFollows(t *testing.T) {
 		Dir: "../../kit/testdata/notes1", Survey: survey.Options{Counter: counter},
 		Load: func(ctx context.Context, path string) (*runtime.Plugin, error) {
 			defer interrupt()
-			return r.LoadFile(ctx, path, runtime.PluginOptions{})
+			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{})
 		},
 	})
 	if err != nil {

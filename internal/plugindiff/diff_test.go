@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugindiff"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -35,7 +36,7 @@ func TestN6DiffUpdate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.LoadFile(t.Context(), built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+		p, err := plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestN6DiffUpdate(t *testing.T) {
 func TestN6DiffPermissions(t *testing.T) {
 	r := newRuntime(t)
 	info := func(wasm []byte, manifest string) runtime.Info {
-		p, err := r.Load(t.Context(), wasmtest.WithManifest(wasm, manifest), runtime.PluginOptions{})
+		p, err := plugintest.Load(t.Context(), r, wasmtest.WithManifest(wasm, manifest), runtime.PluginOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

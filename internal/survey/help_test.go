@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -36,7 +37,7 @@ var modules = sync.OnceValues(func() (map[string]*runtime.Plugin, error) {
 		if err != nil {
 			return nil, err
 		}
-		if loaded[name], err = r.LoadFile(ctx, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
+		if loaded[name], err = plugintest.LoadFile(ctx, r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
 			return nil, err
 		}
 	}

@@ -6,15 +6,14 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
 
-// KV is the storage of plugins in surveys, for [runtime.Options]. Each session
+// KV is the storage of plugins in surveys, for the options of a runtime. Each session
 // begins with what base holds, or with nothing where that is nil; what plugins
 // store is gone with the session, and base stays as it is. Outside of a survey
 // calls are denied.
-func KV(base runtime.KV) runtime.KV {
+func KV(base abi.KV) abi.KV {
 	if base == nil {
 		base = store.MemoryKV(store.KVOptions{})
 	}
@@ -22,7 +21,7 @@ func KV(base runtime.KV) runtime.KV {
 }
 
 // memories finds the memory of a session in the context of the call.
-type memories struct{ base runtime.KV }
+type memories struct{ base abi.KV }
 
 // memory is what plugins have stored in one session, over the base.
 type memory struct {

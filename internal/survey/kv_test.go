@@ -7,14 +7,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/survey"
-	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
 
 // script is a plugin in Go that uses the storage of a survey.
 type script struct {
 	t  *testing.T
-	kv runtime.KV
+	kv abi.KV
 }
 
 func (script) Manifest() *abi.Manifest     { return &abi.Manifest{Name: "script", Version: "1", ABI: 1} }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -114,7 +115,7 @@ func TestN6DevSurveyTurnEnd(t *testing.T) {
 	o := options()
 	o.Window = 10_000
 	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {
-		p, err := r.Load(t.Context(), asks, runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
+		p, err := plugintest.Load(t.Context(), r, asks, runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit/cassette"
 	"github.com/kagewasm/kagewasm/models"
@@ -38,7 +39,7 @@ func answer(t *testing.T, o runtime.Options, p runtime.PluginOptions, op abi.Op,
 	}
 	defer r.Close(t.Context())
 	p.Manifest = manifest
-	loaded, err := r.Load(t.Context(), wasmtest.HostCall("pre_compact", string(op), request), p)
+	loaded, err := plugintest.Load(t.Context(), r, wasmtest.HostCall("pre_compact", string(op), request), p)
 	if err != nil {
 		t.Fatal(err)
 	}

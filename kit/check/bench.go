@@ -112,14 +112,17 @@ func Bench(ctx context.Context, path string, o BenchOptions) (*Figures, error) {
 		defer os.RemoveAll(dir)
 		o.Runtime.CacheDir = dir
 	}
-	b := &bench{path: path, opts: o, kv: newStorage()}
+	module, err := runtime.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{module: module, opts: o, kv: newStorage()}
 	o.Runtime.KV = b.kv
-	var err error
 	if b.runtime, err = runtime.New(ctx, o.Runtime); err != nil {
 		return nil, err
 	}
 	defer b.runtime.Close(context.WithoutCancel(ctx))
-	p, err := b.runtime.LoadFile(ctx, path, o.Plugin)
+	p, err := b.runtime.Load(ctx, module, o.Plugin)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +170,7 @@ func generated(m *abi.Manifest, hook abi.Hook) []Input {
 }
 
 type bench struct {
-	path    string
+	module  *runtime.Module
 	opts    BenchOptions
 	runtime *runtime.Runtime
 	kv      *storage
@@ -186,7 +189,7 @@ func (b *bench) measure(ctx context.Context, hook abi.Hook, in Input) (Measureme
 	for i, keep := range []int{-1, 0} {
 		o := b.opts.Plugin
 		o.Warm = keep
-		if loaded[i], err = b.runtime.LoadFile(ctx, b.path, o); err != nil {
+		if loaded[i], err = b.runtime.Load(ctx, b.module, o); err != nil {
 			return m, err
 		}
 		defer loaded[i].Close(context.WithoutCancel(ctx))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // Finding is something about a module that breaks no rule, and that its users
@@ -38,7 +37,7 @@ func (s *subject) findings(all bool) []Finding {
 		list = append(list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), mend})
 	}
 	m := s.manifest
-	if s.info.Manifest != runtime.ManifestInside {
+	if s.info.Manifest != "inside" {
 		add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml", "the module has no manifest inside: what it is depends on the files beside it")
 	}
 	if m.Version == "" {
@@ -54,7 +53,7 @@ func (s *subject) findings(all bool) []Finding {
 	for _, w := range slices.Sorted(maps.Keys(s.meter.warned)) {
 		add("warning of the host", "look at the call: kagewasm run X.wasm HOOK", "%s (%s)", w, s.meter.warned[w])
 	}
-	if unused, err := runtime.UnusedImports(s.bin); err == nil && len(unused) > 0 {
+	if unused, err := s.module.UnusedImports(); err == nil && len(unused) > 0 {
 		add("unused imports", "take them out: a host that lacks one refuses the module", "imported and called nowhere: %s", strings.Join(unused, ", "))
 	}
 	if s.info.Size > largeModule {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
@@ -18,9 +17,8 @@ import (
 // knobs from its options alone, so the module is loaded once for each
 // configuration that an input has.
 type subject struct {
-	path     string
+	module   *runtime.Module
 	opts     VerifyOptions
-	bin      []byte
 	runtime  *runtime.Runtime
 	kv       *storage
 	manifest *abi.Manifest
@@ -33,7 +31,7 @@ type subject struct {
 
 // storage is what plugins that are checked store in: in memory, and emptied
 // between calls that are to be compared. No call may run meanwhile.
-type storage struct{ runtime.KV }
+type storage struct{ abi.KV }
 
 func newStorage() *storage {
 	s := new(storage)
@@ -44,10 +42,13 @@ func newStorage() *storage {
 func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
 
 func newSubject(ctx context.Context, path string, o VerifyOptions) (*subject, error) {
-	s := &subject{path: path, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
+	module, err := runtime.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{module: module, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
 	ro := o.Runtime
 	ro.KV = s.kv
-	var err error
 	if s.runtime, err = runtime.New(ctx, ro); err != nil {
 		return nil, err
 	}
@@ -59,9 +60,6 @@ func newSubject(ctx context.Context, path string, o VerifyOptions) (*subject, er
 		s.manifest = &said
 		s.defaults, err = s.manifest.Configure(nil)
 	}
-	if err == nil {
-		s.bin, err = os.ReadFile(path)
-	}
 	if err != nil {
 		return nil, errors.Join(err, s.runtime.Close(ctx))
 	}
@@ -71,7 +69,7 @@ func newSubject(ctx context.Context, path string, o VerifyOptions) (*subject, er
 func (s *subject) close(ctx context.Context) { _ = s.runtime.Close(ctx) }
 
 func (s *subject) load(ctx context.Context, o runtime.PluginOptions) (*runtime.Plugin, error) {
-	return s.runtime.LoadFile(ctx, s.path, o)
+	return s.runtime.Load(ctx, s.module, o)
 }
 
 // Call answers a call by the module, loaded with the input's knobs.

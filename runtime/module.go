@@ -1,0 +1,123 @@
+package runtime
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
+)
+
+// Module is a plugin that was read and not loaded yet: its bytes are a
+// WebAssembly module, and its manifest is valid. It never changes, and can be
+// loaded many times.
+type Module struct {
+	bin      []byte
+	wasm     *wasm.Module
+	digest   string
+	manifest *abi.Manifest
+	source   string // of the manifest
+}
+
+// Open reads a module. Where the module has no manifest, it becomes an observer
+// of the hooks it exports, named after its digest. The caller must not change
+// the bytes afterwards.
+//
+// Errors are of code refused (the module) or bad_input (its manifest).
+func Open(bin []byte) (*Module, error) { return open(bin, "", "") }
+
+// OpenFile reads the module in a file. A module without a manifest has it
+// beside, in NAME.plugin.yaml for NAME.wasm; where there is none either, it is
+// an observer named after the file.
+//
+// Errors are those of [Open], and of code usage where the file cannot be read.
+func OpenFile(path string) (*Module, error) {
+	bin, err := readLimited(path, wasm.MaxBytes)
+	if err != nil {
+		return nil, &abi.Error{
+			Code: abi.CodeUsage, Op: "load", Phase: abi.PhaseLoad, Message: err.Error(),
+			Hint: "name a .wasm file that can be read", Err: err,
+		}
+	}
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	return open(bin, fileName(filepath.Base(base)), base+abi.SidecarSuffix)
+}
+
+// open reads a module that is called name, or after its digest, where nothing
+// else names it. The sidecar is the path of a manifest beside it, or empty.
+func open(bin []byte, name, sidecar string) (*Module, error) {
+	parsed, err := wasm.Parse(bin)
+	if err != nil {
+		return nil, refused("load", name, err)
+	}
+	sum := sha256.Sum256(bin)
+	m := &Module{bin: bin, wasm: parsed, digest: "sha256:" + hex.EncodeToString(sum[:]), source: manifestInside}
+	if m.manifest, err = sectionManifest(bin, parsed); err == nil && m.manifest == nil && sidecar != "" {
+		m.source = manifestGiven
+		m.manifest, err = readSidecar(sidecar)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.manifest == nil {
+		if name == "" {
+			name = "plugin-" + m.digest[len("sha256:"):][:12]
+		}
+		m.source = manifestNone
+		m.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(parsed)}
+	}
+	return m, nil
+}
+
+// Manifest is what the module says about itself. The caller must not change it.
+func (m *Module) Manifest() *abi.Manifest { return m.manifest }
+
+// Digest is "sha256:" and the hex digest of the module's bytes.
+func (m *Module) Digest() string { return m.digest }
+
+// readSidecar returns nil where there is no such file.
+func readSidecar(path string) (*abi.Manifest, error) {
+	data, err := readLimited(path, pluginyaml.MaxBytes)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
+	}
+	return pluginyaml.Parse(path, data)
+}
+
+// readLimited reads a file, and one byte more than allowed at most: what is too
+// long is refused later, in better words.
+func readLimited(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+// fileName turns a file's name into a plugin's.
+func fileName(base string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(base))
+	name = strings.TrimLeft(name, "-_")
+	return name[:min(len(name), 64)]
+}
