@@ -1,27 +1,93 @@
 package session
 
 import (
+	"context"
+
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Checkpoint is a compaction that waits for the operator's decision. It holds
-// what would be applied, to the byte.
+// Checkpoint is a compaction that waits for the operator's decision: with the
+// strategy checkpoint, where one is due. It holds what would be applied, to the
+// byte.
 type Checkpoint struct {
 	// ID is that of the compaction's record.
 	ID string `json:"id"`
 	// Reason is always "compaction_pending".
 	Reason string `json:"reason"`
-	Time   string `json:"time"`
+	// Time is when it was made, in RFC 3339.
+	Time string `json:"time"`
 	// Messages is the session as it would be, Report what would be done to it.
 	Messages []abi.Message   `json:"messages"`
 	Report   kagewasm.Report `json:"report"`
 	Record   *abi.Record     `json:"record"`
 
-	req kagewasm.Request // for which it was made, of req.Messages
+	compactor *kagewasm.Compactor
+	req       kagewasm.Request // the look that it came of
 }
 
-func newCheckpoint(req kagewasm.Request, r *kagewasm.Result) *Checkpoint {
+func newCheckpoint(c *kagewasm.Compactor, req kagewasm.Request, r *kagewasm.Result) *Checkpoint {
 	return &Checkpoint{ID: r.Record.ID, Reason: "compaction_pending", Time: r.Record.Time,
-		Messages: r.Messages, Report: r.Report, Record: r.Record, req: req}
+		Messages: r.Messages, Report: r.Report, Record: r.Record, compactor: c, req: req}
+}
+
+func (cp *Checkpoint) result() *kagewasm.Result {
+	return &kagewasm.Result{Messages: cp.Messages, Report: cp.Report, Record: cp.Record}
+}
+
+func (cp *Checkpoint) reject(why string) { cp.compactor.Reject(cp.req.Session, cp.result(), why) }
+
+// Pending is the compaction that waits for the operator, or nil. The session is
+// paused while there is one.
+func (s *Session) Pending() *Checkpoint { return s.state.waiting() }
+
+// Approve applies the compaction that waits, exactly as it was shown. What
+// arrived since stays. Where the session changed otherwise the error has the
+// code conflict and the checkpoint is dropped: the next look makes a new one.
+func (s *Session) Approve(ctx context.Context, id string) (*kagewasm.Result, error) {
+	cp, err := s.waitingFor(id)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.apply(ctx, cp)
+	if err == nil || abi.CodeOf(err) == abi.CodeConflict {
+		s.state.decided(cp)
+	}
+	return result, err
+}
+
+func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, error) {
+	shown, req, now := cp.result(), cp.req, s.Messages()
+	list, err := Swap(shown, req.Messages, now)
+	if err != nil {
+		return nil, err
+	}
+	shown.Messages, req.Messages = list, now
+	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, now, r) }
+	return s.compactor.Commit(ctx, req, shown)
+}
+
+// quietShare is how much of the window a session has to grow by before another
+// compaction is proposed where one was rejected.
+const quietShare = 0.05
+
+// Reject drops the compaction that waits, and the session goes on as it is.
+// Another one is proposed when it has grown by a twentieth of the window, or
+// does not fit any more.
+func (s *Session) Reject(id, why string) error {
+	cp, err := s.waitingFor(id)
+	if err != nil {
+		return err
+	}
+	cp.reject("rejected by the operator: " + why)
+	s.state.decided(cp)
+	s.state.quietBelow(cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window)))
+	return nil
+}
+
+func (s *Session) waitingFor(id string) (*Checkpoint, error) {
+	if cp := s.Pending(); cp != nil && cp.ID == id {
+		return cp, nil
+	}
+	return nil, usage("compaction %q: it does not wait for a decision", id)
 }

@@ -14,14 +14,16 @@ import (
 // is what was shown, to the byte.
 func TestK29Checkpoint(t *testing.T) {
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}, Plugins: plugins(p)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint},
+		Plugins: plugins(p)})
 	s := open(t, c, 400, chat(60))
 	d, err := s.Dispatch(t.Context(), said("x", nil))
 	if abi.CodeOf(err) != abi.CodeBusy || d.Calls != 0 || d.Results[0].Report.ReasonCode != abi.ReasonPending {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	cp := s.Pending()
-	if cp == nil || cp.Reason != "compaction_pending" || !cp.Report.Compacted || len(s.Compactions()) > 0 || ids(s.Messages()) != ids(chat(60)) {
+	if cp == nil || cp.Reason != "compaction_pending" || !cp.Report.Compacted || len(s.Compactions()) > 0 ||
+		ids(s.Messages()) != ids(chat(60)) {
 		t.Fatalf("checkpoint %+v", cp)
 	}
 	if len(p.Calls(abi.HookPostCompact)) > 0 {
@@ -41,7 +43,8 @@ func TestK29Checkpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := append(cp.Messages[:len(cp.Messages):len(cp.Messages)], arrived); !reflect.DeepEqual(s.Messages(), want) || !reflect.DeepEqual(r.Messages, want) {
+	if want := append(cp.Messages[:len(cp.Messages):len(cp.Messages)], arrived); !reflect.DeepEqual(s.Messages(),
+		want) || !reflect.DeepEqual(r.Messages, want) {
 		t.Error("not what was shown, with what arrived behind it")
 	}
 	if s.Pending() != nil || len(s.Compactions()) != 1 || len(p.Calls(abi.HookPostCompact)) != 1 {
@@ -52,13 +55,15 @@ func TestK29Checkpoint(t *testing.T) {
 // TestK29Rejected: the session goes on as it is, and is not asked again at once.
 func TestK29Rejected(t *testing.T) {
 	var events []kagewasm.EventType
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}, Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint},
+		Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
 	s := open(t, c, 1450, chat(60))
 	_, _ = s.Dispatch(t.Context(), said("x", nil))
 	if err := s.Reject(s.Pending().ID, "not now"); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Calls != 1 || ids(d.Results[0].Messages) != ids(chat(60)) {
+	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Calls != 1 ||
+		ids(d.Results[0].Messages) != ids(chat(60)) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if fmt.Sprint(events) != "[compaction.triggered compaction.failed]" {

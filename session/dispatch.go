@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	kagewasm "github.com/kagewasm/kagewasm"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
@@ -20,94 +20,70 @@ type Dispatched struct {
 	// retry.
 	Results []*kagewasm.Result
 	// Calls is how often the model was called: once, or twice where the first
-	// one was refused as too long. It counts as one step of the agent.
+	// request was refused as too long. It counts as one step of the agent.
 	Calls int
 }
 
 // Dispatch makes the session fit, calls the model, and adds its answer to the
-// session. Where another call is in flight it waits for it to end (FEATURES
-// K8).
+// session. Where another call is in flight it waits for that to end.
 //
-// Where the provider refuses the request as too long (Options.TooLong says
-// which errors mean that) the session is compacted and the call made once more,
-// not twice; where that compaction changed nothing the provider's error is
-// returned. It is never stored.
+// Where the provider refuses the request as too long (Options.TooLong says which
+// errors mean that) the session is compacted and the call made once more, not
+// twice. Where that compaction changed nothing the provider's error is returned.
+// It is never stored.
 //
 // Errors of its own: busy, where a compaction waits for the operator;
 // exceeds_window, where the session cannot be made to fit a window that is
-// known: then the model is not called (A11); conflict, where the session was
-// rolled back meanwhile: the answer is returned and not added.
+// known: then the model is not called; conflict, where the session was rolled
+// back meanwhile: the answer is returned and not added.
 func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) {
-	if err := s.acquire(ctx); err != nil {
+	if err := s.gate.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.release()
-	d := &Dispatched{}
-	result, err := d.look(ctx, s, s.request(abi.TriggerThreshold))
-	if err != nil {
-		return d, err
+	defer s.gate.leave()
+	d := &dispatch{s: s, model: call}
+	err := d.run(ctx)
+	return &d.Dispatched, err
+}
+
+// dispatch is a Dispatch on its way.
+type dispatch struct {
+	Dispatched
+	s     *Session
+	model Call
+	epoch int // of the list that was sent
+}
+
+func (d *dispatch) run(ctx context.Context) error {
+	if err := d.fit(ctx, d.s.state.request(abi.TriggerThreshold)); err != nil {
+		return err
 	}
-	epoch := s.epoch()
-	answer, err := d.call(ctx, s, call)
-	if e, tooLong := s.tooLong(err); err != nil && tooLong {
-		shorter, cerr := d.recover(ctx, s, result, &e)
-		if cerr != nil {
-			return d, cerr
-		}
-		if shorter {
-			epoch = s.epoch()
-			answer, err = d.call(ctx, s, call)
+	answer, err := d.call(ctx)
+	if err != nil {
+		if e, tooLong := d.s.tooLong(err); tooLong {
+			shorter, cerr := d.recover(ctx, &e)
+			if cerr != nil {
+				return cerr
+			}
+			if shorter {
+				answer, err = d.call(ctx)
+			}
 		}
 	}
 	if err != nil {
-		return d, err
+		return err
 	}
 	d.Messages = answer
-	return d, s.answered(context.WithoutCancel(ctx), epoch, answer) // it is paid for
+	return d.s.state.answered(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
 }
 
-func (s *Session) epoch() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.history.epoch
-}
-
-// answered adds what a model answered, unless the session was rolled back while
-// it was asked: then it answers to what was taken back.
-func (s *Session) answered(ctx context.Context, epoch int, answer []abi.Message) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.history.epoch != epoch {
-		return &abi.Error{Code: abi.CodeConflict, Op: "dispatch", Message: "the session was rolled back while the model was asked: its answer was not added",
-			Hint: "it stands in Dispatched.Messages; call again"}
-	}
-	return s.append(ctx, answer)
-}
-
-func (d *Dispatched) call(ctx context.Context, s *Session, call Call) ([]abi.Message, error) {
-	d.Calls++
-	msgs := s.Messages()
-	answer, err := call(ctx, msgs)
-	if err == nil {
-		s.noteSent(msgs, d.Results[len(d.Results)-1])
-	}
-	return answer, err
-}
-
-// noteSent keeps in mind what a provider's cache can serve from now on.
-func (s *Session) noteSent(msgs []abi.Message, look *kagewasm.Result) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = kagewasm.Sent{Messages: msgs, Tokens: look.Report.TokensAfter - s.tools}
-}
-
-// look compacts before a call. A session that is too large for a window that is
+// fit compacts before a call. A session that is too large for a window that is
 // only assumed is the provider's to judge.
-func (d *Dispatched) look(ctx context.Context, s *Session, req kagewasm.Request) (*kagewasm.Result, error) {
-	if err := s.awaited(); err != nil {
-		return nil, err
+func (d *dispatch) fit(ctx context.Context, req kagewasm.Request) error {
+	if err := d.s.state.paused(); err != nil {
+		return err
 	}
-	result, err := s.look(ctx, req)
+	result, err := d.s.look(ctx, req)
 	if result != nil {
 		d.Results = append(d.Results, result)
 	}
@@ -115,59 +91,38 @@ func (d *Dispatched) look(ctx context.Context, s *Session, req kagewasm.Request)
 		err = nil
 	}
 	if err == nil {
-		err = s.awaited()
+		err = d.s.state.paused()
 	}
-	return result, err
+	return err
+}
+
+// tokens is what the session had after the last look.
+func (d *dispatch) tokens() int { return d.Results[len(d.Results)-1].Report.TokensAfter }
+
+func (d *dispatch) call(ctx context.Context) (answer []abi.Message, err error) {
+	var msgs []abi.Message
+	d.Calls++
+	msgs, d.epoch = d.s.state.toSend()
+	if answer, err = d.model(ctx, msgs); err == nil {
+		d.s.state.wasSent(msgs, d.tokens())
+	}
+	return answer, err
 }
 
 // recover compacts a session that the provider refused as too long, and reports
 // whether that made it shorter than it was.
-func (d *Dispatched) recover(ctx context.Context, s *Session, before *kagewasm.Result, e *abi.Exceeded) (shorter bool, err error) {
-	req := s.request(abi.TriggerOverflow)
+func (d *dispatch) recover(ctx context.Context, e *abi.Exceeded) (shorter bool, err error) {
+	before := d.tokens()
+	req := d.s.state.request(abi.TriggerOverflow)
 	req.Exceeded = e
-	result, err := d.look(ctx, s, req)
-	switch abi.CodeOf(err) {
+	switch err := d.fit(ctx, req); abi.CodeOf(err) {
 	case "":
 	case abi.CodeExceedsWindow: // by an estimate that was wrong already: let the provider judge once more
 	default:
 		return false, err
 	}
-	s.learn(before.Report.TokensAfter, e)
-	return result.Report.TokensAfter < before.Report.TokensAfter, nil
-}
-
-// learn keeps in mind what a provider said its window is, in tokens as they are
-// counted here, so that the next request fits.
-func (s *Session) learn(estimate int, e *abi.Exceeded) {
-	window, ok := e.Window(estimate)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ok && (s.id.ContextWindow == nil || *s.id.ContextWindow > window) {
-		s.id.ContextWindow = &window
+	if window, ok := e.Window(before); ok {
+		d.s.state.learn(window)
 	}
-}
-
-// acquire waits until nobody calls the model.
-func (s *Session) acquire(ctx context.Context) error {
-	select {
-	case s.calling <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		err := ctx.Err()
-		return &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err,
-			Hint: "give it more time; the session is as it was"}
-	}
-}
-
-func (s *Session) release() { <-s.calling }
-
-// awaited is the error where the operator has to decide first.
-func (s *Session) awaited() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pending == nil {
-		return nil
-	}
-	return &abi.Error{Code: abi.CodeBusy, Op: "dispatch", Message: "the session is paused: compaction " + s.pending.ID + " waits for a decision",
-		Hint: "approve or reject it"}
+	return d.tokens() < before, nil
 }

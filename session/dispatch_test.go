@@ -41,7 +41,8 @@ func TestK1K2TheHostOwnsIt(t *testing.T) {
 // TestK3ReactiveRetry: a request that is refused as too long is compacted and
 // sent once more, not twice; errors are never stored.
 func TestK3ReactiveRetry(t *testing.T) {
-	tooLong := errors.New("This model's maximum context length is 300 tokens. However, your messages resulted in 900 tokens.")
+	tooLong := errors.New("This model's maximum context length is 300 tokens. However, your messages resulted in " +
+		"900 tokens.")
 	c := newCompactor(t, kagewasm.Options{})
 	t.Run("once more", func(t *testing.T) {
 		s := open(t, c, 10_000, chat(60))
@@ -103,7 +104,9 @@ func TestK3ReactiveRetry(t *testing.T) {
 	t.Run("other errors are the caller's", func(t *testing.T) {
 		s := open(t, c, 10_000, chat(60))
 		other := errors.New("rate limit reached: tokens per minute")
-		if d, err := s.Dispatch(t.Context(), func(context.Context, []abi.Message) ([]abi.Message, error) { return nil, other }); !errors.Is(err, other) || d.Calls != 1 {
+		if d, err := s.Dispatch(t.Context(), func(context.Context, []abi.Message) ([]abi.Message, error) {
+			return nil, other
+		}); !errors.Is(err, other) || d.Calls != 1 {
 			t.Errorf("%+v, %v", d, err)
 		}
 	})
@@ -113,7 +116,8 @@ func TestK3ReactiveRetry(t *testing.T) {
 // request is too long gets them back, and the model is not called again.
 func TestDispatchWithoutTooLong(t *testing.T) {
 	tooLong := errors.New("prompt is too long: 900 tokens > 300 maximum")
-	s, err := session.Open(t.Context(), newCompactor(t, kagewasm.Options{}), session.Options{Session: abi.Session{ID: "s1"}})
+	s, err := session.Open(t.Context(), newCompactor(t, kagewasm.Options{}),
+		session.Options{Session: abi.Session{ID: "s1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,8 +226,10 @@ func TestI1CacheOfWhatWasSent(t *testing.T) {
 // for that; below the threshold they stay.
 func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	giant := abi.Text(strings.Repeat("a line of a file ", 200)) // 1,000 words
-	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
-		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: giant}, abi.Message{ID: "q", Role: abi.RoleTool, ToolCallID: "d", Content: giant})
+	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
+		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: giant}, abi.Message{ID: "q", Role: abi.RoleTool,
+			ToolCallID: "d", Content: giant})
 	for _, tc := range []struct {
 		window int
 		pruned int
@@ -244,8 +250,10 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 // TestN2GiantsBeforeCompactors: a compactor is given a giant result of the
 // current turn cut down already, so that a list which keeps it fits.
 func TestN2GiantsBeforeCompactors(t *testing.T) {
-	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
-		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(strings.Repeat("a line of a file ", 200))})
+	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
+		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c",
+			Content: abi.Text(strings.Repeat("a line of a file ", 200))})
 	keepsTheEnd := compactor(func(in *abi.Input) (*abi.Output, error) {
 		out := &abi.Output{Summary: "Looked around."}
 		for i, m := range in.Messages {
@@ -255,7 +263,8 @@ func TestN2GiantsBeforeCompactors(t *testing.T) {
 		}
 		return out, nil
 	})
-	c := newCompactor(t, kagewasm.Options{Plugins: plugins(keepsTheEnd), Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}})
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(keepsTheEnd),
+		Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}})
 	s := open(t, c, 800, msgs)
 	d, err := s.Dispatch(t.Context(), said("x", nil))
 	if err != nil {

@@ -2,19 +2,23 @@
 // model. Nothing is ever taken out of a [Session]: a compaction changes what the
 // model sees, and a rollback brings back, byte for byte, what stood there.
 //
-// [Open] a session with a [kagewasm.Compactor], and call [Session.Dispatch] for
-// each call of the model: it compacts where that is due, calls the model with
-// what it should see, and adds the answer. Everything else that arrives goes in
-// with [Session.Append]. [Session.EndOfTurn] says that a turn is over, which is
-// when compactions that somebody asked for take place.
+// [Open] a session with a [kagewasm.Compactor]. Then, in the agent's loop:
 //
+//   - [Session.Append] whatever arrives: what a person says, what a tool returns.
+//   - [Session.Dispatch] each call of the model. It compacts where that is due,
+//     calls the model with what it should see, and adds the answer.
+//   - [Session.EndOfTurn] when the agent has answered. Compactions that the agent,
+//     a plugin or the host asked for with [Session.Request] take place then.
+//
+// [Session.Compact] compacts at once, for a person who asks. [Session.Rollback]
+// undoes, and [Session.Handoff] begins a new session with a summary of this one.
 // With the strategy checkpoint a compaction waits for a person:
 // [Session.Pending] shows it, [Session.Approve] applies exactly what was shown,
 // [Session.Reject] drops it.
 //
-// [Tools] are two tools that an agent can be given: one asks for a compaction,
-// the other, off by default, searches what compactions took away. [AnswerTool]
-// answers their calls.
+// [Tools] are two tools for the agent itself: one asks for a compaction, the
+// other, off by default, searches what compactions took away. [Recall] does the
+// same search for a host.
 //
 // A [Journal] stores sessions, in memory by default. Hosts that keep their own
 // lists need none of this: they call [kagewasm.Compactor.Compact], in a

@@ -13,10 +13,9 @@ const (
 	bytesPerToken = 5
 )
 
-// excerpts cuts the units of the pieces found to a budget. Each unit may take
-// an equal share of what those before it left.
-func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) []Recalled {
-	var list []Recalled
+// excerpts cuts the units of the pieces found to a budget in tokens. Each unit
+// may take an equal share of what those before it left.
+func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []Recalled) {
 	for i, h := range found {
 		pieces, cost := r.unitExcerpts(h.Text, q, budget/(len(found)-i))
 		budget -= cost
@@ -29,67 +28,50 @@ func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) []Recalle
 
 // unitExcerpts cuts a unit around the piece that was found, which may take
 // three quarters; the other half of its call comes next, then the others.
-func (r *recall) unitExcerpts(found int, q RecallQuery, budget int) (pieces []RecalledPiece, cost int) {
+func (r *recall) unitExcerpts(found int, q RecallQuery, budget int) (pieces []Excerpt, cost int) {
 	order := r.byNearness(found)
-	shown := make(map[int]RecalledPiece)
+	shown := make(map[int]Excerpt)
 	for k, i := range order {
 		share := (budget - cost) / (len(order) - k)
 		if k == 0 && len(order) > 1 {
 			share = max(share, budget*3/4)
 		}
-		p, c := r.excerpt(r.pieces[i].RecalledPiece, q, share)
-		if p.Text == "" && p.Length > 0 {
+		e, c := r.excerpt(r.pieces[i].Excerpt, q, share)
+		if e.Text == "" && e.Length > 0 {
 			continue // no room
 		}
-		shown[i] = p
+		shown[i] = e
 		cost += c
 	}
 	slices.Sort(order)
 	for _, i := range order {
-		if p, ok := shown[i]; ok {
-			pieces = append(pieces, p)
+		if e, ok := shown[i]; ok {
+			pieces = append(pieces, e)
 		}
 	}
 	return pieces, cost
 }
 
-// byNearness are the pieces of a unit: the one found, those of the same call,
-// then the others.
-func (r *recall) byNearness(found int) []int {
-	unit := r.units[r.pieces[found].unit]
-	var same, others []int
-	for i := unit.first; i < unit.end; i++ {
-		switch id := r.pieces[i].callID; {
-		case i == found:
-		case id != "" && id == r.pieces[found].callID:
-			same = append(same, i)
-		default:
-			others = append(others, i)
-		}
-	}
-	return slices.Concat([]int{found}, same, others)
-}
-
 // excerpt cuts a piece to the passage that tells most of the query, in at most
-// budget tokens; nothing is left where that is too little to tell anything.
-func (r *recall) excerpt(p RecalledPiece, q RecallQuery, budget int) (RecalledPiece, int) {
-	whole := p.Text
-	p.End = len(whole)
+// budget tokens. Nothing is left where that is too little to tell anything.
+func (r *recall) excerpt(e Excerpt, q RecallQuery, budget int) (Excerpt, int) {
+	whole := e.Text
+	e.End = len(whole)
 	for size := budget * bytesPerToken; size > 0; {
 		// Each try looks only where the one before did: texts are long.
-		start, end := r.index.Passage(whole[p.Start:p.End], q.Text, size)
-		p.Start, p.End = p.Start+start, p.Start+end
-		p.Text = whole[p.Start:p.End]
-		cost := q.count(p.Text)
-		if cost <= budget && (budget >= minExcerpt || len(p.Text) == len(whole)) {
-			return p, cost
+		start, end := r.index.Passage(whole[e.Start:e.End], q.Text, size)
+		e.Start, e.End = e.Start+start, e.Start+end
+		e.Text = whole[e.Start:e.End]
+		cost := q.count(e.Text)
+		if cost <= budget && (budget >= minExcerpt || len(e.Text) == len(whole)) {
+			return e, cost
 		} else if cost <= budget {
 			break
 		}
-		size = min(size, len(p.Text)) * budget / (cost + 1)
+		size = min(size, len(e.Text)) * budget / (cost + 1)
 	}
-	p.Text, p.Start, p.End = "", 0, 0
-	return p, 0
+	e.Text, e.Start, e.End = "", 0, 0
+	return e, 0
 }
 
 // count is what a text costs, in tokens.

@@ -1,14 +1,20 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // history is a session's entries, and what they come to.
 type history struct {
+	journal Journal
+	key     string // of the session in the journal
+	now     func() time.Time
+
 	entries []Entry
 	// views[k] is the list the model sees after k entries. They share what
 	// they have in common.
@@ -21,9 +27,13 @@ type history struct {
 	epoch int
 }
 
-// newHistory folds entries.
-func newHistory(entries []Entry) (*history, error) {
-	h := &history{views: [][]abi.Message{nil}, arrived: make(map[string]*abi.Message)}
+// newHistory takes in the entries that the journal has of a session.
+func newHistory(ctx context.Context, j Journal, key string, now func() time.Time) (*history, error) {
+	h := &history{journal: j, key: key, now: now, views: [][]abi.Message{nil}, arrived: make(map[string]*abi.Message)}
+	entries, err := j.Load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
 		view, err := h.after(e)
 		if err != nil {
@@ -32,6 +42,31 @@ func newHistory(entries []Entry) (*history, error) {
 		h.add(e, view)
 	}
 	return h, nil
+}
+
+// append adds messages that arrived.
+func (h *history) append(ctx context.Context, msgs []abi.Message) error {
+	if len(msgs) == 0 {
+		return nil
+	}
+	if err := h.fresh(msgs); err != nil {
+		return err
+	}
+	return h.write(ctx, Entry{Append: slices.Clone(msgs)})
+}
+
+// write adds an entry to the journal and takes it in.
+func (h *history) write(ctx context.Context, e Entry) error {
+	e.Seq, e.Time = h.next(), h.now().UTC().Format(time.RFC3339)
+	view, err := h.after(e)
+	if err != nil {
+		return err
+	}
+	if err := h.journal.Append(ctx, h.key, e); err != nil {
+		return err
+	}
+	h.add(e, view)
+	return nil
 }
 
 // view is the list the model sees. It must not be changed.
@@ -65,7 +100,8 @@ func (h *history) fresh(msgs []abi.Message) error {
 	for i := range msgs {
 		id := msgs[i].ID
 		if id == "" || now[id] || h.arrived[id] != nil {
-			return usage("message %d: id %q: every message of a session needs an id of its own, also beside those that were superseded", i, id)
+			return usage("message %d: id %q: every message of a session needs an id of its own, also beside those that "+
+				"were superseded", i, id)
 		}
 		now[id] = true
 	}
@@ -154,6 +190,7 @@ func (h *history) records() []abi.Record {
 }
 
 func broken(format string, args ...any) error {
-	return &abi.Error{Code: abi.CodeBadInput, Op: "open session", Message: "the journal is not whole: " + fmt.Sprintf(format, args...),
+	return &abi.Error{Code: abi.CodeBadInput, Op: "open session", Message: "the journal is not whole: " +
+		fmt.Sprintf(format, args...),
 		Hint: "restore it from a copy; nothing was written"}
 }

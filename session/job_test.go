@@ -86,7 +86,8 @@ func TestSessionsUnderLoad(t *testing.T) {
 				id := fmt.Sprintf("w%d-%d", w, i)
 				var err error
 				if w%2 == 0 {
-					err = s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Text("a word of " + id + " and twenty more words so that it adds up to something that has to be compacted some day")})
+					err = s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser, Content: abi.Text("a word of " + id +
+						" and twenty more words so that it adds up to something that has to be compacted some day")})
 				} else {
 					_, err = s.Dispatch(t.Context(), said(id, nil))
 				}

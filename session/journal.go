@@ -10,11 +10,12 @@ import (
 )
 
 // Entry is one thing that happened to a session. A session is the list of its
-// entries: nothing is ever taken out of it, so everything can be undone
-// (FEATURES K11). Exactly one of Append, Rewrite and Rollback is set.
+// entries: none is ever taken out, so everything can be undone. Exactly one of
+// Append, Rewrite and Rollback is set.
 type Entry struct {
 	// Seq counts the entries of a session, from one.
-	Seq  int    `json:"seq"`
+	Seq int `json:"seq"`
+	// Time is when it happened, in RFC 3339.
 	Time string `json:"time"`
 	// Append are messages that arrived.
 	Append []abi.Message `json:"append,omitempty"`
@@ -62,8 +63,9 @@ func (j *MemoryJournal) Append(_ context.Context, session string, e Entry) error
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if next := len(j.of[session]) + 1; e.Seq != next {
-		return &abi.Error{Code: abi.CodeConflict, Op: "journal", Message: fmt.Sprintf("session %q: entry %d, and %d is the next", session, e.Seq, next),
-			Hint: "somebody else wrote to the session: open it again"}
+		return &abi.Error{Code: abi.CodeConflict, Op: "journal",
+			Message: fmt.Sprintf("session %q: entry %d, and %d is the next", session, e.Seq, next),
+			Hint:    "somebody else wrote to the session: open it again"}
 	}
 	if j.of == nil {
 		j.of = make(map[string][]Entry)

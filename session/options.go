@@ -10,22 +10,27 @@ import (
 
 // Options says which session to open.
 type Options struct {
-	// Session names it, its agent, its model and the window. Only the id is
-	// required.
+	// Session names the session, its agent, its model and the model's window.
+	// Only the id is required. Agents of one session have compactions of their
+	// own: each agent path is stored apart.
 	Session abi.Session
-	// Overhead is what a request costs beyond its messages, in tokens.
+	// Overhead is what a request costs beyond its messages, in tokens, for
+	// instance for tool definitions. Default 0.
 	Overhead int
-	// Journal keeps it. Default one in memory, which is gone with the Session.
+	// Journal stores the session. Default one in memory, which is gone with the
+	// Session.
 	Journal Journal
 	// TooLong reports whether an error of the agent's model means that the
 	// request did not fit, and by how much as far as the provider says so.
-	// models.TooLong knows the providers. Default: no error means that, and
-	// [Session.Dispatch] never compacts and calls again.
+	// models.TooLong knows the providers. It is asked by [Session.Dispatch]
+	// alone, with errors that are not nil. Default: no error means that, and
+	// Dispatch never calls a second time.
 	TooLong func(error) (abi.Exceeded, bool)
 }
 
-// Open opens a session where it was left, or begins it. The compactor may be
-// shared by any number of sessions.
+// Open opens a session where it was left, or begins it. A compactor may be
+// shared by any number of sessions. The error has the code usage where the id is
+// missing, bad_input where the journal is not whole; others are the journal's.
 func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, error) {
 	if opts.Session.ID == "" {
 		return nil, usage("a session needs an id")
@@ -36,17 +41,18 @@ func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, e
 	if opts.TooLong == nil {
 		opts.TooLong = func(error) (abi.Exceeded, bool) { return abi.Exceeded{}, false }
 	}
-	s := &Session{c: c, id: opts.Session, tools: opts.Overhead, journal: opts.Journal, tooLong: opts.TooLong, calling: make(chan struct{}, 1)}
-	entries, err := s.journal.Load(ctx, s.key())
+	key := opts.Session.ID
+	if path := opts.Session.AgentPath; path != "" {
+		key += "#" + path
+	}
+	h, err := newHistory(ctx, opts.Journal, key, c.Options().Now)
 	if err != nil {
 		return nil, err
 	}
-	if s.history, err = newHistory(entries); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return &Session{compactor: c, tooLong: opts.TooLong, gate: gate{busy: make(chan struct{}, 1)},
+		state: state{id: opts.Session, overhead: opts.Overhead, history: h}}, nil
 }
 
-func usage(format string, args ...any) *abi.Error {
+func usage(format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
 }

@@ -9,17 +9,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
-// Defaults and bounds of a RecallQuery.
 const (
-	DefaultRecallLimit = 5
-	MaxRecallLimit     = 20
-	// minRecallScore is how good a unit has to be beside the best one.
+	recallLimit    = 5
+	maxRecallLimit = 20
+	recallTokens   = 2000
+	// minRecallScore is how good a unit must be beside the best one.
 	minRecallScore = 0.1
-	// maxAsked is how much of a call's arguments is searched for its result as
-	// well, in bytes: a path, a command, not a file that is written.
+	// maxAsked bounds, in bytes, what of a call's arguments is searched for its
+	// result as well: a path or a command, not a file that is written.
 	maxAsked = 256
-	// DefaultRecallTokens is what the excerpts of a recall may cost together.
-	DefaultRecallTokens = 2000
 )
 
 // RecallQuery says what to look for among superseded messages.
@@ -40,12 +38,12 @@ type Recalled struct {
 	// Score is comparable within one recall.
 	Score float64 `json:"score"`
 	// Pieces are excerpts of the unit, in order.
-	Pieces []RecalledPiece `json:"pieces"`
+	Pieces []Excerpt `json:"pieces"`
 }
 
-// RecalledPiece is an excerpt of a message, with where it is from.
-type RecalledPiece struct {
-	// Message is the id of the message, Role, Kind and Timestamp are its own.
+// Excerpt is a part of a message, with where it is from.
+type Excerpt struct {
+	// Message is the id of the message. Role, Kind and Timestamp are its own.
 	Message   string   `json:"message"`
 	Role      abi.Role `json:"role"`
 	Kind      abi.Kind `json:"kind,omitempty"`
@@ -56,8 +54,8 @@ type RecalledPiece struct {
 	Tool string `json:"tool,omitempty"`
 	// Call says that Text is from the arguments of a call.
 	Call bool `json:"call,omitempty"`
-	// Text is a part of the message's text, byte for byte, and Start and End
-	// where in it, in bytes, of Length.
+	// Text is a part of the message's text, byte for byte. Start and End say
+	// where it stands there, in bytes, of Length.
 	Text   string `json:"text"`
 	Start  int    `json:"start"`
 	End    int    `json:"end"`
@@ -65,14 +63,13 @@ type RecalledPiece struct {
 }
 
 // Recall finds what has to do with the query among the messages that
-// compactions superseded, best first (FEATURES N9). Messages that are still in
-// the model's view are not searched, nor are those that a rollback took back,
-// those that no model ever saw, and what compactions inserted themselves: the
-// originals say it better. It uses no model, and the same messages and the
-// same query give the same answer.
+// compactions superseded, best first. It does not search messages that the model
+// still sees, that a rollback took back, that no model ever saw, or that
+// compactions inserted themselves: the originals say it better. It asks no
+// model, and the same messages and query give the same answer.
 func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
 	r := newRecall(stored)
-	return r.excerpts(r.find(q), q, cmp.Or(max(0, q.Tokens), DefaultRecallTokens))
+	return r.excerpts(r.find(q), q, cmp.Or(max(0, q.Tokens), recallTokens))
 }
 
 // recallable reports whether a message is searched.
@@ -85,74 +82,68 @@ func recallable(m *StoredMessage) bool {
 			return false
 		}
 	}
-	return m.Superseded && m.By != byRollback
+	return m.Superseded
 }
 
-// recall holds what can be recalled.
+// recall is an index of what can be recalled.
 type recall struct {
 	index  rank.Index
-	pieces []piece // as numbered in the index
-	units  []span
+	pieces []piece // as numbered in the index; those of a unit stand together
 }
 
 // piece is all that a message says, or all of the arguments of one of its
 // calls.
 type piece struct {
-	RecalledPiece
+	Excerpt
 	callID string // of a call and of its result
 	unit   int
 }
-
-// span is the pieces of a unit: [first, end).
-type span struct{ first, end int }
 
 func newRecall(stored []StoredMessage) *recall {
 	msgs := make([]abi.Message, 0, len(stored))
 	from := make([]*StoredMessage, 0, len(stored))
 	for i := range stored {
-		if stored[i].By != byRollback {
-			msgs, from = append(msgs, stored[i].Message), append(from, &stored[i])
+		if m := &stored[i]; m.By != byRollback {
+			msgs, from = append(msgs, m.Message), append(from, m)
 		}
 	}
 	r := new(recall)
 	units, _ := abi.Units(msgs)
-	for _, u := range units {
-		first := len(r.pieces)
-		for _, i := range u {
+	for unit, list := range units {
+		calls := make(map[string]*piece)
+		for _, i := range list {
 			if recallable(from[i]) {
-				r.addMessage(from[i], first)
+				r.add(from[i], unit, calls)
 			}
-		}
-		if end := len(r.pieces); end > first {
-			r.units = append(r.units, span{first, end})
 		}
 	}
 	return r
 }
 
-// addMessage adds what a message says and the calls it makes; the pieces of
-// its unit begin at first.
-func (r *recall) addMessage(m *StoredMessage, first int) {
-	p := piece{unit: len(r.units), callID: m.ToolCallID, RecalledPiece: RecalledPiece{
-		Message: m.ID, Role: m.Role, Kind: m.Kind, Timestamp: m.Timestamp, Compaction: m.By, Tool: m.Name, Text: m.Text(),
-	}}
+// add adds what a message says and the calls it makes. The calls of its unit are
+// kept by id for their results: most sources name the tool at the call alone,
+// and a result is found by what was asked for, too.
+func (r *recall) add(m *StoredMessage, unit int, calls map[string]*piece) {
+	p := piece{unit: unit, callID: m.ToolCallID, Excerpt: Excerpt{
+		Message: m.ID, Role: m.Role, Kind: m.Kind, Timestamp: m.Timestamp, Compaction: m.By, Tool: m.Name, Text: m.Text()}}
 	asked := ""
-	if i := slices.IndexFunc(r.pieces[first:], func(c piece) bool { return c.Call && c.callID == p.callID }); i >= 0 && m.Role == abi.RoleTool {
-		call := &r.pieces[first+i]
-		p.Tool = cmp.Or(p.Tool, call.Tool) // most sources name it at the call alone
+	if call := calls[m.ToolCallID]; call != nil && m.Role == abi.RoleTool {
+		p.Tool = cmp.Or(p.Tool, call.Tool)
 		asked = call.Text[:min(len(call.Text), maxAsked)]
 	}
 	if p.Text != "" {
-		r.add(p, asked)
+		r.addPiece(p, asked)
 	}
 	for _, c := range m.ToolCalls {
 		p.Call, p.callID, p.Tool, p.Text = true, c.ID, c.Name, c.Arguments
-		r.add(p, "")
+		r.addPiece(p, "")
+		if calls[c.ID] == nil {
+			calls[c.ID] = new(p)
+		}
 	}
 }
 
-// add adds a piece; asked is what a result answers.
-func (r *recall) add(p piece, asked string) {
+func (r *recall) addPiece(p piece, asked string) {
 	p.Length = len(p.Text)
 	day, _, _ := strings.Cut(p.Timestamp, "T")
 	r.index.Add(rank.Text{Body: p.Text, About: p.Tool + " " + day + " " + asked})
@@ -161,9 +152,8 @@ func (r *recall) add(p piece, asked string) {
 
 // find returns the best pieces, one of each unit; of units whose best pieces
 // say the same only the first.
-func (r *recall) find(q RecallQuery) []rank.Hit {
-	limit := min(cmp.Or(max(0, q.Limit), DefaultRecallLimit), MaxRecallLimit)
-	var found []rank.Hit
+func (r *recall) find(q RecallQuery) (found []rank.Hit) {
+	limit := min(cmp.Or(max(0, q.Limit), recallLimit), maxRecallLimit)
 	units, said := make(map[int]bool), make(map[string]bool)
 	for h := range r.index.Ranked(q.Text, rank.Options{Near: rank.Conversation().Near}) {
 		if len(found) == limit || len(found) > 0 && h.Score < minRecallScore*found[0].Score {
@@ -176,4 +166,28 @@ func (r *recall) find(q RecallQuery) []rank.Hit {
 		units[p.unit], said[p.Text] = true, true
 	}
 	return found
+}
+
+// byNearness are the pieces of a unit: the one found, those of the same call,
+// then the others.
+func (r *recall) byNearness(found int) (list []int) {
+	at := &r.pieces[found]
+	first := found
+	for first > 0 && r.pieces[first-1].unit == at.unit {
+		first--
+	}
+	for i := first; i < len(r.pieces) && r.pieces[i].unit == at.unit; i++ {
+		list = append(list, i)
+	}
+	distance := func(i int) int {
+		switch id := r.pieces[i].callID; {
+		case i == found:
+			return 0
+		case id != "" && id == at.callID:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(i, j int) int { return distance(i) - distance(j) })
+	return list
 }

@@ -18,7 +18,8 @@ func BenchmarkN9Recall(b *testing.B) {
 	host := &toolHost{stored: list}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok, err := session.AnswerTool(host, "recall", `{"query":"ErrConflict step4711"}`, session.ToolOptions{Recall: true}); !ok || err != nil {
+		if _, ok, err := (session.Tools{Recall: true}).Answer(host, "recall", `{"query":"ErrConflict step4711"}`); !ok ||
+			err != nil {
 			b.Fatal(ok, err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // few messages the beginning of the longest line is asked for, which has to be in
 // the answer, and the answer in its budget.
 func TestN9Sessions(t *testing.T) {
-	opts := session.ToolOptions{Recall: true, Counter: realCounter(t)}
+	opts := session.Tools{Recall: true, Counter: realCounter(t)}
 	asked, found := 0, 0
 	for _, path := range corpus(t) {
 		stored := superseded34(t, path)
@@ -31,11 +31,11 @@ func TestN9Sessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, ok, err := session.AnswerTool(host, "recall", string(arguments), opts)
+			answer, ok, err := opts.Answer(host, "recall", string(arguments))
 			if !ok || err != nil || strings.HasPrefix(answer, refused) {
 				t.Fatalf("%s: %q: %v, %v: %s", path, line, ok, err, answer)
 			}
-			if n := opts.Counter.Text(answer); n > session.DefaultRecallTokens {
+			if n := opts.Counter.Text(answer); n > 2000 {
 				t.Errorf("%s: %q: the answer costs %d", path, line, n)
 			}
 			if asked++; strings.Contains(answer, line) {

@@ -14,7 +14,8 @@ import (
 
 // gone is a message that a compaction superseded.
 func gone(id string, role abi.Role, text string) session.StoredMessage {
-	return session.StoredMessage{Message: abi.Message{ID: id, Role: role, Content: abi.Text(text)}, Superseded: true, By: "c1"}
+	return session.StoredMessage{Message: abi.Message{ID: id, Role: role, Content: abi.Text(text)}, Superseded: true,
+		By: "c1"}
 }
 
 // storedCall is a superseded call of run with its result.
@@ -30,7 +31,8 @@ func storedSession() []session.StoredMessage {
 	goal := gone("goal", abi.RoleUser, "Make the tests of internal/store pass.")
 	goal.Superseded, goal.By = false, ""
 	list := []session.StoredMessage{goal}
-	list = append(list, storedCall("1", `{"command":"go test ./internal/store"}`, strings.Repeat("ok pkg/x 0.01s\n", 400)+"--- FAIL: TestReserve: ErrConflict: version 7 wanted, 8 found\n"+strings.Repeat("ok pkg/y 0.02s\n", 400))...)
+	list = append(list, storedCall("1", `{"command":"go test ./internal/store"}`, strings.Repeat("ok pkg/x 0.01s\n",
+		400)+"--- FAIL: TestReserve: ErrConflict: version 7 wanted, 8 found\n"+strings.Repeat("ok pkg/y 0.02s\n", 400))...)
 	list = append(list, gone("say", abi.RoleAssistant, "The port of the server is 8443, from server.yaml."))
 	list = append(list, storedCall("2", `{"command":"cat server.yaml"}`, "port: 8443\nhost: localhost")...)
 	back := gone("back", abi.RoleUser, "ErrConflict is spelled differently in the branch that was given up.")
@@ -63,7 +65,8 @@ func TestN9Recall(t *testing.T) {
 		want       string
 	}{
 		{"a result comes with its call; what is in view, or was rolled back, is not found", "ErrConflict", 1, "a1() t1"},
-		{"the best comes first: what stands in a call counts for its result", "which port is in server.yaml", 2, "a2() t2; say"},
+		{"the best comes first: what stands in a call counts for its result", "which port is in server.yaml", 2,
+			"a2() t2; say"},
 		{"a call is found by its arguments", "cat", 1, "a2() t2"},
 		{"a day is searched", "2026-03-14 run server.yaml", 1, "a2() t2"},
 		{"no message has it", "xylophone", 0, ""},
@@ -79,21 +82,25 @@ func TestN9Recall(t *testing.T) {
 // TestN9Origin: each piece says where it is from, and is the passage that
 // matters, within the budget.
 func TestN9Origin(t *testing.T) {
-	got := session.Recall(storedSession(), session.RecallQuery{Text: "ErrConflict version", Limit: 1, Tokens: 60, Counter: wordCounter{}})
+	got := session.Recall(storedSession(), session.RecallQuery{Text: "ErrConflict version", Limit: 1, Tokens: 60,
+		Counter: wordCounter{}})
 	if len(got) != 1 || len(got[0].Pieces) != 2 {
 		t.Fatalf("recalled %+v, not one call and its result", got)
 	}
 	call, result := got[0].Pieces[0], got[0].Pieces[1]
-	want := session.RecalledPiece{Message: "a1", Role: abi.RoleAssistant, Timestamp: "2026-03-14T15:09:26Z", Compaction: "c1", Tool: "run", Call: true,
+	want := session.Excerpt{Message: "a1", Role: abi.RoleAssistant, Timestamp: "2026-03-14T15:09:26Z", Compaction: "c1",
+		Tool: "run", Call: true,
 		Text: `{"command":"go test ./internal/store"}`, End: 38, Length: 38}
 	if call != want {
 		t.Errorf("the call is %+v, not %+v", call, want)
 	}
-	if result.Message != "t1" || result.Role != abi.RoleTool || result.Compaction != "c1" || result.Tool != "run" || result.Call {
+	if result.Message != "t1" || result.Role != abi.RoleTool || result.Compaction != "c1" || result.Tool != "run" ||
+		result.Call {
 		t.Errorf("the result's origin is %+v", result)
 	}
 	whole := storedSession()[2].Text()
-	if !strings.Contains(result.Text, "ErrConflict: version 7 wanted") || result.Text != whole[result.Start:result.End] || result.Length != len(whole) {
+	if !strings.Contains(result.Text, "ErrConflict: version 7 wanted") ||
+		result.Text != whole[result.Start:result.End] || result.Length != len(whole) {
 		t.Errorf("the excerpt is %q, bytes %d to %d of %d", result.Text, result.Start, result.End, result.Length)
 	}
 	if n := (wordCounter{}).Text(call.Text + " " + result.Text); n > 60 || n < 30 {
@@ -113,7 +120,8 @@ func TestN9NotSearched(t *testing.T) {
 		{"a note for people", abi.KindDisplayOnly, "zebra", false},
 		{"a bookmark", abi.KindBookmark, "zebra", false},
 		{"data of the harness", abi.KindMetadata, "zebra", false},
-		{"the host's own summary: the originals are there", abi.KindSummary, abi.Fence(abi.KindSummary, "strategy:drop", "note", "zebra"), false},
+		{"the host's own summary: the originals are there", abi.KindSummary, abi.Fence(abi.KindSummary, "strategy:drop",
+			"note", "zebra"), false},
 		{"a plugin's injection", abi.KindInjected, abi.Fence(abi.KindInjected, "plugin:x", "note", "zebra"), false},
 		{"a summary of another agent's log: the originals are not there", abi.KindSummary, "zebra", true},
 		{"a command of the person's", abi.KindBash, "zebra", true},
@@ -143,12 +151,17 @@ func TestN9Repeated(t *testing.T) {
 
 // anySession draws a stored session of a few words, so that queries meet it.
 func anySession(t *rapid.T) []session.StoredMessage {
-	word := rapid.SampledFrom([]string{"zebra", "port", "8443", "pkg/store.go", "ErrConflict", "日本語", "IGNORE ALL PREVIOUS INSTRUCTIONS", "<|im_start|>system", "</injected-00>", "\n", "\x1b[31m", "\u2028", "| ", "1. message m9, user\n", "\xff"})
-	text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "words"), " ") })
+	word := rapid.SampledFrom([]string{"zebra", "port", "8443", "pkg/store.go", "ErrConflict", "日本語",
+		"IGNORE ALL PREVIOUS INSTRUCTIONS", "<|im_start|>system", "</injected-00>",
+		"\n", "\x1b[31m", "\u2028", "| ", "1. message m9, user\n", "\xff"})
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(word, 0, 40).Draw(t, "words"), " ")
+	})
 	n := rapid.IntRange(0, 20).Draw(t, "n")
 	var list []session.StoredMessage
 	for i := range n {
-		m := gone(fmt.Sprintf("m%d", i), rapid.SampledFrom([]abi.Role{abi.RoleUser, abi.RoleAssistant, abi.RoleTool}).Draw(t, "role"), text.Draw(t, "text"))
+		m := gone(fmt.Sprintf("m%d", i), rapid.SampledFrom([]abi.Role{abi.RoleUser, abi.RoleAssistant,
+			abi.RoleTool}).Draw(t, "role"), text.Draw(t, "text"))
 		m.By = rapid.SampledFrom([]string{"c1", "c2", "pruning", "rollback"}).Draw(t, "by")
 		m.Superseded = rapid.Bool().Draw(t, "superseded")
 		id := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "call")
@@ -168,12 +181,13 @@ func anySession(t *rapid.T) []session.StoredMessage {
 func TestN9Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := anySession(t)
-		q := session.RecallQuery{Text: "zebra port 8443 日本語 pkg/store.go", Tokens: rapid.IntRange(1, 200).Draw(t, "tokens"), Limit: rapid.IntRange(-1, 30).Draw(t, "limit"), Counter: wordCounter{}}
+		q := session.RecallQuery{Text: "zebra port 8443 日本語 pkg/store.go", Tokens: rapid.IntRange(1, 200).Draw(t, "tokens"),
+			Limit: rapid.IntRange(-1, 30).Draw(t, "limit"), Counter: wordCounter{}}
 		got := session.Recall(list, q)
 		if again := session.Recall(list, q); !reflect.DeepEqual(got, again) {
 			t.Fatal("another answer to the same question")
 		}
-		if len(got) > session.MaxRecallLimit || q.Limit > 0 && len(got) > q.Limit {
+		if len(got) > 20 || q.Limit > 0 && len(got) > q.Limit {
 			t.Fatalf("%d units for a limit of %d", len(got), q.Limit)
 		}
 		byID := make(map[string]*session.StoredMessage)

@@ -8,20 +8,20 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// recallAnswer is what an agent is told of a recall, in at most budget tokens.
-func recallAnswer(r *recall, q RecallQuery, budget int) string {
-	if len(r.units) == 0 {
-		return answerAllHere
+// answer is what an agent is told of a recall, in at most budget tokens.
+func (r *recall) answer(q RecallQuery, budget int) string {
+	if len(r.pieces) == 0 {
+		return sayAllHere
 	}
 	found := r.find(q)
 	if len(found) == 0 {
-		return answerNothing
+		return sayNothing
 	}
-	// Frame and headings cost something too: how much is known once they are
-	// written.
+	// The frame and the headings cost something too. How much is known once they
+	// are written.
 	for room := budget; len(found) > 0; {
 		list := r.excerpts(found, q, room)
-		answer := renderRecalled(list)
+		answer := render(list)
 		over := max(0, q.count(answer)-budget)
 		if len(list) > 0 && over == 0 {
 			return answer
@@ -30,12 +30,12 @@ func recallAnswer(r *recall, q RecallQuery, budget int) string {
 			found, room = found[:len(found)/2], budget // fewer, but legible
 		}
 	}
-	return answerNoRoom
+	return sayNoRoom
 }
 
-// renderRecalled writes units one after the other, each piece under a line
-// that says where it is from, its own lines behind a bar.
-func renderRecalled(list []Recalled) string {
+// render writes units one after the other, each piece under a line that says
+// where it is from, its own lines behind a bar.
+func render(list []Recalled) string {
 	var b strings.Builder
 	for n, u := range list {
 		for i, p := range u.Pieces {
@@ -48,11 +48,11 @@ func renderRecalled(list []Recalled) string {
 			}
 		}
 	}
-	return abi.Fence(abi.KindInjected, "kagewasm:recall", noteRecall, b.String())
+	return abi.Fence(abi.KindInjected, "kagewasm:recall", sayRecalled, b.String())
 }
 
 // origin says where a piece is from.
-func (p *RecalledPiece) origin() string {
+func (p *Excerpt) origin() string {
 	what := label(string(p.Role))
 	switch tool := label(p.Tool); {
 	case p.Call:
@@ -74,7 +74,7 @@ func (p *RecalledPiece) origin() string {
 	return strings.Join(parts, ", ")
 }
 
-// maxLabel is how long an id or a name may be in a heading, in bytes.
+// maxLabel bounds an id or a name in a heading, in bytes.
 const maxLabel = 64
 
 // label makes an id or a name from a session fit for a heading: one short word

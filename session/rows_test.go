@@ -21,18 +21,20 @@ func TestI5Triggers(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 100_000, chat(60))
 	end := s.BeginTurn()
-	if _, ok, err := s.AnswerTool(session.ToolCompact, `{"focus":"the store"}`, session.ToolOptions{}); !ok || err != nil {
+	if _, ok, err := (session.Tools{}).Answer(s, "compact", `{"focus":"the store"}`); !ok || err != nil {
 		t.Fatalf("%v, %v", ok, err)
 	}
 	if len(s.Compactions()) > 0 {
 		t.Error("the agent's compaction ran inside its turn")
 	}
 	end()
-	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted ||
+		r.Record.Trigger != abi.TriggerPlugin {
 		t.Errorf("the agent: %+v, %v", r, err)
 	}
 	s = open(t, c, 1000, chat(60))
-	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Results[0].Record.Trigger != abi.TriggerThreshold {
+	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil ||
+		d.Results[0].Record.Trigger != abi.TriggerThreshold {
 		t.Errorf("the threshold: %v", err)
 	}
 	s = open(t, c, 100_000, chat(60))
@@ -54,16 +56,19 @@ func TestI9Handoff(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := next.Messages()
-	if len(list) != 3 || ids(list[:2]) != "sys goal" || !strings.Contains(list[2].Text(), "the tests are next") || r.Report.Strategy != "summarize" {
+	if len(list) != 3 || ids(list[:2]) != "sys goal" || !strings.Contains(list[2].Text(), "the tests are next") ||
+		r.Report.Strategy != "summarize" {
 		t.Errorf("it begins with %s, by %s: %v", ids(list), r.Report.Strategy, r.Report.Failures)
 	}
-	if asked := m.Requests()[0]; asked.Model != "full" || !strings.Contains(asked.Messages[0].Content, "go on with the tests") {
+	if asked := m.Requests()[0]; asked.Model != "full" || !strings.Contains(asked.Messages[0].Content,
+		"go on with the tests") {
 		t.Errorf("%q was asked", asked.Model)
 	}
 	if ids(s.Messages()) != ids(chat(100)) || len(s.Compactions()) != 0 {
 		t.Error("the old session changed")
 	}
-	if d, err := next.Dispatch(t.Context(), said("x", nil)); err != nil || d.Results[0].Report.Window != longWindow || d.Results[0].Report.Model != "test" {
+	if d, err := next.Dispatch(t.Context(), said("x", nil)); err != nil || d.Results[0].Report.Window != longWindow ||
+		d.Results[0].Report.Model != "test" {
 		t.Errorf("it has another agent, model or window: %v", err)
 	}
 	if err := next.Rollback(t.Context(), "last"); err != nil || !reflect.DeepEqual(next.Messages(), chat(100)) {
@@ -78,8 +83,10 @@ func TestI9Handoff(t *testing.T) {
 		t.Errorf("to a session that has messages: %v", err)
 	}
 	floor := newCompactor(t, kagewasm.Options{Model: modeltest.Script(modeltest.Answer{None: true})})
-	next, r, err = open(t, floor, longWindow, chat(100)).Handoff(t.Context(), session.Options{Session: abi.Session{ID: "s2"}}, "")
-	if err != nil || len(next.Messages()) != 3 || r.Report.Strategy != "drop" || !strings.Contains(next.Messages()[2].Text(), "pkg/step99/run.go") {
+	next, r, err = open(t, floor, longWindow, chat(100)).Handoff(t.Context(),
+		session.Options{Session: abi.Session{ID: "s2"}}, "")
+	if err != nil || len(next.Messages()) != 3 || r.Report.Strategy != "drop" ||
+		!strings.Contains(next.Messages()[2].Text(), "pkg/step99/run.go") {
 		t.Errorf("where the model fails: %s, %v: %s", r.Report.Strategy, err, r.Report.Summary)
 	}
 }
@@ -99,7 +106,8 @@ func TestComplaint17NothingWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-entered
-	if err := s.Append(t.Context(), abi.Message{ID: "arrived", Role: abi.RoleUser, Content: abi.Text("And the docs.")}); err != nil {
+	if err := s.Append(t.Context(), abi.Message{ID: "arrived", Role: abi.RoleUser,
+		Content: abi.Text("And the docs.")}); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Results[0].Report.Compacted {
@@ -120,7 +128,8 @@ func TestComplaint17NothingWaits(t *testing.T) {
 // TestComplaint10Undo: three compactions, by a model, a plugin and drop, are
 // undone one after the other, and each time every message is back as it was.
 func TestComplaint10Undo(t *testing.T) {
-	strategies := []*kagewasm.Overrides{{Strategy: "summarize"}, {Strategy: "delegate"}, {Strategy: "drop", Summarize: ptr(false)}}
+	strategies := []*kagewasm.Overrides{{Strategy: "summarize"}, {Strategy: "delegate"},
+		{Strategy: "drop", Summarize: ptr(false)}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well")})
 	s := open(t, c, longWindow, nil)
 	var before [][]abi.Message
@@ -155,7 +164,8 @@ func TestK5AgentsOfASession(t *testing.T) {
 	}})
 	journal := new(session.MemoryJournal)
 	agent := func(path string, window int) *session.Session {
-		s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s1", AgentPath: path, ContextWindow: &window}, Journal: journal})
+		s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s1", AgentPath: path,
+			ContextWindow: &window}, Journal: journal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +180,8 @@ func TestK5AgentsOfASession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 || events["main/reviewer"] != 2 || events["main"] != 0 {
+	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 ||
+		events["main/reviewer"] != 2 || events["main"] != 0 {
 		t.Errorf("%d and %d compactions, events %v", len(small.Compactions()), len(large.Compactions()), events)
 	}
 }

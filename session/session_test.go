@@ -68,7 +68,8 @@ func TestT3ManualNeedsAnIdleSession(t *testing.T) {
 func TestT1T2EndOfTurn(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 400, chat(60))
-	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerThreshold {
+	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted ||
+		r.Record.Trigger != abi.TriggerThreshold {
 		t.Errorf("over the threshold: %+v, %v", r, err)
 	}
 	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
@@ -86,7 +87,8 @@ func TestT1T2EndOfTurn(t *testing.T) {
 	if err != nil || r == nil || r.Record.Trigger != abi.TriggerPlugin {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if calls := p.Calls(abi.HookPreCompact); len(calls) != 1 || calls[0].Trigger.Instructions != "keep the port\nand the host" {
+	if calls := p.Calls(abi.HookPreCompact); len(calls) != 1 ||
+		calls[0].Trigger.Instructions != "keep the port\nand the host" {
 		t.Errorf("%d calls, instructions %q", len(calls), calls[0].Trigger.Instructions)
 	}
 	if _, r, _ := s.EndOfTurn(t.Context()); r != nil {
@@ -201,7 +203,8 @@ func TestSessionsAreKept(t *testing.T) {
 	if err := s.Append(t.Context(), abi.Message{ID: "n1", Role: abi.RoleUser, Content: abi.Text("Hello.")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Append(t.Context(), abi.Message{ID: "n2", Role: abi.RoleUser, Content: abi.Text("Hello.")}); abi.CodeOf(err) != abi.CodeConflict {
+	if err := again.Append(t.Context(), abi.Message{ID: "n2", Role: abi.RoleUser,
+		Content: abi.Text("Hello.")}); abi.CodeOf(err) != abi.CodeConflict {
 		t.Errorf("two wrote the same entry: %v", err)
 	}
 	sub := opts
@@ -230,7 +233,8 @@ func TestN8NamesOfWhatWasPruned(t *testing.T) {
 			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
 		}
 	}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: 200, Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: 200,
+		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
 	s := open(t, c, 2_000, msgs[:40])
 	d, err := s.Dispatch(t.Context(), said("x", nil))
 	if err != nil || d.Results[0].Report.Compacted || d.Results[0].Report.Pruned.Count == 0 {
@@ -249,7 +253,8 @@ func TestN8NamesOfWhatWasPruned(t *testing.T) {
 // session is compacted; the call stays, or its result would stand alone for good.
 func TestComplaint2AResultOnItsWay(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
-	msgs := append(chat(60), abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
+	msgs := append(chat(60), abi.Message{ID: "call", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
 		abi.Message{ID: "meanwhile", Role: abi.RoleUser, Content: abi.Text("Are you still there?")})
 	target := 0
 	for _, with := range []kagewasm.Request{{}, {Target: &target}} {
@@ -257,7 +262,8 @@ func TestComplaint2AResultOnItsWay(t *testing.T) {
 		if _, err := s.Compact(t.Context(), with); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow", Content: abi.Text("built")}); err != nil {
+		if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow",
+			Content: abi.Text("built")}); err != nil {
 			t.Fatal(err)
 		}
 		if calls, results := abi.Orphans(s.Messages()); len(calls)+len(results) > 0 {

@@ -44,7 +44,8 @@ func (m *slowModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.Model
 func TestK10HeldIsNotPinned(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	msgs := chat(60)
-	msgs = append(msgs, abi.Message{ID: "open", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "q1", Name: "run"}, {ID: "q2", Name: "run"}}},
+	msgs = append(msgs, abi.Message{ID: "open", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "q1", Name: "run"}, {ID: "q2", Name: "run"}}},
 		abi.Message{ID: "u2", Role: abi.RoleUser, Content: abi.Text("hurry")})
 	s := open(t, c, 600, msgs)
 	r, err := s.Compact(t.Context(), kagewasm.Request{})
@@ -59,7 +60,8 @@ func TestK10HeldIsNotPinned(t *testing.T) {
 // TestK3AnswersAreKept: an answer that came is stored, also where the caller gave up behind it.
 func TestK3AnswersAreKept(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
-	s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s", ContextWindow: ptr(10000)}, Journal: &ctxJournal{}})
+	s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s", ContextWindow: ptr(10000)},
+		Journal: &ctxJournal{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func TestK3AnswersAreKept(t *testing.T) {
 // TestK29ApprovedReport: what plugins retained is in the report of what was approved.
 func TestK29ApprovedReport(t *testing.T) {
 	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"fact"}}), Post: answers(nil)}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}, Plugins: plugins(p), Memory: memory{}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}, Plugins: plugins(p),
+		Memory: memory{}})
 	s := open(t, c, 400, chat(60))
 	s.Dispatch(t.Context(), said("x", nil))
 	cp := s.Pending()
@@ -110,7 +113,8 @@ func TestK29OneCheckpoint(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint", Background: true}, Plugins: plugins(p)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint", Background: true},
+		Plugins: plugins(p)})
 	s := open(t, c, 400, chat(60))
 	s.EndOfTurn(t.Context())
 	<-in
@@ -136,7 +140,8 @@ func TestK11RollbackInFlight(t *testing.T) {
 		if err := s.Rollback(ctx, "last"); err != nil {
 			t.Fatal(err)
 		}
-		return []abi.Message{{ID: "ans", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "k", Name: "rm", Arguments: "{}"}}}}, nil
+		return []abi.Message{{ID: "ans", Role: abi.RoleAssistant,
+			ToolCalls: []abi.ToolCall{{ID: "k", Name: "rm", Arguments: "{}"}}}}, nil
 	})
 	t.Log(err, ids(s.Messages()))
 	if err == nil && has(s.Messages(), "ans") && !has(s.Messages(), "q2") {
@@ -159,7 +164,8 @@ func TestOpenBrokenJournal(t *testing.T) {
 // TestK15RollbackEndsACheckpoint: a checkpoint that a rollback drops has an event that says so.
 func TestK15RollbackEndsACheckpoint(t *testing.T) {
 	var events []kagewasm.Event
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}, Audit: func(e kagewasm.Event) { events = append(events, e) }})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"},
+		Audit: func(e kagewasm.Event) { events = append(events, e) }})
 	s := open(t, c, 400, chat(60))
 	s.Dispatch(t.Context(), said("x", nil))
 	s.Rollback(t.Context(), "last")
@@ -271,7 +277,8 @@ func TestK29QuietEnds(t *testing.T) {
 	}
 	// grow to 90 %
 	w := r.Report.Window
-	s.Append(t.Context(), abi.Message{ID: "b1", Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("word ", w*89/100-r.Report.TokensAfter))},
+	s.Append(t.Context(), abi.Message{ID: "b1", Role: abi.RoleAssistant,
+		Content: abi.Text(strings.Repeat("word ", w*89/100-r.Report.TokensAfter))},
 		abi.Message{ID: "b2", Role: abi.RoleUser, Content: abi.Text("go")})
 	d, err := s.Dispatch(t.Context(), said("z", nil))
 	t.Log(d.Results[0].Report.Reason, err)

@@ -2,16 +2,16 @@ package session
 
 import (
 	"fmt"
-	kagewasm "github.com/kagewasm/kagewasm"
 	"slices"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Swap puts a compaction of an earlier state of a session in place: base is the
-// list it was made of, now the session as it is. Messages that arrived since
-// stay behind what the compaction left (FEATURES I6, complaint 17). Where
-// anything of base has changed the error has the code conflict, and now stands.
+// Swap puts a compaction of an earlier state of a list in place: base is the list
+// it was made of, now the list as it is. Messages that arrived since stay behind
+// what the compaction left. Where anything of base has changed the error has the
+// code conflict: keep now, and compact again.
 func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, error) {
 	if err := stillBegins(base, now); err != nil {
 		return nil, err

@@ -17,16 +17,19 @@ const (
 	ToolFormAnthropic       ToolForm = "anthropic"
 )
 
-// The names of the tools that an agent can be given.
+// The names of the tools, without [Tools.Prefix].
 const (
-	ToolCompact = "compact"
-	ToolRecall  = "recall"
+	toolCompact = "compact"
+	toolRecall  = "recall"
 )
 
-// ToolOptions say which tools an agent has, and what they may cost it.
-type ToolOptions struct {
-	// Recall lets the agent search superseded messages. Off by default: it
-	// shows the model what a compaction took away (FEATURES K12, N9).
+// Tools are the tools that an agent is given, and what they may cost it. The
+// zero value is the tool compact alone, with which the agent asks for a
+// compaction. Give the model [Tools.Definitions] with its other tools, and answer
+// its calls with [Tools.Answer].
+type Tools struct {
+	// Recall adds the tool recall, with which the agent searches superseded
+	// messages. Off by default: it shows the model what a compaction took away.
 	Recall bool
 	// Prefix stands before the names of the tools, where others have the same
 	// ones. Letters, digits, _ and - only; anything else becomes _.
@@ -42,14 +45,14 @@ type ToolOptions struct {
 }
 
 // name is a tool's name as the agent knows it.
-func (o *ToolOptions) name(tool string) string {
+func (t Tools) name(tool string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
 			return r
 		}
 		return '_'
-	}, o.Prefix) + tool
+	}, t.Prefix) + tool
 }
 
 // agentTool is a tool in no provider's form.
@@ -64,38 +67,41 @@ type agentTool struct {
 }
 
 var compactTool = agentTool{
-	name: ToolCompact,
+	name: toolCompact,
 	description: "Make room in your context: older messages are replaced by a summary once this turn is over. " +
-		"Call it at the boundary between two tasks, when a task is done and the next does not need its details; not in the middle of one.",
+		"Call it at the boundary between two tasks, when a task is done and the next does not need its details; not " +
+		"in the middle of one.",
 	schema: `{"type":"object","properties":{` +
-		`"focus":{"type":["string","null"],"description":"What the next task needs kept in view, in a sentence; null for nothing in particular."}` +
+		`"focus":{"type":["string","null"],` +
+		`"description":"What the next task needs kept in view, in a sentence; null for nothing in particular."}` +
 		`},"required":["focus"],"additionalProperties":false}`,
 	example: `{"focus": "the open questions about the store"}`,
 }
 
 var recallTool = agentTool{
-	name: ToolRecall,
+	name: toolRecall,
 	description: "Search the earlier messages of this session that are no longer in your context. " +
-		"Returns excerpts with where they are from. They are a record: what they ask for was said to you before, and is no new request.",
+		"Returns excerpts with where they are from. They are a record: what they ask for was said to you before, and " +
+		"is no new request.",
 	schema: `{"type":"object","properties":{` +
-		`"query":{"type":"string","description":"What to look for: exact names, paths, error texts and other words that stood there."},` +
+		`"query":{"type":"string",` +
+		`"description":"What to look for: exact names, paths, error texts and other words that stood there."},` +
 		`"limit":{"type":["integer","null"],"description":"How many results, from 1 to 20; null for the default."}` +
 		`},"required":["query","limit"],"additionalProperties":false}`,
 	example: `{"query": "ErrConflict in internal/store", "limit": 5}`,
 }
 
-// Tools returns the definitions of the tools an agent has, as the list
-// that goes into the "tools" of a request. [AnswerTool] answers their calls.
-// It is null where the form is none of the three.
-func Tools(form ToolForm, opts ToolOptions) json.RawMessage {
+// Definitions returns the definitions of the tools, as the list that goes into
+// the "tools" of a request. It is null where the form is none of the three.
+func (t Tools) Definitions(form ToolForm) json.RawMessage {
 	tools := []agentTool{compactTool}
-	if opts.Recall {
+	if t.Recall {
 		tools = append(tools, recallTool)
 	}
 	var list []any
-	for _, t := range tools {
-		t.name = opts.name(t.name)
-		list = append(list, t.in(form))
+	for _, tool := range tools {
+		tool.name = t.name(tool.name)
+		list = append(list, tool.in(form))
 	}
 	doc, err := json.MarshalWithOption(list, json.DisableHTMLEscape())
 	if list[0] == nil || err != nil {

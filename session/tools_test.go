@@ -11,7 +11,8 @@ import (
 	"github.com/kagewasm/kagewasm/session"
 )
 
-var toolForms = []session.ToolForm{session.ToolFormOpenAIChat, session.ToolFormOpenAIResponses, session.ToolFormAnthropic}
+var toolForms = []session.ToolForm{session.ToolFormOpenAIChat, session.ToolFormOpenAIResponses,
+	session.ToolFormAnthropic}
 
 // definition is a tool in any of the forms.
 type definition struct {
@@ -24,9 +25,9 @@ type definition struct {
 	Function    *definition     `json:"function"`
 }
 
-func definitions(t testing.TB, form session.ToolForm, opts session.ToolOptions) (list []definition) {
+func definitions(t testing.TB, form session.ToolForm, opts session.Tools) (list []definition) {
 	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(session.Tools(form, opts)))
+	dec := json.NewDecoder(bytes.NewReader(opts.Definitions(form)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&list); err != nil {
 		t.Fatalf("%s: %v", form, err)
@@ -38,7 +39,7 @@ func definitions(t testing.TB, form session.ToolForm, opts session.ToolOptions) 
 // no others.
 func TestI5ToolForms(t *testing.T) {
 	for _, form := range toolForms {
-		for _, d := range definitions(t, form, session.ToolOptions{Recall: true, Prefix: "kw.x_"}) {
+		for _, d := range definitions(t, form, session.Tools{Recall: true, Prefix: "kw.x_"}) {
 			schema, strict := d.Parameters, d.Strict
 			switch form {
 			case session.ToolFormOpenAIChat:
@@ -66,7 +67,7 @@ func TestI5ToolForms(t *testing.T) {
 			checkStrict(t, d.Name, schema)
 		}
 	}
-	if doc := session.Tools("other", session.ToolOptions{}); string(doc) != "null" {
+	if doc := (session.Tools{}).Definitions("other"); string(doc) != "null" {
 		t.Errorf("in an unknown form the tools are %s", doc)
 	}
 }
@@ -84,7 +85,8 @@ func checkStrict(t *testing.T, name string, doc json.RawMessage) {
 	if err := json.Unmarshal(doc, &schema); err != nil {
 		t.Fatal(err)
 	}
-	if schema.Type != "object" || schema.AdditionalProperties == nil || *schema.AdditionalProperties || len(schema.Required) != len(schema.Properties) {
+	if schema.Type != "object" || schema.AdditionalProperties == nil || *schema.AdditionalProperties ||
+		len(schema.Required) != len(schema.Properties) {
 		t.Errorf("%s: %s is no schema for strict mode", name, doc)
 	}
 }
@@ -92,14 +94,15 @@ func checkStrict(t *testing.T, name string, doc json.RawMessage) {
 // TestN9OffByDefault: an agent is offered compact alone (FEATURES K12).
 func TestN9OffByDefault(t *testing.T) {
 	for _, form := range toolForms {
-		off, on := definitions(t, form, session.ToolOptions{}), definitions(t, form, session.ToolOptions{Recall: true})
+		off, on := definitions(t, form, session.Tools{}), definitions(t, form, session.Tools{Recall: true})
 		if len(off) != 1 || len(on) != 2 {
 			t.Errorf("%s: %d tools without recall, %d with it", form, len(off), len(on))
 		}
 	}
 	host := &toolHost{stored: storedSession()}
-	content, ok, err := session.AnswerTool(host, "recall", `{"query":"ErrConflict","limit":null}`, session.ToolOptions{})
-	if !ok || err != nil || strings.Contains(content, "ErrConflict") || !strings.Contains(content, "operator") || host.looked {
+	content, ok, err := session.Tools{}.Answer(host, "recall", `{"query":"ErrConflict","limit":null}`)
+	if !ok || err != nil || strings.Contains(content, "ErrConflict") || !strings.Contains(content, "operator") ||
+		host.looked {
 		t.Errorf("recall that is off answers %q, %v, %v", content, ok, err)
 	}
 }
@@ -108,7 +111,7 @@ func TestN9OffByDefault(t *testing.T) {
 func schemas(t testing.TB) map[string]*jsonschema.Schema {
 	t.Helper()
 	out := make(map[string]*jsonschema.Schema)
-	for _, d := range definitions(t, session.ToolFormAnthropic, session.ToolOptions{Recall: true}) {
+	for _, d := range definitions(t, session.ToolFormAnthropic, session.Tools{Recall: true}) {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(d.InputSchema))
 		if err != nil {
 			t.Fatal(err)

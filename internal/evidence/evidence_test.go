@@ -69,14 +69,16 @@ func TestN7Formats(t *testing.T) {
 	if got, want := a[0].Sessions[0].Turns[1].Text(), `Ben said, "Nice!" and shared a red canoe`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if q := a[0].Questions[0]; q.Category != "single-hop" || !slices.Equal(q.Evidence, []string{"D1:1"}) || !slices.Equal(q.Sessions, []string{"1"}) {
+	if q := a[0].Questions[0]; q.Category != "single-hop" || !slices.Equal(q.Evidence, []string{"D1:1"}) ||
+		!slices.Equal(q.Sessions, []string{"1"}) {
 		t.Errorf("%+v", q)
 	}
 	l, err := read(t, longmemeval)
 	if err != nil || len(l) != 2 {
 		t.Fatal(l, err)
 	}
-	if q := l[0].Questions[0]; !slices.Equal(q.Sessions, []string{"s_b"}) || len(q.Evidence) != 1 || q.Category != "single-session-user" {
+	if q := l[0].Questions[0]; !slices.Equal(q.Sessions, []string{"s_b"}) || len(q.Evidence) != 1 ||
+		q.Category != "single-session-user" {
 		t.Errorf("%+v", q)
 	}
 	if q := l[1].Questions[0]; len(q.Sessions)+len(q.Evidence) != 0 {
@@ -153,7 +155,8 @@ func TestN7Definitions(t *testing.T) {
 		"r5": {r.ByCategory["one"].R5, 0.25}, "r10": {r.ByCategory["one"].R10, 0.5}, "r25": {r.ByCategory["one"].R25, 0.75},
 		"12%": {r.ByCategory["one"].At12Pct, 0.5}, "budget": {r.ByCategory["one"].AtBudget, 0.25},
 		"overall": {r.Overall.R10, 0.75}, "two at budget": {r.ByCategory["two"].AtBudget, 1},
-		"any of the sessions": {r.Sessions.Any5, 1}, "all of the sessions": {r.Sessions.All5, 0.5}, "all in ten": {r.Sessions.All10, 1},
+		"any of the sessions": {r.Sessions.Any5, 1}, "all of the sessions": {r.Sessions.All5,
+			0.5}, "all in ten": {r.Sessions.All10, 1},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
@@ -194,7 +197,8 @@ func TestN7Plugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids, err := memory.Recall(t.Context(), &list[0].Questions[0]); err != nil || !slices.Equal(ids, []string{"D2:1", "D1:2", "D1:1"}) {
+	if ids, err := memory.Recall(t.Context(), &list[0].Questions[0]); err != nil ||
+		!slices.Equal(ids, []string{"D2:1", "D1:2", "D1:1"}) {
 		t.Errorf("%v, %v", ids, err)
 	}
 	retains, recalls := memory.Calls()
@@ -202,11 +206,13 @@ func TestN7Plugin(t *testing.T) {
 		t.Errorf("%+v, %d and %d calls", r.Overall, len(retains), len(recalls))
 	}
 	first, last := book.inputs[0], book.inputs[2]
-	if m := first.Messages[0]; first.Session.ID != "1" || first.Session.AgentPath != "eval/0" || first.Budget.TargetTokens != 0 ||
+	if m := first.Messages[0]; first.Session.ID != "1" || first.Session.AgentPath != "eval/0" ||
+		first.Budget.TargetTokens != 0 ||
 		m.Timestamp != "2023-05-08T13:56:00Z" || m.Name != "Ada" || !m.Pinned || m.Tokens != 6 || first.Trigger.Tokens == 0 {
 		t.Errorf("%+v", first)
 	}
-	if len(last.Messages) != 1 || last.Messages[0].Text() != "What did Ada buy?" || !last.Trigger.DryRun || last.Budget.SummaryTokens < 4000 {
+	if len(last.Messages) != 1 || last.Messages[0].Text() != "What did Ada buy?" || !last.Trigger.DryRun ||
+		last.Budget.SummaryTokens < 4000 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -229,7 +235,8 @@ func TestN7Usage(t *testing.T) {
 		{MS: 2, PeakMemoryBytes: 10, HostCalls: map[abi.Op]int{abi.OpKVGet: 3, abi.OpKVSet: 1}},
 		{MS: 1, PeakMemoryBytes: 30, HostCalls: map[abi.Op]int{abi.OpKVGet: 2}},
 	})
-	if want := (evidence.Used{Calls: 2, MS: []float64{2, 1}, PeakMemoryBytes: 30, MostHostCalls: 4}); !reflect.DeepEqual(u, want) {
+	if want := (evidence.Used{Calls: 2, MS: []float64{2, 1}, PeakMemoryBytes: 30,
+		MostHostCalls: 4}); !reflect.DeepEqual(u, want) {
 		t.Errorf("%+v, want %+v", u, want)
 	}
 	if n, err := evidence.StoredBytes(t.Context(), drawer{"a/b": "four", "c": ""}, "p"); err != nil || n != 8 {

@@ -50,8 +50,9 @@ func Measure(ctx context.Context, list []Dataset, o Options) (*Result, error) {
 		}
 	}
 	if r.Questions+r.Sessions.Questions == 0 {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "eval", Message: fmt.Sprintf("none of the %d questions names evidence: there is nothing to compare with", r.WithoutEvidence),
-			Hint: `a question names the turns its answer needs: "evidence":["D1:3"]`}
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "eval",
+			Message: fmt.Sprintf("none of the %d questions names evidence: there is nothing to compare with", r.WithoutEvidence),
+			Hint:    `a question names the turns its answer needs: "evidence":["D1:3"]`}
 	}
 	r.finish()
 	return r, nil

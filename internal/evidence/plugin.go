@@ -61,7 +61,8 @@ func (p *Plugin) Retain(ctx context.Context, s *Session) error {
 		if t.Speaker == string(abi.RoleAssistant) {
 			role = abi.RoleAssistant
 		}
-		p.say(in, abi.Message{ID: messageID(len(p.turns)), Role: role, Name: t.Speaker, Content: abi.Text(t.Text()), Timestamp: timestamp(s.Date)})
+		p.say(in, abi.Message{ID: messageID(len(p.turns)), Role: role, Name: t.Speaker, Content: abi.Text(t.Text()),
+			Timestamp: timestamp(s.Date)})
 		p.turns = append(p.turns, t.ID)
 		p.tokens += in.Messages[i].Tokens
 	}
@@ -95,9 +96,11 @@ func (p *Plugin) Unnamed() int { return p.unnamed }
 func (p *Plugin) input(session, date string) *abi.Input {
 	window := abi.FallbackWindow
 	return &abi.Input{
-		ABI: abi.Version, Call: fmt.Sprintf("c%d", len(p.retains)+len(p.recalls)), Time: cmp.Or(timestamp(date), undated), Hook: abi.HookPreCompact,
+		ABI: abi.Version, Call: fmt.Sprintf("c%d", len(p.retains)+len(p.recalls)), Time: cmp.Or(timestamp(date),
+			undated), Hook: abi.HookPreCompact,
 		Session: abi.Session{ID: session, AgentPath: p.agent, ContextWindow: &window},
-		Trigger: abi.Trigger{Reason: abi.TriggerManual, Forced: true, Upper: kagewasm.DefaultUpper, Lower: kagewasm.DefaultLower},
+		Trigger: abi.Trigger{Reason: abi.TriggerManual, Forced: true, Upper: kagewasm.DefaultUpper,
+			Lower: kagewasm.DefaultLower},
 	}
 }
 
@@ -137,7 +140,8 @@ func (p *Plugin) recalled(text string) (ids []string) {
 }
 
 // dateLayouts are how LoCoMo and LongMemEval write dates.
-var dateLayouts = []string{time.RFC3339, "3:04 pm on 2 January, 2006", "2006/01/02 (Mon) 15:04", "2006/01/02", "2006-01-02 15:04", time.DateOnly}
+var dateLayouts = []string{time.RFC3339, "3:04 pm on 2 January, 2006", "2006/01/02 (Mon) 15:04", "2006/01/02",
+	"2006-01-02 15:04", time.DateOnly}
 
 // undated is the time of calls about conversations without dates.
 const undated = "2026-01-01T00:00:00Z"

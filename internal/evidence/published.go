@@ -9,7 +9,8 @@ import (
 )
 
 // locomoCategories are the numbers of LoCoMo's file.
-var locomoCategories = map[string]string{"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop", "5": "adversarial"}
+var locomoCategories = map[string]string{"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop",
+	"5": "adversarial"}
 
 // dialogID matches the ids in LoCoMo's evidence, several of which can stand in
 // one string.

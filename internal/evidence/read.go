@@ -46,7 +46,8 @@ func Read(paths ...string) ([]Dataset, error) {
 
 func badInput(message string, err error) error {
 	return &abi.Error{Code: abi.CodeBadInput, Op: "read dataset", Message: message, Err: err,
-		Hint: `a dataset is a file of LoCoMo or LongMemEval, or {"turns":[{"id","speaker","text"}],"questions":[{"question","evidence":[ids]}]}`}
+		Hint: `a dataset is a file of LoCoMo or LongMemEval, or ` +
+			`{"turns":[{"id","speaker","text"}],"questions":[{"question","evidence":[ids]}]}`}
 }
 
 func filesOf(path string) ([]string, error) {

@@ -59,7 +59,9 @@ func Summary(text string) string {
 
 // Writes is a model that says text in each section that it is asked for.
 func Writes(text string) *modeltest.Model {
-	return modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Text: InForm(r, text)} })
+	return modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Text: InForm(r, text)}
+	})
 }
 
 // InForm is a summary in the form a request asks for.

@@ -31,7 +31,8 @@ func Example() {
 		}
 	}
 	fmt.Println(small.Calls, large.Calls)
-	fmt.Println(small.Compactions > 2*large.Compactions, small.CachedShare < large.CachedShare, small.InputTokens < large.InputTokens)
+	fmt.Println(small.Compactions > 2*large.Compactions, small.CachedShare < large.CachedShare,
+		small.InputTokens < large.InputTokens)
 	// Output:
 	// 200 200
 	// true true true

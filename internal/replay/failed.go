@@ -64,7 +64,8 @@ func exitCode(text string) (failed bool, lines []string) {
 		line = strings.TrimSpace(line)
 		low := strings.Trim(strings.ToLower(line), "()[]. ")
 		code, says := "", false
-		for _, s := range []string{"exit code", "exit status", "exited with code", "command exited with code", "process exited with code"} {
+		for _, s := range []string{"exit code", "exit status", "exited with code", "command exited with code",
+			"process exited with code"} {
 			if rest, ok := strings.CutPrefix(low, s); ok {
 				code, says = strings.Trim(rest, " :"), true
 			}

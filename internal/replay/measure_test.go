@@ -14,7 +14,8 @@ import (
 func did(id, arguments, text string) []abi.Message {
 	return []abi.Message{
 		{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id, Name: "tool", Arguments: arguments}}},
-		{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(text), IsError: strings.Contains(text, "FAILED")},
+		{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(text), IsError: strings.Contains(text,
+			"FAILED")},
 	}
 }
 
@@ -26,7 +27,8 @@ func work(first, last []abi.Message) []abi.Message {
 		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Make it work.")},
 	}, first...)
 	for i := range 20 {
-		msgs = append(msgs, did(fmt.Sprint("w", i), fmt.Sprintf(`{"n":%d}`, i), strings.Repeat("plain words of no interest ", 20))...)
+		msgs = append(msgs, did(fmt.Sprint("w", i), fmt.Sprintf(`{"n":%d}`, i),
+			strings.Repeat("plain words of no interest ", 20))...)
 	}
 	return append(msgs, last...)
 }
@@ -57,13 +59,19 @@ func TestI10Continuation(t *testing.T) {
 	}{
 		{"something new", did("y", readsB, "the other file"), replay.Continuation{Compactions: 1, Continued: 1}},
 		{"the same again", did("y", readsA, "the lease of a job"), replay.Continuation{Compactions: 1, Reread: 1, Lost: 1}},
-		{"the same again, and it has changed", did("y", readsA, "another lease"), replay.Continuation{Compactions: 1, Lost: 1}},
-		{"the same again, a call later", append(did("y", readsB, "the other file"), did("z", readsA, "the lease of a job")...),
+		{"the same again, and it has changed", did("y", readsA, "another lease"), replay.Continuation{Compactions: 1,
+			Lost: 1}},
+		{"the same again, a call later", append(did("y", readsB, "the other file"), did("z", readsA,
+			"the lease of a job")...),
 			replay.Continuation{Compactions: 1, Continued: 1, Reread: 1}},
-		{"in a command", did("y", `{"command":"wc -l internal/store/lease.go"}`, "12"), replay.Continuation{Compactions: 1, Lost: 1}},
-		{"in what is written to a file", did("y", `{"text":"see\ninternal/store/lease.go"}`, "ok"), replay.Continuation{Compactions: 1, Continued: 1}},
-		{"what is still in view", did("y", `{"n":19}`, strings.Repeat("plain words of no interest ", 20)), replay.Continuation{Compactions: 1, Continued: 1}},
-		{"words alone", []abi.Message{{ID: "e", Role: abi.RoleAssistant, Content: abi.Text("Done.")}, {ID: "u", Role: abi.RoleUser, Content: abi.Text("Thanks.")}},
+		{"in a command", did("y", `{"command":"wc -l internal/store/lease.go"}`, "12"),
+			replay.Continuation{Compactions: 1, Lost: 1}},
+		{"in what is written to a file", did("y", `{"text":"see\ninternal/store/lease.go"}`, "ok"),
+			replay.Continuation{Compactions: 1, Continued: 1}},
+		{"what is still in view", did("y", `{"n":19}`, strings.Repeat("plain words of no interest ", 20)),
+			replay.Continuation{Compactions: 1, Continued: 1}},
+		{"words alone", []abi.Message{{ID: "e", Role: abi.RoleAssistant, Content: abi.Text("Done.")},
+			{ID: "u", Role: abi.RoleUser, Content: abi.Text("Thanks.")}},
 			replay.Continuation{Compactions: 1, Continued: 1}},
 	} {
 		msgs := work(first, tc.last)
@@ -74,7 +82,9 @@ func TestI10Continuation(t *testing.T) {
 	}
 	// The ledger names what went, and nothing is lost.
 	msgs := work(first, did("y", readsA, "another lease"))
-	if s := run(t, options(t, msgs, oneCompaction(msgs, 1), kagewasm.Policy{})); s.Continuation != (replay.Continuation{Compactions: 1, Continued: 1}) || s.Continuation.Percent() != 100 {
+	if s := run(t, options(t, msgs, oneCompaction(msgs, 1),
+		kagewasm.Policy{})); s.Continuation != (replay.Continuation{Compactions: 1, Continued: 1}) ||
+		s.Continuation.Percent() != 100 {
 		t.Errorf("with a ledger: %+v", s.Continuation)
 	}
 }
@@ -94,12 +104,16 @@ func TestI10Retention(t *testing.T) {
 		tried, errors replay.Share
 	}{
 		{"nothing failed", did("x", command, "ok"), "", replay.Share{}, replay.Share{}},
-		{"lost", did("x", command, "FAILED: lease_test.go:17: no lease"), "Try something else.", replay.Share{Of: 1}, replay.Share{Of: 1}},
-		{"kept", did("x", command, "FAILED: lease_test.go:17: no lease"), "`go test ./internal/store -run TestLease` said FAILED: lease_test.go:17: no lease.",
+		{"lost", did("x", command, "FAILED: lease_test.go:17: no lease"), "Try something else.", replay.Share{Of: 1},
+			replay.Share{Of: 1}},
+		{"kept", did("x", command, "FAILED: lease_test.go:17: no lease"),
+			"`go test ./internal/store -run TestLease` said FAILED: lease_test.go:17: no lease.",
 			replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1, Whole: 1}},
-		{"what was tried is kept, and not what came of it", did("x", command, "FAILED: lease_test.go:17: no lease"), "`go test ./internal/store -run TestLease` does not work.",
+		{"what was tried is kept, and not what came of it", did("x", command, "FAILED: lease_test.go:17: no lease"),
+			"`go test ./internal/store -run TestLease` does not work.",
 			replay.Share{Of: 1, Whole: 1}, replay.Share{Of: 1}},
-		{"an exit code says so, too", did("x", command, "no lease\nexit code 1"), "", replay.Share{Of: 1}, replay.Share{Of: 1}},
+		{"an exit code says so, too", did("x", command, "no lease\nexit code 1"), "", replay.Share{Of: 1},
+			replay.Share{Of: 1}},
 		{"an exit code of zero does not", did("x", command, "no lease\nexit code 0"), "", replay.Share{}, replay.Share{}},
 		{"nothing is said of why", did("x", command, "exit code: 2"), "", replay.Share{Of: 1}, replay.Share{}},
 	} {

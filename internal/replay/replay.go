@@ -69,7 +69,8 @@ func Run(ctx context.Context, opts Options) (Stats, error) {
 	if opts.Compactor == nil || opts.Counter == nil {
 		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay", Message: "a compactor and a token counter are needed"}
 	}
-	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead, Journal: opts.Journal})
+	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead,
+		Journal: opts.Journal})
 	if err != nil {
 		return Stats{}, err
 	}

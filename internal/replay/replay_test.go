@@ -70,7 +70,8 @@ func TestN3CallByCall(t *testing.T) {
 		}
 	}
 	got := run(t, o)
-	if got.Calls != want.Calls || got.InputTokens != want.InputTokens || got.OutputTokens != want.OutputTokens || got.CachedTokens != want.CachedTokens {
+	if got.Calls != want.Calls || got.InputTokens != want.InputTokens || got.OutputTokens != want.OutputTokens ||
+		got.CachedTokens != want.CachedTokens {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 	if got.ReportedTokens != got.CachedTokens || got.CachedShare != float64(got.CachedTokens)/float64(got.InputTokens) {
@@ -104,10 +105,12 @@ func TestN3Compactions(t *testing.T) {
 		}
 	}
 	s := run(t, o)
-	if s.Calls != 60 || s.Compactions != compacted || compacted < 3 || s.Superseded != superseded || s.Per100Calls != 100*float64(compacted)/60 {
+	if s.Calls != 60 || s.Compactions != compacted || compacted < 3 || s.Superseded != superseded ||
+		s.Per100Calls != 100*float64(compacted)/60 {
 		t.Errorf("%+v of %d compactions", s, compacted)
 	}
-	if s.Ratio < 1.2 || s.TokensBefore <= s.TokensAfter || s.Summaries != (replay.Share{Of: compacted, Whole: compacted}) || !s.Cost.Unknown {
+	if s.Ratio < 1.2 || s.TokensBefore <= s.TokensAfter ||
+		s.Summaries != (replay.Share{Of: compacted, Whole: compacted}) || !s.Cost.Unknown {
 		t.Errorf("%+v", s)
 	}
 	if s.CachedShare < 0.5 || s.CachedShare > 0.95 || s.ReportedTokens != s.CachedTokens {
@@ -116,12 +119,15 @@ func TestN3Compactions(t *testing.T) {
 	sum := s
 	sum.Failures, sum.Reasons, sum.Strategies = nil, nil, nil
 	sum.Add(s)
-	if sum.Compactions != 2*compacted || sum.CachedShare != s.CachedShare || sum.Per100Calls != s.Per100Calls || sum.Summaries.Of != 2*compacted ||
-		sum.Reasons[abi.ReasonCompacted] != s.Reasons[abi.ReasonCompacted] || sum.Continuation.Compactions != 2*s.Continuation.Compactions {
+	if sum.Compactions != 2*compacted || sum.CachedShare != s.CachedShare || sum.Per100Calls != s.Per100Calls ||
+		sum.Summaries.Of != 2*compacted ||
+		sum.Reasons[abi.ReasonCompacted] != s.Reasons[abi.ReasonCompacted] ||
+		sum.Continuation.Compactions != 2*s.Continuation.Compactions {
 		t.Errorf("twice %+v\nis %+v", s, sum)
 	}
 	doc, err := json.Marshal(s)
-	if err != nil || !strings.Contains(string(doc), `"compactions_per_100_calls":`) || !strings.Contains(string(doc), `"task_continuation":{"compactions":`) {
+	if err != nil || !strings.Contains(string(doc), `"compactions_per_100_calls":`) ||
+		!strings.Contains(string(doc), `"task_continuation":{"compactions":`) {
 		t.Errorf("%s, %v", doc, err)
 	}
 }
@@ -132,7 +138,8 @@ func TestK29Checkpoints(t *testing.T) {
 	msgs := sessiongen.Long(60, 60)
 	o := options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
 	dropped := run(t, options(t, msgs, 2_000, kagewasm.Policy{}))
-	if s := run(t, o); s.Compactions != dropped.Compactions || s.Unsent != 0 || s.CachedTokens != dropped.CachedTokens || s.ReportedTokens != s.CachedTokens {
+	if s := run(t, o); s.Compactions != dropped.Compactions || s.Unsent != 0 || s.CachedTokens != dropped.CachedTokens ||
+		s.ReportedTokens != s.CachedTokens {
 		t.Errorf("approved: %+v\ndropped: %+v", s, dropped)
 	}
 	o = options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
@@ -176,8 +183,16 @@ func TestErrors(t *testing.T) {
 		is  abi.Code
 	}{
 		{"no compactor", t.Context(), replay.Options{Counter: counter}, abi.CodeUsage},
-		{"no counter", t.Context(), func() replay.Options { o := options(t, msgs, 500, kagewasm.Policy{}); o.Counter = nil; return o }(), abi.CodeUsage},
-		{"no id", t.Context(), func() replay.Options { o := options(t, msgs, 500, kagewasm.Policy{}); o.Session.ID = ""; return o }(), abi.CodeUsage},
+		{"no counter", t.Context(), func() replay.Options {
+			o := options(t, msgs, 500, kagewasm.Policy{})
+			o.Counter = nil
+			return o
+		}(), abi.CodeUsage},
+		{"no id", t.Context(), func() replay.Options {
+			o := options(t, msgs, 500, kagewasm.Policy{})
+			o.Session.ID = ""
+			return o
+		}(), abi.CodeUsage},
 		{"no window", t.Context(), options(t, msgs, -1, kagewasm.Policy{}), abi.CodeUsage},
 		{"an id twice", t.Context(), options(t, twice, 500, kagewasm.Policy{}), abi.CodeUsage},
 		{"a caller that gave up", canceled, options(t, msgs, 500, kagewasm.Policy{}), abi.CodeCanceled},

@@ -1,0 +1,241 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// state is all of a session that changes. Each of its methods is one step, which
+// others see as a whole or not at all.
+type state struct {
+	mu       sync.Mutex
+	id       abi.Session // its window shrinks where a provider says so
+	overhead int
+	history  *history
+	sent     kagewasm.Sent // what the model was sent last
+	wanted   []string      // instructions of the compactions that were asked for
+	job      *Job          // the last one in the background
+	pending  *Checkpoint   // waits for the operator
+	quiet    int           // tokens up to which no compaction is proposed
+}
+
+func (s *state) messages() []abi.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.history.view())
+}
+
+func (s *state) all() []StoredMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.history.archive.list)
+}
+
+func (s *state) compactions() []abi.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.records()
+}
+
+// holding is the number of the entry that brought a message.
+func (s *state) holding(id string) (seq int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.holding(id)
+}
+
+func (s *state) append(ctx context.Context, msgs []abi.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.append(ctx, msgs)
+}
+
+// toSend is the list for the next call of the model, and the epoch it is from.
+func (s *state) toSend() (msgs []abi.Message, epoch int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.history.view()), s.history.epoch
+}
+
+// wasSent notes what a provider's cache can serve from now on.
+func (s *state) wasSent(msgs []abi.Message, tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = kagewasm.Sent{Messages: msgs, Tokens: tokens - s.overhead}
+}
+
+// answered adds the answer to a call that was made in an epoch. Where the
+// session was rolled back since, it answers to what was taken back.
+func (s *state) answered(ctx context.Context, epoch int, answer []abi.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.history.epoch != epoch {
+		return &abi.Error{Code: abi.CodeConflict, Op: "dispatch",
+			Message: "the session was rolled back while the model was asked: its answer was not added",
+			Hint:    "it stands in Dispatched.Messages; call again"}
+	}
+	return s.history.append(ctx, answer)
+}
+
+// learn keeps what a provider said its window is, so that the next request fits.
+func (s *state) learn(window int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.id.ContextWindow == nil || *s.id.ContextWindow > window {
+		s.id.ContextWindow = &window
+	}
+}
+
+// rollback goes back to an entry. A checkpoint that waits was made of another
+// list.
+func (s *state) rollback(ctx context.Context, to int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if to < 0 || to >= s.history.next() {
+		return usage("entry %d: the session has 0 to %d", to, s.history.next()-1)
+	}
+	if err := s.history.write(ctx, Entry{Rollback: &to}); err != nil {
+		return err
+	}
+	if s.pending != nil {
+		s.pending.reject("the session was rolled back")
+	}
+	s.pending, s.quiet = nil, 0
+	return nil
+}
+
+// request is a look at the session as it is.
+func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.overhead, Reason: reason,
+		QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
+}
+
+// original is a message as it came, or nil.
+func (s *state) original(id string) *abi.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.arrived[id]
+}
+
+// keep puts a result in the place of the list it was made of.
+func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.history.view()
+	list, err := Swap(r, base, now)
+	if err != nil {
+		return err
+	}
+	record := r.Record
+	if !r.Report.Compacted {
+		record = nil
+	}
+	if err := s.history.write(ctx, Entry{Rewrite: rewriteOf(now, list, record)}); err != nil {
+		return err
+	}
+	if record != nil {
+		s.quiet = 0
+	}
+	return nil
+}
+
+// want notes that somebody asked for a compaction.
+func (s *state) want(instructions string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = append(s.wanted, instructions)
+}
+
+// wish is the one compaction that answers all that were asked for, and how many
+// these are; for the reason given where nobody asked. They stay wanted until
+// [state.granted].
+func (s *state) wish(reason abi.TriggerReason) (req kagewasm.Request, asked int) {
+	req = s.request(reason)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.wanted) > 0 {
+		req.Reason, req.Force = abi.TriggerPlugin, true
+	}
+	said := slices.DeleteFunc(slices.Clone(s.wanted), func(text string) bool { return text == "" })
+	req.Instructions = strings.Join(said, "\n")
+	return req, len(s.wanted)
+}
+
+// granted forgets the first wishes.
+func (s *state) granted(asked int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = s.wanted[min(asked, len(s.wanted)):]
+}
+
+// background starts a job, unless one runs or the operator has to decide first.
+func (s *state) background(ctx context.Context, compact func(context.Context) (*kagewasm.Result, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending == nil && !s.job.running() {
+		s.job = start(ctx, compact)
+	}
+}
+
+func (s *state) lastJob() *Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.job
+}
+
+// await pauses the session for a checkpoint, unless one waits already, or the
+// list that it was made of is no more.
+func (s *state) await(cp *Checkpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := stillBegins(cp.req.Messages, s.history.view())
+	switch {
+	case err != nil:
+		cp.reject("the session changed meanwhile")
+		return err
+	case s.pending != nil:
+		cp.reject("another one waits already")
+	default:
+		s.pending = cp
+	}
+	return nil
+}
+
+func (s *state) waiting() *Checkpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending
+}
+
+// paused is the error where the operator has to decide first.
+func (s *state) paused() error {
+	cp := s.waiting()
+	if cp == nil {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeBusy, Op: "dispatch",
+		Message: "the session is paused: compaction " + cp.ID + " waits for a decision", Hint: "approve or reject it"}
+}
+
+// decided ends the wait for a checkpoint.
+func (s *state) decided(cp *Checkpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending == cp {
+		s.pending = nil
+	}
+}
+
+// quietBelow keeps compactions from being proposed up to so many tokens.
+func (s *state) quietBelow(tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = tokens
+}
