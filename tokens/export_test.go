@@ -20,6 +20,18 @@ func Pattern(e Encoding) string {
 	return map[Encoding]string{O200k: o200kPattern, CL100k: cl100kPattern}[e]
 }
 
+// ReadRanks reads a vocabulary.
+var ReadRanks = readRanks
+
+// Load makes the encoder of an encoding, as the first text does that is counted.
+func Load(e Encoding) {
+	if e == CL100k {
+		loadOnce(e, cl100kPattern, cl100kRanks)()
+	} else {
+		loadOnce(e, o200kPattern, o200kRanks)()
+	}
+}
+
 // Cached is how many counts c remembers.
 func (c *Counter) Cached() int {
 	c.cache.mu.Lock()

@@ -11,10 +11,9 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
-// tokenizer is what counting tokens takes: the library, its rank files, and
-// what the library imports.
+// tokenizer is what counting tokens takes: the library, and what it imports.
 var tokenizer = []string{
-	"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader", "github.com/dlclark/regexp2", "github.com/google/uuid",
+	"github.com/pkoukk/tiktoken-go", "github.com/dlclark/regexp2", "github.com/google/uuid",
 }
 
 // light is what a host links with a package: all modules from outside that may
