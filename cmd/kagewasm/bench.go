@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/check"
 )
 
@@ -26,14 +27,6 @@ type benchFlags struct {
 	baseline string
 	failOver []string
 	asJSON   bool
-}
-
-// benchReport is what `kagewasm bench --json` prints.
-type benchReport struct {
-	*check.Figures
-	Baseline *check.Comparison `json:"baseline,omitempty"`
-	// Worse are the changes that --fail-over is about.
-	Worse []check.Change `json:"worse,omitempty"`
 }
 
 // defaultFailOver is how much fuel may be used, by that of the baseline.
@@ -59,7 +52,7 @@ was not measured; 2 where there is nothing to compare.`,
   kagewasm bench mine.wasm --session session.jsonl --baseline bench.json --fail-over 1.05 --fail-over warm=2`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usagef("%s: got %d arguments, want X.wasm and perhaps a hook", c.Name(), len(args))
+				return ui.Usagef("%s: got %d arguments, want X.wasm and perhaps a hook", c.Name(), len(args))
 			}
 			return nil
 		},
@@ -93,7 +86,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 		return err
 	}
 	if f.n < 1 {
-		return usagef("--n %d: give a number from 1", f.n)
+		return ui.Usagef("--n %d: give a number from 1", f.n)
 	}
 	reads := []file{{"X.wasm", path}, {"-i", f.input}}
 	for _, s := range f.sessions {
@@ -108,14 +101,14 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 			return err
 		}
 	}
-	progress := newProgress(e)
-	defer progress.done()
+	progress := e.progress()
+	defer progress.Done()
 	r, err := f.measure(ctx, e, path, hook, progress)
-	progress.done()
+	progress.Done()
 	if err = errors.Join(err, f.tape.finish(e)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	report := benchReport{Figures: r}
+	report := ui.Bench{Figures: r}
 	if before != nil {
 		c := check.Compare(before, r)
 		report.Baseline, report.Worse = &c, c.Over(limits)
@@ -129,7 +122,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 			return err
 		}
 	}
-	if err := f.show(e, &report); err != nil {
+	if err := show(e, f.asJSON, &report, ui.Measured); err != nil {
 		return err
 	}
 	return f.verdict(&report, limits)
@@ -137,7 +130,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 
 // verdict is the failure of a plugin that takes more than its baseline, or of a
 // comparison that cannot tell.
-func (f *benchFlags) verdict(r *benchReport, limits map[string]float64) error {
+func (f *benchFlags) verdict(r *ui.Bench, limits map[string]float64) error {
 	switch {
 	case r.Baseline == nil:
 		return nil
@@ -145,7 +138,7 @@ func (f *benchFlags) verdict(r *benchReport, limits map[string]float64) error {
 		return &abi.Error{Code: abi.CodeBadInput, Op: "bench", Message: fmt.Sprintf("%s: nothing to compare: %s", f.baseline, strings.Join(r.Baseline.Notes, "; ")),
 			Hint: "name the inputs, the hook and the engine of the baseline, or make another one with --save"}
 	case len(r.Worse) > 0:
-		return worse(r.Worse, limits)
+		return ui.Worse(r.Worse, limits)
 	case len(f.failOver) > 0 && len(r.Baseline.Missing) > 0:
 		return fmt.Errorf("--fail-over: not compared, but in %s: %s", f.baseline, strings.Join(r.Baseline.Missing, ", "))
 	}
@@ -162,16 +155,16 @@ func (f *benchFlags) limitsOver() (map[string]float64, error) {
 		}
 		ratio, err := strconv.ParseFloat(value, 64)
 		if err != nil || ratio < 1 || !slices.Contains(check.Measures, name) {
-			return nil, usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(check.Measures, ", "))
+			return nil, ui.Usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(check.Measures, ", "))
 		}
 		limits[name] = ratio
 	}
 	return limits, nil
 }
 
-func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *progress) (*check.Figures, error) {
+func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *ui.Progress) (*check.Figures, error) {
 	if f.input != "" && len(f.sessions) > 0 {
-		return nil, usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
+		return nil, ui.Usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
 	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
 	if err != nil {
@@ -188,7 +181,7 @@ func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, prog
 	}
 	return check.Bench(ctx, path, check.BenchOptions{
 		Runtime: host, Plugin: opts, Hook: abi.Hook(hook), Inputs: inputs, N: f.n,
-		Progress: func(input string) { progress.step("measuring %s: %s", filepath.Base(path), input) },
+		Progress: func(input string) { progress.Step("measuring %s: %s", filepath.Base(path), input) },
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit"
 )
 
@@ -27,7 +27,7 @@ plugin.yaml beside it, or the one of --manifest.`,
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("%s: got %d arguments, want one folder or module", c.Name(), len(args))
+				return ui.Usagef("%s: got %d arguments, want one folder or module", c.Name(), len(args))
 			}
 			return nil
 		},
@@ -36,19 +36,14 @@ plugin.yaml beside it, or the one of --manifest.`,
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			progress := newProgress(e)
-			progress.step("building %s", dir)
+			progress := e.progress()
+			progress.Step("building %s", dir)
 			result, err := build(c, dir, manifest, out)
-			progress.done()
+			progress.Done()
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(e.stdout, result)
-			}
-			p := printer{w: e.stdout}
-			p.linef("%s  %s  %s %s  %s", result.Path, bytesOf(result.Size), result.Manifest.Name, abi.Defuse(result.Manifest.Version), result.Digest)
-			return nil
+			return show(e, asJSON, result, ui.Built)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the `FILE` to write, or a folder to write NAME.wasm in")
@@ -61,7 +56,7 @@ plugin.yaml beside it, or the one of --manifest.`,
 func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
 	if !strings.HasSuffix(dir, ".wasm") {
 		if manifest != "" {
-			return kit.Result{}, usagef("--manifest is for a module that is already built: %s is a folder, and has its own plugin.yaml", dir)
+			return kit.Result{}, ui.Usagef("--manifest is for a module that is already built: %s is a folder, and has its own plugin.yaml", dir)
 		}
 		return kit.Build(c.Context(), kit.Options{Dir: dir, Out: out})
 	}

@@ -11,6 +11,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -49,15 +50,15 @@ and asks; --yes approves it.`,
 }
 
 func (f *compactFlags) run(ctx context.Context, e env, path string) error {
-	progress := newProgress(e)
-	defer progress.done()
+	progress := e.progress()
+	defer progress.Done()
 	if f.out == "-" {
 		f.out = "" // standard output
 	}
 	if err := f.check(path); err != nil {
 		return err
 	}
-	progress.step("reading %s", path)
+	progress.Step("reading %s", path)
 	session, err := f.read(ctx, e, path)
 	if err != nil {
 		return err
@@ -80,10 +81,10 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	defer closePlugins()
-	progress.step("compacting %s messages", number(len(session.Messages)))
+	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
 	result, err := compact(ctx, opts, f.request(path, session, model, tools.Tokens, sink), func(pending *kagewasm.Result) bool {
-		progress.done()
+		progress.Done()
 		return f.approved(e, path, pending)
 	})
 	if result != nil {
@@ -92,7 +93,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err == nil {
 		err = sink.write(result)
 	}
-	progress.done()
+	progress.Done()
 	return f.tell(e, path, result, sink.written, err)
 }
 
@@ -151,7 +152,7 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 	}
 	if f.report != "" {
 		var buf bytes.Buffer
-		rerr := printJSON(&buf, result.Report)
+		rerr := ui.JSON(&buf, result.Report)
 		if rerr == nil {
 			rerr = writeFile(f.report, buf.Bytes())
 		}
@@ -163,19 +164,15 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 		if f.out != "" || f.dryRun {
 			w = e.stdout
 		}
-		err = errors.Join(err, printJSON(w, result.Report))
+		err = errors.Join(err, ui.JSON(w, result.Report))
 	case f.quiet:
-		human{printer{w: e.stderr, color: e.color}}.failures(result.Report.Failures)
+		ui.Failures(e.err(), result.Report.Failures)
 	default:
-		out := f.out
-		if !written {
-			out = ""
+		c := ui.Compaction{Path: path, Plugins: len(f.plugins) > 0, Result: result}
+		if written {
+			c.Out = f.out
 		}
-		h := human{printer{w: e.stderr, color: e.color}}
-		h.report(path, out, result)
-		if len(f.plugins) > 0 && len(result.Report.Hooks) == 0 {
-			h.field("hooks", "none called: %s", result.Report.ReasonCode)
-		}
+		ui.Report(e.err(), c)
 	}
 	return err
 }

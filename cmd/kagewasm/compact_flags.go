@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -105,24 +106,24 @@ func (f *compactFlags) check(path string) error {
 		value float64
 	}{{"upper", f.upper}, {"lower", f.lower}} {
 		if f.given(t.name) && !(t.value > 0 && t.value <= 1) {
-			return usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
+			return ui.Usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
 		}
 	}
 	for _, t := range []struct{ flag, value, extra string }{{"--format", f.format, string(transcript.Auto)}, {"--to", f.to, string(transcript.Same)}} {
 		if t.value != t.extra && !slices.Contains(formatList(), t.value) {
-			return usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
+			return ui.Usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
 		}
 	}
 	switch {
 	case f.given("window") && f.window <= 0:
-		return usagef("--window %d: give the context window in tokens", f.window)
+		return ui.Usagef("--window %d: give the context window in tokens", f.window)
 	case f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0:
-		return usagef("--overhead, --target and --ledger-tokens cannot be negative")
+		return ui.Usagef("--overhead, --target and --ledger-tokens cannot be negative")
 	case f.timeout < 0 || f.memory < 0:
-		return usagef("--timeout-ms and --memory-mb cannot be negative")
+		return ui.Usagef("--timeout-ms and --memory-mb cannot be negative")
 	}
 	if f.report == "-" {
-		return usagef("--report -: give a file, or use --json")
+		return ui.Usagef("--report -: give a file, or use --json")
 	}
 	reads := []file{{"the input", path}}
 	for _, plugin := range f.plugins {
@@ -134,13 +135,13 @@ func (f *compactFlags) check(path string) error {
 // noPlugins checks the flags that are for plugins where there are none.
 func (f *compactFlags) noPlugins() error {
 	if len(f.knobs) > 0 {
-		return usagef("knob %q: no plugin is loaded", f.knobs[0])
+		return ui.Usagef("knob %q: no plugin is loaded", f.knobs[0])
 	}
 	if len(f.secrets) > 0 {
-		return usagef("--secret %s: no plugin is loaded", f.secrets[0])
+		return ui.Usagef("--secret %s: no plugin is loaded", f.secrets[0])
 	}
 	if len(f.adopts) > 0 {
-		return usagef("--adopt %s: no plugin is loaded", f.adopts[0])
+		return ui.Usagef("--adopt %s: no plugin is loaded", f.adopts[0])
 	}
 	if _, err := f.limitValues(); err != nil {
 		return err

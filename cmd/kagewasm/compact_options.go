@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -63,7 +64,7 @@ func (f *compactFlags) overrides() *kagewasm.Overrides {
 }
 
 // options are the compactor's. Without plugins no state is opened.
-func (f *compactFlags) options(ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *progress) (kagewasm.Options, func(), error) {
+func (f *compactFlags) options(ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *ui.Progress) (kagewasm.Options, func(), error) {
 	model, err := conf.models()
 	if err != nil {
 		return kagewasm.Options{}, nil, err
@@ -113,7 +114,7 @@ func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bo
 		}
 		return true
 	}
-	human{printer{w: e.stderr, color: e.color}}.report(path, "", pending)
+	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
 	fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Record.ID)
 	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 
-	json "github.com/goccy/go-json"
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -19,7 +16,7 @@ func newConfig(e env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("config: unknown command %q: use check, explain, schema or trust", args[0])
+				return ui.Usagef("config: unknown command %q: use check, explain, schema or trust", args[0])
 			}
 			return c.Help()
 		},
@@ -81,8 +78,7 @@ func newConfigCheck(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := printer{w: e.stdout}
-			p.linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins), len(c.Agents())-1)
+			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins), len(c.Agents())-1)
 			return nil
 		},
 	}
@@ -101,7 +97,7 @@ func printCheck(e env, c *config.Config, err error) error {
 	if c != nil {
 		out.File = c.File
 	}
-	if perr := printJSON(e.stdout, out); perr != nil {
+	if perr := ui.JSON(e.stdout, out); perr != nil {
 		return perr
 	}
 	return err
@@ -129,13 +125,7 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(e.stdout, x)
-			}
-			var text bytes.Buffer
-			showExplanation(printer{w: &text}, x)
-			_, err = e.stdout.Write(text.Bytes())
-			return err
+			return show(e, asJSON, x, ui.Explanation)
 		},
 	}
 	f.register(cmd)
@@ -161,71 +151,6 @@ func explainWith(c *config.Config, agent string, flags []string) (config.Explana
 		sets = append(sets, set)
 	}
 	return c.Explain(agent, sets...)
-}
-
-func showExplanation(p printer, x config.Explanation) {
-	p.linef("%s", heading(x))
-	p.linef("  summaries: %s", writerLine(x.Writer))
-	if len(x.Plugins) > 0 {
-		p.linef("  plugins: %s", joined(x.Plugins))
-	}
-	p.linef("")
-	rows := make([][2]string, len(x.Settings))
-	var wide [2]int
-	for i, s := range x.Settings {
-		rows[i] = [2]string{s.Name, valueText(s.Value)}
-		wide[0], wide[1] = max(wide[0], len(s.Name)), max(wide[1], min(len(rows[i][1]), 40))
-	}
-	for i, s := range x.Settings {
-		p.linef("%-*s  %-*s  %s", wide[0], rows[i][0], wide[1], rows[i][1], s.Source)
-	}
-}
-
-func heading(x config.Explanation) string {
-	name := "the main agent"
-	if x.Agent != "" {
-		name = "agent " + abi.Defuse(x.Agent)
-	}
-	switch {
-	case x.Known == x.Agent:
-	case x.Known == "":
-		name += " (not in the file: as its top says)"
-	default:
-		name += " (as " + x.Known + ")"
-	}
-	return name + ", by " + x.File
-}
-
-func writerLine(w config.Writer) string {
-	model := "its own model"
-	if w.Model != "" {
-		model = "model " + w.Model
-	}
-	line := fmt.Sprintf("%s with %s", model, w.Prompt)
-	switch {
-	case w.PruneOnly:
-		return "none: this agent's sessions are only pruned"
-	case w.By == config.ByAgent:
-		return fmt.Sprintf("by agent %s, %s", w.Agent, line)
-	case w.By == config.ByDefaultAgent:
-		return fmt.Sprintf("by the default agent %s, %s", w.Agent, line)
-	}
-	return line
-}
-
-// valueText is a value for a person; "-" is none.
-func valueText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "-"
-	case string:
-		return abi.Defuse(v)
-	}
-	b, err := json.MarshalWithOption(v, json.DisableHTMLEscape())
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return abi.Defuse(string(b))
 }
 
 func newConfigSchema(e env) *cobra.Command {

@@ -13,6 +13,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -55,7 +56,7 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	}
 	a, err := c.With(agent, values...)
 	if err == nil && agent != "" && a.Path != agent && a.Path != "main/"+agent {
-		err = usagef("--agent %s: %s has no such agent, but for %s", agent, c.File, cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
+		err = ui.Usagef("--agent %s: %s has no such agent, but for %s", agent, c.File, cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
 	}
 	return configured{file: c, agent: a}, err
 }
@@ -65,9 +66,9 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 func unconfigured(agent string, sets []string) error {
 	switch {
 	case agent != "":
-		return usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent, config.FileName)
+		return ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent, config.FileName)
 	case len(sets) > 0:
-		return usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0], config.FileName)
+		return ui.Usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0], config.FileName)
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 	for name, variable := range c.Secrets {
 		value := os.Getenv(variable)
 		if value == "" {
-			return nil, usagef("secret %s: the environment has no %s", name, variable)
+			return nil, ui.Usagef("secret %s: the environment has no %s", name, variable)
 		}
 		opts.Secrets = over(opts.Secrets, map[string]string{name: value})
 	}
@@ -199,7 +200,7 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 		narrowed := *module.Manifest()
 		narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles), func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
 		if len(narrowed.Roles) == 0 {
-			return nil, usagef("its manifest has none of the roles %v", c.Roles)
+			return nil, ui.Usagef("its manifest has none of the roles %v", c.Roles)
 		}
 		opts.Manifest = &narrowed
 	}

@@ -3,18 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	json "github.com/goccy/go-json"
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/devloop"
-	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -48,7 +45,7 @@ where it failed; what a plugin does to a session is no failure of the round.`,
   kagewasm dev --once --json | jq .survey.totals`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("%s: got %d arguments, want one folder", c.Name(), len(args))
+				return ui.Usagef("%s: got %d arguments, want one folder", c.Name(), len(args))
 			}
 			return nil
 		},
@@ -79,14 +76,14 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 	if err := l.fits(dir); err != nil {
 		return err
 	}
-	progress := newProgress(e)
-	defer progress.done()
+	progress := e.progress()
+	defer progress.Done()
 	o := devloop.Options{
 		Dir: dir, Out: f.out, Sessions: f.sessions, Load: l.reload, Survey: opts,
-		Step: func(what string) { progress.step("%s", what) },
+		Step: func(what string) { progress.Step("%s", what) },
 	}
 	show := func(r *devloop.Round) error {
-		progress.done()
+		progress.Done()
 		return f.show(e, r)
 	}
 	if f.once {
@@ -136,58 +133,8 @@ func (f *devFlags) show(e env, r *devloop.Round) error {
 		if e.screen {
 			b.WriteString("\x1b[H\x1b[2J\x1b[3J")
 		}
-		f.text(printer{w: &b, color: e.color && e.screen}, r)
+		ui.Round(ui.Printer{W: &b, Color: e.color && e.screen}, r, f.windowText())
 	}
 	_, err := e.stdout.Write([]byte(b.String()))
 	return err
-}
-
-// text writes a round for a person.
-func (f *devFlags) text(p printer, r *devloop.Round) {
-	why := "started"
-	if len(r.Changed) > 0 {
-		why = "changed: " + shortened(abi.Defuse(strings.Join(r.Changed, ", ")), 100)
-	}
-	p.linef("%s  %s", p.paint(bold, fmt.Sprintf("round %d", r.Number)), p.paint(dim, time.Now().Format(time.TimeOnly)+"  "+why))
-	if r.Error != nil {
-		p.linef("%s %s", p.paint(red, "failed:"), strings.ReplaceAll(abi.Defuse(r.Error.Error()), "\n", "\n    | "))
-		if r.Error.Hint != "" {
-			p.linef("  %s", p.paint(dim, abi.Defuse(r.Error.Hint)))
-		}
-		return
-	}
-	built := ""
-	if r.BuildMS > 0 {
-		built = fmt.Sprintf("built in %.1f s, ", r.BuildMS/1000)
-	}
-	m := r.Plugin.Manifest
-	p.linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, abi.Defuse(m.Version), bytesOf(r.Plugin.Size), built, f.source(r), r.SurveyMS/1000, f.windowText())
-	if r.Update != nil && len(r.Update.Permissions) > 0 {
-		updated{p}.permissions(r.Update)
-	}
-	p.withheld(r.Withheld)
-	if r.Update != nil {
-		updated{p}.manifest(r.Update)
-	}
-	surveyed{p}.show(r.Survey, r.Change)
-	p.skipped(r.Skipped)
-}
-
-func (f *devFlags) source(r *devloop.Round) string {
-	if r.Samples {
-		return plural(len(r.Survey.Sessions), "sample session")
-	}
-	return plural(len(r.Survey.Sessions), "session")
-}
-
-// skipped names the files that were taken for sessions, and are none.
-func (p printer) skipped(list []survey.Skipped) {
-	if len(list) == 0 {
-		return
-	}
-	var paths []string
-	for _, s := range list {
-		paths = append(paths, s.Path)
-	}
-	p.field("no sessions", "%s", p.paint(dim, shortened(abi.Defuse(strings.Join(paths, ", ")), 160)))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/devloop"
 )
 
@@ -27,7 +28,7 @@ func fixture(name string) string { return filepath.Join("..", "..", "kit", "test
 
 func TestN6DevCommandOnce(t *testing.T) {
 	code, out, errs := runDev(t, fixture("notes2"), "--once")
-	if code != exitOK || errs != "" {
+	if code != ui.ExitOK || errs != "" {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	samples := 0
@@ -46,7 +47,7 @@ func TestN6DevCommandOnce(t *testing.T) {
 	}
 
 	code, out, _ = runDev(t, fixture("broken"), "--once")
-	if code != exitFailure || !strings.Contains(out, "undefined: undefinedFunction") {
+	if code != ui.ExitFailure || !strings.Contains(out, "undefined: undefinedFunction") {
 		t.Errorf("does not compile: exit code %d: %s", code, out)
 	}
 	for why, args := range map[string][]string{
@@ -55,11 +56,11 @@ func TestN6DevCommandOnce(t *testing.T) {
 		"no window":   {fixture("notes1"), "--once", "--window", "-1"},
 		"two folders": {fixture("notes1"), fixture("notes2")},
 	} {
-		if code, _, errs := runDev(t, args...); code != exitUsage || errs == "" {
+		if code, _, errs := runDev(t, args...); code != ui.ExitUsage || errs == "" {
 			t.Errorf("%s: exit code %d: %s", why, code, errs)
 		}
 	}
-	if code, out, _ := runDev(t, fixture("notes1"), "--once", "--knob", "nope=1"); code != exitUsage || out != "" {
+	if code, out, _ := runDev(t, fixture("notes1"), "--once", "--knob", "nope=1"); code != ui.ExitUsage || out != "" {
 		t.Errorf("a knob that the plugin does not have: exit code %d: %s", code, out)
 	}
 }
@@ -104,7 +105,7 @@ func TestN6DevCommandWatches(t *testing.T) {
 	}
 	interrupt()
 	go func() { _, _ = io.Copy(io.Discard, lines) }() // a round that was on its way
-	if code := <-done; code != exitOK {
+	if code := <-done; code != ui.ExitOK {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }

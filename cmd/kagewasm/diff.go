@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/plugindiff"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -17,17 +18,6 @@ import (
 type diffFlags struct {
 	surveyFlags
 	failOn []string
-}
-
-// diffReport is what `kagewasm diff --json` prints.
-type diffReport struct {
-	*plugindiff.Update
-	// Behaviour is what is different in what they do to sessions, Survey what
-	// the new one does.
-	Behaviour *survey.Comparison `json:"behaviour"`
-	Survey    *survey.Survey     `json:"survey"`
-	Samples   bool               `json:"samples,omitempty"`
-	Skipped   []survey.Skipped   `json:"skipped,omitempty"`
 }
 
 // What --fail-on can name.
@@ -78,16 +68,16 @@ difference. It is 2 where a module cannot be loaded.`,
 func (f *diffFlags) check(c *cobra.Command) error {
 	for _, kind := range f.failOn {
 		if kind != failOnPermissions && kind != failOnBehaviour {
-			return usagef("--fail-on %s: use %s or %s", kind, failOnPermissions, failOnBehaviour)
+			return ui.Usagef("--fail-on %s: use %s or %s", kind, failOnPermissions, failOnBehaviour)
 		}
 	}
 	return f.surveyFlags.check(c)
 }
 
 func (f *diffFlags) run(ctx context.Context, e env, old, new string) error {
-	progress := newProgress(e)
-	defer progress.done()
-	r := &diffReport{}
+	progress := e.progress()
+	defer progress.Done()
+	r := &ui.Diff{}
 	sessions, err := f.corpus(r)
 	if err != nil {
 		return err
@@ -99,7 +89,7 @@ func (f *diffFlags) run(ctx context.Context, e env, old, new string) error {
 	defer l.close(context.WithoutCancel(ctx))
 	var plugins []*runtime.Plugin
 	for _, path := range []string{old, new} {
-		progress.step("loading %s", path)
+		progress.Step("loading %s", path)
 		p, err := l.load(ctx, path, false)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -115,17 +105,17 @@ func (f *diffFlags) run(ctx context.Context, e env, old, new string) error {
 	}
 	r.Update = plugindiff.Compare(plugins[0].Info(), plugins[1].Info())
 	r.Behaviour, r.Survey = survey.Compare(surveys[0], surveys[1]), surveys[1]
-	progress.done()
-	return errors.Join(f.show(e, r), f.verdict(r))
+	progress.Done()
+	return errors.Join(show(e, f.asJSON, r, f.text), f.verdict(r))
 }
 
 // twice surveys both modules, and both again: what is warm by then is so for
 // both.
-func twice(ctx context.Context, plugins []*runtime.Plugin, sessions []*survey.Session, opts survey.Options, progress *progress) ([]*survey.Survey, error) {
+func twice(ctx context.Context, plugins []*runtime.Plugin, sessions []*survey.Session, opts survey.Options, progress *ui.Progress) ([]*survey.Survey, error) {
 	surveys := make([]*survey.Survey, len(plugins))
 	for range 2 {
 		for i, p := range plugins {
-			progress.step("surveying %s, module %d of %d", plural(len(sessions), "session"), i+1, len(plugins))
+			progress.Step("surveying %s, module %d of %d", ui.Plural(len(sessions), "session"), i+1, len(plugins))
 			s, err := survey.Run(ctx, p, sessions, opts)
 			if err != nil {
 				return nil, err
@@ -140,52 +130,27 @@ func twice(ctx context.Context, plugins []*runtime.Plugin, sessions []*survey.Se
 }
 
 // corpus reads the sessions.
-func (f *diffFlags) corpus(r *diffReport) (sessions []*survey.Session, err error) {
+func (f *diffFlags) corpus(r *ui.Diff) (sessions []*survey.Session, err error) {
 	if len(f.sessions) == 0 {
 		r.Samples = true
 		return survey.Samples(), nil
 	}
 	sessions, r.Skipped, err = survey.NewCorpus(f.sessions...).Sessions()
 	if err == nil && len(sessions) == 0 {
-		err = usagef("--sessions %s: no sessions there", strings.Join(f.sessions, ", "))
+		err = ui.Usagef("--sessions %s: no sessions there", strings.Join(f.sessions, ", "))
 	}
 	return sessions, err
 }
 
 // verdict is the failure that was asked for.
-func (f *diffFlags) verdict(r *diffReport) error {
+func (f *diffFlags) verdict(r *ui.Diff) error {
 	switch {
 	case slices.Contains(f.failOn, failOnPermissions) && len(r.Permissions) > 0:
-		return fmt.Errorf("--fail-on %s: %s", failOnPermissions, plural(len(r.Permissions), "new permission"))
+		return fmt.Errorf("--fail-on %s: %s", failOnPermissions, ui.Plural(len(r.Permissions), "new permission"))
 	case slices.Contains(f.failOn, failOnBehaviour) && r.Behaviour.Differs():
-		return fmt.Errorf("--fail-on %s: %s with another result", failOnBehaviour, plural(len(r.Behaviour.Sessions), "session"))
+		return fmt.Errorf("--fail-on %s: %s with another result", failOnBehaviour, ui.Plural(len(r.Behaviour.Sessions), "session"))
 	}
 	return nil
 }
 
-func (f *diffFlags) show(e env, r *diffReport) error {
-	if f.asJSON {
-		return printJSON(e.stdout, r)
-	}
-	var b strings.Builder
-	p := printer{w: &b, color: e.color && e.screen}
-	u := updated{p}
-	u.head(r.Update)
-	u.permissions(r.Update)
-	p.withheld(r.Withheld)
-	u.manifest(r.Update)
-	behaviour := fmt.Sprintf("the same in %s", plural(r.Behaviour.Same, "session"))
-	if r.Behaviour.Differs() {
-		behaviour = fmt.Sprintf("different in %d of %s", len(r.Behaviour.Sessions), plural(len(r.Survey.Sessions), "session"))
-	}
-	if r.Samples {
-		behaviour += " of the conformance kit"
-	}
-	p.linef("%s %s, %s", p.paint(bold, "behaviour"), behaviour, f.windowText())
-	surveyed{p}.show(r.Survey, r.Behaviour)
-	was, now := &r.Behaviour.Totals.Old, &r.Behaviour.Totals.New
-	p.field("cost", "fuel %s, time %s", change(float64(was.Fuel), float64(now.Fuel)), change(was.MS, now.MS))
-	p.skipped(r.Skipped)
-	_, err := e.stdout.Write([]byte(b.String()))
-	return err
-}
+func (f *diffFlags) text(p ui.Printer, r *ui.Diff) { ui.Differences(p, r, f.windowText()) }

@@ -9,36 +9,11 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/evidence"
-	"github.com/kagewasm/kagewasm/kit/check"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
-
-// evalPlugin is what the calls of a plugin took.
-type evalPlugin struct {
-	Plugin  string    `json:"plugin"`
-	Version string    `json:"version,omitempty"`
-	Digest  string    `json:"digest"`
-	Retain  evalCalls `json:"retain"` // a call is a session
-	Recall  evalCalls `json:"recall"` // a call is a question
-	// What it stored, keys included, and what text there was, in bytes.
-	StoredBytes int `json:"stored_bytes"`
-	TextBytes   int `json:"text_bytes"`
-	// Unnamed is how many injections held no id of a message: what they recall
-	// counts as nothing.
-	Unnamed int `json:"unnamed,omitempty"`
-}
-
-type evalCalls struct {
-	evidence.Used
-	check.Times
-}
-
-func evalCallsOf(calls []abi.CallStats) evalCalls {
-	used := evidence.UsedBy(calls)
-	return evalCalls{Used: used, Times: check.TimesOf(used.MS)}
-}
 
 // measured is the plugin whose memory is measured. Each conversation is an
 // agent of its own, over one folder of real files that is thrown away.
@@ -111,8 +86,8 @@ func (m *measured) memory(_ context.Context, d *evidence.Dataset) (evidence.Memo
 }
 
 // report is what the calls took, and what was stored.
-func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
-	r := &evalPlugin{Plugin: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
+func (m *measured) report(ctx context.Context) (*ui.EvalPlugin, error) {
+	r := &ui.EvalPlugin{Plugin: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
 	var retains, recalls []abi.CallStats
 	for agent, memory := range m.memories {
 		a, b := memory.Calls()
@@ -129,7 +104,7 @@ func (m *measured) report(ctx context.Context) (*evalPlugin, error) {
 		r.TextBytes += m.text[agent]
 		r.Unnamed += memory.Unnamed()
 	}
-	r.Retain, r.Recall = evalCallsOf(retains), evalCallsOf(recalls)
+	r.Retain, r.Recall = ui.EvalCallsOf(retains), ui.EvalCallsOf(recalls)
 	return r, nil
 }
 
@@ -141,17 +116,4 @@ func (m *measured) close(ctx context.Context) {
 		m.kv.Close()
 	}
 	os.RemoveAll(m.folder)
-}
-
-func showMeasured(p printer, r *evalPlugin) {
-	line := func(label string, c evalCalls) {
-		p.field(label, "%s calls: %s; at most %s memory, %s host calls",
-			number(c.Calls), timesLine(c.Times), bytesOf(c.PeakMemoryBytes), number(c.MostHostCalls))
-	}
-	line("retain", r.Retain)
-	line("recall", r.Recall)
-	if r.Unnamed > 0 {
-		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("%s injections name no message: a plugin that is measured writes the id of each message beside what it recalls of it", number(r.Unnamed))))
-	}
-	p.field("stored", "%s for %s of text", bytesOf(r.StoredBytes), bytesOf(r.TextBytes))
 }

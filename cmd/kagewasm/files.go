@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 // file is a file that a command reads or writes, and what the command calls it.
@@ -20,12 +21,12 @@ func checkOutputs(reads []file, writes ...file) error {
 	for i, w := range writes {
 		for _, r := range reads {
 			if w.same(r) {
-				return usagef("%s %s is %s, which is read: give another file", w.what, w.path, r.what)
+				return ui.Usagef("%s %s is %s, which is read: give another file", w.what, w.path, r.what)
 			}
 		}
 		for _, other := range writes[:i] {
 			if w.same(other) {
-				return usagef("%s and %s are both %s: give two files", other.what, w.what, w.path)
+				return ui.Usagef("%s and %s are both %s: give two files", other.what, w.what, w.path)
 			}
 		}
 	}

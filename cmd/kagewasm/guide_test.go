@@ -17,6 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/compilers"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
@@ -220,8 +221,8 @@ func TestN6AuthorsDocuments(t *testing.T) {
 		documented[code(row[0])[0]] = row[1]
 	}
 	for name, value := range abi.DefaultLimits().All() {
-		if documented[name] != number(int64(value)) {
-			t.Errorf("limit %s is %s, not %q", name, number(int64(value)), documented[name])
+		if documented[name] != ui.Number(int64(value)) {
+			t.Errorf("limit %s is %s, not %q", name, ui.Number(int64(value)), documented[name])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -57,7 +58,7 @@ func hookNamed(name string, p *runtime.Plugin) (abi.Hook, error) {
 			return h, nil
 		}
 	}
-	return "", usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, joined(p.Hooks()))
+	return "", ui.Usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, ui.Joined(p.Hooks()))
 }
 
 // inputOf is what a compaction gives the hook of a plugin: the pipeline runs with a

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -18,12 +19,12 @@ trust.`,
 		Args: oneArgOrNone("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			wrote, err := config.Init(argOr(args, "."))
-			p := printer{w: e.stdout}
+			p := e.out()
 			for _, path := range wrote {
-				p.linef("wrote %s", path)
+				p.Linef("wrote %s", path)
 			}
 			if err == nil {
-				p.linef("edit it; in a repository run kagewasm config trust once it names models or plugins, and again after each change")
+				p.Linef("edit it; in a repository run kagewasm config trust once it names models or plugins, and again after each change")
 			}
 			return err
 		},
@@ -35,7 +36,7 @@ trust.`,
 func oneArgOrNone(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usagef("%s: got %d arguments, want at most one: %s", c.Name(), len(args), name)
+			return ui.Usagef("%s: got %d arguments, want at most one: %s", c.Name(), len(args), name)
 		}
 		return nil
 	}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 func newInspect(e env) *cobra.Command {
@@ -35,141 +31,10 @@ func newInspect(e env) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if asJSON {
-				return printJSON(e.stdout, p.Info())
-			}
-			var text bytes.Buffer
-			showInfo(printer{w: &text, color: e.color}, p.Info())
-			_, err = e.stdout.Write(text.Bytes())
-			return err
+			return show(e, asJSON, p.Info(), ui.Info)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	f.register(cmd)
 	return cmd
-}
-
-func showInfo(p printer, i runtime.Info) {
-	p.linef("%s %s", p.paint(bold, i.Name), i.Version)
-	if i.Description != "" {
-		p.linef("  %s", i.Description)
-	}
-	p.field("digest", "%s", i.Digest)
-	p.field("size", "%s", bytesOf(i.Size))
-	p.field("manifest", "%s, abi %d", manifestFrom[i.Manifest], i.ABI)
-	p.field("roles", "%s", joined(i.Roles))
-	p.field("hooks", "%s", joined(i.Hooks))
-	p.field("content", "%s", i.Content)
-	if i.Memory != nil {
-		most := "as its limit allows"
-		if i.Memory.MaxBytes > 0 {
-			most = bytesOf(i.Memory.MaxBytes)
-		}
-		p.field("memory", "from %s to %s", bytesOf(i.Memory.MinBytes), most)
-	}
-	showLimits(p, i.Limits)
-	for _, c := range i.Capabilities {
-		if !c.Asked {
-			continue // granted to whoever asks
-		}
-		p.field("capability", "%s", capabilityLine(p, c))
-		if !c.Granted {
-			p.field("", "%s", p.paint(dim, "grant it: "+c.GrantFlag()))
-		}
-	}
-	if !slices.ContainsFunc(i.Capabilities, func(c runtime.CapabilityInfo) bool { return c.Asked }) {
-		p.field("capability", "none asked for")
-	}
-	if len(i.Secrets) > 0 {
-		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
-	}
-	names := make([]string, 0, len(i.Knobs))
-	for name := range i.Knobs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		k := i.Knobs[name]
-		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
-	}
-	for n, module := range byModule(i.Imports) {
-		label := ""
-		if n == 0 {
-			label = "imports"
-		}
-		p.field(label, "%s", module)
-	}
-	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
-}
-
-// manifestFrom says where a manifest is from.
-var manifestFrom = map[string]string{
-	"inside": "inside the module",
-	"given":  "in a file beside the module",
-	"none":   "none: an observer of the hooks it exports",
-}
-
-// byModule lists imports by the module they are from, the names of those of one
-// on a line; --json has their signatures.
-func byModule(imports []string) []string {
-	var lines []string
-	last := ""
-	for _, i := range imports {
-		i, _, _ = strings.Cut(i, " ")
-		at := strings.LastIndex(i, ".")
-		module, name := i[:max(at, 0)], i[at+1:]
-		if module == last && len(lines) > 0 {
-			lines[len(lines)-1] += ", " + name
-		} else {
-			lines = append(lines, module+": "+name)
-		}
-		last = module
-	}
-	if lines == nil {
-		return []string{"none"}
-	}
-	return lines
-}
-
-func showLimits(p printer, l abi.Limits) {
-	fuel := "no bound on fuel"
-	if l.Fuel > 0 {
-		fuel = number(l.Fuel) + " fuel"
-	}
-	p.field("limits", "%s ms, %s, %d MiB memory, %s stack, %s table elements", number(int64(l.TimeoutMS)), fuel, l.MemoryMB, bytesOf(l.StackBytes), number(int64(l.TableElements)))
-	p.field("", "%s out, %s log, %s error text, %s host calls of %s", bytesOf(l.OutputBytes), bytesOf(l.LogBytes), bytesOf(l.ErrorBytes), number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
-}
-
-func capabilityLine(p printer, c runtime.CapabilityInfo) string {
-	name := string(c.Name)
-	if len(c.Hosts) > 0 {
-		name += " " + abi.Defuse(strings.Join(c.Hosts, ", "))
-	}
-	verdict := p.paint(yellow, "denied")
-	if c.Granted {
-		verdict = p.paint(green, strings.TrimSpace("granted "+abi.Defuse(strings.Join(c.GrantedHosts, ", "))))
-	}
-	return name + ": " + verdict + "  " + p.paint(dim, abi.Defuse(c.Reason))
-}
-
-func knobLine(k abi.Knob) string {
-	line := string(k.Type)
-	switch k.Type {
-	case abi.KnobRange, abi.KnobIntRange:
-		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
-	case abi.KnobEnum:
-		line += " " + abi.Defuse(strings.Join(k.Values, "|"))
-	}
-	if k.Label != "" {
-		line += ": " + abi.Defuse(k.Label)
-	}
-	return line
-}
-
-func joined[T ~string](list []T) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 // limitValues are the limits that flags set, each by the name it has in a
@@ -15,16 +16,16 @@ func (f *pluginFlags) limitValues() (abi.Limits, error) {
 	for _, s := range f.limits {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return abi.Limits{}, usagef("--limit %s: write NAME=NUMBER", s)
+			return abi.Limits{}, ui.Usagef("--limit %s: write NAME=NUMBER", s)
 		}
 		if !slices.Contains(limitNames(), name) {
-			return abi.Limits{}, usagef("--limit %s: no such limit: there are %s", s, strings.Join(limitNames(), ", "))
+			return abi.Limits{}, ui.Usagef("--limit %s: no such limit: there are %s", s, strings.Join(limitNames(), ", "))
 		}
 		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 	}
 	var l abi.Limits
 	if err := abi.DecodeStrict([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
-		return l, usagef("--limit %s: write NAME=NUMBER, each name once: %v", strings.Join(f.limits, " --limit "), err)
+		return l, ui.Usagef("--limit %s: write NAME=NUMBER, each name once: %v", strings.Join(f.limits, " --limit "), err)
 	}
 	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil
 }

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 func main() {
@@ -21,7 +24,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
 	os.Exit(doMain(ctx, os.Args[1:], env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd())),
+		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		screen:    term.IsTerminal(int(os.Stdout.Fd())),
 		stateHome: stateHome(),
@@ -32,8 +35,37 @@ func main() {
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	color          bool   // colours on stderr
+	color          bool   // colours, where somebody watches
 	terminal       bool   // somebody watches stderr
 	screen         bool   // somebody watches stdout
 	stateHome      string // the platform's folder for state; empty where there is none
+}
+
+// out prints to standard output, err to standard error.
+func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen} }
+func (e env) err() ui.Printer { return ui.Printer{W: e.stderr, Color: e.color && e.terminal} }
+
+// progress is said on standard error, where somebody watches it.
+func (e env) progress() *ui.Progress {
+	if !e.terminal {
+		return ui.NewProgress(nil)
+	}
+	return ui.NewProgress(e.stderr)
+}
+
+// show prints what a command has to say to standard output, in one piece: as
+// JSON, or for a person.
+func show[T any](e env, asJSON bool, v T, text func(ui.Printer, T)) error {
+	var b bytes.Buffer
+	if asJSON {
+		if err := ui.JSON(&b, v); err != nil {
+			return err
+		}
+	} else {
+		p := e.out()
+		p.W = &b
+		text(p, v)
+	}
+	_, err := e.stdout.Write(b.Bytes())
+	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/folder"
 )
 
 // newMemory is called what the tools around it call what is kept between
@@ -26,7 +27,7 @@ that Claude Code, OpenClaw, basic-memory or a person wrote.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q (see kagewasm memory --help)", args[0])
+				return ui.Usagef("unknown command %q (see kagewasm memory --help)", args[0])
 			}
 			return c.Help()
 		},
@@ -56,7 +57,7 @@ func (f *memoryFlags) registerAgent(c *cobra.Command) {
 func (f *memoryFlags) dir(e env) (string, error) {
 	switch dir := cmp.Or(f.state, e.stateHome); dir {
 	case inMemory:
-		return "", usagef("--state %s keeps nothing: give the folder of a state", inMemory)
+		return "", ui.Usagef("--state %s keeps nothing: give the folder of a state", inMemory)
 	case "":
 		return "", noHome()
 	default:
@@ -73,9 +74,9 @@ func (f *memoryFlags) read(e env) (*store.KV, error) {
 	}
 	kept := filepath.Join(dir, kvFolder)
 	if info, err := os.Stat(kept); err != nil {
-		return nil, usageError{fmt.Errorf("no plugin has kept anything in %s: there is no such state: %w", dir, err)}
+		return nil, ui.Usagef("no plugin has kept anything in %s: there is no such state: %w", dir, err)
 	} else if !info.IsDir() {
-		return nil, usagef("%s is not a folder, so %s is no state", kept, dir)
+		return nil, ui.Usagef("%s is not a folder, so %s is no state", kept, dir)
 	}
 	return store.OpenKV(kept, store.KVOptions{})
 }
@@ -88,9 +89,14 @@ func (f *memoryFlags) namespace(plugin string) (string, error) {
 	}
 	switch {
 	case !abi.ValidNamespace(ns) || strings.HasPrefix(ns, "_"):
-		return "", usagef("%s: no name of a plugin: give one, or a namespace as kagewasm memory list shows it", plugin)
+		return "", ui.Usagef("%s: no name of a plugin: give one, or a namespace as kagewasm memory list shows it", plugin)
 	case f.agent != "" && ns == plugin:
-		return "", usagef("--agent %s: %s names an agent already", f.agent, plugin)
+		return "", ui.Usagef("--agent %s: %s names an agent already", f.agent, plugin)
 	}
 	return ns, nil
+}
+
+// showCopy says what a copy did.
+func (f *memoryFlags) showCopy(e env, done string, r *folder.Report) error {
+	return show(e, f.asJSON, r, func(p ui.Printer, r *folder.Report) { ui.Copied(p, done, r) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -29,26 +30,9 @@ func newMemoryList(e env) *cobra.Command {
 			case f.state != "" || !errors.Is(err, fs.ErrNotExist): // the platform's folder need not be there yet
 				return err
 			}
-			if f.asJSON {
-				return printJSON(e.stdout, spaces)
-			}
-			showSpaces(printer{w: e.stdout, color: e.color}, spaces)
-			return nil
+			return show(e, f.asJSON, spaces, ui.Spaces)
 		},
 	}
 	f.register(cmd)
 	return cmd
-}
-
-func showSpaces(p printer, spaces []store.Space) {
-	if len(spaces) == 0 {
-		p.linef("no plugin keeps anything here")
-		return
-	}
-	var t table
-	t.head("plugin", "values", "size")
-	for _, s := range spaces {
-		t.row(s.Name, number(s.Keys), bytesOf(s.Bytes))
-	}
-	t.print(p)
 }

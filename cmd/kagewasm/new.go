@@ -22,16 +22,16 @@ is never written over. docs/authors.md goes on from there.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Name = args[0]
 			paths, err := kit.New(o)
-			p := printer{w: e.stdout}
+			p := e.out()
 			for _, path := range paths {
-				p.linef("wrote %s", path)
+				p.Linef("wrote %s", path)
 			}
 			if err != nil {
 				return err
 			}
-			p.linef("next:")
+			p.Linef("next:")
 			for _, step := range nextSteps(o) {
-				p.linef("  %s", step)
+				p.Linef("  %s", step)
 			}
 			return nil
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -67,7 +68,7 @@ func (f *pluginFlags) granted() (runtime.Grants, error) {
 			origins = []string{origin}
 		}
 		if err := g.Grant(abi.Capability(name), origins...); err != nil {
-			return g, usagef("--grant %s: %s", s, abi.AsError(err).Message)
+			return g, ui.Usagef("--grant %s: %s", s, abi.AsError(err).Message)
 		}
 	}
 	if err := f.tape.grant(&g); err != nil {
@@ -75,7 +76,7 @@ func (f *pluginFlags) granted() (runtime.Grants, error) {
 	}
 	for _, s := range f.denies {
 		if err := g.Deny(abi.Capability(s)); err != nil {
-			return g, usagef("--deny %s: %s", s, abi.AsError(err).Message)
+			return g, ui.Usagef("--deny %s: %s", s, abi.AsError(err).Message)
 		}
 	}
 	return g, nil
@@ -204,7 +205,7 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 	for i, s := range l.flags.knobs {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, usagef("knob %q: write NAME=VALUE or PLUGIN.NAME=VALUE", s)
+			return nil, ui.Usagef("knob %q: write NAME=VALUE or PLUGIN.NAME=VALUE", s)
 		}
 		if plugin, rest, ok := strings.Cut(name, "."); ok {
 			if plugin != m.Name {
@@ -216,11 +217,11 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 		}
 		knob, ok := m.Knobs[name]
 		if !ok {
-			return nil, usagef("knob %q: %s has no such knob (see kagewasm inspect)", s, m.Name)
+			return nil, ui.Usagef("knob %q: %s has no such knob (see kagewasm inspect)", s, m.Name)
 		}
 		raw, err := knob.Parse(value)
 		if err != nil {
-			return nil, usagef("knob %s of %s: %w", name, m.Name, err)
+			return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
 		}
 		config[name] = raw
 		l.used[i] = true
@@ -231,23 +232,23 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 // unusedFlag is an error where a flag is meant for a plugin that is not there.
 func (l *loader) unusedFlag() error {
 	if i := slices.Index(l.adopted, false); i >= 0 {
-		return usagef("--adopt %s: no plugin that is loaded has this name", l.flags.adopts[i])
+		return ui.Usagef("--adopt %s: no plugin that is loaded has this name", l.flags.adopts[i])
 	}
 	if i := slices.Index(l.given, false); i >= 0 {
-		return usagef("--secret %s: no plugin that is loaded asks for it", l.flags.secrets[i])
+		return ui.Usagef("--secret %s: no plugin that is loaded asks for it", l.flags.secrets[i])
 	}
 	if i := slices.Index(l.used, false); i >= 0 {
-		return usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])
+		return ui.Usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])
 	}
 	return nil
 }
 
 // loadAll loads every module, those of a configuration first, and says which
 // one it is about when it fails.
-func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, progress *progress) ([]*runtime.Plugin, error) {
+func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, progress *ui.Progress) ([]*runtime.Plugin, error) {
 	var loaded []*runtime.Plugin
 	for _, c := range conf.plugins() {
-		progress.step("loading %s", c.Name)
+		progress.Step("loading %s", c.Name)
 		p, err := l.loadConfigured(ctx, c.Path, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: plugin %s: %w", conf.file.File, c.Name, err)
@@ -255,7 +256,7 @@ func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, p
 		loaded = append(loaded, p)
 	}
 	for _, path := range paths {
-		progress.step("loading %s", filepath.Base(path))
+		progress.Step("loading %s", filepath.Base(path))
 		p, err := l.load(ctx, path, false)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

@@ -2,19 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/abi"
-)
-
-const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 // doMain runs one command line and returns its exit code.
@@ -26,10 +18,10 @@ func doMain(ctx context.Context, args []string, e env) int {
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return ui.ExitOK
 	}
-	printError(e, err)
-	return exitCode(err)
+	ui.Error(e.err(), err)
+	return ui.ExitCode(err)
 }
 
 func newRoot(e env) *cobra.Command {
@@ -45,13 +37,13 @@ memory and time limits on every call.`,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q (see kagewasm --help)", args[0])
+				return ui.Usagef("unknown command %q (see kagewasm --help)", args[0])
 			}
 			return c.Help()
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())}
+		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
 	})
 	root.AddCommand(
 		newCompact(e), newInit(e), newConfig(e), newMemory(e),
@@ -61,42 +53,12 @@ memory and time limits on every call.`,
 	return root
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// usageCodes are failures of what the person gave us: nothing was run.
-var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, abi.CodeRefused: true}
-
-func exitCode(err error) int {
-	var u usageError
-	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] {
-		return exitUsage
-	}
-	return exitFailure
-}
-
-// printError says what went wrong, where, and what to do.
-func printError(e env, err error) {
-	p := printer{w: e.stderr, color: e.color}
-	// What a plugin says of itself must not look like lines of ours.
-	text := strings.ReplaceAll(abi.Defuse(err.Error()), "\n", "\n    | ")
-	p.linef("%s %s", p.paint(red, "kagewasm:"), text)
-	var a *abi.Error
-	if errors.As(err, &a) && a.Hint != "" {
-		p.linef("  %s", p.paint(dim, abi.Defuse(a.Hint)))
-	}
-}
-
 // exactArgs is cobra.ExactArgs with an error that names what is missing.
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
 			return nil
 		}
-		return usagef("%s: got %d arguments, want %d: %s", c.Name(), len(args), len(names), strings.Join(names, " "))
+		return ui.Usagef("%s: got %d arguments, want %d: %s", c.Name(), len(args), len(names), strings.Join(names, " "))
 	}
 }

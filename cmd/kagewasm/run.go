@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -21,22 +22,6 @@ type runFlags struct {
 	session string
 	repeat  int
 	asJSON  bool
-}
-
-// runReport is what `kagewasm run --json` prints.
-type runReport struct {
-	Plugin string `json:"plugin"`
-	Digest string `json:"digest"`
-	Engine string `json:"engine"`
-	Hook   string `json:"hook"`
-	// Output of the last call: a document, or text where it is none.
-	Output any `json:"output"`
-	// MS of each call.
-	MS []float64 `json:"ms"`
-	// What follows is of the last call.
-	abi.CallStats
-	Limits abi.Limits `json:"limits"`
-	Error  *abi.Error `json:"error,omitempty"`
 }
 
 func newRun(e env) *cobra.Command {
@@ -84,15 +69,15 @@ func completeModuleAndHook(c *cobra.Command, args []string, typed string) ([]str
 	if len(args) != 1 {
 		return completeModule(c, args, typed)
 	}
-	return strings.Split(joined(abi.Hooks), ", "), cobra.ShellCompDirectiveNoFileComp
+	return strings.Split(ui.Joined(abi.Hooks), ", "), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.repeat < 1 {
-		return usagef("--repeat %d: give a number from 1", f.repeat)
+		return ui.Usagef("--repeat %d: give a number from 1", f.repeat)
 	}
 	if f.input != "" && f.session != "" {
-		return usagef("-i %s and --session %s: give one of them", f.input, f.session)
+		return ui.Usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
 	if err := checkOutputs([]file{{"X.wasm", path}, {"-i", f.input}, {"--session", f.session}}, f.tape.output()); err != nil {
 		return err
@@ -109,12 +94,12 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r := runReport{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
+	r := ui.Run{Plugin: p.Manifest().Name, Digest: p.Digest(), Engine: f.engine, Hook: export, Limits: p.Limits()}
 	call, err := f.caller(ctx, e, l, p, export)
 	if err != nil {
 		return err
 	}
-	out, err := r.call(ctx, call, f.repeat)
+	out, err := repeat(ctx, &r, call, f.repeat)
 	if r.Error != nil && f.input+f.session == "" && r.Error.Hint == "" {
 		r.Error.Hint = "it was called without an input: give one with -i FILE or --session FILE"
 		err = r.Error
@@ -161,9 +146,9 @@ func checked(call caller) caller {
 // caller makes one call and returns the answer as a document.
 type caller func(ctx context.Context) ([]byte, abi.CallStats, error)
 
-// call makes the call so many times, up to the first failure, and returns the
+// repeat makes the call so many times, up to the first failure, and returns the
 // last answer.
-func (r *runReport) call(ctx context.Context, call caller, times int) (out []byte, err error) {
+func repeat(ctx context.Context, r *ui.Run, call caller, times int) (out []byte, err error) {
 	for range times {
 		out, r.CallStats, err = call(ctx)
 		r.MS = append(r.MS, r.CallStats.MS)
@@ -199,4 +184,25 @@ func withConfig(input []byte, config abi.Config) []byte {
 		return input
 	}
 	return raw
+}
+
+// show writes the answer to standard output, and the rest to standard error.
+func (f *runFlags) show(e env, r *ui.Run, out []byte, err error) error {
+	if f.asJSON {
+		switch {
+		case len(out) == 0: // nothing to say
+		case json.Valid(out):
+			r.Output = json.RawMessage(out)
+		default:
+			r.Output = string(out)
+		}
+		return errors.Join(ui.JSON(e.stdout, r), err)
+	}
+	if err == nil {
+		if _, werr := fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n")); werr != nil {
+			return werr
+		}
+	}
+	ui.Calls(e.err(), r)
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
 // secrets are the values of the flags that are meant for the plugin. A command
@@ -15,7 +16,7 @@ func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
 	for i, s := range l.flags.secrets {
 		name, variable, ok := strings.Cut(s, "=")
 		if !ok || name == "" || variable == "" {
-			return nil, usagef("--secret: write NAME=VARIABLE or PLUGIN.NAME=VARIABLE, the variable of the environment that holds it")
+			return nil, ui.Usagef("--secret: write NAME=VARIABLE or PLUGIN.NAME=VARIABLE, the variable of the environment that holds it")
 		}
 		if rest, ok := strings.CutPrefix(name, m.Name+"."); ok {
 			name = rest
@@ -25,7 +26,7 @@ func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
 		}
 		value, ok := os.LookupEnv(variable)
 		if !ok || value == "" {
-			return nil, usagef("--secret %s: the environment has no variable of that name", s)
+			return nil, ui.Usagef("--secret %s: the environment has no variable of that name", s)
 		}
 		values[name], l.given[i] = value, true
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -42,7 +42,7 @@ func stateHome() string {
 const kvFolder = "kv"
 
 func noHome() error {
-	return usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", inMemory)
+	return ui.Usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", inMemory)
 }
 
 // state is where plugins keep what they keep, and compiled modules lie.
@@ -75,7 +75,7 @@ func openState(dir, home string) (*state, error) {
 // where they are not there.
 func openKept(dir string) (*store.KV, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, usageError{fmt.Errorf("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, inMemory)}
+		return nil, ui.Usagef("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, inMemory)
 	}
 	return store.OpenKV(filepath.Join(dir, kvFolder), store.KVOptions{})
 }

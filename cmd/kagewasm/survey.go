@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -34,11 +35,11 @@ func (f *surveyFlags) register(c *cobra.Command) {
 func (f *surveyFlags) check(c *cobra.Command) error {
 	switch {
 	case c.Flags().Changed("window") && f.window <= 0:
-		return usagef("--window %d: give the context window in tokens", f.window)
+		return ui.Usagef("--window %d: give the context window in tokens", f.window)
 	case f.share <= 0:
-		return usagef("--share %v: give a share of what each session costs, over 0", f.share)
+		return ui.Usagef("--share %v: give a share of what each session costs, over 0", f.share)
 	case f.window > 0 && c.Flags().Changed("share"):
-		return usagef("--window and --share: give one of the two")
+		return ui.Usagef("--window and --share: give one of the two")
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (f *surveyFlags) open(ctx context.Context, e env) (*loader, survey.Options,
 // windowText says which windows sessions have.
 func (f *surveyFlags) windowText() string {
 	if f.window > 0 {
-		return "window " + number(f.window)
+		return "window " + ui.Number(f.window)
 	}
 	return fmt.Sprintf("window %.0f%% of each", 100*f.share)
 }

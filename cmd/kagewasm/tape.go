@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/cassette"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -31,19 +32,19 @@ func (f *tapeFlags) register(c *cobra.Command) {
 
 // write writes the recording, for nobody else to read: prompts hold sessions.
 // One that is there stays where there is nothing to put in its place.
-func (f *tapeFlags) write(p printer) error {
+func (f *tapeFlags) write(p ui.Printer) error {
 	doc, err := f.recorder.Encode()
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(f.record); err == nil && len(doc) == 0 {
-		p.linef("no calls were made: %s is as it was", f.record)
+		p.Linef("no calls were made: %s is as it was", f.record)
 		return nil
 	}
 	if err := writePrivate(f.record, doc); err != nil {
 		return err
 	}
-	p.linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
+	p.Linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
 	return nil
 }
 
@@ -54,7 +55,7 @@ func (f *tapeFlags) output() file { return file{"--record", f.record} }
 func (f *tapeFlags) open() (err error) {
 	switch {
 	case f.record != "" && f.replay != "":
-		return usagef("--record %s and --replay %s: give one of them", f.record, f.replay)
+		return ui.Usagef("--record %s and --replay %s: give one of them", f.record, f.replay)
 	case f.replay != "":
 		f.player, err = cassette.Read(f.replay)
 	case f.record != "":
@@ -69,7 +70,7 @@ func mayRecord(path string) error {
 		return nil
 	}
 	if _, err := cassette.Read(path); err != nil {
-		return usagef("--record %s: there is such a file, and it is no recording: give another", path)
+		return ui.Usagef("--record %s: there is such a file, and it is no recording: give another", path)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (f *tapeFlags) grant(g *runtime.Grants) error {
 	}
 	for _, origin := range f.player.Origins() {
 		if err := g.Grant(abi.CapHTTP, origin); err != nil {
-			return usagef("--replay %s: %s", f.replay, abi.AsError(err).Message)
+			return ui.Usagef("--replay %s: %s", f.replay, abi.AsError(err).Message)
 		}
 	}
 	return nil
@@ -118,7 +119,7 @@ func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
 // was replayed are an error, whatever the plugins made of it.
 func (f *tapeFlags) finish(e env) error {
 	if f.recorder != nil {
-		return f.write(printer{w: e.stderr, color: e.color})
+		return f.write(e.err())
 	}
 	if f.player == nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -45,8 +46,8 @@ func mustTrust(e env, c *config.Config) error {
 	case ok:
 		why = "it, or a prompt that it names, has changed since it was trusted"
 	}
-	return usageError{&abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": " + why,
-		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}}
+	return &abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": " + why,
+		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}
 }
 
 // trusted are the digests of what is trusted, by its place. What is no such
@@ -88,14 +89,14 @@ func trusted(e env) (map[string]string, error) {
 // trust adds a configuration to the list, as it is now.
 func trust(e env, c *config.Config) error {
 	if e.stateHome == "" {
-		return usagef("config trust: this machine names no home folder: name the configuration with --config instead")
+		return ui.Usagef("config trust: this machine names no home folder: name the configuration with --config instead")
 	}
 	path, err := place(c.File)
 	if err != nil {
 		return err
 	}
 	if strings.Contains(path, "\n") {
-		return usagef("config trust: %q: a path with a line break", path)
+		return ui.Usagef("config trust: %q: a path with a line break", path)
 	}
 	known, err := trusted(e)
 	if err != nil {
@@ -143,7 +144,7 @@ with a plugin, where one does.`,
 			if err := trust(e, c); err != nil {
 				return err
 			}
-			printer{w: e.stdout}.linef("trusted %s", c.File)
+			e.out().Linef("trusted %s", c.File)
 			return nil
 		},
 	}

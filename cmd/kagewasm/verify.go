@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/check"
 )
 
@@ -53,8 +54,8 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	if err := checkOutputs([]file{{"X.wasm", path}}, file{"--junit", f.junit}, f.tape.output()); err != nil {
 		return err
 	}
-	progress := newProgress(e)
-	defer progress.done()
+	progress := e.progress()
+	defer progress.Done()
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
 	if err != nil {
 		return err
@@ -66,9 +67,9 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	}
 	r, err := check.Verify(ctx, path, check.VerifyOptions{
 		Runtime: host, Plugin: opts, Rules: f.rules,
-		Progress: func(rule string) { progress.step("verifying %s: %s", path, rule) },
+		Progress: func(rule string) { progress.Step("verifying %s: %s", path, rule) },
 	})
-	progress.done()
+	progress.Done()
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", path, err), f.recordedAnyway(e))
 	}
@@ -81,14 +82,14 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 			return err
 		}
 	}
-	if err := f.show(e, r); err != nil {
+	if err := show(e, f.asJSON, r, ui.Verdict); err != nil {
 		return err
 	}
 	if err := f.recordedAnyway(e); err != nil {
 		return err
 	}
 	if r.Broken > 0 {
-		return fmt.Errorf("%s breaks %s", path, plural(r.Broken, "rule"))
+		return fmt.Errorf("%s breaks %s", path, ui.Plural(r.Broken, "rule"))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -28,14 +29,10 @@ func newVersion(e env) *cobra.Command {
 		Short: "Say which kagewasm this is",
 		Args:  exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			v := readVersion()
-			if asJSON {
-				return printJSON(e.stdout, v)
-			}
-			p := printer{w: e.stdout}
-			p.linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
-			p.linef("model catalog of %s", v.Catalog)
-			return nil
+			return show(e, asJSON, readVersion(), func(p ui.Printer, v versionInfo) {
+				p.Linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
+				p.Linef("model catalog of %s", v.Catalog)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

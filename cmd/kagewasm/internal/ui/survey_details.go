@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ const (
 func (p surveyed) details(names map[string]string, c *survey.Comparison) {
 	for i := range c.Sessions[:min(len(c.Sessions), maxDetails)] {
 		d := &c.Sessions[i]
-		p.linef("%s", p.paint(bold, names[d.Session]))
+		p.Linef("%s", p.paint(bold, names[d.Session]))
 		p.ids("newly kept", d.NewlyKept)
 		p.ids("newly gone", d.NewlyGone)
 		if d.Strategy != nil {
@@ -41,7 +41,7 @@ func (p surveyed) details(names map[string]string, c *survey.Comparison) {
 		}
 	}
 	if more := len(c.Sessions) - maxDetails; more > 0 {
-		p.linef("%s", p.paint(dim, fmt.Sprintf("… and %s more (see --json)", plural(more, "session"))))
+		p.Linef("%s", p.paint(dim, fmt.Sprintf("… and %s more (see --json)", Plural(more, "session"))))
 	}
 }
 

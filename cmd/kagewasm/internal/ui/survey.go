@@ -1,8 +1,7 @@
-package main
+package ui
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // surveyed writes surveys for a person.
-type surveyed struct{ printer }
+type surveyed struct{ Printer }
 
 // show writes a table of the sessions and the totals: of all sessions where
 // there is nothing to compare with, else of those whose result differs, with
@@ -32,10 +31,10 @@ func (p surveyed) show(s *survey.Survey, c *survey.Comparison) {
 		t.row(p.cells(names[o.Session], o, d)...)
 	}
 	if c != nil && c.Same > 0 {
-		t.head(fmt.Sprintf("%s as before", plural(c.Same, "session")))
+		t.head(fmt.Sprintf("%s as before", Plural(c.Same, "session")))
 	}
 	t.row(p.total(&s.Totals, c)...)
-	t.print(p.printer)
+	t.print(p.Printer)
 	if c != nil {
 		p.gone(c)
 		p.details(names, c)
@@ -46,8 +45,8 @@ func (p surveyed) show(s *survey.Survey, c *survey.Comparison) {
 // cells are the row of a session.
 func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []string {
 	r := &o.Report
-	tokens := fmt.Sprintf("%s → %s", number(r.TokensBefore), number(r.TokensAfter))
-	kept, injected, fuel := number(len(r.Kept))+" of "+number(r.MessagesBefore), number(len(o.Injected)), amount(o.Use.Fuel)
+	tokens := fmt.Sprintf("%s → %s", Number(r.TokensBefore), Number(r.TokensAfter))
+	kept, injected, fuel := Number(len(r.Kept))+" of "+Number(r.MessagesBefore), Number(len(o.Injected)), amount(o.Use.Fuel)
 	if d != nil {
 		if d.TokensAfter != nil {
 			tokens += fmt.Sprintf(" (%+d)", d.TokensAfter.New-d.TokensAfter.Old)
@@ -80,9 +79,9 @@ func (p surveyed) remark(o *survey.Outcome) string {
 
 // total is the row of all sessions.
 func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
-	tokens := fmt.Sprintf("%s → %s", number(t.TokensBefore), number(t.TokensAfter))
-	kept := number(t.Kept) + " of " + number(t.Kept+t.Superseded)
-	injected, fuel := number(t.Injected), amount(t.Fuel)
+	tokens := fmt.Sprintf("%s → %s", Number(t.TokensBefore), Number(t.TokensAfter))
+	kept := Number(t.Kept) + " of " + Number(t.Kept+t.Superseded)
+	injected, fuel := Number(t.Injected), amount(t.Fuel)
 	if c != nil {
 		old, now := &c.Totals.Old, &c.Totals.New
 		tokens += difference(old.TokensAfter, now.TokensAfter)
@@ -101,12 +100,12 @@ func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
 	if calls := hostCalls(t.HostCalls); calls != "" {
 		words = append(words, calls)
 	}
-	return []string{plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS), strings.Join(words, ", ")}
+	return []string{Plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS), strings.Join(words, ", ")}
 }
 
 func (p surveyed) gone(c *survey.Comparison) {
 	if len(c.Came) > 0 {
-		p.field("new", "%s", plural(len(c.Came), "session"))
+		p.field("new", "%s", Plural(len(c.Came), "session"))
 	}
 	if len(c.Went) > 0 {
 		p.field("not there", "%s", abi.Defuse(strings.Join(c.Went, ", ")))
@@ -140,32 +139,4 @@ func shortNames(sessions []survey.Outcome) map[string]string {
 		names[name] = string(short)
 	}
 	return names
-}
-
-// amount writes fuel for a person: 1.2 M.
-func amount(n int64) string {
-	switch v := float64(n); {
-	case v >= 1e9:
-		return fmt.Sprintf("%.1f G", v/1e9)
-	case v >= 1e6:
-		return fmt.Sprintf("%.1f M", v/1e6)
-	case v >= 1e3:
-		return fmt.Sprintf("%.1f k", v/1e3)
-	}
-	return fmt.Sprint(n)
-}
-
-// percent is how much more it is; nothing where that is below one percent.
-func percent(old, now int64) string {
-	if old == 0 || now == 0 || math.Abs(float64(now)/float64(old)-1) < 0.01 {
-		return ""
-	}
-	return " (" + change(float64(old), float64(now)) + ")"
-}
-
-func difference(old, now int) string {
-	if old == now {
-		return ""
-	}
-	return fmt.Sprintf(" (%+d)", now-old)
 }

@@ -1,10 +1,11 @@
-package main
+package ui
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/store/folder"
 )
 
@@ -18,26 +19,18 @@ var actions = []struct {
 	{folder.Unchanged, "unchanged", dim}, {folder.Skipped, "skipped", red},
 }
 
-// showCopy says what a copy did.
-func (f *memoryFlags) showCopy(e env, done string, r *folder.Report) error {
-	if f.asJSON {
-		return printJSON(e.stdout, r)
-	}
-	showFiles(printer{w: e.stdout, color: e.color}, done, r)
-	return nil
-}
-
-func showFiles(p printer, done string, r *folder.Report) {
+// Copied says what a copy did; done is that in words.
+func Copied(p Printer, done string, r *folder.Report) {
 	var counts []string
 	for _, a := range actions {
 		if n := r.Count(a.Action); n > 0 {
-			counts = append(counts, number(n)+" "+a.word)
+			counts = append(counts, Number(n)+" "+a.word)
 		}
 	}
 	if len(counts) == 0 {
 		counts = []string{"no files"}
 	}
-	p.linef("%s: %s", abi.Defuse(done), strings.Join(counts, ", "))
+	p.Linef("%s: %s", abi.Defuse(done), strings.Join(counts, ", "))
 	for _, f := range r.Files {
 		for _, a := range actions {
 			if f.Action != a.Action || f.Action == folder.Unchanged {
@@ -50,7 +43,21 @@ func showFiles(p printer, done string, r *folder.Report) {
 			if f.Why != "" {
 				line += ": " + f.Why
 			}
-			p.linef("  %s  %s", p.paint(a.style, fmt.Sprintf("%-9s", a.word)), abi.Defuse(line))
+			p.Linef("  %s  %s", p.paint(a.style, fmt.Sprintf("%-9s", a.word)), abi.Defuse(line))
 		}
 	}
+}
+
+// Spaces lists what plugins keep.
+func Spaces(p Printer, spaces []store.Space) {
+	if len(spaces) == 0 {
+		p.Linef("no plugin keeps anything here")
+		return
+	}
+	var t table
+	t.head("plugin", "values", "size")
+	for _, s := range spaces {
+		t.row(s.Name, Number(s.Keys), bytesOf(s.Bytes))
+	}
+	t.print(p)
 }

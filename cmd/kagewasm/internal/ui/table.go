@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func (t *table) head(cells ...string) {
 	t.row(cells...)
 }
 
-func (t *table) print(p printer) {
+func (t *table) print(p Printer) {
 	var widths []int
 	for _, cells := range t.rows {
 		for i, c := range cells {
@@ -50,6 +50,6 @@ func (t *table) print(p printer) {
 		if t.dim[n] {
 			line = p.paint(dim, line)
 		}
-		p.linef("  %s", line)
+		p.Linef("  %s", line)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 // progressDelay is how long work may take before anything is said about it.
 const progressDelay = 300 * time.Millisecond
 
-// progress is one line on a terminal that says what is being done. It appears
+// Progress is one line on a terminal that says what is being done. It appears
 // only for work that takes a while, and nothing of it stays.
-type progress struct {
+type Progress struct {
 	w     io.Writer // nil: nobody watches
 	mu    sync.Mutex
 	now   string
@@ -20,15 +20,12 @@ type progress struct {
 	timer *time.Timer
 }
 
-func newProgress(e env) *progress {
-	p := &progress{}
-	if e.terminal {
-		p.w = e.stderr
-	}
-	return p
-}
+// NewProgress begins with nothing to say. Where nobody watches, w is nil, and
+// nothing is ever written.
+func NewProgress(w io.Writer) *Progress { return &Progress{w: w} }
 
-func (p *progress) step(format string, args ...any) {
+// Step says what is being done now.
+func (p *Progress) Step(format string, args ...any) {
 	if p.w == nil {
 		return
 	}
@@ -42,7 +39,7 @@ func (p *progress) step(format string, args ...any) {
 	}
 }
 
-func (p *progress) show() {
+func (p *Progress) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now != "" {
@@ -51,10 +48,10 @@ func (p *progress) show() {
 	}
 }
 
-func (p *progress) draw() { fmt.Fprintf(p.w, "\r\x1b[K%s …", p.now) }
+func (p *Progress) draw() { fmt.Fprintf(p.w, "\r\x1b[K%s …", p.now) }
 
-// done takes the line away.
-func (p *progress) done() {
+// Done takes the line away.
+func (p *Progress) Done() {
 	if p.w == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"fmt"
@@ -10,15 +10,20 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-// human writes reports for a person.
-type human struct{ printer }
+// Compaction is what became of a session.
+type Compaction struct {
+	Path    string // of the session
+	Out     string // where it was written; empty where it was not, or to standard output
+	Plugins bool   // some were to take part
+	*kagewasm.Result
+}
 
-// report says what happened to a session.
-func (h human) report(path, out string, result *kagewasm.Result) {
-	r := &result.Report
-	h.linef("%s %s", h.paint(bold, "session"), abi.Defuse(path))
-	h.linef("  %s", h.verdict(r))
-	window := number(r.Window)
+// Report says what happened to a session.
+func Report(p Printer, c Compaction) {
+	h, r := human{p}, &c.Report
+	h.Linef("%s %s", h.paint(bold, "session"), abi.Defuse(c.Path))
+	h.Linef("  %s", h.verdict(r))
+	window := Number(r.Window)
 	if r.ContextWindow == nil {
 		window += " (assumed: the model's is not known)"
 	}
@@ -26,10 +31,10 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 		window += "  model " + abi.Defuse(r.Model)
 	}
 	h.field("window", "%s", window)
-	h.field("tokens", "%s → %s  %s", number(r.TokensBefore), number(r.TokensAfter), h.bar(r))
-	h.field("messages", "%s → %s", number(r.MessagesBefore), number(r.MessagesAfter))
+	h.field("tokens", "%s → %s  %s", Number(r.TokensBefore), Number(r.TokensAfter), h.bar(r))
+	h.field("messages", "%s → %s", Number(r.MessagesBefore), Number(r.MessagesAfter))
 	if r.Pruned.Count > 0 {
-		h.field("pruned", "%s old tool results, %s tokens", number(r.Pruned.Count), number(r.Pruned.TokensSaved))
+		h.field("pruned", "%s old tool results, %s tokens", Number(r.Pruned.Count), Number(r.Pruned.TokensSaved))
 	}
 	if r.Compacted {
 		by := r.Strategy
@@ -41,7 +46,7 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 		h.field("kept", "%s, %d of them pinned", idRange(r.Kept), len(r.Pinned))
 		inserted := strings.Join(r.Inserted, ", ")
 		if n := r.Metrics.LedgerTokens; n > 0 {
-			inserted += "  (" + number(n) + " tokens read off the session)"
+			inserted += "  (" + Number(n) + " tokens read off the session)"
 		}
 		h.field("inserted", "%s", inserted)
 		if len(r.Edited) > 0 {
@@ -52,14 +57,23 @@ func (h human) report(path, out string, result *kagewasm.Result) {
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
 	h.failures(r.Failures)
-	h.injected(result)
+	h.injected(c.Result)
 	h.summary(r)
 	if r.DryRun {
-		h.linef("%s", h.paint(yellow, "dry run: nothing was written"))
-	} else if out != "" {
-		h.linef("%s %s", h.paint(dim, "written to"), out)
+		h.Linef("%s", h.paint(yellow, "dry run: nothing was written"))
+	} else if c.Out != "" {
+		h.Linef("%s %s", h.paint(dim, "written to"), c.Out)
+	}
+	if c.Plugins && len(r.Hooks) == 0 {
+		h.field("hooks", "none called: %s", r.ReasonCode)
 	}
 }
+
+// Failures says what went wrong in a compaction that was completed.
+func Failures(p Printer, list []*abi.Error) { human{p}.failures(list) }
+
+// human writes parts of a report.
+type human struct{ Printer }
 
 // money says what it cost, and what of the provider's cache survives.
 func (h human) money(r *kagewasm.Report) {
@@ -68,15 +82,15 @@ func (h human) money(r *kagewasm.Report) {
 		if r.Cost.PriceUnknown {
 			price = "at an unknown price"
 		}
-		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), number(u.InputTokens), number(u.OutputTokens), price)
+		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), Number(u.InputTokens), Number(u.OutputTokens), price)
 	}
 	if !r.Compacted {
 		return
 	}
 	c := &r.Metrics.Cache
-	line := fmt.Sprintf("%s of %s tokens of the request before still stand at the beginning", number(c.PrefixTokens), number(c.PreviousTokens))
+	line := fmt.Sprintf("%s of %s tokens of the request before still stand at the beginning", Number(c.PrefixTokens), Number(c.PreviousTokens))
 	if r.Receipt != nil && r.Receipt.PaybackCalls >= 0 {
-		line += fmt.Sprintf("; pays for itself after %s calls", number(r.Receipt.PaybackCalls))
+		line += fmt.Sprintf("; pays for itself after %s calls", Number(r.Receipt.PaybackCalls))
 	}
 	h.field("cache", "%s", line)
 }
@@ -147,7 +161,7 @@ func hostCalls(calls map[abi.Op]int) string {
 	if n == 0 {
 		return ""
 	}
-	return plural(n, "host call")
+	return Plural(n, "host call")
 }
 
 func (h human) retained(facts []hooks.Fact) {
@@ -205,18 +219,18 @@ func (h human) injected(result *kagewasm.Result) {
 // excerpt shows the first lines of a text.
 func (h human) excerpt(title, text string, lines int) {
 	const width = 110
-	h.linef("%s", h.paint(bold, title))
+	h.Linef("%s", h.paint(bold, title))
 	n := 0
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		if n++; n <= lines {
-			h.linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
+			h.Linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
 		}
 	}
 	if n > lines {
-		h.linef("  %s", h.paint(dim, fmt.Sprintf("… %d more lines", n-lines)))
+		h.Linef("  %s", h.paint(dim, fmt.Sprintf("… %d more lines", n-lines)))
 	}
 }
 
@@ -230,5 +244,5 @@ func idRange(ids []string) string {
 	case 1:
 		return "1 message (" + shortID(ids[0]) + ")"
 	}
-	return fmt.Sprintf("%s messages (%s … %s)", number(len(ids)), shortID(ids[0]), shortID(ids[len(ids)-1]))
+	return fmt.Sprintf("%s messages (%s … %s)", Number(len(ids)), shortID(ids[0]), shortID(ids[len(ids)-1]))
 }

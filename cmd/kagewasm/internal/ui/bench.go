@@ -1,7 +1,6 @@
-package main
+package ui
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -11,27 +10,29 @@ import (
 	"github.com/kagewasm/kagewasm/kit/check"
 )
 
-func (f *benchFlags) show(e env, r *benchReport) error {
-	if f.asJSON {
-		return printJSON(e.stdout, r)
-	}
-	var text bytes.Buffer
-	p := printer{w: &text, color: e.color}
-	p.linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook, p.paint(dim, r.Digest))
+// Bench is what `kagewasm bench --json` prints.
+type Bench struct {
+	*check.Figures
+	Baseline *check.Comparison `json:"baseline,omitempty"`
+	// Worse are the changes that --fail-over is about.
+	Worse []check.Change `json:"worse,omitempty"`
+}
+
+// Measured shows what calls took, and what that was before.
+func Measured(p Printer, r *Bench) {
+	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook, p.paint(dim, r.Digest))
 	for _, m := range r.Inputs {
 		showMeasurement(p, r, m)
 	}
 	if r.Baseline != nil {
 		for _, note := range r.Baseline.Notes {
-			p.linef("  %s %s", p.paint(yellow, "note"), note)
+			p.Linef("  %s %s", p.paint(yellow, "note"), note)
 		}
 	}
-	_, err := e.stdout.Write(text.Bytes())
-	return err
 }
 
-func showMeasurement(p printer, r *benchReport, m check.Measurement) {
-	p.linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
+func showMeasurement(p Printer, r *Bench, m check.Measurement) {
+	p.Linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
 	change := func(measure string) string { return r.change(p, m.Input, measure) }
 	p.field("warm", "%s%s", timesLine(m.Warm), change("warm"))
 	p.field("cold", "%s%s", timesLine(m.Cold), change("cold"))
@@ -41,7 +42,7 @@ func showMeasurement(p printer, r *benchReport, m check.Measurement) {
 		if m.Varies {
 			varies = p.paint(yellow, "  varies from call to call")
 		}
-		p.field("fuel", "%s%s%s", number(m.Fuel), varies, change("fuel"))
+		p.field("fuel", "%s%s%s", Number(m.Fuel), varies, change("fuel"))
 	}
 	p.field("memory", "%s%s", bytesOf(m.PeakMemoryBytes), change("memory"))
 	p.field("output", "%s%s", bytesOf(m.OutputBytes), change("output"))
@@ -59,7 +60,7 @@ func timesLine(t check.Times) string {
 }
 
 // change says how a figure differs from the baseline's.
-func (r *benchReport) change(p printer, input, measure string) string {
+func (r *Bench) change(p Printer, input, measure string) string {
 	if r.Baseline == nil {
 		return ""
 	}
@@ -84,8 +85,8 @@ func (r *benchReport) change(p printer, input, measure string) string {
 	return p.paint(green, "  "+by)
 }
 
-// worse is the failure of a plugin that takes more than it did.
-func worse(list []check.Change, limits map[string]float64) error {
+// Worse is the failure of a plugin that takes more than it did.
+func Worse(list []check.Change, limits map[string]float64) error {
 	var lines []string
 	for _, c := range list {
 		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, change(c.Before, c.Now), 100*(limits[c.Measure]-1)))

@@ -1,43 +1,33 @@
-package main
+package ui
 
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit/check"
 )
 
-func (f *runFlags) show(e env, r *runReport, out []byte, err error) error {
-	if f.asJSON {
-		switch {
-		case len(out) == 0: // nothing to say
-		case json.Valid(out):
-			r.Output = json.RawMessage(out)
-		default:
-			r.Output = string(out)
-		}
-		if perr := printJSON(e.stdout, r); perr != nil {
-			return perr
-		}
-		return err
-	}
-	if err == nil {
-		if _, werr := fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n")); werr != nil {
-			return werr
-		}
-	}
-	r.tell(printer{w: e.stderr, color: e.color})
-	return err
+// Run is what `kagewasm run --json` prints.
+type Run struct {
+	Plugin string `json:"plugin"`
+	Digest string `json:"digest"`
+	Engine string `json:"engine"`
+	Hook   string `json:"hook"`
+	// Output of the last call: a document, or text where it is none.
+	Output any `json:"output"`
+	// MS of each call.
+	MS []float64 `json:"ms"`
+	// What follows is of the last call.
+	abi.CallStats
+	Limits abi.Limits `json:"limits"`
+	Error  *abi.Error `json:"error,omitempty"`
 }
 
-// tell says for a person what the calls used and logged.
-func (r *runReport) tell(p printer) {
-	p.linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
-	p.field("time", "%s of %s ms", callTimes(r.MS, r.CallStats.MS), number(r.Limits.TimeoutMS))
+// Calls says what the calls of a run used and logged.
+func Calls(p Printer, r *Run) {
+	p.Linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
+	p.field("time", "%s of %s ms", callTimes(r.MS, r.CallStats.MS), Number(r.Limits.TimeoutMS))
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
 	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
 	r.showCode(p)
@@ -57,7 +47,7 @@ func (r *runReport) tell(p printer) {
 }
 
 // showCalls shows the host calls, each beside what bounds it.
-func (r *runReport) showCalls(p printer) {
+func (r *Run) showCalls(p Printer) {
 	s := &r.CallStats
 	total := 0
 	for _, op := range sortedOps(s.HostCalls) {
@@ -65,31 +55,31 @@ func (r *runReport) showCalls(p printer) {
 		of := ""
 		switch {
 		case op == abi.OpHTTP:
-			of = fmt.Sprintf(": %d requests of %s, %s (%s a body)", s.HTTPRequests, number(int64(r.Limits.HTTPRequests)), bytesOf(s.HTTPBytes), bytesOf(r.Limits.HTTPBytes))
+			of = fmt.Sprintf(": %d requests of %s, %s (%s a body)", s.HTTPRequests, Number(int64(r.Limits.HTTPRequests)), bytesOf(s.HTTPBytes), bytesOf(r.Limits.HTTPBytes))
 		case op == abi.OpModelComplete && s.Model != nil:
-			of = fmt.Sprintf(": %d completions of %s, %d tokens in, %d out", s.Model.Calls, number(int64(r.Limits.ModelCalls)), s.Model.InputTokens, s.Model.OutputTokens)
+			of = fmt.Sprintf(": %d completions of %s, %d tokens in, %d out", s.Model.Calls, Number(int64(r.Limits.ModelCalls)), s.Model.InputTokens, s.Model.OutputTokens)
 		}
 		p.field("host call", "%s × %d%s", op, s.HostCalls[op], of)
 	}
 	if total > 0 {
-		p.field("", "%s of %s host calls, %s of %s", number(int64(total)), number(int64(r.Limits.HostCalls)), bytesOf(s.HostCallBytes), bytesOf(r.Limits.HostCallBytes))
+		p.field("", "%s of %s host calls, %s of %s", Number(int64(total)), Number(int64(r.Limits.HostCalls)), bytesOf(s.HostCallBytes), bytesOf(r.Limits.HostCallBytes))
 	}
 }
 
 // showCode shows what the guest's code used, where the engine counts it.
-func (r *runReport) showCode(p printer) {
+func (r *Run) showCode(p Printer) {
 	s := &r.CallStats
 	if s.Fuel == 0 {
 		return
 	}
 	allowed := ""
 	if r.Limits.Fuel > 0 {
-		allowed = " of " + number(r.Limits.Fuel)
+		allowed = " of " + Number(r.Limits.Fuel)
 	}
-	p.field("fuel", "%s%s", number(s.Fuel), allowed)
+	p.field("fuel", "%s%s", Number(s.Fuel), allowed)
 	p.field("stack", "%s of %s", bytesOf(s.StackBytes), bytesOf(r.Limits.StackBytes))
 	if s.TableElements > 0 {
-		p.field("tables", "%s elements of %s", number(s.TableElements), number(int64(r.Limits.TableElements)))
+		p.field("tables", "%s elements of %s", Number(s.TableElements), Number(int64(r.Limits.TableElements)))
 	}
 }
 

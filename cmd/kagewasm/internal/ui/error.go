@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Exit codes of the process.
+const (
+	ExitOK      = 0 // done; so is a session with nothing to do, and a fallback
+	ExitFailure = 1
+	ExitUsage   = 2 // a command line or an input that makes no sense: nothing was run
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// Usagef is a command line that makes no sense, in words.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// usageCodes are failures of what the person gave us: nothing was run.
+var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, abi.CodeRefused: true}
+
+// ExitCode is what the process ends with.
+func ExitCode(err error) int {
+	var u usageError
+	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// Error says what went wrong, where, and what to do.
+func Error(p Printer, err error) {
+	// What a plugin says of itself must not look like lines of ours.
+	text := strings.ReplaceAll(abi.Defuse(err.Error()), "\n", "\n    | ")
+	p.Linef("%s %s", p.paint(red, "kagewasm:"), text)
+	var a *abi.Error
+	if errors.As(err, &a) && a.Hint != "" {
+		p.Linef("  %s", p.paint(dim, abi.Defuse(a.Hint)))
+	}
+}

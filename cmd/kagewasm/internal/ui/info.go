@@ -1,0 +1,134 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/runtime"
+)
+
+// Info shows what a plugin is, what it wants, and what it would get.
+func Info(p Printer, i runtime.Info) {
+	p.Linef("%s %s", p.paint(bold, i.Name), i.Version)
+	if i.Description != "" {
+		p.Linef("  %s", i.Description)
+	}
+	p.field("digest", "%s", i.Digest)
+	p.field("size", "%s", bytesOf(i.Size))
+	p.field("manifest", "%s, abi %d", manifestFrom[i.Manifest], i.ABI)
+	p.field("roles", "%s", Joined(i.Roles))
+	p.field("hooks", "%s", Joined(i.Hooks))
+	p.field("content", "%s", i.Content)
+	if i.Memory != nil {
+		most := "as its limit allows"
+		if i.Memory.MaxBytes > 0 {
+			most = bytesOf(i.Memory.MaxBytes)
+		}
+		p.field("memory", "from %s to %s", bytesOf(i.Memory.MinBytes), most)
+	}
+	showLimits(p, i.Limits)
+	for _, c := range i.Capabilities {
+		if !c.Asked {
+			continue // granted to whoever asks
+		}
+		p.field("capability", "%s", capabilityLine(p, c))
+		if !c.Granted {
+			p.field("", "%s", p.paint(dim, "grant it: "+c.GrantFlag()))
+		}
+	}
+	if !slices.ContainsFunc(i.Capabilities, func(c runtime.CapabilityInfo) bool { return c.Asked }) {
+		p.field("capability", "none asked for")
+	}
+	if len(i.Secrets) > 0 {
+		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
+	}
+	names := make([]string, 0, len(i.Knobs))
+	for name := range i.Knobs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		k := i.Knobs[name]
+		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
+	}
+	for n, module := range byModule(i.Imports) {
+		label := ""
+		if n == 0 {
+			label = "imports"
+		}
+		p.field(label, "%s", module)
+	}
+	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
+}
+
+// manifestFrom says where a manifest is from.
+var manifestFrom = map[string]string{
+	"inside": "inside the module",
+	"given":  "in a file beside the module",
+	"none":   "none: an observer of the hooks it exports",
+}
+
+// byModule lists imports by the module they are from, the names of those of one
+// on a line; --json has their signatures.
+func byModule(imports []string) []string {
+	var lines []string
+	last := ""
+	for _, i := range imports {
+		i, _, _ = strings.Cut(i, " ")
+		at := strings.LastIndex(i, ".")
+		module, name := i[:max(at, 0)], i[at+1:]
+		if module == last && len(lines) > 0 {
+			lines[len(lines)-1] += ", " + name
+		} else {
+			lines = append(lines, module+": "+name)
+		}
+		last = module
+	}
+	if lines == nil {
+		return []string{"none"}
+	}
+	return lines
+}
+
+func showLimits(p Printer, l abi.Limits) {
+	fuel := "no bound on fuel"
+	if l.Fuel > 0 {
+		fuel = Number(l.Fuel) + " fuel"
+	}
+	p.field("limits", "%s ms, %s, %d MiB memory, %s stack, %s table elements", Number(int64(l.TimeoutMS)), fuel, l.MemoryMB, bytesOf(l.StackBytes), Number(int64(l.TableElements)))
+	p.field("", "%s out, %s log, %s error text, %s host calls of %s", bytesOf(l.OutputBytes), bytesOf(l.LogBytes), bytesOf(l.ErrorBytes), Number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
+}
+
+func capabilityLine(p Printer, c runtime.CapabilityInfo) string {
+	name := string(c.Name)
+	if len(c.Hosts) > 0 {
+		name += " " + abi.Defuse(strings.Join(c.Hosts, ", "))
+	}
+	verdict := p.paint(yellow, "denied")
+	if c.Granted {
+		verdict = p.paint(green, strings.TrimSpace("granted "+abi.Defuse(strings.Join(c.GrantedHosts, ", "))))
+	}
+	return name + ": " + verdict + "  " + p.paint(dim, abi.Defuse(c.Reason))
+}
+
+func knobLine(k abi.Knob) string {
+	line := string(k.Type)
+	switch k.Type {
+	case abi.KnobRange, abi.KnobIntRange:
+		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
+	case abi.KnobEnum:
+		line += " " + abi.Defuse(strings.Join(k.Values, "|"))
+	}
+	if k.Label != "" {
+		line += ": " + abi.Defuse(k.Label)
+	}
+	return line
+}
+
+// Built says which module was written.
+func Built(p Printer, r kit.Result) {
+	p.Linef("%s  %s  %s %s  %s", r.Path, bytesOf(r.Size), r.Manifest.Name, abi.Defuse(r.Manifest.Version), r.Digest)
+}
