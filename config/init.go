@@ -25,7 +25,7 @@ func Init(dir string) ([]string, error) {
 	defer root.Close()
 	if _, err := root.Lstat(FileName); err == nil {
 		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
-			Hint: "kagewasm config check looks at it; take it away to begin anew"}
+			Hint: "kagewasm config check looks at it; take it away to start from scratch"}
 	}
 	if err := root.MkdirAll(Folder+"/prompts", 0o755); err != nil {
 		return nil, unwritable(dir, err)

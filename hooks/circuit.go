@@ -98,7 +98,7 @@ func (c *circuit) quarantined() *abi.Error {
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: "call", Phase: abi.PhaseCall,
 		Message: fmt.Sprintf("not called %s: %s failed %d times in a row, at last with %s", when, c.hook, c.failures[c.hook], last),
-		Hint:    "then it is tried again; mend or replace the plugin, or reset it by its digest", Err: c.last}
+		Hint:    "then it is tried again; fix or replace the plugin, or reset it by its digest", Err: c.last}
 }
 
 // failed counts a failure. It returns the end of the quarantine where that one

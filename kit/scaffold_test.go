@@ -15,7 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/kit"
 )
 
-var update = flag.Bool("update", false, "write the fixtures anew")
+var update = flag.Bool("update", false, "write the fixtures again")
 
 // TestFixtureInput: the hook input of every project is what a host makes of its
 // session.

@@ -51,7 +51,7 @@ func taped[Request, Response any](c *call, op abi.Op, r Request, live func() (Re
 		return answer, e
 	}
 	if err := abi.DecodeStrict(said.Result, &answer); err != nil {
-		return answer, &abi.Error{Code: abi.CodeBadInput, Message: fmt.Sprintf("the recorded answer: %v", err), Hint: "mend the recording, or make it anew"}
+		return answer, &abi.Error{Code: abi.CodeBadInput, Message: fmt.Sprintf("the recorded answer: %v", err), Hint: "fix the recording, or record again"}
 	}
 	return answer, nil
 }

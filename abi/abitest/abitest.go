@@ -19,9 +19,9 @@ type Plugin interface {
 type Rule struct {
 	// Name is in lower case words: stable, for tests and reports.
 	Name string
-	// Explanation says what the rule asks and why, Mend what to do where it is
+	// Explanation says what the rule asks and why, Fix what to do where it is
 	// broken.
-	Explanation, Mend string
+	Explanation, Fix string
 	// Skip is why the rule does not apply to the plugin; empty where it does.
 	Skip string
 	// Check calls the plugin, and says how the rule is broken: nil where it is
@@ -34,7 +34,7 @@ type Result struct {
 	// Rule is its name.
 	Rule        string `json:"rule"`
 	Explanation string `json:"explanation"`
-	Mend        string `json:"mend"`
+	Fix         string `json:"mend"`
 	// Err is how it was broken, nil where it was kept.
 	Err error `json:"-"`
 }
@@ -45,7 +45,7 @@ func (r Result) String() string {
 	if r.Err == nil {
 		return r.Rule
 	}
-	return fmt.Sprintf("%s: %v\nwhy: %s\nmend: %s", r.Rule, r.Err, r.Explanation, r.Mend)
+	return fmt.Sprintf("%s: %v\nwhy: %s\nfix: %s", r.Rule, r.Err, r.Explanation, r.Fix)
 }
 
 // Rules are all rules, bound to a plugin: for callers that pick some, or watch
@@ -55,7 +55,7 @@ func Rules(m *abi.Manifest, p Plugin) []Rule {
 	c := newChecker(m, p)
 	list := make([]Rule, len(rules))
 	for i, r := range rules {
-		list[i] = Rule{Name: r.name, Explanation: r.explanation, Mend: r.mend, Skip: r.skip(m), Check: func(ctx context.Context) error {
+		list[i] = Rule{Name: r.name, Explanation: r.explanation, Fix: r.fix, Skip: r.skip(m), Check: func(ctx context.Context) error {
 			if r.answer != nil {
 				return c.each(ctx, r.answer)
 			}
@@ -95,7 +95,7 @@ func Check(ctx context.Context, m *abi.Manifest, p Plugin) []Result {
 }
 
 func (r Rule) result(err error) Result {
-	return Result{Rule: r.Name, Explanation: r.Explanation, Mend: r.Mend, Err: err}
+	return Result{Rule: r.Name, Explanation: r.Explanation, Fix: r.Fix, Err: err}
 }
 
 // CheckOutput reports what a host would refuse or warn of in the answer of
@@ -115,10 +115,10 @@ func CheckOutput(m *abi.Manifest, in *abi.Input, out *abi.Output) error {
 // rule is a [Rule] of any plugin. Either check drives the plugin itself, or
 // answer judges each of its answers to the kit's sessions.
 type rule struct {
-	name, explanation, mend string
-	when                    func(m *abi.Manifest) string // why not; nil: always
-	check                   func(ctx context.Context, c *checker) error
-	answer                  func(m *abi.Manifest, in *abi.Input, out *abi.Output) error
+	name, explanation, fix string
+	when                   func(m *abi.Manifest) string // why not; nil: always
+	check                  func(ctx context.Context, c *checker) error
+	answer                 func(m *abi.Manifest, in *abi.Input, out *abi.Output) error
 }
 
 func (r *rule) skip(m *abi.Manifest) string {

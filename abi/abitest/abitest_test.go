@@ -241,8 +241,8 @@ func TestEveryRuleCanFail(t *testing.T) {
 			if rules[i].Check(t.Context()) == nil {
 				t.Error("the defect was not found")
 			}
-			if len(r.Explanation) < 20 || len(r.Mend) < 20 {
-				t.Errorf("explanation %q, mend %q", r.Explanation, r.Mend)
+			if len(r.Explanation) < 20 || len(r.Fix) < 20 {
+				t.Errorf("explanation %q, fix %q", r.Explanation, r.Fix)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ var compactorRules = []rule{
 	{
 		name:        "compacts",
 		explanation: "where half a session could go a compactor returns messages, a summary or a cancel; one that says nothing is passed over",
-		mend:        "return messages with a ref for each one that stays, or a summary; cancel with a reason where nothing should be done",
+		fix:         "return messages with a ref for each one that stays, or a summary; cancel with a reason where nothing should be done",
 		when:        compactor,
 		check: func(ctx context.Context, c *checker) error {
 			if a := c.session(ctx, "plain session"); a.err == nil && (a.out == nil || !a.out.Compacts() && !a.out.Cancel) {
@@ -54,8 +54,8 @@ type list struct {
 	kept []int
 }
 
-func onList(name, explanation, mend string, judge func(*list) error) rule {
-	return rule{name: name, explanation: explanation, mend: mend, when: compactor,
+func onList(name, explanation, fix string, judge func(*list) error) rule {
+	return rule{name: name, explanation: explanation, fix: fix, when: compactor,
 		answer: func(_ *abi.Manifest, in *abi.Input, out *abi.Output) error {
 			if out.Messages == nil {
 				return nil

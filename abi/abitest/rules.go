@@ -19,7 +19,7 @@ var rules = slices.Concat(
 	[]rule{{
 		name:        "manifest",
 		explanation: "the manifest has to be valid: a host refuses the plugin otherwise",
-		mend:        "change plugin.yaml as the message says, and build again",
+		fix:         "change plugin.yaml as the message says, and build again",
 		check:       func(_ context.Context, c *checker) error { return c.m.Validate() },
 	}},
 	sessionRules(), outputRules, compactorRules, callRules)
@@ -55,7 +55,7 @@ func sessionRules() []rule {
 	var list []rule
 	for _, s := range sessions {
 		list = append(list, rule{
-			name: s.name, explanation: s.explanation, mend: s.mend, when: handles(abi.HookPreCompact),
+			name: s.name, explanation: s.explanation, fix: s.fix, when: handles(abi.HookPreCompact),
 			check: func(ctx context.Context, c *checker) error { return c.session(ctx, s.name).err },
 		})
 	}
@@ -67,29 +67,29 @@ var outputRules = []rule{
 	{
 		name:        "valid text",
 		explanation: "everything a plugin says is UTF-8, and no fact is empty: it is stored and shown to a model",
-		mend:        "cut texts between characters (guest languages cut at bytes), and leave out facts that are empty",
+		fix:         "cut texts between characters (guest languages cut at bytes), and leave out facts that are empty",
 		answer:      validText,
 	}, {
 		name:        "within budget",
 		explanation: "an injection or a summary may cost budget.summary_tokens; the host cuts what is longer, in the middle of a sentence",
-		mend:        "cut inject and summary to budget.summary_tokens with tokens.count, or to four bytes a token",
+		fix:         "cut inject and summary to budget.summary_tokens with tokens.count, or to four bytes a token",
 		answer:      withinBudget,
 	}, {
 		name:        "known pins",
 		explanation: "always_keep names messages of the input: the host warns of any other",
-		mend:        "put ids of input.messages into always_keep, no others",
+		fix:         "put ids of input.messages into always_keep, no others",
 		answer: func(_ *abi.Manifest, in *abi.Input, out *abi.Output) error {
 			return known(in, out.AlwaysKeep)
 		},
 	}, {
 		name:        "only its role",
 		explanation: "an observer returns no messages, and a summary or a cancel only with the capability compaction.summary: the host refuses both",
-		mend:        "take role compactor into the manifest, or the capability compaction.summary, or answer with retain and inject alone",
+		fix:         "take role compactor into the manifest, or the capability compaction.summary, or answer with retain and inject alone",
 		answer:      onlyItsRole,
 	}, {
 		name:        "reason to cancel",
 		explanation: "a plugin that cancels says why: the operator sees it",
-		mend:        "set reason beside cancel",
+		fix:         "set reason beside cancel",
 		answer: func(_ *abi.Manifest, _ *abi.Input, out *abi.Output) error {
 			if out.Cancel && out.Reason == "" {
 				return errors.New("cancel without a reason")
@@ -163,32 +163,32 @@ var callRules = []rule{
 	{
 		name:        "deterministic",
 		explanation: "the same input gets the same output, byte for byte: replays, caches and undo rely on it",
-		mend:        "take nothing from call ids, counters or the order of a map: sort what comes out of one; answers of servers and models are replayed (--replay)",
+		fix:         "take nothing from call ids, counters or the order of a map: sort what comes out of one; answers of servers and models are replayed (--replay)",
 		when:        handles(abi.HookPreCompact), check: deterministic,
 	}, {
 		name:        "dry run stores nothing",
 		explanation: "where trigger.dry_run is set a plugin answers as always and stores nothing",
-		mend:        "look at trigger.dry_run before kv.set and kv.delete",
+		fix:         "look at trigger.dry_run before kv.set and kv.delete",
 		when:        handles(abi.HookPreCompact), check: dryRunStoresNothing,
 	}, {
 		name:        "default knobs",
 		explanation: "without knob values a plugin does what it does with the defaults of its manifest, so that what an operator reads is what happens",
-		mend:        "read each knob with the default that the manifest has",
+		fix:         "read each knob with the default that the manifest has",
 		when:        hasKnobs, check: defaultKnobs,
 	}, {
 		name:        "extreme knobs",
 		explanation: "every value a knob takes is survived: the ends of ranges, each value of an enum, both booleans, an empty text",
-		mend:        "handle the ends of the knob's range, or narrow it in the manifest",
+		fix:         "handle the ends of the knob's range, or narrow it in the manifest",
 		when:        hasKnobs, check: extremeKnobs,
 	}, {
 		name:        "no budget",
 		explanation: "a target and a summary of 0 tokens (an operator asked for the utmost) is no reason to fail",
-		mend:        "treat 0 tokens as: keep what is pinned and say little",
+		fix:         "treat 0 tokens as: keep what is pinned and say little",
 		when:        handles(abi.HookPreCompact), check: noBudget,
 	}, {
 		name:        "post_compact on success",
 		explanation: "post_compact is called after every compaction, with the new list and the record",
-		mend:        "read record and messages as the input has them; nothing else is promised",
+		fix:         "read record and messages as the input has them; nothing else is promised",
 		when:        handles(abi.HookPostCompact),
 		check: func(ctx context.Context, c *checker) error {
 			return c.post(ctx, &abi.Record{ID: "r1", Success: true, Strategy: "drop", ReasonCode: abi.ReasonCompacted, TokensBefore: 900, TokensAfter: 500, Summary: "Parts are ported."})
@@ -196,7 +196,7 @@ var callRules = []rule{
 	}, {
 		name:        "post_compact on failure",
 		explanation: "post_compact is called after a failure too, with the failures in the record; or with no record by older hosts",
-		mend:        "look whether record is there and record.success is set before anything else",
+		fix:         "look whether record is there and record.success is set before anything else",
 		when:        handles(abi.HookPostCompact),
 		check: func(ctx context.Context, c *checker) error {
 			failed := &abi.Record{ID: "r2", ReasonCode: abi.ReasonNothingToSupersede, Failures: []*abi.Error{{Code: abi.CodeModel, Message: "no answer"}}}
@@ -205,7 +205,7 @@ var callRules = []rule{
 	}, {
 		name:        "turn_end",
 		explanation: "turn_end is called when a turn has completed, with no compaction in sight",
-		mend:        "do not rely on budget and trigger, which are empty in turn_end",
+		fix:         "do not rely on budget and trigger, which are empty in turn_end",
 		when:        handles(abi.HookTurnEnd),
 		check: func(ctx context.Context, c *checker) error {
 			in := *c.inputs["plain session"]
@@ -222,7 +222,7 @@ func onEverySession(h abi.Hook) rule {
 	return rule{
 		name:        string(h) + " on any session",
 		explanation: "a hook is called for whatever session there is: empty ones, huge ones, odd ones",
-		mend:        "see what the named session has: pre_compact is asked the same in a rule of its own",
+		fix:         "see what the named session has: pre_compact is asked the same in a rule of its own",
 		when:        handles(h),
 		check: func(ctx context.Context, c *checker) error {
 			for _, s := range sessions {

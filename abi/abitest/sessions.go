@@ -12,8 +12,8 @@ import (
 // sessions are what the plugin is called with. The name is that of the rule
 // that asks for an answer.
 var sessions = []struct {
-	name, explanation, mend string
-	messages                func() []abi.Message
+	name, explanation, fix string
+	messages               func() []abi.Message
 }{
 	{"plain session", "an ordinary session of an agent has to be answered without an error",
 		"step through it in a go test: abitest.Run over the handlers, natively (guesttest.Plugin)", plain},

@@ -72,7 +72,7 @@ func (f *surveyFlags) windowText() string {
 	return fmt.Sprintf("window %.0f%% of each", 100*f.share)
 }
 
-// reload loads a module anew: the flags have to fit it as if it were the first.
+// reload loads a module again: the flags have to fit it as if it were the first.
 func (l *loader) reload(ctx context.Context, path string) (*runtime.Plugin, error) {
 	clear(l.used)
 	clear(l.adopted)

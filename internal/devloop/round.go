@@ -29,7 +29,7 @@ type Round struct {
 	Skipped []survey.Skipped `json:"skipped,omitempty"`
 	Survey  *survey.Survey   `json:"survey,omitempty"`
 	// Update and Change are what is different from the last good round: of the
-	// plugin, where it was built anew, and of what it does. nil in the first.
+	// plugin, where it was built again, and of what it does. nil in the first.
 	Update *plugindiff.Update `json:"update,omitempty"`
 	Change *survey.Comparison `json:"change,omitempty"`
 }

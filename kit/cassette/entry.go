@@ -74,7 +74,7 @@ func Read(path string) (*Player, error) {
 			err = p.add(e, n)
 		}
 		if err != nil {
-			return nil, badRecording(fmt.Sprintf("%s:%d", path, n), err, `a line is {"op":…,"request":…,"response":…}: mend it, or make the recording anew`)
+			return nil, badRecording(fmt.Sprintf("%s:%d", path, n), err, `a line is {"op":…,"request":…,"response":…}: fix it, or record again`)
 		}
 	}
 	return p, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-const mendDocument = "check the document before using it: answer nothing, or return 1 with an error text (error_write)"
+const fixDocument = "check the document before using it: answer nothing, or return 1 with an error text (error_write)"
 
 // document is an input that is none.
 type document struct{ name, text string }
@@ -29,13 +29,13 @@ func (s *subject) documentRules() []abitest.Rule {
 		{
 			Name:        "unknown fields",
 			Explanation: "fields are added within a version of the abi: a plugin of today has to answer the hosts of tomorrow, and in the same way",
-			Mend:        "let the decoder ignore fields it does not know",
+			Fix:         "let the decoder ignore fields it does not know",
 			Skip:        s.handles(abi.HookPreCompact), Check: s.unknownFields,
 		},
 		{
 			Name:        "nothing granted",
 			Explanation: "an operator may grant nothing of what the manifest asks for: every such host call is then an error of code denied, and no reason to crash",
-			Mend:        "look at the error of each host call, and answer with what can be said without",
+			Fix:         "look at the error of each host call, and answer with what can be said without",
 			Skip:        s.asksForNothing(), Check: s.nothingGranted,
 		},
 	}
@@ -54,7 +54,7 @@ var noJSON = []document{
 // survives is a rule that every hook answers documents, or fails in an orderly
 // way.
 func (s *subject) survives(name, explanation string, docs ...document) abitest.Rule {
-	return abitest.Rule{Name: name, Explanation: explanation, Mend: mendDocument, Check: func(ctx context.Context) error {
+	return abitest.Rule{Name: name, Explanation: explanation, Fix: fixDocument, Check: func(ctx context.Context) error {
 		p, err := s.with(ctx, nil)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ type Finding struct {
 	// Name is stable, for scripts.
 	Name    string `json:"finding"`
 	Message string `json:"message"`
-	Mend    string `json:"mend"`
+	Fix     string `json:"mend"`
 }
 
 const (
@@ -33,8 +33,8 @@ const (
 // at what the calls used.
 func (s *subject) findings(all bool) []Finding {
 	list := []Finding{}
-	add := func(name, mend, format string, args ...any) {
-		list = append(list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), mend})
+	add := func(name, fix, format string, args ...any) {
+		list = append(list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), fix})
 	}
 	m := s.manifest
 	if s.info.Manifest != "inside" {
@@ -62,7 +62,7 @@ func (s *subject) findings(all bool) []Finding {
 	return list
 }
 
-type adder func(name, mend, format string, args ...any)
+type adder func(name, fix, format string, args ...any)
 
 func (s *subject) unnamedHooks(add adder) {
 	for _, h := range abi.Hooks {

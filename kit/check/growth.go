@@ -41,17 +41,17 @@ func (s *subject) growthRules() []abitest.Rule {
 		{
 			Name:        "work grows with the session",
 			Explanation: "four times the session may take eight times the fuel: what grows with the square is fast in a test, and a deadline for the person with the longest session",
-			Mend:        "look for a loop over all messages inside another, for lists that are searched, and for texts that are put together piece by piece",
+			Fix:         "look for a loop over all messages inside another, for lists that are searched, and for texts that are put together piece by piece",
 			Skip:        counted, Check: s.linearWork,
 		}, {
 			Name:        "memory grows with the session",
 			Explanation: "four times the session may take eight times the memory: what grows faster runs out of it",
-			Mend:        "keep positions in texts instead of copies, and write into one buffer",
+			Fix:         "keep positions in texts instead of copies, and write into one buffer",
 			Skip:        skip, Check: s.linearMemory,
 		}, {
 			Name:        "steady",
 			Explanation: "the same session, compacted again and again, costs no more each time: a plugin that stores without end, and reads it all back, is slower with every session it serves",
-			Mend:        "do not store what is stored already; bound what is kept and what is read back",
+			Fix:         "do not store what is stored already; bound what is kept and what is read back",
 			Skip:        counted, Check: s.steady,
 		},
 	}
@@ -102,7 +102,7 @@ func (s *subject) linearMemory(ctx context.Context) error {
 
 func (s *subject) steady(ctx context.Context) error {
 	var middle, last abi.CallStats
-	_, err := s.anew(ctx, func(p *runtime.Plugin) ([]byte, error) {
+	_, err := s.afresh(ctx, func(p *runtime.Plugin) ([]byte, error) {
 		for i := range repeats {
 			in := s.input(20)
 			in.Trigger.DryRun, in.Call = false, fmt.Sprintf("c%d", i)

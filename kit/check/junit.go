@@ -56,7 +56,7 @@ func (r *Verdict) JUnit(w io.Writer) error {
 			if kind == "" {
 				kind = "rule"
 			}
-			text := fmt.Sprintf("%s\nwhy: %s\nmend: %s\n", rule.Broken, rule.Explanation, rule.Mend)
+			text := fmt.Sprintf("%s\nwhy: %s\nfix: %s\n", rule.Broken, rule.Explanation, rule.Fix)
 			if rule.Hint != "" {
 				text += "host: " + rule.Hint + "\n"
 			}
@@ -68,7 +68,7 @@ func (r *Verdict) JUnit(w io.Writer) error {
 		suite.Cases = append(suite.Cases, c)
 	}
 	for _, f := range r.Findings {
-		suite.Output += fmt.Sprintf("%s: %s\n  mend: %s\n", f.Name, f.Message, f.Mend)
+		suite.Output += fmt.Sprintf("%s: %s\n  fix: %s\n", f.Name, f.Message, f.Fix)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err

@@ -16,21 +16,21 @@ func (s *subject) stateRules() []abitest.Rule {
 	return []abitest.Rule{
 		{
 			Name:        "fresh loads",
-			Explanation: "a module that is loaded anew, over an empty storage, answers the same input with the same bytes: on this machine, on the next one, in a replay",
-			Mend:        "take nothing from addresses or counters; answers of servers and models are replayed (--replay)",
+			Explanation: "a module that is loaded again, over an empty storage, answers the same input with the same bytes: on this machine, on the next one, in a replay",
+			Fix:         "take nothing from addresses or counters; answers of servers and models are replayed (--replay)",
 			Skip:        s.handles(abi.HookPreCompact), Check: s.freshLoads,
 		},
 		{
 			Name:        "isolation",
 			Explanation: "an answer depends on its input and on what is stored, not on the calls before it: hosts call plugins in any order, several at a time, and throw instances away",
-			Mend:        "keep nothing outside of the storage; answers of servers and models are replayed (--replay)",
+			Fix:         "keep nothing outside of the storage; answers of servers and models are replayed (--replay)",
 			Skip:        s.handles(abi.HookPreCompact), Check: s.isolated,
 		},
 	}
 }
 
-// anew loads the module over an empty storage and calls f with it.
-func (s *subject) anew(ctx context.Context, f func(*runtime.Plugin) ([]byte, error)) ([]byte, error) {
+// afresh loads the module over an empty storage and calls f with it.
+func (s *subject) afresh(ctx context.Context, f func(*runtime.Plugin) ([]byte, error)) ([]byte, error) {
 	s.kv.empty()
 	p, err := s.load(ctx, s.opts.Plugin)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *subject) answer(ctx context.Context, p *runtime.Plugin, in *abi.Input) 
 func (s *subject) freshLoads(ctx context.Context) error {
 	var first []byte
 	for range 2 {
-		again, err := s.anew(ctx, func(p *runtime.Plugin) ([]byte, error) {
+		again, err := s.afresh(ctx, func(p *runtime.Plugin) ([]byte, error) {
 			var all []byte
 			for _, n := range []int{8, 2, 8} {
 				doc, err := s.answer(ctx, p, s.input(n))
@@ -75,11 +75,11 @@ func (s *subject) freshLoads(ctx context.Context) error {
 }
 
 func (s *subject) isolated(ctx context.Context) error {
-	alone, err := s.anew(ctx, func(p *runtime.Plugin) ([]byte, error) { return s.answer(ctx, p, s.input(8)) })
+	alone, err := s.afresh(ctx, func(p *runtime.Plugin) ([]byte, error) { return s.answer(ctx, p, s.input(8)) })
 	if err != nil {
 		return fmt.Errorf("a session of 8 exchanges: %w", err)
 	}
-	after, err := s.anew(ctx, func(p *runtime.Plugin) ([]byte, error) {
+	after, err := s.afresh(ctx, func(p *runtime.Plugin) ([]byte, error) {
 		for range 2 {
 			other := s.input(3)
 			other.Session.ID, other.Call, other.Trigger.DryRun = "another", "c0", false

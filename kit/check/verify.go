@@ -49,13 +49,13 @@ type Result struct {
 	Explanation string  `json:"explanation"`
 	// Skipped is why the rule was not checked.
 	Skipped string `json:"skipped,omitempty"`
-	// Broken says how, with the input, and Mend what to do. Code and Hint are
+	// Broken says how, with the input, and Fix what to do. Code and Hint are
 	// those of the call that failed, where one did; Same is the first rule that
 	// was broken by the same failure.
 	Broken string   `json:"broken,omitempty"`
 	Code   abi.Code `json:"code,omitempty"`
 	Hint   string   `json:"hint,omitempty"`
-	Mend   string   `json:"mend,omitempty"`
+	Fix    string   `json:"mend,omitempty"`
 	Same   string   `json:"same,omitempty"`
 }
 
@@ -177,7 +177,7 @@ func (s *subject) judge(ctx context.Context, rule abitest.Rule) Result {
 	err := rule.Check(ctx)
 	r.MS = float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
-		r.Outcome, r.Broken, r.Mend = Broken, abi.Defuse(err.Error()), rule.Mend
+		r.Outcome, r.Broken, r.Fix = Broken, abi.Defuse(err.Error()), rule.Fix
 		var e *abi.Error
 		if errors.As(err, &e) {
 			r.Code, r.Hint = e.Code, abi.Defuse(cmp.Or(e.Hint, s.meter.refusal))
@@ -214,7 +214,7 @@ func recorded(player *cassette.Player) abitest.Rule {
 	return abitest.Rule{
 		Name:        recordedCalls,
 		Explanation: "where host calls are replayed a call that was not recorded is answered by an error, and what was verified is how the plugin handles that",
-		Mend:        "record again with the same command: --record in place of --replay",
+		Fix:         "record again with the same command: --record in place of --replay",
 		Check: func(context.Context) error {
 			missed := player.Missed()
 			if len(missed) == 0 {

@@ -164,9 +164,9 @@ func TestN6VerifyFaults(t *testing.T) {
 			}
 			rule := got[tc.rule]
 			if tc.fault == "demands" && !strings.Contains(rule.Hint, "--grant kv") {
-				t.Errorf("what mends it: %q", rule.Hint)
+				t.Errorf("what fixes it: %q", rule.Hint)
 			}
-			if rule.Code != tc.code || !strings.Contains(rule.Broken, tc.says) || rule.Mend == "" || rule.Explanation == "" {
+			if rule.Code != tc.code || !strings.Contains(rule.Broken, tc.says) || rule.Fix == "" || rule.Explanation == "" {
 				t.Errorf("%+v", rule)
 			}
 		})
@@ -194,12 +194,12 @@ func TestN6VerifyModules(t *testing.T) {
 		"no version": "version", "no description": "does", "knob without default": "depth", "knob without label": "depth", "not granted": "http",
 		"unused capability": "kv", "limit above the host's": "memory_mb: 900, the host grants 64", "short reason": `"web"`,
 	} {
-		if f := finding(r, name); f == nil || !strings.Contains(f.Message, says) || f.Mend == "" {
+		if f := finding(r, name); f == nil || !strings.Contains(f.Message, says) || f.Fix == "" {
 			t.Errorf("%s: %+v in %+v", name, f, r.Findings)
 		}
 	}
-	if f := finding(r, "not granted"); f != nil && !strings.Contains(f.Mend, "--grant http=api.example.com") {
-		t.Errorf("which flag: %s", f.Mend)
+	if f := finding(r, "not granted"); f != nil && !strings.Contains(f.Fix, "--grant http=api.example.com") {
+		t.Errorf("which flag: %s", f.Fix)
 	}
 	m := wasmtest.New()
 	m.OutputWrite()
@@ -322,7 +322,7 @@ func TestN6VerifyJUnit(t *testing.T) {
 		switch {
 		case c.Class == "" || c.Time < 0:
 			t.Errorf("%+v", c)
-		case c.Name == "no messages" && (c.Failure == nil || c.Failure.Type != "exit" || !strings.Contains(c.Failure.Message, "not <today> &") || !strings.Contains(c.Failure.Text, "mend: ")):
+		case c.Name == "no messages" && (c.Failure == nil || c.Failure.Type != "exit" || !strings.Contains(c.Failure.Message, "not <today> &") || !strings.Contains(c.Failure.Text, "fix: ")):
 			t.Errorf("%+v", c.Failure)
 		case c.Name == "compacts" && (c.Skipped == nil || c.Skipped.Message == ""):
 			t.Errorf("%+v", c)

@@ -35,7 +35,7 @@ func Verdict(p Printer, r *check.Verdict) {
 	showSkipped(p, r.Rules)
 	for _, f := range r.Findings {
 		p.Linef("  %s %s: %s", p.paint(yellow, "warning"), f.Name, f.Message)
-		p.Linef("          %s", p.paint(dim, f.Mend))
+		p.Linef("          %s", p.paint(dim, f.Fix))
 	}
 	p.Linef("%s", p.paint(bold, "most used by a call"))
 	var used table
@@ -83,7 +83,7 @@ func showBroken(p Printer, r check.Result) {
 	if r.Hint != "" {
 		p.Linef("          %s %s", p.paint(dim, "host:"), r.Hint)
 	}
-	p.Linef("          %s %s", p.paint(dim, "fix: "), r.Mend)
+	p.Linef("          %s %s", p.paint(dim, "fix: "), r.Fix)
 }
 
 // brokenLines is how many lines of an error are shown: the message, and where
