@@ -2,10 +2,10 @@ package kagewasm
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -128,32 +128,8 @@ func (p *pass) outline() note.Outline {
 	return o
 }
 
-// clip cuts text to at most budget tokens, at a word where it can, and says
+// within cuts text to at most budget tokens, at a word where it can, and says
 // that it did. It returns the empty string where nothing useful fits.
-func clip(text string, budget int, count func(string) int) string {
-	text = strings.TrimSpace(abi.Defuse(text))
-	if count(text) <= budget {
-		return text
-	}
-	const mark = "\n[cut: over the token budget]"
-	lo, hi := 0, len(text)
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if count(text[:mid]+mark) <= budget {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	for lo > 0 && !utf8.RuneStart(text[lo]) {
-		lo--
-	}
-	// Not every script has spaces: a cut at one is nicer, not needed.
-	if i := strings.LastIndexAny(text[:lo], "\n "); i > lo/2 {
-		lo = i
-	}
-	if text = strings.TrimSpace(text[:lo]); text == "" {
-		return ""
-	}
-	return text + mark
+func within(text string, budget int, count func(string) int) string {
+	return clip.Tokens(strings.TrimSpace(abi.Defuse(text)), budget, "\n[cut: over the token budget]", count)
 }

@@ -252,7 +252,7 @@ func (p *pass) clipInjected(pre *hooks.Pre, list []abi.Insert) []abi.Insert {
 		full := in.Text
 		in.Text, _ = p.secrets.Redact(in.Text)
 		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
-		in.Text = clip(in.Text, left, p.opts.Counter.Text)
+		in.Text = within(in.Text, left, p.opts.Counter.Text)
 		switch {
 		case in.Text == "":
 			pre.Warn(in.Source.Name, "no room for the injected text: it was left out")

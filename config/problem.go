@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Problem is one thing that is wrong with a configuration.
@@ -103,11 +104,7 @@ func (s source) shown(line int) string {
 	if m := secretPairRE.FindStringSubmatchIndex(t); m != nil && !harmlessRE.MatchString(t[m[3]:]) {
 		t = t[:m[3]] + "***"
 	}
-	t = secretRE.ReplaceAllString(t, "***")
-	if r := []rune(t); len(r) > maxExcerpt {
-		t = string(r[:maxExcerpt]) + "…"
-	}
-	return t
+	return clip.CutChars(secretRE.ReplaceAllString(t, "***"), maxExcerpt, "…")
 }
 
 var (

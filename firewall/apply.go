@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Case is what a plan is judged against.
@@ -271,9 +272,6 @@ func (a *application) noNewOrphans(after []abi.Message) error {
 const maxMessage = 400
 
 func refuse(code abi.Code, format string, args ...any) *abi.Error {
-	text := fmt.Sprintf(format, args...)
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
-	}
+	text := clip.Cut(fmt.Sprintf(format, args...), maxMessage, "...")
 	return &abi.Error{Code: code, Op: "check plan", Phase: abi.PhaseCheck, Message: text}
 }

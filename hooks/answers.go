@@ -3,9 +3,9 @@ package hooks
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Answers is what came of the calls of one hook.
@@ -84,13 +84,5 @@ const maxSaid = 2000
 
 // said is text of a plugin made fit to be shown or passed on.
 func said(text string) string {
-	text = strings.TrimSpace(abi.Defuse(text))
-	if len(text) <= maxSaid {
-		return text
-	}
-	n := maxSaid
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
+	return clip.Cut(strings.TrimSpace(abi.Defuse(text)), maxSaid, "…")
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // statusOverloaded is Anthropic's.
@@ -107,12 +109,5 @@ func clean(s string, limit int) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= limit {
-		return s
-	}
-	for !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + " ..."
+	return clip.Cut(clip.OneLine(s), limit, " ...")
 }

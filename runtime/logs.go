@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // logSink collects what a guest logs in one call, up to the limit of the call.
@@ -43,7 +44,7 @@ func clean(text []byte, limit int, redact *strings.Replacer) string {
 	if redact != nil {
 		s = redact.Replace(s)
 	}
-	return cutText(abi.Defuse(s), limit)
+	return clip.Head(abi.Defuse(s), limit)
 }
 
 // maxSecretBytes is how long a secret may be.

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // messages answers the op messages.get. Texts may be long, and longer still
@@ -189,14 +189,11 @@ const textPiece = 32 << 10
 func (w *messageWriter) text(s string) {
 	w.write([]byte(`"`))
 	for s != "" && w.err == nil {
-		n := min(len(s), textPiece)
-		for back := 0; n < len(s) && back < utf8.UTFMax-1 && !utf8.RuneStart(s[n]); back++ {
-			n--
-		}
-		if b := w.encode(s[:n]); w.err == nil {
+		piece := clip.Head(s, textPiece)
+		if b := w.encode(piece); w.err == nil {
 			w.write(b[1 : len(b)-1]) // without its quotes
 		}
-		s = s[n:]
+		s = s[len(piece):]
 	}
 	w.write([]byte(`"`))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -127,22 +128,7 @@ func checkTables(m *wasm.Module, limits abi.Limits) error {
 
 // shorten cuts foreign text for an error message.
 func shorten(s string, n int) string {
-	s = abi.Defuse(s)
-	if len(s) <= n {
-		return s
-	}
-	return cutText(s, n) + "..."
-}
-
-// cutText returns at most n bytes of s, whole characters.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n]
+	return clip.Cut(abi.Defuse(s), n, "...")
 }
 
 func joinHooks(hooks []abi.Hook) string { return joinNames(hooks) }

@@ -3,9 +3,9 @@ package session
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // answer is what an agent is told of a recall, in at most budget tokens.
@@ -84,14 +84,7 @@ func label(s string) string {
 	if s == "" {
 		return "(none)"
 	}
-	if len(s) > maxLabel {
-		cut := maxLabel
-		for !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut] + "..."
-	}
-	return s
+	return clip.Cut(s, maxLabel, "...")
 }
 
 // oneBreak makes line feeds of the other line breaks that Unicode has.

@@ -158,7 +158,7 @@ func (a *arguments) clipped(tokens, limit int, count func(string) int) string {
 			if n <= share {
 				return text
 			}
-			return clip(text, n, share, share, count)
+			return ends(text, n, share, share, count)
 		})
 		n := count(doc)
 		if n <= limit {

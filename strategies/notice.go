@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 const noticeStart = "[Pruned — "
 
 // maxReference is how long the reference in a notice can be, in bytes: the name
-// of a tool and what [note.Subject] says of its call.
+// of a tool and what [toolcall.Subject] says of its call.
 const maxReference = 256
 
 // PruneNotice is what stands for pruned text of n tokens. In the middle of a
@@ -25,7 +25,7 @@ func ReferenceNotice(n int, call *abi.ToolCall) string {
 	if call == nil {
 		return PruneNotice(n)
 	}
-	subject := note.Subject(call.Arguments)
+	subject := toolcall.Subject(call.Arguments)
 	if isNotice(subject) { // pruned as well
 		subject = ""
 	}

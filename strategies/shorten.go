@@ -53,7 +53,7 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 		n = count.Text(text)
 	}
 	if n > limit-frame {
-		text = clip(text, n, limit-frame, end, count.Text)
+		text = ends(text, n, limit-frame, end, count.Text)
 	}
 	return replace(m, tokens, text, count)
 }

@@ -103,7 +103,7 @@ func checkImport(table []row, from int, dir, imp string) string {
 		return ""
 	case table[to].helper:
 		return fmt.Sprintf("%s imports %s, which is there for tests: import it in test files alone", dir, target)
-	case slices.Contains(r.may, table[to].pattern), to < from && slices.Contains(r.may, allAbove):
+	case to < from && table[to].tool, slices.Contains(r.may, table[to].pattern), to < from && slices.Contains(r.may, allAbove):
 		return ""
 	}
 	return fmt.Sprintf("%s imports %s, and its row names %s: have what it needs passed in (an interface it declares, a function), or move the code to where both may reach it", dir, target, names(r.may))
@@ -212,6 +212,8 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"cmd/kagewasm", "github.com/extism/go-sdk", "only runtime knows the engines"},
 		{"cmd/kagewasm", module + "/runtime", ""},
 		{"cmd/kagewasm", module + "/internal/shared", "there for tests"},
+		{"strategies/note", module + "/internal/clip", ""},
+		{"abi/guest", module + "/internal/clip", "names only abi"},
 		{".", module + "/store", ""},
 		{".", module + "/config", "imports config"},
 		{"strategies/note", module + "/strategies", ""},

@@ -15,6 +15,8 @@ type row struct {
 	// helper marks packages for tests and for go generate: they may import
 	// anything, and nothing that is shipped imports them.
 	helper bool
+	// tool marks small packages that every row below theirs may import.
+	tool bool
 }
 
 const allAbove = "all above"
@@ -27,6 +29,8 @@ var layout = []row{
 	{pattern: "abi/guest/...", may: []string{"abi", "abi/internal/..."}, std: true},
 	{pattern: "abi/abitest/...", may: []string{"abi"}},
 	{pattern: "abi/pluginyaml", may: []string{"abi"}},
+	{pattern: "internal/clip", std: true, tool: true},
+	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "strategies/...", may: []string{"abi"}},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Player answers calls from a recording, and from nowhere else. It is a
@@ -143,9 +144,5 @@ const maxRequest = 120
 
 // String says what was asked, and what is recorded instead.
 func (m Miss) String() string {
-	request := []rune(string(m.Request))
-	if len(request) > maxRequest {
-		request = append(request[:maxRequest], '…')
-	}
-	return fmt.Sprintf("%s %s: %s", m.Op, string(request), m.nearest())
+	return fmt.Sprintf("%s %s: %s", m.Op, clip.CutChars(string(m.Request), maxRequest, "…"), m.nearest())
 }

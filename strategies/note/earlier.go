@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -26,7 +27,7 @@ func (n *Note) summary(text string) {
 	}
 	if strings.TrimSpace(foreign) != "" {
 		p.quoted = nil
-		for line := range strings.Lines(tailless(foreign, maxEarlier/8)) {
+		for line := range strings.Lines(clip.Head(foreign, maxEarlier)) {
 			p.quote(line)
 		}
 	}
@@ -121,6 +122,6 @@ func (p *parser) line(line string) {
 // quote takes one line of a summary. Headings in it are none of the note's.
 func (p *parser) quote(line string) {
 	if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")); line != "" {
-		p.quoted = append(p.quoted, clip(line, 4*maxEntry))
+		p.quoted = append(p.quoted, clip.Words(line, 4*maxEntry))
 	}
 }

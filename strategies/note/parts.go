@@ -3,6 +3,8 @@ package note
 import (
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // parts are the pieces of a note that are written already, by their head.
@@ -59,7 +61,7 @@ func (p *parts) entries(head string, list []string, share int) {
 // cut is the beginning of a line that fits, or "" where little would.
 func (p *parts) cut(line string, left int) string {
 	for runes := 2 * left; runes >= 16; runes = runes * 3 / 4 {
-		if s := clip(line, runes); p.count(s) <= left {
+		if s := clip.Words(line, runes); p.count(s) <= left {
 			return s
 		}
 	}

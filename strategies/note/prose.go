@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // lines are the lines of a text that are prose: trimmed, not empty, not code.
@@ -83,33 +83,5 @@ func sentenceEnd(line string) int {
 
 // oneLine is the text with its words on one line, cut to so many runes.
 func oneLine(text string, runes int) string {
-	return clip(strings.Join(strings.Fields(tailless(text, 8*runes)), " "), runes)
-}
-
-// tailless is the beginning of a text, at least so many runes of it.
-func tailless(text string, runes int) string {
-	if len(text) > 8*runes {
-		return strings.ToValidUTF8(text[:8*runes], "")
-	}
-	return text
-}
-
-// tail is the end of a text, about so many bytes of it.
-func tail(text string, bytes int) string {
-	if len(text) > bytes {
-		return strings.ToValidUTF8(text[len(text)-bytes:], "")
-	}
-	return text
-}
-
-// clip cuts a text to so many runes, at a word where it can.
-func clip(text string, n int) string {
-	if len(text) <= n || utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	text = runes.First(text, n-1)
-	if i := strings.LastIndexByte(text, ' '); i > len(text)*3/4 {
-		text = text[:i]
-	}
-	return strings.TrimSpace(text) + "…"
+	return clip.Words(clip.OneLine(clip.Head(text, 8*8*runes)), runes)
 }

@@ -3,6 +3,8 @@ package note
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // mustWords are how requirements are worded, in lower case.
@@ -43,6 +45,6 @@ func (n *Note) required(text string) {
 
 func (n *Note) must(line string) {
 	if line, _ = listItem(line); utf8.RuneCountInString(line) >= 4 {
-		n.musts = add(n.musts, clip(line, maxEntry), maxMusts, true)
+		n.musts = add(n.musts, clip.Words(line, maxEntry), maxMusts, true)
 	}
 }

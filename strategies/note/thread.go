@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // How much is remembered of each kind, in entries, and of one entry, in runes.
@@ -83,7 +85,7 @@ var nextWords = newVocabulary([]string{"next", "let me", "i'll ", "i’ll ", "i 
 // nothing of the kind, the last it said.
 func (n *Note) comes(text string) {
 	last, named := "", ""
-	for line := range lines(tail(text, 4000)) {
+	for line := range lines(clip.Tail(text, 4000)) {
 		for s := range sentences(line) {
 			if utf8.RuneCountInString(s) < 3 {
 				continue
@@ -97,6 +99,6 @@ func (n *Note) comes(text string) {
 		last = named
 	}
 	if last != "" {
-		n.next = add(n.next, clip(last, maxEntry), maxNext, false)
+		n.next = add(n.next, clip.Words(last, maxEntry), maxNext, false)
 	}
 }

@@ -120,7 +120,7 @@ func (p *part) read(ctx context.Context) (string, error) {
 		if answer, err = p.ask(ctx, q); err != nil {
 			return "", err
 		}
-		q.previous = clip(answer, p.previousRoom(), p.count)
+		q.previous = within(answer, p.previousRoom(), p.count)
 	}
 	return answer, nil
 }
@@ -139,8 +139,8 @@ func (p *part) previousRoom() int { return p.input / 4 }
 // transcript does (complaint 4).
 func (p *part) fit() (room int, err error) {
 	q := &p.question
-	q.todo, q.focus = clip(q.todo, p.input/8, p.count), clip(q.focus, p.input/8, p.count)
-	q.previous = clip(q.previous, p.previousRoom(), p.count)
+	q.todo, q.focus = within(q.todo, p.input/8, p.count), within(q.focus, p.input/8, p.count)
+	q.previous = within(q.previous, p.previousRoom(), p.count)
 	for i := range p.entries {
 		p.entries[i].tokens = p.count(p.entries[i].text)
 	}
@@ -161,7 +161,7 @@ func (p *part) fit() (room int, err error) {
 	room = max(minRoom, min(room, p.bound()))
 	for i := range p.entries {
 		if e := &p.entries[i]; e.tokens > room-between {
-			e.text = clip(e.text, room-between, p.count)
+			e.text = within(e.text, room-between, p.count)
 			e.tokens = p.count(e.text)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -149,7 +149,7 @@ func label(name string) string {
 		}
 		return r
 	}, abi.Defuse(name))
-	return runes.First(name, maxLabel)
+	return clip.Chars(name, maxLabel)
 }
 
 const maxLabel = 64

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -20,41 +20,28 @@ func headTail(s string, n int) string {
 	if n <= 0 {
 		return mark
 	}
-	return runes.First(s, (n+1)/2) + " … " + mark + " … " + runes.Last(s, n/2)
+	return clip.Chars(s, (n+1)/2) + " … " + mark + " … " + clip.LastChars(s, n/2)
 }
 
-// clip shortens a text to limit tokens, from its beginning and its end.
-func clip(s string, limit int, count func(string) int) string {
+// within shortens a text to limit tokens, from its beginning and its end.
+func within(s string, limit int, count func(string) int) string {
 	if len(s) > limit*maxTokenBytes {
 		s = headTail(s, limit*maxTokenBytes)
 	}
-	return shrink(s, limit, count, func(n int) string { return headTail(s, n) })
+	return clip.Shrink(s, limit, count, func(n int) string { return headTail(s, n) })
 }
 
 // maxTokenBytes is more than what a token of any text worth reading takes. It
 // spares counting a megabyte of which a page will be left.
 const maxTokenBytes = 16
 
-// shrink returns s if it fits limit tokens, or what short makes of it for the
-// largest number of characters tried that does; short(0) where nothing does.
-func shrink(s string, limit int, count func(string) int, short func(chars int) string) string {
-	n := utf8.RuneCountInString(s)
-	for text := s; ; text = short(n) {
-		tokens := count(text)
-		if tokens <= limit || n == 0 {
-			return text
-		}
-		n = min(n*9/10, n*limit/tokens)
-	}
-}
-
 // cutMark ends what was cut to its budget.
 const cutMark = "[cut]"
 
 // head shortens a text to limit tokens from its end, at a line or a word.
 func head(s string, limit int, count func(string) int) string {
-	return shrink(s, limit, count, func(n int) string {
-		s := runes.First(s, n)
+	return clip.Shrink(s, limit, count, func(n int) string {
+		s := clip.Chars(s, n)
 		if at := strings.LastIndexAny(s, "\n "); at > len(s)/2 {
 			s = s[:at]
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // maxCall is how much of a tool call is retained, and maxResult of what came of
@@ -39,7 +39,7 @@ func (c *calls) add(m *abi.InputMessage, i int) {
 	}
 	for _, call := range m.ToolCalls {
 		c.at[m.Unit] = i
-		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: call.Name + ": " + brief(note.Subject(call.Arguments), maxCall)})
+		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: call.Name + ": " + brief(toolcall.Subject(call.Arguments), maxCall)})
 	}
 	if m.Role == abi.RoleTool {
 		for k := range c.list[m.Unit] {

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // provenance is where a memory is from: date, author, session and message.

@@ -2,8 +2,9 @@ package memory
 
 import (
 	"strings"
+	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // maxQueryTokens is what a query may cost: Hindsight takes fewer than 500
@@ -31,9 +32,9 @@ func (p *pass) query() string {
 			turns++
 		}
 	}
-	query := head(last, p.set.maxQueryChars)
+	query := strings.TrimSpace(clip.Chars(last, p.set.maxQueryChars))
 	for _, line := range before {
-		if len([]rune(query))+len([]rune(line))+1 > p.set.maxQueryChars {
+		if utf8.RuneCountInString(query)+utf8.RuneCountInString(line)+1 > p.set.maxQueryChars {
 			break
 		}
 		query = line + "\n" + query
@@ -48,13 +49,7 @@ func (p *pass) withinTokens(query string) string {
 		if n <= maxQueryTokens {
 			break
 		}
-		query = head(query, len([]rune(query))*maxQueryTokens/n)
+		query = strings.TrimSpace(clip.Chars(query, utf8.RuneCountInString(query)*maxQueryTokens/n))
 	}
 	return query
-}
-
-// head is the first n characters of s.
-func head(s string, n int) string {
-	r := []rune(s)
-	return strings.TrimSpace(string(r[:min(n, len(r))]))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // maxText is how much of a message is retained, in bytes: what is longer is

@@ -2,8 +2,8 @@ package memory
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // recallHead stands above the memories.

@@ -4,7 +4,7 @@ import (
 	"net/url"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // maxFollowed is how many operations are looked at in one call.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // refusal is of a request that is refused however often it is sent.

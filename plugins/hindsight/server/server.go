@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/strategies/clip"
 )
 
 // KV is what the queue is kept in; guest.KV is one.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // Weights of lines: the first are lost first.
@@ -72,9 +72,9 @@ func action(call abi.ToolCall) (text string, weight int) {
 	command := argument(args, "command", "cmd", "script", "code")
 	// Editors have one tool for everything, and a command that says what.
 	switch verb := strings.ToLower(call.Name + " " + command); {
-	case path != "" && signs.HasAny(verb, editWords):
+	case path != "" && toolcall.HasAny(verb, editWords):
 		return "edited " + path, edited
-	case path != "" && signs.HasAny(verb, readWords):
+	case path != "" && toolcall.HasAny(verb, readWords):
 		return "read " + path, read
 	case path != "":
 		return call.Name + " " + path, ran

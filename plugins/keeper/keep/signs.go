@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // What tools that edit and tools that read are called, in lower case.
@@ -17,6 +17,9 @@ var (
 // decisionWords are what decisions are said with, in lower case.
 var decisionWords = []string{"decide", "decision", "agreed", "instead of", " always ", " never ", " must ", "don't", "do not", "prefer", "remember", "important"}
 
+// endBytes is how much of a long text is read, from its beginning and its end.
+const endBytes = 2000
+
 // matters reports whether a unit holds an error, a decision or a summary.
 func matters(in *abi.Input, u *unit) bool {
 	for _, i := range u.at {
@@ -24,7 +27,7 @@ func matters(in *abi.Input, u *unit) bool {
 		switch {
 		case m.Kind == abi.KindSummary, m.Role == abi.RoleTool && failure(m) != "":
 			return true
-		case (m.IsPerson() || m.Role == abi.RoleAssistant) && signs.HasAny(strings.ToLower(" "+signs.Ends(m.Text())+" "), decisionWords):
+		case (m.IsPerson() || m.Role == abi.RoleAssistant) && toolcall.HasAny(strings.ToLower(" "+clip.Ends(m.Text(), endBytes)+" "), decisionWords):
 			return true
 		}
 	}
@@ -33,10 +36,10 @@ func matters(in *abi.Input, u *unit) bool {
 
 // failure is the line that says that a tool failed, or nothing.
 func failure(m *abi.Message) string {
-	text := signs.Ends(m.Text())
-	if signs.MayFail(text) {
+	text := clip.Ends(m.Text(), endBytes)
+	if toolcall.MayFail(text) {
 		for l := range strings.Lines(text) {
-			if l = strings.TrimSpace(l); len(l) < 400 && signs.IsFailure(l) {
+			if l = strings.TrimSpace(l); len(l) < 400 && toolcall.IsFailure(l) {
 				return clip.Line(l, 100)
 			}
 		}

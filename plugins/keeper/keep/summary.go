@@ -7,7 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 const heading = "Earlier messages were superseded. What they were, oldest first:"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // A log of a day is appended to and never read back but for what a person

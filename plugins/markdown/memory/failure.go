@@ -5,19 +5,22 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // testFailed begins the line of a test of Go; what it says stands in the next.
 const testFailed = "--- FAIL: "
 
+// endBytes is how much of a long output is read, from its beginning and its end.
+const endBytes = 2000
+
 // failureLine is the line of a result that says it failed, or nothing. A line
 // that says what failed goes before one that says only that something did.
 func failureLine(m *abi.InputMessage) string {
-	text := signs.Ends(m.Text())
+	text := clip.Ends(m.Text(), endBytes)
 	bare, test := "", ""
-	if signs.MayFail(text) {
+	if toolcall.MayFail(text) {
 		for l := range strings.Lines(text) {
 			indented := strings.HasPrefix(l, " ") || strings.HasPrefix(l, "\t")
 			l = strings.TrimSpace(l)
@@ -28,7 +31,7 @@ func failureLine(m *abi.InputMessage) string {
 				return test + ": " + l
 			case test != "":
 				return test
-			case len(l) <= 3 || len(l) >= 400 || !signs.IsFailure(l):
+			case len(l) <= 3 || len(l) >= 400 || !toolcall.IsFailure(l):
 			case !isBare(strings.ToLower(l)):
 				return l
 			case bare == "":

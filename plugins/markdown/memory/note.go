@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // noteTypes are what Claude Code calls the kinds; other kinds are "project".
@@ -114,10 +114,7 @@ func decode(key, note string) (f fact, ok bool) {
 		return f, true
 	}
 	f = fact{key: key, kind: "note"}
-	if len(note) > maxNote {
-		note = strings.ToValidUTF8(note[:maxNote], "")
-	}
-	note = strings.ReplaceAll(strings.TrimPrefix(note, "\ufeff"), "\r\n", "\n")
+	note = strings.ReplaceAll(strings.TrimPrefix(clip.Head(note, maxNote), "\ufeff"), "\r\n", "\n")
 	if head, found := strings.CutPrefix(note, "---\n"); found {
 		if front, body, found := strings.Cut("\n"+head, "\n---"); found {
 			f.readFront(front)

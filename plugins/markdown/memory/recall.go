@@ -6,7 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 const recallHead = "Notes from memory that bear on the current work, with the file each is in:"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/clip"
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // work follows tool calls: which files changed, and which command failed and
@@ -154,7 +154,7 @@ func parse(c abi.ToolCall) (a action) {
 	file := args.Path + args.FilePath + args.Filename
 	command := bare(strings.Join(strings.Fields(commandText(append(args.Command, args.Cmd...))), " "))
 	switch {
-	case file != "" && signs.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
+	case file != "" && toolcall.HasAny(strings.ToLower(c.Name+" "+command), changeWords):
 		a.path = clip.Line(file, 200)
 	case file == "" && command != "":
 		a.command = command

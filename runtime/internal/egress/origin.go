@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // origin is where a request goes, in one spelling: what is granted and what
@@ -128,4 +129,4 @@ func usagef(format string, args ...any) *abi.Error {
 }
 
 // cut keeps foreign text short in messages.
-func cut(s string) string { return s[:min(len(s), 100)] }
+func cut(s string) string { return clip.Head(s, 100) }

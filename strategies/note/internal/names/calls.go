@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // call is a tool call whose result has not been met yet.
@@ -20,15 +22,15 @@ func (b *builder) call(c *abi.ToolCall) {
 	open := call{name: c.Name}
 	verb := c.Name
 	b.tool(c.Name)
-	eachString(c.Arguments, func(key, value string) {
+	toolcall.EachString(c.Arguments, func(key, value string) {
 		b.parameter(c.Name, key)
 		switch {
-		case commandKeys[key] && editorVerbs[value]:
+		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
 			verb = value // one tool for all that is done to files
-		case commandKeys[key] && open.command == "":
+		case toolcall.IsCommandKey(key) && open.command == "":
 			open.command = value
 			b.text(value, weightCall)
-		case pathKeys[key] && len(value) < 512:
+		case toolcall.IsPathKey(key) && len(value) < 512:
 			if open.subject != "" {
 				b.subject(open.subject, useOf(verb))
 			}
@@ -54,11 +56,11 @@ func (b *builder) call(c *abi.ToolCall) {
 // stays remembers what a call does that is still in view.
 func (b *builder) stays(c *abi.ToolCall) {
 	open := call{name: c.Name}
-	eachString(c.Arguments, func(key, value string) {
+	toolcall.EachString(c.Arguments, func(key, value string) {
 		switch {
-		case commandKeys[key] && !editorVerbs[value] && open.command == "":
+		case toolcall.IsCommandKey(key) && !toolcall.IsEditorVerb(value) && open.command == "":
 			open.command = value
-		case pathKeys[key] && len(value) < 512:
+		case toolcall.IsPathKey(key) && len(value) < 512:
 			open.subject = value
 		}
 	})
@@ -81,7 +83,7 @@ func (b *builder) result(m *abi.Message, text string) {
 	open := b.calls[m.ToolCallID]
 	delete(b.calls, m.ToolCallID)
 	b.output(text)
-	f := findings{marked: m.IsError, failed: m.IsError, shallow: open.command == "" || viewers[program(commandLine(open.command))]}
+	f := findings{marked: m.IsError, failed: m.IsError, shallow: open.command == "" || viewers[toolcall.Program(toolcall.CommandLine(open.command))]}
 	f.read(text)
 	switch {
 	case f.failed:
@@ -99,18 +101,10 @@ func (b *builder) result(m *abi.Message, text string) {
 // doing is what a call does, in short, and the file it is about.
 func (c call) doing() (doing, about string) {
 	if c.command != "" {
-		return cut(commandLine(c.command), maxDoing), ""
+		return clip.Cut(toolcall.CommandLine(c.command), maxDoing, "…"), ""
 	}
-	return cut(c.name, maxDoing), cut(c.subject, maxDoing)
+	return clip.Cut(c.name, maxDoing, "…"), clip.Cut(c.subject, maxDoing, "…")
 }
-
-var commandKeys = set("command", "cmd", "script", "code", "commands", "bash")
-
-// editorVerbs are commands of an editor that is one tool, not of a shell.
-var editorVerbs = set("view", "create", "str_replace", "insert", "undo_edit", "open", "read", "write", "edit", "delete", "rename", "append")
-
-var pathKeys = set("file_path", "path", "filename", "file", "filepath", "notebook_path", "target_file",
-	"absolute_path", "relative_path", "file_name", "directory", "dir_path")
 
 // useOf says from a tool's name what it does to files.
 func useOf(tool string) use {

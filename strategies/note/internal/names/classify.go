@@ -164,3 +164,11 @@ var extensions = set(strings.Fields(`go mod sum py pyi ipynb ts tsx js jsx mjs c
 	swift rb php pl lua sh bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg
 	conf env lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
 	ex exs erl hs ml scala clj dart r jl zig v tex patch diff out tmpl gradle cmake mk dockerfile`)...)
+
+func set(keys ...string) map[string]bool {
+	m := make(map[string]bool, len(keys))
+	for _, k := range keys {
+		m[k] = true
+	}
+	return m
+}

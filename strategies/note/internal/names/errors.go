@@ -2,6 +2,8 @@ package names
 
 import (
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // failure is an error text, word for word, and what was being done.
@@ -68,14 +70,14 @@ func (f *findings) read(text string) {
 			heading, first = line, ""
 			continue
 		}
-		f.lines = append(f.lines, cut(line, maxError))
+		f.lines = append(f.lines, clip.Cut(line, maxError, "…"))
 		if len(f.lines) == maxFound {
 			break
 		}
 	}
 	f.failed = f.failed || len(f.lines) > 0
 	if len(f.lines) == 0 && f.failed && first != "" && first != "(no output)" {
-		f.lines = append(f.lines, cut(first, maxError))
+		f.lines = append(f.lines, clip.Cut(first, maxError, "…"))
 	}
 }
 

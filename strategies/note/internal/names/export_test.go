@@ -9,7 +9,5 @@ func ScanAll(s string, listing bool) []string {
 	return list
 }
 
-// CommandLine and Intro are what tests look at by name.
-var CommandLine = commandLine
-
+// Intro is what tests look at by name.
 const Intro = intro

@@ -3,8 +3,8 @@ package names
 import (
 	"strings"
 
-	"github.com/kagewasm/kagewasm/strategies/internal/runes"
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // Failure is a call that failed, word for word.
@@ -49,20 +49,20 @@ func (l *Names) Failures() []Failure { return l.failures }
 
 // failure notes a call that failed with this output.
 func (b *builder) failure(c *call, text string, f *findings) {
-	fail := Failure{Text: commandMark + runes.First(c.command, maxVerbatim)}
+	fail := Failure{Text: commandMark + clip.Chars(c.command, maxVerbatim)}
 	if c.command == "" {
-		fail.Text = strings.TrimSpace(c.name + " " + cut(c.subject, maxDoing))
+		fail.Text = strings.TrimSpace(c.name + " " + clip.Cut(c.subject, maxDoing, "…"))
 	} else {
-		fail.line = commandLine(c.command)
-		fail.program = program(fail.line)
+		fail.line = toolcall.CommandLine(c.command)
+		fail.program = toolcall.Program(fail.line)
 	}
 	said := ""
 	if f.marked {
-		said = runes.First(strings.TrimSpace(text), maxVerbatim)
+		said = clip.Chars(strings.TrimSpace(text), maxVerbatim)
 	}
 	for _, line := range worst(f.lines) {
 		if !strings.Contains(said, strings.TrimSuffix(line, "…")) {
-			said = strings.TrimPrefix(said+"\n"+runes.First(line, maxVerbatim), "\n")
+			said = strings.TrimPrefix(said+"\n"+clip.Chars(line, maxVerbatim), "\n")
 		}
 	}
 	fail.Text += "\n" + said
@@ -79,7 +79,7 @@ func worst(lines []string) []string {
 	left := maxErrorLines
 	for _, want := range []bool{true, false} {
 		for i, line := range lines {
-			if left > 0 && !keep[i] && (signs.IsFailure(line) && !strings.HasPrefix(line, "--- ")) == want {
+			if left > 0 && !keep[i] && (toolcall.IsFailure(line) && !strings.HasPrefix(line, "--- ")) == want {
 				keep[i] = true
 				left--
 			}
@@ -112,11 +112,11 @@ func (b *builder) remember(f Failure) {
 // worked notes that a command did what it was to do: it replaces those of the
 // same program that failed before it.
 func (b *builder) worked(command string) {
-	line := commandLine(command)
-	name := program(line)
+	line := toolcall.CommandLine(command)
+	name := toolcall.Program(line)
 	for i := range b.failures {
 		if f := &b.failures[i]; f.program == name && f.Then == "" && name != "" {
-			f.Then = cut(line, maxDoing)
+			f.Then = clip.Cut(line, maxDoing, "…")
 		}
 	}
 }

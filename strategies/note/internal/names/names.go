@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // Names is what was found in the messages that go.
@@ -102,7 +103,7 @@ func (l *Names) Beside(stays []abi.Message) {
 		m := &stays[i]
 		scan(m.Text(), m.Role == abi.RoleTool, note)
 		for k := range m.ToolCalls {
-			eachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
+			toolcall.EachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Reserved reports whether a line of a summary is read back as one of this
@@ -83,7 +84,7 @@ func (e *entries) line(line string) {
 	}
 	if strings.HasPrefix(line, ThenLine) && (e.section == HeadFailed || e.section == HeadErrors) {
 		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Then = cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing)
+			e.failures[n-1].Then = clip.Cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing, "…")
 		}
 		return
 	}

@@ -1,17 +1,12 @@
-// Package signs tells by plain words what a text is about: whether a tool's
-// output says that something failed. It is what plugins that work without a
-// model share.
-//
-// Looking for words is many times faster than an expression, in a module above
-// all, and sessions are megabytes.
-package signs
+package toolcall
 
 import (
 	"slices"
 	"strings"
 )
 
-// HasAny reports whether s holds one of the words.
+// HasAny reports whether s holds one of the words. Looking for words is many times
+// faster than an expression, in a module above all, and sessions are megabytes.
 func HasAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
@@ -39,15 +34,3 @@ func IsFailure(line string) bool {
 }
 
 var phrases = []string{"error: ", ": error ", "command not found", "no such file", "permission denied", "timed out"}
-
-// end is how much of a long text [Ends] leaves on each side, in bytes.
-const end = 2000
-
-// Ends is the beginning and the end of a text: errors stand there, and a
-// megabyte between them takes long to search.
-func Ends(s string) string {
-	if len(s) <= 2*end {
-		return s
-	}
-	return strings.ToValidUTF8(s[:end]+"\n"+s[len(s)-end:], "")
-}

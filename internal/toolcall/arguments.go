@@ -1,4 +1,4 @@
-package names
+package toolcall
 
 import (
 	"strconv"
@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// eachString calls f for every string and number in a JSON object with the key
+// EachString calls f for every string and number in a JSON object with the key
 // it stands under, in the order of the document; for text that is none, once
 // with the empty key. A list that is a command comes as one text.
 //
 // Arguments are a third of a session, and decoding them into a tree takes
 // longer than everything else; this looks at each byte once.
-func eachString(doc string, f func(key, value string)) {
+func EachString(doc string, f func(key, value string)) {
 	r := reader{s: doc}
 	if r.space(); r.peek() != '{' || !r.value("", 0) {
 		f("", doc)
@@ -77,13 +77,13 @@ func (r *reader) value(key string, depth int) bool {
 	case c == '[':
 		from := len(r.found)
 		ok := r.members(']', func() bool { return r.value(key, depth+1) })
-		if commandKeys[key] {
+		if IsCommandKey(key) {
 			r.join(key, from)
 		}
 		return ok
-	case c == '-' || isDigit(c):
+	case c == '-' || digit(c):
 		start := r.i
-		for r.i < len(r.s) && (isDigit(r.s[r.i]) || strings.IndexByte("+-.eE", r.s[r.i]) >= 0) {
+		for r.i < len(r.s) && (digit(r.s[r.i]) || strings.IndexByte("+-.eE", r.s[r.i]) >= 0) {
 			r.i++
 		}
 		r.found = append(r.found, pair{key, r.s[start:r.i]})
@@ -213,3 +213,5 @@ func hex4(s string) (rune, bool) {
 	n, err := strconv.ParseUint(s[2:6], 16, 32)
 	return rune(n), err == nil
 }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }

@@ -1,11 +1,9 @@
-package signs_test
+package toolcall_test
 
 import (
-	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/strategies/signs"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 func TestIsFailure(t *testing.T) {
@@ -24,22 +22,11 @@ func TestIsFailure(t *testing.T) {
 		"the store returns an error where it is full": false,
 		"": false,
 	} {
-		if got := signs.IsFailure(line); got != want {
+		if got := toolcall.IsFailure(line); got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
-		if want && !signs.MayFail(line) {
+		if want && !toolcall.MayFail(line) {
 			t.Errorf("%q is a failure, and the quick look passes over it", line)
 		}
-	}
-}
-
-func TestEnds(t *testing.T) {
-	if s := "short"; signs.Ends(s) != s {
-		t.Error("a short text is whole")
-	}
-	long := "first " + strings.Repeat("ü", 10_000) + " last"
-	got := signs.Ends(long)
-	if !strings.HasPrefix(got, "first") || !strings.HasSuffix(got, "last") || len(got) > 4100 || !utf8.ValidString(got) {
-		t.Errorf("%d bytes, valid %v", len(got), utf8.ValidString(got))
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kagewasm/kagewasm/strategies/clip"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 func TestClip(t *testing.T) {
@@ -45,4 +45,15 @@ func TestClipBounds(t *testing.T) {
 			t.Errorf("Line: %q", got)
 		}
 	})
+}
+
+func TestEnds(t *testing.T) {
+	if s := "short"; clip.Ends(s, 2000) != s {
+		t.Error("a short text is whole")
+	}
+	long := "first " + strings.Repeat("ü", 10_000) + " last"
+	got := clip.Ends(long, 2000)
+	if !strings.HasPrefix(got, "first") || !strings.HasSuffix(got, "last") || len(got) > 4100 || !utf8.ValidString(got) {
+		t.Errorf("%d bytes, valid %v", len(got), utf8.ValidString(got))
+	}
 }

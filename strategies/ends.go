@@ -2,17 +2,17 @@ package strategies
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// clip brings a text of so many tokens within limit: its beginning and its end,
+// ends brings a text of so many tokens within limit: its beginning and its end,
 // of at most end tokens each, and between them a line with the notice of what
 // was left out. Where that cannot be done the notice stands alone.
 //
 // What is counted are the pieces, never the whole text.
-func clip(text string, tokens, limit, end int, count func(string) int) string {
+func ends(text string, tokens, limit, end int, count func(string) int) string {
 	all := PruneNotice(tokens)
 	end = min(end, (limit-count(all)-1)/2)
 	for range 4 {
@@ -68,30 +68,21 @@ func first(s string, size int) string {
 	if size >= len(s) {
 		return s
 	}
-	for range utf8.UTFMax - 1 {
-		if size > 0 && !utf8.RuneStart(s[size]) {
-			size--
-		}
+	s = clip.Head(s, size)
+	if i := strings.LastIndexByte(s, '\n') + 1; i > len(s)-len(s)/4 {
+		return s[:i]
 	}
-	if i := strings.LastIndexByte(s[:size], '\n') + 1; i > size-size/4 {
-		size = i
-	}
-	return s[:size]
+	return s
 }
 
 // last is the end of s, in the same way.
 func last(s string, size int) string {
-	from := len(s) - size
-	if from <= 0 {
+	if size >= len(s) {
 		return s
 	}
-	for range utf8.UTFMax - 1 {
-		if from < len(s) && !utf8.RuneStart(s[from]) {
-			from++
-		}
+	s = clip.Tail(s, size)
+	if i := strings.IndexByte(s, '\n') + 1; i > 0 && i < size/4 {
+		return s[i:]
 	}
-	if i := strings.IndexByte(s[from:], '\n') + 1; i > 0 && i < size/4 {
-		from += i
-	}
-	return s[from:]
+	return s
 }

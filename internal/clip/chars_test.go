@@ -1,12 +1,12 @@
-package runes_test
+package clip_test
 
 import (
 	"testing"
 
-	"github.com/kagewasm/kagewasm/strategies/internal/runes"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-func TestEnds(t *testing.T) {
+func TestChars(t *testing.T) {
 	for _, tc := range []struct {
 		why, s      string
 		n           int
@@ -19,7 +19,7 @@ func TestEnds(t *testing.T) {
 		{"fewer than none", "añb", -1, "", ""},
 		{"bytes that are no runes count one each", "\xff\xfea", 2, "\xff\xfe", "\xfea"},
 	} {
-		if first, last := runes.First(tc.s, tc.n), runes.Last(tc.s, tc.n); first != tc.first || last != tc.last {
+		if first, last := clip.Chars(tc.s, tc.n), clip.LastChars(tc.s, tc.n); first != tc.first || last != tc.last {
 			t.Errorf("%s: %q and %q, want %q and %q", tc.why, first, last, tc.first, tc.last)
 		}
 	}

@@ -1,0 +1,70 @@
+package clip
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Chars returns the beginning of s, at most n characters of it.
+func Chars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end := 0
+	for ; n > 0 && end < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return s[:end]
+}
+
+// LastChars returns the end of s, at most n characters of it.
+func LastChars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	from := len(s)
+	for ; n > 0 && from > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:from])
+		from -= size
+	}
+	return s[from:]
+}
+
+// CutChars returns s, or at most n characters of it and the mark.
+func CutChars(s string, n int, mark string) string {
+	if first := Chars(s, n); len(first) < len(s) {
+		return first + mark
+	}
+	return s
+}
+
+// Words returns s in at most n characters, cut at a word where it can, of which
+// the last says that there was more where there was.
+func Words(s string, n int) string {
+	if !longer(s, n) {
+		return s
+	}
+	s = Chars(s, n-1)
+	if i := strings.LastIndexByte(s, ' '); i > len(s)*3/4 {
+		s = s[:i]
+	}
+	return strings.TrimSpace(s) + more
+}
+
+// OneLine returns the words of s on one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Line returns s on one line in at most n characters, of which the last says
+// that there was more where there was. Of a long text only the beginning is
+// looked at.
+func Line(s string, n int) string {
+	line := OneLine(strings.ToValidUTF8(Head(s, 16*n), ""))
+	if !longer(line, n) {
+		return line
+	}
+	return strings.TrimSpace(Chars(line, n-1)) + more
+}
+
+// longer reports whether s has more than n characters.
+func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }

@@ -1,0 +1,75 @@
+package toolcall
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+)
+
+// maxCommand is what a command line is cut to, in bytes.
+const maxCommand = 160
+
+// CommandLine returns the line of a script that says what it does: the first that
+// is no comment and does more than set the scene, without the text that is fed
+// to it, cut to 160 bytes.
+func CommandLine(script string) string {
+	scene, open := "", "" // open: a line that goes on in the next
+	for line := range strings.Lines(script) {
+		line = open + strings.TrimSpace(line)
+		if rest, ok := strings.CutSuffix(line, "\\"); ok && len(rest) < maxCommand {
+			open = strings.TrimSpace(rest) + " "
+			continue
+		}
+		open = ""
+		switch {
+		case line == "" || line[0] == '#':
+		case isScene(line):
+			scene = line
+		default:
+			return clip.Cut(withoutHeredoc(line), maxCommand, "…")
+		}
+	}
+	return clip.Cut(strings.TrimSpace(open+scene), maxCommand, "…")
+}
+
+// isScene reports whether a line only prepares for others, or announces them.
+func isScene(line string) bool {
+	for _, s := range []string{"cd ", "set -", "export ", "source ", "pushd ", "echo "} {
+		if strings.HasPrefix(line, s) && !strings.ContainsAny(line, ";&|>") {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutHeredoc cuts a line where text from the following lines is fed in.
+func withoutHeredoc(line string) string {
+	i := strings.Index(line, "<<")
+	if i <= 0 || strings.HasPrefix(line[i:], "<<<") {
+		return line
+	}
+	end := strings.TrimLeft(line[i+2:], "-~ '\"\\")
+	if end == "" || !(end[0] >= 'A' && end[0] <= 'Z' || end[0] >= 'a' && end[0] <= 'z' || end[0] == '_') {
+		return line // a shift
+	}
+	head := strings.TrimSpace(line[:i])
+	head = strings.TrimSuffix(strings.TrimSuffix(head, "$(cat"), "\"")
+	return strings.TrimSpace(head) + " …"
+}
+
+// Program returns what a command line runs first, after changing folders.
+func Program(line string) string {
+	for strings.HasPrefix(line, "cd ") {
+		_, rest, ok := strings.Cut(line, "&&")
+		if !ok {
+			break
+		}
+		line = strings.TrimSpace(rest)
+	}
+	name, rest, _ := strings.Cut(line, " ")
+	if name == "git" {
+		verb, _, _ := strings.Cut(rest, " ")
+		name += " " + verb
+	}
+	return name
+}
