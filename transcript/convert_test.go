@@ -57,7 +57,7 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 				for i := range want {
 					m := want[i]
 					talk = talk || m.Role != abi.RoleSystem
-					if talk && m.Role == abi.RoleSystem && (to == transcript.Anthropic || to == transcript.Gemini) {
+					if talk && m.Role == abi.RoleSystem && (to == anthropic || to == gemini) {
 						m.Role = abi.RoleUser
 					}
 					sameHeld(t, &m, &again[i], to, made)
@@ -99,9 +99,9 @@ func foldPairs(f transcript.Format, msgs []abi.Message) (out []abi.Message) {
 
 func folds(f transcript.Format, m, next *abi.Message) bool {
 	switch f {
-	case transcript.Gemini:
+	case gemini:
 		return len(m.ToolCalls) == 0 && len(next.ToolCalls) > 0
-	case transcript.OpenAIResponses:
+	case responses:
 		spoken := !m.Content.IsParts() || len(m.ToolCalls) > 0
 		for _, p := range m.Content.Parts() {
 			spoken = spoken || p.Type == "text"
@@ -122,11 +122,11 @@ func partsOf(c abi.Content) []abi.Part {
 // it takes once only; such calls get another id.
 func refused(to transcript.Format, id string, again bool) bool {
 	switch to {
-	case transcript.Anthropic:
+	case anthropic:
 		return again || !regexp.MustCompile(`^[a-zA-Z0-9_-]+$`).MatchString(id)
-	case transcript.OpenAI:
+	case openAI:
 		return len(id) == 0 || len(id) > 40
-	case transcript.OpenAIResponses:
+	case responses:
 		return len(id) == 0 || len(id) > 64
 	}
 	return id == ""
@@ -152,7 +152,7 @@ func sameHeld(t *testing.T, m, n *abi.Message, to transcript.Format, made map[st
 			made[c.ID] = false
 		}
 		if c.ID != d.ID && !refused(to, c.ID, again) || c.Name != d.Name ||
-			(to == transcript.OpenAI || to == transcript.OpenAIResponses) && c.Arguments != d.Arguments {
+			(to == openAI || to == responses) && c.Arguments != d.Arguments {
 			t.Fatalf("%s: call %+v, want %+v", m.ID, d, c)
 		}
 	}
@@ -169,7 +169,7 @@ func TestPartsAreTranslated(t *testing.T) {
 			Content json.RawMessage
 		}
 	}
-	out := encode(t, s, s.Messages, transcript.OpenAI)
+	out := encode(t, s, s.Messages, openAI)
 	if err := json.Unmarshal(out, &chat); err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +184,8 @@ func TestPartsAreTranslated(t *testing.T) {
 		}
 	}
 	// And back: the image is the block that it was.
-	back := read(t, out, transcript.OpenAI)
-	again := read(t, encode(t, back, back.Messages, transcript.ClaudeCode), transcript.Auto)
+	back := read(t, out, openAI)
+	again := read(t, encode(t, back, back.Messages, claudeCode), transcript.Auto)
 	if p, q := s.Messages[0].Content.Parts(), again.Messages[0].Content.Parts(); len(p) != len(q) ||
 		!abi.Parts(p[1]).Equal(abi.Parts(q[1])) {
 		t.Errorf("the image came back as %+v", q)
@@ -198,11 +198,11 @@ func TestImagesSurvive(t *testing.T) {
 	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}`
 	s := read(t, []byte(log), transcript.Auto)
 	for _, to := range transcript.Formats() {
-		if to == transcript.ClaudeCode {
+		if to == claudeCode {
 			continue
 		}
 		there := read(t, encode(t, s, s.Messages, to), to)
-		again := read(t, encode(t, there, there.Messages, transcript.ClaudeCode), transcript.Auto)
+		again := read(t, encode(t, there, there.Messages, claudeCode), transcript.Auto)
 		if !again.Messages[0].Content.Equal(s.Messages[0].Content) {
 			t.Errorf("%s: %+v became %+v", to, s.Messages[0].Content, again.Messages[0].Content)
 		}
@@ -248,17 +248,17 @@ func TestConversionsLoseWhatIsDocumented(t *testing.T) {
 `
 	const session = "0199aaaa-0000-7000-8000-000000000009"
 	for to, kept := range map[transcript.Format]string{
-		transcript.Neutral:         "ids times bash summary failed name tools",
-		transcript.OpenAI:          "name tools model",
-		transcript.OpenAIResponses: "tools model",
-		transcript.Anthropic:       "failed tools model",
-		transcript.Gemini:          "failed name tools model",
-		transcript.GeminiCLI:       "failed name model session",
-		transcript.ClaudeCode:      "times summary failed model session",
-		transcript.Codex:           "times bash summary model session",
-		transcript.Pi:              "times bash summary failed name model session",
-		transcript.SWEAgent:        "bash summary model session",
-		transcript.OpenHands:       "times bash summary failed name tools model",
+		transcript.Neutral: "ids times bash summary failed name tools",
+		openAI:             "name tools model",
+		responses:          "tools model",
+		anthropic:          "failed tools model",
+		gemini:             "failed name tools model",
+		geminiCLI:          "failed name model session",
+		claudeCode:         "times summary failed model session",
+		codex:              "times bash summary model session",
+		pi:                 "times bash summary failed name model session",
+		sweAgent:           "bash summary model session",
+		openHands:          "times bash summary failed name tools model",
 	} {
 		s := read(t, []byte(file), transcript.Auto)
 		s.Model, s.ID = "m", session

@@ -1,15 +1,18 @@
 // Package transcript reads and writes agent sessions in the formats that
-// agents and providers use. Start with [Read]; [Session.Encode] writes a
-// message list back, in the format it came from or in another.
+// agents and providers use. [Read] finds the format out and returns the
+// messages; [Session.Encode] writes a message list back, in the format it came
+// from or in another. Nothing else is needed.
 //
-// Writing back is surgical. A message that did not change is written with the
-// very bytes it was read from; one whose tool output or tool-call arguments
-// were shortened keeps every byte outside that one JSON value; everything
-// around the messages (unknown keys, white space, line ends, a byte order
-// mark, the document they stand in) stays as it is. Encoding the list that
-// [Read] returned reproduces the file.
+// Writing back changes as little as possible. A message that did not change
+// keeps the very bytes it was read from. One whose tool output or tool-call
+// arguments were shortened keeps every byte outside that one JSON value.
+// Everything around the messages (unknown keys, white space, line ends, a byte
+// order mark, the document they stand in) stays as it is. Encoding the list
+// that [Read] returned reproduces the file.
 //
 // # Formats
+//
+// A [Format] is a name; [Formats] lists them all.
 //
 //   - neutral: one message a line, as [abi.Message] says; a first line
 //     {"tools":[...]} holds tool definitions.
@@ -29,20 +32,28 @@
 //
 // A request body holds its system prompt apart: each text of it is a message of
 // role system, the first ones of the session. A compaction that a provider made
-// itself is a message of kind compaction_summary, which may be readable for the
-// provider alone.
+// itself is a message of kind compaction_summary. Some of these only the
+// provider can read.
 //
-// A recording, a list of exchanges {"request":{...},"response":{...}} or one of
-// them, is in the format of its latest request that carries messages. The
+// A recording is a list of exchanges {"request":{...},"response":{...}}, or one
+// of them. It is in the format of its latest request that carries messages. The
 // session is that request and, as the last message, its response, unless that
-// was streamed. As long as nothing changes it is written as it was; after that
-// it is the request alone that is written, with the answer at its end: the body
-// to send next.
+// was streamed. As long as nothing changes, the recording is written as it was.
+// After a change only the request is written, with the answer at its end: the
+// body to send next.
+//
+// # Adding a format
+//
+// Write a package below internal with a codec.Format: how a file of it is
+// told from others, how it is read, how one is written anew. Package codec says
+// how; internal/neutral is the shortest example. Name it in the table in
+// format.go, and put samples into testdata/NAME: the tests over all formats
+// take them from there.
 //
 // # Logs that were compacted before
 //
 // Messages holds the whole of a log in the log's own order, with the program's
-// own summaries among them, of kind compaction_summary: each stands where the
+// own summaries among them, of kind compaction_summary. Each stands where the
 // log has it, which is when it was made. Superseded names the messages that
 // the program no longer shows the model. The rest is what the model would see
 // next, in the program's order but for one thing: pi shows its summary before
@@ -63,7 +74,7 @@
 // is written so that the program shows that list and no more: superseded
 // messages that are in it are shown again, and those that are not are gone
 // from the file. So leave out what Superseded names before compacting, or the
-// messages come back.
+// messages come back: [Session.Live] does.
 //
 // # What conversion loses
 //

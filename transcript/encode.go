@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
 // Encode writes a message list as a session file: what is left of Messages
@@ -19,8 +21,8 @@ import (
 // entry with another id is written as a new message. The file around the
 // messages stays as it is.
 //
-// In another format everything is written anew, and what the format cannot hold
-// is left out: see the package comment.
+// In another format the whole file is new, and what the format cannot hold is
+// left out: see the package comment.
 //
 // It refuses, with [abi.CodeUsage], lists that no compaction makes: an id
 // twice, originals in another order, or changed elsewhere.
@@ -30,74 +32,74 @@ func (s *Session) Encode(msgs []abi.Message, to Format) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.doc.rewrite(changes), nil
+		return s.log.Rewrite(changes), nil
 	}
-	c, err := codecOf(to)
+	f, err := formatOf(to)
 	if err != nil {
 		return nil, err
 	}
-	return c.compose(s, msgs), nil
+	return f.Write(codec.About{Model: s.Model, Session: s.ID, Tools: s.Tools}, msgs), nil
 }
 
-// compare finds out what became of the originals.
-func (s *Session) compare(msgs []abi.Message) ([]change, error) {
-	index := make(map[string]int, len(s.originals))
-	for i := range s.originals {
-		index[s.originals[i].ID] = i
+// compare finds out what became of the messages that were read.
+func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
+	read := s.log.Messages
+	index := make(map[string]int, len(read))
+	for i, m := range read {
+		index[m.ID] = i
 	}
-	changes := make([]change, 0, len(msgs))
+	changes := make([]codec.Change, 0, len(msgs))
 	seen := make(map[string]bool, len(msgs))
 	last := -1
 	for i := range msgs {
 		m := &msgs[i]
 		if seen[m.ID] {
-			return nil, badList("message %s stands there twice", quoted(m.ID))
+			return nil, badList("message %s stands there twice", jsondoc.Quoted(m.ID))
 		}
 		seen[m.ID] = true
 		at, ok := index[m.ID]
 		if !ok {
-			changes = append(changes, change{msg: m, index: -1})
+			changes = append(changes, codec.Change{Message: m, Index: -1})
 			continue
 		}
 		if at < last {
-			return nil, badList("message %s stands after %s, which it preceded", quoted(m.ID), quoted(s.originals[last].ID))
+			return nil, badList("message %s stands after %s, which it preceded",
+				jsondoc.Quoted(m.ID), jsondoc.Quoted(read[last].ID))
 		}
 		last = at
-		c, err := compareMessage(&s.originals[at], m)
-		if err != nil {
-			return nil, err
+		c, ok := compareMessage(&read[at].Message, m)
+		if !ok {
+			return nil, badList("message %s: only the content of a tool result and the arguments of tool calls can change",
+				jsondoc.Quoted(m.ID))
 		}
-		c.index = at
+		c.Index = at
 		changes = append(changes, c)
 	}
 	return changes, nil
 }
 
-func compareMessage(old, now *abi.Message) (change, error) {
-	c := change{msg: now}
+// compareMessage finds out what changed in a message, and whether it may.
+func compareMessage(old, now *abi.Message) (c codec.Change, ok bool) {
+	c.Message = now
 	same := old.Content.Equal(now.Content)
 	if old.Role == abi.RoleTool {
-		c.content, same = !same, true
+		c.Content, same = !same, true
 	}
 	if !same || old.Role != now.Role || old.Kind != now.Kind || old.ToolCallID != now.ToolCallID ||
 		old.Name != now.Name || old.IsError != now.IsError || old.Timestamp != now.Timestamp ||
 		len(old.ToolCalls) != len(now.ToolCalls) {
-		return c, onlyTools(now)
+		return c, false
 	}
 	for i, call := range now.ToolCalls {
 		was := old.ToolCalls[i]
 		if call.ID != was.ID || call.Name != was.Name {
-			return c, onlyTools(now)
+			return c, false
 		}
 		if call.Arguments != was.Arguments {
-			c.args = append(c.args, i)
+			c.Args = append(c.Args, i)
 		}
 	}
-	return c, nil
-}
-
-func onlyTools(m *abi.Message) error {
-	return badList("message %s: only the content of a tool result and the arguments of tool calls can change", quoted(m.ID))
+	return c, true
 }
 
 func badList(format string, args ...any) error {

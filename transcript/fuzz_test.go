@@ -9,16 +9,16 @@ import (
 )
 
 func FuzzNeutral(f *testing.F)         { fuzzFormat(f, transcript.Neutral) }
-func FuzzOpenAI(f *testing.F)          { fuzzFormat(f, transcript.OpenAI) }
-func FuzzOpenAIResponses(f *testing.F) { fuzzFormat(f, transcript.OpenAIResponses) }
-func FuzzAnthropic(f *testing.F)       { fuzzFormat(f, transcript.Anthropic) }
-func FuzzGemini(f *testing.F)          { fuzzFormat(f, transcript.Gemini) }
-func FuzzGeminiCLI(f *testing.F)       { fuzzFormat(f, transcript.GeminiCLI) }
-func FuzzClaudeCode(f *testing.F)      { fuzzFormat(f, transcript.ClaudeCode) }
-func FuzzCodex(f *testing.F)           { fuzzFormat(f, transcript.Codex) }
-func FuzzPi(f *testing.F)              { fuzzFormat(f, transcript.Pi) }
-func FuzzSWEAgent(f *testing.F)        { fuzzFormat(f, transcript.SWEAgent) }
-func FuzzOpenHands(f *testing.F)       { fuzzFormat(f, transcript.OpenHands) }
+func FuzzOpenAI(f *testing.F)          { fuzzFormat(f, openAI) }
+func FuzzOpenAIResponses(f *testing.F) { fuzzFormat(f, responses) }
+func FuzzAnthropic(f *testing.F)       { fuzzFormat(f, anthropic) }
+func FuzzGemini(f *testing.F)          { fuzzFormat(f, gemini) }
+func FuzzGeminiCLI(f *testing.F)       { fuzzFormat(f, geminiCLI) }
+func FuzzClaudeCode(f *testing.F)      { fuzzFormat(f, claudeCode) }
+func FuzzCodex(f *testing.F)           { fuzzFormat(f, codex) }
+func FuzzPi(f *testing.F)              { fuzzFormat(f, pi) }
+func FuzzSWEAgent(f *testing.F)        { fuzzFormat(f, sweAgent) }
+func FuzzOpenHands(f *testing.F)       { fuzzFormat(f, openHands) }
 
 // FuzzDetect reads whatever it is given in whatever format it looks like.
 func FuzzDetect(f *testing.F) { fuzzFormat(f, transcript.Auto) }

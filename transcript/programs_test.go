@@ -18,9 +18,9 @@ import (
 
 // shown are the readers, by format.
 var shown = map[transcript.Format]func(tb rapid.TB, log []byte) []string{
-	transcript.Codex:     codexShows,
-	transcript.Pi:        piShows,
-	transcript.OpenHands: handsShows,
+	codex:     codexShows,
+	pi:        piShows,
+	openHands: handsShows,
 }
 
 func logLines(data []byte) (lines [][]byte) {

@@ -46,15 +46,15 @@ func TestContentsOfProviders(t *testing.T) {
 // the last of its messages.
 func TestRecordingBecomesBody(t *testing.T) {
 	for format, want := range map[transcript.Format]string{
-		transcript.Anthropic: `{"model": "claude-x", "max_tokens": 10, "messages": [{"role": "user", "content": "look"},
+		anthropic: `{"model": "claude-x", "max_tokens": 10, "messages": [{"role": "user", "content": "look"},
      {"role":"user","content":"so far"},
      {"role":"assistant","content":[{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cat"}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, {"type": "text", "text": "A cat."}]}], "system": "Be brief."}`,
-		transcript.OpenAIResponses: `{"model": "gpt-x", "input": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
+		responses: `{"model": "gpt-x", "input": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
 			`{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},` +
 			`{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{\"at\":1}", "status": "completed"}], "stream": false}`,
-		transcript.Gemini: `{"contents": [{"parts": [{"text": "look"}], "role": "user"},{"role":"user","parts":[{"text":"so far"}]},` +
+		gemini: `{"contents": [{"parts": [{"text": "look"}], "role": "user"},{"role":"user","parts":[{"text":"so far"}]},` +
 			`{"parts": [{"functionCall": {"name": "look", "args": {}}, "thoughtSignature": "c2ln"}], "role": "model"}], "system_instruction": {"parts": {"text": "Be brief."}}}`,
-		transcript.OpenAI: `{"model": "gpt-x", "messages": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
+		openAI: `{"model": "gpt-x", "messages": [{"role": "user", "content": "look"},{"role":"user","content":"so far"},` +
 			`{"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}], "refusal": null}]}`,
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", string(format), "recording.json"))
@@ -87,8 +87,8 @@ func TestResultsAndWordsPart(t *testing.T) {
 		one, other string
 		check      func([]byte) []string
 	}{
-		{transcript.Anthropic, "m00006", `"data": "AAAA"}}]}`, `{"type": "text", "text": "Go on, please."}`, wirecheck.Anthropic},
-		{transcript.Gemini, "m00006", `{"result": "a cat"}}}`, `{"text": "Go on, please."}`, wirecheck.Gemini},
+		{anthropic, "m00006", `"data": "AAAA"}}]}`, `{"type": "text", "text": "Go on, please."}`, wirecheck.Anthropic},
+		{gemini, "m00006", `{"result": "a cat"}}}`, `{"text": "Go on, please."}`, wirecheck.Gemini},
 	} {
 		s := read(t, fixtureOf(t, c.format, "body.json"), transcript.Auto)
 		out := encode(t, s, with(s, c.id), transcript.Same)
@@ -114,7 +114,7 @@ func fixtureOf(t *testing.T, f transcript.Format, name string) []byte {
 // The model sees nothing from before a compaction that the server made. A new
 // summary before it would not be seen, so the block becomes text then.
 func TestServerCompactionHidesNothingNew(t *testing.T) {
-	s := read(t, fixtureOf(t, transcript.Anthropic, "compacted.json"), transcript.Auto)
+	s := read(t, fixtureOf(t, anthropic, "compacted.json"), transcript.Auto)
 	for _, c := range []struct {
 		why, before string
 		blocks      int // that are left
@@ -168,19 +168,19 @@ func TestSignedAnswersStay(t *testing.T) {
 
 // Tool definitions are translated, and a provider's own tools stay with it.
 func TestToolsAreTranslated(t *testing.T) {
-	s := read(t, fixtureOf(t, transcript.Anthropic, "body.json"), transcript.Auto)
+	s := read(t, fixtureOf(t, anthropic, "body.json"), transcript.Auto)
 	const schema = `{"type":"object","properties":{"at":{"type":"integer"}}}`
 	for to, want := range map[transcript.Format]string{
-		transcript.OpenAI:          `[{"type":"function","function":{"name":"look","description":"Looks.","parameters":` + schema + `}}]`,
-		transcript.OpenAIResponses: `[{"type":"function","name":"look","description":"Looks.","parameters":` + schema + `}]`,
-		transcript.Gemini:          `[{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":` + schema + `}]}]`,
+		openAI:    `[{"type":"function","function":{"name":"look","description":"Looks.","parameters":` + schema + `}}]`,
+		responses: `[{"type":"function","name":"look","description":"Looks.","parameters":` + schema + `}]`,
+		gemini:    `[{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":` + schema + `}]}]`,
 	} {
 		again := read(t, encode(t, s, s.Messages, to), to)
 		var got bytes.Buffer
 		if err := json.Compact(&got, again.Tools); err != nil || got.String() != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", to, err, got.String(), want)
 		}
-		back := read(t, encode(t, again, again.Messages, transcript.Anthropic), transcript.Anthropic)
+		back := read(t, encode(t, again, again.Messages, anthropic), anthropic)
 		got.Reset()
 		if err := json.Compact(&got, back.Tools); err != nil || got.String() != `[{"name":"look","description":"Looks.","input_schema":`+schema+`}]` {
 			t.Errorf("%s and back: %s", to, got.String())
@@ -188,7 +188,7 @@ func TestToolsAreTranslated(t *testing.T) {
 	}
 	// Through the neutral form nothing of them is lost.
 	n := read(t, encode(t, s, s.Messages, transcript.Neutral), transcript.Neutral)
-	if out := encode(t, n, n.Messages, transcript.Anthropic); !bytes.Contains(out, []byte(`"web_search_20250305"`)) {
+	if out := encode(t, n, n.Messages, anthropic); !bytes.Contains(out, []byte(`"web_search_20250305"`)) {
 		t.Errorf("the server's tool is gone:\n%s", out)
 	}
 }

@@ -69,7 +69,7 @@ func blockRaws(tb rapid.TB, f transcript.Format, s *transcript.Session, data []b
 	b, answers := bodyOf(tb, data)
 	raws := make(map[string][]byte)
 	recs := bytesOf(b.Messages)
-	if f == transcript.Gemini {
+	if f == gemini {
 		recs = bytesOf(b.Contents)
 	}
 	next := 0
@@ -106,7 +106,7 @@ func holds(tb rapid.TB, f transcript.Format, rec []byte) (n int) {
 		}](tb, rec)
 	}
 	list := m.Content
-	if f == transcript.Gemini {
+	if f == gemini {
 		list = m.Parts
 	}
 	if len(list) == 0 || list[0] != '[' {

@@ -44,7 +44,7 @@ func TestRewriteProperty(t *testing.T) {
 					}
 					sameMessages(rt, foldAnswers(s.format, list), foldAnswers(s.format, again.Messages))
 					keptBytes(rt, s.format, got, data, out, same)
-					if s.format == transcript.ClaudeCode {
+					if s.format == claudeCode {
 						checkChain(rt, out)
 					}
 					data = out
@@ -59,14 +59,14 @@ func TestRewriteProperty(t *testing.T) {
 func compacted(rt *rapid.T, s *transcript.Session, round int, raws map[string][]byte) (list []abi.Message, same []string) {
 	// A system prompt that stands apart comes first, and a compaction that the
 	// provider made hides what is before it.
-	early := slices.Contains([]transcript.Format{transcript.Anthropic, transcript.Gemini, transcript.OpenAIResponses}, s.Format)
+	early := slices.Contains([]transcript.Format{anthropic, gemini, responses}, s.Format)
 	dropped := ""
 	for i, m := range s.Messages {
-		early = early && m.Role == abi.RoleSystem || s.Format == transcript.Anthropic && hides(s.Messages[i:])
+		early = early && m.Role == abi.RoleSystem || s.Format == anthropic && hides(s.Messages[i:])
 		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && abi.NextGap(s.Messages, i) == i && !strings.Contains(m.ID, "#") && !early {
 			list = append(list, insertion(rt, fmt.Sprintf("new-%d-%d", round, i)))
 		}
-		if entry, _, later := strings.Cut(m.ID, "#"); s.Format == transcript.GeminiCLI && (later || hasResults(s, i)) {
+		if entry, _, later := strings.Cut(m.ID, "#"); s.Format == geminiCLI && (later || hasResults(s, i)) {
 			// An entry of the CLI's goes as a whole.
 			if later && entry == dropped {
 				continue
@@ -181,20 +181,20 @@ func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data [
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	var recs [][]byte
 	switch {
-	case f == transcript.Anthropic, f == transcript.Gemini:
+	case f == anthropic, f == gemini:
 		return blockRaws(tb, f, s, data)
-	case f == transcript.OpenAIResponses:
+	case f == responses:
 		return itemRaws(tb, s, data)
-	case f == transcript.GeminiCLI:
+	case f == geminiCLI:
 		return entryRaws(tb, data)
-	case f == transcript.OpenAI && bytes.Contains(data, []byte(`"request"`)):
+	case f == openAI && bytes.Contains(data, []byte(`"request"`)):
 		b, answers := bodyOf(tb, data)
 		recs = append(bytesOf(b.Messages), answers...)
-	case (f == transcript.OpenAI || f == transcript.OpenHands) && data[0] == '[':
+	case (f == openAI || f == openHands) && data[0] == '[':
 		recs = bytesOf(unmarshal[[]json.RawMessage](tb, data))
-	case f == transcript.OpenHands || f == transcript.SWEAgent:
+	case f == openHands || f == sweAgent:
 		recs = bytesOf(unmarshal[struct{ History []json.RawMessage }](tb, data).History)
-	case f == transcript.OpenAI && !bytes.HasPrefix(data, []byte(`{"role"`)) && !bytes.HasPrefix(data, []byte(`{"content"`)):
+	case f == openAI && !bytes.HasPrefix(data, []byte(`{"role"`)) && !bytes.HasPrefix(data, []byte(`{"content"`)):
 		doc := unmarshal[struct{ Messages, Traj []json.RawMessage }](tb, data)
 		recs = bytesOf(append(doc.Messages, doc.Traj...))
 	default:
@@ -206,13 +206,13 @@ func rawMessages(tb rapid.TB, f transcript.Format, s *transcript.Session, data [
 	}
 	raws := make(map[string][]byte)
 	switch f {
-	case transcript.Codex, transcript.Pi, transcript.OpenHands:
+	case codex, pi, openHands:
 		return rawResults(tb, f, s, recs)
 	}
-	if f != transcript.ClaudeCode {
+	if f != claudeCode {
 		recs = recs[len(recs)-len(s.Messages):] // without a line of tools
 		for i, m := range s.Messages {
-			if f != transcript.SWEAgent || m.Kind != abi.KindConsoleOutput { // its kind may have to be written
+			if f != sweAgent || m.Kind != abi.KindConsoleOutput { // its kind may have to be written
 				raws[m.ID] = recs[i]
 			}
 		}
@@ -242,17 +242,17 @@ func rawResults(tb rapid.TB, f transcript.Format, s *transcript.Session, recs []
 	var results [][]byte
 	for _, rec := range recs {
 		switch f {
-		case transcript.Codex:
+		case codex:
 			line := unmarshal[struct{ Payload json.RawMessage }](tb, rec)
 			if bytes.Contains(line.Payload, []byte(`_output","call_id"`)) {
 				results = append(results, line.Payload)
 			}
-		case transcript.Pi:
+		case pi:
 			line := unmarshal[struct{ Message json.RawMessage }](tb, rec)
 			if bytes.HasPrefix(line.Message, []byte(`{"role":"toolResult"`)) {
 				results = append(results, line.Message)
 			}
-		case transcript.OpenHands:
+		case openHands:
 			event := unmarshal[struct {
 				Observation string
 				Meta        json.RawMessage `json:"tool_call_metadata"`

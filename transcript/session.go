@@ -2,13 +2,15 @@ package transcript
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 )
 
 // Session is a session file that was read. It refers to the bytes it was read
-// from, which must not change. It may be used by several goroutines at once.
+// from, which must not change. Several goroutines may use it at once.
 type Session struct {
 	Format Format
 	// Messages is the session, oldest first; every message has an id, and no
@@ -27,8 +29,7 @@ type Session struct {
 	// it is what the model would see next. nil in formats that do not say.
 	Superseded []string
 
-	originals []abi.Message // as they were read
-	doc       document
+	log *codec.Log
 }
 
 // Read reads a session. name stands in errors for the file; format may be
@@ -37,47 +38,61 @@ type Session struct {
 // All errors are an [abi.Error]: of [abi.CodeBadInput] for the file, of
 // [abi.CodeUsage] for an unknown format.
 func Read(name string, data []byte, format Format) (*Session, error) {
-	src := newSource(name, data)
-	if err := src.notEmpty(); err != nil {
-		return nil, err
-	}
-	c, err := pick(src, format)
+	file, err := codec.NewFile(name, data)
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.decode(src)
+	f, err := pick(file, format)
 	if err != nil {
 		return nil, err
 	}
-	if len(d.messages) == 0 {
-		return nil, src.bad(src.body, "give a session that has at least one message", "no messages")
+	log, err := f.Read(file)
+	if err != nil {
+		return nil, err
 	}
-	assignIDs(d.messages)
-	var superseded []string
-	for _, i := range d.gone {
-		superseded = append(superseded, d.messages[i].ID)
+	if len(log.Messages) == 0 {
+		return nil, file.Bad(file.Text, "give a session that has at least one message", "no messages")
 	}
-	return &Session{
-		Format: c.format(), Messages: cloneMessages(d.messages),
-		Tools: d.tools, Model: d.model, ID: d.session, Superseded: superseded,
-		originals: d.messages, doc: d.doc,
-	}, nil
+	assignIDs(log.Messages)
+	s := &Session{Format: Format(f.Name), Tools: log.Tools, Model: log.Model, ID: log.Session, log: log}
+	for _, m := range log.Messages {
+		copied := m.Message
+		copied.ToolCalls = slices.Clone(m.ToolCalls)
+		s.Messages = append(s.Messages, copied)
+	}
+	for _, i := range log.Gone {
+		s.Superseded = append(s.Superseded, log.Messages[i].ID)
+	}
+	return s, nil
 }
 
-func pick(src *source, format Format) (codec, error) {
+func pick(file *codec.File, format Format) (*codec.Format, error) {
 	if format == "" || format == Auto {
-		return detect(src)
+		return detect(file)
 	}
-	return codecOf(format)
+	return formatOf(format)
 }
 
-// cloneMessages copies what a caller can change in place.
-func cloneMessages(msgs []abi.Message) []abi.Message {
-	out := slices.Clone(msgs)
-	for i := range out {
-		out[i].ToolCalls = slices.Clone(out[i].ToolCalls)
+// assignIDs gives a positional id to every message that has none and to every
+// one whose id an earlier message has.
+func assignIDs(msgs []*codec.Message) {
+	taken := make(map[string]bool, len(msgs))
+	var need []int
+	for i, m := range msgs {
+		if m.ID == "" || taken[m.ID] {
+			need = append(need, i)
+		} else {
+			taken[m.ID] = true
+		}
 	}
-	return out
+	for _, i := range need {
+		id := fmt.Sprintf("m%05d", i)
+		for n := 1; taken[id]; n++ {
+			id = fmt.Sprintf("m%05d.%d", i, n)
+		}
+		taken[id] = true
+		msgs[i].ID = id
+	}
 }
 
 // Live are the messages that the model would see next: all but Superseded.

@@ -32,11 +32,11 @@ func sharedFormats(tb testing.TB) (all []sample) {
 func formatOf(tb testing.TB, path string) transcript.Format {
 	tb.Helper()
 	for pattern, f := range map[string]transcript.Format{
-		"anthropic_messages__*": transcript.Anthropic, "openai_responses__*": transcript.OpenAIResponses,
-		"openai_chat__*": transcript.OpenAI, "openai-chat.*": transcript.OpenAI,
-		"gemini_contents__*": transcript.Gemini, "gemini-cli.*": transcript.GeminiCLI,
-		"claude-code.*": transcript.ClaudeCode, "codex-rollout.*": transcript.Codex, "pi-session.*": transcript.Pi,
-		"swe-agent.*": transcript.SWEAgent, "openhands-events.*": transcript.OpenHands,
+		"anthropic_messages__*": anthropic, "openai_responses__*": responses,
+		"openai_chat__*": openAI, "openai-chat.*": openAI,
+		"gemini_contents__*": gemini, "gemini-cli.*": geminiCLI,
+		"claude-code.*": claudeCode, "codex-rollout.*": codex, "pi-session.*": pi,
+		"swe-agent.*": sweAgent, "openhands-events.*": openHands,
 	} {
 		if ok, _ := filepath.Match(pattern, filepath.Base(path)); ok {
 			return f
@@ -81,8 +81,8 @@ func recordedRequests(tb testing.TB) []sample {
 		latest := make(map[transcript.Format]sample)
 		for i, e := range exchanges {
 			for part, format := range map[string]transcript.Format{
-				"/v1/chat/completions": transcript.OpenAI, "/v1/responses": transcript.OpenAIResponses,
-				"/v1/messages": transcript.Anthropic, "enerateContent": transcript.Gemini,
+				"/v1/chat/completions": openAI, "/v1/responses": responses,
+				"/v1/messages": anthropic, "enerateContent": gemini,
 			} {
 				if strings.Contains(e.URI, part) {
 					latest[format] = sample{fmt.Sprintf("%s#%d", filepath.Base(p), i), e.Request, format}

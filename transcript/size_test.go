@@ -66,7 +66,7 @@ func TestHostileChain(t *testing.T) {
 	for i := range 1000 {
 		list = append(list, abi.Message{ID: fmt.Sprint("new", i), Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text("x")})
 	}
-	again := read(t, encode(t, s, list, transcript.Same), transcript.ClaudeCode)
+	again := read(t, encode(t, s, list, transcript.Same), claudeCode)
 	if len(again.Messages) != len(list) {
 		t.Errorf("%d messages, want %d", len(again.Messages), len(list))
 	}
@@ -77,7 +77,7 @@ func TestHostileChain(t *testing.T) {
 func TestHostileCompactions(t *testing.T) {
 	const n = 10_000
 	for f, log := range map[transcript.Format]func(b *bytes.Buffer){
-		transcript.Codex: func(b *bytes.Buffer) {
+		codex: func(b *bytes.Buffer) {
 			b.WriteString(`{"type":"session_meta","payload":{"id":"s","base_instructions":{"text":"x"}}}` + "\n")
 			for i := range n {
 				fmt.Fprintf(b, `{"type":"response_item","payload":{"type":"message","role":"developer","content":"d%d"}}`+"\n", i)
@@ -85,7 +85,7 @@ func TestHostileCompactions(t *testing.T) {
 				b.WriteString(`{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":99999999999999}}` + "\n")
 			}
 		},
-		transcript.Pi: func(b *bytes.Buffer) {
+		pi: func(b *bytes.Buffer) {
 			b.WriteString(`{"type":"session","version":3,"id":"s"}` + "\n")
 			for i := range n {
 				fmt.Fprintf(b, `{"type":"message","id":"%d","parentId":"%d","message":{"role":"user","content":"x"}}`+"\n", i, i-1)
@@ -94,7 +94,7 @@ func TestHostileCompactions(t *testing.T) {
 			}
 			fmt.Fprintf(b, `{"type":"label","id":"l","parentId":"%d"}`+"\n", n-1)
 		},
-		transcript.OpenHands: func(b *bytes.Buffer) {
+		openHands: func(b *bytes.Buffer) {
 			b.WriteString(`[{"id":0,"source":"user","action":"message","args":{"content":"x"}}`)
 			for i := range n {
 				fmt.Fprintf(b, `,{"id":%d,"source":"user","action":"message","args":{"content":"x"}}`, 2*i+1)

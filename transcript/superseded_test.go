@@ -15,7 +15,7 @@ import (
 // that is pi's compaction comes first.
 func listShows(f transcript.Format, list []abi.Message) (lines []string) {
 	list = slices.Clone(list)
-	if f == transcript.Pi {
+	if f == pi {
 		for i := len(list) - 1; i >= 0; i-- {
 			if list[i].Kind == abi.KindSummary {
 				m := list[i]
@@ -34,10 +34,10 @@ func listShows(f transcript.Format, list []abi.Message) (lines []string) {
 		if p := m.Content.Parts(); len(p) == 1 && p[0].Type != "text" && m.Kind == abi.KindSummary {
 			text = "encrypted"
 		}
-		if f == transcript.Pi && (m.Kind == abi.KindBash || m.Kind == abi.KindDisplayOnly) {
+		if f == pi && (m.Kind == abi.KindBash || m.Kind == abi.KindDisplayOnly) {
 			text, _, _ = strings.Cut(text, "\n")
 		}
-		if f == transcript.OpenHands && m.Kind == abi.KindInstructions {
+		if f == openHands && m.Kind == abi.KindInstructions {
 			text, _, _ = strings.Cut(text, "\n\n") // the knowledge after it
 		}
 		if text != "" || m.Role != abi.RoleAssistant {
@@ -58,7 +58,7 @@ func live(s *transcript.Session) []abi.Message {
 func sameShown(tb rapid.TB, f transcript.Format, list []abi.Message, log []byte, offset bool) {
 	tb.Helper()
 	want, got := listShows(f, list), shown[f](tb, log)
-	if f == transcript.OpenHands && offset { // a summary stands where its event says
+	if f == openHands && offset { // a summary stands where its event says
 		slices.Sort(want)
 		slices.Sort(got)
 	}

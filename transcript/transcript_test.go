@@ -11,6 +11,20 @@ import (
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
+// The formats other than the project's own, by name.
+const (
+	openAI     transcript.Format = "openai"
+	responses  transcript.Format = "openai-responses"
+	anthropic  transcript.Format = "anthropic"
+	gemini     transcript.Format = "gemini"
+	geminiCLI  transcript.Format = "gemini-cli"
+	claudeCode transcript.Format = "claude-code"
+	codex      transcript.Format = "codex"
+	pi         transcript.Format = "pi"
+	sweAgent   transcript.Format = "swe-agent"
+	openHands  transcript.Format = "openhands"
+)
+
 // sample is one session file.
 type sample struct {
 	name   string

@@ -14,10 +14,10 @@ import (
 // providers are the formats that are request bodies, and who says what they
 // would be refused for.
 var providers = map[transcript.Format]func([]byte) []string{
-	transcript.OpenAI:          wirecheck.OpenAI,
-	transcript.OpenAIResponses: wirecheck.Responses,
-	transcript.Anthropic:       wirecheck.Anthropic,
-	transcript.Gemini:          wirecheck.Gemini,
+	openAI:    wirecheck.OpenAI,
+	responses: wirecheck.Responses,
+	anthropic: wirecheck.Anthropic,
+	gemini:    wirecheck.Gemini,
 }
 
 // sound returns the messages whose units are complete, from the first of the
@@ -133,7 +133,7 @@ func TestK9ProvidersTakeWhatIsWritten(t *testing.T) {
 // where that is not one.
 func asBody(to transcript.Format, s sample, out []byte) []byte {
 	key := map[transcript.Format]string{
-		transcript.OpenAI: "messages", transcript.OpenAIResponses: "input", transcript.Anthropic: "messages", transcript.Gemini: "contents",
+		openAI: "messages", responses: "input", anthropic: "messages", gemini: "contents",
 	}[to]
 	trimmed := strings.TrimSpace(strings.TrimPrefix(string(out), "\ufeff"))
 	switch {

@@ -12,10 +12,10 @@ import (
 // providers are the formats that are request bodies, and who says what they
 // would be refused for.
 var providers = map[transcript.Format]func(body []byte) []string{
-	transcript.OpenAI:          wirecheck.OpenAI,
-	transcript.OpenAIResponses: wirecheck.Responses,
-	transcript.Anthropic:       wirecheck.Anthropic,
-	transcript.Gemini:          wirecheck.Gemini,
+	"openai":           wirecheck.OpenAI,
+	"openai-responses": wirecheck.Responses,
+	"anthropic":        wirecheck.Anthropic,
+	"gemini":           wirecheck.Gemini,
 }
 
 // wire writes the list as each provider wants it (FEATURES I10, complaint 2).

@@ -1,0 +1,161 @@
+// Package anthropic is the format of the Messages API: a request body, its list
+// of messages alone, or a recording. Each block of "system" is a system
+// message. The format has no ids, times and kinds.
+//
+// A compaction block is the summary that the server made of everything before
+// it, which the model no longer sees: it is a compaction_summary message of its
+// own, and what stands after it in the same message another one. Should a new
+// message come to stand before it, the block is written as text instead, or the
+// new message would not be seen either.
+package anthropic
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+const name = "anthropic"
+
+// Format is the format of the Messages API.
+var Format = codec.Format{Name: name, Detect: detect, Read: read, Write: write}
+
+var (
+	docKeys     = []string{"messages", "system", "model", "tools"}
+	messageKeys = []string{"role", "content"}
+	// ownKeys are keys of a body that no other format with a list of messages
+	// has; ownBlocks are such types of a block.
+	ownKeys = []string{"system", "thinking", "anthropic_version", "anthropic_beta", "stop_sequences",
+		"context_management", "mcp_servers"}
+	ownBlocks = []string{"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use",
+		"compaction", "image", "document"}
+)
+
+func detect(f *codec.File) string {
+	doc := f.None(f.First)
+	if f.Kind(f.First) == '{' {
+		doc = f.Open(f.First, "the document")
+	}
+	list, why := f.Body(doc, "messages")
+	if why != "" {
+		return why
+	}
+	marked := slices.ContainsFunc(ownKeys, doc.Has) || anyObject(doc, "tools", func(tool *jsondoc.Object) bool {
+		return tool.Has("input_schema")
+	})
+	for _, at := range f.Elements(list) {
+		if f.Kind(at) != '{' {
+			return "a message that is not an object"
+		}
+		m := f.Open(at, "the message")
+		if r := m.Str("role"); r != "user" && r != "assistant" || m.Has("tool_calls") || m.Has("function_call") {
+			return "a message of chat completions"
+		}
+		marked = marked || anyObject(m, "content", func(block *jsondoc.Object) bool {
+			return slices.Contains(ownBlocks, block.Str("type"))
+		})
+	}
+	if !marked {
+		return "nothing in it that only the Messages API has"
+	}
+	return ""
+}
+
+// anyObject reports whether any element of a list, if there is one, is as is
+// says.
+func anyObject(o *jsondoc.Object, key string, is func(*jsondoc.Object) bool) bool {
+	return o.Is(key, '[') && slices.ContainsFunc(o.List(key), func(at jsondoc.Span) bool {
+		return is(o.Open(at, "an element"))
+	})
+}
+
+const hint = `put the messages in a list under "messages"`
+
+func read(f *codec.File) (*codec.Log, error) {
+	o, err := f.Document(docKeys...)
+	if err != nil {
+		return nil, err
+	}
+	about := codec.ReadAbout(o)
+	list, why := f.Body(o, "messages")
+	if why != "" {
+		o.Fail(f.First.Start, hint, "%s", why)
+		return nil, o.Err()
+	}
+	l := f.ListLog(list)
+	l.About, l.Entry, l.Args, l.Split = about, writeMessage, codec.ObjectArgs, true
+	readSystem(l, o)
+	if o.Err() != nil {
+		return nil, o.Err()
+	}
+	if answer := f.Answer("content", "model"); answer.Is("content", '[') {
+		l.Append([]jsondoc.Span{answer.Value("content")}, `{"role":"assistant","content":`, "}")
+		l.Model = answer.Str("model")
+	}
+	r := &codec.BlockReader{Log: l, Form: Blocks{}}
+	for i := range l.Recs {
+		if err := readRecord(r, i); err != nil {
+			return nil, err
+		}
+	}
+	r.Close()
+	l.Prepare = func(w *codec.Rewrite) { showSummaries(w, r.Summaries) }
+	return l, nil
+}
+
+// readSystem reads the system prompt, a text or a list of blocks.
+func readSystem(l *codec.Log, o *jsondoc.Object) {
+	at := o.Value("system")
+	switch {
+	case !at.OK():
+	case o.Is("system", '['):
+		var contents []abi.Content
+		for _, b := range o.Elements(at) {
+			contents = append(contents, content.Plain(codec.Parts(o, []jsondoc.Span{b}).Parts()))
+		}
+		l.Preface(o, "system", at, contents...)
+	default:
+		l.Preface(o, "system", jsondoc.Span{}, abi.Text(o.Str("system")))
+	}
+}
+
+// readRecord reads a message, or the blocks of a recorded answer.
+func readRecord(r *codec.BlockReader, i int) error {
+	at := r.Recs[i]
+	role, said, m := "assistant", at, r.None(at)
+	if i < r.Inside() {
+		m = r.Source.Open(at, "the message", messageKeys...)
+		said = m.Raw("content")
+		if role = m.Str("role"); role != "user" && role != "assistant" {
+			m.Fail(at.Start, `use user or assistant; the system prompt stands under "system"`,
+				"role %s", jsondoc.Quoted(role))
+		}
+	}
+	blocks := m.Err() == nil && r.Kind(said) == '['
+	switch {
+	case role == "user" && blocks:
+		r.User(i, said, m)
+	case role == "user":
+		r.Say(i, codec.Content(m, "content"))
+	case blocks && len(r.Elements(said)) > 0:
+		r.Close()
+		r.Blocks(i, said, m)
+	default:
+		r.Close()
+		r.Begun(i, abi.Message{Role: abi.RoleAssistant, Content: codec.Content(m, "content")})
+	}
+	return m.Err()
+}
+
+// showSummaries writes the server's compactions as text where something new
+// stands before them.
+func showSummaries(w *codec.Rewrite, summaries []codec.SummaryBlock) {
+	for _, s := range summaries {
+		if w.Stays(s.Index()) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
+			w.EditAt(s.Rec(), s.At, content.TextPart(content.Spoken(s.Text())))
+		}
+	}
+}

@@ -1,0 +1,198 @@
+// Package claudecode is the log of Claude Code: one entry a line, of which
+// those of type user and assistant hold messages. A message's id is the uuid of
+// its line.
+//
+// The log splits one answer of the model over several lines with the same
+// message.id, a block each; they are one message here, with the id of the
+// first line, as long as nothing but tool results stands between them. A user
+// line is one message for each tool_result and one for each run of other
+// blocks between them; from the second on the ids are UUID#2, UUID#3, ...
+// Thinking blocks are parts that are kept as they are.
+//
+// isCompactSummary makes a message a compaction_summary, isMeta a meta one; an
+// assistant message that no model made is synthetic. Messages from before a
+// compact_boundary are messages like the others, and so are those of a branch
+// that was left by rewinding: the log is the whole session, in its own order.
+// The former are superseded, but for those that the boundary preserves.
+//
+// Entries of a subagent (isSidechain) are another conversation and are carried
+// along, unless the log has no others: then it is the subagent's own.
+package claudecode
+
+import (
+	"bytes"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/anthropic"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Format is the log of Claude Code.
+var Format = codec.Format{Name: "claude-code", Detect: detect, Read: read, Write: write}
+
+func detect(f *codec.File) string {
+	if !f.Lined {
+		return "not one JSON object a line"
+	}
+	for _, at := range f.Source.Lines(0) {
+		if f.Kind(at) != '{' || !bytes.Contains(f.Bytes(at), []byte(`"message"`)) || f.Check(at) != nil {
+			continue
+		}
+		o := f.Open(at, "the line")
+		if t := o.Str("type"); (t == "user" || t == "assistant") && o.Is("message", '{') &&
+			(o.Has("uuid") || o.Has("parentUuid") || o.Has("sessionId")) {
+			return ""
+		}
+	}
+	return `no line with a "message" and a "uuid"`
+}
+
+// line is one entry of the log.
+type line struct {
+	user, assistant bool // it holds a message of that role
+	side            bool // it belongs to a subagent
+	meta, summary   bool
+	system          bool // a system message that another format was converted from
+	// kept is what Claude Code's own compaction preserved; nil for other entries
+	// than a compact_boundary, at which the chain begins anew.
+	kept *kept
+
+	uuid, parent string
+	// parentAt is the value of parentUuid, if there is one; logical is the
+	// parent across a boundary.
+	parentAt jsondoc.Span
+	logical  string
+	ref      string // of a snapshot: the uuid of the message it was taken for
+	time     string
+	message  jsondoc.Span
+}
+
+var (
+	lineKeys = []string{"type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "message", "messageId",
+		"isSidechain", "isMeta", "isCompactSummary", "compactMetadata", codec.SystemMark, "sessionId", "timestamp"}
+	messageKeys = []string{"role", "content", "id", "model"}
+)
+
+func read(f *codec.File) (*codec.Log, error) {
+	d := &chain{Log: f.LineLog()}
+	d.Args, d.Prepare = codec.ObjectArgs, d.prepare
+	mine := false // there are messages that are not of a subagent
+	err := d.Each("the line", lineKeys, func(_ int, o *jsondoc.Object) {
+		l := readLine(o)
+		if d.Session == "" {
+			d.Session = o.Str("sessionId")
+		}
+		mine = mine || (l.user || l.assistant) && !l.side
+		d.lines = append(d.lines, l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{lines: d.lines}
+	r.BlockReader = codec.BlockReader{Log: d.Log, Form: anthropic.Blocks{}, Begin: r.begin, Spoke: r.spoke}
+	for i := range d.lines {
+		l := &d.lines[i]
+		if l.side = l.side && mine; (l.user || l.assistant) && !l.side {
+			if err := r.line(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.Close()
+	d.link()
+	d.Gone = d.supersede()
+	return d.Log, nil
+}
+
+// readLine reads what an entry says outside its message.
+func readLine(o *jsondoc.Object) line {
+	typ := o.Str("type")
+	l := line{
+		user: typ == "user", assistant: typ == "assistant",
+		side: o.Flag("isSidechain"), meta: o.Flag("isMeta"), system: o.Flag(codec.SystemMark),
+		summary: o.Flag("isCompactSummary"),
+	}
+	boundary := typ == "system" && o.Str("subtype") == "compact_boundary"
+	l.uuid, l.parent, l.logical = o.Str("uuid"), o.Str("parentUuid"), o.Str("logicalParentUuid")
+	l.time = o.Scalar("timestamp")
+	l.parentAt = o.Raw("parentUuid")
+	if boundary {
+		l.kept = readKept(o)
+	}
+	if typ == "file-history-snapshot" {
+		l.ref = o.Str("messageId")
+	}
+	if l.user || l.assistant {
+		if l.message = o.Value("message"); !l.message.OK() {
+			o.Fail(o.At.Start, `an entry of type user or assistant has a "message"`,
+				"no message in an entry of type %s", typ)
+		}
+	}
+	return l
+}
+
+// reader makes messages of the entries of a log.
+type reader struct {
+	codec.BlockReader
+	lines []line
+	id    string // the model's message.id of the open answer
+}
+
+func (r *reader) line(i int) error {
+	m := r.Source.Open(r.lines[i].message, `"message"`, messageKeys...)
+	switch {
+	case r.lines[i].assistant:
+		r.assistant(i, m)
+	case m.Is("content", '['):
+		r.User(i, m.Value("content"), m)
+	default:
+		r.Say(i, codec.Content(m, "content"))
+	}
+	return m.Err()
+}
+
+// begin notes the id and the time of a message in line i.
+func (r *reader) begin(i, nth int, m *abi.Message) {
+	l := &r.lines[i]
+	m.ID, m.Timestamp = content.OrdinalID(l.uuid, nth), l.time
+}
+
+func (r *reader) assistant(i int, o *jsondoc.Object) {
+	id := o.Str("id")
+	if r.Current() != nil && id != "" && id == r.id {
+		r.Hold(i, r.Current())
+	} else {
+		m := r.Answer(i)
+		if model := o.Str("model"); model == synthetic {
+			m.Kind = abi.KindSynthetic
+		} else {
+			r.NoteModel(model)
+		}
+		r.id = id
+	}
+	if o.Is("content", '"') {
+		r.AddPart(abi.TextPart(o.Str("content")))
+	} else if list := o.ListAt("content"); list.OK() {
+		r.Blocks(i, list, o)
+	}
+}
+
+// synthetic is the model of answers that no model made.
+const synthetic = "<synthetic>"
+
+// spoke says who a message of line i is from that is no answer and no result.
+func (r *reader) spoke(i int, m *abi.Message) {
+	l := &r.lines[i]
+	switch framed := content.Framed(m.Content); {
+	case l.meta && l.system:
+		m.Role = abi.RoleSystem
+	case l.summary:
+		m.Kind = abi.KindSummary
+	case framed != "":
+		m.Kind = framed
+	case l.meta:
+		m.Kind = abi.KindMeta
+	}
+}

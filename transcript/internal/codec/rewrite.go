@@ -1,0 +1,199 @@
+package codec
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Change is one entry of the list to write: a message that was read, or a new
+// one.
+type Change struct {
+	Message *abi.Message
+	Index   int // among those that were read, -1 for a new one
+	// Content says that a tool result's content differs from what was read,
+	// Args which calls' arguments do.
+	Content bool
+	Args    []int
+}
+
+// Rewrite is one writing of a log, for [Log.Prepare].
+type Rewrite struct {
+	*Log
+	// Now are the messages as they are to be written, nil for those that are
+	// gone.
+	Now []*abi.Message
+	// Keep says of each record whether it stays. It does where any of its
+	// messages stays, and where it holds none.
+	Keep []bool
+	// Insert are the new messages, in their order, and Fresh writes one.
+	Insert []Insertion
+	Fresh  func(k int) []byte
+	// Whole says that all messages stay and none is new.
+	Whole bool
+
+	edits map[int][]jsondoc.Edit
+}
+
+// Insertion is a new message, before record Rec and the message next.
+type Insertion struct {
+	*abi.Message
+	Rec  int
+	next int
+}
+
+// Before reports whether the new message comes before one that was read.
+func (in *Insertion) Before(m *Message) bool { return in.next <= m.index }
+
+// Rewrite writes the log with the changes.
+func (l *Log) Rewrite(changes []Change) []byte {
+	w := l.begin(changes)
+	w.Fresh = func(k int) []byte { return l.Style(l.Entry(w.Insert[k].Message)) }
+	if l.Prepare != nil {
+		l.Prepare(w)
+	}
+	if w.Whole && len(w.edits) == 0 {
+		return append(make([]byte, 0, len(l.Data)), l.Data...)
+	}
+	items := w.items()
+	if l.Join != nil {
+		items = l.Join(items)
+	}
+	return l.Sequence.File(items, w.prefaceEdits())
+}
+
+// begin takes in the list to write.
+func (l *Log) begin(changes []Change) *Rewrite {
+	w := &Rewrite{
+		Log: l, Now: make([]*abi.Message, len(l.Messages)), Keep: make([]bool, len(l.Recs)),
+		edits: make(map[int][]jsondoc.Edit),
+	}
+	rec, next := len(l.Recs), len(l.Messages)
+	for i := len(changes) - 1; i >= 0; i-- {
+		c := &changes[i]
+		if c.Index < 0 {
+			w.Insert = append(w.Insert, Insertion{c.Message, rec, next})
+			continue
+		}
+		rec, next = l.Messages[c.Index].rec, c.Index
+		w.Now[c.Index] = c.Message
+		w.change(c)
+	}
+	slices.Reverse(w.Insert)
+	w.Whole = len(w.Insert) == 0 && len(changes) == len(l.Messages)
+	for i := range w.Keep {
+		held := l.Held(i)
+		w.Keep[i] = len(held) == 0 || slices.ContainsFunc(held, w.Stays)
+	}
+	return w
+}
+
+// change makes the edits that c asks for.
+func (w *Rewrite) change(c *Change) {
+	was := w.Messages[c.Index]
+	if out := was.Output; c.Content && !out.Fixed {
+		if w.Result != nil {
+			w.Edit(out.Rec, out.Put(w.Result(c.Message.Content, out)))
+		} else {
+			w.Edit(out.Rec, out.Put(content.JSON(c.Message.Content)))
+		}
+	}
+	for _, i := range c.Args {
+		if at := was.args[i]; !at.Fixed {
+			w.Edit(at.Rec, at.Put(w.Args(c.Message.ToolCalls[i].Arguments, at)))
+		}
+	}
+}
+
+// Stays reports whether message m stays.
+func (w *Rewrite) Stays(m int) bool { return w.Now[m] != nil }
+
+// Edit adds an edit inside record i.
+func (w *Rewrite) Edit(i int, e jsondoc.Edit) { w.edits[i] = append(w.edits[i], e) }
+
+// EditAt replaces a value in record i.
+func (w *Rewrite) EditAt(i int, at jsondoc.Span, value []byte) {
+	w.Edit(i, jsondoc.Edit{At: at, Text: value})
+}
+
+// Replace writes record i anew.
+func (w *Rewrite) Replace(i int, text []byte) {
+	w.edits[i] = []jsondoc.Edit{{At: w.Recs[i], Text: w.Style(text)}}
+}
+
+// LastSummary is the last of the summaries to write: of those that were read,
+// own is the record of one that stays, or -1. It is a record, or after all
+// records a new message.
+func (w *Rewrite) LastSummary(own int) int {
+	for k, in := range w.Insert {
+		if IsSummary(in.Message) && (own < 0 || own >= len(w.Recs) || in.Rec > own) {
+			own = len(w.Recs) + k
+		}
+	}
+	return own
+}
+
+// items are the records to write, and the new messages between them.
+func (w *Rewrite) items() []jsondoc.Item {
+	items := make([]jsondoc.Item, 0, len(w.Recs)+len(w.Insert))
+	next := 0
+	for i := range len(w.Recs) + 1 {
+		from := 0 // the first message of the record that is not written yet
+		for ; next < len(w.Insert) && w.Insert[next].Rec == i; next++ {
+			to := w.Insert[next].next
+			if w.Split && i < len(w.Recs) && slices.ContainsFunc(w.Held(i), w.stayWithin(from, to)) {
+				items = append(items, jsondoc.Item{Rec: i, Edits: w.recordEdits(i, from, to)})
+				from = to
+			}
+			items = append(items, jsondoc.Item{Rec: -1, Text: w.Fresh(next)})
+		}
+		if i < len(w.Recs) && w.Keep[i] {
+			items = append(items, jsondoc.Item{Rec: i, Edits: w.recordEdits(i, from, len(w.Now))})
+		}
+	}
+	return items
+}
+
+// stayWithin tells the messages that stay, from one on and up to another.
+func (w *Rewrite) stayWithin(from, to int) func(m int) bool {
+	return func(m int) bool { return m >= from && m < to && w.Stays(m) }
+}
+
+// recordEdits are the edits of a record, and the removal of the blocks whose
+// messages are gone, or not from one on and up to another.
+func (w *Rewrite) recordEdits(i, from, to int) []jsondoc.Edit {
+	edits := w.edits[i]
+	if w.records == nil {
+		return edits
+	}
+	r, stays := &w.records[i], w.stayWithin(from, to)
+	if !slices.ContainsFunc(r.of, func(m int) bool { return !stays(m) }) {
+		return edits
+	}
+	out := []jsondoc.Edit{w.KeepElements(r.blocks, edits, func(k int) bool { return stays(r.of[k]) })}
+	for _, e := range edits {
+		if e.At.End <= r.blocks.Start || e.At.Start >= r.blocks.End {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// prefaceEdits take out the blocks of the preface whose messages are gone.
+func (w *Rewrite) prefaceEdits() []jsondoc.Edit {
+	p, left := &w.preface, 0
+	for m := range p.count {
+		if w.Stays(m) {
+			left++
+		}
+	}
+	switch left {
+	case p.count:
+		return nil
+	case 0:
+		return []jsondoc.Edit{{At: p.field}}
+	}
+	return []jsondoc.Edit{w.KeepElements(p.list, nil, w.Stays)}
+}

@@ -1,0 +1,316 @@
+// Package codex is the rollout of Codex CLI: one entry a line, with a
+// timestamp, a type and a payload. Those of type response_item are what the
+// model sees, in the items of the Responses API; event_msg entries are for the
+// screen and turn_context entries for the program. The format has no ids.
+//
+// An answer is an assistant message and the calls that follow it up to a
+// result, to other reasoning, or to the token count that closes each response.
+// Reasoning belongs to the answer that follows it, and goes with it. The base
+// instructions in session_meta are the first message, a system one.
+//
+// Of user messages those that Codex writes itself have a kind: instructions
+// (AGENTS.md), meta (environment, skills), synthetic (an interruption), bash
+// (a command the person ran). A kind that the text does not show stands in the
+// key "kind" of the line, which Codex passes over.
+//
+// A compacted entry is Codex's own compaction, and the summary in it a
+// compaction_summary. What was before it is superseded, but for what
+// replacement_history repeats or, where there is none, for the instructions
+// and the latest words of the person. A thread_rolled_back event supersedes
+// the turns that it takes back.
+package codex
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+	"github.com/kagewasm/kagewasm/transcript/internal/responses"
+)
+
+// Format is the rollout of Codex CLI.
+var Format = codec.Format{Name: "codex", Detect: detect, Read: read, Write: write}
+
+var (
+	types       = []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+	lineKeys    = []string{"timestamp", "type", "payload", "kind"}
+	payloadKeys = []string{"type", "role", "content", "name", "arguments", "input", "action", "call_id", "output",
+		"id", "model", "base_instructions", "message", "replacement_history", "num_turns"}
+	itemKeys = []string{"type", "role", "content"}
+)
+
+func detect(f *codec.File) string {
+	if !f.Lined {
+		return "not one JSON object a line"
+	}
+	o := f.Open(f.First, "the line")
+	if slices.Contains(types, o.Str("type")) && o.Is("payload", '{') {
+		return ""
+	}
+	return `the first line has no "payload"`
+}
+
+func read(f *codec.File) (*codec.Log, error) {
+	r := &reader{rollout: &rollout{Log: f.LineLog(), meta: -1}}
+	r.Args, r.Result, r.Prepare = codec.TextArgs, responses.Output, r.prepare
+	r.lines = make([]line, len(r.Recs))
+	if err := r.Each("the line", lineKeys, r.line); err != nil {
+		return nil, err
+	}
+	r.close()
+	r.Gone = r.supersede()
+	return r.Log, nil
+}
+
+// line is one entry of a rollout.
+type line struct {
+	time string
+	// of is the message that an entry which holds none belongs to, or -1.
+	of int
+	// rollback is how many turns of the person the entry takes back.
+	rollback int
+	// msgs is how many messages there are before the entry.
+	msgs int
+	// compacted is set for Codex's own compaction; replaced are the items that
+	// took the place of all before, by keyOf, nil where it names none.
+	compacted bool
+	replaced  map[string]int
+}
+
+// keyOf is what a message and its repetition have in common.
+func keyOf(role abi.Role, c abi.Content) string { return string(role) + "\x00" + c.Text() }
+
+// reader makes messages of the entries of a rollout.
+type reader struct {
+	*rollout
+	// open says that calls still join the latest message.
+	open bool
+	// loose are the entries with reasoning whose answer is not there yet.
+	loose []int
+}
+
+func (r *reader) line(i int, o *jsondoc.Object) {
+	l := &r.lines[i]
+	l.time, l.of, l.msgs = o.Scalar("timestamp"), -1, len(r.Messages)
+	typ := o.Str("type")
+	if !slices.Contains(types, typ) {
+		return // of a later version
+	}
+	at := o.Value("payload")
+	if !at.OK() {
+		o.Fail(o.At.Start, `an entry has a "payload"`, "no payload in an entry of type %s", jsondoc.Quoted(typ))
+		return
+	}
+	kind := abi.Kind("")
+	if typ == "response_item" {
+		kind = abi.Kind(o.Str("kind"))
+	}
+	p := o.Child(at, "the payload", payloadKeys...)
+	switch typ {
+	case "session_meta":
+		r.session(i, p)
+	case "response_item":
+		r.item(i, p, kind)
+	case "compacted":
+		r.compacted(i, p)
+	case "event_msg":
+		r.event(i, p)
+	case "turn_context":
+		r.NoteModel(p.Str("model"))
+	}
+}
+
+// add begins a message in entry i. person says that Codex takes it for words of
+// the person.
+func (r *reader) add(i int, m abi.Message, person bool) *codec.Message {
+	m.Timestamp = r.lines[i].time
+	r.person = append(r.person, person)
+	return r.Add(i, m)
+}
+
+// latest is the message that was added last.
+func (r *reader) latest() *codec.Message { return r.Messages[len(r.Messages)-1] }
+
+// close ends the answer that calls were added to. Reasoning that no answer
+// followed belongs to what was before it.
+func (r *reader) close() {
+	r.claim(len(r.Messages) - 1)
+	r.open = false
+}
+
+// claim gives the loose reasoning to a message.
+func (r *reader) claim(m int) {
+	for _, i := range r.loose {
+		r.lines[i].of = m
+	}
+	r.loose = r.loose[:0]
+}
+
+func (r *reader) session(i int, p *jsondoc.Object) {
+	if r.meta >= 0 {
+		return // of the session that this one was forked from
+	}
+	r.meta, r.Session = i, p.Str("id")
+	if len(r.Messages) > 0 {
+		return
+	}
+	b := p.Sub("base_instructions", "text")
+	if text := b.Str("text"); text != "" {
+		r.base = b.At
+		r.add(i, abi.Message{Role: abi.RoleSystem, Kind: abi.KindInstructions, Content: abi.Text(text)}, false)
+	}
+}
+
+func (r *reader) event(i int, p *jsondoc.Object) {
+	switch p.Str("type") {
+	case "token_count":
+		r.open = false
+	case "thread_rolled_back":
+		n, err := strconv.ParseUint(p.Scalar("num_turns"), 10, 64)
+		if r.lines[i].rollback = int(min(n, math.MaxInt32)); err != nil {
+			p.Fail(p.At.Start, `write how many turns under "num_turns"`, "a rollback that does not say of how much")
+		}
+		r.close()
+	}
+}
+
+// callArgs are the keys under which calls have their arguments, by type.
+var callArgs = map[string]string{"function_call": "arguments", "custom_tool_call": "input",
+	"tool_search_call": "arguments", "local_shell_call": "action"}
+
+// item reads what the model sees.
+func (r *reader) item(i int, p *jsondoc.Object, kind abi.Kind) {
+	switch typ := p.Str("type"); typ {
+	case "message":
+		r.message(i, p, kind)
+	case "function_call", "custom_tool_call":
+		r.call(i, p, p.Str("name"), callArgs[typ])
+	case "tool_search_call":
+		r.call(i, p, "tool_search", callArgs[typ])
+	case "local_shell_call":
+		r.call(i, p, "local_shell", callArgs[typ])
+	case "function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output":
+		r.result(i, p)
+	case "reasoning":
+		if r.open {
+			r.close()
+		}
+		r.loose = append(r.loose, i)
+	case "ghost_snapshot":
+	default:
+		if responses.IsCompaction(typ) {
+			r.close()
+			part := abi.RawPart(typ, jsondoc.Compact(p.Bytes(p.At)))
+			r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
+		} else if r.open { // what a server does on its own, as web_search_call
+			r.lines[i].of = len(r.Messages) - 1
+		} else {
+			r.loose = append(r.loose, i)
+		}
+	}
+}
+
+func (r *reader) message(i int, p *jsondoc.Object, kind abi.Kind) {
+	m := abi.Message{Kind: kind, Content: readContent(p, "content")}
+	person := false
+	switch role := p.Str("role"); role {
+	case "assistant":
+		m.Role = abi.RoleAssistant
+	case "system", "developer":
+		m.Role = abi.RoleSystem
+	case "user":
+		m.Role = abi.RoleUser
+		own := kindOf(m.Content)
+		person = own == ""
+		for _, kind := range []abi.Kind{own, content.Framed(m.Content)} {
+			if m.Kind == "" {
+				m.Kind = kind
+			}
+		}
+	default:
+		p.Fail(p.At.Start, "use user, assistant, developer or system", "role %s", jsondoc.Quoted(role))
+		return
+	}
+	if m.Role == abi.RoleAssistant {
+		r.begin()
+	} else {
+		r.close()
+	}
+	r.add(i, m, person)
+}
+
+// begin begins an answer, to which the loose reasoning belongs.
+func (r *reader) begin() {
+	r.open = true
+	r.claim(len(r.Messages))
+}
+
+func (r *reader) call(i int, p *jsondoc.Object, name, key string) {
+	if !r.open {
+		r.begin()
+		r.add(i, abi.Message{Role: abi.RoleAssistant}, false)
+	} else {
+		r.Hold(i, r.latest())
+	}
+	id := p.Str("call_id")
+	if id == "" {
+		id = p.Str("id")
+	}
+	r.latest().Call(i, p, id, name, key)
+}
+
+// result reads the output of a call: a string, a list of parts, or, in older
+// logs, an object with "content" and "success".
+func (r *reader) result(i int, p *jsondoc.Object) {
+	r.close()
+	m := r.add(i, abi.Message{Role: abi.RoleTool, ToolCallID: p.Str("call_id")}, false)
+	key := "output"
+	if p.Is(key, '{') {
+		p, key = p.Sub(key, "content", "success"), "content"
+		m.IsError = p.Value("success").OK() && !p.Flag("success")
+	}
+	m.Content, m.Output = readContent(p, key), codec.SlotOf(i, p, key)
+}
+
+// compacted reads Codex's own compaction.
+func (r *reader) compacted(i int, p *jsondoc.Object) {
+	r.close()
+	l := &r.lines[i]
+	l.compacted = true
+	m := r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(p.Str("message"))}, false)
+	if p.Value("replacement_history").OK() {
+		l.replaced = make(map[string]int)
+	}
+	for _, at := range p.List("replacement_history") {
+		o := p.Child(at, "an item of the replacement history", itemKeys...)
+		switch typ := o.Str("type"); {
+		case typ == "message":
+			role, c := abi.Role(o.Str("role")), readContent(o, "content")
+			if role == "developer" {
+				role = abi.RoleSystem
+			}
+			if l.replaced[keyOf(role, c)]++; m.Text() == "" && kindOf(c) == abi.KindSummary {
+				m.Content = c
+			}
+		case responses.IsCompaction(typ):
+			m.Content = abi.Parts(abi.RawPart(typ, jsondoc.Compact(o.Bytes(at))))
+		}
+	}
+}
+
+// readContent reads a content as the items of the Responses API have it, which
+// is always a list here, or an object of an older log.
+func readContent(o *jsondoc.Object, key string) abi.Content {
+	if o.Is(key, '{') {
+		return abi.Text(codec.Arguments(o, key))
+	}
+	c := responses.Content(o, key)
+	if !c.IsParts() {
+		return c
+	}
+	return content.Plain(c.Parts())
+}

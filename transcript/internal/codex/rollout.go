@@ -1,0 +1,186 @@
+package codex
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// rollout is a log of Codex that can be written again.
+//
+// Codex rebuilds what the model sees from the response items, so a message
+// that goes takes its items and its reasoning with it, and a new one is a
+// response item. Entries for the screen stay. Base instructions that go become
+// null.
+//
+// The list to write is what the model is to see: a compacted entry stays one
+// only where just what it kept is left before it and nothing is new there.
+// Otherwise Codex would hide what is before it, or bring back what the entry
+// repeats; its summary is then written as the user message that Codex makes of
+// it. Rollbacks go for the same reason when anything else changes.
+type rollout struct {
+	*codec.Log
+	lines []line
+	meta  int          // the session_meta entry, or -1
+	base  jsondoc.Span // the base instructions, if there are any
+	// person says of each message that Codex takes it for words of the person.
+	person []bool
+	// last is the message of the latest compacted entry, or -1; retained is what
+	// that kept of the messages before it.
+	last     int
+	retained []bool
+}
+
+func (d *rollout) prepare(w *codec.Rewrite) {
+	d.head(w)
+	for i := range d.lines {
+		l := &d.lines[i]
+		switch {
+		case len(d.Held(i)) == 0:
+			w.Keep[i] = (l.of < 0 || w.Stays(l.of)) && (l.rollback == 0 || w.Whole)
+		case l.compacted && w.Keep[i] && !w.Whole && !d.exact(w, i):
+			m := w.Now[l.msgs]
+			w.Replace(i, writeItem(m, items(m)[0], l.time))
+		}
+	}
+	w.Fresh = func(k int) []byte {
+		time := ""
+		if rec := w.Insert[k].Rec; rec > 0 {
+			time = d.lines[rec-1].time
+		}
+		return d.Separated(writeEntry(w.Insert[k].Message, time))
+	}
+}
+
+// head keeps session_meta the first entry: where the base instructions go, or
+// something new stands before them, they go from it, and what stands before it
+// comes after.
+func (d *rollout) head(w *codec.Rewrite) {
+	if !d.base.OK() {
+		return
+	}
+	early := 0
+	for early < len(w.Insert) && w.Insert[early].Rec <= d.meta {
+		w.Insert[early].Rec = d.meta + 1
+		early++
+	}
+	if w.Stays(0) && early == 0 {
+		return
+	}
+	w.Keep[d.meta] = true
+	w.EditAt(d.meta, d.base, jsondoc.Null)
+	if w.Stays(0) {
+		w.Insert = slices.Insert(w.Insert, early, codec.Insertion{Message: w.Now[0], Rec: d.meta + 1})
+	}
+}
+
+// exact reports whether Codex makes of compacted entry i, and of what is
+// before it, what the list has there.
+func (d *rollout) exact(w *codec.Rewrite, i int) bool {
+	if d.lines[i].msgs != d.last || len(w.Insert) > 0 && w.Insert[0].Rec <= i {
+		return false
+	}
+	for m := range d.last {
+		if w.Stays(m) != d.retained[m] {
+			return false
+		}
+	}
+	return true
+}
+
+// personBytes is how much of the person's words Codex repeats where a compacted
+// entry does not say: 20,000 tokens of four bytes, newest first.
+const personBytes = 80_000
+
+// view is what the model sees of the messages read so far.
+type view struct {
+	*rollout
+	next  int
+	seen  []int // messages, in order
+	turns []int // where in seen words of the person stand
+}
+
+// supersede returns the messages that Codex no longer shows the model. Only
+// the latest compacted entry counts: what earlier ones took away it takes too.
+func (d *rollout) supersede() (gone []int) {
+	latest := -1
+	for i := range d.lines {
+		if d.lines[i].compacted {
+			latest = i
+		}
+	}
+	d.last = -1
+	v := view{rollout: d}
+	for i := range d.lines {
+		switch l := &d.lines[i]; {
+		case i == latest:
+			v.until(l.msgs)
+			d.last = l.msgs
+			v.compact(l.replaced)
+		case l.rollback > 0:
+			v.until(l.msgs)
+			v.takeBack(l.rollback)
+		}
+	}
+	v.until(len(d.Messages))
+	for m := range d.Messages {
+		if len(v.seen) > 0 && v.seen[0] == m {
+			v.seen = v.seen[1:]
+		} else {
+			gone = append(gone, m)
+		}
+	}
+	return gone
+}
+
+func (v *view) until(n int) {
+	for ; v.next < n; v.next++ {
+		v.see(v.next)
+	}
+}
+
+func (v *view) see(m int) {
+	if v.person[m] {
+		v.turns = append(v.turns, len(v.seen))
+	}
+	v.seen = append(v.seen, m)
+}
+
+// compact leaves what a compacted entry keeps.
+func (v *view) compact(replaced map[string]int) {
+	v.retained = make([]bool, v.last)
+	left := personBytes
+	for _, m := range slices.Backward(v.seen) {
+		switch msg := v.Messages[m]; {
+		case m == 0 && v.base.OK():
+			v.retained[m] = true
+		case replaced != nil:
+			key := keyOf(msg.Role, msg.Content)
+			v.retained[m] = len(msg.ToolCalls) == 0 && msg.Role != abi.RoleTool && replaced[key] > 0
+			replaced[key]--
+		case v.person[m]:
+			v.retained[m] = left > 0
+			left -= len(msg.Text())
+		default:
+			v.retained[m] = msg.Role == abi.RoleSystem || msg.Role == abi.RoleUser &&
+				(msg.Kind == abi.KindInstructions || msg.Kind == abi.KindMeta)
+		}
+	}
+	before := v.seen
+	v.seen, v.turns = nil, nil
+	for _, m := range before {
+		if v.retained[m] {
+			v.see(m)
+		}
+	}
+}
+
+// takeBack drops the latest turns of the person, or all there are.
+func (v *view) takeBack(turns int) {
+	if turns = min(turns, len(v.turns)); turns > 0 {
+		first := len(v.turns) - turns
+		v.seen, v.turns = v.seen[:v.turns[first]], v.turns[:first]
+	}
+}

@@ -1,0 +1,157 @@
+package content
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Form is how a format writes the parts of a content. What a model thought is
+// left out where Own does not write it, as only the model's own provider can
+// read it again.
+type Form struct {
+	// Text writes a text.
+	Text func(text string) []byte
+	// Own writes parts that the format has itself; nil for any other part.
+	Own func(p abi.Part) []byte
+	// Image writes an image; nil for one that has no place in the format.
+	Image func(img Image) []byte
+}
+
+// Own is for [Form]: parts of these types are written as they are.
+func Own(types ...string) func(abi.Part) []byte {
+	return func(p abi.Part) []byte {
+		if slices.Contains(types, p.Type) {
+			return PartJSON(p)
+		}
+		return nil
+	}
+}
+
+// Parts writes a content. A text that is empty has no parts.
+func (f Form) Parts(c abi.Content) (parts [][]byte) {
+	if !c.IsParts() && c.Text() != "" {
+		return [][]byte{f.Text(c.Text())}
+	}
+	for _, p := range c.Parts() {
+		if part := f.Part(p); part != nil {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// Part writes one part; nil for one that is left out.
+func (f Form) Part(p abi.Part) []byte {
+	if p.Type == "text" {
+		return f.Text(p.Text)
+	}
+	if f.Own != nil {
+		if own := f.Own(p); own != nil {
+			return own
+		}
+	}
+	if IsThinking(p.Type) {
+		return nil
+	}
+	img, ok := ImageOf(p)
+	if !ok {
+		return f.Text("[" + p.Type + "]")
+	}
+	if part := f.Image(img); part != nil {
+		return part
+	}
+	return f.Text(noImage)
+}
+
+// noImage stands for an image that cannot be written.
+const noImage = "[image]"
+
+// Text writes a content as text alone.
+func Text(c abi.Content) string {
+	if !c.IsParts() {
+		return c.Text()
+	}
+	var texts []string
+	for _, p := range c.Parts() {
+		_, isImage := ImageOf(p)
+		switch {
+		case p.Type == "text":
+			texts = append(texts, p.Text)
+		case IsThinking(p.Type):
+		case isImage && p.Type != "image_url":
+			texts = append(texts, noImage)
+		default:
+			texts = append(texts, "["+p.Type+"]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// JSON writes a content as a string or as a list of parts, as they are.
+func JSON(c abi.Content) []byte {
+	if !c.IsParts() {
+		return jsondoc.Quote(c.Text())
+	}
+	parts := make([][]byte, 0, len(c.Parts()))
+	for _, p := range c.Parts() {
+		parts = append(parts, PartJSON(p))
+	}
+	return jsondoc.List(parts)
+}
+
+// PartJSON writes a part as it was, on one line. One that is no JSON object, as
+// no format can have it, becomes text that names its type.
+func PartJSON(p abi.Part) []byte {
+	raw, err := p.MarshalJSON()
+	if err != nil || !jsondoc.IsObject(string(raw)) {
+		return TextPart("[" + p.Type + "]")
+	}
+	return jsondoc.Compact(raw)
+}
+
+// TextPart writes a part of type text.
+func TextPart(text string) []byte { return jsondoc.Obj("type", "text", "text", text) }
+
+// Plain is the content that some parts make: a text alone is a string. It
+// serves formats that always write lists.
+func Plain(parts []abi.Part) abi.Content {
+	switch {
+	case len(parts) == 0:
+		return abi.Content{}
+	case len(parts) == 1 && parts[0].Type == "text":
+		return abi.Text(parts[0].Text)
+	}
+	return abi.Parts(parts...)
+}
+
+// IsThinking reports whether parts of a type are what a model thought.
+func IsThinking(typ string) bool {
+	return typ == "thinking" || typ == "redacted_thinking" || typ == "reasoning"
+}
+
+// Thinking is a part that holds what a model thought, in the form of the
+// Messages API; signature may be empty.
+func Thinking(text, signature string) abi.Part {
+	raw := jsondoc.Obj("type", "thinking", "thinking", text, "signature", jsondoc.Maybe(signature))
+	return abi.RawPart("thinking", raw)
+}
+
+// Spoken is a text for formats that refuse empty ones.
+func Spoken(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(no content)"
+	}
+	return text
+}
+
+// ObjectArgs writes the arguments of a call for formats that have an object
+// there: any other text stands in one under "arguments".
+func ObjectArgs(text string) []byte {
+	if jsondoc.IsObject(text) {
+		return jsondoc.Compact([]byte(text))
+	}
+	return jsondoc.Obj("arguments", text)
+}

@@ -1,0 +1,143 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Parts are the parts of Gemini's contents. They have no type: it is the key
+// that they hold their data under.
+type Parts struct {
+	rec  int
+	seen map[string]int // functions that the record names without an id
+}
+
+var partKeys = []string{"text", "thought", "thoughtSignature", "thought_signature", "functionCall", "function_call",
+	"functionResponse", "function_response", "inlineData", "inline_data", "fileData", "file_data"}
+
+// otherSigner is the signature that stands in for one on a call that another
+// provider's model made; the API documents it.
+const otherSigner = "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv"
+
+// Open reads the object of a part.
+func (*Parts) Open(parent *jsondoc.Object, at jsondoc.Span) (*jsondoc.Object, codec.BlockClass) {
+	b := parent.Child(at, "a part", partKeys...)
+	switch {
+	case b.Is(b.Either("functionCall", "function_call"), '{'):
+		return b, codec.BlockCall
+	case b.Is(b.Either("functionResponse", "function_response"), '{'):
+		return b, codec.BlockResult
+	}
+	return b, codec.BlockPart
+}
+
+func isSigned(b *jsondoc.Object) bool {
+	s := b.Str(b.Either("thoughtSignature", "thought_signature"))
+	return s != "" && s != otherSigner
+}
+
+// function opens the object under a key, which names a function.
+func function(b *jsondoc.Object, camel, snake, own string) *jsondoc.Object {
+	at := b.Value(b.Either(camel, snake))
+	f := b.Child(at, "the "+camel, own, "id", "name")
+	if !f.Has("name") {
+		f.Fail(at.Start, "give it the name of a function", "a %s without a name", camel)
+	}
+	return f
+}
+
+// ID is the id of a call or a response in a record. Where there is none it is
+// the function's name, with #2, #3, ... for the next ones in the record.
+func (p *Parts) ID(f *jsondoc.Object, rec int) string {
+	if id := f.Str("id"); id != "" {
+		return id
+	}
+	if p.rec != rec || p.seen == nil {
+		p.rec, p.seen = rec, make(map[string]int)
+	}
+	function := f.Str("name")
+	p.seen[function]++
+	return content.OrdinalID(content.FunctionID(function), p.seen[function]-1)
+}
+
+// isMadeUp reports whether an id is one that follows from a function's name.
+func isMadeUp(id, function string) bool {
+	nth, ok := strings.CutPrefix(id, content.FunctionID(function))
+	return ok && (nth == "" || nth[0] == '#')
+}
+
+// Call adds a functionCall to an answer.
+func (p *Parts) Call(m *codec.Message, b *jsondoc.Object, rec int) bool {
+	f := function(b, "functionCall", "function_call", "args")
+	m.Call(rec, f, p.ID(f, rec), f.Str("name"), "args")
+	return isSigned(b)
+}
+
+// Result reads a functionResponse.
+func (p *Parts) Result(b *jsondoc.Object, rec int) (abi.Message, codec.Slot) {
+	f := function(b, "functionResponse", "function_response", "response")
+	m := abi.Message{Role: abi.RoleTool, ToolCallID: p.ID(f, rec), Name: f.Str("name")}
+	if b.Err() != nil {
+		return m, codec.Slot{}
+	}
+	text, key := f, "response"
+	at := codec.SlotOf(rec, f, key)
+	at.Text = false // any other value than an object goes as a whole
+	if f.Is(key, '{') {
+		if response := f.Child(f.Value(key), "the response"); len(response.Fields) == 1 {
+			only := string(response.Fields[0].Key)
+			inner := codec.SlotOf(rec, response, only)
+			m.IsError = only == "error"
+			if inner.Text || m.IsError { // it is still one when it is replaced
+				inner.Text = true
+				text, key, at = response, only, inner
+			}
+		}
+	}
+	m.Content = abi.Text(codec.Arguments(text, key))
+	return m, at
+}
+
+// WriteResult writes what a function returned, in place of what stood there:
+// a text, or the whole response.
+func WriteResult(c abi.Content, was codec.Slot) []byte {
+	if was.Text {
+		return jsondoc.Quote(content.Text(c))
+	}
+	return jsondoc.Obj("output", content.Text(c))
+}
+
+// Part reads a part as one with a type.
+func (p *Parts) Part(b *jsondoc.Object) (abi.Part, bool) {
+	signed := isSigned(b)
+	if b.Is("text", '"') {
+		if b.Flag("thought") {
+			return content.Thinking(b.Str("text"), ""), signed
+		}
+		return abi.TextPart(b.Str("text")), signed
+	}
+	for _, keys := range [][2]string{{"inlineData", "inline_data"}, {"fileData", "file_data"}} {
+		if at := b.Value(b.Either(keys[0], keys[1])); at.OK() {
+			return abi.RawPart(keys[0], jsondoc.Obj("type", keys[0], keys[0], jsondoc.Compact(b.Bytes(at)))), signed
+		}
+	}
+	typ := "part"
+	var fields []any
+	for _, f := range slices.Backward(b.Fields) {
+		key := string(f.Key)
+		if !slices.Contains([]string{"thoughtSignature", "thought_signature", "thought", "type"}, key) {
+			typ = key
+		}
+	}
+	for _, f := range b.Fields {
+		if key := string(f.Key); key != "type" {
+			fields = append(fields, key, jsondoc.Compact(b.Bytes(f.Value)))
+		}
+	}
+	return abi.RawPart(typ, jsondoc.Obj(append([]any{"type", typ}, fields...)...)), signed
+}

@@ -1,0 +1,231 @@
+// Package gemini is the format of the Gemini API: a request body with
+// "contents", the list of contents alone, or a recording. Keys may be written
+// in either case, functionCall or function_call.
+//
+// Each part of the system instruction is a system message. A user content is a
+// message for each functionResponse and one for each run of other parts between
+// them. Thoughts are thinking parts; a call with a thoughtSignature, and all
+// calls beside it, stay as they are. Calls and responses without ids have the
+// function's name for one, which pairs them.
+//
+// What a function returned is the text under the one key of the response where
+// that is all there is ("output", "result"), and otherwise the response as JSON;
+// under "error" it is the result of a call that failed.
+//
+// The API refuses a call that follows other words of the model. Where that would
+// come to be, because what stood between went, both are one content.
+package gemini
+
+import (
+	"regexp"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+const name = "gemini"
+
+// Format is the format of the Gemini API.
+var Format = codec.Format{Name: name, Detect: detect, Read: read, Write: write}
+
+var (
+	docKeys     = []string{"contents", "systemInstruction", "system_instruction", "model", "tools"}
+	contentKeys = []string{"role", "parts"}
+)
+
+func detect(f *codec.File) string {
+	doc := f.None(f.First)
+	if f.Kind(f.First) == '{' {
+		doc = f.Open(f.First, "the document")
+	}
+	list, why := f.Body(doc, "contents")
+	if why != "" {
+		return why
+	}
+	els := f.Elements(list)
+	switch {
+	case len(els) > 0 && (f.Kind(els[0]) != '{' || !f.Open(els[0], "the first content").Is("parts", '[')):
+		return `the first content has no "parts"`
+	case len(els) == 0 && list == f.First:
+		return "an empty list"
+	}
+	return ""
+}
+
+func read(f *codec.File) (*codec.Log, error) {
+	o, err := f.Document(docKeys...)
+	if err != nil {
+		return nil, err
+	}
+	about := codec.ReadAbout(o)
+	if len(about.Tools) > 0 && about.Tools[0] == '{' { // one alone
+		about.Tools = jsondoc.List([][]byte{about.Tools})
+	}
+	system := readSystem(o)
+	list, why := f.Body(o, "contents")
+	if why != "" {
+		o.Fail(f.First.Start, `put the contents in a list under "contents"`, "%s", why)
+	}
+	if o.Err() != nil {
+		return nil, o.Err()
+	}
+	d := &body{Log: f.ListLog(list)}
+	d.About, d.Split = about, true
+	d.Entry, d.Args, d.Result, d.Join = writeMessage, codec.ObjectArgs, WriteResult, d.join
+	if system.key != "" {
+		d.Preface(o, system.key, system.list, system.contents...)
+	}
+	if err := readAnswer(d.Log); err != nil {
+		return nil, err
+	}
+	r := &codec.BlockReader{Log: d.Log, Form: &Parts{}, Plain: true}
+	if err := d.Each("the content", contentKeys, func(i int, o *jsondoc.Object) { d.content(r, i, o) }); err != nil {
+		return nil, err
+	}
+	r.Close()
+	return d.Log, nil
+}
+
+// system is the system instruction: a content, a list of parts, or a text.
+type system struct {
+	key      string // under which it stands, empty where it does not
+	list     jsondoc.Span
+	contents []abi.Content
+}
+
+func readSystem(o *jsondoc.Object) (s system) {
+	key := o.Either("systemInstruction", "system_instruction")
+	parts := o.Value(key)
+	if !parts.OK() {
+		return s
+	}
+	s.key = key
+	if o.Kind(parts) == '{' {
+		parts = o.Open(parts, "the system instruction", "parts").Value("parts")
+	}
+	switch o.Kind(parts) {
+	case '"':
+		s.contents = []abi.Content{abi.Text(o.Unquote(parts))}
+	case '{':
+		s.contents = []abi.Content{readPart(o, parts)}
+	case '[':
+		s.list = parts
+		for _, p := range o.Elements(parts) {
+			s.contents = append(s.contents, readPart(o, p))
+		}
+	default:
+		s.contents = []abi.Content{{}}
+	}
+	return s
+}
+
+// readPart is the content of a part that is no call.
+func readPart(o *jsondoc.Object, at jsondoc.Span) abi.Content {
+	form := &Parts{}
+	b, _ := form.Open(o, at)
+	p, _ := form.Part(b)
+	return content.Plain([]abi.Part{p})
+}
+
+var modelInURI = regexp.MustCompile(`/models/([^/:?]+)`)
+
+// readAnswer adds the content that a recorded response holds, and finds the
+// model.
+func readAnswer(l *codec.Log) error {
+	if !l.Exchange.OK() {
+		return nil
+	}
+	exchange := l.Open(l.Exchange, "the exchange")
+	if uri := modelInURI.FindStringSubmatch(exchange.Str("uri")); uri != nil && l.Model == "" {
+		l.Model = uri[1]
+	}
+	answer := l.Answer("candidates", "modelVersion")
+	if !answer.Is("candidates", '[') {
+		return exchange.Err()
+	}
+	l.NoteModel(answer.Str("modelVersion"))
+	if list := answer.List("candidates"); len(list) > 0 && l.Kind(list[0]) == '{' {
+		said := answer.Child(list[0], "the candidate", "content").Value("content")
+		if l.Kind(said) == '{' && l.Open(said, "the content").Is("parts", '[') {
+			l.Append([]jsondoc.Span{said}, "", "")
+		}
+	}
+	return answer.Err()
+}
+
+// body is a body that can be written again.
+type body struct {
+	*codec.Log
+	model []jsondoc.Span // by record: the list of parts of one that is the model's
+	calls []bool         // by record: there is a call in it
+}
+
+// content reads one record.
+func (d *body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
+	parts := o.ListAt("parts")
+	if o.Err() != nil {
+		return
+	}
+	d.model, d.calls = append(d.model, jsondoc.Span{}), append(d.calls, false)
+	switch role := o.Str("role"); role {
+	case "model":
+		r.Close()
+		if !parts.OK() || len(d.Elements(parts)) == 0 {
+			r.Begun(i, abi.Message{Role: abi.RoleAssistant})
+			return
+		}
+		r.Blocks(i, parts, o)
+		d.model[i] = parts
+		d.calls[i] = len(d.Messages[len(d.Messages)-1].ToolCalls) > 0
+	case "user", "function", "":
+		if !parts.OK() {
+			r.Say(i, abi.Content{})
+			return
+		}
+		r.User(i, parts, o)
+	default:
+		o.Fail(o.At.Start, "use user or model", "role %s", jsondoc.Quoted(role))
+	}
+}
+
+// join makes one content of words of the model's and a call of its that came
+// to follow them.
+func (d *body) join(items []jsondoc.Item) []jsondoc.Item {
+	out := make([]jsondoc.Item, 0, len(items))
+	for i := 0; i < len(items); {
+		n, whole := 0, true // how many items are words, and as they stood
+		for ; d.isModel(items, i+n) && !d.calls[items[i+n].Rec]; n++ {
+			whole = whole && (n == 0 || items[i+n].Rec == items[i+n-1].Rec+1)
+		}
+		if n == 0 || !d.isModel(items, i+n) || whole && items[i+n].Rec == items[i+n-1].Rec+1 {
+			n = max(n, 1)
+			out = append(out, items[i:i+n]...)
+			i += n
+			continue
+		}
+		out = append(out, d.merge(items[i:i+n+1]))
+		i += n + 1
+	}
+	return out
+}
+
+// isModel reports whether item i is a content of the model's, with parts.
+func (d *body) isModel(items []jsondoc.Item, i int) bool {
+	return i < len(items) && items[i].Rec >= 0 && d.model[items[i].Rec].OK()
+}
+
+// merge writes items as the first of them, with the parts of all.
+func (d *body) merge(items []jsondoc.Item) jsondoc.Item {
+	one := items[0]
+	end := d.model[one.Rec].End - 1
+	var text []byte
+	for _, it := range items[1:] {
+		inner := d.model[it.Rec].Inner()
+		text = d.Apply(append(text, ','), inner, jsondoc.Within(it.Edits, inner))
+	}
+	one.Edits = append(append([]jsondoc.Edit(nil), one.Edits...),
+		jsondoc.Edit{At: jsondoc.Span{Start: end, End: end}, Text: text})
+	return one
+}

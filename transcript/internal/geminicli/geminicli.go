@@ -1,0 +1,235 @@
+// Package geminicli is a chat that the Gemini CLI saved: a document with a
+// session id and entries under "messages". An entry of type user is a message
+// of the user; one of type gemini is an answer, with its calls and, as messages
+// that follow it, their results. Its thoughts are thinking parts. Entries of
+// other types (info, error) are for the screen and stay where they are.
+//
+// A message's id is its entry's; that of a result has "#" and a number added.
+// An answer and its results go together: of an entry of which anything stays,
+// everything does.
+package geminicli
+
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/gemini"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Format is a chat of the Gemini CLI.
+var Format = codec.Format{Name: "gemini-cli", Detect: detect, Read: read, Write: write}
+
+var (
+	docKeys   = []string{"sessionId", "messages"}
+	entryKeys = []string{"id", "timestamp", "type", "content", "toolCalls", "model", "thoughts", codec.SystemMark}
+	callKeys  = []string{"id", "name", "args", "result", "status", "timestamp"}
+)
+
+func detect(f *codec.File) string {
+	if f.Kind(f.First) != '{' {
+		return "not an object"
+	}
+	doc := f.Open(f.First, "the document")
+	if !doc.Has("sessionId") || !doc.Is("messages", '[') {
+		return `no "sessionId" beside "messages"`
+	}
+	for _, at := range doc.List("messages") {
+		if f.Kind(at) != '{' {
+			return "an entry that is not an object"
+		}
+		if e := f.Open(at, "the entry"); !e.Is("type", '"') || e.Has("role") || e.Has("message") {
+			return "entries of another kind"
+		}
+	}
+	return ""
+}
+
+func read(f *codec.File) (*codec.Log, error) {
+	o, err := f.Document(docKeys...)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Is("messages", '[') {
+		o.Fail(f.First.Start, `give the document that the CLI saved, with its list "messages"`,
+			"%s", codec.NoList("messages"))
+		return nil, o.Err()
+	}
+	l := f.ListLog(o.Value("messages"))
+	l.Args, l.Result, l.Session = codec.ObjectArgs, gemini.WriteResult, o.Str("sessionId")
+	l.Entry = func(m *abi.Message) []byte {
+		return (&writer{time: codec.NoTime, Writer: gemini.Writer{}}).entry(m, nil)
+	}
+	if o.Err() != nil {
+		return nil, o.Err()
+	}
+	parts := &gemini.Parts{}
+	r := &reader{BlockReader: codec.BlockReader{Log: l, Form: parts}, names: parts}
+	r.Begin, r.Spoke = r.begin, r.spoke
+	return l, l.Each("the entry", entryKeys, r.entry)
+}
+
+// reader makes messages of entries.
+type reader struct {
+	codec.BlockReader
+	names *gemini.Parts
+}
+
+// around opens entry i once more, for what stands around its blocks. What is
+// wrong there is passed over.
+func (r *reader) around(i int) *jsondoc.Object { return r.Source.Open(r.Recs[i], "the entry") }
+
+func (r *reader) begin(i, nth int, m *abi.Message) {
+	e := r.around(i)
+	m.ID, m.Timestamp = content.OrdinalID(e.Str("id"), nth), e.Scalar("timestamp")
+}
+
+func (r *reader) spoke(i int, m *abi.Message) {
+	if m.Kind = content.Framed(m.Content); r.around(i).Flag(codec.SystemMark) {
+		m.Role, m.Kind = abi.RoleSystem, ""
+	}
+}
+
+func (r *reader) entry(i int, e *jsondoc.Object) {
+	switch typ := e.Str("type"); {
+	case typ == "user" && e.Is("content", '['):
+		r.User(i, e.Value("content"), e)
+	case typ == "user":
+		r.Say(i, codec.Content(e, "content"))
+	case typ == "gemini" || typ == "model":
+		r.reply(i, e)
+	case typ == "":
+		e.Fail(e.At.Start, "give it the type user, gemini or info", "an entry without a type")
+	}
+}
+
+// reply reads an answer and the results of its calls.
+func (r *reader) reply(i int, e *jsondoc.Object) {
+	m := r.Answer(i)
+	r.NoteModel(e.Str("model"))
+	for _, at := range e.List("thoughts") {
+		t := e.Child(at, "a thought", "subject", "description")
+		r.AddPart(content.Thinking(strings.TrimSpace(t.Str("subject")+"\n"+t.Str("description")), ""))
+	}
+	if e.Is("content", '[') {
+		r.Blocks(i, e.Value("content"), e)
+	} else if text := e.Str("content"); text != "" {
+		r.AddPart(abi.TextPart(text))
+	}
+	var calls []*jsondoc.Object
+	for _, at := range e.List("toolCalls") {
+		c := e.Child(at, "a tool call", callKeys...)
+		if !c.Has("name") {
+			c.Fail(at.Start, "give it the name of a tool", "a tool call without a name")
+		}
+		m.Call(i, c, r.names.ID(c, i), c.Str("name"), "args")
+		calls = append(calls, c)
+	}
+	r.Close()
+	for k, c := range calls {
+		r.returned(i, m.ToolCalls[k].ID, c)
+	}
+}
+
+// returned reads the result of a call, where it has one. What else is there
+// belongs to it.
+func (r *reader) returned(i int, id string, c *jsondoc.Object) {
+	if !c.Is("result", '[') {
+		return
+	}
+	for _, at := range c.List("result") {
+		b, class := r.Form.Open(c, at)
+		if class != codec.BlockResult || c.Err() != nil {
+			continue
+		}
+		m, slot := r.Form.Result(b, i)
+		m.ToolCallID = id
+		m.IsError = m.IsError || c.Str("status") == "error"
+		r.Begun(i, m).Output = slot
+		return
+	}
+}
+
+// writer writes entries as the Gemini CLI saves them.
+type writer struct {
+	gemini.Writer
+	model, time string
+}
+
+// entry writes a message; results are those of its calls, by the call's index.
+// A result that stands alone is an entry of the user's, as the API has it.
+func (w *writer) entry(m *abi.Message, results map[int]*abi.Message) []byte {
+	w.time = codec.TimeOf(m, w.time)
+	typ, said, model := "user", any(m.Text()), ""
+	switch {
+	case m.Role == abi.RoleAssistant:
+		typ, said, model = "gemini", content.Text(m.Content), w.model
+	case m.Role == abi.RoleTool:
+		said = [][]byte{w.Response(m)}
+	case m.Role == abi.RoleSystem:
+		said = content.Text(m.Content)
+	case len(m.Content.Parts()) > 0:
+		said = gemini.Spoken(m)
+	}
+	calls := w.calls(m, results)
+	return jsondoc.Obj("id", m.ID, "timestamp", w.time, "type", typ, "content", said,
+		"toolCalls", jsondoc.If(len(calls) > 0, calls), "model", jsondoc.Maybe(model),
+		codec.SystemMark, jsondoc.If(m.Role == abi.RoleSystem, true))
+}
+
+func (w *writer) calls(m *abi.Message, results map[int]*abi.Message) (calls [][]byte) {
+	if m.Role != abi.RoleAssistant {
+		return nil
+	}
+	w.Note(m)
+	for i, c := range m.ToolCalls {
+		var result, status any
+		if r := results[i]; r != nil {
+			if result, status = [][]byte{w.Response(r)}, "success"; r.IsError {
+				status = "error"
+			}
+		}
+		calls = append(calls, jsondoc.Obj("id", c.ID, "name", c.Name, "args", content.ObjectArgs(c.Arguments),
+			"result", result, "status", status, "timestamp", w.time))
+	}
+	return calls
+}
+
+// write writes a chat, one entry a line. A system message becomes a marked
+// entry of the user's: the CLI saves no system prompt.
+func write(about codec.About, msgs []abi.Message) []byte {
+	w := &writer{model: about.Model, time: codec.NoTime, Writer: gemini.Writer{}}
+	session, start := about.Session, w.time
+	if session == "" {
+		session = content.SessionUUID("", msgs)
+	}
+	if len(msgs) > 0 {
+		start = codec.TimeOf(&msgs[0], start)
+	}
+	var entries [][]byte
+	for i := 0; i < len(msgs); {
+		m := &msgs[i]
+		var results map[int]*abi.Message
+		if i++; m.Role == abi.RoleAssistant {
+			results, i = follow(m, msgs, i)
+		}
+		entries = append(entries, w.entry(m, results))
+	}
+	return append(jsondoc.Obj("sessionId", session, "projectHash", "", "startTime", start,
+		"lastUpdated", w.time, "messages", jsondoc.Lines(entries)), '\n')
+}
+
+// follow finds the results, from i on, that follow a message in the order of
+// its calls, and returns where they end.
+func follow(m *abi.Message, msgs []abi.Message, i int) (map[int]*abi.Message, int) {
+	results := make(map[int]*abi.Message)
+	for k := 0; k < len(m.ToolCalls) && i < len(msgs) && msgs[i].Role == abi.RoleTool; k++ {
+		if m.ToolCalls[k].ID == msgs[i].ToolCallID {
+			results[k] = &msgs[i]
+			i++
+		}
+	}
+	return results, i
+}

@@ -1,0 +1,155 @@
+package openhands
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// log is an event log that can be written again.
+//
+// The list to write is what the model is to see. Of the summaries in it the
+// last is a condensation that forgets nothing and names its own place; earlier
+// ones are messages of the person's kind, as OpenHands would not show them
+// otherwise. Condensations without a summary go, and with them what they
+// forgot, as far as the list left it out. Other events that are no messages
+// stay.
+type log struct {
+	*codec.Log
+	lines  []line
+	forgot map[string]bool
+	ranges [][2]int64
+}
+
+// line is one event of the log.
+type line struct {
+	id           string
+	condensation bool
+}
+
+func (d *log) forgetRange(from, to string) {
+	a, errA := strconv.ParseInt(from, 10, 64)
+	b, errB := strconv.ParseInt(to, 10, 64)
+	if errA == nil && errB == nil && a <= b {
+		d.ranges = append(d.ranges, [2]int64{a, b})
+	}
+}
+
+// supersede returns the messages whose events are forgotten, and the earlier
+// summaries.
+func (d *log) supersede() (gone []int) {
+	d.merge()
+	last := -1
+	for m, msg := range d.Messages {
+		if d.lines[msg.Rec()].condensation {
+			last = m
+		}
+	}
+	for m, msg := range d.Messages {
+		if l := &d.lines[msg.Rec()]; d.forgotten(l.id) || l.condensation && m != last {
+			gone = append(gone, m)
+		}
+	}
+	return gone
+}
+
+// merge makes the ranges sorted and apart.
+func (d *log) merge() {
+	slices.SortFunc(d.ranges, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	var merged [][2]int64
+	for _, r := range d.ranges {
+		if n := len(merged); n > 0 && r[0] <= merged[n-1][1] {
+			merged[n-1][1] = max(merged[n-1][1], r[1])
+		} else {
+			merged = append(merged, r)
+		}
+	}
+	d.ranges = merged
+}
+
+func (d *log) forgotten(id string) bool {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if d.forgot[id] || err != nil {
+		return d.forgot[id]
+	}
+	i, in := slices.BinarySearchFunc(d.ranges, n, func(r [2]int64, n int64) int { return cmp.Compare(r[0], n) })
+	return in || i > 0 && d.ranges[i-1][1] >= n
+}
+
+// writeArgs writes arguments: as text inside an answer of the model, and else
+// in place of all that the action does, beside the words that came with it.
+func (d *log) writeArgs(text string, was codec.Slot) []byte {
+	if was.Text {
+		return jsondoc.Quote(text)
+	}
+	written := content.ObjectArgs(text)
+	thought := d.Open(was.At, "the arguments").Raw("thought")
+	if !thought.OK() || jsondoc.New("", written).Open(jsondoc.Span{Start: 0, End: len(written)}, "").Has("thought") {
+		return written
+	}
+	words := jsondoc.Obj("thought", jsondoc.Compact(d.Bytes(thought)))
+	if len(written) == len("{}") {
+		return words
+	}
+	return slices.Concat(written[:len(written)-1], []byte(","), words[1:])
+}
+
+func (d *log) prepare(w *codec.Rewrite) {
+	last := d.choose(w)
+	out := writer{next: d.freeID()}
+	written := 0 // events so far, which is where a summary stands
+	offset := func(place int) int {
+		if place == last {
+			return written
+		}
+		return -1
+	}
+	var fresh [][]byte // the events of each new message
+	for i := range len(d.lines) + 1 {
+		for k := len(fresh); k < len(w.Insert) && w.Insert[k].Rec == i; k++ {
+			events := out.message(w.Insert[k].Message, offset(len(d.lines)+k))
+			written += len(events)
+			for n := range events {
+				events[n] = d.Style(events[n])
+			}
+			fresh = append(fresh, d.Separated(events))
+		}
+		if i == len(d.lines) || !w.Keep[i] {
+			continue
+		}
+		if d.lines[i].condensation && !w.Whole {
+			w.Replace(i, out.event(w.Now[d.Held(i)[0]], d.lines[i].id, offset(i)))
+		}
+		written++
+	}
+	w.Fresh = func(k int) []byte { return fresh[k] }
+}
+
+// choose decides which events without a message stay, and returns the summary
+// that is the condensation: an event, or after all events a new message.
+func (d *log) choose(w *codec.Rewrite) (last int) {
+	own := -1
+	for i, l := range d.lines {
+		switch {
+		case len(d.Held(i)) == 0:
+			w.Keep[i] = w.Whole || !l.condensation
+		case w.Keep[i] && l.condensation:
+			own = i
+		}
+	}
+	return w.LastSummary(own)
+}
+
+// freeID is above all ids.
+func (d *log) freeID() (free int) {
+	for i := range d.lines {
+		if n, err := strconv.ParseInt(d.lines[i].id, 10, 64); err == nil && n < 1<<53 {
+			free = max(free, int(n)+1)
+		}
+	}
+	return free
+}

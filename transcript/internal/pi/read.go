@@ -1,0 +1,257 @@
+// Package pi is the session of pi: a line that names the session, and entries
+// that form a tree by parentId. The last entry is the leaf; the messages are
+// those on the way from the root to it. Other branches are carried along.
+// Sessions of version 1 have neither ids nor branches. A message's id is its
+// entry's.
+//
+// bashExecution messages have the kind bash, or display_only where the model
+// does not see them, and the text that pi shows the model. An extension's
+// custom_message has the kind that its customType names, if it is one that
+// [abi.Kind] knows, and is synthetic otherwise, as is a branch_summary.
+// Thinking and images are parts as the Messages API writes them. A system
+// message, for which pi has no place, is a custom_message of customType
+// system_prompt.
+//
+// A compaction entry is a compaction_summary. Of several the latest counts:
+// pi shows the model its summary, then what was from firstKeptEntryId on, then
+// what follows. Everything before, and earlier summaries, are superseded.
+package pi
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+// Format is the session of pi.
+var Format = codec.Format{Name: "pi", Detect: detect, Read: read, Write: write}
+
+var (
+	lineKeys = []string{"type", "version", "id", "parentId", "timestamp", "message", "summary", "firstKeptEntryId",
+		"firstKeptEntryIndex", "customType", "content", "targetId", "modelId"}
+	messageKeys = []string{"role", "content", "model", "toolCallId", "toolName", "isError", "command", "output",
+		"exitCode", "cancelled", "truncated", "fullOutputPath", "excludeFromContext", "customType", "summary"}
+	blockKeys = []string{"type", "text", "thinking", "thinkingSignature", "id", "name", "arguments", "data", "mimeType"}
+)
+
+// systemType is the customType of a message that was a system message in
+// another format.
+const systemType = "system_prompt"
+
+// customKinds are the kinds that a customType may name.
+var customKinds = []abi.Kind{abi.KindSummary, abi.KindInjected, abi.KindMeta, abi.KindInstructions, abi.KindBash,
+	abi.KindConsoleOutput, abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata, abi.KindEphemeral}
+
+func detect(f *codec.File) string {
+	if !f.Lined {
+		return "not one JSON object a line"
+	}
+	o := f.Open(f.First, "the line")
+	if o.Str("type") == "session" && o.Is("id", '"') {
+		return ""
+	}
+	return "the first line is not of type session"
+}
+
+// line is one entry of a session.
+type line struct {
+	typ, id, parent, time string
+	parentAt              jsondoc.Span // the value of parentId, if there is one
+	path                  bool         // on the way to the leaf
+	target                string
+	kept                  string // of a compaction: the id or the index of the first entry kept
+	keptAt                jsondoc.Span
+}
+
+func read(f *codec.File) (*codec.Log, error) {
+	d := &tree{Log: f.LineLog()}
+	d.Args, d.Result, d.Prepare = codec.ObjectArgs, writeResult, d.prepare
+	err := d.Each("the line", lineKeys, func(i int, o *jsondoc.Object) {
+		l := readLine(o)
+		switch {
+		case i == 0 && l.typ != "session":
+			o.Fail(o.At.Start, `the first line is {"type":"session","id":...}`, "the session's own line is not there")
+		case i == 0:
+			d.Session, d.Model = l.id, o.Str("modelId")
+			version, _ := strconv.Atoi(o.Scalar("version"))
+			d.linked = version >= 2
+		}
+		d.lines = append(d.lines, l)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.link()
+	for i, at := range d.Recs {
+		if d.lines[i].path {
+			o := f.Open(at, "the line", lineKeys...)
+			if d.read(i, o); o.Err() != nil {
+				return nil, o.Err()
+			}
+		}
+	}
+	d.Gone = d.supersede()
+	return d.Log, nil
+}
+
+// readLine reads what an entry says outside its message.
+func readLine(o *jsondoc.Object) line {
+	l := line{typ: o.Str("type"), id: o.Str("id"), parent: o.Str("parentId"), time: o.Scalar("timestamp"),
+		parentAt: o.Raw("parentId")}
+	switch l.typ {
+	case "label":
+		l.target = o.Str("targetId")
+	case "compaction":
+		key := o.Either("firstKeptEntryIndex", "firstKeptEntryId")
+		l.kept, l.keptAt = o.Scalar(key), o.Raw(key)
+	}
+	return l
+}
+
+// read reads the message of entry i.
+func (d *tree) read(i int, o *jsondoc.Object) {
+	switch d.lines[i].typ {
+	case "message":
+		if !o.Value("message").OK() {
+			o.Fail(o.At.Start, `an entry of type message has a "message"`, "no message in an entry of type message")
+			return
+		}
+		d.message(i, o.Sub("message", messageKeys...))
+	case "compaction":
+		d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(o.Str("summary"))})
+	case "branch_summary":
+		d.synthetic(i, o)
+	case "custom_message":
+		d.custom(i, o)
+	case "model_change":
+		d.NoteModel(o.Str("modelId"))
+	}
+}
+
+func (d *tree) add(i int, m abi.Message) *codec.Message {
+	l := &d.lines[i]
+	m.Timestamp = l.time
+	if d.linked {
+		m.ID = l.id
+	}
+	return d.Add(i, m)
+}
+
+func (d *tree) synthetic(i int, o *jsondoc.Object) {
+	d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text(o.Str("summary"))})
+}
+
+func (d *tree) message(i int, o *jsondoc.Object) {
+	at := o.Raw("role")
+	switch role := o.Str("role"); role {
+	case "user":
+		m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
+		m.Kind = content.Framed(m.Content)
+	case "assistant":
+		d.answer(i, o)
+	case "toolResult":
+		m := d.add(i, abi.Message{Role: abi.RoleTool, ToolCallID: o.Str("toolCallId"), Name: o.Str("toolName"),
+			IsError: o.Flag("isError"), Content: readContent(o)})
+		m.Output = codec.SlotOf(i, o, "content")
+	case "bashExecution":
+		m := d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(bashText(o))})
+		if o.Flag("excludeFromContext") {
+			m.Kind = abi.KindDisplayOnly
+		}
+	case "custom", "hookMessage":
+		d.custom(i, o)
+	case "branchSummary", "compactionSummary":
+		d.synthetic(i, o)
+	default:
+		o.Fail(max(at.Start, o.At.Start), "use user, assistant, toolResult, bashExecution or custom",
+			"role %s", jsondoc.Quoted(role))
+	}
+}
+
+func (d *tree) custom(i int, o *jsondoc.Object) {
+	m := d.add(i, abi.Message{Role: abi.RoleUser, Content: readContent(o)})
+	kind := abi.Kind(o.Str("customType"))
+	switch framed := content.Framed(m.Content); {
+	case kind == systemType:
+		m.Role = abi.RoleSystem
+	case slices.Contains(customKinds, kind):
+		m.Kind = kind
+	case framed != "":
+		m.Kind = framed
+	default:
+		m.Kind = abi.KindSynthetic
+	}
+}
+
+func (d *tree) answer(i int, o *jsondoc.Object) {
+	m := d.add(i, abi.Message{Role: abi.RoleAssistant})
+	d.NoteModel(o.Str("model"))
+	if !o.Is("content", '[') {
+		m.Content = codec.Content(o, "content")
+		return
+	}
+	m.Content = readBlocks(o, func(b *jsondoc.Object) bool {
+		if b.Str("type") != "toolCall" {
+			return false
+		}
+		m.Call(i, b, b.Str("id"), b.Str("name"), "arguments")
+		return true
+	})
+}
+
+// readContent reads a string or a list of blocks.
+func readContent(o *jsondoc.Object) abi.Content {
+	if !o.Is("content", '[') {
+		return codec.Content(o, "content")
+	}
+	return readBlocks(o, func(*jsondoc.Object) bool { return false })
+}
+
+// readBlocks reads a list of blocks, without those that are calls.
+func readBlocks(o *jsondoc.Object, isCall func(b *jsondoc.Object) bool) abi.Content {
+	var parts []abi.Part
+	for _, at := range o.List("content") {
+		if b := o.Child(at, "a content block", blockKeys...); o.Err() == nil && !isCall(b) {
+			parts = append(parts, readPart(b))
+		}
+	}
+	return content.Plain(parts)
+}
+
+// readPart reads a block in the form of the Messages API.
+func readPart(b *jsondoc.Object) abi.Part {
+	switch typ := b.Str("type"); typ {
+	case "text":
+		return abi.TextPart(b.Str("text"))
+	case "thinking":
+		return content.Thinking(b.Str("thinking"), b.Str("thinkingSignature"))
+	case "image":
+		source := jsondoc.Obj("type", "base64", "media_type", b.Str("mimeType"), "data", b.Str("data"))
+		return abi.RawPart(typ, jsondoc.Obj("type", typ, "source", source))
+	default:
+		return abi.RawPart(typ, jsondoc.Compact(b.Bytes(b.At)))
+	}
+}
+
+// bashText is the text that pi shows the model of a command the person ran.
+func bashText(o *jsondoc.Object) string {
+	text := "Ran `" + o.Str("command") + "`\n"
+	if output := o.Str("output"); output != "" {
+		text += "```\n" + output + "\n```"
+	} else {
+		text += "(no output)"
+	}
+	if code := o.Scalar("exitCode"); o.Flag("cancelled") {
+		text += "\n\n(command cancelled)"
+	} else if code != "" && code != "0" {
+		text += "\n\nCommand exited with code " + code
+	}
+	if path := o.Str("fullOutputPath"); o.Flag("truncated") && path != "" {
+		text += "\n\n[Output truncated. Full output: " + path + "]"
+	}
+	return text
+}

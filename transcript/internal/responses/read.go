@@ -1,0 +1,273 @@
+// Package responses is the format of OpenAI's Responses API: a request body
+// with items under "input" (or a text alone), a response with items under
+// "output", a list of items, or a recording.
+//
+// What the model answers is one message over several items, in this order: what
+// it thought (reasoning) and the calls of tools that the server runs, as parts,
+// then its words, then the calls it makes. So two answers in a row, the later of
+// which only calls, are read as one. "instructions" is a system message.
+//
+// A compaction item is what the server made of everything before it, readable
+// for the server alone: a compaction_summary message. Requests need not repeat
+// what stands before it; where they do, it stays a message like the others.
+//
+// Message ids are those of the items.
+package responses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/transcript/internal/codec"
+	"github.com/kagewasm/kagewasm/transcript/internal/content"
+	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
+)
+
+const name = "openai-responses"
+
+// Format is the format of the Responses API.
+var Format = codec.Format{Name: name, Detect: detect, Read: read, Write: write}
+
+var (
+	docKeys  = []string{"input", "output", "instructions", "model", "tools", "object", "conversation"}
+	itemKeys = []string{"type", "role", "content", "id", "call_id", "name", "arguments", "input", "output", "status"}
+	// ownTypes are types of items that no other format has.
+	ownTypes = []string{"function_call", "function_call_output", "reasoning", "compaction", "compaction_summary",
+		"custom_tool_call", "custom_tool_call_output", "item_reference", "local_shell_call", "computer_call",
+		"web_search_call"}
+)
+
+func detect(f *codec.File) string {
+	switch f.Kind(f.First) {
+	case '[':
+		if f.Lined {
+			return "not a list of items"
+		}
+		for _, at := range f.Elements(f.First) {
+			if f.Kind(at) != '{' {
+				return "an item that is not an object"
+			}
+			if o := f.Open(at, "the item"); slices.Contains(ownTypes, o.Str("type")) && !o.Has("payload") {
+				return ""
+			}
+		}
+		return "no item that only this format has"
+	case '{':
+		o := f.Open(f.First, "the document")
+		if key := itemsKey(o); key == "input" || key == "output" && strings.HasPrefix(o.Str("object"), "response") {
+			return ""
+		}
+		return noItems
+	}
+	return "neither a list nor an object"
+}
+
+const noItems = `no items under "input" or "output"`
+
+// itemsKey is the key under which a document holds its items.
+func itemsKey(o *jsondoc.Object) string {
+	switch {
+	case o.Is("input", '['):
+		for _, at := range o.List("input") {
+			if it := o.Open(at, "the item"); !it.Has("type") && !it.Has("role") {
+				return ""
+			}
+		}
+		return "input"
+	case o.Is("input", '"') && !o.Has("role") && !o.Has("messages") && (o.Has("model") || o.Has("instructions")):
+		return "input"
+	case o.Is("output", '['):
+		return "output"
+	}
+	return ""
+}
+
+func read(f *codec.File) (*codec.Log, error) {
+	o, err := f.Document(docKeys...)
+	if err != nil {
+		return nil, err
+	}
+	about := readAbout(o)
+	list := f.First
+	switch f.Kind(list) {
+	case '[':
+	case '{':
+		key := itemsKey(o)
+		if list = o.Value(key); key == "" {
+			o.Fail(o.At.Start, `put the items in a list under "input"`, noItems)
+			return nil, o.Err()
+		}
+	default:
+		return nil, f.Bad(list.Start, `put the items in a list under "input"`, "neither a list nor an object")
+	}
+	var l *codec.Log
+	if f.Kind(list) == '"' {
+		l = f.ValueLog(list, `{"role":"user","content":`, "}")
+	} else {
+		l = f.ListLog(list)
+	}
+	l.Entry, l.Args, l.Result = writeMessage, codec.TextArgs, Output
+	l.About = about
+	if o.Is("instructions", '"') {
+		l.Preface(o, "instructions", jsondoc.Span{}, abi.Text(o.Str("instructions")))
+	}
+	if o.Err() != nil {
+		return nil, o.Err()
+	}
+	if answer := f.Answer(docKeys...); answer.Is("output", '[') {
+		l.Append(answer.List("output"), "", "")
+		l.Model = answer.Str("model")
+	}
+	r := itemReader{Log: l}
+	for i := range l.Recs {
+		if err := r.record(i); err != nil {
+			return nil, err
+		}
+	}
+	r.close()
+	return l, nil
+}
+
+// readAbout reads what stands around the items.
+func readAbout(o *jsondoc.Object) codec.About {
+	about := codec.ReadAbout(o)
+	switch {
+	case o.Is("conversation", '{'):
+		about.Session = o.Open(o.Value("conversation"), "the conversation").Str("id")
+	case o.Is("conversation", '"'):
+		about.Session = o.Str("conversation")
+	}
+	return about
+}
+
+// itemReader makes messages of items.
+type itemReader struct {
+	*codec.Log
+	open   *codec.Message // the answer that items are still added to
+	spoken bool           // it has words or calls already
+	parts  []abi.Part
+}
+
+func (r *itemReader) record(i int) error {
+	at := r.Recs[i]
+	if r.Kind(at) == '"' { // an input of text alone
+		text := abi.Text(r.Unquote(at))
+		r.Add(i, abi.Message{Role: abi.RoleUser, Content: text, Kind: content.Framed(text)})
+		return nil
+	}
+	o := r.Open(at, "the item", itemKeys...)
+	switch typ := o.Str("type"); {
+	case typ == "message", typ == "" && o.Has("role"):
+		r.message(i, o)
+	case IsCompaction(typ):
+		r.close()
+		part := abi.Parts(abi.RawPart(typ, r.Bytes(at)))
+		r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleUser, Kind: abi.KindSummary, Content: part})
+	case strings.HasSuffix(typ, "_output") && o.Has("call_id"):
+		r.close()
+		r.output(i, o)
+	case typ == "":
+		o.Fail(at.Start, `give it a "type", or a "role" and a "content"`, "an item without a type")
+	default:
+		r.answer(i, typ, o)
+	}
+	return o.Err()
+}
+
+func (r *itemReader) output(i int, o *jsondoc.Object) {
+	m := r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleTool, ToolCallID: o.Str("call_id")})
+	m.Output = codec.SlotOf(i, o, "output")
+	if o.Is("output", '{') { // a screenshot
+		m.Output.Fixed = true
+		m.Content = codec.Parts(o, []jsondoc.Span{o.Value("output")})
+	} else {
+		m.Content = Content(o, "output")
+	}
+}
+
+// join makes item i a part of the open answer, or of a new one.
+func (r *itemReader) join(i int, o *jsondoc.Object, begins bool) {
+	if r.open != nil && !begins {
+		r.Hold(i, r.open)
+		return
+	}
+	r.close()
+	r.open, r.spoken = r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleAssistant}), false
+}
+
+// close ends the answer.
+func (r *itemReader) close() {
+	if r.open != nil {
+		r.open.Content = content.Plain(r.parts)
+		r.open, r.parts = nil, nil
+	}
+}
+
+func (r *itemReader) message(i int, o *jsondoc.Object) {
+	role := o.Str("role")
+	said := Content(o, "content")
+	if role == "assistant" {
+		r.join(i, o, r.spoken)
+		if r.spoken = true; said.IsParts() {
+			r.parts = append(r.parts, said.Parts()...)
+		} else {
+			r.parts = append(r.parts, abi.TextPart(said.Text()))
+		}
+		return
+	}
+	r.close()
+	m := r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleSystem, Content: said})
+	if role != "developer" {
+		if m.Role = codec.Role(o); m.Role == abi.RoleTool {
+			o.Fail(o.At.Start, "write a result as an item of type function_call_output", "role %s", jsondoc.Quoted(role))
+		}
+	}
+	if m.Role == abi.RoleUser {
+		m.Kind = content.Framed(said)
+	}
+}
+
+// answer reads any other item: a call, or a part of an answer.
+func (r *itemReader) answer(i int, typ string, o *jsondoc.Object) {
+	isCall := o.Has("call_id")
+	r.join(i, o, !isCall && r.spoken)
+	if !isCall {
+		r.parts = append(r.parts, abi.RawPart(typ, o.Bytes(o.At)))
+		return
+	}
+	call := abi.ToolCall{ID: o.Str("call_id"), Name: o.Str("name")}
+	args := "arguments"
+	for _, key := range []string{"input", "action", "operation"} {
+		args = o.Either(args, key)
+	}
+	if call.Name == "" {
+		call.Name = typ // a tool of the provider's that the client runs
+	}
+	call.Arguments = codec.Arguments(o, args)
+	at := codec.SlotOf(i, o, args)
+	at.Fixed = !at.Text && !at.Missing()
+	r.open.CallAt(at, call)
+	r.spoken = true
+}
+
+// Content reads a text, or a list of parts with texts of several types.
+func Content(o *jsondoc.Object, key string) abi.Content {
+	c := codec.Content(o, key)
+	if !c.IsParts() {
+		return c
+	}
+	parts := slices.Clone(c.Parts())
+	for i, p := range parts {
+		if p.Type == "input_text" || p.Type == "output_text" || p.Type == "text" {
+			parts[i] = abi.TextPart(p.Text)
+		}
+	}
+	return abi.Parts(parts...)
+}
+
+// IsCompaction reports whether items of a type are what the server made of all
+// before them, readable for the server alone.
+func IsCompaction(typ string) bool {
+	return typ == "compaction" || typ == "compaction_summary" || typ == "context_compaction"
+}
