@@ -22,23 +22,32 @@ const (
 	byPruning  = "pruning"
 )
 
-// archive is every message there ever was, in the order they came; an inserted
-// one stands where it was inserted into the list. What arrives costs no more than
-// itself; a rewritten list costs a look at all.
+// archive is every message there ever was, as it came, in the order they came.
+// An inserted one stands where it was inserted into the list. What arrives costs
+// no more than itself; a rewritten list costs a look at all.
 type archive struct {
-	list []StoredMessage
-	at   map[string]int // into list, by id
+	list    []StoredMessage
+	at      map[string]int // into list, by id
+	arrived map[string]int // the number of the entry that brought a message
+}
+
+// get is a message as it came, or nil.
+func (a *archive) get(id string) *abi.Message {
+	if i, ok := a.at[id]; ok {
+		return new(a.list[i].Message)
+	}
+	return nil
 }
 
 // take takes in an entry that turned one list into another.
 func (a *archive) take(e *Entry, before, after []abi.Message) {
 	if a.at == nil {
-		a.at = make(map[string]int)
+		a.at, a.arrived = make(map[string]int), make(map[string]int)
 	}
 	if e.Rewrite == nil && e.Rollback == nil {
-		for i := range e.Append {
-			a.at[e.Append[i].ID] = len(a.list)
-			a.list = append(a.list, StoredMessage{Message: e.Append[i]})
+		for _, m := range e.Append {
+			a.at[m.ID], a.arrived[m.ID] = len(a.list), e.Seq
+			a.list = append(a.list, StoredMessage{Message: m})
 		}
 		return
 	}

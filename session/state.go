@@ -27,7 +27,7 @@ type state struct {
 func (s *state) messages() []abi.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clip(s.history.view())
+	return slices.Clip(s.history.last().messages)
 }
 
 func (s *state) all() []StoredMessage {
@@ -39,14 +39,15 @@ func (s *state) all() []StoredMessage {
 func (s *state) compactions() []abi.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.records()
+	return slices.Clone(s.history.last().records)
 }
 
-// holding is the number of the entry that brought a message.
+// holding is the number of the entry that brought a message which arrived.
 func (s *state) holding(id string) (seq int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.holding(id)
+	seq, ok = s.history.archive.arrived[id]
+	return seq, ok
 }
 
 func (s *state) append(ctx context.Context, msgs []abi.Message) error {
@@ -59,7 +60,7 @@ func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 func (s *state) toSend() (msgs []abi.Message, epoch int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clip(s.history.view()), s.history.epoch
+	return slices.Clip(s.history.last().messages), s.history.epoch
 }
 
 // wasSent notes what a provider's cache can serve from now on.
@@ -113,7 +114,7 @@ func (s *state) rollback(ctx context.Context, to int) error {
 func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.view()), Overhead: s.overhead, Reason: reason,
+	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead, Reason: reason,
 		QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
 }
 
@@ -121,14 +122,14 @@ func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
 func (s *state) original(id string) *abi.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.arrived[id]
+	return s.history.archive.get(id)
 }
 
 // keep puts a result in the place of the list it was made of.
 func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.history.view()
+	now := s.history.last().messages
 	list, err := Swap(r, base, now)
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (s *state) lastJob() *Job {
 func (s *state) await(cp *Checkpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := stillBegins(cp.req.Messages, s.history.view())
+	err := stillBegins(cp.req.Messages, s.history.last().messages)
 	switch {
 	case err != nil:
 		cp.reject("the session changed meanwhile")

@@ -1,9 +1,9 @@
 package session
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
-
-	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -91,6 +91,14 @@ var recallTool = agentTool{
 	example: `{"query": "ErrConflict in internal/store", "limit": 5}`,
 }
 
+// toolForms are definitions with their name, description and schema left out.
+var toolForms = map[ToolForm]string{
+	ToolFormOpenAIChat: `{"type":"function","function":` +
+		`{"name":%q,"description":%q,"parameters":%s,"strict":true}}`,
+	ToolFormOpenAIResponses: `{"type":"function","name":%q,"description":%q,"parameters":%s,"strict":true}`,
+	ToolFormAnthropic:       `{"name":%q,"description":%q,"input_schema":%s}`,
+}
+
 // Definitions returns the definitions of the tools, as the list that goes into
 // the "tools" of a request. It is null where the form is none of the three.
 func (t Tools) Definitions(form ToolForm) json.RawMessage {
@@ -98,45 +106,13 @@ func (t Tools) Definitions(form ToolForm) json.RawMessage {
 	if t.Recall {
 		tools = append(tools, recallTool)
 	}
-	var list []any
-	for _, tool := range tools {
-		tool.name = t.name(tool.name)
-		list = append(list, tool.in(form))
-	}
-	doc, err := json.MarshalWithOption(list, json.DisableHTMLEscape())
-	if list[0] == nil || err != nil {
+	layout, ok := toolForms[form]
+	if !ok {
 		return json.RawMessage("null")
 	}
-	return doc
-}
-
-// openAITool is a function as both of OpenAI's APIs have it.
-type openAITool struct {
-	Type        string          `json:"type,omitempty"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Strict      bool            `json:"strict"`
-}
-
-// in is the tool in a provider's form, nil in an unknown one.
-func (t *agentTool) in(form ToolForm) any {
-	function := openAITool{"function", t.name, t.description, json.RawMessage(t.schema), true}
-	switch form {
-	case ToolFormOpenAIResponses:
-		return function
-	case ToolFormOpenAIChat:
-		function.Type = ""
-		return struct {
-			Type     string     `json:"type"`
-			Function openAITool `json:"function"`
-		}{"function", function}
-	case ToolFormAnthropic:
-		return struct {
-			Name        string          `json:"name"`
-			Description string          `json:"description"`
-			InputSchema json.RawMessage `json:"input_schema"`
-		}{t.name, t.description, json.RawMessage(t.schema)}
+	var list []string
+	for _, tool := range tools {
+		list = append(list, fmt.Sprintf(layout, t.name(tool.name), tool.description, tool.schema))
 	}
-	return nil
+	return json.RawMessage("[" + strings.Join(list, ",") + "]")
 }
