@@ -63,15 +63,17 @@ func TestI5Arguments(t *testing.T) {
 		{"a limit as a text", "recall", `{"query":"x","limit":"5"}`, nil, "not an object with the fields"},
 		{"half a result", "recall", `{"query":"x","limit":2.5}`, nil, "whole number"},
 	} {
-		host := &toolHost{stored: storedSession()}
-		content, ok, err := session.Tools{Recall: true}.Answer(host, tc.tool, tc.arguments)
-		if !ok || err != nil || !slices.Equal(host.asked, tc.asked) {
-			t.Errorf("%s: %v, %v, asked the host for %q, not %q", tc.why, ok, err, host.asked, tc.asked)
-		}
-		if bad := strings.HasPrefix(content, refused); bad != (tc.mend != "") || !strings.Contains(content, tc.mend) ||
-			host.looked {
-			t.Errorf("%s: the answer is %q, and looked at the session: %v", tc.why, content, host.looked)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			host := &toolHost{stored: storedSession()}
+			content, ok, err := session.Tools{Recall: true}.Answer(host, tc.tool, tc.arguments)
+			if !ok || err != nil || !slices.Equal(host.asked, tc.asked) {
+				t.Errorf("%v, %v, asked the host for %q, not %q", ok, err, host.asked, tc.asked)
+			}
+			if bad := strings.HasPrefix(content, refused); bad != (tc.mend != "") || !strings.Contains(content, tc.mend) ||
+				host.looked {
+				t.Errorf("the answer is %q, and looked at the session: %v", content, host.looked)
+			}
+		})
 	}
 }
 
@@ -106,16 +108,18 @@ func TestN9Answer(t *testing.T) {
 		{"nothing is like it", storedSession(), "xylophone", []string{"Nothing that was superseded has to do with that"}},
 		{"nothing was superseded", storedSession()[:1], "store", []string{"Nothing was superseded"}},
 	} {
-		content, ok, err := session.Tools{Recall: true}.Answer(&toolHost{stored: tc.stored}, "recall",
-			fmt.Sprintf(`{"query":%q,"limit":null}`, tc.query))
-		if !ok || err != nil {
-			t.Fatal(tc.why, ok, err)
-		}
-		for _, part := range tc.want {
-			if !strings.Contains(content, part) {
-				t.Errorf("%s: %q is not in %s", tc.why, part, content)
+		t.Run(tc.why, func(t *testing.T) {
+			content, ok, err := session.Tools{Recall: true}.Answer(&toolHost{stored: tc.stored}, "recall",
+				fmt.Sprintf(`{"query":%q,"limit":null}`, tc.query))
+			if !ok || err != nil {
+				t.Fatal(ok, err)
 			}
-		}
+			for _, part := range tc.want {
+				if !strings.Contains(content, part) {
+					t.Errorf("%q is not in %s", part, content)
+				}
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -193,31 +194,33 @@ func TestK8OneCallAtATime(t *testing.T) {
 // was never sent is in no cache.
 func TestI1CacheOfWhatWasSent(t *testing.T) {
 	for _, strategy := range []string{kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
-		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: strategy}})
-		s := open(t, c, 10_000, chat(60))
-		if _, err := s.Dispatch(t.Context(), said("x1", nil)); err != nil {
-			t.Fatal(err)
-		}
-		r, err := s.Compact(t.Context(), kagewasm.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Pending != nil {
-			if r, err = s.Approve(t.Context(), s.Pending().ID); err != nil {
+		t.Run(strategy, func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: strategy}})
+			s := open(t, c, 10_000, chat(60))
+			if _, err := s.Dispatch(t.Context(), said("x1", nil)); err != nil {
 				t.Fatal(err)
 			}
-		}
-		first := r.Report.Metrics.Cache
-		d, err := s.Dispatch(t.Context(), said("x2", nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cache := d.Results[0].Report.Metrics.Cache; cache.PrefixTokens != first.PrefixTokens || cache.HitRate > 0.5 {
-			t.Errorf("%s: %+v after a compaction that left %+v", strategy, cache, first)
-		}
-		if d, err = s.Dispatch(t.Context(), said("x3", nil)); err != nil || d.Results[0].Report.Metrics.Cache.HitRate < 0.9 {
-			t.Errorf("%s: %+v where the list only grew, %v", strategy, d.Results[0].Report.Metrics.Cache, err)
-		}
+			r, err := s.Compact(t.Context(), kagewasm.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Pending != nil {
+				if r, err = s.Approve(t.Context(), s.Pending().ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := r.Report.Metrics.Cache
+			d, err := s.Dispatch(t.Context(), said("x2", nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cache := d.Results[0].Report.Metrics.Cache; cache.PrefixTokens != first.PrefixTokens || cache.HitRate > 0.5 {
+				t.Errorf("%+v after a compaction that left %+v", cache, first)
+			}
+			if d, err = s.Dispatch(t.Context(), said("x3", nil)); err != nil || d.Results[0].Report.Metrics.Cache.HitRate < 0.9 {
+				t.Errorf("%+v where the list only grew, %v", d.Results[0].Report.Metrics.Cache, err)
+			}
+		})
 	}
 }
 
@@ -234,16 +237,18 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 		window int
 		pruned int
 	}{{1500, 2}, {2500, 0}} {
-		c := newCompactor(t, kagewasm.Options{})
-		s := open(t, c, tc.window, msgs)
-		d, err := s.Dispatch(t.Context(), said("x", nil))
-		if err != nil || d.Calls != 1 {
-			t.Fatalf("window %d: %d calls, %v", tc.window, d.Calls, err)
-		}
-		r := d.Results[0].Report
-		if r.Pruned.Count != tc.pruned || r.TokensAfter > tc.window || r.Compacted {
-			t.Errorf("window %d: %d shortened, %d tokens, %s", tc.window, r.Pruned.Count, r.TokensAfter, r.Reason)
-		}
+		t.Run(fmt.Sprint(tc.window), func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{})
+			s := open(t, c, tc.window, msgs)
+			d, err := s.Dispatch(t.Context(), said("x", nil))
+			if err != nil || d.Calls != 1 {
+				t.Fatalf("%d calls, %v", d.Calls, err)
+			}
+			r := d.Results[0].Report
+			if r.Pruned.Count != tc.pruned || r.TokensAfter > tc.window || r.Compacted {
+				t.Errorf("%d shortened, %d tokens, %s", r.Pruned.Count, r.TokensAfter, r.Reason)
+			}
+		})
 	}
 }
 

@@ -67,9 +67,11 @@ func TestI6SwapIsACompareAndSwap(t *testing.T) {
 	edited[5].Content = abi.Text("something else")
 	taken := append(chat(60), abi.Message{ID: r.Report.Inserted[0], Role: abi.RoleUser})
 	for why, now := range map[string][]abi.Message{"shorter": base[:50], "edited": edited, "an id that is taken": taken} {
-		if _, err := session.Swap(r, base, now); abi.CodeOf(err) != abi.CodeConflict {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if _, err := session.Swap(r, base, now); abi.CodeOf(err) != abi.CodeConflict {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -72,10 +72,12 @@ func TestN9Recall(t *testing.T) {
 		{"no message has it", "xylophone", 0, ""},
 		{"no query", "", 0, ""},
 	} {
-		got := session.Recall(storedSession(), session.RecallQuery{Text: tc.query, Limit: tc.limit})
-		if ids := pieceIDs(got); ids != tc.want {
-			t.Errorf("%s: %q recalls %q, not %q", tc.why, tc.query, ids, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got := session.Recall(storedSession(), session.RecallQuery{Text: tc.query, Limit: tc.limit})
+			if ids := pieceIDs(got); ids != tc.want {
+				t.Errorf("%q recalls %q, not %q", tc.query, ids, tc.want)
+			}
+		})
 	}
 }
 
@@ -127,12 +129,14 @@ func TestN9NotSearched(t *testing.T) {
 		{"a command of the person's", abi.KindBash, "zebra", true},
 		{"a person who writes as a frame does", "", abi.Fence(abi.KindSummary, "me", "", "zebra"), true},
 	} {
-		m := gone("m1", abi.RoleUser, tc.text)
-		m.Kind = tc.kind
-		got := session.Recall([]session.StoredMessage{m}, session.RecallQuery{Text: "zebra"})
-		if (len(got) == 1) != tc.found {
-			t.Errorf("%s: recalled %v", tc.why, got)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			m := gone("m1", abi.RoleUser, tc.text)
+			m.Kind = tc.kind
+			got := session.Recall([]session.StoredMessage{m}, session.RecallQuery{Text: "zebra"})
+			if (len(got) == 1) != tc.found {
+				t.Errorf("recalled %v", got)
+			}
+		})
 	}
 }
 
@@ -181,8 +185,9 @@ func anySession(t *rapid.T) []session.StoredMessage {
 func TestN9Property(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := anySession(t)
-		q := session.RecallQuery{Text: "zebra port 8443 日本語 pkg/store.go", Tokens: rapid.IntRange(1, 200).Draw(t, "tokens"),
-			Limit: rapid.IntRange(-1, 30).Draw(t, "limit"), Counter: wordCounter{}}
+		q := session.RecallQuery{Text: "zebra port 8443 日本語 pkg/store.go",
+			Tokens: rapid.IntRange(1, 200).Draw(t, "tokens"),
+			Limit:  rapid.IntRange(-1, 30).Draw(t, "limit"), Counter: wordCounter{}}
 		got := session.Recall(list, q)
 		if again := session.Recall(list, q); !reflect.DeepEqual(got, again) {
 			t.Fatal("another answer to the same question")

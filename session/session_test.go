@@ -59,7 +59,7 @@ func TestT3ManualNeedsAnIdleSession(t *testing.T) {
 	end() // twice is once
 	r, err := s.Compact(t.Context(), kagewasm.Request{Instructions: "keep the port"})
 	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerManual {
-		t.Errorf("%v", err)
+		t.Error(err)
 	}
 }
 
@@ -214,9 +214,11 @@ func TestSessionsAreKept(t *testing.T) {
 	}
 	gone := s.All()[2].ID
 	for why, id := range map[string]string{"none": "", "one that is there": "last", "a superseded one's": gone} {
-		if err := s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser}); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("a message whose id is %s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if err := s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser}); abi.CodeOf(err) != abi.CodeUsage {
+				t.Error(err)
+			}
+		})
 	}
 	if _, err := session.Open(t.Context(), c, session.Options{}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a session without an id: %v", err)

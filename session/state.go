@@ -114,7 +114,8 @@ func (s *state) rollback(ctx context.Context, to int) error {
 func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead, Reason: reason,
+	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
+		Reason:     reason,
 		QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
 }
 

@@ -39,33 +39,35 @@ func definitions(t testing.TB, form session.ToolForm, opts session.Tools) (list 
 // no others.
 func TestI5ToolForms(t *testing.T) {
 	for _, form := range toolForms {
-		for _, d := range definitions(t, form, session.Tools{Recall: true, Prefix: "kw.x_"}) {
-			schema, strict := d.Parameters, d.Strict
-			switch form {
-			case session.ToolFormOpenAIChat:
-				if d.Type != "function" || d.Name != "" || d.Function == nil || d.Function.Type != "" {
-					t.Fatalf("%s: %+v is not a function in an envelope", form, d)
+		t.Run(string(form), func(t *testing.T) {
+			for _, d := range definitions(t, form, session.Tools{Recall: true, Prefix: "kw.x_"}) {
+				schema, strict := d.Parameters, d.Strict
+				switch form {
+				case session.ToolFormOpenAIChat:
+					if d.Type != "function" || d.Name != "" || d.Function == nil || d.Function.Type != "" {
+						t.Fatalf("%+v is not a function in an envelope", d)
+					}
+					d = *d.Function
+					schema, strict = d.Parameters, d.Strict
+				case session.ToolFormOpenAIResponses:
+					if d.Type != "function" || d.Function != nil {
+						t.Errorf("%+v is not a flat function", d)
+					}
+				case session.ToolFormAnthropic:
+					if d.Type != "" || d.Parameters != nil || d.Strict != nil {
+						t.Errorf("%+v has fields of another API", d)
+					}
+					schema = d.InputSchema
 				}
-				d = *d.Function
-				schema, strict = d.Parameters, d.Strict
-			case session.ToolFormOpenAIResponses:
-				if d.Type != "function" || d.Function != nil {
-					t.Errorf("%s: %+v is not a flat function", form, d)
+				if form != session.ToolFormAnthropic && (strict == nil || !*strict) {
+					t.Errorf("%s is not strict", d.Name)
 				}
-			case session.ToolFormAnthropic:
-				if d.Type != "" || d.Parameters != nil || d.Strict != nil {
-					t.Errorf("%s: %+v has fields of another API", form, d)
+				if !strings.HasPrefix(d.Name, "kw_x_") || len(d.Description) < 40 {
+					t.Errorf("the name is %q, the description %q", d.Name, d.Description)
 				}
-				schema = d.InputSchema
+				checkStrict(t, d.Name, schema)
 			}
-			if form != session.ToolFormAnthropic && (strict == nil || !*strict) {
-				t.Errorf("%s: %s is not strict", form, d.Name)
-			}
-			if !strings.HasPrefix(d.Name, "kw_x_") || len(d.Description) < 40 {
-				t.Errorf("%s: the name is %q, the description %q", form, d.Name, d.Description)
-			}
-			checkStrict(t, d.Name, schema)
-		}
+		})
 	}
 	if doc := (session.Tools{}).Definitions("other"); string(doc) != "null" {
 		t.Errorf("in an unknown form the tools are %s", doc)
@@ -94,10 +96,12 @@ func checkStrict(t *testing.T, name string, doc json.RawMessage) {
 // TestN9OffByDefault: an agent is offered compact alone (FEATURES K12).
 func TestN9OffByDefault(t *testing.T) {
 	for _, form := range toolForms {
-		off, on := definitions(t, form, session.Tools{}), definitions(t, form, session.Tools{Recall: true})
-		if len(off) != 1 || len(on) != 2 {
-			t.Errorf("%s: %d tools without recall, %d with it", form, len(off), len(on))
-		}
+		t.Run(string(form), func(t *testing.T) {
+			off, on := definitions(t, form, session.Tools{}), definitions(t, form, session.Tools{Recall: true})
+			if len(off) != 1 || len(on) != 2 {
+				t.Errorf("%d tools without recall, %d with it", len(off), len(on))
+			}
+		})
 	}
 	host := &toolHost{stored: storedSession()}
 	content, ok, err := session.Tools{}.Answer(host, "recall", `{"query":"ErrConflict","limit":null}`)

@@ -74,11 +74,13 @@ func TestI10Continuation(t *testing.T) {
 			{ID: "u", Role: abi.RoleUser, Content: abi.Text("Thanks.")}},
 			replay.Continuation{Compactions: 1, Continued: 1}},
 	} {
-		msgs := work(first, tc.last)
-		s := run(t, options(t, msgs, oneCompaction(msgs, len(tc.last)/2), bare))
-		if s.Compactions != 1 || s.Continuation != tc.want {
-			t.Errorf("%s: %d compactions, %+v, want %+v", tc.why, s.Compactions, s.Continuation, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := work(first, tc.last)
+			s := run(t, options(t, msgs, oneCompaction(msgs, len(tc.last)/2), bare))
+			if s.Compactions != 1 || s.Continuation != tc.want {
+				t.Errorf("%d compactions, %+v, want %+v", s.Compactions, s.Continuation, tc.want)
+			}
+		})
 	}
 	// The ledger names what went, and nothing is lost.
 	msgs := work(first, did("y", readsA, "another lease"))
@@ -117,11 +119,13 @@ func TestI10Retention(t *testing.T) {
 		{"an exit code of zero does not", did("x", command, "no lease\nexit code 0"), "", replay.Share{}, replay.Share{}},
 		{"nothing is said of why", did("x", command, "exit code: 2"), "", replay.Share{Of: 1}, replay.Share{}},
 	} {
-		msgs := work(tc.first, says(tc.later))
-		s := run(t, options(t, msgs, oneCompaction(msgs, 1), bare))
-		if s.Compactions != 1 || s.Failed != tc.tried || s.Errors != tc.errors {
-			t.Errorf("%s: %d compactions, tried %+v, errors %+v", tc.why, s.Compactions, s.Failed, s.Errors)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := work(tc.first, says(tc.later))
+			s := run(t, options(t, msgs, oneCompaction(msgs, 1), bare))
+			if s.Compactions != 1 || s.Failed != tc.tried || s.Errors != tc.errors {
+				t.Errorf("%d compactions, tried %+v, errors %+v", s.Compactions, s.Failed, s.Errors)
+			}
+		})
 	}
 	if (replay.Share{}).Percent() != 100 || (replay.Share{Of: 4, Whole: 3}).Percent() != 75 {
 		t.Error("shares are shares")

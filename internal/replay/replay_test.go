@@ -197,8 +197,10 @@ func TestErrors(t *testing.T) {
 		{"an id twice", t.Context(), options(t, twice, 500, kagewasm.Policy{}), abi.CodeUsage},
 		{"a caller that gave up", canceled, options(t, msgs, 500, kagewasm.Policy{}), abi.CodeCanceled},
 	} {
-		if _, err := replay.Run(tc.ctx, tc.o); abi.CodeOf(err) != tc.is {
-			t.Errorf("%s: %v", tc.why, err)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if _, err := replay.Run(tc.ctx, tc.o); abi.CodeOf(err) != tc.is {
+				t.Error(err)
+			}
+		})
 	}
 }
