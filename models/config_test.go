@@ -29,10 +29,12 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 		"base_url: has a user":  {Provider: models.OpenAI, Model: "m", BaseURL: "https://user:" + key + "@example.com"},
 		"base_url: has a user,": {Provider: models.OpenAI, Model: "m", BaseURL: "https://example.com/?key=" + key},
 	} {
-		_, err := models.New(c)
-		if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), key) {
-			t.Errorf("%v, want %q", err, says)
-		}
+		t.Run(says, func(t *testing.T) {
+			_, err := models.New(c)
+			if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), key) {
+				t.Errorf("%v, want %q", err, says)
+			}
+		})
 	}
 }
 
@@ -46,11 +48,13 @@ func TestBaseURLs(t *testing.T) {
 		s := modeltest.New(t)
 		root := strings.TrimSuffix(s.URL(w), "/v1")
 		for _, suffix := range suffixes {
-			c := config(s, w)
-			c.BaseURL = root + suffix
-			if _, err := ask(t, c); err != nil {
-				t.Errorf("%s at %q: %v", w, suffix, err)
-			}
+			t.Run(string(w)+suffix, func(t *testing.T) {
+				c := config(s, w)
+				c.BaseURL = root + suffix
+				if _, err := ask(t, c); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 }
@@ -63,15 +67,18 @@ func TestNameOfMaxTokens(t *testing.T) {
 		"https://openrouter.ai/api/v1":           "max_tokens",
 		"https://notopenai.com/v1":               "max_tokens",
 	} {
-		var body bytes.Buffer
-		c := models.Config{Provider: models.OpenAI, Model: "m", BaseURL: base, Retries: -1, HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
-			_, err := body.ReadFrom(r.Body)
-			return nil, errors.Join(err, errors.New("no network here"))
-		})}}
-		_, _ = newModel(t, c).Complete(t.Context(), abi.ModelRequest{Prompt: "x", MaxTokens: 5})
-		if !strings.Contains(body.String(), `"`+want+`":5`) {
-			t.Errorf("%s: %s, want %s", base, body.String(), want)
-		}
+		t.Run(base, func(t *testing.T) {
+			var body bytes.Buffer
+			c := models.Config{Provider: models.OpenAI, Model: "m", BaseURL: base, Retries: -1}
+			c.HTTPClient = &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+				_, err := body.ReadFrom(r.Body)
+				return nil, errors.Join(err, errors.New("no network here"))
+			})}
+			_, _ = newModel(t, c).Complete(t.Context(), abi.ModelRequest{Prompt: "x", MaxTokens: 5})
+			if !strings.Contains(body.String(), `"`+want+`":5`) {
+				t.Errorf("%s, want %s", body.String(), want)
+			}
+		})
 	}
 }
 
@@ -83,9 +90,10 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestEnvironmentIsNotRead(t *testing.T) {
 	s := modeltest.New(t)
 	for name, value := range map[string]string{
-		"OPENAI_API_KEY": "from-the-environment", "OPENAI_BASE_URL": "http://127.0.0.1:1", "OPENAI_ORG_ID": "from-the-environment",
-		"ANTHROPIC_API_KEY": "from-the-environment", "ANTHROPIC_AUTH_TOKEN": "from-the-environment", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
-		"ANTHROPIC_CUSTOM_HEADERS": "X-From: from-the-environment", "OPENAI_CUSTOM_HEADERS": "X-From: from-the-environment",
+		"OPENAI_API_KEY": "from-the-environment", "OPENAI_ORG_ID": "from-the-environment",
+		"OPENAI_BASE_URL": "http://127.0.0.1:1", "OPENAI_CUSTOM_HEADERS": "X-From: from-the-environment",
+		"ANTHROPIC_API_KEY": "from-the-environment", "ANTHROPIC_AUTH_TOKEN": "from-the-environment",
+		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "ANTHROPIC_CUSTOM_HEADERS": "X-From: from-the-environment",
 	} {
 		t.Setenv(name, value)
 	}

@@ -19,7 +19,8 @@ import (
 
 var htmlPage = modeltest.Answer{
 	Status: 502, ContentType: "text/html",
-	Body: "<html><head><title>502 Bad Gateway</title></head><body><h1>502</h1>" + strings.Repeat("<!-- padding -->", 100) + "</body></html>",
+	Body: "<html><head><title>502 Bad Gateway</title></head><body><h1>502</h1>" +
+		strings.Repeat("<!-- padding -->", 100) + "</body></html>",
 }
 
 // Each failure of a provider is one error that says what, where and what to
@@ -32,53 +33,73 @@ func TestFailures(t *testing.T) {
 		tries  int
 		says   string
 	}{
-		{"a wrong key", modeltest.Answer{Status: 401, Error: "invalid x-api-key"}, abi.CodeUnauthorized, 1, "invalid x-api-key"},
+		{"a wrong key", modeltest.Answer{Status: 401, Error: "invalid x-api-key"},
+			abi.CodeUnauthorized, 1, "invalid x-api-key"},
 		{"a key for something else", modeltest.Answer{Status: 403}, abi.CodeUnauthorized, 1, "status 403"},
 		{"a wrong name", modeltest.Answer{Status: 404, Error: "no such model"}, abi.CodeModel, 1, "no such model"},
-		{"a bad request", modeltest.Answer{Status: 400, Error: "temperature: unknown"}, abi.CodeModel, 1, "temperature: unknown"},
-		{"the answer alone too long", modeltest.Answer{Status: 400, Error: "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"}, abi.CodeModel, 1, "16384"},
-		{"no money", modeltest.Answer{Status: 402, Error: "Insufficient Balance"}, abi.CodeModel, 1, "Insufficient Balance"},
+		{"a bad request", modeltest.Answer{Status: 400, Error: "temperature: unknown"},
+			abi.CodeModel, 1, "temperature: unknown"},
+		{"the answer alone too long",
+			modeltest.Answer{Status: 400, Error: "max_tokens is too large: 100000. " +
+				"This model supports at most 16384 completion tokens"},
+			abi.CodeModel, 1, "16384"},
+		{"no money", modeltest.Answer{Status: 402, Error: "Insufficient Balance"},
+			abi.CodeModel, 1, "Insufficient Balance"},
 		{"too fast", modeltest.Answer{Status: 429, Error: "slow down"}, abi.CodeRateLimited, 3, "slow down"},
-		{"Groq's rate limit", modeltest.Answer{Status: 413, Error: "Request too large on tokens per minute (TPM): Limit 6000, Requested 14810"}, abi.CodeRateLimited, 1, "TPM"},
+		{"Groq's rate limit",
+			modeltest.Answer{Status: 413, Error: "Request too large on tokens per minute (TPM): Limit 6000, Requested 14810"},
+			abi.CodeRateLimited, 1, "TPM"},
 		{"broken", modeltest.Answer{Status: 500, Error: "boom"}, abi.CodeModel, 3, "boom"},
 		{"down", modeltest.Answer{Status: 503}, abi.CodeOverloaded, 3, "status 503"},
 		{"Anthropic is busy", modeltest.Answer{Status: 529, Error: "Overloaded"}, abi.CodeOverloaded, 3, "Overloaded"},
 		{"a gateway's page", htmlPage, abi.CodeOverloaded, 3, "status 502: 502 Bad Gateway"},
-		{"a redirect is not followed", modeltest.Answer{Status: 307, Header: http.Header{"Location": {"https://example.com/"}}}, abi.CodeModel, 1, "status 307"},
+		{"a redirect is not followed",
+			modeltest.Answer{Status: 307, Header: http.Header{"Location": {"https://example.com/"}}},
+			abi.CodeModel, 1, "status 307"},
 		{"too long", modeltest.TooLong(9000, 8192), abi.CodeContextLength, 1, "9000"},
-		{"too long, and the server says 500", modeltest.Answer{Status: 500, Error: "the input length exceeds the context length"}, abi.CodeContextLength, 1, "context length"},
-		{"too many bytes", modeltest.Answer{Status: 413, Body: "<html><title>413 Request Entity Too Large</title>", ContentType: "text/html"}, abi.CodeContextLength, 1, "413"},
+		{"too long, and the server says 500",
+			modeltest.Answer{Status: 500, Error: "the input length exceeds the context length"},
+			abi.CodeContextLength, 1, "context length"},
+		{"too many bytes",
+			modeltest.Answer{Status: 413, Body: "<html><title>413 Request Entity Too Large</title>", ContentType: "text/html"},
+			abi.CodeContextLength, 1, "413"},
 		{"not JSON", modeltest.Answer{Body: `{"choices": [ {`}, abi.CodeModel, 1, "not in the form"},
-		{"a page in place of an answer", modeltest.Answer{Body: "<html>Welcome</html>", ContentType: "text/html"}, abi.CodeModel, 1, "not in the form"},
+		{"a page in place of an answer", modeltest.Answer{Body: "<html>Welcome</html>", ContentType: "text/html"},
+			abi.CodeModel, 1, "not in the form"},
 		{"another object", modeltest.Answer{Body: `{"hello":"world"}`}, abi.CodeModel, 1, "not in the form"},
 		{"null", modeltest.Answer{Body: `null`}, abi.CodeModel, 1, "not in the form"},
-		{"no choices", modeltest.Answer{Body: `{"object":"chat.completion","choices":[],"model":"x"}`}, abi.CodeModel, 1, "not in the form"},
-		{"an error with status 200", modeltest.Answer{Body: `{"error":{"message":"Provider returned error","code":429}}`}, abi.CodeRateLimited, 3, "Provider returned error"},
-		{"overloaded midway", modeltest.Answer{Body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}, abi.CodeOverloaded, 3, "Overloaded"},
+		{"no choices", modeltest.Answer{Body: `{"object":"chat.completion","choices":[],"model":"x"}`},
+			abi.CodeModel, 1, "not in the form"},
+		{"an error with status 200",
+			modeltest.Answer{Body: `{"error":{"message":"Provider returned error","code":429}}`},
+			abi.CodeRateLimited, 3, "Provider returned error"},
+		{"overloaded midway",
+			modeltest.Answer{Body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`},
+			abi.CodeOverloaded, 3, "Overloaded"},
 		{"a reset", modeltest.Answer{Reset: true}, abi.CodeNetwork, 3, "reset"},
-		{"broken off in the middle", modeltest.Answer{Text: strings.Repeat("long ", 100), Cut: true}, abi.CodeNetwork, 3, "unexpected EOF"},
+		{"broken off in the middle", modeltest.Answer{Text: strings.Repeat("long ", 100), Cut: true},
+			abi.CodeNetwork, 3, "unexpected EOF"},
 	} {
-		for _, w := range wires {
+		eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
 			s := modeltest.New(t, tc.answer)
 			_, err := ask(t, config(s, w))
 			e := abi.AsError(err)
 			if e == nil || e.Code != tc.code || !strings.Contains(e.Error(), tc.says) {
-				t.Errorf("%s: %s: %s %v; want %s with %q", w, tc.why, abi.CodeOf(err), err, tc.code, tc.says)
-				continue
+				t.Fatalf("%s %v; want %s with %q", abi.CodeOf(err), err, tc.code, tc.says)
 			}
 			if n := len(s.Requests()); n != tc.tries {
-				t.Errorf("%s: %s: %d requests, want %d", w, tc.why, n, tc.tries)
+				t.Errorf("%d requests, want %d", n, tc.tries)
 			}
 			if e.Hint == "" && e.Code != abi.CodeModel {
-				t.Errorf("%s: %s: no hint what to do", w, tc.why)
+				t.Error("no hint what to do")
 			}
 			if !strings.HasPrefix(e.Error(), "complete: "+string(w)+"/small-1: ") || len(e.Error()) > 1000 {
-				t.Errorf("%s: %s: text %q", w, tc.why, e.Error())
+				t.Errorf("text %q", e.Error())
 			}
 			if _, got := models.TooLong(err); got != (tc.code == abi.CodeContextLength) {
-				t.Errorf("%s: %s: TooLong %v", w, tc.why, got)
+				t.Errorf("TooLong %v", got)
 			}
-		}
+		})
 	}
 }
 
@@ -96,11 +117,13 @@ func TestTextOfErrors(t *testing.T) {
 		{"a page", "<HTML><Title lang=en>boom\n</title><body>" + strings.Repeat("x", 5000), "boom"},
 		{"too much", strings.Repeat("é", 5000), strings.Repeat("é", 300) + " ..."},
 	} {
-		s := modeltest.New(t, modeltest.Answer{Status: 400, Body: tc.body})
-		_, err := ask(t, config(s, modeltest.Ollama))
-		if want := strings.TrimSpace("complete: ollama/small-1: status 400: " + tc.want); err == nil || err.Error() != want {
-			t.Errorf("%s: %v\nwant %s", tc.why, err, want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			s := modeltest.New(t, modeltest.Answer{Status: 400, Body: tc.body})
+			_, err := ask(t, config(s, modeltest.Ollama))
+			if want := strings.TrimSpace("complete: ollama/small-1: status 400: " + tc.want); err == nil || err.Error() != want {
+				t.Errorf("%v\nwant %s", err, want)
+			}
+		})
 	}
 }
 
@@ -114,36 +137,40 @@ func TestErrorsSentAsSuccess(t *testing.T) {
 		`{"error":{"message":"maximum context length is 9 tokens","code":400}}`:     abi.CodeContextLength,
 		`{"error":"upstream"}`: abi.CodeOverloaded,
 	} {
-		if _, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: body}), modeltest.OpenAI)); abi.CodeOf(err) != want {
-			t.Errorf("%s: %v, want %s", body, err, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			s := modeltest.New(t, modeltest.Answer{Body: body})
+			if _, err := ask(t, config(s, modeltest.OpenAI)); abi.CodeOf(err) != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
 	}
 	ok := `{"error":null,"choices":[{"message":{"role":"assistant","content":"fine"},"finish_reason":"stop"}]}`
-	if got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: ok, ContentType: "text/plain"}), modeltest.OpenAI)); err != nil || got.Text != "fine" {
+	s := modeltest.New(t, modeltest.Answer{Body: ok, ContentType: "text/plain"})
+	if got, err := ask(t, config(s, modeltest.OpenAI)); err != nil || got.Text != "fine" {
 		t.Errorf("an answer with an error that is null: %+v, %v", got, err)
 	}
 }
 
 // FEATURES K3: the numbers reach whoever compacts.
 func TestOverflowOfACall(t *testing.T) {
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		_, err := ask(t, config(modeltest.New(t, modeltest.TooLong(9000, 8192)), w))
 		if x, ok := models.TooLong(err); !ok || x.Tokens != 9000 || x.Limit != 8192 {
-			t.Errorf("%s: %+v, %v", w, x, ok)
+			t.Errorf("%+v, %v", x, ok)
 		}
-	}
+	})
 }
 
 func TestNobodyThere(t *testing.T) {
 	dead := httptest.NewServer(nil)
 	dead.Close()
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		c := config(modeltest.New(t), w)
 		c.BaseURL = dead.URL
 		if _, err := ask(t, c); abi.CodeOf(err) != abi.CodeNetwork {
-			t.Errorf("%s: %v", w, err)
+			t.Error(err)
 		}
-	}
+	})
 }
 
 // A certificate does not become better by trying again.
@@ -198,32 +225,32 @@ func TestKeysStayOutOfErrors(t *testing.T) {
 	echo := func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Status: 401, Error: "no such key: " + key + " and " + r.Header.Get("X-Gateway") + ` "q"`}
 	}
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		c := config(modeltest.NewFunc(t, echo), w)
 		c.Headers = map[string]string{"X-Gateway": "Bearer gateway-secret/+\""}
 		_, err := ask(t, c)
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			text := fmt.Sprintf("%v %+v %s", e, e, e)
 			if strings.Contains(text, key) || strings.Contains(text, "gateway-secret") {
-				t.Errorf("%s: a key shows in %s", w, text)
+				t.Errorf("a key shows in %s", text)
 			}
 		}
 		if !strings.Contains(err.Error(), "[redacted]") {
-			t.Errorf("%s: %v", w, err)
+			t.Error(err)
 		}
 		if text := fmt.Sprintf("%v %+v %#v %q", c, c, c.Key, c.Key); strings.Contains(text, key) {
 			t.Errorf("the key shows where its configuration is printed: %s", text)
 		}
-	}
+	})
 }
 
 func TestTimeouts(t *testing.T) {
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		c := config(modeltest.New(t, modeltest.Answer{Hang: true}), w)
 		c.Timeout = 20 * time.Millisecond
 		_, err := ask(t, c)
 		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: the model's timeout: %s %v", w, abi.CodeOf(err), err)
+			t.Errorf("the model's timeout: %s %v", abi.CodeOf(err), err)
 		}
 		c.Timeout = 0
 		m := newModel(t, c)
@@ -231,15 +258,15 @@ func TestTimeouts(t *testing.T) {
 		_, err = m.Complete(ctx, abi.ModelRequest{Prompt: "x"})
 		cancel()
 		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: the caller's deadline: %s %v", w, abi.CodeOf(err), err)
+			t.Errorf("the caller's deadline: %s %v", abi.CodeOf(err), err)
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, cancel)
 		_, err = m.Complete(ctx, abi.ModelRequest{Prompt: "x"})
 		if abi.CodeOf(err) != abi.CodeCanceled || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: the caller left: %s %v", w, abi.CodeOf(err), err)
+			t.Errorf("the caller left: %s %v", abi.CodeOf(err), err)
 		}
-	}
+	})
 }
 
 func TestHugeAnswer(t *testing.T) {

@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -22,9 +23,12 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for alias, want := range map[string]string{"": "from small", "small": "from small", "large": "from large"} {
-		if got, err := set.Complete(t.Context(), abi.ModelRequest{Model: alias, Prompt: "x"}); err != nil || got.Text != want {
-			t.Errorf("alias %q: %q, %v; want %q", alias, got.Text, err, want)
-		}
+		t.Run("alias "+alias, func(t *testing.T) {
+			got, err := set.Complete(t.Context(), abi.ModelRequest{Model: alias, Prompt: "x"})
+			if err != nil || got.Text != want {
+				t.Errorf("%q, %v; want %q", got.Text, err, want)
+			}
+		})
 	}
 	_, err = set.Complete(t.Context(), abi.ModelRequest{Model: "huge", Prompt: "x"})
 	if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Hint, "large, small") {
@@ -46,9 +50,12 @@ func TestSetsThatAreNone(t *testing.T) {
 		"an alias without a model":          {"a", map[string]abi.Model{"a": m, "b": nil}, false},
 		"the empty alias names the default": {"a", map[string]abi.Model{"a": m, "": m}, false},
 	} {
-		if _, err := models.NewSet(tc.fallback, tc.models); (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			_, err := models.NewSet(tc.fallback, tc.models)
+			if (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -60,10 +67,12 @@ func TestSetWithoutDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = set.Complete(t.Context(), abi.ModelRequest{Prompt: "x"})
-	if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Hint, "a, b; name one with model:") {
+	e := abi.AsError(err)
+	if e == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Hint, "a, b; name one with model:") {
 		t.Errorf("a request that names none: %#v", e)
 	}
-	if got, err := set.Complete(t.Context(), abi.ModelRequest{Model: "b", Prompt: "x"}); err != nil || got.Text != "from b" {
+	got, err := set.Complete(t.Context(), abi.ModelRequest{Model: "b", Prompt: "x"})
+	if err != nil || got.Text != "from b" {
 		t.Errorf("one that names b: %q, %v", got.Text, err)
 	}
 }
@@ -72,22 +81,24 @@ func TestSetWithoutDefault(t *testing.T) {
 // that were asked for together run one after the other.
 func TestOneRequestAtATime(t *testing.T) {
 	for _, tc := range []struct{ limit, peak int }{{1, 1}, {2, 2}} {
-		s := modeltest.New(t, modeltest.Answer{Delay: 5 * time.Millisecond})
-		c := config(s, modeltest.OpenAI)
-		c.Concurrency = tc.limit
-		m := newModel(t, c)
-		var wg sync.WaitGroup
-		for range 6 {
-			wg.Go(func() {
-				if _, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "x"}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if s.Peak() > tc.peak || len(s.Requests()) != 6 {
-			t.Errorf("limit %d: %d requests at a time, %d in all", tc.limit, s.Peak(), len(s.Requests()))
-		}
+		t.Run(fmt.Sprint("limit ", tc.limit), func(t *testing.T) {
+			s := modeltest.New(t, modeltest.Answer{Delay: 5 * time.Millisecond})
+			c := config(s, modeltest.OpenAI)
+			c.Concurrency = tc.limit
+			m := newModel(t, c)
+			var wg sync.WaitGroup
+			for range 6 {
+				wg.Go(func() {
+					if _, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "x"}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if s.Peak() > tc.peak || len(s.Requests()) != 6 {
+				t.Errorf("%d requests at a time, %d in all", s.Peak(), len(s.Requests()))
+			}
+		})
 	}
 }
 
@@ -130,7 +141,8 @@ func TestQueueEndsWithTheCaller(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := m.Complete(ctx, abi.ModelRequest{Prompt: "y"}); abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) {
+	_, err := m.Complete(ctx, abi.ModelRequest{Prompt: "y"})
+	if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("in the queue: %v", err)
 	}
 	leave()

@@ -87,7 +87,7 @@ func exceeds(status int, words string) (abi.Exceeded, bool) {
 	if rateLimited.MatchString(words) {
 		return abi.Exceeded{}, false
 	}
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		if m := p.words.FindStringSubmatch(words); m != nil {
 			n := func(group string) int {
 				if i := p.words.SubexpIndex(group); i >= 0 {

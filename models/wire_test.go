@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,14 @@ import (
 const key = "sk-planted-0123456789"
 
 var wires = []modeltest.Wire{modeltest.OpenAI, modeltest.Anthropic, modeltest.Ollama}
+
+// eachWire runs a test once for each wire.
+func eachWire(t *testing.T, name string, f func(*testing.T, modeltest.Wire)) {
+	t.Helper()
+	for _, w := range wires {
+		t.Run(path.Join(name, string(w)), func(t *testing.T) { f(t, w) })
+	}
+}
 
 // config is that of a model at s. It never waits.
 func config(s *modeltest.Server, w modeltest.Wire) models.Config {
@@ -44,7 +53,7 @@ func TestAnswer(t *testing.T) {
 	price := func(u models.Usage) (float64, bool) {
 		return float64(u.Input)*1 + float64(u.CacheRead)*0.1 + float64(u.CacheWrite)*2 + float64(u.Output)*10, true
 	}
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		s := modeltest.New(t, modeltest.Answer{
 			Text: "## Goal\nShip <it>.", Thinking: "hm, let me see", Model: "small-1-20260101",
 			Input: 1000, CacheRead: 700, CacheWrite: 100, Output: 50,
@@ -53,8 +62,7 @@ func TestAnswer(t *testing.T) {
 		c.Price = price
 		got, err := ask(t, c)
 		if err != nil {
-			t.Errorf("%s: %v", w, err)
-			continue
+			t.Fatal(err)
 		}
 		want := abi.ModelResponse{
 			Text: "## Goal\nShip <it>.", StopReason: abi.StopEnd, Model: "small-1-20260101",
@@ -65,9 +73,9 @@ func TestAnswer(t *testing.T) {
 			want.CacheReadTokens, want.CacheWriteTokens, want.Cost = 0, 0, 1000+500
 		}
 		if got != want {
-			t.Errorf("%s: %+v\nwant %+v", w, got, want)
+			t.Errorf("%+v\nwant %+v", got, want)
 		}
-	}
+	})
 }
 
 func TestUnknownPriceCostsNothing(t *testing.T) {
@@ -86,26 +94,26 @@ func TestRequestOnTheWire(t *testing.T) {
 			{Role: abi.RoleUser, Content: "three"}, {Role: abi.RoleUser, Content: "four <&>"},
 		},
 	}
-	for _, w := range wires {
+	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		s := modeltest.New(t)
 		c := config(s, w)
 		c.Headers = map[string]string{"X-Team": "compaction"}
 		if _, err := newModel(t, c).Complete(t.Context(), r); err != nil {
-			t.Errorf("%s: %v", w, err)
-			continue
+			t.Fatal(err)
 		}
 		got := s.Requests()[0]
-		if got.Model != "small-1" || got.System != r.System || got.MaxTokens != 77 || got.Header.Get("X-Team") != "compaction" {
-			t.Errorf("%s: %+v", w, got)
+		if got.Model != "small-1" || got.System != r.System || got.MaxTokens != 77 ||
+			got.Header.Get("X-Team") != "compaction" {
+			t.Errorf("%+v", got)
 		}
 		if len(got.Messages) != 4 || got.Messages[1] != r.Messages[1] || got.Messages[3] != r.Messages[3] {
-			t.Errorf("%s: messages %+v", w, got.Messages)
+			t.Errorf("messages %+v", got.Messages)
 		}
 		auth := got.Header.Get("Authorization") + got.Header.Get("X-Api-Key")
 		if strings.TrimPrefix(auth, "Bearer ") != key {
-			t.Errorf("%s: key sent as %q", w, auth)
+			t.Errorf("key sent as %q", auth)
 		}
-	}
+	})
 }
 
 // FEATURES A7: num_ctx is set on the server, and Ollama is told not to drop
@@ -151,26 +159,29 @@ func TestStopReasons(t *testing.T) {
 		{"a filter", modeltest.Answer{Text: "I", Stop: abi.StopRefusal}, "I", abi.StopRefusal, modeltest.Ollama},
 		{"a tool that nobody offered", modeltest.Answer{None: true, Stop: abi.StopOther}, "", abi.StopOther, ""},
 		{"an empty answer was paid for and is no error", modeltest.Answer{None: true}, "", abi.StopEnd, ""},
-		{"thinking that ate all there was", modeltest.Answer{None: true, Thinking: "hm", Stop: abi.StopLength}, "", abi.StopLength, ""},
+		{"thinking that ate all there was", modeltest.Answer{None: true, Thinking: "hm", Stop: abi.StopLength},
+			"", abi.StopLength, ""},
 	} {
-		for _, w := range wires {
+		eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
 			if w == tc.but {
-				continue
+				return
 			}
 			got, err := ask(t, config(modeltest.New(t, tc.answer), w))
 			if err != nil || got.Text != tc.text || got.StopReason != tc.want || got.InputTokens == 0 {
-				t.Errorf("%s: %s: %+v, %v; want %q, %s", w, tc.why, got, err, tc.text, tc.want)
+				t.Errorf("%+v, %v; want %q, %s", got, err, tc.text, tc.want)
 			}
-		}
+		})
 	}
 }
 
 func TestStopReasonsOfOneWire(t *testing.T) {
 	anthropic := func(reason string) string {
-		return `{"id":"m","type":"message","role":"assistant","model":"x","content":[{"type":"text","text":"t"}],"stop_reason":"` + reason + `","usage":{"input_tokens":1,"output_tokens":1}}`
+		return `{"id":"m","type":"message","role":"assistant","model":"x","content":[{"type":"text","text":"t"}],` +
+			`"stop_reason":"` + reason + `","usage":{"input_tokens":1,"output_tokens":1}}`
 	}
 	openai := func(reason string) string {
-		return `{"object":"chat.completion","model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"t"},"finish_reason":` + reason + `}]}`
+		return `{"object":"chat.completion","model":"x","choices":[{"index":0,` +
+			`"message":{"role":"assistant","content":"t"},"finish_reason":` + reason + `}]}`
 	}
 	for _, tc := range []struct {
 		wire modeltest.Wire
@@ -184,10 +195,12 @@ func TestStopReasonsOfOneWire(t *testing.T) {
 		{modeltest.OpenAI, openai(`null`), ""},
 		{modeltest.Ollama, `{"model":"x","message":{"role":"assistant","content":"t"},"done":true}`, ""},
 	} {
-		got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: tc.body}), tc.wire))
-		if err != nil || got.StopReason != tc.want || got.Text != "t" {
-			t.Errorf("%s: %+v, %v; want %q", tc.body, got, err, tc.want)
-		}
+		t.Run(string(tc.wire)+"/"+string(tc.want), func(t *testing.T) {
+			got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Body: tc.body}), tc.wire))
+			if err != nil || got.StopReason != tc.want || got.Text != "t" {
+				t.Errorf("%s: %+v, %v", tc.body, got, err)
+			}
+		})
 	}
 }
 
@@ -207,9 +220,12 @@ func TestThinkingInTheText(t *testing.T) {
 		"# Goal\nthe tag <think>x</think> here": "# Goal\nthe tag <think>x</think> here",
 	} {
 		for _, w := range []modeltest.Wire{modeltest.OpenAI, modeltest.Ollama} {
-			if got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Text: in}), w)); err != nil || got.Text != want {
-				t.Errorf("%s: %q became %q, %v; want %q", w, in, got.Text, err, want)
-			}
+			t.Run(string(w)+"/"+in, func(t *testing.T) {
+				got, err := ask(t, config(modeltest.New(t, modeltest.Answer{Text: in}), w))
+				if err != nil || got.Text != want {
+					t.Errorf("%q became %q, %v; want %q", in, got.Text, err, want)
+				}
+			})
 		}
 	}
 }
@@ -228,13 +244,15 @@ func TestMaxOutput(t *testing.T) {
 		{"no more than configured", modeltest.Ollama, 500, 9000, 500},
 		{"as asked where no limit is configured", modeltest.Anthropic, 0, 100_000, 100_000},
 	} {
-		s := modeltest.New(t)
-		c := config(s, tc.wire)
-		c.MaxOutput = tc.configured
-		_, err := newModel(t, c).Complete(t.Context(), abi.ModelRequest{Prompt: "x", MaxTokens: tc.asks})
-		if err != nil || s.Requests()[0].MaxTokens != tc.want {
-			t.Errorf("%s: %s: %v, %+v; want %d", tc.wire, tc.why, err, s.Requests(), tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			s := modeltest.New(t)
+			c := config(s, tc.wire)
+			c.MaxOutput = tc.configured
+			_, err := newModel(t, c).Complete(t.Context(), abi.ModelRequest{Prompt: "x", MaxTokens: tc.asks})
+			if err != nil || s.Requests()[0].MaxTokens != tc.want {
+				t.Errorf("%v, %+v; want %d", err, s.Requests(), tc.want)
+			}
+		})
 	}
 }
 
@@ -247,9 +265,11 @@ func TestImpossibleRequests(t *testing.T) {
 		"a system role": {Messages: []abi.ModelMessage{{Role: abi.RoleSystem, Content: "y"}}},
 		"less than 0":   {Prompt: "x", MaxTokens: -1},
 	} {
-		if _, err := m.Complete(t.Context(), r); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if _, err := m.Complete(t.Context(), r); abi.CodeOf(err) != abi.CodeUsage {
+				t.Error(err)
+			}
+		})
 	}
 	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests were sent", n)

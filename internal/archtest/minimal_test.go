@@ -32,7 +32,8 @@ func TestMinimalHost(t *testing.T) {
 	}
 	t.Logf("%.1f MB", float64(info.Size())/1e6)
 	if info.Size() > maxMinimalHost {
-		t.Errorf("%d bytes, more than %d: see what it links with go list -deps ./internal/minimalhost", info.Size(), maxMinimalHost)
+		t.Errorf("%d bytes, more than %d: see what it links with go list -deps ./internal/minimalhost",
+			info.Size(), maxMinimalHost)
 	}
 
 	if err := os.WriteFile(plugin, wasmtest.Answer("pre_compact", `{"retain":["a fact"]}`), 0o600); err != nil {

@@ -99,6 +99,7 @@ func (a Answer) message(w Wire) string {
 	case w == Ollama:
 		return fmt.Sprintf("The prompt is too long: %d, model maximum context length: %d", tokens, limit)
 	default:
-		return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", limit, tokens)
+		return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in "+
+			"%d tokens. Please reduce the length of the messages.", limit, tokens)
 	}
 }

@@ -28,12 +28,12 @@ func TestAnswers(t *testing.T) {
 		{"as OpenAI documents it", modeltest.Answer{Body: openaiBody}, modeltest.OpenAI},
 		{"as vLLM sends it", modeltest.Answer{Body: vllmBody}, modeltest.OpenAI},
 		{"figures of other types", modeltest.Answer{Body: looseOpenAI}, modeltest.OpenAI},
-		{"no figures", modeltest.Answer{Body: `{"choices":[{"message":{"content":"fine"},"finish_reason":null}]}`}, modeltest.OpenAI},
-		{"an error that is null", modeltest.Answer{Body: `{"error":null,"usage":[],"choices":[{"message":{"content":"fine"}}]}`}, modeltest.OpenAI},
+		{"no figures", modeltest.Answer{Body: noFigures}, modeltest.OpenAI},
+		{"an error that is null", modeltest.Answer{Body: nullError}, modeltest.OpenAI},
 		{"as Anthropic documents it", modeltest.Answer{Body: anthropicBody}, modeltest.Anthropic},
 		{"several blocks", modeltest.Answer{Body: blocksBody}, modeltest.Anthropic},
 		{"a stop sequence", modeltest.Answer{Body: anthropicStopped("stop_sequence")}, modeltest.Anthropic},
-		{"the window is full", modeltest.Answer{Body: anthropicStopped("model_context_window_exceeded")}, modeltest.Anthropic},
+		{"a full window", modeltest.Answer{Body: anthropicStopped("model_context_window_exceeded")}, modeltest.Anthropic},
 		{"a pause", modeltest.Answer{Body: anthropicStopped("pause_turn")}, modeltest.Anthropic},
 	} {
 		for w, ask := range sdks {
@@ -67,6 +67,8 @@ const (
 		"prompt_tokens_details":null},"prompt_logprobs":null}`
 	looseOpenAI = `{"choices":[{"message":{"content":"fine"},"finish_reason":"stop"}],
 		"usage":{"prompt_tokens":"19","completion_tokens":10.0,"prompt_tokens_details":"none"}}`
+	noFigures     = `{"choices":[{"message":{"content":"fine"},"finish_reason":null}]}`
+	nullError     = `{"error":null,"usage":[],"choices":[{"message":{"content":"fine"}}]}`
 	anthropicBody = `{"id":"msg_013Zva2CMHLNnXjNJJKqJ2EF","type":"message","role":"assistant","model":"claude-sonnet-5",
 		"content":[{"type":"text","text":"Hi! My name is Claude.","citations":null}],"stop_reason":"end_turn",
 		"stop_sequence":null,"usage":{"input_tokens":2095,"output_tokens":503,"cache_creation_input_tokens":2051,

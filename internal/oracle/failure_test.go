@@ -31,7 +31,8 @@ var failures = []struct {
 	{"too long, as vLLM had it", modeltest.Answer{Status: 400, Body: `{"object":"error","code":400,
 		"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."}`}},
 	{"too many bytes", modeltest.Answer{Status: 413, Body: "{}"}},
-	{"a page", modeltest.Answer{Status: 413, Body: "<html><title>413 Request Entity Too Large</title>", ContentType: "text/html"}},
+	{"a page", modeltest.Answer{Status: 413, ContentType: "text/html",
+		Body: "<html><title>413 Request Entity Too Large</title>"}},
 }
 
 // TestFailures: the SDK and package models see the same error, and TooLong says

@@ -60,22 +60,31 @@ func judged(t *testing.T) *modeltest.Server {
 
 // TestJudge: the judge itself, on requests that are wrong.
 func TestJudge(t *testing.T) {
-	for why, tc := range map[string]struct {
-		wire modeltest.Wire
-		body string
+	for _, tc := range []struct {
+		why       string
+		wire      modeltest.Wire
+		from, but string // in a request that is right
 	}{
-		"an unknown field":                {modeltest.OpenAI, `{"model":"m","messages":[{"role":"user","content":"x"}],"num_ctx":5}`},
-		"an unknown field of a message":   {modeltest.OpenAI, `{"model":"m","messages":[{"role":"user","content":"x","text":"y"}]}`},
-		"no model":                        {modeltest.OpenAI, `{"messages":[{"role":"user","content":"x"}]}`},
-		"no messages":                     {modeltest.OpenAI, `{"model":"m"}`},
-		"no max_tokens":                   {modeltest.Anthropic, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`},
-		"a field of the other's":          {modeltest.Anthropic, `{"model":"m","max_tokens":1,"max_completion_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`},
-		"a block that is not there":       {modeltest.Anthropic, `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"txt","text":"x"}]}]}`},
-		"a number in place of the prompt": {modeltest.Anthropic, `{"model":"m","max_tokens":1,"system":5,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`},
+		{"an unknown field", modeltest.OpenAI, `"model":"m"`, `"model":"m","num_ctx":5`},
+		{"an unknown field of a message", modeltest.OpenAI, `"role":"user"`, `"role":"user","text":"y"`},
+		{"no model", modeltest.OpenAI, `"model":"m",`, ``},
+		{"no messages", modeltest.OpenAI, `"messages"`, `"metadata"`},
+		{"no max_tokens", modeltest.Anthropic, `"max_tokens":1,`, ``},
+		{"a field of the other's", modeltest.Anthropic, `"max_tokens":1`, `"max_tokens":1,"max_completion_tokens":1`},
+		{"a block that is not there", modeltest.Anthropic, `"type":"text"`, `"type":"txt"`},
+		{"a number in place of the prompt", modeltest.Anthropic, `"max_tokens":1`, `"max_tokens":1,"system":5`},
 	} {
-		t.Run(why, func(t *testing.T) {
-			if judges[tc.wire]([]byte(tc.body)) == nil {
-				t.Errorf("not refused: %s", tc.body)
+		t.Run(tc.why, func(t *testing.T) {
+			right := map[modeltest.Wire]string{
+				modeltest.OpenAI:    `{"model":"m","messages":[{"role":"user","content":"x"}]}`,
+				modeltest.Anthropic: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`,
+			}[tc.wire]
+			if err := judges[tc.wire]([]byte(right)); err != nil {
+				t.Errorf("refused: %v", err)
+			}
+			wrong := strings.Replace(right, tc.from, tc.but, 1)
+			if wrong == right || judges[tc.wire]([]byte(wrong)) == nil {
+				t.Errorf("not refused: %s", wrong)
 			}
 		})
 	}
