@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -72,24 +73,11 @@ func outPath(out, name string) string {
 	return out
 }
 
-// writeFile replaces a file in one step: a host that watches it never sees
-// half a module.
+// writeFile replaces a file in one step: a host that watches it never sees half a
+// module.
 func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".kagewasm-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error says more
-	}
-	return err
+	return atomicfile.WriteFile(path, data, 0o666)
 }

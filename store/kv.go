@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
 // KV is a folder of real files, a folder for each namespace in it and a file
@@ -131,7 +132,7 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 		}
 	}
 	if err := kv.root.Mkdir(ns, 0o700); err == nil {
-		syncFolder(kv.root, ".")
+		atomicfile.SyncFolder(kv.root, ".")
 	} else if !errors.Is(err, fs.ErrExist) {
 		return kvFault("set", err)
 	}
@@ -145,7 +146,7 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 	if err != nil {
 		return err
 	}
-	if err := writeFile(root, name, value); err != nil {
+	if err := atomicfile.Write(root, name, []byte(value), 0o600); err != nil {
 		return kvFault("set", err)
 	}
 	c.usage = after
@@ -163,7 +164,7 @@ func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, old, size i
 		}
 	}
 	if c == nil {
-		sweep(root)
+		atomicfile.Sweep(root)
 	}
 	if c == nil || c.changes > 0 {
 		used, err := count(ctx, root)
@@ -209,7 +210,7 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 			break
 		}
 	}
-	syncFolder(root, folder)
+	atomicfile.SyncFolder(root, folder)
 	if c := kv.used[ns]; c != nil {
 		c.usage = c.after(size, -1)
 		c.changes++

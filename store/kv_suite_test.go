@@ -10,9 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/store"
-	"pgregory.net/rapid"
 )
 
 // kv is what the runtime asks of a plugin's storage.

@@ -2,24 +2,13 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 	"syscall"
-	"time"
 )
-
-// tempPrefix begins the names of files that are being written. No key's file
-// begins with a dot.
-const tempPrefix = ".tmp-"
-
-// staleTemp is after how long such a file is a dead writer's.
-const staleTemp = time.Hour
 
 var errTooLong = errors.New("file too long")
 
@@ -64,76 +53,6 @@ func fileSize(root *os.Root, name string) int64 {
 		return -1
 	}
 	return info.Size()
-}
-
-// writeFile replaces a file in one step: written beside, synced, renamed.
-func writeFile(root *os.Root, name, value string) error {
-	var id [8]byte
-	rand.Read(id[:])
-	temp := tempPrefix + hex.EncodeToString(id[:])
-	err := writeTemp(root, temp, value)
-	if err == nil {
-		err = place(root, temp, name)
-	}
-	if err != nil {
-		_ = root.Remove(temp) // the first error says more
-	}
-	return err
-}
-
-func writeTemp(root *os.Root, temp, value string) error {
-	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, value)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// place renames temp to name. The folder may be removed at any time by whoever
-// deletes the last key in it, so it is made again a few times.
-func place(root *os.Root, temp, name string) (err error) {
-	folder := path.Dir(name)
-	for range 8 {
-		err = root.Rename(temp, name)
-		if !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err = root.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
-		for up := folder; up != "."; up = path.Dir(up) {
-			syncFolder(root, path.Dir(up))
-		}
-	}
-	if err == nil {
-		syncFolder(root, folder)
-	}
-	return err
-}
-
-// syncFolder puts a folder's entries on the disk, where the system can.
-func syncFolder(root *os.Root, name string) {
-	if f, err := root.Open(name); err == nil {
-		_ = f.Sync() // some systems cannot sync a folder; the file itself is synced
-		_ = f.Close()
-	}
-}
-
-// sweep removes what writers that died left behind.
-func sweep(root *os.Root) {
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempPrefix) {
-			continue
-		}
-		if info, err := root.Lstat(e.Name()); err == nil && time.Since(info.ModTime()) > staleTemp {
-			_ = root.Remove(e.Name())
-		}
-	}
 }
 
 // count is what a namespace holds now.

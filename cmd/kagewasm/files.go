@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
 // file is a file that a command reads or writes, and what the command calls it.
@@ -106,14 +107,7 @@ func writeAs(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, data, 0)
 	}
-	path = followed(path)
-	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	if err := writeSynced(tmp, data, mode); err != nil {
-		os.Remove(tmp)
-		return writeError(path, err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		os.Remove(tmp)
+	if err := atomicfile.WriteFile(followed(path), data, mode); err != nil {
 		return writeError(path, err)
 	}
 	return nil
@@ -122,8 +116,12 @@ func writeAs(path string, data []byte, mode os.FileMode) error {
 // writeError speaks of the file that was asked for, not of the one beside it.
 func writeError(path string, err error) error {
 	var p *os.PathError
-	if errors.As(err, &p) {
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
 		err = p.Err
+	case errors.As(err, &l):
+		err = l.Err
 	}
 	return fmt.Errorf("write %s: %w", path, err)
 }
@@ -141,18 +139,4 @@ func followed(path string) string {
 		path = target
 	}
 	return path
-}
-
-func writeSynced(path string, data []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }

@@ -3,16 +3,15 @@ package folder
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -87,7 +86,7 @@ func (r *Report) make(ctx context.Context, kv KV, keys []string, dir string) err
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return usage(reason(parent, err), "give another folder", err)
 	}
-	temp := filepath.Join(parent, "."+filepath.Base(dir)+"-"+nonce())
+	temp := filepath.Join(parent, "."+filepath.Base(dir)+"-"+rand.Text())
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		return usage(reason(dir, err), "give another folder", err)
 	}
@@ -142,28 +141,7 @@ func place(root *os.Root, name, value string) (Action, error) {
 			return Unchanged, nil
 		}
 	}
-	folder := path.Dir(name)
-	if err := root.MkdirAll(folder, 0o700); err != nil {
-		return "", err
-	}
-	temp := path.Join(folder, ".tmp-"+nonce())
-	err := writeNew(root, temp, value)
-	if err == nil {
-		err = root.Rename(temp, name)
-	}
-	if err != nil {
-		_ = root.Remove(temp) // the first error says more
-	}
-	return action, err
-}
-
-func writeNew(root *os.Root, name, value string) error {
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, value)
-	return errors.Join(err, f.Sync(), f.Close())
+	return action, atomicfile.Write(root, name, []byte(value), 0o600)
 }
 
 func usage(message, hint string, err error) error {
@@ -184,10 +162,4 @@ func bare(err error) error {
 		return l.Err
 	}
 	return err
-}
-
-func nonce() string {
-	var id [8]byte
-	rand.Read(id[:])
-	return hex.EncodeToString(id[:])
 }
