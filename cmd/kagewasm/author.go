@@ -33,16 +33,16 @@ func (f *pluginFlags) openAuthor(ctx context.Context, e env, conf *configFlag) (
 	return l, nil
 }
 
-// host is the host and the options for packages that load a module by
-// themselves, over a storage of their own.
-func (l *loader) host(ctx context.Context, path string) (runtime.Options, runtime.PluginOptions, error) {
+// host opens a module for packages that load it by themselves, over a storage of
+// their own, with the options of their host and of the plugin.
+func (l *loader) host(path string) (*runtime.Module, runtime.Options, runtime.PluginOptions, error) {
 	opts := l.options(false)
-	module, err := runtime.OpenFile(path)
+	m, err := runtime.OpenFile(path)
 	if err == nil {
-		opts, err = l.meant(module.Manifest(), opts)
+		opts, err = l.meant(m.Manifest(), opts)
 	}
 	if err == nil {
 		err = l.unusedFlag()
 	}
-	return runtime.Options{CacheDir: l.state.cacheDir, Counter: l.counter, Model: l.model}, opts, err
+	return m, runtime.Options{CacheDir: l.state.CacheDir, Counter: l.counter, Model: l.model}, opts, err
 }

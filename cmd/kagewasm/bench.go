@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/check"
+	"github.com/kagewasm/kagewasm/runtime"
 )
 
 type benchFlags struct {
@@ -50,19 +52,10 @@ was not measured; 2 where there is nothing to compare.`,
 		Example: `  kagewasm bench build/markdown.wasm
   kagewasm bench mine.wasm pre_compact --session session.jsonl --save bench.json
   kagewasm bench mine.wasm --session session.jsonl --baseline bench.json --fail-over 1.05 --fail-over warm=2`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return ui.Usagef("%s: got %d arguments, want X.wasm and perhaps a hook", c.Name(), len(args))
-			}
-			return nil
-		},
+		Args:              argCount(1, 2, "X.wasm and perhaps a hook"),
 		ValidArgsFunction: completeModuleAndHook,
 		RunE: func(c *cobra.Command, args []string) error {
-			hook := ""
-			if len(args) == 2 {
-				hook = args[1]
-			}
-			return f.run(c.Context(), e, args[0], hook)
+			return f.run(c.Context(), e, args[0], argOr(args[1:], ""))
 		},
 	}
 	fs := cmd.Flags()
@@ -88,11 +81,11 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if f.n < 1 {
 		return ui.Usagef("--n %d: give a number from 1", f.n)
 	}
-	reads := []file{{"X.wasm", path}, {"-i", f.input}}
+	reads := []files.File{files.Named("X.wasm", path), files.Named("-i", f.input)}
 	for _, s := range f.sessions {
-		reads = append(reads, file{"--session", s})
+		reads = append(reads, files.Named("--session", s))
 	}
-	if err := checkOutputs(reads, file{"--save", f.save}, f.tape.output()); err != nil {
+	if err := files.CheckOutputs(reads, files.Named("--save", f.save), f.tape.output()); err != nil {
 		return err
 	}
 	var before *check.Figures
@@ -118,7 +111,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(f.save, doc); err != nil {
+		if err := files.Write(f.save, doc); err != nil {
 			return err
 		}
 	}
@@ -171,32 +164,34 @@ func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, prog
 		return nil, err
 	}
 	defer l.close(context.WithoutCancel(ctx))
-	host, opts, err := l.host(ctx, path)
+	module, host, opts, err := l.host(path)
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := f.inputs(ctx, e, l, path, hook)
+	inputs, err := f.inputs(ctx, e, l, module, hook)
 	if err != nil {
 		return nil, err
 	}
-	return check.Bench(ctx, path, check.BenchOptions{
+	return check.Bench(ctx, module, check.BenchOptions{
 		Runtime: host, Plugin: opts, Hook: abi.Hook(hook), Inputs: inputs, N: f.n,
 		Progress: func(input string) { progress.Step("measuring %s: %s", filepath.Base(path), input) },
 	})
 }
 
 // inputs are what the flags name, nil for none.
-func (f *benchFlags) inputs(ctx context.Context, e env, l *loader, path, hook string) ([]check.Input, error) {
+func (f *benchFlags) inputs(
+	ctx context.Context, e env, l *loader, m *runtime.Module, hook string,
+) ([]check.Input, error) {
 	if f.input == "" && len(f.sessions) == 0 {
 		return nil, nil
 	}
-	p, err := l.load(ctx, path, false)
+	p, err := l.loadModule(ctx, m, l.options(false))
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close(context.WithoutCancel(ctx))
 	if f.input != "" {
-		doc, err := readInput(ctx, e, f.input)
+		doc, err := files.Read(ctx, e.stdin, f.input)
 		return []check.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
 	}
 	if hook == "" && len(p.Hooks()) > 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -107,7 +108,7 @@ func write(b *testing.B, dir, name string, msgs []abi.Message) string {
 // bytes. It asks while the process runs: what the system reports afterwards
 // includes the benchmark's own memory at the time of the fork.
 func peak(b *testing.B, bin, path string) (most int64) {
-	cmd := exec.Command(bin, "compact", path, "--window", "128000", "--state", inMemory, "-q", "--out", path+".out")
+	cmd := exec.Command(bin, "compact", path, "--window", "128000", "--state", state.InMemory, "-q", "--out", path+".out")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -25,17 +25,9 @@ Given a module that another compiler made, only the manifest is put inside: the
 plugin.yaml beside it, or the one of --manifest.`,
 		Example: `  kagewasm build plugins/markdown -o build/
   kagewasm build target/wasm32-wasip1/release/mine.wasm --manifest plugin.yaml -o mine.wasm`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return ui.Usagef("%s: got %d arguments, want one folder or module", c.Name(), len(args))
-			}
-			return nil
-		},
+		Args: argCount(0, 1, "one folder or module"),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
+			dir := argOr(args, ".")
 			progress := e.progress()
 			progress.Step("building %s", dir)
 			result, err := build(c, dir, manifest, out)

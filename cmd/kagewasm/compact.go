@@ -11,6 +11,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -99,7 +100,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 
 // read reads the session as its model sees it.
 func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcript.Session, error) {
-	data, err := readInput(ctx, e, path)
+	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +155,7 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 		var buf bytes.Buffer
 		rerr := ui.JSON(&buf, result.Report)
 		if rerr == nil {
-			rerr = writeFile(f.report, buf.Bytes())
+			rerr = files.Write(f.report, buf.Bytes())
 		}
 		err = errors.Join(err, rerr)
 	}

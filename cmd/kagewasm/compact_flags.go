@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -125,11 +126,11 @@ func (f *compactFlags) check(path string) error {
 	if f.report == "-" {
 		return ui.Usagef("--report -: give a file, or use --json")
 	}
-	reads := []file{{"the input", path}}
+	reads := []files.File{files.Named("the input", path)}
 	for _, plugin := range f.plugins {
-		reads = append(reads, file{"a plugin", plugin})
+		reads = append(reads, files.Named("a plugin", plugin))
 	}
-	return checkOutputs(reads, file{"--out", f.out}, file{"--report", f.report})
+	return files.CheckOutputs(reads, files.Named("--out", f.out), files.Named("--report", f.report))
 }
 
 // noPlugins checks the flags that are for plugins where there are none.

@@ -77,7 +77,7 @@ func (f *compactFlags) options(ctx context.Context, e env, conf configured, coun
 	if err != nil {
 		return opts, nil, err
 	}
-	opts.Memory = l.state.kv
+	opts.Memory = l.state.KV
 	plugins, err := l.loadAll(ctx, conf, f.plugins, progress)
 	if err != nil {
 		l.close(ctx)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 )
@@ -13,16 +14,9 @@ func newConfig(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check and explain the configuration",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return ui.Usagef("config: unknown command %q: use check, explain, schema or trust", args[0])
-			}
-			return c.Help()
-		},
 	}
-	cmd.AddCommand(newConfigCheck(e), newConfigExplain(e), newConfigSchema(e), newConfigTrust(e))
-	return cmd
+	return group(cmd, "config: unknown command %q: use check, explain, schema or trust",
+		newConfigCheck(e), newConfigExplain(e), newConfigSchema(e), newConfigTrust(e))
 }
 
 // configFlag is the flag of every command that reads a configuration.
@@ -161,6 +155,32 @@ func newConfigSchema(e env) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			_, err := e.stdout.Write(config.Schema())
 			return err
+		},
+	}
+}
+
+func newConfigTrust(e env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust [FILE]",
+		Short: "Let a configuration that is found here use the models and plugins it names",
+		Long: `A configuration may come with somebody's repository, and says where sessions and
+keys are sent and which plugins run. One that names models or plugins, and is
+found, not named with --config, is used only after you have looked at it and
+trusted it: as it is, so a change of the file or of a prompt that it names is
+asked about again. The modules themselves are held by the digest that stands
+with a plugin, where one does.`,
+		Args: oneArgOrNone("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f := configFlag{path: argOr(args, "")}
+			c, err := f.load()
+			if err != nil {
+				return err
+			}
+			if err := (trust.List{Dir: e.stateHome}).Add(c); err != nil {
+				return err
+			}
+			e.out().Linef("trusted %s", c.File)
+			return nil
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/models"
@@ -38,7 +39,7 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 		return configured{}, unconfigured(agent, sets)
 	}
 	if err == nil && f.path == "" {
-		err = mustTrust(e, c)
+		err = trust.List{Dir: e.stateHome}.Check(c)
 	}
 	if err != nil {
 		return configured{}, err

@@ -43,21 +43,12 @@ Interrupt it to end it. With --once there is one round, and the exit code is 1
 where it failed; what a plugin does to a session is no failure of the round.`,
 		Example: `  kagewasm dev plugins/markdown --sessions ~/sessions
   kagewasm dev --once --json | jq .survey.totals`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return ui.Usagef("%s: got %d arguments, want one folder", c.Name(), len(args))
-			}
-			return nil
-		},
+		Args: argCount(0, 1, "one folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
 			}
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
-			return f.run(c.Context(), e, dir)
+			return f.run(c.Context(), e, argOr(args, "."))
 		},
 	}
 	f.register(cmd)

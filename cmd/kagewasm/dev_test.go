@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/devloop"
 )
@@ -71,7 +72,7 @@ func TestN6DevCommandWatches(t *testing.T) {
 	sessions := filepath.Join(t.TempDir(), "session.jsonl")
 	save := func(text string) {
 		t.Helper()
-		if err := writeFile(sessions, []byte(text)); err != nil {
+		if err := files.Write(sessions, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

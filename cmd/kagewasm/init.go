@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -29,23 +28,4 @@ trust.`,
 			return err
 		},
 	}
-}
-
-// oneArgOrNone is cobra.MaximumNArgs(1) with an error that names what could be
-// there.
-func oneArgOrNone(name string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return ui.Usagef("%s: got %d arguments, want at most one: %s", c.Name(), len(args), name)
-		}
-		return nil
-	}
-}
-
-// argOr is the argument of a command that can do without.
-func argOr(args []string, def string) string {
-	if len(args) == 0 {
-		return def
-	}
-	return args[0]
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 )
 
@@ -27,7 +28,7 @@ func main() {
 		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		screen:    term.IsTerminal(int(os.Stdout.Fd())),
-		stateHome: stateHome(),
+		stateHome: state.Home(),
 	}))
 }
 

@@ -1,27 +1,95 @@
 package main
 
 import (
-	"math"
-	"runtime/debug"
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/folder"
 )
 
-const (
-	// tableBytes is what the program holds whatever the session: the ranks of
-	// a tokenizer, the model catalog, the program itself.
-	tableBytes = 40 << 20
-	// bytesPerByte is what a session's text takes, as it was read and as it was
-	// decoded; bytesPerMessage is what is known of a message beside it. Both
-	// leave room: a collector that is pressed costs more than it saves.
-	bytesPerByte    = 3
-	bytesPerMessage = 1280
-)
-
-// holdMemory asks the collector to keep the process near what the session
-// needs, instead of letting garbage double whatever is alive. A limit the
-// operator has set stays, and so does the default where guests with memories
-// of their own take part.
-func holdMemory(session, messages, plugins int) {
-	if plugins == 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(tableBytes + bytesPerByte*int64(session) + bytesPerMessage*int64(messages))
+// newMemory is called what the tools around it call what is kept between
+// sessions; "state" is also compiled modules and what is trusted.
+func newMemory(e env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "List, export and import what plugins keep between sessions",
+		Long: `What a plugin keeps between sessions is text under keys, one folder of it for
+each plugin and each agent. Export copies one to a folder of your own, import
+reads a folder back: one that was exported, here or on another machine, or one
+that Claude Code, OpenClaw, basic-memory or a person wrote.`,
 	}
+	return group(cmd, "unknown command %q (see kagewasm memory --help)", newMemoryList(e), newMemoryExport(e), newMemoryImport(e))
+}
+
+// memoryFlags say whose memory.
+type memoryFlags struct {
+	state  string
+	agent  string
+	asJSON bool
+}
+
+func (f *memoryFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.state, "state", "", "`DIR` for what plugins keep (default: the platform's state folder)")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+func (f *memoryFlags) registerAgent(c *cobra.Command) {
+	f.register(c)
+	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as compact --agent had it, such as main/reviewer (default: the main one)")
+}
+
+// dir is the folder of the state.
+func (f *memoryFlags) dir(e env) (string, error) {
+	switch dir := cmp.Or(f.state, e.stateHome); dir {
+	case state.InMemory:
+		return "", ui.Usagef("--state %s keeps nothing: give the folder of a state", state.InMemory)
+	case "":
+		return "", state.NoHome()
+	default:
+		return dir, nil
+	}
+}
+
+// read opens what is kept to look at it, and makes nothing. Where nothing is
+// there the error is fs.ErrNotExist. Close the storage.
+func (f *memoryFlags) read(e env) (*store.KV, error) {
+	dir, err := f.dir(e)
+	if err != nil {
+		return nil, err
+	}
+	kept := filepath.Join(dir, state.KVFolder)
+	if info, err := os.Stat(kept); err != nil {
+		return nil, ui.Usagef("no plugin has kept anything in %s: there is no such state: %w", dir, err)
+	} else if !info.IsDir() {
+		return nil, ui.Usagef("%s is not a folder, so %s is no state", kept, dir)
+	}
+	return store.OpenKV(kept, store.KVOptions{})
+}
+
+// namespace is what PLUGIN names: a plugin, or what list shows.
+func (f *memoryFlags) namespace(plugin string) (string, error) {
+	ns := plugin
+	if f.agent != "" && !strings.Contains(plugin, "@") {
+		ns = abi.AgentNamespace(plugin, f.agent)
+	}
+	switch {
+	case !abi.ValidNamespace(ns) || strings.HasPrefix(ns, "_"):
+		return "", ui.Usagef("%s: no name of a plugin: give one, or a namespace as kagewasm memory list shows it", plugin)
+	case f.agent != "" && ns == plugin:
+		return "", ui.Usagef("--agent %s: %s names an agent already", f.agent, plugin)
+	}
+	return ns, nil
+}
+
+// showCopy says what a copy did.
+func (f *memoryFlags) showCopy(e env, done string, r *folder.Report) error {
+	return show(e, f.asJSON, r, func(p ui.Printer, r *folder.Report) { ui.Copied(p, done, r) })
 }

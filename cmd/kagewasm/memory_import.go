@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/store/folder"
 )
@@ -64,7 +65,7 @@ func (f *memoryFlags) write(e env, trial bool) (kv folder.KV, done func() error,
 			return store.MemoryKV(store.KVOptions{}), func() error { return nil }, nil
 		}
 	default:
-		kept, err = openKept(dir)
+		kept, err = state.OpenKV(dir)
 	}
 	if err != nil {
 		return nil, nil, err

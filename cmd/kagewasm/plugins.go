@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -33,7 +34,7 @@ type pluginFlags struct {
 
 func (f *pluginFlags) register(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+inMemory+" keeps nothing (default: the platform's state folder)")
+	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+state.InMemory+" keeps nothing (default: the platform's state folder)")
 	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
 	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
 	fs.StringSliceVar(&f.adopts, "adopt", nil, "let the plugin of this `NAME` go on with what another version of it has stored")
@@ -85,7 +86,7 @@ func (f *pluginFlags) granted() (runtime.Grants, error) {
 // loader loads the plugins of one command.
 type loader struct {
 	flags   *pluginFlags
-	state   *state
+	state   *state.State
 	runtime *runtime.Runtime
 	counter abi.Counter
 	model   abi.Model
@@ -126,12 +127,12 @@ func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Coun
 	if err != nil {
 		return nil, err
 	}
-	st, err := openState(f.state, e.stateHome)
+	st, err := state.Open(f.state, e.stateHome)
 	if err != nil {
 		return nil, err
 	}
-	st.kv = over(st.kv)
-	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.cacheDir, KV: st.kv, Counter: counter, Model: model})
+	st.KV = over(st.KV)
+	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.CacheDir, KV: st.KV, Counter: counter, Model: model})
 	if err != nil {
 		st.Close()
 		return nil, err

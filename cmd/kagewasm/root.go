@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,31 +35,53 @@ memory and time limits on every call.`,
 		Version:       readVersion().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return ui.Usagef("unknown command %q (see kagewasm --help)", args[0])
-			}
-			return c.Help()
-		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
 	})
-	root.AddCommand(
+	return group(root, "unknown command %q (see kagewasm --help)",
 		newCompact(e), newInit(e), newConfig(e), newMemory(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)
-	return root
 }
 
-// exactArgs is cobra.ExactArgs with an error that names what is missing.
-func exactArgs(names ...string) cobra.PositionalArgs {
+// group makes a command of others: by itself it shows its help. unknown is the error
+// of an argument that is none of them.
+func group(cmd *cobra.Command, unknown string, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return ui.Usagef(unknown, args[0])
+		}
+		return c.Help()
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// argCount is cobra.RangeArgs with an error that says what is wanted.
+func argCount(least, most int, want string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) == len(names) {
+		if len(args) >= least && len(args) <= most {
 			return nil
 		}
-		return ui.Usagef("%s: got %d arguments, want %d: %s", c.Name(), len(args), len(names), strings.Join(names, " "))
+		return ui.Usagef("%s: got %d arguments, want %s", c.Name(), len(args), want)
 	}
+}
+
+// exactArgs are all of these.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return argCount(len(names), len(names), fmt.Sprintf("%d: %s", len(names), strings.Join(names, " ")))
+}
+
+// oneArgOrNone is what could be there.
+func oneArgOrNone(name string) cobra.PositionalArgs { return argCount(0, 1, "at most one: "+name) }
+
+// argOr is the argument of a command that can do without.
+func argOr(args []string, def string) string {
+	if len(args) == 0 {
+		return def
+	}
+	return args[0]
 }

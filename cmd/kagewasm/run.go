@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -79,7 +80,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.input != "" && f.session != "" {
 		return ui.Usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
-	if err := checkOutputs([]file{{"X.wasm", path}, {"-i", f.input}, {"--session", f.session}}, f.tape.output()); err != nil {
+	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path), files.Named("-i", f.input), files.Named("--session", f.session)}, f.tape.output()); err != nil {
 		return err
 	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
@@ -121,7 +122,7 @@ func (f *runFlags) caller(ctx context.Context, e env, l *loader, p *runtime.Plug
 	var input []byte
 	if f.input != "" {
 		var err error
-		if input, err = readInput(ctx, e, f.input); err != nil {
+		if input, err = files.Read(ctx, e.stdin, f.input); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -28,7 +29,7 @@ func (s *sink) write(r *kagewasm.Result) error {
 		return err
 	}
 	if s.out != "" {
-		err = writeFile(s.out, data)
+		err = files.Write(s.out, data)
 	} else {
 		_, err = s.e.stdout.Write(data)
 	}

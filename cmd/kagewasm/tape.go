@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/cassette"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -41,7 +42,7 @@ func (f *tapeFlags) write(p ui.Printer) error {
 		p.Linef("no calls were made: %s is as it was", f.record)
 		return nil
 	}
-	if err := writePrivate(f.record, doc); err != nil {
+	if err := files.WritePrivate(f.record, doc); err != nil {
 		return err
 	}
 	p.Linef("calls recorded in %s: %d", f.record, bytes.Count(doc, []byte("\n")))
@@ -49,7 +50,7 @@ func (f *tapeFlags) write(p ui.Printer) error {
 }
 
 // output is the file that is written.
-func (f *tapeFlags) output() file { return file{"--record", f.record} }
+func (f *tapeFlags) output() files.File { return files.Named("--record", f.record) }
 
 // open opens what the flags name.
 func (f *tapeFlags) open() (err error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/kit/check"
 )
@@ -51,7 +52,7 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
-	if err := checkOutputs([]file{{"X.wasm", path}}, file{"--junit", f.junit}, f.tape.output()); err != nil {
+	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path)}, files.Named("--junit", f.junit), f.tape.output()); err != nil {
 		return err
 	}
 	progress := e.progress()
@@ -61,11 +62,11 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
-	host, opts, err := l.host(ctx, path)
+	module, host, opts, err := l.host(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r, err := check.Verify(ctx, path, check.VerifyOptions{
+	r, err := check.Verify(ctx, module, check.VerifyOptions{
 		Runtime: host, Plugin: opts, Rules: f.rules,
 		Progress: func(rule string) { progress.Step("verifying %s: %s", path, rule) },
 	})
@@ -78,7 +79,7 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 		if err := r.JUnit(&doc); err != nil {
 			return err
 		}
-		if err := writeFile(f.junit, doc.Bytes()); err != nil {
+		if err := files.Write(f.junit, doc.Bytes()); err != nil {
 			return err
 		}
 	}

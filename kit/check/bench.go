@@ -60,7 +60,7 @@ func (in *Input) call(ctx context.Context, p *runtime.Plugin, hook abi.Hook) (ab
 	return stats, err
 }
 
-// Figures is what was measured.
+// Figures are what was measured.
 type Figures struct {
 	Plugin  string        `json:"plugin"`
 	Version string        `json:"version,omitempty"`
@@ -98,9 +98,9 @@ type Measurement struct {
 // sizes are the generated sessions, in exchanges of 8 messages.
 var sizes = []int{10, 100, 400}
 
-// Run measures the module in a file. The error is of a module that cannot be
+// Bench measures the calls of a module. The error is of a module that cannot be
 // loaded, of a hook it does not have (code usage), or of a call that failed.
-func Bench(ctx context.Context, path string, o BenchOptions) (*Figures, error) {
+func Bench(ctx context.Context, module *runtime.Module, o BenchOptions) (*Figures, error) {
 	if o.N <= 0 {
 		o.N = DefaultN
 	}
@@ -112,10 +112,7 @@ func Bench(ctx context.Context, path string, o BenchOptions) (*Figures, error) {
 		defer os.RemoveAll(dir)
 		o.Runtime.CacheDir = dir
 	}
-	module, err := runtime.OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	b := &bench{module: module, opts: o, kv: newStorage()}
 	o.Runtime.KV = b.kv
 	if b.runtime, err = runtime.New(ctx, o.Runtime); err != nil {

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +19,18 @@ func benchOptions(t *testing.T, n int) check.BenchOptions {
 	return check.BenchOptions{Runtime: runtime.Options{CacheDir: filepath.Join(t.TempDir(), "cache"), Counter: byLength{}}, N: n}
 }
 
+// bench opens the module in a file, and measures it.
+func bench(ctx context.Context, path string, o check.BenchOptions) (*check.Figures, error) {
+	m, err := runtime.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return check.Bench(ctx, m, o)
+}
+
 func measure(t *testing.T, path string, o check.BenchOptions) *check.Figures {
 	t.Helper()
-	r, err := check.Bench(t.Context(), path, o)
+	r, err := bench(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +160,11 @@ func TestN6BenchNoise(t *testing.T) {
 
 func TestBenchErrors(t *testing.T) {
 	o := benchOptions(t, 1)
-	if _, err := check.Bench(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap || !strings.Contains(err.Error(), "messages: ") {
+	if _, err := bench(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap || !strings.Contains(err.Error(), "messages: ") {
 		t.Errorf("a call that fails: %v", err)
 	}
 	o.Hook = abi.HookTurnEnd
-	if _, err := check.Bench(t.Context(), module(t, wasmtest.Nothing("pre_compact")), o); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := bench(t.Context(), module(t, wasmtest.Nothing("pre_compact")), o); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a hook it does not have: %v", err)
 	}
 	for _, doc := range []string{"{}", "no", `{"other":1}`} {

@@ -41,12 +41,9 @@ func newStorage() *storage {
 
 func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
 
-func newSubject(ctx context.Context, path string, o VerifyOptions) (*subject, error) {
-	module, err := runtime.OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
+func newSubject(ctx context.Context, module *runtime.Module, o VerifyOptions) (*subject, error) {
 	s := &subject{module: module, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
+	var err error
 	ro := o.Runtime
 	ro.KV = s.kv
 	if s.runtime, err = runtime.New(ctx, ro); err != nil {

@@ -59,7 +59,7 @@ type Result struct {
 	Same   string   `json:"same,omitempty"`
 }
 
-// Report is the verdict on a module.
+// Verdict is the report on a module.
 type Verdict struct {
 	Plugin  string   `json:"plugin"`
 	Version string   `json:"version,omitempty"`
@@ -77,10 +77,10 @@ type Verdict struct {
 	Usage []Usage `json:"usage"`
 }
 
-// Run verifies the module in a file. The error is of a module that cannot be
-// loaded, of a rule that does not exist (code usage), or of ctx; a broken rule
-// is none.
-func Verify(ctx context.Context, path string, o VerifyOptions) (*Verdict, error) {
+// Verify checks a module, which runtime.OpenFile reads. The error is of a module
+// that cannot be loaded, of a rule that does not exist (code usage), or of ctx; a
+// broken rule is none.
+func Verify(ctx context.Context, m *runtime.Module, o VerifyOptions) (*Verdict, error) {
 	start := time.Now()
 	if o.Runtime.CacheDir == "" {
 		dir, err := os.MkdirTemp("", "kagewasm-verify-")
@@ -90,7 +90,7 @@ func Verify(ctx context.Context, path string, o VerifyOptions) (*Verdict, error)
 		defer os.RemoveAll(dir)
 		o.Runtime.CacheDir = dir
 	}
-	s, err := newSubject(ctx, path, o)
+	s, err := newSubject(ctx, m, o)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,18 @@ func options() check.VerifyOptions {
 	}
 }
 
+// verify opens the module in a file, and checks it.
+func verify(ctx context.Context, path string, o check.VerifyOptions) (*check.Verdict, error) {
+	m, err := runtime.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return check.Verify(ctx, m, o)
+}
+
 func run(t *testing.T, path string, o check.VerifyOptions) *check.Verdict {
 	t.Helper()
-	r, err := check.Verify(t.Context(), path, o)
+	r, err := verify(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,16 +239,16 @@ func TestN6VerifySome(t *testing.T) {
 		t.Errorf("%+v, %v", r.Rules, seen)
 	}
 	o.Rules = []string{"nul"}
-	if _, err := check.Verify(t.Context(), path, o); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
+	if _, err := verify(t.Context(), path, o); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
 		t.Errorf("%v", err)
 	}
-	if _, err := check.Verify(t.Context(), module(t, []byte("no")), options()); abi.CodeOf(err) != abi.CodeRefused {
+	if _, err := verify(t.Context(), module(t, []byte("no")), options()); abi.CodeOf(err) != abi.CodeRefused {
 		t.Errorf("no module: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	o = options()
 	o.Progress = func(string) { cancel() }
-	if _, err := check.Verify(ctx, path, o); abi.CodeOf(err) != abi.CodeCanceled {
+	if _, err := verify(ctx, path, o); abi.CodeOf(err) != abi.CodeCanceled {
 		t.Errorf("a caller that gave up: %v", err)
 	}
 }

@@ -1,4 +1,11 @@
-package main
+// Package trust says which configurations are used that nobody named.
+//
+// Such a configuration may have come with somebody's repository. It says where
+// sessions and keys are sent and which modules run with what. So one within a
+// repository that names models or plugins is taken only where a person said so, of
+// this very text: with `config trust` ([List.Add]), or by naming it. [List.Check]
+// refuses all others.
+package trust
 
 import (
 	"errors"
@@ -10,28 +17,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
-// A configuration that nobody named may have come with somebody's repository.
-// It says where sessions and keys are sent and which modules run with what, so
-// one within a repository that names models or plugins is taken only where a
-// person said so, of this very text: with `config trust`, or by naming it.
+// file lists what is trusted: a digest and a path a line.
+const file = "trusted"
 
-// trustFile lists what is trusted: a digest and a path a line.
-const trustFile = "trusted"
+// List is what somebody trusts on this machine.
+type List struct {
+	// Dir is the platform's folder for state; empty where there is none.
+	Dir string
+}
 
-// mustTrust is the error of a configuration that was found, not named, and that
-// nobody has trusted as it is now.
-func mustTrust(e env, c *config.Config) error {
+// Check is the error, of code usage, of a configuration that was found, not named,
+// and that nobody has trusted as it is now.
+func (l List) Check(c *config.Config) error {
 	if len(c.Models)+len(c.Plugins) == 0 || !inRepository(filepath.Dir(c.File)) {
 		return nil
 	}
-	known, err := trusted(e)
+	known, err := l.trusted()
 	if err != nil {
 		return err
 	}
@@ -50,8 +57,6 @@ func mustTrust(e env, c *config.Config) error {
 		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}
 }
 
-// trusted are the digests of what is trusted, by its place. What is no such
-// line trusts nothing.
 // inRepository reports whether a folder, or one above it, is a working copy that
 // came from somewhere, or may have.
 func inRepository(dir string) bool {
@@ -69,12 +74,14 @@ func inRepository(dir string) bool {
 	return true // nobody can say
 }
 
-func trusted(e env) (map[string]string, error) {
+// trusted are the digests of what is trusted, by its place. What is no such
+// line trusts nothing.
+func (l List) trusted() (map[string]string, error) {
 	known := make(map[string]string)
-	if e.stateHome == "" {
+	if l.Dir == "" {
 		return known, nil
 	}
-	data, err := os.ReadFile(filepath.Join(e.stateHome, trustFile))
+	data, err := os.ReadFile(filepath.Join(l.Dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
 	}
@@ -86,9 +93,9 @@ func trusted(e env) (map[string]string, error) {
 	return known, err
 }
 
-// trust adds a configuration to the list, as it is now.
-func trust(e env, c *config.Config) error {
-	if e.stateHome == "" {
+// Add puts a configuration on the list, as it is now.
+func (l List) Add(c *config.Config) error {
+	if l.Dir == "" {
 		return ui.Usagef("config trust: this machine names no home folder: name the configuration with --config instead")
 	}
 	path, err := place(c.File)
@@ -98,7 +105,7 @@ func trust(e env, c *config.Config) error {
 	if strings.Contains(path, "\n") {
 		return ui.Usagef("config trust: %q: a path with a line break", path)
 	}
-	known, err := trusted(e)
+	known, err := l.trusted()
 	if err != nil {
 		return err
 	}
@@ -107,10 +114,10 @@ func trust(e env, c *config.Config) error {
 	for _, path := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&lines, "%s  %s\n", known[path], path)
 	}
-	if err := os.MkdirAll(e.stateHome, 0o700); err != nil {
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(e.stateHome, trustFile), []byte(lines.String()))
+	return atomicfile.WriteFile(filepath.Join(l.Dir, file), []byte(lines.String()), 0o600)
 }
 
 // place is where a configuration lies. A link to it is another place: what it
@@ -122,30 +129,4 @@ func place(path string) (string, error) {
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	return filepath.Join(dir, filepath.Base(path)), err
-}
-
-func newConfigTrust(e env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "trust [FILE]",
-		Short: "Let a configuration that is found here use the models and plugins it names",
-		Long: `A configuration may come with somebody's repository, and says where sessions and
-keys are sent and which plugins run. One that names models or plugins, and is
-found, not named with --config, is used only after you have looked at it and
-trusted it: as it is, so a change of the file or of a prompt that it names is
-asked about again. The modules themselves are held by the digest that stands
-with a plugin, where one does.`,
-		Args: oneArgOrNone("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f := configFlag{path: argOr(args, "")}
-			c, err := f.load()
-			if err != nil {
-				return err
-			}
-			if err := trust(e, c); err != nil {
-				return err
-			}
-			e.out().Linef("trusted %s", c.File)
-			return nil
-		},
-	}
 }

@@ -1,4 +1,7 @@
-package main
+// Package files reads and writes the files that a command line names, standard
+// input among them. [CheckOutputs] comes first: nothing is written over what is
+// read.
+package files
 
 import (
 	"context"
@@ -13,12 +16,15 @@ import (
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
-// file is a file that a command reads or writes, and what the command calls it.
-type file struct{ what, path string }
+// File is a file that a command reads or writes, and what the command calls it.
+type File struct{ what, path string }
 
-// checkOutputs refuses to write over what is read, and to write one file twice.
+// Named is a file; what is what the command calls it, such as --out.
+func Named(what, path string) File { return File{what, path} }
+
+// CheckOutputs refuses to write over what is read, and to write one file twice.
 // Empty paths are files that nobody asked for, and "-" is no file.
-func checkOutputs(reads []file, writes ...file) error {
+func CheckOutputs(reads []File, writes ...File) error {
 	for i, w := range writes {
 		for _, r := range reads {
 			if w.same(r) {
@@ -34,7 +40,7 @@ func checkOutputs(reads []file, writes ...file) error {
 	return nil
 }
 
-func (f file) same(other file) bool {
+func (f File) same(other File) bool {
 	for _, path := range []string{f.path, other.path} {
 		if path == "" || path == "-" {
 			return false
@@ -57,9 +63,9 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// readInput reads a file, or standard input for "-". Reading what somebody
+// Read reads a file, or standard input for "-". Reading what somebody
 // types can be interrupted.
-func readInput(ctx context.Context, e env, path string) ([]byte, error) {
+func Read(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	if path != "-" {
 		data, err := os.ReadFile(path)
 		return data, badInput(err)
@@ -70,7 +76,7 @@ func readInput(ctx context.Context, e env, path string) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(e.stdin)
+		data, err := io.ReadAll(stdin)
 		done <- result{data, err}
 	}()
 	select {
@@ -88,10 +94,10 @@ func badInput(err error) error {
 	return &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err}
 }
 
-// writeFile writes a file whole or not at all: a new one beside it takes its
+// Write writes a file whole or not at all: a new one beside it takes its
 // place, links followed and permissions kept. What is no regular file (a
 // device, a pipe) is written to as it is.
-func writeFile(path string, data []byte) error {
+func Write(path string, data []byte) error {
 	mode := os.FileMode(0o666) // less what the umask takes
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
@@ -99,9 +105,9 @@ func writeFile(path string, data []byte) error {
 	return writeAs(path, data, mode)
 }
 
-// writePrivate is writeFile for what nobody else is to read, whatever the
+// WritePrivate is Write for what nobody else is to read, whatever the
 // permissions were.
-func writePrivate(path string, data []byte) error { return writeAs(path, data, 0o600) }
+func WritePrivate(path string, data []byte) error { return writeAs(path, data, 0o600) }
 
 func writeAs(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
