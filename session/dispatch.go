@@ -102,7 +102,7 @@ func (d *dispatch) tokens() int { return d.Results[len(d.Results)-1].Report.Toke
 func (d *dispatch) call(ctx context.Context) (answer []abi.Message, err error) {
 	var msgs []abi.Message
 	d.Calls++
-	msgs, d.epoch = d.s.state.toSend()
+	msgs, d.epoch = d.s.state.list()
 	if answer, err = d.model(ctx, msgs); err == nil {
 		d.s.state.wasSent(msgs, d.tokens())
 	}

@@ -23,7 +23,10 @@ type Session struct {
 
 // Messages is the list the model would see now. It shares its messages with the
 // session: they must not be changed.
-func (s *Session) Messages() []abi.Message { return s.state.messages() }
+func (s *Session) Messages() []abi.Message {
+	msgs, _ := s.state.list()
+	return msgs
+}
 
 // All is every message there ever was, with what became of it. The operator may
 // see them all; the model sees [Session.Messages].

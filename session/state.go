@@ -24,10 +24,11 @@ type state struct {
 	quiet    int           // tokens up to which no compaction is proposed
 }
 
-func (s *state) messages() []abi.Message {
+// list is what the model sees, and the epoch it is from.
+func (s *state) list() (msgs []abi.Message, epoch int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clip(s.history.last().messages)
+	return slices.Clip(s.history.last().messages), s.history.epoch
 }
 
 func (s *state) all() []StoredMessage {
@@ -54,13 +55,6 @@ func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.history.append(ctx, msgs)
-}
-
-// toSend is the list for the next call of the model, and the epoch it is from.
-func (s *state) toSend() (msgs []abi.Message, epoch int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clip(s.history.last().messages), s.history.epoch
 }
 
 // wasSent notes what a provider's cache can serve from now on.
