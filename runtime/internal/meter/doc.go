@@ -33,8 +33,7 @@
 // The same calls, in cycles and through tables, take the frames that may be
 // stacked up to the next one of their kind from the depth that is left, and
 // give them back when they return. The size of a frame is estimated from above,
-// by what lives where (see frame.go): real ones are mostly a third to a sixth of
-// it.
+// by counting values (see frame.go): real ones are mostly a tenth of it.
 //
 // # Why not a flag, or a timer
 //

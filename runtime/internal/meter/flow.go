@@ -14,8 +14,7 @@ type flow struct {
 	module *view
 	code   wasm.Code
 	// ref is, for an instruction that begins, splits or ends a block or that
-	// branches, the block; for one that accesses memory at an address out of a
-	// local, one more than that. Branches of a br_table are in tableRefs.
+	// branches, the block. Branches of a br_table are in tableRefs.
 	ref       []int32
 	tableRefs []int32
 	blocks    []block
@@ -23,8 +22,6 @@ type flow struct {
 
 	locals int     // the parameters included
 	stack  []int32 // the blocks that are open, while walking
-	frame  frame   // with the operands
-	height []int32 // of the operands, at each instruction the most
 }
 
 // block is a block, loop or if, or the whole function.
@@ -34,11 +31,9 @@ type block struct {
 	els        int32 // the else, -1 where there is none
 	end        int32 // -1 while it is open
 	level      int32 // how many blocks are around it
-	height     int   // of the operands below its own
 	params     int32
 	results    int32
 	branchedTo bool
-	disturbed  bool // an instruction in it takes certain registers
 	dispatch   *dispatch
 	// editsBehind is how many edits there are behind the end; see paths.
 	editsBehind int
@@ -85,18 +80,11 @@ func (f *flow) read(index int) error {
 	for _, l := range body.Locals {
 		f.locals += int(l.N)
 	}
-	f.frame.reset(typ)
-	for _, l := range body.Locals {
-		f.frame.typ(l.Type)
-	}
-	f.height = f.height[:0]
 	f.open(block{start: -1, results: int32(len(typ.Results))})
 	for i := range f.code.List {
-		before := len(f.frame.born)
 		if err := f.step(int32(i)); err != nil {
 			return fmt.Errorf("at byte %d: %w", f.code.List[i].Pos, err)
 		}
-		f.height = append(f.height, int32(max(before, len(f.frame.born))))
 	}
 	if len(f.stack) > 0 {
 		return errUnbalanced
@@ -106,7 +94,6 @@ func (f *flow) read(index int) error {
 
 func (f *flow) open(b block) int32 {
 	b.els, b.end, b.level = -1, -1, int32(len(f.stack))
-	b.height = max(0, len(f.frame.born)-int(b.params))
 	f.blocks = append(f.blocks, b)
 	id := int32(len(f.blocks) - 1)
 	f.stack = append(f.stack, id)
@@ -119,10 +106,6 @@ func (f *flow) step(i int32) error {
 		return errUnbalanced // code behind the end of the function
 	}
 	in := &f.code.List[i]
-	if accesses(in.Op) {
-		f.ref[i] = f.frame.origin(int(in.Pop))
-	}
-	f.pop(int(in.Pop))
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 		return f.begin(i, in)
@@ -133,25 +116,12 @@ func (f *flow) step(i int32) error {
 			return errUnbalanced
 		}
 		b.els, f.ref[i] = i, id
-		f.frame.pop(b.height)
-		f.frame.push(int(b.params))
 	case wasm.OpEnd:
 		id := f.stack[len(f.stack)-1]
 		f.stack = f.stack[:len(f.stack)-1]
-		b := &f.blocks[id]
-		b.end, f.ref[i] = i, id
-		if b.disturbed && len(f.stack) > 0 {
-			f.blocks[f.stack[len(f.stack)-1]].disturbed = true
-		}
-		f.frame.pop(b.height)
-		f.frame.push(int(b.results))
+		f.blocks[id].end, f.ref[i] = i, id
 	case wasm.OpBr, wasm.OpBrIf:
-		if err := f.branch(i, in); err != nil {
-			return err
-		}
-		if in.Op == wasm.OpBr {
-			f.stop()
-		}
+		return f.branch(i, in)
 	case wasm.OpBrTable:
 		for k := in.A; k < in.A+in.B; k++ {
 			id, err := f.target(f.code.Targets[k])
@@ -160,30 +130,11 @@ func (f *flow) step(i int32) error {
 			}
 			f.tableRefs[k] = id
 		}
-		f.stop()
-	case wasm.OpReturn, wasm.OpUnreachable:
-		f.stop()
 	case wasm.OpCall, wasm.OpCallIndirect:
-		return f.call(in)
+		_, err := f.module.calleeType(in)
+		return err
 	default:
-		if err := f.module.checkIndex(in, f.locals); err != nil {
-			return err
-		}
-		f.frame.uses(in)
-		if i > 0 {
-			n := taken(in, &f.code.List[i-1])
-			f.frame.keep(n)
-			if n > 0 {
-				f.blocks[f.stack[len(f.stack)-1]].disturbed = true
-			}
-		}
-	}
-	f.frame.push(int(in.Push))
-	switch {
-	case in.Op == wasm.OpLocalGet, in.Op == wasm.OpLocalTee:
-		f.frame.from[len(f.frame.from)-1] = int32(in.A) + 1
-	case in.Op >= wasm.OpI32Const && in.Op <= wasm.OpF64Const:
-		f.frame.from[len(f.frame.from)-1] = fromConst
+		return f.module.checkIndex(in, f.locals)
 	}
 	return nil
 }
@@ -203,8 +154,6 @@ func (f *flow) begin(i int32, in *wasm.Instr) error {
 	if b.op == wasm.OpLoop && in.Value == void {
 		b.dispatch = f.dispatchAt(i)
 	}
-	f.frame.across() // a checkpoint may come
-	f.frame.keep(int(b.params + b.results))
 	f.ref[i] = f.open(b)
 	return nil
 }
@@ -262,34 +211,6 @@ func (f *flow) jumpTarget(i int32, d *dispatch) int32 {
 		return -1 // the loop itself, or something around it
 	}
 	return d.first + d.blocks - 1 - int32(depth)
-}
-
-func (f *flow) call(in *wasm.Instr) error {
-	typ, err := f.module.calleeType(in)
-	if err != nil {
-		return err
-	}
-	f.frame.call(typ)
-	f.frame.across() // its parameters go to certain registers
-	f.pop(len(typ.Params))
-	f.frame.keep(len(typ.Results))
-	if in.Op == wasm.OpCallIndirect || in.A < f.module.imported {
-		f.frame.keep(2) // whom it calls
-	}
-	f.frame.push(len(typ.Results))
-	return nil
-}
-
-// stop is what follows a branch that is always taken: code that never runs, in
-// which operands come from nowhere.
-func (f *flow) stop() {
-	f.frame.pop(f.blocks[f.stack[len(f.stack)-1]].height)
-}
-
-// pop takes operands off, but none from below the block: where code never
-// runs, they come from nowhere.
-func (f *flow) pop(n int) {
-	f.frame.pop(max(len(f.frame.born)-n, f.blocks[f.stack[len(f.stack)-1]].height))
 }
 
 // jumpAt is the jump of a branch to a dispatch, nil where its target is not

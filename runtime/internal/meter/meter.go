@@ -42,8 +42,6 @@ type Info struct {
 	// Segments: the code looks at segments after they were applied, or changes
 	// a table. What an instance is then is more than its memory and globals.
 	Segments bool
-	// Checkpoints is how many were put into the code.
-	Checkpoints int
 }
 
 // Rewrite returns a module that does the same and can be stopped. m is what
@@ -72,14 +70,6 @@ func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
 	}
 	w := newWriter(v, g)
 	info := &Info{Stack: g.deepest(), Segments: g.segments}
-	for i := range g.funcs {
-		for k := range g.funcs[i].edits {
-			switch g.funcs[i].edits[k].kind {
-			case editCheck, editGuarded, editIndirect:
-				info.Checkpoints++
-			}
-		}
-	}
 	return w.module(), info, nil
 }
 
@@ -103,12 +93,13 @@ func (p *paths) analyse(index uint32) error {
 	}
 	n := &p.graph.funcs[index]
 	n.charged = p.run()
-	frame, values, borders := p.weighLocals()
-	took := p.compileTime(int(index), p.edits, values, borders)
+	p.frame.estimate(p.flow, int(index), p.edits)
+	took := p.compileTime(int(index), p.edits, p.frame.live(), p.frame.borders)
 	if p.graph.compile += took; took > p.graph.longest {
 		p.graph.longest, p.graph.worst = took, index+p.module.imported
 	}
-	n.frame, n.stacked = frame, frame
+	n.frame = p.frame.bytes()
+	n.stacked = n.frame
 	deepest := uint32(0)
 	for i := range p.edits {
 		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {
@@ -119,16 +110,6 @@ func (p *paths) analyse(index uint32) error {
 	n.edits = append(make([]edit, 0, len(p.edits)), p.edits...)
 	n.done = true
 	return nil
-}
-
-// weighLocals estimates the frame, in bytes, and how many values of locals live
-// over how many borders of blocks.
-func (p *paths) weighLocals() (frame uint32, values, borders int) {
-	if l := &p.live; l.run(p.flow, p.edits) {
-		return p.frame.size(l.bytes, l.most > saved), l.carried, l.borders
-	}
-	bytes, borders := p.crude()
-	return p.frame.size(bytes, true), borders * p.locals, borders
 }
 
 // deepest is what the functions that can be called from outside take of the

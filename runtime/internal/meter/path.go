@@ -17,7 +17,7 @@ const (
 	longRun = 10_000
 	// longChain is how many bytes of the stack a chain of calls may take before
 	// it has to count. The longest chains are those of faults, which are rare.
-	longChain = 16 << 10
+	longChain = 32 << 10
 	// maxWeight bounds the weight of a path. Code is bounded, so only calls of
 	// calls of calls could add up to it, and those have checkpoints.
 	maxWeight = 1 << 28
@@ -68,7 +68,7 @@ type paths struct {
 	ahead []uint32 // by instruction, and behind the last
 	edits []edit   // from the last to the first
 	later []pending
-	live  liveness
+	frame frame
 }
 
 // pending is a checkpoint whose weight includes that of a jump back, which is
