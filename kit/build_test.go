@@ -54,7 +54,8 @@ func TestBuildIsReproducible(t *testing.T) {
 	if !bytes.Equal(again, oddModule(t)) {
 		t.Error("two builds differ")
 	}
-	if r.Path != filepath.Join(dir, "odd.wasm") || r.Size != len(again) || !strings.HasPrefix(r.Digest, "sha256:") || r.Manifest.Name != "odd" {
+	if r.Path != filepath.Join(dir, "odd.wasm") || r.Size != len(again) || !strings.HasPrefix(r.Digest, "sha256:") ||
+		r.Manifest.Name != "odd" {
 		t.Errorf("%+v", r)
 	}
 	if m, err := runtime.Open(again); err != nil || m.Manifest().Version != "1.0" {
@@ -78,10 +79,12 @@ func TestBuildErrors(t *testing.T) {
 		{"no manifest", kit.Options{Dir: "testdata"}, abi.CodeUsage, "plugin.yaml: not found", "name, version, abi"},
 		{"no source", kit.Options{Dir: "testdata/empty"}, abi.CodeUsage, "no source of a plugin", "asconfig.json"},
 		{"no folder", kit.Options{Dir: "testdata/none"}, abi.CodeUsage, "not found", ""},
-		{"no go", kit.Options{Dir: "testdata/odd", Compiler: "no-such-go"}, abi.CodeUsage, "the no-such-go command", "install Go"},
+		{"no go", kit.Options{Dir: "testdata/odd", Compiler: "no-such-go"}, abi.CodeUsage, "the no-such-go command",
+			"install Go"},
 		{"does not compile", kit.Options{Dir: "testdata/broken"}, abi.CodeBadInput, "undefined: undefinedFunction", ""},
 		{"is no program", kit.Options{Dir: "testdata/library"}, abi.CodeBadInput, "main package", "main package"},
-		{"cannot be written", kit.Options{Dir: "testdata/odd", Out: "build_test.go/x.wasm"}, abi.CodeUsage, "not a directory", "can be written"},
+		{"cannot be written", kit.Options{Dir: "testdata/odd", Out: "build_test.go/x.wasm"}, abi.CodeUsage,
+			"not a directory", "can be written"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			_, err := kit.Build(t.Context(), c.opts)
@@ -147,7 +150,8 @@ func (c byLength) Message(m *abi.Message) int { return c.Text(m.Text()) }
 
 // TestGuestInAModule: what abi/guest promises holds inside the sandbox.
 func TestGuestInAModule(t *testing.T) {
-	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{}, CacheDir: filepath.Join(t.TempDir(), "cache")})
+	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{},
+		CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +178,8 @@ func TestGuestInAModule(t *testing.T) {
 			t.Errorf("%+v, %v", out, err)
 		}
 	})
-	for do, says := range map[string]string{"error": "no idea what to do", "panic": "index out of range [1] with length 0"} {
+	for do, says := range map[string]string{"error": "no idea what to do",
+		"panic": "index out of range [1] with length 0"} {
 		t.Run(do, func(t *testing.T) {
 			_, _, err := call(t, granted, abi.HookPreCompact, do)
 			if abi.CodeOf(err) != abi.CodeExit || !strings.Contains(err.Error(), says) {
@@ -200,7 +205,8 @@ func TestGuestInAModule(t *testing.T) {
 		}
 	})
 	t.Run("an output over the limit", func(t *testing.T) {
-		if _, _, err := call(t, runtime.PluginOptions{Limits: abi.Limits{OutputBytes: 1000}}, abi.HookPreCompact, "long"); abi.CodeOf(err) != abi.CodeOutputLimit {
+		if _, _, err := call(t, runtime.PluginOptions{Limits: abi.Limits{OutputBytes: 1000}}, abi.HookPreCompact,
+			"long"); abi.CodeOf(err) != abi.CodeOutputLimit {
 			t.Errorf("%v", err)
 		}
 	})

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-const installClang = "apt-get install clang lld wasi-libc (Debian, Ubuntu), or put the bin folder of wasi-sdk in front of the path"
+const installClang = "apt-get install clang lld wasi-libc (Debian, Ubuntu), or put the bin folder of wasi-sdk in " +
+	"front of the path"
 
 // clang builds C plugins: all C files of the folder, as one reactor.
 var clang = language{
@@ -37,10 +38,12 @@ var clang = language{
 	},
 	advice: func(_, output string) string {
 		switch {
-		case containsAny(output, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target", "No available targets") && !strings.Contains(output, "undefined symbol"):
+		case containsAny(output, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target",
+			"No available targets") && !strings.Contains(output, "undefined symbol"):
 			return installClang
 		case containsAny(output, "undefined symbol: __"):
-			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or do without strtol, strtod and long double"
+			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or " +
+				"do without strtol, strtod and long double"
 		}
 		return ""
 	},
@@ -61,7 +64,8 @@ func cFiles(dir string) ([]string, error) {
 // clangBuiltins is the path of the compiler's own library for wasm32, empty
 // where it is not installed.
 func clangBuiltins(ctx context.Context, tool string) string {
-	out, err := exec.CommandContext(ctx, tool, "--target=wasm32-wasi", "--rtlib=compiler-rt", "-print-libgcc-file-name").Output()
+	out, err := exec.CommandContext(ctx, tool, "--target=wasm32-wasi", "--rtlib=compiler-rt",
+		"-print-libgcc-file-name").Output()
 	path := strings.TrimSpace(string(out))
 	if _, statErr := os.Stat(path); err != nil || statErr != nil {
 		return ""

@@ -11,7 +11,8 @@ var golang = language{
 	compiler: "go",
 	install:  "install Go 1.24 or later (go.dev/dl) and see that it is in the path",
 	command: func(ctx context.Context, tool, _, out string) (*exec.Cmd, error) {
-		cmd := exec.CommandContext(ctx, tool, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-buildid=", "-o", out)
+		cmd := exec.CommandContext(ctx, tool, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+			"-ldflags=-buildid=", "-o", out)
 		cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 		return cmd, nil
 	},

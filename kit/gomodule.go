@@ -27,7 +27,8 @@ func addModule(project map[string][]byte, o Project) error {
 	if err != nil {
 		return usage("new", "", err.Error(), "name a clone with --source DIR", err)
 	}
-	project["go.mod"] = fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nrequire %s %s // indirect\n\nreplace %s => %s\n",
+	project["go.mod"] = fmt.Appendf(nil,
+		"module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nrequire %s %s // indirect\n\nreplace %s => %s\n",
 		o.Name, mod.goVersion, modulePath, yamlPath, mod.yamlVersion, modulePath, quotePath(source))
 	project["go.sum"] = mod.sums
 	return nil
@@ -38,7 +39,8 @@ func findSource(dir string) (string, error) {
 	if dir != "" {
 		abs, err := filepath.Abs(dir)
 		if err != nil || !isSource(abs) {
-			return "", usage("new", "", fmt.Sprintf("%s: no clone of kagewasm, with a go.mod that says module %s", dir, modulePath), "name the folder with --source DIR", nil)
+			message := fmt.Sprintf("%s: no clone of kagewasm, with a go.mod that says module %s", dir, modulePath)
+			return "", usage("new", "", message, "name the folder with --source DIR", nil)
 		}
 		return abs, nil
 	}
@@ -55,7 +57,9 @@ func findSource(dir string) (string, error) {
 		wd = above
 	}
 	if err != nil {
-		return "", usage("new", "", "the source of kagewasm: not found, and a plugin in Go compiles it in", "clone it, and name the folder with --source DIR; or write the plugin with --lang ts or c, which need none of it", nil)
+		return "", usage("new", "", "the source of kagewasm: not found, and a plugin in Go compiles it in",
+			"clone it, and name the folder with --source DIR; or write the plugin with --lang ts or c, which need none of "+
+				"it", nil)
 	}
 	return wd, nil
 }

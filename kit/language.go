@@ -36,7 +36,8 @@ func languageOf(dir string) (*language, error) {
 		}
 	}
 	return nil, usage("build", "", fmt.Sprintf("%s: no source of a plugin in it", dir),
-		"Go files, an asconfig.json (AssemblyScript) or C files; of other languages build the module yourself, and give it to kagewasm build", nil)
+		"Go files, an asconfig.json (AssemblyScript) or C files; of other languages build the module yourself, and give "+
+			"it to kagewasm build", nil)
 }
 
 // escapePattern makes a folder's name stand for itself in a pattern.
@@ -75,7 +76,8 @@ func (l *language) compileError(ctx context.Context, plugin, dir, output string,
 	if output == "" {
 		output = err.Error()
 	}
-	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Hint: l.advice(dir, output), Err: err}
+	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Hint: l.advice(dir, output),
+		Err: err}
 }
 
 func containsAny(s string, parts ...string) bool {

@@ -32,7 +32,8 @@ func TestBuildWithoutCompiler(t *testing.T) {
 			dir := project(t, lang)
 			t.Setenv("PATH", t.TempDir())
 			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
-			if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || e.Message != want[0] || !strings.Contains(e.Hint, want[1]) {
+			if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || e.Message != want[0] ||
+				!strings.Contains(e.Hint, want[1]) {
 				t.Errorf("%v, and to do %q", err, e.Hint)
 			}
 		})
@@ -40,7 +41,8 @@ func TestBuildWithoutCompiler(t *testing.T) {
 	t.Run("node without the packages", func(t *testing.T) {
 		dir := project(t, "ts")
 		_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir(), Compiler: "go"}) // any program
-		if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Message, "not installed") || !strings.Contains(e.Hint, "npm ci") {
+		if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Message, "not installed") ||
+			!strings.Contains(e.Hint, "npm ci") {
 			t.Errorf("%v, and to do %q", err, e.Hint)
 		}
 	})
@@ -53,10 +55,14 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 		why, lang, file, source string
 		says, hint              string
 	}{
-		{"a type error", "ts", "assembly/plugin.ts", "export function pre_compact(): i32 { const x: i32 = \"a\"; return x; }\n", "assembly/plugin.ts(1,", ""},
-		{"a package that is not there", "ts", "assembly/plugin.ts", "import { x } from \"json-as\";\nexport function pre_compact(): i32 { return x; }\n", "json-as", "npm ci"},
-		{"a syntax error", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return 0 }\n", "plugin.c:2:", ""},
-		{"an unknown function", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return missing(); }\n", "missing", ""},
+		{"a type error", "ts", "assembly/plugin.ts",
+			"export function pre_compact(): i32 { const x: i32 = \"a\"; return x; }\n", "assembly/plugin.ts(1,", ""},
+		{"a package that is not there", "ts", "assembly/plugin.ts",
+			"import { x } from \"json-as\";\nexport function pre_compact(): i32 { return x; }\n", "json-as", "npm ci"},
+		{"a syntax error", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return 0 }\n", "plugin.c:2:",
+			""},
+		{"an unknown function", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return missing(); }\n",
+			"missing", ""},
 	} {
 		t.Run(c.why+" in "+c.lang, func(t *testing.T) {
 			dir := project(t, c.lang)
@@ -66,7 +72,8 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 			}
 			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
 			e := abi.AsError(err)
-			if err == nil || e.Code != abi.CodeBadInput || !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint, c.hint) || (c.hint == "") != (e.Hint == "") {
+			if err == nil || e.Code != abi.CodeBadInput || !strings.Contains(e.Message, c.says) ||
+				!strings.Contains(e.Hint, c.hint) || (c.hint == "") != (e.Hint == "") {
 				t.Errorf("%v, and to do %q", err, e.Hint)
 			}
 		})
@@ -77,10 +84,12 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 func TestBuildRefuses(t *testing.T) {
 	dir := project(t, "c")
 	compilers.Prepare(t, "c", dir)
-	if err := os.WriteFile(filepath.Join(dir, "plugin.c"), []byte("int pre_compact(void) { return 0; }\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "plugin.c"), []byte("int pre_compact(void) { return 0; }\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()}); abi.CodeOf(err) != abi.CodeRefused || !strings.Contains(err.Error(), "does not export") {
+	if _, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()}); abi.CodeOf(err) != abi.CodeRefused ||
+		!strings.Contains(err.Error(), "does not export") {
 		t.Errorf("a hook that is not exported: %v", err)
 	}
 }

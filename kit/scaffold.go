@@ -84,12 +84,14 @@ func (o *Project) complete() error {
 	case !abi.ValidName(o.Name):
 		return usage("new", "", fmt.Sprintf("name %q: use lower case letters, digits, - and _, at most 64", o.Name), "", nil)
 	case !slices.Contains(Langs, o.Lang):
-		return usage("new", "", fmt.Sprintf("language %q: there are %s", o.Lang, strings.Join(Langs, ", ")), "a module of any other language is given its manifest by kagewasm build X.wasm; see docs/authors.md", nil)
+		return usage("new", "", fmt.Sprintf("language %q: there are %s", o.Lang, strings.Join(Langs, ", ")),
+			"a module of any other language is given its manifest by kagewasm build X.wasm; see docs/authors.md", nil)
 	case !slices.Contains(Roles, o.Role):
 		return usage("new", "", fmt.Sprintf("role %q: there are %s", o.Role, strings.Join(Roles, " and ")), "", nil)
 	}
 	if entries, err := os.ReadDir(o.Dir); err == nil && len(entries) > 0 {
-		return usage("new", "", o.Dir+": there is something in it", "name another folder with --dir: nothing is written over", nil)
+		return usage("new", "", o.Dir+": there is something in it",
+			"name another folder with --dir: nothing is written over", nil)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usage("new", "", err.Error(), "name another folder with --dir", err)
 	}

@@ -61,7 +61,8 @@ func TestN6NewNames(t *testing.T) {
 			if named < 4 {
 				t.Errorf("%s %s: named %d times", lang, role, named)
 			}
-			for _, name := range []string{"plugin.yaml", "README.md", ".gitignore", "fixtures/session.jsonl", "fixtures/input.json", "fixtures/output.json"} {
+			for _, name := range []string{"plugin.yaml", "README.md", ".gitignore", "fixtures/session.jsonl",
+				"fixtures/input.json", "fixtures/output.json"} {
 				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 					t.Errorf("%s %s: %v", lang, role, err)
 				}

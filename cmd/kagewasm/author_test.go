@@ -37,7 +37,8 @@ func (a author) file(name, text string) string {
 
 func (a author) run(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = doMain(a.t.Context(), args, env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, stateHome: filepath.Join(a.dir, "state")})
+	code = doMain(a.t.Context(), args, env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		stateHome: filepath.Join(a.dir, "state")})
 	return code, out.String(), errs.String()
 }
 
@@ -59,8 +60,10 @@ func TestN6RecordReplay(t *testing.T) {
 	calls := filepath.Join(a.dir, "calls.jsonl")
 	t.Setenv("KAGEWASM_TEST_SECRET", "hunter2-correct-horse")
 
-	code, live, stderr := a.run("run", module, "pre_compact", "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", calls)
-	if code != 0 || len(got) != 1 || got[0] != "hunter2-correct-horse" || !strings.Contains(live, "you said [secret key]") || !strings.Contains(stderr, "calls recorded in "+calls+": 1") {
+	code, live, stderr := a.run("run", module, "pre_compact", "--grant", "http="+server.URL, "--secret",
+		"key=KAGEWASM_TEST_SECRET", "--record", calls)
+	if code != 0 || len(got) != 1 || got[0] != "hunter2-correct-horse" ||
+		!strings.Contains(live, "you said [secret key]") || !strings.Contains(stderr, "calls recorded in "+calls+": 1") {
 		t.Fatalf("exit code %d, %v, %s\n%s", code, got, live, stderr)
 	}
 	recorded, err := os.ReadFile(calls)
@@ -71,7 +74,9 @@ func TestN6RecordReplay(t *testing.T) {
 		t.Errorf("%v, %v: what plugins ask holds sessions", info.Mode(), err)
 	}
 	measured := filepath.Join(a.dir, "measured.jsonl")
-	if code, _, stderr = a.run("bench", module, "-n", "2", "--session", a.file("s.jsonl", longSession(3)), "--grant", "http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", measured); code != 0 || !strings.Contains(stderr, measured+": 1") {
+	if code, _, stderr = a.run("bench", module, "-n", "2", "--session", a.file("s.jsonl", longSession(3)), "--grant",
+		"http="+server.URL, "--secret", "key=KAGEWASM_TEST_SECRET", "--record", measured); code != 0 ||
+		!strings.Contains(stderr, measured+": 1") {
 		t.Errorf("bench: exit code %d\n%s", code, stderr) // the answers are equal: one is enough
 	}
 	server.Close()
@@ -80,19 +85,23 @@ func TestN6RecordReplay(t *testing.T) {
 	if code != 0 || again != live {
 		t.Errorf("exit code %d, replayed %s, live %s\n%s", code, again, live, stderr)
 	}
-	if code, _, stderr = a.run("run", module, "pre_compact", "--replay", calls, "--deny", "http"); code != 0 || !strings.Contains(stderr, "--grant http=api.example.com") {
+	if code, _, stderr = a.run("run", module, "pre_compact", "--replay", calls, "--deny", "http"); code != 0 ||
+		!strings.Contains(stderr, "--grant http=api.example.com") {
 		t.Errorf("denied: exit code %d\n%s", code, stderr)
 	}
-	if code, out, stderr := a.run("verify", module, "--replay", calls); code != 0 || !strings.Contains(out, "ok      recorded calls") || strings.Contains(out, "not granted: http") {
+	if code, out, stderr := a.run("verify", module, "--replay", calls); code != 0 ||
+		!strings.Contains(out, "ok      recorded calls") || strings.Contains(out, "not granted: http") {
 		t.Errorf("verify: exit code %d\n%s%s", code, out, stderr)
 	}
-	if code, out, stderr := a.run("bench", module, "-n", "2", "--replay", calls); code != 0 || !strings.Contains(out, "http × 1") {
+	if code, out, stderr := a.run("bench", module, "-n", "2", "--replay", calls); code != 0 ||
+		!strings.Contains(out, "http × 1") {
 		t.Errorf("bench: exit code %d\n%s%s", code, out, stderr)
 	}
 
 	// A run that makes no call leaves what was recorded before it.
 	kept := a.file("kept.jsonl", string(recorded))
-	if code, _, stderr := a.run("run", module, "pre_compact", "--deny", "http", "--record", kept); code != 0 || !strings.Contains(stderr, "no calls were made") {
+	if code, _, stderr := a.run("run", module, "pre_compact", "--deny", "http", "--record", kept); code != 0 ||
+		!strings.Contains(stderr, "no calls were made") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	if still, err := os.ReadFile(kept); err != nil || string(still) != string(recorded) {
@@ -104,7 +113,8 @@ func TestN6RecordReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr := a.run("run", module, "pre_compact", "--replay", calls)
-	if code != 1 || !strings.Contains(out, "not_recorded") || !strings.Contains(stderr, "lacks 1 of the calls") || !strings.Contains(stderr, "/other") || !strings.Contains(stderr, "--record") {
+	if code != 1 || !strings.Contains(out, "not_recorded") || !strings.Contains(stderr, "lacks 1 of the calls") ||
+		!strings.Contains(stderr, "/other") || !strings.Contains(stderr, "--record") {
 		t.Errorf("a call that was not recorded: exit code %d, %s\n%s", code, out, stderr)
 	}
 	code, out, _ = a.run("verify", module, "--replay", calls)
@@ -117,7 +127,10 @@ func TestN6RecordReplay(t *testing.T) {
 // again offline with the same outcome.
 func TestN6RecordVerify(t *testing.T) {
 	a := newAuthor(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		io.WriteString(w, "ok")
+	}))
 	defer server.Close()
 	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"`+server.URL+`"}`), asks)))
 	calls := filepath.Join(a.dir, "calls.jsonl")
@@ -149,7 +162,8 @@ func TestN6RecordVerify(t *testing.T) {
 func TestN6RecordCompletion(t *testing.T) {
 	a := newAuthor(t)
 	server := modeltest.New(t, modeltest.Answer{Text: "Blue.", Input: 40, Output: 3})
-	config := a.file("kagewasm.yaml", "models: {m: {provider: openai, model: m-1, base_url: "+server.URL(modeltest.OpenAI)+"}}\nmodel: m\n")
+	config := a.file("kagewasm.yaml",
+		"models: {m: {provider: openai, model: m-1, base_url: "+server.URL(modeltest.OpenAI)+"}}\nmodel: m\n")
 	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "model.complete", `{"prompt":"Which colour?"}`), asks)))
 	calls := filepath.Join(a.dir, "calls.jsonl")
 	code, live, stderr := a.run("run", module, "pre_compact", "--config", config, "--grant", "model", "--record", calls)
@@ -157,7 +171,8 @@ func TestN6RecordCompletion(t *testing.T) {
 		t.Fatalf("exit code %d, %s\n%s", code, live, stderr)
 	}
 	code, again, stderr := a.run("run", module, "pre_compact", "--no-config", "--replay", calls)
-	if code != 0 || again != live || len(server.Requests()) != 1 || !strings.Contains(stderr, "1 completions of 8, 40 tokens in, 3 out") {
+	if code != 0 || again != live || len(server.Requests()) != 1 ||
+		!strings.Contains(stderr, "1 completions of 8, 40 tokens in, 3 out") {
 		t.Errorf("exit code %d, %s\n%s", code, again, stderr)
 	}
 }
@@ -180,10 +195,12 @@ func TestN6RunSession(t *testing.T) {
 		return in
 	}
 	in := input(abi.HookPreCompact, "--window", "8000")
-	if len(in.Messages) != 243 || in.Trigger.Reason != abi.TriggerThreshold || in.Trigger.Forced || in.Trigger.DryRun || *in.Session.ContextWindow != 8000 {
+	if len(in.Messages) != 243 || in.Trigger.Reason != abi.TriggerThreshold || in.Trigger.Forced || in.Trigger.DryRun ||
+		*in.Session.ContextWindow != 8000 {
 		t.Errorf("%d messages, %+v, %+v", len(in.Messages), in.Trigger, in.Session)
 	}
-	if goal := in.Messages[1]; goal.ID != "goal" || !goal.Pinned || goal.Tokens == 0 || in.Messages[2].Unit != in.Messages[3].Unit || in.Messages[3].Unit == in.Messages[4].Unit {
+	if goal := in.Messages[1]; goal.ID != "goal" || !goal.Pinned || goal.Tokens == 0 ||
+		in.Messages[2].Unit != in.Messages[3].Unit || in.Messages[3].Unit == in.Messages[4].Unit {
 		t.Errorf("%+v", in.Messages[:5])
 	}
 	if b := in.Budget; b.TargetTokens <= 0 || b.TargetTokens >= 4800 || b.SummaryTokens <= 0 {
@@ -192,7 +209,8 @@ func TestN6RunSession(t *testing.T) {
 	if forced := input(abi.HookPreCompact); !forced.Trigger.Forced {
 		t.Errorf("far below the threshold: %+v", forced.Trigger)
 	}
-	if post := input(abi.HookPostCompact, "--window", "8000"); post.Record == nil || !post.Record.Success || len(post.Record.Superseded) == 0 || len(post.Messages) >= 243 {
+	if post := input(abi.HookPostCompact, "--window", "8000"); post.Record == nil || !post.Record.Success ||
+		len(post.Record.Superseded) == 0 || len(post.Messages) >= 243 {
 		t.Errorf("%d messages, %+v", len(post.Messages), post.Record)
 	}
 	if end := input(abi.HookTurnEnd); len(end.Messages) != 243 || end.Record != nil {

@@ -65,7 +65,9 @@ was not measured; 2 where there is nothing to compare.`,
 	fs.IntVarP(&f.n, "n", "n", check.DefaultN, "measure `N` calls of each kind on each input")
 	fs.StringVar(&f.save, "save", "", "keep the figures in `FILE`")
 	fs.StringVar(&f.baseline, "baseline", "", "compare with the figures in `FILE`, which --save kept")
-	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of the baseline's: a number is for fuel (default %.2f); memory=, output=, warm= and cold= are for others; may be repeated", defaultFailOver))
+	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of "+
+		"the baseline's: a number is for fuel (default %.2f); memory=, output=, warm= and cold= are for others; may be "+
+		"repeated", defaultFailOver))
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.pluginFlags.register(cmd)
 	f.tape.register(cmd)
@@ -128,8 +130,9 @@ func (f *benchFlags) verdict(r *ui.Bench, limits map[string]float64) error {
 	case r.Baseline == nil:
 		return nil
 	case len(r.Baseline.Changes) == 0:
-		return &abi.Error{Code: abi.CodeBadInput, Op: "bench", Message: fmt.Sprintf("%s: nothing to compare: %s", f.baseline, strings.Join(r.Baseline.Notes, "; ")),
-			Hint: "name the inputs, the hook and the engine of the baseline, or make another one with --save"}
+		return &abi.Error{Code: abi.CodeBadInput, Op: "bench",
+			Message: fmt.Sprintf("%s: nothing to compare: %s", f.baseline, strings.Join(r.Baseline.Notes, "; ")),
+			Hint:    "name the inputs, the hook and the engine of the baseline, or make another one with --save"}
 	case len(r.Worse) > 0:
 		return ui.Worse(r.Worse, limits)
 	case len(f.failOver) > 0 && len(r.Baseline.Missing) > 0:
@@ -148,14 +151,17 @@ func (f *benchFlags) limitsOver() (map[string]float64, error) {
 		}
 		ratio, err := strconv.ParseFloat(value, 64)
 		if err != nil || ratio < 1 || !slices.Contains(check.Measures, name) {
-			return nil, ui.Usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s, strings.Join(check.Measures, ", "))
+			return nil, ui.Usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s,
+				strings.Join(check.Measures, ", "))
 		}
 		limits[name] = ratio
 	}
 	return limits, nil
 }
 
-func (f *benchFlags) measure(ctx context.Context, e env, path, hook string, progress *ui.Progress) (*check.Figures, error) {
+func (f *benchFlags) measure(
+	ctx context.Context, e env, path, hook string, progress *ui.Progress,
+) (*check.Figures, error) {
 	if f.input != "" && len(f.sessions) > 0 {
 		return nil, ui.Usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
 	}

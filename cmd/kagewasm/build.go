@@ -48,7 +48,8 @@ plugin.yaml beside it, or the one of --manifest.`,
 func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
 	if !strings.HasSuffix(dir, ".wasm") {
 		if manifest != "" {
-			return kit.Result{}, ui.Usagef("--manifest is for a module that is already built: %s is a folder, and has its own plugin.yaml", dir)
+			return kit.Result{}, ui.Usagef("--manifest is for a module that is already built: %s is a folder, and has its "+
+				"own plugin.yaml", dir)
 		}
 		return kit.Build(c.Context(), kit.Options{Dir: dir, Out: out})
 	}

@@ -42,7 +42,8 @@ func survives(ts *testscript.TestScript, neg bool, args []string) {
 	module, want := args[0], abi.Code(args[1])
 	report := module + "-report.json"
 	line := append([]string{"compact", ts.Getenv("SESSION"), "--window", "8000", "--state", ":memory:",
-		"--plugin", ts.Getenv("BAD") + "/" + module + ".wasm", "--out", module + "-out.jsonl", "--report", report, "-q"}, args[2:]...)
+		"--plugin", ts.Getenv("BAD") + "/" + module + ".wasm", "--out", module +
+			"-out.jsonl", "--report", report, "-q"}, args[2:]...)
 	if code := run(ts, line); code != 0 {
 		ts.Fatalf("%s: exit code %d", module, code)
 	}
@@ -50,7 +51,8 @@ func survives(ts *testscript.TestScript, neg bool, args []string) {
 	var r kagewasm.Report
 	ts.Check(json.Unmarshal([]byte(data), &r))
 	if !r.Compacted || !r.Fallback || r.Strategy != "drop" || r.ReasonCode != abi.ReasonCompacted {
-		ts.Fatalf("%s: compacted %v, fallback %v, strategy %q, reason %s", module, r.Compacted, r.Fallback, r.Strategy, r.ReasonCode)
+		ts.Fatalf("%s: compacted %v, fallback %v, strategy %q, reason %s", module, r.Compacted, r.Fallback, r.Strategy,
+			r.ReasonCode)
 	}
 	for _, f := range r.Failures {
 		if f.Code == want && f.Plugin == module && f.Hook == abi.HookPreCompact && f.Phase != "" {

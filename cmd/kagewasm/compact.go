@@ -84,10 +84,11 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	defer closePlugins()
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
-	result, err := compact(ctx, opts, f.request(path, session, model, tools.Tokens, sink), func(pending *kagewasm.Result) bool {
-		progress.Done()
-		return f.approved(e, path, pending)
-	})
+	result, err := compact(ctx, opts, f.request(path, session, model, tools.Tokens, sink),
+		func(pending *kagewasm.Result) bool {
+			progress.Done()
+			return f.approved(e, path, pending)
+		})
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
@@ -115,7 +116,9 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcrip
 
 // compact makes the compaction, a checkpoint only where it is approved. One
 // that does not fit is done as far as it goes: a warning, and exit code 0.
-func compact(ctx context.Context, opts kagewasm.Options, req kagewasm.Request, approved func(*kagewasm.Result) bool) (*kagewasm.Result, error) {
+func compact(
+	ctx context.Context, opts kagewasm.Options, req kagewasm.Request, approved func(*kagewasm.Result) bool,
+) (*kagewasm.Result, error) {
 	compactor, err := kagewasm.New(opts)
 	if err != nil {
 		return nil, err

@@ -44,12 +44,9 @@ func (f *compactFlags) register(c *cobra.Command) {
 	f.registerResult(c)
 	f.configFlag.registerUsed(c)
 	f.pluginFlags.register(c)
-	for flag, values := range map[string][]string{
-		"format": append([]string{string(transcript.Auto)}, formatList()...), "to": append([]string{string(transcript.Same)}, formatList()...),
-		"strategy": kagewasm.Strategies(),
-	} {
-		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
+	complete(c, "format", append([]string{string(transcript.Auto)}, formatList()...)...)
+	complete(c, "to", append([]string{string(transcript.Same)}, formatList()...)...)
+	complete(c, "strategy", kagewasm.Strategies()...)
 	_ = c.MarkFlagFilename("plugin", "wasm")
 }
 
@@ -57,25 +54,39 @@ func (f *compactFlags) register(c *cobra.Command) {
 func (f *compactFlags) registerSession(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
-	fs.StringVar(&f.agent, "agent", "", "agent whose settings hold: its `PATH` in the configuration, such as main/reviewer (default: the main one)")
-	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration for this time: `FIELD=VALUE`, such as compaction.summarize.chunks=3; may be repeated")
-	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its window and tokenizer (default: what the configuration, else the session says)")
-	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS` (default: the configuration's, else the model's; 128,000 where unknown)")
+	fs.StringVar(&f.agent, "agent", "",
+		"agent whose settings hold: its `PATH` in the configuration, such as main/reviewer (default: the main one)")
+	fs.StringArrayVar(&f.sets, "set", nil, "set a value on top of the configuration for this time: `FIELD=VALUE`, "+
+		"such as compaction.summarize.chunks=3; may be repeated")
+	fs.StringVar(&f.model, "model", "", "the model's `NAME` or alias, for its window and tokenizer (default: what "+
+		"the configuration, else the session says)")
+	fs.IntVar(&f.window, "window", 0,
+		"context window in `TOKENS` (default: the configuration's, else the model's; 128,000 where unknown)")
 	fs.IntVar(&f.overhead, "overhead", 0, "`TOKENS` the request costs beyond what FILE shows")
 }
 
 // registerPlan adds the flags about what is done.
 func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&f.strategy, "strategy", "", "`NAME` of what is done where no compactor plugin has a plan: "+strings.Join(kagewasm.Strategies(), ", ")+" (default: the configuration's, else drop, which asks a model where there is one)")
-	fs.StringArrayVar(&f.plugins, "plugin", nil, "load a plugin, `X.wasm`, beside those of the configuration; may be repeated")
-	fs.Float64Var(&f.upper, "upper", 0, fmt.Sprintf("`FRACTION` of the window over which to compact (default: the configuration's, else %v)", kagewasm.DefaultUpper))
-	fs.Float64Var(&f.lower, "lower", 0, fmt.Sprintf("`FRACTION` of the window to get down to (default: the configuration's, else %v, or as much below a low --upper)", kagewasm.DefaultLower))
+	fs.StringVar(&f.strategy, "strategy", "",
+		"`NAME` of what is done where no compactor plugin has a plan: "+strings.Join(kagewasm.Strategies(),
+			", ")+" (default: the configuration's, else drop, which asks a model where there is one)")
+	fs.StringArrayVar(&f.plugins, "plugin", nil,
+		"load a plugin, `X.wasm`, beside those of the configuration; may be repeated")
+	fs.Float64Var(&f.upper, "upper", 0, fmt.Sprintf("`FRACTION` of the window over which to compact (default: the "+
+		"configuration's, else %v)", kagewasm.DefaultUpper))
+	fs.Float64Var(&f.lower, "lower", 0, fmt.Sprintf("`FRACTION` of the window to get down to (default: the "+
+		"configuration's, else %v, or as much below a low --upper)", kagewasm.DefaultLower))
 	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
-	fs.IntVar(&f.target, "target", 0, "`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
-	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS`, at most half of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, and the last failures beside it); 0 writes none")
-	fs.StringVar(&f.instructions, "instructions", "", "`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there is no terminal to ask on it is approved anyway")
+	fs.IntVar(&f.target, "target", 0,
+		"`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
+	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS`, at most half "+
+		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, and "+
+		"the last failures beside it); 0 writes none")
+	fs.StringVar(&f.instructions, "instructions", "",
+		"`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
+		"is no terminal to ask on it is approved anyway")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
 }
 
@@ -83,10 +94,12 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.to, "to", string(transcript.Same), "format of the result: same, "+formatNames())
-	fs.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing but the report; models and plugins are asked all the same")
+	fs.BoolVar(&f.dryRun, "dry-run", false,
+		"say what would be done, and write nothing but the report; models and plugins are asked all the same")
 	fs.StringVar(&f.out, "out", "", "write the result to `FILE` instead of standard output")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
-	fs.BoolVar(&f.asJSON, "json", false, "print the report as JSON (to standard output where the result does not go there)")
+	fs.BoolVar(&f.asJSON, "json", false,
+		"print the report as JSON (to standard output where the result does not go there)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
 }
 
@@ -110,7 +123,9 @@ func (f *compactFlags) check(path string) error {
 			return ui.Usagef("--%s %v: give a fraction of the window, over 0 and at most 1", t.name, t.value)
 		}
 	}
-	for _, t := range []struct{ flag, value, extra string }{{"--format", f.format, string(transcript.Auto)}, {"--to", f.to, string(transcript.Same)}} {
+	for _, t := range []struct{ flag, value, extra string }{
+		{"--format", f.format, string(transcript.Auto)}, {"--to", f.to, string(transcript.Same)},
+	} {
 		if t.value != t.extra && !slices.Contains(formatList(), t.value) {
 			return ui.Usagef("%s %q: known are %s, %s", t.flag, t.value, t.extra, formatNames())
 		}

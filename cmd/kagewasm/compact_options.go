@@ -64,7 +64,9 @@ func (f *compactFlags) overrides() *kagewasm.Overrides {
 }
 
 // options are the compactor's. Without plugins no state is opened.
-func (f *compactFlags) options(ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *ui.Progress) (kagewasm.Options, func(), error) {
+func (f *compactFlags) options(
+	ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *ui.Progress,
+) (kagewasm.Options, func(), error) {
 	model, err := conf.models()
 	if err != nil {
 		return kagewasm.Options{}, nil, err
@@ -89,7 +91,9 @@ func (f *compactFlags) options(ctx context.Context, e env, conf configured, coun
 	return opts, func() { l.close(context.WithoutCancel(ctx)) }, nil
 }
 
-func (f *compactFlags) request(path string, s *transcript.Session, m tokens.Model, tools int, sink *sink) kagewasm.Request {
+func (f *compactFlags) request(
+	path string, s *transcript.Session, m tokens.Model, tools int, sink *sink,
+) kagewasm.Request {
 	req := kagewasm.Request{
 		Session:  abi.Session{ID: sessionID(path, s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
@@ -110,7 +114,8 @@ func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bo
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
 		if !f.quiet {
-			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; the session itself stays as it is\n", pending.Record.ID)
+			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; "+
+				"the session itself stays as it is\n", pending.Record.ID)
 		}
 		return true
 	}

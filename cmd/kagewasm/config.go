@@ -26,7 +26,8 @@ type configFlag struct {
 }
 
 func (f *configFlag) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.path, "config", "", "configuration `FILE` (default: "+config.FileName+" here or in a folder above)")
+	c.Flags().StringVar(&f.path, "config", "",
+		"configuration `FILE` (default: "+config.FileName+" here or in a folder above)")
 }
 
 // registerUsed is for commands that do what it says.
@@ -72,7 +73,8 @@ func newConfigCheck(e env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins), len(c.Agents())-1)
+			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins),
+				len(c.Agents())-1)
 			return nil
 		},
 	}

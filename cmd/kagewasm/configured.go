@@ -57,7 +57,8 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	}
 	a, err := c.With(agent, values...)
 	if err == nil && agent != "" && a.Path != agent && a.Path != "main/"+agent {
-		err = ui.Usagef("--agent %s: %s has no such agent, but for %s", agent, c.File, cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
+		err = ui.Usagef("--agent %s: %s has no such agent, but for %s", agent, c.File,
+			cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
 	}
 	return configured{file: c, agent: a}, err
 }
@@ -67,9 +68,11 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 func unconfigured(agent string, sets []string) error {
 	switch {
 	case agent != "":
-		return ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent, config.FileName)
+		return ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent,
+			config.FileName)
 	case len(sets) > 0:
-		return ui.Usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0], config.FileName)
+		return ui.Usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0],
+			config.FileName)
 	}
 	return nil
 }
@@ -162,7 +165,8 @@ type noKey struct{ model config.Model }
 
 func (n noKey) Complete(context.Context, abi.ModelRequest) (abi.ModelResponse, error) {
 	return abi.ModelResponse{}, &abi.Error{Code: abi.CodeUnauthorized, Op: "model",
-		Message: fmt.Sprintf("model %s: the environment has no %s", n.model.Alias, n.model.KeyEnv), Hint: "export it, or take key_env out for a server that needs none"}
+		Message: fmt.Sprintf("model %s: the environment has no %s", n.model.Alias, n.model.KeyEnv),
+		Hint:    "export it, or take key_env out for a server that needs none"}
 }
 
 // plugins are those that the agent names.
@@ -180,7 +184,10 @@ func (c configured) plugins() []config.Plugin {
 // loadConfigured loads a plugin with what its configuration grants it, and no
 // more; flags that name its knobs and secrets win.
 func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugin) (*runtime.Plugin, error) {
-	opts := runtime.PluginOptions{Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs, Engine: l.flags.engine, Tape: l.flags.tape.tape()}
+	opts := runtime.PluginOptions{
+		Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs,
+		Engine: l.flags.engine, Tape: l.flags.tape.tape(),
+	}
 	for _, g := range c.Grants {
 		if err := opts.Grants.Grant(g.Capability, g.Origins...); err != nil {
 			return nil, err
@@ -199,7 +206,8 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 	}
 	if c.Roles != nil {
 		narrowed := *module.Manifest()
-		narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles), func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
+		narrowed.Roles = slices.DeleteFunc(slices.Clone(narrowed.Roles),
+			func(r abi.PluginRole) bool { return !slices.Contains(c.Roles, r) })
 		if len(narrowed.Roles) == 0 {
 			return nil, ui.Usagef("its manifest has none of the roles %v", c.Roles)
 		}

@@ -54,7 +54,8 @@ where it failed; what a plugin does to a session is no failure of the round.`,
 	f.register(cmd)
 	cmd.Flags().BoolVar(&f.once, "once", false, "make one round and exit: 0, or 1 where it failed")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print each round as one line of JSON")
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write each module to this `FILE`, or as NAME.wasm to a folder (default: it is not kept)")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "",
+		"write each module to this `FILE`, or as NAME.wasm to a folder (default: it is not kept)")
 	return cmd
 }
 

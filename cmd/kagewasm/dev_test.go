@@ -38,7 +38,8 @@ func TestN6DevCommandOnce(t *testing.T) {
 			samples++
 		}
 	}
-	for _, says := range []string{"round 1", "notes 2.0.0", fmt.Sprintf("%d sample sessions", samples), "withheld    http", "plain session", fmt.Sprintf("%d compacted", samples), "log         info: pinned 1"} {
+	for _, says := range []string{"round 1", "notes 2.0.0", fmt.Sprintf("%d sample sessions", samples),
+		"withheld    http", "plain session", fmt.Sprintf("%d compacted", samples), "log         info: pinned 1"} {
 		if !strings.Contains(out, says) {
 			t.Errorf("does not say %q:\n%s", says, out)
 		}
@@ -82,7 +83,8 @@ func TestN6DevCommandWatches(t *testing.T) {
 	done := make(chan int, 1)
 	var errs bytes.Buffer
 	go func() {
-		done <- doMain(ctx, []string{"dev", fixture("notes1"), "--json", "--state", t.TempDir(), "--knob", "most=5", "--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs})
+		done <- doMain(ctx, []string{"dev", fixture("notes1"), "--json", "--state", t.TempDir(), "--knob", "most=5",
+			"--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs})
 		w.Close()
 	}()
 	lines := bufio.NewReader(r)
@@ -97,7 +99,8 @@ func TestN6DevCommandWatches(t *testing.T) {
 		}
 		return round
 	}
-	if round := next(); round.Number != 1 || round.Survey.Totals.Compacted != 1 || round.Survey.Sessions[0].Report.Window != 2000 {
+	if round := next(); round.Number != 1 || round.Survey.Totals.Compacted != 1 ||
+		round.Survey.Sessions[0].Report.Window != 2000 {
 		t.Errorf("%+v", round)
 	}
 	save(longSession(60))

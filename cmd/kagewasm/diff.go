@@ -60,8 +60,9 @@ difference. It is 2 where a module cannot be loaded.`,
 	}
 	f.register(cmd)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
-	cmd.Flags().StringSliceVar(&f.failOn, "fail-on", nil, "exit with 1 where there are differences of this `KIND`: permissions, behaviour")
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{failOnPermissions, failOnBehaviour}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringSliceVar(&f.failOn, "fail-on", nil,
+		"exit with 1 where there are differences of this `KIND`: permissions, behaviour")
+	complete(cmd, "fail-on", failOnPermissions, failOnBehaviour)
 	return cmd
 }
 
@@ -111,7 +112,9 @@ func (f *diffFlags) run(ctx context.Context, e env, old, new string) error {
 
 // twice surveys both modules, and both again: what is warm by then is so for
 // both.
-func twice(ctx context.Context, plugins []*runtime.Plugin, sessions []*survey.Session, opts survey.Options, progress *ui.Progress) ([]*survey.Survey, error) {
+func twice(
+	ctx context.Context, plugins []*runtime.Plugin, sessions []*survey.Session, opts survey.Options, progress *ui.Progress,
+) ([]*survey.Survey, error) {
 	surveys := make([]*survey.Survey, len(plugins))
 	for range 2 {
 		for i, p := range plugins {
@@ -148,7 +151,8 @@ func (f *diffFlags) verdict(r *ui.Diff) error {
 	case slices.Contains(f.failOn, failOnPermissions) && len(r.Permissions) > 0:
 		return fmt.Errorf("--fail-on %s: %s", failOnPermissions, ui.Plural(len(r.Permissions), "new permission"))
 	case slices.Contains(f.failOn, failOnBehaviour) && r.Behaviour.Differs():
-		return fmt.Errorf("--fail-on %s: %s with another result", failOnBehaviour, ui.Plural(len(r.Behaviour.Sessions), "session"))
+		return fmt.Errorf("--fail-on %s: %s with another result", failOnBehaviour,
+			ui.Plural(len(r.Behaviour.Sessions), "session"))
 	}
 	return nil
 }

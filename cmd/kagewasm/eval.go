@@ -53,8 +53,10 @@ sets them: the figures at 12% and at --budget cut what comes back.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args) },
 	}
-	cmd.Flags().StringVar(&f.plugin, "plugin", "", "measure this `X.wasm`, through its hooks (default: the project's own ranking)")
-	cmd.Flags().IntVar(&f.budget, "budget", evidence.DefaultBudget, "how many `TOKENS` of turns to look at, beside the fixed figures")
+	cmd.Flags().StringVar(&f.plugin, "plugin", "",
+		"measure this `X.wasm`, through its hooks (default: the project's own ranking)")
+	cmd.Flags().IntVar(&f.budget, "budget", evidence.DefaultBudget,
+		"how many `TOKENS` of turns to look at, beside the fixed figures")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.register(cmd)
 	return cmd

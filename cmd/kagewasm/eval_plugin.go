@@ -32,7 +32,9 @@ func (f *evalFlags) openMeasured(ctx context.Context, e env, counter abi.Counter
 	if err != nil {
 		return nil, err
 	}
-	m := &measured{counter: counter, folder: folder, memories: make(map[string]*evidence.Plugin), text: make(map[string]int)}
+	m := &measured{
+		counter: counter, folder: folder, memories: make(map[string]*evidence.Plugin), text: make(map[string]int),
+	}
 	if err := m.open(ctx, e, f); err != nil {
 		m.close(context.WithoutCancel(ctx))
 		return nil, err
@@ -52,7 +54,9 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 	}
 	module, err := runtime.OpenFile(f.plugin)
 	if err == nil {
-		m.plugin, err = m.loader.loadModule(ctx, module, runtime.PluginOptions{Config: widest(module.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits})
+		m.plugin, err = m.loader.loadModule(ctx, module, runtime.PluginOptions{
+			Config: widest(module.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits,
+		})
 	}
 	if err == nil {
 		err = m.loader.unusedFlag()

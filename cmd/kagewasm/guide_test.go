@@ -79,7 +79,8 @@ func TestN6AuthorsCommands(t *testing.T) {
 			if len(lines) >= 5 {
 				t.Errorf("%d commands", len(lines))
 			}
-			if readme := string(read(t, filepath.Join(shared.Root(t), "README.md"))); lang == "go" && !strings.Contains(readme, "```sh\n"+strings.Join(lines, "\n")+"\n```") {
+			if readme := string(read(t, filepath.Join(shared.Root(t), "README.md"))); lang == "go" &&
+				!strings.Contains(readme, "```sh\n"+strings.Join(lines, "\n")+"\n```") {
 				t.Error("README shows other commands")
 			}
 			dir := t.TempDir()
@@ -92,7 +93,8 @@ func TestN6AuthorsCommands(t *testing.T) {
 			if next := "next:\n  " + strings.Join(lines[1:], "\n  ") + "\n"; !strings.Contains(said, next) {
 				t.Errorf("kagewasm new does not say\n%s but\n%s", next, said)
 			}
-			for _, sign := range []string{"hooks       mine             pre_compact  ok", "retained    mine: Good. The invoice must round once", "4 of them pinned"} {
+			for _, sign := range []string{"hooks       mine             pre_compact  ok",
+				"retained    mine: Good. The invoice must round once", "4 of them pinned"} {
 				if !strings.Contains(last, sign) {
 					t.Errorf("the report does not say %q:\n%s", sign, last)
 				}
@@ -148,7 +150,8 @@ func TestN6AuthorsCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer rt.Close(t.Context())
-			p, err := plugintest.LoadFile(t.Context(), rt, filepath.Join(dir, "count.wasm"), runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+			p, err := plugintest.LoadFile(t.Context(), rt, filepath.Join(dir, "count.wasm"),
+				runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,9 +234,12 @@ func TestN6AuthorsDocuments(t *testing.T) {
 var requests = map[abi.Op][2]any{
 	abi.OpLog: {new(abi.LogRequest), nil}, abi.OpKVGet: {new(abi.KVRequest), new(abi.KVResponse)},
 	abi.OpKVSet: {new(abi.KVRequest), nil}, abi.OpKVDelete: {new(abi.KVRequest), nil},
-	abi.OpKVList: {new(abi.KVRequest), new(abi.KVResponse)}, abi.OpTokensCount: {new(abi.TokensRequest), new(abi.TokensResponse)},
-	abi.OpMessagesGet: {new(abi.MessagesRequest), new(abi.MessagesResponse)}, abi.OpRequestCompact: {new(abi.CompactionRequest), nil},
-	abi.OpHTTP: {new(abi.HTTPRequest), new(abi.HTTPResponse)}, abi.OpModelComplete: {new(abi.ModelRequest), new(abi.ModelResponse)},
+	abi.OpKVList: {new(abi.KVRequest), new(abi.KVResponse)}, abi.OpTokensCount: {new(abi.TokensRequest),
+		new(abi.TokensResponse)},
+	abi.OpMessagesGet: {new(abi.MessagesRequest),
+		new(abi.MessagesResponse)}, abi.OpRequestCompact: {new(abi.CompactionRequest), nil},
+	abi.OpHTTP: {new(abi.HTTPRequest), new(abi.HTTPResponse)}, abi.OpModelComplete: {new(abi.ModelRequest),
+		new(abi.ModelResponse)},
 }
 
 // TestN6AuthorsHostCalls: every host call stands in the guide, with documents

@@ -28,8 +28,13 @@ func (f *sessionFlags) register(c *cobra.Command) {
 
 // hookInput is what a compaction of the session in a file gives the hook of a
 // plugin.
-func (f *sessionFlags) hookInput(ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin) (*abi.Input, error) {
-	c := &compactFlags{format: f.format, window: f.window, given: func(flag string) bool { return flag == "window" && f.window > 0 }}
+func (f *sessionFlags) hookInput(
+	ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin,
+) (*abi.Input, error) {
+	c := &compactFlags{format: f.format, window: f.window, given: func(flag string) bool {
+		return flag == "window" &&
+			f.window > 0
+	}}
 	session, err := c.read(ctx, e, path)
 	if err != nil {
 		return nil, err

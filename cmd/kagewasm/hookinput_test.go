@@ -45,7 +45,8 @@ func TestN6HookInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in, err := inputOf(t.Context(), p, abi.HookPreCompact, kagewasm.Options{Counter: counter}, kagewasm.Request{Session: abi.Session{ID: "s1"}}); abi.CodeOf(err) != abi.CodeUsage {
+	if in, err := inputOf(t.Context(), p, abi.HookPreCompact, kagewasm.Options{Counter: counter},
+		kagewasm.Request{Session: abi.Session{ID: "s1"}}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("of no messages: %+v, %v", in, err)
 	}
 }

@@ -23,7 +23,8 @@ trust.`,
 				p.Linef("wrote %s", path)
 			}
 			if err == nil {
-				p.Linef("edit it; in a repository run kagewasm config trust once it names models or plugins, and again after each change")
+				p.Linef("edit it; in a repository run kagewasm config trust once it names models or plugins, and again after " +
+					"each change")
 			}
 			return err
 		},

@@ -26,7 +26,8 @@ each plugin and each agent. Export copies one to a folder of your own, import
 reads a folder back: one that was exported, here or on another machine, or one
 that Claude Code, OpenClaw, basic-memory or a person wrote.`,
 	}
-	return group(cmd, "unknown command %q (see kagewasm memory --help)", newMemoryList(e), newMemoryExport(e), newMemoryImport(e))
+	return group(cmd, "unknown command %q (see kagewasm memory --help)", newMemoryList(e), newMemoryExport(e),
+		newMemoryImport(e))
 }
 
 // memoryFlags say whose memory.
@@ -43,7 +44,8 @@ func (f *memoryFlags) register(c *cobra.Command) {
 
 func (f *memoryFlags) registerAgent(c *cobra.Command) {
 	f.register(c)
-	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as compact --agent had it, such as main/reviewer (default: the main one)")
+	c.Flags().StringVar(&f.agent, "agent", "", "what it keeps for the agent of this `PATH`, as compact --agent had "+
+		"it, such as main/reviewer (default: the main one)")
 }
 
 // dir is the folder of the state.

@@ -27,7 +27,8 @@ func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Repor
 	}
 	var stdout, stderr bytes.Buffer
 	report := filepath.Join(dir, "report.json")
-	line := append([]string{"compact", filepath.Join(dir, "session.jsonl"), "--config", filepath.Join(dir, "kagewasm.yaml"), "--window", "8000",
+	line := append([]string{"compact", filepath.Join(dir, "session.jsonl"), "--config",
+		filepath.Join(dir, "kagewasm.yaml"), "--window", "8000",
 		"--out", filepath.Join(dir, "out.jsonl"), "--report", report}, args...)
 	code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, stateHome: dir})
 	var r kagewasm.Report
@@ -59,21 +60,25 @@ model: small
 `
 	t.Setenv("KAGEWASM_TEST_KEY", "sk-ant-test")
 	code, r, stderr := compactWith(t, yaml)
-	if code != 0 || r.Strategy != kagewasm.StrategySummarize || r.Source.Type != abi.SourceModel || !strings.Contains(r.Summary, "The Goal is clear.") {
+	if code != 0 || r.Strategy != kagewasm.StrategySummarize || r.Source.Type != abi.SourceModel ||
+		!strings.Contains(r.Summary, "The Goal is clear.") {
 		t.Fatalf("exit code %d, strategy %s, failures %v\n%s", code, r.Strategy, r.Failures, stderr)
 	}
-	if c := r.Cost; c.Usage == nil || c.Usage.Calls != 1 || c.Compactor < 0.0054 || c.Compactor > 0.0056 || !strings.Contains(stderr, "$0.0055") {
+	if c := r.Cost; c.Usage == nil || c.Usage.Calls != 1 || c.Compactor < 0.0054 || c.Compactor > 0.0056 ||
+		!strings.Contains(stderr, "$0.0055") {
 		t.Errorf("cost %+v\n%s", r.Cost, stderr)
 	}
 	if n := len(server.Requests()); n != 1 {
 		t.Errorf("%d requests", n)
 	}
-	if code, r, _ = compactWith(t, yaml, "--set", "compaction.summarize=off"); code != 0 || r.Strategy != kagewasm.StrategyDrop || len(server.Requests()) != 1 {
+	if code, r, _ = compactWith(t, yaml, "--set", "compaction.summarize=off"); code != 0 ||
+		r.Strategy != kagewasm.StrategyDrop || len(server.Requests()) != 1 {
 		t.Errorf("switched off: exit code %d, strategy %s", code, r.Strategy)
 	}
 	t.Setenv("KAGEWASM_TEST_KEY", "")
 	code, r, stderr = compactWith(t, yaml, "--strategy", "summarize")
-	if code != 0 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUnauthorized || !strings.Contains(stderr, "KAGEWASM_TEST_KEY") {
+	if code != 0 || r.Strategy != kagewasm.StrategyDrop || !r.Fallback || len(r.Failures) != 1 ||
+		r.Failures[0].Code != abi.CodeUnauthorized || !strings.Contains(stderr, "KAGEWASM_TEST_KEY") {
 		t.Errorf("without the key: exit code %d, strategy %s, %v\n%s", code, r.Strategy, r.Failures, stderr)
 	}
 }
@@ -82,7 +87,8 @@ model: small
 // several none is guessed, and what is missing is said.
 func TestWhichModelIsAsked(t *testing.T) {
 	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
-	const first, second = "  first: {provider: openai, model: m-1, base_url: %q}\n", "  second: {provider: openai, model: m-2, base_url: %q}\n"
+	const first, second = "  first: {provider: openai, model: m-1, base_url: %q}\n", "  second: {provider: openai, " +
+		"model: m-2, base_url: %q}\n"
 	for _, tc := range []struct {
 		why, models, own string
 		asked            int
@@ -96,9 +102,11 @@ func TestWhichModelIsAsked(t *testing.T) {
 		yaml := "models:\n" + strings.ReplaceAll(tc.models, "%q", strconv.Quote(url)) + tc.own
 		code, r, stderr := compactWith(t, yaml)
 		if code != 0 || !r.Compacted || len(server.Requests()) != tc.asked {
-			t.Errorf("%s: exit code %d, strategy %s, %d requests, %v", tc.why, code, r.Strategy, len(server.Requests()), r.Failures)
+			t.Errorf("%s: exit code %d, strategy %s, %d requests, %v", tc.why, code, r.Strategy, len(server.Requests()),
+				r.Failures)
 		}
-		if tc.asked == 0 && (len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUsage || !strings.Contains(r.Failures[0].Hint, "first, second; name one with model:")) {
+		if tc.asked == 0 && (len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUsage ||
+			!strings.Contains(r.Failures[0].Hint, "first, second; name one with model:")) {
 			t.Errorf("%s: %+v\n%s", tc.why, r.Failures, stderr)
 		}
 	}

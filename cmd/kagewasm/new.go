@@ -36,12 +36,15 @@ is never written over. docs/authors.md goes on from there.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&o.Lang, "lang", kit.Langs[0], "the `LANGUAGE`: "+strings.Join(kit.Langs, ", ")+" (ts is AssemblyScript)")
-	cmd.Flags().StringVar(&o.Role, "role", kit.Roles[0], "observer (reads, pins, remembers, injects) or compactor (makes the summary)")
+	cmd.Flags().StringVar(&o.Lang, "lang", kit.Langs[0],
+		"the `LANGUAGE`: "+strings.Join(kit.Langs, ", ")+" (ts is AssemblyScript)")
+	cmd.Flags().StringVar(&o.Role, "role", kit.Roles[0],
+		"observer (reads, pins, remembers, injects) or compactor (makes the summary)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "the `DIR` to write (default: NAME)")
-	cmd.Flags().StringVar(&o.Source, "source", "", "a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(kit.Langs, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(kit.Roles, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&o.Source, "source", "",
+		"a `DIR` with a clone of kagewasm, for Go (default: the one this command was built in)")
+	complete(cmd, "lang", kit.Langs...)
+	complete(cmd, "role", kit.Roles...)
 	_ = cmd.MarkFlagDirname("dir")
 	_ = cmd.MarkFlagDirname("source")
 	return cmd
@@ -59,5 +62,6 @@ func nextSteps(o kit.Project) []string {
 		wasm = dir + "/" + wasm
 		steps = []string{"npm ci --prefix " + dir, "npm test --prefix " + dir} // which builds and verifies
 	}
-	return append(steps, "kagewasm compact "+dir+"/fixtures/session.jsonl --force --target 1200 --plugin "+wasm+" --dry-run")
+	return append(steps,
+		"kagewasm compact "+dir+"/fixtures/session.jsonl --force --target 1200 --plugin "+wasm+" --dry-run")
 }

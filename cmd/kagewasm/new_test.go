@@ -56,7 +56,8 @@ type turned struct {
 func (c *turned) Call(ctx context.Context, in *abi.Input) (out *abi.Output, stats abi.CallStats, err error) {
 	config, doc := c.json(in.Config), c.json(in)
 	if c.loaded[config] == nil {
-		if c.loaded[config], err = plugintest.LoadFile(c.t.Context(), c.rt, c.wasm, runtime.PluginOptions{Config: in.Config}); err != nil {
+		if c.loaded[config], err = plugintest.LoadFile(c.t.Context(), c.rt, c.wasm,
+			runtime.PluginOptions{Config: in.Config}); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -109,7 +110,8 @@ func TestN1N6New(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &turned{t: t, rt: rt, wasm: wasm, loaded: make(map[string]*runtime.Plugin), answers: make(map[string]*abi.Output)}
+				r := &turned{t: t, rt: rt, wasm: wasm, loaded: make(map[string]*runtime.Plugin),
+					answers: make(map[string]*abi.Output)}
 				abitest.Run(t, p.Manifest(), r)
 				r.fixture(dir, p.Manifest())
 				cutShort(t, p, read(t, filepath.Join(dir, "fixtures", "input.json")))
@@ -153,7 +155,8 @@ func (r *turned) fixture(dir string, m *abi.Manifest) {
 func cutShort(t *testing.T, p *runtime.Plugin, doc []byte) {
 	t.Helper()
 	for n := 0; n < len(doc); n += 501 {
-		if _, _, err := p.CallRaw(t.Context(), string(abi.HookPreCompact), doc[:n]); err != nil && abi.CodeOf(err) != abi.CodeExit {
+		if _, _, err := p.CallRaw(t.Context(), string(abi.HookPreCompact), doc[:n]); err != nil &&
+			abi.CodeOf(err) != abi.CodeExit {
 			t.Errorf("the first %d bytes of a document: %v", n, err)
 		}
 	}

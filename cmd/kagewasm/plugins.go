@@ -34,19 +34,28 @@ type pluginFlags struct {
 
 func (f *pluginFlags) register(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&f.state, "state", "", "`DIR` for what plugins keep and for compiled modules; "+state.InMemory+" keeps nothing (default: the platform's state folder)")
-	fs.StringVar(&f.engine, "engine", runtime.EngineNative, "native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
-	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
-	fs.StringSliceVar(&f.adopts, "adopt", nil, "let the plugin of this `NAME` go on with what another version of it has stored")
+	fs.StringVar(&f.state, "state", "",
+		"`DIR` for what plugins keep and for compiled modules; "+state.InMemory+" keeps nothing (default: the "+
+			"platform's state folder)")
+	fs.StringVar(&f.engine, "engine", runtime.EngineNative,
+		"native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
+	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request "+
+		"and compaction.summary are granted already; also model, http=HOST[:PORT] (https; http=http://HOST for http, "+
+		"http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
+	fs.StringSliceVar(&f.adopts, "adopt", nil,
+		"let the plugin of this `NAME` go on with what another version of it has stored")
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")
-	fs.StringArrayVar(&f.secrets, "secret", nil, "give a secret that a plugin asks for, for the headers of its requests: `[PLUGIN.]NAME=VARIABLE` of the environment")
+	fs.StringArrayVar(&f.secrets, "secret", nil, "give a secret that a plugin asks for, for the headers of its "+
+		"requests: `[PLUGIN.]NAME=VARIABLE` of the environment")
 	fs.StringArrayVar(&f.knobs, "knob", nil, "turn a knob: `[PLUGIN.]NAME=VALUE`")
-	fs.IntVar(&f.timeout, "timeout-ms", 0, "wall clock of one call, in milliseconds (default 10,000; five minutes where model is granted)")
+	fs.IntVar(&f.timeout, "timeout-ms", 0,
+		"wall clock of one call, in milliseconds (default 10,000; five minutes where model is granted)")
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
-	fs.StringArrayVar(&f.limits, "limit", nil, "set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
-	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{runtime.EngineNative, runtime.EngineExtism}, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("grant", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("deny", cobra.FixedCompletions(capabilityNames(), cobra.ShellCompDirectiveNoFileComp))
+	fs.StringArrayVar(&f.limits, "limit", nil,
+		"set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
+	complete(c, "engine", runtime.EngineNative, runtime.EngineExtism)
+	complete(c, "grant", capabilityNames()...)
+	complete(c, "deny", capabilityNames()...)
 }
 
 func capabilityNames() []string {
@@ -93,10 +102,8 @@ type loader struct {
 	conf    configured // of openAuthor
 	grants  runtime.Grants
 	limits  abi.Limits
-	used    []bool // knob flags that some plugin took
-	adopted []bool // adopt flags that named one
-	given   []bool // secret flags that some plugin took
-	author  bool   // who loads a module is the one who builds it
+	taken   map[string]bool // values of --knob, --adopt and --secret that were for some plugin
+	author  bool            // who loads a module is the one who builds it
 }
 
 // openLoader opens the state and a runtime over it. With trial set a plugin's
@@ -104,7 +111,9 @@ type loader struct {
 // something out must not leave notes in anybody's memory.
 //
 // model completes prompts for plugins that are granted that; nil is none.
-func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, trial bool) (*loader, error) {
+func openLoader(
+	ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, trial bool,
+) (*loader, error) {
 	return openLoaderOver(ctx, e, f, counter, model, func(kept abi.KV) abi.KV {
 		if trial && f.state == "" {
 			return store.MemoryKV(store.KVOptions{})
@@ -115,7 +124,9 @@ func openLoader(ctx context.Context, e env, f *pluginFlags, counter abi.Counter,
 
 // openLoaderOver is openLoader with the plugins' own data where over says, which
 // is told where it is kept otherwise.
-func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(abi.KV) abi.KV) (*loader, error) {
+func openLoaderOver(
+	ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(abi.KV) abi.KV,
+) (*loader, error) {
 	if err := f.tape.open(); err != nil {
 		return nil, err
 	}
@@ -137,7 +148,10 @@ func openLoaderOver(ctx context.Context, e env, f *pluginFlags, counter abi.Coun
 		st.Close()
 		return nil, err
 	}
-	return &loader{flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits, used: make([]bool, len(f.knobs)), adopted: make([]bool, len(f.adopts)), given: make([]bool, len(f.secrets))}, nil
+	return &loader{
+		flags: f, state: st, runtime: rt, counter: counter, model: model, grants: grants, limits: limits,
+		taken: make(map[string]bool),
+	}, nil
 }
 
 func (l *loader) close(ctx context.Context) {
@@ -168,7 +182,9 @@ func (l *loader) loadWith(ctx context.Context, path string, opts runtime.PluginO
 
 // loadModule loads a module with the knobs, the secrets and the adoption that
 // flags have for it.
-func (l *loader) loadModule(ctx context.Context, module *runtime.Module, opts runtime.PluginOptions) (*runtime.Plugin, error) {
+func (l *loader) loadModule(
+	ctx context.Context, module *runtime.Module, opts runtime.PluginOptions,
+) (*runtime.Plugin, error) {
 	opts, err := l.meant(module.Manifest(), opts)
 	if err != nil {
 		return nil, err
@@ -178,8 +194,8 @@ func (l *loader) loadModule(ctx context.Context, module *runtime.Module, opts ru
 
 // meant adds what flags have for the plugin of a manifest.
 func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.PluginOptions, error) {
-	if i := slices.Index(l.flags.adopts, m.Name); i >= 0 {
-		opts.Adopt, l.adopted[i] = true, true
+	if slices.Contains(l.flags.adopts, m.Name) {
+		opts.Adopt, l.taken[m.Name] = true, true
 	}
 	knobs, err := l.config(m)
 	if err != nil {
@@ -203,7 +219,7 @@ func over[M ~map[string]V, V any](under, top M) M {
 // config turns the knob flags that are meant for the plugin into values.
 func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 	config := make(abi.Config)
-	for i, s := range l.flags.knobs {
+	for _, s := range l.flags.knobs {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
 			return nil, ui.Usagef("knob %q: write NAME=VALUE or PLUGIN.NAME=VALUE", s)
@@ -225,28 +241,35 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 			return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
 		}
 		config[name] = raw
-		l.used[i] = true
+		l.taken[s] = true
 	}
 	return config, nil
 }
 
 // unusedFlag is an error where a flag is meant for a plugin that is not there.
 func (l *loader) unusedFlag() error {
-	if i := slices.Index(l.adopted, false); i >= 0 {
-		return ui.Usagef("--adopt %s: no plugin that is loaded has this name", l.flags.adopts[i])
-	}
-	if i := slices.Index(l.given, false); i >= 0 {
-		return ui.Usagef("--secret %s: no plugin that is loaded asks for it", l.flags.secrets[i])
-	}
-	if i := slices.Index(l.used, false); i >= 0 {
-		return ui.Usagef("knob %q: no plugin that is loaded has it", l.flags.knobs[i])
+	for _, flag := range []struct {
+		values []string
+		why    string
+	}{
+		{l.flags.adopts, "--adopt %s: no plugin that is loaded has this name"},
+		{l.flags.secrets, "--secret %s: no plugin that is loaded asks for it"},
+		{l.flags.knobs, "knob %q: no plugin that is loaded has it"},
+	} {
+		for _, value := range flag.values {
+			if !l.taken[value] {
+				return ui.Usagef(flag.why, value)
+			}
+		}
 	}
 	return nil
 }
 
 // loadAll loads every module, those of a configuration first, and says which
 // one it is about when it fails.
-func (l *loader) loadAll(ctx context.Context, conf configured, paths []string, progress *ui.Progress) ([]*runtime.Plugin, error) {
+func (l *loader) loadAll(
+	ctx context.Context, conf configured, paths []string, progress *ui.Progress,
+) ([]*runtime.Plugin, error) {
 	var loaded []*runtime.Plugin
 	for _, c := range conf.plugins() {
 		progress.Step("loading %s", c.Name)

@@ -85,3 +85,8 @@ func argOr(args []string, def string) string {
 	}
 	return args[0]
 }
+
+// complete says which values a flag has.
+func complete(c *cobra.Command, flag string, values ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}

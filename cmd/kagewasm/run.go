@@ -46,7 +46,8 @@ hook (--session, in any format that compact reads).
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0], args[1]) },
 		ValidArgsFunction: completeModuleAndHook,
 	}
-	cmd.Flags().StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input (default: empty)")
+	cmd.Flags().StringVarP(&f.input, "input", "i", "",
+		"`FILE` with the input document, - for standard input (default: empty)")
 	cmd.Flags().StringVar(&f.session, "session", "", "make the input of the session in `FILE`, - for standard input")
 	f.sessionFlags.register(cmd)
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
@@ -80,7 +81,8 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 	if f.input != "" && f.session != "" {
 		return ui.Usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
-	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path), files.Named("-i", f.input), files.Named("--session", f.session)}, f.tape.output()); err != nil {
+	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path), files.Named("-i", f.input),
+		files.Named("--session", f.session)}, f.tape.output()); err != nil {
 		return err
 	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)

@@ -35,7 +35,8 @@ func TestScript(t *testing.T) {
 		Cmds: scriptCommands(),
 		Setup: func(e *testscript.Env) error {
 			bad := filepath.Join(e.WorkDir, "bad")
-			e.Vars = append(e.Vars, "BAD="+bad, "STATE_HOME="+filepath.Join(e.WorkDir, "state-home"), "SESSION="+filepath.Join(e.WorkDir, "session.jsonl"))
+			e.Vars = append(e.Vars, "BAD="+bad, "STATE_HOME="+filepath.Join(e.WorkDir, "state-home"),
+				"SESSION="+filepath.Join(e.WorkDir, "session.jsonl"))
 			if err := os.Mkdir(bad, 0o755); err != nil {
 				return err
 			}
@@ -82,10 +83,12 @@ func echo() []byte {
 	m := wasmtest.New()
 	write := m.OutputWrite()
 	length := m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{wasmtest.I32})
-	read := m.Import(abi.ImportModule, "input_read", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+	read := m.Import(abi.ImportModule, "input_read", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32},
+		[]wasmtest.Type{wasmtest.I32})
 	m.Memory(64, -1, "memory")
 	for _, h := range abi.Hooks {
-		m.Hook(string(h), nil, wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Call(length), wasmtest.Call(read), wasmtest.Call(write))
+		m.Hook(string(h), nil, wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Const32(0), wasmtest.Call(length),
+			wasmtest.Call(read), wasmtest.Call(write))
 	}
 	return m.Bytes()
 }

@@ -13,10 +13,11 @@ import (
 // line is seen by others, so a flag names the environment variable.
 func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
 	values := l.flags.tape.secrets(m)
-	for i, s := range l.flags.secrets {
+	for _, s := range l.flags.secrets {
 		name, variable, ok := strings.Cut(s, "=")
 		if !ok || name == "" || variable == "" {
-			return nil, ui.Usagef("--secret: write NAME=VARIABLE or PLUGIN.NAME=VARIABLE, the variable of the environment that holds it")
+			return nil, ui.Usagef("--secret: write NAME=VARIABLE or PLUGIN.NAME=VARIABLE, the variable of the environment " +
+				"that holds it")
 		}
 		if rest, ok := strings.CutPrefix(name, m.Name+"."); ok {
 			name = rest
@@ -28,7 +29,7 @@ func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
 		if !ok || value == "" {
 			return nil, ui.Usagef("--secret %s: the environment has no variable of that name", s)
 		}
-		values[name], l.given[i] = value, true
+		values[name], l.taken[s] = value, true
 	}
 	return values, nil
 }

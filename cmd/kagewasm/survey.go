@@ -25,9 +25,11 @@ type surveyFlags struct {
 
 func (f *surveyFlags) register(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringArrayVar(&f.sessions, "sessions", nil, "a `FOLDER` of sessions, or a file, in any format that compact reads; may be repeated")
+	fs.StringArrayVar(&f.sessions, "sessions", nil,
+		"a `FOLDER` of sessions, or a file, in any format that compact reads; may be repeated")
 	fs.IntVar(&f.window, "window", 0, "context window in `TOKENS`, for all sessions (default: --share of each)")
-	fs.Float64Var(&f.share, "share", survey.DefaultShare, "context window as a `SHARE` of what each session costs, so that all are compacted")
+	fs.Float64Var(&f.share, "share", survey.DefaultShare,
+		"context window as a `SHARE` of what each session costs, so that all are compacted")
 	f.pluginFlags.register(c)
 }
 
@@ -74,9 +76,7 @@ func (f *surveyFlags) windowText() string {
 
 // reload loads a module again: the flags have to fit it as if it were the first.
 func (l *loader) reload(ctx context.Context, path string) (*runtime.Plugin, error) {
-	clear(l.used)
-	clear(l.adopted)
-	clear(l.given)
+	clear(l.taken)
 	p, err := l.load(ctx, path, false)
 	if err != nil {
 		return nil, err

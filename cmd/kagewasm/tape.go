@@ -27,8 +27,10 @@ type tapeFlags struct {
 
 func (f *tapeFlags) register(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&f.record, "record", "", "write the HTTP requests and completions that plugins make, and their answers, to `FILE`, for --replay: placeholders of secrets, and no values")
-	fs.StringVar(&f.replay, "replay", "", "answer HTTP requests and completions from `FILE`, which --record wrote: nothing is sent, and no key is needed; what is in it is granted, unless --deny says otherwise")
+	fs.StringVar(&f.record, "record", "", "write the HTTP requests and completions that plugins make, and their "+
+		"answers, to `FILE`, for --replay: placeholders of secrets, and no values")
+	fs.StringVar(&f.replay, "replay", "", "answer HTTP requests and completions from `FILE`, which --record wrote: "+
+		"nothing is sent, and no key is needed; what is in it is granted, unless --deny says otherwise")
 }
 
 // write writes the recording, for nobody else to read: prompts hold sessions.

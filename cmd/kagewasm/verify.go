@@ -42,7 +42,8 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 		ValidArgsFunction: completeModule,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
 	}
-	cmd.Flags().StringArrayVar(&f.rules, "rule", nil, "check this rule alone, by its `NAME`; may be repeated (default: all)")
+	cmd.Flags().StringArrayVar(&f.rules, "rule", nil,
+		"check this rule alone, by its `NAME`; may be repeated (default: all)")
 	cmd.Flags().StringVar(&f.junit, "junit", "", "write the outcome as JUnit XML to `FILE`")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.pluginFlags.register(cmd)
@@ -52,7 +53,8 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
-	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path)}, files.Named("--junit", f.junit), f.tape.output()); err != nil {
+	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path)}, files.Named("--junit", f.junit),
+		f.tape.output()); err != nil {
 		return err
 	}
 	progress := e.progress()

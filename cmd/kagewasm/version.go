@@ -40,7 +40,8 @@ func newVersion(e env) *cobra.Command {
 }
 
 func readVersion() versionInfo {
-	v := versionInfo{Version: "devel", ABI: abi.Version, Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH, Catalog: tokens.Default().AsOf()}
+	v := versionInfo{Version: "devel", ABI: abi.Version, Go: goruntime.Version(),
+		Platform: goruntime.GOOS + "/" + goruntime.GOARCH, Catalog: tokens.Default().AsOf()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -56,7 +57,8 @@ func readVersion() versionInfo {
 	v.Modules = make(map[string]string)
 	for _, m := range info.Deps {
 		switch m.Path {
-		case "github.com/tetratelabs/wazero", "github.com/extism/go-sdk", "github.com/goccy/go-json", "github.com/pkoukk/tiktoken-go":
+		case "github.com/tetratelabs/wazero", "github.com/extism/go-sdk", "github.com/goccy/go-json",
+			"github.com/pkoukk/tiktoken-go":
 			v.Modules[m.Path] = m.Version
 		}
 	}

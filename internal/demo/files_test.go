@@ -127,7 +127,8 @@ func TestHookInput(t *testing.T) {
 		t.Error("no call with its result among the messages")
 	}
 	if in.Trigger.Tokens != sum || in.Trigger.Fraction != float64(sum)/float64(*in.Session.ContextWindow) {
-		t.Errorf("trigger says %d tokens, %v of the window; the messages sum up to %d", in.Trigger.Tokens, in.Trigger.Fraction, sum)
+		t.Errorf("trigger says %d tokens, %v of the window; the messages sum up to %d", in.Trigger.Tokens,
+			in.Trigger.Fraction, sum)
 	}
 	if in.Budget.TargetTokens >= sum {
 		t.Errorf("a budget of %d leaves nothing to do in %d tokens", in.Budget.TargetTokens, sum)

@@ -58,7 +58,8 @@ func Run(ctx context.Context, o Options, show func(*Round)) error {
 	folders, files := l.watched()
 	w, err := watch(folders, files, l.wanted)
 	if err != nil {
-		return usage("watching: "+err.Error(), "see that the folders can be read; where there are too many, name those of the sessions one by one", err)
+		return usage("watching: "+err.Error(),
+			"see that the folders can be read; where there are too many, name those of the sessions one by one", err)
 	}
 	l.follow = w.more
 	changes := make(chan []string)

@@ -35,7 +35,8 @@ func newAuthor(t *testing.T) *author {
 	for _, name := range []string{"main.go", "plugin.yaml"} {
 		a.write(name, a.read(filepath.Join(root, "kit", "testdata", "notes1", name)))
 	}
-	a.write("go.mod", "module example.com/notes\n\ngo 1.26.0\n\nrequire github.com/kagewasm/kagewasm v0.0.0\n\nreplace github.com/kagewasm/kagewasm => "+root+"\n")
+	a.write("go.mod", "module example.com/notes\n\ngo 1.26.0\n\nrequire github.com/kagewasm/kagewasm "+
+		"v0.0.0\n\nreplace github.com/kagewasm/kagewasm => "+root+"\n")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,8 @@ func newAuthor(t *testing.T) *author {
 	t.Cleanup(func() { r.Close(context.Background()) })
 	a.opts = devloop.Options{Dir: a.dir, Survey: survey.Options{Counter: counter},
 		Load: func(ctx context.Context, path string) (*runtime.Plugin, error) {
-			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}, Limits: abi.Limits{TimeoutMS: 120_000}})
+			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{Grants: runtime.Grants{KV: true},
+				Limits: abi.Limits{TimeoutMS: 120_000}})
 		}}
 	return a
 }
@@ -169,7 +171,8 @@ func TestN6DevLoop(t *testing.T) {
 	}
 
 	a.edit("main.go", "return out, nil", "return out, nothing")
-	if r = next(); r.Survey != nil || abi.CodeOf(r.Error) != abi.CodeBadInput || !strings.Contains(r.Error.Message, "undefined: nothing") {
+	if r = next(); r.Survey != nil || abi.CodeOf(r.Error) != abi.CodeBadInput ||
+		!strings.Contains(r.Error.Message, "undefined: nothing") {
 		t.Fatalf("does not compile: %+v, %v", r.Survey, r.Error)
 	}
 	a.edit("plugin.yaml", "roles: [observer]", "roles: [spectator]")
@@ -187,13 +190,15 @@ func TestN6DevLoop(t *testing.T) {
 
 	// A manifest that asks for more says so, and what it is not given.
 	a.edit("plugin.yaml", "version: 1.0.0", "version: 1.1.0\ncapabilities: {model: {reason: to write}}")
-	if r = next(); r.Error != nil || r.Change.Differs() || len(r.Update.Permissions) != 1 || !slices.Equal(r.Withheld, []string{"model"}) {
+	if r = next(); r.Error != nil || r.Change.Differs() || len(r.Update.Permissions) != 1 ||
+		!slices.Equal(r.Withheld, []string{"model"}) {
 		t.Fatalf("%+v, %v, %v", r.Update, r.Withheld, r.Error)
 	}
 
 	// Sessions come and change without a build.
 	a.write("sessions/below/two.jsonl", steps(30))
-	if r = next(); r.Error != nil || r.BuildMS != 0 || len(r.Change.Came) != 1 || !slices.Equal(r.Changed, []string{"sessions/below/two.jsonl"}) {
+	if r = next(); r.Error != nil || r.BuildMS != 0 || len(r.Change.Came) != 1 ||
+		!slices.Equal(r.Changed, []string{"sessions/below/two.jsonl"}) {
 		t.Fatalf("%+v, %v", r, r.Error)
 	}
 	a.write("sessions/one.jsonl", steps(25))
@@ -221,7 +226,8 @@ func TestN6DevNewRole(t *testing.T) {
 	next()
 	a.edit("plugin.yaml", "roles: [observer]", "roles: [compactor]")
 	r := next()
-	if r.Error != nil || r.Survey.Sessions[0].Report.Strategy != "delegate" || !strings.Contains(r.Survey.Sessions[0].Report.Summary, "steps were done") {
+	if r.Error != nil || r.Survey.Sessions[0].Report.Strategy != "delegate" ||
+		!strings.Contains(r.Survey.Sessions[0].Report.Summary, "steps were done") {
 		t.Errorf("%+v, %v", r.Survey, r.Error)
 	}
 }
@@ -234,7 +240,8 @@ func TestN6DevOnlyChanges(t *testing.T) {
 	if r := next(); r.Error != nil || !r.Samples {
 		t.Fatalf("%+v, %v", r.Samples, r.Error)
 	}
-	for _, name := range []string{".git/index", "node_modules/x/index.js", "target/notes.rs", "notes.wasm", "#main.go#", "main.go~", "4913", ".main.go.swp"} {
+	for _, name := range []string{".git/index", "node_modules/x/index.js", "target/notes.rs", "notes.wasm", "#main.go#",
+		"main.go~", "4913", ".main.go.swp"} {
 		a.write(name, "new")
 	}
 	a.write("main.go", a.read(filepath.Join(a.dir, "main.go")))
@@ -312,7 +319,8 @@ func TestN6DevNamedFiles(t *testing.T) {
 	elsewhere.write("below/three.jsonl", steps(20))
 	elsewhere.write("one.jsonl", steps(30))
 	r := next()
-	if r.Error != nil || r.BuildMS != 0 || len(r.Changed) != 1 || filepath.Base(r.Changed[0]) != "one.jsonl" || len(r.Change.Sessions) != 1 {
+	if r.Error != nil || r.BuildMS != 0 || len(r.Changed) != 1 || filepath.Base(r.Changed[0]) != "one.jsonl" ||
+		len(r.Change.Sessions) != 1 {
 		t.Fatalf("%v, %+v, %v", r.Changed, r.Change, r.Error)
 	}
 }

@@ -71,7 +71,8 @@ type Change struct {
 // Compare compares two loaded plugins. Both should be loaded with the same
 // grants and limits: it is what they ask for that tells them apart.
 func Compare(old, new runtime.Info) *Update {
-	u := &Update{Old: version(old), New: version(new), Permissions: []Permission{}, Withheld: Withheld(new), Changes: []Change{}}
+	u := &Update{Old: version(old), New: version(new), Permissions: []Permission{}, Withheld: Withheld(new),
+		Changes: []Change{}}
 	u.capabilities(old, new)
 	u.lists(old, new)
 	u.limits(old.Limits, new.Limits)

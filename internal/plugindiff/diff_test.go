@@ -32,7 +32,8 @@ func TestN6DiffUpdate(t *testing.T) {
 	r, dir := newRuntime(t), t.TempDir()
 	var infos []runtime.Info
 	for _, name := range []string{"notes1", "notes2"} {
-		built, err := kit.Build(t.Context(), kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name), Out: filepath.Join(dir, name+".wasm")})
+		built, err := kit.Build(t.Context(), kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name),
+			Out: filepath.Join(dir, name+".wasm")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,8 @@ func TestN6DiffUpdate(t *testing.T) {
 	if len(back.Permissions)+len(back.Withheld) != 0 {
 		t.Errorf("%+v", back)
 	}
-	for _, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"}, {What: "limit memory_mb", Old: "32", New: "16"}} {
+	for _, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"},
+		{What: "limit memory_mb", Old: "32", New: "16"}} {
 		if !slices.Contains(back.Changes, want) {
 			t.Errorf("not there: %+v in %+v", want, back.Changes)
 		}
@@ -117,7 +119,8 @@ func TestN6DiffPermissions(t *testing.T) {
 			if !slices.Contains(u.Permissions, c.want) {
 				t.Errorf("%+v", u.Permissions)
 			}
-			if raised := slices.DeleteFunc(u.Permissions, func(p plugindiff.Permission) bool { return p.Kind != plugindiff.KindLimit }); c.want.Kind != plugindiff.KindLimit && len(raised) > 0 {
+			if raised := slices.DeleteFunc(u.Permissions,
+				func(p plugindiff.Permission) bool { return p.Kind != plugindiff.KindLimit }); c.want.Kind != plugindiff.KindLimit && len(raised) > 0 {
 				t.Errorf("limits that nobody raised: %+v", raised)
 			}
 		})

@@ -138,5 +138,6 @@ func readFile(path string) (*Session, error) {
 }
 
 func missing(err error) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "sessions", Message: err.Error(), Hint: "name files and folders with sessions", Err: err}
+	return &abi.Error{Code: abi.CodeUsage, Op: "sessions", Message: err.Error(),
+		Hint: "name files and folders with sessions", Err: err}
 }

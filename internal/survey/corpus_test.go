@@ -35,7 +35,8 @@ func TestN6DevCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(first) != 2 || first[0].Name != a || first[1].Name != b || first[1].Model != "gpt-4o" || len(first[0].Messages) != 7 {
+	if len(first) != 2 || first[0].Name != a || first[1].Name != b || first[1].Model != "gpt-4o" ||
+		len(first[0].Messages) != 7 {
 		t.Fatalf("%+v", first)
 	}
 	if len(skipped) != 1 || filepath.Base(skipped[0].Path) != "none.json" || skipped[0].Why.Code != abi.CodeBadInput {

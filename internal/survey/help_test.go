@@ -37,7 +37,8 @@ var modules = sync.OnceValues(func() (map[string]*runtime.Plugin, error) {
 		if err != nil {
 			return nil, err
 		}
-		if loaded[name], err = plugintest.LoadFile(ctx, r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
+		if loaded[name], err = plugintest.LoadFile(ctx, r, built.Path,
+			runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +82,8 @@ func work(name string, n int, result string) *survey.Session {
 	add(abi.Message{Role: abi.RoleUser, Content: abi.Text("make the tests of " + name + " pass")})
 	for i := range n {
 		call := fmt.Sprint("c", i)
-		add(abi.Message{Role: abi.RoleAssistant, Content: abi.Text("step"), ToolCalls: []abi.ToolCall{{ID: call, Name: "run", Arguments: "{}"}}})
+		add(abi.Message{Role: abi.RoleAssistant, Content: abi.Text("step"),
+			ToolCalls: []abi.ToolCall{{ID: call, Name: "run", Arguments: "{}"}}})
 		add(abi.Message{Role: abi.RoleTool, ToolCallID: call, Content: abi.Text(strings.Repeat(result+"\n", 40))})
 		add(abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("and step %d?", i))})
 	}

@@ -44,7 +44,8 @@ type Use struct {
 
 func useOf(calls []hooks.Outcome) (u Use) {
 	for _, c := range calls {
-		u.add(Use{Calls: 1, MS: c.MS, Fuel: c.Fuel, Warnings: len(c.Warnings), PeakMemoryBytes: c.PeakMemoryBytes, HostCalls: c.HostCalls})
+		u.add(Use{Calls: 1, MS: c.MS, Fuel: c.Fuel, Warnings: len(c.Warnings), PeakMemoryBytes: c.PeakMemoryBytes,
+			HostCalls: c.HostCalls})
 	}
 	return u
 }

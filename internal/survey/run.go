@@ -149,7 +149,9 @@ func (o *Options) one(ctx context.Context, plugin hooks.Plugin, s *Session) Outc
 
 // turnEnd tells a plugin that wants to know it that the last turn has ended, as
 // a host does before it compacts. A compaction it asks for becomes the request.
-func turnEnd(ctx context.Context, c *kagewasm.Compactor, plugin hooks.Plugin, req *kagewasm.Request) (*kagewasm.Turn, error) {
+func turnEnd(
+	ctx context.Context, c *kagewasm.Compactor, plugin hooks.Plugin, req *kagewasm.Request,
+) (*kagewasm.Turn, error) {
 	if !slices.Contains(plugin.Hooks(), abi.HookTurnEnd) {
 		return &kagewasm.Turn{}, nil
 	}

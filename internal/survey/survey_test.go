@@ -20,7 +20,8 @@ import (
 // TestN6DevSurvey: a survey has for each session what the real pipeline did
 // with the plugin.
 func TestN6DevSurvey(t *testing.T) {
-	sessions := []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"), work("ledger", 12, "ok: the test of the step passed")}
+	sessions := []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"),
+		work("ledger", 12, "ok: the test of the step passed")}
 	s := run(t, "notes2", sessions)
 	if len(s.Sessions) != 2 || s.Totals.Sessions != 2 || s.Totals.Compacted != 2 || s.Totals.Failed != 0 {
 		t.Fatalf("%+v", s.Totals)
@@ -39,11 +40,13 @@ func TestN6DevSurvey(t *testing.T) {
 		if !slices.Equal(o.Injected, []string{"keep to the plan, and to the tests"}) {
 			t.Errorf("%s: injected %q", o.Session, o.Injected)
 		}
-		if o.Use.Calls != 1 || o.Use.Fuel == 0 || o.Use.MS <= 0 || o.Use.PeakMemoryBytes == 0 || o.Use.HostCalls[abi.OpKVSet] != 1 {
+		if o.Use.Calls != 1 || o.Use.Fuel == 0 || o.Use.MS <= 0 || o.Use.PeakMemoryBytes == 0 ||
+			o.Use.HostCalls[abi.OpKVSet] != 1 {
 			t.Errorf("%s: %+v", o.Session, o.Use)
 		}
 	}
-	if s.Totals.Use.Fuel != parcel.Use.Fuel+ledger.Use.Fuel || s.Totals.HostCalls[abi.OpKVGet] != 2 || s.Totals.Injected != 2 {
+	if s.Totals.Use.Fuel != parcel.Use.Fuel+ledger.Use.Fuel || s.Totals.HostCalls[abi.OpKVGet] != 2 ||
+		s.Totals.Injected != 2 {
 		t.Errorf("%+v", s.Totals)
 	}
 	if _, err := json.Marshal(s); err != nil {
@@ -68,9 +71,11 @@ func TestN6DevSurveyRepeats(t *testing.T) {
 }
 
 func TestN6DevSurveyFailures(t *testing.T) {
-	s := run(t, "notes3", []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"), work("ledger", 12, "ok: the test of the step passed")})
+	s := run(t, "notes3", []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"),
+		work("ledger", 12, "ok: the test of the step passed")})
 	parcel, ledger := &s.Sessions[0], &s.Sessions[1]
-	if f := parcel.Failures(); len(f) != 1 || f[0].Code != abi.CodeExit || f[0].Plugin != "notes" || f[0].Hook != abi.HookPreCompact {
+	if f := parcel.Failures(); len(f) != 1 || f[0].Code != abi.CodeExit || f[0].Plugin != "notes" ||
+		f[0].Hook != abi.HookPreCompact {
 		t.Errorf("%v", f)
 	}
 	if !parcel.Report.Compacted || len(ledger.Failures()) != 0 || s.Totals.Failed != 1 {
@@ -96,8 +101,10 @@ func TestSurveyQuarantinesNothing(t *testing.T) {
 func TestSurveyWindow(t *testing.T) {
 	o := options()
 	o.Window = 1_000_000
-	s, err := survey.Run(t.Context(), load(t, "notes1"), []*survey.Session{work("parcel", 12, "ok: the test of the step passed")}, o)
-	if err != nil || s.Totals.Compacted != 0 || s.Sessions[0].Report.ReasonCode != abi.ReasonBelowThreshold || s.Sessions[0].Report.Window != o.Window {
+	s, err := survey.Run(t.Context(), load(t, "notes1"), []*survey.Session{work("parcel", 12,
+		"ok: the test of the step passed")}, o)
+	if err != nil || s.Totals.Compacted != 0 || s.Sessions[0].Report.ReasonCode != abi.ReasonBelowThreshold ||
+		s.Sessions[0].Report.Window != o.Window {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -115,7 +122,8 @@ func TestN6DevSurveyTurnEnd(t *testing.T) {
 	o := options()
 	o.Window = 10_000
 	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {
-		p, err := plugintest.Load(t.Context(), r, asks, runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
+		p, err := plugintest.Load(t.Context(), r, asks,
+			runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +132,8 @@ func TestN6DevSurveyTurnEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := &s.Sessions[0]
-		if out.Report.ReasonCode != reason || out.Use.Calls != 1 || out.Report.Hooks[0].Hook != abi.HookTurnEnd || len(out.Report.Retained) != 1 {
+		if out.Report.ReasonCode != reason || out.Use.Calls != 1 || out.Report.Hooks[0].Hook != abi.HookTurnEnd ||
+			len(out.Report.Retained) != 1 {
 			t.Errorf("granted %v: %+v", granted, out)
 		}
 	}
@@ -148,11 +157,13 @@ func TestSurveyErrors(t *testing.T) {
 
 // TestN6DiffBehaviour: what two versions do differently to which session.
 func TestN6DiffBehaviour(t *testing.T) {
-	parcel, ledger, gone := work("parcel", 12, "--- FAIL: TestParcel"), work("ledger", 12, "ok: the test of the step passed"), work("gone", 12, "ok: the test of the step passed")
+	parcel, ledger, gone := work("parcel", 12, "--- FAIL: TestParcel"), work("ledger", 12,
+		"ok: the test of the step passed"), work("gone", 12, "ok: the test of the step passed")
 	old := run(t, "notes1", []*survey.Session{parcel, ledger, gone})
 	new := run(t, "notes2", []*survey.Session{work("new", 12, "ok: the test of the step passed"), parcel, ledger})
 	c := survey.Compare(old, new)
-	if len(c.Sessions) != 2 || c.Same != 0 || !slices.Equal(c.Came, []string{"new"}) || !slices.Equal(c.Went, []string{"gone"}) {
+	if len(c.Sessions) != 2 || c.Same != 0 || !slices.Equal(c.Came, []string{"new"}) ||
+		!slices.Equal(c.Went, []string{"gone"}) {
 		t.Fatalf("%+v", c)
 	}
 	d := c.Of("parcel")
@@ -175,7 +186,8 @@ func TestN6DiffBehaviour(t *testing.T) {
 
 	broken := run(t, "notes3", []*survey.Session{parcel, ledger})
 	c = survey.Compare(run(t, "notes1", []*survey.Session{parcel, ledger}), broken)
-	if d := c.Of("parcel"); d == nil || !reflect.DeepEqual(d.Failures, &survey.Pair[[]string]{New: []string{"pre_compact: exit"}}) {
+	if d := c.Of("parcel"); d == nil || !reflect.DeepEqual(d.Failures,
+		&survey.Pair[[]string]{New: []string{"pre_compact: exit"}}) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -210,7 +222,8 @@ func TestSharedSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d sessions, %d compacted, %d with failures, in %v", s.Totals.Sessions, s.Totals.Compacted, s.Totals.Failed, time.Since(begin))
+		t.Logf("%d sessions, %d compacted, %d with failures, in %v", s.Totals.Sessions, s.Totals.Compacted, s.Totals.Failed,
+			time.Since(begin))
 		for _, o := range s.Sessions {
 			for _, e := range o.Failures() {
 				if e.Code != abi.CodeExceedsWindow {
@@ -224,6 +237,7 @@ func TestSharedSessions(t *testing.T) {
 		last = s
 	}
 	if 10*last.Totals.Compacted < 9*last.Totals.Sessions {
-		t.Errorf("%d of %d sessions were compacted: the default share is for nearly all", last.Totals.Compacted, last.Totals.Sessions)
+		t.Errorf("%d of %d sessions were compacted: the default share is for nearly all", last.Totals.Compacted,
+			last.Totals.Sessions)
 	}
 }

@@ -31,7 +31,8 @@ var manifest = &abi.Manifest{
 }
 
 // answer makes one host call from inside the sandbox.
-func answer(t *testing.T, o runtime.Options, p runtime.PluginOptions, op abi.Op, request string) (abi.HostResponse, abi.CallStats) {
+func answer(t *testing.T, o runtime.Options, p runtime.PluginOptions, op abi.Op, request string) (abi.HostResponse,
+	abi.CallStats) {
 	t.Helper()
 	r, err := runtime.New(t.Context(), o)
 	if err != nil {
@@ -89,7 +90,8 @@ func TestN6RecordHTTP(t *testing.T) {
 				fmt.Fprintf(w, "%d <%s> %s", asked, body, r.Header.Get("Authorization"))
 			}))
 			request := `{"method":"POST","url":"` + server.URL + `/q","headers":{"Authorization":"Bearer {{secret:key}}"},"body":"a<b"}`
-			p := runtime.PluginOptions{Engine: engine, Grants: runtime.Grants{HTTP: []string{server.URL}}, Secrets: map[string]string{"key": secret}}
+			p := runtime.PluginOptions{Engine: engine, Grants: runtime.Grants{HTTP: []string{server.URL}},
+				Secrets: map[string]string{"key": secret}}
 			recorder := new(cassette.Recorder)
 			p.Tape = recorder
 			var live []string
@@ -116,11 +118,13 @@ func TestN6RecordHTTP(t *testing.T) {
 				t.Errorf("%d requests reached the server", asked)
 			}
 			p.Grants.HTTP = nil
-			if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); resp.Error == nil || resp.Error.Code != abi.CodeDenied {
+			if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); resp.Error == nil ||
+				resp.Error.Code != abi.CodeDenied {
 				t.Errorf("without a grant: %+v", resp)
 			}
 			p.Grants.HTTP, p.Limits.HTTPBytes = []string{server.URL}, 5
-			if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); resp.Error == nil || resp.Error.Code != abi.CodeQuota {
+			if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); resp.Error == nil ||
+				resp.Error.Code != abi.CodeQuota {
 				t.Errorf("over the limit: %+v", resp)
 			}
 		})
@@ -137,7 +141,8 @@ func TestN6RecordFailure(t *testing.T) {
 	request := `{"url":"` + server.URL + `"}`
 	live, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
 	denied, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com"}`)
-	if live.Error == nil || live.Error.Code != abi.CodeNetwork || denied.Error == nil || denied.Error.Code != abi.CodeDenied {
+	if live.Error == nil || live.Error.Code != abi.CodeNetwork || denied.Error == nil ||
+		denied.Error.Code != abi.CodeDenied {
 		t.Fatalf("%+v %+v", live, denied)
 	}
 	player, doc := saved(t, recorder)
@@ -145,7 +150,8 @@ func TestN6RecordFailure(t *testing.T) {
 		t.Errorf("what was denied is no answer of the world:\n%s", doc)
 	}
 	p.Tape = player
-	if again, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); again.Error == nil || *again.Error != *live.Error {
+	if again, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); again.Error == nil ||
+		*again.Error != *live.Error {
 		t.Errorf("%+v, recorded %+v", again.Error, live.Error)
 	}
 }
@@ -153,7 +159,8 @@ func TestN6RecordFailure(t *testing.T) {
 // TestN6RecordModel: completions are replayed where the host has no model.
 func TestN6RecordModel(t *testing.T) {
 	server := modeltest.New(t, modeltest.Answer{Text: "It is <blue>.", Input: 40, Output: 3})
-	model, err := models.New(models.Config{Provider: "anthropic", Model: "m", BaseURL: server.URL(modeltest.Anthropic), Key: "sk-ant-test"})
+	model, err := models.New(models.Config{Provider: "anthropic", Model: "m", BaseURL: server.URL(modeltest.Anthropic),
+		Key: "sk-ant-test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +181,13 @@ func TestN6RecordModel(t *testing.T) {
 	if string(again.Result) != string(live.Result) || *stats.Model != *liveStats.Model || len(server.Requests()) != 1 {
 		t.Errorf("%s, recorded %s; %+v, %d requests", again.Result, live.Result, stats.Model, len(server.Requests()))
 	}
-	if resp, _ := answer(t, runtime.Options{}, runtime.PluginOptions{Tape: player}, abi.OpModelComplete, request); resp.Error == nil || resp.Error.Code != abi.CodeDenied {
+	if resp, _ := answer(t, runtime.Options{}, runtime.PluginOptions{Tape: player}, abi.OpModelComplete,
+		request); resp.Error == nil || resp.Error.Code != abi.CodeDenied {
 		t.Errorf("without a grant: %+v", resp)
 	}
 	p.Limits.HostCallBytes = 100
-	if resp, _ := answer(t, runtime.Options{}, p, abi.OpModelComplete, request); resp.Error == nil || resp.Error.Code != abi.CodeQuota {
+	if resp, _ := answer(t, runtime.Options{}, p, abi.OpModelComplete, request); resp.Error == nil ||
+		resp.Error.Code != abi.CodeQuota {
 		t.Errorf("over the limit: %+v", resp)
 	}
 }

@@ -6,7 +6,7 @@
 // takes as its Tape. A recording is JSON lines, to be read, edited and kept beside
 // the plugin:
 //
-//	{"op":"http","request":{"url":"https://api.example.com/v1?q=a","headers":{"Authorization":"Bearer {{secret:key}}"}},"response":{"status":200,"body":"…"}}
+//	{"op":"http","request":{"url":"https://example.com","headers":{"Key":"{{secret:key}}"}},"response":{"status":200}}
 //	{"op":"model.complete","request":{"prompt":"…"},"response":{"text":"…","input_tokens":12,"output_tokens":3}}
 //	{"op":"http","request":{"url":"https://api.example.com/down"},"error":{"code":"network","message":"…"}}
 //

@@ -74,12 +74,14 @@ func Read(path string) (*Player, error) {
 			err = p.add(e, n)
 		}
 		if err != nil {
-			return nil, badRecording(fmt.Sprintf("%s:%d", path, n), err, `a line is {"op":…,"request":…,"response":…}: fix it, or record again`)
+			return nil, badRecording(fmt.Sprintf("%s:%d", path, n), err,
+				`a line is {"op":…,"request":…,"response":…}: fix it, or record again`)
 		}
 	}
 	return p, nil
 }
 
 func badRecording(where string, err error, hint string) error {
-	return &abi.Error{Code: abi.CodeBadInput, Op: "read recording", Message: fmt.Sprintf("%s: %v", where, err), Hint: hint, Err: err}
+	return &abi.Error{Code: abi.CodeBadInput, Op: "read recording", Message: fmt.Sprintf("%s: %v", where, err),
+		Hint: hint, Err: err}
 }

@@ -121,7 +121,8 @@ const maxDifferences = 3
 
 func (m *Miss) err(name string) *abi.Error {
 	return &abi.Error{
-		Code: abi.CodeNotRecorded, Op: string(m.Op), Message: fmt.Sprintf("this call is not in the recording %s: %s", name, m.nearest()),
+		Code: abi.CodeNotRecorded, Op: string(m.Op), Message: fmt.Sprintf("this call is not in the recording %s: %s", name,
+			m.nearest()),
 		Hint: "record again (--record FILE), or put the call into the file",
 	}
 }

@@ -44,7 +44,8 @@ type Comparison struct {
 func Compare(before, now *Figures) Comparison {
 	c := Comparison{Changes: []Change{}}
 	if before.Hook != now.Hook || before.Engine != now.Engine {
-		c.Notes = append(c.Notes, fmt.Sprintf("the baseline is of %s on the engine %s: nothing to compare with", before.Hook, before.Engine))
+		c.Notes = append(c.Notes, fmt.Sprintf("the baseline is of %s on the engine %s: nothing to compare with",
+			before.Hook, before.Engine))
 		c.Missing = before.without(&Figures{})
 		return c
 	}
@@ -86,14 +87,16 @@ func (r *Figures) without(other *Figures) (names []string) {
 func (c *Comparison) compare(before, now Measurement) {
 	exact := func(measure string, a, b int64) {
 		if a > 0 || b > 0 {
-			c.Changes = append(c.Changes, Change{Input: now.Input, Measure: measure, Before: float64(a), Now: float64(b), Ratio: ratio(float64(a), float64(b))})
+			c.Changes = append(c.Changes, Change{Input: now.Input, Measure: measure, Before: float64(a), Now: float64(b),
+				Ratio: ratio(float64(a), float64(b))})
 		}
 	}
 	exact("fuel", before.Fuel, now.Fuel)
 	exact("memory", before.PeakMemoryBytes, now.PeakMemoryBytes)
 	exact("output", int64(before.OutputBytes), int64(now.OutputBytes))
 	if before.Varies || now.Varies {
-		c.Notes = append(c.Notes, now.Input+": the fuel varies from call to call, so its difference says little; answers of servers and models can be replayed")
+		c.Notes = append(c.Notes, now.Input+": the fuel varies from call to call, so its difference says little; "+
+			"answers of servers and models can be replayed")
 	}
 	for _, t := range []struct {
 		measure string
@@ -159,7 +162,8 @@ func ReadFigures(path string) (*Figures, error) {
 		err = fmt.Errorf("nothing was measured")
 	}
 	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read baseline", Message: fmt.Sprintf("%s: %v", path, err), Hint: "make one with --save", Err: err}
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "read baseline", Message: fmt.Sprintf("%s: %v", path, err),
+			Hint: "make one with --save", Err: err}
 	}
 	return r, nil
 }

@@ -124,7 +124,8 @@ func Bench(ctx context.Context, module *runtime.Module, o BenchOptions) (*Figure
 		return nil, err
 	}
 	info := p.Info()
-	r := &Figures{Plugin: info.Name, Version: info.Version, Digest: info.Digest, Engine: info.Engine, Hook: hookOf(o.Hook, info.Hooks), N: o.N}
+	r := &Figures{Plugin: info.Name, Version: info.Version, Digest: info.Digest, Engine: info.Engine,
+		Hook: hookOf(o.Hook, info.Hooks), N: o.N}
 	inputs := o.Inputs
 	if inputs == nil {
 		inputs = generated(p.Manifest(), r.Hook)

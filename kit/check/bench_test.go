@@ -16,7 +16,8 @@ import (
 )
 
 func benchOptions(t *testing.T, n int) check.BenchOptions {
-	return check.BenchOptions{Runtime: runtime.Options{CacheDir: filepath.Join(t.TempDir(), "cache"), Counter: byLength{}}, N: n}
+	return check.BenchOptions{Runtime: runtime.Options{CacheDir: filepath.Join(t.TempDir(), "cache"),
+		Counter: byLength{}}, N: n}
 }
 
 // bench opens the module in a file, and measures it.
@@ -68,7 +69,8 @@ func TestN6Bench(t *testing.T) {
 	}
 	for i, m := range first.Inputs {
 		again := second.Inputs[i]
-		if m.Fuel == 0 || m.Varies || m.Fuel != again.Fuel || m.PeakMemoryBytes != again.PeakMemoryBytes || m.OutputBytes != again.OutputBytes || m.Digest != again.Digest {
+		if m.Fuel == 0 || m.Varies || m.Fuel != again.Fuel || m.PeakMemoryBytes != again.PeakMemoryBytes ||
+			m.OutputBytes != again.OutputBytes || m.Digest != again.Digest {
 			t.Errorf("%+v\n%+v", m, again)
 		}
 		for _, times := range []check.Times{m.Cold, m.Warm} {
@@ -84,7 +86,8 @@ func TestN6Bench(t *testing.T) {
 		}
 	}
 	c := check.Compare(first, second)
-	if over := c.Over(map[string]float64{"fuel": 1, "memory": 1, "output": 1, "warm": 1, "cold": 1}); len(over) > 0 || len(c.Changes) != 15 {
+	if over := c.Over(map[string]float64{"fuel": 1, "memory": 1, "output": 1, "warm": 1, "cold": 1}); len(over) > 0 ||
+		len(c.Changes) != 15 {
 		t.Errorf("the same module is worse than itself: %+v of %d", over, len(c.Changes))
 	}
 }
@@ -122,7 +125,9 @@ func TestN6BenchBaseline(t *testing.T) {
 		if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 || over[0].Ratio > 1.2) {
 			t.Errorf("%+v", over)
 		}
-		if slices.ContainsFunc(c.Changes, func(c check.Change) bool { return c.Input != "small" }) || !strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") || !strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
+		if slices.ContainsFunc(c.Changes, func(c check.Change) bool { return c.Input != "small" }) ||
+			!strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") ||
+			!strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
 			t.Errorf("compared %+v, notes %v", c.Changes, c.Notes)
 		}
 		if !slices.Equal(c.Missing, []string{"other"}) {
@@ -136,7 +141,8 @@ func TestN6BenchBaseline(t *testing.T) {
 func TestN6BenchNoise(t *testing.T) {
 	report := func(fuel int64, p50, spread float64) *check.Figures {
 		times := check.Times{P50: p50, P90: p50, P99: p50, Max: p50, Spread: spread}
-		return &check.Figures{Hook: abi.HookPreCompact, Inputs: []check.Measurement{{Input: "a", Fuel: fuel, Warm: times, Cold: times}}}
+		return &check.Figures{Hook: abi.HookPreCompact, Inputs: []check.Measurement{{Input: "a", Fuel: fuel, Warm: times,
+			Cold: times}}}
 	}
 	for _, tc := range []struct {
 		before, now *check.Figures
@@ -160,7 +166,8 @@ func TestN6BenchNoise(t *testing.T) {
 
 func TestBenchErrors(t *testing.T) {
 	o := benchOptions(t, 1)
-	if _, err := bench(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap || !strings.Contains(err.Error(), "messages: ") {
+	if _, err := bench(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap ||
+		!strings.Contains(err.Error(), "messages: ") {
 		t.Errorf("a call that fails: %v", err)
 	}
 	o.Hook = abi.HookTurnEnd

@@ -20,26 +20,35 @@ type document struct{ name, text string }
 // documentRules are about the bytes that a hook is given.
 func (s *subject) documentRules() []abitest.Rule {
 	return []abitest.Rule{
-		s.survives("no bytes", "a hook can be called without a document, by hand or by a host that has none: that is no reason to crash", document{"no bytes", ""}),
+		s.survives("no bytes",
+			"a hook can be called without a document, by hand or by a host that has none: that is no reason to crash",
+			document{"no bytes", ""}),
 		s.survives("null", "the document can be null: that is no reason to crash", document{"null", "null"}),
-		s.survives("empty object", "the document can lack every field: messages, session, budget, config; older hosts and tests leave things out", document{"{}", "{}"},
-			document{"an input without messages", `{"abi":1,"hook":"pre_compact","session":{"id":"s","context_window":null}}`},
-			document{"an input without a budget", `{"abi":1,"hook":"pre_compact","session":{"id":"s","context_window":null},"messages":[{"id":"a","role":"user","content":"hi","tokens":5,"unit":0}]}`}),
+		s.survives("empty object", "the document can lack every field: messages, session, budget, config; older hosts "+
+			"and tests leave things out", document{"{}", "{}"},
+			document{"an input without messages", noMessages + "}"},
+			document{"an input without a budget",
+				noMessages + `,"messages":[{"id":"a","role":"user","content":"hi","tokens":5,"unit":0}]}`}),
 		s.survives("no json", "what is no JSON is an error, and no crash, endless loop or flood of memory", noJSON...),
 		{
-			Name:        "unknown fields",
-			Explanation: "fields are added within a version of the abi: a plugin of today has to answer the hosts of tomorrow, and in the same way",
-			Fix:         "let the decoder ignore fields it does not know",
-			Skip:        s.handles(abi.HookPreCompact), Check: s.unknownFields,
+			Name: "unknown fields",
+			Explanation: "fields are added within a version of the abi: a plugin of today has to answer the hosts of " +
+				"tomorrow, and in the same way",
+			Fix:  "let the decoder ignore fields it does not know",
+			Skip: s.handles(abi.HookPreCompact), Check: s.unknownFields,
 		},
 		{
-			Name:        "nothing granted",
-			Explanation: "an operator may grant nothing of what the manifest asks for: every such host call is then an error of code denied, and no reason to crash",
-			Fix:         "look at the error of each host call, and answer with what can be said without",
-			Skip:        s.asksForNothing(), Check: s.nothingGranted,
+			Name: "nothing granted",
+			Explanation: "an operator may grant nothing of what the manifest asks for: every such host call is then an " +
+				"error of code denied, and no reason to crash",
+			Fix:  "look at the error of each host call, and answer with what can be said without",
+			Skip: s.asksForNothing(), Check: s.nothingGranted,
 		},
 	}
 }
+
+// noMessages begins an input.
+const noMessages = `{"abi":1,"hook":"pre_compact","session":{"id":"s","context_window":null}`
 
 var noJSON = []document{
 	{"half a document", `{"abi":1,"hook":"pre_compact","messages":[{"id":"a","role":"us`},

@@ -38,13 +38,15 @@ func (s *subject) findings(all bool) []Finding {
 	}
 	m := s.manifest
 	if s.info.Manifest != "inside" {
-		add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml", "the module has no manifest inside: what it is depends on the files beside it")
+		add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml",
+			"the module has no manifest inside: what it is depends on the files beside it")
 	}
 	if m.Version == "" {
 		add("no version", "add version to plugin.yaml", "the manifest has no version: nobody can say which one they run")
 	}
 	if m.Description == "" {
-		add("no description", "add description to plugin.yaml, one sentence", "the manifest does not say what the plugin does")
+		add("no description", "add description to plugin.yaml, one sentence",
+			"the manifest does not say what the plugin does")
 	}
 	s.unnamedHooks(add)
 	s.knobs(add)
@@ -54,10 +56,12 @@ func (s *subject) findings(all bool) []Finding {
 		add("warning of the host", "look at the call: kagewasm run X.wasm HOOK", "%s (%s)", w, s.meter.warned[w])
 	}
 	if unused, err := s.module.UnusedImports(); err == nil && len(unused) > 0 {
-		add("unused imports", "take them out: a host that lacks one refuses the module", "imported and called nowhere: %s", strings.Join(unused, ", "))
+		add("unused imports", "take them out: a host that lacks one refuses the module", "imported and called nowhere: %s",
+			strings.Join(unused, ", "))
 	}
 	if s.info.Size > largeModule {
-		add("large module", "strip debug information (for Go: -ldflags=-s -w), or leave out what is not needed", "%.1f MiB: it is compiled on every machine that loads it", float64(s.info.Size)/(1<<20))
+		add("large module", "strip debug information (for Go: -ldflags=-s -w), or leave out what is not needed",
+			"%.1f MiB: it is compiled on every machine that loads it", float64(s.info.Size)/(1<<20))
 	}
 	return list
 }
@@ -68,7 +72,8 @@ func (s *subject) unnamedHooks(add adder) {
 	for _, h := range abi.Hooks {
 		exported := slices.ContainsFunc(s.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") })
 		if exported && !slices.Contains(s.info.Hooks, h) && !s.everyHookExported() {
-			add("hook not named", "name it under hooks in plugin.yaml, or take the export away", "the module exports %s, which the manifest does not name: it is never called", h)
+			add("hook not named", "name it under hooks in plugin.yaml, or take the export away",
+				"the module exports %s, which the manifest does not name: it is never called", h)
 		}
 	}
 }
@@ -88,19 +93,22 @@ func (s *subject) knobs(add adder) {
 	for _, name := range slices.Sorted(maps.Keys(s.manifest.Knobs)) {
 		k := s.manifest.Knobs[name]
 		if k.Default == nil {
-			add("knob without default", "add default to the knob in plugin.yaml", "knob %s has no default: where nobody sets it the plugin gets no value", name)
+			add("knob without default", "add default to the knob in plugin.yaml",
+				"knob %s has no default: where nobody sets it the plugin gets no value", name)
 		}
 		if k.Label == "" {
-			add("knob without label", "add label to the knob in plugin.yaml, two or three words", "knob %s has no label: forms show its name", name)
+			add("knob without label", "add label to the knob in plugin.yaml, two or three words",
+				"knob %s has no label: forms show its name", name)
 		}
 	}
 }
 
 func (s *subject) capabilities(add adder, all bool) {
+	ops := s.meter.ops
 	used := map[abi.Capability]bool{
-		abi.CapHTTP: s.meter.ops[abi.OpHTTP] > 0, abi.CapModel: s.meter.ops[abi.OpModelComplete] > 0,
-		abi.CapKV:                s.meter.ops[abi.OpKVGet]+s.meter.ops[abi.OpKVSet]+s.meter.ops[abi.OpKVList]+s.meter.ops[abi.OpKVDelete] > 0,
-		abi.CapCompactionRequest: s.meter.requested || s.meter.ops[abi.OpRequestCompact] > 0,
+		abi.CapHTTP: ops[abi.OpHTTP] > 0, abi.CapModel: ops[abi.OpModelComplete] > 0,
+		abi.CapKV:                ops[abi.OpKVGet]+ops[abi.OpKVSet]+ops[abi.OpKVList]+ops[abi.OpKVDelete] > 0,
+		abi.CapCompactionRequest: s.meter.requested || ops[abi.OpRequestCompact] > 0,
 		abi.CapCompactionSummary: s.meter.summarized,
 	}
 	for _, c := range s.info.Capabilities {
@@ -108,13 +116,16 @@ func (s *subject) capabilities(add adder, all bool) {
 			continue
 		}
 		if len(strings.TrimSpace(c.Reason)) < shortReason {
-			add("short reason", "write under reason what the operator gets for it", "%s is asked for with the reason %q", c.Name, c.Reason)
+			add("short reason", "write under reason what the operator gets for it", "%s is asked for with the reason %q",
+				c.Name, c.Reason)
 		}
 		switch {
 		case !c.Granted:
-			add("not granted", "verify it with "+c.GrantFlag()+", or replay a recording (--replay)", "%s is asked for and not granted here: what the plugin does with it was not verified", c.Name)
+			add("not granted", "verify it with "+c.GrantFlag()+", or replay a recording (--replay)",
+				"%s is asked for and not granted here: what the plugin does with it was not verified", c.Name)
 		case all && !used[c.Name]:
-			add("unused capability", "ask for it when it is used: operators read the list", "%s is asked for and was not used in any call", c.Name)
+			add("unused capability", "ask for it when it is used: operators read the list",
+				"%s is asked for and was not used in any call", c.Name)
 		}
 	}
 }
@@ -126,12 +137,14 @@ func (s *subject) limits(add adder) {
 	}
 	for name, v := range s.manifest.Limits.All() {
 		if v > granted[name] {
-			add("limit above the host's", fmt.Sprintf("leave it out, or raise the host's: --limit %s=%d", name, v), "the manifest has limits.%s: %d, the host grants %d: a manifest only lowers limits", name, v, granted[name])
+			add("limit above the host's", fmt.Sprintf("leave it out, or raise the host's: --limit %s=%d", name, v),
+				"the manifest has limits.%s: %d, the host grants %d: a manifest only lowers limits", name, v, granted[name])
 		}
 	}
 	for _, u := range s.meter.list() {
 		if u.Share() >= closeTo {
-			add("close to a limit", fmt.Sprintf("let it use less, or tell operators to raise it: --limit %s=N", u.Limit), "%s: %d of %d used in rule %q", u.Limit, u.Used, u.Allowed, u.Rule)
+			add("close to a limit", fmt.Sprintf("let it use less, or tell operators to raise it: --limit %s=N", u.Limit),
+				"%s: %d of %d used in rule %q", u.Limit, u.Used, u.Allowed, u.Rule)
 		}
 	}
 }

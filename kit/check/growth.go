@@ -39,20 +39,23 @@ func (s *subject) growthRules() []abitest.Rule {
 	}
 	return []abitest.Rule{
 		{
-			Name:        "work grows with the session",
-			Explanation: "four times the session may take eight times the fuel: what grows with the square is fast in a test, and a deadline for the person with the longest session",
-			Fix:         "look for a loop over all messages inside another, for lists that are searched, and for texts that are put together piece by piece",
-			Skip:        counted, Check: s.linearWork,
+			Name: "work grows with the session",
+			Explanation: "four times the session may take eight times the fuel: what grows with the square is fast in a " +
+				"test, and a deadline for the person with the longest session",
+			Fix: "look for a loop over all messages inside another, for lists that are searched, and for texts " +
+				"that are put together piece by piece",
+			Skip: counted, Check: s.linearWork,
 		}, {
 			Name:        "memory grows with the session",
 			Explanation: "four times the session may take eight times the memory: what grows faster runs out of it",
 			Fix:         "keep positions in texts instead of copies, and write into one buffer",
 			Skip:        skip, Check: s.linearMemory,
 		}, {
-			Name:        "steady",
-			Explanation: "the same session, compacted again and again, costs no more each time: a plugin that stores without end, and reads it all back, is slower with every session it serves",
-			Fix:         "do not store what is stored already; bound what is kept and what is read back",
-			Skip:        counted, Check: s.steady,
+			Name: "steady",
+			Explanation: "the same session, compacted again and again, costs no more each time: a plugin that stores " +
+				"without end, and reads it all back, is slower with every session it serves",
+			Fix:  "do not store what is stored already; bound what is kept and what is read back",
+			Skip: counted, Check: s.steady,
 		},
 	}
 }
@@ -72,7 +75,9 @@ func (s *subject) cost(ctx context.Context, n int) (abi.CallStats, error) {
 
 // growth is how many times more the large session takes than the small one,
 // beside what no session takes.
-func (s *subject) growth(ctx context.Context, of func(abi.CallStats) int64) (times float64, small, large int64, err error) {
+func (s *subject) growth(
+	ctx context.Context, of func(abi.CallStats) int64,
+) (times float64, small, large int64, err error) {
 	var at [3]int64
 	for i, n := range []int{noSession, smallSession, largeSession} {
 		stats, err := s.cost(ctx, n)
@@ -87,7 +92,8 @@ func (s *subject) growth(ctx context.Context, of func(abi.CallStats) int64) (tim
 func (s *subject) linearWork(ctx context.Context) error {
 	times, small, large, err := s.growth(ctx, func(c abi.CallStats) int64 { return c.Fuel })
 	if err == nil && times > mostGrowth {
-		err = fmt.Errorf("%d fuel on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f times as much", small, smallSession, large, largeSession, times)
+		err = fmt.Errorf("%d fuel on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f "+
+			"times as much", small, smallSession, large, largeSession, times)
 	}
 	return err
 }
@@ -95,7 +101,8 @@ func (s *subject) linearWork(ctx context.Context) error {
 func (s *subject) linearMemory(ctx context.Context) error {
 	times, small, large, err := s.growth(ctx, func(c abi.CallStats) int64 { return c.PeakMemoryBytes })
 	if err == nil && times > mostGrowth && large > memoryFloor {
-		err = fmt.Errorf("%d bytes on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f times as much", small, smallSession, large, largeSession, times)
+		err = fmt.Errorf("%d bytes on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f "+
+			"times as much", small, smallSession, large, largeSession, times)
 	}
 	return err
 }

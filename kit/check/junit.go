@@ -47,7 +47,8 @@ type junitSkipped struct {
 // JUnit writes the report as JUnit XML: one suite, a case for each rule, the
 // findings as its output.
 func (r *Verdict) JUnit(w io.Writer) error {
-	suite := junitSuite{Name: "kagewasm verify " + r.Plugin, Tests: len(r.Rules), Failures: r.Broken, Skipped: r.Skipped, Time: seconds(r.MS)}
+	suite := junitSuite{Name: "kagewasm verify " + r.Plugin, Tests: len(r.Rules), Failures: r.Broken, Skipped: r.Skipped,
+		Time: seconds(r.MS)}
 	for _, rule := range r.Rules {
 		c := junitCase{Name: rule.Rule, Class: "kagewasm.verify." + r.Plugin, Time: seconds(rule.MS)}
 		switch rule.Outcome {
@@ -75,7 +76,8 @@ func (r *Verdict) JUnit(w io.Writer) error {
 	}
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
-	if err := enc.Encode(junitSuites{Tests: suite.Tests, Failures: suite.Failures, Time: suite.Time, Suites: []junitSuite{suite}}); err != nil {
+	if err := enc.Encode(junitSuites{Tests: suite.Tests, Failures: suite.Failures, Time: suite.Time,
+		Suites: []junitSuite{suite}}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

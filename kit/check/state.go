@@ -15,16 +15,18 @@ import (
 func (s *subject) stateRules() []abitest.Rule {
 	return []abitest.Rule{
 		{
-			Name:        "fresh loads",
-			Explanation: "a module that is loaded again, over an empty storage, answers the same input with the same bytes: on this machine, on the next one, in a replay",
-			Fix:         "take nothing from addresses or counters; answers of servers and models are replayed (--replay)",
-			Skip:        s.handles(abi.HookPreCompact), Check: s.freshLoads,
+			Name: "fresh loads",
+			Explanation: "a module that is loaded again, over an empty storage, answers the same input with the same " +
+				"bytes: on this machine, on the next one, in a replay",
+			Fix:  "take nothing from addresses or counters; answers of servers and models are replayed (--replay)",
+			Skip: s.handles(abi.HookPreCompact), Check: s.freshLoads,
 		},
 		{
-			Name:        "isolation",
-			Explanation: "an answer depends on its input and on what is stored, not on the calls before it: hosts call plugins in any order, several at a time, and throw instances away",
-			Fix:         "keep nothing outside of the storage; answers of servers and models are replayed (--replay)",
-			Skip:        s.handles(abi.HookPreCompact), Check: s.isolated,
+			Name: "isolation",
+			Explanation: "an answer depends on its input and on what is stored, not on the calls before it: hosts call " +
+				"plugins in any order, several at a time, and throw instances away",
+			Fix:  "keep nothing outside of the storage; answers of servers and models are replayed (--replay)",
+			Skip: s.handles(abi.HookPreCompact), Check: s.isolated,
 		},
 	}
 }

@@ -42,7 +42,8 @@ func newStorage() *storage {
 func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
 
 func newSubject(ctx context.Context, module *runtime.Module, o VerifyOptions) (*subject, error) {
-	s := &subject{module: module, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
+	s := &subject{module: module, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin),
+		failures: make(map[string]string)}
 	var err error
 	ro := o.Runtime
 	ro.KV = s.kv

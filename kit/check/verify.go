@@ -99,7 +99,8 @@ func Verify(ctx context.Context, m *runtime.Module, o VerifyOptions) (*Verdict, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Verdict{Plugin: s.info.Name, Version: s.info.Version, Digest: s.info.Digest, Size: s.info.Size, Engine: s.info.Engine, Rules: []Result{}}
+	r := &Verdict{Plugin: s.info.Name, Version: s.info.Version, Digest: s.info.Digest, Size: s.info.Size,
+		Engine: s.info.Engine, Rules: []Result{}}
 	for _, rule := range rules {
 		if o.Progress != nil {
 			o.Progress(rule.Name)
@@ -109,7 +110,8 @@ func Verify(ctx context.Context, m *runtime.Module, o VerifyOptions) (*Verdict, 
 		}
 		r.add(s.judge(ctx, rule))
 		if err := ctx.Err(); err != nil {
-			return nil, &abi.Error{Code: abi.CodeCanceled, Op: "verify", Plugin: r.Plugin, Message: "the caller gave up", Err: err}
+			return nil, &abi.Error{Code: abi.CodeCanceled, Op: "verify", Plugin: r.Plugin, Message: "the caller gave up",
+				Err: err}
 		}
 	}
 	r.Usage = s.meter.list()
@@ -159,7 +161,8 @@ func chosen(rules []abitest.Rule, names []string) ([]abitest.Rule, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(all, name) {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "verify", Message: fmt.Sprintf("no rule %q", name), Hint: "the rules are: " + strings.Join(all, ", ")}
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "verify", Message: fmt.Sprintf("no rule %q", name),
+				Hint: "the rules are: " + strings.Join(all, ", ")}
 		}
 	}
 	return list, nil
@@ -212,9 +215,10 @@ const recordedCalls = "recorded calls"
 
 func recorded(player *cassette.Player) abitest.Rule {
 	return abitest.Rule{
-		Name:        recordedCalls,
-		Explanation: "where host calls are replayed a call that was not recorded is answered by an error, and what was verified is how the plugin handles that",
-		Fix:         "record again with the same command: --record in place of --replay",
+		Name: recordedCalls,
+		Explanation: "where host calls are replayed a call that was not recorded is answered by an error, and what was " +
+			"verified is how the plugin handles that",
+		Fix: "record again with the same command: --record in place of --replay",
 		Check: func(context.Context) error {
 			missed := player.Missed()
 			if len(missed) == 0 {

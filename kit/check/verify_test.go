@@ -108,7 +108,8 @@ func finding(r *check.Verdict, name string) *check.Finding {
 func TestN6VerifyKeeper(t *testing.T) {
 	r := run(t, build(t, "../../plugins/keeper"), options())
 	if r.Broken > 0 || r.Kept < 40 || r.Kept+r.Skipped != len(r.Rules) || len(r.Findings) > 0 {
-		t.Errorf("%d kept, %d of %d skipped, broken %+v, findings %+v", r.Kept, r.Skipped, len(r.Rules), broken(r), r.Findings)
+		t.Errorf("%d kept, %d of %d skipped, broken %+v, findings %+v", r.Kept, r.Skipped, len(r.Rules), broken(r),
+			r.Findings)
 	}
 	if r.Plugin != "keeper" || !strings.HasPrefix(r.Digest, "sha256:") || r.MS <= 0 {
 		t.Errorf("%+v", r)
@@ -117,7 +118,8 @@ func TestN6VerifyKeeper(t *testing.T) {
 	for _, u := range r.Usage {
 		used[u.Limit] = u
 	}
-	if m := used["memory_mb"]; m.Used < 1 || m.Allowed != 64 || m.Share() <= 0 || m.Rule == "" || used["fuel"].Used == 0 || used["fuel"].Share() != 0 {
+	if m := used["memory_mb"]; m.Used < 1 || m.Allowed != 64 || m.Share() <= 0 || m.Rule == "" ||
+		used["fuel"].Used == 0 || used["fuel"].Share() != 0 {
 		t.Errorf("usage %+v", r.Usage)
 	}
 }
@@ -141,19 +143,25 @@ func TestN6VerifyFaults(t *testing.T) {
 		says   string
 	}{
 		{fault: "none"},
-		{fault: "asks", rules: "default knobs, deterministic, extreme knobs, fresh loads, isolation, unknown fields", rule: "isolation", says: "after calls for others"},
-		{fault: "stores", rules: "dry run stores nothing", rule: "dry run stores nothing", says: "kv.set 1 times in a dry run"},
-		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit, says: "pre_compact on {}: "},
+		{fault: "asks", rules: "default knobs, deterministic, extreme knobs, fresh loads, isolation, unknown fields",
+			rule: "isolation", says: "after calls for others"},
+		{fault: "stores", rules: "dry run stores nothing", rule: "dry run stores nothing",
+			says: "kv.set 1 times in a dry run"},
+		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit,
+			says: "pre_compact on {}: "},
 		{fault: "poses", rules: "only its role", rule: "only its role", says: "observer returned messages"},
-		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
-		{fault: "leaks", rules: "memory grows with the session, thousands of messages", rule: "thousands of messages", code: abi.CodeMemory, says: "64 MiB"},
+		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, " +
+			"work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
+		{fault: "leaks", rules: "memory grows with the session, thousands of messages", rule: "thousands of messages",
+			code: abi.CodeMemory, says: "64 MiB"},
 		{fault: "hoards", rules: "steady", rule: "steady", says: "call 10 of one session took"},
 		{fault: "demands", rules: "nothing granted", rule: "nothing granted", code: abi.CodeExit, says: "not granted"},
 	} {
 		t.Run(tc.fault, func(t *testing.T) {
 			o := options()
 			o.Plugin.Limits, o.Plugin.Grants.HTTP = tc.limits, []string{server.URL}
-			o.Plugin.Config = abi.Config{"fault": json.RawMessage(strconv.Quote(tc.fault)), "server": json.RawMessage(strconv.Quote(server.URL))}
+			o.Plugin.Config = abi.Config{"fault": json.RawMessage(strconv.Quote(tc.fault)),
+				"server": json.RawMessage(strconv.Quote(server.URL))}
 			path := faulty
 			if tc.fault == "empty" { // with no document there are no knobs
 				path = build(t, "testdata/faulty", "-ldflags=-X=main.fault=empty")
@@ -187,7 +195,8 @@ func TestN6VerifyFaults(t *testing.T) {
 func TestN6VerifyModules(t *testing.T) {
 	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
 	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options())
-	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields", "nothing granted", "fresh loads", "extreme knobs"} {
+	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields",
+		"nothing granted", "fresh loads", "extreme knobs"} {
 		if b := broken(trap)[rule]; b.Code != abi.CodeTrap {
 			t.Errorf("rule %q: %+v", rule, b)
 		}
@@ -216,7 +225,8 @@ func TestN6VerifyModules(t *testing.T) {
 	m.Memory(1, -1, "memory")
 	m.Hook("pre_compact", nil, wasmtest.Const32(0))
 	bare := run(t, module(t, m.Bytes()), options())
-	if f := finding(bare, "unused imports"); f == nil || !strings.Contains(f.Message, "kagewasm:host/env.output_write, wasi_snapshot_preview1.proc_exit") {
+	if f := finding(bare, "unused imports"); f == nil || !strings.Contains(f.Message,
+		"kagewasm:host/env.output_write, wasi_snapshot_preview1.proc_exit") {
 		t.Errorf("unused imports: %+v", bare.Findings)
 	}
 	if finding(bare, "no manifest") == nil {
@@ -239,7 +249,8 @@ func TestN6VerifySome(t *testing.T) {
 		t.Errorf("%+v, %v", r.Rules, seen)
 	}
 	o.Rules = []string{"nul"}
-	if _, err := verify(t.Context(), path, o); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
+	if _, err := verify(t.Context(), path, o); abi.CodeOf(err) != abi.CodeUsage ||
+		!strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
 		t.Errorf("%v", err)
 	}
 	if _, err := verify(t.Context(), module(t, []byte("no")), options()); abi.CodeOf(err) != abi.CodeRefused {
@@ -324,14 +335,16 @@ func TestN6VerifyJUnit(t *testing.T) {
 		t.Fatalf("%+v", doc)
 	}
 	s := doc.Suites[0]
-	if s.Tests != 3 || s.Failures != 1 || s.Skipped != 1 || len(s.Cases) != 3 || !strings.Contains(s.Name, "m") || !strings.Contains(s.Out, "no manifest") {
+	if s.Tests != 3 || s.Failures != 1 || s.Skipped != 1 || len(s.Cases) != 3 || !strings.Contains(s.Name, "m") ||
+		!strings.Contains(s.Out, "no manifest") {
 		t.Errorf("%+v", s)
 	}
 	for _, c := range s.Cases {
 		switch {
 		case c.Class == "" || c.Time < 0:
 			t.Errorf("%+v", c)
-		case c.Name == "no messages" && (c.Failure == nil || c.Failure.Type != "exit" || !strings.Contains(c.Failure.Message, "not <today> &") || !strings.Contains(c.Failure.Text, "fix: ")):
+		case c.Name == "no messages" && (c.Failure == nil || c.Failure.Type != "exit" ||
+			!strings.Contains(c.Failure.Message, "not <today> &") || !strings.Contains(c.Failure.Text, "fix: ")):
 			t.Errorf("%+v", c.Failure)
 		case c.Name == "compacts" && (c.Skipped == nil || c.Skipped.Message == ""):
 			t.Errorf("%+v", c)

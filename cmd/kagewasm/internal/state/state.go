@@ -46,7 +46,8 @@ const KVFolder = "kv"
 
 // NoHome is the error where there is no folder, and none was named.
 func NoHome() error {
-	return ui.Usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep nothing", InMemory)
+	return ui.Usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep "+
+		"nothing", InMemory)
 }
 
 // State is where plugins keep what they keep, and compiled modules lie.

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,8 @@ type Bench struct {
 
 // Measured shows what calls took, and what that was before.
 func Measured(p Printer, r *Bench) {
-	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook, p.paint(dim, r.Digest))
+	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook,
+		p.paint(dim, r.Digest))
 	for _, m := range r.Inputs {
 		showMeasurement(p, r, m)
 	}
@@ -48,7 +50,7 @@ func showMeasurement(p Printer, r *Bench, m check.Measurement) {
 	p.field("output", "%s%s", bytesOf(m.OutputBytes), change("output"))
 	if len(m.HostCalls) > 0 {
 		var calls []string
-		for _, op := range sortedOps(m.HostCalls) {
+		for _, op := range slices.Sorted(maps.Keys(m.HostCalls)) {
 			calls = append(calls, fmt.Sprintf("%s × %d", op, m.HostCalls[op]))
 		}
 		p.field("host calls", "%s; %s", strings.Join(calls, ", "), bytesOf(m.HostCallBytes))
@@ -64,7 +66,10 @@ func (r *Bench) change(p Printer, input, measure string) string {
 	if r.Baseline == nil {
 		return ""
 	}
-	i := slices.IndexFunc(r.Baseline.Changes, func(c check.Change) bool { return c.Input == input && c.Measure == measure })
+	i := slices.IndexFunc(r.Baseline.Changes, func(c check.Change) bool {
+		return c.Input == input &&
+			c.Measure == measure
+	})
 	if i < 0 {
 		return ""
 	}
@@ -89,7 +94,8 @@ func (r *Bench) change(p Printer, input, measure string) string {
 func Worse(list []check.Change, limits map[string]float64) error {
 	var lines []string
 	for _, c := range list {
-		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input, c.Before, c.Now, change(c.Before, c.Now), 100*(limits[c.Measure]-1)))
+		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input,
+			c.Before, c.Now, change(c.Before, c.Now), 100*(limits[c.Measure]-1)))
 	}
 	return fmt.Errorf("more than the baseline allows:\n%s", strings.Join(lines, "\n"))
 }

@@ -88,18 +88,15 @@ func (p updated) permission(n plugindiff.Permission) string {
 
 // manifest shows what else changed.
 func (p updated) manifest(u *plugindiff.Update) {
-	for i, c := range u.Changes {
-		label := ""
-		if i == 0 {
-			label = "changed"
-		}
+	field := p.labelled("changed")
+	for _, c := range u.Changes {
 		switch {
 		case c.Old == "":
-			p.field(label, "%s: new: %s", c.What, abi.Defuse(c.New))
+			field("%s: new: %s", c.What, abi.Defuse(c.New))
 		case c.New == "":
-			p.field(label, "%s: gone: %s", c.What, abi.Defuse(c.Old))
+			field("%s: gone: %s", c.What, abi.Defuse(c.Old))
 		default:
-			p.field(label, "%s: %s → %s", c.What, shortened(c.Old, 80), shortened(c.New, 80))
+			field("%s: %s → %s", c.What, shortened(c.Old, 80), shortened(c.New, 80))
 		}
 	}
 }

@@ -47,7 +47,8 @@ func EvalCallsOf(calls []abi.CallStats) EvalCalls {
 
 // Recall shows how much of the evidence is brought back.
 func Recall(p Printer, r *Eval) {
-	p.Linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, abi.Defuse(r.Memory)), r.Conversations, Number(r.Turns), Number(r.Questions))
+	p.Linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, abi.Defuse(r.Memory)),
+		r.Conversations, Number(r.Turns), Number(r.Questions))
 	var t table
 	t.head("turns", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%", fmt.Sprintf("at %s t", Number(r.Budget)), "")
 	row := func(name string, c *evidence.Recall) {
@@ -63,9 +64,11 @@ func Recall(p Printer, r *Eval) {
 	row("overall", &r.Overall)
 	t.print(p)
 	s := &r.Sessions
-	p.Linef("  sessions: any of them in the first 5 %.3f, 10 %.3f; all of them %.3f, %.3f (%s questions)", s.Any5, s.Any10, s.All5, s.All10, Number(s.Questions))
+	p.Linef("  sessions: any of them in the first 5 %.3f, 10 %.3f; all of them %.3f, %.3f (%s questions)", s.Any5,
+		s.Any10, s.All5, s.All10, Number(s.Questions))
 	if r.UnknownEvidence > 0 {
-		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("questions name %s that are in no conversation: they count as not found", Plural(r.UnknownEvidence, "turn"))))
+		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("questions name %s that are in no conversation: they count "+
+			"as not found", Plural(r.UnknownEvidence, "turn"))))
 	}
 	if r.EvalPlugin != nil {
 		showMeasured(p, r.EvalPlugin)
@@ -79,7 +82,8 @@ func showMeasured(p Printer, r *EvalPlugin) {
 	line("retain", r.Retain)
 	line("recall", r.Recall)
 	if r.Unnamed > 0 {
-		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("%s injections name no message: a plugin that is measured writes the id of each message beside what it recalls of it", Number(r.Unnamed))))
+		p.field("warning", "%s", p.paint(yellow, fmt.Sprintf("%s injections name no message: a plugin that is measured "+
+			"writes the id of each message beside what it recalls of it", Number(r.Unnamed))))
 	}
 	p.field("stored", "%s for %s of text", bytesOf(r.StoredBytes), bytesOf(r.TextBytes))
 }

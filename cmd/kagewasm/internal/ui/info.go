@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,21 +46,13 @@ func Info(p Printer, i runtime.Info) {
 	if len(i.Secrets) > 0 {
 		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
 	}
-	names := make([]string, 0, len(i.Knobs))
-	for name := range i.Knobs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(i.Knobs)) {
 		k := i.Knobs[name]
 		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
 	}
-	for n, module := range byModule(i.Imports) {
-		label := ""
-		if n == 0 {
-			label = "imports"
-		}
-		p.field(label, "%s", module)
+	imports := p.labelled("imports")
+	for _, module := range byModule(i.Imports) {
+		imports("%s", module)
 	}
 	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
 }
@@ -98,8 +91,10 @@ func showLimits(p Printer, l abi.Limits) {
 	if l.Fuel > 0 {
 		fuel = Number(l.Fuel) + " fuel"
 	}
-	p.field("limits", "%s ms, %s, %d MiB memory, %s stack, %s table elements", Number(int64(l.TimeoutMS)), fuel, l.MemoryMB, bytesOf(l.StackBytes), Number(int64(l.TableElements)))
-	p.field("", "%s out, %s log, %s error text, %s host calls of %s", bytesOf(l.OutputBytes), bytesOf(l.LogBytes), bytesOf(l.ErrorBytes), Number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
+	p.field("limits", "%s ms, %s, %d MiB memory, %s stack, %s table elements", Number(int64(l.TimeoutMS)), fuel,
+		l.MemoryMB, bytesOf(l.StackBytes), Number(int64(l.TableElements)))
+	p.field("", "%s out, %s log, %s error text, %s host calls of %s", bytesOf(l.OutputBytes), bytesOf(l.LogBytes),
+		bytesOf(l.ErrorBytes), Number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
 }
 
 func capabilityLine(p Printer, c runtime.CapabilityInfo) string {

@@ -39,6 +39,14 @@ func (p Printer) field(label, format string, args ...any) {
 	p.Linef("  %s %s", p.paint(dim, fmt.Sprintf("%-11s", label)), fmt.Sprintf(format, args...))
 }
 
+// labelled prints fields under one label, which stands beside the first of them.
+func (p Printer) labelled(label string) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		p.field(label, format, args...)
+		label = ""
+	}
+}
+
 // JSON writes v as an indented document. Text for a model is not escaped
 // for a page.
 func JSON(w io.Writer, v any) error {

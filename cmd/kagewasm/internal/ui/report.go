@@ -82,13 +82,15 @@ func (h human) money(r *kagewasm.Report) {
 		if r.Cost.PriceUnknown {
 			price = "at an unknown price"
 		}
-		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), Number(u.InputTokens), Number(u.OutputTokens), price)
+		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), Number(u.InputTokens),
+			Number(u.OutputTokens), price)
 	}
 	if !r.Compacted {
 		return
 	}
 	c := &r.Metrics.Cache
-	line := fmt.Sprintf("%s of %s tokens of the request before still stand at the beginning", Number(c.PrefixTokens), Number(c.PreviousTokens))
+	line := fmt.Sprintf("%s of %s tokens of the request before still stand at the beginning", Number(c.PrefixTokens),
+		Number(c.PreviousTokens))
 	if r.Receipt != nil && r.Receipt.PaybackCalls >= 0 {
 		line += fmt.Sprintf("; pays for itself after %s calls", Number(r.Receipt.PaybackCalls))
 	}
@@ -115,37 +117,36 @@ func (h human) bar(r *kagewasm.Report) string {
 	const width = 24
 	cells := func(tokens int) int { return min(width, (tokens*width+r.Window-1)/r.Window) }
 	before, after := cells(r.TokensBefore), cells(r.TokensAfter)
-	full := strings.Repeat("█", after) + strings.Repeat("░", max(0, before-after)) + strings.Repeat("·", width-max(before, after))
+	full := strings.Repeat("█", after) + strings.Repeat("░", max(0, before-after)) +
+		strings.Repeat("·", width-max(before, after))
 	percent := func(n int) string { return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(r.Window)) }
 	return h.paint(cyan, full) + " " + percent(r.TokensBefore) + " → " + percent(r.TokensAfter)
 }
 
 func (h human) hooks(list []hooks.Outcome) {
-	for i, o := range list {
-		label := ""
-		if i == 0 {
-			label = "hooks"
-		}
+	field := h.labelled("hooks")
+	for _, o := range list {
 		s := green
 		if o.Error != nil {
 			s = red
 		}
-		line := fmt.Sprintf("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)), o.MS, bytesOf(o.PeakMemoryBytes))
+		line := fmt.Sprintf("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)),
+			o.MS, bytesOf(o.PeakMemoryBytes))
 		if o.Until != "" {
 			line += ", until " + o.Until
 		}
 		if calls := hostCalls(o.HostCalls); calls != "" {
 			line += ", " + calls
 		}
-		h.field(label, "%s", line)
+		field("%s", line)
 		for _, w := range o.Warnings {
-			h.field("", "  %s", h.paint(yellow, "warning: "+abi.Defuse(w)))
+			field("  %s", h.paint(yellow, "warning: "+abi.Defuse(w)))
 		}
 		for _, l := range o.Logs[:min(len(o.Logs), maxLogLines)] {
-			h.field("", "  %s", h.paint(dim, string(l.Level)+": "+shortened(abi.Defuse(l.Message), 100)))
+			field("  %s", h.paint(dim, string(l.Level)+": "+shortened(abi.Defuse(l.Message), 100)))
 		}
 		if more := len(o.Logs) - maxLogLines + o.LogsDropped; more > 0 {
-			h.field("", "  %s", h.paint(dim, fmt.Sprintf("… and %d more lines (see --report)", more)))
+			field("  %s", h.paint(dim, fmt.Sprintf("… and %d more lines (see --report)", more)))
 		}
 	}
 }
@@ -166,32 +167,26 @@ func hostCalls(calls map[abi.Op]int) string {
 
 func (h human) retained(facts []hooks.Fact) {
 	const show = 5
+	field := h.labelled("retained")
 	for i, f := range facts {
-		label := ""
-		if i == 0 {
-			label = "retained"
-		}
 		if i == show {
-			h.field("", "… and %d more", len(facts)-show)
+			field("… and %d more", len(facts)-show)
 			return
 		}
-		h.field(label, "%s: %s", f.Plugin, shortened(abi.Defuse(f.Text), 90))
+		field("%s: %s", f.Plugin, shortened(abi.Defuse(f.Text), 90))
 	}
 }
 
 func (h human) failures(list []*abi.Error) {
-	for i, f := range list {
-		label := ""
-		if i == 0 {
-			label = "failures"
-		}
+	field := h.labelled("failures")
+	for _, f := range list {
 		text, _, more := strings.Cut(abi.Defuse(f.Error()), "\n")
 		if more {
 			text += " … (see --report)"
 		}
-		h.field(label, "%s %s", h.paint(red, string(f.Code)), text)
+		field("%s %s", h.paint(red, string(f.Code)), text)
 		if f.Hint != "" {
-			h.field("", "  %s", h.paint(dim, abi.Defuse(f.Hint)))
+			field("  %s", h.paint(dim, abi.Defuse(f.Hint)))
 		}
 	}
 }

@@ -16,7 +16,8 @@ func Round(p Printer, r *devloop.Round, windows string) {
 	if len(r.Changed) > 0 {
 		why = "changed: " + shortened(abi.Defuse(strings.Join(r.Changed, ", ")), 100)
 	}
-	p.Linef("%s  %s", p.paint(bold, fmt.Sprintf("round %d", r.Number)), p.paint(dim, time.Now().Format(time.TimeOnly)+"  "+why))
+	p.Linef("%s  %s", p.paint(bold, fmt.Sprintf("round %d", r.Number)),
+		p.paint(dim, time.Now().Format(time.TimeOnly)+"  "+why))
 	if r.Error != nil {
 		p.Linef("%s %s", p.paint(red, "failed:"), strings.ReplaceAll(abi.Defuse(r.Error.Error()), "\n", "\n    | "))
 		if r.Error.Hint != "" {
@@ -29,7 +30,8 @@ func Round(p Printer, r *devloop.Round, windows string) {
 		built = fmt.Sprintf("built in %.1f s, ", r.BuildMS/1000)
 	}
 	m := r.Plugin.Manifest
-	p.Linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, abi.Defuse(m.Version), bytesOf(r.Plugin.Size), built, sessionsOf(r), r.SurveyMS/1000, windows)
+	p.Linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, abi.Defuse(m.Version), bytesOf(r.Plugin.Size), built, sessionsOf(r),
+		r.SurveyMS/1000, windows)
 	if r.Update != nil && len(r.Update.Permissions) > 0 {
 		updated{p}.permissions(r.Update)
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -29,7 +30,8 @@ func Calls(p Printer, r *Run) {
 	p.Linef("%s %s of %s", p.paint(bold, r.Hook), r.Digest, r.Plugin)
 	p.field("time", "%s of %s ms", callTimes(r.MS, r.CallStats.MS), Number(r.Limits.TimeoutMS))
 	p.field("memory", "%s of %d MiB", bytesOf(r.CallStats.PeakMemoryBytes), r.Limits.MemoryMB)
-	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes), bytesOf(r.Limits.OutputBytes))
+	p.field("bytes", "%s in, %s out of %s", bytesOf(r.CallStats.InputBytes), bytesOf(r.CallStats.OutputBytes),
+		bytesOf(r.Limits.OutputBytes))
 	r.showCode(p)
 	r.showCalls(p)
 	for _, w := range r.CallStats.Warnings {
@@ -50,19 +52,22 @@ func Calls(p Printer, r *Run) {
 func (r *Run) showCalls(p Printer) {
 	s := &r.CallStats
 	total := 0
-	for _, op := range sortedOps(s.HostCalls) {
+	for _, op := range slices.Sorted(maps.Keys(s.HostCalls)) {
 		total += s.HostCalls[op]
 		of := ""
 		switch {
 		case op == abi.OpHTTP:
-			of = fmt.Sprintf(": %d requests of %s, %s (%s a body)", s.HTTPRequests, Number(int64(r.Limits.HTTPRequests)), bytesOf(s.HTTPBytes), bytesOf(r.Limits.HTTPBytes))
+			of = fmt.Sprintf(": %d requests of %s, %s (%s a body)", s.HTTPRequests, Number(int64(r.Limits.HTTPRequests)),
+				bytesOf(s.HTTPBytes), bytesOf(r.Limits.HTTPBytes))
 		case op == abi.OpModelComplete && s.Model != nil:
-			of = fmt.Sprintf(": %d completions of %s, %d tokens in, %d out", s.Model.Calls, Number(int64(r.Limits.ModelCalls)), s.Model.InputTokens, s.Model.OutputTokens)
+			of = fmt.Sprintf(": %d completions of %s, %d tokens in, %d out", s.Model.Calls, Number(int64(r.Limits.ModelCalls)),
+				s.Model.InputTokens, s.Model.OutputTokens)
 		}
 		p.field("host call", "%s × %d%s", op, s.HostCalls[op], of)
 	}
 	if total > 0 {
-		p.field("", "%s of %s host calls, %s of %s", Number(int64(total)), Number(int64(r.Limits.HostCalls)), bytesOf(s.HostCallBytes), bytesOf(r.Limits.HostCallBytes))
+		p.field("", "%s of %s host calls, %s of %s", Number(int64(total)), Number(int64(r.Limits.HostCalls)),
+			bytesOf(s.HostCallBytes), bytesOf(r.Limits.HostCallBytes))
 	}
 }
 
@@ -89,13 +94,4 @@ func callTimes(ms []float64, last float64) string {
 	}
 	t := check.TimesOf(ms)
 	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), t.P50, slices.Min(ms), t.Max)
-}
-
-func sortedOps(calls map[abi.Op]int) []abi.Op {
-	var ops []abi.Op
-	for op := range calls {
-		ops = append(ops, op)
-	}
-	slices.Sort(ops)
-	return ops
 }

@@ -46,7 +46,8 @@ func (p surveyed) show(s *survey.Survey, c *survey.Comparison) {
 func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []string {
 	r := &o.Report
 	tokens := fmt.Sprintf("%s → %s", Number(r.TokensBefore), Number(r.TokensAfter))
-	kept, injected, fuel := Number(len(r.Kept))+" of "+Number(r.MessagesBefore), Number(len(o.Injected)), amount(o.Use.Fuel)
+	kept := Number(len(r.Kept)) + " of " + Number(r.MessagesBefore)
+	injected, fuel := Number(len(o.Injected)), amount(o.Use.Fuel)
 	if d != nil {
 		if d.TokensAfter != nil {
 			tokens += fmt.Sprintf(" (%+d)", d.TokensAfter.New-d.TokensAfter.Old)
@@ -96,11 +97,13 @@ func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
 	if t.Failed > 0 {
 		words = append(words, p.paint(red, fmt.Sprintf("%d with failures", t.Failed)))
 	}
-	words = append(words, fmt.Sprintf("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention, 100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
+	words = append(words, fmt.Sprintf("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention,
+		100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
 	if calls := hostCalls(t.HostCalls); calls != "" {
 		words = append(words, calls)
 	}
-	return []string{Plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS), strings.Join(words, ", ")}
+	return []string{Plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS),
+		strings.Join(words, ", ")}
 }
 
 func (p surveyed) gone(c *survey.Comparison) {

@@ -65,6 +65,7 @@ func (p surveyed) texts(label string, pair *survey.Pair[[]string]) {
 	if pair == nil {
 		return
 	}
+	field, differ := p.labelled(label), false
 	old, now := linesOf(pair.Old), linesOf(pair.New)
 	for _, side := range []struct {
 		sign  string
@@ -73,15 +74,15 @@ func (p surveyed) texts(label string, pair *survey.Pair[[]string]) {
 	}{{"-", red, linesWithout(old, now)}, {"+", green, linesWithout(now, old)}} {
 		for i, line := range side.lines {
 			if i == maxLines {
-				p.field(label, "%s", p.paint(dim, fmt.Sprintf("%s … %d lines in all", side.sign, len(side.lines))))
+				field("%s", p.paint(dim, fmt.Sprintf("%s … %d lines in all", side.sign, len(side.lines))))
 				break
 			}
-			p.field(label, "%s", p.paint(side.style, side.sign+" "+shortened(abi.Defuse(line), 100)))
-			label = ""
+			field("%s", p.paint(side.style, side.sign+" "+shortened(abi.Defuse(line), 100)))
+			differ = true
 		}
 	}
-	if label != "" {
-		p.field(label, "%s", p.paint(dim, "the same lines in another order"))
+	if !differ {
+		field("%s", p.paint(dim, "the same lines in another order"))
 	}
 }
 
@@ -137,6 +138,7 @@ func (p surveyed) said(s *survey.Survey) {
 
 // counted shows the texts that were said most.
 func (p surveyed) counted(label string, s style, texts map[string]int, hints map[string]string) {
+	field := p.labelled(label)
 	order := slices.SortedFunc(maps.Keys(texts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(texts[b], texts[a]), strings.Compare(a, b))
 	})
@@ -145,14 +147,13 @@ func (p surveyed) counted(label string, s style, texts map[string]int, hints map
 		if n := texts[text]; n > 1 {
 			times = fmt.Sprintf(" (%d times)", n)
 		}
-		p.field(label, "%s%s", p.paint(s, shortened(abi.Defuse(text), 160)), times)
+		field("%s%s", p.paint(s, shortened(abi.Defuse(text), 160)), times)
 		if hint := hints[text]; hint != "" {
-			p.field("", "  %s", p.paint(dim, abi.Defuse(hint)))
+			field("  %s", p.paint(dim, abi.Defuse(hint)))
 		}
-		label = ""
 	}
 	if more := len(order) - maxLogLines; more > 0 {
-		p.field("", "%s", p.paint(dim, fmt.Sprintf("… and %d more (see --json)", more)))
+		field("%s", p.paint(dim, fmt.Sprintf("… and %d more (see --json)", more)))
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 
 // Verdict says which rules a plugin keeps, what is odd about it, and what it used.
 func Verdict(p Printer, r *check.Verdict) {
-	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), bytesOf(r.Size), p.paint(dim, r.Digest))
+	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), bytesOf(r.Size),
+		p.paint(dim, r.Digest))
 	width := 0
 	for _, rule := range r.Rules {
 		width = max(width, len(rule.Rule))
@@ -26,7 +27,8 @@ func Verdict(p Printer, r *check.Verdict) {
 			if rule.Same != "" {
 				as = "  by the same failure as: " + rule.Same
 			}
-			p.Linef("  %s %s %s%s", p.paint(red, "BROKEN "), p.paint(bold, name), p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)), as)
+			p.Linef("  %s %s %s%s", p.paint(red, "BROKEN "), p.paint(bold, name),
+				p.paint(dim, fmt.Sprintf("%6.0f ms", rule.MS)), as)
 			if rule.Same == "" {
 				showBroken(p, rule)
 			}
