@@ -23,8 +23,10 @@ type Options struct {
 	// TooLong reports whether an error of the agent's model means that the
 	// request did not fit, and by how much as far as the provider says so.
 	// models.TooLong knows the providers. It is asked by [Session.Dispatch]
-	// alone, with errors that are not nil. Default: no error means that, and
-	// Dispatch never calls a second time.
+	// alone, with errors that are not nil. Default: no error means that. A
+	// refusal then comes back from Dispatch as it is; nothing is compacted
+	// because of it, the model is not called again, and the session does not
+	// learn that the window is smaller than was assumed.
 	TooLong func(error) (abi.Exceeded, bool)
 }
 
