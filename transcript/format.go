@@ -65,8 +65,8 @@ func formatOf(name Format) (*codec.Format, error) {
 
 // detect returns the first format that a file fits.
 func detect(file *codec.File) (*codec.Format, error) {
-	if err := file.Look(); err != nil {
-		return nil, err
+	if file.Look(); file.Err() != nil {
+		return nil, file.Err()
 	}
 	var whys []string
 	names := make(map[string][]string) // by why not

@@ -46,9 +46,9 @@ func Read(name string, data []byte, format Format) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := f.Read(file)
-	if err != nil {
-		return nil, err
+	log := f.Read(file)
+	if file.Err() != nil {
+		return nil, file.Err()
 	}
 	if len(log.Messages) == 0 {
 		return nil, file.Bad(file.Text, "give a session that has at least one message", "no messages")

@@ -3,72 +3,43 @@ package anthropic
 import (
 	"strings"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// Blocks are the content blocks of the Messages API. Blocks of tools that the
-// server runs (server_tool_use and its results) are parts of the answer they
-// stand in.
-type Blocks struct{}
-
 var blockKeys = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "signature"}
 
-// Open reads the object of a block.
-func (Blocks) Open(parent *jsondoc.Object, at jsondoc.Span) (*jsondoc.Object, codec.BlockClass) {
+// ReadBlock reads a content block of the Messages API: see
+// [codec.BlockReader]. Blocks of tools that the server runs (server_tool_use and
+// its results) are parts of the answer they stand in.
+func ReadBlock(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) codec.Block {
 	b := parent.Child(at, "a content block", blockKeys...)
-	switch b.Str("type") {
-	case "tool_use":
-		return b, codec.BlockCall
-	case "tool_result":
-		return b, codec.BlockResult
-	case "compaction":
-		return b, codec.BlockSummary
+	switch typ := b.Str("type"); {
+	case typ == "tool_use" && answer:
+		return codec.CallBlock(rec, b, b.Str("id"), b.Str("name"), "input")
+	case typ == "compaction" && answer:
+		return codec.Block{Message: &abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
+			Content: codec.Content(b, "content")}}
+	case typ == "tool_result" && !answer:
+		return codec.Block{At: codec.SlotOf(rec, b, "content"), Message: &abi.Message{
+			Role: abi.RoleTool, ToolCallID: b.Str("tool_use_id"), IsError: b.Flag("is_error"),
+			Content: codec.Content(b, "content"),
+		}}
 	}
-	return b, codec.BlockPart
-}
-
-// Call adds a tool_use block to an answer.
-func (Blocks) Call(m *codec.Message, b *jsondoc.Object, rec int) bool {
-	m.Call(rec, b, b.Str("id"), b.Str("name"), "input")
-	return false
-}
-
-// Result reads a tool_result block, or a compaction.
-func (Blocks) Result(b *jsondoc.Object, rec int) (abi.Message, codec.Slot) {
-	if b.Str("type") == "compaction" {
-		text := codec.Content(b, "content")
-		return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: text}, codec.Slot{}
-	}
-	return abi.Message{
-		Role: abi.RoleTool, ToolCallID: b.Str("tool_use_id"), IsError: b.Flag("is_error"),
-		Content: codec.Content(b, "content"),
-	}, codec.SlotOf(rec, b, "content")
-}
-
-// Part reads any other block.
-func (Blocks) Part(b *jsondoc.Object) (abi.Part, bool) {
-	parts := codec.Parts(b, []jsondoc.Span{b.At}).Parts()
+	parts := codec.Parts(b, []jsondoc.Span{at}).Parts()
 	if len(parts) == 0 {
-		return abi.Part{}, false
+		return codec.Block{}
 	}
-	return parts[0], isSigned(parts[0])
+	return codec.Block{Part: parts[0], Signed: isSigned(parts[0])}
 }
 
 // isSigned reports whether a part is thinking that the provider signed: it can
 // be sent back, and what stands beside it must not change.
 func isSigned(p abi.Part) bool {
-	if p.Type == "redacted_thinking" {
-		return true
-	}
-	var thinking struct {
-		Signature string `json:"signature"`
-	}
-	return p.Type == "thinking" && json.Unmarshal(content.PartJSON(p), &thinking) == nil && thinking.Signature != ""
+	return p.Type == "redacted_thinking" ||
+		p.Type == "thinking" && jsondoc.Parse(content.PartJSON(p)).Str("signature") != ""
 }
 
 // Form is how the Messages API has the parts of a content.

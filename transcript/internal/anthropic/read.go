@@ -35,10 +35,7 @@ var (
 )
 
 func detect(f *codec.File) string {
-	doc := f.None(f.First)
-	if f.Kind(f.First) == '{' {
-		doc = f.Open(f.First, "the document")
-	}
+	doc := f.ProbeDocument()
 	list, why := f.Body(doc, "messages")
 	if why != "" {
 		return why
@@ -50,7 +47,7 @@ func detect(f *codec.File) string {
 		if f.Kind(at) != '{' {
 			return "a message that is not an object"
 		}
-		m := f.Open(at, "the message")
+		m := f.Probe(at, "the message")
 		if r := m.Str("role"); r != "user" && r != "assistant" || m.Has("tool_calls") || m.Has("function_call") {
 			return "a message of chat completions"
 		}
@@ -68,42 +65,26 @@ func detect(f *codec.File) string {
 // says.
 func anyObject(o *jsondoc.Object, key string, is func(*jsondoc.Object) bool) bool {
 	return o.Is(key, '[') && slices.ContainsFunc(o.List(key), func(at jsondoc.Span) bool {
-		return is(o.Open(at, "an element"))
+		return is(o.Probe(at, "an element"))
 	})
 }
 
-const hint = `put the messages in a list under "messages"`
-
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
-	about := codec.ReadAbout(o)
-	list, why := f.Body(o, "messages")
-	if why != "" {
-		o.Fail(f.First.Start, hint, "%s", why)
-		return nil, o.Err()
-	}
-	l := f.ListLog(list)
-	l.About, l.Entry, l.Args, l.Split = about, writeMessage, codec.ObjectArgs, true
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
+	l := f.BodyLog(o, `put the messages in a list under "messages"`, "messages")
+	l.Entry, l.Args, l.Split = writeMessage, codec.ObjectArgs, true
 	readSystem(l, o)
-	if o.Err() != nil {
-		return nil, o.Err()
-	}
 	if answer := f.Answer("content", "model"); answer.Is("content", '[') {
 		l.Append([]jsondoc.Span{answer.Value("content")}, `{"role":"assistant","content":`, "}")
 		l.Model = answer.Str("model")
 	}
-	r := &codec.BlockReader{Log: l, Form: Blocks{}}
+	r := &codec.BlockReader{Log: l, Form: ReadBlock}
 	for i := range l.Recs {
-		if err := readRecord(r, i); err != nil {
-			return nil, err
-		}
+		readRecord(r, i)
 	}
 	r.Close()
 	l.Prepare = func(w *codec.Rewrite) { showSummaries(w, r.Summaries) }
-	return l, nil
+	return l
 }
 
 // readSystem reads the system prompt, a text or a list of blocks.
@@ -123,18 +104,18 @@ func readSystem(l *codec.Log, o *jsondoc.Object) {
 }
 
 // readRecord reads a message, or the blocks of a recorded answer.
-func readRecord(r *codec.BlockReader, i int) error {
+func readRecord(r *codec.BlockReader, i int) {
 	at := r.Recs[i]
 	role, said, m := "assistant", at, r.None(at)
 	if i < r.Inside() {
-		m = r.Source.Open(at, "the message", messageKeys...)
+		m = r.Open(at, "the message", messageKeys...)
 		said = m.Raw("content")
 		if role = m.Str("role"); role != "user" && role != "assistant" {
 			m.Fail(at.Start, `use user or assistant; the system prompt stands under "system"`,
 				"role %s", jsondoc.Quoted(role))
 		}
 	}
-	blocks := m.Err() == nil && r.Kind(said) == '['
+	blocks := r.Kind(said) == '['
 	switch {
 	case role == "user" && blocks:
 		r.User(i, said, m)
@@ -147,7 +128,6 @@ func readRecord(r *codec.BlockReader, i int) error {
 		r.Close()
 		r.Begun(i, abi.Message{Role: abi.RoleAssistant, Content: codec.Content(m, "content")})
 	}
-	return m.Err()
 }
 
 // showSummaries writes the server's compactions as text where something new

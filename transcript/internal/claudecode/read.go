@@ -40,7 +40,7 @@ func detect(f *codec.File) string {
 		if f.Kind(at) != '{' || !bytes.Contains(f.Bytes(at), []byte(`"message"`)) || f.Check(at) != nil {
 			continue
 		}
-		o := f.Open(at, "the line")
+		o := f.Probe(at, "the line")
 		if t := o.Str("type"); (t == "user" || t == "assistant") && o.Is("message", '{') &&
 			(o.Has("uuid") || o.Has("parentUuid") || o.Has("sessionId")) {
 			return ""
@@ -51,22 +51,17 @@ func detect(f *codec.File) string {
 
 // line is one entry of the log.
 type line struct {
+	codec.Link           // of uuid and parentUuid; Apart are entries of a subagent
 	user, assistant bool // it holds a message of that role
-	side            bool // it belongs to a subagent
 	meta, summary   bool
 	system          bool // a system message that another format was converted from
 	// kept is what Claude Code's own compaction preserved; nil for other entries
 	// than a compact_boundary, at which the chain begins anew.
-	kept *kept
-
-	uuid, parent string
-	// parentAt is the value of parentUuid, if there is one; logical is the
-	// parent across a boundary.
-	parentAt jsondoc.Span
-	logical  string
-	ref      string // of a snapshot: the uuid of the message it was taken for
-	time     string
-	message  jsondoc.Span
+	kept    *kept
+	logical string // the parent across a boundary
+	ref     string // of a snapshot: the uuid of the message it was taken for
+	time    string
+	message jsondoc.Span
 }
 
 var (
@@ -75,49 +70,41 @@ var (
 	messageKeys = []string{"role", "content", "id", "model"}
 )
 
-func read(f *codec.File) (*codec.Log, error) {
+func read(f *codec.File) *codec.Log {
 	d := &chain{Log: f.LineLog()}
 	d.Args, d.Prepare = codec.ObjectArgs, d.prepare
 	mine := false // there are messages that are not of a subagent
-	err := d.Each("the line", lineKeys, func(_ int, o *jsondoc.Object) {
+	d.Each("the line", lineKeys, func(_ int, o *jsondoc.Object) {
 		l := readLine(o)
 		if d.Session == "" {
 			d.Session = o.Str("sessionId")
 		}
-		mine = mine || (l.user || l.assistant) && !l.side
+		mine = mine || (l.user || l.assistant) && !l.Apart
 		d.lines = append(d.lines, l)
 	})
-	if err != nil {
-		return nil, err
-	}
 	r := &reader{lines: d.lines}
-	r.BlockReader = codec.BlockReader{Log: d.Log, Form: anthropic.Blocks{}, Begin: r.begin, Spoke: r.spoke}
+	r.BlockReader = codec.BlockReader{Log: d.Log, Form: anthropic.ReadBlock, Begin: r.begin, Spoke: r.spoke}
 	for i := range d.lines {
 		l := &d.lines[i]
-		if l.side = l.side && mine; (l.user || l.assistant) && !l.side {
-			if err := r.line(i); err != nil {
-				return nil, err
-			}
+		if l.Apart = l.Apart && mine; (l.user || l.assistant) && !l.Apart && d.Err() == nil {
+			r.line(i)
 		}
 	}
 	r.Close()
 	d.link()
 	d.Gone = d.supersede()
-	return d.Log, nil
+	return d.Log
 }
 
 // readLine reads what an entry says outside its message.
 func readLine(o *jsondoc.Object) line {
 	typ := o.Str("type")
-	l := line{
-		user: typ == "user", assistant: typ == "assistant",
-		side: o.Flag("isSidechain"), meta: o.Flag("isMeta"), system: o.Flag(codec.SystemMark),
-		summary: o.Flag("isCompactSummary"),
-	}
+	l := line{user: typ == "user", assistant: typ == "assistant"}
+	l.Apart, l.meta, l.system = o.Flag("isSidechain"), o.Flag("isMeta"), o.Flag(codec.SystemMark)
+	l.summary = o.Flag("isCompactSummary")
 	boundary := typ == "system" && o.Str("subtype") == "compact_boundary"
-	l.uuid, l.parent, l.logical = o.Str("uuid"), o.Str("parentUuid"), o.Str("logicalParentUuid")
-	l.time = o.Scalar("timestamp")
-	l.parentAt = o.Raw("parentUuid")
+	l.ID, l.Parent, l.logical = o.Str("uuid"), o.Str("parentUuid"), o.Str("logicalParentUuid")
+	l.time, l.At = o.Scalar("timestamp"), o.Raw("parentUuid")
 	if boundary {
 		l.kept = readKept(o)
 	}
@@ -140,7 +127,7 @@ type reader struct {
 	id    string // the model's message.id of the open answer
 }
 
-func (r *reader) line(i int) error {
+func (r *reader) line(i int) {
 	m := r.Source.Open(r.lines[i].message, `"message"`, messageKeys...)
 	switch {
 	case r.lines[i].assistant:
@@ -150,13 +137,12 @@ func (r *reader) line(i int) error {
 	default:
 		r.Say(i, codec.Content(m, "content"))
 	}
-	return m.Err()
 }
 
 // begin notes the id and the time of a message in line i.
 func (r *reader) begin(i, nth int, m *abi.Message) {
 	l := &r.lines[i]
-	m.ID, m.Timestamp = content.OrdinalID(l.uuid, nth), l.time
+	m.ID, m.Timestamp = content.OrdinalID(l.ID, nth), l.time
 }
 
 func (r *reader) assistant(i int, o *jsondoc.Object) {

@@ -20,20 +20,20 @@ type context struct {
 	time   string // for a message that has none
 }
 
-// entry writes new message k.
-func (w *rewrite) entry(k int) []byte {
-	at := w.links[k]
+// contextOf is the context of line i, or an empty one for -1.
+func (d *chain) contextOf(i int) context {
 	like := context{values: make(map[string][]byte)}
-	if at.like >= 0 {
-		like.time = w.lines[at.like].time
-		o := w.Rewrite.Open(w.Rewrite.Recs[at.like], "the line")
-		for _, key := range contextKeys {
-			if value := o.Raw(key); value.OK() {
-				like.values[key] = jsondoc.Compact(o.Bytes(value))
-			}
+	if i < 0 {
+		return like
+	}
+	like.time = d.lines[i].time
+	o := d.Probe(d.Recs[i], "the line")
+	for _, key := range contextKeys {
+		if value := o.Raw(key); value.OK() {
+			like.values[key] = jsondoc.Compact(o.Bytes(value))
 		}
 	}
-	return writeEntry(w.Insert[k].Message, at.uuid, at.parent, like)
+	return like
 }
 
 // writeEntry writes an entry as Claude Code does.

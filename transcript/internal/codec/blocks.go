@@ -8,30 +8,22 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// BlockForm is what the blocks of a format look like.
-type BlockForm interface {
-	// Open reads the object of a block.
-	Open(parent *jsondoc.Object, at jsondoc.Span) (*jsondoc.Object, BlockClass)
-	// Call adds a call, in record rec, to the answer it is made in. signed says
-	// that the block carries a provider's signature.
-	Call(m *Message, b *jsondoc.Object, rec int) (signed bool)
-	// Result reads the result of a call, and where an edit replaces it; and a
-	// summary.
-	Result(b *jsondoc.Object, rec int) (abi.Message, Slot)
-	// Part reads any other block.
-	Part(b *jsondoc.Object) (p abi.Part, signed bool)
+// Block is what a block is to its message: a call, a message of its own, which is a tool result or, in an answer, a
+// compaction that the provider made; and otherwise a part.
+type Block struct {
+	Call    *abi.ToolCall
+	Message *abi.Message
+	At      Slot // of the call's arguments or the result's content
+	Part    abi.Part
+	// Signed says that the block carries a provider's signature.
+	Signed bool
 }
 
-// BlockClass is what a block is to its message.
-type BlockClass int
-
-// The classes of blocks. A BlockSummary is a compaction that the provider made.
-const (
-	BlockPart BlockClass = iota
-	BlockCall
-	BlockResult
-	BlockSummary
-)
+// CallBlock is a call whose arguments stand in record rec, under a key of o.
+func CallBlock(rec int, o *jsondoc.Object, id, name, key string) Block {
+	call := &abi.ToolCall{ID: id, Name: name, Arguments: Arguments(o, key)}
+	return Block{Call: call, At: SlotOf(rec, o, key)}
+}
 
 // BlockReader makes messages of records that hold lists of blocks, as the
 // Messages API and Gemini have them. A record of the model is one message,
@@ -40,7 +32,9 @@ const (
 // result, and one for each run of other blocks between them.
 type BlockReader struct {
 	*Log
-	Form BlockForm
+	// Form reads a block of record rec. In an answer there are calls, and no
+	// results; elsewhere results, and no calls.
+	Form func(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) Block
 	// Begin, where it is set, notes on a new message of record i what stands
 	// around its blocks; nth counts the messages of the record.
 	Begin func(i, nth int, m *abi.Message)
@@ -49,7 +43,7 @@ type BlockReader struct {
 	Spoke func(i int, m *abi.Message)
 	// Plain says that one text is a text, and not a list of one.
 	Plain bool
-	// Summaries are the blocks of class BlockSummary that were read.
+	// Summaries are the compactions in answers that were read.
 	Summaries []SummaryBlock
 
 	open   *Message // the answer that blocks are still added to
@@ -81,8 +75,8 @@ func (r *BlockReader) Answer(i int) *Message {
 // Current is the answer that blocks are still added to, or nil.
 func (r *BlockReader) Current() *Message { return r.open }
 
-// AddPart adds a part to the open answer.
-func (r *BlockReader) AddPart(p abi.Part) { r.parts = append(r.parts, p) }
+// AddPart adds parts to the open answer.
+func (r *BlockReader) AddPart(p ...abi.Part) { r.parts = append(r.parts, p...) }
 
 // Blocks adds the blocks of a list in record i to the open answer, or to one
 // that it begins. A summary is a message of its own, and what follows it
@@ -90,44 +84,45 @@ func (r *BlockReader) AddPart(p abi.Part) { r.parts = append(r.parts, p) }
 func (r *BlockReader) Blocks(i int, list jsondoc.Span, o *jsondoc.Object) {
 	var of []int
 	for _, at := range o.Elements(list) {
-		b, class := r.Form.Open(o, at)
-		if class == BlockSummary {
+		b := r.Form(o, at, i, true)
+		if b.Message != nil {
 			r.Close()
-			r.Summaries = append(r.Summaries, SummaryBlock{r.result(i, b), at})
-		} else {
-			if r.open == nil {
-				r.Answer(i)
-			}
-			r.block(i, b, class)
+			summary := r.Result(i, b)
+			r.Summaries = append(r.Summaries, SummaryBlock{summary, at})
+			of = append(of, summary.index)
+			continue
 		}
-		if of = append(of, len(r.Messages)-1); o.Err() != nil {
-			return
+		if r.open == nil {
+			r.Answer(i)
 		}
+		r.block(b)
+		of = append(of, r.open.index)
 	}
-	if len(of) > 0 && of[0] != of[len(of)-1] {
+	r.spread(i, list, of)
+}
+
+// block adds a block to the open answer.
+func (r *BlockReader) block(b Block) {
+	if b.Call != nil {
+		r.open.CallAt(b.At, *b.Call)
+	} else {
+		r.AddPart(b.Part)
+	}
+	r.signed = r.signed || b.Signed
+}
+
+// spread notes of which message each block of a list is.
+func (r *BlockReader) spread(i int, list jsondoc.Span, of []int) {
+	if len(of) > 0 {
 		r.records[i].blocks, r.records[i].of = list, of
 	}
 }
 
-// block adds a block to the open answer.
-func (r *BlockReader) block(i int, b *jsondoc.Object, class BlockClass) {
-	signed := false
-	if class == BlockCall {
-		signed = r.Form.Call(r.open, b, i)
-	} else {
-		var p abi.Part
-		p, signed = r.Form.Part(b)
-		r.AddPart(p)
-	}
-	r.signed = r.signed || signed
-}
-
-// result begins the message of a tool result, or of a summary.
-func (r *BlockReader) result(i int, b *jsondoc.Object) *Message {
-	m, at := r.Form.Result(b, i)
-	added := r.Begun(i, m)
-	added.Output = at
-	return added
+// Result begins the message of a tool result, or of a summary.
+func (r *BlockReader) Result(i int, b Block) *Message {
+	m := r.Begun(i, *b.Message)
+	m.Output = b.At
+	return m
 }
 
 // Close ends the answer.
@@ -137,7 +132,7 @@ func (r *BlockReader) Close() {
 	}
 	r.open.Content = content.Plain(r.parts)
 	for i := range r.open.args {
-		r.open.args[i].Fixed = r.signed
+		r.open.args[i].Fixed = r.open.args[i].Fixed || r.signed
 	}
 	r.open, r.parts, r.signed = nil, nil, false
 }
@@ -160,21 +155,17 @@ func (r *BlockReader) User(i int, list jsondoc.Span, o *jsondoc.Object) {
 		}
 	}
 	for _, at := range blocks {
-		b, class := r.Form.Open(o, at)
-		if class == BlockResult {
-			say()
-			r.result(i, b)
-			of = append(of, len(r.Messages)-1)
-		} else {
-			p, _ := r.Form.Part(b)
-			words = append(words, p)
+		b := r.Form(o, at, i, false)
+		if b.Message == nil {
+			words = append(words, b.Part)
+			continue
 		}
-		if o.Err() != nil {
-			return
-		}
+		say()
+		r.Result(i, b)
+		of = append(of, len(r.Messages)-1)
 	}
 	say()
-	r.records[i].blocks, r.records[i].of = list, of
+	r.spread(i, list, of)
 }
 
 func (r *BlockReader) words(i int, parts []abi.Part) {

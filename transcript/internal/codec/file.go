@@ -44,26 +44,29 @@ func NewFile(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// Look finds out how the file is built, and its first value.
-func (f *File) Look() error {
+// Look finds out how the file is built, and its first value, which is not there
+// where the file is broken.
+func (f *File) Look() {
 	lines := f.Source.Lines(2)
 	first := f.Check(lines[0])
-	if first == nil {
-		f.First = lines[0]
+	if f.First = lines[0]; first == nil {
 		f.Lined = len(lines) > 1 || f.Kind(f.First) == '{'
 		if f.First == f.Whole() {
 			f.unwrap()
 		}
-		return nil
+		return
 	}
 	f.First = f.Whole()
 	err := f.Check(f.First)
 	if err == nil {
 		f.unwrap()
-	} else if len(lines) > 1 && f.Kind(lines[1]) == '{' && f.Check(lines[1]) == nil {
-		return first // one value a line, and the first is broken
+		return
 	}
-	return err
+	if len(lines) > 1 && f.Kind(lines[1]) == '{' && f.Check(lines[1]) == nil {
+		err = first // one value a line, and the first is broken
+	}
+	f.Note(err)
+	f.First = jsondoc.Span{}
 }
 
 // unwrap finds the body to read in a recording.
@@ -76,7 +79,7 @@ func (f *File) unwrap() {
 		if f.Kind(exchanges[i]) != '{' {
 			return
 		}
-		o := f.Open(exchanges[i], "an exchange")
+		o := f.Probe(exchanges[i], "an exchange")
 		request, response := o.Raw("request"), o.Raw("response")
 		if !request.OK() || !response.OK() {
 			return
@@ -96,7 +99,7 @@ func (f *File) carriesMessages(request jsondoc.Span) bool {
 	if f.Kind(request) != '{' {
 		return false
 	}
-	o := f.Open(request, "the request")
+	o := f.Probe(request, "the request")
 	return o.Is("messages", '[') || o.Is("input", '[') || o.Is("input", '"') || o.Is("contents", '[')
 }
 
@@ -110,26 +113,34 @@ func (f *File) frame() jsondoc.Span {
 
 // Document makes sure that nothing follows the first value, and opens it where
 // it is an object; it has no fields otherwise.
-func (f *File) Document(known ...string) (*jsondoc.Object, error) {
-	if err := f.Look(); err != nil {
-		return nil, err
+func (f *File) Document(known ...string) *jsondoc.Object {
+	if !f.First.OK() {
+		f.Look()
 	}
 	f.Lined = false
-	if whole := f.Whole(); !f.Exchange.OK() && whole != f.First {
-		return nil, f.Check(whole)
+	if whole := f.Whole(); f.Err() == nil && !f.Exchange.OK() && whole != f.First {
+		f.Note(f.Check(whole))
+		f.First = jsondoc.Span{}
 	}
 	if f.Kind(f.First) != '{' {
-		return f.None(f.First), nil
+		return f.None(f.First)
 	}
-	o := f.Open(f.First, "the document", known...)
-	return o, o.Err()
+	return f.Open(f.First, "the document", known...)
+}
+
+// ProbeDocument is Document for [Format.Detect].
+func (f *File) ProbeDocument() *jsondoc.Object {
+	if f.Kind(f.First) != '{' {
+		return f.None(f.First)
+	}
+	return f.Probe(f.First, "the document")
 }
 
 // Answer opens the response of a recording. It has no fields where there is
 // none, or one that is not in order.
 func (f *File) Answer(known ...string) *jsondoc.Object {
 	if f.response.OK() {
-		if o := f.Open(f.response, "the response", known...); o.Err() == nil {
+		if o := f.Probe(f.response, "the response", known...); o.Err() == nil {
 			return o
 		}
 	}
@@ -152,6 +163,19 @@ func (f *File) Body(body *jsondoc.Object, keys ...string) (list jsondoc.Span, wh
 		return list, NoList(keys...)
 	}
 	return list, "neither a list nor an object"
+}
+
+// BodyLog is the log of the list that a body holds its messages in, with what
+// stands beside it. hint says what to do where there is none.
+func (f *File) BodyLog(body *jsondoc.Object, hint string, keys ...string) *Log {
+	about := ReadAbout(body)
+	list, why := f.Body(body, keys...)
+	if why != "" {
+		body.Fail(body.At.Start, hint, "%s", why)
+	}
+	l := f.ListLog(list)
+	l.About = about
+	return l
 }
 
 // NoList says that no list stands under any of the keys.

@@ -9,8 +9,9 @@ type Format struct {
 	// called for files whose first value is in order.
 	Detect func(f *File) (why string)
 	// Read reads all of a file. Messages have the ids of the source, empty
-	// where it has none.
-	Read func(f *File) (*Log, error)
+	// where it has none. What is wrong is noted in the file; the log is of no
+	// use then.
+	Read func(f *File) *Log
 	// Write writes a whole file, of messages that came from elsewhere.
 	Write func(about About, msgs []abi.Message) []byte
 }

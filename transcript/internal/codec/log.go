@@ -87,19 +87,16 @@ func (f *File) ValueLog(value jsondoc.Span, before, after string) *Log {
 }
 
 // Each reads the records one after the other, up to the first fault.
-func (l *Log) Each(what string, known []string, read func(i int, o *jsondoc.Object)) error {
+func (l *Log) Each(what string, known []string, read func(i int, o *jsondoc.Object)) {
 	for i, at := range l.Recs {
 		if l.lined {
-			if err := l.Check(at); err != nil {
-				return err
-			}
+			l.Note(l.Check(at))
 		}
-		o := l.Open(at, what, known...)
-		if read(i, o); o.Err() != nil {
-			return o.Err()
+		if l.Err() != nil {
+			return
 		}
+		read(i, l.Open(at, what, known...))
 	}
-	return nil
 }
 
 // ReadAbout reads the model and the tools of a request body.
@@ -165,11 +162,11 @@ func (m *Message) CallAt(at Slot, call abi.ToolCall) {
 	m.ToolCalls, m.args = append(m.ToolCalls, call), append(m.args, at)
 }
 
+// TakeCalls gives m the calls of another message in place of its own.
+func (m *Message) TakeCalls(of *Message) { m.ToolCalls, m.args = of.ToolCalls, of.args }
+
 // Rec is the record that the message begins in.
 func (m *Message) Rec() int { return m.rec }
 
 // Index is the place of the message among the others.
 func (m *Message) Index() int { return m.index }
-
-// TakeCalls gives m the calls of another message in place of its own.
-func (m *Message) TakeCalls(of *Message) { m.ToolCalls, m.args = of.ToolCalls, of.args }

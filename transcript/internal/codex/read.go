@@ -47,23 +47,21 @@ func detect(f *codec.File) string {
 	if !f.Lined {
 		return "not one JSON object a line"
 	}
-	o := f.Open(f.First, "the line")
+	o := f.Probe(f.First, "the line")
 	if slices.Contains(types, o.Str("type")) && o.Is("payload", '{') {
 		return ""
 	}
 	return `the first line has no "payload"`
 }
 
-func read(f *codec.File) (*codec.Log, error) {
+func read(f *codec.File) *codec.Log {
 	r := &reader{rollout: &rollout{Log: f.LineLog(), meta: -1}}
 	r.Args, r.Result, r.Prepare = codec.TextArgs, responses.Output, r.prepare
 	r.lines = make([]line, len(r.Recs))
-	if err := r.Each("the line", lineKeys, r.line); err != nil {
-		return nil, err
-	}
+	r.Each("the line", lineKeys, r.line)
 	r.close()
 	r.Gone = r.supersede()
-	return r.Log, nil
+	return r.Log
 }
 
 // line is one entry of a rollout.
@@ -73,8 +71,6 @@ type line struct {
 	of int
 	// rollback is how many turns of the person the entry takes back.
 	rollback int
-	// msgs is how many messages there are before the entry.
-	msgs int
 	// compacted is set for Codex's own compaction; replaced are the items that
 	// took the place of all before, by keyOf, nil where it names none.
 	compacted bool
@@ -95,7 +91,7 @@ type reader struct {
 
 func (r *reader) line(i int, o *jsondoc.Object) {
 	l := &r.lines[i]
-	l.time, l.of, l.msgs = o.Scalar("timestamp"), -1, len(r.Messages)
+	l.time, l.of = o.Scalar("timestamp"), -1
 	typ := o.Str("type")
 	if !slices.Contains(types, typ) {
 		return // of a later version
@@ -178,39 +174,39 @@ func (r *reader) event(i int, p *jsondoc.Object) {
 	}
 }
 
-// callArgs are the keys under which calls have their arguments, by type.
-var callArgs = map[string]string{"function_call": "arguments", "custom_tool_call": "input",
-	"tool_search_call": "arguments", "local_shell_call": "action"}
+// calls are the items that are calls: the tool, where the item does not name
+// it, and the key of the arguments.
+var calls = map[string]struct{ tool, args string }{
+	"function_call": {"", "arguments"}, "custom_tool_call": {"", "input"},
+	"tool_search_call": {"tool_search", "arguments"}, "local_shell_call": {"local_shell", "action"},
+}
+
+// results are the items that are results.
+var results = []string{"function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"}
 
 // item reads what the model sees.
 func (r *reader) item(i int, p *jsondoc.Object, kind abi.Kind) {
-	switch typ := p.Str("type"); typ {
-	case "message":
+	typ := p.Str("type")
+	call, isCall := calls[typ]
+	switch {
+	case typ == "message":
 		r.message(i, p, kind)
-	case "function_call", "custom_tool_call":
-		r.call(i, p, p.Str("name"), callArgs[typ])
-	case "tool_search_call":
-		r.call(i, p, "tool_search", callArgs[typ])
-	case "local_shell_call":
-		r.call(i, p, "local_shell", callArgs[typ])
-	case "function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output":
+	case isCall:
+		r.call(i, p, call.tool, call.args)
+	case slices.Contains(results, typ):
 		r.result(i, p)
-	case "reasoning":
+	case responses.IsCompaction(typ):
+		r.close()
+		part := abi.RawPart(typ, jsondoc.Compact(p.Bytes(p.At)))
+		r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
+	case typ == "ghost_snapshot":
+	case r.open && typ != "reasoning": // what a server does on its own, as web_search_call
+		r.lines[i].of = len(r.Messages) - 1
+	default:
 		if r.open {
 			r.close()
 		}
 		r.loose = append(r.loose, i)
-	case "ghost_snapshot":
-	default:
-		if responses.IsCompaction(typ) {
-			r.close()
-			part := abi.RawPart(typ, jsondoc.Compact(p.Bytes(p.At)))
-			r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
-		} else if r.open { // what a server does on its own, as web_search_call
-			r.lines[i].of = len(r.Messages) - 1
-		} else {
-			r.loose = append(r.loose, i)
-		}
 	}
 }
 
@@ -255,6 +251,9 @@ func (r *reader) call(i int, p *jsondoc.Object, name, key string) {
 		r.add(i, abi.Message{Role: abi.RoleAssistant}, false)
 	} else {
 		r.Hold(i, r.latest())
+	}
+	if name == "" {
+		name = p.Str("name")
 	}
 	id := p.Str("call_id")
 	if id == "" {

@@ -41,7 +41,7 @@ func (d *rollout) prepare(w *codec.Rewrite) {
 		case len(d.Held(i)) == 0:
 			w.Keep[i] = (l.of < 0 || w.Stays(l.of)) && (l.rollback == 0 || w.Whole)
 		case l.compacted && w.Keep[i] && !w.Whole && !d.exact(w, i):
-			m := w.Now[l.msgs]
+			m := w.Now[d.Held(i)[0]]
 			w.Replace(i, writeItem(m, items(m)[0], l.time))
 		}
 	}
@@ -79,7 +79,7 @@ func (d *rollout) head(w *codec.Rewrite) {
 // exact reports whether Codex makes of compacted entry i, and of what is
 // before it, what the list has there.
 func (d *rollout) exact(w *codec.Rewrite, i int) bool {
-	if d.lines[i].msgs != d.last || len(w.Insert) > 0 && w.Insert[0].Rec <= i {
+	if d.Held(i)[0] != d.last || len(w.Insert) > 0 && w.Insert[0].Rec <= i {
 		return false
 	}
 	for m := range d.last {
@@ -97,7 +97,6 @@ const personBytes = 80_000
 // view is what the model sees of the messages read so far.
 type view struct {
 	*rollout
-	next  int
 	seen  []int // messages, in order
 	turns []int // where in seen words of the person stand
 }
@@ -105,26 +104,24 @@ type view struct {
 // supersede returns the messages that Codex no longer shows the model. Only
 // the latest compacted entry counts: what earlier ones took away it takes too.
 func (d *rollout) supersede() (gone []int) {
-	latest := -1
-	for i := range d.lines {
-		if d.lines[i].compacted {
-			latest = i
-		}
+	latest := len(d.lines) - 1
+	for latest >= 0 && !d.lines[latest].compacted {
+		latest--
 	}
 	d.last = -1
 	v := view{rollout: d}
 	for i := range d.lines {
-		switch l := &d.lines[i]; {
-		case i == latest:
-			v.until(l.msgs)
-			d.last = l.msgs
-			v.compact(l.replaced)
-		case l.rollback > 0:
-			v.until(l.msgs)
-			v.takeBack(l.rollback)
+		if i == latest {
+			d.last = d.Held(i)[0]
+			v.compact(d.lines[i].replaced)
+		}
+		v.takeBack(d.lines[i].rollback)
+		for _, m := range d.Held(i) {
+			if d.Messages[m].Rec() == i {
+				v.see(m)
+			}
 		}
 	}
-	v.until(len(d.Messages))
 	for m := range d.Messages {
 		if len(v.seen) > 0 && v.seen[0] == m {
 			v.seen = v.seen[1:]
@@ -133,12 +130,6 @@ func (d *rollout) supersede() (gone []int) {
 		}
 	}
 	return gone
-}
-
-func (v *view) until(n int) {
-	for ; v.next < n; v.next++ {
-		v.see(v.next)
-	}
 }
 
 func (v *view) see(m int) {

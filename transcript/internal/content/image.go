@@ -3,8 +3,6 @@ package content
 import (
 	"strings"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
@@ -23,49 +21,35 @@ func ImageOf(p abi.Part) (img Image, ok bool) {
 	default:
 		return Image{}, false
 	}
-	var part struct {
-		Source struct {
-			MediaType string `json:"media_type"`
-			Data      string `json:"data"`
-			URL       string `json:"url"`
-		} `json:"source"`
-		ImageURL   json.RawMessage `json:"image_url"`
-		InlineData struct {
-			MimeType string `json:"mimeType"`
-			Data     string `json:"data"`
-		} `json:"inlineData"`
-		FileData struct {
-			MimeType string `json:"mimeType"`
-			FileURI  string `json:"fileUri"`
-		} `json:"fileData"`
-	}
-	if json.Unmarshal(PartJSON(p), &part) != nil {
-		return Image{}, true
-	}
+	o := jsondoc.Parse(PartJSON(p))
 	switch p.Type {
 	case "image":
-		return Image{part.Source.MediaType, part.Source.Data, part.Source.URL}, true
+		source := o.Sub("source")
+		img = Image{source.Str("media_type"), source.Str("data"), source.Str("url")}
 	case "inlineData":
-		return Image{Media: part.InlineData.MimeType, Data: part.InlineData.Data}, true
+		data := o.Sub("inlineData")
+		img = Image{Media: data.Str("mimeType"), Data: data.Str("data")}
 	case "fileData":
-		return Image{Media: part.FileData.MimeType, URL: part.FileData.FileURI}, true
+		file := o.Sub("fileData")
+		img = Image{Media: file.Str("mimeType"), URL: file.Str("fileUri")}
+	default: // a URL, or {"url":...}
+		if o.Is("image_url", '"') {
+			img = imageAt(o.Str("image_url"))
+		} else {
+			img = imageAt(o.Sub("image_url").Str("url"))
+		}
 	}
-	return imageAt(part.ImageURL), true
+	if o.Err() != nil {
+		return Image{}, true
+	}
+	return img, true
 }
 
-// imageAt reads the URL of an image, a string or {"url":...}.
-func imageAt(raw []byte) Image {
-	var at struct {
-		URL string `json:"url"`
-	}
-	if len(raw) > 0 && raw[0] == '"' {
-		at.URL = jsondoc.Unquote(raw)
-	} else if json.Unmarshal(raw, &at) != nil {
-		return Image{}
-	}
-	rest, ok := strings.CutPrefix(at.URL, "data:")
+// imageAt reads the URL of an image, which may hold its bytes.
+func imageAt(url string) Image {
+	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
-		return Image{URL: at.URL}
+		return Image{URL: url}
 	}
 	head, data, _ := strings.Cut(rest, ",")
 	media, ok := strings.CutSuffix(head, ";base64")

@@ -24,16 +24,20 @@ var partKeys = []string{"text", "thought", "thoughtSignature", "thought_signatur
 // provider's model made; the API documents it.
 const otherSigner = "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv"
 
-// Open reads the object of a part.
-func (*Parts) Open(parent *jsondoc.Object, at jsondoc.Span) (*jsondoc.Object, codec.BlockClass) {
+// Read reads a part: see [codec.BlockReader].
+func (p *Parts) Read(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) codec.Block {
 	b := parent.Child(at, "a part", partKeys...)
 	switch {
-	case b.Is(b.Either("functionCall", "function_call"), '{'):
-		return b, codec.BlockCall
-	case b.Is(b.Either("functionResponse", "function_response"), '{'):
-		return b, codec.BlockResult
+	case answer && b.Is(b.Either("functionCall", "function_call"), '{'):
+		f := function(b, "functionCall", "function_call", "args")
+		call := codec.CallBlock(rec, f, p.ID(f, rec), f.Str("name"), "args")
+		call.Signed = isSigned(b)
+		return call
+	case !answer && b.Is(b.Either("functionCall", "function_call"), '{'):
+	case !answer && b.Is(b.Either("functionResponse", "function_response"), '{'):
+		return p.result(b, rec)
 	}
-	return b, codec.BlockPart
+	return codec.Block{Part: readPart(b), Signed: isSigned(b)}
 }
 
 func isSigned(b *jsondoc.Object) bool {
@@ -71,20 +75,10 @@ func isMadeUp(id, function string) bool {
 	return ok && (nth == "" || nth[0] == '#')
 }
 
-// Call adds a functionCall to an answer.
-func (p *Parts) Call(m *codec.Message, b *jsondoc.Object, rec int) bool {
-	f := function(b, "functionCall", "function_call", "args")
-	m.Call(rec, f, p.ID(f, rec), f.Str("name"), "args")
-	return isSigned(b)
-}
-
-// Result reads a functionResponse.
-func (p *Parts) Result(b *jsondoc.Object, rec int) (abi.Message, codec.Slot) {
+// result reads a functionResponse.
+func (p *Parts) result(b *jsondoc.Object, rec int) codec.Block {
 	f := function(b, "functionResponse", "function_response", "response")
-	m := abi.Message{Role: abi.RoleTool, ToolCallID: p.ID(f, rec), Name: f.Str("name")}
-	if b.Err() != nil {
-		return m, codec.Slot{}
-	}
+	m := &abi.Message{Role: abi.RoleTool, ToolCallID: p.ID(f, rec), Name: f.Str("name")}
 	text, key := f, "response"
 	at := codec.SlotOf(rec, f, key)
 	at.Text = false // any other value than an object goes as a whole
@@ -100,7 +94,7 @@ func (p *Parts) Result(b *jsondoc.Object, rec int) (abi.Message, codec.Slot) {
 		}
 	}
 	m.Content = abi.Text(codec.Arguments(text, key))
-	return m, at
+	return codec.Block{Message: m, At: at}
 }
 
 // WriteResult writes what a function returned, in place of what stood there:
@@ -112,18 +106,17 @@ func WriteResult(c abi.Content, was codec.Slot) []byte {
 	return jsondoc.Obj("output", content.Text(c))
 }
 
-// Part reads a part as one with a type.
-func (p *Parts) Part(b *jsondoc.Object) (abi.Part, bool) {
-	signed := isSigned(b)
+// readPart reads a part as one with a type.
+func readPart(b *jsondoc.Object) abi.Part {
 	if b.Is("text", '"') {
 		if b.Flag("thought") {
-			return content.Thinking(b.Str("text"), ""), signed
+			return content.Thinking(b.Str("text"), "")
 		}
-		return abi.TextPart(b.Str("text")), signed
+		return abi.TextPart(b.Str("text"))
 	}
 	for _, keys := range [][2]string{{"inlineData", "inline_data"}, {"fileData", "file_data"}} {
 		if at := b.Value(b.Either(keys[0], keys[1])); at.OK() {
-			return abi.RawPart(keys[0], jsondoc.Obj("type", keys[0], keys[0], jsondoc.Compact(b.Bytes(at)))), signed
+			return abi.RawPart(keys[0], jsondoc.Obj("type", keys[0], keys[0], jsondoc.Compact(b.Bytes(at))))
 		}
 	}
 	typ := "part"
@@ -139,5 +132,5 @@ func (p *Parts) Part(b *jsondoc.Object) (abi.Part, bool) {
 			fields = append(fields, key, jsondoc.Compact(b.Bytes(f.Value)))
 		}
 	}
-	return abi.RawPart(typ, jsondoc.Obj(append([]any{"type", typ}, fields...)...)), signed
+	return abi.RawPart(typ, jsondoc.Obj(append([]any{"type", typ}, fields...)...))
 }

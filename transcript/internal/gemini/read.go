@@ -36,17 +36,14 @@ var (
 )
 
 func detect(f *codec.File) string {
-	doc := f.None(f.First)
-	if f.Kind(f.First) == '{' {
-		doc = f.Open(f.First, "the document")
-	}
+	doc := f.ProbeDocument()
 	list, why := f.Body(doc, "contents")
 	if why != "" {
 		return why
 	}
 	els := f.Elements(list)
 	switch {
-	case len(els) > 0 && (f.Kind(els[0]) != '{' || !f.Open(els[0], "the first content").Is("parts", '[')):
+	case len(els) > 0 && (f.Kind(els[0]) != '{' || !f.Probe(els[0], "the first content").Is("parts", '[')):
 		return `the first content has no "parts"`
 	case len(els) == 0 && list == f.First:
 		return "an empty list"
@@ -54,105 +51,76 @@ func detect(f *codec.File) string {
 	return ""
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
+	d := &body{Log: f.BodyLog(o, `put the contents in a list under "contents"`, "contents")}
+	d.Entry, d.Args, d.Result, d.Join, d.Split = writeMessage, codec.ObjectArgs, WriteResult, d.join, true
+	if len(d.Tools) > 0 && d.Tools[0] == '{' { // one alone
+		d.Tools = jsondoc.List([][]byte{d.Tools})
 	}
-	about := codec.ReadAbout(o)
-	if len(about.Tools) > 0 && about.Tools[0] == '{' { // one alone
-		about.Tools = jsondoc.List([][]byte{about.Tools})
-	}
-	system := readSystem(o)
-	list, why := f.Body(o, "contents")
-	if why != "" {
-		o.Fail(f.First.Start, `put the contents in a list under "contents"`, "%s", why)
-	}
-	if o.Err() != nil {
-		return nil, o.Err()
-	}
-	d := &body{Log: f.ListLog(list)}
-	d.About, d.Split = about, true
-	d.Entry, d.Args, d.Result, d.Join = writeMessage, codec.ObjectArgs, WriteResult, d.join
-	if system.key != "" {
-		d.Preface(o, system.key, system.list, system.contents...)
-	}
-	if err := readAnswer(d.Log); err != nil {
-		return nil, err
-	}
-	r := &codec.BlockReader{Log: d.Log, Form: &Parts{}, Plain: true}
-	if err := d.Each("the content", contentKeys, func(i int, o *jsondoc.Object) { d.content(r, i, o) }); err != nil {
-		return nil, err
-	}
+	d.readSystem(o)
+	d.readAnswer()
+	r := &codec.BlockReader{Log: d.Log, Form: new(Parts).Read, Plain: true}
+	d.Each("the content", contentKeys, func(i int, o *jsondoc.Object) { d.content(r, i, o) })
 	r.Close()
-	return d.Log, nil
+	return d.Log
 }
 
-// system is the system instruction: a content, a list of parts, or a text.
-type system struct {
-	key      string // under which it stands, empty where it does not
-	list     jsondoc.Span
-	contents []abi.Content
-}
-
-func readSystem(o *jsondoc.Object) (s system) {
+// readSystem reads the system instruction: a content, a list of parts, or a
+// text.
+func (d *body) readSystem(o *jsondoc.Object) {
 	key := o.Either("systemInstruction", "system_instruction")
 	parts := o.Value(key)
 	if !parts.OK() {
-		return s
+		return
 	}
-	s.key = key
 	if o.Kind(parts) == '{' {
-		parts = o.Open(parts, "the system instruction", "parts").Value("parts")
+		parts = o.Probe(parts, "the system instruction", "parts").Value("parts")
+	}
+	var list jsondoc.Span
+	contents := []abi.Content{{}}
+	part := func(at jsondoc.Span) abi.Content {
+		return content.Plain([]abi.Part{readPart(o.Child(at, "a part", partKeys...))})
 	}
 	switch o.Kind(parts) {
 	case '"':
-		s.contents = []abi.Content{abi.Text(o.Unquote(parts))}
+		contents[0] = abi.Text(o.Unquote(parts))
 	case '{':
-		s.contents = []abi.Content{readPart(o, parts)}
+		contents[0] = part(parts)
 	case '[':
-		s.list = parts
-		for _, p := range o.Elements(parts) {
-			s.contents = append(s.contents, readPart(o, p))
+		list, contents = parts, nil
+		for _, at := range o.Elements(parts) {
+			contents = append(contents, part(at))
 		}
-	default:
-		s.contents = []abi.Content{{}}
 	}
-	return s
-}
-
-// readPart is the content of a part that is no call.
-func readPart(o *jsondoc.Object, at jsondoc.Span) abi.Content {
-	form := &Parts{}
-	b, _ := form.Open(o, at)
-	p, _ := form.Part(b)
-	return content.Plain([]abi.Part{p})
+	d.Preface(o, key, list, contents...)
 }
 
 var modelInURI = regexp.MustCompile(`/models/([^/:?]+)`)
 
 // readAnswer adds the content that a recorded response holds, and finds the
 // model.
-func readAnswer(l *codec.Log) error {
-	if !l.Exchange.OK() {
-		return nil
+func (d *body) readAnswer() {
+	if !d.Exchange.OK() {
+		return
 	}
-	exchange := l.Open(l.Exchange, "the exchange")
-	if uri := modelInURI.FindStringSubmatch(exchange.Str("uri")); uri != nil && l.Model == "" {
-		l.Model = uri[1]
+	exchange := d.Probe(d.Exchange, "the exchange")
+	if uri := modelInURI.FindStringSubmatch(exchange.Str("uri")); uri != nil && d.Model == "" {
+		d.Model = uri[1]
 	}
-	answer := l.Answer("candidates", "modelVersion")
+	answer := d.Answer("candidates", "modelVersion")
 	if !answer.Is("candidates", '[') {
-		return exchange.Err()
+		d.Note(exchange.Err())
+		return
 	}
-	l.NoteModel(answer.Str("modelVersion"))
-	if list := answer.List("candidates"); len(list) > 0 && l.Kind(list[0]) == '{' {
+	d.NoteModel(answer.Str("modelVersion"))
+	if list := answer.List("candidates"); len(list) > 0 && d.Kind(list[0]) == '{' {
 		said := answer.Child(list[0], "the candidate", "content").Value("content")
-		if l.Kind(said) == '{' && l.Open(said, "the content").Is("parts", '[') {
-			l.Append([]jsondoc.Span{said}, "", "")
+		if d.Kind(said) == '{' && d.Probe(said, "the content").Is("parts", '[') {
+			d.Append([]jsondoc.Span{said}, "", "")
 		}
 	}
-	return answer.Err()
+	d.Note(answer.Err())
 }
 
 // body is a body that can be written again.
@@ -165,9 +133,6 @@ type body struct {
 // content reads one record.
 func (d *body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
 	parts := o.ListAt("parts")
-	if o.Err() != nil {
-		return
-	}
 	d.model, d.calls = append(d.model, jsondoc.Span{}), append(d.calls, false)
 	switch role := o.Str("role"); role {
 	case "model":

@@ -32,7 +32,7 @@ func detect(f *codec.File) string {
 	if f.Kind(f.First) != '{' {
 		return "not an object"
 	}
-	doc := f.Open(f.First, "the document")
+	doc := f.ProbeDocument()
 	if !doc.Has("sessionId") || !doc.Is("messages", '[') {
 		return `no "sessionId" beside "messages"`
 	}
@@ -40,46 +40,39 @@ func detect(f *codec.File) string {
 		if f.Kind(at) != '{' {
 			return "an entry that is not an object"
 		}
-		if e := f.Open(at, "the entry"); !e.Is("type", '"') || e.Has("role") || e.Has("message") {
+		if e := f.Probe(at, "the entry"); !e.Is("type", '"') || e.Has("role") || e.Has("message") {
 			return "entries of another kind"
 		}
 	}
 	return ""
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
 	if !o.Is("messages", '[') {
 		o.Fail(f.First.Start, `give the document that the CLI saved, with its list "messages"`,
 			"%s", codec.NoList("messages"))
-		return nil, o.Err()
 	}
 	l := f.ListLog(o.Value("messages"))
 	l.Args, l.Result, l.Session = codec.ObjectArgs, gemini.WriteResult, o.Str("sessionId")
 	l.Entry = func(m *abi.Message) []byte {
 		return (&writer{time: codec.NoTime, Writer: gemini.Writer{}}).entry(m, nil)
 	}
-	if o.Err() != nil {
-		return nil, o.Err()
-	}
-	parts := &gemini.Parts{}
-	r := &reader{BlockReader: codec.BlockReader{Log: l, Form: parts}, names: parts}
-	r.Begin, r.Spoke = r.begin, r.spoke
-	return l, l.Each("the entry", entryKeys, r.entry)
+	r := &reader{BlockReader: codec.BlockReader{Log: l}}
+	r.Form, r.Begin, r.Spoke = r.parts.Read, r.begin, r.spoke
+	l.Each("the entry", entryKeys, r.entry)
+	return l
 }
 
 // reader makes messages of entries.
 type reader struct {
 	codec.BlockReader
-	names *gemini.Parts
+	parts gemini.Parts
 }
 
 // around opens entry i once more, for what stands around its blocks. What is
 // wrong there is passed over.
-func (r *reader) around(i int) *jsondoc.Object { return r.Source.Open(r.Recs[i], "the entry") }
+func (r *reader) around(i int) *jsondoc.Object { return r.Probe(r.Recs[i], "the entry") }
 
 func (r *reader) begin(i, nth int, m *abi.Message) {
 	e := r.around(i)
@@ -124,7 +117,7 @@ func (r *reader) reply(i int, e *jsondoc.Object) {
 		if !c.Has("name") {
 			c.Fail(at.Start, "give it the name of a tool", "a tool call without a name")
 		}
-		m.Call(i, c, r.names.ID(c, i), c.Str("name"), "args")
+		m.Call(i, c, r.parts.ID(c, i), c.Str("name"), "args")
 		calls = append(calls, c)
 	}
 	r.Close()
@@ -140,15 +133,12 @@ func (r *reader) returned(i int, id string, c *jsondoc.Object) {
 		return
 	}
 	for _, at := range c.List("result") {
-		b, class := r.Form.Open(c, at)
-		if class != codec.BlockResult || c.Err() != nil {
-			continue
+		if b := r.Form(c, at, i, false); b.Message != nil {
+			b.Message.ToolCallID = id
+			b.Message.IsError = b.Message.IsError || c.Str("status") == "error"
+			r.Result(i, b)
+			return
 		}
-		m, slot := r.Form.Result(b, i)
-		m.ToolCallID = id
-		m.IsError = m.IsError || c.Str("status") == "error"
-		r.Begun(i, m).Output = slot
-		return
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Object reads the fields of one JSON object. The first fault in it, or in an
-// object opened inside it, stays; from then on all fields are empty.
+// Object reads the fields of one JSON object. After the first fault all fields
+// are empty, so that a reader need not ask after each.
 type Object struct {
 	*Source
 	At     Span
@@ -23,8 +23,14 @@ type Field struct {
 // Open opens the object at the given place, which what names in errors. known
 // are the keys that the caller reads: they may not appear in another spelling,
 // or the next program that reads the file may understand it otherwise than we
-// do. What is no object has no fields.
+// do. What is no object has no fields. A fault is one of the source.
 func (s *Source) Open(at Span, what string, known ...string) *Object {
+	return s.open(at, what, known, &s.fault)
+}
+
+// Probe is Open for an object that may turn out to be something else: a fault
+// stays with the object.
+func (s *Source) Probe(at Span, what string, known ...string) *Object {
 	return s.open(at, what, known, new(error))
 }
 
@@ -43,7 +49,18 @@ func (o *Object) Sub(key string, known ...string) *Object {
 }
 
 // None is an object of no fields, at a place where there is none.
-func (s *Source) None(at Span) *Object { return &Object{Source: s, At: at, fault: new(error)} }
+func (s *Source) None(at Span) *Object { return &Object{Source: s, At: at, fault: &s.fault} }
+
+// Parse opens JSON that is one object. What is none, or not in order, has no
+// fields and a fault.
+func Parse(raw []byte) *Object {
+	s := New("", raw)
+	if err := s.Check(s.Whole()); err != nil {
+		s.Note(err)
+		return s.None(Span{})
+	}
+	return s.Open(s.Whole(), "the value")
+}
 
 func (s *Source) open(at Span, what string, known []string, fault *error) *Object {
 	o := &Object{Source: s, At: at, fault: fault}

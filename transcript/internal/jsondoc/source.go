@@ -26,6 +26,8 @@ type Source struct {
 	Name string // of the file, for errors
 	Data []byte
 	Text int // where the text begins, after a byte order mark
+
+	fault error
 }
 
 // New returns the source of a file's bytes.
@@ -63,6 +65,16 @@ func (s *Source) Bad(offset int, hint, format string, args ...any) error {
 		Message: fmt.Sprintf("%s: line %d, column %d: %s", s.Name, line+1,
 			utf8.RuneCount(s.Data[start:offset])+1, fmt.Sprintf(format, args...)),
 		Hint: hint,
+	}
+}
+
+// Err returns the first fault that was found, whoever found it.
+func (s *Source) Err() error { return s.fault }
+
+// Note takes in a fault, unless there was one before.
+func (s *Source) Note(err error) {
+	if s.fault == nil {
+		s.fault = err
 	}
 }
 

@@ -25,7 +25,7 @@ func detect(f *codec.File) string {
 	if !f.Lined {
 		return "not one JSON object a line"
 	}
-	o := f.Open(f.First, "the first line", keys...)
+	o := f.Probe(f.First, "the first line", keys...)
 	if o.Has("role") || isToolsLine(o) {
 		return ""
 	}
@@ -34,17 +34,17 @@ func detect(f *codec.File) string {
 
 func isToolsLine(o *jsondoc.Object) bool { return !o.Raw("role").OK() && o.Is("tools", '[') }
 
-func read(f *codec.File) (*codec.Log, error) {
+func read(f *codec.File) *codec.Log {
 	l := f.LineLog()
 	l.Entry, l.Args = writeMessage, writeArgs
-	err := l.Each("the line", keys, func(i int, o *jsondoc.Object) {
-		if i == 0 && o.Err() == nil && isToolsLine(o) {
+	l.Each("the line", keys, func(i int, o *jsondoc.Object) {
+		if i == 0 && isToolsLine(o) {
 			l.Tools = o.Bytes(o.Raw("tools"))
-			return
+		} else {
+			readMessage(l, i, o)
 		}
-		readMessage(l, i, o)
 	})
-	return l, err
+	return l
 }
 
 func readMessage(l *codec.Log, i int, o *jsondoc.Object) {

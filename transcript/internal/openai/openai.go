@@ -33,11 +33,11 @@ func detect(f *codec.File) string {
 	if f.Lined && hasOwnLines(f) {
 		return ""
 	}
-	list, why := f.Body(document(f), listKeys...)
+	list, why := f.Body(f.ProbeDocument(), listKeys...)
 	if why != "" {
 		return why
 	}
-	if els := f.Elements(list); len(els) > 0 && !f.Open(els[0], "the first message").Has("role") {
+	if els := f.Elements(list); len(els) > 0 && !f.Probe(els[0], "the first message").Has("role") {
 		if list == f.First {
 			return `the first element has no "role"`
 		}
@@ -46,81 +46,62 @@ func detect(f *codec.File) string {
 	return ""
 }
 
-// document opens the document where it is an object.
-func document(f *codec.File) *jsondoc.Object {
-	if f.Kind(f.First) == '{' {
-		return f.Open(f.First, "the document")
-	}
-	return f.None(f.First)
-}
-
 // hasOwnLines reports whether a file of one message a line has any that only
 // this format has: what is common to both is read as neutral.
 func hasOwnLines(f *codec.File) bool {
-	if !f.Open(f.First, "the line").Has("role") {
+	if !f.Probe(f.First, "the line").Has("role") {
 		return false
 	}
 	return slices.ContainsFunc(f.Source.Lines(0), func(at jsondoc.Span) bool {
 		if f.Check(at) != nil {
 			return false
 		}
-		o := f.Open(at, "the line")
+		o := f.Probe(at, "the line")
 		if role := o.Str("role"); o.Has("function_call") || role == "developer" || role == "function" {
 			return true
 		}
 		return o.Is("tool_calls", '[') && slices.ContainsFunc(o.List("tool_calls"), func(call jsondoc.Span) bool {
-			return f.Open(call, "a tool call").Is("function", '{')
+			return f.Probe(call, "a tool call").Is("function", '{')
 		})
 	})
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	l, err := findMessages(f)
-	if err != nil {
-		return nil, err
-	}
+func read(f *codec.File) *codec.Log {
+	l := findMessages(f)
 	l.Entry, l.Args = writeMessage, codec.TextArgs
-	if err := readAnswer(l); err != nil {
-		return nil, err
-	}
-	return l, l.Each("the message", messageKeys, func(i int, o *jsondoc.Object) { readMessage(l, i, o) })
+	readAnswer(l)
+	l.Each("the message", messageKeys, func(i int, o *jsondoc.Object) { readMessage(l, i, o) })
+	return l
 }
 
 // findMessages finds the messages, and what else the document says.
-func findMessages(f *codec.File) (*codec.Log, error) {
-	if err := f.Look(); err != nil {
-		return nil, err
+func findMessages(f *codec.File) *codec.Log {
+	f.Look()
+	if f.Lined && f.Kind(f.First) == '{' && f.Probe(f.First, "the line").Has("role") {
+		return f.LineLog()
 	}
-	if f.Lined && f.Kind(f.First) == '{' && f.Open(f.First, "the line").Has("role") {
-		return f.LineLog(), nil
+	o := f.Document(docKeys...)
+	if k := f.Kind(f.First); k != '[' && k != '{' {
+		o.Fail(o.At.Start, hint, "%s", codec.NoList(listKeys...))
 	}
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
-	list, why := f.Body(o, listKeys...)
-	if why != "" {
-		o.Fail(o.At.Start, `put the messages in a list under "messages"`, "%s", codec.NoList(listKeys...))
-		return nil, o.Err()
-	}
-	l := f.ListLog(list)
-	l.About = codec.ReadAbout(o)
-	return l, o.Err()
+	return f.BodyLog(o, hint, listKeys...)
 }
 
+const hint = `put the messages in a list under "messages"`
+
 // readAnswer adds the message that a recorded response holds.
-func readAnswer(l *codec.Log) error {
+func readAnswer(l *codec.Log) {
 	answer := l.Answer("choices", "model")
 	if !answer.Is("choices", '[') {
-		return nil
+		return
 	}
 	l.Model = answer.Str("model")
 	if list := answer.List("choices"); len(list) > 0 && l.Kind(list[0]) == '{' {
-		if choice := l.Open(list[0], "the choice", "message"); choice.Is("message", '{') {
+		if choice := l.Probe(list[0], "the choice", "message"); choice.Is("message", '{') {
 			l.Append([]jsondoc.Span{choice.Value("message")}, "", "")
 		}
 	}
-	return answer.Err()
+	l.Note(answer.Err())
 }
 
 func readMessage(l *codec.Log, i int, o *jsondoc.Object) {

@@ -3,6 +3,7 @@ package openhands
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
@@ -42,7 +43,7 @@ func (d *log) forgetRange(from, to string) {
 // supersede returns the messages whose events are forgotten, and the earlier
 // summaries.
 func (d *log) supersede() (gone []int) {
-	d.merge()
+	d.sortRanges()
 	last := -1
 	for m, msg := range d.Messages {
 		if d.lines[msg.Rec()].condensation {
@@ -57,18 +58,13 @@ func (d *log) supersede() (gone []int) {
 	return gone
 }
 
-// merge makes the ranges sorted and apart.
-func (d *log) merge() {
+// sortRanges sorts the ranges, and lets each end where the last of those up to
+// it ends.
+func (d *log) sortRanges() {
 	slices.SortFunc(d.ranges, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
-	var merged [][2]int64
-	for _, r := range d.ranges {
-		if n := len(merged); n > 0 && r[0] <= merged[n-1][1] {
-			merged[n-1][1] = max(merged[n-1][1], r[1])
-		} else {
-			merged = append(merged, r)
-		}
+	for i := 1; i < len(d.ranges); i++ {
+		d.ranges[i][1] = max(d.ranges[i][1], d.ranges[i-1][1])
 	}
-	d.ranges = merged
 }
 
 func (d *log) forgotten(id string) bool {
@@ -76,8 +72,8 @@ func (d *log) forgotten(id string) bool {
 	if d.forgot[id] || err != nil {
 		return d.forgot[id]
 	}
-	i, in := slices.BinarySearchFunc(d.ranges, n, func(r [2]int64, n int64) int { return cmp.Compare(r[0], n) })
-	return in || i > 0 && d.ranges[i-1][1] >= n
+	after := sort.Search(len(d.ranges), func(i int) bool { return d.ranges[i][0] > n })
+	return after > 0 && d.ranges[after-1][1] >= n
 }
 
 // writeArgs writes arguments: as text inside an answer of the model, and else
@@ -87,8 +83,8 @@ func (d *log) writeArgs(text string, was codec.Slot) []byte {
 		return jsondoc.Quote(text)
 	}
 	written := content.ObjectArgs(text)
-	thought := d.Open(was.At, "the arguments").Raw("thought")
-	if !thought.OK() || jsondoc.New("", written).Open(jsondoc.Span{Start: 0, End: len(written)}, "").Has("thought") {
+	thought := d.Probe(was.At, "the arguments").Raw("thought")
+	if !thought.OK() || jsondoc.Parse(written).Has("thought") {
 		return written
 	}
 	words := jsondoc.Obj("thought", jsondoc.Compact(d.Bytes(thought)))

@@ -55,7 +55,7 @@ func detect(f *codec.File) string {
 	if len(els) == 0 {
 		return "no events"
 	}
-	o := f.Open(els[0], "the first event")
+	o := f.Probe(els[0], "the first event")
 	if o.Is("source", '"') && (o.Is("action", '"') || o.Is("observation", '"')) {
 		return ""
 	}
@@ -64,36 +64,25 @@ func detect(f *codec.File) string {
 
 // events finds the list of events, if there is one.
 func events(f *codec.File) jsondoc.Span {
-	doc := f.None(f.First)
-	if f.Kind(f.First) == '{' {
-		doc = f.Open(f.First, "the document")
-	}
-	list, _ := f.Body(doc, listKeys...)
+	list, _ := f.Body(f.ProbeDocument(), listKeys...)
 	return list
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
 	list := events(f)
 	if !list.OK() {
-		return nil, f.Bad(f.First.Start, `put the events in a list, or in one under "history"`, "no list of events")
+		o.Fail(f.First.Start, `put the events in a list, or in one under "history"`, "no list of events")
 	}
 	d := &log{Log: f.ListLog(list), forgot: make(map[string]bool)}
 	d.Args, d.Prepare = d.writeArgs, d.prepare
 	d.Result = func(c abi.Content, _ codec.Slot) []byte { return textJSON(c) }
 	d.lines = make([]line, len(d.Recs))
-	if d.Session = o.Scalar("instance_id"); o.Err() != nil {
-		return nil, o.Err()
-	}
+	d.Session = o.Scalar("instance_id")
 	r := &reader{log: d}
-	if err := r.Each("the event", eventKeys, r.event); err != nil {
-		return nil, err
-	}
+	r.Each("the event", eventKeys, r.event)
 	d.Gone = d.supersede()
-	return d.Log, nil
+	return d.Log
 }
 
 // reader makes messages of events.

@@ -50,7 +50,7 @@ func detect(f *codec.File) string {
 	if !f.Lined {
 		return "not one JSON object a line"
 	}
-	o := f.Open(f.First, "the line")
+	o := f.Probe(f.First, "the line")
 	if o.Str("type") == "session" && o.Is("id", '"') {
 		return ""
 	}
@@ -59,49 +59,42 @@ func detect(f *codec.File) string {
 
 // line is one entry of a session.
 type line struct {
-	typ, id, parent, time string
-	parentAt              jsondoc.Span // the value of parentId, if there is one
-	path                  bool         // on the way to the leaf
-	target                string
-	kept                  string // of a compaction: the id or the index of the first entry kept
-	keptAt                jsondoc.Span
+	codec.Link // of id and parentId; Main are the entries on the way to the leaf
+	typ, time  string
+	target     string // of a label: the id of the entry it belongs to
+	kept       string // of a compaction: the id or the index of the first entry kept
+	keptAt     jsondoc.Span
 }
 
-func read(f *codec.File) (*codec.Log, error) {
+func read(f *codec.File) *codec.Log {
 	d := &tree{Log: f.LineLog()}
 	d.Args, d.Result, d.Prepare = codec.ObjectArgs, writeResult, d.prepare
-	err := d.Each("the line", lineKeys, func(i int, o *jsondoc.Object) {
+	d.Each("the line", lineKeys, func(i int, o *jsondoc.Object) {
 		l := readLine(o)
 		switch {
 		case i == 0 && l.typ != "session":
 			o.Fail(o.At.Start, `the first line is {"type":"session","id":...}`, "the session's own line is not there")
 		case i == 0:
-			d.Session, d.Model = l.id, o.Str("modelId")
+			d.Session, d.Model = l.ID, o.Str("modelId")
 			version, _ := strconv.Atoi(o.Scalar("version"))
 			d.linked = version >= 2
 		}
 		d.lines = append(d.lines, l)
 	})
-	if err != nil {
-		return nil, err
-	}
 	d.link()
-	for i, at := range d.Recs {
-		if d.lines[i].path {
-			o := f.Open(at, "the line", lineKeys...)
-			if d.read(i, o); o.Err() != nil {
-				return nil, o.Err()
-			}
+	for i := range d.lines {
+		if d.lines[i].Main && d.Err() == nil {
+			d.read(i, f.Open(d.Recs[i], "the line", lineKeys...))
 		}
 	}
 	d.Gone = d.supersede()
-	return d.Log, nil
+	return d.Log
 }
 
 // readLine reads what an entry says outside its message.
 func readLine(o *jsondoc.Object) line {
-	l := line{typ: o.Str("type"), id: o.Str("id"), parent: o.Str("parentId"), time: o.Scalar("timestamp"),
-		parentAt: o.Raw("parentId")}
+	l := line{typ: o.Str("type")}
+	l.ID, l.Parent, l.time, l.At = o.Str("id"), o.Str("parentId"), o.Scalar("timestamp"), o.Raw("parentId")
 	switch l.typ {
 	case "label":
 		l.target = o.Str("targetId")
@@ -136,7 +129,7 @@ func (d *tree) add(i int, m abi.Message) *codec.Message {
 	l := &d.lines[i]
 	m.Timestamp = l.time
 	if d.linked {
-		m.ID = l.id
+		m.ID = l.ID
 	}
 	return d.Add(i, m)
 }

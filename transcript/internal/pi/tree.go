@@ -22,28 +22,28 @@ type tree struct {
 	*codec.Log
 	linked bool // the entries have ids and parents
 	lines  []line
-	up     []int // the line that each line's parent is, or -1
 }
 
-// link finds the way to the leaf.
+// link finds the way to the leaf. Entries without parents follow each other.
 func (d *tree) link() {
 	byID := make(map[string]int, len(d.lines))
 	leaf := -1
 	for i := range d.lines {
-		l, up := &d.lines[i], -1
-		switch {
-		case !d.linked:
-			l.path = i > 0
-		case l.typ != "session":
-			up = codec.Earlier(byID, l.parent, i)
-			if leaf = i; l.id != "" {
-				byID[l.id] = i
-			}
+		l := &d.lines[i]
+		if l.Up = -1; i == 0 || d.linked && l.typ == "session" {
+			continue
 		}
-		d.up = append(d.up, up)
+		if d.linked {
+			l.Up = codec.Earlier(byID, l.Parent, i)
+		} else if i > 1 {
+			l.Up = i - 1
+		}
+		if leaf = i; l.ID != "" {
+			byID[l.ID] = i
+		}
 	}
-	for i := leaf; i >= 0; i = d.up[i] {
-		d.lines[i].path = true
+	for i := leaf; i >= 0; i = d.lines[i].Up {
+		d.lines[i].Main = true
 	}
 }
 
@@ -51,7 +51,7 @@ func (d *tree) link() {
 // model.
 func (d *tree) supersede() (gone []int) {
 	last := len(d.lines) - 1
-	for last >= 0 && !(d.lines[last].path && d.lines[last].typ == "compaction") {
+	for last >= 0 && !(d.lines[last].Main && d.lines[last].typ == "compaction") {
 		last--
 	}
 	if last < 0 {
@@ -59,7 +59,7 @@ func (d *tree) supersede() (gone []int) {
 	}
 	kept := last
 	for i := last - 1; i >= 0; i-- {
-		if l := &d.lines[i]; l.path && d.names(d.lines[last].kept, i) {
+		if l := &d.lines[i]; l.Main && d.names(d.lines[last].kept, i) {
 			kept = i
 		}
 	}
@@ -76,137 +76,101 @@ func (d *tree) names(ref string, i int) bool {
 	if !d.linked {
 		return ref == strconv.Itoa(i)
 	}
-	return ref != "" && ref == d.lines[i].id
+	return ref != "" && ref == d.lines[i].ID
 }
-
-// rewrite is one writing of a session.
-type rewrite struct {
-	*codec.Rewrite
-	*tree
-	links []link          // of the new entries
-	taken map[string]bool // ids
-	// last is the summary that is the compaction: a line, or after all lines a
-	// new entry.
-	last int
-	// prev is the id of the entry before, first the one that pi begins with
-	// and at its place among all lines.
-	prev, first string
-	firstAt     int
-	out         int // lines written
-}
-
-// link is how a new entry stands in the chain. first is the JSON that names the
-// first entry a compaction keeps, empty where there is none before it.
-type link struct{ id, parent, first string }
 
 func (d *tree) prepare(w *codec.Rewrite) {
 	if w.Whole {
 		return
 	}
-	r := &rewrite{Rewrite: w, tree: d, taken: make(map[string]bool, len(d.lines))}
-	r.choose()
-	for i := range d.lines {
-		r.taken[d.lines[i].id] = true
+	last := d.choose(w)
+	taken := make(map[string]bool, len(d.lines))
+	links := make([]codec.Link, len(d.lines))
+	for i, l := range d.lines {
+		taken[l.ID], links[i] = true, l.Link
+		links[i].Apart = !l.Main
 	}
-	r.chain()
-	w.Fresh = r.entry
+	var ids []string // of the new entries
+	for _, in := range w.Insert {
+		ids = append(ids, freshID(d.Session, in.ID, taken))
+	}
+	made := w.Relink(links, ids)
+	first := d.first(w, ids, last)
+	for i := range d.lines {
+		if l := &d.lines[i]; w.Keep[i] && l.typ == "compaction" && d.holds(i) {
+			at := link{l.ID, made.Parents[i], first}
+			d.compaction(w, i, i == last, at)
+		}
+	}
+	w.Fresh = func(k int) []byte {
+		when := codec.NoTime
+		if rec := w.Insert[k].Rec; rec > 0 {
+			when = d.lines[rec-1].time
+		}
+		at := link{ids[k], made.Fresh[k].Parent, first}
+		return writeEntry(w.Insert[k].Message, at, d.linked, last == len(d.lines)+k, when, "")
+	}
 }
 
-// choose decides which lines without a message stay, and which summary is the
-// compaction.
-func (w *rewrite) choose() {
+// holds reports whether line i holds a message.
+func (d *tree) holds(i int) bool { return len(d.Held(i)) > 0 }
+
+// choose decides which lines without a message stay, and returns the summary
+// that is the compaction: a line, or after all lines a new entry.
+func (d *tree) choose(w *codec.Rewrite) (last int) {
 	own := -1
 	went := make(map[string]bool)
-	for i, l := range w.lines {
-		switch held := len(w.tree.Held(i)) > 0; {
-		case held && !w.Keep[i]:
-			went[l.id] = true
-		case held && l.typ == "compaction":
+	for i := range d.lines {
+		switch l := &d.lines[i]; {
+		case d.holds(i) && !w.Keep[i]:
+			went[l.ID] = true
+		case d.holds(i) && l.typ == "compaction":
 			own = i
 		}
 	}
-	for i, l := range w.lines {
-		if len(w.tree.Held(i)) == 0 && l.typ == "label" && l.target != "" {
+	for i := range d.lines {
+		if l := &d.lines[i]; !d.holds(i) && l.typ == "label" && l.target != "" {
 			w.Keep[i] = !went[l.target]
 		}
 	}
-	w.last = w.LastSummary(own)
+	return w.LastSummary(own)
 }
 
-// chain gives every line its parent and every new entry its place.
-func (w *rewrite) chain() {
-	stay := w.Nearest(w.up)
-	for i := range len(w.lines) + 1 {
-		for k := len(w.links); k < len(w.Insert) && w.Insert[k].Rec == i; k++ {
-			at := link{id: freshID(w.tree.Session, w.Insert[k].ID, w.taken), parent: w.prev, first: w.begins()}
-			w.links = append(w.links, at)
-			w.advance(at.id, true)
-		}
-		if i == len(w.lines) || !w.Keep[i] {
-			continue
-		}
-		l, up := &w.lines[i], w.up[i]
-		if !l.path {
-			if up >= 0 && stay[up] != up {
-				w.relink(i, w.idOf(stay[up]))
-			}
-			w.out++
-			continue
-		}
-		if l.parent != w.prev && (w.prev != "" || up >= 0) {
-			w.relink(i, w.prev)
-		}
-		held := len(w.tree.Held(i)) > 0
-		if held && l.typ == "compaction" {
-			w.compaction(i)
-		}
-		w.advance(l.id, held)
+// first is the JSON that names the first message of those that the compaction
+// keeps, by its id or its index; empty where none stands before the compaction.
+func (d *tree) first(w *codec.Rewrite, ids []string, last int) string {
+	at := 0 // the place of the first message
+	for at < len(d.lines) && !(d.holds(at) && w.Keep[at]) {
+		at++
 	}
-}
-
-// advance notes an entry that is written.
-func (w *rewrite) advance(id string, message bool) {
-	if message && w.firstAt == 0 {
-		w.first, w.firstAt = id, w.out
+	first, id := at, ""
+	if len(w.Insert) > 0 && w.Insert[0].Rec <= at {
+		at, first, id = w.Insert[0].Rec, len(d.lines), ids[0]
+	} else if at < len(d.lines) {
+		id = d.lines[at].ID
 	}
-	w.prev = id
-	w.out++
-}
-
-// begins is the name of the first message written so far.
-func (w *rewrite) begins() string {
-	switch {
-	case w.firstAt == 0:
-		return ""
-	case w.linked:
-		return string(jsondoc.Quote(w.first))
-	}
-	return strconv.Itoa(w.firstAt)
-}
-
-func (w *rewrite) idOf(i int) string {
-	if i < 0 {
+	if first == last {
 		return ""
 	}
-	return w.lines[i].id
-}
-
-func (w *rewrite) relink(i int, parent string) {
-	if at := w.lines[i].parentAt; at.OK() {
-		w.EditAt(i, at, jsondoc.OrNull(parent))
+	if d.linked {
+		return string(jsondoc.Quote(id))
 	}
+	index := 0 // of the lines that are written
+	for i := range at {
+		if w.Keep[i] {
+			index++
+		}
+	}
+	return strconv.Itoa(index)
 }
 
 // compaction keeps the last of the compactions, and makes a message of others.
-func (w *rewrite) compaction(i int) {
-	l := &w.lines[i]
-	if i != w.last {
-		m := w.Now[w.tree.Held(i)[0]]
-		w.Replace(i, writeEntry(m, link{id: l.id, parent: w.prev}, w.linked, false, l.time, ""))
-		return
-	}
-	first := w.begins()
-	if first != "" && l.keptAt.OK() && first != string(w.tree.Bytes(l.keptAt)) {
-		w.EditAt(i, l.keptAt, []byte(first))
+func (d *tree) compaction(w *codec.Rewrite, i int, last bool, at link) {
+	l := &d.lines[i]
+	switch {
+	case !last:
+		w.Replace(i, writeEntry(w.Now[d.Held(i)[0]], at, d.linked, false, l.time, ""))
+	case at.first != "" && l.keptAt.OK() && at.first != string(d.Bytes(l.keptAt)):
+		w.EditAt(i, l.keptAt, []byte(at.first))
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
@@ -26,14 +24,9 @@ func freshID(session, id string, taken map[string]bool) string {
 	}
 }
 
-// entry writes new message k.
-func (w *rewrite) entry(k int) []byte {
-	in, when := w.Insert[k], codec.NoTime
-	if in.Rec > 0 {
-		when = w.lines[in.Rec-1].time
-	}
-	return writeEntry(in.Message, w.links[k], w.linked, w.last == len(w.lines)+k, when, "")
-}
+// link is how a new entry stands in the chain. first is the JSON that names the
+// first entry a compaction keeps, empty where there is none before it.
+type link struct{ id, parent, first string }
 
 // writeEntry writes a message as an entry. last makes a summary the compaction.
 func writeEntry(m *abi.Message, at link, linked, last bool, when, model string) []byte {
@@ -120,15 +113,12 @@ var form = content.Form{
 		if p.Type != "thinking" {
 			return nil
 		}
-		var part struct {
-			Thinking  string `json:"thinking"`
-			Signature string `json:"signature"`
-		}
-		if json.Unmarshal(content.PartJSON(p), &part) != nil {
+		o := jsondoc.Parse(content.PartJSON(p))
+		text, signature := o.Str("thinking"), o.Str("signature")
+		if o.Err() != nil {
 			return content.TextPart("[thinking]")
 		}
-		return jsondoc.Obj("type", "thinking", "thinking", part.Thinking,
-			"thinkingSignature", jsondoc.Maybe(part.Signature))
+		return jsondoc.Obj("type", "thinking", "thinking", text, "thinkingSignature", jsondoc.Maybe(signature))
 	},
 	Image: func(img content.Image) []byte {
 		if img.Data == "" {

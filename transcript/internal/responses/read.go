@@ -48,13 +48,13 @@ func detect(f *codec.File) string {
 			if f.Kind(at) != '{' {
 				return "an item that is not an object"
 			}
-			if o := f.Open(at, "the item"); slices.Contains(ownTypes, o.Str("type")) && !o.Has("payload") {
+			if o := f.Probe(at, "the item"); slices.Contains(ownTypes, o.Str("type")) && !o.Has("payload") {
 				return ""
 			}
 		}
 		return "no item that only this format has"
 	case '{':
-		o := f.Open(f.First, "the document")
+		o := f.ProbeDocument()
 		if key := itemsKey(o); key == "input" || key == "output" && strings.HasPrefix(o.Str("object"), "response") {
 			return ""
 		}
@@ -70,7 +70,7 @@ func itemsKey(o *jsondoc.Object) string {
 	switch {
 	case o.Is("input", '['):
 		for _, at := range o.List("input") {
-			if it := o.Open(at, "the item"); !it.Has("type") && !it.Has("role") {
+			if it := o.Probe(at, "the item"); !it.Has("type") && !it.Has("role") {
 				return ""
 			}
 		}
@@ -83,50 +83,46 @@ func itemsKey(o *jsondoc.Object) string {
 	return ""
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
 	about := readAbout(o)
-	list := f.First
-	switch f.Kind(list) {
-	case '[':
-	case '{':
-		key := itemsKey(o)
-		if list = o.Value(key); key == "" {
-			o.Fail(o.At.Start, `put the items in a list under "input"`, noItems)
-			return nil, o.Err()
-		}
-	default:
-		return nil, f.Bad(list.Start, `put the items in a list under "input"`, "neither a list nor an object")
-	}
-	var l *codec.Log
-	if f.Kind(list) == '"' {
-		l = f.ValueLog(list, `{"role":"user","content":`, "}")
-	} else {
-		l = f.ListLog(list)
-	}
-	l.Entry, l.Args, l.Result = writeMessage, codec.TextArgs, Output
-	l.About = about
+	l := findItems(f, o)
+	l.About, l.Entry, l.Args, l.Result = about, writeMessage, codec.TextArgs, Output
 	if o.Is("instructions", '"') {
 		l.Preface(o, "instructions", jsondoc.Span{}, abi.Text(o.Str("instructions")))
-	}
-	if o.Err() != nil {
-		return nil, o.Err()
 	}
 	if answer := f.Answer(docKeys...); answer.Is("output", '[') {
 		l.Append(answer.List("output"), "", "")
 		l.Model = answer.Str("model")
 	}
-	r := itemReader{Log: l}
+	r := itemReader{BlockReader: codec.BlockReader{Log: l}}
 	for i := range l.Recs {
-		if err := r.record(i); err != nil {
-			return nil, err
+		if l.Err() == nil {
+			r.record(i)
 		}
 	}
-	r.close()
-	return l, nil
+	r.Close()
+	return l
+}
+
+// findItems finds the items: the document itself, a list in it, or a text that
+// stands in the place of one.
+func findItems(f *codec.File, o *jsondoc.Object) *codec.Log {
+	list, why := f.First, "neither a list nor an object"
+	if f.Kind(list) == '{' {
+		list, why = jsondoc.Span{}, noItems
+		if key := itemsKey(o); key != "" {
+			list = o.Value(key)
+		}
+		if f.Kind(list) == '"' {
+			return f.ValueLog(list, `{"role":"user","content":`, "}")
+		}
+	}
+	if f.Kind(list) != '[' {
+		o.Fail(o.At.Start, `put the items in a list under "input"`, "%s", why)
+		list = jsondoc.Span{}
+	}
+	return f.ListLog(list)
 }
 
 // readAbout reads what stands around the items.
@@ -134,7 +130,7 @@ func readAbout(o *jsondoc.Object) codec.About {
 	about := codec.ReadAbout(o)
 	switch {
 	case o.Is("conversation", '{'):
-		about.Session = o.Open(o.Value("conversation"), "the conversation").Str("id")
+		about.Session = o.Probe(o.Value("conversation"), "the conversation").Str("id")
 	case o.Is("conversation", '"'):
 		about.Session = o.Str("conversation")
 	}
@@ -143,36 +139,33 @@ func readAbout(o *jsondoc.Object) codec.About {
 
 // itemReader makes messages of items.
 type itemReader struct {
-	*codec.Log
-	open   *codec.Message // the answer that items are still added to
-	spoken bool           // it has words or calls already
-	parts  []abi.Part
+	codec.BlockReader
+	spoken bool // the open answer has words or calls already
 }
 
-func (r *itemReader) record(i int) error {
+func (r *itemReader) record(i int) {
 	at := r.Recs[i]
 	if r.Kind(at) == '"' { // an input of text alone
 		text := abi.Text(r.Unquote(at))
 		r.Add(i, abi.Message{Role: abi.RoleUser, Content: text, Kind: content.Framed(text)})
-		return nil
+		return
 	}
 	o := r.Open(at, "the item", itemKeys...)
 	switch typ := o.Str("type"); {
 	case typ == "message", typ == "" && o.Has("role"):
 		r.message(i, o)
 	case IsCompaction(typ):
-		r.close()
+		r.Close()
 		part := abi.Parts(abi.RawPart(typ, r.Bytes(at)))
 		r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleUser, Kind: abi.KindSummary, Content: part})
 	case strings.HasSuffix(typ, "_output") && o.Has("call_id"):
-		r.close()
+		r.Close()
 		r.output(i, o)
 	case typ == "":
 		o.Fail(at.Start, `give it a "type", or a "role" and a "content"`, "an item without a type")
 	default:
 		r.answer(i, typ, o)
 	}
-	return o.Err()
 }
 
 func (r *itemReader) output(i int, o *jsondoc.Object) {
@@ -188,20 +181,12 @@ func (r *itemReader) output(i int, o *jsondoc.Object) {
 
 // join makes item i a part of the open answer, or of a new one.
 func (r *itemReader) join(i int, o *jsondoc.Object, begins bool) {
-	if r.open != nil && !begins {
-		r.Hold(i, r.open)
+	if r.Current() != nil && !begins {
+		r.Hold(i, r.Current())
 		return
 	}
-	r.close()
-	r.open, r.spoken = r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleAssistant}), false
-}
-
-// close ends the answer.
-func (r *itemReader) close() {
-	if r.open != nil {
-		r.open.Content = content.Plain(r.parts)
-		r.open, r.parts = nil, nil
-	}
+	r.Answer(i).ID = o.Str("id")
+	r.spoken = false
 }
 
 func (r *itemReader) message(i int, o *jsondoc.Object) {
@@ -210,13 +195,13 @@ func (r *itemReader) message(i int, o *jsondoc.Object) {
 	if role == "assistant" {
 		r.join(i, o, r.spoken)
 		if r.spoken = true; said.IsParts() {
-			r.parts = append(r.parts, said.Parts()...)
+			r.AddPart(said.Parts()...)
 		} else {
-			r.parts = append(r.parts, abi.TextPart(said.Text()))
+			r.AddPart(abi.TextPart(said.Text()))
 		}
 		return
 	}
-	r.close()
+	r.Close()
 	m := r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleSystem, Content: said})
 	if role != "developer" {
 		if m.Role = codec.Role(o); m.Role == abi.RoleTool {
@@ -233,7 +218,7 @@ func (r *itemReader) answer(i int, typ string, o *jsondoc.Object) {
 	isCall := o.Has("call_id")
 	r.join(i, o, !isCall && r.spoken)
 	if !isCall {
-		r.parts = append(r.parts, abi.RawPart(typ, o.Bytes(o.At)))
+		r.AddPart(abi.RawPart(typ, o.Bytes(o.At)))
 		return
 	}
 	call := abi.ToolCall{ID: o.Str("call_id"), Name: o.Str("name")}
@@ -247,7 +232,7 @@ func (r *itemReader) answer(i int, typ string, o *jsondoc.Object) {
 	call.Arguments = codec.Arguments(o, args)
 	at := codec.SlotOf(i, o, args)
 	at.Fixed = !at.Text && !at.Missing()
-	r.open.CallAt(at, call)
+	r.Current().CallAt(at, call)
 	r.spoken = true
 }
 

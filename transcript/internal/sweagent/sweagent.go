@@ -30,29 +30,26 @@ func detect(f *codec.File) string {
 	if f.Kind(f.First) != '{' {
 		return "not an object"
 	}
-	o := f.Open(f.First, "the document")
+	o := f.ProbeDocument()
 	if !o.Is("history", '[') {
 		return codec.NoList("history")
 	}
-	if els := o.List("history"); len(els) == 0 || !f.Open(els[0], "the first message").Has("role") {
+	if els := o.List("history"); len(els) == 0 || !f.Probe(els[0], "the first message").Has("role") {
 		return `the first message under "history" has no "role"`
 	}
 	return ""
 }
 
-func read(f *codec.File) (*codec.Log, error) {
-	o, err := f.Document(docKeys...)
-	if err != nil {
-		return nil, err
-	}
+func read(f *codec.File) *codec.Log {
+	o := f.Document(docKeys...)
 	if !o.Is("history", '[') {
 		o.Fail(o.At.Start, `put the messages in a list under "history"`, "%s", codec.NoList("history"))
-		return nil, o.Err()
 	}
 	t := &trajectory{Log: f.ListLog(o.Value("history"))}
 	t.Entry, t.Args, t.Prepare = writeMessage, codec.TextArgs, t.prepare
 	t.readConfig(o)
-	return t.Log, t.Each("the message", messageKeys, t.message)
+	t.Each("the message", messageKeys, t.message)
+	return t.Log
 }
 
 // trajectory is a history that can be written again.
@@ -75,7 +72,7 @@ func (t *trajectory) readConfig(o *jsondoc.Object) {
 		if !o.Is(key, '{') {
 			return o.None(o.At)
 		}
-		return o.Open(o.Value(key), key)
+		return o.Probe(o.Value(key), key)
 	}
 	config := in(o, "replay_config")
 	if task := in(config, "problem_statement"); task.Is("id", '"') {
