@@ -63,7 +63,7 @@ $(BUILD)/npm/node_modules: $(TEMPLATE)/package.json $(TEMPLATE)/package-lock.jso
 	@touch $@
 
 # The official client of Hindsight, a second opinion on what speaks its API.
-CLIENT := internal/hindsighttest/testdata/client
+CLIENT := plugins/testdata/client
 npm-client: $(CLIENT)/node_modules
 $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
 	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
-	"github.com/kagewasm/kagewasm/internal/hindsighttest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -19,7 +18,7 @@ import (
 // remembering is the plugin hindsight with a server, over storage of its own.
 type remembering struct {
 	t       *testing.T
-	server  *hindsighttest.Server
+	server  *hindsightServer
 	kv      abi.KV
 	knobs   map[string]any
 	secrets map[string]string
@@ -29,7 +28,7 @@ type remembering struct {
 
 func remember(t *testing.T) *remembering {
 	return &remembering{
-		t: t, server: hindsighttest.Start(t), kv: store.MemoryKV(store.KVOptions{}),
+		t: t, server: startHindsight(t), kv: store.MemoryKV(store.KVOptions{}),
 		knobs: map[string]any{"backend": "server"}, clock: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
 	}
 }
@@ -196,7 +195,7 @@ func TestK28HindsightUnreachable(t *testing.T) {
 	if !warned(stats, "--grant http=localhost:1") {
 		t.Errorf("not granted: %+v", stats.Logs)
 	}
-	gone := hindsighttest.Start(t)
+	gone := startHindsight(t)
 	r.server.URL, gone.URL = gone.URL, r.server.URL
 	gone.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
 		conn, _, err := w.(http.Hijacker).Hijack()

@@ -1,12 +1,4 @@
-// Package hindsighttest is a Hindsight server for tests: the part of version
-// 0.9 of its HTTP API that the plugin hindsight uses, on loopback and in
-// memory. It ranks what it was given by words, so that it behaves like one.
-//
-// Its routes are those of the API's OpenAPI document, and every request and
-// response is validated by it: a test that sends or gets anything else fails.
-// The document is shared data and no part of the project; without it the same
-// handlers stand at routes written down here, and nothing is validated.
-package hindsighttest
+package plugins_test
 
 import (
 	"bytes"
@@ -18,9 +10,17 @@ import (
 	"testing"
 )
 
-// Server is a running server. The exported fields may be set before its first
-// request.
-type Server struct {
+// hindsightServer is a Hindsight server for tests: the part of version
+// 0.9 of its HTTP API that the plugin hindsight uses, on loopback and in
+// memory. It ranks what it was given by words, so that it behaves like one.
+//
+// Its routes are those of the API's OpenAPI document, and every request and
+// response is validated by it: a test that sends or gets anything else fails.
+// The document is shared data and no part of the project; without it the same
+// handlers stand at routes written down here, and nothing is validated.
+//
+// The exported fields may be set before its first request.
+type hindsightServer struct {
 	URL string
 	// Token, where set, is what requests have to bear.
 	Token string
@@ -31,25 +31,25 @@ type Server struct {
 	FailWork string
 
 	tb       testing.TB
-	document *document
+	document *openAPI
 
 	mu         sync.Mutex
-	banks      map[string]*bank
-	operations map[string]*operation
-	requests   []Request
+	banks      map[string]*serverBank
+	operations map[string]*serverWork
+	requests   []hindsightRequest
 }
 
-// Request is what the server was asked.
-type Request struct {
+// hindsightRequest is what the server was asked.
+type hindsightRequest struct {
 	Method, Path string // the path as it came, escaped
 	Operation    string // its id in the document
 	Body         string
 }
 
-// Start starts a server, which is stopped when the test ends.
-func Start(tb testing.TB) *Server {
+// startHindsight starts a server, which is stopped when the test ends.
+func startHindsight(tb testing.TB) *hindsightServer {
 	tb.Helper()
-	s := &Server{tb: tb, document: readDocument(tb), banks: make(map[string]*bank), operations: make(map[string]*operation)}
+	s := &hindsightServer{tb: tb, document: readDocument(tb), banks: make(map[string]*serverBank), operations: make(map[string]*serverWork)}
 	mux := http.NewServeMux()
 	for _, r := range s.document.routes() {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, r.operation) })
@@ -62,7 +62,7 @@ func Start(tb testing.TB) *Server {
 
 // Requests are all requests so far, oldest first; of one operation where it is
 // named.
-func (s *Server) Requests(operation string) (list []Request) {
+func (s *hindsightServer) Requests(operation string) (list []hindsightRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
@@ -74,14 +74,14 @@ func (s *Server) Requests(operation string) (list []Request) {
 }
 
 // serve validates a request, answers it, and validates the answer.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, op string) {
+func (s *hindsightServer) serve(w http.ResponseWriter, r *http.Request, op string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // whoever asked went away
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.mu.Lock()
-	s.requests = append(s.requests, Request{r.Method, r.URL.EscapedPath(), op, string(body)})
+	s.requests = append(s.requests, hindsightRequest{r.Method, r.URL.EscapedPath(), op, string(body)})
 	s.mu.Unlock()
 	if err := s.document.checkRequest(op, r.Header, body); err != nil {
 		s.tb.Errorf("hindsight: %s %s: the request: %v", r.Method, r.URL, err)
@@ -97,18 +97,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, op string) {
 			s.tb.Errorf("hindsight: %s %s: the answer: %v", r.Method, r.URL, err)
 		}
 	}
-	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Type", jsonMedia)
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes()) // whoever asked may be gone
 }
 
 // answer hands a request to the handler of its operation.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, op string) {
+func (s *hindsightServer) answer(w http.ResponseWriter, r *http.Request, op string) {
 	if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
 		reply(w, http.StatusUnauthorized, map[string]any{"detail": "no valid token"})
 		return
 	}
-	handle := handlers[op]
+	handle := hindsightHandlers[op]
 	if handle == nil {
 		reply(w, http.StatusNotImplemented, map[string]any{"detail": "not in this server: " + op})
 		return

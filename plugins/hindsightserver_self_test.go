@@ -1,4 +1,4 @@
-package hindsighttest
+package plugins_test
 
 import (
 	"net/http"
@@ -16,16 +16,16 @@ func TestOwnRoutes(t *testing.T) {
 	if len(all) < 50 {
 		t.Errorf("%d routes", len(all))
 	}
-	for _, r := range own {
+	for _, r := range ownRoutes {
 		if !slices.Contains(all, r) {
 			t.Errorf("%v is not of the document", r)
 		}
-		if handlers[r.operation] == nil {
+		if hindsightHandlers[r.operation] == nil {
 			t.Errorf("%s has no handler", r.operation)
 		}
 	}
-	if len(handlers) != len(own) {
-		t.Errorf("%d handlers for %d routes", len(handlers), len(own))
+	if len(hindsightHandlers) != len(ownRoutes) {
+		t.Errorf("%d handlers for %d routes", len(hindsightHandlers), len(ownRoutes))
 	}
 }
 

@@ -1,4 +1,4 @@
-package hindsighttest
+package plugins_test
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 // decodes what it prints into answer; see testdata/client/client.mjs for what
 // it does. It reports false, and says so, where node is not there or the client
 // is not installed (npm ci in that folder).
-func (s *Server) Client(tb testing.TB, answer any, args ...string) bool {
+func (s *hindsightServer) Client(tb testing.TB, answer any, args ...string) bool {
 	tb.Helper()
-	dir := filepath.Join(shared.Root(tb), "internal", "hindsighttest", "testdata", "client")
+	dir := filepath.Join(shared.Root(tb), "plugins", "testdata", "client")
 	node, err := exec.LookPath("node")
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, "node_modules", "@vectorize-io", "hindsight-client"))

@@ -1,4 +1,4 @@
-package hindsighttest
+package plugins_test
 
 import (
 	"bytes"
@@ -16,10 +16,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
-// document is the OpenAPI document; nil where it is not there. The schemas of
+// openAPI is the OpenAPI document; nil where it is not there. The schemas of
 // OpenAPI 3.1 are JSON Schemas as they stand, and that is what they are
 // compiled as.
-type document struct {
+type openAPI struct {
 	list []route
 	// body are the schemas of requests by operation, and answer those of
 	// responses by operation and status.
@@ -30,9 +30,9 @@ type document struct {
 // route is an operation of the API.
 type route struct{ method, path, operation string }
 
-// own are the routes of the operations that are handled here, for when there is
+// ownRoutes are the routes of the operations that are handled here, for when there is
 // no document.
-var own = []route{
+var ownRoutes = []route{
 	{"GET", "/health", "health_endpoint_health_get"},
 	{"GET", "/version", "get_version"},
 	{"PUT", "/v1/default/banks/{bank_id}", "create_or_update_bank"},
@@ -41,7 +41,7 @@ var own = []route{
 	{"GET", "/v1/default/banks/{bank_id}/operations/{operation_id}", "get_operation_status"},
 }
 
-func readDocument(tb testing.TB) *document {
+func readDocument(tb testing.TB) *openAPI {
 	tb.Helper()
 	dir := shared.Dir(tb)
 	if dir == "" {
@@ -59,10 +59,10 @@ func readDocument(tb testing.TB) *document {
 	return d
 }
 
-// where is what the document is called while it is compiled.
-const where = "https://hindsight.test/openapi.json"
+// documentURL is what the document is called while it is compiled.
+const documentURL = "https://hindsight.test/openapi.json"
 
-func newDocument(text []byte) (*document, error) {
+func newDocument(text []byte) (*openAPI, error) {
 	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func newDocument(text []byte) (*document, error) {
 	closeObjects(raw)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	if err := c.AddResource(where, raw); err != nil {
+	if err := c.AddResource(documentURL, raw); err != nil {
 		return nil, err
 	}
 	var api struct {
@@ -83,13 +83,13 @@ func newDocument(text []byte) (*document, error) {
 	if err := json.Unmarshal(text, &api); err != nil {
 		return nil, err
 	}
-	d := &document{body: make(map[string]*jsonschema.Schema), answer: make(map[string]map[int]*jsonschema.Schema)}
+	d := &openAPI{body: make(map[string]*jsonschema.Schema), answer: make(map[string]map[int]*jsonschema.Schema)}
 	for path, methods := range api.Paths {
 		for method, op := range methods {
-			at := where + "#/paths/" + strings.ReplaceAll(path, "/", "~1") + "/" + method
+			at := documentURL + "#/paths/" + strings.ReplaceAll(path, "/", "~1") + "/" + method
 			at = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(at)
 			d.list = append(d.list, route{strings.ToUpper(method), path, op.OperationID})
-			if op.RequestBody != nil && op.RequestBody.Content[media] != nil {
+			if op.RequestBody != nil && op.RequestBody.Content[jsonMedia] != nil {
 				if d.body[op.OperationID], err = c.Compile(at + "/requestBody/content/application~1json/schema"); err != nil {
 					return nil, err
 				}
@@ -97,7 +97,7 @@ func newDocument(text []byte) (*document, error) {
 			d.answer[op.OperationID] = make(map[int]*jsonschema.Schema)
 			for status, r := range op.Responses {
 				code, err := strconv.Atoi(status)
-				if err != nil || r.Content[media] == nil {
+				if err != nil || r.Content[jsonMedia] == nil {
 					continue
 				}
 				if d.answer[op.OperationID][code], err = c.Compile(at + "/responses/" + status + "/content/application~1json/schema"); err != nil {
@@ -109,7 +109,7 @@ func newDocument(text []byte) (*document, error) {
 	return d, nil
 }
 
-const media = "application/json"
+const jsonMedia = "application/json"
 
 // closeObjects makes schemas refuse the fields they do not name: a name that
 // is written wrong would pass else.
@@ -130,14 +130,14 @@ func closeObjects(v any) {
 }
 
 // routes are all operations of the document.
-func (d *document) routes() []route {
+func (d *openAPI) routes() []route {
 	if d == nil {
-		return own
+		return ownRoutes
 	}
 	return d.list
 }
 
-func (d *document) checkRequest(op string, h http.Header, body []byte) error {
+func (d *openAPI) checkRequest(op string, h http.Header, body []byte) error {
 	if d == nil {
 		return nil
 	}
@@ -147,13 +147,13 @@ func (d *document) checkRequest(op string, h http.Header, body []byte) error {
 		return fmt.Errorf("a body, and there is none in the API")
 	case schema == nil:
 		return nil
-	case !strings.HasPrefix(h.Get("Content-Type"), media):
+	case !strings.HasPrefix(h.Get("Content-Type"), jsonMedia):
 		return fmt.Errorf("content type %q", h.Get("Content-Type"))
 	}
 	return validate(schema, body)
 }
 
-func (d *document) checkAnswer(op string, status int, body []byte) error {
+func (d *openAPI) checkAnswer(op string, status int, body []byte) error {
 	if d == nil {
 		return nil
 	}

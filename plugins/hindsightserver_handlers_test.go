@@ -1,4 +1,4 @@
-package hindsighttest
+package plugins_test
 
 import (
 	"cmp"
@@ -11,15 +11,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
-// bank is a bank of the server.
-type bank struct {
+// serverBank is a bank of the server.
+type serverBank struct {
 	mission string
 	order   []string // ids of documents, oldest first
-	text    map[string]*item
+	text    map[string]*serverItem
 }
 
-// item is a memory item of the API.
-type item struct {
+// serverItem is a memory item of the API.
+type serverItem struct {
 	Content    string            `json:"content"`
 	Timestamp  string            `json:"timestamp"`
 	Context    string            `json:"context"`
@@ -29,31 +29,31 @@ type item struct {
 	UpdateMode string            `json:"update_mode"`
 }
 
-// operation is work on what was retained.
-type operation struct {
+// serverWork is work on what was retained.
+type serverWork struct {
 	items  int
 	looked int
 }
 
-// handlers answer operations, by their ids.
-var handlers = map[string]func(*Server, *http.Request) (int, any){
-	"health_endpoint_health_get": func(*Server, *http.Request) (int, any) { return 200, map[string]any{"status": "healthy"} },
-	"get_version":                (*Server).version,
-	"create_or_update_bank":      (*Server).putBank,
-	"retain_memories":            (*Server).retain,
-	"recall_memories":            (*Server).recall,
-	"get_operation_status":       (*Server).operation,
+// hindsightHandlers answer operations, by their ids.
+var hindsightHandlers = map[string]func(*hindsightServer, *http.Request) (int, any){
+	"health_endpoint_health_get": func(*hindsightServer, *http.Request) (int, any) { return 200, map[string]any{"status": "healthy"} },
+	"get_version":                (*hindsightServer).version,
+	"create_or_update_bank":      (*hindsightServer).putBank,
+	"retain_memories":            (*hindsightServer).retain,
+	"recall_memories":            (*hindsightServer).recall,
+	"get_operation_status":       (*hindsightServer).operation,
 }
 
-func (s *Server) bank(id string) *bank {
+func (s *hindsightServer) bank(id string) *serverBank {
 	if s.banks[id] == nil {
-		s.banks[id] = &bank{text: make(map[string]*item)}
+		s.banks[id] = &serverBank{text: make(map[string]*serverItem)}
 	}
 	return s.banks[id]
 }
 
 // Documents are the texts of a bank's documents, oldest first.
-func (s *Server) Documents(id string) (texts []string) {
+func (s *hindsightServer) Documents(id string) (texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.bank(id)
@@ -64,13 +64,13 @@ func (s *Server) Documents(id string) (texts []string) {
 }
 
 // Mission is what a bank was told to be for.
-func (s *Server) Mission(id string) string {
+func (s *hindsightServer) Mission(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bank(id).mission
 }
 
-func (s *Server) version(*http.Request) (int, any) {
+func (s *hindsightServer) version(*http.Request) (int, any) {
 	features := make(map[string]bool)
 	for _, f := range []string{"observations", "mcp", "worker", "bank_config_api", "bank_llm_health", "file_upload_api", "document_export_api", "document_import_api", "audit_log", "llm_trace", "store_document_text"} {
 		features[f] = f == "worker"
@@ -78,20 +78,20 @@ func (s *Server) version(*http.Request) (int, any) {
 	return 200, map[string]any{"api_version": "0.9.1", "features": features}
 }
 
-// read decodes a body, or says what is wrong with it as the API does.
-func read(r *http.Request, into any) (int, any) {
+// readBody decodes a body, or says what is wrong with it as the API does.
+func readBody(r *http.Request, into any) (int, any) {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return 422, map[string]any{"detail": []any{map[string]any{"loc": []any{"body"}, "msg": err.Error(), "type": "json_invalid"}}}
 	}
 	return 0, nil
 }
 
-func (s *Server) putBank(r *http.Request) (int, any) {
+func (s *hindsightServer) putBank(r *http.Request) (int, any) {
 	var req struct {
 		Reflect string `json:"reflect_mission"`
 		Retain  string `json:"retain_mission"`
 	}
-	if status, doc := read(r, &req); status != 0 {
+	if status, doc := readBody(r, &req); status != 0 {
 		return status, doc
 	}
 	id := r.PathValue("bank_id")
@@ -102,13 +102,13 @@ func (s *Server) putBank(r *http.Request) (int, any) {
 	}
 }
 
-func (s *Server) retain(r *http.Request) (int, any) {
+func (s *hindsightServer) retain(r *http.Request) (int, any) {
 	var req struct {
-		Items       []item `json:"items"`
-		Async       bool   `json:"async"`
-		OperationID string `json:"operation_id"`
+		Items       []serverItem `json:"items"`
+		Async       bool         `json:"async"`
+		OperationID string       `json:"operation_id"`
 	}
-	if status, doc := read(r, &req); status != 0 {
+	if status, doc := readBody(r, &req); status != 0 {
 		return status, doc
 	}
 	answer := map[string]any{"success": true, "bank_id": r.PathValue("bank_id"), "items_count": len(req.Items), "async": req.Async}
@@ -118,7 +118,7 @@ func (s *Server) retain(r *http.Request) (int, any) {
 		if s.operations[id] != nil {
 			return 200, answer // the work is being done
 		}
-		s.operations[id] = &operation{items: len(req.Items)}
+		s.operations[id] = &serverWork{items: len(req.Items)}
 	}
 	if s.FailWork == "" {
 		s.bank(r.PathValue("bank_id")).put(req.Items)
@@ -126,7 +126,7 @@ func (s *Server) retain(r *http.Request) (int, any) {
 	return 200, answer
 }
 
-func (b *bank) put(items []item) {
+func (b *serverBank) put(items []serverItem) {
 	for _, it := range items {
 		id := cmp.Or(it.DocumentID, fmt.Sprint("document-", len(b.order)))
 		old := b.text[id]
@@ -142,7 +142,7 @@ func (b *bank) put(items []item) {
 
 // operation says what became of work: it takes until somebody looks a second
 // time.
-func (s *Server) operation(r *http.Request) (int, any) {
+func (s *hindsightServer) operation(r *http.Request) (int, any) {
 	id := r.PathValue("operation_id")
 	op := s.operations[id]
 	doc := map[string]any{"operation_id": id, "status": "not_found"}
@@ -161,14 +161,14 @@ func (s *Server) operation(r *http.Request) (int, any) {
 }
 
 // recall ranks the lines of all documents: each is a fact.
-func (s *Server) recall(r *http.Request) (int, any) {
+func (s *hindsightServer) recall(r *http.Request) (int, any) {
 	var req struct {
 		Query     string   `json:"query"`
 		Types     []string `json:"types"`
 		MaxTokens int      `json:"max_tokens"`
 		Tags      []string `json:"tags"`
 	}
-	if status, doc := read(r, &req); status != 0 {
+	if status, doc := readBody(r, &req); status != 0 {
 		return status, doc
 	}
 	var ix rank.Index
