@@ -12,7 +12,8 @@ func HasAny(s string, words []string) bool {
 }
 
 // failureWords are such that every line [IsFailure] takes holds one of them.
-var failureWords = []string{"error", "fail", "fatal", "panic", "traceback", "exit code", "exit status", "not found", "no such file", "denied", "timed out"}
+var failureWords = []string{"error", "fail", "fatal", "panic", "traceback", "exit code", "exit status", "not found",
+	"no such file", "denied", "timed out"}
 
 // MayFail reports whether a text can hold a line that [IsFailure] takes. It is
 // the quick look before the lines are looked at one by one.
@@ -24,13 +25,13 @@ func MayFail(text string) bool { return HasAny(strings.ToLower(text), failureWor
 func IsFailure(line string) bool {
 	l := strings.TrimLeft(strings.ToLower(line), "-= ")
 	word, rest, _ := strings.Cut(l, " ")
-	switch word = strings.TrimRight(word, ":!"); {
-	case word == "fail", word == "failed", word == "failure", word == "fatal", word == "panic", word == "traceback", strings.HasSuffix(word, "error"):
+	switch word = strings.TrimRight(word, ":!"); word {
+	case "fail", "failed", "failure", "fatal", "panic", "traceback":
 		return true
-	case word == "exit":
+	case "exit":
 		return (strings.HasPrefix(rest, "code") || strings.HasPrefix(rest, "status")) && !strings.HasSuffix(rest, " 0")
 	}
-	return strings.HasPrefix(l, "fail\t") || HasAny(l, phrases)
+	return strings.HasSuffix(word, "error") || strings.HasPrefix(l, "fail\t") || HasAny(l, phrases)
 }
 
 var phrases = []string{"error: ", ": error ", "command not found", "no such file", "permission denied", "timed out"}

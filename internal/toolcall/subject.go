@@ -55,7 +55,8 @@ func IsPathKey(key string) bool {
 // not of a shell.
 func IsEditorVerb(command string) bool {
 	switch command {
-	case "view", "create", "str_replace", "insert", "undo_edit", "open", "read", "write", "edit", "delete", "rename", "append":
+	case "view", "create", "str_replace", "insert", "undo_edit", "open", "read", "write", "edit", "delete", "rename",
+		"append":
 		return true
 	}
 	return false

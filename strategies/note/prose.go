@@ -37,15 +37,15 @@ func listItem(line string) (string, bool) {
 			return strings.TrimSpace(rest), true
 		}
 	}
-	n := 0
-	for n < len(line) && n < 3 && line[n] >= '0' && line[n] <= '9' {
-		n++
-	}
-	if n > 0 && (strings.HasPrefix(line[n:], ". ") || strings.HasPrefix(line[n:], ") ")) {
+	n := digits(line)
+	if n > 0 && n <= 3 && (strings.HasPrefix(line[n:], ". ") || strings.HasPrefix(line[n:], ") ")) {
 		return strings.TrimSpace(line[n+2:]), true
 	}
 	return line, false
 }
+
+// digits is how many digits s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func isBox(line string) bool {
 	line, _ = listItem(line)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // todos is the todo list of a session, in the state that the agent's own tool
@@ -24,11 +25,10 @@ type todo struct {
 // Todos returns the list of tasks in its last state, a line for each as the note has
 // it: "- [x] text". It is empty where no tool keeps one.
 func (n *Note) Todos() string {
-	var b strings.Builder
-	for _, line := range n.todos.lines() {
-		b.WriteString("- " + line + "\n")
+	if len(n.todos.list) == 0 {
+		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return "- " + strings.Join(n.todos.lines(), "\n- ")
 }
 
 func (ts *todos) lines() []string {
@@ -57,7 +57,7 @@ func parseTodo(s string) (todo, bool) {
 	}
 	t := todo{state: boxState(s[1]), text: strings.TrimSpace(s[3:])}
 	if rest, ok := strings.CutPrefix(t.text, "#"); ok {
-		if id, text, ok := strings.Cut(rest, " "); ok && isNumber(id) {
+		if id, text, ok := strings.Cut(rest, " "); ok && id != "" && digits(id) == len(id) {
 			t.id, t.text = id, text
 		}
 	}
@@ -74,6 +74,9 @@ func boxState(c byte) byte {
 	return ' '
 }
 
+// planTools are tools that keep a list under another name.
+var planTools = []string{"updateplan", "setplan"}
+
 // call takes the list over from a call to a tool that keeps one: TodoWrite,
 // write_todos, update_plan, TaskCreate and what is called alike.
 func (ts *todos) call(c *abi.ToolCall) {
@@ -81,7 +84,7 @@ func (ts *todos) call(c *abi.ToolCall) {
 	switch {
 	case strings.Contains(name, "taskcreate"), strings.Contains(name, "taskupdate"):
 		ts.single(name, c)
-	case strings.Contains(name, "todo") && !strings.Contains(name, "read"), strings.Contains(name, "updateplan"), strings.Contains(name, "setplan"):
+	case strings.Contains(name, "todo") && !strings.Contains(name, "read"), toolcall.HasAny(name, planTools):
 		var doc any
 		if json.Unmarshal([]byte(c.Arguments), &doc) != nil {
 			return
@@ -130,11 +133,7 @@ func (ts *todos) result(m *abi.Message) {
 	}
 	delete(ts.made, m.ToolCallID)
 	if _, rest, ok := strings.Cut(m.Text(), "#"); ok {
-		n := 0
-		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-			n++
-		}
-		ts.list[i].id = rest[:n]
+		ts.list[i].id = rest[:digits(rest)]
 	}
 }
 
@@ -215,8 +214,4 @@ func firstOf(doc map[string]any, keys ...string) any {
 		}
 	}
 	return nil
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

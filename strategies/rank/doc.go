@@ -14,7 +14,7 @@
 // scripts written without spaces (Chinese, Japanese, Thai and their
 // neighbours) are cut into pairs of characters. An identifier such as
 // pkg/foo_bar.go or parseHTTPBody is a term as a whole, and so are its parts.
-// English words are stemmed, see [Stem], and those that say nothing of a
+// English words are stemmed by a shorter Porter, and those that say nothing of a
 // text's matter are left out. Latin letters lose their accents, composed or not:
 // café, cafe\u0301 and cafe are one word.
 //
@@ -27,7 +27,7 @@
 // with N texts, n of them holding the term, f times in this one: Okapi BM25 as
 // in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
 // Beyond" (2009), with the +1 under the logarithm that keeps frequent terms
-// from counting against a text. See [K1] and [B] for the constants.
+// from counting against a text; k1 is 0.9 and b 0.4.
 //
 // What is said in a conversation is seldom understood alone: an answer names
 // the thing, the question before it the matter. So the words of the texts

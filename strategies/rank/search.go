@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// K1 is how soon more of the same word counts no more, and B how much a
-	// long text has to hold more of it. These are the defaults of the Anserini
+	// k1 is how soon more of the same word counts no more, and b how much a
+	// long text must hold more of it. These are the defaults of the Anserini
 	// toolkit, and fit short texts better than the common 1.2 and 0.75.
-	K1 = 0.9
-	B  = 0.4
+	k1 = 0.9
+	b  = 0.4
 )
 
 const (
@@ -49,7 +49,7 @@ type Options struct {
 // conversations, in order.
 func Conversation() Options { return Options{Near: 0.5, Group: 1, Author: 0.5} }
 
-// Hit is a text that was found.
+// Hit is a text that a search found.
 type Hit struct {
 	Text  int     // its number
 	Score float64 // over 0; comparable within one search
@@ -159,7 +159,7 @@ func (ix *Index) average() float64 {
 }
 
 // norm is what a length divides counts by.
-func (s *search) norm(length float64) float64 { return 1 - B + B*length/s.average }
+func (s *search) norm(length float64) float64 { return 1 - b + b*length/s.average }
 
 // add adds what a term gives to the scores.
 func (s *search) add(term int32) {
@@ -213,7 +213,7 @@ func (s *search) addTo(i int32, weight float64) {
 			f += restShare * rest / s.norm(float64(t.length)-length)
 		}
 		if f > 0 {
-			s.scores[p] += weight * f * (K1 + 1) / (f + K1*s.normOf(p))
+			s.scores[p] += weight * f * (k1 + 1) / (f + k1*s.normOf(p))
 		}
 	}
 }

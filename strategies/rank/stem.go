@@ -1,17 +1,17 @@
 package rank
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 )
 
-// Stem takes the endings off an English word in lower case, so that connect,
+// stem takes the endings off an English word in lower case, so that connect,
 // connects, connected, connecting, connection and connections are one term. It
 // is a shorter Porter ("An algorithm for suffix stripping", 1980): plurals, ed
 // and ing, a final y, and then one of the longer endings, each only where a
 // syllable is left before it. Words with other letters than a to z, and those
 // shorter than four, stay. The result lies in word.
-func Stem(word []byte) []byte {
+func stem(word []byte) []byte {
 	if len(word) < 4 {
 		return word
 	}
@@ -45,29 +45,29 @@ func plural(w []byte) []byte {
 	return w[:n-1]
 }
 
-// verbal takes off ed and ing, and mends what is left: hopping to hop, hoping
+// verbal takes off ed and ing, and repairs what is left: hopping to hop, hoping
 // to hope, agreed to agree.
 func verbal(w []byte) []byte {
-	var stem []byte
+	var root []byte
 	switch {
 	case has(w, "eed"):
 		return w[:len(w)-1]
 	case has(w, "ed"):
-		stem = w[:len(w)-2]
+		root = w[:len(w)-2]
 	case has(w, "ing"):
-		stem = w[:len(w)-3]
+		root = w[:len(w)-3]
 	}
-	if len(stem) < 2 || !hasVowel(stem) {
+	if len(root) < 2 || !hasVowel(root) {
 		return w
 	}
-	n := len(stem)
+	n := len(root)
 	switch {
-	case has(stem, "at"), has(stem, "bl"), has(stem, "iz"), n == 3 && shortEnd(stem):
-		stem = append(stem, 'e')
-	case stem[n-1] == stem[n-2] && bytes.IndexByte([]byte("lsz"), stem[n-1]) < 0 && !vowelAt(stem, n-1):
-		stem = stem[:n-1]
+	case has(root, "at"), has(root, "bl"), has(root, "iz"), n == 3 && shortEnd(root):
+		root = append(root, 'e')
+	case root[n-1] == root[n-2] && strings.IndexByte("lsz", root[n-1]) < 0 && !vowelAt(root, n-1):
+		root = root[:n-1]
 	}
-	return stem
+	return root
 }
 
 type ending struct{ from, to string }
@@ -78,8 +78,10 @@ var endings = []ending{
 	{"ational", "ate"}, {"ization", "ize"}, {"fulness", ""}, {"iveness", "ive"}, {"ousness", "ous"},
 	{"tional", "tion"}, {"biliti", "ble"},
 	{"ation", "ate"}, {"ement", ""}, {"ingli", ""},
-	{"alli", "al"}, {"abli", "able"}, {"ousli", "ous"}, {"ment", ""}, {"ness", ""}, {"able", ""}, {"ible", ""}, {"ance", ""}, {"ence", ""}, {"edli", ""}, {"fulli", ""},
-	{"ful", ""}, {"ion", ""}, {"ism", ""}, {"ist", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""}, {"ant", ""}, {"ent", ""}, {"ers", ""},
+	{"alli", "al"}, {"abli", "able"}, {"ousli", "ous"}, {"ment", ""}, {"ness", ""}, {"able", ""}, {"ible", ""},
+	{"ance", ""}, {"ence", ""}, {"edli", ""}, {"fulli", ""},
+	{"ful", ""}, {"ion", ""}, {"ism", ""}, {"ist", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""},
+	{"ant", ""}, {"ent", ""}, {"ers", ""},
 	{"al", ""}, {"er", ""}, {"or", ""}, {"ic", ""}, {"li", ""},
 }
 
@@ -100,11 +102,11 @@ func derived(w []byte) []byte {
 		if i < 0 {
 			return w
 		}
-		stem := w[:len(w)-len(list[i].from)]
-		if n := syllables(stem); n == 0 || n == 1 && len(stem) < 4 {
+		root := w[:len(w)-len(list[i].from)]
+		if n := syllables(root); n == 0 || n == 1 && len(root) < 4 {
 			return w
 		}
-		w = append(stem, list[i].to...)
+		w = append(root, list[i].to...)
 	}
 	return w
 }
@@ -147,5 +149,5 @@ func syllables(w []byte) (n int) {
 // w, x or y: the e of hoping is missing there.
 func shortEnd(w []byte) bool {
 	n := len(w)
-	return !vowelAt(w, n-1) && vowelAt(w, n-2) && !vowelAt(w, n-3) && bytes.IndexByte([]byte("wxy"), w[n-1]) < 0
+	return !vowelAt(w, n-1) && vowelAt(w, n-2) && !vowelAt(w, n-3) && strings.IndexByte("wxy", w[n-1]) < 0
 }

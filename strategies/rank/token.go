@@ -192,7 +192,7 @@ func (s *scanner) emit(start, end int, plain bool) {
 		if len(term) == end-start && isStop(term) { // with an accent it is longer: thé is not the
 			return
 		}
-		term = Stem(term)
+		term = stem(term)
 	}
 	s.done = !s.yield(term, start, end)
 }

@@ -1,5 +1,5 @@
 // Package redact takes secrets out of texts that outlive the messages they
-// stood in: summaries, notes, retained facts (complaint 16 of FEATURES). Each
+// stood in: summaries, notes, retained facts. Each
 // is replaced by "[redacted: KIND]", and all else stays as it was. Redacting
 // twice changes nothing more.
 //

@@ -17,7 +17,8 @@ func days(text string, said time.Time) string {
 	if !strings.ContainsAny(text, "0123456789") && !strings.Contains(text, "day") && !strings.Contains(text, "night") {
 		return "" // most texts
 	}
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(strings.ToLower(text), outside)
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
@@ -112,7 +113,10 @@ func numeral(w string, limit int) int {
 	return int(n)
 }
 
-var months = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+var months = []string{
+	"january", "february", "march", "april", "may", "june",
+	"july", "august", "september", "october", "november", "december",
+}
 
 // monthOf is the month that a word names, in full or by its first three
 // letters, or 0.

@@ -32,7 +32,7 @@
 //
 // A recall reads the root, all tables, the lists that hold terms of the query,
 // and the texts of the hits. Four segments of about one size become one of the
-// next, so there are few, and a memory is indexed anew only three times, up to
+// next, so there are few, and a memory is indexed again only three times, up to
 // segments of about a megabyte; texts are never written again once they have
 // left the root. Retaining a few memories writes the root, and now and then some
 // values beside it. Numbers are written in base 32 with letters that JSON does not
@@ -44,9 +44,9 @@
 // before the root that names them. A call that breaks off leaves the bank as it
 // was; what it wrote for nothing is deleted by a later one. The root is replaced
 // by a swap: where somebody else has replaced it since it was read, the retain
-// begins anew from theirs, so nobody's memories are lost. Values that a root does
+// begins again from theirs, so nobody's memories are lost. Values that a root does
 // not name any more are kept for another eight changes, for those who read
-// meanwhile; a recall that takes longer than that begins anew as well. Of all that
+// meanwhile; a recall that takes longer than that begins again as well. Of all that
 // one thing is left: a value that is written again, eight changes after it was
 // named last, in the very moment in which another call deletes it, is missing.
 //

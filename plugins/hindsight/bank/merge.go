@@ -23,7 +23,8 @@ func merge(v *values, first int, list []segment) (segment, error) {
 			return s, err
 		}
 		known = append(known, hashes...)
-		cursors = append(cursors, &cursor{lists: lists{values: v, shards: one.shards, limit: len(one.parts)}, offset: int32(len(t.parts))})
+		from := lists{values: v, shards: one.shards, limit: len(one.parts)}
+		cursors = append(cursors, &cursor{lists: from, offset: int32(len(t.parts))})
 		t.addAll(&one.who)
 		t.parts = append(t.parts, one.parts...)
 		t.blocks = append(t.blocks, one.blocks...)

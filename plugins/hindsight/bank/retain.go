@@ -6,8 +6,8 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// tries is how often a change is made anew because somebody else changed the
-// bank meanwhile.
+// tries is how often a change is tried because somebody else changed the bank
+// meanwhile.
 const tries = 4
 
 // Retain adds memories, in the order they were said, and returns how many it
@@ -28,7 +28,9 @@ func (b *Bank) Retain(list []Memory) (added int, err error) {
 			return 0, err
 		}
 	}
-	return 0, &abi.Error{Code: abi.CodeConflict, Op: "bank", Message: b.prefix + ": others change it at the same time", Hint: "try again"}
+	return 0, &abi.Error{
+		Code: abi.CodeConflict, Op: "bank", Message: b.prefix + ": others change it at the same time", Hint: "try again",
+	}
 }
 
 // retain adds memories to the bank as it was read, unless it was changed.

@@ -39,7 +39,8 @@ func (c *calls) add(m *abi.InputMessage, i int) {
 	}
 	for _, call := range m.ToolCalls {
 		c.at[m.Unit] = i
-		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: call.Name + ": " + brief(toolcall.Subject(call.Arguments), maxCall)})
+		what := call.Name + ": " + brief(toolcall.Subject(call.Arguments), maxCall)
+		c.list[m.Unit] = append(c.list[m.Unit], line{id: call.ID, call: what})
 	}
 	if m.Role == abi.RoleTool {
 		for k := range c.list[m.Unit] {

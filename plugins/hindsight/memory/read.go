@@ -40,7 +40,8 @@ func (p *pass) read() []string {
 		}
 	}
 	if over := len(ids) - maxRead; over > 0 {
-		p.Log(abi.LogWarn, "of %d messages %d in the middle are not read, and not retained: they are more than a call has memory for", len(ids), over)
+		p.Log(abi.LogWarn, "of %d messages %d in the middle are not read, and not retained: "+
+			"they are more than a call has memory for", len(ids), over)
 		ids = slices.Delete(ids, maxRead-newest, len(ids)-newest)
 	}
 	for m, err := range p.Bodies(ids...) {
@@ -51,7 +52,7 @@ func (p *pass) read() []string {
 		i := index[m.ID]
 		calls.add(m, i)
 		if isSaid(&m.Message) {
-			p.texts[i] = worth(m.Text())
+			p.texts[i] = keepable(m.Text())
 		}
 	}
 	for i, lines := range calls.lines() {
@@ -65,8 +66,8 @@ func isSaid(m *abi.Message) bool {
 	return m.Kind == "" && (m.Role == abi.RoleUser || m.Role == abi.RoleAssistant)
 }
 
-// worth is a text as it is kept.
-func worth(text string) string {
+// keepable is a text as it is kept.
+func keepable(text string) string {
 	text = strings.TrimSpace(abi.Defuse(text))
 	if _, framed := abi.Unfence(text); framed {
 		return "" // a summary or a memory that lost its kind on the way

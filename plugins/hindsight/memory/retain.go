@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"cmp"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
@@ -32,7 +34,8 @@ func (p *pass) retain(all bool) {
 		return
 	}
 	if left > 0 {
-		p.Log(abi.LogWarn, "retain: more than %d MiB are new, and there is no time for the newest %d messages: those that go now are not remembered", maxFresh>>20, left)
+		p.Log(abi.LogWarn, "retain: more than %d MiB are new, and there is no time for the newest %d messages: "+
+			"those that go now are not remembered", maxFresh>>20, left)
 	}
 	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)
@@ -52,7 +55,8 @@ func (p *pass) retain(all bool) {
 // forgotten that nobody asked to forget.
 func notRetained(err error) string {
 	if abi.CodeOf(err) == abi.CodeQuota {
-		return "retain: the storage is full and nothing more is remembered; copy it with kagewasm memory export hindsight FOLDER, " +
+		return "retain: the storage is full and nothing more is remembered; " +
+			"copy it with kagewasm memory export hindsight FOLDER, " +
 			"then delete below banks/ in the storage the folder of a bank that can go"
 	}
 	return "retain"
@@ -92,12 +96,12 @@ func (p *pass) said(all bool) (memories []bank.Memory) {
 			continue
 		}
 		m := &p.msgs[i]
-		memory := bank.Memory{ID: m.ID, Session: p.in.Session.ID, Author: author(m), Time: m.Timestamp, Type: typeWorld, Tags: p.set.retainTags, Text: text}
+		memory := bank.Memory{
+			ID: m.ID, Session: p.in.Session.ID, Author: author(m), Time: cmp.Or(m.Timestamp, p.in.Time),
+			Type: typeWorld, Tags: p.set.retainTags, Text: text,
+		}
 		if m.Role == abi.RoleAssistant {
 			memory.Type = typeExperience
-		}
-		if memory.Time == "" {
-			memory.Time = p.in.Time
 		}
 		memories = append(memories, memory)
 	}
@@ -106,8 +110,5 @@ func (p *pass) said(all bool) (memories []bank.Memory) {
 
 // author is who says a message: a name where there is one, else the role.
 func author(m *abi.Message) string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return string(m.Role)
+	return cmp.Or(m.Name, string(m.Role))
 }

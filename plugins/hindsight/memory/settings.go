@@ -55,8 +55,9 @@ func settingsOf(in *abi.Input) settings {
 
 		bankMission: k.String("bank_mission", ""), retainMission: k.String("retain_mission", ""),
 
-		recall: k.Bool("recall", true), recallBudget: k.String("recall_budget", "mid"), recallTokens: k.Int("recall_max_tokens", 1024),
-		recallTypes: list(k.String("recall_types", "")), tagsMatch: k.String("recall_tags_match", "any"),
+		recall: k.Bool("recall", true), recallBudget: k.String("recall_budget", "mid"),
+		recallTokens: k.Int("recall_max_tokens", 1024),
+		recallTypes:  list(k.String("recall_types", "")), tagsMatch: k.String("recall_tags_match", "any"),
 		contextTurns: k.Int("recall_context_turns", 1), maxQueryChars: k.Int("recall_max_query_chars", 800),
 		timeout: time.Duration(k.Float("recall_timeout", 10) * float64(time.Second)),
 

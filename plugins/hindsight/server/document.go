@@ -83,14 +83,11 @@ func (b *Bank) session() string {
 // transcript is memories as a server reads them: a line says who spoke, when,
 // and in which message.
 func transcript(list []bank.Memory) string {
-	var b strings.Builder
+	lines := make([]string, len(list))
 	for i := range list {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(line(&list[i]))
+		lines[i] = line(&list[i])
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 func line(m *bank.Memory) string {

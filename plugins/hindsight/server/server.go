@@ -153,7 +153,8 @@ func (b *Bank) greet() {
 		b.Warn("version %q: this plugin is made for %d.%d", clip.Line(v.APIVersion, 40), minMajor, minMinor)
 	}
 	if b.down == nil && b.BankMission+b.RetainMission != "" {
-		if err := b.do("PUT", "", bankRequest{ReflectMission: b.BankMission, RetainMission: b.RetainMission}, nil); err != nil {
+		missions := bankRequest{ReflectMission: b.BankMission, RetainMission: b.RetainMission}
+		if err := b.do("PUT", "", missions, nil); err != nil {
 			b.Warn("the missions of the bank: %v", err)
 		}
 	}

@@ -27,7 +27,7 @@ type state struct {
 func (b *Bank) stateKey() string { return b.Prefix + "state.json" }
 
 // readState is a state as it was stored, about this server. One that cannot be
-// read is made anew.
+// read is replaced by an empty one.
 func (b *Bank) readState(doc string) (s state) {
 	if json.Unmarshal([]byte(doc), &s) != nil {
 		s = state{}

@@ -15,7 +15,8 @@ var (
 )
 
 // decisionWords are what decisions are said with, in lower case.
-var decisionWords = []string{"decide", "decision", "agreed", "instead of", " always ", " never ", " must ", "don't", "do not", "prefer", "remember", "important"}
+var decisionWords = []string{"decide", "decision", "agreed", "instead of", " always ", " never ", " must ", "don't", "do not",
+	"prefer", "remember", "important"}
 
 // endBytes is how much of a long text is read, from its beginning and its end.
 const endBytes = 2000
@@ -27,11 +28,15 @@ func matters(in *abi.Input, u *unit) bool {
 		switch {
 		case m.Kind == abi.KindSummary, m.Role == abi.RoleTool && failure(m) != "":
 			return true
-		case (m.IsPerson() || m.Role == abi.RoleAssistant) && toolcall.HasAny(strings.ToLower(" "+clip.Ends(m.Text(), endBytes)+" "), decisionWords):
+		case (m.IsPerson() || m.Role == abi.RoleAssistant) && decides(m.Text()):
 			return true
 		}
 	}
 	return false
+}
+
+func decides(text string) bool {
+	return toolcall.HasAny(strings.ToLower(" "+clip.Ends(text, endBytes)+" "), decisionWords)
 }
 
 // failure is the line that says that a tool failed, or nothing.

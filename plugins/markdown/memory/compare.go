@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -46,8 +47,8 @@ func stems(text string) []string {
 	var list []string
 	rank.Terms(text, func(term []byte, _, _ int) bool {
 		word := string(term)
-		if r := []rune(word); len(r) > stemRunes && strings.IndexFunc(word, func(c rune) bool { return !unicode.IsLetter(c) }) < 0 {
-			word = string(r[:stemRunes])
+		if strings.IndexFunc(word, func(c rune) bool { return !unicode.IsLetter(c) }) < 0 {
+			word = clip.Chars(word, stemRunes)
 		}
 		list = append(list, word)
 		return true
@@ -66,9 +67,11 @@ func compare(a, b *content) likeness {
 		return same
 	}
 	// Without spaces terms are pairs of letters, which a phrase that moves breaks.
-	if n := len(a.letters) - len(b.letters); a.letters != nil && b.letters != nil && a.negated == b.negated && !a.ordered && !b.ordered &&
-		common(a.letters, b.letters) == min(len(a.letters), len(b.letters)) && max(n, -n) <= 1+len(a.letters)/10 {
-		return same
+	if a.letters != nil && b.letters != nil && a.negated == b.negated && !a.ordered && !b.ordered {
+		few, many := min(len(a.letters), len(b.letters)), max(len(a.letters), len(b.letters))
+		if common(a.letters, b.letters) == few && many-few <= 1+len(a.letters)/10 {
+			return same
+		}
 	}
 	shared := common(a.terms, b.terms)
 	small, large := min(len(a.terms), len(b.terms)), max(len(a.terms), len(b.terms))

@@ -41,7 +41,10 @@ const (
 // order, no two in the same words, and which files changed, for the log.
 func extract(in *abi.Input) (found []fact, changed string) {
 	going := doomed(in)
-	x := &extractor{in: in, minLength: in.Config.Int("min_length", defaultMinLength), seen: make(map[string]bool), said: make(map[string]int), spoken: make(map[int]*spoken)}
+	x := &extractor{
+		in: in, minLength: in.Config.Int("min_length", defaultMinLength),
+		seen: make(map[string]bool), said: make(map[string]int), spoken: make(map[int]*spoken),
+	}
 	x.listen()
 	work := newWork(x)
 	for i := range in.Messages {
@@ -112,7 +115,7 @@ func (x *extractor) person(m *abi.InputMessage, all *spoken) {
 		if again := x.said[norm]; count > maxRepeated && (again > 2 || again > 1 && lines > maxTyped) {
 			continue // nobody says as much over and over in the same words: a harness does
 		}
-		if !s.states() || count < minWords || n == maxItems || begins(norm, reassurance) {
+		if !s.states() || count < minWords || n == maxItems || reassurance.begins(norm) {
 			continue
 		}
 		k, score := requirement, 0
@@ -121,7 +124,7 @@ func (x *extractor) person(m *abi.InputMessage, all *spoken) {
 			k, score = decision, scoreSaid
 		case preferenceCues.in(norm) && !habits.in(norm):
 			k, score = preference, scoreSaid
-		case lines > maxTyped, begins(norm, chatter), begins(norm, questions), begins(norm, tales), hedged.in(norm):
+		case lines > maxTyped, chatter.begins(norm), questions.begins(norm), tales.begins(norm), hedged.in(norm):
 		case (s.item || s.label != "") && count >= minItem && (all.items > 1 || stands(s.text, norm)):
 			score = scoreItem
 		case lines <= maxShort && count <= maxNamed && hasName(s.text) && stands(s.text, norm):
@@ -142,7 +145,7 @@ func (x *extractor) assistant(m *abi.InputMessage, final bool) {
 	n := 0
 	for _, s := range list {
 		norm := normalize(s.text)
-		if n == maxItems || !s.states() || words(norm) < minFound || begins(norm, chatter) || hedged.in(norm) {
+		if n == maxItems || !s.states() || words(norm) < minFound || chatter.begins(norm) || hedged.in(norm) {
 			continue
 		}
 		k, score := finding, 0

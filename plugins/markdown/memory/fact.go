@@ -100,7 +100,8 @@ func noteKey(k kind, text string) string {
 	slug := ""
 	rank.Terms(text, func(_ []byte, start, end int) bool {
 		word := strings.ToLower(text[start:end])
-		if !isASCII(word) || strings.ContainsAny(word, "./:\\@#+_-") || slug == "" && word[0] <= '9' || strings.Contains("-"+slug, "-"+word+"-") {
+		if !isASCII(word) || strings.ContainsAny(word, "./:\\@#+_-") || slug == "" && word[0] <= '9' ||
+			strings.Contains("-"+slug, "-"+word+"-") {
 			return true
 		}
 		if len(slug)+len(word) >= slugBytes {

@@ -54,7 +54,7 @@ func tells(l string) bool {
 	if name, ok := strings.CutPrefix(l, testFailed); ok {
 		return strings.Contains(name, ": ")
 	}
-	return !isBare(strings.ToLower(l)) && strings.Contains(l, " ") && !(strings.HasPrefix(l, "[") && strings.HasSuffix(l, "]"))
+	return !isBare(strings.ToLower(l)) && strings.Contains(l, " ") && !isBracketed(l)
 }
 
 // bareLines say that something failed, and not what.
@@ -63,5 +63,6 @@ var bareLines = []string{"fail", "failed", "failure", "error", "command aborted"
 // isBare reports whether a line in lower case is one of these.
 func isBare(l string) bool {
 	l = strings.Trim(l, ".:! ")
-	return strings.HasPrefix(l, "exit ") || strings.HasSuffix(l, "[build failed]") || strings.HasSuffix(l, "[setup failed]") || slices.Contains(bareLines, l)
+	return strings.HasPrefix(l, "exit ") || slices.Contains(bareLines, l) ||
+		strings.HasSuffix(l, "[build failed]") || strings.HasSuffix(l, "[setup failed]")
 }

@@ -30,7 +30,8 @@ func withLines(index string, written []fact) string {
 	}
 	var lines strings.Builder
 	for _, f := range slices.Backward(written) {
-		lines.WriteString("- [" + linkText(f.title) + "](" + f.key + ") — " + string(f.kind) + ", " + day(f.created) + newline)
+		about := string(f.kind) + ", " + day(f.created)
+		lines.WriteString("- [" + linkText(f.title) + "](" + f.key + ") — " + about + newline)
 	}
 	if index == "" {
 		index = indexTitle + "\n\n" + indexText + "\n"

@@ -35,7 +35,9 @@ func readable(keys []string, seen string) []string {
 
 // recentDays are the keys of the newest logs.
 func recentDays(keys []string) []string {
-	days := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !isDaily(key) || strings.HasPrefix(key, "journal/") })
+	days := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+		return !isDaily(key) || strings.HasPrefix(key, "journal/")
+	})
 	return days[max(0, len(days)-maxDays):]
 }
 

@@ -73,7 +73,8 @@ func observation(line string) (k kind, m mention, ok bool) {
 		return "", m, false
 	}
 	session, ok := strings.CutPrefix(where[1], "session ")
-	return kind(category), mention{text: text[:at], day: where[0], session: session, messages: strings.Fields(where[2])}, ok
+	m = mention{text: text[:at], day: where[0], session: session, messages: strings.Fields(where[2])}
+	return kind(category), m, ok
 }
 
 // own reads a note that this plugin wrote and nobody has touched since: what

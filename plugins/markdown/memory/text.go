@@ -90,13 +90,13 @@ func appendLine(list []sentence, l string) []sentence {
 
 // listItem returns a line without the mark of a list item.
 func listItem(l string) (body string, item bool) {
-	if rest, ok := strings.CutPrefix(l, "- "); ok {
-		l, item = rest, true
-	} else if rest, ok := strings.CutPrefix(l, "* "); ok {
-		l, item = rest, true
-	} else if rest, ok := strings.CutPrefix(l, "• "); ok {
-		l, item = rest, true
-	} else if n := strings.IndexAny(l, ".)"); n > 0 && n <= 3 && strings.Trim(l[:n], "0123456789") == "" {
+	for _, mark := range []string{"- ", "* ", "• "} {
+		if rest, ok := strings.CutPrefix(l, mark); ok {
+			l, item = rest, true
+			break
+		}
+	}
+	if n := strings.IndexAny(l, ".)"); !item && n > 0 && n <= 3 && strings.Trim(l[:n], "0123456789") == "" {
 		l, item = strings.TrimSpace(l[n+1:]), true
 	}
 	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
@@ -132,13 +132,15 @@ func split(l string) (list []string) {
 // not merely that something follows.
 func (s *sentence) states() bool {
 	t := strings.TrimRight(s.text, "*_ ")
-	for _, end := range []string{"?", "？", "؟", ":", "：", "{", ";", "...", "…"} {
-		if strings.HasSuffix(t, end) {
-			return false
-		}
+	last, _ := utf8.DecodeLastRuneInString(t)
+	if strings.ContainsRune("?？؟:：{;…", last) || strings.HasSuffix(t, "...") {
+		return false
 	}
-	return isProse(t) && !(strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]"))
+	return isProse(t) && !isBracketed(t)
 }
+
+// isBracketed reports whether a line stands in brackets: it is for something else.
+func isBracketed(l string) bool { return strings.HasPrefix(l, "[") && strings.HasSuffix(l, "]") }
 
 // isProse reports whether a sentence is made of words, mostly.
 func isProse(s string) bool {

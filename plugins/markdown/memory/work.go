@@ -82,7 +82,8 @@ func (w *work) edited(a action, going bool) {
 // between nobody knows why.
 func (w *work) fixed(a action, f *failure, id string) {
 	if f.going && len(f.changed) > 0 && tells(f.line) {
-		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.", clip.Line(a.command, 100), clip.Line(f.line, 140), fileList(f.changed, 4))
+		text := fmt.Sprintf("`%s` failed with \"%s\"; it went well after changes%s.",
+			clip.Line(a.command, 100), clip.Line(f.line, 140), fileList(f.changed, 4))
 		w.x.add(fix, text, scoreFix, append(f.ids, id)...)
 	}
 }

@@ -83,7 +83,8 @@ func (b *builder) result(m *abi.Message, text string) {
 	open := b.calls[m.ToolCallID]
 	delete(b.calls, m.ToolCallID)
 	b.output(text)
-	f := findings{marked: m.IsError, failed: m.IsError, shallow: open.command == "" || viewers[toolcall.Program(toolcall.CommandLine(open.command))]}
+	shallow := open.command == "" || viewers[toolcall.Program(toolcall.CommandLine(open.command))]
+	f := findings{marked: m.IsError, failed: m.IsError, shallow: shallow}
 	f.read(text)
 	switch {
 	case f.failed:
@@ -106,13 +107,13 @@ func (c call) doing() (doing, about string) {
 	return clip.Cut(c.name, maxDoing, "…"), clip.Cut(c.subject, maxDoing, "…")
 }
 
+// changes are in the names of tools that change files.
+var changes = []string{"edit", "write", "create", "patch", "replace", "insert", "append", "delete", "move", "rename"}
+
 // useOf says from a tool's name what it does to files.
 func useOf(tool string) use {
-	t := strings.ToLower(tool)
-	for _, s := range []string{"edit", "write", "create", "patch", "replace", "insert", "append", "delete", "move", "rename"} {
-		if strings.Contains(t, s) {
-			return modified
-		}
+	if toolcall.HasAny(strings.ToLower(tool), changes) {
+		return modified
 	}
 	return read
 }

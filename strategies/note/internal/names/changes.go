@@ -86,7 +86,7 @@ func (b *builder) changed(c *call, output string) {
 	}
 }
 
-// merge takes a later change in. A file that is written anew after it was
+// merge takes a later change in. A file that is written again after it was
 // deleted is there again.
 func (f *facts) merge(later facts) {
 	f.created = f.created || later.created
@@ -102,10 +102,7 @@ func (f *facts) merge(later facts) {
 func numbered(output string) (from, to int) {
 	for line := range strings.Lines(output) {
 		line = strings.TrimLeft(line, " ")
-		n := 0
-		for n < len(line) && isDigit(line[n]) {
-			n++
-		}
+		n := digits(line)
 		if n == 0 || n > 7 || !strings.HasPrefix(line[n:], "→") && !strings.HasPrefix(line[n:], "\t") {
 			continue
 		}
@@ -139,12 +136,20 @@ func (b *builder) patch(text string) {
 	}
 }
 
+// patchHeads begin the lines of a patch that name a file.
+var patchHeads = []struct {
+	head string
+	ch   facts
+}{
+	{"*** Update File: ", facts{edits: 1}},
+	{"*** Add File: ", facts{created: true}},
+	{"*** Delete File: ", facts{deleted: true}},
+	{"+++ b/", facts{edits: 1}},
+}
+
 // patched is the file that a line of a patch says it is about.
 func patched(line string) (name string, ch facts, ok bool) {
-	for _, p := range []struct {
-		head string
-		ch   facts
-	}{{"*** Update File: ", facts{edits: 1}}, {"*** Add File: ", facts{created: true}}, {"*** Delete File: ", facts{deleted: true}}, {"+++ b/", facts{edits: 1}}} {
+	for _, p := range patchHeads {
 		if name, ok = strings.CutPrefix(line, p.head); ok {
 			return strings.TrimSpace(name), p.ch, true
 		}

@@ -142,7 +142,8 @@ func classifyPath(w string, quoted bool) class {
 	switch {
 	case !letters || parts == 0:
 		return none
-	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3, parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
+	case w[0] == '/' && parts >= 2, strings.HasPrefix(w, "~/"), parts >= 3,
+		parts == 2 && (named || quoted || w[0] == '$' || w[0] == '@'):
 		return path
 	}
 	return none
@@ -151,7 +152,8 @@ func classifyPath(w string, quoted bool) class {
 // notNames look like names and are words, or are the same everywhere.
 var notNames = set("console.log", "Math.log", "Node.js", "node.js", "Next.js", "Vue.js", "React.js",
 	"GitHub", "GitLab", "JavaScript", "TypeScript", "OpenAI", "MySQL", "SQLite", "PostgreSQL", "macOS",
-	"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/usr/bin/env", "/bin/sh", "/bin/bash", "/usr/bin/bash")
+	"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
+	"/usr/bin/env", "/bin/sh", "/bin/bash", "/usr/bin/bash")
 
 // dotFiles are files that keep their dot when they stand alone.
 var dotFiles = set("gitignore", "env", "dockerignore", "editorconfig", "npmrc", "gitattributes", "zshrc", "bashrc")
@@ -160,9 +162,10 @@ var dotFiles = set("gitignore", "env", "dockerignore", "editorconfig", "npmrc", 
 var domains = set("com", "org", "net", "io", "dev", "ai", "edu", "gov", "local", "internal")
 
 // extensions of files that agents name without a folder.
-var extensions = set(strings.Fields(`go mod sum py pyi ipynb ts tsx js jsx mjs cjs vue svelte rs c h cc cpp hpp cs java kt
-	swift rb php pl lua sh bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg
-	conf env lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
+var extensions = set(strings.Fields(`
+	go mod sum py pyi ipynb ts tsx js jsx mjs cjs vue svelte rs c h cc cpp hpp cs java kt swift rb php pl lua sh
+	bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg conf env
+	lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
 	ex exs erl hs ml scala clj dart r jl zig v tex patch diff out tmpl gradle cmake mk dockerfile`)...)
 
 func set(keys ...string) map[string]bool {

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/toolcall"
@@ -24,16 +25,15 @@ func (b *builder) run(script string) {
 	if line == "" {
 		return
 	}
-	for i := range b.commands {
-		if b.commands[i].line == line {
-			b.commands = append(b.commands[:i], b.commands[i+1:]...)
-			break
-		}
-	}
-	b.commands = append(b.commands, command{line: line, at: b.at})
-	if len(b.commands) > maxKept {
-		b.commands = b.commands[1:]
-	}
+	same := func(c command) bool { return c.line == line }
+	b.commands = putLast(b.commands, command{line: line, at: b.at}, maxKept, same)
+}
+
+// putLast appends to a list what is the same as nothing else in it, and drops
+// the first of more than limit entries.
+func putLast[T any](list []T, v T, limit int, same func(T) bool) []T {
+	list = append(slices.DeleteFunc(list, same), v)
+	return list[max(0, len(list)-limit):]
 }
 
 // failed notes that a command failed the last time it ran.
@@ -48,8 +48,8 @@ func (b *builder) failed(script string) {
 }
 
 // viewers show text, in which errors may be talked about.
-var viewers = set("cat", "head", "tail", "less", "sed", "awk", "grep", "rg", "ag", "find", "fd", "ls", "tree", "bat", "jq", "wc", "echo",
-	"git show", "git diff", "git log", "git blame", "git grep")
+var viewers = set("cat", "head", "tail", "less", "sed", "awk", "grep", "rg", "ag", "find", "fd", "ls", "tree", "bat",
+	"jq", "wc", "echo", "git show", "git diff", "git log", "git blame", "git grep")
 
 // relative is a command line as it reads in the root folder.
 func relative(line, root string) string {

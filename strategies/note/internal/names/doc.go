@@ -1,6 +1,7 @@
-// Package names keeps the exact names of what a compaction takes away: paths, commands, error texts, symbols, ids and numbers, as
-// they were written, ranked by who used them, how recently and how often, and
-// rendered for a person and a model within a token budget. No model is asked.
+// Package names keeps the exact names of what a compaction takes away: paths,
+// commands, error texts, symbols, ids and numbers, as they were written, ranked
+// by who used them, how recently and how often, and written for a person and a
+// model within a token budget. No model is asked.
 //
 // Why: a summary says what happened, and loses the exact names an agent goes
 // on to need. Measured on compactions of popular agents, model-written

@@ -1,9 +1,11 @@
 package names
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // failure is an error text, word for word, and what was being done.
@@ -12,7 +14,6 @@ type failure struct {
 	doing string
 	about string // the file it was done to, if any
 	at    int
-	count int
 }
 
 // maxError is how much of one error line is kept.
@@ -93,13 +94,17 @@ func unwrap(line string) string {
 	return line
 }
 
+// exits are what harnesses write before the exit code of a command.
+var exits = []string{"exit code", "exit status", "exited with code", "command exited with code",
+	"process exited with code", "command failed with exit code"}
+
 // isExit reports whether a line says no more than that a command failed.
 func isExit(line string) bool {
 	low := strings.ToLower(line)
-	for _, s := range []string{"exit code", "exit status", "exited with code", "command exited with code", "process exited with code", "command failed with exit code"} {
+	for _, s := range exits {
 		if rest, ok := strings.CutPrefix(low, s); ok {
 			rest = strings.Trim(rest, " :.")
-			return rest != "" && rest != "0" && strings.Trim(rest, "0123456789") == ""
+			return rest != "" && rest != "0" && digits(rest) == len(rest)
 		}
 	}
 	return false
@@ -108,10 +113,10 @@ func isExit(line string) bool {
 // errorStarts and errorParts are how compilers, runtimes, shells and test
 // runners begin or mark the line that matters.
 var (
-	errorStarts = []string{"error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ", "command failed",
-		"npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault", "failed"}
-	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ", ": command not found", ": no such file",
-		": permission denied", "connection refused", "timed out"}
+	errorStarts = []string{"error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ",
+		"command failed", "npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault", "failed"}
+	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
+		": command not found", ": no such file", ": permission denied", "connection refused", "timed out"}
 )
 
 func looksLikeError(line string) bool {
@@ -121,48 +126,28 @@ func looksLikeError(line string) bool {
 	// Source code and listings talk about errors all the time; a line that
 	// starts with a line number, a comment or a bracket is one of those.
 	head := line[:min(len(line), 48)]
-	if c := head[0]; c >= '0' && c <= '9' || strings.HasPrefix(head, "//") || strings.IndexByte("#*-+{}()[]|`\"'<>", c) >= 0 && !strings.HasPrefix(head, "--- FAIL") {
+	if strings.HasPrefix(head, "//") ||
+		strings.IndexByte("0123456789#*-+{}()[]|`\"'<>", head[0]) >= 0 && !strings.HasPrefix(head, "--- FAIL") {
 		return false
 	}
 	low := strings.ToLower(line[:min(len(line), 400)])
-	if strings.HasPrefix(low, "error") && (strings.HasSuffix(low, "0") || strings.HasSuffix(low, "none") || strings.HasSuffix(low, "(none)")) {
+	if strings.HasPrefix(low, "error") &&
+		(strings.HasSuffix(low, "0") || strings.HasSuffix(low, "none") || strings.HasSuffix(low, "(none)")) {
 		return false // "errors: 0"
 	}
-	for _, s := range errorStarts {
-		if strings.HasPrefix(low, s) {
-			return true
-		}
-	}
-	for _, s := range errorParts {
-		if strings.Contains(low, s) {
-			return true
-		}
-	}
-	return false
+	begins := func(s string) bool { return strings.HasPrefix(low, s) }
+	return slices.ContainsFunc(errorStarts, begins) || toolcall.HasAny(low, errorParts)
 }
 
-// fail notes error lines; a text met before moves to the end and counts up.
+// fail notes error lines; a text met before moves to the end.
 func (b *builder) fail(lines []string, doing, about string) {
 	for _, text := range lines {
-		f := failure{text: text, doing: doing, about: about, at: b.at, count: 1}
-		for i := range b.errors {
-			if sameError(b.errors[i].text, text) {
-				f.count += b.errors[i].count
-				b.errors = append(b.errors[:i], b.errors[i+1:]...)
-				break
-			}
-		}
-		b.errors = append(b.errors, f)
-		if len(b.errors) > maxKept {
-			b.errors = b.errors[1:]
-		}
+		f := failure{text: text, doing: doing, about: about, at: b.at}
+		b.errors = putLast(b.errors, f, maxKept, func(o failure) bool { return untimed(o.text) == untimed(text) })
 	}
 }
 
-// sameError reports whether two lines say the same but for the time it took:
-// "--- FAIL: TestA (0.31s)".
-func sameError(a, b string) bool { return a == b || untimed(a) == untimed(b) }
-
+// untimed is an error line without the time it took: "--- FAIL: TestA (0.31s)".
 func untimed(line string) string {
 	rest := strings.TrimRight(line, ")")
 	rest, ok := strings.CutSuffix(rest, "s")

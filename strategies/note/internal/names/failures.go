@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -38,9 +39,9 @@ const (
 	commandMark = "$ "
 	// maxVerbatim is how much is kept of a command and of an error, in runes.
 	maxVerbatim = 200
-	// MaxFailures is how many failures are remembered: twice as many as
-	// have to be kept, since what one reader calls a failure is none to another.
-	MaxFailures = 40
+	// maxFailures is how many failures are remembered: twice as many as must be
+	// kept, since what one reader calls a failure is none to another.
+	maxFailures = 40
 )
 
 // Failures are the last calls that failed, oldest first. The same failure is
@@ -75,21 +76,17 @@ func worst(lines []string) []string {
 	if len(lines) <= maxErrorLines {
 		return lines
 	}
-	keep := make([]bool, len(lines))
-	left := maxErrorLines
-	for _, want := range []bool{true, false} {
-		for i, line := range lines {
-			if left > 0 && !keep[i] && (toolcall.IsFailure(line) && !strings.HasPrefix(line, "--- ")) == want {
-				keep[i] = true
-				left--
-			}
+	var first, others []int
+	for i, line := range lines {
+		if toolcall.IsFailure(line) && !strings.HasPrefix(line, "--- ") {
+			first = append(first, i)
+		} else {
+			others = append(others, i)
 		}
 	}
 	var out []string
-	for i, line := range lines {
-		if keep[i] {
-			out = append(out, line)
-		}
+	for _, i := range slices.Sorted(slices.Values(append(first, others...)[:maxErrorLines])) {
+		out = append(out, lines[i])
 	}
 	return out
 }
@@ -97,16 +94,7 @@ func worst(lines []string) []string {
 // remember puts a failure last, also where it was met before.
 func (b *builder) remember(f Failure) {
 	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
-	for i := range b.failures {
-		if b.failures[i].Text == f.Text {
-			b.failures = append(b.failures[:i], b.failures[i+1:]...)
-			break
-		}
-	}
-	if len(b.failures) == MaxFailures {
-		b.failures = append(b.failures[:0], b.failures[1:]...)
-	}
-	b.failures = append(b.failures, f)
+	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.Text == f.Text })
 }
 
 // worked notes that a command did what it was to do: it replaces those of the

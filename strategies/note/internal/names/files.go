@@ -8,7 +8,8 @@ import (
 // given as an absolute path. One that was given as a relative path is listed
 // as it was.
 func (it *item) byFolder() bool {
-	return it.class == path && !it.short && !it.relative && (it.rooted || it.name[0] == '/') && !strings.Contains(it.name, "://")
+	return it.class == path && !it.short && !it.relative && (it.rooted || it.name[0] == '/') &&
+		!strings.Contains(it.name, "://")
 }
 
 // folder is the folder of a path with the slash behind it, "./" for the root.

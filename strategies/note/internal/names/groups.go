@@ -1,6 +1,7 @@
 package names
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -107,13 +108,8 @@ func (p *picked) cost(it *item, folders map[string]bool, count func(string) int)
 // where the list is.
 func (p *picked) text(k list) string {
 	items := p.lists[k]
-	if k == listShort {
-		items = nil
-		for _, it := range p.lists[k] {
-			if !p.bases[it.name] { // not shown since it was chosen
-				items = append(items, it)
-			}
-		}
+	if k == listShort { // without those that were shown since they were chosen
+		items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return p.bases[it.name] })
 	}
 	if len(items) == 0 {
 		return ""

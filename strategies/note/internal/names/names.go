@@ -24,11 +24,11 @@ type Names struct {
 
 // item is one exact name.
 type item struct {
-	name  string
-	class class
-	heft  float64 // sum of the weights of its mentions, one a message
-	seen  int     // last message that mentioned it, counted from one
-	use   use
+	name   string
+	class  class
+	weight float64 // sum of the weights of its mentions, one a message
+	seen   int     // last message that mentioned it, counted from one
+	use    use
 	// rooted: the name was an absolute path and is now relative to the root.
 	rooted bool
 	// relative: it was mostly given as a relative path.
@@ -161,21 +161,21 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 		return
 	}
 	it.seen = b.at
-	it.heft += weight
+	it.weight += weight
 }
 
-// worth is what a name is worth for the room it takes: who mentioned it and how
+// value is what a name tells for the tokens it takes: who mentioned it and how
 // often, by how long ago that was, over its length and the separator's.
-func (it *item) worth(now int) float64 {
+func (it *item) value(now int) float64 {
 	age := float64(now - it.seen)
-	return it.heft / (1 + age/halfAge) / float64(len(it.name)+8)
+	return it.weight / (1 + age/halfAge) / float64(len(it.name)+8)
 }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		it := b.items[name]
-		it.score = it.worth(b.at)
+		it.score = it.value(b.at)
 		l.names = append(l.names, it)
 	}
 	l.root = workdir(l.names, b.root)

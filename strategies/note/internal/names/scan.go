@@ -74,7 +74,8 @@ func scanPath(s string, found func(name string, c class)) {
 // wordByte marks the ASCII bytes names are made of.
 var wordByte = func() (t [utf8.RuneSelf]bool) {
 	for c := range utf8.RuneSelf {
-		t[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_-./@~", byte(c)) >= 0
+		t[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
+			strings.IndexByte("_-./@~", byte(c)) >= 0
 	}
 	return t
 }()
@@ -118,7 +119,7 @@ func wordEnd(s string, i int) int {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N) {
 			return i
 		}
-		u := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		u := unicode.In(r, unspacedScripts...)
 		if letter && u != unspaced {
 			return i
 		}
@@ -128,14 +129,16 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
+// unspacedScripts are those that put no spaces between words.
+var unspacedScripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
 // afterLineNumber is where the word goes on after the number of its line, as
 // viewers (12→text) and grep's context (12-text) write it. The number of a line
 // that grep found (12:text) is one to go back to, and stays.
 func afterLineNumber(s string, start, end int) int {
-	n := start
-	for n < end && isDigit(s[n]) {
-		n++
-	}
+	n := start + digits(s[start:end])
 	switch rest := s[n:]; {
 	case n == start:
 	case n == end && (strings.HasPrefix(rest, "\t") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "→")):
@@ -145,6 +148,9 @@ func afterLineNumber(s string, start, end int) int {
 	}
 	return start
 }
+
+// digits is how many digits s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
@@ -307,10 +313,7 @@ func grepLine(w string) int {
 		}
 		i += at
 		at = i + 1
-		n := at
-		for n < len(w) && isDigit(w[n]) {
-			n++
-		}
+		n := at + digits(w[at:])
 		dot := strings.LastIndexByte(w[:i], '.')
 		if n > at && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
 			return i

@@ -3,6 +3,7 @@ package names
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,14 +39,9 @@ func (b *builder) parameter(name, key string) {
 
 // rankTools sorts the tools, most called first.
 func rankTools(tools map[string]*tool) []*tool {
-	list := make([]*tool, 0, len(tools))
-	for _, t := range tools {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(x, y *tool) int {
+	return slices.SortedFunc(maps.Values(tools), func(x, y *tool) int {
 		return cmp.Or(cmp.Compare(y.calls, x.calls), cmp.Compare(y.last, x.last), cmp.Compare(x.name, y.name))
 	})
-	return list
 }
 
 // String is "Edit(file_path old_string new_string)×24". Names are the model's
@@ -71,17 +67,14 @@ func parseTools(line string) []tool {
 	line = strings.TrimPrefix(line, listSeparator)
 	for line != "" {
 		head, rest, found := strings.Cut(line, "×")
-		digits := 0
-		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
-			digits++
-		}
-		calls, err := strconv.Atoi(rest[:digits])
+		n := digits(rest)
+		calls, err := strconv.Atoi(rest[:n])
 		name, params, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
 		if !found || err != nil || calls < 1 || name == "" {
 			return list
 		}
 		list = append(list, tool{name: name, calls: calls, params: strings.Fields(params)})
-		line = strings.TrimPrefix(rest[digits:], listSeparator)
+		line = strings.TrimPrefix(rest[n:], listSeparator)
 	}
 	return list
 }

@@ -1,0 +1,9 @@
+package rank
+
+// What tests look at by name.
+const (
+	K1 = k1
+	B  = b
+)
+
+var Stem = stem
