@@ -84,8 +84,8 @@ func (l *language) compile(ctx context.Context, o Options, plugin string) ([]byt
 	return wasm, nil
 }
 
-// usage is what was asked for and cannot be, and what to do about it. An empty
-// plugin is none.
+// usage makes an error about what was asked for, with what to do about it. An empty
+// plugin is left out.
 func usage(op, plugin, message, hint string, err error) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: op, Plugin: plugin, Message: message, Hint: hint, Err: err}
 }

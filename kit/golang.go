@@ -19,7 +19,7 @@ var golang = language{
 	advice: func(dir, output string) string {
 		switch {
 		case containsAny(output, "no Go files", "requires exactly one main package"):
-			return dir + " has to be a Go main package"
+			return dir + " must be a Go main package"
 		case containsAny(output, "go.mod file not found", "no required module provides"):
 			return "a plugin needs a go.mod that requires github.com/kagewasm/kagewasm: kagewasm new writes one"
 		}

@@ -69,7 +69,7 @@ func isSource(dir string) bool {
 	return err == nil && bytes.HasPrefix(data, []byte("module "+modulePath+"\n"))
 }
 
-// module is what a plugin's go.mod takes over from that of kagewasm.
+// module holds what a plugin's go.mod takes over from that of kagewasm.
 type module struct {
 	goVersion, yamlVersion string
 	sums                   []byte // the lines of go.sum for the YAML module

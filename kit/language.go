@@ -11,15 +11,15 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// language is how plugins of one language are compiled.
+// language knows how to compile plugins of one language.
 type language struct {
 	// sign is a pattern for a file that only folders of the language have.
 	sign string
 	// compiler is the program that is run, and install what to do where it is
 	// missing.
 	compiler, install string
-	// command is how the compiler writes the module of the folder dir to out.
-	// tool is the compiler. The command runs in dir.
+	// command makes the command that writes the module of the folder dir to out.
+	// tool is the path of the compiler. The command runs in dir.
 	command func(ctx context.Context, tool, dir, out string) (*exec.Cmd, error)
 	// advice says what to do about what the compiler said, and is empty where
 	// that says enough.

@@ -31,7 +31,8 @@ type benchFlags struct {
 	asJSON   bool
 }
 
-// defaultFailOver is how much fuel may be used, by that of the baseline.
+// defaultFailOver is the ratio of fuel to that of the baseline over which
+// --fail-over fails.
 const defaultFailOver = 1.10
 
 func newBench(e env) *cobra.Command {
@@ -184,7 +185,7 @@ func (f *benchFlags) measure(
 	})
 }
 
-// inputs are what the flags name, nil for none.
+// inputs makes the inputs that the flags name, nil for none.
 func (f *benchFlags) inputs(
 	ctx context.Context, e env, l *loader, m *runtime.Module, hook string,
 ) ([]check.Input, error) {

@@ -21,8 +21,8 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// configured is what a configuration says for one agent. The zero value is that
-// of no configuration.
+// configured holds the settings of one agent in a configuration. The zero value
+// stands for no configuration.
 type configured struct {
 	file  *config.Config
 	agent *config.Agent
@@ -115,7 +115,8 @@ func (c configured) resolve(name string) tokens.Model {
 	return tokens.Default().Resolve(name, c.file.Overrides...)
 }
 
-// window is what the configuration says of the agent's window, nil for nothing.
+// window returns the context window that the configuration sets for the agent, nil
+// where it sets none.
 func (c configured) window() *int {
 	if c.agent == nil || c.agent.Window == 0 {
 		return nil

@@ -89,7 +89,7 @@ func (m *measured) memory(_ context.Context, d *evidence.Dataset) (evidence.Memo
 	return p, nil
 }
 
-// report is what the calls took, and what was stored.
+// report sums up what the calls took and what was stored.
 func (m *measured) report(ctx context.Context) (*ui.EvalPlugin, error) {
 	r := &ui.EvalPlugin{Plugin: m.plugin.Manifest().Name, Version: m.plugin.Manifest().Version, Digest: m.plugin.Digest()}
 	var retains, recalls []abi.CallStats

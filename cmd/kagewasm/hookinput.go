@@ -26,8 +26,8 @@ func (f *sessionFlags) register(c *cobra.Command) {
 	c.Flags().IntVar(&f.window, "window", 0, "context window of a session's model, in `TOKENS` (default: as for compact)")
 }
 
-// hookInput is what a compaction of the session in a file gives the hook of a
-// plugin.
+// hookInput makes the input that a compaction of the session in a file would give
+// to a hook of the plugin.
 func (f *sessionFlags) hookInput(
 	ctx context.Context, e env, conf configured, path string, hook abi.Hook, p *runtime.Plugin,
 ) (*abi.Input, error) {
@@ -66,13 +66,13 @@ func hookNamed(name string, p *runtime.Plugin) (abi.Hook, error) {
 	return "", ui.Usagef("--session: %s has no hook %q: it has %s", p.Manifest().Name, name, ui.Joined(p.Hooks()))
 }
 
-// inputOf is what a compaction gives the hook of a plugin: the pipeline runs with a
-// stand-in in the plugin's place, which keeps its input and answers nothing.
-// Where nothing is due the compaction is forced. The plugin is not called, no
-// other plugin and no model takes part, and nothing is committed.
+// inputOf makes the input that a compaction would give to a hook of the plugin. The
+// pipeline runs with a stand-in for the plugin, which keeps its input and answers
+// nothing. Where nothing is due the compaction is forced. The plugin is not called,
+// no other plugin and no model takes part, and nothing is committed.
 //
-// The error is that of the options, of the request, or of code usage where the
-// compaction does not come to the hook.
+// The error is that of the options or of the request, or of code usage where the
+// compaction does not call the hook.
 func inputOf(
 	ctx context.Context, p hooks.Plugin, hook abi.Hook, o kagewasm.Options, req kagewasm.Request,
 ) (*abi.Input, error) {

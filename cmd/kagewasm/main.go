@@ -32,7 +32,8 @@ func main() {
 	}))
 }
 
-// env is all a command knows of the world around it.
+// env holds the streams and the folder that a command works with, so that tests can
+// give it others.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -46,7 +47,7 @@ type env struct {
 func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen} }
 func (e env) err() ui.Printer { return ui.Printer{W: e.stderr, Color: e.color && e.terminal} }
 
-// progress is said on standard error, where somebody watches it.
+// progress returns a line on standard error, which is silent where nobody watches.
 func (e env) progress() *ui.Progress {
 	if !e.terminal {
 		return ui.NewProgress(nil)

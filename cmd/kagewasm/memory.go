@@ -76,7 +76,8 @@ func (f *memoryFlags) read(e env) (*store.KV, error) {
 	return store.OpenKV(kept, store.KVOptions{})
 }
 
-// namespace is what PLUGIN names: a plugin, or what list shows.
+// namespace resolves the argument PLUGIN: the name of a plugin, or a namespace as
+// list shows it.
 func (f *memoryFlags) namespace(plugin string) (string, error) {
 	ns := plugin
 	if f.agent != "" && !strings.Contains(plugin, "@") {

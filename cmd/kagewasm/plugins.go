@@ -66,9 +66,9 @@ func capabilityNames() []string {
 	return names
 }
 
-// granted is what plugins get that a person loads by name: what stays on this
-// machine, within quotas. The network and models cost something or tell
-// somebody, and are granted one by one.
+// granted returns the grants of plugins that a person loads by name. What stays on
+// this machine, within quotas, is granted. The network and models cost something or
+// tell somebody, so they are granted one by one.
 func (f *pluginFlags) granted() (runtime.Grants, error) {
 	g := runtime.Grants{KV: true, CompactionRequest: true, CompactionSummary: true}
 	for _, s := range f.grants {
@@ -159,7 +159,7 @@ func (l *loader) close(ctx context.Context) {
 	l.state.Close()
 }
 
-// options are how the flags alone say that a module is loaded.
+// options returns the options of a module that the flags alone describe.
 func (l *loader) options(anyExport bool) runtime.PluginOptions {
 	return runtime.PluginOptions{
 		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
@@ -206,7 +206,7 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 	return opts, err
 }
 
-// over is what both maps hold; where both have a key, what top says.
+// over merges two maps. Where both have a key, top wins.
 func over[M ~map[string]V, V any](under, top M) M {
 	if len(under) == 0 {
 		return top

@@ -70,15 +70,15 @@ func argCount(least, most int, want string) cobra.PositionalArgs {
 	}
 }
 
-// exactArgs are all of these.
+// exactArgs demands one argument for each name.
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return argCount(len(names), len(names), fmt.Sprintf("%d: %s", len(names), strings.Join(names, " ")))
 }
 
-// oneArgOrNone is what could be there.
+// oneArgOrNone allows one argument of that name.
 func oneArgOrNone(name string) cobra.PositionalArgs { return argCount(0, 1, "at most one: "+name) }
 
-// argOr is the argument of a command that can do without.
+// argOr returns the first argument, or def where there is none.
 func argOr(args []string, def string) string {
 	if len(args) == 0 {
 		return def

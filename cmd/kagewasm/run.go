@@ -163,7 +163,7 @@ func repeat(ctx context.Context, r *ui.Run, call caller, times int) (out []byte,
 	return out, err
 }
 
-// doubts are what a compaction would say of a hook's answer.
+// doubts returns the warnings with which a compaction would take a hook's answer.
 func doubts(out []byte) []string {
 	warnings, err := runtime.CheckOutput(out)
 	if err != nil {

@@ -74,7 +74,7 @@ func (f *surveyFlags) windowText() string {
 	return fmt.Sprintf("window %.0f%% of each", 100*f.share)
 }
 
-// reload loads a module again: the flags have to fit it as if it were the first.
+// reload loads a changed module. The flags must fit it as if it were the first.
 func (l *loader) reload(ctx context.Context, path string) (*runtime.Plugin, error) {
 	clear(l.taken)
 	p, err := l.load(ctx, path, false)

@@ -78,7 +78,8 @@ func mayRecord(path string) error {
 	return nil
 }
 
-// tape is what plugins are loaded with, nil for none.
+// tape returns the recorder or the player that plugins are loaded with, nil for
+// none.
 func (f *tapeFlags) tape() runtime.Tape {
 	switch {
 	case f.recorder != nil:

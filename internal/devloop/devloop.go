@@ -114,7 +114,7 @@ func canceled(ctx context.Context) error {
 	return nil
 }
 
-// usage is what was asked for and cannot be, and what to do about it.
+// usage makes an error about what was asked for, with what to do about it.
 func usage(message, hint string, err error) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "dev", Message: message, Hint: hint, Err: err}
 }

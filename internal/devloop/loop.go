@@ -14,7 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// loop is what is kept from one round to the next.
+// loop keeps what lasts from one round to the next.
 type loop struct {
 	opts   Options
 	temp   string // the folder of modules; empty where the options name one

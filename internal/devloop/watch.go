@@ -15,7 +15,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long nothing may change before what did is told.
+// A change is reported once nothing has changed for this long.
 const quiet = 100 * time.Millisecond
 
 // watcher tells which files have changed, some time after the last of them did.

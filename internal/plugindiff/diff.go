@@ -9,19 +9,19 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// Update is what a new version of a plugin changes. The texts of modules in it
-// are safe to print.
+// Update holds the differences between two versions of a plugin. The texts of
+// modules in it are safe to print.
 type Update struct {
 	Old         Version      `json:"old"`
 	New         Version      `json:"new"`
 	Permissions []Permission `json:"permissions"`
-	// Withheld is what the new version asks for and is not granted, whether
-	// the old one asked for it or not: what comes of it is not in a survey.
+	// Withheld lists what the new version asks for and is not granted, whether the
+	// old one asked for it or not. What comes of it does not show in a survey.
 	Withheld []string `json:"withheld"`
 	Changes  []Change `json:"changes"`
 }
 
-// Version is which module it is.
+// Version identifies a module.
 type Version struct {
 	Name    string `json:"plugin"`
 	Version string `json:"version,omitempty"`
@@ -33,7 +33,7 @@ func version(i runtime.Info) Version {
 	return Version{Name: i.Name, Version: i.Version, Digest: i.Digest, Size: i.Size}
 }
 
-// Permission is something the new version may do, or asks to do, and the old
+// Permission is something that the new version may do, or asks to do, and the old
 // one does not.
 type Permission struct {
 	Kind Kind   `json:"kind"`
@@ -41,13 +41,13 @@ type Permission struct {
 	// Old and New are values of limits.
 	Old string `json:"old,omitempty"`
 	New string `json:"new,omitempty"`
-	// Reason is what the manifest says for a capability.
+	// Reason is the manifest's own, of a capability.
 	Reason string `json:"reason,omitempty"`
 	// Withheld is set for a capability or a host that is not granted.
 	Withheld bool `json:"withheld,omitempty"`
 }
 
-// Kind is what a permission is about.
+// Kind says what a permission is about.
 type Kind string
 
 const (
@@ -130,7 +130,8 @@ func (u *Update) capabilities(old, new runtime.Info) {
 	}
 }
 
-// lists are what a plugin is a set of: what is new in it is a permission.
+// lists compares the sets that describe a plugin. What is new in one is a
+// permission.
 func (u *Update) lists(old, new runtime.Info) {
 	for _, l := range []struct {
 		kind     Kind
@@ -189,7 +190,7 @@ func (u *Update) identity(old, new runtime.Info) {
 	u.change("memory", memory(old.Memory), memory(new.Memory))
 }
 
-// memory is what a module says of its own memory, in bytes.
+// memory describes the memory that a module declares, in bytes.
 func memory(m *runtime.MemoryInfo) string {
 	switch {
 	case m == nil:
@@ -200,7 +201,7 @@ func memory(m *runtime.MemoryInfo) string {
 	return fmt.Sprintf("from %d to %d", m.MinBytes, m.MaxBytes)
 }
 
-// without is what of list is not in other.
+// without returns the elements of list that other lacks.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }

@@ -24,8 +24,8 @@ func (u *Update) knobs(old, new map[string]abi.Knob) {
 	}
 }
 
-// knob is what a value can be, and which it is by default. What is said about
-// a knob for a person is no difference.
+// knob describes the values a knob can have, and its default. Labels for people
+// make no difference.
 func knob(k abi.Knob) string {
 	parts := []string{string(k.Type)}
 	switch k.Type {

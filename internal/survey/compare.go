@@ -7,11 +7,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Comparison is what is different between two surveys.
+// Comparison holds the differences between two surveys.
 type Comparison struct {
 	// Sessions are those of both surveys with another result.
 	Sessions []Delta `json:"sessions"`
-	// Same is how many sessions have the same result.
+	// Same counts the sessions with the same result.
 	Same int `json:"same"`
 	// Came and Went are sessions of one survey alone, by name.
 	Came []string `json:"came,omitempty"`
@@ -26,8 +26,8 @@ type Pair[T any] struct {
 	New T `json:"new"`
 }
 
-// Delta is what is different in the result of one session. What is nil or empty
-// is as it was. Time, fuel and memory alone make no difference.
+// Delta holds the differences in the result of one session. Nil or empty fields are
+// unchanged. Time, fuel and memory alone make no difference.
 type Delta struct {
 	Session string `json:"session"`
 	// NewlyKept are messages that stay now and went before, by id, NewlyGone
@@ -44,7 +44,7 @@ type Delta struct {
 	Retained    *Pair[[]string]       `json:"retained,omitempty"`
 	// Failures are "hook: code", in order.
 	Failures *Pair[[]string] `json:"failures,omitempty"`
-	// Use is what the plugin's calls took, different or not.
+	// Use sums up the plugin's calls, different or not.
 	Use Pair[Use] `json:"use"`
 }
 
@@ -159,8 +159,8 @@ func changedList(old, new []string) *Pair[[]string] {
 	return &Pair[[]string]{old, new}
 }
 
-// Of is what is different in the result of a session; nil where nothing is, or
-// there was none to compare with.
+// Of returns the differences of a session, nil where there are none or nothing to
+// compare with.
 func (c *Comparison) Of(session string) *Delta {
 	if c == nil {
 		return nil

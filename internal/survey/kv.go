@@ -23,7 +23,7 @@ func KV(base abi.KV) abi.KV {
 // memories finds the memory of a session in the context of the call.
 type memories struct{ base abi.KV }
 
-// memory is what plugins have stored in one session, over the base.
+// memory holds what plugins stored in one session, over the base.
 type memory struct {
 	own  *store.Memory
 	mu   sync.Mutex

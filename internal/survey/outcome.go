@@ -6,7 +6,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-// Outcome is what came of one session.
+// Outcome is the result of one session.
 type Outcome struct {
 	Session string `json:"session"`
 	// Report is the pipeline's own: what was kept and superseded, the summary,
@@ -16,7 +16,7 @@ type Outcome struct {
 	// Injected are the texts that plugins put before the model, without the
 	// frames they stand in.
 	Injected []string `json:"injected"`
-	// Use is what the plugin's calls took together.
+	// Use sums up the plugin's calls.
 	Use Use `json:"use"`
 	// Error is what the compaction returned, such as exceeds_window; nil where
 	// it returned none.
@@ -31,13 +31,13 @@ func (o *Outcome) Failures() []*abi.Error {
 	return append(o.Report.Failures[:len(o.Report.Failures):len(o.Report.Failures)], o.Error)
 }
 
-// Use is what calls of a plugin took together.
+// Use sums up calls of a plugin.
 type Use struct {
 	Calls    int     `json:"calls"`
 	MS       float64 `json:"ms"`
 	Fuel     int64   `json:"fuel"`
 	Warnings int     `json:"warnings"`
-	// PeakMemoryBytes is that of the call that held the most.
+	// PeakMemoryBytes is the peak of the call that held the most.
 	PeakMemoryBytes int64          `json:"peak_memory_bytes"`
 	HostCalls       map[abi.Op]int `json:"host_calls,omitempty"`
 }
@@ -69,7 +69,7 @@ type Totals struct {
 	Sessions  int `json:"sessions"`
 	Compacted int `json:"compacted"`
 	Fallbacks int `json:"fallbacks"`
-	// Failed is how many sessions have a failure.
+	// Failed counts the sessions with a failure.
 	Failed       int `json:"failed"`
 	TokensBefore int `json:"tokens_before"`
 	TokensAfter  int `json:"tokens_after"`

@@ -31,11 +31,11 @@ type Options struct {
 	Share float64
 }
 
-// epoch is what plugins are told the time is: with the same one a plugin does
-// the same again.
+// epoch is the time that plugins are told: with the same time a plugin does the
+// same again.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Survey is what a plugin does to sessions.
+// Survey holds what a plugin did to each session.
 type Survey struct {
 	Sessions []Outcome `json:"sessions"` // in the order they were given
 	Totals   Totals    `json:"totals"`

@@ -49,7 +49,7 @@ func text(v any) string {
 	return string(doc)
 }
 
-// common is how many characters two texts begin alike with.
+// common counts the characters that two texts begin with alike.
 func common(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	n := 0

@@ -34,7 +34,8 @@ func (e *entry) check() error {
 	return nil
 }
 
-// key is what calls are matched by.
+// key returns the text by which calls are matched: the op, and the request with its
+// fields sorted.
 func key(op abi.Op, request json.RawMessage) (string, error) {
 	v, err := decode(request)
 	if err != nil {

@@ -80,8 +80,8 @@ func (p *Player) Ops() map[abi.Op]bool {
 	return ops
 }
 
-// Origins are where the recorded HTTP requests went, as runtime.Grants names
-// them; what is no URL is left out.
+// Origins returns where the recorded HTTP requests went, as runtime.Grants names
+// it. Requests without a valid URL are left out.
 func (p *Player) Origins() []string {
 	var list []string
 	for _, e := range p.entries {
@@ -116,7 +116,7 @@ func (p *Player) miss(op abi.Op, request json.RawMessage) Miss {
 	return m
 }
 
-// maxDifferences is how many an error names.
+// An error names at most maxDifferences differences.
 const maxDifferences = 3
 
 func (m *Miss) err(name string) *abi.Error {
@@ -140,7 +140,7 @@ func (m *Miss) nearest() string {
 	return text
 }
 
-// maxRequest is how many characters of a request are shown.
+// At most maxRequest characters of a request are shown.
 const maxRequest = 120
 
 // String says what was asked, and what is recorded instead.

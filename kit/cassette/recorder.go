@@ -8,15 +8,15 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Recorder makes calls and notes them. It is a runtime.Tape; the zero value
-// begins a recording.
+// Recorder makes calls and records them. It implements runtime.Tape; the zero value
+// is an empty recording.
 type Recorder struct {
 	mu      sync.Mutex
 	entries []entry
 }
 
-// Answer makes the call. What the operator did not allow is no answer of the
-// world, and is not noted.
+// Answer makes the call and records it. What the operator denied says nothing about
+// the world, and is not recorded.
 func (r *Recorder) Answer(op abi.Op, request json.RawMessage, live func() abi.HostResponse) abi.HostResponse {
 	answer := live()
 	if e := answer.Error; e != nil && (e.Code == abi.CodeDenied || e.Code == abi.CodeQuota || e.Code == abi.CodeCanceled) {

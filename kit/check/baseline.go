@@ -24,8 +24,7 @@ type Change struct {
 	Now     float64 `json:"now"`
 	// Ratio is Now by Before; over 1 is worse.
 	Ratio float64 `json:"ratio"`
-	// Noise is why a difference of times is none of the plugin's: empty where
-	// it is.
+	// Noise says why a difference of times is not the plugin's. Empty where it is.
 	Noise string `json:"noise,omitempty"`
 }
 
@@ -69,7 +68,7 @@ func Compare(before, now *Figures) Comparison {
 	return c
 }
 
-// find is where a report has the input of a measurement, -1 where it has not.
+// find returns the index of the input of a measurement, -1 where it is missing.
 func (r *Figures) find(m Measurement) int {
 	return slices.IndexFunc(r.Inputs, func(o Measurement) bool { return o.Input == m.Input && o.Digest == m.Digest })
 }
@@ -109,7 +108,7 @@ func (c *Comparison) compare(before, now Measurement) {
 	}
 }
 
-// noiseOf is why a difference of times says nothing about the plugin.
+// noiseOf returns why a difference of times says nothing about the plugin.
 func noiseOf(before, now Measurement, a, b Times) string {
 	switch {
 	case math.Abs(b.P50-a.P50) <= noise(a, b):

@@ -14,15 +14,14 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// DefaultN is how many calls of each kind are measured on each input.
+// DefaultN is the default of [BenchOptions].N.
 const DefaultN = 50
 
 // Options say what is measured.
 type BenchOptions struct {
-	// Runtime is what the module finds in its host. Its KV is replaced by one
-	// in memory.
+	// Runtime configures the host. Its KV is replaced by one in memory.
 	Runtime runtime.Options
-	// Plugin is how the module is loaded; its Warm is set for each series.
+	// Plugin says how the module is loaded; its Warm is set for each series.
 	Plugin runtime.PluginOptions
 	// Hook to call. Default: pre_compact, or the first that the plugin has.
 	Hook abi.Hook
@@ -35,7 +34,7 @@ type BenchOptions struct {
 	Progress func(input string)
 }
 
-// Input is what the hook is called with: an input of the ABI, which reaches the
+// Input is one input of the measured hook: an input of the ABI, which reaches the
 // plugin as it does in a compaction, or a document as it is.
 type Input struct {
 	Name string // tells it from the other inputs
@@ -43,7 +42,7 @@ type Input struct {
 	Doc  []byte
 }
 
-// document is what identifies the input.
+// document returns the bytes that identify the input.
 func (in *Input) document() ([]byte, error) {
 	if in.In == nil {
 		return in.Doc, nil
@@ -60,7 +59,7 @@ func (in *Input) call(ctx context.Context, p *runtime.Plugin, hook abi.Hook) (ab
 	return stats, err
 }
 
-// Figures are what was measured.
+// Figures are the result of [Bench].
 type Figures struct {
 	Plugin  string        `json:"plugin"`
 	Version string        `json:"version,omitempty"`
@@ -71,7 +70,7 @@ type Figures struct {
 	Inputs  []Measurement `json:"inputs"`
 }
 
-// Measurement is what the calls on one input took.
+// Measurement sums up the calls on one input.
 type Measurement struct {
 	Input string `json:"input"`
 	// Digest of the document: what has another is not compared.

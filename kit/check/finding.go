@@ -9,8 +9,8 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Finding is something about a module that breaks no rule, and that its users
-// or its author will trip over.
+// Finding is an oddity of a module: no rule is broken, but users or the author will
+// trip over it.
 type Finding struct {
 	// Name is stable, for scripts.
 	Name    string `json:"finding"`

@@ -18,8 +18,8 @@ const (
 	mostGrowth   = 8.0
 )
 
-// memoryFloor is how many bytes of memory are no matter, however they grow:
-// collectors let some pile up before they look.
+// Memory below memoryFloor bytes may grow in any way: collectors let some pile up
+// before they look.
 const memoryFloor = 24 << 20
 
 // The same session is compacted so many times, and a call may cost so many
@@ -60,7 +60,7 @@ func (s *subject) growthRules() []abitest.Rule {
 	}
 }
 
-// cost is what a dry run on a session of n exchanges uses.
+// cost makes a dry run on a session of n exchanges.
 func (s *subject) cost(ctx context.Context, n int) (abi.CallStats, error) {
 	p, err := s.with(ctx, nil)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *subject) cost(ctx context.Context, n int) (abi.CallStats, error) {
 	return stats, nil
 }
 
-// growth is how many times more the large session takes than the small one,
-// beside what no session takes.
+// growth compares a large session with one of a quarter of its exchanges:
+// how many times as much it takes, less what no session takes.
 func (s *subject) growth(
 	ctx context.Context, of func(abi.CallStats) int64,
 ) (times float64, small, large int64, err error) {

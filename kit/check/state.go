@@ -42,7 +42,7 @@ func (s *subject) afresh(ctx context.Context, f func(*runtime.Plugin) ([]byte, e
 	return f(p)
 }
 
-// answer is what the module says, as JSON.
+// answer calls the module and returns its output as JSON.
 func (s *subject) answer(ctx context.Context, p *runtime.Plugin, in *abi.Input) ([]byte, error) {
 	out, _, err := s.call(ctx, p, in)
 	if err != nil {

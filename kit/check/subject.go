@@ -29,8 +29,8 @@ type subject struct {
 	failures map[string]string // of calls: the first rule that each broke
 }
 
-// storage is what plugins that are checked store in: in memory, and emptied
-// between calls that are to be compared. No call may run meanwhile.
+// storage keeps what checked plugins store, in memory. It is emptied between calls
+// that are compared; no call may run meanwhile.
 type storage struct{ abi.KV }
 
 func newStorage() *storage {
@@ -122,7 +122,8 @@ func (s *subject) with(ctx context.Context, config abi.Config) (*runtime.Plugin,
 	return p, err
 }
 
-// handles is why a rule about a hook does not apply.
+// handles returns why a rule about a hook is skipped, or nothing where the plugin
+// has the hook.
 func (s *subject) handles(h abi.Hook) string {
 	for _, has := range s.info.Hooks {
 		if has == h {

@@ -11,7 +11,7 @@ type Times struct {
 	P90 float64 `json:"p90_ms"`
 	P99 float64 `json:"p99_ms"`
 	Max float64 `json:"max_ms"`
-	// Spread is how far the middle half of them lies apart.
+	// Spread is the distance between the first and the third quartile.
 	Spread float64 `json:"spread_ms"`
 }
 

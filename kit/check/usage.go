@@ -17,7 +17,7 @@ type Usage struct {
 	Rule string `json:"rule"`
 }
 
-// Share is which part of the limit was used, 0 where there is none.
+// Share returns Used as a share of Allowed, 0 where there is no bound.
 func (u Usage) Share() float64 {
 	if u.Allowed == 0 {
 		return 0
@@ -25,7 +25,7 @@ func (u Usage) Share() float64 {
 	return float64(u.Used) / float64(u.Allowed)
 }
 
-// maxWarned is how many different warnings are told.
+// At most maxWarned different warnings are reported.
 const maxWarned = 10
 
 // meter notes what calls use.
@@ -33,12 +33,12 @@ type meter struct {
 	rule string // that makes the calls
 	most []Usage
 	ops  map[abi.Op]int
-	// refusal is what the host warned of first in the last call that failed
+	// refusal is the first warning of the host in the last call that failed
 	refusal string
 	// asked for a compaction, and gave a summary or a cancel
 	requested, summarized bool
-	// warned is what the host warned of in calls that went well, and in which
-	// rule first.
+	// warned maps each warning of the host in a call that went well to the rule
+	// that met it first
 	warned map[string]string
 }
 
@@ -94,7 +94,7 @@ func (m *meter) said(out *abi.Output) {
 	}
 }
 
-// list is what was used at all.
+// list returns the limits of which anything was used.
 func (m *meter) list() []Usage {
 	list := []Usage{}
 	for _, u := range m.most {

@@ -18,21 +18,21 @@ import (
 
 // Options say how the module is run, and what is checked.
 type VerifyOptions struct {
-	// Runtime is what the module finds in its host. Its KV is replaced by one
-	// in memory. Where CacheDir is empty a temporary one is used: the module is
-	// loaded many times.
+	// Runtime configures the host. Its KV is replaced by one in memory. Where
+	// CacheDir is empty a temporary folder is used: the module is loaded many
+	// times.
 	Runtime runtime.Options
-	// Plugin is how the module is loaded: grants, limits, knobs, tape. A tape
-	// that replays makes one rule more: that it was asked for nothing else.
+	// Plugin says how the module is loaded: grants, limits, knobs, tape. Where the
+	// tape replays, one rule more is checked: that every call was recorded.
 	Plugin runtime.PluginOptions
-	// Rules are the names of the rules to check. Empty: all. The one about a
-	// tape that replays is always checked.
+	// Rules are the names of the rules to check. Empty: all. The rule about
+	// recorded calls is always checked.
 	Rules []string
 	// Progress, if set, hears of every rule before it is checked.
 	Progress func(rule string)
 }
 
-// Outcome is what became of a rule.
+// Outcome says how a rule ended.
 type Outcome string
 
 const (
@@ -47,7 +47,7 @@ type Result struct {
 	Outcome     Outcome `json:"outcome"`
 	MS          float64 `json:"ms"`
 	Explanation string  `json:"explanation"`
-	// Skipped is why the rule was not checked.
+	// Skipped says why the rule was not checked.
 	Skipped string `json:"skipped,omitempty"`
 	// Broken says how, with the input, and Fix what to do. Code and Hint are
 	// those of the call that failed, where one did; Same is the first rule that
@@ -120,10 +120,11 @@ func Verify(ctx context.Context, m *runtime.Module, o VerifyOptions) (*Verdict, 
 	return r, nil
 }
 
-// maxTimeouts is how many rules wait for a plugin that does not end.
+// After maxTimeouts rules that met a deadline the rest is skipped: the plugin does
+// not end.
 const maxTimeouts = 3
 
-// timeouts is how many rules were broken by calls that took too long.
+// timeouts counts the rules that were broken by calls that took too long.
 func (r *Verdict) timeouts() (n int) {
 	for i := range r.Rules {
 		if r.Rules[i].Code == abi.CodeDeadline {
@@ -210,7 +211,7 @@ func (s *subject) rules() []abitest.Rule {
 	return rules
 }
 
-// recordedCalls is the rule about a tape that replays.
+// recordedCalls is the name of the rule about a tape that replays.
 const recordedCalls = "recorded calls"
 
 func recorded(player *cassette.Player) abitest.Rule {

@@ -132,7 +132,7 @@ func writeError(path string, err error) error {
 	return fmt.Errorf("write %s: %w", path, err)
 }
 
-// followed is where a link leads, whether there is a file yet or not.
+// followed resolves links, whether the file at their end exists yet or not.
 func followed(path string) string {
 	for range 40 { // as many as the system follows
 		target, err := os.Readlink(path)

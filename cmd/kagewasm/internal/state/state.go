@@ -50,7 +50,7 @@ func NoHome() error {
 		"nothing", InMemory)
 }
 
-// State is where plugins keep what they keep, and compiled modules lie.
+// State holds the storage of plugins and the cache of compiled modules.
 type State struct {
 	KV       abi.KV
 	CacheDir string // empty where nothing is kept

@@ -26,7 +26,7 @@ import (
 // file lists what is trusted: a digest and a path a line.
 const file = "trusted"
 
-// List is what somebody trusts on this machine.
+// List is the list of trusted configurations of this machine.
 type List struct {
 	// Dir is the platform's folder for state; empty where there is none.
 	Dir string
@@ -120,8 +120,8 @@ func (l List) Add(c *config.Config) error {
 	return atomicfile.WriteFile(filepath.Join(l.Dir, file), []byte(lines.String()), 0o600)
 }
 
-// place is where a configuration lies. A link to it is another place: what it
-// names is looked for beside the link.
+// place returns the absolute path of a configuration. A link to one has a path of
+// its own: what the file names is looked for beside the link.
 func place(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

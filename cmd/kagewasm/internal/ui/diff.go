@@ -12,8 +12,8 @@ import (
 // Diff is what `kagewasm diff --json` prints.
 type Diff struct {
 	*plugindiff.Update
-	// Behaviour is what is different in what they do to sessions, Survey what
-	// the new one does.
+	// Behaviour says what both do differently to sessions; Survey has what the new
+	// one does.
 	Behaviour *survey.Comparison `json:"behaviour"`
 	Survey    *survey.Survey     `json:"survey"`
 	Samples   bool               `json:"samples,omitempty"`
@@ -56,7 +56,7 @@ func (p updated) head(u *plugindiff.Update) {
 	}
 }
 
-// permissions are what the new one may do that the old one may not.
+// permissions lists what the new version may do and the old one may not.
 func (p updated) permissions(u *plugindiff.Update) {
 	if len(u.Permissions) == 0 {
 		p.Linef("%s", p.paint(green, "no new permissions"))
@@ -68,7 +68,7 @@ func (p updated) permissions(u *plugindiff.Update) {
 	}
 }
 
-// withheld is what a plugin asks for in vain.
+// withheld lists the capabilities that a plugin asks for and is not granted.
 func (p Printer) withheld(capabilities []string) {
 	for _, c := range capabilities {
 		p.field("withheld", "%s", p.paint(yellow, c+": it asks for it, and is not granted it here (--grant)"))

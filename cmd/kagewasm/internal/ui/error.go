@@ -26,7 +26,7 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // usageCodes are failures of what the person gave us: nothing was run.
 var usageCodes = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeBadInput: true, abi.CodeRefused: true}
 
-// ExitCode is what the process ends with.
+// ExitCode returns the exit code for an error.
 func ExitCode(err error) int {
 	var u usageError
 	if errors.As(err, &u) || usageCodes[abi.CodeOf(err)] {

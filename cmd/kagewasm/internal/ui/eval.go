@@ -18,7 +18,7 @@ type Eval struct {
 	*EvalPlugin // where a plugin is measured
 }
 
-// EvalPlugin is what the calls of a plugin took.
+// EvalPlugin sums up the calls of a measured plugin.
 type EvalPlugin struct {
 	Plugin  string    `json:"plugin"`
 	Version string    `json:"version,omitempty"`
@@ -28,8 +28,8 @@ type EvalPlugin struct {
 	// What it stored, keys included, and what text there was, in bytes.
 	StoredBytes int `json:"stored_bytes"`
 	TextBytes   int `json:"text_bytes"`
-	// Unnamed is how many injections held no id of a message: what they recall
-	// counts as nothing.
+	// Unnamed counts injections that hold no id of a message. Nothing they recall
+	// counts.
 	Unnamed int `json:"unnamed,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/store/folder"
 )
 
-// actions are what a report counts, in the order in which it says it.
+// actions lists what a copy counts, in the order in which it is said.
 var actions = []struct {
 	folder.Action
 	word  string

@@ -70,7 +70,8 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// percent is how much more it is; nothing where that is below one percent.
+// percent says by how much a figure grew or shrank, in brackets. Below one percent
+// it says nothing.
 func percent(old, now int64) string {
 	if old == 0 || now == 0 || math.Abs(float64(now)/float64(old)-1) < 0.01 {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// progressDelay is how long work may take before anything is said about it.
+// Work that takes less than progressDelay passes without a word.
 const progressDelay = 300 * time.Millisecond
 
 // Progress is one line on a terminal that says what is being done. It appears

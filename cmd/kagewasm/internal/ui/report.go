@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
-// Compaction is what became of a session.
+// Compaction is the outcome of compact for one session.
 type Compaction struct {
 	Path    string // of the session
 	Out     string // where it was written; empty where it was not, or to standard output

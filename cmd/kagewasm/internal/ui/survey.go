@@ -115,7 +115,7 @@ func (p surveyed) gone(c *survey.Comparison) {
 	}
 }
 
-// nameWidth is how long the name of a session may be in a column.
+// nameWidth is the most characters of a session's name in a column.
 const nameWidth = 44
 
 // shortNames are the names of sessions, by name, as a column shows them: without

@@ -11,8 +11,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
-// maxDetails is of how many sessions it is shown what differs, maxIDs how many
-// messages of each, and maxLines how many lines of a text.
+// Limits of what is shown: sessions that differ, messages of each, and lines of a
+// text.
 const (
 	maxDetails = 3
 	maxIDs     = 6

@@ -88,8 +88,8 @@ func showBroken(p Printer, r check.Result) {
 	p.Linef("          %s %s", p.paint(dim, "fix: "), r.Fix)
 }
 
-// brokenLines is how many lines of an error are shown: the message, and where
-// the guest was.
+// At most brokenLines lines of an error are shown: the message, and where the guest
+// was.
 const brokenLines = 5
 
 func firstLines(s string, n int) []string {
