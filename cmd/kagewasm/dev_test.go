@@ -58,9 +58,11 @@ func TestN6DevCommandOnce(t *testing.T) {
 		"no window":   {fixture("notes1"), "--once", "--window", "-1"},
 		"two folders": {fixture("notes1"), fixture("notes2")},
 	} {
-		if code, _, errs := runDev(t, args...); code != ui.ExitUsage || errs == "" {
-			t.Errorf("%s: exit code %d: %s", why, code, errs)
-		}
+		t.Run(why, func(t *testing.T) {
+			if code, _, errs := runDev(t, args...); code != ui.ExitUsage || errs == "" {
+				t.Errorf("%s: exit code %d: %s", why, code, errs)
+			}
+		})
 	}
 	if code, out, _ := runDev(t, fixture("notes1"), "--once", "--knob", "nope=1"); code != ui.ExitUsage || out != "" {
 		t.Errorf("a knob that the plugin does not have: exit code %d: %s", code, out)

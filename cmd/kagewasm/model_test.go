@@ -97,18 +97,20 @@ func TestWhichModelIsAsked(t *testing.T) {
 		{"none of two", first + second, "", 0},
 		{"the one that is named", first + second, "model: second\n", 1},
 	} {
-		server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
-		url := server.URL(modeltest.OpenAI)
-		yaml := "models:\n" + strings.ReplaceAll(tc.models, "%q", strconv.Quote(url)) + tc.own
-		code, r, stderr := compactWith(t, yaml)
-		if code != 0 || !r.Compacted || len(server.Requests()) != tc.asked {
-			t.Errorf("%s: exit code %d, strategy %s, %d requests, %v", tc.why, code, r.Strategy, len(server.Requests()),
-				r.Failures)
-		}
-		if tc.asked == 0 && (len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUsage ||
-			!strings.Contains(r.Failures[0].Hint, "first, second; name one with model:")) {
-			t.Errorf("%s: %+v\n%s", tc.why, r.Failures, stderr)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
+			url := server.URL(modeltest.OpenAI)
+			yaml := "models:\n" + strings.ReplaceAll(tc.models, "%q", strconv.Quote(url)) + tc.own
+			code, r, stderr := compactWith(t, yaml)
+			if code != 0 || !r.Compacted || len(server.Requests()) != tc.asked {
+				t.Errorf("%s: exit code %d, strategy %s, %d requests, %v", tc.why, code, r.Strategy, len(server.Requests()),
+					r.Failures)
+			}
+			if tc.asked == 0 && (len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeUsage ||
+				!strings.Contains(r.Failures[0].Hint, "first, second; name one with model:")) {
+				t.Errorf("%s: %+v\n%s", tc.why, r.Failures, stderr)
+			}
+		})
 	}
 }
 

@@ -266,9 +266,11 @@ func TestN6DevOnce(t *testing.T) {
 		"no folder":       {Dir: filepath.Join(a.dir, "nowhere"), Load: a.opts.Load},
 		"no such session": {Dir: a.dir, Sessions: []string{filepath.Join(none, "x.jsonl")}, Load: a.opts.Load},
 	} {
-		if _, err := devloop.Once(t.Context(), o); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if _, err := devloop.Once(t.Context(), o); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%s: %v", why, err)
+			}
+		})
 	}
 	a.opts.Sessions = []string{none}
 	if r, err := devloop.Once(t.Context(), a.opts); err != nil || abi.CodeOf(r.Error) != abi.CodeUsage || r.Survey != nil {

@@ -1,6 +1,7 @@
 package survival_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -16,15 +17,12 @@ func TestNames(t *testing.T) {
 		{"in foo-bar.yml: maxRetries HTTPServer max_retries --dry-run 8080 9f3c2e1", "i:maxRetries i:max_retries n:8080 n:9f3c2e1 p:foo-bar.yml"},
 		{"a.gox x.tsx", "p:x.tsx"},
 	} {
-		got := make(map[string]bool)
-		survival.Names(tc.text, got)
-		var list []string
-		for n := range got {
-			list = append(list, n)
-		}
-		slices.Sort(list)
-		if s := strings.Join(list, " "); s != tc.want {
-			t.Errorf("%q: %s, want %s", tc.text, s, tc.want)
-		}
+		t.Run(tc.text, func(t *testing.T) {
+			got := make(map[string]bool)
+			survival.Names(tc.text, got)
+			if s := strings.Join(slices.Sorted(maps.Keys(got)), " "); s != tc.want {
+				t.Errorf("%s, want %s", s, tc.want)
+			}
+		})
 	}
 }

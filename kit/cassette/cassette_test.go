@@ -229,14 +229,16 @@ func TestN6RecordMended(t *testing.T) {
 		`{"op":"http","request":{"url":"x"},"reply":{}}`:                            "reply",
 		`{"op":"http","request":{"url":"x"},"response":{"status":200},"error":{"co`: "does not end",
 	} {
-		path := filepath.Join(t.TempDir(), "calls.jsonl")
-		if err := os.WriteFile(path, []byte("\n"+doc), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := cassette.Read(path)
-		if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), path+":2: ") || !strings.Contains(err.Error(), says) || abi.AsError(err).Hint == "" {
-			t.Errorf("%s: %v", doc, err)
-		}
+		t.Run(says, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "calls.jsonl")
+			if err := os.WriteFile(path, []byte("\n"+doc), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := cassette.Read(path)
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), path+":2: ") || !strings.Contains(err.Error(), says) || abi.AsError(err).Hint == "" {
+				t.Errorf("%s: %v", doc, err)
+			}
+		})
 	}
 	if _, err := cassette.Read("nowhere.jsonl"); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(abi.AsError(err).Hint, "--record") {
 		t.Errorf("no file: %v", err)

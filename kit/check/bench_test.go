@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,23 +117,25 @@ func TestN6BenchBaseline(t *testing.T) {
 		rounds int32
 		over   bool
 	}{{1000, false}, {1050, false}, {1200, true}, {500, false}} {
-		now := measure(t, module(t, work(tc.rounds)), o)
-		c := check.Compare(kept, now)
-		over := c.Over(map[string]float64{"fuel": 1.1})
-		if (len(over) > 0) != tc.over {
-			t.Errorf("%d rounds: %+v of %+v", tc.rounds, over, c.Changes)
-		}
-		if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 || over[0].Ratio > 1.2) {
-			t.Errorf("%+v", over)
-		}
-		if slices.ContainsFunc(c.Changes, func(c check.Change) bool { return c.Input != "small" }) ||
-			!strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") ||
-			!strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
-			t.Errorf("compared %+v, notes %v", c.Changes, c.Notes)
-		}
-		if !slices.Equal(c.Missing, []string{"other"}) {
-			t.Errorf("not measured again: %v", c.Missing)
-		}
+		t.Run(fmt.Sprintf("%d rounds", tc.rounds), func(t *testing.T) {
+			now := measure(t, module(t, work(tc.rounds)), o)
+			c := check.Compare(kept, now)
+			over := c.Over(map[string]float64{"fuel": 1.1})
+			if (len(over) > 0) != tc.over {
+				t.Errorf("%d rounds: %+v of %+v", tc.rounds, over, c.Changes)
+			}
+			if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 || over[0].Ratio > 1.2) {
+				t.Errorf("%+v", over)
+			}
+			if slices.ContainsFunc(c.Changes, func(c check.Change) bool { return c.Input != "small" }) ||
+				!strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") ||
+				!strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
+				t.Errorf("compared %+v, notes %v", c.Changes, c.Notes)
+			}
+			if !slices.Equal(c.Missing, []string{"other"}) {
+				t.Errorf("not measured again: %v", c.Missing)
+			}
+		})
 	}
 }
 
@@ -156,11 +159,13 @@ func TestN6BenchNoise(t *testing.T) {
 		{report(0, 10, 1), report(0, 20, 1), false, true, "an engine that counts no fuel"},
 		{report(2, 20, 1), report(1, 10, 1), false, false, "better"},
 	} {
-		c := check.Compare(tc.before, tc.now)
-		i := slices.IndexFunc(c.Changes, func(c check.Change) bool { return c.Measure == "warm" })
-		if (c.Changes[i].Noise != "") != tc.noise || (len(c.Over(map[string]float64{"warm": 1.5})) > 0) != tc.over {
-			t.Errorf("%s: %+v", tc.why, c.Changes[i])
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			c := check.Compare(tc.before, tc.now)
+			i := slices.IndexFunc(c.Changes, func(c check.Change) bool { return c.Measure == "warm" })
+			if (c.Changes[i].Noise != "") != tc.noise || (len(c.Over(map[string]float64{"warm": 1.5})) > 0) != tc.over {
+				t.Errorf("%s: %+v", tc.why, c.Changes[i])
+			}
+		})
 	}
 }
 

@@ -212,9 +212,11 @@ func TestN6VerifyModules(t *testing.T) {
 		"no version": "version", "no description": "does", "knob without default": "depth", "knob without label": "depth", "not granted": "http",
 		"unused capability": "kv", "limit above the host's": "memory_mb: 900, the host grants 64", "short reason": `"web"`,
 	} {
-		if f := finding(r, name); f == nil || !strings.Contains(f.Message, says) || f.Fix == "" {
-			t.Errorf("%s: %+v in %+v", name, f, r.Findings)
-		}
+		t.Run(name, func(t *testing.T) {
+			if f := finding(r, name); f == nil || !strings.Contains(f.Message, says) || f.Fix == "" {
+				t.Errorf("%s: %+v in %+v", name, f, r.Findings)
+			}
+		})
 	}
 	if f := finding(r, "not granted"); f != nil && !strings.Contains(f.Fix, "--grant http=api.example.com") {
 		t.Errorf("which flag: %s", f.Fix)
@@ -272,25 +274,27 @@ func TestN6VerifyReplayed(t *testing.T) {
 		`{"op":"http","request":{"url":"https://api.example.com/b"},"response":{"status":200}}`: true,
 		`{"op":"http","request":{"url":"https://api.example.com/a"},"response":{"status":200}}`: false,
 	} {
-		file := filepath.Join(t.TempDir(), "calls.jsonl")
-		if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		player, err := cassette.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := options()
-		o.Plugin.Tape, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
-		rule, missed := broken(run(t, path, o))["recorded calls"]
-		if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
-			t.Errorf("%s: %+v", doc, rule)
-		}
-		// Some rules, by name: what they were checked with is told all the same.
-		o.Rules = []string{"null"}
-		if rule, missed = broken(run(t, path, o))["recorded calls"]; missed != misses {
-			t.Errorf("%s, one rule: %+v", doc, rule)
-		}
+		t.Run(fmt.Sprintf("misses %v", misses), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "calls.jsonl")
+			if err := os.WriteFile(file, []byte(doc), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			player, err := cassette.Read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options()
+			o.Plugin.Tape, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
+			rule, missed := broken(run(t, path, o))["recorded calls"]
+			if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
+				t.Errorf("%s: %+v", doc, rule)
+			}
+			// Some rules, by name: what they were checked with is told all the same.
+			o.Rules = []string{"null"}
+			if rule, missed = broken(run(t, path, o))["recorded calls"]; missed != misses {
+				t.Errorf("%s, one rule: %+v", doc, rule)
+			}
+		})
 	}
 }
 
