@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
@@ -135,13 +136,13 @@ func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string
 }
 
 // promptAt is where the agent, or one above it, names a prompt.
-func (a *Agent) promptAt(ref string) pos {
+func (a *Agent) promptAt(ref string) yamldoc.Pos {
 	for _, n := range []*node{a.said.find("prompt"), a.said.find("compaction", "summarize", "prompt")} {
 		if n != nil && n.value == ref {
 			return n.at
 		}
 	}
-	return pos{}
+	return yamldoc.Pos{}
 }
 
 // readDefault makes sure that there is a default prompt: in its place, which is

@@ -91,7 +91,7 @@ func (b *builder) checkOneCompactor(a *Agent, compactor, observers *node) {
 
 // where says in words where something is said.
 func (b *builder) where(n *node) string {
-	s := fmt.Sprintf("line %d", n.at.line)
+	s := fmt.Sprintf("line %d", n.at.Line)
 	if n.agent != "" {
 		s += " of agent " + n.agent
 	}

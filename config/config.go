@@ -16,6 +16,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -107,7 +108,7 @@ func loadFiles(path string, opts Options, now time.Time, empty bool) (*Config, [
 	}
 	n, r := read(path, data)
 	if len(data) == 0 && !empty {
-		r.fail(pos{}, "it is empty, as a file is that is just being written: write {} for a configuration without settings")
+		r.fail(yamldoc.Pos{}, "it is empty, as a file is that is just being written: write {} for a configuration without settings")
 	}
 	if err := r.problems.asError(); err != nil {
 		return nil, stamps, err
@@ -155,7 +156,7 @@ func readConfig(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return io.ReadAll(io.LimitReader(f, yamldoc.MaxBytes+1))
 }
 
 // Check reports what is wrong with a configuration as far as the text alone

@@ -126,7 +126,7 @@ func (x explainer) setting(name string, f *field) Setting {
 }
 
 func (x explainer) source(n *node) Source {
-	s := Source{Kind: FromFile, File: x.config.File, Line: n.pos.line, Column: n.pos.column, As: n.wrote}
+	s := Source{Kind: FromFile, File: x.config.File, Line: n.pos.Line, Column: n.pos.Column, As: n.wrote}
 	switch {
 	case n.flag != "":
 		return Source{Kind: FromFlag, Name: n.flag}

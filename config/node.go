@@ -3,19 +3,18 @@ package config
 import (
 	"fmt"
 	"slices"
-)
 
-// pos is a place in the file; the zero value is none.
-type pos struct{ line, column int }
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
+)
 
 // node is a value that somebody gave a field.
 type node struct {
 	field *field
-	name  string // the key it stands under; empty in lists
-	pos   pos    // of the key, or of the value in a list
-	at    pos    // of the value
-	agent string // path of the agent that says so
-	flag  string // the flag that says so, where it was not the file
+	name  string      // the key it stands under; empty in lists
+	pos   yamldoc.Pos // of the key, or of the value in a list
+	at    yamldoc.Pos // of the value
+	agent string      // path of the agent that says so
+	flag  string      // the flag that says so, where it was not the file
 	// wrote is the name it was written under, where that is another spelling.
 	wrote string
 
@@ -39,9 +38,9 @@ func (n *node) kid(name string) *node {
 }
 
 // place is where a value stands; nothing stands nowhere.
-func (n *node) place() pos {
+func (n *node) place() yamldoc.Pos {
 	if n == nil {
-		return pos{}
+		return yamldoc.Pos{}
 	}
 	return n.pos
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // Problem is one thing that is wrong with a configuration.
@@ -73,25 +74,25 @@ func newSource(name string, data []byte) source {
 	return source{name, strings.Split(string(data), "\n")}
 }
 
-func (s source) problem(at pos, format string, args ...any) Problem {
-	return Problem{File: s.name, Line: at.line, Column: at.column, Message: secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***"), Excerpt: s.excerpt(at)}
+func (s source) problem(at yamldoc.Pos, format string, args ...any) Problem {
+	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***"), Excerpt: s.excerpt(at)}
 }
 
 // maxExcerpt is how much of a line is shown.
 const maxExcerpt = 160
 
-func (s source) excerpt(at pos) string {
-	if at.line < 1 || at.line > len(s.lines) {
+func (s source) excerpt(at yamldoc.Pos) string {
+	if at.Line < 1 || at.Line > len(s.lines) {
 		return ""
 	}
-	width := len(fmt.Sprint(at.line))
+	width := len(fmt.Sprint(at.Line))
 	var b strings.Builder
-	if at.line > 1 {
-		fmt.Fprintf(&b, "  %*d | %s\n", width, at.line-1, s.shown(at.line-1))
+	if at.Line > 1 {
+		fmt.Fprintf(&b, "  %*d | %s\n", width, at.Line-1, s.shown(at.Line-1))
 	}
-	fmt.Fprintf(&b, "> %*d | %s", width, at.line, s.shown(at.line))
-	if at.column <= maxExcerpt {
-		fmt.Fprintf(&b, "\n  %*s | %s^", width, "", strings.Repeat(" ", max(at.column-1, 0)))
+	fmt.Fprintf(&b, "> %*d | %s", width, at.Line, s.shown(at.Line))
+	if at.Column <= maxExcerpt {
+		fmt.Fprintf(&b, "\n  %*s | %s^", width, "", strings.Repeat(" ", max(at.Column-1, 0)))
 	}
 	return b.String()
 }

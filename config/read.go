@@ -1,20 +1,22 @@
 package config
 
 import (
-	"github.com/goccy/go-yaml/ast"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // value reads what is given for a field, nil where that is nothing or wrong.
-func (r *reader) value(f *field, v ast.Node, depth int) *node {
-	n := &node{field: f, at: start(v)}
-	if depth > maxDepth {
-		r.fail(n.at, "nested deeper than %d", maxDepth)
+func (r *reader) value(f *field, v *yamldoc.Value, depth int) *node {
+	n := &node{field: f, at: v.Pos}
+	switch {
+	case depth > yamldoc.MaxDepth:
+		r.fail(n.at, "nested deeper than %d", yamldoc.MaxDepth)
 		return nil
-	}
-	if v.Type() == ast.NullType {
-		return r.nothing(n, v)
-	}
-	if n.off(v) {
+	case v.Missing:
+		return nil // as a block has of which all is commented out
+	case v.Kind == yamldoc.Null:
+		n.null = true
+		return n
+	case n.off(v):
 		return n
 	}
 	ok, wrong := false, len(r.problems)
@@ -50,16 +52,6 @@ func (r *reader) checked(n *node) *node {
 	return n
 }
 
-// nothing is a key with nothing behind it, as a block has of which all is
-// commented out, or a "~", which asks for the default.
-func (r *reader) nothing(n *node, v ast.Node) *node {
-	if missing(v) {
-		return nil
-	}
-	n.null = true
-	return n
-}
-
 func orValue(name string) string {
 	if name == "" {
 		return "it"
@@ -68,19 +60,12 @@ func orValue(name string) string {
 }
 
 // off reads "off" and "on" where they can stand for something longer.
-func (n *node) off(v ast.Node) bool {
+func (n *node) off(v *yamldoc.Value) bool {
 	if !n.field.off {
 		return false
 	}
-	var off bool
-	switch v := v.(type) {
-	case *ast.StringNode:
-		if off = v.Value == "off"; !off && v.Value != "on" {
-			return false
-		}
-	case *ast.BoolNode:
-		off = !v.Value
-	default:
+	off := v.Any == "off" || v.Any == false
+	if !off && v.Any != "on" && v.Any != true {
 		return false
 	}
 	switch {
@@ -97,57 +82,43 @@ func (n *node) off(v ast.Node) bool {
 	return true
 }
 
-// pairs are the entries of a mapping.
-func (r *reader) pairs(n *node, v ast.Node) ([]*ast.MappingValueNode, bool) {
-	switch v := v.(type) {
-	case *ast.MappingNode:
-		return v.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{v}, true
-	}
-	r.mistyped(n, v)
-	return nil, false
-}
-
 // key is the name of an entry, as it is written.
-func (r *reader) key(v *ast.MappingValueNode) (string, bool) {
-	switch k := v.Key.(type) {
-	case *ast.StringNode:
-		return k.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-		return k.GetToken().Value, true
-	case *ast.MergeKeyNode:
-		r.fail(start(v.Key), "merge keys are not read: agents inherit from those above them, and from the top of the file")
+func (r *reader) key(v *yamldoc.Value) (string, bool) {
+	switch v.Kind {
+	case yamldoc.String, yamldoc.Int, yamldoc.Float, yamldoc.Bool, yamldoc.Null:
+		return v.Text, true
+	case yamldoc.Merge:
+		r.fail(v.Pos, "merge keys are not read: agents inherit from those above them, and from the top of the file")
 	default:
-		r.fail(start(v.Key), "a key has to be a plain text")
+		r.fail(v.Pos, "a key has to be a plain text")
 	}
 	return "", false
 }
 
-func (r *reader) block(n *node, v ast.Node, depth int) bool {
-	values, ok := r.pairs(n, v)
-	if !ok {
+func (r *reader) block(n *node, v *yamldoc.Value, depth int) bool {
+	if v.Kind != yamldoc.Map {
+		r.mistyped(n, v)
 		return false
 	}
 	wrong := len(r.problems)
-	for _, v := range values {
-		name, ok := r.key(v)
+	for _, e := range v.Map {
+		name, ok := r.key(e.Key)
 		if !ok {
 			continue
 		}
 		f := n.field.child(name)
 		switch {
 		case n.kid(name) != nil:
-			r.fail(start(v.Key), "%s%s is there already, in line %d", name, in(n.field), n.kid(name).pos.line)
+			r.fail(e.Key.Pos, "%s%s is there already, in line %d", name, in(n.field), n.kid(name).pos.Line)
 		case f == nil:
-			r.fail(start(v.Key), "unknown field %q%s%s", name, in(n.field), meant(n.field, name))
+			r.fail(e.Key.Pos, "unknown field %q%s%s", name, in(n.field), meant(n.field, name))
 		case f.refuse != "":
-			r.fail(start(v.Key), "%s%s: %s", name, in(n.field), f.refuse)
-		case missing(v.Value) && f.like(n.field).single():
-			r.fail(start(v.Key), "nothing behind %s: give %s, or ~ for the default", name, f.like(n.field).kind)
+			r.fail(e.Key.Pos, "%s%s: %s", name, in(n.field), f.refuse)
+		case e.Value.Missing && f.like(n.field).single():
+			r.fail(e.Key.Pos, "nothing behind %s: give %s, or ~ for the default", name, f.like(n.field).kind)
 		default:
-			if kid := r.value(f.like(n.field), v.Value, depth+1); kid != nil {
-				kid.name, kid.pos = name, start(v.Key)
+			if kid := r.value(f.like(n.field), e.Value, depth+1); kid != nil {
+				kid.name, kid.pos = name, e.Key.Pos
 				n.kids = append(n.kids, kid)
 			}
 		}
@@ -167,24 +138,24 @@ func (r *reader) complete(n *node) bool {
 	return true
 }
 
-func (r *reader) table(n *node, v ast.Node, depth int) bool {
-	values, ok := r.pairs(n, v)
-	if !ok {
+func (r *reader) table(n *node, v *yamldoc.Value, depth int) bool {
+	if v.Kind != yamldoc.Map {
+		r.mistyped(n, v)
 		return false
 	}
-	for _, v := range values {
-		name, ok := r.key(v)
+	for _, e := range v.Map {
+		name, ok := r.key(e.Key)
 		if !ok {
 			continue
 		}
-		at := start(v.Key)
+		at := e.Key.Pos
 		switch {
 		case !n.field.keys.MatchString(name):
 			r.fail(at, "%q is no name for one of %s: use letters, digits, \".\", \"-\" and \"_\", at most 64", name, n.field.name)
 		case n.kid(name) != nil:
-			r.fail(at, "%s of %s is there already, in line %d", name, n.field.name, n.kid(name).pos.line)
+			r.fail(at, "%s of %s is there already, in line %d", name, n.field.name, n.kid(name).pos.Line)
 		default:
-			if kid := r.entry(n.field, name, v, depth); kid != nil {
+			if kid := r.entry(n.field, name, e, depth); kid != nil {
 				kid.name, kid.pos = name, at
 				n.kids = append(n.kids, kid)
 			}
@@ -195,34 +166,33 @@ func (r *reader) table(n *node, v ast.Node, depth int) bool {
 
 // entry is what stands under a name of a table. A block with nothing in it is
 // one that says nothing, such as an agent that inherits everything.
-func (r *reader) entry(f *field, name string, v *ast.MappingValueNode, depth int) *node {
-	if missing(v.Value) && !f.elem.single() {
-		n := &node{field: f.elem, at: start(v.Key)}
+func (r *reader) entry(f *field, name string, e yamldoc.Entry, depth int) *node {
+	if e.Value.Missing && !f.elem.single() {
+		n := &node{field: f.elem, at: e.Key.Pos}
 		if !r.complete(n) {
 			return nil
 		}
 		return n
 	}
-	n := r.value(f.elem, v.Value, depth+1)
-	if missing(v.Value) || n != nil && n.null {
-		r.fail(start(v.Key), "nothing behind %s in %s: give %s, or take it out", name, f.name, f.elem.kind)
+	n := r.value(f.elem, e.Value, depth+1)
+	if e.Value.Missing || n != nil && n.null {
+		r.fail(e.Key.Pos, "nothing behind %s in %s: give %s, or take it out", name, f.name, f.elem.kind)
 		return nil
 	}
 	return n
 }
 
-func (r *reader) list(n *node, v ast.Node, depth int) bool {
-	seq, ok := v.(*ast.SequenceNode)
-	if !ok {
+func (r *reader) list(n *node, v *yamldoc.Value, depth int) bool {
+	if v.Kind != yamldoc.List {
 		r.mistyped(n, v)
 		return false
 	}
-	for _, v := range seq.Values {
+	for _, v := range v.List {
 		item := r.value(n.field.elem, v, depth+1)
 		switch {
-		case item == nil && v.Type() != ast.NullType:
+		case item == nil && v.Kind != yamldoc.Null:
 		case item == nil || item.null:
-			r.fail(start(v), "nothing stands for this item of %s", n.field.name)
+			r.fail(v.Pos, "nothing stands for this item of %s", n.field.name)
 		default:
 			item.pos = item.at
 			n.items = append(n.items, item)

@@ -9,25 +9,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // maxText is how long one text may be, in bytes.
 const maxText = 16 << 10
 
 // scalar reads a single value of the kind the field asks for.
-func (r *reader) scalar(n *node, v ast.Node) bool {
+func (r *reader) scalar(n *node, v *yamldoc.Value) bool {
 	f := n.field
 	var ok bool
 	switch f.kind {
 	case boolean:
-		var b *ast.BoolNode
-		if b, ok = v.(*ast.BoolNode); ok {
-			n.value = b.Value
-		}
+		n.value, ok = v.Any.(bool)
 	case integer:
-		if n.value, ok = whole(v); ok {
-			return r.inRange(n, float64(n.value.(int)))
+		var x int
+		if x, ok = v.Any.(int); ok {
+			n.value = x
+			return r.inRange(n, float64(x))
 		}
 	case number:
 		var x float64
@@ -43,10 +42,11 @@ func (r *reader) scalar(n *node, v ast.Node) bool {
 	case duration:
 		return r.duration(n, v)
 	case text:
-		var s string
-		if s, ok = words(v); ok {
-			n.value = s
-			return r.text(n, s)
+		// What only looks like a number or a truth is fine where a text belongs.
+		switch v.Kind {
+		case yamldoc.String, yamldoc.Int, yamldoc.Float, yamldoc.Bool:
+			n.value = v.Text
+			return r.text(n, v.Text)
 		}
 	}
 	if !ok {
@@ -56,69 +56,47 @@ func (r *reader) scalar(n *node, v ast.Node) bool {
 }
 
 // mistyped is a value of another kind than the field's.
-func (r *reader) mistyped(n *node, v ast.Node) {
-	switch v.(type) {
-	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+func (r *reader) mistyped(n *node, v *yamldoc.Value) {
+	is, hint := "something else", ""
+	switch v.Kind {
+	case "anchor", "alias", "tag":
 		r.fail(n.at, "anchors, aliases and tags are not read: write it out; what agents share is inherited")
 		return
-	}
-	is := map[ast.NodeType]string{
-		ast.MappingType: "a mapping", ast.MappingValueType: "a mapping", ast.SequenceType: "a list", ast.StringType: "a text", ast.LiteralType: "a text",
-		ast.BoolType: "true or false", ast.IntegerType: "a number", ast.FloatType: "a number", ast.InfinityType: "no finite number", ast.NanType: "no number",
-	}[v.Type()]
-	if is == "" {
-		is = "something else"
-	}
-	hint := ""
-	switch {
-	case n.field.name == "compactor" && v.Type() == ast.SequenceType:
-		hint = ": an agent has at most one compactor, name it; others can be its observers"
-	case n.field.kind == duration && is == "a number":
-		hint = ": write the unit, such as 90s or 5m"
-	case n.field.kind == boolean && v.Type() == ast.StringType:
-		hint = ": write true or false"
+	case yamldoc.Map:
+		is = "a mapping"
+	case yamldoc.List:
+		is = "a list"
+		if n.field.name == "compactor" {
+			hint = ": an agent has at most one compactor, name it; others can be its observers"
+		}
+	case yamldoc.String:
+		is = "a text"
+		if n.field.kind == boolean {
+			hint = ": write true or false"
+		}
+	case yamldoc.Bool:
+		is = "true or false"
+	case yamldoc.Int, yamldoc.Float:
+		is = "a number"
+		if n.field.kind == duration {
+			hint = ": write the unit, such as 90s or 5m"
+		}
+	case "infinity":
+		is = "no finite number"
+	case "nan":
+		is = "no number"
 	}
 	r.fail(n.at, "%s is %s, where %s belongs%s", orValue(n.field.name), is, n.field.kind, hint)
 }
 
-func whole(v ast.Node) (any, bool) {
-	i, ok := v.(*ast.IntegerNode)
-	if !ok {
-		return nil, false
-	}
-	x, err := strconv.ParseInt(strings.ReplaceAll(fmt.Sprint(i.Value), "_", ""), 10, 64)
-	if err != nil || x != int64(int(x)) {
-		return nil, false
-	}
-	return int(x), true
-}
-
-func real(v ast.Node) (float64, bool) {
-	switch v := v.(type) {
-	case *ast.IntegerNode:
-		x, ok := whole(v)
-		if !ok {
-			return 0, false
-		}
-		return float64(x.(int)), true
-	case *ast.FloatNode:
-		return v.Value, !math.IsNaN(v.Value) && !math.IsInf(v.Value, 0)
+func real(v *yamldoc.Value) (float64, bool) {
+	switch x := v.Any.(type) {
+	case int:
+		return float64(x), true
+	case float64:
+		return x, v.Kind == yamldoc.Float
 	}
 	return 0, false
-}
-
-// words is a text; what only looks like a number or a truth is fine where a
-// text belongs, as it was written.
-func words(v ast.Node) (string, bool) {
-	switch v := v.(type) {
-	case *ast.StringNode:
-		return v.Value, true
-	case *ast.LiteralNode:
-		return v.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return v.GetToken().Value, true
-	}
-	return "", false
 }
 
 // inRange checks bounds, and says so where the other unit was meant.
@@ -169,15 +147,14 @@ func (f *field) bounds() string {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-func (r *reader) duration(n *node, v ast.Node) bool {
-	s, ok := v.(*ast.StringNode)
-	if !ok {
+func (r *reader) duration(n *node, v *yamldoc.Value) bool {
+	if v.Kind != yamldoc.String {
 		r.mistyped(n, v)
 		return false
 	}
-	d, err := time.ParseDuration(s.Value)
+	d, err := time.ParseDuration(v.Text)
 	if err != nil {
-		r.fail(n.at, "%s is %q: write a duration, such as 90s or 5m", n.field.name, s.Value)
+		r.fail(n.at, "%s is %q: write a duration, such as 90s or 5m", n.field.name, v.Text)
 		return false
 	}
 	n.value = d
@@ -202,67 +179,55 @@ func (r *reader) text(n *node, s string) bool {
 }
 
 // free reads any value as JSON.
-func (r *reader) free(v ast.Node, depth int) (json.RawMessage, bool) {
+func (r *reader) free(v *yamldoc.Value, depth int) (json.RawMessage, bool) {
 	x, ok := r.any(v, depth)
 	if !ok {
 		return nil, false
 	}
 	b, err := json.Marshal(x)
 	if err != nil {
-		r.fail(start(v), "%v", err)
+		r.fail(v.Pos, "%v", err)
 	}
 	return b, err == nil
 }
 
-func (r *reader) any(v ast.Node, depth int) (any, bool) {
-	n := &node{field: &field{kind: free}, at: start(v)}
-	if depth > maxDepth {
-		r.fail(n.at, "nested deeper than %d", maxDepth)
+func (r *reader) any(v *yamldoc.Value, depth int) (any, bool) {
+	if depth > yamldoc.MaxDepth {
+		r.fail(v.Pos, "nested deeper than %d", yamldoc.MaxDepth)
 		return nil, false
 	}
-	switch v := v.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		values, _ := r.pairs(n, v)
-		out := make(map[string]any, len(values))
-		for _, v := range values {
-			name, ok := r.key(v)
+	switch v.Kind {
+	case yamldoc.Map:
+		out := make(map[string]any, len(v.Map))
+		for _, e := range v.Map {
+			name, ok := r.key(e.Key)
 			if _, twice := out[name]; twice {
-				r.fail(start(v.Key), "%s is there already", name)
+				r.fail(e.Key.Pos, "%s is there already", name)
 				return nil, false
 			}
 			if !ok {
 				return nil, false
 			}
-			if out[name], ok = r.any(v.Value, depth+1); !ok {
+			if out[name], ok = r.any(e.Value, depth+1); !ok {
 				return nil, false
 			}
 		}
 		return out, true
-	case *ast.SequenceNode:
-		out := make([]any, 0, len(v.Values))
-		for _, v := range v.Values {
-			x, ok := r.any(v, depth+1)
-			if !ok {
+	case yamldoc.List:
+		out := make([]any, len(v.List))
+		for i, item := range v.List {
+			var ok bool
+			if out[i], ok = r.any(item, depth+1); !ok {
 				return nil, false
 			}
-			out = append(out, x)
 		}
 		return out, true
-	case *ast.StringNode:
-		return v.Value, true
-	case *ast.LiteralNode:
-		return v.Value.Value, true
-	case *ast.BoolNode:
-		return v.Value, true
-	case *ast.NullNode:
-		return nil, true
+	case yamldoc.String, yamldoc.Bool, yamldoc.Null:
+		return v.Any, true
 	}
-	if x, ok := whole(v); ok {
-		return x, true
+	if _, ok := real(v); ok {
+		return v.Any, true
 	}
-	if x, ok := real(v); ok {
-		return x, true
-	}
-	r.mistyped(n, v)
+	r.mistyped(&node{field: &field{kind: free}, at: v.Pos}, v)
 	return nil, false
 }

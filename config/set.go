@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // Set is one setting of an agent that comes from elsewhere than the file, for
@@ -62,7 +63,7 @@ func (s Set) read() (*node, error) {
 	parent := parents[len(parents)-1]
 	f := parent.child(names[len(names)-1])
 	if len(parents) != len(names) || f == nil || f.own {
-		r.fail(pos{}, "no setting %q%s", s.Field, suggest(s.Field, settingNames()))
+		r.fail(yamldoc.Pos{}, "no setting %q%s", s.Field, suggest(s.Field, settingNames()))
 		return nil, r.problems.asError()
 	}
 	n := r.flag(f.like(parent), s.Value)
@@ -82,10 +83,10 @@ func (s Set) read() (*node, error) {
 // nothing.
 func (r *reader) flag(f *field, value string) *node {
 	n := &node{field: f, value: ""}
-	if body := r.parse(value); body != nil {
+	if body := r.parse([]byte(value)); body != nil {
 		n = r.value(f, body, 0)
 	} else if f.kind != text {
-		r.fail(pos{}, "%s: give %s", f.name, f.kind)
+		r.fail(yamldoc.Pos{}, "%s: give %s", f.name, f.kind)
 	}
 	for i := range r.problems {
 		r.problems[i].Line, r.problems[i].Column, r.problems[i].Excerpt = 0, 0, ""
@@ -95,7 +96,7 @@ func (r *reader) flag(f *field, value string) *node {
 
 // flagged says that all this comes from a flag.
 func (n *node) flagged(from string) {
-	n.flag, n.pos, n.at = from, pos{}, pos{}
+	n.flag, n.pos, n.at = from, yamldoc.Pos{}, yamldoc.Pos{}
 	for _, k := range slices.Concat(n.kids, n.items) {
 		k.flagged(from)
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
 // stamp is what a file looked like when it was read: enough to see without
@@ -63,6 +65,6 @@ func digest(path string, info fs.FileInfo) (sum [sha256.Size]byte) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	_, _ = io.Copy(h, io.LimitReader(f, maxBytes+1))
+	_, _ = io.Copy(h, io.LimitReader(f, yamldoc.MaxBytes+1))
 	return [sha256.Size]byte(h.Sum(nil))
 }

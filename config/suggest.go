@@ -9,6 +9,7 @@ import (
 // suggest is the name a person may have meant, as the end of a message; it
 // begins with a colon, and lists the known names where none is near.
 func suggest(name string, known []string) string {
+	known = slices.Sorted(slices.Values(known))
 	best, least := "", max(2, len(name)/3)+1
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
@@ -21,7 +22,6 @@ func suggest(name string, known []string) string {
 	case len(known) == 0:
 		return ": there are none"
 	}
-	known = slices.Sorted(slices.Values(known))
 	return ": known are " + strings.Join(known, ", ")
 }
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 )
 
 // ManifestFile is the name of the manifest beside a plugin's source.

@@ -219,7 +219,7 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"strategies/note", module + "/strategies", ""},
 		{"strategies/note", module + "/tokens", "names only abi"},
 		{"kit", module + "/abi/abitest", ""},
-		{"kit", module + "/strategies", "names only abi, abi/abitest, abi/pluginyaml, internal/atomicfile, runtime, store"},
+		{"kit", module + "/strategies", "names only abi, abi/abitest, internal/pluginyaml, internal/atomicfile, runtime, store"},
 		{"plugins/a", module + "/plugins/a/logic", ""},
 		{"plugins/a", module + "/plugins/b/logic", "imports plugins/b/logic"},
 		{"plugins/a", module + "/strategies/note", ""},

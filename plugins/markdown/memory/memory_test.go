@@ -12,13 +12,12 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
-	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 	"github.com/kagewasm/kagewasm/plugins/markdown/memory"
 )
 
 // manifest is the plugin's own, so that what it says is what is tested.
 var manifest = sync.OnceValue(func() *abi.Manifest {
-	m, err := pluginyaml.Read("../plugin.yaml")
+	m, err := abitest.ReadManifest("../plugin.yaml")
 	if err != nil {
 		panic(err)
 	}

@@ -9,12 +9,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
-	"github.com/kagewasm/kagewasm/abi/pluginyaml"
 )
 
 // TestConformance holds the plugin to what every host expects.
 func TestConformance(t *testing.T) {
-	m, err := pluginyaml.Read("plugin.yaml")
+	m, err := abitest.ReadManifest("plugin.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 )
 
 const goodYAML = `# A plugin.

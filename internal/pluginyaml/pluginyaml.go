@@ -1,0 +1,121 @@
+// Package pluginyaml reads the manifest of a plugin from its plugin.yaml, or from
+// the sidecar beside a module: [Read] from a file, [Parse] from bytes. Plugins' own
+// tests get it through abitest.Manifest.
+package pluginyaml
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
+)
+
+// MaxBytes is how long a manifest may be, as YAML or as JSON.
+const MaxBytes = yamldoc.MaxBytes
+
+// Read reads the manifest in a file. Errors are as in [Parse], and of code
+// usage where the file cannot be read.
+func Read(path string) (*abi.Manifest, error) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		return Parse(path, data)
+	}
+	e := &abi.Error{Code: abi.CodeUsage, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
+	if errors.Is(err, os.ErrNotExist) {
+		e.Message = path + ": not found"
+		e.Hint = "a plugin has a plugin.yaml, which says at least name, version, abi: 1 and hooks: [pre_compact]"
+	}
+	return nil, e
+}
+
+// Parse reads a plugin.yaml or a sidecar. name is the file's, for errors, which
+// are of code bad_input and say "name:line:column: what". Unknown fields,
+// duplicate keys, anchors, aliases and tags are errors; numbers and booleans
+// are fine where a text belongs (version: 1.0).
+func Parse(name string, data []byte) (*abi.Manifest, error) {
+	m, err := parse(data)
+	if err == nil {
+		return m, nil
+	}
+	out := &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: name + ": " + err.Error()}
+	if m != nil {
+		out.Plugin = m.Name
+	}
+	if at, ok := errors.AsType[*yamldoc.Error](err); ok && at.Line > 0 {
+		out.Message = fmt.Sprintf("%s:%d:%d: %s", name, at.Line, at.Column, at.Message)
+	}
+	return nil, out
+}
+
+// parse returns errors without the name of the file: a [*yamldoc.Error] where the
+// place is known. With an error of the manifest's own check there is a manifest.
+func parse(data []byte) (*abi.Manifest, error) {
+	docs, err := yamldoc.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) != 1 || docs[0] == nil {
+		return nil, errors.New("it has to hold one document, the manifest")
+	}
+	w := writer{at: make(map[string]yamldoc.Pos)}
+	if err := w.value(docs[0], reflect.TypeFor[abi.Manifest](), "", 0); err != nil {
+		return nil, err
+	}
+	m := new(abi.Manifest)
+	err = abi.DecodeStrict(w.json.Bytes(), m)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return nil, w.mistyped(wrong)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return m, w.place(abi.AsError(err).Message)
+	}
+	return m, nil
+}
+
+// mistyped says where a value of a wrong type stands.
+func (w *writer) mistyped(wrong *json.UnmarshalTypeError) error {
+	field := strings.TrimPrefix(wrong.Field, "plain.")
+	what := field
+	if what == "" {
+		what = "the manifest"
+	}
+	return &yamldoc.Error{Pos: w.nearest(field), Message: fmt.Sprintf("%s: a %s, where a %s belongs", what, wrong.Value, wrong.Type.Kind())}
+}
+
+// place adds to an error of the manifest's own check where the field stands that
+// it begins with.
+func (w *writer) place(message string) error {
+	kind, rest, _ := strings.Cut(message, " ")
+	name, _, _ := strings.Cut(rest, " ")
+	path := kind
+	switch kind {
+	case "knob", "capability":
+		path = map[string]string{"knob": "knobs.", "capability": "capabilities."}[kind] + strings.Trim(strings.TrimRight(name, ":"), `"`)
+	case "hook":
+		path = "hooks"
+	case "role":
+		if path = "roles"; w.at[path] == (yamldoc.Pos{}) {
+			path = "role"
+		}
+	}
+	return &yamldoc.Error{Pos: w.nearest(path), Message: message}
+}
+
+// nearest is the place of a path, or of what it stands in.
+func (w *writer) nearest(path string) yamldoc.Pos {
+	for path != "" {
+		if pos, ok := w.at[path]; ok {
+			return pos
+		}
+		path = path[:max(strings.LastIndexByte(path, '.'), 0)]
+	}
+	return yamldoc.Pos{}
+}

@@ -1,0 +1,128 @@
+package pluginyaml
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/yamldoc"
+)
+
+// writer turns YAML into JSON and remembers where everything stands.
+type writer struct {
+	json bytes.Buffer
+	at   map[string]yamldoc.Pos // by path: "limits.timeout_ms"
+}
+
+func fail(v *yamldoc.Value, format string, args ...any) error {
+	return &yamldoc.Error{Pos: v.Pos, Message: fmt.Sprintf(format, args...)}
+}
+
+// value writes one value. t is the type it is decoded into, where that is
+// known.
+func (w *writer) value(v *yamldoc.Value, t reflect.Type, path string, depth int) error {
+	if depth > abi.MaxJSONDepth {
+		return fail(v, "nested deeper than %d", abi.MaxJSONDepth)
+	}
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch v.Kind {
+	case yamldoc.Map:
+		return w.mapping(v, t, path, depth)
+	case yamldoc.List:
+		return w.list(v, t, path, depth)
+	case yamldoc.Int, yamldoc.Float, yamldoc.Bool:
+		if t != nil && t.Kind() == reflect.String {
+			return w.single(v, v.Text)
+		}
+		return w.single(v, v.Any)
+	case yamldoc.String, yamldoc.Null:
+		return w.single(v, v.Any)
+	}
+	return fail(v, "%s: a manifest is plain mappings, lists and values", v.Kind)
+}
+
+func (w *writer) mapping(v *yamldoc.Value, t reflect.Type, path string, depth int) error {
+	fields, elem := shape(t)
+	w.json.WriteByte('{')
+	for i, e := range v.Map {
+		if e.Key.Kind != yamldoc.String {
+			return fail(e.Key, "a key has to be a text")
+		}
+		name, typ := e.Key.Text, elem
+		if fields != nil {
+			var ok bool
+			if typ, ok = fields[name]; !ok && !(path == "" && slices.Contains(wildFields, name)) {
+				return fail(e.Key, "unknown field %q: known are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			}
+		}
+		if i > 0 {
+			w.json.WriteByte(',')
+		}
+		if err := w.single(e.Key, name); err != nil {
+			return err
+		}
+		w.json.WriteByte(':')
+		sub := strings.TrimPrefix(path+"."+name, ".")
+		w.at[sub] = e.Key.Pos
+		if err := w.value(e.Value, typ, sub, depth+1); err != nil {
+			return err
+		}
+	}
+	w.json.WriteByte('}')
+	return nil
+}
+
+func (w *writer) list(v *yamldoc.Value, t reflect.Type, path string, depth int) error {
+	var elem reflect.Type
+	if t != nil && t.Kind() == reflect.Slice {
+		elem = t.Elem()
+	}
+	w.json.WriteByte('[')
+	for i, item := range v.List {
+		if i > 0 {
+			w.json.WriteByte(',')
+		}
+		if err := w.value(item, elem, path, depth+1); err != nil {
+			return err
+		}
+	}
+	w.json.WriteByte(']')
+	return nil
+}
+
+func (w *writer) single(v *yamldoc.Value, says any) error {
+	b, err := json.Marshal(says)
+	if err != nil {
+		return fail(v, "%v", err)
+	}
+	w.json.Write(b)
+	return nil
+}
+
+// wildFields are what manifests in the wild say at the top, and the ABI
+// translates.
+var wildFields = []string{"role", "hook_timeout_sec"}
+
+// shape is what a mapping decoded into t may hold: the fields of a struct, or
+// the type of all values of a map.
+func shape(t reflect.Type) (fields map[string]reflect.Type, elem reflect.Type) {
+	switch {
+	case t == nil:
+	case t.Kind() == reflect.Map:
+		elem = t.Elem()
+	case t.Kind() == reflect.Struct:
+		fields = make(map[string]reflect.Type)
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			fields[name] = t.Field(i).Type
+		}
+	}
+	return fields, elem
+}
