@@ -63,7 +63,7 @@ was not measured; 2 where there is nothing to compare.`,
 	fs.StringVarP(&f.input, "input", "i", "", "`FILE` with the input document, - for standard input")
 	fs.StringArrayVar(&f.sessions, "session", nil, "make an input of the session in `FILE`; may be repeated")
 	f.sessionFlags.register(cmd)
-	fs.IntVarP(&f.n, "n", "n", check.DefaultN, "measure `N` calls of each kind on each input")
+	fs.IntVarP(&f.n, "n", "n", 50, "measure `N` calls of each kind on each input")
 	fs.StringVar(&f.save, "save", "", "keep the figures in `FILE`")
 	fs.StringVar(&f.baseline, "baseline", "", "compare with the figures in `FILE`, which --save kept")
 	fs.StringArrayVar(&f.failOver, "fail-over", nil, fmt.Sprintf("exit with 1 where a figure is more than `RATIO` of "+

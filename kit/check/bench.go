@@ -14,9 +14,6 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// DefaultN is the default of [BenchOptions].N.
-const DefaultN = 50
-
 // Options say what is measured.
 type BenchOptions struct {
 	// Runtime configures the host. Its KV is replaced by one in memory.
@@ -27,8 +24,7 @@ type BenchOptions struct {
 	Hook abi.Hook
 	// Inputs to call it with. Default: generated sessions of three sizes.
 	Inputs []Input
-	// N is how many calls of each kind are measured on each input. Default
-	// DefaultN.
+	// N is the number of calls of each kind on each input. Default: 50.
 	N int
 	// Progress, if set, hears of every input before it is measured.
 	Progress func(input string)
@@ -101,7 +97,7 @@ var sizes = []int{10, 100, 400}
 // loaded, of a hook it does not have (code usage), or of a call that failed.
 func Bench(ctx context.Context, module *runtime.Module, o BenchOptions) (*Figures, error) {
 	if o.N <= 0 {
-		o.N = DefaultN
+		o.N = 50
 	}
 	if o.Runtime.CacheDir == "" { // it is loaded twice for each input
 		dir, err := os.MkdirTemp("", "kagewasm-bench-")

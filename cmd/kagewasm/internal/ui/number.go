@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Number writes 1234567 as 1,234,567.
@@ -50,11 +53,10 @@ func bytesOf[T ~int | ~int64](n T) string {
 
 // shortened cuts s to n characters.
 func shortened(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) <= n {
-		return string(r)
+	if s = clip.OneLine(s); utf8.RuneCountInString(s) > n {
+		s = clip.Chars(s, n-1) + "…"
 	}
-	return string(r[:n-1]) + "…"
+	return s
 }
 
 // amount writes fuel for a person: 1.2 M.

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
@@ -135,11 +137,11 @@ func shortNames(sessions []survey.Outcome) map[string]string {
 	names := make(map[string]string, len(sessions))
 	for i := range sessions {
 		name := sessions[i].Session
-		short := []rune(abi.Defuse(strings.TrimPrefix(name, dir+separator)))
-		if len(short) > nameWidth {
-			short = append([]rune("…"), short[len(short)-nameWidth+1:]...)
+		short := abi.Defuse(strings.TrimPrefix(name, dir+separator))
+		if utf8.RuneCountInString(short) > nameWidth {
+			short = "…" + clip.LastChars(short, nameWidth-1)
 		}
-		names[name] = string(short)
+		names[name] = short
 	}
 	return names
 }
