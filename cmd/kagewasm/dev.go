@@ -70,8 +70,9 @@ func (f *devFlags) run(ctx context.Context, e env, dir string) error {
 	}
 	progress := e.progress()
 	defer progress.Done()
+	reload := func(ctx context.Context, path string) (*runtime.Plugin, error) { return l.loadOnly(ctx, path, false) }
 	o := devloop.Options{
-		Dir: dir, Out: f.out, Sessions: f.sessions, Load: l.reload, Survey: opts,
+		Dir: dir, Out: f.out, Sessions: f.sessions, Load: reload, Survey: opts,
 		Step: func(what string) { progress.Step("%s", what) },
 	}
 	show := func(r *devloop.Round) error {

@@ -169,15 +169,26 @@ func (l *loader) options(anyExport bool) runtime.PluginOptions {
 
 // load loads one module.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
-	return l.loadWith(ctx, path, l.options(anyExport))
-}
-
-func (l *loader) loadWith(ctx context.Context, path string, opts runtime.PluginOptions) (*runtime.Plugin, error) {
 	module, err := runtime.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return l.loadModule(ctx, module, opts)
+	return l.loadModule(ctx, module, l.options(anyExport))
+}
+
+// loadOnly loads the one module that all flags are for; a changed one as if it were
+// the first.
+func (l *loader) loadOnly(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
+	clear(l.taken)
+	p, err := l.load(ctx, path, anyExport)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.unusedFlag(); err != nil {
+		p.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return p, nil
 }
 
 // loadModule loads a module with the knobs, the secrets and the adoption that

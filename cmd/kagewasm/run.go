@@ -90,10 +90,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return err
 	}
 	defer l.close(context.WithoutCancel(ctx))
-	p, err := l.load(ctx, path, true)
-	if err == nil {
-		err = l.unusedFlag()
-	}
+	p, err := l.loadOnly(ctx, path, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

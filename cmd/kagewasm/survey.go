@@ -9,7 +9,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/survey"
-	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -72,18 +71,4 @@ func (f *surveyFlags) windowText() string {
 		return "window " + ui.Number(f.window)
 	}
 	return fmt.Sprintf("window %.0f%% of each", 100*f.share)
-}
-
-// reload loads a changed module. The flags must fit it as if it were the first.
-func (l *loader) reload(ctx context.Context, path string) (*runtime.Plugin, error) {
-	clear(l.taken)
-	p, err := l.load(ctx, path, false)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.unusedFlag(); err != nil {
-		p.Close(context.WithoutCancel(ctx))
-		return nil, err
-	}
-	return p, nil
 }
