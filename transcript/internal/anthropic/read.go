@@ -134,8 +134,8 @@ func readRecord(r *codec.BlockReader, i int) {
 // stands before them.
 func showSummaries(w *codec.Rewrite, summaries []codec.SummaryBlock) {
 	for _, s := range summaries {
-		if w.Stays(s.Index()) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
-			w.EditAt(s.Rec(), s.At, content.TextPart(content.Spoken(s.Text())))
+		if w.Stays(s.Index) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
+			w.EditAt(s.Rec, s.At, content.TextPart(content.Spoken(s.Text())))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // newIDs makes ids as the API accepts them: each is used once.
-func newIDs() *content.WireIDs { return &content.WireIDs{Plain: true, Unique: true} }
+func newIDs() *content.WireIDs { return content.NewWireIDs(content.WireIDs{Plain: true, Unique: true}) }
 
 // writeMessage writes one message. Its id, time and kind have no place in the
 // format, and a system message stands apart from the others: among them it

@@ -26,11 +26,7 @@ import (
 type chain struct {
 	*codec.Log
 	lines []line
-	owner []int // the line that each line without a message belongs to, or -1
 }
-
-// holds reports whether line i holds a message.
-func (d *chain) holds(i int) bool { return len(d.Held(i)) > 0 }
 
 // link resolves parents and owners.
 func (d *chain) link() {
@@ -41,7 +37,8 @@ func (d *chain) link() {
 			byUUID[u] = i
 		}
 	}
-	message, last := -1, -1 // the latest line with a message, and in the chain
+	message, last := -1, -1             // the latest line with a message, and in the chain
+	owners := make([]int, len(d.lines)) // the line that each line belongs to, or -1
 	for i := range d.lines {
 		l := &d.lines[i]
 		l.Main = l.ID != "" && l.At.OK() && !l.Apart
@@ -51,8 +48,10 @@ func (d *chain) link() {
 				l.Up = last
 			}
 		}
-		d.owner = append(d.owner, d.ownerOf(i, message, byUUID))
-		if d.holds(i) {
+		if owners[i] = d.ownerOf(i, message, owners, byUUID); owners[i] >= 0 && owners[i] != i {
+			d.Own(i, owners[i])
+		}
+		if d.Holds(i) {
 			message = i
 		}
 		if l.Main {
@@ -61,22 +60,22 @@ func (d *chain) link() {
 	}
 }
 
-func (d *chain) ownerOf(i, message int, byUUID map[string]int) int {
+func (d *chain) ownerOf(i, message int, owners []int, byUUID map[string]int) int {
 	l := &d.lines[i]
 	switch {
-	case d.holds(i):
+	case d.Holds(i):
 		return i
 	case l.Apart:
 		return message
 	case l.ref != "":
-		if at, ok := byUUID[l.ref]; ok && d.holds(at) {
+		if at, ok := byUUID[l.ref]; ok && d.Holds(at) {
 			return at // which may well come later
 		}
 		return -1
 	case l.kept != nil || l.Up < 0:
 		return -1
 	}
-	return d.owner[l.Up]
+	return owners[l.Up]
 }
 
 // kept is what a compact_boundary preserves of the messages before it: the
@@ -98,9 +97,9 @@ func readKept(o *jsondoc.Object) *kept {
 	return k
 }
 
-// supersede returns the messages that Claude Code no longer shows the model:
+// supersede notes the messages that Claude Code no longer shows the model:
 // those before the latest place at which a compaction began the chain anew.
-func (d *chain) supersede() (gone []int) {
+func (d *chain) supersede() {
 	last := len(d.lines) - 1
 	for ; last >= 0; last-- {
 		l := &d.lines[last]
@@ -108,16 +107,10 @@ func (d *chain) supersede() (gone []int) {
 			break
 		}
 	}
-	if last < 0 {
-		return nil
+	if last >= 0 {
+		stays := d.preserved(last)
+		d.Supersede(func(m *codec.Message) bool { return m.Rec < last && !stays[m.Index] })
 	}
-	stays := d.preserved(last)
-	for m, msg := range d.Messages {
-		if msg.Rec() < last && !stays[m] {
-			gone = append(gone, m)
-		}
-	}
-	return gone
 }
 
 // preserved are the messages before line i that its compaction keeps.
@@ -168,25 +161,18 @@ func (d *chain) prepare(w *codec.Rewrite) {
 	}
 }
 
-// choose decides which lines without a message stay.
+// choose decides which boundaries stay.
 func (d *chain) choose(w *codec.Rewrite) {
 	early := len(d.lines) // the first place that anything is left or new at
-	for i := range d.lines {
-		if d.holds(i) && w.Keep[i] {
-			early = i
-			break
-		}
-	}
 	if len(w.Insert) > 0 {
-		early = min(early, w.Insert[0].Rec)
+		early = w.Insert[0].Rec
 	}
 	for i := range d.lines {
-		switch {
-		case d.holds(i):
-		case d.lines[i].kept != nil:
+		if d.Holds(i) && w.Keep[i] {
+			early = min(early, i)
+		}
+		if d.lines[i].kept != nil {
 			w.Keep[i] = w.Whole || early > i
-		default:
-			w.Keep[i] = d.owner[i] < 0 || w.Keep[d.owner[i]]
 		}
 	}
 }

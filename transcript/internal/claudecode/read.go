@@ -92,7 +92,7 @@ func read(f *codec.File) *codec.Log {
 	}
 	r.Close()
 	d.link()
-	d.Gone = d.supersede()
+	d.supersede()
 	return d.Log
 }
 

@@ -89,14 +89,14 @@ func (r *BlockReader) Blocks(i int, list jsondoc.Span, o *jsondoc.Object) {
 			r.Close()
 			summary := r.Result(i, b)
 			r.Summaries = append(r.Summaries, SummaryBlock{summary, at})
-			of = append(of, summary.index)
+			of = append(of, summary.Index)
 			continue
 		}
 		if r.open == nil {
 			r.Answer(i)
 		}
 		r.block(b)
-		of = append(of, r.open.index)
+		of = append(of, r.open.Index)
 	}
 	r.spread(i, list, of)
 }

@@ -32,7 +32,8 @@ type Log struct {
 	Join func(items []jsondoc.Item) []jsondoc.Item
 
 	lined   bool
-	records []record // by record
+	records []record    // by record
+	owners  map[int]int // by record
 	preface preface
 }
 
@@ -42,9 +43,10 @@ type Message struct {
 	// Output is where the content of a tool result stands.
 	Output Slot
 
-	index int    // among the messages
-	rec   int    // the record it begins in
-	args  []Slot // of each tool call
+	Index int // among the messages
+	Rec   int // the record it begins in
+
+	args []Slot // of each tool call
 }
 
 // Slot is a value in a record that a compaction may replace.
@@ -117,7 +119,7 @@ func (l *Log) NoteModel(model string) {
 
 // Add notes the next message, which begins in record rec.
 func (l *Log) Add(rec int, m abi.Message) *Message {
-	added := &Message{Message: m, rec: rec, index: len(l.Messages)}
+	added := &Message{Message: m, Rec: rec, Index: len(l.Messages)}
 	l.Messages = append(l.Messages, added)
 	l.Hold(rec, added)
 	return added
@@ -128,7 +130,7 @@ func (l *Log) Hold(rec int, m *Message) {
 	if l.records == nil {
 		l.records = make([]record, len(l.Recs))
 	}
-	l.records[rec].msgs = append(l.records[rec].msgs, m.index)
+	l.records[rec].msgs = append(l.records[rec].msgs, m.Index)
 }
 
 // Held are the messages, by index, that a record holds.
@@ -139,13 +141,36 @@ func (l *Log) Held(rec int) []int {
 	return l.records[rec].msgs
 }
 
+// Holds reports whether a record holds a message, or a part of one.
+func (l *Log) Holds(rec int) bool { return len(l.Held(rec)) > 0 }
+
+// BlocksOf is the list of the blocks that a record holds messages in, if it does.
+func (l *Log) BlocksOf(rec int) jsondoc.Span { return l.records[rec].blocks }
+
+// Own says that record rec, which holds no message, goes with another record.
+func (l *Log) Own(rec, owner int) {
+	if l.owners == nil {
+		l.owners = make(map[int]int)
+	}
+	l.owners[rec] = owner
+}
+
+// Supersede notes the messages that the program no longer shows the model.
+func (l *Log) Supersede(is func(m *Message) bool) {
+	for i, m := range l.Messages {
+		if is(m) {
+			l.Gone = append(l.Gone, i)
+		}
+	}
+}
+
 // Preface notes the system messages that a body keeps apart: see preface. list
 // is empty where the value is one message.
 func (l *Log) Preface(body *jsondoc.Object, key string, list jsondoc.Span, contents ...abi.Content) {
 	l.preface = preface{len(contents), body.Removal(key), list}
 	for _, c := range contents {
 		l.Messages = append(l.Messages, &Message{
-			Message: abi.Message{Role: abi.RoleSystem, Content: c}, index: len(l.Messages)})
+			Message: abi.Message{Role: abi.RoleSystem, Content: c}, Index: len(l.Messages)})
 	}
 }
 
@@ -164,9 +189,3 @@ func (m *Message) CallAt(at Slot, call abi.ToolCall) {
 
 // TakeCalls gives m the calls of another message in place of its own.
 func (m *Message) TakeCalls(of *Message) { m.ToolCalls, m.args = of.ToolCalls, of.args }
-
-// Rec is the record that the message begins in.
-func (m *Message) Rec() int { return m.rec }
-
-// Index is the place of the message among the others.
-func (m *Message) Index() int { return m.index }

@@ -26,7 +26,7 @@ type Rewrite struct {
 	// gone.
 	Now []*abi.Message
 	// Keep says of each record whether it stays. It does where any of its
-	// messages stays, and where it holds none.
+	// messages stays; one that holds none stays unless its owner goes.
 	Keep []bool
 	// Insert are the new messages, in their order, and Fresh writes one.
 	Insert []Insertion
@@ -45,7 +45,7 @@ type Insertion struct {
 }
 
 // Before reports whether the new message comes before one that was read.
-func (in *Insertion) Before(m *Message) bool { return in.next <= m.index }
+func (in *Insertion) Before(m *Message) bool { return in.next <= m.Index }
 
 // Rewrite writes the log with the changes.
 func (l *Log) Rewrite(changes []Change) []byte {
@@ -77,15 +77,17 @@ func (l *Log) begin(changes []Change) *Rewrite {
 			w.Insert = append(w.Insert, Insertion{c.Message, rec, next})
 			continue
 		}
-		rec, next = l.Messages[c.Index].rec, c.Index
+		rec, next = l.Messages[c.Index].Rec, c.Index
 		w.Now[c.Index] = c.Message
 		w.change(c)
 	}
 	slices.Reverse(w.Insert)
 	w.Whole = len(w.Insert) == 0 && len(changes) == len(l.Messages)
 	for i := range w.Keep {
-		held := l.Held(i)
-		w.Keep[i] = len(held) == 0 || slices.ContainsFunc(held, w.Stays)
+		w.Keep[i] = !l.Holds(i) || slices.ContainsFunc(l.Held(i), w.Stays)
+	}
+	for i, owner := range l.owners {
+		w.Keep[i] = !l.Holds(owner) || w.Keep[owner]
 	}
 	return w
 }

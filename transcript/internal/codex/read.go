@@ -60,15 +60,13 @@ func read(f *codec.File) *codec.Log {
 	r.lines = make([]line, len(r.Recs))
 	r.Each("the line", lineKeys, r.line)
 	r.close()
-	r.Gone = r.supersede()
+	r.supersede()
 	return r.Log
 }
 
 // line is one entry of a rollout.
 type line struct {
 	time string
-	// of is the message that an entry which holds none belongs to, or -1.
-	of int
 	// rollback is how many turns of the person the entry takes back.
 	rollback int
 	// compacted is set for Codex's own compaction; replaced are the items that
@@ -91,7 +89,7 @@ type reader struct {
 
 func (r *reader) line(i int, o *jsondoc.Object) {
 	l := &r.lines[i]
-	l.time, l.of = o.Scalar("timestamp"), -1
+	l.time = o.Scalar("timestamp")
 	typ := o.Str("type")
 	if !slices.Contains(types, typ) {
 		return // of a later version
@@ -134,14 +132,16 @@ func (r *reader) latest() *codec.Message { return r.Messages[len(r.Messages)-1] 
 // close ends the answer that calls were added to. Reasoning that no answer
 // followed belongs to what was before it.
 func (r *reader) close() {
-	r.claim(len(r.Messages) - 1)
-	r.open = false
+	if len(r.Messages) > 0 {
+		r.claim(r.latest().Rec)
+	}
+	r.loose, r.open = nil, false
 }
 
-// claim gives the loose reasoning to a message.
-func (r *reader) claim(m int) {
+// claim gives the loose reasoning to an entry.
+func (r *reader) claim(owner int) {
 	for _, i := range r.loose {
-		r.lines[i].of = m
+		r.Own(i, owner)
 	}
 	r.loose = r.loose[:0]
 }
@@ -201,7 +201,7 @@ func (r *reader) item(i int, p *jsondoc.Object, kind abi.Kind) {
 		r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
 	case typ == "ghost_snapshot":
 	case r.open && typ != "reasoning": // what a server does on its own, as web_search_call
-		r.lines[i].of = len(r.Messages) - 1
+		r.Own(i, r.latest().Rec)
 	default:
 		if r.open {
 			r.close()
@@ -232,22 +232,22 @@ func (r *reader) message(i int, p *jsondoc.Object, kind abi.Kind) {
 		return
 	}
 	if m.Role == abi.RoleAssistant {
-		r.begin()
+		r.begin(i)
 	} else {
 		r.close()
 	}
 	r.add(i, m, person)
 }
 
-// begin begins an answer, to which the loose reasoning belongs.
-func (r *reader) begin() {
+// begin begins an answer in entry i, to which the loose reasoning belongs.
+func (r *reader) begin(i int) {
 	r.open = true
-	r.claim(len(r.Messages))
+	r.claim(i)
 }
 
 func (r *reader) call(i int, p *jsondoc.Object, name, key string) {
 	if !r.open {
-		r.begin()
+		r.begin(i)
 		r.add(i, abi.Message{Role: abi.RoleAssistant}, false)
 	} else {
 		r.Hold(i, r.latest())

@@ -38,8 +38,8 @@ func (d *rollout) prepare(w *codec.Rewrite) {
 	for i := range d.lines {
 		l := &d.lines[i]
 		switch {
-		case len(d.Held(i)) == 0:
-			w.Keep[i] = (l.of < 0 || w.Stays(l.of)) && (l.rollback == 0 || w.Whole)
+		case l.rollback > 0:
+			w.Keep[i] = w.Whole
 		case l.compacted && w.Keep[i] && !w.Whole && !d.exact(w, i):
 			m := w.Now[d.Held(i)[0]]
 			w.Replace(i, writeItem(m, items(m)[0], l.time))
@@ -101,9 +101,9 @@ type view struct {
 	turns []int // where in seen words of the person stand
 }
 
-// supersede returns the messages that Codex no longer shows the model. Only
+// supersede notes the messages that Codex no longer shows the model. Only
 // the latest compacted entry counts: what earlier ones took away it takes too.
-func (d *rollout) supersede() (gone []int) {
+func (d *rollout) supersede() {
 	latest := len(d.lines) - 1
 	for latest >= 0 && !d.lines[latest].compacted {
 		latest--
@@ -117,19 +117,15 @@ func (d *rollout) supersede() (gone []int) {
 		}
 		v.takeBack(d.lines[i].rollback)
 		for _, m := range d.Held(i) {
-			if d.Messages[m].Rec() == i {
+			if d.Messages[m].Rec == i {
 				v.see(m)
 			}
 		}
 	}
-	for m := range d.Messages {
-		if len(v.seen) > 0 && v.seen[0] == m {
-			v.seen = v.seen[1:]
-		} else {
-			gone = append(gone, m)
-		}
-	}
-	return gone
+	d.Supersede(func(m *codec.Message) bool {
+		_, seen := slices.BinarySearch(v.seen, m.Index)
+		return !seen
+	})
 }
 
 func (v *view) see(m int) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"regexp"
 
-	"github.com/goccy/go-json"
-
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
@@ -48,61 +46,61 @@ func (t Tool) Fields(schema string) []any {
 
 // ToolsOf reads tool definitions of any form. What is no list has none.
 func ToolsOf(raw []byte) (list []Tool) {
-	var elements []json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &elements) != nil {
-		return nil
-	}
-	for _, e := range elements {
-		list = append(list, toolOf(e)...)
+	src := jsondoc.New("", raw)
+	whole := src.Whole()
+	if src.Check(whole) == nil && src.Kind(whole) == '[' {
+		for _, at := range src.Elements(whole) {
+			list = append(list, toolsIn(src.Probe(at, "a tool"))...)
+		}
 	}
 	return list
 }
 
-// toolOf reads an element of a list of tools.
-func toolOf(raw []byte) []Tool {
-	var e struct {
-		Type         string            `json:"type"`
-		Name         string            `json:"name"`
-		Description  string            `json:"description"`
-		Parameters   json.RawMessage   `json:"parameters"`
-		Schema       json.RawMessage   `json:"parametersJsonSchema"`
-		Snake        json.RawMessage   `json:"parameters_json_schema"`
-		InputSchema  json.RawMessage   `json:"input_schema"`
-		Function     json.RawMessage   `json:"function"`
-		Declarations []json.RawMessage `json:"functionDeclarations"`
-		SnakeCase    []json.RawMessage `json:"function_declarations"`
-	}
-	if json.Unmarshal(raw, &e) != nil {
+// toolsIn reads an element of a list of tools.
+func toolsIn(o *jsondoc.Object) (list []Tool) {
+	typ := o.Str("type")
+	t := Tool{Name: o.Str("name"), description: o.Str("description"), Own: jsondoc.Compact(o.Bytes(o.At))}
+	declared := append(o.List("functionDeclarations"), o.List("function_declarations")...)
+	if o.Err() != nil {
 		return nil
 	}
-	t := Tool{Name: e.Name, description: e.Description, Own: jsondoc.Compact(raw)}
+	value := func(keys ...string) []byte {
+		for _, key := range keys {
+			if at := o.Value(key); at.OK() {
+				return o.Bytes(at)
+			}
+		}
+		return nil
+	}
 	switch {
-	case len(e.Declarations) > 0 || len(e.SnakeCase) > 0:
-		var list []Tool
-		for _, d := range append(e.Declarations, e.SnakeCase...) {
-			for _, t := range toolOf(d) {
+	case len(declared) > 0:
+		for _, at := range declared {
+			for _, t := range toolsIn(o.Probe(at, "a function")) {
 				t.Form = "gemini"
 				list = append(list, t)
 			}
 		}
 		return list
-	case len(e.Function) > 0:
-		for _, f := range toolOf(e.Function) {
-			f.Own, f.Form = t.Own, "openai"
-			return []Tool{f}
+	case o.Value("function").OK():
+		list = toolsIn(o.Probe(o.Value("function"), "a function"))
+		if len(list) > 1 {
+			list = list[:1]
 		}
-		return nil
-	case len(e.InputSchema) > 0:
-		t.schema, t.Form = e.InputSchema, "anthropic"
-	case e.Name != "" && (e.Type == "" || e.Type == "function"):
-		if t.schema = firstOf(e.Schema, e.Snake); t.schema == nil {
-			t.schema = upperType.ReplaceAllFunc(e.Parameters, bytes.ToLower)
+		for i := range list {
+			list[i].Own, list[i].Form = t.Own, "openai"
 		}
-		if e.Type == "function" {
+		return list
+	case o.Value("input_schema").OK():
+		t.schema, t.Form = value("input_schema"), "anthropic"
+	case t.Name != "" && (typ == "" || typ == "function"):
+		if t.schema = value("parametersJsonSchema", "parameters_json_schema"); t.schema == nil {
+			t.schema = upperType.ReplaceAllFunc(value("parameters"), bytes.ToLower)
+		}
+		if typ == "function" {
 			t.Form = "openai-responses"
 		}
 	default:
-		t.Name, t.Form = "", provider(e.Type)
+		t.Name, t.Form = "", provider(typ)
 	}
 	return []Tool{t}
 }
@@ -126,12 +124,3 @@ func provider(typ string) string {
 // upperType finds a schema's types as Gemini may have them; JSON Schema has
 // them in lower case.
 var upperType = regexp.MustCompile(`"type":\s*"(OBJECT|ARRAY|STRING|NUMBER|INTEGER|BOOLEAN|NULL)"`)
-
-func firstOf(values ...json.RawMessage) []byte {
-	for _, v := range values {
-		if len(v) > 0 && !bytes.Equal(v, jsondoc.Null) {
-			return v
-		}
-	}
-	return nil
-}

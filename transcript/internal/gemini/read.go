@@ -18,6 +18,7 @@ package gemini
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
@@ -53,7 +54,7 @@ func detect(f *codec.File) string {
 
 func read(f *codec.File) *codec.Log {
 	o := f.Document(docKeys...)
-	d := &body{Log: f.BodyLog(o, `put the contents in a list under "contents"`, "contents")}
+	d := body{f.BodyLog(o, `put the contents in a list under "contents"`, "contents")}
 	d.Entry, d.Args, d.Result, d.Join, d.Split = writeMessage, codec.ObjectArgs, WriteResult, d.join, true
 	if len(d.Tools) > 0 && d.Tools[0] == '{' { // one alone
 		d.Tools = jsondoc.List([][]byte{d.Tools})
@@ -68,7 +69,7 @@ func read(f *codec.File) *codec.Log {
 
 // readSystem reads the system instruction: a content, a list of parts, or a
 // text.
-func (d *body) readSystem(o *jsondoc.Object) {
+func (d body) readSystem(o *jsondoc.Object) {
 	key := o.Either("systemInstruction", "system_instruction")
 	parts := o.Value(key)
 	if !parts.OK() {
@@ -100,7 +101,7 @@ var modelInURI = regexp.MustCompile(`/models/([^/:?]+)`)
 
 // readAnswer adds the content that a recorded response holds, and finds the
 // model.
-func (d *body) readAnswer() {
+func (d body) readAnswer() {
 	if !d.Exchange.OK() {
 		return
 	}
@@ -124,32 +125,25 @@ func (d *body) readAnswer() {
 }
 
 // body is a body that can be written again.
-type body struct {
-	*codec.Log
-	model []jsondoc.Span // by record: the list of parts of one that is the model's
-	calls []bool         // by record: there is a call in it
-}
+type body struct{ *codec.Log }
 
 // content reads one record.
-func (d *body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
+func (d body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
 	parts := o.ListAt("parts")
-	d.model, d.calls = append(d.model, jsondoc.Span{}), append(d.calls, false)
 	switch role := o.Str("role"); role {
 	case "model":
 		r.Close()
-		if !parts.OK() || len(d.Elements(parts)) == 0 {
+		if parts.OK() && len(d.Elements(parts)) > 0 {
+			r.Blocks(i, parts, o)
+		} else {
 			r.Begun(i, abi.Message{Role: abi.RoleAssistant})
-			return
 		}
-		r.Blocks(i, parts, o)
-		d.model[i] = parts
-		d.calls[i] = len(d.Messages[len(d.Messages)-1].ToolCalls) > 0
 	case "user", "function", "":
-		if !parts.OK() {
+		if parts.OK() {
+			r.User(i, parts, o)
+		} else {
 			r.Say(i, abi.Content{})
-			return
 		}
-		r.User(i, parts, o)
 	default:
 		o.Fail(o.At.Start, "use user or model", "role %s", jsondoc.Quoted(role))
 	}
@@ -157,40 +151,45 @@ func (d *body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
 
 // join makes one content of words of the model's and a call of its that came
 // to follow them.
-func (d *body) join(items []jsondoc.Item) []jsondoc.Item {
-	out := make([]jsondoc.Item, 0, len(items))
+func (d body) join(items []jsondoc.Item) (out []jsondoc.Item) {
 	for i := 0; i < len(items); {
-		n, whole := 0, true // how many items are words, and as they stood
-		for ; d.isModel(items, i+n) && !d.calls[items[i+n].Rec]; n++ {
-			whole = whole && (n == 0 || items[i+n].Rec == items[i+n-1].Rec+1)
+		n := 0 // how many items are words
+		for answer := d.answer(items, i); answer != nil && len(answer.ToolCalls) == 0; answer = d.answer(items, i+n) {
+			n++
 		}
-		if n == 0 || !d.isModel(items, i+n) || whole && items[i+n].Rec == items[i+n-1].Rec+1 {
-			n = max(n, 1)
-			out = append(out, items[i:i+n]...)
-			i += n
+		if n > 0 && d.answer(items, i+n) != nil && items[i+n].Rec-items[i].Rec > n {
+			out = append(out, d.merge(items[i:i+n+1]))
+			i += n + 1
 			continue
 		}
-		out = append(out, d.merge(items[i:i+n+1]))
-		i += n + 1
+		n = max(n, 1)
+		out = append(out, items[i:i+n]...)
+		i += n
 	}
 	return out
 }
 
-// isModel reports whether item i is a content of the model's, with parts.
-func (d *body) isModel(items []jsondoc.Item, i int) bool {
-	return i < len(items) && items[i].Rec >= 0 && d.model[items[i].Rec].OK()
+// answer is the message of item i where that is a content of the model's, with
+// parts.
+func (d body) answer(items []jsondoc.Item, i int) *codec.Message {
+	if i >= len(items) || items[i].Rec < 0 || !d.BlocksOf(items[i].Rec).OK() {
+		return nil
+	}
+	if m := d.Messages[d.Held(items[i].Rec)[0]]; m.Role == abi.RoleAssistant {
+		return m
+	}
+	return nil
 }
 
 // merge writes items as the first of them, with the parts of all.
-func (d *body) merge(items []jsondoc.Item) jsondoc.Item {
+func (d body) merge(items []jsondoc.Item) jsondoc.Item {
 	one := items[0]
-	end := d.model[one.Rec].End - 1
+	end := d.BlocksOf(one.Rec).End - 1
 	var text []byte
 	for _, it := range items[1:] {
-		inner := d.model[it.Rec].Inner()
+		inner := d.BlocksOf(it.Rec).Inner()
 		text = d.Apply(append(text, ','), inner, jsondoc.Within(it.Edits, inner))
 	}
-	one.Edits = append(append([]jsondoc.Edit(nil), one.Edits...),
-		jsondoc.Edit{At: jsondoc.Span{Start: end, End: end}, Text: text})
+	one.Edits = append(slices.Clone(one.Edits), jsondoc.Edit{At: jsondoc.Span{Start: end, End: end}, Text: text})
 	return one
 }

@@ -114,25 +114,10 @@ func (q *Sequence) Replace(items []Item) Edit { return Edit{q.region, q.write(ni
 // outside of it.
 func (q *Sequence) File(items []Item, outside []Edit) []byte {
 	lead, tail := Span{q.frame.Start, q.region.Start}, Span{q.region.End, q.frame.End}
-	dst := make([]byte, 0, q.size(items))
+	dst := make([]byte, 0, q.frame.End-q.frame.Start)
 	dst = q.src.Apply(dst, lead, Within(outside, lead))
 	dst = q.write(dst, items)
 	return q.src.Apply(dst, tail, Within(outside, tail))
-}
-
-// size is about how much File writes.
-func (q *Sequence) size(items []Item) int {
-	size := q.frame.End - q.frame.Start - (q.region.End - q.region.Start) + 64
-	for _, it := range items {
-		size += len(it.Text) + len(q.sep)
-		if it.Rec >= 0 {
-			size += q.Recs[it.Rec].End - q.Recs[it.Rec].Start
-		}
-		for _, e := range it.Edits {
-			size += len(e.Text) - (e.At.End - e.At.Start)
-		}
-	}
-	return size
 }
 
 // write appends the region with the given items to dst.

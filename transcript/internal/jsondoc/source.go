@@ -91,7 +91,7 @@ func (s *Source) Check(at Span) error {
 	case len(rest) == 0 && at.End > at.Start:
 		return s.Bad(offset, "the file was cut off here: restore its end, or take the unfinished entry out",
 			"json: the file ends inside a value")
-	case s.Data[offset] == 0:
+	case offset < len(s.Data) && s.Data[offset] == 0:
 		return s.Bad(offset, "take the NUL bytes out; they are what a crash leaves in a log", "json: a NUL byte")
 	}
 	return s.Bad(offset, "repair the JSON there", "json: %v", fault.Err)

@@ -150,7 +150,9 @@ func ReadCalls(m *codec.Message, rec int, o *jsondoc.Object) {
 
 // writeMessage writes one message. Its id, time, kind and error mark have no
 // place in the format.
-func writeMessage(m *abi.Message) []byte { return writeWith(&content.WireIDs{}, m, 0) }
+func writeMessage(m *abi.Message) []byte {
+	return writeWith(content.NewWireIDs(content.WireIDs{}), m, 0)
+}
 
 // writeWith writes message i of a list.
 func writeWith(ids *content.WireIDs, m *abi.Message, i int) []byte {
@@ -210,7 +212,7 @@ func SameID(id string) string { return id }
 
 // write writes a request body, one message a line.
 func write(about codec.About, msgs []abi.Message) []byte {
-	ids := &content.WireIDs{Most: 40}
+	ids := content.NewWireIDs(content.WireIDs{Most: 40})
 	var messages [][]byte
 	for i := range msgs {
 		messages = append(messages, writeWith(ids, &msgs[i], i))

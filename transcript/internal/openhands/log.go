@@ -40,22 +40,20 @@ func (d *log) forgetRange(from, to string) {
 	}
 }
 
-// supersede returns the messages whose events are forgotten, and the earlier
+// supersede notes the messages whose events are forgotten, and the earlier
 // summaries.
-func (d *log) supersede() (gone []int) {
+func (d *log) supersede() {
 	d.sortRanges()
 	last := -1
-	for m, msg := range d.Messages {
-		if d.lines[msg.Rec()].condensation {
-			last = m
+	for _, m := range d.Messages {
+		if d.lines[m.Rec].condensation {
+			last = m.Rec
 		}
 	}
-	for m, msg := range d.Messages {
-		if l := &d.lines[msg.Rec()]; d.forgotten(l.id) || l.condensation && m != last {
-			gone = append(gone, m)
-		}
-	}
-	return gone
+	d.Supersede(func(m *codec.Message) bool {
+		l := &d.lines[m.Rec]
+		return d.forgotten(l.id) || l.condensation && m.Rec != last
+	})
 }
 
 // sortRanges sorts the ranges, and lets each end where the last of those up to
@@ -131,7 +129,7 @@ func (d *log) choose(w *codec.Rewrite) (last int) {
 	own := -1
 	for i, l := range d.lines {
 		switch {
-		case len(d.Held(i)) == 0:
+		case !d.Holds(i):
 			w.Keep[i] = w.Whole || !l.condensation
 		case w.Keep[i] && l.condensation:
 			own = i

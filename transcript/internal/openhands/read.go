@@ -81,7 +81,7 @@ func read(f *codec.File) *codec.Log {
 	d.Session = o.Scalar("instance_id")
 	r := &reader{log: d}
 	r.Each("the event", eventKeys, r.event)
-	d.Gone = d.supersede()
+	d.supersede()
 	return d.Log
 }
 

@@ -87,7 +87,7 @@ func read(f *codec.File) *codec.Log {
 			d.read(i, f.Open(d.Recs[i], "the line", lineKeys...))
 		}
 	}
-	d.Gone = d.supersede()
+	d.supersede()
 	return d.Log
 }
 

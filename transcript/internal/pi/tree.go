@@ -45,17 +45,18 @@ func (d *tree) link() {
 	for i := leaf; i >= 0; i = d.lines[i].Up {
 		d.lines[i].Main = true
 	}
+	for i, l := range d.lines {
+		if of, ok := byID[l.target]; ok {
+			d.Own(i, of)
+		}
+	}
 }
 
-// supersede returns the messages that the latest compaction took from the
-// model.
-func (d *tree) supersede() (gone []int) {
+// supersede notes the messages that the latest compaction took from the model.
+func (d *tree) supersede() {
 	last := len(d.lines) - 1
 	for last >= 0 && !(d.lines[last].Main && d.lines[last].typ == "compaction") {
 		last--
-	}
-	if last < 0 {
-		return nil
 	}
 	kept := last
 	for i := last - 1; i >= 0; i-- {
@@ -63,12 +64,9 @@ func (d *tree) supersede() (gone []int) {
 			kept = i
 		}
 	}
-	for m, msg := range d.Messages {
-		if i := msg.Rec(); i < kept || i < last && d.lines[i].typ == "compaction" {
-			gone = append(gone, m)
-		}
-	}
-	return gone
+	d.Supersede(func(m *codec.Message) bool {
+		return m.Rec < kept || m.Rec < last && d.lines[m.Rec].typ == "compaction"
+	})
 }
 
 // names reports whether a compaction that keeps ref begins with line i.
@@ -83,7 +81,13 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	if w.Whole {
 		return
 	}
-	last := d.choose(w)
+	last := -1 // the summary that is the compaction: a line, or after all lines a new entry
+	for i := range d.lines {
+		if d.Holds(i) && w.Keep[i] && d.lines[i].typ == "compaction" {
+			last = i
+		}
+	}
+	last = w.LastSummary(last)
 	taken := make(map[string]bool, len(d.lines))
 	links := make([]codec.Link, len(d.lines))
 	for i, l := range d.lines {
@@ -97,7 +101,7 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	made := w.Relink(links, ids)
 	first := d.first(w, ids, last)
 	for i := range d.lines {
-		if l := &d.lines[i]; w.Keep[i] && l.typ == "compaction" && d.holds(i) {
+		if l := &d.lines[i]; w.Keep[i] && l.typ == "compaction" && d.Holds(i) {
 			at := link{l.ID, made.Parents[i], first}
 			d.compaction(w, i, i == last, at)
 		}
@@ -112,35 +116,11 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	}
 }
 
-// holds reports whether line i holds a message.
-func (d *tree) holds(i int) bool { return len(d.Held(i)) > 0 }
-
-// choose decides which lines without a message stay, and returns the summary
-// that is the compaction: a line, or after all lines a new entry.
-func (d *tree) choose(w *codec.Rewrite) (last int) {
-	own := -1
-	went := make(map[string]bool)
-	for i := range d.lines {
-		switch l := &d.lines[i]; {
-		case d.holds(i) && !w.Keep[i]:
-			went[l.ID] = true
-		case d.holds(i) && l.typ == "compaction":
-			own = i
-		}
-	}
-	for i := range d.lines {
-		if l := &d.lines[i]; !d.holds(i) && l.typ == "label" && l.target != "" {
-			w.Keep[i] = !went[l.target]
-		}
-	}
-	return w.LastSummary(own)
-}
-
 // first is the JSON that names the first message of those that the compaction
 // keeps, by its id or its index; empty where none stands before the compaction.
 func (d *tree) first(w *codec.Rewrite, ids []string, last int) string {
 	at := 0 // the place of the first message
-	for at < len(d.lines) && !(d.holds(at) && w.Keep[at]) {
+	for at < len(d.lines) && !(d.Holds(at) && w.Keep[at]) {
 		at++
 	}
 	first, id := at, ""

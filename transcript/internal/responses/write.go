@@ -52,7 +52,7 @@ func FunctionOutput(c abi.Content, id string) []byte {
 
 // writeMessage writes a new message as the items of a list.
 func writeMessage(m *abi.Message) []byte {
-	return bytes.Join(items(&content.WireIDs{}, m, 0), []byte{','})
+	return bytes.Join(items(content.NewWireIDs(content.WireIDs{}), m, 0), []byte{','})
 }
 
 // items writes message i of a list. It is at least one item.
@@ -95,7 +95,7 @@ func answer(ids *content.WireIDs, m *abi.Message, i int) (items [][]byte) {
 
 // write writes a request body, one item a line.
 func write(about codec.About, msgs []abi.Message) []byte {
-	ids := &content.WireIDs{Most: 64}
+	ids := content.NewWireIDs(content.WireIDs{Most: 64})
 	var input [][]byte
 	for i := range msgs {
 		input = append(input, items(ids, &msgs[i], i)...)
