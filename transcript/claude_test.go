@@ -126,42 +126,46 @@ func TestClaudeCodeMessages(t *testing.T) {
 		"parallel.jsonl": "u1:user/meta u2:user a3:assistant(t1,t2) u7:tool=t1 u9:tool=t2! a10:assistant " +
 			"u12:user a13:assistant/synthetic u14:user a15:assistant(t9)",
 		"several-results.jsonl": "u1:user a2:assistant(x,y,z) u3:tool=x u3#2:tool=y u3#3:tool=z u3#4:user a4:assistant",
-		"compacted.jsonl":       "u1:user a2:assistant u3:user a4:assistant u6:user/compaction_summary a7:assistant u8:user a9:assistant",
-		"sidechain.jsonl":       "u1:user a2:assistant(t1) u3:tool=t1 a4:assistant",
-		"subagent.jsonl":        "s1:user s2:assistant(t1) s3:tool=t1 s4:assistant",
-		"odd.jsonl":             "m00000:user d:assistant m00002:user e:user",
+		"compacted.jsonl": "u1:user a2:assistant u3:user a4:assistant u6:user/compaction_summary " +
+			"a7:assistant u8:user a9:assistant",
+		"sidechain.jsonl": "u1:user a2:assistant(t1) u3:tool=t1 a4:assistant",
+		"subagent.jsonl":  "s1:user s2:assistant(t1) s3:tool=t1 s4:assistant",
+		"odd.jsonl":       "m00000:user d:assistant m00002:user e:user",
 	} {
-		s := read(t, fixture(t, name), transcript.Auto)
-		var got []string
-		for _, m := range s.Messages {
-			text := m.ID + ":" + string(m.Role)
-			if m.Kind != "" {
-				text += "/" + string(m.Kind)
+		t.Run(name, func(t *testing.T) {
+			s := read(t, fixture(t, name), transcript.Auto)
+			var got []string
+			for _, m := range s.Messages {
+				text := m.ID + ":" + string(m.Role)
+				if m.Kind != "" {
+					text += "/" + string(m.Kind)
+				}
+				if m.Role == abi.RoleTool {
+					text += "=" + m.ToolCallID
+				}
+				if m.IsError {
+					text += "!"
+				}
+				var calls []string
+				for _, c := range m.ToolCalls {
+					calls = append(calls, c.ID)
+				}
+				if calls != nil {
+					text += "(" + strings.Join(calls, ",") + ")"
+				}
+				got = append(got, text)
 			}
-			if m.Role == abi.RoleTool {
-				text += "=" + m.ToolCallID
+			if have := strings.Join(got, " "); have != want {
+				t.Errorf("%s:\n got %s\nwant %s", name, have, want)
 			}
-			if m.IsError {
-				text += "!"
-			}
-			var calls []string
-			for _, c := range m.ToolCalls {
-				calls = append(calls, c.ID)
-			}
-			if calls != nil {
-				text += "(" + strings.Join(calls, ",") + ")"
-			}
-			got = append(got, text)
-		}
-		if have := strings.Join(got, " "); have != want {
-			t.Errorf("%s:\n got %s\nwant %s", name, have, want)
-		}
+		})
 	}
 	s := read(t, fixture(t, "parallel.jsonl"), transcript.Auto)
 	if s.Model != "claude-x" || s.ID != "5e55" {
 		t.Errorf("model %q, session %q", s.Model, s.ID)
 	}
-	if parts := s.Messages[2].Content.Parts(); len(parts) != 2 || parts[0].Type != "thinking" || parts[1].Text != "I will." {
+	parts := s.Messages[2].Content.Parts()
+	if len(parts) != 2 || parts[0].Type != "thinking" || parts[1].Text != "I will." {
 		t.Errorf("the answer over four lines says %+v", s.Messages[2].Content)
 	}
 }
@@ -182,12 +186,14 @@ func TestClaudeCodeCompacted(t *testing.T) {
 	if e := log["u2"]; e.ParentUUID == nil || *e.ParentUUID != "p0" {
 		t.Errorf("the first message of the chain hangs on %v, and p0, above the meta entry, is there", e.ParentUUID)
 	}
-	for uuid, there := range map[string]bool{"p0": true, "u1": false, "p6": false, "y11": false, "a3": false, "a8": false} {
+	for uuid, there := range map[string]bool{"p0": true, "u1": false, "p6": false, "y11": false, "a3": false,
+		"a8": false} {
 		if _, ok := log[uuid]; ok != there {
 			t.Errorf("%s: there is %v, want %v", uuid, ok, there)
 		}
 	}
-	for _, text := range []string{`"type":"summary"`, `"messageId":"u2"`, `"queue-operation"`, `"cwd":"/w"`, `"isVisibleInTranscriptOnly":true`} {
+	for _, text := range []string{`"type":"summary"`, `"messageId":"u2"`, `"queue-operation"`, `"cwd":"/w"`,
+		`"isVisibleInTranscriptOnly":true`} {
 		if !bytes.Contains(out, []byte(text)) {
 			t.Errorf("%s is not there\n%s", text, out)
 		}
@@ -206,34 +212,38 @@ func TestClaudeCodeBoundary(t *testing.T) {
 		boundary bool
 		parents  map[string]string // "" is none
 	}{
-		{"a pinned message from before it", []string{"u1", "+sum", "u8", "a9"}, false, map[string]string{"u8": "+sum", "a9": "u8"}},
+		{"a pinned message from before it", []string{"u1", "+sum", "u8", "a9"}, false, map[string]string{"u8": "+sum",
+			"a9": "u8"}},
 		{"its summary, without it", []string{"u1", "u6", "a7"}, false, map[string]string{"u6": "u1", "a7": "u6"}},
 		{"only what comes after it", []string{"u6", "a7", "u8"}, true, map[string]string{"u6": "y5"}},
-		{"a new summary in place of the old one", []string{"+sum", "u8", "a9"}, true, map[string]string{"u8": "+sum", "+sum": "y5"}},
+		{"a new summary in place of the old one", []string{"+sum", "u8", "a9"}, true, map[string]string{"u8": "+sum",
+			"+sum": "y5"}},
 	} {
-		s := read(t, fixture(t, "compacted.jsonl"), transcript.Auto)
-		out := encode(t, s, keep(s, c.keep...), transcript.Same)
-		log := byUUID(t, out)
-		if _, ok := log["y5"]; ok != c.boundary {
-			t.Errorf("%s: the boundary is there: %v", c.why, ok)
-		}
-		name := map[string]string{} // what the new entry is called
-		for _, e := range entries(t, out) {
-			if isNew(e) {
-				name["+sum"] = e.UUID
+		t.Run(c.why, func(t *testing.T) {
+			s := read(t, fixture(t, "compacted.jsonl"), transcript.Auto)
+			out := encode(t, s, keep(s, c.keep...), transcript.Same)
+			log := byUUID(t, out)
+			if _, ok := log["y5"]; ok != c.boundary {
+				t.Errorf("%s: the boundary is there: %v", c.why, ok)
 			}
-		}
-		for child, parent := range c.parents {
-			if id, ok := name[child]; ok {
-				child = id
+			name := map[string]string{} // what the new entry is called
+			for _, e := range entries(t, out) {
+				if isNew(e) {
+					name["+sum"] = e.UUID
+				}
 			}
-			if id, ok := name[parent]; ok {
-				parent = id
+			for child, parent := range c.parents {
+				if id, ok := name[child]; ok {
+					child = id
+				}
+				if id, ok := name[parent]; ok {
+					parent = id
+				}
+				if e := log[child]; e.ParentUUID == nil || *e.ParentUUID != parent {
+					t.Errorf("%s: %s hangs on %v, want %s\n%s", c.why, child, e.ParentUUID, parent, out)
+				}
 			}
-			if e := log[child]; e.ParentUUID == nil || *e.ParentUUID != parent {
-				t.Errorf("%s: %s hangs on %v, want %s\n%s", c.why, child, e.ParentUUID, parent, out)
-			}
-		}
+		})
 	}
 }
 
@@ -241,7 +251,9 @@ func TestClaudeCodeBoundary(t *testing.T) {
 func TestClaudeCodeSharedLine(t *testing.T) {
 	s := read(t, fixture(t, "several-results.jsonl"), transcript.Auto)
 	out := encode(t, s, keep(s, "u1", "u3", "u3#3", "a4"), transcript.Same)
-	if !bytes.Contains(out, []byte(`"content":[{"tool_use_id":"x","type":"tool_result","content":"1"} , {"type":"tool_result","tool_use_id":"z"}]`)) {
+	if !bytes.Contains(out,
+		[]byte(`"content":[{"tool_use_id":"x","type":"tool_result","content":"1"} , {"type":"tool_result",`+
+			`"tool_use_id":"z"}]`)) {
 		t.Errorf("the line is\n%s", out)
 	}
 	if log := byUUID(t, out); *log["u3"].ParentUUID != "u1" || *log["a4"].ParentUUID != "u3" {
@@ -253,12 +265,18 @@ func TestClaudeCodeSharedLine(t *testing.T) {
 func TestClaudeCodeSidechain(t *testing.T) {
 	s := read(t, fixture(t, "sidechain.jsonl"), transcript.Auto)
 	for _, c := range []struct {
+		why  string
 		keep []string
 		side bool
-	}{{[]string{"u1", "a2", "u3"}, true}, {[]string{"u1", "a4"}, false}} {
-		out := encode(t, s, keep(s, c.keep...), transcript.Same)
-		if _, ok := byUUID(t, out)["s2"]; ok != c.side {
-			t.Errorf("kept %v: the subagent's entries are there: %v", c.keep, ok)
-		}
+	}{
+		{"the call stays", []string{"u1", "a2", "u3"}, true},
+		{"the call goes", []string{"u1", "a4"}, false},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			out := encode(t, s, keep(s, c.keep...), transcript.Same)
+			if _, ok := byUUID(t, out)["s2"]; ok != c.side {
+				t.Errorf("kept %v: the subagent's entries are there: %v", c.keep, ok)
+			}
+		})
 	}
 }

@@ -159,9 +159,14 @@ func sameHeld(t *testing.T, m, n *abi.Message, to transcript.Format, made map[st
 }
 
 func TestPartsAreTranslated(t *testing.T) {
-	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},{"type":"sculpture","of":"stone"}]}}
-{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I see"},{"type":"tool_use","id":"t","name":"shot","input":{}}]}}
-{"type":"user","uuid":"r","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"shot"},{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}]}]}}
+	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},` +
+		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},` +
+		`{"type":"sculpture","of":"stone"}]}}
+{"type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[` +
+		`{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I see"},` +
+		`{"type":"tool_use","id":"t","name":"shot","input":{}}]}}
+{"type":"user","uuid":"r","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
+		`{"type":"text","text":"shot"},{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}]}]}}
 `
 	s := read(t, []byte(log), transcript.Auto)
 	var chat struct {
@@ -175,13 +180,16 @@ func TestPartsAreTranslated(t *testing.T) {
 	}
 	for i, c := range []struct{ why, want string }{
 		{"an image is an image in both, a part that chat does not know is named",
-			`[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"text","text":"[sculpture]"}]`},
+			`[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},` +
+				`{"type":"text","text":"[sculpture]"}]`},
 		{"thinking has no place in chat messages", `[{"type":"text","text":"I see"}]`},
 		{"a chat tool message is text", `"shot\n[image]"`},
 	} {
-		if got := string(chat.Messages[i].Content); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			if got := string(chat.Messages[i].Content); got != c.want {
+				t.Errorf("%s:\n got %s\nwant %s", c.why, got, c.want)
+			}
+		})
 	}
 	// And back: the image is the block that it was.
 	back := read(t, out, openAI)
@@ -195,17 +203,20 @@ func TestPartsAreTranslated(t *testing.T) {
 // An image that a person sent is the same image after a way through any other
 // format.
 func TestImagesSurvive(t *testing.T) {
-	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}`
+	const log = `{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"text","text":"see"},` +
+		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}}`
 	s := read(t, []byte(log), transcript.Auto)
 	for _, to := range transcript.Formats() {
-		if to == claudeCode {
-			continue
-		}
-		there := read(t, encode(t, s, s.Messages, to), to)
-		again := read(t, encode(t, there, there.Messages, claudeCode), transcript.Auto)
-		if !again.Messages[0].Content.Equal(s.Messages[0].Content) {
-			t.Errorf("%s: %+v became %+v", to, s.Messages[0].Content, again.Messages[0].Content)
-		}
+		t.Run(string(to), func(t *testing.T) {
+			if to == claudeCode {
+				return
+			}
+			there := read(t, encode(t, s, s.Messages, to), to)
+			again := read(t, encode(t, there, there.Messages, claudeCode), transcript.Auto)
+			if !again.Messages[0].Content.Equal(s.Messages[0].Content) {
+				t.Errorf("%s: %+v became %+v", to, s.Messages[0].Content, again.Messages[0].Content)
+			}
+		})
 	}
 }
 
@@ -214,25 +225,32 @@ func TestIDs(t *testing.T) {
 		why, data string
 		want      []string
 	}{
-		{"no ids: positional ones", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", []string{"m00000", "m00001"}},
-		{"the first of two keeps an id", "{\"role\":\"user\",\"id\":\"x\"}\n{\"role\":\"user\",\"id\":\"x\"}", []string{"x", "m00001"}},
-		{"a positional id is never one that is there", "{\"role\":\"user\"}\n{\"role\":\"user\",\"id\":\"m00000\"}\n{\"role\":\"user\",\"id\":\"m00000.1\"}",
+		{"no ids: positional ones", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}",
+			[]string{"m00000", "m00001"}},
+		{"the first of two keeps an id", "{\"role\":\"user\",\"id\":\"x\"}\n{\"role\":\"user\",\"id\":\"x\"}",
+			[]string{"x", "m00001"}},
+		{"a positional id is never one that is there",
+			"{\"role\":\"user\"}\n{\"role\":\"user\",\"id\":\"m00000\"}\n{\"role\":\"user\",\"id\":\"m00000.1\"}",
 			[]string{"m00000.2", "m00000", "m00000.1"}},
 		{"results on one line share its uuid",
-			`{"type":"user","uuid":"u","message":{"content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"c"}]}}`,
+			`{"type":"user","uuid":"u","message":{"content":[{"type":"tool_result","tool_use_id":"a"},` +
+				`{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"c"}]}}`,
 			[]string{"u", "u#2", "u#3"}},
 	} {
-		s := read(t, []byte(c.data), transcript.Auto)
-		var got []string
-		for _, m := range s.Messages {
-			got = append(got, m.ID)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.why, got, c.want)
-		}
-		if out := encode(t, s, s.Messages[:1], transcript.Same); strings.Contains(string(out), "m0000") && !strings.Contains(c.data, "m0000") {
-			t.Errorf("%s: a positional id was written: %s", c.why, out)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			s := read(t, []byte(c.data), transcript.Auto)
+			var got []string
+			for _, m := range s.Messages {
+				got = append(got, m.ID)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.why, got, c.want)
+			}
+			if out := encode(t, s, s.Messages[:1], transcript.Same); strings.Contains(string(out),
+				"m0000") && !strings.Contains(c.data, "m0000") {
+				t.Errorf("%s: a positional id was written: %s", c.why, out)
+			}
+		})
 	}
 }
 
@@ -243,8 +261,10 @@ func TestConversionsLoseWhatIsDocumented(t *testing.T) {
 {"id":"u","role":"user","content":"fix it","timestamp":"2026-01-02T03:04:06Z"}
 {"id":"b","role":"user","kind":"bash","content":"ran ls","timestamp":"2026-01-02T03:04:07Z"}
 {"id":"k","role":"user","kind":"compaction_summary","content":"so far","timestamp":"2026-01-02T03:04:08Z"}
-{"id":"a","role":"assistant","content":"","tool_calls":[{"id":"c","name":"ls","arguments":"{}"}],"timestamp":"2026-01-02T03:04:09Z"}
-{"id":"r","role":"tool","tool_call_id":"c","name":"ls","is_error":true,"content":"no","timestamp":"2026-01-02T03:04:10Z"}
+{"id":"a","role":"assistant","content":"","tool_calls":[{"id":"c","name":"ls","arguments":"{}"}],` +
+		`"timestamp":"2026-01-02T03:04:09Z"}
+{"id":"r","role":"tool","tool_call_id":"c","name":"ls","is_error":true,"content":"no",` +
+		`"timestamp":"2026-01-02T03:04:10Z"}
 `
 	const session = "0199aaaa-0000-7000-8000-000000000009"
 	for to, kept := range map[transcript.Format]string{
@@ -260,31 +280,33 @@ func TestConversionsLoseWhatIsDocumented(t *testing.T) {
 		sweAgent:           "bash summary model session",
 		openHands:          "times bash summary failed name tools model",
 	} {
-		s := read(t, []byte(file), transcript.Auto)
-		s.Model, s.ID = "m", session
-		again := read(t, encode(t, s, s.Messages, to), to)
-		m := again.Messages
-		var got []string
-		for _, c := range []struct {
-			what string
-			held bool
-		}{
-			{"ids", m[0].ID == "s" && m[5].ID == "r"},
-			{"times", m[5].Timestamp == "2026-01-02T03:04:10Z"},
-			{"bash", m[2].Kind == abi.KindBash},
-			{"summary", m[3].Kind == abi.KindSummary},
-			{"failed", m[5].IsError},
-			{"name", m[5].Name == "ls"},
-			{"tools", again.Tools != nil},
-			{"model", again.Model == "m"},
-			{"session", again.ID == session},
-		} {
-			if c.held {
-				got = append(got, c.what)
+		t.Run(string(to), func(t *testing.T) {
+			s := read(t, []byte(file), transcript.Auto)
+			s.Model, s.ID = "m", session
+			again := read(t, encode(t, s, s.Messages, to), to)
+			m := again.Messages
+			var got []string
+			for _, c := range []struct {
+				what string
+				held bool
+			}{
+				{"ids", m[0].ID == "s" && m[5].ID == "r"},
+				{"times", m[5].Timestamp == "2026-01-02T03:04:10Z"},
+				{"bash", m[2].Kind == abi.KindBash},
+				{"summary", m[3].Kind == abi.KindSummary},
+				{"failed", m[5].IsError},
+				{"name", m[5].Name == "ls"},
+				{"tools", again.Tools != nil},
+				{"model", again.Model == "m"},
+				{"session", again.ID == session},
+			} {
+				if c.held {
+					got = append(got, c.what)
+				}
 			}
-		}
-		if have := strings.Join(got, " "); have != kept {
-			t.Errorf("%s keeps %q, documented is %q", to, have, kept)
-		}
+			if have := strings.Join(got, " "); have != kept {
+				t.Errorf("%s keeps %q, documented is %q", to, have, kept)
+			}
+		})
 	}
 }

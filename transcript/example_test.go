@@ -11,7 +11,7 @@ import (
 // again: the other bytes are the same.
 func Example() {
 	file := []byte(`[ {"role": "user", "content": "list the files"},
-  {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+  {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "ls", "arguments": "{}"}}]},
   {"role": "tool", "tool_call_id": "c1", "content": "a.go\nb.go\nc.go"} ]`)
 	s, err := transcript.Read("session.json", file, transcript.Auto)
 	if err != nil {
@@ -29,7 +29,7 @@ func Example() {
 	// Output:
 	// openai
 	// [ {"role": "user", "content": "list the files"},
-	//   {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+	//   {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "ls", "arguments": "{}"}}]},
 	//   {"role": "tool", "tool_call_id": "c1", "content": "[Pruned]"} ]
 }
 
@@ -38,9 +38,9 @@ func Example() {
 func ExampleSession_superseded() {
 	file := []byte(`{"type":"session","version":3,"id":"s1"}
 {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"fix the build"}}
-{"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"text","text":"It is fixed."}]}}
+{"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":"It is fixed."}}
 {"type":"message","id":"a3","parentId":"a2","message":{"role":"user","content":"and the tests"}}
-{"type":"compaction","id":"a4","parentId":"a3","summary":"The build was fixed.","firstKeptEntryId":"a3","tokensBefore":900}
+{"type":"compaction","id":"a4","parentId":"a3","summary":"The build was fixed.","firstKeptEntryId":"a3"}
 `)
 	s, err := transcript.Read("session.jsonl", file, transcript.Auto)
 	if err != nil {

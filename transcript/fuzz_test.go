@@ -31,7 +31,8 @@ func fuzzFormat(f *testing.F, format transcript.Format) {
 			f.Add(s.data, uint64(0x5a5a))
 		}
 	}
-	for _, odd := range []string{"", "[", "{}", "[]", "null", `{"role":"user"}`, "\ufeff", "{\"role\":\"user\"}\n{", `{"tools":[]}`} {
+	for _, odd := range []string{"", "[", "{}", "[]", "null", `{"role":"user"}`, "\ufeff", "{\"role\":\"user\"}\n{",
+		`{"tools":[]}`} {
 		f.Add([]byte(odd), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, fate uint64) {

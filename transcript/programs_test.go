@@ -58,7 +58,8 @@ func (it codexItem) line() string {
 // person is what Codex takes for words of the person.
 func (it codexItem) person() bool {
 	text := textOf(it.Content)
-	return it.Type == "message" && it.Role == "user" && !strings.Contains(text, "</") || strings.HasPrefix(text, "<compaction_summary-") ||
+	return it.Type == "message" && it.Role == "user" && !strings.Contains(text, "</") || strings.HasPrefix(text,
+		"<compaction_summary-") ||
 		strings.HasPrefix(text, "<injected-")
 }
 

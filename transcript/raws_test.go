@@ -1,8 +1,8 @@
 package transcript_test
 
 import (
-	"bytes"
 	"encoding/json"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -138,8 +138,8 @@ func itemRaws(tb rapid.TB, s *transcript.Session, data []byte) map[string][]byte
 	}
 	for _, it := range append(items, answers...) {
 		head := unmarshal[struct{ Type, Role string }](tb, it)
-		mine := head.Role == "assistant" || head.Role == "" && head.Type != "compaction" && !bytes.HasSuffix([]byte(head.Type), []byte("_output"))
-		if mine {
+		if head.Role == "assistant" ||
+			head.Role == "" && head.Type != "compaction" && !strings.HasSuffix(head.Type, "_output") {
 			continue
 		}
 		for s.Messages[next].Role == abi.RoleAssistant {

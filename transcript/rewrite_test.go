@@ -56,14 +56,16 @@ func TestRewriteProperty(t *testing.T) {
 
 // compacted draws a compaction of a session; same are the ids of the messages
 // that stay untouched.
-func compacted(rt *rapid.T, s *transcript.Session, round int, raws map[string][]byte) (list []abi.Message, same []string) {
+func compacted(rt *rapid.T, s *transcript.Session, round int, raws map[string][]byte) (list []abi.Message,
+	same []string) {
 	// A system prompt that stands apart comes first, and a compaction that the
 	// provider made hides what is before it.
 	early := slices.Contains([]transcript.Format{anthropic, gemini, responses}, s.Format)
 	dropped := ""
 	for i, m := range s.Messages {
 		early = early && m.Role == abi.RoleSystem || s.Format == anthropic && hides(s.Messages[i:])
-		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && abi.NextGap(s.Messages, i) == i && !strings.Contains(m.ID, "#") && !early {
+		if rapid.IntRange(0, 4).Draw(rt, "insert") == 0 && abi.NextGap(s.Messages, i) == i && !strings.Contains(m.ID,
+			"#") && !early {
 			list = append(list, insertion(rt, fmt.Sprintf("new-%d-%d", round, i)))
 		}
 		if entry, _, later := strings.Cut(m.ID, "#"); s.Format == geminiCLI && (later || hasResults(s, i)) {
@@ -137,7 +139,8 @@ func sameMessages(tb rapid.TB, want, got []abi.Message) {
 	}
 	for i := range want {
 		w, g := &want[i], &got[i]
-		if w.Role != g.Role || w.Kind != g.Kind || !w.Content.Equal(g.Content) || madeUp(w.ToolCallID) != madeUp(g.ToolCallID) ||
+		if w.Role != g.Role || w.Kind != g.Kind || !w.Content.Equal(g.Content) ||
+			madeUp(w.ToolCallID) != madeUp(g.ToolCallID) ||
 			w.IsError != g.IsError || !slices.EqualFunc(w.ToolCalls, g.ToolCalls, sameCall) {
 			tb.Fatalf("message %d:\n got %+v\nwant %+v", i, *g, *w)
 		}

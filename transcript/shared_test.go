@@ -51,11 +51,14 @@ func formatOf(tb testing.TB, path string) transcript.Format {
 func TestEverySharedFileIsByteExact(t *testing.T) {
 	seen := make(map[transcript.Format]bool)
 	files := sharedFormats(t)
+	if files == nil {
+		t.Skip("no shared data: the files of other programs are there")
+	}
 	for _, s := range files {
 		t.Run(s.name, func(t *testing.T) { byteExact(t, s) })
 		seen[s.format] = true
 	}
-	if want := len(transcript.Formats()) - 1; files != nil && (len(seen) != want || len(files) < 28) {
+	if want := len(transcript.Formats()) - 1; len(seen) != want || len(files) < 28 {
 		t.Errorf("%d files of %d formats, want 28 of %d", len(files), len(seen), want)
 	}
 }
@@ -128,12 +131,13 @@ func TestAgreesWithNeutralForm(t *testing.T) {
 		"codex-rollout.large.jsonl":   {session: "entireio-skills__codex-6c-fb81c05ca9-0.jsonl", poorer: true},
 		"pi-session.jsonl":            {session: "pi-mono__before-compaction.jsonl", dropped: silent},
 		"swe-agent.traj":              {session: "swe-agent__replay__mm1867__function_calling__install-1-mm1867.jsonl"},
-		"openhands-events.json":       {session: "openhands__multi_swe_bench-1.jsonl", dropped: ofHarness, poorer: true, filled: true},
+		"openhands-events.json": {session: "openhands__multi_swe_bench-1.jsonl", dropped: ofHarness, poorer: true,
+			filled: true},
 	} {
 		t.Run(log, func(t *testing.T) {
 			a, b := sharedSession(t, "formats", log), sharedSession(t, "sessions", c.session)
 			if a == nil {
-				return
+				t.Skip("no shared data: the pairs of sessions are there")
 			}
 			ours := slices.Clone(a.Messages)
 			if c.dropped != nil {

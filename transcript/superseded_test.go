@@ -52,7 +52,10 @@ func listShows(f transcript.Format, list []abi.Message) (lines []string) {
 
 // live are the messages that the program shows the model.
 func live(s *transcript.Session) []abi.Message {
-	return slices.DeleteFunc(slices.Clone(s.Messages), func(m abi.Message) bool { return slices.Contains(s.Superseded, m.ID) })
+	return slices.DeleteFunc(slices.Clone(s.Messages), func(m abi.Message) bool {
+		return slices.Contains(s.Superseded,
+			m.ID)
+	})
 }
 
 func sameShown(tb rapid.TB, f transcript.Format, list []abi.Message, log []byte, offset bool) {
@@ -98,7 +101,8 @@ func TestProgramsReadWhatIsWritten(t *testing.T) {
 					got.Messages = live(got)
 				}
 				list, _ := compacted(rt, got, 0, nil)
-				whole := len(list) == len(all) && !slices.ContainsFunc(list, func(m abi.Message) bool { return strings.HasPrefix(m.ID, "new-") })
+				whole := len(list) == len(all) && !slices.ContainsFunc(list,
+					func(m abi.Message) bool { return strings.HasPrefix(m.ID, "new-") })
 				if len(list) == 0 || whole {
 					return // nothing left, or the log's own compactions stand
 				}

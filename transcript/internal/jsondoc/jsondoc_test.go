@@ -64,10 +64,13 @@ func TestFaults(t *testing.T) {
 		read      func(o *jsondoc.Object)
 		want      string
 	}{
-		{"a string that is none", "{\n \"a\": 1}", func(o *jsondoc.Object) { o.Str("a") }, `line 2, column 7: "a" is not a string`},
+		{"a string that is none", "{\n \"a\": 1}", func(o *jsondoc.Object) { o.Str("a") },
+			`line 2, column 7: "a" is not a string`},
 		{"a list that is none", `{"a":{}}`, func(o *jsondoc.Object) { o.List("a") }, `line 1, column 6: "a" is not a list`},
-		{"a flag that is none", `{"a":"é","b":0}`, func(o *jsondoc.Object) { o.Flag("b") }, `line 1, column 14: "b" is not a boolean`},
-		{"an object that is none", `{"a":[]}`, func(o *jsondoc.Object) { o.Sub("a") }, `line 1, column 6: "a" is not an object`},
+		{"a flag that is none", `{"a":"é","b":0}`, func(o *jsondoc.Object) { o.Flag("b") },
+			`line 1, column 14: "b" is not a boolean`},
+		{"an object that is none", `{"a":[]}`, func(o *jsondoc.Object) { o.Sub("a") },
+			`line 1, column 6: "a" is not an object`},
 		{"a key in another case", `{"known":1,"KNOWN":2}`, func(*jsondoc.Object) {}, `line 1, column 20: key "KNOWN"`},
 		{"the first of two", `{"a":{"b":1},"c":1}`, func(o *jsondoc.Object) { o.Sub("a").Str("b"); o.Str("c") },
 			`line 1, column 11: "b" is not a string`},
@@ -148,7 +151,8 @@ func TestObj(t *testing.T) {
 // fault, that a list of all elements is the list, and that replaced values
 // leave a document that passes.
 func FuzzApply(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,{"b":"\"]"}],"c":null}`, "[]", "[ {} , [ [] ],\"x\"]", " {\"\\u0061\" : -1e5}\n", "7"} {
+	for _, seed := range []string{`{"a":[1,{"b":"\"]"}],"c":null}`, "[]", "[ {} , [ [] ],\"x\"]",
+		" {\"\\u0061\" : -1e5}\n", "7"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
