@@ -71,7 +71,10 @@ func detect(file *codec.File) (*codec.Format, error) {
 	var whys []string
 	names := make(map[string][]string) // by why not
 	for _, f := range formats {
-		why := f.Detect(file)
+		why := "not one JSON object a line"
+		if file.Lined || !f.Lines {
+			why = f.Detect(file)
+		}
 		if why == "" {
 			return f, nil
 		}

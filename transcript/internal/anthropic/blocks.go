@@ -28,11 +28,8 @@ func ReadBlock(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) co
 			Content: codec.Content(b, "content"),
 		}}
 	}
-	parts := codec.Parts(b, []jsondoc.Span{at}).Parts()
-	if len(parts) == 0 {
-		return codec.Block{}
-	}
-	return codec.Block{Part: parts[0], Signed: isSigned(parts[0])}
+	part := codec.Part(b, at)
+	return codec.Block{Part: part, Signed: isSigned(part)}
 }
 
 // isSigned reports whether a part is thinking that the provider signed: it can

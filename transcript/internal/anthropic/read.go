@@ -95,7 +95,7 @@ func readSystem(l *codec.Log, o *jsondoc.Object) {
 	case o.Is("system", '['):
 		var contents []abi.Content
 		for _, b := range o.Elements(at) {
-			contents = append(contents, content.Plain(codec.Parts(o, []jsondoc.Span{b}).Parts()))
+			contents = append(contents, content.Plain([]abi.Part{codec.Part(o, b)}))
 		}
 		l.Preface(o, "system", at, contents...)
 	default:
@@ -115,13 +115,10 @@ func readRecord(r *codec.BlockReader, i int) {
 				"role %s", jsondoc.Quoted(role))
 		}
 	}
-	blocks := r.Kind(said) == '['
 	switch {
-	case role == "user" && blocks:
-		r.User(i, said, m)
 	case role == "user":
-		r.Say(i, codec.Content(m, "content"))
-	case blocks && len(r.Elements(said)) > 0:
+		r.User(i, m, "content")
+	case r.Kind(said) == '[' && len(r.Elements(said)) > 0:
 		r.Close()
 		r.Blocks(i, said, m)
 	default:

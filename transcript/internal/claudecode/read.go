@@ -30,12 +30,9 @@ import (
 )
 
 // Format is the log of Claude Code.
-var Format = codec.Format{Name: "claude-code", Detect: detect, Read: read, Write: write}
+var Format = codec.Format{Name: "claude-code", Lines: true, Detect: detect, Read: read, Write: write}
 
 func detect(f *codec.File) string {
-	if !f.Lined {
-		return "not one JSON object a line"
-	}
 	for _, at := range f.Source.Lines(0) {
 		if f.Kind(at) != '{' || !bytes.Contains(f.Bytes(at), []byte(`"message"`)) || f.Check(at) != nil {
 			continue
@@ -129,13 +126,10 @@ type reader struct {
 
 func (r *reader) line(i int) {
 	m := r.Source.Open(r.lines[i].message, `"message"`, messageKeys...)
-	switch {
-	case r.lines[i].assistant:
+	if r.lines[i].assistant {
 		r.assistant(i, m)
-	case m.Is("content", '['):
-		r.User(i, m.Value("content"), m)
-	default:
-		r.Say(i, codec.Content(m, "content"))
+	} else {
+		r.User(i, m, "content")
 	}
 }
 

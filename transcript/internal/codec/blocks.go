@@ -137,8 +137,14 @@ func (r *BlockReader) Close() {
 	r.open, r.parts, r.signed = nil, nil, false
 }
 
-// User reads the blocks of a record that is not the model's.
-func (r *BlockReader) User(i int, list jsondoc.Span, o *jsondoc.Object) {
+// User reads what stands under a key in a record that is not the model's: a text,
+// or blocks.
+func (r *BlockReader) User(i int, o *jsondoc.Object, key string) {
+	list := o.Value(key)
+	if o.Kind(list) != '[' {
+		r.Say(i, Content(o, key))
+		return
+	}
 	blocks := o.Elements(list)
 	if len(blocks) == 0 {
 		r.Close()

@@ -29,33 +29,32 @@ func Content(o *jsondoc.Object, key string) (c abi.Content) {
 	case '"':
 		return abi.Text(o.Unquote(at))
 	case '[':
-		return Parts(o, o.Elements(at))
+		var parts []abi.Part
+		for _, part := range o.Elements(at) {
+			parts = append(parts, Part(o, part))
+		}
+		return abi.Parts(parts...)
 	}
 	o.Fail(at.Start, "write it as a string or a list of parts", "%s is neither a string nor a list of parts",
 		jsondoc.Quoted(key))
 	return c
 }
 
-// Parts reads a list of parts.
-func Parts(o *jsondoc.Object, list []jsondoc.Span) abi.Content {
-	parts := make([]abi.Part, 0, len(list))
-	for _, at := range list {
-		switch o.Kind(at) {
-		case '"':
-		case '{':
-			o.Child(at, "a part", "type", "text")
-		default:
-			o.Fail(at.Start, "write it as an object with a \"type\"", "a part that is not an object")
-			return abi.Content{}
-		}
-		var p abi.Part
-		if err := p.UnmarshalJSON(o.Bytes(at)); err != nil {
-			o.Fail(at.Start, `a part is an object with a "type", and "text" in one of type text`,
-				"a part that cannot be read")
-		}
-		parts = append(parts, p)
+// Part reads a part: an object with a type, or a text.
+func Part(o *jsondoc.Object, at jsondoc.Span) (p abi.Part) {
+	switch o.Kind(at) {
+	case '"':
+	case '{':
+		o.Child(at, "a part", "type", "text")
+	default:
+		o.Fail(at.Start, "write it as an object with a \"type\"", "a part that is not an object")
+		return p
 	}
-	return abi.Parts(parts...)
+	if err := p.UnmarshalJSON(o.Bytes(at)); err != nil {
+		o.Fail(at.Start, `a part is an object with a "type", and "text" in one of type text`,
+			"a part that cannot be read")
+	}
+	return p
 }
 
 // Arguments reads a string, or takes the text of any other value.

@@ -1,12 +1,19 @@
 package codec
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"cmp"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
 
 // Format is one format of sessions.
 type Format struct {
 	Name string
+	// Lines says that a file is one JSON object a line.
+	Lines bool
 	// Detect says why a file is not in this format, or "" where it is. It is
-	// called for files whose first value is in order.
+	// called for files whose first value is in order, and which are lines where
+	// the format is.
 	Detect func(f *File) (why string)
 	// Read reads all of a file. Messages have the ids of the source, empty
 	// where it has none. What is wrong is noted in the file; the log is of no
@@ -27,12 +34,7 @@ type About struct {
 const NoTime = "1970-01-01T00:00:00.000Z"
 
 // TimeOf is the time of a message, or another where it has none.
-func TimeOf(m *abi.Message, other string) string {
-	if m.Timestamp != "" {
-		return m.Timestamp
-	}
-	return other
-}
+func TimeOf(m *abi.Message, other string) string { return cmp.Or(m.Timestamp, other) }
 
 // SystemMark is the key that marks an entry of the user's which was a system
 // message in another format, so that it is one again when it is read, and stays

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"cmp"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
@@ -111,11 +113,7 @@ func ReadAbout(body *jsondoc.Object) (about About) {
 }
 
 // NoteModel takes in the model of an answer, unless it has none.
-func (l *Log) NoteModel(model string) {
-	if model != "" {
-		l.Model = model
-	}
-}
+func (l *Log) NoteModel(model string) { l.Model = cmp.Or(model, l.Model) }
 
 // Add notes the next message, which begins in record rec.
 func (l *Log) Add(rec int, m abi.Message) *Message {

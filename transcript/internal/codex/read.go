@@ -21,6 +21,7 @@
 package codex
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ import (
 )
 
 // Format is the rollout of Codex CLI.
-var Format = codec.Format{Name: "codex", Detect: detect, Read: read, Write: write}
+var Format = codec.Format{Name: "codex", Lines: true, Detect: detect, Read: read, Write: write}
 
 var (
 	types       = []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
@@ -44,9 +45,6 @@ var (
 )
 
 func detect(f *codec.File) string {
-	if !f.Lined {
-		return "not one JSON object a line"
-	}
 	o := f.Probe(f.First, "the line")
 	if slices.Contains(types, o.Str("type")) && o.Is("payload", '{') {
 		return ""
@@ -222,11 +220,7 @@ func (r *reader) message(i int, p *jsondoc.Object, kind abi.Kind) {
 		m.Role = abi.RoleUser
 		own := kindOf(m.Content)
 		person = own == ""
-		for _, kind := range []abi.Kind{own, content.Framed(m.Content)} {
-			if m.Kind == "" {
-				m.Kind = kind
-			}
-		}
+		m.Kind = cmp.Or(m.Kind, own, content.Framed(m.Content))
 	default:
 		p.Fail(p.At.Start, "use user, assistant, developer or system", "role %s", jsondoc.Quoted(role))
 		return

@@ -139,11 +139,7 @@ func (d body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
 			r.Begun(i, abi.Message{Role: abi.RoleAssistant})
 		}
 	case "user", "function", "":
-		if parts.OK() {
-			r.User(i, parts, o)
-		} else {
-			r.Say(i, abi.Content{})
-		}
+		r.User(i, o, "parts")
 	default:
 		o.Fail(o.At.Start, "use user or model", "role %s", jsondoc.Quoted(role))
 	}

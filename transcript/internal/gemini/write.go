@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"cmp"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
@@ -81,12 +83,7 @@ func wireID(id, function string) any {
 
 // Response writes a result.
 func (w Writer) Response(m *abi.Message) []byte {
-	function := w[m.ToolCallID]
-	for _, other := range []string{m.Name, "unknown"} {
-		if function == "" {
-			function = other
-		}
-	}
+	function := cmp.Or(w[m.ToolCallID], m.Name, "unknown")
 	key := "output"
 	if m.IsError {
 		key = "error"

@@ -10,6 +10,7 @@
 package geminicli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -87,10 +88,8 @@ func (r *reader) spoke(i int, m *abi.Message) {
 
 func (r *reader) entry(i int, e *jsondoc.Object) {
 	switch typ := e.Str("type"); {
-	case typ == "user" && e.Is("content", '['):
-		r.User(i, e.Value("content"), e)
 	case typ == "user":
-		r.Say(i, codec.Content(e, "content"))
+		r.User(i, e, "content")
 	case typ == "gemini" || typ == "model":
 		r.reply(i, e)
 	case typ == "":
@@ -191,10 +190,7 @@ func (w *writer) calls(m *abi.Message, results map[int]*abi.Message) (calls [][]
 // entry of the user's: the CLI saves no system prompt.
 func write(about codec.About, msgs []abi.Message) []byte {
 	w := &writer{model: about.Model, time: codec.NoTime, Writer: gemini.Writer{}}
-	session, start := about.Session, w.time
-	if session == "" {
-		session = content.SessionUUID("", msgs)
-	}
+	session, start := cmp.Or(about.Session, content.SessionUUID("", msgs)), w.time
 	if len(msgs) > 0 {
 		start = codec.TimeOf(&msgs[0], start)
 	}

@@ -16,15 +16,12 @@ import (
 )
 
 // Format is the neutral format.
-var Format = codec.Format{Name: "neutral", Detect: detect, Read: read, Write: write}
+var Format = codec.Format{Name: "neutral", Lines: true, Detect: detect, Read: read, Write: write}
 
 var keys = []string{"id", "role", "content", "tool_calls", "tool_call_id", "name", "is_error", "timestamp", "kind",
 	"meta", "raw", "tools"}
 
 func detect(f *codec.File) string {
-	if !f.Lined {
-		return "not one JSON object a line"
-	}
 	o := f.Probe(f.First, "the first line", keys...)
 	if o.Has("role") || isToolsLine(o) {
 		return ""

@@ -1,6 +1,7 @@
 package openhands
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -12,12 +13,14 @@ import (
 
 // writer writes messages as events.
 type writer struct {
-	next  int               // the id of the next event
-	model string            // that made the answers
-	tools []byte            // for the first system message
-	calls map[string]string // the event of each call, by its id
-	names map[string]string // its name
+	next  int             // the id of the next event
+	model string          // that made the answers
+	tools []byte          // for the first system message
+	calls map[string]call // by id
 }
+
+// call is the event of a call, and its function.
+type call struct{ event, function string }
 
 // message writes the events of a message. offset is where a summary that is
 // the condensation stands, -1 for other messages.
@@ -29,7 +32,7 @@ func (w *writer) message(m *abi.Message, offset int) (events [][]byte) {
 	for _, c := range m.ToolCalls {
 		id := w.take()
 		if w.calls != nil {
-			w.calls[c.ID], w.names[c.ID] = id, c.Name
+			w.calls[c.ID] = call{id, c.Name}
 		}
 		args := jsondoc.Obj("name", c.Name, "arguments", content.ObjectArgs(c.Arguments), "thought", m.Text())
 		events = append(events, writeEvent(m, id, "agent", "action", "call_tool_mcp",
@@ -81,11 +84,9 @@ func (w *writer) event(m *abi.Message, id string, offset int) []byte {
 
 // result writes a tool result.
 func (w *writer) result(m *abi.Message, id string) []byte {
-	function, event := m.Name, w.calls[m.ToolCallID]
-	if function == "" {
-		function = w.names[m.ToolCallID]
-	}
-	return writeEvent(m, id, "agent", "observation", "mcp", "cause", jsondoc.Maybe([]byte(event)),
+	made := w.calls[m.ToolCallID]
+	function := cmp.Or(m.Name, made.function)
+	return writeEvent(m, id, "agent", "observation", "mcp", "cause", jsondoc.Maybe([]byte(made.event)),
 		"tool_call_metadata", callMeta(function, m.ToolCallID, jsondoc.Null, 1),
 		"content", textJSON(m.Content), "extras", jsondoc.Obj(), "success", jsondoc.If(m.IsError, false))
 }
@@ -125,7 +126,7 @@ func apart(c abi.Content) (words abi.Content, urls [][]byte) {
 
 // write writes a list of events, as OpenHands exports and replays them.
 func write(about codec.About, msgs []abi.Message) []byte {
-	w := writer{model: about.Model, calls: make(map[string]string), names: make(map[string]string)}
+	w := writer{model: about.Model, calls: make(map[string]call)}
 	if len(about.Tools) > 0 {
 		w.tools = jsondoc.Compact(about.Tools)
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 // Format is the session of pi.
-var Format = codec.Format{Name: "pi", Detect: detect, Read: read, Write: write}
+var Format = codec.Format{Name: "pi", Lines: true, Detect: detect, Read: read, Write: write}
 
 var (
 	lineKeys = []string{"type", "version", "id", "parentId", "timestamp", "message", "summary", "firstKeptEntryId",
@@ -47,9 +47,6 @@ var customKinds = []abi.Kind{abi.KindSummary, abi.KindInjected, abi.KindMeta, ab
 	abi.KindConsoleOutput, abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata, abi.KindEphemeral}
 
 func detect(f *codec.File) string {
-	if !f.Lined {
-		return "not one JSON object a line"
-	}
 	o := f.Probe(f.First, "the line")
 	if o.Str("type") == "session" && o.Is("id", '"') {
 		return ""

@@ -15,6 +15,7 @@
 package responses
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -173,7 +174,7 @@ func (r *itemReader) output(i int, o *jsondoc.Object) {
 	m.Output = codec.SlotOf(i, o, "output")
 	if o.Is("output", '{') { // a screenshot
 		m.Output.Fixed = true
-		m.Content = codec.Parts(o, []jsondoc.Span{o.Value("output")})
+		m.Content = abi.Parts(codec.Part(o, o.Value("output")))
 	} else {
 		m.Content = Content(o, "output")
 	}
@@ -221,13 +222,10 @@ func (r *itemReader) answer(i int, typ string, o *jsondoc.Object) {
 		r.AddPart(abi.RawPart(typ, o.Bytes(o.At)))
 		return
 	}
-	call := abi.ToolCall{ID: o.Str("call_id"), Name: o.Str("name")}
+	call := abi.ToolCall{ID: o.Str("call_id"), Name: cmp.Or(o.Str("name"), typ)} // or a tool of the provider's
 	args := "arguments"
 	for _, key := range []string{"input", "action", "operation"} {
 		args = o.Either(args, key)
-	}
-	if call.Name == "" {
-		call.Name = typ // a tool of the provider's that the client runs
 	}
 	call.Arguments = codec.Arguments(o, args)
 	at := codec.SlotOf(i, o, args)
