@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // Span is a piece of a source, from Start up to End. The zero Span stands for a
@@ -127,9 +128,4 @@ func (s *Source) Lines(limit int) (lines []Span) {
 }
 
 // Quoted quotes a text for an error, the beginning of a long one.
-func Quoted(s string) string {
-	if len(s) > 40 {
-		s = s[:40] + "..."
-	}
-	return strconv.Quote(s)
-}
+func Quoted(s string) string { return strconv.Quote(clip.Cut(s, 40, "...")) }
