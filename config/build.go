@@ -1,11 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // builder makes a Config of what was read, and collects what is wrong with it
@@ -19,7 +17,7 @@ type builder struct {
 func newBuilder(r *reader, path string) *builder {
 	return &builder{reader: r, config: &Config{
 		File:   path,
-		Models: make(map[string]Model), Plugins: make(map[string]Plugin), agents: make(map[string]*Agent), refs: make(map[string]string),
+		Models: make(map[string]Model), Plugins: make(map[string]Plugin), agents: make(map[string]*Agent), prompts: make(map[string]string),
 	}}
 }
 
@@ -29,7 +27,7 @@ func (b *builder) build(n *node) {
 	for _, k := range n.find("overrides").list() {
 		var m Model
 		bind(&m, k)
-		b.config.Overrides = append(b.config.Overrides, m.override(string(m.Provider)))
+		b.config.Overrides = append(b.config.Overrides, m.override(m.Provider))
 	}
 	for _, k := range n.find("models").all() {
 		m := Model{Alias: k.name}
@@ -123,7 +121,7 @@ func (b *builder) write(read func(ref string) (string, error)) {
 
 // prompt reads the prompt of a writer. What is wrong with one is said once.
 func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string {
-	text, ok := b.config.refs[w.Prompt]
+	text, ok := b.config.prompts[w.Prompt]
 	if ok {
 		return text
 	}
@@ -131,7 +129,7 @@ func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string
 	if err != nil {
 		b.fail(b.config.agents[w.Agent].promptAt(w.Prompt), "%v", err)
 	}
-	b.config.refs[w.Prompt] = text
+	b.config.prompts[w.Prompt] = text
 	return text
 }
 
@@ -143,17 +141,4 @@ func (a *Agent) promptAt(ref string) yamldoc.Pos {
 		}
 	}
 	return yamldoc.Pos{}
-}
-
-// readDefault makes sure that there is a default prompt: in its place, which is
-// the operator's, or at least in memory.
-func (b *builder) readDefault(p *prompts, opts Options) {
-	if !opts.ReadOnly {
-		if _, err := p.writeDefault(); err != nil {
-			b.config.Warnings = append(b.config.Warnings, fmt.Sprintf("the default prompt could not be written to %s: %v", DefaultPromptPath, reason(err)))
-		}
-	}
-	if !p.hasDefault() {
-		b.config.refs[DefaultPromptPath] = summarize.DefaultPrompt()
-	}
 }

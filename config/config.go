@@ -1,34 +1,16 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
-	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/yamldoc"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // FileName is what a configuration is called.
 const FileName = "kagewasm.yaml"
-
-// Options of loading.
-type Options struct {
-	// ReadOnly writes nothing. Otherwise the default prompt is written to
-	// [DefaultPromptPath] where it is missing (FEATURES K24).
-	ReadOnly bool
-}
 
 // Config is a configuration that was read and checked. It never changes, and
 // what it hands out must not be changed.
@@ -44,12 +26,10 @@ type Config struct {
 	// Overrides are for [tokens.Catalog.Resolve]: those of the file, then what
 	// it says under the aliases.
 	Overrides []tokens.Override
-	// Warnings are what did not keep it from being used.
-	Warnings []string
 
-	agents map[string]*Agent
-	root   *node
-	refs   map[string]string // texts of prompts
+	agents  map[string]*Agent
+	root    *node
+	prompts map[string]string // their texts, by what names them
 }
 
 // Agent is what holds for one agent, inherited values included.
@@ -80,95 +60,6 @@ func (a *Agent) Plugins() []string {
 	}
 	rest := slices.DeleteFunc(slices.Clone(a.Observers), func(name string) bool { return name == a.Compactor })
 	return append([]string{a.Compactor}, rest...)
-}
-
-// Load reads a configuration with the prompts it names. Errors are *abi.Error
-// of code bad_input that wrap [Problems]; a file that is not there is one too,
-// and wraps fs.ErrNotExist.
-func Load(path string, opts Options) (*Config, error) {
-	c, _, err := loadFiles(path, opts, time.Now(), true)
-	return c, err
-}
-
-func unreadable(path string, err error) error {
-	e := &abi.Error{Code: abi.CodeBadInput, Op: "config", Message: path + ": " + reason(err).Error(), Err: err}
-	if errors.Is(err, fs.ErrNotExist) {
-		e.Hint = "kagewasm init writes one"
-	}
-	return e
-}
-
-// loadFiles also returns what the files looked like that it read, with an error
-// as well. Where empty is not set, a file without a byte is an error.
-func loadFiles(path string, opts Options, now time.Time, empty bool) (*Config, []stamp, error) {
-	stamps := []stamp{takeStamp(path, now)}
-	data, err := readConfig(path)
-	if err != nil {
-		return nil, stamps, unreadable(path, err)
-	}
-	n, r := read(path, data)
-	if len(data) == 0 && !empty {
-		r.fail(yamldoc.Pos{}, "it is empty, as a file is that is just being written: write {} for a configuration without settings")
-	}
-	if err := r.problems.asError(); err != nil {
-		return nil, stamps, err
-	}
-	p, err := openPrompts(filepath.Dir(path), now)
-	if err != nil {
-		return nil, stamps, unreadable(filepath.Dir(path), err)
-	}
-	defer p.close()
-	b := newBuilder(r, path)
-	b.readDefault(p, opts)
-	b.build(n)
-	b.write(p.read)
-	stamps = append(stamps, p.stamps...)
-	if err := r.problems.asError(); err != nil {
-		return nil, stamps, err
-	}
-	b.config.Digest = b.config.digest(data)
-	return b.config, stamps, nil
-}
-
-// digest is of the file and of what its agents' prompts say.
-func (c *Config) digest(data []byte) string {
-	h := sha256.New()
-	part := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
-	part(string(data))
-	for _, path := range c.Agents() {
-		part(c.agents[path].Policy.Summarize.Prompt)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// readConfig reads no more than a configuration may have, and no pipe, which
-// would wait for its other end.
-func readConfig(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, yamldoc.MaxBytes+1))
-}
-
-// Check reports what is wrong with a configuration as far as the text alone
-// shows it: no prompt is read. name is the file's, for errors.
-func Check(name string, data []byte) error {
-	n, r := read(name, data)
-	if len(r.problems) == 0 {
-		b := newBuilder(r, name)
-		b.build(n)
-		b.write(func(string) (string, error) { return "", nil })
-	}
-	return r.problems.asError()
 }
 
 // Agents are the paths of all agents, sorted; the top of the file is "".

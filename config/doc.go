@@ -1,22 +1,16 @@
 // Package config reads kagewasm.yaml: which models and plugins there are, and
-// when and how each agent's sessions are compacted. [Load] reads one, [Open]
+// when and how each agent's sessions are compacted. [Load] reads one, [Follow]
 // follows it as it changes; [Config.Agent] is what holds for an agent, as a
-// [kagewasm.Policy] and the names around it.
-//
-// # One table
-//
-// Every setting is defined once, with its kind, range, default and words. The
-// parser and its errors, inheritance, [Config.Explain], [Schema] and [Sample]
-// are all made from that definition.
+// [kagewasm.Policy] and the names around it. [Config.Explain] says where each value
+// comes from, and [Config.With] puts flags on top.
 //
 // # What holds
 //
 // Agents form a tree, and the top of the file is its root: model, context,
 // prompt and compaction there hold for all. An agent takes over whatever it
-// does not say from the agent above it (FEATURES K5): blocks field by field,
-// lists as a whole. Two things to know: "~" asks for the default instead of
-// what would be inherited; and context, a window, is taken over only together
-// with the model it belongs to.
+// does not say from the agent above it: blocks field by field, lists as a whole.
+// Two things to know: "~" asks for the default instead of what would be inherited;
+// and context, a window, is taken over only together with the model it belongs to.
 //
 // The main agent of a session has no path. It is the agent called main where
 // the file has one, else the top of the file; agents that the file does not
@@ -37,14 +31,14 @@
 //
 // project:/ is the folder of the configuration, config:/ the folder .kagewasm
 // in it. Neither can be left: not by "..", not by an absolute path, not by a
-// link. The default prompt lies in config:/prompts/compaction-summary.md. It is
-// written where it is missing and never written over (K24).
+// link. The default prompt lies in config:/prompts/compaction-summary.md. [Init] and
+// [Config.WriteDefaultPrompt] write it where it is missing, and never over it.
 //
 // # What it refuses
 //
 // Unknown fields and names, duplicates, wrong types, numbers out of range, two
-// compactors for an agent (K6), thresholds that cross, a key in place of its
-// variable's name, YAML's anchors, tags and merges. Errors are [*abi.Error] of
-// code bad_input that wrap [Problems], each with its line, column and excerpt;
-// secrets do not show in it.
+// compactors for an agent, thresholds that cross, a key in place of its variable's
+// name, YAML's anchors, tags and merges. Errors are [*abi.Error] of code bad_input
+// that wrap [Problems], each with its line, column and excerpt; secrets do not show
+// in it.
 package config

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -27,29 +29,55 @@ agents:
 		panic(err)
 	}
 
-	live, err := config.Open(path, config.LiveOptions{})
+	c, err := config.Load(path)
 	if err != nil {
 		panic(err)
 	}
-	policy := live.Policy("main/reviewer") // asked before each decision
+	policy := c.Policy("main/reviewer")
 	fmt.Println(policy.Upper, policy.Lower)
 
-	x, err := live.Current().Explain("main/reviewer")
+	x, err := c.Explain("main/reviewer")
 	if err != nil {
 		panic(err)
 	}
 	for _, s := range x.Settings {
-		if s.Source.Kind == config.FromFile {
+		if s.Source.Kind == "file" {
 			fmt.Println(s.Name, s.Value, s.Source)
 		}
 	}
 
-	fmt.Println(config.Check("kagewasm.yaml", []byte("compaction: {uper_threshold: 0.9}")))
+	_, err = c.With("main/reviewer", "compaction.uper_threshold=0.9")
+	fmt.Println(err)
 	// Output:
 	// 0.8 0.3
 	// compaction.upper_threshold 0.8 kagewasm.yaml:3:3, as threshold, inherited from the top
 	// compaction.lower_threshold 0.3 kagewasm.yaml:8:22
-	// config: kagewasm.yaml:1:14: unknown field "uper_threshold" in compaction: did you mean "upper_threshold"?
-	// > 1 | compaction: {uper_threshold: 0.9}
-	//     |              ^
+	// config: --set compaction.uper_threshold: no setting "compaction.uper_threshold": did you mean "compaction.upper_threshold"?
+}
+
+func ExampleFollow() {
+	dir, err := os.MkdirTemp("", "project")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, config.FileName)
+	if err := os.WriteFile(path, []byte("compaction: {threshold: 80}"), 0o644); err != nil {
+		panic(err)
+	}
+
+	live, err := config.Follow(path)
+	if err != nil {
+		panic(err)
+	}
+	// A Compactor with these asks before each decision.
+	opts := kagewasm.Options{Live: func(s abi.Session) kagewasm.Policy {
+		c, err := live.Current()
+		if err != nil {
+			fmt.Println(err) // c is the last that could be read
+		}
+		return c.Policy(s.AgentPath)
+	}}
+	fmt.Println(opts.Live(abi.Session{AgentPath: "main/reviewer"}).Upper)
+	// Output: 0.8
 }

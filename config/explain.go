@@ -7,20 +7,20 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 )
 
-// SourceKind says where a value comes from.
-type SourceKind string
-
+// Kinds of sources.
 const (
-	FromFile    SourceKind = "file"
-	FromDefault SourceKind = "default"
-	FromProfile SourceKind = "profile" // of the profile that is chosen
-	FromModel   SourceKind = "model"   // what is said of the agent's model
-	FromFlag    SourceKind = "flag"
+	fromFile    = "file"
+	fromDefault = "default"
+	fromProfile = "profile"
+	fromModel   = "model"
+	fromFlag    = "flag"
 )
 
 // Source is where a value comes from.
 type Source struct {
-	Kind SourceKind `json:"kind"`
+	// Kind is "file", "default", "profile" (of the profile that is chosen), "model"
+	// (what is said of the agent's model) or "flag".
+	Kind string `json:"kind"`
 	// File, Line and Column are where it stands; with kind default, where a "~"
 	// asks for the default.
 	File   string `json:"file,omitempty"`
@@ -38,16 +38,16 @@ type Source struct {
 
 // String says it for a person: "kagewasm.yaml:7:5, inherited from main".
 func (s Source) String() string {
-	out := string(s.Kind)
-	if s.Kind == FromProfile || s.Kind == FromModel {
+	out := s.Kind
+	if s.Kind == fromProfile || s.Kind == fromModel {
 		out += " " + s.Name
 	}
-	if s.Kind == FromFlag {
+	if s.Kind == fromFlag {
 		return s.Name
 	}
 	if s.Line > 0 {
 		at := fmt.Sprintf("%s:%d:%d", filepath.Base(s.File), s.Line, s.Column)
-		if s.Kind == FromFile {
+		if s.Kind == fromFile {
 			out = at
 		} else {
 			out += " (" + at + ")"
@@ -88,9 +88,9 @@ type Explanation struct {
 	Settings []Setting `json:"settings"`
 }
 
-// Explain says what holds for an agent, with some settings on top of the file,
-// and where each value comes from.
-func (c *Config) Explain(agentPath string, sets ...Set) (Explanation, error) {
+// Explain says what holds for an agent, with settings on top of the file as in
+// [Config.With], and where each value comes from.
+func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) {
 	a, err := c.With(agentPath, sets...)
 	if err != nil {
 		return Explanation{}, err
@@ -112,7 +112,7 @@ type explainer struct {
 }
 
 func (x explainer) setting(name string, f *field) Setting {
-	s := Setting{Name: name, Doc: f.doc, Value: f.def, Source: Source{Kind: FromDefault}}
+	s := Setting{Name: name, Doc: f.doc, Value: f.def, Source: Source{Kind: fromDefault}}
 	n := x.agent.said.path(name)
 	if n != nil {
 		s.Source = x.source(n)
@@ -126,12 +126,12 @@ func (x explainer) setting(name string, f *field) Setting {
 }
 
 func (x explainer) source(n *node) Source {
-	s := Source{Kind: FromFile, File: x.config.File, Line: n.pos.Line, Column: n.pos.Column, As: n.wrote}
+	s := Source{Kind: fromFile, File: x.config.File, Line: n.pos.Line, Column: n.pos.Column, As: n.wrote}
 	switch {
 	case n.flag != "":
-		return Source{Kind: FromFlag, Name: n.flag}
+		return Source{Kind: fromFlag, Name: n.flag}
 	case n.null:
-		s.Kind = FromDefault
+		s.Kind = fromDefault
 	}
 	if n.agent != x.agent.Path {
 		s.Inherited, s.Agent = true, n.agent
@@ -146,10 +146,10 @@ func (x explainer) derive(s *Setting) {
 	switch s.Name {
 	case "compaction.upper_threshold":
 		s.Value = upper
-		x.fromProfile(s)
+		x.byProfile(s)
 	case "compaction.lower_threshold":
 		s.Value = lower
-		x.fromProfile(s)
+		x.byProfile(s)
 	case "compaction.idle_upper":
 		s.Value = (upper + lower) / 2
 	case "compaction.recent.tokens":
@@ -159,14 +159,14 @@ func (x explainer) derive(s *Setting) {
 	case "context":
 		if n := x.config.root.find("models", x.agent.Model, "context_window"); n != nil && !n.null {
 			s.Value, s.Source = n.plain(), x.source(n)
-			s.Source.Kind, s.Source.Name = FromModel, x.agent.Model
+			s.Source.Kind, s.Source.Name = fromModel, x.agent.Model
 			s.Source.Inherited, s.Source.Agent = false, ""
 		}
 	}
 }
 
-func (x explainer) fromProfile(s *Setting) {
+func (x explainer) byProfile(s *Setting) {
 	if p := x.agent.Policy.Profile; p != "" {
-		s.Source.Kind, s.Source.Name = FromProfile, p
+		s.Source.Kind, s.Source.Name = fromProfile, p
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/config"
 )
 
-func explain(t testing.TB, c *config.Config, agent string, sets ...config.Set) map[string]config.Setting {
+func explain(t testing.TB, c *config.Config, agent string, sets ...string) map[string]config.Setting {
 	t.Helper()
 	x, err := c.Explain(agent, sets...)
 	if err != nil {
@@ -37,7 +37,7 @@ agents:
       sub:
         compaction: {background: true, max_bytes: ~, ledger_tokens: 0}
 `)
-	got := explain(t, c, "main/sub", config.Set{Field: "compaction.reserve_tokens", Value: "9", From: "--reserve"})
+	got := explain(t, c, "main/sub", "compaction.reserve_tokens=9")
 	for _, want := range []struct {
 		name   string
 		value  any
@@ -52,7 +52,7 @@ agents:
 		{"compaction.background", true, "kagewasm.yaml:11:22"},
 		{"compaction.max_bytes", 0, "default (kagewasm.yaml:11:40)"},
 		{"compaction.ledger_tokens", "off", "kagewasm.yaml:11:54"},
-		{"compaction.reserve_tokens", 9, "--reserve"},
+		{"compaction.reserve_tokens", 9, "--set compaction.reserve_tokens"},
 		{"compaction.recent.tokens", kagewasm.DefaultKeepRecentTokens, "default"}, // T1: as reserve_tokens is set
 		{"compaction.strategy", "drop", "default"},
 		{"compaction.prune.protect_tokens", 40000, "default"},
@@ -65,7 +65,7 @@ agents:
 		}
 	}
 	x, err := c.Explain("sub/new")
-	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != config.ByNone || filepath.Base(x.File) != config.FileName {
+	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != "none" || filepath.Base(x.File) != config.FileName {
 		t.Errorf("%+v, %v", x, err)
 	}
 }
@@ -91,11 +91,7 @@ func TestI3Profiles(t *testing.T) {
 // checked as if they stood there, and leave it as it is.
 func TestK26SetsChangeNothing(t *testing.T) {
 	c := load(t, "models: {m: {provider: openai, model: x, context_window: 7}}\ncompaction: {lower_threshold: 0.5, agent: w}\nagents: {w: {}}\n", "p.md", "for once")
-	sets := []config.Set{
-		{Field: "compaction.threshold", Value: "90", From: "--threshold"}, {Field: "compaction.summarize", Value: "off", From: "--no-summary"},
-		{Field: "model", Value: "m", From: "--model"}, {Field: "compaction.always_keep", Value: "[{role: tool}]", From: "--keep"},
-	}
-	a, err := c.With("", sets...)
+	a, err := c.With("", "compaction.threshold=90", "compaction.summarize=off", "model=m", "compaction.always_keep=[{role: tool}]")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +101,8 @@ func TestK26SetsChangeNothing(t *testing.T) {
 	if b := c.Agent(""); b.Policy.Upper != 0 || b.Policy.Summarize.Off || b.Model != "" {
 		t.Errorf("the configuration changed: %+v", b)
 	}
-	a, err = c.With("", config.Set{Field: "prompt", Value: "project:/p.md", From: "--prompt"})
-	if err != nil || a.Policy.Summarize.Prompt != "for once" || a.Writer.By != config.ByPrompt {
+	a, err = c.With("", "prompt=project:/p.md")
+	if err != nil || a.Policy.Summarize.Prompt != "for once" || a.Writer.By != "prompt" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, bad := range []struct{ field, value, says string }{
@@ -115,23 +111,22 @@ func TestK26SetsChangeNothing(t *testing.T) {
 		{"compaction.upper_threshold", "x", "a number belongs"},
 		{"compaction.max_tokens", "", "give a whole number"},
 		{"compaction.compactor", "gone", "no plugin"},
-		{"compaction.strategy", "a: {b", "--x"},
+		{"compaction.strategy", "a: {b", "--set compaction.strategy"},
+		{"compaction.strategy", "a=b", "a=b"},
 		{"subagents", "{}", "no setting"},
-		{"", "1", "no setting"},
 		{"model.x", "1", "no setting"},
 		{"prompt", "project:/../x", "prompt"},
 		{"prompt", "project:/gone.md", "prompt"},
 	} {
-		_, err := c.With("", config.Set{Field: bad.field, Value: bad.value, From: "--x"})
+		_, err := c.With("", bad.field+"="+bad.value)
 		if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%s=%s: %v", bad.field, bad.value, err)
 		}
 	}
-	if s, err := config.ParseSet("a.b=c=d", "--set"); err != nil || s != (config.Set{Field: "a.b", Value: "c=d", From: "--set a.b"}) {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if _, err := config.ParseSet("nothing", "--set"); abi.CodeOf(err) != abi.CodeUsage {
-		t.Errorf("%v", err)
+	for _, s := range []string{"nothing", "=1", ""} {
+		if _, err := c.With("", s); abi.CodeOf(err) != abi.CodeUsage {
+			t.Errorf("%q: %v", s, err)
+		}
 	}
 }
 
@@ -144,7 +139,7 @@ func TestK25Defaults(t *testing.T) {
 		"compaction.strategy":                         "drop",
 		"compaction.summarize.off":                    false,
 		"compaction.summarize.model":                  nil,
-		"compaction.summarize.prompt":                 config.DefaultPromptPath,
+		"compaction.summarize.prompt":                 config.DefaultPrompt,
 		"compaction.summarize.window_messages":        20,
 		"compaction.summarize.preserve_recent":        10,
 		"compaction.summarize.max_summary_tokens":     1500,
@@ -160,11 +155,11 @@ func TestK25Defaults(t *testing.T) {
 		"compaction.lower_threshold":                  0.6,
 		"compaction.enabled":                          true,
 	} {
-		if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != config.FromDefault {
+		if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != "default" {
 			t.Errorf("%s is %#v by %s, want %#v", name, s.Value, s.Source, want)
 		}
 	}
-	if w := c.Agent("").Writer; w != (config.Writer{By: config.ByNone, Prompt: config.DefaultPromptPath}) {
+	if w := c.Agent("").Writer; w != (config.Writer{By: "none", Prompt: config.DefaultPrompt}) {
 		t.Errorf("writer %+v", w)
 	}
 }

@@ -92,7 +92,7 @@ func newSummarizeBlock() *field {
 			set: policy(func(p *kagewasm.Policy) *string { return &p.Summarize.Model })},
 		{name: "fast_model", kind: text, doc: "Alias of the model for everything but what a person asks for.", example: "fast",
 			set: policy(func(p *kagewasm.Policy) *string { return &p.Summarize.FastModel })},
-		{name: "prompt", kind: text, check: checkPrompt, def: DefaultPromptPath, doc: "Prompt of summaries: a path that begins with project:/ or config:/, or a name (config:/prompts/NAME.md).",
+		{name: "prompt", kind: text, check: checkPrompt, def: defaultPrompt, doc: "Prompt of summaries: a path that begins with project:/ or config:/, or a name (config:/prompts/NAME.md).",
 			set: to(func(a *Agent) *string { return &a.summaryPrompt })},
 		{name: "outline", kind: text, choices: outlines, example: outlines[0], doc: "Sections of a summary. Default those that the prompt shows, " + outlines[0] + " with the one that ships.",
 			set: policy(func(p *kagewasm.Policy) *string { return &p.Summarize.Outline })},

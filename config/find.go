@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/owner"
 )
 
 // Find looks for a configuration in a folder and in those above it. Where there
@@ -23,8 +24,14 @@ func Find(dir string) (string, error) {
 	for at := from; ; at = filepath.Dir(at) {
 		path := filepath.Join(at, FileName)
 		switch info, err := os.Stat(path); {
+		case err == nil && !info.Mode().IsRegular():
+			return path, unreadable(path, errNotRegular)
+		case err == nil && ofOthers(info):
+			return path, &abi.Error{Code: abi.CodeBadInput, Op: "config",
+				Message: path + ": it belongs to another user, or others can write to it",
+				Hint:    "name it with --config to use it all the same"}
 		case err == nil:
-			return path, found(path, info)
+			return path, nil
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", unreadable(path, err)
 		}
@@ -34,14 +41,8 @@ func Find(dir string) (string, error) {
 	}
 }
 
-// found says why a file that nobody named is not taken.
-func found(path string, info fs.FileInfo) error {
-	switch {
-	case !info.Mode().IsRegular():
-		return unreadable(path, errors.New("not a regular file"))
-	case ofOthers(info):
-		return &abi.Error{Code: abi.CodeBadInput, Op: "config", Message: path + ": it belongs to another user, or others can write to it",
-			Hint: "name it with --config to use it all the same"}
-	}
-	return nil
+// ofOthers reports whether somebody else can say what stands in a file.
+func ofOthers(info fs.FileInfo) bool {
+	uid, ok := owner.Of(info)
+	return ok && (info.Mode().Perm()&0o002 != 0 || uid != 0 && uid != os.Geteuid())
 }

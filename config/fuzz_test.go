@@ -38,7 +38,7 @@ func FuzzCheck(f *testing.F) {
 // FuzzSet: what comes from flags cannot break what stands in the file.
 func FuzzSet(f *testing.F) {
 	path := project(f, family)
-	c, err := config.Load(path, config.Options{})
+	c, err := config.Load(path)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,11 +46,14 @@ func FuzzSet(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, field, value string) {
-		a, err := c.With("main", set(field, value))
+		if field == "" || field[0] == '=' {
+			t.Skip("no setting is named")
+		}
+		a, err := c.With("main", field+"="+value)
 		if (a == nil) == (err == nil) || err != nil && abi.CodeOf(err) != abi.CodeBadInput {
 			t.Fatalf("%v, %v", a, err)
 		}
-		if _, xerr := c.Explain("main", set(field, value)); (xerr == nil) != (err == nil) {
+		if _, xerr := c.Explain("main", field+"="+value); (xerr == nil) != (err == nil) {
 			t.Fatalf("%v, %v", xerr, err)
 		}
 	})

@@ -36,7 +36,7 @@ func write(t testing.TB, path, text string) {
 
 func load(t testing.TB, yaml string, files ...string) *config.Config {
 	t.Helper()
-	c, err := config.Load(project(t, yaml, files...), config.Options{})
+	c, err := config.Load(project(t, yaml, files...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func load(t testing.TB, yaml string, files ...string) *config.Config {
 // problems are those of a configuration that must not load.
 func problems(t testing.TB, yaml string, files ...string) config.Problems {
 	t.Helper()
-	c, err := config.Load(project(t, yaml, files...), config.Options{})
+	c, err := config.Load(project(t, yaml, files...))
 	if err == nil {
 		t.Fatalf("loaded: %+v", c)
 	}
@@ -70,8 +70,4 @@ func wantProblem(t testing.TB, ps config.Problems, line, column int, says string
 	if p := ps[0]; p.Line != line || p.Column != column || !strings.Contains(p.Message, says) {
 		t.Errorf("%d:%d: %s; want %d:%d and %q", p.Line, p.Column, p.Message, line, column, says)
 	}
-}
-
-func set(field, value string) config.Set {
-	return config.Set{Field: field, Value: value, From: "--set " + field}
 }

@@ -27,14 +27,14 @@ func Init(dir string) ([]string, error) {
 		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
 			Hint: "kagewasm config check looks at it; take it away to start from scratch"}
 	}
-	if err := root.MkdirAll(Folder+"/prompts", 0o755); err != nil {
+	if err := root.MkdirAll(inFolder+"/prompts", 0o755); err != nil {
 		return nil, unwritable(dir, err)
 	}
 	var wrote []string
 	for _, f := range []struct{ name, text string }{
 		{defaultPromptFile, summarize.DefaultPrompt()},
-		{SchemaFile, string(Schema())},
-		{FileName, string(Sample())}, // last: with it the rest is there
+		{schemaFile, string(Schema())},
+		{FileName, string(sample())}, // last: with it the rest is there
 	} {
 		switch did, err := writeNew(root, f.name, []byte(f.text)); {
 		case err != nil:

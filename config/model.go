@@ -11,20 +11,13 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// Provider is a way to talk to a model.
-type Provider string
-
-const (
-	OpenAI    Provider = "openai" // and whatever speaks like it: vLLM, OpenRouter, LiteLLM
-	Anthropic Provider = "anthropic"
-	Ollama    Provider = "ollama"
-)
-
 // Model is a model under an alias. Zero values are the provider's or the
 // catalog's.
 type Model struct {
-	Alias    string
-	Provider Provider
+	Alias string
+	// Provider is how to talk to it: "openai" (and whatever speaks like it: vLLM,
+	// OpenRouter, LiteLLM), "anthropic" or "ollama".
+	Provider string
 	// Name is what the provider calls it.
 	Name    string
 	BaseURL string
@@ -32,27 +25,26 @@ type Model struct {
 	// key itself never stands in a configuration.
 	KeyEnv string
 	// Window is the context window in tokens. It wins over what catalog and
-	// provider say (FEATURES A7, K18).
+	// provider say.
 	Window    int
 	MaxOutput int
-	Prices    Prices
-	Encoding  tokens.Encoding
 	// Timeout bounds one call with all its retries.
 	Timeout time.Duration
 	// Retries of a request that failed; negative is none.
 	Retries int
-	// Serial says that the provider allows one request at a time (T5).
+	// Serial says that the provider allows one request at a time.
 	Serial  bool
 	Headers map[string]string
+
+	catalog tokens.Override // its prices and encoding
 }
 
-// Prices in USD per million tokens; nil where nothing is said.
-type Prices struct{ Input, Output, CacheRead, CacheWrite *float64 }
+const ollama = "ollama"
 
 // NumCtx is the context window that the server is asked for, where it lets
-// itself be asked: Ollama's num_ctx (FEATURES A7). 0 asks for nothing.
+// itself be asked: Ollama's num_ctx. 0 asks for nothing.
 func (m Model) NumCtx() int {
-	if m.Provider != Ollama {
+	if m.Provider != ollama {
 		return 0
 	}
 	return m.Window
@@ -68,10 +60,10 @@ func (m Model) CatalogName() string {
 }
 
 func (m Model) catalogProvider() string {
-	if m.BaseURL != "" && m.Provider != Ollama {
+	if m.BaseURL != "" && m.Provider != ollama {
 		return ""
 	}
-	return string(m.Provider)
+	return m.Provider
 }
 
 // Override is what the configuration says of the model, for the catalog. It is
@@ -81,10 +73,8 @@ func (m Model) Override() tokens.Override {
 }
 
 func (m Model) override(provider string) tokens.Override {
-	o := tokens.Override{
-		Provider: provider, Model: m.Name, Encoding: m.Encoding,
-		Input: m.Prices.Input, Output: m.Prices.Output, CacheRead: m.Prices.CacheRead, CacheWrite: m.Prices.CacheWrite,
-	}
+	o := m.catalog
+	o.Provider, o.Model = provider, m.Name
 	if m.Window > 0 {
 		o.ContextWindow = &m.Window
 	}
@@ -96,8 +86,8 @@ func (m Model) override(provider string) tokens.Override {
 
 // newMetadataFields are what the catalog says of a model, to be corrected.
 func newMetadataFields() []*field {
-	price := func(at func(*Prices) **float64) func(any, *node) {
-		return to(func(m *Model) **float64 { return at(&m.Prices) })
+	price := func(at func(*tokens.Override) **float64) func(any, *node) {
+		return to(func(m *Model) **float64 { return at(&m.catalog) })
 	}
 	return []*field{
 		{name: "context_window", kind: integer, min: 1, doc: "Context window in tokens. It wins over catalog and provider; Ollama is asked for it as num_ctx.", example: "200000",
@@ -107,13 +97,13 @@ func newMetadataFields() []*field {
 		{name: "max_output", kind: integer, min: 1, doc: "Longest answer in tokens.", example: "32000",
 			set: to(func(m *Model) *int { return &m.MaxOutput })},
 		{name: "prices", kind: block, doc: "Prices in USD per million tokens.", fields: []*field{
-			{name: "input", kind: number, doc: "Input.", example: "3", set: price(func(p *Prices) **float64 { return &p.Input })},
-			{name: "output", kind: number, doc: "Output.", example: "15", set: price(func(p *Prices) **float64 { return &p.Output })},
-			{name: "cache_read", kind: number, doc: "Input that comes from the cache.", example: "0.3", set: price(func(p *Prices) **float64 { return &p.CacheRead })},
-			{name: "cache_write", kind: number, doc: "Input that goes into the cache.", example: "3.75", set: price(func(p *Prices) **float64 { return &p.CacheWrite })},
+			{name: "input", kind: number, doc: "Input.", example: "3", set: price(func(o *tokens.Override) **float64 { return &o.Input })},
+			{name: "output", kind: number, doc: "Output.", example: "15", set: price(func(o *tokens.Override) **float64 { return &o.Output })},
+			{name: "cache_read", kind: number, doc: "Input that comes from the cache.", example: "0.3", set: price(func(o *tokens.Override) **float64 { return &o.CacheRead })},
+			{name: "cache_write", kind: number, doc: "Input that goes into the cache.", example: "3.75", set: price(func(o *tokens.Override) **float64 { return &o.CacheWrite })},
 		}},
 		{name: "encoding", kind: text, choices: []string{string(tokens.O200k), string(tokens.CL100k)}, doc: "Encoding to count tokens with. Default the one of the model's family.", example: string(tokens.O200k),
-			set: to(func(m *Model) *tokens.Encoding { return &m.Encoding })},
+			set: to(func(m *Model) *tokens.Encoding { return &m.catalog.Encoding })},
 	}
 }
 
@@ -124,8 +114,8 @@ const noKey = "a key does not stand in a file that is shared and shown: put it i
 
 func newModelBlock() *field {
 	return &field{name: "model", kind: block, fields: slices.Concat([]*field{
-		{name: "provider", kind: text, required: true, need: "how to talk to the model: openai, anthropic or ollama", choices: []string{string(OpenAI), string(Anthropic), string(Ollama)}, example: "anthropic",
-			doc: "How to talk to it: openai (and whatever speaks like it, with a base_url), anthropic or ollama.", set: to(func(m *Model) *Provider { return &m.Provider })},
+		{name: "provider", kind: text, required: true, need: "how to talk to the model: openai, anthropic or ollama", choices: []string{"openai", "anthropic", ollama}, example: "anthropic",
+			doc: "How to talk to it: openai (and whatever speaks like it, with a base_url), anthropic or ollama.", set: to(func(m *Model) *string { return &m.Provider })},
 		{name: "model", kind: text, required: true, need: "the name that the provider has for it", pattern: regexp.MustCompile(`^\S{1,256}$`), likeness: "a name without spaces belongs here", doc: "Name that the provider has for it.", example: "claude-sonnet-4-5",
 			set: to(func(m *Model) *string { return &m.Name })},
 		{name: "base_url", kind: text, check: checkURL, doc: "Address of the server, for another than the provider's own.", example: "http://localhost:8000/v1",
@@ -149,7 +139,7 @@ func newModelBlock() *field {
 // newOverrideBlock corrects the catalog, for a model of any name.
 func newOverrideBlock() *field {
 	return &field{name: "overrides", kind: block, check: checkOverride, fields: append([]*field{
-		{name: "provider", kind: text, doc: "Provider, by any of its names. Default every one.", example: "openrouter", set: to(func(m *Model) *Provider { return &m.Provider })},
+		{name: "provider", kind: text, doc: "Provider, by any of its names. Default every one.", example: "openrouter", set: to(func(m *Model) *string { return &m.Provider })},
 		{name: "model", kind: text, doc: "Name of the model. Default all of the provider.", example: "qwen/qwen3-coder", set: to(func(m *Model) *string { return &m.Name })},
 	}, newMetadataFields()...)}
 }

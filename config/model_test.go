@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -28,16 +29,28 @@ models:
   bare: {provider: anthropic, model: 4.5}
 `)
 	want := config.Model{
-		Alias: "main", Provider: config.OpenAI, Name: "qwen/qwen3-coder", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
-		Window: 262144, MaxOutput: 65536, Prices: config.Prices{Input: new(0.3), Output: new(1.2), CacheRead: new(0.0), CacheWrite: new(0.4)},
-		Encoding: tokens.O200k, Timeout: 90 * time.Second, Retries: -1, Serial: true, Headers: map[string]string{"X-Title": "kagewasm"},
+		Alias: "main", Provider: "openai", Name: "qwen/qwen3-coder", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
+		Window: 262144, MaxOutput: 65536, Timeout: 90 * time.Second, Retries: -1, Serial: true, Headers: map[string]string{"X-Title": "kagewasm"},
 	}
-	if got := c.Models["main"]; !reflect.DeepEqual(got, want) {
+	got := c.Models["main"]
+	catalog := tokens.Override{
+		Model: want.Name, ContextWindow: new(262144), MaxOutput: new(65536), Encoding: tokens.O200k,
+		Input: new(0.3), Output: new(1.2), CacheRead: new(0.0), CacheWrite: new(0.4),
+	}
+	if o := got.Override(); !reflect.DeepEqual(o, catalog) {
+		t.Errorf("for the catalog\n%+v, want\n%+v", o, catalog)
+	}
+	if got := fields(got); got != fields(want) {
+		t.Errorf("got  %s\nwant %s", got, fields(want))
+	}
+	if got, want := c.Models["bare"], (config.Model{Alias: "bare", Provider: "anthropic", Name: "4.5"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got, want := c.Models["bare"], (config.Model{Alias: "bare", Provider: config.Anthropic, Name: "4.5"}); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+}
+
+// fields are all that the configuration says but for the catalog.
+func fields(m config.Model) string {
+	return fmt.Sprint(m.Alias, m.Provider, m.Name, m.BaseURL, m.KeyEnv, m.Window, m.MaxOutput, m.Timeout, m.Retries, m.Serial, m.Headers)
 }
 
 // TestK18Overrides: what the configuration says of a model, by provider and

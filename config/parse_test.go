@@ -182,7 +182,7 @@ func TestFind(t *testing.T) {
 		if _, err := config.Find(dir); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), "others") || abi.AsError(err).Hint == "" {
 			t.Errorf("one that anybody can write to: %v", err)
 		}
-		if _, err := config.Load(path, config.Options{}); err != nil {
+		if _, err := config.Load(path); err != nil {
 			t.Errorf("named, it is the operator's choice: %v", err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestFind(t *testing.T) {
 	if _, err := config.Find(odd); abi.CodeOf(err) != abi.CodeBadInput || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where it is a folder: %v", err)
 	}
-	if _, err := config.Load(filepath.Join(odd, config.FileName), config.Options{}); abi.CodeOf(err) != abi.CodeBadInput {
+	if _, err := config.Load(filepath.Join(odd, config.FileName)); abi.CodeOf(err) != abi.CodeBadInput {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 
@@ -20,8 +21,9 @@ type Plugin struct {
 	Digest string
 	// Roles it may take here; nil are those of its manifest.
 	Roles []abi.PluginRole
-	// Grants are what it may do beside computing. Empty: nothing.
-	Grants []Grant
+	// Grants are what it may do beside computing, http with the origins that it is
+	// granted for. Empty: nothing.
+	Grants map[abi.Capability][]string
 	// Knobs are values for its knobs; whether it has them shows when it is
 	// loaded.
 	Knobs abi.Config
@@ -32,12 +34,6 @@ type Plugin struct {
 	Secrets map[string]string
 	// Adopt lets it go on with what another version has stored.
 	Adopt bool
-}
-
-// Grant is one capability, with the origins that http is granted for.
-type Grant struct {
-	Capability abi.Capability
-	Origins    []string
 }
 
 // may reports whether the configuration leaves the plugin a role.
@@ -63,6 +59,13 @@ func newPluginBlock() *field {
 	}}
 }
 
+func (p *Plugin) grant(c abi.Capability, origins []string) {
+	if p.Grants == nil {
+		p.Grants = make(map[abi.Capability][]string)
+	}
+	p.Grants[c] = origins
+}
+
 // newGrantBlock has a field for each capability.
 func newGrantBlock() *field {
 	docs := map[abi.Capability]string{
@@ -75,19 +78,16 @@ func newGrantBlock() *field {
 	b := &field{name: "grants", kind: block, doc: "What it may do beside computing, as far as its manifest asks for it. Nothing is granted that does not stand here."}
 	for _, c := range abi.Capabilities {
 		f := &field{name: string(c), kind: boolean, def: false, doc: docs[c], example: "true", set: func(target any, n *node) {
-			if p := target.(*Plugin); n.value.(bool) {
-				p.Grants = append(p.Grants, Grant{Capability: c})
+			if n.value.(bool) {
+				target.(*Plugin).grant(c, nil)
 			}
 		}}
 		if c == abi.CapHTTP {
 			f = &field{name: string(c), kind: list, elem: &field{kind: text, pattern: regexp.MustCompile(`^[^\s/@]+(://[^\s/@]+)?/?$`), likeness: "write an origin, such as api.example.com or http://localhost:8080"},
 				def: []string{}, doc: docs[c], example: "[api.example.com]", set: func(target any, n *node) {
-					g := Grant{Capability: c}
-					for _, item := range n.items {
-						g.Origins = append(g.Origins, item.value.(string))
-					}
-					if p := target.(*Plugin); len(g.Origins) > 0 {
-						p.Grants = append(p.Grants, g)
+					var origins []string
+					if assign(reflect.ValueOf(&origins).Elem(), n); len(origins) > 0 {
+						target.(*Plugin).grant(c, origins)
 					}
 				}}
 		}

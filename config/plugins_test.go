@@ -65,10 +65,8 @@ plugins:
 		"bare": {Name: "bare", Path: "/opt/bare.wasm"},
 		"full": {
 			Name: "full", Path: filepath.Join(filepath.Dir(c.File), "full.wasm"), Digest: digest, Roles: []abi.PluginRole{abi.RoleObserver},
-			Grants: []config.Grant{
-				{Capability: abi.CapKV},
-				{Capability: abi.CapHTTP, Origins: []string{"api.example.com", "http://localhost:8080"}},
-				{Capability: abi.CapCompactionSummary},
+			Grants: map[abi.Capability][]string{
+				abi.CapKV: nil, abi.CapHTTP: {"api.example.com", "http://localhost:8080"}, abi.CapCompactionSummary: nil,
 			},
 			Knobs:   abi.Config{"depth": []byte("3"), "style": []byte(`"two"`), "list": []byte(`[1,{"a":true}]`)},
 			Secrets: map[string]string{"key": "HINDSIGHT_KEY"}, Limits: abi.Limits{MemoryMB: 32, Fuel: 5_000_000_000}, Adopt: true,

@@ -30,11 +30,11 @@ func TestEverySettingTakesEffect(t *testing.T) {
 	for _, s := range x.Settings {
 		value := values[s.Name]
 		for _, try := range []string{"7", "true", "0.7"} {
-			if _, err := c.With("", set(s.Name, try)); value == "" && err == nil {
+			if _, err := c.With("", s.Name+"="+try); value == "" && err == nil {
 				value = try
 			}
 		}
-		a, err := c.With("", set(s.Name, value))
+		a, err := c.With("", s.Name+"="+value)
 		if err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
@@ -47,7 +47,7 @@ func TestEverySettingTakesEffect(t *testing.T) {
 		}
 		nonzero(reflect.ValueOf(a.Policy), "", covered)
 	}
-	p, err := c.With("", set("compaction.redact", "off"))
+	p, err := c.With("", "compaction.redact=off")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,26 +28,32 @@ func TestK24DefaultPrompt(t *testing.T) {
 	path := project(t, "")
 	prompt := filepath.Join(filepath.Dir(path), defaultPrompt)
 
-	c, err := config.Load(path, config.Options{ReadOnly: true})
+	c, err := config.Load(path)
 	if err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
-		t.Fatalf("read only: %v, prompt %q", err, c.Policy("").Summarize.Prompt)
+		t.Fatalf("reading: %v, prompt %q", err, c.Policy("").Summarize.Prompt)
 	}
 	if _, err := os.Stat(prompt); !os.IsNotExist(err) {
-		t.Fatalf("read only wrote: %v", err)
+		t.Fatalf("reading wrote: %v", err)
 	}
 
-	c, err = config.Load(path, config.Options{})
-	if err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != summarize.DefaultPrompt() {
+	err = c.WriteDefaultPrompt()
+	if err != nil || read(t, prompt) != summarize.DefaultPrompt() {
 		t.Fatalf("it is not written when missing: %v", err)
+	}
+	if c, err = config.Load(path); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+		t.Fatalf("once it is written: %v", err)
 	}
 
 	write(t, prompt, "Mine now.\n")
-	c, err = config.Load(path, config.Options{})
+	if err := c.WriteDefaultPrompt(); err != nil {
+		t.Errorf("where it is written: %v", err)
+	}
+	c, err = config.Load(path)
 	if err != nil || c.Policy("").Summarize.Prompt != "Mine now.\n" || read(t, prompt) != "Mine now.\n" {
 		t.Errorf("the operator's: %v, %q", err, c.Policy("").Summarize.Prompt)
 	}
 	write(t, prompt, "")
-	if c, err := config.Load(path, config.Options{}); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != "" {
+	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != "" {
 		t.Errorf("emptied: %v", err)
 	}
 	write(t, prompt, "Mine now.\n")
@@ -64,13 +70,13 @@ func TestDigest(t *testing.T) {
 	dir := filepath.Dir(path)
 	digest := func() string {
 		t.Helper()
-		c, err := config.Load(path, config.Options{ReadOnly: true})
+		c, err := config.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.Digest
 	}
-	c, err := config.Load(path, config.Options{ReadOnly: true})
+	c, err := config.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +104,11 @@ func TestDigest(t *testing.T) {
 }
 
 // TestK24NoPlaceForPrompt: where nothing can be written the prompt that ships
-// is used, and a warning says so.
+// is used.
 func TestK24NoPlaceForPrompt(t *testing.T) {
 	c := load(t, "", ".kagewasm", "a file in the folder's place")
-	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], config.DefaultPromptPath) {
-		t.Errorf("warnings %q", c.Warnings)
+	if err := c.WriteDefaultPrompt(); err == nil {
+		t.Error("it was written")
 	}
 	if c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
 		t.Error("without a prompt")
@@ -152,9 +158,14 @@ func TestK24LinksCannotEscape(t *testing.T) {
 		"the folder itself is a link":      {"config:/secret.md", ".kagewasm", outside},
 		"the folder of prompts is a link":  {"secret", ".kagewasm/prompts", filepath.Join(outside, "prompts")},
 		"a link up and out":                {"project:/p.md", "p.md", "../../../../../../../../etc/hostname"},
-		"a link to nothing, for a default": {config.DefaultPromptPath, defaultPrompt, filepath.Join(outside, "new.md")},
+		"a link to nothing, for a default": {config.DefaultPrompt, defaultPrompt, filepath.Join(outside, "new.md")},
 	} {
-		path := project(t, "compaction: {summarize: {prompt: '"+c.ref+"'}}")
+		path := project(t, "")
+		before, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, "compaction: {summarize: {prompt: '"+c.ref+"'}}")
 		link := filepath.Join(filepath.Dir(path), c.link)
 		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			t.Fatal(err)
@@ -162,7 +173,8 @@ func TestK24LinksCannotEscape(t *testing.T) {
 		if err := os.Symlink(c.target, link); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := config.Load(path, config.Options{}); err == nil {
+		_ = before.WriteDefaultPrompt()
+		if c, err := config.Load(path); err == nil {
 			t.Errorf("%s: prompt %q", why, c.Policy("").Summarize.Prompt)
 		}
 	}
@@ -174,7 +186,7 @@ func TestK24LinksCannotEscape(t *testing.T) {
 	if err := os.Symlink("real.md", filepath.Join(filepath.Dir(path), "p.md")); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := config.Load(path, config.Options{}); err != nil || c.Policy("").Summarize.Prompt != "inside" {
+	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != "inside" {
 		t.Errorf("a link inside: %v", err)
 	}
 }

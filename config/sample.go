@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// SchemaFile is where init puts the schema, below the folder of the
+// schemaFile is where init puts the schema, below the folder of the
 // configuration.
-const SchemaFile = Folder + "/schema.json"
+const schemaFile = inFolder + "/schema.json"
 
 //go:embed sample_head.yaml
 var sampleHead string
@@ -18,11 +18,11 @@ var sampleHead string
 //go:embed sample_agents.yaml
 var sampleAgents string
 
-// Sample is a configuration with every setting in it, each commented out with
+// sample is a configuration with every setting in it, each commented out with
 // what it does and its default, or an example where there is no single one.
-func Sample() []byte {
+func sample() []byte {
 	var w sampler
-	w.WriteString("# yaml-language-server: $schema=" + SchemaFile + "\n" + sampleHead)
+	w.WriteString("# yaml-language-server: $schema=" + schemaFile + "\n" + sampleHead)
 	for _, f := range file.settable() {
 		if f.name == "agents" {
 			break // the last, and by example: settings are those of the top

@@ -127,7 +127,7 @@ func TestInit(t *testing.T) {
 	if read(t, filepath.Join(dir, config.SchemaFile)) != string(config.Schema()) {
 		t.Error("another schema")
 	}
-	if _, err := config.Load(filepath.Join(dir, config.FileName), config.Options{}); err != nil {
+	if _, err := config.Load(filepath.Join(dir, config.FileName)); err != nil {
 		t.Error(err)
 	}
 	write(t, filepath.Join(dir, config.FileName), "model: ~\n")

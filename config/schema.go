@@ -4,17 +4,17 @@ import (
 	"encoding/json"
 )
 
-// SchemaID identifies the schema.
-const SchemaID = "https://kagewasm.dev/schema/config/1.json"
+// schemaID identifies the schema.
+const schemaID = "https://kagewasm.dev/schema/config/1.json"
 
 // Schema is the JSON Schema (draft 2020-12) of a configuration, for editors. It
 // says what one value can be; that names exist and thresholds fit each other is
-// for [Check].
+// for [Load].
 func Schema() []byte {
 	s := schemer{defs: map[*field]string{agentBlock: "agent", agentBlock.child("compaction"): "compaction"}, done: make(object)}
 	root := s.block(file)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = SchemaID
+	root["$id"] = schemaID
 	root["title"] = FileName
 	root["type"] = []string{"object", "null"}
 	root["$defs"] = s.done

@@ -2,45 +2,32 @@ package config
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
-// Set is one setting of an agent that comes from elsewhere than the file, for
-// one time (FEATURES K26).
-type Set struct {
-	// Field is its path, such as compaction.upper_threshold.
-	Field string
-	// Value is what would stand in the file.
-	Value string
-	// From names where it comes from, such as "--upper".
-	From string
-}
-
-// ParseSet reads FIELD=VALUE, as flags have it.
-func ParseSet(s, from string) (Set, error) {
-	name, value, ok := strings.Cut(s, "=")
-	if !ok || name == "" {
-		return Set{}, &abi.Error{Code: abi.CodeUsage, Op: "config", Message: from + " " + s + ": write FIELD=VALUE, such as compaction.upper_threshold=0.7"}
+// With is an agent as it would be with some settings on top of what the file says,
+// each FIELD=VALUE, as flags --set have them: compaction.upper_threshold=0.7. They
+// are checked as if they stood in the file. The configuration does not change. The
+// error of a setting of another form is of code usage.
+func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
+	for _, s := range sets {
+		if i := strings.IndexByte(s, '='); i <= 0 {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "config",
+				Message: "--set " + s + ": write FIELD=VALUE, such as compaction.upper_threshold=0.7"}
+		}
 	}
-	return Set{Field: name, Value: value, From: from + " " + name}, nil
-}
-
-// With is an agent as it would be with some settings on top of what the file
-// says. The configuration itself does not change.
-func (c *Config) With(agentPath string, sets ...Set) (*Agent, error) {
 	a := c.Agent(agentPath)
 	if len(sets) == 0 {
 		return a, nil
 	}
 	said := a.said
 	for _, s := range sets {
-		n, err := s.read()
+		path, value, _ := strings.Cut(s, "=")
+		n, err := readSet(path, value)
 		if err != nil {
 			return nil, err
 		}
@@ -50,10 +37,11 @@ func (c *Config) With(agentPath string, sets ...Set) (*Agent, error) {
 	return c.rebuild(a.Path, said)
 }
 
-// read makes the nodes that the setting would be in a file.
-func (s Set) read() (*node, error) {
-	r := &reader{source: source{name: s.From}}
-	names := strings.Split(s.Field, ".")
+// readSet makes the nodes that a setting would be in a file.
+func readSet(path, value string) (*node, error) {
+	flag := "--set " + path
+	r := &reader{source: source{name: flag}}
+	names := strings.Split(path, ".")
 	parents := []*field{agentBlock}
 	for _, name := range names[:len(names)-1] {
 		if b := parents[len(parents)-1].child(name); b != nil {
@@ -63,10 +51,10 @@ func (s Set) read() (*node, error) {
 	parent := parents[len(parents)-1]
 	f := parent.child(names[len(names)-1])
 	if len(parents) != len(names) || f == nil || f.own {
-		r.fail(yamldoc.Pos{}, "no setting %q%s", s.Field, suggest(s.Field, settingNames()))
+		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, settingNames()))
 		return nil, r.problems.asError()
 	}
-	n := r.flag(f.like(parent), s.Value)
+	n := r.flag(f.like(parent), value)
 	if n == nil {
 		return nil, r.problems.asError()
 	}
@@ -75,7 +63,7 @@ func (s Set) read() (*node, error) {
 		n = &node{field: b, kids: []*node{n}}
 		r.unify(n)
 	}
-	n.flagged(s.From)
+	n.flagged(flag)
 	return n, r.problems.asError()
 }
 
@@ -105,16 +93,16 @@ func (n *node) flagged(from string) {
 // rebuild makes an agent anew of all that is said of it.
 func (c *Config) rebuild(path string, said *node) (*Agent, error) {
 	changed := *c
-	changed.agents, changed.refs = maps.Clone(c.agents), maps.Clone(c.refs)
+	changed.agents, changed.prompts = maps.Clone(c.agents), maps.Clone(c.prompts)
 	b := &builder{reader: &reader{source: source{name: "settings"}}, config: &changed}
 	a := b.agent(path, said)
 	b.check(a)
-	p, err := openPrompts(filepath.Dir(c.File), time.Now())
+	f, err := openFolder(c.File)
 	if err != nil {
-		return nil, unreadable(filepath.Dir(c.File), err)
+		return nil, unreadable(c.File, err)
 	}
-	defer p.close()
-	b.write(p.read)
+	defer f.close()
+	b.write(f.prompt)
 	if err := b.problems.asError(); err != nil {
 		return nil, err
 	}

@@ -2,25 +2,26 @@ package config
 
 import kagewasm "github.com/kagewasm/kagewasm"
 
-// WriterBy says what decided who writes an agent's summaries.
-type WriterBy string
-
+// What decides who writes an agent's summaries.
 const (
-	// ByPrompt: the agent names a prompt, and writes with its own model.
-	ByPrompt WriterBy = "prompt"
-	// ByAgent: the agent, or one above it, names an agent that writes.
-	ByAgent WriterBy = "agent"
-	// ByDefaultAgent: the top of the file does.
-	ByDefaultAgent WriterBy = "default_agent"
-	// ByNone: nobody is named. The agent's own model writes with the prompt of
-	// its summarize block (K25); with no_floor set and no model there either,
-	// nobody does, and the agent's session is only pruned.
-	ByNone WriterBy = "none"
+	// The agent names a prompt, and writes with its own model.
+	byPrompt = "prompt"
+	// The agent, or one above it, names an agent that writes.
+	byAgent = "agent"
+	// The top of the file does.
+	byDefaultAgent = "default_agent"
+	// Nobody is named. The agent's own model writes with the prompt of its summarize
+	// block; with no_floor set and no model there either, nobody does, and the agent's
+	// session is only pruned.
+	byNone = "none"
 )
 
-// Writer is who writes an agent's summaries (FEATURES A8).
+// Writer is who writes an agent's summaries.
 type Writer struct {
-	By WriterBy `json:"by"`
+	// By is what decides it: "prompt" (the agent names one), "agent" (it, or one above
+	// it, names an agent that writes), "default_agent" (the top of the file does), or
+	// "none" (its own model, where it has one).
+	By string `json:"by"`
 	// Agent is the path of the agent that writes.
 	Agent string `json:"agent"`
 	// Model is its alias; empty is the model of the session.
@@ -32,26 +33,44 @@ type Writer struct {
 	PruneOnly bool `json:"prune_only,omitempty"`
 }
 
-// resolveWriter is the order of A8: a named prompt with the agent's own model,
-// the agent named for it, the default agent, nobody. helper is the agent that
+// String says it for a person: "by agent writer, model fast with config:/x.md".
+func (w Writer) String() string {
+	model := "its own model"
+	if w.Model != "" {
+		model = "model " + w.Model
+	}
+	line := model + " with " + w.Prompt
+	switch {
+	case w.PruneOnly:
+		return "none: this agent's sessions are only pruned"
+	case w.By == byAgent:
+		return "by agent " + w.Agent + ", " + line
+	case w.By == byDefaultAgent:
+		return "by the default agent " + w.Agent + ", " + line
+	}
+	return line
+}
+
+// resolveWriter tries in turn: a named prompt with the agent's own model, the agent
+// named for it, the default agent, nobody. helper is the agent that
 // compaction.agent names, nil for none; isDefault says that the top of the file
 // names it.
 func resolveWriter(a, helper *Agent, isDefault bool) Writer {
 	s := &a.Policy.Summarize
 	switch {
 	case a.prompt != "":
-		return Writer{By: ByPrompt, Agent: a.Path, Model: a.Model, Prompt: a.prompt}
+		return Writer{By: byPrompt, Agent: a.Path, Model: a.Model, Prompt: a.prompt}
 	case helper != nil:
-		w := Writer{By: ByAgent, Agent: helper.Path, Model: helper.Model, Prompt: helper.prompt}
+		w := Writer{By: byAgent, Agent: helper.Path, Model: helper.Model, Prompt: helper.prompt}
 		if isDefault {
-			w.By = ByDefaultAgent
+			w.By = byDefaultAgent
 		}
 		if w.Prompt == "" {
 			w.Prompt = promptOr(helper.summaryPrompt)
 		}
 		return w
 	}
-	w := Writer{By: ByNone, Agent: a.Path, Model: s.Model, Prompt: promptOr(a.summaryPrompt)}
+	w := Writer{By: byNone, Agent: a.Path, Model: s.Model, Prompt: promptOr(a.summaryPrompt)}
 	w.PruneOnly = a.Policy.NoFloor && s.Model == "" && a.summaryPrompt == ""
 	if w.Model == "" {
 		w.Model = a.Model
@@ -61,7 +80,7 @@ func resolveWriter(a, helper *Agent, isDefault bool) Writer {
 
 func promptOr(ref string) string {
 	if ref == "" {
-		return DefaultPromptPath
+		return defaultPrompt
 	}
 	return ref
 }
@@ -71,11 +90,11 @@ func (w Writer) apply(p *kagewasm.Policy, text string) {
 	s := &p.Summarize
 	s.Prompt = text
 	switch w.By {
-	case ByPrompt:
+	case byPrompt:
 		s.Model = ""
-	case ByAgent, ByDefaultAgent:
+	case byAgent, byDefaultAgent:
 		s.Model, s.FastModel = w.Model, ""
-	case ByNone:
+	case byNone:
 		s.Off = s.Off || w.PruneOnly
 	}
 }

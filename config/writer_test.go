@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/strategies/summarize"
 )
 
 // TestA8ResolutionOrder: a named prompt with the agent's own model; then the
@@ -30,15 +31,15 @@ agents:
 		text      string // what the policy says of the prompt
 		model     string // and of the model; empty is the session's own
 	}{
-		{"a prompt comes before an agent", "by-prompt", config.Writer{By: config.ByPrompt, Agent: "by-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"and before the default agent", "by-prompt-at-all", config.Writer{By: config.ByPrompt, Agent: "by-prompt-at-all", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"the agent with its model and prompt", "by-agent", config.Writer{By: config.ByAgent, Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"inherited", "by-agent/inherits", config.Writer{By: config.ByAgent, Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"a prompt below an agent", "by-agent/own-prompt", config.Writer{By: config.ByPrompt, Agent: "by-agent/own-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"the default agent", "by-default", config.Writer{By: config.ByDefaultAgent, Agent: "writer", Model: "fast", Prompt: "Writers"}, "the writer's", "fast"},
-		{"nobody: the block, K25", "back-to-none", config.Writer{By: config.ByNone, Agent: "back-to-none", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"nobody, and no floor", "pruned", config.Writer{By: config.ByNone, Agent: "pruned", Model: "own", Prompt: config.DefaultPromptPath, PruneOnly: true}, "", ""},
-		{"a model is somebody", "pruned/with-model", config.Writer{By: config.ByNone, Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPromptPath}, read(t, c.File[:len(c.File)-len(config.FileName)]+defaultPrompt), "fast"},
+		{"a prompt comes before an agent", "by-prompt", config.Writer{By: "prompt", Agent: "by-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
+		{"and before the default agent", "by-prompt-at-all", config.Writer{By: "prompt", Agent: "by-prompt-at-all", Model: "own", Prompt: "Mine"}, "mine", ""},
+		{"the agent with its model and prompt", "by-agent", config.Writer{By: "agent", Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
+		{"inherited", "by-agent/inherits", config.Writer{By: "agent", Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
+		{"a prompt below an agent", "by-agent/own-prompt", config.Writer{By: "prompt", Agent: "by-agent/own-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
+		{"the default agent", "by-default", config.Writer{By: "default_agent", Agent: "writer", Model: "fast", Prompt: "Writers"}, "the writer's", "fast"},
+		{"nobody: the block, K25", "back-to-none", config.Writer{By: "none", Agent: "back-to-none", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
+		{"nobody, and no floor", "pruned", config.Writer{By: "none", Agent: "pruned", Model: "own", Prompt: config.DefaultPrompt, PruneOnly: true}, "", ""},
+		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPrompt}, summarize.DefaultPrompt(), "fast"},
 	} {
 		a := c.Agent(tc.path)
 		if a.Writer != tc.want {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/kagewasm/kagewasm/internal/owner"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -61,7 +62,7 @@ func openCache(dir string) (*diskCache, error) {
 	if goruntime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm())
 	}
-	if !ownFolder(info) {
+	if uid, ok := owner.Of(info); ok && uid != os.Geteuid() {
 		return nil, fmt.Errorf("%s: somebody else's, and what is in it runs as machine code", dir)
 	}
 	return &diskCache{dir: dir, locks: make(map[string]*sync.Mutex)}, nil

@@ -54,7 +54,7 @@ func (f *configFlag) load() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Load(path, config.Options{ReadOnly: true})
+	return config.Load(path)
 }
 
 func newConfigCheck(e env) *cobra.Command {
@@ -117,7 +117,7 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 			if err != nil {
 				return err
 			}
-			x, err := explainWith(c, argOr(args, ""), sets)
+			x, err := c.Explain(argOr(args, ""), sets...)
 			if err != nil {
 				return err
 			}
@@ -135,18 +135,6 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 		return c.Agents(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
-}
-
-func explainWith(c *config.Config, agent string, flags []string) (config.Explanation, error) {
-	var sets []config.Set
-	for _, s := range flags {
-		set, err := config.ParseSet(s, "--set")
-		if err != nil {
-			return config.Explanation{}, err
-		}
-		sets = append(sets, set)
-	}
-	return c.Explain(agent, sets...)
 }
 
 func newConfigSchema(e env) *cobra.Command {

@@ -47,15 +47,7 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	if len(c.Models) > 0 {
 		_ = c.WriteDefaultPrompt() // where that cannot be, the one that ships is used
 	}
-	var values []config.Set
-	for _, s := range sets {
-		v, err := config.ParseSet(s, "--set")
-		if err != nil {
-			return configured{}, err
-		}
-		values = append(values, v)
-	}
-	a, err := c.With(agent, values...)
+	a, err := c.With(agent, sets...)
 	if err == nil && agent != "" && a.Path != agent && a.Path != "main/"+agent {
 		err = ui.Usagef("--agent %s: %s has no such agent, but for %s", agent, c.File,
 			cmp.Or(strings.Join(c.Agents()[1:], ", "), "the main one"))
@@ -189,8 +181,8 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 		Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs,
 		Engine: l.flags.engine, Tape: l.flags.tape.tape(),
 	}
-	for _, g := range c.Grants {
-		if err := opts.Grants.Grant(g.Capability, g.Origins...); err != nil {
+	for capability, origins := range c.Grants {
+		if err := opts.Grants.Grant(capability, origins...); err != nil {
 			return nil, err
 		}
 	}

@@ -27,6 +27,7 @@ var layout = []row{
 	{pattern: "abi", may: []string{"abi/internal/..."}, std: true},
 	{pattern: "abi/schema", std: true},
 	{pattern: "abi/guest/...", may: []string{"abi", "abi/internal/..."}, std: true},
+	{pattern: "internal/owner", std: true, tool: true},
 	{pattern: "internal/yamldoc"},
 	{pattern: "internal/pluginyaml", may: []string{"abi", "internal/yamldoc"}},
 	{pattern: "abi/abitest/...", may: []string{"abi", "internal/pluginyaml"}},

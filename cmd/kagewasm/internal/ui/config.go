@@ -12,7 +12,7 @@ import (
 // Explanation shows the settings of an agent, and where each is from.
 func Explanation(p Printer, x config.Explanation) {
 	p.Linef("%s", heading(x))
-	p.Linef("  summaries: %s", writerLine(x.Writer))
+	p.Linef("  summaries: %s", x.Writer)
 	if len(x.Plugins) > 0 {
 		p.Linef("  plugins: %s", Joined(x.Plugins))
 	}
@@ -41,23 +41,6 @@ func heading(x config.Explanation) string {
 		name += " (as " + x.Known + ")"
 	}
 	return name + ", by " + x.File
-}
-
-func writerLine(w config.Writer) string {
-	model := "its own model"
-	if w.Model != "" {
-		model = "model " + w.Model
-	}
-	line := fmt.Sprintf("%s with %s", model, w.Prompt)
-	switch {
-	case w.PruneOnly:
-		return "none: this agent's sessions are only pruned"
-	case w.By == config.ByAgent:
-		return fmt.Sprintf("by agent %s, %s", w.Agent, line)
-	case w.By == config.ByDefaultAgent:
-		return fmt.Sprintf("by the default agent %s, %s", w.Agent, line)
-	}
-	return line
 }
 
 // valueText is a value for a person; "-" is none.

@@ -5,7 +5,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
+
+const (
+	DefaultPrompt = defaultPrompt
+	SchemaFile    = schemaFile
+	SchemaID      = schemaID
+)
+
+// Sample is what Init writes.
+func Sample() []byte { return sample() }
+
+// Check reports what is wrong with a configuration as far as its text alone shows
+// it: no prompt is read.
+func Check(name string, data []byte) error {
+	n, r := read(name, data)
+	if len(r.problems) == 0 {
+		b := newBuilder(r, name)
+		b.build(n)
+		b.write(func(string) (string, error) { return "", nil })
+	}
+	return r.problems.asError()
+}
+
+// SetClock gives a live configuration a clock that tests move.
+func (l *Live) SetClock(now func() time.Time) {
+	l.now, l.due = now, now().Add(lookEvery)
+}
 
 // Reference is the documentation of every setting, as Markdown.
 func Reference() []byte {
