@@ -52,6 +52,15 @@ type Input struct {
 	Record *Record `json:"record,omitempty"`
 }
 
+// Plain returns the messages without what the host knows about them.
+func (in *Input) Plain() []Message {
+	msgs := make([]Message, len(in.Messages))
+	for i := range in.Messages {
+		msgs[i] = in.Messages[i].Message
+	}
+	return msgs
+}
+
 // InputMessage is a message with what the host knows about it.
 type InputMessage struct {
 	Message

@@ -237,11 +237,7 @@ func withinTarget(l *list) error {
 // fixed is what cannot go: the units with a pinned message or one of the
 // current turn.
 func fixed(in *abi.Input) (tokens int) {
-	msgs := make([]abi.Message, len(in.Messages))
-	for i := range in.Messages {
-		msgs[i] = in.Messages[i].Message
-	}
-	turn, stays := abi.CurrentTurn(msgs), make(map[int]bool)
+	turn, stays := abi.CurrentTurn(in.Plain()), make(map[int]bool)
 	for i, m := range in.Messages {
 		if m.Pinned || turn[i] {
 			stays[m.Unit] = true

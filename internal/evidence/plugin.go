@@ -110,12 +110,8 @@ func (p *Plugin) say(in *abi.Input, m abi.Message) {
 }
 
 func (p *Plugin) call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-	msgs := make([]abi.Message, len(in.Messages))
-	for i := range in.Messages {
-		msgs[i] = in.Messages[i].Message
+	for i, pinned := range abi.Pinned(in.Plain()) {
 		in.Trigger.Tokens += in.Messages[i].Tokens
-	}
-	for i, pinned := range abi.Pinned(msgs) {
 		in.Messages[i].Pinned = pinned
 	}
 	in.Trigger.Fraction = float64(in.Trigger.Tokens) / float64(*in.Session.ContextWindow)

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -32,14 +33,13 @@ func CommandLine(script string) string {
 	return clip.Cut(strings.TrimSpace(open+scene), maxCommand, "…")
 }
 
+// scenes begin lines that only prepare for others, or announce them.
+var scenes = []string{"cd ", "set -", "export ", "source ", "pushd ", "echo "}
+
 // isScene reports whether a line only prepares for others, or announces them.
 func isScene(line string) bool {
-	for _, s := range []string{"cd ", "set -", "export ", "source ", "pushd ", "echo "} {
-		if strings.HasPrefix(line, s) && !strings.ContainsAny(line, ";&|>") {
-			return true
-		}
-	}
-	return false
+	starts := func(s string) bool { return strings.HasPrefix(line, s) }
+	return slices.ContainsFunc(scenes, starts) && !strings.ContainsAny(line, ";&|>")
 }
 
 // withoutHeredoc cuts a line where text from the following lines is fed in.

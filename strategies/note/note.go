@@ -23,7 +23,7 @@ type Note struct {
 // pruned, are given as they were, with their results: what failed in them is
 // kept too.
 func Build(gone, stays, pruned []abi.Message) *Note {
-	n := &Note{names: names.BuildPruned(gone, pruned)}
+	n := &Note{names: names.Build(gone, pruned)}
 	n.names.Beside(stays)
 	for i := range gone {
 		n.message(&gone[i], i >= len(gone)-lately)

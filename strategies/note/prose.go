@@ -8,17 +8,28 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// lines are the lines of a text that are prose: trimmed, not empty, not code.
-func lines(text string) iter.Seq[string] {
+// unfenced are the lines of a text that stand in no block of code, trimmed and
+// not empty.
+func unfenced(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fenced := false
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if strings.HasPrefix(line, "```") {
+			if strings.HasPrefix(line, fence) {
 				fenced = !fenced
-				continue
+			} else if !fenced && line != "" && !yield(line) {
+				return
 			}
-			if fenced || line == "" || strings.IndexByte("|<{}", line[0]) >= 0 {
+		}
+	}
+}
+
+// lines are the lines of a text that are prose, without the marks of headings
+// and lists.
+func lines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range unfenced(text) {
+			if strings.IndexByte("|<{}", line[0]) >= 0 {
 				continue
 			}
 			line, _ = listItem(strings.TrimLeft(line, "# "))

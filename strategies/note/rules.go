@@ -20,13 +20,8 @@ const maxPasted = 16 << 10
 // required notes the lines in which a person says what has to be, word for
 // word: boxes to check, items of lists, and sentences with a word like must.
 func (n *Note) required(text string) {
-	fenced := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		if fenced || line == "" || utf8.RuneCountInString(line) > 2*maxEntry {
+	for line := range unfenced(text) {
+		if utf8.RuneCountInString(line) > 2*maxEntry {
 			continue
 		}
 		_, item := listItem(line)

@@ -50,13 +50,9 @@ func (n *Note) added(o Options, summary string) string {
 	if n.empty() {
 		return ""
 	}
-	for room := o.Budget; room >= MinBudget; {
-		text := n.render(o, room, summary)
-		over := o.Count(text) - o.Budget - o.Failures
-		if over <= 0 {
-			return text
-		}
-		room -= max(over, o.Budget/50, 1)
+	write := func(budget int) string { return n.render(o, budget, summary) }
+	if text, ok := names.Fit(o.Budget, o.Failures, MinBudget, o.Count, write); ok {
+		return text
 	}
 	return n.names.Render(o.Budget, o.Count)
 }

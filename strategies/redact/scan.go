@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // scanner finds, in one pass over a text, where the words of all rules stand:
 // few texts hold more than a few of them, and most hold none.
 type scanner struct {
@@ -46,7 +48,7 @@ func (s *scanner) places(text string) [][]int {
 		}
 		for _, e := range s.of[pair] {
 			list := places[e.rule]
-			if hasPrefix(text[i:], e.word) && (len(list) == 0 || list[len(list)-1] != i) {
+			if end := i + len(e.word); end <= len(text) && strings.EqualFold(text[i:end], e.word) && (len(list) == 0 || list[len(list)-1] != i) {
 				places[e.rule] = append(list, i)
 			}
 		}
@@ -71,18 +73,4 @@ func lower(s string) string {
 		b[i] = low[c]
 	}
 	return string(b)
-}
-
-// hasPrefix is strings.HasPrefix for a word in lower case, whatever the case of
-// the text.
-func hasPrefix(text, word string) bool {
-	if len(text) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if low[text[i]] != word[i] {
-			return false
-		}
-	}
-	return true
 }

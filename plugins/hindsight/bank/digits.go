@@ -44,6 +44,22 @@ func (w *writer) text(s string) {
 	*w = append(*w, s...)
 }
 
+// texts writes how many texts follow, and those.
+func (w *writer) texts(list []string) {
+	w.number(len(list))
+	for _, s := range list {
+		w.text(s)
+	}
+}
+
+// column writes how many numbers follow, and those.
+func (w *writer) column(list []int32) {
+	w.number(len(list))
+	for _, n := range list {
+		w.number(int(n))
+	}
+}
+
 // reader reads what a writer wrote. After the first failure, which err holds,
 // everything is zero.
 type reader struct {
@@ -133,6 +149,14 @@ func (r *reader) below(limit int) int {
 
 // text reads what writer.text wrote.
 func (r *reader) text() string { return r.bytes(r.number()) }
+
+// texts reads what writer.texts wrote.
+func (r *reader) texts() (list []string) {
+	for range r.count(1) {
+		list = append(list, r.text())
+	}
+	return list
+}
 
 // bytes reads n bytes.
 func (r *reader) bytes(n int) string {

@@ -48,19 +48,10 @@ func (l *label) set(m *Memory) { m.Author, m.Type, m.Tags = l.author, l.kind, l.
 func (l *label) write(w *writer) {
 	w.text(l.author)
 	w.text(l.kind)
-	w.number(len(l.tags))
-	for _, t := range l.tags {
-		w.text(t)
-	}
+	w.texts(l.tags)
 }
 
-func readLabel(r *reader) (l label) {
-	l.author, l.kind = r.text(), r.text()
-	for range r.count(1) {
-		l.tags = append(l.tags, r.text())
-	}
-	return l
-}
+func readLabel(r *reader) label { return label{r.text(), r.text(), r.texts()} }
 
 // labelKey is a label as the key of a map.
 type labelKey struct{ author, kind, tags string }
@@ -79,18 +70,21 @@ type words struct{ id, time, text string }
 
 func (w words) set(m *Memory) { m.ID, m.Time, m.Text = w.id, w.time, w.text }
 
-// writeWords writes a memory after another one of the same block: of the id
-// and the time only what is new.
-func writeWords(w *writer, m, before words) {
+func (m *Memory) words() words { return words{m.ID, m.Time, m.Text} }
+
+// write writes the next memory of the same block and returns it: of the id and
+// the time only what is new.
+func (before words) write(w *writer, m words) words {
 	for _, f := range [2][2]string{{m.id, before.id}, {m.time, before.time}} {
 		n := common(f[0], f[1])
 		w.number(n)
 		w.text(f[0][n:])
 	}
 	w.text(m.text)
+	return m
 }
 
-// wordsReader reads what writeWords wrote, one memory after the other.
+// wordsReader reads what words.write wrote, one memory after the other.
 type wordsReader struct {
 	*reader
 	id, time []byte

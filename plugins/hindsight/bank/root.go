@@ -43,9 +43,7 @@ func (r *root) write() string {
 	t.write(&w)
 	var before words
 	for i := range r.tail {
-		m := words{r.tail[i].ID, r.tail[i].Time, r.tail[i].Text}
-		writeWords(&w, m, before)
-		before = m
+		before = before.write(&w, r.tail[i].words())
 	}
 	return string(w)
 }

@@ -110,9 +110,8 @@ func buildBlocks(v *values, first int, list []Memory) (blocks []block) {
 			w, before = append(w[:0], magic(wordsKind)...), words{}
 			w.number(first + i)
 		}
-		m := words{list[i].ID, list[i].Time, list[i].Text}
-		writeWords(&w, m, before)
-		n, before = n+1, m
+		before = before.write(&w, list[i].words())
+		n++
 		if len(w) >= blockBytes || i == len(list)-1 {
 			blocks = append(blocks, block{n, v.put(wordsKind, string(w))})
 			n = 0
@@ -123,30 +122,20 @@ func buildBlocks(v *values, first int, list []Memory) (blocks []block) {
 
 // table reads the table of a segment.
 func (v *values) table(s *segment) (*table, error) {
-	r, err := v.read(s.table)
-	if err != nil {
-		return nil, err
-	}
-	t := readTable(r)
-	if len(t.labelOf) != s.texts {
-		r.fail("not as many texts as the root says")
-	}
-	if err := r.end(); err != nil {
-		return nil, v.corrupt(s.table, err.Error())
-	}
-	return t, nil
+	var t *table
+	err := v.parse(s.table, func(r *reader) {
+		if t = readTable(r); len(t.labelOf) != s.texts {
+			r.fail("not as many texts as the root says")
+		}
+	})
+	return t, err
 }
 
 // known reads the hashes of what a segment holds, one behind the other.
-func (v *values) known(s *segment) (string, error) {
-	r, err := v.read(s.known)
-	if err != nil {
-		return "", err
-	}
-	r.number() // the first text
-	hashes := r.bytes(s.texts * hashBytes)
-	if err := r.end(); err != nil {
-		return "", v.corrupt(s.known, err.Error())
-	}
-	return hashes, nil
+func (v *values) known(s *segment) (hashes string, err error) {
+	err = v.parse(s.known, func(r *reader) {
+		r.number() // the first text
+		hashes = r.bytes(s.texts * hashBytes)
+	})
+	return hashes, err
 }

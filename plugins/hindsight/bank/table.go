@@ -34,10 +34,7 @@ type block struct {
 func (t *table) write() string {
 	w := writer(magic(tableKind))
 	t.who.write(&w)
-	w.number(len(t.parts))
-	for _, p := range t.parts {
-		w.number(int(p))
-	}
+	w.column(t.parts)
 	w.number(len(t.shards))
 	for _, s := range t.shards {
 		w.text(s.first)

@@ -84,6 +84,19 @@ func (v *values) corrupt(name, what string) *abi.Error {
 	}
 }
 
+// parse reads all of a value with f.
+func (v *values) parse(name string, f func(r *reader)) error {
+	r, err := v.read(name)
+	if err != nil {
+		return err
+	}
+	f(r)
+	if err := r.end(); err != nil {
+		return v.corrupt(name, err.Error())
+	}
+	return nil
+}
+
 // read opens a value; its kind is the first thing in it.
 func (v *values) read(name string) (*reader, error) {
 	value, err := v.get(name)

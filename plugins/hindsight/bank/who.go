@@ -62,10 +62,7 @@ func (w *who) session(text int) string {
 }
 
 func (w *who) write(to *writer) {
-	to.number(len(w.sessions))
-	for _, s := range w.sessions {
-		to.text(s)
-	}
+	to.texts(w.sessions)
 	to.number(len(w.labels))
 	for i := range w.labels {
 		w.labels[i].write(to)
@@ -75,17 +72,11 @@ func (w *who) write(to *writer) {
 		to.number(int(r.session))
 		to.number(int(r.texts))
 	}
-	to.number(len(w.labelOf))
-	for _, l := range w.labelOf {
-		to.number(int(l))
-	}
+	to.column(w.labelOf)
 }
 
 func readWho(r *reader) (w who) {
-	w.sessions = make([]string, r.count(1))
-	for i := range w.sessions {
-		w.sessions[i] = r.text()
-	}
+	w.sessions = r.texts()
 	w.labels = make([]label, r.count(3))
 	for i := range w.labels {
 		w.labels[i] = readLabel(r)

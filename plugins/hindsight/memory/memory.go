@@ -58,10 +58,7 @@ type pass struct {
 }
 
 func newPass(c *guest.Call) *pass {
-	p := &pass{Call: c, in: c.Input, set: settingsOf(c.Input), msgs: make([]abi.Message, len(c.Input.Messages))}
-	for i := range p.in.Messages {
-		p.msgs[i] = p.in.Messages[i].Message
-	}
+	p := &pass{Call: c, in: c.Input, set: settingsOf(c.Input), msgs: c.Input.Plain()}
 	p.store = p.open()
 	return p
 }

@@ -68,7 +68,7 @@ func compact(c *guest.Call) (*abi.Output, error) {
 
 // group makes the units of the input.
 func group(in *abi.Input) (units []unit, total int) {
-	turn := abi.CurrentTurn(messages(in))
+	turn := abi.CurrentTurn(in.Plain())
 	index := make(map[int]int)
 	for i, m := range in.Messages {
 		u, ok := index[m.Unit]
@@ -84,14 +84,6 @@ func group(in *abi.Input) (units []unit, total int) {
 		total += m.Tokens
 	}
 	return units, total
-}
-
-func messages(in *abi.Input) []abi.Message {
-	msgs := make([]abi.Message, len(in.Messages))
-	for i := range in.Messages {
-		msgs[i] = in.Messages[i].Message
-	}
-	return msgs
 }
 
 // fill keeps units from the newest to the oldest while they fit, and returns
@@ -131,7 +123,7 @@ func build(in *abi.Input, units []unit, text string) *abi.Output {
 			keep[i] = u.keep
 		}
 	}
-	place := abi.PrefixEnd(messages(in))
+	place := abi.PrefixEnd(in.Plain())
 	out := &abi.Output{Messages: []abi.OutputMessage{}}
 	at := 0
 	for i, m := range in.Messages {

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,10 +35,7 @@ func summarize(c *guest.Call, units []unit, budget int) (text string, cost int, 
 		return "", 0, err
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		if d := lines[b].weight - lines[a].weight; d != 0 {
-			return d
-		}
-		return b - a
+		return cmp.Or(lines[b].weight-lines[a].weight, b-a)
 	})
 	cost = frameTokens + costs[0]
 	var picked []int

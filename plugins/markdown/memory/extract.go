@@ -72,13 +72,9 @@ func extract(in *abi.Input) (found []fact, changed string) {
 // current turn, and the newest that fit in half of the target. Which exactly
 // go is decided later; a fact noted too early is no harm.
 func doomed(in *abi.Input) []bool {
-	msgs := make([]abi.Message, len(in.Messages))
-	for i := range in.Messages {
-		msgs[i] = in.Messages[i].Message
-	}
-	turn, going := abi.CurrentTurn(msgs), make([]bool, len(msgs))
+	turn, going := abi.CurrentTurn(in.Plain()), make([]bool, len(in.Messages))
 	room := in.Budget.TargetTokens / 2
-	for i := len(msgs) - 1; i >= 0; i-- {
+	for i := len(going) - 1; i >= 0; i-- {
 		m := &in.Messages[i]
 		room -= m.Tokens
 		going[i] = room < 0 && !m.Pinned && !turn[i]

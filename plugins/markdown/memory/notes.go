@@ -53,13 +53,9 @@ func openNotes(c *guest.Call) *notes {
 	if f, ok := decode(indexKey, index); ok {
 		n.facts = append(n.facts, f)
 	}
-	for _, key := range readable(keys, seen) {
-		n.count++
-		if f, ok := decode(key, n.get(key)); ok {
-			n.facts = append(n.facts, f)
-		}
-	}
-	for _, key := range recentDays(keys) {
+	noted := readable(keys, seen)
+	n.count = len(noted)
+	for _, key := range append(noted, recentDays(keys)...) {
 		if f, ok := decode(key, n.get(key)); ok {
 			n.facts = append(n.facts, f)
 		}

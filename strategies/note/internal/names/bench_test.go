@@ -27,6 +27,6 @@ func BenchmarkBuild(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		names.Build(msgs)
+		names.Build(msgs, nil)
 	}
 }

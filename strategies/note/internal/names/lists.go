@@ -58,6 +58,3 @@ func (l *Names) Commands(max int) []string {
 	}
 	return lines
 }
-
-// HeadCommands is the line above the commands.
-const HeadCommands = headCommands

@@ -62,13 +62,11 @@ const (
 // counts half.
 const halfAge = 30
 
-// Build reads the messages, oldest first, and ranks what they name.
-func Build(msgs []abi.Message) *Names { return BuildPruned(msgs, nil) }
-
-// BuildPruned is Build where calls that stay, with their results, were pruned:
-// they are given as they were. What their output said is gone as well; the
-// calls themselves are not, and do not count.
-func BuildPruned(msgs, pruned []abi.Message) *Names {
+// Build reads the messages, oldest first, and ranks what they name. Where calls
+// that stay, with their results, were pruned, they are given as they were: what
+// their output said is gone as well; the calls themselves are not, and do not
+// count.
+func Build(msgs, pruned []abi.Message) *Names {
 	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
 	for i := range msgs {
 		b.at = i + 1

@@ -97,7 +97,7 @@ func TestN8Render(t *testing.T) {
 	msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
 	msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/bucket.go", "ok", false)...)
 	msgs = append(msgs, called("Bash", "command", "cd /srv/kw && go test ./internal/store/...", "--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
-	got := lines(names.Build(msgs).Render(1200, byRune))
+	got := lines(names.Build(msgs, nil).Render(1200, byRune))
 	for head, want := range map[string]string{
 		"root":                  "/srv/kw",
 		"Tools called":          "Bash(command)×1 Edit(file_path)×1 Read(file_path)×1",
@@ -116,13 +116,13 @@ func TestN8Render(t *testing.T) {
 }
 
 func TestN8RenderNothing(t *testing.T) {
-	if l := names.Build(nil); !l.Empty() || l.Render(1000, byRune) != "" {
+	if l := names.Build(nil, nil); !l.Empty() || l.Render(1000, byRune) != "" {
 		t.Error("a ledger of nothing says something")
 	}
-	if l := names.Build([]abi.Message{user("please go on")}); !l.Empty() {
+	if l := names.Build([]abi.Message{user("please go on")}, nil); !l.Empty() {
 		t.Error("plain words are no exact names")
 	}
-	l := names.Build([]abi.Message{user("see foo_bar_baz")})
+	l := names.Build([]abi.Message{user("see foo_bar_baz")}, nil)
 	for _, budget := range []int{-1, 0, 20} {
 		if got := l.Render(budget, byRune); got != "" {
 			t.Errorf("%d tokens hold %q", budget, got)
@@ -140,11 +140,11 @@ func TestN8BudgetAndOrder(t *testing.T) {
 		msgs := sessiongen.Messages(40).Draw(t, "session")
 		budget := rapid.IntRange(0, 1500).Draw(t, "budget")
 		for name, count := range counters {
-			text := names.Build(msgs).Render(budget, count)
+			text := names.Build(msgs, nil).Render(budget, count)
 			if n := count(text); n > budget {
 				t.Fatalf("%s: %d tokens of %d:\n%s", name, n, budget, text)
 			}
-			if again := names.Build(msgs).Render(budget, count); again != text {
+			if again := names.Build(msgs, nil).Render(budget, count); again != text {
 				t.Fatalf("%s: not the same again:\n%s\n\n%s", name, text, again)
 			}
 			if !utf8.ValidString(text) {
@@ -161,9 +161,9 @@ func TestN8Deterministic(t *testing.T) {
 	for i := range 60 {
 		msgs = append(msgs, said(fmt.Sprintf("see pkg%d/index.ts and /srv/kw/pkg%d/index.ts, /opt/x/pkg%d/index.ts", i, (i*7)%60, (i*11)%60)))
 	}
-	first := names.Build(msgs).Render(600, byRune)
+	first := names.Build(msgs, nil).Render(600, byRune)
 	for range 20 {
-		if again := names.Build(msgs).Render(600, byRune); again != first {
+		if again := names.Build(msgs, nil).Render(600, byRune); again != first {
 			t.Fatalf("not the same again:\n%s\n\n%s", first, again)
 		}
 	}
@@ -174,21 +174,21 @@ func TestN8Ranking(t *testing.T) {
 	var msgs []abi.Message
 	msgs = append(msgs, user("person_says"), said("agent_says_"))
 	msgs = append(msgs, called("Grep", "pattern", "call_says__", "output_says", false)...)
-	got := lines(names.Build(msgs).Render(400, byRune))["Names"]
+	got := lines(names.Build(msgs, nil).Render(400, byRune))["Names"]
 	if got != "person_says call_says__ agent_says_ output_says" {
 		t.Errorf("by who says it: %s", got)
 	}
 	msgs = []abi.Message{said("once_said, often_aside"), said("often_aside"), said("often_aside")}
-	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "often_aside once_said" {
+	if got := lines(names.Build(msgs, nil).Render(400, byRune))["Names"]; got != "often_aside once_said" {
 		t.Errorf("by how often: %s", got)
 	}
 	msgs = append([]abi.Message{said("long_ago_")}, sessiongen.Long(30, 1)...)
 	msgs = append(msgs, said("just_now_"))
-	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "just_now_ long_ago_" {
+	if got := lines(names.Build(msgs, nil).Render(400, byRune))["Names"]; got != "just_now_ long_ago_" {
 		t.Errorf("by how long ago: %s", got)
 	}
 	msgs = []abi.Message{said("many_times many_times many_times many_times"), said("in_two_msg"), said("in_two_msg")}
-	if got := lines(names.Build(msgs).Render(400, byRune))["Names"]; got != "in_two_msg many_times" {
+	if got := lines(names.Build(msgs, nil).Render(400, byRune))["Names"]; got != "in_two_msg many_times" {
 		t.Errorf("a message counts once: %s", got)
 	}
 }
@@ -229,7 +229,7 @@ func TestN8Linear(t *testing.T) {
 			best := time.Hour
 			for range 2 {
 				start := time.Now()
-				names.Build(msgs).Render(4000, byRune)
+				names.Build(msgs, nil).Render(4000, byRune)
 				best = min(best, time.Since(start))
 			}
 			return best

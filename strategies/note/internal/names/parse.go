@@ -17,7 +17,7 @@ func Reserved(line string) bool {
 // Lines that begin a list: those above its entries, and those that
 // hold all of it.
 var (
-	sectionHeads = set(headCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	sectionHeads = set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
 	listHeads    = set(headTools, headShort, headSymbols, headNumbers)
 )
 
@@ -211,7 +211,7 @@ const (
 )
 
 func (b *builder) event(section, entry string) {
-	if section == headCommands {
+	if section == HeadCommands {
 		line, failed := strings.CutSuffix(entry, failedMark)
 		b.run(line)
 		if n := len(b.commands); n > 0 && failed {

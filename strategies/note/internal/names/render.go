@@ -19,7 +19,7 @@ const (
 	headShort     = "File names used alone:"
 	headSymbols   = "Names:"
 	headNumbers   = "Numbers and ids:"
-	headCommands  = "Commands run, newest last:"
+	HeadCommands  = "Commands run, newest last:"
 	headErrors    = "Errors met, newest last:"
 	blockMark     = "```"
 	failedMark    = " (failed)"
@@ -45,15 +45,24 @@ func (l *Names) Render(budget int, count func(string) int) string {
 	if budget < minBudget || l.Empty() {
 		return ""
 	}
-	for room := budget; room >= minBudget; {
-		text := l.render(room, count)
-		n := count(text)
-		if n <= budget {
-			return text
+	text, _ := Fit(budget, 0, minBudget, count, func(budget int) string { return l.render(budget, count) })
+	return text
+}
+
+// Fit returns what write makes of a budget in at most budget and beside tokens.
+// What is longer is written again with less, down to least; then nothing fits.
+func Fit(
+	budget, beside, least int, count func(string) int, write func(budget int) string,
+) (text string, fits bool) {
+	for left := budget; left >= least; {
+		text := write(left)
+		over := count(text) - budget - beside
+		if over <= 0 {
+			return text, true
 		}
-		room -= max(n-budget, budget/50, 1)
+		left -= max(over, budget/50, 1)
 	}
-	return ""
+	return "", false
 }
 
 func (l *Names) render(budget int, count func(string) int) string {
@@ -126,7 +135,7 @@ func (l *Names) events(budget int, count func(string) int) string {
 	}
 	var b strings.Builder
 	if ci < len(l.commands) {
-		b.WriteString(headCommands + "\n")
+		b.WriteString(HeadCommands + "\n")
 		for i := ci; i < len(l.commands); i++ {
 			b.WriteString(l.commandLine(i) + "\n")
 		}

@@ -117,7 +117,7 @@ func chain(msgs []abi.Message, rounds, budget int, count func(string) int) strin
 		if list != "" {
 			part = append([]abi.Message{summary(list)}, part...)
 		}
-		list = names.Build(part).Render(budget, count)
+		list = names.Build(part, nil).Render(budget, count)
 	}
 	return list
 }
