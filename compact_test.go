@@ -73,7 +73,7 @@ func TestK10AlwaysKeep(t *testing.T) {
 	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
 	kept := func(m *abi.Message) bool { return m.ID == "a20" }
 	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{AlwaysKeep: []func(*abi.Message) bool{kept}}, Plugins: plugins(plugin)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{kept}}}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
 	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
 		if !has(r.Messages, id) {
@@ -173,8 +173,8 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	}
 	for name, opts := range map[string]kagewasm.Options{
 		"no counter":          {},
-		"lower over upper":    {Counter: wordCounter{}, Policy: kagewasm.Policy{Upper: 0.5, Lower: 0.6}},
-		"upper over one":      {Counter: wordCounter{}, Policy: kagewasm.Policy{Upper: 1.2}},
+		"lower over upper":    {Counter: wordCounter{}, Policy: kagewasm.Policy{When: kagewasm.When{Upper: 0.5, Lower: 0.6}}},
+		"upper over one":      {Counter: wordCounter{}, Policy: kagewasm.Policy{When: kagewasm.When{Upper: 1.2}}},
 		"an unknown strategy": {Counter: wordCounter{}, Policy: kagewasm.Policy{Strategy: "magic"}},
 	} {
 		if _, err := kagewasm.New(opts); abi.CodeOf(err) != abi.CodeUsage {

@@ -2,23 +2,17 @@ package kagewasm
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // limits are the figures a decision is made on.
 type limits struct {
-	window int // what there is for a request, the output's reserve taken off
-	upper  int // tokens over which a compaction starts
-	target int // tokens to get down to
+	strategies.Limits
 	// upperShare and lowerShare are the thresholds as fractions of the window.
 	upperShare, lowerShare float64
-	// upperBytes and targetBytes bound the request's size; 0 is no bound.
-	upperBytes, targetBytes int
-	// all: only what is pinned stays; the current turn goes too.
-	all bool
 }
 
 // maxTokens bounds what a caller can claim, so that sums stay sums.
@@ -26,9 +20,11 @@ const maxTokens = 1 << 40
 
 // limits works out the figures for a session of so many tokens.
 func (p *Policy) limits(req *Request, tokens int) (limits, error) {
-	l := limits{window: abi.FallbackWindow, upperShare: p.Upper, lowerShare: p.Lower}
+	when := &p.When
+	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
+	l.Window = abi.FallbackWindow
 	switch w := req.Session.ContextWindow; {
-	case w == nil && p.StrictWindow && p.MaxTokens == 0:
+	case w == nil && when.StrictWindow && when.MaxTokens == 0:
 		e := usage("the context window of model %q is not known", req.Session.Model)
 		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: then 128,000 are used"
 		return l, e
@@ -38,139 +34,198 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	case *w > maxTokens:
 		return l, usage("context window %d: give %d tokens at most", *w, maxTokens)
 	default:
-		l.window = *w
+		l.Window = *w
 	}
 	if req.Overhead < 0 || req.Overhead > maxTokens {
 		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
 	}
-	if p.OutputReserve >= l.window || p.ReserveTokens >= l.window-p.OutputReserve {
-		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d", p.OutputReserve, p.ReserveTokens, l.window)
+	if when.OutputReserve >= l.Window || when.ReserveTokens >= l.Window-when.OutputReserve {
+		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d", when.OutputReserve, when.ReserveTokens, l.Window)
 	}
-	l.window -= p.OutputReserve
-	l.thresholds(p)
-	if fits, ok := req.Exceeded.Window(tokens); ok && fits < l.window {
-		l.window = fits
-		l.upper = min(l.upper, int(l.upperShare*float64(fits)))
-		l.target = min(l.target, int(l.lowerShare*float64(fits)))
+	l.Window -= when.OutputReserve
+	l.thresholds(when)
+	if fits, ok := req.Exceeded.Window(tokens); ok && fits < l.Window {
+		l.Window = fits
+		l.Upper = min(l.Upper, int(l.upperShare*float64(fits)))
+		l.Target = min(l.Target, int(l.lowerShare*float64(fits)))
 	}
+	l.Lower = int(l.lowerShare * float64(l.Window))
 	switch {
 	case req.Target == nil:
 		if req.Force || req.Reason == abi.TriggerOverflow {
-			l.target = min(l.target, int(p.Lower*float64(tokens)))
+			l.Target = min(l.Target, int(when.Lower*float64(tokens)))
 		}
-	case *req.Target < 0 || *req.Target > l.upper:
-		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts", *req.Target, l.upper)
+	case *req.Target < 0 || *req.Target > l.Upper:
+		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts", *req.Target, l.Upper)
 	default:
-		l.target, l.all = *req.Target, *req.Target == 0
+		l.Target, l.All = *req.Target, *req.Target == 0
 	}
 	return l, nil
 }
 
 // thresholds applies the policy's mode: an absolute number of tokens, a
 // reserve, or fractions of the window.
-func (l *limits) thresholds(p *Policy) {
-	l.upper = int(p.Upper * float64(l.window))
-	l.target = int(p.Lower * float64(l.window))
+func (l *limits) thresholds(when *When) {
+	l.Upper = int(when.Upper * float64(l.Window))
+	l.Target = int(when.Lower * float64(l.Window))
 	switch {
-	case p.MaxTokens > 0:
-		l.upper = min(p.MaxTokens, l.window)
-		l.target = int(float64(l.upper) * p.Lower / p.Upper)
-		l.shares()
-	case p.ReserveTokens > 0:
-		l.upper = l.window - p.ReserveTokens
-		l.target = min(l.target, int(float64(l.upper)*p.Lower/p.Upper))
-		l.shares()
+	case when.MaxTokens > 0:
+		l.Upper = min(when.MaxTokens, l.Window)
+		l.Target = int(float64(l.Upper) * when.Lower / when.Upper)
+	case when.ReserveTokens > 0:
+		l.Upper = l.Window - when.ReserveTokens
+		l.Target = min(l.Target, int(float64(l.Upper)*when.Lower/when.Upper))
 	}
-	l.upperBytes = p.MaxBytes
-	l.targetBytes = int(float64(p.MaxBytes) * p.Lower / p.Upper)
-}
-
-// shares says the thresholds as fractions again, for plugins and reports.
-func (l *limits) shares() {
-	l.upperShare = float64(l.upper) / float64(l.window)
-	l.lowerShare = float64(l.target) / float64(l.window)
+	if when.MaxTokens > 0 || when.ReserveTokens > 0 { // plugins and reports get fractions in any mode
+		l.upperShare = float64(l.Upper) / float64(l.Window)
+		l.lowerShare = float64(l.Target) / float64(l.Window)
+	}
+	l.UpperBytes = when.MaxBytes
+	l.TargetBytes = int(float64(when.MaxBytes) * when.Lower / when.Upper)
 }
 
 // due reports whether a compaction is to run: over a threshold, or asked for.
-// Getting down to the lower one keeps it from running again at once (FEATURES
-// K2).
-func (p *pass) due() bool {
-	l := &p.limits
+// Getting down to the lower one keeps it from running again at once.
+func due(l *look, now list) bool {
 	switch {
-	case p.req.Force:
+	case l.req.Force:
 		return true
-	case p.policy.Disabled:
+	case l.policy.Disabled:
 		return false
-	case p.total <= min(p.req.QuietBelow, l.window) && p.req.Reason != abi.TriggerOverflow:
+	case now.total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow:
 		return false
-	case p.req.Reason == abi.TriggerOverflow:
+	case l.req.Reason == abi.TriggerOverflow:
 		return true
-	case p.req.Reason == abi.TriggerIdle && p.total > int(p.policy.IdleUpper*float64(l.window)):
+	case l.req.Reason == abi.TriggerIdle && now.total > int(l.policy.When.IdleUpper*float64(l.limits.Window)):
 		return true
+	case now.total > l.limits.Upper:
+		return true
+	case l.limits.UpperBytes == 0:
+		return false
 	}
-	return p.total > l.upper || l.upperBytes > 0 && p.bytes() > l.upperBytes
+	bytes := 0
+	for i := range now.messages {
+		bytes += strategies.Bytes(&now.messages[i])
+	}
+	return bytes > l.limits.UpperBytes
 }
 
-// reasonCode says how a plan that was applied ended.
-func (l limits) reasonCode(tokens, pinned int) abi.ReasonCode {
-	goal := l.target
-	if l.all {
+// notDue says why nothing is to be done yet, or by a policy that is switched
+// off.
+func notDue(l *look, now list) (code abi.ReasonCode, warning string) {
+	switch {
+	case !l.policy.Disabled:
+		return abi.ReasonBelowThreshold, ""
+	case now.total > l.limits.Window:
+		warning = fmt.Sprintf("%d tokens do not fit a window of %d, and compaction is switched off", now.total, l.limits.Window)
+	}
+	return abi.ReasonDisabled, warning
+}
+
+// nobodyCompacts reports whether only pruning happens: the floor is switched
+// off, and there is neither a model, a strategy of the host nor a compactor
+// plugin.
+func nobodyCompacts(l *look) bool {
+	return l.policy.NoFloor && !l.summarizes() && l.own() == nil && !l.hooks.HasCompactor()
+}
+
+// noCompactor is the error where only pruning happens and the provider has
+// refused the request already. Otherwise that is none.
+func noCompactor(l *look) error {
+	if l.req.Reason != abi.TriggerOverflow {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact",
+		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and the floor is switched off",
+		Hint:    "give the agent a summarizing model or a compactor plugin, or switch no_floor off"}
+}
+
+// gate says why a compaction that is due is not made, by its code; "" where it
+// is. shortened is whether anything was cut down for it already.
+func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, warning string, receipt *abi.Receipt) {
+	switch {
+	case shortened && v.Fits():
+		return abi.ReasonBelowThreshold, "", nil
+	case !v.WorthTrying():
+		return abi.ReasonNothingToSupersede, "", nil
+	}
+	if warning = freesTooLittle(l, v); warning != "" {
+		return abi.ReasonNotWorthIt, warning, nil
+	}
+	if receipt = tooDear(l, v); receipt != nil {
+		return abi.ReasonNotWorthIt, "", receipt
+	}
+	return "", "", nil
+}
+
+// leastShare is what has to be there to go for a compaction, as a share of the
+// threshold at which it starts.
+const leastShare = 0.05
+
+// freesTooLittle says, as a warning, that what stays takes nearly all there is
+// by itself: tool definitions and pinned messages do not shrink. A compaction
+// would then free one message at every call, and cost a model call and the
+// provider's cache each time. It waits until there is something to gain, unless
+// somebody asked for it or the request does not fit.
+func freesTooLittle(l *look, v *strategies.View) string {
+	switch free := v.Total - v.Fixed(); {
+	case l.req.Force, l.req.Target != nil, l.req.Reason == abi.TriggerOverflow, v.Total > v.Window,
+		v.UpperBytes > 0 && v.TotalBytes > v.UpperBytes, float64(free) >= leastShare*float64(v.Upper):
+		return ""
+	default:
+		return fmt.Sprintf("%d of %d tokens cannot go, %d of them for tool definitions and the like: offer fewer tools, pin less, or use a model with a larger window",
+			v.Total-free, v.Total, l.req.Overhead)
+	}
+}
+
+// exceeds puts a warning into an outcome where even the best that can be does
+// not fit the window, which is an error too.
+func exceeds(l *look, o outcome) (outcome, error) {
+	after := o.after()
+	if after.total <= l.limits.Window {
+		return o, nil
+	}
+	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, shorten the last message, or start a new session",
+		after.total, len(after.messages), l.limits.Window)
+	return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
+		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", after.total, l.limits.Window),
+		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}
+}
+
+// reasonCode says how the plan stage ended.
+func reasonCode(l *look, v *strategies.View, o outcome) abi.ReasonCode {
+	goal := v.Target
+	if v.All {
 		// As little as possible was asked for, and is there; it falls short
 		// only where that would start the next compaction.
-		goal = l.upper
+		goal = v.Upper
 	}
 	switch {
-	case tokens <= goal:
+	case o.said.Cancelled:
+		return abi.ReasonCancelledByPlugin
+	case o.taken == nil:
+		return abi.ReasonNothingToSupersede
+	case o.taken.Tokens <= goal:
 		return abi.ReasonCompacted
-	case pinned > goal || l.all:
+	case v.All || fixed(l, v, o.taken) > goal:
 		return abi.ReasonPinnedExceedTarget
 	}
 	return abi.ReasonCurrentTurnExceedsTarget
 }
 
-// explain puts a reason into words.
-func explain(code abi.ReasonCode, r *Report) string {
-	switch code {
-	case abi.ReasonCompacted:
-		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded), r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
-	case abi.ReasonBelowThreshold:
-		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
-	case abi.ReasonCancelled:
-		return "the caller gave up; nothing was changed"
-	case abi.ReasonCancelledByPlugin:
-		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
-	case abi.ReasonCommitFailed:
-		return "the result could not be stored; the session is as it was"
-	case abi.ReasonDisabled:
-		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window)
-	case abi.ReasonPending:
-		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
-	case abi.ReasonPruneOnly:
-		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
-	case abi.ReasonNotWorthIt:
-		if r.Receipt == nil {
-			return "too little could go for a compaction: nearly all there is has to stay"
-		}
-		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
-	case abi.ReasonNothingToSupersede:
-		if r.TokensAfter <= r.Target {
-			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)
-		}
-		return fmt.Sprintf("%d tokens, and nothing that could go would make it less", r.TokensAfter)
-	case abi.ReasonPinnedExceedTarget:
-		return fmt.Sprintf("everything that may go went; what is pinned and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
-	case abi.ReasonCurrentTurnExceedsTarget:
-		return fmt.Sprintf("everything that may go went; what is pinned, the current turn and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
-	}
-	return string(code)
-}
-
-func cancelledBy(list []hooks.Outcome) string {
-	var names []string
-	for _, o := range list {
-		if o.Outcome == hooks.OutcomeCancelled {
-			names = append(names, o.Plugin)
+// fixed is what is pinned costs, with the units it holds, overhead and what
+// was inserted.
+func fixed(l *look, v *strategies.View, a *attempt) int {
+	n := l.req.Overhead
+	for _, u := range v.Units {
+		if slices.ContainsFunc(u, func(i int) bool { return v.Pinned[i] }) {
+			n += v.UnitTokens(u)
 		}
 	}
-	return strings.Join(names, ", ")
+	for i := range a.Messages {
+		if slices.Contains(a.Inserted, a.Messages[i].ID) {
+			n += a.Cost[i]
+		}
+	}
+	return n
 }

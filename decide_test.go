@@ -27,24 +27,24 @@ func TestWhenItStarts(t *testing.T) {
 	}{
 		{"K2", "at 85% nothing yet", kagewasm.Policy{}, "", ptr(total*100/85 + 2), false, 0},
 		{"K2", "over it", kagewasm.Policy{}, "", ptr(total*100/85 - 2), true, int(0.6 * float64(total*100/85-2))},
-		{"K2", "both are the policy's", kagewasm.Policy{Upper: 0.5, Lower: 0.3}, "", ptr(total*2 - 2), true, int(0.3 * float64(total*2-2))},
+		{"K2", "both are the policy's", kagewasm.Policy{When: kagewasm.When{Upper: 0.5, Lower: 0.3}}, "", ptr(total*2 - 2), true, int(0.3 * float64(total*2-2))},
 		{"K21", "an unknown window is 128,000", kagewasm.Policy{}, "", none, false, 0},
-		{"A2", "an absolute number of tokens", kagewasm.Policy{MaxTokens: total - 1}, "", ptr(1_000_000), true, 0},
-		{"A2", "exactly that number is not over it", kagewasm.Policy{MaxTokens: total}, "", ptr(1_000_000), false, 0},
-		{"A2", "it wins over the fraction", kagewasm.Policy{MaxTokens: total}, "", ptr(total + 10), false, 0},
-		{"A2", "it needs no window", kagewasm.Policy{MaxTokens: total - 1, StrictWindow: true}, "", none, true, 0},
-		{"T1", "when the reserve is touched", kagewasm.Policy{ReserveTokens: 100}, "", ptr(total + 99), true, 0},
-		{"T1", "exactly the reserve left is not yet", kagewasm.Policy{ReserveTokens: 100}, "", ptr(total + 100), false, 0},
-		{"A2", "the number wins over the reserve", kagewasm.Policy{ReserveTokens: 100, MaxTokens: total}, "", ptr(total + 50), false, 0},
+		{"A2", "an absolute number of tokens", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1}}, "", ptr(1_000_000), true, 0},
+		{"A2", "exactly that number is not over it", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "", ptr(1_000_000), false, 0},
+		{"A2", "it wins over the fraction", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "", ptr(total + 10), false, 0},
+		{"A2", "it needs no window", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1, StrictWindow: true}}, "", none, true, 0},
+		{"T1", "when the reserve is touched", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "", ptr(total + 99), true, 0},
+		{"T1", "exactly the reserve left is not yet", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "", ptr(total + 100), false, 0},
+		{"A2", "the number wins over the reserve", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100, MaxTokens: total}}, "", ptr(total + 50), false, 0},
 		{"T1", "switched off", kagewasm.Policy{Disabled: true}, "", ptr(400), false, 0},
-		{"I2", "what is reserved for the answer is not there", kagewasm.Policy{OutputReserve: 200}, "", ptr(total*100/85 + 100), true, 0},
-		{"I3", "a profile by name", kagewasm.Policy{Profile: "conservative"}, "", ptr(total * 10 / 6), true, int(0.45 * float64(total*10/6))},
+		{"I2", "what is reserved for the answer is not there", kagewasm.Policy{When: kagewasm.When{OutputReserve: 200}}, "", ptr(total*100/85 + 100), true, 0},
+		{"I3", "a profile by name", kagewasm.Policy{When: kagewasm.When{Profile: "conservative"}}, "", ptr(total * 10 / 6), true, int(0.45 * float64(total*10/6))},
 		{"I3", "the same without it", kagewasm.Policy{}, "", ptr(total * 10 / 6), false, 0},
-		{"I3", "the model's own", kagewasm.Policy{Profile: "auto"}, "google/gemini-2.5-pro", ptr(total * 10 / 6), true, int(0.40 * float64(total*10/6))},
-		{"I3", "70/60 for deepseek", kagewasm.Policy{Profile: "auto"}, "deepseek-chat", ptr(total * 10 / 6), false, 0},
-		{"I3", "for others the default", kagewasm.Policy{Profile: "auto"}, "gpt-4o", ptr(total * 10 / 6), false, 0},
-		{"I3", "what is set wins over the profile", kagewasm.Policy{Profile: "conservative", Upper: 0.9, Lower: 0.6}, "", ptr(total * 10 / 6), false, 0},
-		{"complaint 6", "bytes count where they are bounded", kagewasm.Policy{MaxBytes: 3000}, "", ptr(1_000_000), true, 0},
+		{"I3", "the model's own", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "google/gemini-2.5-pro", ptr(total * 10 / 6), true, int(0.40 * float64(total*10/6))},
+		{"I3", "70/60 for deepseek", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "deepseek-chat", ptr(total * 10 / 6), false, 0},
+		{"I3", "for others the default", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "gpt-4o", ptr(total * 10 / 6), false, 0},
+		{"I3", "what is set wins over the profile", kagewasm.Policy{When: kagewasm.When{Profile: "conservative", Upper: 0.9, Lower: 0.6}}, "", ptr(total * 10 / 6), false, 0},
+		{"complaint 6", "bytes count where they are bounded", kagewasm.Policy{When: kagewasm.When{MaxBytes: 3000}}, "", ptr(1_000_000), true, 0},
 	} {
 		req := kagewasm.Request{Session: abi.Session{ID: "s", Model: tc.model, ContextWindow: tc.window}, Messages: msgs}
 		r := compact(t, newCompactor(t, kagewasm.Options{Policy: tc.policy}), req).Report
@@ -63,7 +63,7 @@ func TestWhenItStarts(t *testing.T) {
 // TestA7StrictWindow: nothing says how large the window is, and that is an
 // error that says what to do.
 func TestA7StrictWindow(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{StrictWindow: true}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{StrictWindow: true}}})
 	_, err := c.Compact(t.Context(), kagewasm.Request{Session: abi.Session{ID: "s", Model: "mystery"}, Messages: chat(2)})
 	if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "max_tokens") || !strings.Contains(err.Error(), "mystery") {
 		t.Errorf("%v", err)
@@ -73,13 +73,13 @@ func TestA7StrictWindow(t *testing.T) {
 func TestPoliciesThatMakeNoSense(t *testing.T) {
 	for why, p := range map[string]kagewasm.Policy{
 		"an unknown strategy":     {Strategy: "magic"},
-		"an unknown profile":      {Profile: "lucky"},
-		"an unknown outline":      {Summarize: kagewasm.SummarizePolicy{Outline: "haiku"}},
-		"lower over upper":        {Upper: 0.5, Lower: 0.6},
-		"upper over one":          {Upper: 1.5},
-		"a trim over one":         {Trim: kagewasm.TrimPolicy{Threshold: 2}},
-		"a negative number":       {MaxTokens: -1},
-		"an idle fraction over 1": {IdleUpper: 1.5},
+		"an unknown profile":      {When: kagewasm.When{Profile: "lucky"}},
+		"an unknown outline":      {Summarize: strategies.SummarizeConfig{Outline: "haiku"}},
+		"lower over upper":        {When: kagewasm.When{Upper: 0.5, Lower: 0.6}},
+		"upper over one":          {When: kagewasm.When{Upper: 1.5}},
+		"a trim over one":         {Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Threshold: 2}}},
+		"a negative number":       {When: kagewasm.When{MaxTokens: -1}},
+		"an idle fraction over 1": {When: kagewasm.When{IdleUpper: 1.5}},
 	} {
 		if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Policy: p}); abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("%s: %v", why, err)
@@ -89,7 +89,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s, live: %v", why, err)
 		}
 	}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{ReserveTokens: 500}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500}}})
 	if _, err := c.Compact(t.Context(), request(400, chat(2))); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a reserve larger than the window: %v", err)
 	}
@@ -99,7 +99,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		}
 	}
 	for _, p := range kagewasm.Profiles() {
-		if err := (kagewasm.Policy{Profile: p.Name}).Check(); err != nil {
+		if err := (kagewasm.Policy{When: kagewasm.When{Profile: p.Name}}).Check(); err != nil {
 			t.Errorf("I3: %v", err)
 		}
 	}
@@ -111,9 +111,9 @@ func TestT11LivePolicy(t *testing.T) {
 	upper := 0.85
 	c := newCompactor(t, kagewasm.Options{Live: func(s abi.Session) kagewasm.Policy {
 		if s.AgentPath == "main/careful" {
-			return kagewasm.Policy{Upper: 0.2}
+			return kagewasm.Policy{When: kagewasm.When{Upper: 0.2}}
 		}
-		return kagewasm.Policy{Upper: upper}
+		return kagewasm.Policy{When: kagewasm.When{Upper: upper}}
 	}})
 	req := request(3000, chat(60))
 	if r := compact(t, c, req).Report; r.Compacted || r.Upper != 0.85 {
@@ -132,7 +132,7 @@ func TestT11LivePolicy(t *testing.T) {
 
 // TestK26Overrides are for one compaction, and change nothing for the next.
 func TestK26Overrides(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{MaxTokens: 100_000}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxTokens: 100_000}}})
 	req := request(3000, chat(60))
 	req.Overrides = &kagewasm.Overrides{Upper: 0.3, Lower: 0.1}
 	r := compact(t, c, req)
@@ -164,7 +164,7 @@ func TestA3A5KeepLast(t *testing.T) {
 	msgs := chat(60)
 	msgs[len(msgs)-2].Kind = "" // a tool result
 	msgs = append(msgs, abi.Message{ID: "mark", Role: abi.RoleUser, Kind: abi.KindBookmark, Content: abi.Text("here")})
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 11}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 11}}})
 	r := compact(t, c, request(1000, msgs))
 	want := append([]string{"sys", "goal", r.Report.Inserted[0]}, strings.Fields(ids(msgs[len(msgs)-12:]))...)
 	if got := ids(r.Messages); got != strings.Join(want, " ") {
@@ -179,7 +179,7 @@ func TestA3A5KeepLast(t *testing.T) {
 
 // TestT1KeepRecentTokens: in the reserve's mode the last tokens stay.
 func TestT1KeepRecentTokens(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{ReserveTokens: 500, Recent: kagewasm.RecentPolicy{Tokens: 100}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500}, Keep: strategies.KeepConfig{Tokens: 100}}})
 	r := compact(t, c, request(1300, chat(60)))
 	recent := 0
 	for _, m := range r.Messages[3:] {
@@ -201,7 +201,7 @@ func TestI2RecentRegion(t *testing.T) {
 	big := abi.Message{ID: "big", Role: abi.RoleTool, ToolCallID: "cb", Content: abi.Text(strings.Repeat("line of output\n", 80))}
 	msgs = append(msgs[:len(msgs)-1], abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "cb", Name: "run", Arguments: "{}"}}}, big,
 		abi.Message{ID: "after", Role: abi.RoleAssistant, Content: abi.Text("So.")})
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Recent: kagewasm.RecentPolicy{Exchanges: 2, ToolTokens: 30}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Exchanges: 2, ToolTokens: 30}}})
 	r := compact(t, c, request(800, msgs))
 	if !has(r.Messages, "person1") || has(r.Messages, "a14") || !has(r.Messages, "big") {
 		t.Errorf("two exchanges stay: %s", ids(r.Messages))
@@ -232,7 +232,7 @@ func TestComplaint5Giants(t *testing.T) {
 			t.Errorf("%s still has %d tokens", m.ID, n)
 		}
 	}
-	off := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{MessageTokens: -1}}), request(10_000, msgs))
+	off := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{MessageTokens: -1}}}), request(10_000, msgs))
 	for _, m := range off.Messages {
 		if m.ID == "giant" && m.Text() != msgs[len(msgs)-1].Text() {
 			t.Error("it was cut though that is switched off")
@@ -242,7 +242,7 @@ func TestComplaint5Giants(t *testing.T) {
 
 // TestComplaint6Bytes: the byte budget is met beside the tokens'.
 func TestComplaint6Bytes(t *testing.T) {
-	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{MaxBytes: 5000, LedgerTokens: -1}}), request(1_000_000, chat(60)))
+	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxBytes: 5000}, Note: strategies.NoteConfig{Tokens: -1}}}), request(1_000_000, chat(60)))
 	n := 0
 	for i := range r.Messages {
 		n += strategies.Bytes(&r.Messages[i])
@@ -259,21 +259,21 @@ func TestA1Trim(t *testing.T) {
 		msgs = append(msgs, renamed(chat(2), fmt.Sprint("k", i))...)
 		msgs = append(msgs, abi.Message{ID: fmt.Sprint("remind", i), Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text("Remember to keep the list of tasks up to date.")})
 	}
-	total := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Trim: kagewasm.TrimPolicy{Off: true}}}), request(1_000_000, msgs)).Report.TokensBefore
+	total := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Off: true}}}}), request(1_000_000, msgs)).Report.TokensBefore
 	for _, tc := range []struct {
 		why    string
-		trim   kagewasm.TrimPolicy
+		trim   strategies.TrimConfig
 		window int
 		trims  bool
 	}{
-		{"over half of the window", kagewasm.TrimPolicy{}, total*2 - 2, true},
-		{"at half of it", kagewasm.TrimPolicy{}, total * 2, false},
-		{"over another share", kagewasm.TrimPolicy{Threshold: 0.25}, total*4 - 4, true},
-		{"over a number of tokens (A2)", kagewasm.TrimPolicy{MaxTokens: total - 1}, 1_000_000, true},
-		{"which wins over the share", kagewasm.TrimPolicy{MaxTokens: total}, total * 3 / 2, false},
-		{"switched off", kagewasm.TrimPolicy{Off: true}, total * 3 / 2, false},
+		{"over half of the window", strategies.TrimConfig{}, total*2 - 2, true},
+		{"at half of it", strategies.TrimConfig{}, total * 2, false},
+		{"over another share", strategies.TrimConfig{Threshold: 0.25}, total*4 - 4, true},
+		{"over a number of tokens (A2)", strategies.TrimConfig{MaxTokens: total - 1}, 1_000_000, true},
+		{"which wins over the share", strategies.TrimConfig{MaxTokens: total}, total * 3 / 2, false},
+		{"switched off", strategies.TrimConfig{Off: true}, total * 3 / 2, false},
 	} {
-		r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Trim: tc.trim}}), request(tc.window, msgs))
+		r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
 		if n := len(r.Report.Pruned.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil {
 			t.Errorf("%s: %d removed, compacted %v", tc.why, n, r.Report.Compacted)
 		}
@@ -333,7 +333,7 @@ func TestN10ReceiptAndGate(t *testing.T) {
 	gate := func(calls int, force bool, window int) *kagewasm.Result {
 		req := request(window, chat(60))
 		req.Force = force
-		return compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{PaybackCalls: calls, Upper: 0.8, Lower: 0.79}}), req)
+		return compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{PaybackCalls: calls, Upper: 0.8, Lower: 0.79}}}), req)
 	}
 	total := r.TokensBefore
 	if r := gate(3, false, total*10/9); r.Report.ReasonCode != abi.ReasonNotWorthIt || r.Report.Compacted || r.Report.Receipt == nil {

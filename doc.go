@@ -4,22 +4,20 @@
 // modules, may observe or take the compaction over.
 //
 // Make a [Compactor] with [New] and call [Compactor.Compact] before each model
-// call. It returns the messages to send and a [Report]; below the threshold the
-// messages are the ones it was given. The zero [Options] are the documented
-// defaults and need only a token counter.
+// call: it returns the messages to send and a [Report]. Below the threshold the
+// messages are the ones it was given. Call [Compactor.TurnEnd] when a turn of the
+// agent has completed, for plugins to hear of it. Where a [Policy] wants a person
+// to approve, [Compactor.Commit] applies what waits and [Compactor.Reject] drops
+// it. Hosts that keep no list of messages of their own open a session of package
+// session, which makes all these calls.
 //
-// The pipeline (pipeline.go) is
+// The zero [Options] are the documented defaults and need only a token counter; a
+// Policy says when and how to compact. engine.go shows the stages:
 //
-//	prune -> estimate -> decide -> pre_compact -> strategy -> firewall -> commit -> post_compact
-//
-// Hosts that keep their own lists call Compact, and [Compactor.TurnEnd] when a
-// turn of the agent has completed. Hosts that have none open a session of
-// package session, which keeps all that was ever in it, makes it fit before each
-// call of the model, and can be rolled back.
-//
-// A [Policy] says when and how to compact, in all the modes there are.
+//	prune -> estimate -> decide -> pre_compact -> plan -> check and apply -> commit -> post_compact -> report
 //
 // A compaction always completes: where a plugin fails or its plan is refused,
-// the strategy follows, and the report carries the whole chain of failures.
-// Messages are never changed in place; the caller's list stays as it is.
+// the next strategy follows, and the report carries the whole chain of failures.
+// Every plan goes through the firewall, whoever made it. Messages are never
+// changed in place; the caller's list stays as it is.
 package kagewasm

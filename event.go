@@ -1,12 +1,10 @@
 package kagewasm
 
 import (
-	"time"
-
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// EventType names an audit event (FEATURES K15, K22).
+// EventType names an audit event.
 type EventType string
 
 const (
@@ -18,7 +16,7 @@ const (
 
 // Event is one entry for the audit log. A compaction that ran has a triggered
 // event and one that says how it ended, with the whole chain of failures in
-// its report (K7); a look that found nothing to do has none.
+// its report; a look that found nothing to do has none.
 type Event struct {
 	Type    EventType         `json:"type"`
 	Time    string            `json:"time"`
@@ -38,28 +36,26 @@ func (c *Compactor) emit(e Event) {
 	}
 }
 
-func (p *pass) audit(t EventType, report *Report, err error) {
-	e := Event{Type: t, Time: p.now, Session: p.req.Session, Trigger: p.req.Reason, Strategy: p.policy.Strategy, Report: report}
+func audit(l *look, t EventType, report *Report, err error) {
+	e := Event{Type: t, Time: l.now, Session: l.req.Session, Trigger: l.req.Reason, Strategy: l.policy.Strategy, Report: report}
 	if err != nil {
 		e.Error = abi.AsError(err)
 	}
-	p.emit(e)
+	l.emit(e)
 }
 
 // audited notes how a compaction ended. One that waits for the operator has not
 // ended yet.
-func (p *pass) audited(result *Result, err error) {
+func audited(l *look, result *Result, err error) {
 	switch {
 	case result == nil:
-		p.audit(EventFailed, nil, err)
+		audit(l, EventFailed, nil, err)
 	case result.Pending != nil:
 	case result.Report.Compacted:
-		p.audit(EventCompleted, &result.Report, err)
+		audit(l, EventCompleted, &result.Report, err)
 	case err != nil:
-		p.audit(EventFailed, &result.Report, err)
+		audit(l, EventFailed, &result.Report, err)
 	default:
-		p.audit(EventNoop, &result.Report, nil)
+		audit(l, EventNoop, &result.Report, nil)
 	}
 }
-
-func (c *Compactor) nowText() string { return c.opts.Now().UTC().Format(time.RFC3339) }

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // keepOnly proposes the list of the input messages that keep says true to, and
@@ -98,7 +99,7 @@ func TestCompactorBesideAnObserver(t *testing.T) {
 		return keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || keep[m.ID] })(in)
 	})
 	obs := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 200)})}
-	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill), Policy: kagewasm.Policy{LedgerTokens: -1}}), request(1200, chat(90))).Report
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(1200, chat(90))).Report
 	if r.Strategy != "delegate" || len(r.Inserted) != 2 || r.TokensAfter > r.Target {
 		t.Errorf("strategy %s, inserted %v, %d of %d, failures %v", r.Strategy, r.Inserted, r.TokensAfter, r.Target, r.Failures)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/invariants"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -170,7 +171,7 @@ func TestInvariantsOfAnySession(t *testing.T) {
 // TestNothingIsLostInAChain (complaint 8, N8): what the first ledger ranked
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(t), Policy: kagewasm.Policy{LedgerTokens: 400}})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(t), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
 	for k := range 6 {

@@ -76,7 +76,7 @@ func TestI4FailuresOfPrunedOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{LedgerTokens: 1000, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
+	c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

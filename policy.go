@@ -1,180 +1,255 @@
 package kagewasm
 
 import (
-	"regexp"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
-// The strategies (FEATURES K4).
+// The strategies.
 const (
 	// StrategyDrop lets the oldest go. Where a model is there and
-	// Summarize.Off is not set it summarizes first (K23).
-	StrategyDrop = strategies.NameDrop
+	// Summarize.Off is not set it summarizes first.
+	StrategyDrop = "drop"
 	// StrategySummarize has a model write what stands for the oldest. Without
 	// a model, or where that fails, drop follows.
-	StrategySummarize = summarize.Name
+	StrategySummarize = "summarize"
 	// StrategyDelegate leaves the compaction to the compactor plugin. Where
-	// there is none or it fails, drop follows, without a model (K7).
+	// there is none or it fails, drop follows, without a model.
 	StrategyDelegate = "delegate"
-	// StrategyCheckpoint makes a plan and waits for the operator to approve it
-	// (K29).
+	// StrategyCheckpoint compacts like drop, and waits for the operator to
+	// approve the result.
 	StrategyCheckpoint = "checkpoint"
 )
 
-// Strategies are the names of all strategies, the default first.
+// Strategies are the names of all strategies that ship, the default first.
 func Strategies() []string {
 	return []string{StrategyDrop, StrategySummarize, StrategyDelegate, StrategyCheckpoint}
 }
 
 // Policy says when and how an agent's session is compacted. It is plain data:
 // copy it and change it. The zero value of each field is the default
-// written beside it; where references disagree that is kaged's.
+// written beside it.
 type Policy struct {
 	// Disabled switches automatic compaction off; one that is asked for still
-	// runs (FEATURES T1).
+	// runs.
 	Disabled bool
-	// Strategy is what makes the plan where no compactor plugin does. Default
-	// drop.
+	// Strategy is what makes the plan where no compactor plugin does: one of
+	// [Strategies], or of the host's own. Default drop.
 	Strategy string
+	// NoFloor switches the mechanical floor off: without a model that writes a
+	// summary and without a compactor plugin only pruning happens, and no hook
+	// is called. Default off: a compaction always completes.
+	NoFloor bool
 
+	// When says at which size a compaction starts, and how far it goes.
+	When When
+	// Prune shortens old tool output, and by choice tool-call arguments, before
+	// anything is decided.
+	Prune strategies.PruneConfig
+	// Keep is what stays, and how large.
+	Keep strategies.KeepConfig
+	// Summarize is about the model that writes summaries.
+	Summarize strategies.SummarizeConfig
+	// Note is about the text that stands for what goes.
+	Note strategies.NoteConfig
+}
+
+// When says when a session is compacted, and down to what. MaxTokens goes before
+// ReserveTokens, and that before the fractions.
+type When struct {
 	// Upper is the fraction of the window over which a compaction starts, Lower
-	// the one it gets down to (K2). Defaults: those of the profile.
+	// the one it gets down to. Defaults: those of the profile.
 	Upper, Lower float64
-	// Profile names a pair of thresholds (I3), see [Profiles]; "auto" takes the
-	// one of the model's family. Default "default", 0.85 and 0.60.
+	// Profile names a pair of thresholds, see [Profiles]; "auto" takes the one
+	// of the model's family. Default "default", 0.85 and 0.60.
 	Profile string
 	// MaxTokens, where set, is the number of tokens over which a compaction
-	// starts, whatever the window is (A2). It gets down to the same share of
-	// them that Lower is of Upper.
+	// starts, whatever the window is. It gets down to the same share of them
+	// that Lower is of Upper.
 	MaxTokens int
 	// ReserveTokens, where set, starts a compaction when fewer tokens than that
-	// are left in the window (T1), and Recent.Tokens is then 16,384 by default.
-	// MaxTokens goes before it, and it before the fractions.
+	// are left in the window, and Keep.Tokens is then 16,384 by default.
 	ReserveTokens int
 	// OutputReserve is taken off the window for the model's answer, before
-	// anything is reckoned (I2). Default 0.
+	// anything is reckoned. Default 0.
 	OutputReserve int
 	// StrictWindow makes it an error that nothing says how large the window is:
-	// no catalog, no configuration, no MaxTokens (A7). By default 128,000
-	// tokens are used (K21).
+	// no catalog, no configuration, no MaxTokens. By default 128,000 tokens are
+	// used.
 	StrictWindow bool
 	// MaxBytes, where set, bounds the request in bytes beside its tokens:
 	// providers refuse large bodies, images above all.
 	MaxBytes int
-
-	// Trim takes duplicate synthetic messages out early (A1).
-	Trim TrimPolicy
-	// Prune shortens old tool output, and by choice tool-call arguments, before
-	// anything is decided (K20, I7, A13).
-	Prune strategies.PruneConfig
-	// MessageTokens caps one tool result, or one call's arguments, in what a
-	// compaction leaves: what is over keeps its beginning and end. By default
-	// only what stands in the way is cut: where what has to stay does not fit,
-	// to half of the bound and then less; where one of the newest messages
-	// would go, to a quarter of the target; what would go just before the rest,
-	// to the room that is left. Negative switches it off.
-	MessageTokens int
-
-	// Recent is what stays word for word at the end.
-	Recent RecentPolicy
-	// Summarize is about the model that writes summaries.
-	Summarize SummarizePolicy
-	// LedgerTokens is what the host says in a summary beside a model's or a
-	// plugin's: what failed, todos, files, exact names; without them all of it.
-	// At most half of the target. 0 is 7% of what goes, up to 10,000, and at
-	// least an eighth of the target, up to 4,000; the last failures come beside
-	// it. Negative switches it off.
-	LedgerTokens int
-	// InjectTokens is what plugins' injected texts may cost together. Default
-	// 2,000, and never more than an eighth of the target.
-	InjectTokens int
-	// AlwaysKeep are the operator's predicates: messages for which one reports
-	// true are never touched (K10).
-	AlwaysKeep []func(*abi.Message) bool
-	// Redact are patterns of secrets, beside those that are known, that are
-	// taken out of whatever a compaction inserts. NoRedact switches all off.
-	Redact   []*regexp.Regexp
-	NoRedact bool
-
-	// NoFloor switches the mechanical floor off: without a model that writes a
-	// summary and without a compactor plugin only pruning happens, and no hook
-	// is called (A8). Default off: a compaction always completes.
-	NoFloor bool
 	// PaybackCalls, where set, refuses a compaction below the window that would
-	// take more model calls than that to earn back what it costs (N10).
+	// take more model calls than that to earn back what it costs.
 	PaybackCalls int
 	// Background compacts while the agent is idle, and takes the result with
-	// the next call (I6).
+	// the next call.
 	Background bool
 	// IdleUpper is the fraction of the window over which an idle session is
 	// compacted. Default half way between Lower and Upper.
 	IdleUpper float64
 }
 
-// TrimPolicy is about duplicate synthetic messages (FEATURES A1, A2).
-type TrimPolicy struct {
-	// Off switches it off.
-	Off bool
-	// Threshold is the fraction of the window over which to trim. Default 0.5.
-	Threshold float64
-	// MaxTokens, where set, is used instead of Threshold.
-	MaxTokens int
+// Default thresholds, as fractions of the context window.
+const (
+	DefaultUpper = 0.85
+	DefaultLower = 0.60
+)
+
+// Defaults of the mode that keeps a reserve.
+const (
+	DefaultReserveTokens    = 8192
+	DefaultKeepRecentTokens = 16384
+)
+
+const (
+	defaultTrim   = 0.5
+	defaultInject = 2000
+)
+
+// Profile is a pair of thresholds that suits a family of models.
+type Profile struct {
+	Name         string
+	Upper, Lower float64
+	// Families are what the names of its models hold; empty for a profile that
+	// is chosen by name alone.
+	Families []string
 }
 
-// RecentPolicy is what stays at the end of a session, word for word. With the
-// zero value as much stays as fits the target. What is set here lets more go
-// than the target asks for: the larger of all that are set stays. Nothing here
-// makes a compaction fail: where it does not fit, less stays, down to nothing
-// (A11).
-type RecentPolicy struct {
-	// Messages at the end, not counting display_only, bookmark and metadata
-	// (A3).
-	Messages int
-	// Tokens at the end (T1, I2), by whole units.
-	Tokens int
-	// Exchanges at the end: a message of a person with all that follows (I2).
-	Exchanges int
-	// ToolTokens cuts tool output in what stays to about so many tokens each,
-	// beginning and end (I2).
-	ToolTokens int
+// ProfileAuto is the name that takes the profile of the model's family, and
+// the default where none has it.
+const ProfileAuto = "auto"
+
+// Profiles are all profiles, the default first. Conservative is for standard
+// transformers, which use the middle of a long context badly.
+func Profiles() []Profile {
+	return []Profile{
+		{Name: "default", Upper: DefaultUpper, Lower: DefaultLower},
+		{Name: "conservative", Upper: 0.55, Lower: 0.45},
+		{Name: "deepseek", Upper: 0.70, Lower: 0.60, Families: []string{"deepseek"}},
+		{Name: "grok", Upper: 0.70, Lower: 0.60, Families: []string{"grok"}},
+		{Name: "gemini", Upper: 0.50, Lower: 0.40, Families: []string{"gemini"}},
+	}
 }
 
-// SummarizePolicy is about the model that writes summaries (FEATURES K23 to
-// K25, A4, A9, I9). The zero value uses the agent's own model and the default
-// prompt.
-type SummarizePolicy struct {
-	// Off never asks a model (K26's toggle).
-	Off bool
-	// Model is the alias of the model that writes the summary. Default the
-	// agent's own.
-	Model string
-	// FastModel, where set, is used for everything but what a person asked for
-	// (I9).
-	FastModel string
-	// Prompt is the text of the prompt. Default the one that ships.
-	Prompt string
-	// Outline names the sections: handoff (default) or continuation.
-	Outline string
-	// WindowMessages is the least number of messages to summarize at once.
-	// Default 20.
-	WindowMessages int
-	// PreserveRecent is how many messages at the end stay out of a summary
-	// where that is possible. Default 10.
-	PreserveRecent int
-	// MaxSummaryTokens bounds the summary. Default 1,500.
-	MaxSummaryTokens int
-	// ToolResultChars is what the summarizer sees of a tool result. Default
-	// 200.
-	ToolResultChars int
-	// Chunks summarizes in so many steps, each building on the one before.
-	// Default 1.
-	Chunks int
-	// Serial asks the provider for one thing at a time (T5).
-	Serial bool
-	// TimeoutMS bounds all calls for one summary. Default five minutes, as for
-	// plugins (O6).
-	TimeoutMS int
+// profileOf finds a profile by name; auto by the name of the model. Where there
+// is none it is the default.
+func profileOf(name, model string) (Profile, bool) {
+	all := Profiles()
+	model = strings.ToLower(model)
+	i := slices.IndexFunc(all, func(p Profile) bool {
+		if name != ProfileAuto {
+			return p.Name == name
+		}
+		return slices.ContainsFunc(p.Families, func(f string) bool { return strings.Contains(model, f) })
+	})
+	if i >= 0 {
+		return all[i], true
+	}
+	return all[0], name == "" || name == ProfileAuto
+}
+
+// Thresholds are the upper and the lower fraction of the window that hold for a
+// model where the window's share decides, whether they make sense or not: those
+// that are set, and the profile's where one is not. The lower one keeps its
+// distance where the upper one is low.
+func (w When) Thresholds(model string) (upper, lower float64) {
+	p, _ := profileOf(w.Profile, model)
+	upper = cmp.Or(w.Upper, p.Upper)
+	return upper, cmp.Or(w.Lower, min(p.Lower, upper*p.Lower/p.Upper))
+}
+
+// Check says what in a policy makes no sense, as a usage error; nil where
+// nothing does. It knows the strategies that ship alone.
+func (p Policy) Check() error {
+	_, err := p.resolved("", nil)
+	return err
+}
+
+// resolved is the policy with its defaults filled in for a model.
+func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Policy, error) {
+	when := &p.When
+	if _, ok := profileOf(when.Profile, model); !ok {
+		var names []string
+		for _, known := range Profiles() {
+			names = append(names, known.Name)
+		}
+		return p, usage("profile %q: known are %s, %s", when.Profile, ProfileAuto, strings.Join(names, ", "))
+	}
+	p.Strategy = cmp.Or(p.Strategy, StrategyDrop)
+	if known := append(Strategies(), slices.Sorted(maps.Keys(own))...); !slices.Contains(known, p.Strategy) {
+		return p, usage("strategy %q: known are %s", p.Strategy, strings.Join(known, ", "))
+	}
+	if _, ok := note.OutlineNamed(p.Summarize.Outline); !ok {
+		var names []string
+		for _, o := range note.Outlines() {
+			names = append(names, o.Name)
+		}
+		return p, usage("outline %q: known are %s", p.Summarize.Outline, strings.Join(names, " and "))
+	}
+	if when.Upper, when.Lower = when.Thresholds(model); !(when.Lower > 0 && when.Lower < when.Upper && when.Upper <= 1) {
+		return p, usage("thresholds upper %v and lower %v: 0 < lower < upper <= 1 has to hold", when.Upper, when.Lower)
+	}
+	when.IdleUpper = cmp.Or(when.IdleUpper, (when.Upper+when.Lower)/2)
+	p.Prune.Trim.Threshold = cmp.Or(p.Prune.Trim.Threshold, defaultTrim)
+	for _, share := range []struct {
+		name  string
+		value float64
+	}{{"idle_upper", when.IdleUpper}, {"trim threshold", p.Prune.Trim.Threshold}} {
+		if !(share.value > 0 && share.value <= 1) {
+			return p, usage("%s %v: give a fraction of the window, over 0 and at most 1", share.name, share.value)
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{
+		{"max_tokens", when.MaxTokens}, {"reserve_tokens", when.ReserveTokens}, {"output_reserve", when.OutputReserve}, {"max_bytes", when.MaxBytes},
+		{"trim max_tokens", p.Prune.Trim.MaxTokens}, {"recent messages", p.Keep.Messages}, {"recent tokens", p.Keep.Tokens},
+		{"recent exchanges", p.Keep.Exchanges}, {"recent tool_tokens", p.Keep.ToolTokens}, {"payback_calls", when.PaybackCalls},
+		{"summarize timeout", p.Summarize.TimeoutMS}, {"max_summary_tokens", p.Summarize.MaxSummaryTokens},
+	} {
+		if n.value < 0 || n.value > maxTokens {
+			return p, usage("%s %d: give 0 to %d", n.name, n.value, maxTokens)
+		}
+	}
+	if when.ReserveTokens > 0 && !p.Keep.Recent() && p.Keep.ToolTokens == 0 {
+		p.Keep.Tokens = DefaultKeepRecentTokens
+	}
+	p.Note.InjectTokens = cmp.Or(p.Note.InjectTokens, defaultInject)
+	return p, nil
+}
+
+// knownSecrets takes out the secrets that are known by their form.
+var knownSecrets = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(nil) })
+
+// redactor takes secrets out of what a compaction inserts: what stood in a
+// message is read once, what stands in a note is read at every call and outlives
+// the message.
+func (p *Policy) redactor() (r *redact.Redactor, err error) {
+	switch {
+	case p.Note.NoRedact:
+		r, err = redact.New([]redact.Pattern{})
+	case len(p.Note.Redact) == 0:
+		r, err = knownSecrets()
+	default:
+		patterns := redact.Defaults()
+		for _, expr := range p.Note.Redact {
+			patterns = append(patterns, redact.Pattern{Kind: "custom", Expr: expr.String()})
+		}
+		r, err = redact.New(patterns)
+	}
+	if err != nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: err.Error(), Err: err, Hint: "fix the pattern"}
+	}
+	return r, nil
 }

@@ -54,13 +54,6 @@ func TestK7Quarantine(t *testing.T) {
 		if len(r.Failures) != 2 || r.Failures[0].Code != abi.CodeQuarantined || r.Failures[0].Plugin != "comp" {
 			t.Errorf("%s: failures %v", why, r.Failures)
 		}
-		if cs := b.Circuits(); len(cs) != 1 || cs[0].State != hooks.StateOpen || !b.Reset("comp") {
-			t.Errorf("%s: circuits %+v", why, cs)
-		}
-		compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b}), request(400, chat(60)))
-		if n := len(p.Calls(abi.HookPreCompact)); n != 4 {
-			t.Errorf("%s: called %d times after a reset, want 4", why, n)
-		}
 	}
 }
 
@@ -291,14 +284,13 @@ func TestPolicyHammer(t *testing.T) {
 				if _, err := cs[0].TurnEnd(context.Background(), req); err != nil {
 					t.Error(err)
 				}
-				b.Circuits()
+				for _, o := range r.Report.Hooks {
+					if healthy := o.Plugin == "cancels" || o.Plugin == "sums"; healthy && o.Until != "" {
+						t.Errorf("a plugin that works is in quarantine: %+v", o)
+					}
+				}
 			}
 		})
 	}
 	wg.Wait()
-	for _, c := range b.Circuits() {
-		if healthy := c.Plugin == "cancels" || c.Plugin == "sums"; healthy && c.Failures > 0 {
-			t.Errorf("circuit %+v", c)
-		}
-	}
 }

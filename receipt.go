@@ -1,16 +1,16 @@
 package kagewasm
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // Cache is how much of a request stands at its beginning exactly as in the one
-// before, so that a provider's prompt cache can serve it (FEATURES I1, I10). In
+// before, so that a provider's prompt cache can serve it. In
 // tokens. The request before is the one that [Request.Sent] names; without it
 // that which the same Compactor returned for the session last. Where there was
 // none it is the session as it came.
@@ -27,36 +27,29 @@ type Cache struct {
 // providers with a prompt cache have in common.
 var assumed = tokens.Rates{Input: 1e6, Output: 5e6, CacheRead: 0.1e6, CacheWrite: 1.25e6}
 
-// receive notes what the model is given, and how much of it a cache can serve.
-func (p *pass) receive(msgs []abi.Message) {
-	c := Cache{PreviousTokens: p.req.Overhead + p.previous.Tokens, PrefixTokens: p.req.Overhead + p.previous.shared(msgs, p.after)}
-	if p.report.TokensAfter > 0 {
-		c.HitRate = float64(c.PrefixTokens) / float64(p.report.TokensAfter)
+// cacheOf says how much of what the model is given now a cache can serve.
+func cacheOf(l *look, now list) Cache {
+	c := Cache{PreviousTokens: l.req.Overhead + l.previous.Tokens, PrefixTokens: l.req.Overhead + l.previous.shared(now)}
+	if now.total > 0 {
+		c.HitRate = float64(c.PrefixTokens) / float64(now.total)
 	}
-	p.report.Metrics.Cache = c
-	p.cost()
-	if p.report.Compacted {
-		p.report.Receipt = p.receipt(c.PrefixTokens, p.report.TokensAfter, p.report.Cost.Compactor, p.report.Cost.PriceUnknown)
-		p.report.Receipt.LostPrefixTokens = c.PreviousTokens - c.PrefixTokens
-	}
-	if !p.req.DryRun {
-		p.memo.sent = Sent{msgs, sum(p.after)}
-	}
+	return c
 }
 
-// receipt weighs a compaction down to after tokens, of which prefix stay as
-// they were.
-func (p *pass) receipt(prefix, after int, compactor float64, unpriced bool) *abi.Receipt {
-	r := &abi.Receipt{FreedTokens: p.before - after, Unit: abi.UnitUSD}
+// weigh weighs a compaction down to after tokens, of which prefix stay as they
+// were, against what it costs.
+func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
+	r := &abi.Receipt{FreedTokens: l.came.total - after, Unit: abi.UnitUSD, Cost: cost.Compactor}
 	var rates tokens.Rates
-	if prices := p.opts.Lookup(p.req.Session.Model).Prices; prices != nil && !unpriced {
-		rates = prices.At(p.before)
+	if prices := l.opts.Lookup(l.req.Session.Model).Prices; prices != nil && !cost.PriceUnknown {
+		rates = prices.At(l.came.total)
 	} else {
-		rates, r.Unit = assumed, abi.UnitInputTokens
-		u := p.usage
-		compactor = (float64(u.InputTokens)*rates.Input + float64(u.OutputTokens)*rates.Output) / 1e6
+		rates, r.Unit, r.Cost = assumed, abi.UnitInputTokens, 0
+		if u := cost.Usage; u != nil {
+			r.Cost = (float64(u.InputTokens)*rates.Input + float64(u.OutputTokens)*rates.Output) / 1e6
+		}
 	}
-	r.Cost = compactor + float64(after-prefix)*max(0, rates.CacheWrite-rates.CacheRead)/1e6
+	r.Cost += float64(after-prefix) * max(0, rates.CacheWrite-rates.CacheRead) / 1e6
 	r.SavedPerCall = float64(r.FreedTokens) * rates.CacheRead / 1e6
 	r.PaybackCalls = -1
 	if r.SavedPerCall > 0 {
@@ -65,61 +58,56 @@ func (p *pass) receipt(prefix, after int, compactor float64, unpriced bool) *abi
 	return r
 }
 
-// paysBack is the gate: it refuses a compaction, before anything is paid for
-// it, that would take too many calls to earn back what it costs. One that is
-// asked for or has to be is never refused (FEATURES N10).
-func (p *pass) paysBack() bool {
-	if p.policy.PaybackCalls == 0 || p.req.Force || p.req.Reason == abi.TriggerOverflow || p.total > p.limits.window {
-		return true
+// tooDear is the receipt of a compaction that would take too many calls to earn
+// back what it costs, before anything is paid for it; nil where it would not.
+// One that is asked for or has to be is never too dear.
+func tooDear(l *look, v *strategies.View) *abi.Receipt {
+	most := l.policy.When.PaybackCalls
+	if most == 0 || l.req.Force || l.req.Reason == abi.TriggerOverflow || v.Total > v.Window {
+		return nil
 	}
-	v := p.view()
-	prefix := p.req.Overhead
-	for i := range abi.PrefixEnd(p.messages) {
-		prefix += p.tokens[i]
+	prefix := l.req.Overhead
+	for i := range abi.PrefixEnd(v.Messages) {
+		prefix += v.Tokens[i]
 	}
-	after := max(p.limits.target, prefix)
-	cost, known := 0.0, true
-	if p.canSummarize() {
-		p.usage = abi.ModelUsage{InputTokens: v.Total - after, OutputTokens: p.summaryTokens()}
-		cost, known = p.priced(p.summarizer(), p.usage)
-		defer func() { p.usage = abi.ModelUsage{} }()
+	after := max(v.Target, prefix)
+	var cost Cost
+	if l.summarizes() {
+		cost.Usage = &abi.ModelUsage{InputTokens: v.Total - after, OutputTokens: l.policy.Summarize.Tokens(v.Window)}
+		cost.Compactor, cost.PriceUnknown = priced(l, l.summarizer(), cost.Usage)
 	}
-	r := p.receipt(prefix, after, cost, !known)
-	if r.PaybackCalls >= 0 && r.PaybackCalls <= p.policy.PaybackCalls {
-		return true
+	r := weigh(l, prefix, after, cost)
+	if r.PaybackCalls >= 0 && r.PaybackCalls <= most {
+		return nil
 	}
-	p.report.Receipt = r
-	return false
+	return r
 }
 
-// cost reports what models took for the compaction: the one that summarizes,
-// and those that plugins asked.
-func (p *pass) cost() {
-	c := &p.report.Cost
-	c.Compactor = 0
-	for _, o := range p.hookTimes {
+// costOf is what models took for a compaction: the one that summarizes, and
+// those that plugins asked.
+func costOf(l *look, p planned) Cost {
+	c := Cost{Model: p.model}
+	for _, o := range p.outcomes {
 		if o.Model != nil {
 			c.Compactor += o.Model.Cost
 		}
 	}
-	if p.usage.Calls == 0 {
-		return
+	if p.usage == nil || p.usage.Calls == 0 {
+		return c
 	}
-	u, usd := p.usage, p.usage.Cost
+	c.Usage = p.usage
+	usd := p.usage.Cost
 	if usd == 0 {
-		var known bool
-		usd, known = p.priced(p.summarizer(), u)
-		c.PriceUnknown = !known
+		usd, c.PriceUnknown = priced(l, l.summarizer(), p.usage)
 	}
-	c.Usage = &u
 	c.Compactor += usd
-	c.Model = cmp.Or(c.Model, p.summarizer())
+	return c
 }
 
 // priced is what a model's calls cost in US dollars, as far as that is known.
-func (p *pass) priced(model string, u abi.ModelUsage) (usd float64, known bool) {
-	prices := p.opts.Lookup(model).Prices
-	return prices.Cost(tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}), prices != nil
+func priced(l *look, model string, u *abi.ModelUsage) (usd float64, unknown bool) {
+	prices := l.opts.Lookup(model).Prices
+	return prices.Cost(tokens.Usage{Input: u.InputTokens, Output: u.OutputTokens}), prices == nil
 }
 
 // words is a receipt in a line.

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestComplaint16Secrets do not get into what a compaction inserts.
@@ -19,7 +20,7 @@ func TestComplaint16Secrets(t *testing.T) {
 	for why, opts := range map[string]kagewasm.Options{
 		"the ledger":      {},
 		"a summary":       {Plugins: plugins(p)},
-		"own patterns":    {Policy: kagewasm.Policy{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}},
+		"own patterns":    {Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}}},
 		"an injected one": {Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Use " + key})})},
 	} {
 		r := compact(t, newCompactor(t, opts), request(1200, msgs))
@@ -31,7 +32,7 @@ func TestComplaint16Secrets(t *testing.T) {
 			t.Errorf("%s: the ticket is there", why)
 		}
 	}
-	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoRedact: true}, Plugins: plugins(p)}), request(1200, msgs))
+	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{NoRedact: true}}, Plugins: plugins(p)}), request(1200, msgs))
 	if !strings.Contains(sessionText(r.Messages), key) {
 		t.Error("switched off, and redacted")
 	}
@@ -48,7 +49,7 @@ func TestComplaint16NamesOfSecrets(t *testing.T) {
 		"the operator's":    {"the ticket code Qx7_Zebra_99 is valid", "Qx7_Zebra_99"},
 		"one in a document": {`{"client_secret": "kQ9_ppL2_zz71x"}`, "kQ9_ppL2_zz71x"},
 	} {
-		c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}})
+		c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}}})
 		msgs := chat(60)
 		msgs[3].Content = abi.Text(tc.text)
 		msgs[6].ToolCalls[0].Arguments = fmt.Sprintf(`{"command": %q}`, tc.text)

@@ -23,7 +23,7 @@ type Report struct {
 	Failures []*abi.Error `json:"failures"`
 
 	// Window is the context window used, in tokens; ContextWindow is what is
-	// known of the model's, null where nothing is (FEATURES K21).
+	// known of the model's, null where nothing is.
 	Window        int     `json:"window"`
 	ContextWindow *int    `json:"context_window"`
 	Model         string  `json:"model,omitempty"`
@@ -44,7 +44,7 @@ type Report struct {
 	Kept       []string `json:"kept"`
 	Inserted   []string `json:"inserted"`
 	Pinned     []string `json:"pinned"`
-	// Files are those that were read and modified in what is superseded (T7).
+	// Files are those that were read and modified in what is superseded.
 	Files *abi.Files `json:"files,omitempty"`
 	// Edited are messages in which a plan shortened tool output or arguments;
 	// they are among those that Pruned lists too.
@@ -57,15 +57,15 @@ type Report struct {
 	Hooks []hooks.Outcome `json:"hooks"`
 	// Retained are the facts that plugins asked to keep.
 	Retained []hooks.Fact `json:"retained,omitempty"`
-	// Cost is the compactor's own, apart from the agent's (FEATURES K14).
+	// Cost is the compactor's own, apart from the agent's.
 	Cost    Cost    `json:"cost"`
 	Metrics Metrics `json:"metrics"`
 	// Receipt weighs what the compaction costs against what it saves; nil where
-	// none took place (N10).
+	// none took place.
 	Receipt *abi.Receipt `json:"receipt,omitempty"`
 	// Warning says what a person should do about a session that does not fit
-	// though all went that may go (A11), or that nearly fills the window with
-	// what may not (complaint 1).
+	// though all went that may go, or that nearly fills the window with
+	// what may not.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -75,7 +75,7 @@ type Pruned struct {
 	TokensSaved int      `json:"tokens_saved"`
 	IDs         []string `json:"ids"`
 	// Removed are those of them that were left out: duplicate synthetic
-	// messages (FEATURES A1).
+	// messages.
 	Removed []string `json:"removed,omitempty"`
 }
 
@@ -90,7 +90,7 @@ type Cost struct {
 	PriceUnknown bool            `json:"price_unknown,omitempty"`
 }
 
-// Metrics say how good a compaction was (FEATURES I10).
+// Metrics say how good a compaction was.
 type Metrics struct {
 	// CompressionRatio is tokens before over tokens after.
 	CompressionRatio float64 `json:"compression_ratio"`

@@ -1,6 +1,7 @@
 package kagewasm
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -9,7 +10,7 @@ import (
 // Request is one session to look at before a model call.
 type Request struct {
 	// Session identifies it to plugins. Session.ContextWindow is the model's
-	// window in tokens, nil where unknown: then 128,000 is used (FEATURES K21).
+	// window in tokens, nil where unknown: then 128,000 is used.
 	Session abi.Session
 	// Messages is the list the model would see, oldest first. Ids have to be
 	// unique; it is not changed.
@@ -26,7 +27,7 @@ type Request struct {
 	// for a forced compaction at most lower x what there is. 0 leaves only what
 	// is pinned and the summary: the current turn goes too.
 	Target *int
-	// Overrides change the policy for this one request (FEATURES K26).
+	// Overrides change the policy for this one request.
 	Overrides *Overrides
 	// Exceeded is what a provider said of a request it refused as too long;
 	// with the reason abi.TriggerOverflow. Nil where it said no figures.
@@ -59,6 +60,48 @@ type Request struct {
 	Original func(id string) *abi.Message
 }
 
+// Overrides are what one compaction does differently, whatever is
+// configured. Zero values override nothing.
+type Overrides struct {
+	Strategy string `json:"strategy,omitempty"`
+	// Summarize switches the model on or off.
+	Summarize *bool `json:"summarize,omitempty"`
+	// Upper and Lower are fractions of the window. An upper one alone takes the
+	// lower one along where that would not be below it.
+	Upper float64 `json:"upper_threshold,omitempty"`
+	Lower float64 `json:"lower_threshold,omitempty"`
+	// Prompt is the text of the summary's prompt.
+	Prompt string `json:"prompt,omitempty"`
+}
+
+// apply returns the policy with the overrides in it.
+func (o *Overrides) apply(p Policy) Policy {
+	if o == nil {
+		return p
+	}
+	if o.Strategy != "" {
+		p.Strategy = o.Strategy
+	}
+	if o.Summarize != nil {
+		p.Summarize.Off = !*o.Summarize
+	}
+	if o.Prompt != "" {
+		p.Summarize.Prompt = o.Prompt
+	}
+	when := &p.When
+	if o.Upper != 0 || o.Lower != 0 {
+		when.MaxTokens, when.ReserveTokens = 0, 0
+	}
+	if o.Upper != 0 {
+		if when.Lower >= o.Upper {
+			when.Lower = 0
+		}
+		when.Upper = o.Upper
+	}
+	when.Lower = cmp.Or(o.Lower, when.Lower)
+	return p
+}
+
 // Sent is a list of messages as a model was given it, and what they cost in
 // tokens, without the request's overhead.
 type Sent struct {
@@ -73,7 +116,7 @@ type Result struct {
 	// Report says what was done, and to what.
 	Report Report
 	// Record is the compaction to store; nil where none took place, but for a
-	// dry run (FEATURES K22).
+	// dry run.
 	Record *abi.Record
 	// Pending is the compaction that waits for the operator: with the strategy
 	// checkpoint, where one is due. Messages is the session as it was then.

@@ -10,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -54,7 +55,7 @@ func TestT7A6I4WhatModelsLose(t *testing.T) {
 		"a list":    {Plugins: plugins(compactor(keepOnly("Short.", func(m *abi.InputMessage) bool { return m.Pinned || strings.HasSuffix(m.ID, "last") })))},
 		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
-		opts.Policy.LedgerTokens = 1500
+		opts.Policy.Note.Tokens = 1500
 		watch := &fakePlugin{Name: "watch", Post: answers(nil)}
 		opts.Plugins = append(opts.Plugins, watch)
 		c := newCompactor(t, opts)
@@ -98,7 +99,7 @@ func TestI10Reported(t *testing.T) {
 	for why, opts := range map[string]kagewasm.Options{
 		"without a model":               {},
 		"a model that forgets sections": {Model: half},
-		"a model":                       {Model: writes("all is well"), Policy: kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 10}}},
+		"a model":                       {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}}},
 	} {
 		r := compact(t, newCompactor(t, opts), request(longWindow, workday())).Report
 		m := r.Metrics
@@ -115,7 +116,7 @@ func TestI10Reported(t *testing.T) {
 			t.Errorf("%s: no sections %v", why, missing)
 		}
 	}
-	tight := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: -1}}), request(longWindow, workday())).Report.Metrics
+	tight := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, workday())).Report.Metrics
 	if tight.FailureRetention != 0 || tight.Completeness != 0 || fmt.Sprint(len(tight.MissingSections)) != "7" {
 		t.Errorf("with no note at all: %+v", tight)
 	}

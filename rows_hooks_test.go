@@ -13,6 +13,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestO2T10NoModelIsAsked: where a plugin gives the summary or the whole list,
@@ -127,7 +128,7 @@ func TestK19O7Order(t *testing.T) {
 // before and after, and the summary.
 func TestO5A12WhatHooksAreTold(t *testing.T) {
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
-	policy := kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 7}}
+	policy := kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 7}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Plugins: plugins(p), Policy: policy})
 	req := request(longWindow, long())
 	first := compact(t, c, req)
@@ -190,7 +191,7 @@ func TestO6TheSameTime(t *testing.T) {
 		{"configured", 2 * time.Hour, 2 * 3600 * 1000, 2 * time.Hour},
 	} {
 		p := &timed{fakePlugin: compactor(answers(nil))}
-		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{TimeoutMS: tc.ms}}})
+		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
 		model = 0
 		compact(t, c, request(longWindow, long()))
 		for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {

@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // grow is a session that grows by an exchange a call, for so many calls, each
@@ -125,7 +126,7 @@ func TestComplaint2Chains(t *testing.T) {
 		"a model":    {Model: writes("all is well")},
 		"a plugin":   {Plugins: plugins(compactor(keepOnly("Short.", fixed)))},
 		"a summary":  {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
-		"everything": {Model: writes("all is well"), Policy: kagewasm.Policy{Recent: kagewasm.RecentPolicy{Messages: 11, ToolTokens: 5}, MessageTokens: 20}},
+		"everything": {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 11, ToolTokens: 5, MessageTokens: 20}}},
 	} {
 		c := newCompactor(t, opts)
 		list := chat(2)
@@ -163,7 +164,7 @@ func TestComplaint3RulesStay(t *testing.T) {
 		})))},
 		"a summary of a plugin": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
-		opts.Policy.AlwaysKeep = []func(*abi.Message) bool{func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
+		opts.Policy.Keep.Always = []func(*abi.Message) bool{func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
 		c := newCompactor(t, opts)
 		list := chat(5)
 		list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule), Meta: abi.Meta{abi.MetaAlwaysKeep: []byte("true")}},
@@ -232,7 +233,7 @@ func TestK20IsNoCompaction(t *testing.T) {
 // does not make the session forget: the exact names of the first compaction are
 // there after the sixth.
 func TestComplaint8ModelForgets(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Policy: kagewasm.Policy{LedgerTokens: 1500}})
+	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1500}}})
 	list := append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")})
 	for k := range 6 {

@@ -8,6 +8,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -28,7 +29,7 @@ func TestI3Families(t *testing.T) {
 		{"conservative", "google/gemini-3-pro", 0.55, 0.45},
 		{"gemini", "unknown", 0.50, 0.40},
 	} {
-		if upper, lower := (kagewasm.Policy{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
+		if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
 			t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
 		}
 	}
@@ -41,7 +42,7 @@ func TestI4InTheSession(t *testing.T) {
 		text := note.Outlines()[1].Render(func(title string) string { return "about " + strings.ToLower(title) })
 		return modeltest.Answer{Text: strings.Replace(text, "## Failed Approaches", "## Other", 1)}
 	})
-	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Outline: note.Outlines()[1].Name}}
+	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Outline: note.Outlines()[1].Name}}
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(longWindow, long())).Report
 	if r.Strategy != "summarize" {
 		t.Fatal(r.Failures)
@@ -61,7 +62,7 @@ func TestI4InTheSession(t *testing.T) {
 // record says which.
 func TestK4EachStrategy(t *testing.T) {
 	for _, name := range kagewasm.Strategies() {
-		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Summarize: kagewasm.SummarizePolicy{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
+		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Summarize: strategies.SummarizeConfig{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
 		want := name
 		switch name {
 		case kagewasm.StrategyDelegate:
@@ -98,7 +99,7 @@ func TestN8EveryCompaction(t *testing.T) {
 			t.Errorf("%s: a ledger of %d tokens: %.200s", why, gone, r.Messages[2].Text())
 		}
 	}
-	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{LedgerTokens: -1}}), request(longWindow, long())).Report; r.Metrics.LedgerTokens != 0 {
+	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.LedgerTokens != 0 {
 		t.Errorf("switched off, and %d tokens", r.Metrics.LedgerTokens)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -24,7 +23,7 @@ import (
 // says why.
 func TestK23DropAsksAModelFirst(t *testing.T) {
 	down := modeltest.Script(modeltest.Answer{Err: &abi.Error{Code: abi.CodeOverloaded, Message: "come back later"}})
-	off := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Off: true}}
+	off := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Off: true}}
 	for _, tc := range []struct {
 		why      string
 		model    abi.Model
@@ -69,7 +68,7 @@ func TestK24K25SummaryDefaults(t *testing.T) {
 	req.Session.Model = "my/own"
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), req)
 	asked := m.Requests()[0]
-	if asked.Model != "my/own" || asked.System != summarize.DefaultPrompt() {
+	if asked.Model != "my/own" || asked.System != strategies.DefaultPrompt() {
 		t.Errorf("model %q, prompt %.60q", asked.Model, asked.System)
 	}
 	if asked.MaxTokens < 1500 || !strings.Contains(asked.Messages[0].Content, "at most 900 words") {
@@ -101,7 +100,7 @@ func TestK26SummaryOverrides(t *testing.T) {
 	compact(t, c, req)
 	req.Overrides = nil
 	compact(t, c, req)
-	if asked := m.Requests(); asked[0].System != "Say it in a line." || asked[len(asked)-1].System != summarize.DefaultPrompt() {
+	if asked := m.Requests(); asked[0].System != "Say it in a line." || asked[len(asked)-1].System != strategies.DefaultPrompt() {
 		t.Errorf("prompts %.40q and %.40q", asked[0].System, asked[len(asked)-1].System)
 	}
 }
@@ -129,7 +128,7 @@ func TestK14Cost(t *testing.T) {
 		{"a refused answer was paid for", []modeltest.Answer{bad, good}, 4000, 210, 2, "summarize", "claude-3-5-haiku-real"},
 		{"so it was where nothing came of it", []modeltest.Answer{bad, broken}, 1000, 10, 2, "drop", name},
 	} {
-		policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Model: name}}
+		policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: name}}
 		r := compact(t, newCompactor(t, kagewasm.Options{Model: modeltest.Script(tc.answers...), Policy: policy}), request(longWindow, long()))
 		cost := r.Report.Cost
 		want := rates.Cost(tokens.Usage{Input: tc.input, Output: tc.output})
@@ -249,7 +248,7 @@ func TestComplaint15OrdersStayData(t *testing.T) {
 // make the session grow, nor its summary.
 func TestComplaint18TenTimes(t *testing.T) {
 	m := writes(words(120)) // twice what it may
-	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{MaxSummaryTokens: 400}}
+	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{MaxSummaryTokens: 400}}
 	c := newCompactor(t, kagewasm.Options{Model: m, Policy: policy})
 	list := long()
 	var sizes []int
@@ -355,7 +354,7 @@ func TestK4SummarizeBesideGiants(t *testing.T) {
 // what a person asked for, with the focus they gave (T8).
 func TestI9FastAndFull(t *testing.T) {
 	m := writes("all is well")
-	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Model: "full", FastModel: "fast"}}})
+	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
 	for _, tc := range []struct {
 		reason abi.TriggerReason
 		model  string
@@ -401,7 +400,7 @@ func TestA9A10InTheSession(t *testing.T) {
 			msgs[i].Content = abi.Text(strings.Repeat("out ", 60)) // 240 characters
 		}
 	}
-	policy := kagewasm.Policy{Summarize: kagewasm.SummarizePolicy{Chunks: 3, Serial: true}, LedgerTokens: -1, MessageTokens: -1}
+	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Chunks: 3, Serial: true}, Note: strategies.NoteConfig{Tokens: -1}, Keep: strategies.KeepConfig{MessageTokens: -1}}
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(3*longWindow, msgs))
 	if got := strings.Join(parts, " "); got != "1:false 2:true 1:false 2:true 3:true" || r.Report.Strategy != "summarize" {
 		t.Errorf("asked for parts %s, by %s, %v", got, r.Report.Strategy, r.Report.Failures)

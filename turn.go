@@ -13,8 +13,7 @@ type Turn struct {
 	// Wanted is the compaction to hand to Compact once the turn is over; nil
 	// where none is wanted. It is the request given: with the reason "plugin",
 	// Force, and the plugins' instructions under those of the request, where
-	// plugins ask for one; as it is where the threshold is crossed (FEATURES
-	// T1). Where messages have arrived since, set its Messages anew.
+	// plugins ask for one; as it is where the threshold is crossed. Where messages have arrived since, set its Messages anew.
 	Wanted *Request `json:"-"`
 	// Background says that the policy wants compactions between turns done in
 	// the background.
@@ -28,34 +27,34 @@ type Turn struct {
 }
 
 // TurnEnd tells plugins that a turn of the agent has completed, and says
-// whether they ask for a compaction (FEATURES O4, T2) or one is due anyway
-// (T1). It compacts nothing, so no plugin can make a turn wait for itself: all
+// whether they ask for a compaction or one is due anyway. It compacts nothing, so no plugin can make a turn wait for itself: all
 // requests come to one, which the host runs when it likes. How often a plugin
 // may ask in a row is bounded, see hooks.MaxInARow. The error is one of
 // Compact's.
 func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
-	given := req
-	p, err := c.begin(ctx, &req)
+	l, err := c.look(ctx, req)
+	if l != nil {
+		defer l.close(nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer p.end()
-	turn.Background = p.policy.Background
-	p.lighten()
-	if p.due() {
-		turn.Wanted = &given
+	turn.Background = l.policy.When.Background
+	p := prune(l)
+	if due(l, p.list) {
+		turn.Wanted = &req
 	}
 	if c.hooks.Empty(abi.HookTurnEnd) {
 		return turn, nil
 	}
-	said := c.hooks.TurnEnd(ctx, p.hookInput(abi.HookTurnEnd, p.messages, p.tokens, p.pinned))
+	said := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
 	turn.Hooks, turn.Retained, turn.Wishes = said.Outcomes, said.Retained, said.Wishes
-	turn.Failures = append(append(turn.Failures, said.Failures...), p.remember(ctx, abi.HookTurnEnd, said.Retained)...)
+	turn.Failures = append(append(turn.Failures, said.Failures...), retain(ctx, l, abi.HookTurnEnd, said.Retained)...)
 	if len(said.Wishes) > 0 {
-		given.Reason, given.Force = abi.TriggerPlugin, true
-		given.Instructions = joined(given.Instructions, said.Instructions())
-		turn.Wanted = &given
+		req.Reason, req.Force = abi.TriggerPlugin, true
+		req.Instructions = joined(req.Instructions, said.Instructions())
+		turn.Wanted = &req
 	}
 	return turn, canceled(ctx)
 }

@@ -2,7 +2,7 @@ package abi
 
 // Plan is a compaction proposed: by a strategy, by a plugin or by a model.
 // It names messages by id and changes nothing by itself; the host's firewall
-// checks it and applies it, whoever made it (FEATURES N2).
+// checks it and applies it, whoever made it.
 type Plan struct {
 	// Source is who made the plan.
 	Source Source `json:"source"`
@@ -14,9 +14,16 @@ type Plan struct {
 	Insert []Insert `json:"insert,omitempty"`
 	// Edit shortens tool output and tool-call arguments in messages that stay.
 	Edit []Edit `json:"edit,omitempty"`
-	// Summary is the text that stands for what is superseded. Empty where the
-	// ledger alone does.
+	// Summary is the text that stands for what is superseded. Empty where what
+	// the host reads off it alone does.
 	Summary string `json:"summary,omitempty"`
+
+	// Note is how many tokens the plan leaves for its note; 0 is what its
+	// budget said. It is for the host, and no part of the JSON.
+	Note int `json:"-"`
+	// Usage is what models took for the plan, failed calls too; nil where none
+	// was asked. It is for the host, and no part of the JSON.
+	Usage *ModelUsage `json:"-"`
 }
 
 // MarshalJSON writes the list of ids as a list even where it is nil.

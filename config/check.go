@@ -108,7 +108,7 @@ func quoted(agent string) string {
 // checkThresholds: a compaction has to get below where it started (K2), for
 // thresholds that come from different places too.
 func (b *builder) checkThresholds(a *Agent) {
-	upper, lower := a.Policy.Thresholds("")
+	upper, lower := a.Policy.When.Thresholds("")
 	if lower < upper {
 		return
 	}

@@ -34,7 +34,7 @@ agents:
 		panic(err)
 	}
 	policy := c.Policy("main/reviewer")
-	fmt.Println(policy.Upper, policy.Lower)
+	fmt.Println(policy.When.Upper, policy.When.Lower)
 
 	x, err := c.Explain("main/reviewer")
 	if err != nil {
@@ -78,6 +78,6 @@ func ExampleFollow() {
 		}
 		return c.Policy(s.AgentPath)
 	}}
-	fmt.Println(opts.Live(abi.Session{AgentPath: "main/reviewer"}).Upper)
+	fmt.Println(opts.Live(abi.Session{AgentPath: "main/reviewer"}).When.Upper)
 	// Output: 0.8
 }

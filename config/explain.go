@@ -142,7 +142,7 @@ func (x explainer) source(n *node) Source {
 // derive fills in what follows from other settings.
 func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
-	upper, lower := p.Thresholds("")
+	upper, lower := p.When.Thresholds("")
 	switch s.Name {
 	case "compaction.upper_threshold":
 		s.Value = upper
@@ -153,7 +153,7 @@ func (x explainer) derive(s *Setting) {
 	case "compaction.idle_upper":
 		s.Value = (upper + lower) / 2
 	case "compaction.recent.tokens":
-		if p.ReserveTokens > 0 && p.Recent == (kagewasm.RecentPolicy{}) {
+		if p.When.ReserveTokens > 0 && !p.Keep.Recent() && p.Keep.ToolTokens == 0 {
 			s.Value = kagewasm.DefaultKeepRecentTokens
 		}
 	case "context":
@@ -166,7 +166,7 @@ func (x explainer) derive(s *Setting) {
 }
 
 func (x explainer) byProfile(s *Setting) {
-	if p := x.agent.Policy.Profile; p != "" {
+	if p := x.agent.Policy.When.Profile; p != "" {
 		s.Source.Kind, s.Source.Name = fromProfile, p
 	}
 }

@@ -78,12 +78,12 @@ func TestI3Profiles(t *testing.T) {
 		if upper.Value != p.Upper || lower.Value != p.Lower || upper.Source.Name != p.Name {
 			t.Errorf("profile %s: %v and %v by %s", p.Name, upper.Value, lower.Value, upper.Source)
 		}
-		if policy := load(t, "compaction: {profile: "+p.Name+"}").Policy(""); policy.Profile != p.Name || policy.Upper != 0 {
+		if policy := load(t, "compaction: {profile: "+p.Name+"}").Policy(""); policy.When.Profile != p.Name || policy.When.Upper != 0 {
 			t.Errorf("policy %+v", policy)
 		}
 	}
-	if p := load(t, "compaction: {profile: auto}").Policy(""); p.Profile != kagewasm.ProfileAuto {
-		t.Errorf("auto is %q", p.Profile)
+	if p := load(t, "compaction: {profile: auto}").Policy(""); p.When.Profile != kagewasm.ProfileAuto {
+		t.Errorf("auto is %q", p.When.Profile)
 	}
 }
 
@@ -95,10 +95,10 @@ func TestK26SetsChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Policy.Upper != 0.9 || a.Policy.Lower != 0.5 || !a.Policy.Summarize.Off || a.Model != "m" || a.Window != 7 || len(a.Policy.AlwaysKeep) != 1 {
+	if a.Policy.When.Upper != 0.9 || a.Policy.When.Lower != 0.5 || !a.Policy.Summarize.Off || a.Model != "m" || a.Window != 7 || len(a.Policy.Keep.Always) != 1 {
 		t.Errorf("%+v", a)
 	}
-	if b := c.Agent(""); b.Policy.Upper != 0 || b.Policy.Summarize.Off || b.Model != "" {
+	if b := c.Agent(""); b.Policy.When.Upper != 0 || b.Policy.Summarize.Off || b.Model != "" {
 		t.Errorf("the configuration changed: %+v", b)
 	}
 	a, err = c.With("", "prompt=project:/p.md")

@@ -45,9 +45,11 @@ func TestK5SubagentsInherit(t *testing.T) {
 		why, path string
 		says      func() bool
 	}{
-		{"the top holds for all", "main/reviewer", func() bool { return c.Agent("main/reviewer").Policy.Upper == 0.9 }},
-		{"so does the agent above", "main/reviewer/deep", func() bool { return c.Agent("main/reviewer/deep").Policy.MaxBytes == 77 }},
-		{"not beside it", "", func() bool { return c.Agent("main").Policy.MaxBytes == 77 && c.Agent("other").Policy.MaxBytes == 77 }},
+		{"the top holds for all", "main/reviewer", func() bool { return c.Agent("main/reviewer").Policy.When.Upper == 0.9 }},
+		{"so does the agent above", "main/reviewer/deep", func() bool { return c.Agent("main/reviewer/deep").Policy.When.MaxBytes == 77 }},
+		{"not beside it", "", func() bool {
+			return c.Agent("main").Policy.When.MaxBytes == 77 && c.Agent("other").Policy.When.MaxBytes == 77
+		}},
 		{"blocks are merged", "main/reviewer", func() bool {
 			p := c.Agent("main/reviewer").Policy.Prune
 			return p.ProtectTokens == 5 && p.Arguments == "iteration"
@@ -56,7 +58,7 @@ func TestK5SubagentsInherit(t *testing.T) {
 		{"a list replaces a list", "main/reviewer", func() bool { return len(c.Agent("main/reviewer").Observers) == 0 }},
 		{"a list is inherited", "main/helper", func() bool { return slices.Equal(c.Agent("main/helper").Observers, []string{"obs"}) }},
 		{"~ is the default", "main/helper", func() bool {
-			return c.Agent("main/helper").Policy.Upper == 0 && c.Agent("main/helper").Policy.Lower == 0.5
+			return c.Agent("main/helper").Policy.When.Upper == 0 && c.Agent("main/helper").Policy.When.Lower == 0.5
 		}},
 		{"off in place of a block leaves the rest", "main/helper", func() bool {
 			p := c.Agent("main/helper").Policy.Prune

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // Init writes a commented configuration, its schema and the default prompt into
@@ -32,7 +32,7 @@ func Init(dir string) ([]string, error) {
 	}
 	var wrote []string
 	for _, f := range []struct{ name, text string }{
-		{defaultPromptFile, summarize.DefaultPrompt()},
+		{defaultPromptFile, strategies.DefaultPrompt()},
 		{schemaFile, string(Schema())},
 		{FileName, string(sample())}, // last: with it the rest is there
 	} {

@@ -46,7 +46,7 @@ func TestT11ChangesTakeEffect(t *testing.T) {
 	want := func(why string, tokens int) {
 		t.Helper()
 		c, err := l.Current()
-		if got := c.Policy("").MaxTokens; got != tokens || err != nil {
+		if got := c.Policy("").When.MaxTokens; got != tokens || err != nil {
 			t.Errorf("%s: %d, want %d (%v)", why, got, tokens, err)
 		}
 		if c != last {
@@ -100,7 +100,7 @@ func TestT11BrokenKeepsLast(t *testing.T) {
 		breakIt()
 		clock.pass(time.Hour)
 		c, broken := l.Current()
-		if got := c.Policy("").MaxTokens; got != 100 {
+		if got := c.Policy("").When.MaxTokens; got != 100 {
 			t.Errorf("%s: %d", why, got)
 		}
 		if abi.CodeOf(broken) != abi.CodeBadInput {
@@ -165,7 +165,7 @@ func TestT11Reload(t *testing.T) {
 		return false
 	}
 	write(t, path, "compaction: {max_tokens: 2}\n")
-	if !soon(func(c *config.Config, err error) bool { return err == nil && c.Policy("").MaxTokens == 2 }) {
+	if !soon(func(c *config.Config, err error) bool { return err == nil && c.Policy("").When.MaxTokens == 2 }) {
 		t.Error("the change is not seen")
 	}
 	write(t, path, "nope")
@@ -185,8 +185,8 @@ func TestLiveHammer(t *testing.T) {
 		readers.Go(func() {
 			for !done.Load() {
 				c, _ := l.Current()
-				if p := c.Policy("a/b"); p.MaxTokens != p.ReserveTokens || p.MaxTokens == 0 {
-					t.Errorf("half a configuration: %d and %d", p.MaxTokens, p.ReserveTokens)
+				if p := c.Policy("a/b"); p.When.MaxTokens != p.When.ReserveTokens || p.When.MaxTokens == 0 {
+					t.Errorf("half a configuration: %d and %d", p.When.MaxTokens, p.When.ReserveTokens)
 				}
 			}
 		})

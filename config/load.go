@@ -9,7 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // Load reads a configuration with the prompts it names, and writes nothing: where
@@ -44,7 +44,7 @@ func load(path string, before bool) (*Config, seen, error) {
 	}
 	b := newBuilder(r, path)
 	if !f.hasDefault() {
-		b.config.prompts[defaultPrompt] = summarize.DefaultPrompt()
+		b.config.prompts[defaultPrompt] = strategies.DefaultPrompt()
 	}
 	b.build(n)
 	b.write(f.prompt)

@@ -77,7 +77,7 @@ func setAlwaysKeep(target any, n *node) {
 		if m.Matches != "" {
 			m.pattern = regexp.MustCompile(m.Matches)
 		}
-		p.AlwaysKeep = append(p.AlwaysKeep, m.keeps)
+		p.Keep.Always = append(p.Keep.Always, m.keeps)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestK10Predicates(t *testing.T) {
 			for _, k := range c.keeps {
 				want = want || k == m
 			}
-			got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.AlwaysKeep...)[1]
+			got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.Keep.Always...)[1]
 			if got != want {
 				t.Errorf("%s: message %s kept %v, want %v", c.why, m.ID, got, want)
 			}
@@ -56,14 +56,14 @@ func TestK10Predicates(t *testing.T) {
 // TestRedact: patterns of secrets, beside those that are known, or none at all.
 func TestRedact(t *testing.T) {
 	p := load(t, "compaction: {redact: [\"corp-[0-9a-f]{8}\"]}").Policy("")
-	if len(p.Redact) != 1 || !p.Redact[0].MatchString("corp-0123abcd") || p.NoRedact {
-		t.Errorf("patterns %v, off %v", p.Redact, p.NoRedact)
+	if len(p.Note.Redact) != 1 || !p.Note.Redact[0].MatchString("corp-0123abcd") || p.Note.NoRedact {
+		t.Errorf("patterns %v, off %v", p.Note.Redact, p.Note.NoRedact)
 	}
 	c := load(t, "compaction: {redact: off}\nagents: {a: {compaction: {redact: [x]}}}")
-	if p := c.Policy("b"); !p.NoRedact || p.Redact != nil {
-		t.Errorf("off: %v, %v", p.NoRedact, p.Redact)
+	if p := c.Policy("b"); !p.Note.NoRedact || p.Note.Redact != nil {
+		t.Errorf("off: %v, %v", p.Note.NoRedact, p.Note.Redact)
 	}
-	if p := c.Policy("a"); p.NoRedact || len(p.Redact) != 1 {
-		t.Errorf("on again: %v, %v", p.NoRedact, p.Redact)
+	if p := c.Policy("a"); p.Note.NoRedact || len(p.Note.Redact) != 1 {
+		t.Errorf("on again: %v, %v", p.Note.NoRedact, p.Note.Redact)
 	}
 }

@@ -127,7 +127,7 @@ agents:
 	if n := c.Models["cloud"].NumCtx(); n != 0 {
 		t.Errorf("num_ctx %d for a provider that has none", n)
 	}
-	if !c.Policy("d").StrictWindow || c.Policy("a").StrictWindow {
+	if !c.Policy("d").When.StrictWindow || c.Policy("a").When.StrictWindow {
 		t.Error("strict_window")
 	}
 	wantProblem(t, problems(t, "model: gpt\nmodels: {gtp: {provider: openai, model: x}}\n"), 1, 8, `did you mean "gtp"?`)

@@ -156,7 +156,7 @@ func TestEmptyIsFine(t *testing.T) {
 		"nothing": "", "a comment": "# none\n", "null": "~\n", "headings alone": "models:\ncompaction:\n  prune:\nagents:\n", "an empty mapping": "{}",
 	} {
 		c := load(t, yaml)
-		if a := c.Agent("any/path"); a == nil || a.Path != "" || a.Policy.Upper != 0 || a.Policy.Disabled {
+		if a := c.Agent("any/path"); a == nil || a.Path != "" || a.Policy.When.Upper != 0 || a.Policy.Disabled {
 			t.Errorf("%s: %+v", why, a)
 		}
 	}

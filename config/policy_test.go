@@ -96,7 +96,7 @@ func TestZeroMeansZero(t *testing.T) {
   summarize: {preserve_recent: 0, tool_result_max_length: 0}
 `).Policy("")
 	want := strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectPercent: -1, ArgThreshold: -1}
-	if p.LedgerTokens != -1 || p.MessageTokens != -1 || !reflect.DeepEqual(p.Prune, want) || p.Summarize.PreserveRecent != -1 || p.Summarize.ToolResultChars != -1 {
+	if p.Note.Tokens != -1 || p.Keep.MessageTokens != -1 || !reflect.DeepEqual(p.Prune, want) || p.Summarize.PreserveRecent != -1 || p.Summarize.ToolResultChars != -1 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -114,9 +114,7 @@ func TestA2AuraSpellings(t *testing.T) {
   tool_result_max_length: 200
   prune: {mode: "compaction", protect_percent: 30, arg_threshold: 200}
 `).Policy("")
-	want := kagewasm.Policy{Upper: 0.8, Trim: kagewasm.TrimPolicy{Threshold: 0.5}, Recent: kagewasm.RecentPolicy{Messages: 10},
-		Summarize: kagewasm.SummarizePolicy{Chunks: 1, ToolResultChars: 200, Prompt: p.Summarize.Prompt},
-		Prune:     strategies.PruneConfig{Arguments: strategies.ArgumentsCompaction, ProtectPercent: 30, ArgThreshold: 200}}
+	want := kagewasm.Policy{When: kagewasm.When{Upper: 0.8}, Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Threshold: 0.5}, Arguments: strategies.ArgumentsCompaction, ProtectPercent: 30, ArgThreshold: 200}, Keep: strategies.KeepConfig{Messages: 10}, Summarize: strategies.SummarizeConfig{Chunks: 1, ToolResultChars: 200, Prompt: p.Summarize.Prompt}}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("got  %+v\nwant %+v", p, want)
 	}
@@ -125,7 +123,7 @@ func TestA2AuraSpellings(t *testing.T) {
 	}
 	// T1: tau's two settings, and T5's.
 	p = load(t, "compaction: {enabled: false, reserve_tokens: 8192, keep_recent_tokens: 16384, summarize: {serial: true, timeout: 2m}}").Policy("")
-	if !p.Disabled || p.ReserveTokens != 8192 || p.Recent.Tokens != 16384 || !p.Summarize.Serial || p.Summarize.TimeoutMS != 120_000 {
+	if !p.Disabled || p.When.ReserveTokens != 8192 || p.Keep.Tokens != 16384 || !p.Summarize.Serial || p.Summarize.TimeoutMS != 120_000 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 const (
@@ -21,8 +21,8 @@ const (
 	configScheme  = "config:/"
 	// defaultPrompt is where the prompt of summaries lies, which is the operator's
 	// once it is written.
-	defaultPrompt     = configScheme + summarize.PromptFile
-	defaultPromptFile = inFolder + "/" + summarize.PromptFile
+	defaultPrompt     = configScheme + strategies.PromptFile
+	defaultPromptFile = inFolder + "/" + strategies.PromptFile
 )
 
 // maxPrompt is how long a prompt may be, in bytes.
@@ -98,6 +98,6 @@ func (c *Config) WriteDefaultPrompt() error {
 	if err := f.root.MkdirAll(path.Dir(defaultPromptFile), 0o755); err != nil {
 		return err
 	}
-	_, err = writeNew(f.root, defaultPromptFile, []byte(summarize.DefaultPrompt()))
+	_, err = writeNew(f.root, defaultPromptFile, []byte(strategies.DefaultPrompt()))
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/config"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 const defaultPrompt = ".kagewasm/prompts/compaction-summary.md"
@@ -29,7 +29,7 @@ func TestK24DefaultPrompt(t *testing.T) {
 	prompt := filepath.Join(filepath.Dir(path), defaultPrompt)
 
 	c, err := config.Load(path)
-	if err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+	if err != nil || c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() {
 		t.Fatalf("reading: %v, prompt %q", err, c.Policy("").Summarize.Prompt)
 	}
 	if _, err := os.Stat(prompt); !os.IsNotExist(err) {
@@ -37,10 +37,10 @@ func TestK24DefaultPrompt(t *testing.T) {
 	}
 
 	err = c.WriteDefaultPrompt()
-	if err != nil || read(t, prompt) != summarize.DefaultPrompt() {
+	if err != nil || read(t, prompt) != strategies.DefaultPrompt() {
 		t.Fatalf("it is not written when missing: %v", err)
 	}
-	if c, err = config.Load(path); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+	if c, err = config.Load(path); err != nil || c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() {
 		t.Fatalf("once it is written: %v", err)
 	}
 
@@ -53,7 +53,7 @@ func TestK24DefaultPrompt(t *testing.T) {
 		t.Errorf("the operator's: %v, %q", err, c.Policy("").Summarize.Prompt)
 	}
 	write(t, prompt, "")
-	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() || read(t, prompt) != "" {
+	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() || read(t, prompt) != "" {
 		t.Errorf("emptied: %v", err)
 	}
 	write(t, prompt, "Mine now.\n")
@@ -80,7 +80,7 @@ func TestDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != summarize.DefaultPrompt() {
+	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != strategies.DefaultPrompt() {
 		t.Fatalf("the default prompt: %v", err)
 	}
 	last := c.Digest
@@ -110,7 +110,7 @@ func TestK24NoPlaceForPrompt(t *testing.T) {
 	if err := c.WriteDefaultPrompt(); err == nil {
 		t.Error("it was written")
 	}
-	if c.Policy("").Summarize.Prompt != summarize.DefaultPrompt() {
+	if c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() {
 		t.Error("without a prompt")
 	}
 }

@@ -25,7 +25,7 @@ func uncommented() string { return commentedOut.ReplaceAllString(string(config.S
 // everything in it.
 func TestSample(t *testing.T) {
 	c := load(t, string(config.Sample()))
-	if a := c.Agent(""); a.Policy.MaxTokens != 0 || len(c.Models) != 0 {
+	if a := c.Agent(""); a.Policy.When.MaxTokens != 0 || len(c.Models) != 0 {
 		t.Errorf("the sample says something: %+v", a)
 	}
 	all := load(t, uncommented(), "prompts/handover.md", "hand it over")

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/config"
-	"github.com/kagewasm/kagewasm/strategies/summarize"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestA8ResolutionOrder: a named prompt with the agent's own model; then the
@@ -39,7 +39,7 @@ agents:
 		{"the default agent", "by-default", config.Writer{By: "default_agent", Agent: "writer", Model: "fast", Prompt: "Writers"}, "the writer's", "fast"},
 		{"nobody: the block, K25", "back-to-none", config.Writer{By: "none", Agent: "back-to-none", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
 		{"nobody, and no floor", "pruned", config.Writer{By: "none", Agent: "pruned", Model: "own", Prompt: config.DefaultPrompt, PruneOnly: true}, "", ""},
-		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPrompt}, summarize.DefaultPrompt(), "fast"},
+		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPrompt}, strategies.DefaultPrompt(), "fast"},
 	} {
 		a := c.Agent(tc.path)
 		if a.Writer != tc.want {

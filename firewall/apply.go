@@ -1,10 +1,8 @@
 package firewall
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -35,7 +33,9 @@ type Verdict struct {
 	// Superseded, Kept and Inserted are ids, in session order. Edited are
 	// those of the kept whose tool output or arguments the plan changed.
 	Superseded, Kept, Inserted, Edited []string
-	// Tokens is the cost of the new request.
+	// Cost is that of each message of the new list, Tokens that of the new
+	// request.
+	Cost   []int
 	Tokens int
 	// Met is whether that is within the target. Where it is not, nothing more
 	// could go.
@@ -106,62 +106,13 @@ func (a *application) edit(p abi.Plan) error {
 		if !ok {
 			m = a.Messages[i]
 		}
-		m, err := editMessage(m, e)
+		m, err := edited(m, e)
 		if err != nil {
 			return err
 		}
 		a.edited[i] = m
 	}
 	return nil
-}
-
-// editMessage returns m with one text replaced by a shorter one; the original
-// keeps its own. The new text is defused like any that is inserted.
-func editMessage(m abi.Message, e abi.Edit) (abi.Message, error) {
-	was, err := editable(&m, e)
-	if err != nil {
-		return m, err
-	}
-	text := abi.Defuse(e.Text)
-	switch {
-	case strings.TrimSpace(text) == "":
-		return m, refuse(abi.CodeEdit, "blanks %q: say at least what was there", m.ID)
-	case len(text) >= len(was):
-		return m, refuse(abi.CodeEdit, "edits %q from %d bytes to %d: an edit has to shorten", m.ID, len(was), len(text))
-	}
-	if e.Call == abi.EditContent {
-		m.Content = abi.Text(text)
-		return m, nil
-	}
-	if isObject(was) && !isObject(text) {
-		return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
-	}
-	m.ToolCalls = append([]abi.ToolCall(nil), m.ToolCalls...)
-	m.ToolCalls[e.Call].Arguments = text
-	return m, nil
-}
-
-// editable returns the text that an edit would replace.
-func editable(m *abi.Message, e abi.Edit) (string, error) {
-	switch {
-	case e.Call >= 0 && e.Call < len(m.ToolCalls):
-		return m.ToolCalls[e.Call].Arguments, nil
-	case e.Call != abi.EditContent || m.Role != abi.RoleTool:
-		return "", refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
-	case !m.Content.IsParts():
-		return m.Text(), nil
-	}
-	parts, err := m.Content.MarshalJSON()
-	if err != nil {
-		return "", refuse(abi.CodeEdit, "edits %q, whose content cannot be read: %v", m.ID, err)
-	}
-	return string(parts), nil
-}
-
-// isObject reports whether tool-call arguments are a JSON object. A model's own
-// may be anything, and stay.
-func isObject(arguments string) bool {
-	return json.Valid([]byte(arguments)) && strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{")
 }
 
 func (a *application) wholeUnits(abi.Plan) error {
@@ -217,9 +168,10 @@ func (a *application) verdict() (*Verdict, error) {
 		v.Messages = make([]abi.Message, 0, len(kept)+len(a.inserted))
 		v.Messages = append(append(append(v.Messages, kept[:at]...), a.inserted...), kept[at:]...)
 	}
-	v.Tokens = a.Overhead
+	v.Tokens, v.Cost = a.Overhead, make([]int, len(v.Messages))
 	for i := range v.Messages {
-		v.Tokens += a.Count.Message(&v.Messages[i])
+		v.Cost[i] = a.Count.Message(&v.Messages[i])
+		v.Tokens += v.Cost[i]
 	}
 	for i := range a.inserted {
 		v.Inserted = append(v.Inserted, a.inserted[i].ID)

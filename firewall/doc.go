@@ -1,5 +1,5 @@
 // Package firewall is the one place where a compaction plan becomes a new
-// message list (FEATURES N2). Whoever made the plan, a strategy, a plugin or a
+// message list. Whoever made the plan, a strategy, a plugin or a
 // model, [Apply] checks every promise the host makes, and either applies the
 // plan whole or refuses it with a code that says which promise it would break:
 //

@@ -59,8 +59,8 @@ func (all *Answers) onlyRetain(in *abi.Input, a answer, warning string) {
 	all.take(in, a)
 }
 
-// Warn adds a warning to the outcome of a plugin's call.
-func (all *Answers) Warn(plugin, text string) {
+// warn adds a warning to the outcome of a plugin's call.
+func (all *Answers) warn(plugin, text string) {
 	if o := all.of(plugin); o != nil {
 		o.warn("%s", text)
 	}

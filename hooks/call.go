@@ -14,7 +14,15 @@ import (
 type Outcome struct {
 	Plugin string   `json:"plugin"`
 	Hook   abi.Hook `json:"hook"`
-	// Outcome is one of the OutcomeX constants.
+	// Outcome says what came of it:
+	//
+	//	ok           it had something to say
+	//	nothing      it had nothing to say
+	//	cancelled    an observer cancelled the compaction, or the compactor left it to the strategy
+	//	overruled    its cancel was not listened to
+	//	refused      the firewall did not take its proposal
+	//	failed       the call, or what it answered, was an error
+	//	quarantined  it was not called, for having failed too often
 	Outcome string `json:"outcome"`
 	abi.CallStats
 	// Until is the end of a quarantine, RFC 3339.
@@ -22,17 +30,16 @@ type Outcome struct {
 	Error *abi.Error `json:"error,omitempty"`
 }
 
-// What came of a call.
+// What came of a call, see [Outcome].
 const (
-	OutcomeOK      = "ok"
-	OutcomeNothing = "nothing" // it had nothing to say
-	// OutcomeCancelled: an observer that may cancelled the compaction, or the
-	// compactor left it to the strategy.
-	OutcomeCancelled   = "cancelled"
-	OutcomeOverruled   = "overruled"   // its cancel was not listened to
-	OutcomeRefused     = "refused"     // the firewall did not take its proposal
-	OutcomeFailed      = "failed"      // the call, or what it answered, was an error
-	OutcomeQuarantined = "quarantined" // not called, for having failed too often
+	OutcomeCancelled = "cancelled"
+
+	outcomeOK          = "ok"
+	outcomeNothing     = "nothing"
+	outcomeOverruled   = "overruled"
+	outcomeRefused     = "refused"
+	outcomeFailed      = "failed"
+	outcomeQuarantined = "quarantined"
 )
 
 // answer is what one plugin said.
@@ -84,7 +91,7 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) a
 	leave, refused, until := d.breaker.admit(p, shared.Hook)
 	a.permit = leave
 	if refused != nil {
-		a.outcome.Outcome, a.outcome.Until = OutcomeQuarantined, until.Format(time.RFC3339)
+		a.outcome.Outcome, a.outcome.Until = outcomeQuarantined, until.Format(time.RFC3339)
 		a.outcome.Error = refused.At(name, shared.Hook, abi.PhaseCall)
 		return a
 	}
@@ -102,12 +109,12 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) a
 		leave.abandoned()
 		a.outcome.fail(located(ctx, err))
 	case err != nil:
-		a.outcome.failed(leave, located(ctx, err), OutcomeFailed)
+		a.outcome.failed(leave, located(ctx, err), outcomeFailed)
 	default:
 		leave.answered()
-		a.out, a.outcome.Outcome = out, OutcomeOK
+		a.out, a.outcome.Outcome = out, outcomeOK
 		if out.IsZero() {
-			a.outcome.Outcome = OutcomeNothing
+			a.outcome.Outcome = outcomeNothing
 		}
 	}
 	return a
@@ -134,7 +141,7 @@ func (o *Outcome) fail(err *abi.Error) {
 	if e.Hint == "" {
 		e.Hint = hint(e.Code)
 	}
-	o.Outcome, o.Error = OutcomeFailed, e
+	o.Outcome, o.Error = outcomeFailed, e
 }
 
 // guarded is the call. A plugin written in Go that panics has failed, like any

@@ -7,7 +7,7 @@ import (
 )
 
 // listens reports whether the cancels among the outcomes count: not more than
-// MaxInARow times in a row of a session, whoever cancels (FEATURES O3), and not
+// MaxInARow times in a row of a session, whoever cancels, and not
 // where the session would not fit its model.
 func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 	key := streakKey(&in.Session, "")
@@ -28,7 +28,7 @@ func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 		d.cancels.end(key)
 	}
 	for _, o := range cancels {
-		o.Outcome = OutcomeOverruled
+		o.Outcome = outcomeOverruled
 		o.warn("its cancel is not listened to: %s", why)
 	}
 	return false

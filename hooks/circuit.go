@@ -9,46 +9,14 @@ import (
 
 // circuit is what a breaker knows of one plugin. The breaker's lock guards it.
 type circuit struct {
-	digest, plugin string
-	failures       map[abi.Hook]int // in a row
-	last           *abi.Error
+	failures map[abi.Hook]int // in a row
+	last     *abi.Error
 	// until is the end of the cool-down, zero where the circuit is closed. It
 	// was opened by a hook, for the trips-th time since that one last worked.
 	until time.Time
 	hook  abi.Hook
 	trips int
 	trial *permit // the call on trial, or nil
-}
-
-// phase is the state, but for the clock.
-func (c *circuit) phase() State {
-	switch {
-	case c.until.IsZero():
-		return StateClosed
-	case c.trial != nil:
-		return StateHalfOpen
-	}
-	return StateOpen
-}
-
-func (c *circuit) show(now time.Time) Circuit {
-	shown := Circuit{Digest: c.digest, Plugin: c.plugin, State: c.phase(), LastError: c.last}
-	for _, n := range c.failures {
-		shown.Failures = max(shown.Failures, n)
-	}
-	if shown.State == StateClosed {
-		return shown
-	}
-	shown.OpenUntil = new(c.until.UTC())
-	if !now.Before(c.until) {
-		shown.State = StateHalfOpen
-	}
-	return shown
-}
-
-func (c *circuit) close() {
-	clear(c.failures)
-	c.until, c.hook, c.trips, c.trial = time.Time{}, "", 0, nil
 }
 
 func (c *circuit) open(hook abi.Hook, now time.Time, opts *BreakerOptions) {
@@ -75,7 +43,7 @@ type permit struct {
 func (b *Breaker) admit(p Plugin, hook abi.Hook) (leave *permit, refused *abi.Error, until time.Time) {
 	c := b.circuit(p)
 	leave = &permit{breaker: b, circuit: c, hook: hook}
-	b.update(c, func(now time.Time) {
+	b.update(func(now time.Time) {
 		switch {
 		case c.until.IsZero():
 		case c.trial == nil && !now.Before(c.until):
@@ -98,14 +66,14 @@ func (c *circuit) quarantined() *abi.Error {
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: "call", Phase: abi.PhaseCall,
 		Message: fmt.Sprintf("not called %s: %s failed %d times in a row, at last with %s", when, c.hook, c.failures[c.hook], last),
-		Hint:    "then it is tried again; fix or replace the plugin, or reset it by its digest", Err: c.last}
+		Hint:    "then it is tried again; fix or replace the plugin", Err: c.last}
 }
 
 // failed counts a failure. It returns the end of the quarantine where that one
 // was too many.
 func (l *permit) failed(err *abi.Error) (until time.Time) {
 	c := l.circuit
-	l.breaker.update(c, func(now time.Time) {
+	l.breaker.update(func(now time.Time) {
 		if !c.until.IsZero() && c.trial != l {
 			return // a call from before the circuit opened
 		}
@@ -123,7 +91,7 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 // the hook that opened the circuit opens it anew.
 func (l *permit) answered() {
 	c := l.circuit
-	l.breaker.update(c, func(time.Time) {
+	l.breaker.update(func(time.Time) {
 		if c.trial == l {
 			c.until, c.trial = time.Time{}, nil
 			c.failures[c.hook] = l.breaker.opts.Failures - 1
@@ -134,7 +102,7 @@ func (l *permit) answered() {
 // succeeded forgets the failures of the hook.
 func (l *permit) succeeded() {
 	c := l.circuit
-	l.breaker.update(c, func(time.Time) {
+	l.breaker.update(func(time.Time) {
 		if !c.until.IsZero() {
 			return
 		}
@@ -148,7 +116,7 @@ func (l *permit) succeeded() {
 // abandoned says that the call came to nothing, by no fault of the plugin.
 func (l *permit) abandoned() {
 	c := l.circuit
-	l.breaker.update(c, func(time.Time) {
+	l.breaker.update(func(time.Time) {
 		if c.trial == l {
 			c.trial = nil
 		}

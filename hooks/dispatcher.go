@@ -54,7 +54,7 @@ type Dispatcher struct {
 }
 
 // New makes a dispatcher. More than one compactor, and two plugins of one
-// name, are refused (FEATURES K6).
+// name, are refused.
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	d := &Dispatcher{timeout: opts.Timeout, breaker: opts.Breaker}
 	if d.timeout <= 0 {

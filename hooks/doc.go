@@ -1,16 +1,16 @@
 // Package hooks decides who is called when: observers first and side by side,
 // then the one compactor; how long a hook may take in all; what becomes of the
 // answers; and what happens when a plugin fails, which is nothing but a line
-// in the failure chain (FEATURES K6, K7, K19, O1, O7).
+// in the failure chain.
 //
 // Make a [Dispatcher] with [New], which refuses a second compactor; then call
 // [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it, and
 // [Dispatcher.TurnEnd] when a turn of the agent has completed. A dispatcher
-// without plugins does nothing and costs nothing (O8).
+// without plugins does nothing and costs nothing.
 //
 // What could go on for ever is bounded: a [Breaker] leaves plugins alone that
 // fail again and again, and a session listens to [MaxInARow] cancels and
-// requests in a row (O3, O4).
+// requests in a row.
 //
 // The package runs no guest and knows no engine: anything with a manifest and
 // a Call is a [Plugin].

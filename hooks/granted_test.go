@@ -68,12 +68,11 @@ func TestO2SummariesOfObservers(t *testing.T) {
 func TestO2TheOthersAreTold(t *testing.T) {
 	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Summary: "1"})), trusted("b", says(&abi.Output{Summary: "2"})), trusted("c", says(&abi.Output{Summary: "3"})))
 	got := d.Pre(t.Context(), input(abi.HookPreCompact))
-	got.Refuse(got.Proposals[0], &abi.Error{Code: abi.CodeGrew})
-	got.Taken(got.Proposals[1])
-	if s := outcomes(got.Outcomes); s != "a:ok b:ok c:refused" || !got.Fallback || len(got.Failures) != 1 {
-		t.Errorf("outcomes %s, fallback %v, failures %v", s, got.Fallback, got.Failures)
+	list, failures := got.Settle("b", refused("c", &abi.Error{Code: abi.CodeGrew}))
+	if s := outcomes(list); s != "a:ok b:ok c:refused" || len(failures) != 1 {
+		t.Errorf("outcomes %s, failures %v", s, failures)
 	}
-	if w := got.Outcomes[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "b proposed too") {
+	if w := list[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "b proposed too") {
 		t.Errorf("warnings of a: %q", w)
 	}
 }
@@ -132,9 +131,9 @@ func TestO3CancelsAreBounded(t *testing.T) {
 	}{
 		{"another session has cancels of its own", session("s2"), hooks.OutcomeCancelled},
 		{"another agent of the session too", func(in *abi.Input) { in.Session.AgentPath = "main/sub" }, hooks.OutcomeCancelled},
-		{"a dry run says what would happen", dry, hooks.OutcomeOverruled},
-		{"and changes nothing", dry, hooks.OutcomeOverruled},
-		{"the fourth in a row", session("s1"), hooks.OutcomeOverruled},
+		{"a dry run says what would happen", dry, "overruled"},
+		{"and changes nothing", dry, "overruled"},
+		{"the fourth in a row", session("s1"), "overruled"},
 		{"after a compaction it counts anew", session("s1"), hooks.OutcomeCancelled},
 	} {
 		if got := cancel(d, tc.change); got != tc.want {
@@ -150,7 +149,7 @@ func TestO3CancelsAreBounded(t *testing.T) {
 		{"the provider refused the session as too long", func(in *abi.Input) { in.Trigger.Reason = abi.TriggerOverflow }},
 		{"the session is over its window", func(in *abi.Input) { in.Trigger.Fraction = 1.01 }},
 	} {
-		if got := cancel(d, tc.change); got != hooks.OutcomeOverruled {
+		if got := cancel(d, tc.change); got != "overruled" {
 			t.Errorf("%s: %s, and waiting would not help", tc.why, got)
 		}
 	}
@@ -172,7 +171,7 @@ func TestO3CountsAreBounded(t *testing.T) {
 	for i := range 999 {
 		cancel(fmt.Sprint("s", i))
 	}
-	if got := cancel("second"); got != hooks.OutcomeOverruled {
+	if got := cancel("second"); got != "overruled" {
 		t.Errorf("the 1,000th session back: %s", got)
 	}
 	if got := cancel("first"); got != hooks.OutcomeCancelled {

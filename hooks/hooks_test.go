@@ -174,20 +174,18 @@ func TestK7Refuse(t *testing.T) {
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Inject: "x"})), compactor("c", says(&abi.Output{Summary: "s"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	err := &abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0"}
-	if pre.Fallback {
-		t.Error("failed before it was refused")
+	before := *pre
+	list, failures := pre.Settle("", refused("c", err))
+	if !reflect.DeepEqual(*pre, before) {
+		t.Errorf("what the hook returned was written to: %+v", pre)
 	}
-	pre.Refuse(pre.Proposals[0], err)
-	if !pre.Fallback {
-		t.Error("refused, and not failed")
-	}
-	if got := outcomes(pre.Outcomes); got != "a:ok c:refused" {
+	if got := outcomes(list); got != "a:ok c:refused" {
 		t.Errorf("outcomes %s", got)
 	}
 	want := abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0", Plugin: "c", Hook: abi.HookPreCompact,
 		Hint: "return pinned messages and the current turn as {\"ref\": id}"}
-	if len(pre.Failures) != 1 || *pre.Failures[0] != want || pre.Outcomes[1].Error != pre.Failures[0] {
-		t.Errorf("failures %+v", pre.Failures)
+	if len(failures) != 1 || *failures[0] != want || list[1].Error != failures[0] {
+		t.Errorf("failures %+v", failures)
 	}
 	if err.Plugin != "" {
 		t.Error("the firewall's error was written to")
@@ -239,8 +237,8 @@ func TestRetainIsBounded(t *testing.T) {
 
 func TestWarn(t *testing.T) {
 	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact))
-	pre.Warn("b", "100% odd")
-	if len(pre.Outcomes[0].Warnings) != 0 || !reflect.DeepEqual(pre.Outcomes[1].Warnings, []string{"100% odd"}) {
-		t.Errorf("outcomes %+v", pre.Outcomes)
+	list, _ := pre.Settle("", []hooks.Remark{{Plugin: "b", Warning: "100% odd"}})
+	if len(list[0].Warnings) != 0 || !reflect.DeepEqual(list[1].Warnings, []string{"100% odd"}) {
+		t.Errorf("outcomes %+v", list)
 	}
 }

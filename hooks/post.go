@@ -7,7 +7,7 @@ import (
 )
 
 // Post tells every plugin that wants to know what was done, on success and on
-// failure, whichever path was taken (FEATURES K19, O7, A12). Plugins may retain
+// failure, whichever path was taken. Plugins may retain
 // facts; nothing else they say has an effect any more.
 func (d *Dispatcher) Post(ctx context.Context, in *abi.Input) *Answers {
 	post := &Answers{}

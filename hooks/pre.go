@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -15,15 +16,13 @@ type Pre struct {
 	// AlwaysKeep are messages to pin.
 	AlwaysKeep []Keep
 	// Proposals are the compactions they propose, in the order to try them:
-	// the compactor's, then the summaries of observers, the last one first
-	// (FEATURES O2). For each that is tried [Pre.Taken] or [Pre.Refuse] says
-	// how it went.
-	Proposals []*Proposal
-	// Cancelled: an observer that may asked not to compact, and is listened to
-	// (FEATURES T10). The compactor was not asked.
+	// the compactor's, then the summaries of observers, the last one first.
+	// [Pre.Settle] says how they fared.
+	Proposals []Proposal
+	// Cancelled: an observer that may asked not to compact, and is listened to.
+	// The compactor was not asked.
 	Cancelled bool
-	// Fallback: somebody else's plan was to be used, and failed: the
-	// compactor's call, or a proposal that was refused.
+	// Fallback: the compactor was to be used, and its call failed.
 	Fallback bool
 }
 
@@ -37,6 +36,14 @@ type Proposal struct {
 
 // Keep is a message that a plugin wants pinned.
 type Keep struct{ Plugin, ID string }
+
+// Remark is what a plugin is told of its answer: a warning, or why its proposal
+// was refused.
+type Remark struct {
+	Plugin  string
+	Warning string
+	Refused *abi.Error
+}
 
 // Pre calls the observers, then the compactor. Nothing a plugin does makes it
 // fail.
@@ -69,7 +76,7 @@ func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
 }
 
 // observed takes an observer's answer. A summary or a cancel is for those who
-// are granted it, a message list for the compactor alone (FEATURES K6).
+// are granted it, a message list for the compactor alone.
 func (pre *Pre) observed(in *abi.Input, a answer) {
 	summary := ""
 	switch out := a.out; {
@@ -111,7 +118,7 @@ func (pre *Pre) compacted(in *abi.Input, a answer) {
 // propose puts a proposal before all others.
 func (pre *Pre) propose(a *answer, out *abi.Output) {
 	a.proposes = true
-	pre.Proposals = append([]*Proposal{{Output: out, Source: source(a.plugin), permit: a.permit}}, pre.Proposals...)
+	pre.Proposals = slices.Insert(pre.Proposals, 0, Proposal{Output: out, Source: source(a.plugin), permit: a.permit})
 }
 
 // take collects what any plugin may say.
@@ -132,30 +139,45 @@ func (pre *Pre) cancel() {
 	pre.Cancelled = true
 	for _, p := range pre.Proposals {
 		p.permit.succeeded()
-		pre.Warn(p.Source.Name, "its summary was not used: the compaction was cancelled")
+		pre.warn(p.Source.Name, "its summary was not used: the compaction was cancelled")
 	}
 	for _, in := range pre.Injected {
-		pre.Warn(in.Source.Name, "its text was not injected: the compaction was cancelled")
+		pre.warn(in.Source.Name, "its text was not injected: the compaction was cancelled")
 	}
 	pre.Proposals, pre.Injected = nil, nil
 }
 
-// Taken notes that a proposal became the plan. The others are of use no more,
-// and are told so.
-func (pre *Pre) Taken(taken *Proposal) {
-	taken.permit.succeeded()
-	for _, p := range pre.Proposals {
-		if o := pre.of(p.Source.Name); p != taken && o.Outcome == OutcomeOK {
-			p.permit.succeeded()
-			o.warn("its summary was not used: %s proposed too, and comes first", taken.Source.Name)
+// Settle says how a compaction went on: the plugin whose proposal became the
+// plan, "" where none did, and what there was to remark before, in order. The
+// breaker hears how the proposals fared. It returns the outcomes and the
+// failures of the hook with all that in them; what the hook returned stays as it
+// is. It is called once.
+func (pre *Pre) Settle(taken string, remarks []Remark) ([]Outcome, []*abi.Error) {
+	all := Answers{Outcomes: slices.Clone(pre.Outcomes), Failures: slices.Clip(pre.Failures)}
+	for _, r := range remarks {
+		o := all.of(r.Plugin)
+		switch i := pre.proposed(r.Plugin); {
+		case o == nil:
+		case r.Refused == nil:
+			o.warn("%s", r.Warning)
+		case i >= 0:
+			o.failed(pre.Proposals[i].permit, r.Refused, outcomeRefused)
+			all.Failures = append(all.Failures, o.Error)
 		}
 	}
+	for _, p := range pre.Proposals {
+		switch o := all.of(p.Source.Name); {
+		case p.Source.Name == taken:
+			p.permit.succeeded()
+		case taken != "" && o.Outcome == outcomeOK: // of use no more
+			p.permit.succeeded()
+			o.warn("its summary was not used: %s proposed too, and comes first", taken)
+		}
+	}
+	return all.Outcomes, all.Failures
 }
 
-// Refuse notes that a proposal was not taken, and why.
-func (pre *Pre) Refuse(p *Proposal, err *abi.Error) {
-	pre.Fallback = true
-	o := pre.of(p.Source.Name)
-	o.failed(p.permit, err, OutcomeRefused)
-	pre.Failures = append(pre.Failures, o.Error)
+// proposed is the place of a plugin's proposal, or -1.
+func (pre *Pre) proposed(plugin string) int {
+	return slices.IndexFunc(pre.Proposals, func(p Proposal) bool { return p.Source.Name == plugin })
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	// MaxInARow is how many cancels, and how many requests of one plugin, a
-	// session listens to in a row (FEATURES O3).
+	// session listens to in a row.
 	MaxInARow = 3
 	// maxStreaks is how many sessions are counted. Where there are more, the
 	// count that began first is forgotten.

@@ -35,7 +35,7 @@ func (t *Turn) Instructions() string {
 }
 
 // TurnEnd tells plugins that a turn has completed, and gathers what those
-// ask for that are granted compaction.request (FEATURES O4, T2). Nothing is
+// ask for that are granted compaction.request. Nothing is
 // compacted meanwhile: that is the caller's to do, after the turn. A plugin that
 // asks [MaxInARow] turns in a row of a session is not listened to any more,
 // until it once does not ask or a compaction comes for another reason.

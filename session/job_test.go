@@ -20,7 +20,7 @@ func TestI6Background(t *testing.T) {
 		once.Do(func() { close(entered); <-release })
 		return nil, nil
 	}}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Background: true}, Plugins: plugins(slow)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Plugins: plugins(slow)})
 	total := compact(t, newCompactor(t, kagewasm.Options{}), request(1_000_000, chat(60))).Report.TokensBefore
 	s := open(t, c, total*100/78, chat(60)) // 78%: between the idle threshold and the upper one
 	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {
@@ -78,7 +78,7 @@ func TestI6SwapIsACompareAndSwap(t *testing.T) {
 // TestSessionsUnderLoad: appends, calls, compactions in the background and by
 // hand at once lose nothing.
 func TestSessionsUnderLoad(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Background: true}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}})
 	s := open(t, c, 700, chat(5))
 	var wg sync.WaitGroup
 	const writers, each = 4, 40

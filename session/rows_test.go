@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestI5Triggers: the agent asks with its tool and gets it when the turn is
@@ -49,7 +50,7 @@ func TestI5Triggers(t *testing.T) {
 func TestI9Handoff(t *testing.T) {
 	m := writes("the store is done, the tests are next")
 	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{
-		Strategy: kagewasm.StrategyCheckpoint, Summarize: kagewasm.SummarizePolicy{Model: "full", FastModel: "fast"}}})
+		Strategy: kagewasm.StrategyCheckpoint, Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
 	s := open(t, c, longWindow, chat(100))
 	next, r, err := s.Handoff(t.Context(), session.Options{Session: abi.Session{ID: "s2"}}, "go on with the tests")
 	if err != nil {
@@ -100,7 +101,7 @@ func TestComplaint17NothingWaits(t *testing.T) {
 		<-release
 		return modeltest.Answer{Text: inForm(r, "all is well")}
 	})
-	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Background: true}})
+	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}})
 	s := open(t, c, 9000, long()) // over the idle threshold, under the upper one
 	if _, _, err := s.EndOfTurn(t.Context()); err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func TestK29OneCheckpoint(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint", Background: true},
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint", When: kagewasm.When{Background: true}},
 		Plugins: plugins(p)})
 	s := open(t, c, 400, chat(60))
 	s.EndOfTurn(t.Context())
@@ -180,7 +180,7 @@ func TestK15RollbackEndsACheckpoint(t *testing.T) {
 // TestI5T2AskedForWhileAJobRuns: what is asked for while a job is at work is answered by the next one.
 func TestI5T2AskedForWhileAJobRuns(t *testing.T) {
 	m := &slowModel{make(chan struct{})}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Background: true}, Model: m})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Model: m})
 	s := open(t, c, 600, chat(60))
 	if _, _, err := s.EndOfTurn(t.Context()); err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ func (a *arguments) write(f func(text string, tokens int) string) string {
 
 // notices puts a notice in the place of each long text.
 func (a *arguments) notices() string {
-	return a.write(func(_ string, tokens int) string { return PruneNotice(tokens) })
+	return a.write(func(_ string, tokens int) string { return pruneNotice(tokens) })
 }
 
 // clipped brings the arguments within limit tokens: the long texts keep their
@@ -173,7 +173,7 @@ func (a *arguments) clipped(tokens, limit int, count func(string) int) string {
 	case len(a.key) > shortValue:
 		return "{}"
 	default:
-		return abi.Defuse(start + PruneNotice(tokens) + `"}`)
+		return abi.Defuse(start + pruneNotice(tokens) + `"}`)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 var always = strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: -1}
 
 func pruneArguments(msgs []abi.Message, cfg strategies.PruneConfig) []abi.Edit {
-	return strategies.PruneArguments(whole(msgs), 1000, false, cfg, count)
+	return strategies.PruneArguments(whole(msgs), false, cfg)
 }
 
 func TestA13Arguments(t *testing.T) {
@@ -88,7 +88,9 @@ func TestA13Where(t *testing.T) {
 		{"each call by itself", two, 0, false, always, "ac1 ac1"},
 		{"a higher threshold", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: -1, ArgThreshold: 301}, ""},
 	} {
-		edits := strategies.PruneArguments(whole(tc.msgs), tc.window, tc.compaction, tc.cfg, count)
+		v := whole(tc.msgs)
+		v.Window = tc.window
+		edits := strategies.PruneArguments(v, tc.compaction, tc.cfg)
 		if got := editsOf(edits); got != tc.want {
 			t.Errorf("%s: edits %q, want %q", tc.why, got, tc.want)
 		}

@@ -20,13 +20,10 @@ func large(b *testing.B) (*strategies.View, abi.Counter) {
 	}
 	msgs := sessiongen.Long(5000, 185)
 	counts := make([]int, len(msgs))
-	bytes := make([]int, len(msgs))
 	for i := range msgs {
-		counts[i], bytes[i] = counter.Message(&msgs[i]), strategies.Bytes(&msgs[i])
+		counts[i] = counter.Message(&msgs[i])
 	}
-	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
-	v.Total, v.Bytes, v.TotalBytes = sessiongen.Sum(counts), bytes, sessiongen.Sum(bytes)
-	v.Target = 100_000
+	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{Window: 200_000, Target: 100_000, UpperBytes: 1 << 40}, counter)
 	if v.Total < 1_900_000 || len(msgs) < 10_000 {
 		b.Fatalf("%d messages of %d tokens", len(msgs), v.Total)
 	}
@@ -54,9 +51,9 @@ func BenchmarkPrune(b *testing.B) {
 			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
 		},
 		"arguments": func() []abi.Edit {
-			return strategies.PruneArguments(v, 200_000, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, counter)
+			return strategies.PruneArguments(v, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration})
 		},
-		"cap": func() []abi.Edit { return strategies.Cap(v, nil, strategies.Limits{Tokens: 25_000}, counter) },
+		"cap": func() []abi.Edit { return strategies.Cap(v, 25_000) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -70,10 +67,10 @@ func BenchmarkCut(b *testing.B) {
 	v, _ := large(b)
 	for _, bytes := range []int{0, 400_000} {
 		v.TargetBytes = bytes
-		for _, keep := range []strategies.Recent{{}, {Messages: 10}} {
+		for _, keep := range []strategies.KeepConfig{{}, {Messages: 10}} {
 			b.Run(fmt.Sprintf("bytes=%d/messages=%d", bytes, keep.Messages), func(b *testing.B) {
 				for b.Loop() {
-					strategies.CutKeeping(v, 1000, keep)
+					strategies.Cut(v, 1000, keep)
 				}
 			})
 		}
@@ -92,8 +89,8 @@ func BenchmarkCapGiant(b *testing.B) {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
+	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
 	for b.Loop() {
-		strategies.Cap(v, nil, strategies.Limits{Tokens: 25_000}, counter)
+		strategies.Cap(v, 25_000)
 	}
 }

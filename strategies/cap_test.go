@@ -29,60 +29,45 @@ func TestComplaint5Cap(t *testing.T) {
 	pinned := results("bash:100", "bash:9000")
 	pinned[4].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")}
 	for _, tc := range []struct {
-		why    string
-		msgs   []abi.Message
-		gone   []string
-		limits strategies.Limits
-		want   string
+		why   string
+		msgs  []abi.Message
+		limit int
+		want  string
 	}{
-		{"results and arguments, in the current turn too", msgs, nil, strategies.Limits{Tokens: 1000}, "a1 r1 a2 r2"},
-		{"what leaves anyway is not edited", msgs, []string{"a1", "r1"}, strategies.Limits{Tokens: 1000}, "a2 r2"},
-		{"bytes count by themselves", msgs, nil, strategies.Limits{Bytes: 10_000}, "a1 r1 a2 r2"},
-		{"the tighter limit counts", msgs, nil, strategies.Limits{Tokens: 8000, Bytes: 25_000}, "a1 r1 a2"},
-		{"what is pinned stays", pinned, nil, strategies.Limits{Tokens: 1000}, ""},
-		{"no limits, no edits", msgs, nil, strategies.Limits{}, ""},
+		{"results and arguments, in the current turn too", msgs, 1000, "a1 r1 a2 r2"},
+		{"what is under the limit stays", msgs, 8000, "a1 r1 a2"},
+		{"what is pinned stays", pinned, 1000, ""},
+		{"no limit, no edits", msgs, 0, ""},
 	} {
-		edits := strategies.Cap(whole(tc.msgs), tc.gone, tc.limits, count)
+		edits := strategies.Cap(whole(tc.msgs), tc.limit)
 		if got := editsOf(edits); got != tc.want {
 			t.Errorf("%s: edits %q, want %q", tc.why, got, tc.want)
 		}
 		for i, m := range edited(t, tc.msgs, edits, count) {
-			if tc.gone == nil && !abi.Pinned(tc.msgs)[i] {
-				checkCapped(t, &m, tc.limits, count)
+			if !abi.Pinned(tc.msgs)[i] {
+				checkCapped(t, &m, tc.limit, count)
 			}
 		}
 	}
-	edits := strategies.Cap(whole(msgs), nil, strategies.Limits{Tokens: 1000}, count)
+	edits := strategies.Cap(whole(msgs), 1000)
 	if a := edits[0].Text; !strings.HasPrefix(a, `{"path":"a.go","content":"line number`) || !strings.HasSuffix(a, `output\n"}`) || !strings.Contains(a, `\n[Pruned — `) {
 		t.Errorf("arguments: %.60q ... %q", a, a[len(a)-40:])
 	}
 }
 
-func checkCapped(t tester, m *abi.Message, limits strategies.Limits, counter abi.Counter) {
+func checkCapped(t tester, m *abi.Message, limit int, counter abi.Counter) {
 	t.Helper()
-	within := func(what string, n, bytes int) {
-		if limits.Tokens > 0 && n > limits.Tokens || limits.Bytes > 0 && bytes > limits.Bytes {
-			t.Fatalf("%s of %s: %d tokens, %d bytes, allowed %+v", what, m.ID, n, bytes, limits)
+	within := func(what string, n int) {
+		if limit > 0 && n > limit {
+			t.Fatalf("%s of %s: %d tokens, allowed %d", what, m.ID, n, limit)
 		}
 	}
 	if m.Role == abi.RoleTool {
-		within("result", counter.Message(m), strategies.Bytes(m))
+		within("result", counter.Message(m))
 	}
 	for _, c := range m.ToolCalls {
-		quoted, err := json.Marshal(c.Arguments)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		within("arguments", counter.Text(c.Arguments), len(quoted)-escapes(c.Arguments))
+		within("arguments", counter.Text(c.Arguments))
 	}
-}
-
-// escapes is how much longer Go writes some characters than JSON asks for.
-func escapes(s string) (n int) {
-	for _, c := range []string{"<", ">", "&", "\u2028", "\u2029"} {
-		n += (6 - len(c)) * strings.Count(s, c)
-	}
-	return n
 }
 
 // TestComplaint5Arguments: however arguments are made, they come within the
@@ -102,8 +87,7 @@ func TestComplaint5Arguments(t *testing.T) {
 		{"no JSON", lines(1000), "line number"},
 	} {
 		msgs := called(tc.arguments)
-		limits := strategies.Limits{Tokens: 300}
-		edits := strategies.Cap(whole(msgs), nil, limits, count)
+		edits := strategies.Cap(whole(msgs), 300)
 		if len(edits) != 1 || !strings.HasPrefix(edits[0].Text, tc.want) {
 			t.Errorf("%s: %.80q", tc.why, editsOf(edits))
 			continue
@@ -139,11 +123,11 @@ func TestComplaint6Media(t *testing.T) {
 		for i := range msgs {
 			counts[i] = counter.Message(&msgs[i])
 		}
-		v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
-		if edits := strategies.Cap(v, nil, strategies.Limits{Tokens: 100_000, Bytes: 10_000_000}, counter); len(edits) > 0 {
-			t.Errorf("%s: within the limits, and edited", tc.why)
+		v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
+		if edits := strategies.Cap(v, counts[4]); len(edits) > 0 {
+			t.Errorf("%s: within the limit, and edited", tc.why)
 		}
-		edits := strategies.Cap(v, nil, strategies.Limits{Bytes: min(100_000, strategies.Bytes(&msgs[4])-1)}, counter)
+		edits := strategies.Cap(v, counts[4]-1)
 		want := "a screenshot\n" + tc.want + "\nas asked"
 		if len(edits) != 1 || edits[0].Text != want {
 			t.Errorf("%s: %+.200v, want %q", tc.why, edits, want)
@@ -153,7 +137,7 @@ func TestComplaint6Media(t *testing.T) {
 	}
 	small := results("bash:5", "bash:5")
 	small[4].Content = abi.Parts(abi.TextPart(lines(300)), abi.RawPart("image_url", json.RawMessage(`{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}`)), abi.RawPart("tool_reference", json.RawMessage(`{"type":"tool_reference","tool_name":"grep"}`)))
-	edits := strategies.Cap(whole(small), nil, strategies.Limits{Tokens: 500}, count)
+	edits := strategies.Cap(whole(small), 500)
 	want := "[image https://example.com/a.png]\n{\"type\":\"tool_reference\",\"tool_name\":\"grep\"}"
 	if len(edits) != 1 || !strings.HasSuffix(edits[0].Text, want) {
 		t.Errorf("an address: %.300v", edits)
@@ -164,15 +148,15 @@ func TestComplaint5Properties(t *testing.T) {
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := longCalls(t)
-		limits := strategies.Limits{Tokens: rapid.SampledFrom([]int{0, 20, 50, 200}).Draw(t, "tokens"), Bytes: rapid.SampledFrom([]int{0, 300, 2000}).Draw(t, "bytes")}
-		after := checkEdits(t, msgs, func(msgs []abi.Message) []abi.Edit { return strategies.Cap(whole(msgs), nil, limits, count) })
+		limit := rapid.SampledFrom([]int{0, 20, 50, 200}).Draw(t, "tokens")
+		after := checkEdits(t, msgs, func(msgs []abi.Message) []abi.Edit { return strategies.Cap(whole(msgs), limit) })
 		pins := abi.Pinned(msgs)
 		for i := range after {
 			if count.Message(&after[i]) != count.Message(&msgs[i]) {
 				did++
 			}
 			if !pins[i] {
-				checkCapped(t, &after[i], limits, count)
+				checkCapped(t, &after[i], limit, count)
 			}
 		}
 	})
@@ -217,7 +201,9 @@ func TestComplaint5Linear(t *testing.T) {
 	msgs[2].Content = abi.Text(text)
 	counted := 0
 	start := time.Now()
-	edits := strategies.Cap(whole(msgs), nil, strategies.Limits{Tokens: 4000}, linearCounter{bytes: &counted})
+	v := whole(msgs)
+	v.Count = linearCounter{bytes: &counted}
+	edits := strategies.Cap(v, 4000)
 	if len(edits) != 2 {
 		t.Fatalf("%d edits", len(edits))
 	}

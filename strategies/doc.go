@@ -1,31 +1,26 @@
-// Package strategies holds the ways to make a session smaller. Each is a pure
-// function: it gets the session and returns edits, ids or an [abi.Plan], which
-// the firewall checks and the host applies. Nothing here changes a message, and
-// everything takes time in proportion to the session.
+// Package strategies holds the ways to make a session smaller. A [Strategy] is
+// given a [View] of the session and a [Budget], and returns an [abi.Plan] that
+// says what goes; the firewall checks the plan and applies it. Nothing here
+// changes a message.
 //
-// Before a compaction, without a record:
+//   - [Drop] lets the oldest go: the floor that cannot fail.
+//   - [Summarize] has a model write what stands for the oldest. It is the only
+//     one that calls anybody.
+//   - [Delegate] takes what a plugin proposes.
 //
-//   - [Prune] shortens old tool output (FEATURES K20, I7).
-//   - [PruneArguments] shortens the arguments of old tool calls (A13).
-//   - [Trim] finds synthetic messages that repeat themselves (A1).
+// To add one, implement Strategy in a file of its own, and name it where the
+// engine lists its candidates; a host gives its own in kagewasm.Options.
 //
-// The cut:
+// [Cut] is the choice that the others build on: the oldest units go until the
+// rest fits. [KeepConfig], [SummarizeConfig] and [NoteConfig] are the parts of a
+// policy that tune it.
 //
-//   - [Drop] lets the oldest go; the floor that cannot fail (K2, K4, K9, K10).
-//   - [CutFor] is Drop's choice for a summary that somebody else wrote.
-//   - Package summarize has a model write one (K24, K25): the only strategy
-//     that calls anybody, and in one step of three.
-//   - [CutKeeping] is the same where only the recent end is to stay (A3, A11, I2).
+// Before a compaction, and without a record, [Prune] shortens old tool output,
+// [PruneArguments] the arguments of old tool calls, and [Trim] finds synthetic
+// messages that repeat themselves. [ShortenFixed] cuts down giants in what has
+// to stay. Edits of one step are to be applied, and the messages counted again,
+// before the next step looks at them.
 //
-// In what stays:
-//
-//   - [ShortenRecent] shortens tool output (I2).
-//   - [Cap] shortens what is too large by itself, also in the current turn, and
-//     puts media by reference.
-//
-// Edits of one step are to be applied, and the messages counted again, before
-// the next step looks at them.
-//
-// Superseded messages are replaced by a note with the exact names that stood in
-// them: see package note.
+// Everything takes time in proportion to the session. What goes is replaced by a
+// note with the exact names that stood in it: see package note.
 package strategies

@@ -1,64 +1,124 @@
 package strategies
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"context"
+	"slices"
 
-// NameDrop is the name of the strategy in reports and configuration.
-const NameDrop = "drop"
+	"github.com/kagewasm/kagewasm/abi"
+)
 
-// Drop supersedes the oldest units until the session, with a note of at most
-// room tokens in their place, fits the target. Where what stays does not fit,
-// all that can go goes. The plan supersedes nothing where nothing can go.
-func Drop(v *View, room int) abi.Plan {
-	return abi.Plan{
-		Source:    abi.Source{Type: abi.SourceStrategy, Name: NameDrop},
-		Supersede: CutFor(v, room),
-	}
+// Drop lets the oldest go. It is the floor: it needs nobody and cannot fail.
+// Where what has to stay does not fit, all that can go goes.
+type Drop struct {
+	Keep KeepConfig
+	// ProtectedTools are those whose output Keep.ToolTokens does not cut. Nil
+	// is read and skill.
+	ProtectedTools []string
 }
 
-// CutFor chooses the messages that have to go, oldest units first, for a note
-// of room tokens to fit in under the target. Ids are in session order. Nothing
-// goes where the session fits as it is: then there is nothing to note either.
-//
-// A single unit that would take more than half of what is left for units, and
-// does not fit, goes before older ones do: one giant result must not cost the
-// session everything before it.
-func CutFor(v *View, room int) []string { return CutKeeping(v, room, Recent{}) }
+var _ Strategy = Drop{}
 
-// CutKeeping is CutFor that lets everything go, too, that is older than the
-// recent end of the session, whether it would fit or not. A unit is recent with
-// its last message. Where the recent end does not fit it shrinks, by the rule
-// of CutFor, down to nothing: what others find by trying again with one message
-// less (FEATURES A11).
-func CutKeeping(v *View, room int, keep Recent) []string {
-	from := keep.start(v)
-	if v.Fits() && !v.olderThan(from) {
+// dropSource is who makes a plan of [Drop].
+var dropSource = abi.Source{Type: abi.SourceStrategy, Name: "drop"}
+
+// Plan implements [Strategy].
+func (d Drop) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
+	return d.plan(v, b, 0), nil
+}
+
+// plan lets the oldest go for the note and so many tokens more.
+func (d Drop) plan(v *View, b Budget, more int) abi.Plan {
+	c, room := b.settle(v, func(room int) choice {
+		room += more
+		return d.choose(v, room, func(v *View) choice { return choice{gone: Cut(v, room, d.Keep)} })
+	})
+	return abi.Plan{Source: dropSource, Supersede: c.gone, Edit: c.edits, Note: room}
+}
+
+// choice is what goes, what is shortened in what stays, and what was prepared
+// where a model is to write a summary.
+type choice struct {
+	gone  []string
+	edits []abi.Edit
+	ready *preparation
+	err   error // why there is no preparation
+}
+
+// choose makes a choice that leaves room tokens for what is inserted. Tool
+// output and arguments are cut down where the configuration says how large they
+// may be; else the giants among the newest messages that would go, and what
+// stands right before all that stays, to the room that is left.
+func (d Drop) choose(v *View, room int, what func(*View) choice) choice {
+	edits := shortenRecent(v, d.Keep.ToolTokens, d.ProtectedTools)
+	v, _ = v.Edited(edits)
+	c := what(v)
+	if caps := d.caps(v, room, c.gone); len(caps) > 0 {
+		capped, _ := v.Edited(caps)
+		if fewer := what(capped); len(fewer.gone) > 0 && (d.Keep.MessageTokens > 0 || len(fewer.gone) < len(c.gone)) {
+			edits, c = replaced(edits, caps), fewer
+		}
+	}
+	gone := setOf(c.gone)
+	c.edits = slices.DeleteFunc(edits, func(e abi.Edit) bool { return gone[e.ID] })
+	return c
+}
+
+// minCap is the least that a message is capped to where nothing is configured,
+// in tokens: less says too little.
+const minCap = 256
+
+// caps are the edits to v, of which gone would go, that make giants small enough
+// for more to stay.
+func (d Drop) caps(v *View, room int, gone []string) []abi.Edit {
+	if n := d.Keep.MessageTokens; n != 0 {
+		return capped(v, n, nil)
+	}
+	if len(gone) == 0 || v.All {
 		return nil
 	}
-	left := v.space(room)
-	half := Size{left.Tokens / 2, left.Bytes / 2}
-	gone := make([]bool, len(v.Messages))
-	for k := len(v.Units) - 1; k >= 0; k-- {
-		u := v.Units[k]
-		if !v.Candidate(u) {
+	goes := setOf(gone)
+	// As many of the last messages as a summary leaves word for word are not to
+	// be lost to a giant among them.
+	recent := len(v.Messages) - defaultPreserveRecent
+	edits := capped(v, max(minCap, v.Target/4), func(i int) bool { return i >= recent && goes[v.Messages[i].ID] })
+	left := v.Target - room - v.Total
+	var last abi.Unit // the newest that goes
+	for _, u := range v.Units {
+		if !goes[v.Messages[u[0]].ID] {
 			continue
 		}
-		switch n := v.Size(u); {
-		case u[len(u)-1] < from:
-		case n.within(left):
-			left = left.Less(n)
-			continue
-		case n.within(half):
-			left = Size{-1, -1} // the cut: everything older goes
-		}
-		for _, i := range u {
-			gone[i] = true
+		left += v.UnitTokens(u)
+		if last == nil || u[len(u)-1] > last[len(last)-1] {
+			last = u
 		}
 	}
-	var ids []string
-	for i := range v.Messages {
-		if gone[i] {
-			ids = append(ids, v.Messages[i].ID)
+	if left >= 2*minCap {
+		edits = replaced(edits, capped(v, left*2/3, func(i int) bool { return slices.Contains(last, i) }))
+	}
+	return edits
+}
+
+// replaced puts later edits in the place of earlier ones of the same text.
+func replaced(edits, later []abi.Edit) []abi.Edit {
+	place := func(e abi.Edit) abi.Edit { return abi.Edit{ID: e.ID, Call: e.Call} }
+	at := make(map[abi.Edit]int, len(edits))
+	for i, e := range edits {
+		at[place(e)] = i
+	}
+	for _, e := range later {
+		if i, ok := at[place(e)]; ok {
+			edits[i] = e
+		} else {
+			edits = append(edits, e)
 		}
 	}
-	return ids
+	return edits
+}
+
+func setOf(ids []string) map[string]bool {
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }

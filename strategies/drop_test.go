@@ -16,10 +16,7 @@ import (
 
 // view is a session to cut, with extra tokens of overhead.
 func view(msgs []abi.Message, target, overhead int, all bool) *strategies.View {
-	tokens := count.Tokens(msgs)
-	v := strategies.NewView(msgs, tokens, abi.Pinned(msgs), all)
-	v.Total, v.Target = sessiongen.Sum(tokens)+overhead, target
-	return v
+	return strategies.NewView(msgs, count.Tokens(msgs), abi.Pinned(msgs), overhead, strategies.Limits{Window: 1000, Target: target, All: all}, count)
 }
 
 // sized is a message of so many tokens, frame included.
@@ -81,11 +78,14 @@ func TestK4Drop(t *testing.T) {
 		{"one of more than that goes alone", half(261), 560, 0, 0, false, "m2"},
 		{"nothing comes of nothing", nil, 0, 0, 0, false, ""},
 	} {
-		plan := strategies.Drop(view(tc.msgs, tc.target, tc.overhead, tc.all), tc.room)
+		plan, err := strategies.Drop{Keep: strategies.KeepConfig{MessageTokens: -1}}.Plan(t.Context(), view(tc.msgs, tc.target, tc.overhead, tc.all), strategies.Budget{Note: tc.room})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := strings.Join(plan.Supersede, " "); got != tc.want {
 			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
 		}
-		if plan.Source.Name != strategies.NameDrop || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+len(plan.Edit) > 0 || plan.Summary != "" {
+		if plan.Source.Name != "drop" || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+len(plan.Edit) > 0 || plan.Summary != "" {
 			t.Errorf("%s: plan %+v", tc.why, plan)
 		}
 	}
@@ -94,7 +94,7 @@ func TestK4Drop(t *testing.T) {
 // TestK9UnitsReusedIDs: a call id that is used again pairs with its own
 // results, also when only one of the two goes.
 func TestK9UnitsReusedIDs(t *testing.T) {
-	if got := strategies.CutFor(view(chat(), 340, 0, false), 0); !reflect.DeepEqual(got, []string{"m1", "a", "r"}) {
+	if got := strategies.Cut(view(chat(), 340, 0, false), 0, strategies.KeepConfig{}); !reflect.DeepEqual(got, []string{"m1", "a", "r"}) {
 		t.Errorf("%v went, want m1 and the first call of id c with its result", got)
 	}
 }
@@ -108,12 +108,12 @@ func TestK4K9K10Properties(t *testing.T) {
 		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"), rapid.IntRange(0, 3).Draw(t, "all") == 3)
 		room := rapid.IntRange(0, 60).Draw(t, "room")
 		before := sessiongen.JSONL(msgs)
-		cut := strategies.CutFor(v, room)
+		cut := strategies.Cut(v, room, strategies.KeepConfig{})
 		checkCut(t, v, room, cut)
 		if string(sessiongen.JSONL(msgs)) != string(before) {
 			t.Fatal("the session was changed")
 		}
-		if !reflect.DeepEqual(cut, strategies.CutFor(v, room)) {
+		if !reflect.DeepEqual(cut, strategies.Cut(v, room, strategies.KeepConfig{})) {
 			t.Fatal("another cut the second time")
 		}
 		switch {
@@ -196,7 +196,7 @@ func TestLinear(t *testing.T) {
 		best := time.Hour
 		for range 3 {
 			start := time.Now()
-			if len(strategies.CutFor(v, 100)) == 0 {
+			if len(strategies.Cut(v, 100, strategies.KeepConfig{})) == 0 {
 				t.Fatal("nothing went")
 			}
 			best = min(best, time.Since(start))

@@ -13,7 +13,7 @@ import (
 //
 // What is counted are the pieces, never the whole text.
 func ends(text string, tokens, limit, end int, count func(string) int) string {
-	all := PruneNotice(tokens)
+	all := pruneNotice(tokens)
 	end = min(end, (limit-count(all)-1)/2)
 	for range 4 {
 		if end <= 0 {
@@ -22,7 +22,7 @@ func ends(text string, tokens, limit, end int, count func(string) int) string {
 		size := len(text) * end / max(1, tokens)
 		head, h := fit(text, end, size, first, count)
 		tail, t := fit(text[len(head):], end, size, last, count)
-		short := abi.Defuse(line(head) + line(PruneNotice(max(0, tokens-h-t))) + tail)
+		short := abi.Defuse(line(head) + line(pruneNotice(max(0, tokens-h-t))) + tail)
 		n := count(short)
 		if n <= limit && len(short) < len(text) {
 			return short

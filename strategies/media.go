@@ -120,16 +120,16 @@ func (m *media) text(key, s string) {
 		m.data += decoded(data)
 	case len(s) >= minData && isBase64(s):
 		m.data += decoded(s)
-	case formatKeys[key]:
+	case slices.Contains(formatKeys, key):
 		m.format = s
-	case addressKeys[key] && m.address == "":
+	case m.address == "" && slices.Contains(addressKeys, key):
 		m.address = s
 	}
 }
 
 var (
-	formatKeys  = setOf([]string{"media_type", "mediatype", "mime_type", "mimetype"})
-	addressKeys = setOf([]string{"url", "image_url", "uri", "file_id", "filename", "path", "source", "title"})
+	formatKeys  = []string{"media_type", "mediatype", "mime_type", "mimetype"}
+	addressKeys = []string{"url", "image_url", "uri", "file_id", "filename", "path", "source", "title"}
 )
 
 func decoded(base64 string) int { return len(base64) * 3 / 4 }

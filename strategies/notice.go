@@ -14,16 +14,16 @@ const noticeStart = "[Pruned — "
 // of a tool and what [toolcall.Subject] says of its call.
 const maxReference = 256
 
-// PruneNotice is what stands for pruned text of n tokens. In the middle of a
+// pruneNotice is what stands for pruned text of n tokens. In the middle of a
 // text it stands on a line of its own, for what was left out there.
-func PruneNotice(n int) string { return noticeStart + strconv.Itoa(n) + " tokens]" }
+func pruneNotice(n int) string { return noticeStart + strconv.Itoa(n) + " tokens]" }
 
-// ReferenceNotice is the notice that says, too, what the text came from, so that
-// the agent can have it again (FEATURES I7, tier 2): the tool and the path or
+// referenceNotice is the notice that says, too, what the text came from, so that
+// the agent can have it again: the tool and the path or
 // the command of its call. It is the plain notice where the call says nothing.
-func ReferenceNotice(n int, call *abi.ToolCall) string {
+func referenceNotice(n int, call *abi.ToolCall) string {
 	if call == nil {
-		return PruneNotice(n)
+		return pruneNotice(n)
 	}
 	subject := toolcall.Subject(call.Arguments)
 	if isNotice(subject) { // pruned as well
@@ -31,9 +31,9 @@ func ReferenceNotice(n int, call *abi.ToolCall) string {
 	}
 	ref := strings.Join(strings.Fields(abi.Defuse(call.Name+" "+subject)), " ")
 	if ref == "" || len(ref) > maxReference {
-		return PruneNotice(n)
+		return pruneNotice(n)
 	}
-	return strings.TrimSuffix(PruneNotice(n), "]") + ": " + ref + "]"
+	return strings.TrimSuffix(pruneNotice(n), "]") + ": " + ref + "]"
 }
 
 // isNotice reports whether text is nothing but a notice. One notice may be

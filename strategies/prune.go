@@ -6,11 +6,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// PruneConfig tunes [Prune]. The zero value is the default: protect 40,000
-// tokens and the tools read and skill, act from 20,000 tokens of savings
-// (FEATURES K20). Negative numbers mean zero.
+// PruneConfig tunes [Prune], [PruneArguments] and [Trim]. The zero value is the
+// default: protect 40,000 tokens and the tools read and skill, act from 20,000
+// tokens of savings, leave arguments alone. Negative numbers mean zero.
 type PruneConfig struct {
-	// Off switches pruning off.
+	// Off switches pruning off, but not trimming.
 	Off bool
 	// ProtectTokens of the newest tool output stay. Default 40,000.
 	ProtectTokens int
@@ -20,19 +20,19 @@ type PruneConfig struct {
 	// is read and skill.
 	ProtectedTools []string
 
-	// ShortenTokens, where set, is tier 1 of ion (I7): tool output of more
-	// tokens than that keeps EndTokens of its beginning and of its end. Ion's
-	// own is 2,000. MinimumSavings holds for both tiers together; with a small
-	// window it has to be lower, too. Default off.
+	// ShortenTokens, where set, is a tier before that: tool output of more
+	// tokens keeps EndTokens of its beginning and of its end. 2,000 is a good
+	// value. MinimumSavings holds for both tiers together; with a small window
+	// it has to be lower, too. Default off.
 	ShortenTokens int
 	// EndTokens is what is kept at each end. Default 500.
 	EndTokens int
 	// Reference makes the notice name what was read or run, so that the agent
-	// can do it again: tier 2 of ion. Default off.
+	// can do it again. Default off.
 	Reference bool
 
-	// Arguments says when the arguments of old tool calls are pruned (A13).
-	// Default [ArgumentsOff].
+	// Arguments says when the arguments of old tool calls are pruned. Default
+	// [ArgumentsOff].
 	Arguments ArgumentMode
 	// ProtectPercent of the window, at the end of the session, in which
 	// arguments stay. Default 30.
@@ -40,6 +40,9 @@ type PruneConfig struct {
 	// ArgThreshold is the number of tokens above which a call's arguments are
 	// pruned. Default 200.
 	ArgThreshold int
+
+	// Trim is about synthetic messages that repeat themselves.
+	Trim TrimConfig
 }
 
 // ArgumentMode says when tool-call arguments are pruned.
@@ -65,7 +68,7 @@ var defaultProtectedTools = []string{"read", "skill"}
 //
 // With ShortenTokens what the newest ProtectTokens protect keeps its beginning
 // and end where it is longer than that, and counts as what is left of it;
-// pinned messages, protected tools and the current turn stay (FEATURES I7).
+// pinned messages, protected tools and the current turn stay.
 //
 // It returns no edits unless they save MinimumSavings in all: what is rewritten
 // is lost to the provider's cache, so it is rewritten seldom. pinned marks
@@ -147,11 +150,11 @@ func (p *pruning) canPay(msgs []abi.Message, tokens []int) bool {
 // saves something, else the plain one.
 func withNotice(m *abi.Message, tokens int, call *abi.ToolCall, reference bool, count abi.Counter) (shortened, bool) {
 	if reference {
-		if s, ok := replace(m, tokens, ReferenceNotice(tokens, call), count); ok {
+		if s, ok := replace(m, tokens, referenceNotice(tokens, call), count); ok {
 			return s, true
 		}
 	}
-	return replace(m, tokens, PruneNotice(tokens), count)
+	return replace(m, tokens, pruneNotice(tokens), count)
 }
 
 func orDefault(n, def int) int {

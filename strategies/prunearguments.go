@@ -16,18 +16,17 @@ func (m ArgumentMode) due(compaction bool) bool {
 	return m == ArgumentsIteration || m == ArgumentsCompaction && compaction
 }
 
-// PruneArguments takes the long texts out of old tool calls (FEATURES A13):
-// where a call's arguments have more than ArgThreshold tokens, and stand outside
-// the newest ProtectPercent of the window, texts of more than 256 bytes become
-// notices. Keys and short values (paths, commands, numbers) stay, in their
-// order; arguments that are no object become a notice whole. Pinned messages
-// and the current turn stay. window is in tokens; compaction says whether one
-// is due, see [ArgumentMode].
-func PruneArguments(v *View, window int, compaction bool, cfg PruneConfig, count abi.Counter) []abi.Edit {
+// PruneArguments takes the long texts out of old tool calls: where a call's
+// arguments have more than ArgThreshold tokens, and stand outside the newest
+// ProtectPercent of the window, texts of more than 256 bytes become notices. Keys
+// and short values (paths, commands, numbers) stay, in their order; arguments
+// that are no object become a notice whole. Pinned messages and the current turn
+// stay. compaction says whether one is due, see [ArgumentMode].
+func PruneArguments(v *View, compaction bool, cfg PruneConfig) []abi.Edit {
 	if cfg.Off || !cfg.Arguments.due(compaction) {
 		return nil
 	}
-	protect := window * min(100, orDefault(cfg.ProtectPercent, defaultProtectPercent)) / 100
+	protect := v.Window * min(100, orDefault(cfg.ProtectPercent, defaultProtectPercent)) / 100
 	threshold := orDefault(cfg.ArgThreshold, defaultArgThreshold)
 	end := len(v.Messages) // what is older than that is pruned
 	for seen := 0; end > 0 && seen < protect; end-- {
@@ -38,15 +37,15 @@ func PruneArguments(v *View, window int, compaction bool, cfg PruneConfig, count
 		if v.Tokens[i] <= threshold || v.Pinned[i] || v.Turn[i] {
 			continue
 		}
-		edits = editCalls(edits, &v.Messages[i], count, func(args string) (string, int) {
+		edits = editCalls(edits, &v.Messages[i], v.Count, func(args string) (string, int) {
 			if len(args) <= threshold {
 				return args, 0
 			}
-			n := count.Text(args)
+			n := v.Count.Text(args)
 			if n <= threshold {
 				return args, n
 			}
-			a := takeApart(args, count.Text)
+			a := takeApart(args, v.Count.Text)
 			return a.notices(), n
 		})
 	}

@@ -36,25 +36,25 @@ func TestA3A11I2CutKeeping(t *testing.T) {
 		msgs   []abi.Message
 		target int
 		room   int
-		keep   strategies.Recent
+		keep   strategies.KeepConfig
 		want   string
 	}{
-		{"A3: the last 4 stay; what is internal does not count, and stays between", talk(), 1000, 0, strategies.Recent{Messages: 4}, "a0 q1 a1"},
-		{"A3: the last 10 by count are 8 here", talk(), 1000, 0, strategies.Recent{Messages: 10}, ""},
-		{"what is older goes though all would fit", talk(), 1000, 100, strategies.Recent{Messages: 2}, "a0 q1 a1 q2 shown a2 mark meta"},
-		{"nothing goes where all is recent and fits", talk(), 1000, 900, strategies.Recent{Messages: 100}, ""},
-		{"I2: by exchanges", talk(), 1000, 0, strategies.Recent{Exchanges: 2}, "a0 q1 a1"},
-		{"I2: one exchange is the current turn", talk(), 1000, 0, strategies.Recent{Exchanges: 1}, "a0 q1 a1 q2 shown a2 mark meta"},
-		{"T1: by tokens, the one that crosses the line with them", talk(), 1000, 0, strategies.Recent{Tokens: 301}, "a0 q1 a1"},
-		{"the largest of what is set counts", talk(), 1000, 0, strategies.Recent{Tokens: 100, Messages: 1, Exchanges: 2}, "a0 q1 a1"},
-		{"A11: where that does not fit it shrinks from its old end", talk(), 300, 0, strategies.Recent{Messages: 4}, "a0 q1 a1 q2 shown"},
-		{"A11: and more beside a note", talk(), 300, 80, strategies.Recent{Messages: 4}, "a0 q1 a1 q2 shown a2 mark"},
-		{"A11: down to nothing", talk(), 60, 0, strategies.Recent{Messages: 10}, "a0 q1 a1 q2 shown a2 mark meta"},
-		{"the zero value is drop", talk(), 400, 0, strategies.Recent{}, "a0 q1 a1"},
-		{"a unit is recent with its last message", calls, 1000, 0, strategies.Recent{Messages: 3}, "a0 r0"},
-		{"negative is not set", talk(), 1000, 0, strategies.Recent{Messages: -1}, ""},
+		{"A3: the last 4 stay; what is internal does not count, and stays between", talk(), 1000, 0, strategies.KeepConfig{Messages: 4}, "a0 q1 a1"},
+		{"A3: the last 10 by count are 8 here", talk(), 1000, 0, strategies.KeepConfig{Messages: 10}, ""},
+		{"what is older goes though all would fit", talk(), 1000, 100, strategies.KeepConfig{Messages: 2}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"nothing goes where all is recent and fits", talk(), 1000, 900, strategies.KeepConfig{Messages: 100}, ""},
+		{"I2: by exchanges", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 2}, "a0 q1 a1"},
+		{"I2: one exchange is the current turn", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 1}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"T1: by tokens, the one that crosses the line with them", talk(), 1000, 0, strategies.KeepConfig{Tokens: 301}, "a0 q1 a1"},
+		{"the largest of what is set counts", talk(), 1000, 0, strategies.KeepConfig{Tokens: 100, Messages: 1, Exchanges: 2}, "a0 q1 a1"},
+		{"A11: where that does not fit it shrinks from its old end", talk(), 300, 0, strategies.KeepConfig{Messages: 4}, "a0 q1 a1 q2 shown"},
+		{"A11: and more beside a note", talk(), 300, 80, strategies.KeepConfig{Messages: 4}, "a0 q1 a1 q2 shown a2 mark"},
+		{"A11: down to nothing", talk(), 60, 0, strategies.KeepConfig{Messages: 10}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"the zero value is drop", talk(), 400, 0, strategies.KeepConfig{}, "a0 q1 a1"},
+		{"a unit is recent with its last message", calls, 1000, 0, strategies.KeepConfig{Messages: 3}, "a0 r0"},
+		{"negative is not set", talk(), 1000, 0, strategies.KeepConfig{Messages: -1}, ""},
 	} {
-		got := strings.Join(strategies.CutKeeping(view(tc.msgs, tc.target, 0, false), tc.room, tc.keep), " ")
+		got := strings.Join(strategies.Cut(view(tc.msgs, tc.target, 0, false), tc.room, tc.keep), " ")
 		if got != tc.want {
 			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
 		}
@@ -71,7 +71,7 @@ func TestA11Properties(t *testing.T) {
 		total := sessiongen.Sum(count.Tokens(msgs))
 		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"), rapid.IntRange(0, 3).Draw(t, "all") == 3)
 		n, room := rapid.IntRange(1, 20).Draw(t, "messages"), rapid.IntRange(0, 60).Draw(t, "room")
-		cut := strategies.CutKeeping(v, room, strategies.Recent{Messages: n})
+		cut := strategies.Cut(v, room, strategies.KeepConfig{Messages: n})
 		gone := map[string]bool{}
 		for _, id := range cut {
 			gone[id] = true
@@ -150,7 +150,7 @@ func TestComplaint6Bytes(t *testing.T) {
 		}
 		v.Bytes[6] += 50_000 // a2
 		v.TotalBytes += 50_000
-		return strings.Join(strategies.CutFor(v, room), " ")
+		return strings.Join(strategies.Cut(v, room, strategies.KeepConfig{}), " ")
 	}
 	for _, tc := range []struct {
 		why                 string

@@ -23,7 +23,7 @@ func TestI7A13A1RealSessions(t *testing.T) {
 	}
 	var counter abi.Counter
 	cfg := strategies.PruneConfig{ShortenTokens: 2000, Reference: true, ProtectTokens: 8000, MinimumSavings: -1, Arguments: strategies.ArgumentsIteration}
-	limits := strategies.Limits{Tokens: 1000, Bytes: 5000}
+	const limit = 1000
 	steps := []struct {
 		name string
 		do   func(*strategies.View) []abi.Edit
@@ -32,12 +32,12 @@ func TestI7A13A1RealSessions(t *testing.T) {
 			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, cfg, counter)
 		}},
 		{"A13 arguments", func(v *strategies.View) []abi.Edit {
-			return strategies.PruneArguments(v, 16_000, false, cfg, counter)
+			return strategies.PruneArguments(v, false, cfg)
 		}},
 		{"I2 recent", func(v *strategies.View) []abi.Edit {
-			return strategies.ShortenRecent(v, nil, 500, []string{}, counter)
+			return strategies.ShortenRecent(v, 500, []string{})
 		}},
-		{"complaint 5 cap", func(v *strategies.View) []abi.Edit { return strategies.Cap(v, nil, limits, counter) }},
+		{"complaint 5 cap", func(v *strategies.View) []abi.Edit { return strategies.Cap(v, limit) }},
 	}
 	saved, before := make([]int, len(steps)), 0
 	paths := shared.Sessions(t)
@@ -70,7 +70,7 @@ func TestI7A13A1RealSessions(t *testing.T) {
 		}
 		for i := range v.Messages {
 			if !v.Pinned[i] {
-				checkCapped(t, &v.Messages[i], limits, counter)
+				checkCapped(t, &v.Messages[i], limit, counter)
 			}
 		}
 	}
@@ -84,10 +84,8 @@ func TestI7A13A1RealSessions(t *testing.T) {
 
 func counted(msgs []abi.Message, counter abi.Counter) *strategies.View {
 	counts := make([]int, len(msgs))
-	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), false)
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
-		v.Total += counts[i]
 	}
-	return v
+	return strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{Window: 16_000}, counter)
 }

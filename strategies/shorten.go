@@ -7,27 +7,25 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// ShortenRecent cuts tool output to about toolTokens each, beginning and end, in
-// what stays at the end of a session (FEATURES I2). It returns the edits; gone
-// are the ids of what does not stay. What is pinned stays as it is, and so do
-// the current turn, which the model is busy with, and the output of protected
-// tools; see [PruneConfig.ProtectedTools].
-func ShortenRecent(v *View, gone []string, toolTokens int, protected []string, count abi.Counter) []abi.Edit {
-	if toolTokens <= 0 {
+// shortenRecent returns edits that cut tool output to about limit tokens each,
+// beginning and end. What is pinned stays as it is, and so do the current turn,
+// which the model is busy with, and the output of protected tools; see
+// [PruneConfig.ProtectedTools]. 0 is no limit.
+func shortenRecent(v *View, limit int, protected []string) []abi.Edit {
+	if limit <= 0 {
 		return nil
 	}
 	if protected == nil {
 		protected = defaultProtectedTools
 	}
 	calls := callsOf(v.Messages)
-	left := setOf(gone)
 	var edits []abi.Edit
 	for i := range v.Messages {
 		m := &v.Messages[i]
-		if m.Role != abi.RoleTool || v.Tokens[i] <= toolTokens || v.Pinned[i] || v.Turn[i] || left[m.ID] || isProtected(m, calls[i], protected) {
+		if m.Role != abi.RoleTool || v.Tokens[i] <= limit || v.Pinned[i] || v.Turn[i] || isProtected(m, calls[i], protected) {
 			continue
 		}
-		if s, ok := shorten(m, v.Tokens[i], toolTokens, toolTokens, count); ok {
+		if s, ok := shorten(m, v.Tokens[i], limit, limit, v.Count); ok {
 			edits = append(edits, s.Edit)
 		}
 	}
@@ -108,12 +106,4 @@ func isProtected(m *abi.Message, call *abi.ToolCall, tools []string) bool {
 		name = call.Name
 	}
 	return slices.ContainsFunc(tools, func(t string) bool { return strings.EqualFold(t, name) })
-}
-
-func setOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
 }

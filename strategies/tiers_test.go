@@ -161,28 +161,28 @@ func TestI7Properties(t *testing.T) {
 // TestI2ShortenRecent: output in what stays is cut to about 500 tokens.
 func TestI2ShortenRecent(t *testing.T) {
 	msgs := append(results("bash:3000", "bash:400", "read:900", "bash:900"), sized("now", abi.RoleUser, 5), sized("last", abi.RoleAssistant, 5))
-	edits := strategies.ShortenRecent(whole(msgs), []string{"a0", "r0"}, 500, nil, count)
-	if got := editsOf(edits); got != "r3" {
-		t.Fatalf("edits %q, want r3: r0 is gone, r1 is short, r2 is protected", got)
+	edits := strategies.ShortenRecent(whole(msgs), 500, nil)
+	if got := editsOf(edits); got != "r0 r3" {
+		t.Fatalf("edits %q, want r0 and r3: r1 is short, r2 is protected", got)
 	}
 	after := edited(t, msgs, edits, count)
 	if n := count.Message(&after[8]); n > 500 || n < 400 {
 		t.Errorf("%d tokens are left", n)
 	}
-	if got := editsOf(strategies.ShortenRecent(whole(msgs), nil, 500, []string{}, count)); got != "r0 r2 r3" {
+	if got := editsOf(strategies.ShortenRecent(whole(msgs), 500, []string{})); got != "r0 r2 r3" {
 		t.Errorf("no tool protected: %q", got)
 	}
-	if got := editsOf(strategies.ShortenRecent(whole(results("bash:900", "bash:900")), nil, 500, nil, count)); got != "r0" {
+	if got := editsOf(strategies.ShortenRecent(whole(results("bash:900", "bash:900")), 500, nil)); got != "r0" {
 		t.Errorf("the current turn: %q", got)
 	}
-	if got := strategies.ShortenRecent(whole(msgs), nil, 0, nil, count); got != nil {
+	if got := strategies.ShortenRecent(whole(msgs), 0, nil); got != nil {
 		t.Errorf("switched off: %v", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(40).Draw(t, "session")
 		limit := rapid.IntRange(1, 60).Draw(t, "tokens")
 		after := checkEdits(t, msgs, func(msgs []abi.Message) []abi.Edit {
-			return strategies.ShortenRecent(whole(msgs), nil, limit, []string{}, count)
+			return strategies.ShortenRecent(whole(msgs), limit, []string{})
 		})
 		turn, pins := abi.CurrentTurn(msgs), abi.Pinned(msgs)
 		for i := range msgs {

@@ -1,14 +1,32 @@
 package strategies
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
+// TrimConfig is about duplicate synthetic messages. The zero value is the
+// default.
+type TrimConfig struct {
+	// Off switches it off.
+	Off bool
+	// Threshold is the fraction of the window over which to trim. Default 0.5.
+	Threshold float64
+	// MaxTokens, where set, is used instead of Threshold.
+	MaxTokens int
+}
+
+// Due reports whether a request of so many tokens is to be trimmed.
+func (c TrimConfig) Due(tokens, window int) bool {
+	over := int(cmp.Or(c.Threshold, 0.5) * float64(window))
+	return !c.Off && tokens > cmp.Or(c.MaxTokens, over)
+}
+
 // Trim returns the ids of synthetic messages that say again what a later one
-// says, word for word, in session order (FEATURES A1). The newest stays: it
-// says where the session is. So do pinned messages, the current turn, and
+// says, word for word, in session order. The newest stays: it says where the
+// session is. So do pinned messages, the current turn, and
 // whatever has tool calls or answers one.
 func Trim(v *View) []string {
 	type saying struct {

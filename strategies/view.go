@@ -1,41 +1,102 @@
 package strategies
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+)
+
+// Limits are the figures a compaction goes by, in tokens where nothing else is
+// said.
+type Limits struct {
+	// Window is what there is for a request.
+	Window int
+	// Upper is over which a compaction starts, Lower the lower threshold.
+	Upper, Lower int
+	// Target is what the whole request has to come down to. It is Lower unless
+	// the request or the model's own window asks for something else.
+	Target int
+	// UpperBytes and TargetBytes bound the body of the request in the same way,
+	// in bytes; 0 is no bound.
+	UpperBytes, TargetBytes int
+	// All makes the current turn a candidate like the rest: only what is pinned
+	// stays.
+	All bool
+}
 
 // View is what a strategy sees of a session: the messages the model would be
-// given, what each costs, and what may not go.
+// given, what each costs, and what may not go. Nobody writes to a view; what
+// changes something returns another one.
 type View struct {
+	Limits
 	Messages []abi.Message
-	// Tokens is the cost of each message.
+	// Tokens is the cost of each message, Total that of the whole request:
+	// messages, tool definitions and overhead.
 	Tokens []int
-	// Total is the cost of the whole request: messages, tool definitions and
-	// overhead.
-	Total int
-	// Target is what Total has to come down to.
-	Target int
-	// TargetBytes, where set, is what the body of the request has to come down
-	// to, too. Then Bytes is what each message adds to it, see the function
-	// [Bytes], and TotalBytes what it is now.
-	TargetBytes, TotalBytes int
-	Bytes                   []int
+	Total  int
+	// Bytes is what each message adds to the body of the request, see the
+	// function [Bytes], and TotalBytes their sum. They are counted only where
+	// bytes are bounded.
+	Bytes      []int
+	TotalBytes int
 	// Pinned and Turn mark the messages that stay; see abi.Pinned and
 	// abi.CurrentTurn.
 	Pinned, Turn []bool
-
+	// Units are the messages that stay or go together, UnitOf the unit of each.
 	Units  []abi.Unit
 	UnitOf []int
+	// Count counts tokens as the session's model does. It is needed where a
+	// strategy shortens messages.
+	Count abi.Counter
 }
 
-// NewView groups the messages and marks what stays. With all set the current
-// turn is a candidate like the rest, and only what is pinned stays.
-func NewView(msgs []abi.Message, tokens []int, pinned []bool, all bool) *View {
-	v := &View{Messages: msgs, Tokens: tokens, Pinned: pinned}
+// NewView groups the messages and marks the current turn. overhead is what the
+// request costs beside them, in tokens.
+func NewView(msgs []abi.Message, tokens []int, pinned []bool, overhead int, l Limits, count abi.Counter) *View {
+	v := &View{Limits: l, Messages: msgs, Tokens: tokens, Total: overhead, Pinned: pinned, Count: count}
+	for _, n := range tokens {
+		v.Total += n
+	}
+	v.weigh()
 	v.Units, v.UnitOf = abi.Units(msgs)
 	v.Turn = make([]bool, len(msgs))
-	if !all {
+	if !l.All {
 		v.Turn = abi.CurrentTurn(msgs)
 	}
 	return v
+}
+
+// weigh counts bytes, where they are bounded.
+func (v *View) weigh() {
+	if v.UpperBytes == 0 && v.TargetBytes == 0 {
+		return
+	}
+	v.Bytes, v.TotalBytes = make([]int, len(v.Messages)), 0
+	for i := range v.Messages {
+		v.Bytes[i] = Bytes(&v.Messages[i])
+		v.TotalBytes += v.Bytes[i]
+	}
+}
+
+// Edited returns the view with edits in it, and the ids of the messages that
+// changed.
+func (v *View) Edited(edits []abi.Edit) (*View, []string) {
+	if len(edits) == 0 {
+		return v, nil
+	}
+	after, changed := *v, []string(nil)
+	after.Messages, after.Tokens, changed = firewall.Edit(v.Messages, v.Tokens, edits, v.Count)
+	for i := range v.Tokens {
+		after.Total += after.Tokens[i] - v.Tokens[i]
+	}
+	after.weigh()
+	return &after, changed
+}
+
+// WithPins returns the view with other pins.
+func (v *View) WithPins(pinned []bool) *View {
+	after := *v
+	after.Pinned = pinned
+	return &after
 }
 
 // Candidate reports whether a unit may go: none of its messages is pinned or
@@ -60,4 +121,18 @@ func (v *View) UnitTokens(u abi.Unit) int {
 
 // Fixed is the cost of what cannot go: overhead and all units that are no
 // candidates.
-func (v *View) Fixed() int { return v.fixed().Tokens }
+func (v *View) Fixed() int { return v.fixed().tokens }
+
+// Fits reports whether the session is within its targets as it is.
+func (v *View) Fits() bool { return v.fitsWithout(size{}, 0) }
+
+// ids are those of the messages marked, in session order.
+func (v *View) ids(marked []bool) []string {
+	var ids []string
+	for i := range v.Messages {
+		if marked[i] {
+			ids = append(ids, v.Messages[i].ID)
+		}
+	}
+	return ids
+}

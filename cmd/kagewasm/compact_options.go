@@ -38,8 +38,8 @@ func (f *compactFlags) policy(conf configured) kagewasm.Policy {
 		p.Strategy = f.strategy
 	}
 	if f.given("ledger-tokens") {
-		if p.LedgerTokens = f.ledgerTokens; f.ledgerTokens == 0 {
-			p.LedgerTokens = -1
+		if p.Note.Tokens = f.ledgerTokens; f.ledgerTokens == 0 {
+			p.Note.Tokens = -1
 		}
 	}
 	if f.noPrune {

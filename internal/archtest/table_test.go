@@ -35,8 +35,8 @@ var layout = []row{
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
-	{pattern: "strategies/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},
+	{pattern: "strategies/...", may: []string{"abi", "firewall/..."}}, // to see what its edits come to
 	{pattern: "runtime/...", may: []string{"abi", "internal/pluginyaml"}, engine: true},
 	{pattern: "hooks/...", may: []string{"abi"}},
 	{pattern: "models/...", may: []string{"abi"}},

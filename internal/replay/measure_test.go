@@ -8,6 +8,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/replay"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // did is a call of a tool with its result; text holds "FAILED" where it failed.
@@ -35,7 +36,7 @@ func work(first, last []abi.Message) []abi.Message {
 
 // bare keeps no names, so that what goes is gone. The log of work is over the
 // threshold at its last calls and never before.
-var bare = kagewasm.Policy{LedgerTokens: -1}
+var bare = kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}
 
 // oneCompaction is a window in which the log is compacted once, before the
 // first of its last n calls.

@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/models"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -79,7 +80,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 func (f fault) replay(t *testing.T, name string) {
 	c, err := kagewasm.New(kagewasm.Options{
 		Counter: sessiongen.Counter{}, Model: f.model(t),
-		Policy: kagewasm.Policy{Strategy: name, Summarize: kagewasm.SummarizePolicy{TimeoutMS: 2000}},
+		Policy: kagewasm.Policy{Strategy: name, Summarize: strategies.SummarizeConfig{TimeoutMS: 2000}},
 	})
 	if err != nil {
 		t.Fatal(err)

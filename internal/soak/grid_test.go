@@ -77,7 +77,7 @@ func (c cell) String() string { return fmt.Sprintf("%s/%d/%s", c.strategy.name, 
 // grid is all cells, or a tenth of them. Of the three largest sessions, in the
 // smallest window, each strategy has one in either case.
 func grid(t *testing.T, all bool) (cells []cell) {
-	ways := strategies(t)
+	ways := allStrategies(t)
 	for i, r := range recordings(t) {
 		for _, w := range windows {
 			for k, s := range ways {

@@ -19,8 +19,8 @@ type strategy struct {
 	options kagewasm.Options
 }
 
-// strategies are all there are.
-func strategies(t *testing.T) []strategy {
+// allStrategies are all there are.
+func allStrategies(t *testing.T) []strategy {
 	writer := loopback(t, modeltest.NewFunc(t, summary))
 	return []strategy{
 		{"drop", kagewasm.Options{}},

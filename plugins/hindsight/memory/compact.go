@@ -45,21 +45,18 @@ func (p *pass) compact(out *abi.Output) {
 // cut is the ids of what goes, in order, for extra tokens to fit in under the
 // target.
 func (p *pass) cut(extra int) []string {
-	return strategies.CutKeeping(p.view(), extra, strategies.Recent{Messages: p.in.Trigger.KeepLast})
+	return strategies.Cut(p.view(), extra, strategies.KeepConfig{Messages: p.in.Trigger.KeepLast})
 }
 
 // view is the session as strategies see it. A target of nothing asks for the
 // current turn as well.
 func (p *pass) view() *strategies.View {
 	tokens, pinned := make([]int, len(p.msgs)), make([]bool, len(p.msgs))
-	total := 0
 	for i, m := range p.in.Messages {
 		tokens[i], pinned[i] = m.Tokens, m.Pinned
-		total += m.Tokens
 	}
-	v := strategies.NewView(p.msgs, tokens, pinned, p.in.Budget.TargetTokens == 0)
-	v.Total, v.Target = total, p.in.Budget.TargetTokens
-	return v
+	target := p.in.Budget.TargetTokens
+	return strategies.NewView(p.msgs, tokens, pinned, 0, strategies.Limits{Target: target, All: target == 0}, nil)
 }
 
 // room is what may be injected beside what has to stay, in tokens: as much as

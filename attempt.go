@@ -1,0 +1,289 @@
+package kagewasm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/note"
+	"github.com/kagewasm/kagewasm/strategies/redact"
+)
+
+// attempt is a plan that the firewall took, as it was applied.
+type attempt struct {
+	*firewall.Verdict
+	plan abi.Plan
+	note string
+	// host is what the host says in the note, in tokens, read what that was
+	// read off, and redacted how many secrets are marked as taken out in all
+	// that was inserted.
+	host     int
+	read     *note.Note
+	redacted int
+}
+
+// planner turns the plans of strategies into attempts: it writes the note that
+// stands for what goes, adds what plugins inject, and has the firewall check and
+// apply it all.
+type planner struct {
+	*look
+	view     *strategies.View
+	secrets  *redact.Redactor
+	injected []abi.Insert // texts of plugins, cut to their budget
+	// last is what was read last: plans that differ in the note alone share it.
+	last reading
+}
+
+// reading is what was read off messages that go, and what they cost.
+type reading struct {
+	gone []string
+	note *note.Note
+	cost int
+}
+
+func (l *look) planner(v *strategies.View, secrets *redact.Redactor) *planner {
+	return &planner{look: l, view: v, secrets: secrets}
+}
+
+// budget is what a plan of somebody may insert.
+func (l *look) budget(v *strategies.View, source abi.Source) strategies.Budget {
+	return strategies.NewBudget(v, l.policy.Note, source)
+}
+
+// try makes a plan and has it checked.
+func (p *planner) try(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
+	b := p.budget(p.view, c.source)
+	b.Note += p.cost(p.injected)
+	b.Read = func(gone []string) *note.Note { return p.read(gone).note }
+	plan, err := planOf(ctx, c, p.view, b)
+	if err != nil {
+		return attempt{plan: plan}, nil, err
+	}
+	var cut []hooks.Remark
+	plan.Insert, cut = p.clipped(plan.Insert)
+	plan.Note = max(plan.Note, b.Note)
+	failures := plan.Note - b.Note
+	a, err := p.check(plan, b.Host, failures)
+	switch {
+	case err != nil:
+	case b.Tight, p.view.All:
+	case c.plugin != "" && !a.Met:
+		err = &abi.Error{Code: abi.CodeOverTarget, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", a.Tokens, p.view.Target)}
+	case plan.Source.Type == abi.SourceStrategy:
+		a = p.refill(ctx, c, b, a, failures)
+	}
+	return a, cut, err
+}
+
+// planOf asks a strategy, which may be the host's own: one that panics has
+// failed, and the next one follows.
+func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.Budget) (plan abi.Plan, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &abi.Error{Code: abi.CodeInternal, Op: c.name, Message: fmt.Sprintf("the strategy panicked: %v", v), Hint: "a fault of the strategy"}
+		}
+	}()
+	return c.Plan(ctx, v, b)
+}
+
+// check writes the note for what a plan supersedes, in at most host tokens and
+// so many more for failures, adds what is injected, and hands the plan to the
+// firewall. A note that makes the result miss the target or grow is written
+// smaller, down to nothing beside the plan's own summary.
+func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
+	if len(plan.Supersede) == 0 {
+		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
+	}
+	r := p.read(plan.Supersede)
+	host = min(host, r.cost/2)
+	judged := firewall.Case{
+		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.req.Overhead,
+		Target: p.view.Target, Count: p.opts.Counter, Time: p.now,
+	}
+	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
+	for {
+		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.outline(), Budget: host, Failures: failures, Count: p.opts.Counter.Text})
+		if text == "" {
+			text, tokens = bareNote, 0
+		}
+		text, _ = p.secrets.Redact(text)
+		inserts[0].Text = text
+		full := plan
+		full.Insert = inserts
+		verdict, err := firewall.Apply(judged, full)
+		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
+			host, failures = tokens/2, 0
+			continue
+		}
+		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}
+		for _, in := range inserts {
+			a.redacted += redact.Marks(in.Text)
+		}
+		return a, err
+	}
+}
+
+// bareNote stands for superseded messages of which nothing else is said.
+const bareNote = "Earlier messages were superseded."
+
+// outline are the sections of a summary.
+func (l *look) outline() note.Outline {
+	o, _ := note.OutlineNamed(l.policy.Summarize.Outline) // checked with the policy
+	return o
+}
+
+const (
+	// maxRefills bounds how often the tokens that a note did not take are given
+	// to messages. A note of other messages may take refillSlack more, and needs
+	// note.MinBudget for its sections.
+	maxRefills  = 3
+	refillSlack = 64
+)
+
+// refill keeps more of the newest messages where the note took less than it had.
+func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, failures int) attempt {
+	b.Note, b.Failures = a.plan.Note, 0
+	for range maxRefills {
+		unused := b.Host + failures - max(a.host, note.MinBudget) - refillSlack
+		if unused <= 0 || b.Host-unused < note.MinBudget {
+			break
+		}
+		b.Note, b.Host = b.Note-unused, b.Host-unused
+		plan, err := planOf(ctx, c, p.view, b)
+		if err != nil || len(plan.Supersede) == 0 || len(plan.Supersede) >= len(a.plan.Supersede) {
+			break
+		}
+		better, err := p.check(plan, b.Host, failures)
+		if err != nil || !better.Met {
+			break
+		}
+		a = better
+	}
+	return p.topUp(a, b.Host, failures)
+}
+
+// topUp lets the note have what no message fits into any more: at most half as
+// much again as it had.
+func (p *planner) topUp(a attempt, host, failures int) attempt {
+	unused := p.view.Target - a.Tokens - refillSlack
+	if p.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
+		return a
+	}
+	if better, err := p.check(a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
+		return better
+	}
+	return a
+}
+
+// read reads the messages that go, without the secrets in them, as they came:
+// pruning must not take names from the note. The others are as they stay; the
+// units among them that pruning shortened are read as they came, too.
+func (p *planner) read(gone []string) reading {
+	if p.last.note != nil && slices.Equal(p.last.gone, gone) {
+		return p.last
+	}
+	r := reading{gone: gone}
+	goes := make(map[string]bool, len(gone))
+	for _, id := range gone {
+		goes[id] = true
+	}
+	var went, stays, pruned []abi.Message
+	short := func(i int) bool { return !p.original(i).Same(&p.view.Messages[i]) }
+	for i := range p.view.Messages {
+		m := &p.view.Messages[i]
+		if goes[m.ID] {
+			went = append(went, *p.original(i))
+			r.cost += p.view.Tokens[i]
+			continue
+		}
+		if slices.ContainsFunc(p.view.Units[p.view.UnitOf[i]], short) {
+			pruned = append(pruned, *p.original(i))
+		}
+		stays = append(stays, *m)
+	}
+	r.note = note.Build(p.bare(went), stays, p.bare(pruned))
+	p.last = r
+	return r
+}
+
+// original is message i of the view as it came.
+func (p *planner) original(i int) *abi.Message {
+	id := p.view.Messages[i].ID
+	if p.req.Original != nil {
+		if m := p.req.Original(id); m != nil {
+			return m
+		}
+	}
+	return &p.came.messages[p.memo.index[id]]
+}
+
+// bare are messages without the secrets in them, to be read for names: a secret
+// is known by what stands around it, and a list of names has nothing around.
+func (p *planner) bare(msgs []abi.Message) []abi.Message {
+	out := slices.Clone(msgs)
+	for i := range out {
+		m := &out[i]
+		if text, n := p.secrets.Redact(m.Text()); n > 0 {
+			m.Content = abi.Text(text)
+		}
+		cloned := false
+		for k := range m.ToolCalls {
+			arguments, n := p.secrets.Redact(m.ToolCalls[k].Arguments)
+			if n == 0 {
+				continue
+			}
+			if !cloned {
+				m.ToolCalls, cloned = slices.Clone(m.ToolCalls), true
+			}
+			m.ToolCalls[k].Arguments = arguments
+		}
+	}
+	return out
+}
+
+// cost is what inserted texts cost, with their frames.
+func (p *planner) cost(list []abi.Insert) int {
+	n := 0
+	for _, in := range list {
+		n += firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter) + p.opts.Counter.Text(in.Text)
+	}
+	return n
+}
+
+// clipped cuts texts that plugins want to insert to what is left of their
+// budget, in order, and remarks where something is left out.
+func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.Remark) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	left := p.budget(p.view, dropSource).Inject - p.cost(p.injected)
+	for _, in := range list {
+		full := in.Text
+		in.Text, _ = p.secrets.Redact(in.Text)
+		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
+		in.Text = within(in.Text, left, p.opts.Counter.Text)
+		switch {
+		case in.Text == "":
+			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name, Warning: "no room for the injected text: it was left out"})
+			continue
+		case len(in.Text) < len(strings.TrimSpace(full)):
+			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name, Warning: "the injected text was cut to its token budget"})
+		}
+		left -= p.opts.Counter.Text(in.Text)
+		out = append(out, in)
+	}
+	return out, remarks
+}
+
+// within cuts text to at most budget tokens, at a word where it can, and says
+// that it did. It returns the empty string where nothing useful fits.
+func within(text string, budget int, count func(string) int) string {
+	return clip.Tokens(strings.TrimSpace(abi.Defuse(text)), budget, "\n[cut: over the token budget]", count)
+}

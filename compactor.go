@@ -1,0 +1,103 @@
+package kagewasm
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/tokens"
+)
+
+// Options of a Compactor. The zero value of each field is the default written
+// beside it.
+type Options struct {
+	// Counter counts tokens as the model does. Required.
+	Counter abi.Counter
+	// Policy says when and how to compact.
+	Policy Policy
+	// Live, where set, is asked for the policy before each decision, so that a
+	// change takes effect at the next one; Policy is not looked
+	// at then. It has to be fast and safe for concurrent use.
+	Live func(abi.Session) Policy
+	// Strategies are the host's own, by the name with which a policy chooses
+	// one. The firewall judges their plans like any other.
+	Strategies map[string]strategies.Strategy
+	// Model writes summaries. A request names it by an alias, or by the name of
+	// the session's own model. Without one summaries are read off the session.
+	Model abi.Model
+	// Lookup finds what is known of a model by its name, for prices and for
+	// the summarizer's own window. Default tokens.Default().Resolve.
+	Lookup func(model string) tokens.Model
+	// Plugins take part in compactions; at most one is a compactor.
+	Plugins []hooks.Plugin
+	// HookTimeout bounds all calls of one hook together. Default five minutes.
+	HookTimeout time.Duration
+	// Breaker keeps plugins that fail again and again from being called, for a
+	// while. Compactors may share one, so that what one session learns of a
+	// plugin holds for all. Default one of its own with the defaults.
+	Breaker *hooks.Breaker
+	// Memory stores what plugins retain. Without one it is only reported.
+	Memory Memory
+	// Audit, where set, hears of every compaction, in order for each session.
+	// It must not block for long.
+	Audit func(Event)
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+}
+
+// Compactor compacts sessions. It is safe for concurrent use. Of sessions it
+// remembers only what saves work: counts of what it counted before.
+type Compactor struct {
+	opts  Options
+	hooks *hooks.Dispatcher
+	known memos
+}
+
+// New checks the options and makes a Compactor.
+func New(opts Options) (*Compactor, error) {
+	if opts.Counter == nil {
+		return nil, usage("no token counter: set Options.Counter, for instance to what tokens.New returns")
+	}
+	for name := range opts.Strategies {
+		if name == "" || slices.Contains(Strategies(), name) {
+			return nil, usage("strategy %q of Options.Strategies: give it a name of its own", name)
+		}
+	}
+	if _, err := opts.Policy.resolved("", opts.Strategies); err != nil {
+		return nil, err
+	}
+	if opts.Lookup == nil {
+		opts.Lookup = func(name string) tokens.Model { return tokens.Default().Resolve(name) }
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Breaker == nil {
+		opts.Breaker = hooks.NewBreaker(hooks.BreakerOptions{Now: opts.Now})
+	}
+	d, err := hooks.New(opts.Plugins, hooks.Options{Timeout: opts.HookTimeout, Breaker: opts.Breaker})
+	if err != nil {
+		return nil, err
+	}
+	return &Compactor{opts: opts, hooks: d}, nil
+}
+
+// Options are the Compactor's options with the defaults filled in: its clock,
+// for instance, or the Breaker that knows which plugins are in quarantine.
+func (c *Compactor) Options() Options { return c.opts }
+
+// policy is the one that holds for a request, with its defaults filled in.
+func (c *Compactor) policy(req *Request) (Policy, error) {
+	p := c.opts.Policy
+	if c.opts.Live != nil {
+		p = c.opts.Live(req.Session)
+	}
+	return req.Overrides.apply(p).resolved(req.Session.Model, c.opts.Strategies)
+}
+
+func usage(format string, args ...any) *abi.Error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
+}

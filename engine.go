@@ -1,0 +1,180 @@
+package kagewasm
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// A session goes through these stages. Each takes values and returns one, and
+// none writes to what an earlier one returned.
+//
+//	look          count the messages, work out the limits            look.go
+//	prune         shorten old tool output                            prune.go
+//	decide        is a compaction due, and worth its price?          decide.go
+//	pre_compact   plugins see the session, pin and propose           plugins.go
+//	plan          the strategies are asked, in order                 plan.go
+//	check, apply  the note is written, the firewall judges the plan  attempt.go, package firewall
+//	commit        the result is stored                               engine.go
+//	post_compact  plugins hear what was done                         plugins.go
+//	report        made of what the stages came to                    report.go
+
+// Compact looks at a session before a model call and makes it smaller where it
+// has to. It always completes. The error, an *abi.Error, is non-nil for
+//
+//   - a request or a policy that makes no sense (usage): there is no result;
+//   - a canceled context (canceled) or a commit that failed (commit): the result
+//     holds the session as it was, and the report what happened;
+//   - a session that is larger than the window itself though all went that may
+//     go (exceeds_window): the result is the best that can be, and committed;
+//   - a request the provider refused as too long where the floor is switched off
+//     and nobody else can compact (no_compactor).
+func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
+	l, err := c.look(ctx, req)
+	if l == nil {
+		return nil, err
+	}
+	result, err := compact(ctx, l, err)
+	l.close(result)
+	return result, err
+}
+
+// compact is what follows the first look, which the caller may have given up.
+func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
+	if gaveUp != nil {
+		return resultOf(l, outcome{list: l.came, code: abi.ReasonCancelled}), gaveUp
+	}
+	p := prune(l)
+	o := outcome{list: p.list, pruned: p.Pruned}
+	if !due(l, p.list) {
+		o.code, o.warning = notDue(l, p.list)
+		return resultOf(l, o), nil
+	}
+	if nobodyCompacts(l) {
+		o.code = abi.ReasonPruneOnly
+		return resultOf(l, o), noCompactor(l)
+	}
+	audit(l, EventTriggered, nil, nil)
+	result, err := replace(ctx, l, p)
+	audited(l, result, err)
+	return result, err
+}
+
+// replace puts a note in the place of messages, where that is worth it: the
+// stages that follow the decision.
+func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
+	v, p, cut := shortenFixed(l, p)
+	o := outcome{list: p.list, pruned: p.Pruned}
+	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
+		o, err := exceeds(l, o)
+		return resultOf(l, o), err
+	}
+	secrets, err := l.policy.redactor()
+	if err != nil {
+		o.code = abi.ReasonNothingToSupersede
+		return resultOf(l, o), err
+	}
+	o.said = preCompact(ctx, l, v)
+	v = v.WithPins(o.said.pinned)
+	o.list = listOf(v)
+	o.planned = plan(ctx, l, v, o.said, secrets)
+	if err := canceled(ctx); err != nil {
+		o.taken, o.code = nil, abi.ReasonCancelled
+		result := resultOf(l, o)
+		postCompact(context.WithoutCancel(ctx), l, v, o.list, result)
+		return result, err
+	}
+	o.code = reasonCode(l, v, o)
+	if o.taken != nil && l.policy.Strategy == StrategyCheckpoint && !l.req.DryRun {
+		return pending(l, o), nil
+	}
+	o, err = exceeds(l, o)
+	result := resultOf(l, o)
+	if o.taken != nil {
+		if err := commit(context.WithoutCancel(ctx), l, result); err != nil { // the plan is made and paid for
+			return notStored(ctx, l, o, result, err), err
+		}
+	}
+	postCompact(ctx, l, v, o.after(), result)
+	return result, err
+}
+
+// commit hands the result to whoever stores it.
+func commit(ctx context.Context, l *look, result *Result) error {
+	if l.req.Commit == nil || l.req.DryRun {
+		return nil
+	}
+	if err := l.req.Commit(ctx, result); err != nil {
+		e := *abi.AsError(err)
+		if e.Code == abi.CodeInternal {
+			e.Code = abi.CodeCommit
+		}
+		e.Op, e.Phase = "commit", abi.PhaseCommit
+		e.Hint = cmp.Or(e.Hint, "look at where it is stored; the session is as it was, and can be compacted again")
+		return &e
+	}
+	return nil
+}
+
+// notStored is the session as it was, after a compaction that could not be
+// stored. Plugins hear of it.
+func notStored(ctx context.Context, l *look, o outcome, made *Result, err error) *Result {
+	rec := *made.Record
+	rec.Success, rec.ReasonCode, rec.Failures = false, abi.ReasonCommitFailed, append(slices.Clip(rec.Failures), abi.AsError(err))
+	o = undone(l, o, made, abi.ReasonCommitFailed)
+	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
+	result := resultOf(l, o)
+	result.Record = &rec
+	postCompact(ctx, l, l.view(o.list), o.list, result)
+	return result
+}
+
+// pending is the session as it was, with a compaction that waits for the
+// operator.
+func pending(l *look, o outcome) *Result {
+	made := resultOf(l, o)
+	result := resultOf(l, undone(l, o, made, abi.ReasonPending))
+	result.Pending = made
+	return result
+}
+
+// Commit applies a pending compaction exactly as it was shown: it stores the
+// messages with req.Commit, tells plugins, and notes the outcome for the audit.
+// Nothing is planned anew. req is the request that the compaction was made for,
+// with the Messages of today. Where others arrived since, they stand at the end
+// of both req.Messages and pending.Messages.
+//
+// The error is one of req.Commit or of the request. The session is then as it
+// was, and the compaction can be committed again.
+func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*Result, error) {
+	l, err := c.look(ctx, req)
+	if l == nil {
+		return nil, err
+	}
+	var stored *Result
+	defer func() { l.close(stored) }()
+	if err != nil {
+		return nil, err
+	}
+	result := *pending
+	if err := commit(ctx, l, &result); err != nil {
+		audited(l, nil, err)
+		return nil, err
+	}
+	stored = &result
+	postCompact(ctx, l, l.view(l.came), l.count(result.Messages), stored)
+	audited(l, stored, nil)
+	return stored, nil
+}
+
+// Reject notes for the audit that a pending compaction of a session was not
+// wanted, and why. Nothing else is needed to drop it.
+func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
+	report := pending.Report
+	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
+	c.emit(Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s, Trigger: pending.Record.Trigger,
+		Strategy: StrategyCheckpoint, Report: &report})
+}

@@ -1,0 +1,88 @@
+package firewall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// Edit applies edits to messages outside of a plan: pruning, and what a
+// strategy wants to see before it decides. It returns the new list, the cost of
+// each message in it, and the ids of those that changed. The lists given are not
+// changed. An edit that [Apply] would refuse for what it does to its message is
+// left out.
+func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (after []abi.Message, cost []int, changed []string) {
+	if len(edits) == 0 {
+		return msgs, tokens, nil
+	}
+	of := make(map[string][]abi.Edit, len(edits))
+	for _, e := range edits {
+		of[e.ID] = append(of[e.ID], e)
+	}
+	after, cost = slices.Clone(msgs), slices.Clone(tokens)
+	for i := range after {
+		done := 0
+		for _, e := range of[after[i].ID] {
+			if m, err := edited(after[i], e); err == nil {
+				after[i] = m
+				done++
+			}
+		}
+		if done > 0 {
+			cost[i] = count.Message(&after[i])
+			changed = append(changed, after[i].ID)
+		}
+	}
+	return after, cost, changed
+}
+
+// edited returns m with one text replaced by a shorter one; the original keeps
+// its own. The new text is defused like any that is inserted.
+func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
+	was, err := editable(&m, e)
+	if err != nil {
+		return m, err
+	}
+	text := abi.Defuse(e.Text)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return m, refuse(abi.CodeEdit, "blanks %q: say at least what was there", m.ID)
+	case len(text) >= len(was):
+		return m, refuse(abi.CodeEdit, "edits %q from %d bytes to %d: an edit has to shorten", m.ID, len(was), len(text))
+	}
+	if e.Call == abi.EditContent {
+		m.Content = abi.Text(text)
+		return m, nil
+	}
+	if isObject(was) && !isObject(text) {
+		return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
+	}
+	m.ToolCalls = slices.Clone(m.ToolCalls)
+	m.ToolCalls[e.Call].Arguments = text
+	return m, nil
+}
+
+// editable returns the text that an edit would replace.
+func editable(m *abi.Message, e abi.Edit) (string, error) {
+	switch {
+	case e.Call >= 0 && e.Call < len(m.ToolCalls):
+		return m.ToolCalls[e.Call].Arguments, nil
+	case e.Call != abi.EditContent || m.Role != abi.RoleTool:
+		return "", refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+	case !m.Content.IsParts():
+		return m.Text(), nil
+	}
+	parts, err := m.Content.MarshalJSON()
+	if err != nil {
+		return "", refuse(abi.CodeEdit, "edits %q, whose content cannot be read: %v", m.ID, err)
+	}
+	return string(parts), nil
+}
+
+// isObject reports whether tool-call arguments are a JSON object. A model's own
+// may be anything, and stay.
+func isObject(arguments string) bool {
+	return json.Valid([]byte(arguments)) && strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{")
+}

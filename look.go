@@ -1,0 +1,199 @@
+package kagewasm
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// look is a session as one call of the compactor finds it: what is asked for, by
+// which policy, and what it costs. Nothing in it changes.
+type look struct {
+	*Compactor
+	req    Request
+	policy Policy // with its defaults
+	limits limits
+	start  time.Time
+	now    string // start, RFC 3339
+	came   list   // the session as it came
+	// previous is what the model was given last, or else the session as it came.
+	previous Sent
+	memo     *memo
+}
+
+// list is a list of messages with what it costs.
+type list struct {
+	messages []abi.Message
+	tokens   []int  // of each message
+	total    int    // of the request, overhead included
+	pinned   []bool // nil where nobody asks
+}
+
+// listOf is what a view shows.
+func listOf(v *strategies.View) list { return list{v.Messages, v.Tokens, v.Total, v.Pinned} }
+
+// look counts the session as it came. It is nil where the request makes no
+// sense; a canceled context ends the counting early, which is an error too.
+func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
+	if req.Reason == "" {
+		req.Reason = abi.TriggerThreshold
+		if req.Force {
+			req.Reason = abi.TriggerManual
+		}
+	}
+	policy, err := c.policy(&req)
+	if err != nil {
+		return nil, err
+	}
+	l := &look{Compactor: c, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session)}
+	l.now = l.start.UTC().Format(time.RFC3339)
+	gaveUp := l.memo.measure(ctx, req.Messages, c.opts.Counter)
+	if abi.CodeOf(gaveUp) == abi.CodeUsage {
+		l.close(nil)
+		return nil, gaveUp
+	}
+	l.came = list{messages: req.Messages, tokens: make([]int, len(req.Messages)), total: req.Overhead}
+	for i := range copy(l.came.tokens, l.memo.tokens) {
+		l.came.total += l.came.tokens[i]
+	}
+	if l.limits, err = policy.limits(&req, l.came.total); err != nil {
+		l.close(nil)
+		return nil, err
+	}
+	if l.previous = l.memo.sent; req.Sent != nil {
+		l.previous = *req.Sent
+	}
+	if l.previous.Messages == nil {
+		l.previous = Sent{req.Messages, l.came.total - req.Overhead}
+	}
+	l.came.pinned = abi.Pinned(req.Messages, policy.Keep.Always...)
+	return l, gaveUp
+}
+
+// close gives back what is remembered of the session, with what the model is
+// given now, if that is known.
+func (l *look) close(given *Result) {
+	if given != nil && !l.req.DryRun {
+		l.memo.sent = Sent{given.Messages, given.Report.TokensAfter - l.req.Overhead}
+	}
+	l.known.put(&l.req.Session, l.memo)
+}
+
+// view is a list as strategies see it.
+func (l *look) view(of list) *strategies.View {
+	return strategies.NewView(of.messages, of.tokens, of.pinned, l.req.Overhead, l.limits.Limits, l.opts.Counter)
+}
+
+// count is a list whose messages nobody has counted yet.
+func (l *look) count(msgs []abi.Message) list {
+	of := list{messages: msgs, tokens: make([]int, len(msgs)), total: l.req.Overhead}
+	for i := range msgs {
+		of.tokens[i] = l.opts.Counter.Message(&msgs[i])
+		of.total += of.tokens[i]
+	}
+	return of
+}
+
+func canceled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return &abi.Error{Code: abi.CodeCanceled, Op: "compact", Message: err.Error(), Err: err,
+			Hint: "give it more time; the session is as it was"}
+	}
+	return nil
+}
+
+// memo is what is remembered of a session from one look at it to the next, so
+// that a look costs what is new in it. Nothing depends on it but speed, and
+// what is said about provider caches.
+type memo struct {
+	messages []abi.Message
+	tokens   []int
+	index    map[string]int // by id
+	// sent is what the model was given last, empty before the first time.
+	sent Sent
+}
+
+// maxMemos is how many sessions are remembered; the one not looked at for the
+// longest is forgotten.
+const maxMemos = 64
+
+// memos holds the memos of sessions that nobody is looking at right now.
+type memos struct {
+	mu    sync.Mutex
+	of    map[string]*memo
+	order []string // least recently used first
+}
+
+// take hands out the memo of a session, to be put back.
+func (ms *memos) take(s *abi.Session) *memo {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	key := memoKey(s)
+	m, ok := ms.of[key]
+	if !ok {
+		return &memo{index: make(map[string]int)}
+	}
+	delete(ms.of, key)
+	i := slices.Index(ms.order, key)
+	ms.order = slices.Delete(ms.order, i, i+1)
+	return m
+}
+
+func (ms *memos) put(s *abi.Session, m *memo) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.of == nil {
+		ms.of = make(map[string]*memo)
+	}
+	key := memoKey(s)
+	if _, ok := ms.of[key]; ok {
+		return // two looks at once: the first one's will do
+	}
+	if len(ms.order) == maxMemos {
+		delete(ms.of, ms.order[0])
+		ms.order = slices.Delete(ms.order, 0, 1)
+	}
+	ms.of[key] = m
+	ms.order = append(ms.order, key)
+}
+
+func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }
+
+// measure counts the messages, those it has not counted before. It returns a
+// usage error for ids that are missing or there twice, and stops early where
+// ctx is done: the counts are of no use then.
+func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Counter) error {
+	same := 0
+	for same < min(len(msgs), len(m.messages)) && m.messages[same].Same(&msgs[same]) {
+		same++
+	}
+	for i := same; i < len(m.messages); i++ {
+		delete(m.index, m.messages[i].ID)
+	}
+	m.messages, m.tokens = m.messages[:same], m.tokens[:same]
+	for i := same; i < len(msgs); i++ {
+		id := msgs[i].ID
+		if _, twice := m.index[id]; twice || id == "" {
+			return usage("message %d: id %q: every message needs an id of its own", i, id)
+		}
+		if err := canceled(ctx); err != nil {
+			return err
+		}
+		m.index[id] = i
+		m.messages = append(m.messages, msgs[i])
+		m.tokens = append(m.tokens, counter.Message(&msgs[i]))
+	}
+	return nil
+}
+
+// shared is what the messages at the beginning of both lists cost.
+func (s *Sent) shared(now list) (tokens int) {
+	for i := 0; i < min(len(now.messages), len(s.Messages)) && s.Messages[i].Same(&now.messages[i]); i++ {
+		tokens += now.tokens[i]
+	}
+	return tokens
+}

@@ -1,0 +1,202 @@
+package kagewasm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+)
+
+// outcome is what the stages came to. The report is made of it.
+type outcome struct {
+	list          // what the model would see without a compaction
+	pruned Pruned // and what was taken out of that
+	said   said
+	planned
+	code    abi.ReasonCode
+	warning string
+	// receipt is that of a compaction which was not made, or not put in place.
+	receipt *abi.Receipt
+}
+
+// after is what the model is given.
+func (o *outcome) after() list {
+	if a := o.taken; a != nil {
+		return list{messages: a.Messages, tokens: a.Cost, total: a.Tokens}
+	}
+	return o.list
+}
+
+// undone is the outcome of a compaction that was made and is not put in place:
+// the session as it came. What it took to make it stays.
+func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
+	was := o.list
+	o.list, o.pruned, o.code, o.warning = l.came, Pruned{}, code, ""
+	o.receipt, o.taken = made.Report.Receipt, nil
+	pins := make(map[string]bool)
+	for i := range was.messages {
+		pins[was.messages[i].ID] = was.pinned[i]
+	}
+	o.pinned = make([]bool, len(o.messages))
+	for i := range o.messages {
+		o.pinned[i] = pins[o.messages[i].ID]
+	}
+	return o
+}
+
+// resultOf makes the report of an outcome, and the record where there is one.
+func resultOf(l *look, o outcome) *Result {
+	after := o.after()
+	r := Report{
+		ReasonCode: o.code, Fallback: o.planned.fallback, Failures: slices.Concat(o.said.unstored, o.planned.failures),
+		Window: l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
+		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
+		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages), TokensAfter: after.total, MessagesAfter: len(after.messages),
+		Pruned: o.pruned, Hooks: o.planned.outcomes, Retained: o.said.Retained, Warning: o.warning, Receipt: o.receipt,
+		Cost: costOf(l, o.planned),
+	}
+	if a := o.taken; a != nil {
+		taken(l, &r, o, a)
+	} else {
+		for i := range o.messages {
+			r.Kept = append(r.Kept, o.messages[i].ID)
+		}
+	}
+	for i := range o.messages {
+		if o.pinned[i] {
+			r.Pinned = append(r.Pinned, o.messages[i].ID)
+		}
+	}
+	if r.TokensAfter > 0 {
+		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(r.TokensAfter)
+	}
+	r.Metrics.Cache = cacheOf(l, after)
+	if r.Compacted {
+		r.Receipt = weigh(l, r.Metrics.Cache.PrefixTokens, r.TokensAfter, r.Cost)
+		r.Receipt.LostPrefixTokens = r.Metrics.Cache.PreviousTokens - r.Metrics.Cache.PrefixTokens
+	}
+	r.Reason = explain(&r)
+	r.Metrics.MS = float64(l.opts.Now().Sub(l.start).Microseconds()) / 1000
+	result := &Result{Messages: after.messages}
+	if r.Compacted || r.DryRun {
+		result.Record = record(l, &r)
+	}
+	r.normalize()
+	result.Report = r
+	return result
+}
+
+// taken reports a plan that was taken.
+func taken(l *look, r *Report, o outcome, a *attempt) {
+	files, sections := a.read.Files(), l.outline()
+	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
+	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
+	missing := sections.Missing(a.note)
+	r.Metrics = Metrics{
+		LedgerTokens: a.host, Redacted: a.redacted, FailureRetention: a.read.FailuresKept(a.note),
+		MissingSections: missing, Completeness: 1 - float64(len(missing))/float64(len(sections.Sections)),
+	}
+	// What the plan shortened comes beside what pruning did.
+	before := make(map[string]int, len(o.messages))
+	for i := range o.messages {
+		before[o.messages[i].ID] = o.tokens[i]
+	}
+	saved := 0
+	for i := range a.Messages {
+		if id := a.Messages[i].ID; slices.Contains(a.Edited, id) {
+			saved += before[id] - a.Cost[i]
+		}
+	}
+	r.Pruned.took(a.Edited, saved)
+}
+
+// record is the compaction as it is stored.
+func record(l *look, r *Report) *abi.Record {
+	rec := &abi.Record{
+		Time: l.now, Success: true, DryRun: r.DryRun, Trigger: l.req.Reason, Strategy: r.Strategy,
+		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
+		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
+		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Files: r.Files,
+		Model: r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
+	}
+	if r.Source != nil {
+		rec.Source = *r.Source
+	}
+	h := sha256.New()
+	for _, list := range [][]string{{l.req.Session.ID, l.req.Session.AgentPath}, rec.Superseded, rec.Inserted} {
+		for _, s := range list {
+			h.Write([]byte(s + "\x00"))
+		}
+		h.Write([]byte{1})
+	}
+	rec.ID = "cmp-" + hex.EncodeToString(h.Sum(nil)[:8])
+	return rec
+}
+
+// normalize makes empty lists of missing ones, so that the JSON document
+// always has the same shape.
+func (r *Report) normalize() {
+	for _, list := range []*[]string{&r.Superseded, &r.Kept, &r.Inserted, &r.Pinned, &r.Pruned.IDs} {
+		*list = nonNil(*list)
+	}
+	r.Failures = nonNil(r.Failures)
+	r.Hooks = nonNil(r.Hooks)
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// explain puts a reason into words.
+func explain(r *Report) string {
+	switch r.ReasonCode {
+	case abi.ReasonCompacted:
+		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded), r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
+	case abi.ReasonBelowThreshold:
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
+	case abi.ReasonCancelled:
+		return "the caller gave up; nothing was changed"
+	case abi.ReasonCancelledByPlugin:
+		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
+	case abi.ReasonCommitFailed:
+		return "the result could not be stored; the session is as it was"
+	case abi.ReasonDisabled:
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window)
+	case abi.ReasonPending:
+		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
+	case abi.ReasonPruneOnly:
+		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
+	case abi.ReasonNotWorthIt:
+		if r.Receipt == nil {
+			return "too little could go for a compaction: nearly all there is has to stay"
+		}
+		return "a compaction would not earn back its cost soon enough: " + words(r.Receipt)
+	case abi.ReasonNothingToSupersede:
+		if r.TokensAfter <= r.Target {
+			return fmt.Sprintf("%d tokens, under the target of %d already", r.TokensAfter, r.Target)
+		}
+		return fmt.Sprintf("%d tokens, and nothing that could go would make it less", r.TokensAfter)
+	case abi.ReasonPinnedExceedTarget:
+		return fmt.Sprintf("everything that may go went; what is pinned and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
+	case abi.ReasonCurrentTurnExceedsTarget:
+		return fmt.Sprintf("everything that may go went; what is pinned, the current turn and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
+	}
+	return string(r.ReasonCode)
+}
+
+func cancelledBy(list []hooks.Outcome) string {
+	var names []string
+	for _, o := range list {
+		if o.Outcome == hooks.OutcomeCancelled {
+			names = append(names, o.Plugin)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,235 @@
+package kagewasm
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	json "github.com/goccy/go-json"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// said is what plugins said before a compaction, and what became of it.
+type said struct {
+	hooks.Pre
+	// pinned are the pins with those of plugins.
+	pinned []bool
+	// remarks are for the plugins whose words had no effect.
+	remarks []hooks.Remark
+	// unstored is why facts could not be stored.
+	unstored []*abi.Error
+}
+
+// preCompact lets plugins take part, and takes their pins.
+func preCompact(ctx context.Context, l *look, v *strategies.View) said {
+	if l.hooks.Empty(abi.HookPreCompact) {
+		return said{pinned: v.Pinned}
+	}
+	s := said{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
+	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
+	s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
+	return s
+}
+
+// maxUnknown is how many ids of messages that are not there a plugin is told one
+// by one; the rest are counted.
+const maxUnknown = 10
+
+// pin takes the pins of plugins, unless they leave nothing that could go.
+func pin(v *strategies.View, keep []hooks.Keep) (pinned []bool, remarks []hooks.Remark) {
+	pinned = slices.Clone(v.Pinned)
+	at := make(map[string]int, len(v.Messages))
+	for i := range v.Messages {
+		at[v.Messages[i].ID] = i
+	}
+	warn := func(plugin, format string, args ...any) {
+		remarks = append(remarks, hooks.Remark{Plugin: plugin, Warning: fmt.Sprintf(format, args...)})
+	}
+	unknown := make(map[string]int) // by plugin
+	for _, k := range keep {
+		if i, ok := at[k.ID]; ok {
+			pinned[i] = true
+		} else if unknown[k.Plugin]++; unknown[k.Plugin] <= maxUnknown {
+			warn(k.Plugin, "always_keep of %q: there is no such message", k.ID)
+		}
+	}
+	for plugin, n := range unknown {
+		if n > maxUnknown {
+			warn(plugin, "always_keep of %d more messages that are not there", n-maxUnknown)
+		}
+	}
+	if v.WithPins(pinned).WorthTrying() {
+		return pinned, remarks
+	}
+	told := make(map[string]bool)
+	for _, k := range keep {
+		if !told[k.Plugin] {
+			warn(k.Plugin, "always_keep was not taken: nothing would be left that may go")
+		}
+		told[k.Plugin] = true
+	}
+	return v.Pinned, remarks
+}
+
+// postCompact tells plugins what was done, and reports what they say. v is what
+// the compaction was made of, after what it left.
+func postCompact(ctx context.Context, l *look, v *strategies.View, after list, result *Result) {
+	if l.hooks.Empty(abi.HookPostCompact) {
+		return
+	}
+	pins := make(map[string]bool)
+	for i := range v.Messages {
+		pins[v.Messages[i].ID] = v.Pinned[i]
+	}
+	after.pinned = make([]bool, len(after.messages))
+	for i := range after.messages {
+		after.pinned[i] = pins[after.messages[i].ID]
+	}
+	in := hookInput(l, abi.HookPostCompact, v, after)
+	in.Record = result.Record
+	if in.Record == nil {
+		in.Record = record(l, &result.Report)
+		in.Record.Success = false
+	}
+	post := l.hooks.Post(ctx, in)
+	unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
+	r := &result.Report
+	r.Hooks = append(r.Hooks, post.Outcomes...)
+	r.Retained = append(r.Retained, post.Retained...)
+	r.Failures = append(append(r.Failures, post.Failures...), unstored...)
+}
+
+// hookInput is what plugins are given about a list of messages. The budget is
+// that of a compaction of v.
+func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
+	source := abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
+	budget := l.budget(v, source)
+	reserved := l.req.Overhead + budget.Note
+	if l.hooks.HasObservers() {
+		reserved += budget.Inject
+	}
+	least := 1
+	if v.All {
+		least = 0
+	}
+	in := &abi.Input{
+		ABI: abi.Version, Call: callID(l, hook), Time: l.now, Hook: hook, Session: l.req.Session,
+		Trigger: abi.Trigger{
+			Reason: l.req.Reason, Tokens: v.Total, Fraction: float64(v.Total) / float64(v.Window),
+			Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Forced: l.req.Force, KeepLast: keepsLast(l),
+			DryRun: l.req.DryRun, Instructions: l.req.Instructions,
+		},
+		Budget: abi.Budget{
+			TargetTokens:  max(least, v.Target-reserved),
+			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, source, l.opts.Counter)),
+		},
+		Messages: make([]abi.InputMessage, len(of.messages)),
+	}
+	_, unit := abi.Units(of.messages)
+	for i := range of.messages {
+		m := &of.messages[i]
+		in.Messages[i] = abi.InputMessage{Message: *m, Tokens: of.tokens[i], Pinned: of.pinned[i], Unit: unit[i]}
+		if m.Kind == abi.KindSummary {
+			in.PreviousSummary = m.Text()
+			if text, ok := abi.Unfence(in.PreviousSummary); ok {
+				in.PreviousSummary = text
+			}
+		}
+	}
+	return in
+}
+
+// keepsLast is how many messages at the end the policy wants to stay.
+func keepsLast(l *look) int {
+	switch {
+	case l.policy.Keep.Messages > 0:
+		return l.policy.Keep.Messages
+	case l.summarizes():
+		return l.policy.Summarize.Recent()
+	}
+	return 0
+}
+
+// callID tells this call from all others: by session, time and hook.
+func callID(l *look, hook abi.Hook) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", l.req.Session.ID, l.req.Session.AgentPath, l.start.Format(time.RFC3339Nano), hook))
+	return hex.EncodeToString(h[:6])
+}
+
+// Memory stores texts by namespace and key; see [Namespacer]. Package store has
+// implementations.
+type Memory interface {
+	Set(ctx context.Context, namespace, key, value string) error
+}
+
+// Namespacer is what a plugin of Options.Plugins may be: it says where in the
+// Memory its data for an agent lies, so that what the host stores for it and
+// what it stores itself lie together. runtime.Plugin is one. The namespace of
+// any other plugin is its name, with the agent's part as
+// [abi.AgentNamespace] has it.
+type Namespacer interface {
+	Namespace(ctx context.Context, agentPath string) (string, error)
+}
+
+// namespace is where a plugin's facts for an agent go.
+func (c *Compactor) namespace(ctx context.Context, plugin, agentPath string) (string, error) {
+	for _, p := range c.opts.Plugins {
+		if n, ok := p.(Namespacer); ok && p.Manifest().Name == plugin {
+			return n.Namespace(ctx, agentPath)
+		}
+	}
+	return abi.AgentNamespace(plugin, agentPath), nil
+}
+
+// retain stores facts in the namespaces of the plugins that asked, each once,
+// but for a dry run. What could not be stored is reported, and stops nothing.
+func retain(ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact) []*abi.Error {
+	if l.opts.Memory == nil || l.req.DryRun {
+		return nil
+	}
+	var failures []*abi.Error
+	failed := make(map[string]bool) // plugins whose store does not take it
+	for _, f := range facts {
+		text := strings.TrimSpace(abi.Defuse(f.Text))
+		if failed[f.Plugin] || text == "" {
+			continue
+		}
+		if err := store(ctx, l, f, text); err != nil {
+			e := *abi.AsError(err)
+			e.Op, e.Plugin = "retain", f.Plugin
+			e.Hint = cmp.Or(e.Hint, "look at the store of the plugins' data; the compaction went on without")
+			failed[f.Plugin] = true // one line for all that follow
+			failures = append(failures, e.At(f.Plugin, hook, abi.PhaseCommit))
+		}
+	}
+	return failures
+}
+
+// store stores a fact, with where it came from. The key follows from the text.
+func store(ctx context.Context, l *look, f hooks.Fact, text string) error {
+	value, err := json.MarshalIndent(struct {
+		Text    string `json:"text"`
+		Session string `json:"session"`
+		Agent   string `json:"agent,omitempty"`
+		Call    string `json:"call"`
+		Time    string `json:"time"`
+	}{text, l.req.Session.ID, l.req.Session.AgentPath, f.Call, l.now}, "", "  ")
+	if err != nil {
+		return err
+	}
+	ns, err := l.namespace(ctx, f.Plugin, l.req.Session.AgentPath)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(text))
+	return l.opts.Memory.Set(ctx, ns, abi.RetainedPrefix+hex.EncodeToString(sum[:8])+".json", string(value))
+}

@@ -1,0 +1,133 @@
+package strategies
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// rules hold an answer to what a summary has to be.
+type rules struct {
+	outline  note.Outline
+	cap      int // tokens
+	replaced int // tokens of what goes
+	count    func(string) int
+}
+
+// accept returns the summary an answer is, made fit, or why it is none. The
+// answer must be smaller than what goes. Shape is repaired, and
+// content never made up: a few missing sections are marked as empty, and too
+// many words cut at the end of the longest sections.
+func (j rules) accept(resp abi.ModelResponse, conversation string) (string, error) {
+	if resp.StopReason != "" && resp.StopReason != abi.StopEnd {
+		return "", j.refuse("it ended before it was complete (%s)", label(string(resp.StopReason)))
+	}
+	if len(resp.Text) > 4*j.cap*maxTokenBytes {
+		return "", j.refuse("it had %d bytes, for %d tokens at most", len(resp.Text), j.cap)
+	}
+	text := unwrap(abi.Defuse(resp.Text))
+	tokens := j.count(text)
+	switch {
+	case !readable(text):
+		return "", j.refuse("it was empty")
+	case tokens >= j.replaced:
+		return "", j.refuse("it was longer than what it replaces: %d tokens for %d", tokens, j.replaced)
+	case tokens > 4*j.cap:
+		return "", j.refuse("it had %d tokens, for %d at most", tokens, j.cap)
+	case rambles(text):
+		return "", j.refuse("it repeated itself")
+	case quotes(text, conversation):
+		return "", j.refuse("it gave back the transcript")
+	}
+	text, err := j.shape(text)
+	if err != nil {
+		return "", err
+	}
+	if j.count(text) > j.cap {
+		text = squeeze(j.outline, text, j.cap, j.count)
+	}
+	return text, nil
+}
+
+// shape sees to the sections. Half of them make a summary that forgot some;
+// those are marked as empty at the end. Fewer make something else.
+func (j rules) shape(text string) (string, error) {
+	missing := j.outline.Missing(text)
+	switch all := len(j.outline.Sections); {
+	case all == 0:
+		if refusal.MatchString(text) {
+			return "", j.refuse("it declined")
+		}
+	case 2*len(missing) > all:
+		return "", j.refuse("%d of %d sections were missing: %s", len(missing), all, strings.Join(missing, ", "))
+	}
+	return j.outline.MarkMissing(text), nil
+}
+
+func (j rules) refuse(format string, args ...any) error {
+	why := fmt.Errorf(format, args...)
+	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseOutput, Err: why,
+		Message: "the model's answer was refused: " + why.Error(),
+		Hint:    "nothing was changed; try another model or prompt if it happens often"}
+}
+
+// unwrap takes off what models put around an answer: their thinking, and a
+// block of code.
+func unwrap(text string) string {
+	text = strings.TrimSpace(text)
+	if at := thought.FindStringIndex(text); at != nil && at[0] == 0 {
+		text = strings.TrimSpace(text[at[1]:])
+	} else if before, after, ok := strings.Cut(text, "</think>"); ok && !strings.Contains(before, "#") {
+		text = strings.TrimSpace(after) // the template had opened it
+	}
+	first, body, ok := strings.Cut(text, "\n")
+	if !ok || !strings.HasPrefix(first, "```") {
+		return text
+	}
+	if inner, ok := strings.CutSuffix(body, "\n```"); ok && strings.Count(inner, "```")%2 == 0 {
+		return strings.TrimSpace(inner)
+	}
+	return text
+}
+
+// readable reports whether a third of a text is letters and digits.
+func readable(text string) bool {
+	words, all := 0, 0
+	for _, r := range text {
+		if unicode.IsSpace(r) {
+			continue
+		}
+		all++
+		if r != unicode.ReplacementChar && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			words++
+		}
+	}
+	return words > 0 && 3*words >= all
+}
+
+// rambles reports whether a long text says very few different words: a model
+// that got stuck.
+func rambles(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 100 {
+		return false
+	}
+	distinct := make(map[string]bool)
+	for _, w := range words {
+		distinct[w] = true
+	}
+	return len(words) > 10*len(distinct)
+}
+
+// quotes reports whether an answer has the frame of the transcript in it.
+func quotes(answer, conversation string) bool {
+	tag, _, ok := strings.Cut(abi.Fence(frameConversation, "session", "", conversation), " ")
+	return ok && strings.Contains(answer, strings.TrimPrefix(tag, "<"))
+}
+
+// refusal is how models decline, where no section could be missing.
+var refusal = regexp.MustCompile(`(?i)^(i['’]?m sorry|i am sorry|sorry,|i can['’]?t|i cannot|i am unable|i['’]m unable|as an ai)`)

@@ -1,0 +1,48 @@
+package strategies
+
+import "strings"
+
+// entry is a unit as the model reads it.
+type entry struct {
+	text   string
+	tokens int
+}
+
+// between is what joining two entries costs, in tokens, at most.
+const between = 2
+
+// chunks divides entries into so many texts of about the same size, into fewer
+// where there are fewer entries, and into more where one would be over room
+// tokens. A single entry over room has to be shortened before.
+func chunks(entries []entry, parts, room int) []string {
+	left := 0
+	for _, e := range entries {
+		left += e.tokens + between
+	}
+	var out []string
+	for len(entries) > 0 {
+		n := fill(entries, max(1, parts-len(out)), left, room)
+		var texts []string
+		for _, e := range entries[:n] {
+			texts = append(texts, e.text)
+			left -= e.tokens + between
+		}
+		out, entries = append(out, strings.Join(texts, "\n\n")), entries[n:]
+	}
+	return out
+}
+
+// fill is how many entries the next of so many parts takes: its share of what
+// is left, and enough left over for each of the others.
+func fill(entries []entry, parts, left, room int) int {
+	share := (left + parts - 1) / parts
+	size, n := 0, 0
+	for n < len(entries) && (n == 0 || len(entries)-n >= parts) {
+		size += entries[n].tokens + between
+		if n > 0 && (size > room || parts > 1 && size > share) {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+package strategies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// worthAnother reports whether a shorter request may do better.
+func worthAnother(err error) bool {
+	return !errors.Is(err, errNoRoom) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err))
+}
+
+// isTooLong reports whether a request did not fit, whoever says so.
+func isTooLong(err error) bool {
+	switch abi.CodeOf(err) {
+	case abi.CodeContextLength, abi.CodeExceedsWindow, abi.CodeInputLimit:
+		return true
+	}
+	return false
+}
+
+// errNoRoom marks what shorter tool results cannot help.
+var errNoRoom = errors.New("no room for a transcript")
+
+// tooLong is the error of a request that is not even sent.
+func tooLong(cause error, format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeContextLength, Op: summarizeName, Phase: abi.PhaseCall, Err: cause,
+		Message: fmt.Sprintf(format, args...),
+		Hint:    "use a model with a larger window, or a shorter prompt"}
+}
+
+// failure is an *abi.Error for what a model call failed with.
+func failure(ctx context.Context, err error) *abi.Error {
+	out := &abi.Error{Code: abi.CodeOf(err), Op: summarizeName, Phase: abi.PhaseCall, Message: err.Error(), Err: err,
+		Hint: "nothing was changed; the next strategy takes over"}
+	var e *abi.Error
+	switch {
+	case errors.As(err, &e):
+		out.Message, out.Hint = e.Message, e.Hint
+	case errors.Is(err, context.DeadlineExceeded):
+		out.Code = abi.CodeDeadline
+	case errors.Is(err, context.Canceled):
+		out.Code = abi.CodeCanceled
+	default:
+		out.Code = abi.CodeModel
+	}
+	switch ctx.Err() {
+	case context.DeadlineExceeded:
+		out.Code = abi.CodeDeadline
+	case context.Canceled:
+		out.Code = abi.CodeCanceled
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package strategies
+
+import "github.com/kagewasm/kagewasm/abi"
+
+// KeepConfig says what a compaction leaves of a session, and how large. With
+// the zero value as much of the end stays word for word as fits the target.
+//
+// Messages, Tokens and Exchanges let more go than the target asks for: the
+// largest of what is set stays. None of them makes a compaction fail: where what
+// they keep does not fit, less stays, down to nothing.
+type KeepConfig struct {
+	// Messages at the end that stay, not counting those of the kinds
+	// display_only, bookmark and metadata.
+	Messages int
+	// Tokens at the end that stay, the message that crosses the line included.
+	Tokens int
+	// Exchanges at the end that stay: a message of a person with all that
+	// follows.
+	Exchanges int
+	// ToolTokens cuts tool output in what stays to about so many tokens each,
+	// beginning and end. 0 leaves it.
+	ToolTokens int
+	// MessageTokens caps one tool result, or one call's arguments, in what a
+	// compaction leaves: what is over keeps its beginning and end. By default
+	// only what stands in the way is cut: where what has to stay does not fit,
+	// to half of the bound and then less; where one of the newest messages
+	// would go, to a quarter of the target; what would go just before the rest,
+	// to the room that is left. Negative switches it off.
+	MessageTokens int
+	// Always are the operator's predicates: messages for which one reports true
+	// are never touched.
+	Always []func(*abi.Message) bool
+}
+
+// Recent reports whether the configuration says what the recent end is.
+func (k *KeepConfig) Recent() bool { return k.Messages > 0 || k.Tokens > 0 || k.Exchanges > 0 }
+
+// start is the index of the first message that is recent.
+func (k *KeepConfig) start(v *View) int {
+	if !k.Recent() {
+		return 0
+	}
+	messages, tokens, exchanges := k.Messages, k.Tokens, k.Exchanges
+	i := len(v.Messages)
+	for i > 0 && (messages > 0 || tokens > 0 || exchanges > 0) {
+		i--
+		m := &v.Messages[i]
+		tokens -= v.Tokens[i]
+		if !m.Kind.Internal() {
+			messages--
+		}
+		if m.IsPerson() {
+			exchanges--
+		}
+	}
+	return i
+}
+
+// count is how many messages are recent, without those that do not count.
+func (k *KeepConfig) count(v *View) (n int) {
+	for i := k.start(v); i < len(v.Messages); i++ {
+		if !v.Messages[i].Kind.Internal() {
+			n++
+		}
+	}
+	return n
+}
+
+// Cut chooses the messages that have to go for a note of so many tokens to fit
+// in under the target: the oldest units, and everything that is older than the
+// recent end, whether it would fit or not. A unit is recent with its last
+// message. Where the recent end does not fit it shrinks. Ids are in session
+// order. Nothing goes where the session fits as it is: then there is nothing to
+// note either.
+//
+// A single unit that would take more than half of what is left for units, and
+// does not fit, goes before older ones do: one giant result must not cost the
+// session everything before it.
+func Cut(v *View, note int, keep KeepConfig) []string {
+	from := keep.start(v)
+	if v.Fits() && !v.olderThan(from) {
+		return nil
+	}
+	left := v.beside(note).less(v.fixed())
+	half := size{left.tokens / 2, left.bytes / 2}
+	gone := make([]bool, len(v.Messages))
+	for k := len(v.Units) - 1; k >= 0; k-- {
+		u := v.Units[k]
+		if !v.Candidate(u) {
+			continue
+		}
+		switch n := v.size(u); {
+		case u[len(u)-1] < from:
+		case n.within(left):
+			left = left.less(n)
+			continue
+		case n.within(half):
+			left = size{-1, -1} // the cut: everything older goes
+		}
+		for _, i := range u {
+			gone[i] = true
+		}
+	}
+	return v.ids(gone)
+}
+
+// olderThan reports whether a unit that may go ends before message i.
+func (v *View) olderThan(i int) bool {
+	for _, u := range v.Units {
+		if u[0] >= i {
+			return false
+		}
+		if u[len(u)-1] < i && v.Candidate(u) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package strategies
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// preparation is everything that can be known before a model is asked. Indices
+// are into the messages of the view.
+type preparation struct {
+	// TokensBefore is the cost of the whole request as it is, Replaced that of
+	// all that goes.
+	TokensBefore, Replaced int
+	// Fits: what stays is under the target with a summary of the largest size.
+	// Where it is not, fewer kept messages may help.
+	Fits bool
+	// Previous is what the latest earlier summary that goes says, see
+	// [note.Said]. It is empty where there is none.
+	Previous string
+	// Boundary is the first message that is summarized, Cut the one after the
+	// last. Messages between the two stay where they are pinned.
+	Boundary, Cut int
+	// RetainedFrom is the id of the message at Cut, empty at the end.
+	RetainedFrom string
+	// SplitTurn: the cut falls inside a turn that has history before it. Then
+	// TurnPrefix is the turn's first part; else it is empty. A turn with
+	// nothing before it is history itself.
+	SplitTurn           bool
+	History, TurnPrefix []abi.Unit
+	// Supersede are the ids of all that goes, the previous summary and what
+	// the model does not get to read included.
+	Supersede []string
+
+	// Todo is the list of tasks as it stands now; the caller sets it. The model
+	// gets to read it with the last of the history It is no part of
+	// the summary: who writes the note has it stand below, word for word.
+	Todo string
+
+	view *View
+	// task and request are messages of persons that stay, without which what
+	// goes cannot be understood: the first, and the split turn's. Or -1.
+	task, request int
+}
+
+// prepare decides what goes and what the model gets to read of it, keeping the
+// last keepLast messages. It is pure. There is no preparation where the
+// session is within its targets, where the last entry is a compaction, or where
+// nothing that may go says anything. Then the error, an [abi.Error] with the
+// code bad_summary, says which.
+func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
+	switch {
+	case v.Fits():
+		return nil, nothing("the session is within its target")
+	case endsInSummary(v.Messages):
+		return nil, nothing("the session ends in a summary")
+	}
+	reserve := cfg.limit() + cfg.room
+	c := makeCut(v, cfg.window(), keepLast, reserve)
+	if len(c.units) == 0 {
+		return nil, nothing("all of it is pinned, recent or of the current turn")
+	}
+	p := &preparation{
+		TokensBefore: v.Total, Replaced: c.taken.tokens, Fits: c.fits(v, reserve),
+		Boundary: v.Units[c.units[0]][0], Cut: c.end, view: v, task: -1, request: -1,
+	}
+	if c.end < len(v.Messages) {
+		p.RetainedFrom = v.Messages[c.end].ID
+	}
+	if c.previous >= 0 {
+		p.Previous = note.Said(v.Messages[v.Units[c.previous][0]].Text())
+	}
+	p.part(c)
+	if !p.says(p.History) {
+		return nil, nothing("no message that may go says anything")
+	}
+	p.name(c)
+	return p, nil
+}
+
+// nothing is why there is no preparation.
+func nothing(why string) error {
+	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall, Message: "nothing to summarize: " + why}
+}
+
+func endsInSummary(msgs []abi.Message) bool {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if !msgs[i].Kind.Internal() {
+			return msgs[i].Kind == abi.KindSummary
+		}
+	}
+	return false
+}
+
+// part divides what goes at the turn in which the cut falls.
+func (p *preparation) part(c cut) {
+	turn := turnOf(p.view.Messages, c.end)
+	for _, k := range c.units {
+		u := p.view.Units[k]
+		if turn >= 0 && u[0] >= turn {
+			p.TurnPrefix = append(p.TurnPrefix, u)
+		} else {
+			p.History = append(p.History, u)
+		}
+	}
+	if p.SplitTurn = p.says(p.History) && p.says(p.TurnPrefix); !p.SplitTurn {
+		p.History, p.TurnPrefix = append(p.History, p.TurnPrefix...), nil
+	}
+	p.request = turn
+}
+
+// says reports whether the model gets to read anything of the units.
+func (p *preparation) says(units []abi.Unit) bool {
+	for _, u := range units {
+		for _, i := range u {
+			if !silent(&p.view.Messages[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// name lists what goes, and finds the messages of persons that stay before it.
+func (p *preparation) name(c cut) {
+	gone := make([]bool, len(p.view.Messages))
+	for _, u := range append(p.History[:len(p.History):len(p.History)], p.TurnPrefix...) {
+		for _, i := range u {
+			gone[i] = true
+		}
+	}
+	if c.previous >= 0 {
+		gone[p.view.Units[c.previous][0]] = true
+	}
+	for i := range p.view.Messages[:c.end] {
+		m := &p.view.Messages[i]
+		switch {
+		case gone[i]:
+			p.Supersede = append(p.Supersede, m.ID)
+		case m.IsPerson() && p.task < 0:
+			p.task = i
+		}
+	}
+	if p.request >= 0 && (gone[p.request] || p.request == p.task) {
+		p.request = -1
+	}
+}

@@ -1,0 +1,163 @@
+package strategies
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// Strategy decides what goes of a session. The engine asks one after the other,
+// writes the note that stands for what goes, and hands the plan to the firewall:
+// the first plan that the firewall takes is applied, and each refusal joins the
+// chain of failures. Implementations are safe for concurrent use.
+type Strategy interface {
+	// Plan says what goes of v and what is shortened in what stays. It changes
+	// nothing: v is shared. The result should be under v.Target with b.Note
+	// tokens to spare.
+	//
+	// Source says who made the plan; where its type is strategy, Plan is cheap
+	// and may be asked again with less for the note. Summary, where there is
+	// one, stands first in the note. Usage is what models took, and counts
+	// beside an error too.
+	Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error)
+}
+
+// Budget says what a plan may insert, in tokens.
+type Budget struct {
+	// Note is what to leave for all that is inserted: the note in its frame,
+	// and texts of plugins.
+	Note int
+	// Host is the part of it that the host fills with what it reads off the
+	// messages that go.
+	Host int
+	// Inject is what texts of plugins may cost together.
+	Inject int
+	// Failures is how much more than Note the last failures may have, for them
+	// to stand in the note word for word. A plan says in its own Note what it
+	// leaves.
+	Failures int
+	// Tight: what has to stay leaves no room under the target. Everything else
+	// goes then, and the note has what the next compaction leaves it.
+	Tight bool
+	// Read reads messages that would go, as they came to the session. It may be
+	// nil.
+	Read func(superseded []string) *note.Note
+}
+
+// NoteConfig is about the note that stands for what goes.
+type NoteConfig struct {
+	// Tokens is what the host says in a note beside a model's or a plugin's
+	// summary: what failed, todos, files, exact names; without a summary all of
+	// it. At most half of the target. 0 is 7% of what goes, up to 10,000, and at
+	// least an eighth of the target, up to 4,000; the last failures come beside
+	// it. Negative switches it off.
+	Tokens int
+	// InjectTokens is what plugins' injected texts may cost together, and never
+	// more than an eighth of the target. Default 2,000.
+	InjectTokens int
+	// Redact are patterns of secrets, beside those that are known, that are
+	// taken out of whatever a compaction inserts. NoRedact switches all off.
+	Redact   []*regexp.Regexp
+	NoRedact bool
+}
+
+const (
+	// minHost bounds what the host says in a note where nothing is configured,
+	// and maxHost does where little goes, in tokens.
+	minHost = 150
+	maxHost = 4000
+	// goneShare is what the host says in a note about much that goes, as a part
+	// of it: there a token of the note keeps more than one of the newest
+	// messages. It is maxNote tokens at most, and noteShare of the target.
+	goneShare = 0.07
+	maxNote   = 10_000
+	noteShare = 0.9
+	// tightShare is the part of the window that a note may cost where what
+	// stays leaves no room under the target, and half of what is left up to the
+	// next compaction is less. It is small, so that the note itself never
+	// becomes what the next compaction would have to remove.
+	tightShare = 0.02
+	// minFailuresTarget is the target, in tokens, from which on the last
+	// failures have room of their own, and failuresShare the most of it that
+	// they get.
+	minFailuresTarget = 8000
+	failuresShare     = 0.25
+)
+
+// NewBudget says what a plan of somebody may insert.
+func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
+	frame := firewall.FrameTokens(abi.KindSummary, source, v.Count)
+	b := Budget{Inject: min(c.InjectTokens, v.Target/8)}
+	switch {
+	case c.Tokens > 0 && v.All:
+		b.Host = c.Tokens
+	case c.Tokens > 0:
+		b.Host = min(c.Tokens, v.Target/2)
+	case c.Tokens == 0 && v.All:
+		b.Host = min(maxNote, v.Total/12, v.Lower/12)
+	case c.Tokens == 0:
+		b.Host = defaultHost(v.Total, v.Target)
+	}
+	b.Note = frame + b.Host
+	if v.All {
+		return b
+	}
+	if c.Tokens == 0 && v.Target >= minFailuresTarget {
+		b.Failures = int(failuresShare * float64(v.Target))
+	}
+	fixed := v.Fixed()
+	switch left := v.Target - fixed; {
+	case left >= b.Note:
+	case left >= b.Note/2 && left-frame >= minHost:
+		b.Note, b.Host, b.Inject = left, left-frame, 0
+	default:
+		b.Tight = true
+		b.Note = max(left, min(b.Note, max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)))
+		b.Host = max(0, b.Note-frame)
+		b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
+		b.Inject = 0
+	}
+	return b
+}
+
+// defaultHost is what the host says in a note of a session of so many tokens
+// that is to come down to the target.
+func defaultHost(total, target int) int {
+	little := max(min(maxHost, target/8), min(minHost, target/3))
+	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
+	return max(little, much)
+}
+
+// noteSlack is how far a note can be over its share of the window: its frame
+// costs what it costs.
+const noteSlack = 128
+
+// WorthTrying reports whether anything could go that is more than the small note
+// an earlier compaction left, which another one would only write again.
+func (v *View) WorthTrying() bool {
+	return slices.ContainsFunc(v.Units, func(u abi.Unit) bool {
+		m := &v.Messages[u[0]]
+		_, framed := abi.Unfence(m.Text())
+		small := framed && m.Kind == abi.KindSummary && v.UnitTokens(u) <= int(tightShare*float64(v.Window))+noteSlack
+		return v.Candidate(u) && !small
+	})
+}
+
+// settle makes a choice with room for the note, and makes it again where the
+// note of what goes has failures to say that need more. It returns what the
+// choice leaves for the note, too.
+func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
+	c := choose(b.Note)
+	if b.Failures == 0 || b.Read == nil || len(c.gone) == 0 {
+		return c, b.Note
+	}
+	more := min(b.Read(c.gone).FailuresBeside(b.Host, v.Count.Text), b.Failures)
+	if more == 0 {
+		return c, b.Note
+	}
+	return choose(b.Note + more), b.Note + more
+}

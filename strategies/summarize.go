@@ -1,0 +1,195 @@
+package strategies
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// summarizeName is who refuses an answer.
+const summarizeName = "summarize"
+
+const (
+	defaultPreserveRecent   = 10
+	defaultMaxSummaryTokens = 1500
+	defaultSummaryTimeout   = 5 * time.Minute
+	// requestSlack is what a request to the summarizer holds beside what is
+	// counted, in tokens: frames, and the difference of tokenizers.
+	requestSlack = 512
+)
+
+// SummarizeConfig is about the model that writes summaries. The zero value uses
+// the agent's own model and the default prompt; negative numbers mean zero.
+type SummarizeConfig struct {
+	// Off never asks a model.
+	Off bool
+	// Model is the alias of the model that writes the summary. Default the
+	// agent's own.
+	Model string
+	// FastModel, where set, is used for everything but what a person asked for.
+	FastModel string
+	// Prompt is the text of the prompt. Default [DefaultPrompt].
+	Prompt string
+	// Outline names the sections: handoff or continuation. They are written into
+	// the request where Prompt lacks them. Default those whose headings all
+	// stand in Prompt, which is handoff for the prompt that ships, and none for
+	// a prompt of another form.
+	Outline string
+	// WindowMessages is the least number of messages summarized at once, as far
+	// as there are so many; one less where the last of them begins a turn. More
+	// are where the target needs it. Default 20.
+	WindowMessages int
+	// PreserveRecent is how many messages at the end stay out of a summary where
+	// that is possible. Messages of the kinds display_only, bookmark and
+	// metadata do not count. Default 10.
+	PreserveRecent int
+	// MaxSummaryTokens bounds a summary; an eighth of the window does too.
+	// Default 1,500.
+	MaxSummaryTokens int
+	// ToolResultChars is how much of a tool result the model gets to read, in
+	// characters; of a call's arguments twice that. Each further try has less:
+	// three quarters, a half, a quarter, nothing. Default 200.
+	ToolResultChars int
+	// Chunks is in how many steps history is read, each building on the one
+	// before. There are more where a request would not fit the model. Default 1.
+	Chunks int
+	// Serial asks for one thing at a time. Otherwise the two parts of a split
+	// turn are summarized side by side.
+	Serial bool
+	// TimeoutMS bounds all calls for one summary, in milliseconds. Default five
+	// minutes.
+	TimeoutMS int
+}
+
+// Recent is how many of the newest messages are to stay.
+func (c *SummarizeConfig) Recent() int {
+	return max(0, cmp.Or(c.PreserveRecent, defaultPreserveRecent))
+}
+
+// Tokens is the most a summary may have in a window: never more than an eighth,
+// which it would fill with the next ones.
+func (c *SummarizeConfig) Tokens(window int) int { return max(1, min(c.limit(), window/8)) }
+
+func (c *SummarizeConfig) window() int { return max(0, cmp.Or(c.WindowMessages, 20)) }
+func (c *SummarizeConfig) limit() int {
+	return max(0, cmp.Or(c.MaxSummaryTokens, defaultMaxSummaryTokens))
+}
+
+// levels are the characters of a tool result shown in each try.
+func (c *SummarizeConfig) levels() []int {
+	n := max(0, cmp.Or(c.ToolResultChars, 200))
+	return slices.Compact([]int{n, n * 3 / 4, n / 2, n / 4, 0})
+}
+
+// Summarize has a model write what stands for the oldest messages.
+//
+// What the model reads is a transcript inside a frame that marks it as data,
+// never more than its window takes with all around it: history that does not fit
+// is read in parts, each summary feeding the next. What it answers is checked
+// before anybody sees it. An answer that is empty, cut off, longer than what it
+// replaces, not in the form asked for, or no summary at all is refused with
+// [abi.CodeBadSummary], and asked for again with shorter tool results, a bounded
+// number of times.
+type Summarize struct {
+	Drop
+	// Config says which model is asked, by Config.Model, and how.
+	Config SummarizeConfig
+	Model  abi.Model
+	// Window is that of the model asked, in tokens. Nil: 128,000 are used.
+	Window *int
+	// Focus is what this summary should keep in view: a user's words or a
+	// plugin's. It says what matters and changes none of the rules.
+	Focus string
+}
+
+var _ Strategy = Summarize{}
+
+// Plan implements [Strategy]. It asks the model once it is clear what goes.
+func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
+	cfg := s.summary(v)
+	c, room := b.settle(v, func(room int) choice {
+		cfg.room = room
+		return s.choose(v, room+cfg.limit(), func(v *View) choice {
+			ready, err := s.most(v, cfg)
+			if err != nil {
+				return choice{err: err}
+			}
+			return choice{gone: ready.Supersede, ready: ready}
+		})
+	})
+	if c.err != nil {
+		return abi.Plan{}, c.err
+	}
+	if b.Read != nil {
+		c.ready.Todo = b.Read(c.gone).Todos()
+	}
+	limit := defaultSummaryTimeout
+	if ms := s.Config.TimeoutMS; ms > 0 {
+		limit = time.Duration(ms) * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	w, err := c.ready.write(ctx, s.Model, cfg)
+	return abi.Plan{
+		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
+		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: room, Usage: &w.Usage,
+	}, err
+}
+
+// summary is one summary to be written.
+type summary struct {
+	SummarizeConfig
+	// sections are those an answer must have. Zero: those of the prompt.
+	sections note.Outline
+	// room is what the host puts around a summary, in tokens. The cut leaves it.
+	room  int
+	focus string
+	// inputTokens bounds one request. 0 is what [abi.FallbackWindow] leaves.
+	inputTokens int
+}
+
+func (c *summary) chunks() int { return max(1, c.Chunks) }
+func (c *summary) input() int {
+	return max(0, cmp.Or(c.inputTokens, abi.FallbackWindow-c.limit()))
+}
+
+func (s Summarize) summary(v *View) summary {
+	cfg := summary{SummarizeConfig: s.Config, focus: s.Focus}
+	cfg.MaxSummaryTokens = s.Config.Tokens(v.Window)
+	if s.Config.Outline != "" {
+		cfg.sections, _ = note.OutlineNamed(s.Config.Outline)
+	}
+	if s.Keep.Recent() {
+		cfg.WindowMessages = len(v.Messages) // everything but the recent end goes
+	}
+	if s.Window != nil {
+		cfg.inputTokens = max(1, *s.Window-cfg.MaxSummaryTokens-min(requestSlack, *s.Window/16))
+	}
+	return cfg
+}
+
+// most prepares a summary that leaves the most of the newest messages: as many
+// as the configuration wants, fewer where they do not fit, down to none. The
+// error says why nothing can be summarized.
+func (s Summarize) most(v *View, cfg summary) (*preparation, error) {
+	fits, most := 0, cfg.Recent()
+	if s.Keep.Recent() {
+		most = s.Keep.count(v)
+	}
+	if ready, err := prepare(v, cfg, most); err == nil && ready.Fits {
+		return ready, nil
+	}
+	for fits+1 < most { // the more stay, the less fits
+		mid := (fits + most) / 2
+		if ready, err := prepare(v, cfg, mid); err == nil && ready.Fits {
+			fits = mid
+		} else {
+			most = mid
+		}
+	}
+	return prepare(v, cfg, fits)
+}

@@ -1,0 +1,171 @@
+package strategies
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// written is what a summary came to. On an error it has what was spent and tried.
+type written struct {
+	// Summary is the text, without a frame.
+	Summary string
+	// Usage is of all calls, failed and refused ones too.
+	Usage abi.ModelUsage
+	// Model is the name of the one that answered, or else the alias asked for.
+	Model string
+	// Attempts are the calls in order: of each try those for the history, then
+	// those for the turn's first part.
+	Attempts []attempt
+	// SplitTurn: the turn in which the cut falls has a part of its own.
+	SplitTurn bool
+	// Chunks is in how many parts the history was read.
+	Chunks int
+	// ToolResultChars is what was shown of a tool result in the end.
+	ToolResultChars int
+}
+
+// attempt is one model call.
+type attempt struct {
+	// What was asked: "history 1/3, 200 characters of a result".
+	What string
+	// Code is empty where the answer was used.
+	Code abi.Code
+}
+
+// write asks the model for the summary of what was prepared.
+//
+// A request that was too long and an answer that is no good are tried again
+// with less of the tool results, the whole sequence each time; any other failure
+// ends it. The error is an *abi.Error: bad_summary, context_length, canceled,
+// deadline, or what the model said.
+func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (written, error) {
+	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(), good: make(map[string]*part), refused: make(map[string]string)}
+	w := written{Model: cfg.Model, SplitTurn: p.SplitTurn}
+	var err error
+	for _, chars := range cfg.levels() {
+		w.ToolResultChars = chars
+		if w.Summary, err = s.try(ctx, chars, &w); err == nil || !worthAnother(err) {
+			break
+		}
+	}
+	return w, err
+}
+
+// careful makes a failure of a model that panics: it is the host's code, and runs
+// in goroutines where the host could not recover.
+type careful struct{ abi.Model }
+
+func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelResponse, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &abi.Error{Code: abi.CodeModel, Op: summarizeName, Message: fmt.Sprintf("the model panicked: %v", v), Hint: "a fault of the host's model"}
+		}
+	}()
+	return c.Model.Complete(ctx, r)
+}
+
+// summaryRun is one summary on its way.
+type summaryRun struct {
+	model    abi.Model
+	ready    *preparation
+	cfg      summary
+	count    func(string) int
+	input    int // the bound of a request
+	overflow int // tokens of the shortest transcript that was too long all the same
+	// good are parts whose answer was taken, refused is why the last answer of
+	// others was not; by name.
+	good    map[string]*part
+	refused map[string]string
+}
+
+// try makes the summary once, with so many characters of each tool result.
+func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, error) {
+	parts := s.parts(chars)
+	err := s.readAll(ctx, parts)
+	var texts []string
+	for _, p := range parts {
+		if s.good[p.name] != p {
+			w.add(p)
+		}
+		s.judged(p)
+		texts = append(texts, p.text)
+		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
+			s.overflow = n
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	w.Chunks = parts[0].asked
+	body := strings.Join(texts, turnHeading)
+	j := rules{cap: s.cfg.limit(), replaced: s.ready.Replaced, count: s.count}
+	if n := s.count(body); n > j.cap || n >= j.replaced {
+		clear(s.good) // each by itself was no good for the whole
+		return "", j.refuse("its parts together had %d tokens, for %d at most", n, min(j.cap, j.replaced-1))
+	}
+	return body, nil
+}
+
+// judged keeps what a part's answer was worth: one that was good is not asked for
+// again where the other part has to be.
+func (s *summaryRun) judged(p *part) {
+	delete(s.refused, p.name)
+	if p.err == nil && p.text != "" {
+		s.good[p.name] = p
+	} else if why := errors.Unwrap(p.err); why != nil && abi.CodeOf(p.err) == abi.CodeBadSummary {
+		s.refused[p.name] = why.Error()
+	}
+}
+
+// readAll reads the parts side by side, or one after the other. A failure that
+// ends it all ends the other part too, and is the error.
+func (s *summaryRun) readAll(ctx context.Context, parts []*part) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	read := func(p *part) {
+		if s.good[p.name] == p {
+			return
+		}
+		if p.text, p.err = p.read(ctx); p.err != nil && !worthAnother(p.err) {
+			cancel(p.err)
+		}
+	}
+	if s.cfg.Serial || len(parts) == 1 {
+		for _, p := range parts {
+			if read(p); p.err != nil {
+				return p.err
+			}
+		}
+		return nil
+	}
+	var wg sync.WaitGroup
+	for _, p := range parts {
+		wg.Go(func() { read(p) })
+	}
+	wg.Wait()
+	var fatal *abi.Error
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal
+	}
+	for _, p := range parts {
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
+}
+
+func (w *written) add(p *part) {
+	w.Usage.Calls += p.usage.Calls
+	w.Usage.InputTokens += p.usage.InputTokens
+	w.Usage.OutputTokens += p.usage.OutputTokens
+	w.Usage.Cost += p.usage.Cost
+	w.Attempts = append(w.Attempts, p.attempts...)
+	w.Model = cmp.Or(p.answered, w.Model)
+}

@@ -1,0 +1,350 @@
+package strategies_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestK4Summarize: from a session to a plan.
+func TestK4Summarize(t *testing.T) {
+	cfg := strategies.Config{Model: "fast"}
+	p, f := prepared(t, cfg), &fake{}
+	r := mustRun(t, f, p, cfg)
+	if m := note.Outlines()[0].Missing(r.Summary); len(m) > 0 || !strings.Contains(r.Summary, "answer 0") {
+		t.Errorf("the summary is\n%s", r.Summary)
+	}
+	want := abi.ModelUsage{Calls: 1, InputTokens: 100, OutputTokens: 10, Cost: 0.5}
+	if r.Usage != want || r.Model != "fake-1" || r.Chunks != 1 || r.SplitTurn || r.ToolResultChars != 200 {
+		t.Errorf("result %+v", r)
+	}
+	if f.requests[0].Model != "fast" {
+		t.Errorf("asked %q", f.requests[0].Model)
+	}
+	s := strategies.Summarize{Config: strategies.SummarizeConfig{Model: "fast"}, Model: &fake{}}
+	plan, err := s.Plan(t.Context(), toSummarize(sessiongen.Long(40, 150), 4000), strategies.Budget{})
+	if err != nil || plan.Source != (abi.Source{Type: abi.SourceModel, Name: "fake-1"}) || plan.Summary != r.Summary ||
+		*plan.Usage != want || len(plan.Supersede) != len(p.Supersede) || len(plan.Edit)+len(plan.Insert) > 0 {
+		t.Errorf("%v: plan %+v", err, plan)
+	}
+}
+
+// TestT5SplitTurn: the history and the turn's first part are summarized side
+// by side, and joined.
+func TestT5SplitTurn(t *testing.T) {
+	cfg := strategies.Config{PreserveRecent: 3}
+	p := mustPrepare(t, turns(3, 6), 100, cfg)
+	var r strategies.Written
+	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+		time.Sleep(time.Minute) // the other comes in meanwhile
+		return answer(r, "x"), nil
+	}}
+	synctest.Test(t, func(t *testing.T) { r = mustRun(t, f, p, cfg) })
+	if len(f.requests) != 2 || f.atOnce != 2 {
+		t.Fatalf("%d requests, %d at once", len(f.requests), f.atOnce)
+	}
+	history, turn, ok := strings.Cut(r.Summary, "\n\n---\n\n**Turn Context (split turn):**\n\n")
+	if !ok || !r.SplitTurn || len(note.Outlines()[0].Missing(history)) > 0 || !strings.Contains(turn, "## Done So Far\nx") {
+		t.Errorf("the summary is\n%s", r.Summary)
+	}
+	for _, req := range f.requests {
+		prefix := strings.Contains(req.System, "## Done So Far")
+		if has := strings.Contains(req.Prompt, "output of 0.1"); has == prefix {
+			t.Errorf("the history is read by the wrong one (turn: %v)", prefix)
+		}
+		if has := strings.Contains(req.Prompt, "output of 1.1"); has != prefix {
+			t.Errorf("the turn is read by the wrong one (turn: %v)", prefix)
+		}
+		if prefix && !strings.Contains(req.Prompt, "request 1") {
+			t.Error("the turn is read without what was asked in it")
+		}
+	}
+	if a := r.Attempts; len(a) != 2 || !strings.HasPrefix(a[0].What, "history,") || !strings.HasPrefix(a[1].What, "turn prefix,") {
+		t.Errorf("attempts %+v", a)
+	}
+	if n := f.requests[0].MaxTokens + f.requests[1].MaxTokens; n > 1500 {
+		t.Errorf("the two may have %d tokens", n)
+	}
+}
+
+// TestT5Serial: where one request at a time is allowed there is never another.
+func TestT5Serial(t *testing.T) {
+	cfg := strategies.Config{PreserveRecent: 3, Serial: true}
+	p := mustPrepare(t, turns(3, 6), 100, cfg)
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			time.Sleep(time.Minute) // another would come in meanwhile
+			return answer(r, "x"), nil
+		}}
+		r := mustRun(t, f, p, cfg)
+		if len(f.requests) != 2 || f.atOnce != 1 || !r.SplitTurn {
+			t.Errorf("%d requests, %d at once", len(f.requests), f.atOnce)
+		}
+	})
+}
+
+// TestT5FatalEndsBoth: where one of the two cannot be had, nobody waits for
+// the other, and the error is the cause.
+func TestT5FatalEndsBoth(t *testing.T) {
+	for _, failing := range []string{"## Goal", "## Done So Far"} {
+		f := &fake{reply: func(ctx context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			if strings.Contains(r.System, failing) {
+				return abi.ModelResponse{InputTokens: 3}, &abi.Error{Code: abi.CodeUnauthorized, Message: "no such key"}
+			}
+			<-ctx.Done()
+			return abi.ModelResponse{}, ctx.Err()
+		}}
+		cfg := strategies.Config{PreserveRecent: 3}
+		r, err := strategies.Write(t.Context(), f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
+		if abi.CodeOf(err) != abi.CodeUnauthorized || r.Usage.InputTokens != 3 || len(f.requests) > 2 {
+			t.Errorf("%s fails: %v, %+v", failing, err, r)
+		}
+	}
+}
+
+// TestT5GoodHalf: where one of the two is no good the other is not asked for
+// again, nor told of faults that are not its own.
+func TestT5GoodHalf(t *testing.T) {
+	bad := 2
+	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+		if strings.Contains(r.System, "## Done So Far") && bad > 0 {
+			bad--
+			return abi.ModelResponse{Text: "no idea", OutputTokens: 2}, nil
+		}
+		return answer(r, "x"), nil
+	}}
+	cfg := strategies.Config{PreserveRecent: 3, Serial: true}
+	r := mustRun(t, f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
+	history := 0
+	for _, req := range f.requests {
+		if !strings.Contains(req.System, "## Done So Far") {
+			history++
+		}
+	}
+	if history != 1 || len(f.requests) != 4 || r.Chunks != 1 || !strings.Contains(r.Summary, "## Done So Far") {
+		t.Errorf("%d requests, %d of them for the history; %+v", len(f.requests), history, r)
+	}
+}
+
+// TestT5WholeTurn: a turn with nothing before it is history: one call, and all
+// sections.
+func TestT5WholeTurn(t *testing.T) {
+	cfg := strategies.Config{PreserveRecent: 3}
+	f := &fake{}
+	r := mustRun(t, f, mustPrepare(t, turns(8), 100, cfg), cfg)
+	if len(f.requests) != 1 || r.SplitTurn || !strings.Contains(f.requests[0].Prompt, "request 0") {
+		t.Errorf("%d requests, split %v", len(f.requests), r.SplitTurn)
+	}
+}
+
+// TestT6Update: an earlier summary goes into a prompt that asks to renew it,
+// without its frame and ledger.
+func TestT6Update(t *testing.T) {
+	cfg := strategies.Config{}
+	f := &fake{}
+	p := mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier("## Goal\nship the parser")), 1000, cfg)
+	mustRun(t, f, p, cfg)
+	prompt := f.requests[0].Prompt
+	so, conversation, _ := strings.Cut(prompt, "<conversation-")
+	if !strings.HasPrefix(so, "<summary-so-far-") || !strings.Contains(so, "ship the parser") {
+		t.Errorf("no summary so far:\n%s", so)
+	}
+	if strings.Contains(prompt, "Exact names") || strings.Contains(conversation, "ship the parser") || strings.Contains(prompt, "Record of earlier messages") {
+		t.Error("the frame, the ledger, or a second copy is in the prompt")
+	}
+	if !strings.Contains(prompt, "Write one summary of both, which\nreplaces it") {
+		t.Error("it is not asked to renew it")
+	}
+}
+
+// TestT6HostsPart: of an earlier note the model gets to read what was said, not
+// the failures and tasks that the host keeps below it, which it keeps again;
+// also where there is more than one note.
+func TestT6HostsPart(t *testing.T) {
+	framed := func(id, text string) abi.Message {
+		m := earlier(text + "\n\n## Kept word for word\n\nTodos:\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
+		m.ID = id
+		return m
+	}
+	msgs := after(sessiongen.Long(30, 100), 2, framed("kw-1", "## Goal\nbegin the parser"), framed("kw-2", "## Goal\nship the parser"))
+	p := mustPrepare(t, msgs, 1000, strategies.Config{})
+	f := &fake{}
+	mustRun(t, f, p, strategies.Config{})
+	prompt := f.requests[0].Prompt
+	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Kept word for word": false, "an old task": false, "it broke": false} {
+		if strings.Contains(prompt, text) != want {
+			t.Errorf("%q is in the prompt: %v", text, !want)
+		}
+	}
+	mechanical, _ := note.Build(sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
+	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, strategies.Config{})
+	if !strings.HasPrefix(p.Previous, "## Goal\nRequests, newest last:\n- ") || strings.Contains(p.Previous, "Exact names") {
+		t.Errorf("of a note without a summary is read\n%s", p.Previous)
+	}
+}
+
+// TestA6TasksRead: the model gets to read the tasks, and they are no part of
+// what it wrote.
+func TestA6TasksRead(t *testing.T) {
+	p := prepared(t, strategies.Config{})
+	p.Todo = "- [ ] write the docs"
+	f := &fake{}
+	if r := mustRun(t, f, p, strategies.Config{}); strings.Contains(r.Summary, "write the docs") || !strings.Contains(f.requests[0].Prompt, "- [ ] write the docs") {
+		t.Errorf("asked\n%s\nfor\n%s", f.requests[0].Prompt, r.Summary)
+	}
+}
+
+// TestA9Chunks: history in parts, one after the other, each with the summary
+// of those before it, and the tasks in the last alone.
+func TestA9Chunks(t *testing.T) {
+	cfg := strategies.Config{Chunks: 3}
+	p := prepared(t, cfg)
+	p.Todo = "- [ ] write the docs"
+	f := &fake{}
+	r := mustRun(t, f, p, cfg)
+	if len(f.requests) != 3 || f.atOnce != 1 || r.Chunks != 3 || !strings.Contains(r.Summary, "answer 2") || strings.Contains(r.Summary, "answer 1") {
+		t.Fatalf("%d requests, %d at once: %s", len(f.requests), f.atOnce, r.Summary)
+	}
+	for i, req := range f.requests {
+		so, conversation, _ := strings.Cut(req.Prompt, "<conversation-")
+		if i > 0 && !strings.Contains(so, "answer "+string(rune('0'+i-1))) {
+			t.Errorf("part %d has no summary so far", i+1)
+		}
+		if has := strings.Contains(req.Prompt, "write the docs"); has != (i == 2) {
+			t.Errorf("part %d has the tasks: %v", i+1, has)
+		}
+		if calls, results := strings.Count(conversation, "-> bash"), strings.Count(conversation, "[tool bash]"); calls != results || calls == 0 {
+			t.Errorf("part %d has %d calls and %d results (K9)", i+1, calls, results)
+		}
+	}
+	for i := range len(p.History) {
+		name := "file_" + string(rune('0'+i%10)) + ".go"
+		if !strings.Contains(f.texts(), name) {
+			t.Errorf("%s was not read", name)
+		}
+	}
+	if a := r.Attempts; a[0].What != "history 1/3, 200 characters of a result" || a[2].What != "history 3/3, 200 characters of a result" {
+		t.Errorf("attempts %+v", a)
+	}
+}
+
+// TestA10Retry: shorter and shorter tool results, the whole sequence each
+// time, and what every try cost is counted (K14).
+func TestA10Retry(t *testing.T) {
+	tooLong := &abi.Error{Code: abi.CodeContextLength, Message: "context_length_exceeded"}
+	for _, tc := range []struct {
+		why   string
+		cfg   strategies.Config
+		fails func(n int) error // of call n
+		want  string            // the characters of each try
+		calls int
+		code  abi.Code
+	}{
+		{"none where the first will do", strategies.Config{}, func(int) error { return nil }, "200", 1, ""},
+		{"two were too long", strategies.Config{}, func(n int) error {
+			if n < 2 {
+				return tooLong
+			}
+			return nil
+		}, "200 150 100", 3, ""},
+		{"all were too long", strategies.Config{}, func(int) error { return tooLong }, "200 150 100 50 0", 5, abi.CodeContextLength},
+		{"in steps of what is configured", strategies.Config{ToolResultChars: 1000}, func(int) error { return tooLong }, "1000 750 500 250 0", 5, abi.CodeContextLength},
+		{"of three parts the second fails: all are read again", strategies.Config{Chunks: 3}, func(n int) error {
+			if n == 1 {
+				return tooLong
+			}
+			return nil
+		}, "200 200 150 150 150", 5, ""},
+		{"not when access is denied", strategies.Config{}, func(int) error { return &abi.Error{Code: abi.CodeUnauthorized, Message: "no"} }, "200", 1, abi.CodeUnauthorized},
+		{"not when the provider fails", strategies.Config{}, func(int) error { return &abi.Error{Code: abi.CodeModel, Message: "busy"} }, "200", 1, abi.CodeModel},
+		{"not on an error of no code", strategies.Config{}, func(int) error { return errors.New("boom") }, "200", 1, abi.CodeModel},
+	} {
+		f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			if err := tc.fails(n); err != nil {
+				return abi.ModelResponse{InputTokens: 5}, err
+			}
+			return answer(r, "fine"), nil
+		}}
+		p := mustPrepare(t, sessiongen.Long(60, 300), 1000, tc.cfg)
+		r, err := strategies.Write(t.Context(), f, p, tc.cfg)
+		if abi.CodeOf(err) != tc.code || r.Usage.Calls != tc.calls || len(f.requests) != tc.calls {
+			t.Errorf("%s: %v after %d calls", tc.why, err, r.Usage.Calls)
+		}
+		var chars []string
+		for _, a := range r.Attempts {
+			_, n, _ := strings.Cut(a.What, ", ")
+			chars = append(chars, strings.TrimSuffix(n, " characters of a result"))
+		}
+		if got := strings.Join(chars, " "); got != tc.want {
+			t.Errorf("%s: tried with %s, want %s", tc.why, got, tc.want)
+		}
+		for i, req := range f.requests {
+			if shown := strings.Contains(req.Prompt, "word3"); shown == strings.HasPrefix(chars[i], "0") {
+				t.Errorf("%s: try %d shows results: %v", tc.why, i, shown)
+			}
+		}
+		for i, a := range r.Attempts {
+			want := abi.CodeOf(tc.fails(i))
+			if want == abi.CodeInternal {
+				want = abi.CodeModel
+			}
+			if a.Code != want {
+				t.Errorf("%s: attempt %d has code %q, want %q", tc.why, i, a.Code, want)
+			}
+		}
+		if e := abi.AsError(err); err != nil && (e.Op != "summarize" || e.Phase == "" || e.Message == "") {
+			t.Errorf("%s: the error says too little: %+v", tc.why, e)
+		}
+	}
+}
+
+// TestA10SaysWhy: after an answer that was no good the model is told why.
+func TestA10SaysWhy(t *testing.T) {
+	f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
+		resp := answer(r, "fine")
+		if n == 0 {
+			resp.StopReason = abi.StopLength
+		}
+		return resp, nil
+	}}
+	r := mustRun(t, f, prepared(t, strategies.Config{}), strategies.Config{})
+	if !strings.Contains(f.requests[1].Prompt, "An earlier answer could not be used: it ended before it was complete (length).") {
+		t.Errorf("the second prompt ends in %q", f.requests[1].Prompt[len(f.requests[1].Prompt)-100:])
+	}
+	if want := (abi.ModelUsage{Calls: 2, InputTokens: 200, OutputTokens: 20, Cost: 1}); r.Usage != want {
+		t.Errorf("usage %+v (K14)", r.Usage)
+	}
+}
+
+// TestComplaint17Ends: a call that hangs ends with its context, whichever way
+// that ends, and at once where it has ended before.
+func TestComplaint17Ends(t *testing.T) {
+	p := prepared(t, strategies.Config{})
+	synctest.Test(t, func(t *testing.T) {
+		hang := &fake{reply: func(ctx context.Context, _ int, _ abi.ModelRequest) (abi.ModelResponse, error) {
+			<-ctx.Done()
+			return abi.ModelResponse{InputTokens: 9}, ctx.Err()
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r, err := strategies.Write(ctx, hang, p, strategies.Config{})
+		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) || r.Usage.InputTokens != 9 || len(hang.requests) != 1 {
+			t.Errorf("out of time: %v, %+v", err, r.Usage)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := &fake{}
+	r, err := strategies.Write(ctx, f, p, strategies.Config{})
+	if abi.CodeOf(err) != abi.CodeCanceled || len(f.requests) != 0 || r.Usage.Calls != 0 {
+		t.Errorf("canceled: %v, %d calls", err, len(f.requests))
+	}
+}

@@ -1,0 +1,233 @@
+package strategies
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// part is one of the two summaries of a split turn, or the only one: a
+// sequence of requests, each answer feeding the next.
+type part struct {
+	*summaryRun
+	name     string
+	rules    rules
+	question question // what all its requests have in common
+	chunks   int
+	entries  []entry
+	lead     []string // messages that stay, shown with the first entry
+	what     string   // how the tool results are shown
+
+	text      string
+	err       error
+	asked     int // requests of the sequence
+	usage     abi.ModelUsage
+	answered  string // the name of the model
+	attempts  []attempt
+	refusedAt int // tokens of a transcript that was too long
+}
+
+// The names of parts.
+const (
+	historyPart = "history"
+	prefixPart  = "turn prefix"
+)
+
+// parts are the history and, of a split turn, its first part.
+func (s *summaryRun) parts(chars int) []*part {
+	system, o := s.cfg.system()
+	t := transcript{messages: s.ready.view.Messages, chars: chars}
+	limit := s.cfg.limit()
+	prefixLimit := 0
+	if s.ready.SplitTurn {
+		prefixLimit = limit / 3
+		limit -= prefixLimit + s.count(turnHeading) + between
+	}
+	history := &part{summaryRun: s, name: historyPart, chunks: s.cfg.chunks(),
+		rules: rules{outline: o, cap: limit, replaced: s.ready.Replaced, count: s.count},
+		question: question{
+			system: system, previous: s.ready.Previous, todo: s.ready.Todo,
+			focus: headTail(s.cfg.focus, maxFocus), words: wordsIn(limit), refused: s.refused[historyPart],
+		},
+	}
+	history.show(t, s.ready.task)
+	if !s.ready.SplitTurn {
+		history.show(t, s.ready.request)
+	}
+	history.units(t, s.ready.History)
+	history.what = fmt.Sprintf("%d characters of a result", chars)
+	if !s.ready.SplitTurn {
+		return []*part{history}
+	}
+	prefix := &part{summaryRun: s, name: prefixPart, chunks: 1, what: history.what,
+		rules: rules{outline: turnPrefix, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
+		question: question{
+			system: turnPrefixPrompt + "\n" + sections(turnPrefix),
+			focus:  history.question.focus, words: wordsIn(prefixLimit), refused: s.refused[prefixPart],
+		},
+	}
+	prefix.show(t, s.ready.request)
+	prefix.units(t, s.ready.TurnPrefix)
+	return []*part{s.orGood(history), s.orGood(prefix)}
+}
+
+// orGood is the part as it was taken in an earlier try, if it was.
+func (s *summaryRun) orGood(p *part) *part {
+	if taken := s.good[p.name]; taken != nil {
+		return taken
+	}
+	return p
+}
+
+// show lets the model read a message that stays.
+func (p *part) show(t transcript, i int) {
+	if i >= 0 {
+		p.lead = append(p.lead, t.kept(i))
+	}
+}
+
+func (p *part) units(t transcript, units []abi.Unit) {
+	for _, u := range units {
+		if text := t.unit(u); text != "" {
+			p.entries = append(p.entries, entry{text: strings.Join(append(p.lead, text), "\n\n")})
+			p.lead = nil
+		}
+	}
+}
+
+// read asks for the summary, chunk by chunk.
+func (p *part) read(ctx context.Context) (string, error) {
+	room, err := p.fit()
+	if err != nil {
+		return "", err
+	}
+	list := chunks(p.entries, max(p.chunks, (p.size()+room-1)/room), room)
+	if p.asked = len(list); p.asked > maxRequests {
+		return "", tooLong(nil, "%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests)
+	}
+	q := p.question
+	q.todo = ""
+	q.parts = len(list)
+	var answer string
+	for i, c := range list {
+		q.part, q.conversation = i+1, c
+		if q.part == q.parts {
+			q.todo = p.question.todo
+		}
+		if answer, err = p.ask(ctx, q); err != nil {
+			return "", err
+		}
+		q.previous = within(answer, p.previousRoom(), p.count)
+	}
+	return answer, nil
+}
+
+// maxRequests bounds a sequence: a history of so many windows is better cut
+// than read for an hour.
+const maxRequests = 32
+
+// minRoom is the least number of tokens that is worth a request.
+const minRoom = 64
+
+// previousRoom is how much of a request the summary so far may take.
+func (p *part) previousRoom() int { return p.input / 4 }
+
+// fit shortens what does not fit a request, and says how much of the
+// transcript does.
+func (p *part) fit() (room int, err error) {
+	q := &p.question
+	q.todo, q.focus = within(q.todo, p.input/8, p.count), within(q.focus, p.input/8, p.count)
+	q.previous = within(q.previous, p.previousRoom(), p.count)
+	for i := range p.entries {
+		p.entries[i].tokens = p.count(p.entries[i].text)
+	}
+	room = p.room(*q)
+	if p.chunks == 1 && p.size() <= min(room, p.bound()) {
+		return room, nil
+	}
+	// There will be several requests, and from the second on a summary.
+	next := *q
+	next.parts, next.part = maxRequests, maxRequests
+	if next.previous == "" {
+		next.previous = "x"
+	}
+	room = p.room(next) - max(0, min(p.rules.cap, p.previousRoom())-p.count(next.previous))
+	if room < minRoom {
+		return room, tooLong(errNoRoom, "a request of %d tokens leaves %d for the transcript", p.input, max(0, room))
+	}
+	room = max(minRoom, min(room, p.bound()))
+	for i := range p.entries {
+		if e := &p.entries[i]; e.tokens > room-between {
+			e.text = within(e.text, room-between, p.count)
+			e.tokens = p.count(e.text)
+		}
+	}
+	return room, nil
+}
+
+// size is the transcript's, in tokens.
+func (p *part) size() int {
+	n := 0
+	for _, e := range p.entries {
+		n += e.tokens + between
+	}
+	return n
+}
+
+// bound is the most of a transcript to send at once after one was too long:
+// half of that one, where shorter tool results do not make much of a
+// difference.
+func (p *part) bound() int {
+	if p.overflow == 0 || p.size()/p.chunks <= p.overflow*9/10 {
+		return math.MaxInt
+	}
+	return p.overflow / 2
+}
+
+// room is what a question leaves for the transcript, with something to spare:
+// counts of parts do not quite add up to that of the whole.
+func (p *part) room(q question) int {
+	q.conversation = "x"
+	return (p.input - q.tokens(p.count)) * 19 / 20
+}
+
+// ask makes one request, and checks the answer.
+func (p *part) ask(ctx context.Context, q question) (string, error) {
+	a := attempt{What: p.name}
+	if q.parts > 1 {
+		a.What = fmt.Sprintf("%s %d/%d", p.name, q.part, q.parts)
+	}
+	a.What += ", " + p.what
+	text, err := p.call(ctx, q)
+	a.Code = abi.CodeOf(err)
+	p.attempts = append(p.attempts, a)
+	return text, err
+}
+
+func (p *part) call(ctx context.Context, q question) (string, error) {
+	if ctx.Err() != nil {
+		return "", failure(ctx, ctx.Err())
+	}
+	if size := q.tokens(p.count); size > p.input {
+		return "", tooLong(nil, "a request of %d tokens, %d allowed", size, p.input)
+	}
+	p.usage.Calls++
+	resp, err := p.model.Complete(ctx, abi.ModelRequest{
+		Model: p.cfg.Model, System: q.system, Prompt: q.prompt(), MaxTokens: p.rules.cap,
+	})
+	p.usage.InputTokens += resp.InputTokens
+	p.usage.OutputTokens += resp.OutputTokens
+	p.usage.Cost += resp.Cost
+	if err == nil {
+		p.answered = resp.Model
+		return p.rules.accept(resp, q.conversation)
+	}
+	e := failure(ctx, err)
+	if isTooLong(e) {
+		p.refusedAt = p.count(q.conversation)
+	}
+	return "", e
+}

@@ -1,0 +1,141 @@
+package strategies_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// requestTokens is what a request costs at least.
+func requestTokens(r abi.ModelRequest) int { return counter.Text(r.System) + counter.Text(r.Prompt) }
+
+// TestComplaint4Bounded: for any session and any window of the summarizer no
+// request is longer than allowed, and the error says so where there is no way.
+func TestComplaint4Bounded(t *testing.T) {
+	var done, several, noRoom int
+	rapid.Check(t, func(t *rapid.T) {
+		msgs := sessiongen.Messages(80).Draw(t, "session")
+		cfg := strategies.Config{
+			InputTokens:      rapid.IntRange(600, 3000).Draw(t, "input"),
+			MaxSummaryTokens: rapid.IntRange(50, 400).Draw(t, "cap"),
+			ToolResultChars:  rapid.IntRange(-1, 400).Draw(t, "chars"),
+			Chunks:           rapid.IntRange(0, 4).Draw(t, "chunks"),
+			Focus:            rapid.StringN(0, 40, -1).Draw(t, "focus"),
+		}
+		if rapid.IntRange(0, 3).Draw(t, "giant") == 3 && len(msgs) > 2 {
+			i := rapid.IntRange(0, len(msgs)-1).Draw(t, "which")
+			msgs[i].Content = abi.Text(strings.Repeat("a giant message. ", 2000))
+		}
+		p, err := strategies.Prepare(toSummarize(msgs, 0), cfg, 2)
+		if err != nil {
+			return
+		}
+		p.Todo = rapid.StringN(0, 2000, -1).Draw(t, "todo")
+		f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			return answer(r, fmt.Sprint(n)), nil
+		}}
+		r, err := strategies.Write(context.Background(), f, p, cfg)
+		for _, req := range f.requests {
+			if n := requestTokens(req); n > cfg.InputTokens {
+				t.Fatalf("a request of %d tokens, %d allowed", n, cfg.InputTokens)
+			}
+		}
+		switch code := abi.CodeOf(err); {
+		case code == "":
+			done++
+			if r.Chunks > 1 {
+				several++
+			}
+		case code == abi.CodeContextLength:
+			noRoom++
+		case code != abi.CodeBadSummary: // longer than what it replaces
+			t.Fatal(err)
+		}
+	})
+	if done == 0 || several == 0 || noRoom == 0 {
+		t.Errorf("%d done, %d in several parts, %d without room: some were not tested", done, several, noRoom)
+	}
+}
+
+// TestComplaint4Giant: one message larger than the summarizer's window does
+// not keep the rest from being read.
+func TestComplaint4Giant(t *testing.T) {
+	msgs := turns(6)
+	msgs[2].Content = abi.Text("it begins here " + strings.Repeat("and goes on ", 1<<16) + "it ends here")
+	cfg := strategies.Config{InputTokens: 4000, MaxSummaryTokens: 500, PreserveRecent: 2}
+	f := &fake{}
+	mustRun(t, f, mustPrepare(t, msgs, 100, cfg), cfg)
+	for _, want := range []string{"it begins here", "it ends here", "characters left out", "run 0.3"} {
+		if !strings.Contains(f.texts(), want) {
+			t.Errorf("%q was not read", want)
+		}
+	}
+}
+
+// TestComplaint4Provider: where the real window is smaller than was believed,
+// the provider's refusals lead to requests that fit it, tool results or not.
+func TestComplaint4Provider(t *testing.T) {
+	talk := turns(0)
+	for i := range 120 {
+		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
+	}
+	for _, tc := range []struct {
+		why    string
+		msgs   []abi.Message
+		window int
+	}{
+		{"tool results", turns(120), 5000},
+		{"only words", talk, 5000},
+	} {
+		f := &fake{}
+		f.reply = func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+			if requestTokens(r) > tc.window {
+				return abi.ModelResponse{}, &abi.Error{Code: abi.CodeContextLength, Message: "prompt is too long"}
+			}
+			return answer(r, "fine"), nil
+		}
+		cfg := strategies.Config{MaxSummaryTokens: 300, PreserveRecent: 2}
+		p := mustPrepare(t, tc.msgs, 100, cfg)
+		r, err := strategies.Write(t.Context(), f, p, cfg)
+		if err != nil || r.Attempts[0].Code != abi.CodeContextLength {
+			t.Errorf("%s: %v, attempts %+v", tc.why, err, r.Attempts)
+		}
+	}
+}
+
+// BenchmarkPrepare and BenchmarkRun are of 10,000 messages and 2 million
+// tokens, of which half goes; the model takes no time.
+func BenchmarkPrepare(b *testing.B) {
+	v := longView()
+	for b.Loop() {
+		if _, err := strategies.Prepare(v, strategies.Config{}, 10); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	p, err := strategies.Prepare(longView(), strategies.Config{}, 10)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := strategies.Config{InputTokens: 180_000}
+	for b.Loop() {
+		if _, err := strategies.Write(context.Background(), &fake{}, p, cfg); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func longView() *strategies.View {
+	v := toSummarize(sessiongen.Long(5000, 230), 0)
+	v.Target = v.Total / 2
+	return v
+}

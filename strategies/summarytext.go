@@ -1,0 +1,71 @@
+package strategies
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// headTail shortens a text to n characters, from its beginning and its end:
+// that is where errors stand.
+func headTail(s string, n int) string {
+	left := utf8.RuneCountInString(s) - n
+	if left <= 0 {
+		return s
+	}
+	mark := fmt.Sprintf("[%d characters left out]", left)
+	if n <= 0 {
+		return mark
+	}
+	return clip.Chars(s, (n+1)/2) + " … " + mark + " … " + clip.LastChars(s, n/2)
+}
+
+// within shortens a text to limit tokens, from its beginning and its end.
+func within(s string, limit int, count func(string) int) string {
+	if len(s) > limit*maxTokenBytes {
+		s = headTail(s, limit*maxTokenBytes)
+	}
+	return clip.Shrink(s, limit, count, func(n int) string { return headTail(s, n) })
+}
+
+// maxTokenBytes is more than what a token of any text worth reading takes. It
+// spares counting a megabyte of which a page will be left.
+const maxTokenBytes = 16
+
+// cutMark ends what was cut to its budget.
+const cutMark = "[cut]"
+
+// head shortens a text to limit tokens from its end, at a line or a word.
+func head(s string, limit int, count func(string) int) string {
+	return clip.Shrink(s, limit, count, func(n int) string {
+		s := clip.Chars(s, n)
+		if at := strings.LastIndexAny(s, "\n "); at > len(s)/2 {
+			s = s[:at]
+		}
+		return strings.TrimSpace(s + "\n" + cutMark)
+	})
+}
+
+// squeeze shortens a summary to limit tokens. Long sections give way to short
+// ones: each keeps its beginning, as much of it as is the same for all.
+func squeeze(o note.Outline, text string, limit int, count func(string) int) string {
+	if len(o.Sections) == 0 {
+		return head(text, limit, count)
+	}
+	found := o.Parse(text)
+	write := func(share int) string {
+		return o.Render(func(title string) string { return head(found[title], share, count) })
+	}
+	lo, hi := 0, limit
+	for lo < hi {
+		if mid := (lo + hi + 1) / 2; count(write(mid)) <= limit {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return write(lo)
+}

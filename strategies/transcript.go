@@ -1,0 +1,155 @@
+package strategies
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// transcript writes messages as text for the summarizer: without
+// what it has no use for, tool results and long arguments shortened to chars
+// and twice that.
+type transcript struct {
+	messages []abi.Message
+	chars    int
+}
+
+// unit writes a tool call with its results, wherever they stood, or any other
+// message. It is empty where nothing of it is to be read.
+func (t transcript) unit(u abi.Unit) string {
+	var parts []string
+	tools := make(map[string]string)
+	for _, i := range u {
+		m := &t.messages[i]
+		for _, c := range m.ToolCalls {
+			tools[c.ID] = c.Name
+		}
+		if !silent(m) {
+			parts = append(parts, strings.TrimSpace("["+speaker(m, tools[m.ToolCallID])+"]\n"+t.body(m)))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// kept writes a message of a person that stays in the session.
+func (t transcript) kept(i int) string {
+	return "[user; stays in the session, here so that the rest is understood]\n" +
+		headTail(noLabels(said(&t.messages[i])), keptChars)
+}
+
+// keptChars is how much of such a message is shown.
+const keptChars = 2000
+
+// silent reports whether there is nothing of a message to read.
+func silent(m *abi.Message) bool {
+	return stripped(m) || m.Role != abi.RoleTool && len(m.ToolCalls) == 0 && noLabels(said(m)) == ""
+}
+
+// speaker says who a message is from, and of a result which tool was called.
+// Names in it are foreign text.
+func speaker(m *abi.Message, called string) string {
+	if m.Role == abi.RoleTool {
+		name := m.Name
+		if name == "" {
+			name = called
+		}
+		s := strings.TrimSpace("tool " + label(name))
+		if m.IsError {
+			s += ", failed"
+		}
+		return s
+	}
+	switch m.Kind {
+	case "":
+		return label(string(m.Role))
+	case abi.KindSummary:
+		return "earlier summary"
+	case abi.KindInjected:
+		return "recalled memory"
+	case abi.KindBash:
+		return "user ran"
+	}
+	return label(string(m.Role)) + ", " + label(string(m.Kind))
+}
+
+func (t transcript) body(m *abi.Message) string {
+	text := noLabels(said(m))
+	if m.Role == abi.RoleTool {
+		return headTail(text, t.chars)
+	}
+	var lines []string
+	if text != "" {
+		lines = append(lines, text)
+	}
+	for _, c := range m.ToolCalls {
+		lines = append(lines, "-> "+label(c.Name)+" "+headTail(noLabels(c.Arguments), 2*t.chars))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// said is what a message says in words. Thinking is left out, wherever the
+// source put it; media are named.
+func said(m *abi.Message) string {
+	switch m.Kind {
+	case abi.KindSummary:
+		return note.Said(m.Text())
+	case abi.KindInjected:
+		if inner, ok := abi.Unfence(m.Text()); ok {
+			return inner
+		}
+	}
+	if !m.Content.IsParts() {
+		return spoken(m.Role, m.Text())
+	}
+	var texts []string
+	for _, p := range m.Content.Parts() {
+		switch {
+		case thinks(p.Type):
+		case p.Text != "":
+			texts = append(texts, spoken(m.Role, p.Text))
+		default:
+			texts = append(texts, "("+label(p.Type)+")")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func thinks(partType string) bool {
+	return strings.Contains(partType, "thinking") || strings.Contains(partType, "reasoning")
+}
+
+// spoken is a text without the thinking that open models write into it.
+func spoken(role abi.Role, text string) string {
+	if role != abi.RoleAssistant || !strings.Contains(text, "<think") {
+		return text
+	}
+	return thought.ReplaceAllString(text, "")
+}
+
+var thought = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>\s*`)
+
+// noLabels makes a text fit to stand under a speaker's name: no line of it begins
+// as such a name does, so that nobody can put words into another's mouth.
+func noLabels(text string) string {
+	text = strings.TrimSpace(abi.Defuse(text))
+	if strings.HasPrefix(text, "[") {
+		text = " " + text
+	}
+	return strings.ReplaceAll(text, "\n[", "\n [")
+}
+
+// label is a foreign name in a place of ours.
+func label(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '[' || r == ']' || r == '\n' || r == '\t' {
+			return '_'
+		}
+		return r
+	}, abi.Defuse(name))
+	return clip.Chars(name, maxLabel)
+}
+
+const maxLabel = 64
