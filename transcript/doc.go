@@ -45,7 +45,7 @@
 // # Adding a format
 //
 // Write a package below internal with a codec.Format: how a file of it is
-// told from others, how it is read, how one is written anew. Package codec says
+// told from others, how it is read, how a new one is written. Package codec says
 // how; internal/neutral is the shortest example. Name it in the table in
 // format.go, and put samples into testdata/NAME: the tests over all formats
 // take them from there.

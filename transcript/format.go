@@ -65,7 +65,7 @@ func formatOf(name Format) (*codec.Format, error) {
 
 // detect returns the first format that a file fits.
 func detect(file *codec.File) (*codec.Format, error) {
-	if file.Look(); file.Err() != nil {
+	if file.Inspect(); file.Err() != nil {
 		return nil, file.Err()
 	}
 	var whys []string

@@ -1,12 +1,12 @@
-// Package anthropic is the format of the Messages API: a request body, its list
-// of messages alone, or a recording. Each block of "system" is a system
-// message. The format has no ids, times and kinds.
+// Package anthropic is the format of the Messages API: a request body, its list of
+// messages alone, or a recording. Each block of "system" is a system message. The
+// format has no ids, times and kinds.
 //
-// A compaction block is the summary that the server made of everything before
-// it, which the model no longer sees: it is a compaction_summary message of its
-// own, and what stands after it in the same message another one. Should a new
-// message come to stand before it, the block is written as text instead, or the
-// new message would not be seen either.
+// A compaction block is the server's summary of everything before it, which the
+// model no longer sees. It is a compaction_summary message of its own, and what
+// follows it in the same message is another. If a new message comes to stand
+// before it, the block is written as text; otherwise the model would not see the
+// new message either.
 package anthropic
 
 import (
@@ -61,8 +61,8 @@ func detect(f *codec.File) string {
 	return ""
 }
 
-// anyObject reports whether any element of a list, if there is one, is as is
-// says.
+// anyObject reports whether any element of the list under a key, if there is one,
+// passes a test.
 func anyObject(o *jsondoc.Object, key string, is func(*jsondoc.Object) bool) bool {
 	return o.Is(key, '[') && slices.ContainsFunc(o.List(key), func(at jsondoc.Span) bool {
 		return is(o.Probe(at, "an element"))
@@ -82,7 +82,7 @@ func read(f *codec.File) *codec.Log {
 	for i := range l.Recs {
 		readRecord(r, i)
 	}
-	r.Close()
+	r.CloseAnswer()
 	l.Prepare = func(w *codec.Rewrite) { showSummaries(w, r.Summaries) }
 	return l
 }
@@ -95,7 +95,7 @@ func readSystem(l *codec.Log, o *jsondoc.Object) {
 	case o.Is("system", '['):
 		var contents []abi.Content
 		for _, b := range o.Elements(at) {
-			contents = append(contents, content.Plain([]abi.Part{codec.Part(o, b)}))
+			contents = append(contents, content.FromParts([]abi.Part{codec.Part(o, b)}))
 		}
 		l.Preface(o, "system", at, contents...)
 	default:
@@ -117,13 +117,13 @@ func readRecord(r *codec.BlockReader, i int) {
 	}
 	switch {
 	case role == "user":
-		r.User(i, m, "content")
+		r.ReadUser(i, m, "content")
 	case r.Kind(said) == '[' && len(r.Elements(said)) > 0:
-		r.Close()
-		r.Blocks(i, said, m)
+		r.CloseAnswer()
+		r.ReadAnswer(i, said, m)
 	default:
-		r.Close()
-		r.Begun(i, abi.Message{Role: abi.RoleAssistant, Content: codec.Content(m, "content")})
+		r.CloseAnswer()
+		r.Start(i, abi.Message{Role: abi.RoleAssistant, Content: codec.Content(m, "content")})
 	}
 }
 
@@ -132,7 +132,7 @@ func readRecord(r *codec.BlockReader, i int) {
 func showSummaries(w *codec.Rewrite, summaries []codec.SummaryBlock) {
 	for _, s := range summaries {
 		if w.Stays(s.Index) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
-			w.EditAt(s.Rec, s.At, content.TextPart(content.Spoken(s.Text())))
+			w.EditAt(s.Rec, s.At, content.TextPart(content.NonEmpty(s.Text())))
 		}
 	}
 }

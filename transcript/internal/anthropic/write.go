@@ -12,9 +12,8 @@ import (
 // newIDs makes ids as the API accepts them: each is used once.
 func newIDs() *content.WireIDs { return content.NewWireIDs(content.WireIDs{Plain: true, Unique: true}) }
 
-// writeMessage writes one message. Its id, time and kind have no place in the
-// format, and a system message stands apart from the others: among them it
-// becomes the user's.
+// writeMessage writes one message. The format has no place for its id, time and
+// kind. A system message among others becomes the user's.
 func writeMessage(m *abi.Message) []byte {
 	if m.Role == abi.RoleTool {
 		return record("user", [][]byte{ToolResult(m, m.ToolCallID)})
@@ -28,7 +27,7 @@ func record(role string, blocks [][]byte) []byte { return jsondoc.Obj("role", ro
 func spoken(ids *content.WireIDs, m *abi.Message, i int) []byte {
 	switch {
 	case m.Role != abi.RoleAssistant && !m.Content.IsParts():
-		return jsondoc.Obj("role", "user", "content", content.Spoken(m.Text()))
+		return jsondoc.Obj("role", "user", "content", content.NonEmpty(m.Text()))
 	case m.Role != abi.RoleAssistant:
 		return record("user", spokenBlocks(m))
 	}
@@ -58,7 +57,7 @@ func spokenBlocks(m *abi.Message) (blocks [][]byte) {
 		}
 	}
 	if len(blocks) == 0 && len(m.ToolCalls) == 0 {
-		blocks = [][]byte{content.TextPart(content.Spoken(""))}
+		blocks = [][]byte{content.TextPart(content.NonEmpty(""))}
 	}
 	return blocks
 }
@@ -71,7 +70,7 @@ func write(about codec.About, msgs []abi.Message) []byte {
 	var system, records, results [][]byte
 	lead := codec.LeadingSystem(msgs)
 	for i := range msgs[:lead] {
-		system = append(system, content.TextPart(content.Spoken(msgs[i].Text())))
+		system = append(system, content.TextPart(content.NonEmpty(msgs[i].Text())))
 	}
 	for i := lead; i < len(msgs); i++ {
 		m := &msgs[i]

@@ -8,21 +8,20 @@ import (
 
 // chain is a log of Claude Code that can be written again.
 //
-// Claude Code reads a log from its newest entry back along parentUuid, so what
-// is left after a compaction must be one chain again: an entry whose parent
-// went gets the nearest ancestor that stayed, and a new entry is put in
-// between. Only the value of parentUuid is replaced.
+// Claude Code follows a log from its newest entry back along parentUuid. So what
+// a compaction leaves must be one chain: see [codec.Rewrite.Relink]. Only the
+// value of parentUuid is replaced.
 //
-// Entries that hold no message belong to one: a file-history-snapshot to the
-// message it names, other entries with a parent to the message they follow in
-// the chain, a subagent's to the message before them. They go when that goes,
-// and stay otherwise; what belongs to none stays (titles, queues, hooks of the
-// session's start). A compact_boundary, before which Claude Code sees nothing,
-// goes when anything is left or new before it.
+// An entry without a message goes when the message it belongs to goes. A
+// file-history-snapshot belongs to the message it names, a subagent's entry to
+// the message before it, any other entry with a parent to the message it follows
+// in the chain. Entries that belong to none stay: titles, queues, hooks of the
+// session's start. A compact_boundary goes when anything is left or new before
+// it, as Claude Code sees nothing from before it.
 //
-// A new entry stands before the first line of the message it precedes. Where
-// that line holds the message before as well (results and words on one line),
-// it precedes both.
+// A new entry stands before the first line of the message after it. Where that
+// line holds the message before as well (results and words on one line), the new
+// entry precedes both.
 type chain struct {
 	*codec.Log
 	lines []line
@@ -49,9 +48,9 @@ func (d *chain) link() {
 			}
 		}
 		if owners[i] = d.ownerOf(i, message, owners, byUUID); owners[i] >= 0 && owners[i] != i {
-			d.Own(i, owners[i])
+			d.GoesWith(i, owners[i])
 		}
-		if d.Holds(i) {
+		if d.HasMessage(i) {
 			message = i
 		}
 		if l.Main {
@@ -63,12 +62,12 @@ func (d *chain) link() {
 func (d *chain) ownerOf(i, message int, owners []int, byUUID map[string]int) int {
 	l := &d.lines[i]
 	switch {
-	case d.Holds(i):
+	case d.HasMessage(i):
 		return i
 	case l.Apart:
 		return message
 	case l.ref != "":
-		if at, ok := byUUID[l.ref]; ok && d.Holds(at) {
+		if at, ok := byUUID[l.ref]; ok && d.HasMessage(at) {
 			return at // which may well come later
 		}
 		return -1
@@ -78,8 +77,8 @@ func (d *chain) ownerOf(i, message int, owners []int, byUUID map[string]int) int
 	return owners[l.Up]
 }
 
-// kept is what a compact_boundary preserves of the messages before it: the
-// chain from tail up to head, and the lines with these uuids.
+// kept is what a compact_boundary preserves of the messages before it: the chain
+// from tail back to head, and the lines with these uuids.
 type kept struct {
 	head, tail string
 	uuids      map[string]bool
@@ -97,8 +96,8 @@ func readKept(o *jsondoc.Object) *kept {
 	return k
 }
 
-// supersede notes the messages that Claude Code no longer shows the model:
-// those before the latest place at which a compaction began the chain anew.
+// supersede notes the messages that Claude Code no longer shows the model: those
+// before the latest compaction, which began a new chain.
 func (d *chain) supersede() {
 	last := len(d.lines) - 1
 	for ; last >= 0; last-- {
@@ -128,7 +127,7 @@ func (d *chain) preserved(i int) map[int]bool {
 		if at != next && (l.ID == "" || !k.uuids[l.ID]) {
 			continue
 		}
-		for _, m := range d.Held(at) {
+		for _, m := range d.MessagesIn(at) {
 			stays[m] = true
 		}
 		if at == next {
@@ -148,16 +147,16 @@ func (d *chain) prepare(w *codec.Rewrite) {
 	links := make([]codec.Link, len(d.lines))
 	for i := range d.lines {
 		if links[i] = d.lines[i].Link; d.lines[i].kept != nil && links[i].Parent == "" {
-			links[i].At = jsondoc.Span{} // the chain begins anew
+			links[i].At = jsondoc.Span{} // a boundary begins a new chain
 		}
 	}
 	var uuids []string // of the new entries
 	for _, in := range w.Insert {
 		uuids = append(uuids, content.UUID(d.Session, in.ID))
 	}
-	joints := w.Relink(links, uuids).Fresh
-	w.Fresh = func(k int) []byte {
-		return writeEntry(w.Insert[k].Message, uuids[k], joints[k].Parent, d.contextOf(joints[k].Like))
+	joints := w.Relink(links, uuids).New
+	w.WriteNew = func(k int) []byte {
+		return writeEntry(w.Insert[k].Message, uuids[k], joints[k].Parent, d.contextOf(joints[k].Beside))
 	}
 }
 
@@ -168,7 +167,7 @@ func (d *chain) choose(w *codec.Rewrite) {
 		early = w.Insert[0].Rec
 	}
 	for i := range d.lines {
-		if d.Holds(i) && w.Keep[i] {
+		if d.HasMessage(i) && w.Keep[i] {
 			early = min(early, i)
 		}
 		if d.lines[i].kept != nil {

@@ -1,22 +1,19 @@
-// Package claudecode is the log of Claude Code: one entry a line, of which
-// those of type user and assistant hold messages. A message's id is the uuid of
-// its line.
+// Package claudecode is the log of Claude Code: one entry a line. Entries of type
+// user and assistant hold messages. A message's id is the uuid of its line.
 //
-// The log splits one answer of the model over several lines with the same
-// message.id, a block each; they are one message here, with the id of the
-// first line, as long as nothing but tool results stands between them. A user
-// line is one message for each tool_result and one for each run of other
-// blocks between them; from the second on the ids are UUID#2, UUID#3, ...
-// Thinking blocks are parts that are kept as they are.
+// The log splits an answer of the model over several lines with the same
+// message.id, a block each. They are one message here, with the id of the first
+// line, as long as only tool results stand between them. A user line is one
+// message for each tool_result and one for each run of other blocks; from the
+// second on their ids are UUID#2, UUID#3, ... Thinking blocks are parts.
 //
-// isCompactSummary makes a message a compaction_summary, isMeta a meta one; an
-// assistant message that no model made is synthetic. Messages from before a
-// compact_boundary are messages like the others, and so are those of a branch
-// that was left by rewinding: the log is the whole session, in its own order.
-// The former are superseded, but for those that the boundary preserves.
+// isCompactSummary makes a message a compaction_summary, isMeta makes it meta.
+// An assistant message that no model made is synthetic. The log is the whole
+// session in its own order, with branches that were left by rewinding. Messages
+// from before a compact_boundary are superseded, unless it preserves them.
 //
 // Entries of a subagent (isSidechain) are another conversation and are carried
-// along, unless the log has no others: then it is the subagent's own.
+// along. In a log of nothing else they are the conversation.
 package claudecode
 
 import (
@@ -51,9 +48,9 @@ type line struct {
 	codec.Link           // of uuid and parentUuid; Apart are entries of a subagent
 	user, assistant bool // it holds a message of that role
 	meta, summary   bool
-	system          bool // a system message that another format was converted from
-	// kept is what Claude Code's own compaction preserved; nil for other entries
-	// than a compact_boundary, at which the chain begins anew.
+	system          bool // a system message of another format
+	// kept is what a compact_boundary preserved. Other entries have none. A
+	// boundary begins a new chain.
 	kept    *kept
 	logical string // the parent across a boundary
 	ref     string // of a snapshot: the uuid of the message it was taken for
@@ -80,14 +77,14 @@ func read(f *codec.File) *codec.Log {
 		d.lines = append(d.lines, l)
 	})
 	r := &reader{lines: d.lines}
-	r.BlockReader = codec.BlockReader{Log: d.Log, Form: anthropic.ReadBlock, Begin: r.begin, Spoke: r.spoke}
+	r.BlockReader = codec.BlockReader{Log: d.Log, Form: anthropic.ReadBlock, Header: r.begin, Speaker: r.spoke}
 	for i := range d.lines {
 		l := &d.lines[i]
 		if l.Apart = l.Apart && mine; (l.user || l.assistant) && !l.Apart && d.Err() == nil {
 			r.line(i)
 		}
 	}
-	r.Close()
+	r.CloseAnswer()
 	d.link()
 	d.supersede()
 	return d.Log
@@ -129,11 +126,11 @@ func (r *reader) line(i int) {
 	if r.lines[i].assistant {
 		r.assistant(i, m)
 	} else {
-		r.User(i, m, "content")
+		r.ReadUser(i, m, "content")
 	}
 }
 
-// begin notes the id and the time of a message in line i.
+// begin sets the id and the time of a message in line i.
 func (r *reader) begin(i, nth int, m *abi.Message) {
 	l := &r.lines[i]
 	m.ID, m.Timestamp = content.OrdinalID(l.ID, nth), l.time
@@ -141,10 +138,10 @@ func (r *reader) begin(i, nth int, m *abi.Message) {
 
 func (r *reader) assistant(i int, o *jsondoc.Object) {
 	id := o.Str("id")
-	if r.Current() != nil && id != "" && id == r.id {
-		r.Hold(i, r.Current())
+	if r.Answering() != nil && id != "" && id == r.id {
+		r.Continue(i, r.Answering())
 	} else {
-		m := r.Answer(i)
+		m := r.StartAnswer(i)
 		if model := o.Str("model"); model == synthetic {
 			m.Kind = abi.KindSynthetic
 		} else {
@@ -155,14 +152,14 @@ func (r *reader) assistant(i int, o *jsondoc.Object) {
 	if o.Is("content", '"') {
 		r.AddPart(abi.TextPart(o.Str("content")))
 	} else if list := o.ListAt("content"); list.OK() {
-		r.Blocks(i, list, o)
+		r.ReadAnswer(i, list, o)
 	}
 }
 
 // synthetic is the model of answers that no model made.
 const synthetic = "<synthetic>"
 
-// spoke says who a message of line i is from that is no answer and no result.
+// spoke says who spoke a message of line i that is neither answer nor result.
 func (r *reader) spoke(i int, m *abi.Message) {
 	l := &r.lines[i]
 	switch framed := content.Framed(m.Content); {

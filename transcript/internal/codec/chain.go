@@ -2,20 +2,20 @@ package codec
 
 import "github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 
-// Link is how an entry stands in a log that is a chain: every entry names the
-// one before it as its parent, and the program follows the chain from the
+// Link is an entry's place in a chain. Some logs are chains: every entry names
+// the one before it as its parent, and the program follows the parents from the
 // newest entry back.
 type Link struct {
 	ID, Parent string
 	At         jsondoc.Span // the value that names the parent, if there is one
 	Up         int          // the record of the parent, -1 for none
-	// Main says that new entries may follow the entry, Apart that it belongs to
-	// a branch of its own, which they never come into.
+	// New entries may follow one that is Main. They never come into a branch
+	// that is Apart.
 	Main, Apart bool
 }
 
-// Earlier returns the record of an id, -1 where it does not stand before record
-// i: chains lead backwards, so that following one ends.
+// Earlier returns the record of an id, or -1 unless it stands before record i.
+// So parents always lead backwards, and following them ends.
 func Earlier(records map[string]int, id string, i int) int {
 	if at, ok := records[id]; ok && id != "" && at < i {
 		return at
@@ -23,33 +23,33 @@ func Earlier(records map[string]int, id string, i int) int {
 	return -1
 }
 
-// Chain is how a log hangs together after a rewriting.
+// Chain is the chain that a rewritten log makes.
 type Chain struct {
-	Parents []string // of the records that stay
-	Fresh   []Joint  // of the new entries
+	Parents []string // the parent of each record that stays
+	New     []Joint  // of the new entries
 }
 
-// Joint is where a new entry stands in the chain: the id of its parent, and the
+// Joint is where a new entry joins the chain: the id of its parent, and the
 // record beside it, -1 for none.
 type Joint struct {
 	Parent string
-	Like   int
+	Beside int
 }
 
-// relinking is one chain in the making.
+// relinking builds one Chain.
 type relinking struct {
 	*Rewrite
 	made  Chain
 	links []Link
 	ids   []string // of the new entries
-	// stay is of each record the record itself where it stays, or else its
-	// nearest ancestor that does, -1 where there is none.
+	// stay holds each record's nearest ancestor that stays, -1 for none. A record
+	// that stays is its own.
 	stay []int
 }
 
 // Relink makes one chain of the entries that stay and the new ones, whose ids
-// are given: an entry whose parent went gets the nearest ancestor that stays, or
-// a new entry that stands between the two.
+// are given. An entry whose parent is gone gets the nearest ancestor that stays,
+// or the last new entry between the two.
 func (w *Rewrite) Relink(links []Link, ids []string) Chain {
 	n := len(links)
 	r := &relinking{Rewrite: w, made: Chain{make([]string, n), make([]Joint, len(ids))}, links: links, ids: ids,
@@ -89,25 +89,26 @@ func (r *relinking) ancestor(i int) int {
 	return -1
 }
 
-// join links new entry k to the place where the entry after it hung, or to the
-// entry before it.
+// join gives new entry k its parent: the parent of the entry after it, or else
+// the entry before it. base and after are the entries of the chain on either
+// side, -1 for none.
 func (r *relinking) join(k, base, after int) {
-	at := &r.made.Fresh[k]
-	at.Like = after
+	at := &r.made.New[k]
+	at.Beside = after
 	if after >= 0 {
 		if a := r.ancestor(after); a >= 0 && a < r.Insert[k].Rec {
 			base = a
 		}
 	}
 	if base >= 0 {
-		at.Parent, at.Like = r.links[base].ID, base
+		at.Parent, at.Beside = r.links[base].ID, base
 	}
 	if k > 0 && r.Insert[k-1].Rec > base {
 		at.Parent = r.ids[k-1]
 	}
 }
 
-// relink gives entry i its parent. done is how many new entries stand before it.
+// relink gives entry i its parent. done counts the new entries before it.
 func (r *relinking) relink(i, done int) {
 	l, above := &r.links[i], r.ancestor(i)
 	root := false // or a child of another file's entry

@@ -1,13 +1,17 @@
-// Package codec is what all formats of sessions have in common, and what a
-// [Format] is: three functions that tell a file, read it and write one anew.
+// Package codec is what all formats of sessions share. A [Format] is three
+// functions: Detect tells its files from others, Read reads one, and Write
+// writes a new one.
 //
-// To read, a format finds the records of a [File], which are its lines
-// ([File.LineLog]) or the elements of a list ([File.ListLog]), and notes every
-// message in them in a [Log] with [Log.Add]: in which record it begins, and
-// where the values stand that a compaction may replace ([Slot]). The Log then
-// writes the file again by itself ([Log.Rewrite]). Where more than the
-// messages' own records must change, as in a log whose entries name their
-// parents, the format sets [Log.Prepare] and changes the [Rewrite] first.
+// Read begins with the records of a [File]: its lines ([File.LineLog]) or the
+// elements of a list ([File.BodyLog], [File.ListLog]). It adds each message to
+// the [Log] with [Log.Add], says in which record the message begins, and notes
+// the values that a compaction may replace ([Slot]). [Log.Rewrite] then writes
+// the file again without further help.
 //
-// Formats that hold lists of content blocks read them with a [BlockReader].
+// Some logs need more: their entries name their parents, or hold the program's
+// own compactions. Such a format sets [Log.Prepare], which changes a [Rewrite]
+// before it is written. [Rewrite.Relink] gives every entry a parent that is there.
+//
+// Formats whose records are lists of content blocks read them with a
+// [BlockReader].
 package codec

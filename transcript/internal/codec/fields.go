@@ -57,7 +57,7 @@ func Part(o *jsondoc.Object, at jsondoc.Span) (p abi.Part) {
 	return p
 }
 
-// Arguments reads a string, or takes the text of any other value.
+// Arguments reads a string, or returns any other value as JSON text.
 func Arguments(o *jsondoc.Object, key string) string {
 	at := o.Value(key)
 	switch o.Kind(at) {
@@ -69,8 +69,8 @@ func Arguments(o *jsondoc.Object, key string) string {
 	return string(jsondoc.Compact(o.Bytes(at)))
 }
 
-// TextArgs is for [Log.Args]: arguments are always text.
+// TextArgs serves as [Log.Args] where arguments are always text.
 func TextArgs(text string, _ Slot) []byte { return jsondoc.Quote(text) }
 
-// ObjectArgs is for [Log.Args]: arguments are always an object.
+// ObjectArgs serves as [Log.Args] where arguments are always an object.
 func ObjectArgs(text string, _ Slot) []byte { return content.ObjectArgs(text) }

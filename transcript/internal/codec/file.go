@@ -10,28 +10,28 @@ import (
 
 // File is a session file that is being read.
 //
-// A recording is a list of exchanges with a provider, or one of them:
-// {"request":{...},"response":{...}}. Its session is the latest exchange that
-// carries messages: those of the request, and the response as the last one
-// where it is an object (the text of a stream is not read). What the exchanges
-// before it said, the latest says again; what a server remembers for its client
-// (a conversation, a previous response) is not part of it.
+// It may be a recording: a list of exchanges with a provider, or one of them,
+// {"request":{...},"response":{...}}. The session is the latest exchange that
+// carries messages, since it repeats what those before it said. Its messages
+// are those of the request and, as the last one, the response, unless that is
+// the text of a stream. What a server remembers for its client (a conversation,
+// a previous response) is not part of it.
 //
-// A recording says what was sent. So it is written as it was read, or, where
-// messages changed, the request alone is written: a body to send, with the
-// response's message as the last of the list.
+// A recording says what was sent, so it is written as it was read. Once messages
+// changed, the request alone is written: a body to send, with the response's
+// message at its end.
 type File struct {
 	*jsondoc.Source
-	// Set by Look: the first JSON value, or the request of a recording, and
-	// whether the file is one value a line rather than one value.
+	// First is the first JSON value, or the request of a recording. Lined says
+	// that the file is one value a line. Both are set by Inspect.
 	First jsondoc.Span
 	Lined bool
-	// Exchange is the exchange of a recording, and response what came back;
-	// they are not there where the file is none, or the response no object.
+	// Exchange is the exchange of a recording, if the file is one, and response
+	// what came back, if it is an object.
 	Exchange, response jsondoc.Span
 }
 
-// NewFile refuses a file of white space alone.
+// NewFile returns the file of some bytes. It refuses white space alone.
 func NewFile(name string, data []byte) (*File, error) {
 	f := &File{Source: jsondoc.New(name, data)}
 	if len(bytes.TrimSpace(data[f.Text:])) == 0 {
@@ -44,9 +44,8 @@ func NewFile(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// Look finds out how the file is built, and its first value, which is not there
-// where the file is broken.
-func (f *File) Look() {
+// Inspect finds out how the file is built. Where it is broken there is no First.
+func (f *File) Inspect() {
 	lines := f.Source.Lines(2)
 	first := f.Check(lines[0])
 	if f.First = lines[0]; first == nil {
@@ -69,7 +68,7 @@ func (f *File) Look() {
 	f.First = jsondoc.Span{}
 }
 
-// unwrap finds the body to read in a recording.
+// unwrap finds the request to read in a recording.
 func (f *File) unwrap() {
 	exchanges := []jsondoc.Span{f.First}
 	if f.Kind(f.First) == '[' {
@@ -103,7 +102,7 @@ func (f *File) carriesMessages(request jsondoc.Span) bool {
 	return o.Is("messages", '[') || o.Is("input", '[') || o.Is("input", '"') || o.Is("contents", '[')
 }
 
-// frame is the piece of the source that is a document of its own.
+// frame is the piece of the source to write: the file, or a recorded request.
 func (f *File) frame() jsondoc.Span {
 	if f.Exchange.OK() {
 		return f.First
@@ -111,11 +110,11 @@ func (f *File) frame() jsondoc.Span {
 	return jsondoc.Span{Start: 0, End: len(f.Data)}
 }
 
-// Document makes sure that nothing follows the first value, and opens it where
-// it is an object; it has no fields otherwise.
+// Document opens the first value, after which nothing may follow. It has no
+// fields where it is no object.
 func (f *File) Document(known ...string) *jsondoc.Object {
 	if !f.First.OK() {
-		f.Look()
+		f.Inspect()
 	}
 	f.Lined = false
 	if whole := f.Whole(); f.Err() == nil && !f.Exchange.OK() && whole != f.First {
@@ -128,7 +127,7 @@ func (f *File) Document(known ...string) *jsondoc.Object {
 	return f.Open(f.First, "the document", known...)
 }
 
-// ProbeDocument is Document for [Format.Detect].
+// ProbeDocument is Document for [Format.Detect]: it notes no faults.
 func (f *File) ProbeDocument() *jsondoc.Object {
 	if f.Kind(f.First) != '{' {
 		return f.None(f.First)
@@ -137,7 +136,7 @@ func (f *File) ProbeDocument() *jsondoc.Object {
 }
 
 // Answer opens the response of a recording. It has no fields where there is
-// none, or one that is not in order.
+// none, or where its keys are ambiguous.
 func (f *File) Answer(known ...string) *jsondoc.Object {
 	if f.response.OK() {
 		if o := f.Probe(f.response, "the response", known...); o.Err() == nil {
@@ -147,9 +146,8 @@ func (f *File) Answer(known ...string) *jsondoc.Object {
 	return f.None(f.response)
 }
 
-// Body finds the list that a body holds its messages in, which is the body
-// itself or stands under one of the keys, or says why there is none. The body is
-// an object, or one of no fields.
+// Body finds the list of messages: the document itself, or what stands under one
+// of the keys. Otherwise it says why there is none.
 func (f *File) Body(body *jsondoc.Object, keys ...string) (list jsondoc.Span, why string) {
 	switch f.Kind(f.First) {
 	case '[':
@@ -165,8 +163,8 @@ func (f *File) Body(body *jsondoc.Object, keys ...string) (list jsondoc.Span, wh
 	return list, "neither a list nor an object"
 }
 
-// BodyLog is the log of the list that a body holds its messages in, with what
-// stands beside it. hint says what to do where there is none.
+// BodyLog returns the log of the list that [File.Body] finds, with the model and
+// the tools beside it. hint says what to do where there is no list.
 func (f *File) BodyLog(body *jsondoc.Object, hint string, keys ...string) *Log {
 	about := ReadAbout(body)
 	list, why := f.Body(body, keys...)
@@ -178,5 +176,5 @@ func (f *File) BodyLog(body *jsondoc.Object, hint string, keys ...string) *Log {
 	return l
 }
 
-// NoList says that no list stands under any of the keys.
+// NoList is the text for a document with no list under any of the keys.
 func NoList(keys ...string) string { return `no list under "` + strings.Join(keys, `" or "`) + `"` }

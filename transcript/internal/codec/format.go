@@ -9,40 +9,39 @@ import (
 // Format is one format of sessions.
 type Format struct {
 	Name string
-	// Lines says that a file is one JSON object a line.
+	// Lines says that a file of the format is one JSON object a line.
 	Lines bool
-	// Detect says why a file is not in this format, or "" where it is. It is
-	// called for files whose first value is in order, and which are lines where
-	// the format is.
+	// Detect returns why a file is not in this format, "" where it is. The
+	// file's first value is valid JSON. A format of lines is asked about files
+	// of lines alone.
 	Detect func(f *File) (why string)
-	// Read reads all of a file. Messages have the ids of the source, empty
-	// where it has none. What is wrong is noted in the file; the log is of no
-	// use then.
+	// Read reads a whole file. Messages have the ids of the source, empty where
+	// it has none. A fault is noted in the file, and the log is of no use then.
 	Read func(f *File) *Log
-	// Write writes a whole file, of messages that came from elsewhere.
+	// Write writes a whole file of messages that came from another format.
 	Write func(about About, msgs []abi.Message) []byte
 }
 
-// About is what a file says beside its messages; empty where it does not.
+// About is what a file says beside its messages. Fields it does not say are
+// empty.
 type About struct {
-	Model   string // that made the latest answer
+	Model   string // the model that made the latest answer
 	Session string // the session's own id
-	Tools   []byte // definitions, in whatever form
+	Tools   []byte // the tool definitions, in whatever form
 }
 
-// NoTime stands where a format asks for a time and none is known.
+// NoTime is written where a format asks for a time and none is known.
 const NoTime = "1970-01-01T00:00:00.000Z"
 
-// TimeOf is the time of a message, or another where it has none.
+// TimeOf returns the time of a message, or other where it has none.
 func TimeOf(m *abi.Message, other string) string { return cmp.Or(m.Timestamp, other) }
 
-// SystemMark is the key that marks an entry of the user's which was a system
-// message in another format, so that it is one again when it is read, and stays
-// pinned. It serves programs whose logs have no place for a system prompt and
-// that pass over keys they do not know.
+// SystemMark marks an entry of the user's that was a system message in another
+// format. Read again, it is a system message, and stays pinned. Some programs
+// have no place for a system prompt in their logs; they pass over unknown keys.
 const SystemMark = "isSystemPrompt"
 
-// LeadingSystem is how many system messages a list begins with.
+// LeadingSystem returns how many system messages a list begins with.
 func LeadingSystem(msgs []abi.Message) int {
 	for i := range msgs {
 		if msgs[i].Role != abi.RoleSystem {
@@ -52,7 +51,7 @@ func LeadingSystem(msgs []abi.Message) int {
 	return len(msgs)
 }
 
-// LastSummary is the index of the last summary in a list, or -1.
+// LastSummary returns the index of the last summary in a list, or -1.
 func LastSummary(msgs []abi.Message) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if IsSummary(&msgs[i]) {
@@ -62,5 +61,5 @@ func LastSummary(msgs []abi.Message) int {
 	return -1
 }
 
-// IsSummary reports whether a message stands for others.
+// IsSummary reports whether a message is a summary that stands for others.
 func IsSummary(m *abi.Message) bool { return m.Kind == abi.KindSummary && m.Role == abi.RoleUser }

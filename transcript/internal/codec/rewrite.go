@@ -13,8 +13,8 @@ import (
 type Change struct {
 	Message *abi.Message
 	Index   int // among those that were read, -1 for a new one
-	// Content says that a tool result's content differs from what was read,
-	// Args which calls' arguments do.
+	// Content says that the content of a tool result changed. Args are the calls
+	// whose arguments changed.
 	Content bool
 	Args    []int
 }
@@ -22,22 +22,21 @@ type Change struct {
 // Rewrite is one writing of a log, for [Log.Prepare].
 type Rewrite struct {
 	*Log
-	// Now are the messages as they are to be written, nil for those that are
-	// gone.
+	// Now are the messages to write, nil for those that are gone.
 	Now []*abi.Message
-	// Keep says of each record whether it stays. It does where any of its
-	// messages stays; one that holds none stays unless its owner goes.
+	// Keep says which records stay: those with a message that stays, and those
+	// without messages whose owner stays.
 	Keep []bool
-	// Insert are the new messages, in their order, and Fresh writes one.
-	Insert []Insertion
-	Fresh  func(k int) []byte
+	// Insert are the new messages, in order. WriteNew writes one.
+	Insert   []Insertion
+	WriteNew func(k int) []byte
 	// Whole says that all messages stay and none is new.
 	Whole bool
 
 	edits map[int][]jsondoc.Edit
 }
 
-// Insertion is a new message, before record Rec and the message next.
+// Insertion is a new message. It comes before record Rec and the message next.
 type Insertion struct {
 	*abi.Message
 	Rec  int
@@ -50,7 +49,7 @@ func (in *Insertion) Before(m *Message) bool { return in.next <= m.Index }
 // Rewrite writes the log with the changes.
 func (l *Log) Rewrite(changes []Change) []byte {
 	w := l.begin(changes)
-	w.Fresh = func(k int) []byte { return l.Style(l.Entry(w.Insert[k].Message)) }
+	w.WriteNew = func(k int) []byte { return l.Style(l.Entry(w.Insert[k].Message)) }
 	if l.Prepare != nil {
 		l.Prepare(w)
 	}
@@ -64,7 +63,7 @@ func (l *Log) Rewrite(changes []Change) []byte {
 	return l.Sequence.File(items, w.prefaceEdits())
 }
 
-// begin takes in the list to write.
+// begin compares the list to write with what was read.
 func (l *Log) begin(changes []Change) *Rewrite {
 	w := &Rewrite{
 		Log: l, Now: make([]*abi.Message, len(l.Messages)), Keep: make([]bool, len(l.Recs)),
@@ -84,15 +83,15 @@ func (l *Log) begin(changes []Change) *Rewrite {
 	slices.Reverse(w.Insert)
 	w.Whole = len(w.Insert) == 0 && len(changes) == len(l.Messages)
 	for i := range w.Keep {
-		w.Keep[i] = !l.Holds(i) || slices.ContainsFunc(l.Held(i), w.Stays)
+		w.Keep[i] = !l.HasMessage(i) || slices.ContainsFunc(l.MessagesIn(i), w.Stays)
 	}
 	for i, owner := range l.owners {
-		w.Keep[i] = !l.Holds(owner) || w.Keep[owner]
+		w.Keep[i] = !l.HasMessage(owner) || w.Keep[owner]
 	}
 	return w
 }
 
-// change makes the edits that c asks for.
+// change makes the edits of one change.
 func (w *Rewrite) change(c *Change) {
 	was := w.Messages[c.Index]
 	if out := was.Output; c.Content && !out.Fixed {
@@ -120,14 +119,13 @@ func (w *Rewrite) EditAt(i int, at jsondoc.Span, value []byte) {
 	w.Edit(i, jsondoc.Edit{At: at, Text: value})
 }
 
-// Replace writes record i anew.
+// Replace writes new text in place of record i.
 func (w *Rewrite) Replace(i int, text []byte) {
 	w.edits[i] = []jsondoc.Edit{{At: w.Recs[i], Text: w.Style(text)}}
 }
 
-// LastSummary is the last of the summaries to write: of those that were read,
-// own is the record of one that stays, or -1. It is a record, or after all
-// records a new message.
+// LastSummary returns the last of the summaries to write: own, the record of a
+// summary that was read (-1 for none), or len(Recs)+k for new message k.
 func (w *Rewrite) LastSummary(own int) int {
 	for k, in := range w.Insert {
 		if IsSummary(in.Message) && (own < 0 || own >= len(w.Recs) || in.Rec > own) {
@@ -145,11 +143,11 @@ func (w *Rewrite) items() []jsondoc.Item {
 		from := 0 // the first message of the record that is not written yet
 		for ; next < len(w.Insert) && w.Insert[next].Rec == i; next++ {
 			to := w.Insert[next].next
-			if w.Split && i < len(w.Recs) && slices.ContainsFunc(w.Held(i), w.stayWithin(from, to)) {
+			if w.Split && i < len(w.Recs) && slices.ContainsFunc(w.MessagesIn(i), w.stayWithin(from, to)) {
 				items = append(items, jsondoc.Item{Rec: i, Edits: w.recordEdits(i, from, to)})
 				from = to
 			}
-			items = append(items, jsondoc.Item{Rec: -1, Text: w.Fresh(next)})
+			items = append(items, jsondoc.Item{Rec: -1, Text: w.WriteNew(next)})
 		}
 		if i < len(w.Recs) && w.Keep[i] {
 			items = append(items, jsondoc.Item{Rec: i, Edits: w.recordEdits(i, from, len(w.Now))})
@@ -158,13 +156,13 @@ func (w *Rewrite) items() []jsondoc.Item {
 	return items
 }
 
-// stayWithin tells the messages that stay, from one on and up to another.
+// stayWithin tells which messages from one up to another stay.
 func (w *Rewrite) stayWithin(from, to int) func(m int) bool {
 	return func(m int) bool { return m >= from && m < to && w.Stays(m) }
 }
 
-// recordEdits are the edits of a record, and the removal of the blocks whose
-// messages are gone, or not from one on and up to another.
+// recordEdits are the edits that write a record's messages from one up to
+// another. Blocks of other messages, and of those that are gone, are removed.
 func (w *Rewrite) recordEdits(i, from, to int) []jsondoc.Edit {
 	edits := w.edits[i]
 	if w.records == nil {

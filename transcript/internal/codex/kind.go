@@ -26,8 +26,8 @@ var fragments = []struct {
 const summaryStart = "Another language model started to solve this problem and " +
 	"produced a summary of its thinking process."
 
-// kindOf is the kind of a user message that Codex wrote: one part that is
-// its own makes the message its own.
+// kindOf returns the kind of a user message that Codex wrote, "" for others. One
+// part in a frame of Codex's makes the message Codex's.
 func kindOf(c abi.Content) abi.Kind {
 	if !c.IsParts() {
 		return fragmentKind(c.Text())

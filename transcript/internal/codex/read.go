@@ -1,23 +1,23 @@
-// Package codex is the rollout of Codex CLI: one entry a line, with a
-// timestamp, a type and a payload. Those of type response_item are what the
-// model sees, in the items of the Responses API; event_msg entries are for the
-// screen and turn_context entries for the program. The format has no ids.
+// Package codex is the rollout of Codex CLI: one entry a line, with a timestamp,
+// a type and a payload. Entries of type response_item are what the model sees, as
+// items of the Responses API. event_msg entries are for the screen, turn_context
+// entries for the program. The format has no ids.
 //
-// An answer is an assistant message and the calls that follow it up to a
-// result, to other reasoning, or to the token count that closes each response.
-// Reasoning belongs to the answer that follows it, and goes with it. The base
+// An answer is an assistant message with the calls that follow it. A result,
+// other reasoning, or the token count that closes each response ends it.
+// Reasoning belongs to the answer after it and goes with it. The base
 // instructions in session_meta are the first message, a system one.
 //
-// Of user messages those that Codex writes itself have a kind: instructions
-// (AGENTS.md), meta (environment, skills), synthetic (an interruption), bash
-// (a command the person ran). A kind that the text does not show stands in the
-// key "kind" of the line, which Codex passes over.
+// User messages that Codex writes itself have a kind: instructions (AGENTS.md),
+// meta (environment, skills), synthetic (an interruption), bash (a command the
+// person ran). A kind that the text does not show stands in the key "kind" of
+// the line, which Codex passes over.
 //
-// A compacted entry is Codex's own compaction, and the summary in it a
-// compaction_summary. What was before it is superseded, but for what
-// replacement_history repeats or, where there is none, for the instructions
-// and the latest words of the person. A thread_rolled_back event supersedes
-// the turns that it takes back.
+// A compacted entry is Codex's own compaction; its summary is a
+// compaction_summary. It supersedes what is before it, except what its
+// replacement_history repeats. Without one, the instructions and the person's
+// latest words stay. A thread_rolled_back event supersedes the turns that it
+// takes back.
 package codex
 
 import (
@@ -67,8 +67,8 @@ type line struct {
 	time string
 	// rollback is how many turns of the person the entry takes back.
 	rollback int
-	// compacted is set for Codex's own compaction; replaced are the items that
-	// took the place of all before, by keyOf, nil where it names none.
+	// compacted marks Codex's own compaction. replaced counts the items of its
+	// replacement history by keyOf; nil where it has none.
 	compacted bool
 	replaced  map[string]int
 }
@@ -116,8 +116,8 @@ func (r *reader) line(i int, o *jsondoc.Object) {
 	}
 }
 
-// add begins a message in entry i. person says that Codex takes it for words of
-// the person.
+// add adds a message that begins in entry i. person says that Codex takes it for
+// the person's words.
 func (r *reader) add(i int, m abi.Message, person bool) *codec.Message {
 	m.Timestamp = r.lines[i].time
 	r.person = append(r.person, person)
@@ -127,8 +127,8 @@ func (r *reader) add(i int, m abi.Message, person bool) *codec.Message {
 // latest is the message that was added last.
 func (r *reader) latest() *codec.Message { return r.Messages[len(r.Messages)-1] }
 
-// close ends the answer that calls were added to. Reasoning that no answer
-// followed belongs to what was before it.
+// close ends the open answer. Reasoning that no answer followed belongs to the
+// message before it.
 func (r *reader) close() {
 	if len(r.Messages) > 0 {
 		r.claim(r.latest().Rec)
@@ -139,7 +139,7 @@ func (r *reader) close() {
 // claim gives the loose reasoning to an entry.
 func (r *reader) claim(owner int) {
 	for _, i := range r.loose {
-		r.Own(i, owner)
+		r.GoesWith(i, owner)
 	}
 	r.loose = r.loose[:0]
 }
@@ -172,14 +172,14 @@ func (r *reader) event(i int, p *jsondoc.Object) {
 	}
 }
 
-// calls are the items that are calls: the tool, where the item does not name
+// calls are the types of items that are calls: the tool, unless the item names
 // it, and the key of the arguments.
 var calls = map[string]struct{ tool, args string }{
 	"function_call": {"", "arguments"}, "custom_tool_call": {"", "input"},
 	"tool_search_call": {"tool_search", "arguments"}, "local_shell_call": {"local_shell", "action"},
 }
 
-// results are the items that are results.
+// results are the types of items that are results.
 var results = []string{"function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"}
 
 // item reads what the model sees.
@@ -199,7 +199,7 @@ func (r *reader) item(i int, p *jsondoc.Object, kind abi.Kind) {
 		r.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Parts(part)}, false)
 	case typ == "ghost_snapshot":
 	case r.open && typ != "reasoning": // what a server does on its own, as web_search_call
-		r.Own(i, r.latest().Rec)
+		r.GoesWith(i, r.latest().Rec)
 	default:
 		if r.open {
 			r.close()
@@ -244,7 +244,7 @@ func (r *reader) call(i int, p *jsondoc.Object, name, key string) {
 		r.begin(i)
 		r.add(i, abi.Message{Role: abi.RoleAssistant}, false)
 	} else {
-		r.Hold(i, r.latest())
+		r.Continue(i, r.latest())
 	}
 	if name == "" {
 		name = p.Str("name")
@@ -295,8 +295,8 @@ func (r *reader) compacted(i int, p *jsondoc.Object) {
 	}
 }
 
-// readContent reads a content as the items of the Responses API have it, which
-// is always a list here, or an object of an older log.
+// readContent reads a content. The items of the Responses API have a list there,
+// older logs an object.
 func readContent(o *jsondoc.Object, key string) abi.Content {
 	if o.Is(key, '{') {
 		return abi.Text(codec.Arguments(o, key))
@@ -305,5 +305,5 @@ func readContent(o *jsondoc.Object, key string) abi.Content {
 	if !c.IsParts() {
 		return c
 	}
-	return content.Plain(c.Parts())
+	return content.FromParts(c.Parts())
 }

@@ -10,25 +10,25 @@ import (
 
 // rollout is a log of Codex that can be written again.
 //
-// Codex rebuilds what the model sees from the response items, so a message
-// that goes takes its items and its reasoning with it, and a new one is a
+// Codex rebuilds what the model sees from the response items. So a message that
+// goes takes its items and its reasoning with it, and a new message is a new
 // response item. Entries for the screen stay. Base instructions that go become
 // null.
 //
-// The list to write is what the model is to see: a compacted entry stays one
-// only where just what it kept is left before it and nothing is new there.
-// Otherwise Codex would hide what is before it, or bring back what the entry
-// repeats; its summary is then written as the user message that Codex makes of
-// it. Rollbacks go for the same reason when anything else changes.
+// The list to write is what the model is to see. A compacted entry stays one only
+// if exactly what it kept is left before it, and nothing new. Otherwise Codex
+// would hide what is before it, or bring back what the entry repeats. Its summary
+// is then written as the user message that Codex makes of it. Rollbacks go for
+// the same reason once anything else changes.
 type rollout struct {
 	*codec.Log
 	lines []line
 	meta  int          // the session_meta entry, or -1
 	base  jsondoc.Span // the base instructions, if there are any
-	// person says of each message that Codex takes it for words of the person.
+	// person says which messages Codex takes for the person's words.
 	person []bool
-	// last is the message of the latest compacted entry, or -1; retained is what
-	// that kept of the messages before it.
+	// last is the message of the latest compacted entry, or -1. retained says
+	// which messages before it the entry kept.
 	last     int
 	retained []bool
 }
@@ -41,11 +41,11 @@ func (d *rollout) prepare(w *codec.Rewrite) {
 		case l.rollback > 0:
 			w.Keep[i] = w.Whole
 		case l.compacted && w.Keep[i] && !w.Whole && !d.exact(w, i):
-			m := w.Now[d.Held(i)[0]]
+			m := w.Now[d.MessagesIn(i)[0]]
 			w.Replace(i, writeItem(m, items(m)[0], l.time))
 		}
 	}
-	w.Fresh = func(k int) []byte {
+	w.WriteNew = func(k int) []byte {
 		time := ""
 		if rec := w.Insert[k].Rec; rec > 0 {
 			time = d.lines[rec-1].time
@@ -54,9 +54,9 @@ func (d *rollout) prepare(w *codec.Rewrite) {
 	}
 }
 
-// head keeps session_meta the first entry: where the base instructions go, or
-// something new stands before them, they go from it, and what stands before it
-// comes after.
+// head keeps session_meta the first entry. The base instructions leave it when
+// they go, or when something new stands before them. What stands before them then
+// comes after session_meta.
 func (d *rollout) head(w *codec.Rewrite) {
 	if !d.base.OK() {
 		return
@@ -76,10 +76,10 @@ func (d *rollout) head(w *codec.Rewrite) {
 	}
 }
 
-// exact reports whether Codex makes of compacted entry i, and of what is
-// before it, what the list has there.
+// exact reports whether Codex would show what the list has up to compacted entry
+// i, if the entry stayed.
 func (d *rollout) exact(w *codec.Rewrite, i int) bool {
-	if d.Held(i)[0] != d.last || len(w.Insert) > 0 && w.Insert[0].Rec <= i {
+	if d.MessagesIn(i)[0] != d.last || len(w.Insert) > 0 && w.Insert[0].Rec <= i {
 		return false
 	}
 	for m := range d.last {
@@ -90,8 +90,8 @@ func (d *rollout) exact(w *codec.Rewrite, i int) bool {
 	return true
 }
 
-// personBytes is how much of the person's words Codex repeats where a compacted
-// entry does not say: 20,000 tokens of four bytes, newest first.
+// personBytes is how much of the person's latest words Codex repeats where a
+// compacted entry has no replacement history: 20,000 tokens of four bytes.
 const personBytes = 80_000
 
 // view is what the model sees of the messages read so far.
@@ -101,8 +101,8 @@ type view struct {
 	turns []int // where in seen words of the person stand
 }
 
-// supersede notes the messages that Codex no longer shows the model. Only
-// the latest compacted entry counts: what earlier ones took away it takes too.
+// supersede notes the messages that Codex no longer shows the model. Only the
+// latest compacted entry counts, as it also takes what earlier ones took.
 func (d *rollout) supersede() {
 	latest := len(d.lines) - 1
 	for latest >= 0 && !d.lines[latest].compacted {
@@ -112,11 +112,11 @@ func (d *rollout) supersede() {
 	v := view{rollout: d}
 	for i := range d.lines {
 		if i == latest {
-			d.last = d.Held(i)[0]
+			d.last = d.MessagesIn(i)[0]
 			v.compact(d.lines[i].replaced)
 		}
 		v.takeBack(d.lines[i].rollback)
-		for _, m := range d.Held(i) {
+		for _, m := range d.MessagesIn(i) {
 			if d.Messages[m].Rec == i {
 				v.see(m)
 			}

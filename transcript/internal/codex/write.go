@@ -10,9 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/responses"
 )
 
-// writeEntry writes the items of a message, one a line. Where it is an answer
-// without words, the token count before it keeps its calls apart from those of
-// an answer before.
+// writeEntry writes the items of a message, one a line. An answer without words
+// begins with a token count, which keeps its calls apart from the answer before.
 func writeEntry(m *abi.Message, time string) (lines [][]byte) {
 	if m.Role == abi.RoleAssistant && len(m.ToolCalls) > 0 && isSilent(m) {
 		count := jsondoc.Obj("type", "token_count", "info", jsondoc.Null, "rate_limits", jsondoc.Null)
@@ -24,8 +23,7 @@ func writeEntry(m *abi.Message, time string) (lines [][]byte) {
 	return lines
 }
 
-// writeItem writes the line of an item. The message's kind stands beside it
-// where the text alone does not say it.
+// writeItem writes the line of an item, with the message's kind beside it.
 func writeItem(m *abi.Message, payload []byte, time string) []byte {
 	kind := m.Kind
 	if m.Role == abi.RoleTool {

@@ -9,8 +9,8 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// OrdinalID is the id of the messages of one record: the record's own for the
-// first, and with #2, #3, ... for the others.
+// OrdinalID returns the id of the nth message of a record: the record's own for
+// the first, followed by #2, #3, ... for the others.
 func OrdinalID(id string, nth int) string {
 	if id == "" || nth == 0 {
 		return id
@@ -18,14 +18,14 @@ func OrdinalID(id string, nth int) string {
 	return fmt.Sprintf("%s#%d", id, nth+1)
 }
 
-// FunctionID is the id of a call that has none: it follows from the function's
-// name, which pairs the call and its result.
+// FunctionID returns the id of a call that has none. It follows from the
+// function's name, which pairs the call with its result.
 func FunctionID(name string) string { return "function:" + name }
 
 var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// UUID is the id itself where it is a uuid, and otherwise one that follows from
-// it, so that the same compaction writes the same log.
+// UUID returns the id itself where it is a uuid. Otherwise it derives one from
+// the id, so that the same compaction writes the same log.
 func UUID(session, id string) string {
 	if uuidShape.MatchString(id) {
 		return id
@@ -36,8 +36,8 @@ func UUID(session, id string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// SessionUUID is the id of a session where it is a uuid, and otherwise one that
-// follows from its messages.
+// SessionUUID returns the id of a session where it is a uuid. Otherwise it
+// derives one from the messages.
 func SessionUUID(id string, msgs []abi.Message) string {
 	if uuidShape.MatchString(id) {
 		return id
@@ -49,10 +49,10 @@ func SessionUUID(id string, msgs []abi.Message) string {
 	return UUID("session", string(h.Sum(nil)))
 }
 
-// WireIDs gives the calls of a session ids that a provider accepts: the
-// session's own wherever they are, and otherwise ones that follow from them, so
-// that the same session is written the same. Calls and results stay paired as
-// [abi.Units] pairs them.
+// WireIDs gives the calls of a session ids that a provider accepts. It keeps the
+// session's own ids where the provider takes them and derives the others from
+// them, so that a session is always written the same. Calls and results stay
+// paired as [abi.Units] pairs them.
 type WireIDs struct {
 	Most   int  // bytes; 0 is any length
 	Plain  bool // letters, digits, _ and - alone
@@ -62,8 +62,8 @@ type WireIDs struct {
 	open   map[string]openIDs
 }
 
-// NewWireIDs makes ids that keep within a rule, of which only the exported fields
-// count.
+// NewWireIDs returns the ids of one session. The exported fields of rule say what
+// the provider accepts.
 func NewWireIDs(rule WireIDs) *WireIDs {
 	rule.used, rule.times, rule.open = make(map[string]bool), make(map[string]int), make(map[string]openIDs)
 	return &rule
@@ -75,7 +75,7 @@ type openIDs struct {
 	ids []string
 }
 
-// Call gives the id for a call that message by makes.
+// Call returns the id for a call that message by makes.
 func (w *WireIDs) Call(id string, by int) string {
 	wire := w.fresh(id)
 	open := w.open[id]
@@ -87,7 +87,7 @@ func (w *WireIDs) Call(id string, by int) string {
 	return wire
 }
 
-// Result gives the id for the result of a call.
+// Result returns the id for the result of a call.
 func (w *WireIDs) Result(id string) string {
 	open := w.open[id]
 	if len(open.ids) == 0 {
@@ -99,7 +99,7 @@ func (w *WireIDs) Result(id string) string {
 	return wire
 }
 
-// fresh is the id itself, or one that was not given yet where it has to be.
+// fresh returns the id, or one that was not used yet where ids must be unique.
 func (w *WireIDs) fresh(id string) string {
 	base := w.fit(id)
 	wire := base

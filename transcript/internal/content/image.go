@@ -7,8 +7,8 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// Image is an image, or another file: its bytes in base 64, or where it is. It
-// is empty where it is neither, as a file id means nothing to another provider.
+// Image is an image, or another file: its bytes in base 64, or its URL. It is
+// empty for a file id, which means nothing to another provider.
 type Image struct {
 	Media, Data string // bytes
 	URL         string // or a reference
@@ -59,7 +59,7 @@ func imageAt(url string) Image {
 	return Image{Media: media, Data: data}
 }
 
-// At is the image as a URL, empty for an empty image.
+// At returns the image as a URL, empty for an empty image.
 func (img Image) At() string {
 	if img.Data != "" {
 		return "data:" + img.Media + ";base64," + img.Data

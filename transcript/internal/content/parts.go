@@ -8,19 +8,18 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// Form is how a format writes the parts of a content. What a model thought is
-// left out where Own does not write it, as only the model's own provider can
-// read it again.
+// Form is how a format writes the parts of a content. A model's thinking is left
+// out unless Own writes it: only the model's own provider can read it again.
 type Form struct {
 	// Text writes a text.
 	Text func(text string) []byte
-	// Own writes parts that the format has itself; nil for any other part.
+	// Own writes parts of the format's own types, and returns nil for others.
 	Own func(p abi.Part) []byte
-	// Image writes an image; nil for one that has no place in the format.
+	// Image writes an image, or returns nil if the format cannot hold it.
 	Image func(img Image) []byte
 }
 
-// Own is for [Form]: parts of these types are written as they are.
+// Own returns a [Form.Own] that writes parts of these types as they are.
 func Own(types ...string) func(abi.Part) []byte {
 	return func(p abi.Part) []byte {
 		if slices.Contains(types, p.Type) {
@@ -30,7 +29,7 @@ func Own(types ...string) func(abi.Part) []byte {
 	}
 }
 
-// Parts writes a content. A text that is empty has no parts.
+// Parts writes a content as parts. An empty text has none.
 func (f Form) Parts(c abi.Content) (parts [][]byte) {
 	if !c.IsParts() && c.Text() != "" {
 		return [][]byte{f.Text(c.Text())}
@@ -43,7 +42,7 @@ func (f Form) Parts(c abi.Content) (parts [][]byte) {
 	return parts
 }
 
-// Part writes one part; nil for one that is left out.
+// Part writes one part, or returns nil if it is left out.
 func (f Form) Part(p abi.Part) []byte {
 	if p.Type == "text" {
 		return f.Text(p.Text)
@@ -102,8 +101,8 @@ func JSON(c abi.Content) []byte {
 	return jsondoc.List(parts)
 }
 
-// PartJSON writes a part as it was, on one line. One that is no JSON object, as
-// no format can have it, becomes text that names its type.
+// PartJSON writes a part as it was, on one line. A part that is no JSON object
+// becomes text that names its type, as no format can hold it.
 func PartJSON(p abi.Part) []byte {
 	raw, err := p.MarshalJSON()
 	if err != nil || !jsondoc.IsObject(string(raw)) {
@@ -115,9 +114,9 @@ func PartJSON(p abi.Part) []byte {
 // TextPart writes a part of type text.
 func TextPart(text string) []byte { return jsondoc.Obj("type", "text", "text", text) }
 
-// Plain is the content that some parts make: a text alone is a string. It
-// serves formats that always write lists.
-func Plain(parts []abi.Part) abi.Content {
+// FromParts returns the content of some parts. A text alone becomes a string, for
+// formats that always write lists.
+func FromParts(parts []abi.Part) abi.Content {
 	switch {
 	case len(parts) == 0:
 		return abi.Content{}
@@ -132,23 +131,23 @@ func IsThinking(typ string) bool {
 	return typ == "thinking" || typ == "redacted_thinking" || typ == "reasoning"
 }
 
-// Thinking is a part that holds what a model thought, in the form of the
-// Messages API; signature may be empty.
+// Thinking returns a part that holds what a model thought, in the form of the
+// Messages API. signature may be empty.
 func Thinking(text, signature string) abi.Part {
 	raw := jsondoc.Obj("type", "thinking", "thinking", text, "signature", jsondoc.Maybe(signature))
 	return abi.RawPart("thinking", raw)
 }
 
-// Spoken is a text for formats that refuse empty ones.
-func Spoken(text string) string {
+// NonEmpty returns a text for formats that refuse empty ones.
+func NonEmpty(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(no content)"
 	}
 	return text
 }
 
-// ObjectArgs writes the arguments of a call for formats that have an object
-// there: any other text stands in one under "arguments".
+// ObjectArgs writes the arguments of a call as an object. Other text stands in
+// one under "arguments".
 func ObjectArgs(text string) []byte {
 	if jsondoc.IsObject(text) {
 		return jsondoc.Compact([]byte(text))

@@ -7,12 +7,12 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// Tool is one tool definition, which the providers write in four forms. A tool
-// that a provider runs itself has no name here, only its own JSON.
+// Tool is one tool definition. The providers write it in four forms. A tool that
+// a provider runs itself has no name here, only its own JSON.
 type Tool struct {
 	Name string
-	// Own is the definition as it is written in the form of the format that
-	// Form names; empty for a form that is none of theirs.
+	// Own is the definition as it was read, in the form of the format Form. Form
+	// is empty for a form that no format has.
 	Own  []byte
 	Form string
 
@@ -20,8 +20,8 @@ type Tool struct {
 	schema      []byte // JSON Schema, nil for one without parameters
 }
 
-// WriteTools writes tool definitions in a form; those that only another
-// provider has are left out.
+// WriteTools writes tool definitions in a form. Tools that only another provider
+// has are left out.
 func WriteTools(tools []Tool, form string, write func(t Tool) []byte) (out [][]byte) {
 	for _, t := range tools {
 		switch {
@@ -34,8 +34,8 @@ func WriteTools(tools []Tool, form string, write func(t Tool) []byte) (out [][]b
 	return out
 }
 
-// Fields are what all forms say of a tool, for [jsondoc.Obj]; the schema of its
-// parameters stands under the given key.
+// Fields returns what all forms say of a tool, for [jsondoc.Obj]. schema is the
+// key of its parameters' schema.
 func (t Tool) Fields(schema string) []any {
 	parameters := []byte(`{"type":"object","properties":{}}`)
 	if len(t.schema) > 0 {
@@ -107,8 +107,8 @@ func toolsIn(o *jsondoc.Object) (list []Tool) {
 
 var datedTool = regexp.MustCompile(`_20[0-9]{6}$`)
 
-// provider says who runs a tool of a type itself: Anthropic's types end in a
-// date, and Gemini's tools have none.
+// provider returns the format of the provider that runs a tool of a type itself.
+// Anthropic's types end in a date, and Gemini's tools have none.
 func provider(typ string) string {
 	switch {
 	case typ == "":

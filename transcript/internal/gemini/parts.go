@@ -20,8 +20,8 @@ type Parts struct {
 var partKeys = []string{"text", "thought", "thoughtSignature", "thought_signature", "functionCall", "function_call",
 	"functionResponse", "function_response", "inlineData", "inline_data", "fileData", "file_data"}
 
-// otherSigner is the signature that stands in for one on a call that another
-// provider's model made; the API documents it.
+// otherSigner stands in for the signature of a call that another provider's model
+// made. The API documents it.
 const otherSigner = "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv"
 
 // Read reads a part: see [codec.BlockReader].
@@ -55,8 +55,8 @@ func function(b *jsondoc.Object, camel, snake, own string) *jsondoc.Object {
 	return f
 }
 
-// ID is the id of a call or a response in a record. Where there is none it is
-// the function's name, with #2, #3, ... for the next ones in the record.
+// ID returns the id of a call or a response in a record. Without one it is the
+// function's name, followed by #2, #3, ... for the next ones in the record.
 func (p *Parts) ID(f *jsondoc.Object, rec int) string {
 	if id := f.Str("id"); id != "" {
 		return id
@@ -69,7 +69,7 @@ func (p *Parts) ID(f *jsondoc.Object, rec int) string {
 	return content.OrdinalID(content.FunctionID(function), p.seen[function]-1)
 }
 
-// isMadeUp reports whether an id is one that follows from a function's name.
+// isMadeUp reports whether an id follows from a function's name.
 func isMadeUp(id, function string) bool {
 	nth, ok := strings.CutPrefix(id, content.FunctionID(function))
 	return ok && (nth == "" || nth[0] == '#')
@@ -97,8 +97,8 @@ func (p *Parts) result(b *jsondoc.Object, rec int) codec.Block {
 	return codec.Block{Message: m, At: at}
 }
 
-// WriteResult writes what a function returned, in place of what stood there:
-// a text, or the whole response.
+// WriteResult writes what a function returned: the text, or the whole response,
+// whichever stood there.
 func WriteResult(c abi.Content, was codec.Slot) []byte {
 	if was.Text {
 		return jsondoc.Quote(content.Text(c))

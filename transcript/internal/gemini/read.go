@@ -1,19 +1,19 @@
-// Package gemini is the format of the Gemini API: a request body with
-// "contents", the list of contents alone, or a recording. Keys may be written
-// in either case, functionCall or function_call.
+// Package gemini is the format of the Gemini API: a request body with "contents",
+// the list of contents alone, or a recording. Keys may be written in either case,
+// functionCall or function_call.
 //
 // Each part of the system instruction is a system message. A user content is a
-// message for each functionResponse and one for each run of other parts between
-// them. Thoughts are thinking parts; a call with a thoughtSignature, and all
-// calls beside it, stay as they are. Calls and responses without ids have the
-// function's name for one, which pairs them.
+// message for each functionResponse and one for each run of other parts. Thoughts
+// are thinking parts. A call with a thoughtSignature keeps its bytes, and so do
+// the calls beside it. Calls and responses without ids get the function's name for
+// one, which pairs them.
 //
-// What a function returned is the text under the one key of the response where
-// that is all there is ("output", "result"), and otherwise the response as JSON;
-// under "error" it is the result of a call that failed.
+// What a function returned is the text under the response's one key ("output",
+// "result"), or else the response as JSON. Under "error" it is the result of a
+// failed call.
 //
-// The API refuses a call that follows other words of the model. Where that would
-// come to be, because what stood between went, both are one content.
+// The API refuses a call that follows other words of the model. Where a
+// compaction would leave one, the words and the call become one content.
 package gemini
 
 import (
@@ -63,7 +63,7 @@ func read(f *codec.File) *codec.Log {
 	d.readAnswer()
 	r := &codec.BlockReader{Log: d.Log, Form: new(Parts).Read, Plain: true}
 	d.Each("the content", contentKeys, func(i int, o *jsondoc.Object) { d.content(r, i, o) })
-	r.Close()
+	r.CloseAnswer()
 	return d.Log
 }
 
@@ -81,7 +81,7 @@ func (d body) readSystem(o *jsondoc.Object) {
 	var list jsondoc.Span
 	contents := []abi.Content{{}}
 	part := func(at jsondoc.Span) abi.Content {
-		return content.Plain([]abi.Part{readPart(o.Child(at, "a part", partKeys...))})
+		return content.FromParts([]abi.Part{readPart(o.Child(at, "a part", partKeys...))})
 	}
 	switch o.Kind(parts) {
 	case '"':
@@ -132,21 +132,20 @@ func (d body) content(r *codec.BlockReader, i int, o *jsondoc.Object) {
 	parts := o.ListAt("parts")
 	switch role := o.Str("role"); role {
 	case "model":
-		r.Close()
+		r.CloseAnswer()
 		if parts.OK() && len(d.Elements(parts)) > 0 {
-			r.Blocks(i, parts, o)
+			r.ReadAnswer(i, parts, o)
 		} else {
-			r.Begun(i, abi.Message{Role: abi.RoleAssistant})
+			r.Start(i, abi.Message{Role: abi.RoleAssistant})
 		}
 	case "user", "function", "":
-		r.User(i, o, "parts")
+		r.ReadUser(i, o, "parts")
 	default:
 		o.Fail(o.At.Start, "use user or model", "role %s", jsondoc.Quoted(role))
 	}
 }
 
-// join makes one content of words of the model's and a call of its that came
-// to follow them.
+// join makes one content of the model's words and a call that came to follow them.
 func (d body) join(items []jsondoc.Item) (out []jsondoc.Item) {
 	for i := 0; i < len(items); {
 		n := 0 // how many items are words
@@ -165,13 +164,12 @@ func (d body) join(items []jsondoc.Item) (out []jsondoc.Item) {
 	return out
 }
 
-// answer is the message of item i where that is a content of the model's, with
-// parts.
+// answer returns the message of item i if it is the model's and has parts.
 func (d body) answer(items []jsondoc.Item, i int) *codec.Message {
 	if i >= len(items) || items[i].Rec < 0 || !d.BlocksOf(items[i].Rec).OK() {
 		return nil
 	}
-	if m := d.Messages[d.Held(items[i].Rec)[0]]; m.Role == abi.RoleAssistant {
+	if m := d.Messages[d.MessagesIn(items[i].Rec)[0]]; m.Role == abi.RoleAssistant {
 		return m
 	}
 	return nil

@@ -9,11 +9,10 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// Writer writes messages as the Gemini API accepts them: the results of one
-// answer's calls stand in one content, and a call follows no other content of
-// the model. Signatures and thoughts are left out; the stand-in that the API
-// documents signs the first call of each content. The keys are the ids of
-// calls, the values their functions.
+// Writer writes messages as the Gemini API accepts them. The results of one
+// answer's calls stand in one content, and a call follows no other content of the
+// model. Signatures and thoughts are left out; the documented stand-in signs the
+// first call of each content. The map holds the function of each call id.
 type Writer map[string]string
 
 // writeMessage writes one message. Its id, time and kind have no place in the
@@ -46,11 +45,12 @@ var form = content.Form{
 	},
 }
 
-// Spoken writes what a message says, as one part at least unless it calls.
+// Spoken writes what a message says. It is at least one part unless the message
+// calls.
 func Spoken(m *abi.Message) [][]byte {
 	parts := form.Parts(m.Content)
 	if len(parts) == 0 && len(m.ToolCalls) == 0 {
-		return [][]byte{textPart(content.Spoken(""))}
+		return [][]byte{textPart(content.NonEmpty(""))}
 	}
 	return parts
 }
@@ -73,7 +73,7 @@ func (w Writer) answer(m *abi.Message) [][]byte {
 	return parts
 }
 
-// wireID is an id to write; one that was made up is left out again.
+// wireID returns the id to write, nil for one that was made up.
 func wireID(id, function string) any {
 	if isMadeUp(id, function) {
 		return nil

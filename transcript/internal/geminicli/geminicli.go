@@ -1,12 +1,11 @@
-// Package geminicli is a chat that the Gemini CLI saved: a document with a
-// session id and entries under "messages". An entry of type user is a message
-// of the user; one of type gemini is an answer, with its calls and, as messages
-// that follow it, their results. Its thoughts are thinking parts. Entries of
-// other types (info, error) are for the screen and stay where they are.
+// Package geminicli is a chat that the Gemini CLI saved: a document with a session
+// id and entries under "messages". An entry of type user is a message of the user.
+// One of type gemini is an answer with its thoughts and calls, followed by the
+// results of the calls. Entries of other types (info, error) are for the screen
+// and stay.
 //
-// A message's id is its entry's; that of a result has "#" and a number added.
-// An answer and its results go together: of an entry of which anything stays,
-// everything does.
+// A message's id is its entry's; a result's has "#" and a number added. An answer
+// and its results go together: an entry stays whole if any of it stays.
 package geminicli
 
 import (
@@ -60,7 +59,7 @@ func read(f *codec.File) *codec.Log {
 		return (&writer{time: codec.NoTime, Writer: gemini.Writer{}}).entry(m, nil)
 	}
 	r := &reader{BlockReader: codec.BlockReader{Log: l}}
-	r.Form, r.Begin, r.Spoke = r.parts.Read, r.begin, r.spoke
+	r.Form, r.Header, r.Speaker = r.parts.Read, r.begin, r.spoke
 	l.Each("the entry", entryKeys, r.entry)
 	return l
 }
@@ -71,8 +70,8 @@ type reader struct {
 	parts gemini.Parts
 }
 
-// around opens entry i once more, for what stands around its blocks. What is
-// wrong there is passed over.
+// around opens entry i again for what stands around its blocks. Faults there are
+// passed over.
 func (r *reader) around(i int) *jsondoc.Object { return r.Probe(r.Recs[i], "the entry") }
 
 func (r *reader) begin(i, nth int, m *abi.Message) {
@@ -89,7 +88,7 @@ func (r *reader) spoke(i int, m *abi.Message) {
 func (r *reader) entry(i int, e *jsondoc.Object) {
 	switch typ := e.Str("type"); {
 	case typ == "user":
-		r.User(i, e, "content")
+		r.ReadUser(i, e, "content")
 	case typ == "gemini" || typ == "model":
 		r.reply(i, e)
 	case typ == "":
@@ -99,14 +98,14 @@ func (r *reader) entry(i int, e *jsondoc.Object) {
 
 // reply reads an answer and the results of its calls.
 func (r *reader) reply(i int, e *jsondoc.Object) {
-	m := r.Answer(i)
+	m := r.StartAnswer(i)
 	r.NoteModel(e.Str("model"))
 	for _, at := range e.List("thoughts") {
 		t := e.Child(at, "a thought", "subject", "description")
 		r.AddPart(content.Thinking(strings.TrimSpace(t.Str("subject")+"\n"+t.Str("description")), ""))
 	}
 	if e.Is("content", '[') {
-		r.Blocks(i, e.Value("content"), e)
+		r.ReadAnswer(i, e.Value("content"), e)
 	} else if text := e.Str("content"); text != "" {
 		r.AddPart(abi.TextPart(text))
 	}
@@ -119,14 +118,13 @@ func (r *reader) reply(i int, e *jsondoc.Object) {
 		m.Call(i, c, r.parts.ID(c, i), c.Str("name"), "args")
 		calls = append(calls, c)
 	}
-	r.Close()
+	r.CloseAnswer()
 	for k, c := range calls {
 		r.returned(i, m.ToolCalls[k].ID, c)
 	}
 }
 
-// returned reads the result of a call, where it has one. What else is there
-// belongs to it.
+// returned reads the result of a call. Only the first counts.
 func (r *reader) returned(i int, id string, c *jsondoc.Object) {
 	if !c.Is("result", '[') {
 		return

@@ -76,7 +76,7 @@ func read(f *codec.File) *codec.Log {
 
 // findMessages finds the messages, and what else the document says.
 func findMessages(f *codec.File) *codec.Log {
-	f.Look()
+	f.Inspect()
 	if f.Lined && f.Kind(f.First) == '{' && f.Probe(f.First, "the line").Has("role") {
 		return f.LineLog()
 	}

@@ -13,12 +13,10 @@ import (
 
 // log is an event log that can be written again.
 //
-// The list to write is what the model is to see. Of the summaries in it the
-// last is a condensation that forgets nothing and names its own place; earlier
-// ones are messages of the person's kind, as OpenHands would not show them
-// otherwise. Condensations without a summary go, and with them what they
-// forgot, as far as the list left it out. Other events that are no messages
-// stay.
+// The list to write is what the model is to see. Its last summary is a
+// condensation that forgets nothing and names its own place. Earlier summaries
+// become messages of the person, as OpenHands would not show them otherwise.
+// Condensations without a summary go. Other events without messages stay.
 type log struct {
 	*codec.Log
 	lines  []line
@@ -56,8 +54,8 @@ func (d *log) supersede() {
 	})
 }
 
-// sortRanges sorts the ranges, and lets each end where the last of those up to
-// it ends.
+// sortRanges sorts the ranges by their start. Each then ends where the furthest of
+// those up to it ends.
 func (d *log) sortRanges() {
 	slices.SortFunc(d.ranges, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
 	for i := 1; i < len(d.ranges); i++ {
@@ -74,8 +72,8 @@ func (d *log) forgotten(id string) bool {
 	return after > 0 && d.ranges[after-1][1] >= n
 }
 
-// writeArgs writes arguments: as text inside an answer of the model, and else
-// in place of all that the action does, beside the words that came with it.
+// writeArgs writes the arguments of a call: as text inside an answer of the
+// model, and otherwise in place of the action's own, with the words beside them.
 func (d *log) writeArgs(text string, was codec.Slot) []byte {
 	if was.Text {
 		return jsondoc.Quote(text)
@@ -116,20 +114,20 @@ func (d *log) prepare(w *codec.Rewrite) {
 			continue
 		}
 		if d.lines[i].condensation && !w.Whole {
-			w.Replace(i, out.event(w.Now[d.Held(i)[0]], d.lines[i].id, offset(i)))
+			w.Replace(i, out.event(w.Now[d.MessagesIn(i)[0]], d.lines[i].id, offset(i)))
 		}
 		written++
 	}
-	w.Fresh = func(k int) []byte { return fresh[k] }
+	w.WriteNew = func(k int) []byte { return fresh[k] }
 }
 
-// choose decides which events without a message stay, and returns the summary
-// that is the condensation: an event, or after all events a new message.
+// choose decides which events without a message stay. It returns the summary that
+// is the condensation: see [codec.Rewrite.LastSummary].
 func (d *log) choose(w *codec.Rewrite) (last int) {
 	own := -1
 	for i, l := range d.lines {
 		switch {
-		case !d.Holds(i):
+		case !d.HasMessage(i):
 			w.Keep[i] = w.Whole || !l.condensation
 		case w.Keep[i] && l.condensation:
 			own = i
@@ -138,7 +136,7 @@ func (d *log) choose(w *codec.Rewrite) (last int) {
 	return w.LastSummary(own)
 }
 
-// freeID is above all ids.
+// freeID returns an id above all others.
 func (d *log) freeID() (free int) {
 	for i := range d.lines {
 		if n, err := strconv.ParseInt(d.lines[i].id, 10, 64); err == nil && n < 1<<53 {

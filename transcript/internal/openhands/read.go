@@ -1,21 +1,20 @@
-// Package openhands is the event log of OpenHands (its first generation, to
-// 1.0): a list of actions and observations, or a document that holds it under
-// "history", "trajectory" or "events". A message's id is that of its event.
+// Package openhands is the event log of OpenHands (its first generation, to 1.0):
+// a list of actions and observations, or a document that holds the list under
+// "history", "trajectory" or "events". A message's id is its event's.
 //
-// A call's message is the answer that its action says it came from
-// (tool_call_metadata); the actions of one answer are one message as long as
-// nothing but results stands between them. Where a log has no such metadata an
-// action is a call named as itself, with the id event:ID, which its
-// observation names as its cause. success false makes a result an error.
+// An action says which answer it came from (tool_call_metadata). The actions of
+// one answer are one message, as long as only results stand between them. In a log
+// without such metadata an action is a call of its own, with the id event:ID,
+// which its observation names as its cause. success false marks a failed call.
 //
-// A command that the person ran is of kind bash, its output console_output; an
+// A command that the person ran is of kind bash, its output console_output. An
 // error outside any call is synthetic; what a recall found is instructions.
 // Changes of state and the like are no messages and are carried along. Other
 // kinds stand in the key "kind" of the event, which OpenHands passes over.
 //
-// A condensation with a summary is a compaction_summary. The events that it
-// forgets and earlier summaries are superseded; OpenHands shows the model the
-// latest summary, at the place that the condensation names.
+// A condensation with a summary is a compaction_summary. It supersedes the events
+// that it forgets and earlier summaries. OpenHands shows the model the latest
+// summary, at the place that the condensation names.
 package openhands
 
 import (
@@ -194,7 +193,7 @@ func (r *reader) call(i int, o, args *jsondoc.Object) {
 			abi.ToolCall{ID: meta.Str("tool_call_id"), Name: meta.Str("function_name"), Arguments: arguments(args)})
 	}
 	if response != "" && response == r.answer {
-		r.Hold(i, r.latest)
+		r.Continue(i, r.latest)
 	} else {
 		r.latest = r.add(i, o, m.Message)
 		r.answer = response

@@ -22,8 +22,8 @@ type writer struct {
 // call is the event of a call, and its function.
 type call struct{ event, function string }
 
-// message writes the events of a message. offset is where a summary that is
-// the condensation stands, -1 for other messages.
+// message writes the events of a message. offset is the place of the summary that
+// is the condensation, -1 for other messages.
 func (w *writer) message(m *abi.Message, offset int) (events [][]byte) {
 	if len(m.ToolCalls) == 0 || m.Role != abi.RoleAssistant {
 		return [][]byte{w.event(m, w.take(), offset)}
@@ -108,7 +108,7 @@ func callMeta(function, id string, response []byte, calls int) []byte {
 // textJSON writes a content as text, which is all that an event can hold.
 func textJSON(c abi.Content) []byte { return jsondoc.Quote(content.Text(c)) }
 
-// apart takes the images out of a content, which stand beside it.
+// apart takes the images out of a content. Events hold them beside the words.
 func apart(c abi.Content) (words abi.Content, urls [][]byte) {
 	if !c.IsParts() {
 		return c, nil

@@ -1,20 +1,19 @@
 // Package pi is the session of pi: a line that names the session, and entries
-// that form a tree by parentId. The last entry is the leaf; the messages are
-// those on the way from the root to it. Other branches are carried along.
+// that form a tree by parentId. The last entry is the leaf. The messages are those
+// on the way from the root to the leaf; other branches are carried along.
 // Sessions of version 1 have neither ids nor branches. A message's id is its
 // entry's.
 //
-// bashExecution messages have the kind bash, or display_only where the model
-// does not see them, and the text that pi shows the model. An extension's
-// custom_message has the kind that its customType names, if it is one that
-// [abi.Kind] knows, and is synthetic otherwise, as is a branch_summary.
-// Thinking and images are parts as the Messages API writes them. A system
-// message, for which pi has no place, is a custom_message of customType
-// system_prompt.
+// bashExecution messages have the kind bash, or display_only where the model does
+// not see them, and the text that pi shows the model. An extension's
+// custom_message has the kind that its customType names if [abi.Kind] knows it.
+// Otherwise it is synthetic, as is a branch_summary. Thinking and images are parts
+// as the Messages API writes them. pi has no place for a system message: it is a
+// custom_message of customType system_prompt.
 //
-// A compaction entry is a compaction_summary. Of several the latest counts:
-// pi shows the model its summary, then what was from firstKeptEntryId on, then
-// what follows. Everything before, and earlier summaries, are superseded.
+// A compaction entry is a compaction_summary. The latest one counts: pi shows the
+// model its summary, then what stands from firstKeptEntryId on. Everything before,
+// and earlier summaries, are superseded.
 package pi
 
 import (
@@ -209,7 +208,7 @@ func readBlocks(o *jsondoc.Object, isCall func(b *jsondoc.Object) bool) abi.Cont
 			parts = append(parts, readPart(b))
 		}
 	}
-	return content.Plain(parts)
+	return content.FromParts(parts)
 }
 
 // readPart reads a block in the form of the Messages API.

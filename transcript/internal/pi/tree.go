@@ -9,15 +9,13 @@ import (
 
 // tree is a session of pi that can be written again.
 //
-// What is left on the way to the leaf is one chain again: an entry whose parent
-// went, or before which a new one stands, gets the entry before it, and a
-// branch whose root went gets the nearest ancestor that stayed. Settings and
+// What is left on the way to the leaf is one chain: see [codec.Rewrite.Relink]. A
+// branch whose root is gone gets the nearest ancestor that stays. Settings and
 // extension data stay; a label goes with its entry.
 //
-// The list to write is what the model is to see. Of the summaries in it the
-// last is a compaction, which keeps all that is left before it; pi shows it
-// first. Earlier ones are messages of the extension kind, as pi would not show
-// them otherwise.
+// The list to write is what the model is to see. Its last summary is a compaction
+// that keeps all messages left before it; pi shows the summary first. Earlier
+// summaries become an extension's messages, as pi would not show them otherwise.
 type tree struct {
 	*codec.Log
 	linked bool // the entries have ids and parents
@@ -47,7 +45,7 @@ func (d *tree) link() {
 	}
 	for i, l := range d.lines {
 		if of, ok := byID[l.target]; ok {
-			d.Own(i, of)
+			d.GoesWith(i, of)
 		}
 	}
 }
@@ -83,7 +81,7 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	}
 	last := -1 // the summary that is the compaction: a line, or after all lines a new entry
 	for i := range d.lines {
-		if d.Holds(i) && w.Keep[i] && d.lines[i].typ == "compaction" {
+		if d.HasMessage(i) && w.Keep[i] && d.lines[i].typ == "compaction" {
 			last = i
 		}
 	}
@@ -101,26 +99,27 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	made := w.Relink(links, ids)
 	first := d.first(w, ids, last)
 	for i := range d.lines {
-		if l := &d.lines[i]; w.Keep[i] && l.typ == "compaction" && d.Holds(i) {
+		if l := &d.lines[i]; w.Keep[i] && l.typ == "compaction" && d.HasMessage(i) {
 			at := link{l.ID, made.Parents[i], first}
 			d.compaction(w, i, i == last, at)
 		}
 	}
-	w.Fresh = func(k int) []byte {
+	w.WriteNew = func(k int) []byte {
 		when := codec.NoTime
 		if rec := w.Insert[k].Rec; rec > 0 {
 			when = d.lines[rec-1].time
 		}
-		at := link{ids[k], made.Fresh[k].Parent, first}
+		at := link{ids[k], made.New[k].Parent, first}
 		return writeEntry(w.Insert[k].Message, at, d.linked, last == len(d.lines)+k, when, "")
 	}
 }
 
-// first is the JSON that names the first message of those that the compaction
-// keeps, by its id or its index; empty where none stands before the compaction.
+// first names the first message that the compaction keeps, as JSON: its id, or
+// its index in version 1. It is empty where no message stands before the
+// compaction.
 func (d *tree) first(w *codec.Rewrite, ids []string, last int) string {
 	at := 0 // the place of the first message
-	for at < len(d.lines) && !(d.Holds(at) && w.Keep[at]) {
+	for at < len(d.lines) && !(d.HasMessage(at) && w.Keep[at]) {
 		at++
 	}
 	first, id := at, ""
@@ -144,12 +143,12 @@ func (d *tree) first(w *codec.Rewrite, ids []string, last int) string {
 	return strconv.Itoa(index)
 }
 
-// compaction keeps the last of the compactions, and makes a message of others.
+// compaction keeps the last compaction, and writes earlier ones as messages.
 func (d *tree) compaction(w *codec.Rewrite, i int, last bool, at link) {
 	l := &d.lines[i]
 	switch {
 	case !last:
-		w.Replace(i, writeEntry(w.Now[d.Held(i)[0]], at, d.linked, false, l.time, ""))
+		w.Replace(i, writeEntry(w.Now[d.MessagesIn(i)[0]], at, d.linked, false, l.time, ""))
 	case at.first != "" && l.keptAt.OK() && at.first != string(d.Bytes(l.keptAt)):
 		w.EditAt(i, l.keptAt, []byte(at.first))
 	}

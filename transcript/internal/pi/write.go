@@ -12,8 +12,8 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// freshID is the id of a new entry, in pi's form; the same compaction writes
-// the same session.
+// freshID returns the id of a new entry, in pi's form. The same compaction always
+// writes the same session.
 func freshID(session, id string, taken map[string]bool) string {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256([]byte(session + "\x00" + id + "\x00" + strconv.Itoa(n)))
@@ -24,8 +24,8 @@ func freshID(session, id string, taken map[string]bool) string {
 	}
 }
 
-// link is how a new entry stands in the chain. first is the JSON that names the
-// first entry a compaction keeps, empty where there is none before it.
+// link is how a new entry stands in the chain. first names, as JSON, the first
+// entry that a compaction keeps; it is empty where none stands before it.
 type link struct{ id, parent, first string }
 
 // writeEntry writes a message as an entry. last makes a summary the compaction.
@@ -59,8 +59,8 @@ func keptField(at link, linked bool) []any {
 	return []any{"firstKeptEntryId", []byte(at.first)}
 }
 
-// customType is that of messages which are an extension's to pi, empty for
-// others.
+// customType returns the customType of a message that is an extension's to pi, ""
+// for others.
 func customType(m *abi.Message) string {
 	switch {
 	case m.Role == abi.RoleSystem:

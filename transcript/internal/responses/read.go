@@ -1,17 +1,15 @@
-// Package responses is the format of OpenAI's Responses API: a request body
-// with items under "input" (or a text alone), a response with items under
-// "output", a list of items, or a recording.
+// Package responses is the format of OpenAI's Responses API: a request body with
+// items under "input" (or a text alone), a response with items under "output", a
+// list of items, or a recording.
 //
-// What the model answers is one message over several items, in this order: what
-// it thought (reasoning) and the calls of tools that the server runs, as parts,
-// then its words, then the calls it makes. So two answers in a row, the later of
-// which only calls, are read as one. "instructions" is a system message.
+// An answer of the model is one message over several items: its reasoning and the
+// calls of tools that the server runs, then its words, then its calls. So two
+// answers in a row are read as one if the later only calls. "instructions" is a
+// system message.
 //
-// A compaction item is what the server made of everything before it, readable
-// for the server alone: a compaction_summary message. Requests need not repeat
-// what stands before it; where they do, it stays a message like the others.
-//
-// Message ids are those of the items.
+// A compaction item is the server's summary of everything before it, readable for
+// the server alone: a compaction_summary message. Messages before it stay messages
+// like the others. Message ids are those of the items.
 package responses
 
 import (
@@ -102,7 +100,7 @@ func read(f *codec.File) *codec.Log {
 			r.record(i)
 		}
 	}
-	r.Close()
+	r.CloseAnswer()
 	return l
 }
 
@@ -156,11 +154,11 @@ func (r *itemReader) record(i int) {
 	case typ == "message", typ == "" && o.Has("role"):
 		r.message(i, o)
 	case IsCompaction(typ):
-		r.Close()
+		r.CloseAnswer()
 		part := abi.Parts(abi.RawPart(typ, r.Bytes(at)))
 		r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleUser, Kind: abi.KindSummary, Content: part})
 	case strings.HasSuffix(typ, "_output") && o.Has("call_id"):
-		r.Close()
+		r.CloseAnswer()
 		r.output(i, o)
 	case typ == "":
 		o.Fail(at.Start, `give it a "type", or a "role" and a "content"`, "an item without a type")
@@ -182,11 +180,11 @@ func (r *itemReader) output(i int, o *jsondoc.Object) {
 
 // join makes item i a part of the open answer, or of a new one.
 func (r *itemReader) join(i int, o *jsondoc.Object, begins bool) {
-	if r.Current() != nil && !begins {
-		r.Hold(i, r.Current())
+	if r.Answering() != nil && !begins {
+		r.Continue(i, r.Answering())
 		return
 	}
-	r.Answer(i).ID = o.Str("id")
+	r.StartAnswer(i).ID = o.Str("id")
 	r.spoken = false
 }
 
@@ -202,7 +200,7 @@ func (r *itemReader) message(i int, o *jsondoc.Object) {
 		}
 		return
 	}
-	r.Close()
+	r.CloseAnswer()
 	m := r.Add(i, abi.Message{ID: o.Str("id"), Role: abi.RoleSystem, Content: said})
 	if role != "developer" {
 		if m.Role = codec.Role(o); m.Role == abi.RoleTool {
@@ -230,7 +228,7 @@ func (r *itemReader) answer(i int, typ string, o *jsondoc.Object) {
 	call.Arguments = codec.Arguments(o, args)
 	at := codec.SlotOf(i, o, args)
 	at.Fixed = !at.Text && !at.Missing()
-	r.Current().CallAt(at, call)
+	r.Answering().CallAt(at, call)
 	r.spoken = true
 }
 
@@ -249,8 +247,7 @@ func Content(o *jsondoc.Object, key string) abi.Content {
 	return abi.Parts(parts...)
 }
 
-// IsCompaction reports whether items of a type are what the server made of all
-// before them, readable for the server alone.
+// IsCompaction reports whether items of a type are a compaction of the server's.
 func IsCompaction(typ string) bool {
 	return typ == "compaction" || typ == "compaction_summary" || typ == "context_compaction"
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-// The types of a text in an item: what the model says is put out, all else put
-// in.
+// InputText and OutputText are the types of a text in an item. The model's words
+// are output, all others input.
 const (
 	InputText  = "input_text"
 	OutputText = "output_text"
 )
 
-// Parts writes the parts of a content, with texts of a type. An empty text has
-// none.
+// Parts writes the parts of a content, with texts of the given type. An empty text
+// has none.
 func Parts(c abi.Content, typ string) [][]byte {
 	return content.Form{
 		Text: func(text string) []byte { return jsondoc.Obj("type", typ, "text", text) },
@@ -39,8 +39,7 @@ func Output(c abi.Content, _ codec.Slot) []byte {
 	return jsondoc.List(Parts(c, InputText))
 }
 
-// FunctionCall and FunctionOutput write a call and its result as items, under
-// the given id.
+// FunctionCall writes a call as an item, under the given id.
 func FunctionCall(c abi.ToolCall, id string) []byte {
 	return jsondoc.Obj("type", "function_call", "call_id", id, "name", c.Name, "arguments", c.Arguments)
 }
