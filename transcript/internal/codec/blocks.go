@@ -142,7 +142,7 @@ func (r *BlockReader) CloseAnswer() {
 func (r *BlockReader) ReadUser(i int, o *jsondoc.Object, key string) {
 	list := o.Value(key)
 	if o.Kind(list) != '[' {
-		r.Say(i, Content(o, key))
+		r.say(i, Content(o, key))
 		return
 	}
 	blocks := o.Elements(list)
@@ -153,7 +153,7 @@ func (r *BlockReader) ReadUser(i int, o *jsondoc.Object, key string) {
 	}
 	var of []int
 	var words []abi.Part // since the last result
-	say := func() {
+	flush := func() {
 		if len(words) > 0 {
 			r.words(i, words)
 			of = append(of, slices.Repeat([]int{len(r.Messages) - 1}, len(words))...)
@@ -166,24 +166,24 @@ func (r *BlockReader) ReadUser(i int, o *jsondoc.Object, key string) {
 			words = append(words, b.Part)
 			continue
 		}
-		say()
+		flush()
 		r.Result(i, b)
 		of = append(of, len(r.Messages)-1)
 	}
-	say()
+	flush()
 	r.spread(i, list, of)
 }
 
 func (r *BlockReader) words(i int, parts []abi.Part) {
 	if r.Plain {
-		r.Say(i, content.FromParts(parts))
+		r.say(i, content.FromParts(parts))
 	} else {
-		r.Say(i, abi.Parts(parts...))
+		r.say(i, abi.Parts(parts...))
 	}
 }
 
-// Say adds a message that is neither an answer nor a result.
-func (r *BlockReader) Say(i int, c abi.Content) {
+// say adds a message that is neither an answer nor a result.
+func (r *BlockReader) say(i int, c abi.Content) {
 	r.CloseAnswer()
 	m := r.Start(i, abi.Message{Role: abi.RoleUser, Content: c})
 	if r.Speaker != nil {

@@ -54,12 +54,12 @@ func LeadingSystem(msgs []abi.Message) int {
 // LastSummary returns the index of the last summary in a list, or -1.
 func LastSummary(msgs []abi.Message) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		if IsSummary(&msgs[i]) {
+		if isSummary(&msgs[i]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// IsSummary reports whether a message is a summary that stands for others.
-func IsSummary(m *abi.Message) bool { return m.Kind == abi.KindSummary && m.Role == abi.RoleUser }
+// isSummary reports whether a message is a summary that stands for others.
+func isSummary(m *abi.Message) bool { return m.Kind == abi.KindSummary && m.Role == abi.RoleUser }

@@ -128,7 +128,7 @@ func (w *Rewrite) Replace(i int, text []byte) {
 // summary that was read (-1 for none), or len(Recs)+k for new message k.
 func (w *Rewrite) LastSummary(own int) int {
 	for k, in := range w.Insert {
-		if IsSummary(in.Message) && (own < 0 || own >= len(w.Recs) || in.Rec > own) {
+		if isSummary(in.Message) && (own < 0 || own >= len(w.Recs) || in.Rec > own) {
 			own = len(w.Recs) + k
 		}
 	}
