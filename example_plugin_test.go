@@ -28,7 +28,7 @@ func Example_plugins() {
 		log.Fatal(err)
 	}
 	defer rt.Close(ctx)
-	// A host has the module in a file: runtime.OpenFile("markdown.wasm").
+	// A host has the module in a file: runtime.OpenFile("markdown.wasm", nil).
 	module, err := runtime.Open(wasmtest.Answer("pre_compact", `{"retain":["the tests are in internal/store"]}`))
 	if err != nil {
 		log.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/runtime/extism"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -87,12 +88,12 @@ func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOption
 type configured struct {
 	t      *testing.T
 	name   string
-	engine string
+	engine runtime.Engine
 	kv     abi.KV
 	loaded map[string]*runtime.Plugin
 }
 
-func newConfigured(t *testing.T, name, engine string) *configured {
+func newConfigured(t *testing.T, name string, engine runtime.Engine) *configured {
 	return &configured{t: t, name: name, engine: engine, kv: store.MemoryKV(store.KVOptions{}), loaded: make(map[string]*runtime.Plugin)}
 }
 
@@ -140,7 +141,7 @@ func TestConformance(t *testing.T) {
 	for _, n := range names {
 		t.Run(n, func(t *testing.T) {
 			m := load(t, n, runtime.Options{}, runtime.PluginOptions{}).Manifest()
-			b := both{t, newConfigured(t, n, runtime.EngineNative), newConfigured(t, n, runtime.EngineExtism), abitest.NewInput(m, nil, 0).Config}
+			b := both{t, newConfigured(t, n, nil), newConfigured(t, n, extism.Engine{}), abitest.NewInput(m, nil, 0).Config}
 			abitest.Run(t, m, b)
 			if len(b.upstream.loaded) != 1 {
 				t.Errorf("upstream's engine was called with %d settings", len(b.upstream.loaded))

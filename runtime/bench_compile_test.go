@@ -23,7 +23,7 @@ import (
 func BenchmarkCompileBomb(b *testing.B) {
 	for _, g := range hostile.Compile() {
 		b.Run(g.Name, func(b *testing.B) {
-			ctx, r, wasm := context.Background(), newRuntime(b, runtime.Options{}), g.Wasm()
+			ctx, r, wasm := context.Background(), plugintest.New(b, runtime.Options{}), g.Wasm()
 			var all []time.Duration
 			refused := 0.0
 			for b.Loop() {
@@ -48,11 +48,11 @@ func BenchmarkCompileBomb(b *testing.B) {
 // with go-pdk, which both run; x-stock is how many times as long stock takes
 // for both together.
 func BenchmarkFirstCall(b *testing.B) {
-	wasm, dirs := buildGuest(b, "runtime", "testdata", "bench", "pdk"), []string{b.TempDir(), b.TempDir()}
+	wasm, dirs := plugintest.GoGuest(b, "runtime", "testdata", "bench", "pdk"), []string{b.TempDir(), b.TempDir()}
 	if err := os.Chmod(dirs[0], 0o700); err != nil {
 		b.Fatal(err)
 	}
-	input := sessionInput(b)
+	input := plugintest.SessionInput(b)
 	var ours, stock [2][]time.Duration
 	round := func() {
 		load, call := oursFirst(b, wasm, dirs[0], input)
@@ -124,8 +124,8 @@ func stockFirst(b *testing.B, wasm []byte, dir string, input []byte) (load, call
 // BenchmarkSteady is 100,000 calls: what the process has resident after the
 // first 1,000, and at the end.
 func BenchmarkSteady(b *testing.B) {
-	p := load(b, newRuntime(b, runtime.Options{}), hostile.Memory()[1].Wasm(), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 1}})
-	good := load(b, newRuntime(b, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), hostile.Memory()[1].Wasm(), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 1}})
+	good := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{})
 	calls := func(n int) {
 		for range n {
 			if _, _, err := good.CallRaw(context.Background(), pre, []byte("{}")); err != nil {

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"math"
 	"testing"
 	"time"
@@ -49,11 +50,11 @@ var guarded = []struct {
 	name string
 	wasm func(b *testing.B) []byte
 }{
-	{"json", func(b *testing.B) []byte { return buildGuest(b, "runtime", "testdata", "bench", "json") }},
+	{"json", func(b *testing.B) []byte { return plugintest.GoGuest(b, "runtime", "testdata", "bench", "json") }},
 	{"tightest-loop", counted(20_000_000)},
 	{"loop-with-loads", counted(10_000_000, wasmtest.Get(0), wasmtest.Const32(0xfffc), wasmtest.And32, wasmtest.Load32, wasmtest.Get(1), wasmtest.Add32, wasmtest.Set(1))},
 	{"fib", func(*testing.B) []byte {
-		return build(func(m *module) {
+		return wasmtest.Build(func(m *wasmtest.Module) {
 			i32 := []wasmtest.Type{wasmtest.I32}
 			m.Func(i32, i32, nil,
 				wasmtest.Get(0), wasmtest.Const32(2), wasmtest.LtU32, wasmtest.If(wasmtest.Const32(1), wasmtest.Return),
@@ -62,7 +63,7 @@ var guarded = []struct {
 		})
 	}},
 	{"call-indirect", func(*testing.B) []byte {
-		return build(func(m *module) {
+		return wasmtest.Build(func(m *wasmtest.Module) {
 			m.Table(1, -1)
 			typ := m.Type([]wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 			m.Elements(0, m.Func([]wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I32}, nil, wasmtest.Get(0), wasmtest.Const32(3), wasmtest.Add32))
@@ -77,17 +78,17 @@ var guarded = []struct {
 // for the code.
 func counted(n int32, code ...[]byte) func(*testing.B) []byte {
 	return func(*testing.B) []byte {
-		return build(func(m *module) { m.Memory(2, -1, "memory"); count(m, n, code...) })
+		return wasmtest.Build(func(m *wasmtest.Module) { m.Memory(2, -1, "memory"); count(m, n, code...) })
 	}
 }
 
-func count(m *module, n int32, code ...[]byte) {
+func count(m *wasmtest.Module, n int32, code ...[]byte) {
 	code = append(code, wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Tee(0))
 	m.Hook(pre, []wasmtest.Type{wasmtest.I32, wasmtest.I32}, wasmtest.Const32(n), wasmtest.Set(0), wasmtest.While(code...), wasmtest.Const32(0))
 }
 
 func oursRuns(b *testing.B, wasm []byte) func() time.Duration {
-	p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 60_000}})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 60_000}})
 	return func() time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {

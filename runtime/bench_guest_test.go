@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,25 +19,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/runtime"
 )
-
-// buildGuest compiles the Go package in dir, a folder below the project's
-// root, to a module. The one with go-pdk is a Go module of its own, so that
-// the project does not depend on what it is compared with.
-func buildGuest(b testing.TB, dir ...string) []byte {
-	b.Helper()
-	file := filepath.Join(b.TempDir(), "guest.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".")
-	cmd.Dir = filepath.Join(append([]string{shared.Root(b)}, dir...)...)
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	wasm, err := os.ReadFile(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return wasm
-}
 
 // megabyte is the input of pre_compact for a session of 1.1 MB: the demo over
 // and over, each time with ids of its own.
@@ -76,7 +57,7 @@ func megabyte(b *testing.B) (in *abi.Input, doc []byte) {
 // copies the input in is taken off.
 func BenchmarkGuestDecode(b *testing.B) {
 	_, doc := megabyte(b)
-	p := load(b, newRuntime(b, runtime.Options{}), buildGuest(b, "abi", "guest", "internal", "wire", "testdata", "decode"), runtime.PluginOptions{AnyExport: true})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "abi", "guest", "internal", "wire", "testdata", "decode"), runtime.PluginOptions{AnyExport: true})
 	call := func(b *testing.B, export string) time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), export, doc); err != nil {
@@ -104,9 +85,9 @@ func BenchmarkGuestDecode(b *testing.B) {
 // times longer stock takes.
 func BenchmarkGuestCompact(b *testing.B) {
 	in, _ := megabyte(b)
-	wasm := buildGuest(b, "runtime", "testdata", "bench", "guest")
+	wasm := plugintest.GoGuest(b, "runtime", "testdata", "bench", "guest")
 	full, lazy := oursCompact(b, wasm, abi.ContentFull, in), oursCompact(b, wasm, abi.ContentLazy, in)
-	stock := stockCompact(b, buildGuest(b, "runtime", "testdata", "bench", "pdk"), in)
+	stock := stockCompact(b, plugintest.GoGuest(b, "runtime", "testdata", "bench", "pdk"), in)
 	var fullTime, lazyTime, freshTime, sameTime time.Duration
 	for b.Loop() {
 		want := full(&fullTime)
@@ -124,7 +105,7 @@ func BenchmarkGuestCompact(b *testing.B) {
 }
 
 func oursCompact(b *testing.B, wasm []byte, content abi.ContentMode, in *abi.Input) func(total *time.Duration) *abi.Output {
-	p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: &abi.Manifest{
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: &abi.Manifest{
 		ABI: abi.Version, Name: "bench", Version: "1.0.0", Roles: []abi.PluginRole{abi.RoleCompactor},
 		Hooks: []abi.Hook{abi.HookPreCompact}, Content: content,
 	}})

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	goruntime "runtime"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -33,7 +33,7 @@ func BenchmarkPool(b *testing.B) {
 				if way == "miss" {
 					o.Warm = -1
 				}
-				p := load(b, newRuntime(b, runtime.Options{}), wasmtest.Echo(pre), o)
+				p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasmtest.Echo(pre), o)
 				call := func() {
 					if out, _, err := p.CallRaw(context.Background(), pre, input); err != nil || len(out) != size {
 						b.Fatal(len(out), err)
@@ -44,9 +44,7 @@ func BenchmarkPool(b *testing.B) {
 				var before func()
 				if way == "hit" {
 					before = func() {
-						for !runtime.Resting(p) {
-							goruntime.Gosched()
-						}
+						time.Sleep(500 * time.Microsecond) // more than it takes to make one
 					}
 				}
 				b.ReportMetric(stock/perCall(b, before, call), "x-stock")
@@ -72,47 +70,18 @@ func perCall(b *testing.B, before, call func()) float64 {
 	return ns
 }
 
-// BenchmarkInstance is what it takes to have an instance of a guest in Go: to
-// start it, or to restore it in either way; and with a call of a small input.
-func BenchmarkInstance(b *testing.B) {
-	input := sessionInput(b)
-	p := load(b, newRuntime(b, runtime.Options{Counter: bytesCounter{}}), guest(b, "keeper"), runtime.PluginOptions{})
-	for _, way := range []string{"copied", "mapped"} {
-		x, err := runtime.InstancesOf(p, way == "mapped")
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer x.Close()
-		run := func(name string, f func() error) {
-			b.Run(name, func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := f(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-		if way == "copied" {
-			run("started", x.Start)
-		}
-		run(way, func() error { _, err := x.Restore(nil); return err })
-		run(way+"-and-called", func() error { _, err := x.Restore(input); return err })
-	}
-}
-
 // BenchmarkCallers is the processor time of a call, user and system, of one
 // caller and of four at once.
 func BenchmarkCallers(b *testing.B) {
 	for _, guestName := range []string{"echo", "keeper"} {
 		wasm, input := wasmtest.Echo(pre), bytes.Repeat([]byte("x"), 1<<10)
 		if guestName == "keeper" {
-			wasm, input = guest(b, guestName), sessionInput(b)
+			wasm, input = plugintest.Guest(b, guestName), plugintest.SessionInput(b)
 		}
 		one := 0.0
 		for _, callers := range []int{1, 4} {
 			b.Run(fmt.Sprintf("%s/%d", guestName, callers), func(b *testing.B) {
-				p := load(b, newRuntime(b, runtime.Options{Counter: bytesCounter{}}), wasm, runtime.PluginOptions{})
+				p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}}), wasm, runtime.PluginOptions{})
 				call := func() {
 					if _, _, err := p.CallRaw(context.Background(), pre, input); err != nil {
 						b.Error(err)

@@ -22,7 +22,7 @@ import (
 // else the machine does.
 func BenchmarkStop(b *testing.B) {
 	const timeout = 50
-	r := newRuntime(b, runtime.Options{Counter: bytesCounter{}, KV: &mapKV{m: map[string]string{}}})
+	r := plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}, KV: &plugintest.KV{Data: map[string]string{}}})
 	for _, g := range slices.Concat(hostile.Time(), hostile.Host()) {
 		if g.Code != abi.CodeDeadline {
 			continue
@@ -32,10 +32,10 @@ func BenchmarkStop(b *testing.B) {
 			if o.Manifest != nil {
 				o.Grants = plugintest.GrantAll(o.Manifest)
 			}
-			p := load(b, r, g.Wasm(), o)
+			p := plugintest.MustLoad(b, r, g.Wasm(), o)
 			defer p.Close(context.Background())
 			call := func() {
-				if _, _, err := p.Call(context.Background(), hookInput()); abi.CodeOf(err) != abi.CodeDeadline {
+				if _, _, err := p.Call(context.Background(), plugintest.HookInput()); abi.CodeOf(err) != abi.CodeDeadline {
 					b.Fatal(err)
 				}
 			}

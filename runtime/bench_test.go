@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,7 +23,7 @@ func BenchmarkEcho(b *testing.B) {
 		input := bytes.Repeat([]byte("x"), size)
 		for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo(pre), "extism-abi": wasmtest.ExtismEcho(pre)} {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
-				p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{})
+				p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{})
 				repeat(b, size, func() {
 					out, _, err := p.CallRaw(context.Background(), pre, input)
 					if err != nil || len(out) != size {
@@ -84,7 +85,7 @@ func stockEcho(b *testing.B, input []byte, fresh bool) func() {
 
 // BenchmarkLoad is the load of a plugin of 1.9 MB, compiled and from the cache.
 func BenchmarkLoad(b *testing.B) {
-	wasm, err := os.ReadFile(filepath.Join(sdkDir(b), "wasm", "count_vowels.wasm"))
+	wasm, err := os.ReadFile(filepath.Join(plugintest.SDKDir(b), "wasm", "count_vowels.wasm"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,12 +95,12 @@ func BenchmarkLoad(b *testing.B) {
 			if cached {
 				o.CacheDir = b.TempDir()
 			}
-			r := newRuntime(b, o)
+			r := plugintest.New(b, o)
 			if cached {
-				load(b, r, wasm, runtime.PluginOptions{AnyExport: true})
+				plugintest.MustLoad(b, r, wasm, runtime.PluginOptions{AnyExport: true})
 			}
 			for b.Loop() {
-				p := load(b, r, wasm, runtime.PluginOptions{AnyExport: true})
+				p := plugintest.MustLoad(b, r, wasm, runtime.PluginOptions{AnyExport: true})
 				b.StopTimer()
 				p.Close(context.Background())
 				b.StartTimer()
@@ -112,11 +113,15 @@ func BenchmarkLoad(b *testing.B) {
 // built, on both engines and in the stock SDK with a time limit (a new instance
 // for each call, as the engines make it, and the same one again).
 func BenchmarkCountVowels(b *testing.B) {
-	wasm, input := sdkPlugin(b, "count_vowels"), bytes.Repeat([]byte("hello world "), 100)
+	wasm, err := os.ReadFile(filepath.Join(plugintest.SDKDir(b), "wasm", "count_vowels.wasm"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	input := bytes.Repeat([]byte("hello world "), 100)
 	const export = "count_vowels"
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			p := load(b, newRuntime(b, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true, Engine: engine})
+			p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true, Engine: engineOf(engine)})
 			repeat(b, len(input), func() {
 				if out, _, err := p.CallRaw(context.Background(), export, input); err != nil || !bytes.HasPrefix(out, []byte(`{"count":300,`)) {
 					b.Fatalf("%q, %v", out, err)

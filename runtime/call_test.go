@@ -16,30 +16,14 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-func hookInput() *abi.Input {
-	return &abi.Input{Hook: abi.HookPreCompact, Messages: []abi.InputMessage{
-		{Message: abi.Message{ID: "m1", Role: abi.RoleUser, Content: abi.Text("fix <it>")}, Tokens: 3, Pinned: true},
-		{Message: abi.Message{ID: "m2", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read", Arguments: `{"path":"a"}`}}}, Unit: 1},
-	}}
-}
-
-// wasi1 imports a WASI function of i32 parameters.
-func wasi1(m *module, name string, params int) wasmtest.Func {
-	types := make([]wasmtest.Type, params)
-	for i := range types {
-		types[i] = wasmtest.I32
-	}
-	return m.Import("wasi_snapshot_preview1", name, types, []wasmtest.Type{wasmtest.I32})
-}
-
 // FEATURES N1: every way in which a guest can fail ends in an error of its own
 // code, and the next call is as good as ever.
 func TestN1Failures(t *testing.T) {
 	c32 := wasmtest.Const32
-	loop := func(where func(m *module, f wasmtest.Func)) []byte {
-		return build(func(m *module) {
+	loop := func(where func(m *wasmtest.Module, f wasmtest.Func)) []byte {
+		return wasmtest.Build(func(m *wasmtest.Module) {
 			where(m, m.Func(nil, nil, nil, wasmtest.Forever()))
-			withHook(m)
+			wasmtest.WithHook(m)
 		})
 	}
 	for _, tc := range []struct {
@@ -50,38 +34,38 @@ func TestN1Failures(t *testing.T) {
 		why   string
 	}{
 		{"loop", wasmtest.Loop(pre), abi.CodeDeadline, abi.PhaseCall, "a hook that never returns"},
-		{"start loop", loop((*module).Start), abi.CodeDeadline, abi.PhaseInstantiate, "the limit covers the start section"},
-		{"init loop", loop(func(m *module, f wasmtest.Func) { m.Export("_initialize", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and _initialize"},
-		{"ctors loop", loop(func(m *module, f wasmtest.Func) { m.Export("__wasm_call_ctors", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and constructors"},
+		{"start loop", loop((*wasmtest.Module).Start), abi.CodeDeadline, abi.PhaseInstantiate, "the limit covers the start section"},
+		{"init loop", loop(func(m *wasmtest.Module, f wasmtest.Func) { m.Export("_initialize", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and _initialize"},
+		{"ctors loop", loop(func(m *wasmtest.Module, f wasmtest.Func) { m.Export("__wasm_call_ctors", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and constructors"},
 		{"trap", wasmtest.Trap(pre), abi.CodeTrap, abi.PhaseCall, "unreachable"},
-		{"start trap", build(func(m *module) { m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable)); withHook(m) }), abi.CodeTrap, abi.PhaseInstantiate, "a trap in the start section"},
+		{"start trap", wasmtest.Build(func(m *wasmtest.Module) { m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable)); wasmtest.WithHook(m) }), abi.CodeTrap, abi.PhaseInstantiate, "a trap in the start section"},
 		{"recursion", wasmtest.Recurse(pre), abi.CodeStack, abi.PhaseCall, "calls without end"},
 		{"memory", wasmtest.EatMemory(pre), abi.CodeMemory, abi.PhaseCall, "a grow that was denied explains the trap"},
-		{"memory, then nonzero", build(func(m *module) { m.Memory(1, -1, ""); m.Hook(pre, nil, c32(65000), wasmtest.MemoryGrow) }), abi.CodeMemory, abi.PhaseCall, "and the failure"},
+		{"memory, then nonzero", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Hook(pre, nil, c32(65000), wasmtest.MemoryGrow) }), abi.CodeMemory, abi.PhaseCall, "and the failure"},
 		{"exit", wasmtest.Exit(pre, 3), abi.CodeExit, abi.PhaseCall, "a hook returns, it does not exit"},
 		{"exit 0", wasmtest.Exit(pre, 0), abi.CodeExit, abi.PhaseCall, "nor well"},
 		{"exit as a deadline", wasmtest.Exit(pre, 0xefffffff), abi.CodeExit, abi.PhaseCall, "the engine's code for a deadline, from the guest"},
 		{"exit as canceled", wasmtest.Exit(pre, 0xffffffff), abi.CodeExit, abi.PhaseCall, "the engine's code for a canceled call, from the guest"},
 		{"nonzero", wasmtest.Fail(pre, "no such session"), abi.CodeExit, abi.PhaseCall, "a failure in the guest's own words"},
 		{"garbage", wasmtest.Answer(pre, "\x00\xff"), abi.CodeBadOutput, abi.PhaseOutput, "output that is no JSON"},
-		{"sleep", build(func(m *module) {
+		{"sleep", wasmtest.Build(func(m *wasmtest.Module) {
 			// A subscription to the clock: userdata, tag 0, clock 1, the longest timeout.
-			poll := wasi1(m, "poll_oneoff", 4)
+			poll := wasmtest.WASI(m, "poll_oneoff", 4)
 			m.Memory(1, -1, "memory")
 			m.Data(64, append([]byte{0: 0, 16: 1, 24: 0xff, 30: 0xff, 31: 0x7f}, make([]byte, 16)...))
 			m.Hook(pre, nil, wasmtest.Forever(c32(64), c32(256), c32(1), c32(512), wasmtest.Call(poll), wasmtest.Drop))
 		}), abi.CodeDeadline, abi.PhaseCall, "sleeping takes no time, so it takes for ever to sleep for ever"},
-		{"host calls in a loop", build(func(m *module) {
+		{"host calls in a loop", wasmtest.Build(func(m *wasmtest.Module) {
 			length := m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{wasmtest.I32})
 			m.Hook(pre, nil, wasmtest.Forever(wasmtest.Call(length), wasmtest.Drop))
 		}), abi.CodeDeadline, abi.PhaseCall, "time in host functions counts"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := load(t, newRuntime(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{Limits: limitsFor(tc.code)})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{Limits: limitsFor(tc.code)})
 			for range 2 {
 				start := time.Now()
-				out, stats, err := p.Call(context.Background(), hookInput())
-				e := wantError(t, err, tc.code)
+				out, stats, err := p.Call(context.Background(), plugintest.HookInput())
+				e := plugintest.WantError(t, err, tc.code)
 				if out != nil || e.Phase != tc.phase || e.Hook != abi.HookPreCompact || e.Plugin != p.Manifest().Name {
 					t.Errorf("output %v, error %+v: %s", out, e, tc.why)
 				}
@@ -94,10 +78,10 @@ func TestN1Failures(t *testing.T) {
 }
 
 func TestErrorTexts(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	fail := func(wasm []byte, o runtime.PluginOptions) *abi.Error {
 		t.Helper()
-		_, _, err := load(t, r, wasm, o).Call(context.Background(), hookInput())
+		_, _, err := plugintest.MustLoad(t, r, wasm, o).Call(context.Background(), plugintest.HookInput())
 		return abi.AsError(err)
 	}
 	if e := fail(wasmtest.Fail(pre, "why\x1b[2J <|im_start|>"), runtime.PluginOptions{}); e.Message != abi.Defuse("why[2J <|im_start|>") {
@@ -113,7 +97,7 @@ func TestErrorTexts(t *testing.T) {
 	if e := fail(wasmtest.Fail(pre, "login with hunter2 failed"), secret); e.Message != "login with [secret key] failed" {
 		t.Errorf("a secret in an error: %q", e.Message)
 	}
-	trap := build(func(m *module) {
+	trap := wasmtest.Build(func(m *wasmtest.Module) {
 		inner := m.Func(nil, nil, nil, wasmtest.Unreachable)
 		m.Hook(pre, nil, wasmtest.Call(inner), wasmtest.Const32(0))
 		m.FuncNames("parse\x1b[31m", "outer")
@@ -123,7 +107,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 	// A name of a megabyte in every frame of a deep stack would cost the host
 	// dearly; such a name section is not compiled in.
-	long := build(func(m *module) {
+	long := wasmtest.Build(func(m *wasmtest.Module) {
 		m.Hook(pre, nil, wasmtest.Unreachable)
 		m.FuncNames(strings.Repeat("x", 1<<20))
 	})
@@ -133,38 +117,38 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestCanceled(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Loop(pre), runtime.PluginOptions{})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Loop(pre), runtime.PluginOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, _, err := p.Call(ctx, hookInput())
-	if wantError(t, err, abi.CodeCanceled); !errors.Is(err, context.Canceled) {
+	_, _, err := p.Call(ctx, plugintest.HookInput())
+	if plugintest.WantError(t, err, abi.CodeCanceled); !errors.Is(err, context.Canceled) {
 		t.Errorf("the cause is lost: %v", err)
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err = p.Call(ctx, hookInput())
-	wantError(t, err, abi.CodeDeadline)
-	_, _, err = p.Call(ctx, hookInput())
-	wantError(t, err, abi.CodeDeadline)
+	_, _, err = p.Call(ctx, plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeDeadline)
+	_, _, err = p.Call(ctx, plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeDeadline)
 }
 
 func TestOutputLimit(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	limits := abi.Limits{OutputBytes: 100}
 	long := strings.Repeat(" ", 101)
-	_, _, err := load(t, r, wasmtest.Answer(pre, long), runtime.PluginOptions{Limits: limits}).Call(context.Background(), hookInput())
-	wantError(t, err, abi.CodeOutputLimit)
+	_, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long), runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeOutputLimit)
 	// The same, from a guest that does not look at what output_write says.
-	ignores := build(func(m *module) {
+	ignores := wasmtest.Build(func(m *wasmtest.Module) {
 		write := m.OutputWrite()
 		m.Memory(1, -1, "memory")
 		m.Hook(pre, nil, wasmtest.Forever(wasmtest.Const32(0), wasmtest.Const32(60000), wasmtest.Call(write), wasmtest.Drop, wasmtest.Const32(0), wasmtest.Return))
 	})
-	_, stats, err := load(t, r, ignores, runtime.PluginOptions{Limits: limits}).Call(context.Background(), hookInput())
-	if wantError(t, err, abi.CodeOutputLimit); stats.OutputBytes != 0 {
+	_, stats, err := plugintest.MustLoad(t, r, ignores, runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
+	if plugintest.WantError(t, err, abi.CodeOutputLimit); stats.OutputBytes != 0 {
 		t.Errorf("%d bytes got out", stats.OutputBytes)
 	}
-	out, _, err := load(t, r, wasmtest.Answer(pre, long[:100]), runtime.PluginOptions{Limits: limits}).Call(context.Background(), hookInput())
+	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long[:100]), runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
 	if err != nil || out != nil {
 		t.Errorf("100 bytes of 100: %v, %v", out, err)
 	}
@@ -173,8 +157,8 @@ func TestOutputLimit(t *testing.T) {
 // An input larger than the guest's memory is refused before anything runs: the
 // guest would see an empty input, or trap.
 func TestInputLimit(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
-	small := build(func(m *module) { m.Memory(1, 2, "memory"); withHook(m) })
+	r := plugintest.New(t, runtime.Options{})
+	small := wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, 2, "memory"); wasmtest.WithHook(m) })
 	for _, tc := range []struct {
 		name  string
 		wasm  []byte
@@ -187,7 +171,7 @@ func TestInputLimit(t *testing.T) {
 		{"over what Extism can hold", wasmtest.ExtismEcho(pre), 2<<20 + 1, abi.CodeInputLimit},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := load(t, r, tc.wasm, runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 2}})
+			p := plugintest.MustLoad(t, r, tc.wasm, runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 2}})
 			_, _, err := p.CallRaw(context.Background(), pre, make([]byte, tc.bytes))
 			if got := abi.CodeOf(err); got != tc.code {
 				t.Errorf("code %q, want %q: %v", got, tc.code, err)
@@ -197,10 +181,10 @@ func TestInputLimit(t *testing.T) {
 }
 
 func TestEcho(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo(pre), "extism": wasmtest.ExtismEcho(pre)} {
-		for _, engine := range []string{runtime.EngineNative, runtime.EngineExtism} {
-			p := load(t, r, wasm, runtime.PluginOptions{Engine: engine})
+		for _, engine := range engines {
+			p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine)})
 			for _, size := range []int{0, 1, 7, 8, 9, 64, 65536, 1 << 20} {
 				in := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
 				out, stats, err := p.CallRaw(context.Background(), pre, in)
@@ -218,13 +202,13 @@ func TestEcho(t *testing.T) {
 // What reaches the guest is what encoding/json would write, with the host's
 // fields filled in, and the caller's input is as it was.
 func TestInput(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{
 		Manifest: &abi.Manifest{Name: "x", ABI: 1, Knobs: map[string]abi.Knob{
 			"depth": {Type: abi.KnobIntRange, Min: 1, Max: 9, Default: []byte("3")}, "style": {Type: abi.KnobText},
 		}},
 		Config: abi.Config{"style": []byte(`"<short>"`)},
 	})
-	in := hookInput()
+	in := plugintest.HookInput()
 	before, _ := json.Marshal(in)
 	// The echo answers with the input: messages are those of the input.
 	out, _, err := p.Call(context.Background(), in)
@@ -240,10 +224,10 @@ func TestInput(t *testing.T) {
 }
 
 func TestLazyContent(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{
 		Manifest: &abi.Manifest{Name: "x", ABI: 1, Content: abi.ContentLazy},
 	})
-	in := hookInput()
+	in := plugintest.HookInput()
 	out, _, err := p.Call(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +240,7 @@ func TestLazyContent(t *testing.T) {
 	}
 	// What was left out can be fetched.
 	in.Messages[0].Content = abi.Text(strings.Repeat("x", 10_000))
-	p = load(t, newRuntime(t, runtime.Options{}), wasmtest.HostCall(pre, "messages.get", `{"ids":["m1"]}`), runtime.PluginOptions{Manifest: p.Manifest()})
+	p = plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.HostCall(pre, "messages.get", `{"ids":["m1"]}`), runtime.PluginOptions{Manifest: p.Manifest()})
 	if _, stats, err := p.Call(context.Background(), in); err != nil || stats.InputBytes > 2_000 || stats.OutputBytes < 10_000 {
 		t.Errorf("%d bytes in, %d fetched, %v", stats.InputBytes, stats.OutputBytes, err)
 	}
@@ -266,7 +250,7 @@ func TestLazyContent(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	ids := strings.Repeat(`"m",`, abi.MaxOutputIDs)
 	for _, tc := range []struct {
 		name, json string
@@ -289,7 +273,7 @@ func TestOutput(t *testing.T) {
 		{"utf-8", "{\"reason\":\"\xff\"}", abi.CodeBadOutput, "utf-8", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, _, err := load(t, r, wasmtest.Answer(pre, tc.json), runtime.PluginOptions{}).Call(context.Background(), hookInput())
+			out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, tc.json), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
 			if got := abi.CodeOf(err); got != tc.code {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, err, tc.why)
 			}
@@ -298,7 +282,7 @@ func TestOutput(t *testing.T) {
 			}
 		})
 	}
-	out, stats, err := load(t, r, wasmtest.Answer(pre, `{"inject":"x","injekt":{"inject":1},"\u0061b":[]}`), runtime.PluginOptions{}).Call(context.Background(), hookInput())
+	out, stats, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"inject":"x","injekt":{"inject":1},"\u0061b":[]}`), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
 	if err != nil || out.Inject != "x" || len(stats.Warnings) != 2 || !strings.Contains(stats.Warnings[0], `"injekt"`) || !strings.Contains(stats.Warnings[1], `"ab"`) {
 		t.Errorf("unknown fields are warned of: %+v, %q, %v", out, stats.Warnings, err)
 	}
@@ -307,14 +291,14 @@ func TestOutput(t *testing.T) {
 // One call, one instance: what a call leaves in memory or in globals is not
 // there for the next.
 func TestFreshInstance(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
 		m.Memory(1, -1, "memory")
 		// Returns what is at 0, and leaves a 1 there.
 		m.Hook(pre, []wasmtest.Type{wasmtest.I32}, wasmtest.Const32(0), wasmtest.Load8, wasmtest.Set(0),
 			wasmtest.Const32(0), wasmtest.Const32(1), wasmtest.Store8, wasmtest.Get(0))
 	}), runtime.PluginOptions{})
 	for range 3 {
-		if _, _, err := p.Call(context.Background(), hookInput()); err != nil {
+		if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil {
 			t.Fatalf("state of the call before: %v", err)
 		}
 	}
@@ -323,10 +307,10 @@ func TestFreshInstance(t *testing.T) {
 // The world of a guest is the same in every call: clock, randomness, arguments
 // and environment.
 func TestDeterministic(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
-		random := wasi1(m, "random_get", 2)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
+		random := wasmtest.WASI(m, "random_get", 2)
 		clock := m.Import("wasi_snapshot_preview1", "clock_time_get", []wasmtest.Type{wasmtest.I32, wasmtest.I64, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
-		args, env := wasi1(m, "args_sizes_get", 2), wasi1(m, "environ_sizes_get", 2)
+		args, env := wasmtest.WASI(m, "args_sizes_get", 2), wasmtest.WASI(m, "environ_sizes_get", 2)
 		write := m.OutputWrite()
 		c := wasmtest.Const32
 		m.Memory(1, -1, "memory")
@@ -361,25 +345,25 @@ func TestDeterministic(t *testing.T) {
 
 // Everything that could hold a file says no.
 func TestNoFiles(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
 		open := m.Import("wasi_snapshot_preview1", "path_open", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I64, wasmtest.I64, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		c, c64 := wasmtest.Const32, wasmtest.Const64
 		m.Memory(1, -1, "memory")
 		m.Data(0, []byte("etc/passwd"))
 		m.Hook(pre, nil, c(3), c(0), c(0), c(10), c(0), c64(-1), c64(-1), c(0), c(64), wasmtest.Call(open))
 	}), runtime.PluginOptions{})
-	_, _, err := p.Call(context.Background(), hookInput())
-	wantError(t, err, abi.CodeExit)
+	_, _, err := p.Call(context.Background(), plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeExit)
 }
 
 func TestCallUsage(t *testing.T) {
 	ctx := context.Background()
-	r := newRuntime(t, runtime.Options{})
-	p := load(t, r, wasmtest.Nothing(pre), runtime.PluginOptions{})
+	r := plugintest.New(t, runtime.Options{})
+	p := plugintest.MustLoad(t, r, wasmtest.Nothing(pre), runtime.PluginOptions{})
 	_, _, err := p.Call(ctx, &abi.Input{Hook: abi.HookTurnEnd})
-	wantError(t, err, abi.CodeUsage)
+	plugintest.WantError(t, err, abi.CodeUsage)
 	_, _, err = p.CallRaw(ctx, "missing", nil)
-	if e := wantError(t, err, abi.CodeUsage); !strings.Contains(e.Message, pre) {
+	if e := plugintest.WantError(t, err, abi.CodeUsage); !strings.Contains(e.Message, pre) {
 		t.Errorf("it does not say what there is: %s", e.Message)
 	}
 	if err := p.Close(ctx); err != nil {
@@ -388,23 +372,23 @@ func TestCallUsage(t *testing.T) {
 	if err := p.Close(ctx); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	_, _, err = p.Call(ctx, hookInput())
-	wantError(t, err, abi.CodeUsage)
+	_, _, err = p.Call(ctx, plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeUsage)
 	if err := r.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
 	_, err = plugintest.Load(ctx, r, wasmtest.Nothing(pre), runtime.PluginOptions{})
-	wantError(t, err, abi.CodeUsage)
+	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
 func TestInterpreter(t *testing.T) {
-	r := newRuntime(t, runtime.Options{Interpreter: true, CacheDir: t.TempDir()})
-	out, _, err := load(t, r, wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{}).Call(context.Background(), hookInput())
+	r := plugintest.New(t, runtime.Options{Interpreter: true, CacheDir: t.TempDir()})
+	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
 	if err != nil || out.Inject != "x" {
 		t.Errorf("%+v, %v", out, err)
 	}
 	for code, wasm := range map[abi.Code][]byte{abi.CodeDeadline: wasmtest.Loop(pre), abi.CodeStack: wasmtest.Recurse(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre)} {
-		_, _, err := load(t, r, wasm, runtime.PluginOptions{Limits: limitsFor(code)}).Call(context.Background(), hookInput())
-		wantError(t, err, code)
+		_, _, err := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limitsFor(code)}).Call(context.Background(), plugintest.HookInput())
+		plugintest.WantError(t, err, code)
 	}
 }

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -30,7 +31,7 @@ func TestClockByBytes(t *testing.T) {
 	i32, i64 := []wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I64}
 	// bulk calls one of the bulk functions with that many numbers.
 	bulk := func(name string, result []wasmtest.Type, args ...int32) []byte {
-		return build(func(m *module) {
+		return wasmtest.Build(func(m *wasmtest.Module) {
 			f := m.Import(abi.ImportModule, name, slices.Repeat(i32, len(args)), result)
 			m.Memory(32, -1, "memory")
 			var code []byte
@@ -45,7 +46,7 @@ func TestClockByBytes(t *testing.T) {
 	}
 	// variable keeps one, and then uses functions of the Extism ABI.
 	variable := func(code func(alloc, free, get, set wasmtest.Func) []byte) []byte {
-		return build(func(m *module) {
+		return wasmtest.Build(func(m *wasmtest.Module) {
 			alloc, free := m.Import(abi.ExtismModule, "alloc", i64, i64), m.Import(abi.ExtismModule, "free", i64, nil)
 			get, set := m.Import(abi.ExtismModule, "var_get", i64, i64), m.Import(abi.ExtismModule, "var_set", slices.Repeat(i64, 2), nil)
 			m.Hook(pre, nil, c64(8), call(alloc), c64(size), call(alloc), call(set), wasmtest.Times(calls, code(alloc, free, get, set)), c32(0))
@@ -66,7 +67,7 @@ func TestClockByBytes(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{OutputBytes: calls * size, MemoryMB: 256}})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{OutputBytes: calls * size, MemoryMB: 256}})
 			caller := &watched{Context: context.Background()}
 			if _, _, err := p.CallRaw(caller, pre, make([]byte, size)); err != nil {
 				t.Fatal(err)

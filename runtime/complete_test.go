@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func (m *fakeModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.Model
 }
 
 func TestModelComplete(t *testing.T) {
-	granted := runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}, Secrets: map[string]string{"key": secret}}
+	granted := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel), Grants: runtime.Grants{Model: true}, Secrets: map[string]string{"key": secret}}
 	for _, tc := range []struct {
 		name, request string
 		o             runtime.PluginOptions
@@ -40,8 +41,8 @@ func TestModelComplete(t *testing.T) {
 	}{
 		{"prompt", `{"prompt":"x","system":"s","max_tokens":5,"model":"small"}`, granted, &fakeModel{}, "", ""},
 		{"messages", `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`, granted, &fakeModel{}, "", ""},
-		{"not asked", `{"prompt":"x"}`, runtime.PluginOptions{Manifest: asks(), Grants: runtime.Grants{Model: true}}, &fakeModel{}, abi.CodeDenied, ""},
-		{"not granted", `{"prompt":"x"}`, runtime.PluginOptions{Manifest: asks(abi.CapModel)}, &fakeModel{}, abi.CodeDenied, ""},
+		{"not asked", `{"prompt":"x"}`, runtime.PluginOptions{Manifest: plugintest.Asks(), Grants: runtime.Grants{Model: true}}, &fakeModel{}, abi.CodeDenied, ""},
+		{"not granted", `{"prompt":"x"}`, runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel)}, &fakeModel{}, abi.CodeDenied, ""},
 		{"no model", `{"prompt":"x"}`, granted, nil, abi.CodeDenied, "the host has none"},
 		{"nothing asked", `{}`, granted, &fakeModel{}, abi.CodeUsage, ""},
 		{"both", `{"prompt":"x","messages":[{"role":"user","content":"x"}]}`, granted, &fakeModel{}, abi.CodeUsage, ""},
@@ -79,8 +80,8 @@ func TestModelComplete(t *testing.T) {
 
 func TestModelCallsAreCounted(t *testing.T) {
 	model := &fakeModel{}
-	p := load(t, newRuntime(t, runtime.Options{Model: model}), askOften(10, string(abi.OpModelComplete), `{"prompt":"x"}`),
-		runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{Model: model}), askOften(10, string(abi.OpModelComplete), `{"prompt":"x"}`),
+		runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel), Grants: runtime.Grants{Model: true}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota || len(model.asked) != 8 || stats.Model.InputTokens != 56 {
@@ -89,8 +90,8 @@ func TestModelCallsAreCounted(t *testing.T) {
 }
 
 func TestModelDeadline(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{Model: &fakeModel{hang: true}}), wasmtest.HostCall(pre, string(abi.OpModelComplete), `{"prompt":"x"}`),
-		runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}, Limits: abi.Limits{TimeoutMS: 50}})
-	_, _, err := p.Call(context.Background(), hookInput())
-	wantError(t, err, abi.CodeDeadline)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{Model: &fakeModel{hang: true}}), wasmtest.HostCall(pre, string(abi.OpModelComplete), `{"prompt":"x"}`),
+		runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel), Grants: runtime.Grants{Model: true}, Limits: abi.Limits{TimeoutMS: 50}})
+	_, _, err := p.Call(context.Background(), plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeDeadline)
 }

@@ -19,9 +19,9 @@ import (
 // closed: every answer is the call's own, and every error is expected.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
-	kv := &mapKV{m: map[string]string{"asks a": "1"}}
-	r := newRuntime(t, runtime.Options{KV: kv, CacheDir: t.TempDir()})
-	o := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
+	kv := &plugintest.KV{Data: map[string]string{"asks a": "1"}}
+	r := plugintest.New(t, runtime.Options{KV: kv, CacheDir: t.TempDir()})
+	o := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
 	guests := map[abi.Code][]byte{
 		"": wasmtest.Echo(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre),
 		abi.CodeExit: wasmtest.Exit(pre, 1),
@@ -36,7 +36,7 @@ func TestConcurrent(t *testing.T) {
 		return took < 500*time.Millisecond || done.Load() < 100 && took < most
 	}
 	for code, wasm := range guests {
-		shared := load(t, r, wasm, o)
+		shared := plugintest.MustLoad(t, r, wasm, o)
 		for w := range 2 {
 			wg.Go(func() {
 				for i := 0; going(); i++ {
@@ -96,12 +96,12 @@ func hammer(t *testing.T, p *runtime.Plugin, code abi.Code) {
 
 // gateKV keeps every get waiting until it is let through, and tells of it.
 type gateKV struct {
-	mapKV
+	plugintest.KV
 	asked, open chan struct{}
 }
 
 func newGateKV() *gateKV {
-	return &gateKV{mapKV: mapKV{m: make(map[string]string)}, asked: make(chan struct{}, 1), open: make(chan struct{})}
+	return &gateKV{KV: plugintest.KV{Data: make(map[string]string)}, asked: make(chan struct{}, 1), open: make(chan struct{})}
 }
 
 func (k *gateKV) Get(ctx context.Context, _, _ string) (string, bool, error) {
@@ -121,7 +121,7 @@ func (k *gateKV) Get(ctx context.Context, _, _ string) (string, bool, error) {
 // last call.
 func TestCloseWhileCalling(t *testing.T) {
 	kv := newGateKV()
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
 	called := make(chan error, 1)
 	go func() {
 		_, _, err := p.CallRaw(context.Background(), pre, nil)
@@ -133,8 +133,8 @@ func TestCloseWhileCalling(t *testing.T) {
 	if err := p.Close(short); !errors.Is(err, context.Canceled) {
 		t.Errorf("closing with a call running: %v", err)
 	}
-	_, _, err := p.Call(context.Background(), hookInput())
-	wantError(t, err, abi.CodeUsage)
+	_, _, err := p.Call(context.Background(), plugintest.HookInput())
+	plugintest.WantError(t, err, abi.CodeUsage)
 	select {
 	case err := <-called:
 		t.Errorf("the plugin was closed under a call: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 
 // pieces records what it is asked to count.
 type pieces struct {
-	bytesCounter
+	plugintest.Bytes
 	got   []string
 	sleep time.Duration
 }
@@ -73,9 +74,9 @@ func TestCountInPiecesIsExact(t *testing.T) {
 // TestCountEndsWithTheCall: a long text does not outlive the deadline.
 func TestCountEndsWithTheCall(t *testing.T) {
 	counter := &pieces{sleep: 20 * time.Millisecond}
-	p := load(t, newRuntime(t, runtime.Options{Counter: counter}), wasmtest.HostCall(pre, string(abi.OpTokensCount), countRequest(strings.Repeat("word ", 600_000))), runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 100}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{Counter: counter}), wasmtest.HostCall(pre, string(abi.OpTokensCount), countRequest(strings.Repeat("word ", 600_000))), runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 100}})
 	_, _, err := p.CallRaw(context.Background(), pre, nil)
-	wantError(t, err, abi.CodeDeadline)
+	plugintest.WantError(t, err, abi.CodeDeadline)
 	if len(counter.got) > 30 {
 		t.Errorf("it went on for %d pieces", len(counter.got))
 	}

@@ -13,19 +13,10 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-func seeds() [][]byte {
-	return [][]byte{
-		wasmtest.Answer(pre, `{}`), wasmtest.Echo(pre), wasmtest.ExtismEcho(pre), wasmtest.Loop(pre),
-		wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"x","abi":1}`),
-		build(func(m *module) { m.Table(1, 10); m.Table(2, -1); withHook(m); m.FuncNames("a") }),
-		build(func(m *module) { m.Memory(1, 2, "memory"); m.Start(m.Func(nil, nil, nil)); withHook(m) }),
-	}
-}
-
 // Bytes that are loaded and called, whatever they are, end in an answer or in
 // an error with a code.
 func FuzzLoad(f *testing.F) {
-	for _, s := range seeds() {
+	for _, s := range wasmtest.Seeds() {
 		f.Add(s)
 	}
 	r, err := runtime.New(context.Background(), runtime.Options{Interpreter: true})
@@ -51,50 +42,9 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// A module that is detached stays a module, and answers as it does when it is
-// left as it is: started, restored and restored again.
-func FuzzRestored(f *testing.F) {
-	for _, s := range append(seeds(), busyStart(), wasmtest.Log(pre, "x"), wasmtest.EatMemory(pre)) {
-		f.Add(s)
-	}
-	r, err := runtime.New(context.Background(), runtime.Options{Interpreter: true})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, wasm []byte) {
-		ctx, o := context.Background(), runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 100, MemoryMB: 2}}
-		attached, err := runtime.Attached(r, wasm, o)
-		if err != nil {
-			return
-		}
-		defer attached.Close(ctx)
-		p, err := plugintest.Load(ctx, r, wasm, o)
-		if err != nil {
-			t.Fatalf("it loads attached alone: %v", err)
-		}
-		defer p.Close(ctx)
-		for _, h := range p.Hooks() {
-			want, _, wantErr := attached.CallRaw(ctx, string(h), []byte("input"))
-			for n := range 3 {
-				out, _, err := p.CallRaw(ctx, string(h), []byte("input"))
-				code, wantCode := abi.CodeOf(err), abi.CodeOf(wantErr)
-				if code == abi.CodeDeadline || wantCode == abi.CodeDeadline {
-					return // the machine was busy
-				}
-				if wantCode == abi.CodeInternal && code == abi.CodeTrap {
-					continue // the engine has no name for data outside of the memory
-				}
-				if code != wantCode || !bytes.Equal(out, want) {
-					t.Fatalf("call %d of %s: %q, %v, want %q, %v", n, h, out, err, want, wantErr)
-				}
-			}
-		}
-	})
-}
-
 // Embedding a manifest into any module that parses can be read back.
 func FuzzEmbedManifest(f *testing.F) {
-	for _, s := range seeds() {
+	for _, s := range wasmtest.Seeds() {
 		f.Add(s)
 	}
 	m := &abi.Manifest{Name: "x", ABI: 1, Roles: []abi.PluginRole{abi.RoleObserver}}

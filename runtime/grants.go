@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/egress"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 )
 
 // Grants are the capabilities an operator grants a plugin. The zero value
@@ -86,7 +87,7 @@ func (g *Grants) Deny(c abi.Capability) error {
 }
 
 func unknownCapability(c abi.Capability) error {
-	return grantError(fmt.Sprintf("capability %q: known are %s", shorten(string(c), 80), joinNames(abi.Capabilities)))
+	return grantError(fmt.Sprintf("capability %q: known are %s", host.Shorten(string(c), 80), joinNames(abi.Capabilities)))
 }
 
 func grantError(message string) error {

@@ -19,60 +19,10 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// mapKV is a KV in memory: "ns key" -> value.
-type mapKV struct {
-	mu   sync.Mutex
-	m    map[string]string
-	fail error
-}
-
-func (k *mapKV) Get(_ context.Context, ns, key string) (string, bool, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	v, ok := k.m[ns+" "+key]
-	return v, ok, k.fail
-}
-
-func (k *mapKV) Set(_ context.Context, ns, key, value string) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.m[ns+" "+key] = value
-	return k.fail
-}
-
-func (k *mapKV) Delete(_ context.Context, ns, key string) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.m, ns+" "+key)
-	return k.fail
-}
-
-func (k *mapKV) List(_ context.Context, ns, prefix string) ([]string, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var keys []string
-	for _, key := range slices.Sorted(maps.Keys(k.m)) {
-		if rest, ok := strings.CutPrefix(key, ns+" "); ok && strings.HasPrefix(rest, prefix) {
-			keys = append(keys, rest)
-		}
-	}
-	return keys, k.fail
-}
-
-// bytesCounter counts bytes.
-type bytesCounter struct{}
-
-func (bytesCounter) Text(s string) int          { return len(s) }
-func (bytesCounter) Message(m *abi.Message) int { return len(m.Text()) }
-
-var asksAll = &abi.Manifest{Name: "asks", ABI: 1, Capabilities: map[abi.Capability]abi.Request{
-	abi.CapKV: {Reason: "to remember"}, abi.CapCompactionRequest: {Reason: "to tidy up"},
-}}
-
 // hostCall makes one host call and returns the envelope.
 func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.Op, request string, input any) (abi.HostResponse, abi.CallStats) {
 	t.Helper()
-	p := load(t, newRuntime(t, o), wasmtest.HostCall(pre, string(op), request), po)
+	p := plugintest.MustLoad(t, plugintest.New(t, o), wasmtest.HostCall(pre, string(op), request), po)
 	in, _ := json.Marshal(input)
 	out, stats, err := p.CallRaw(context.Background(), pre, in)
 	if err != nil {
@@ -89,7 +39,7 @@ func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.
 }
 
 func TestHostCall(t *testing.T) {
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
+	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
 	long := strings.Repeat("x", 600)
 	for _, tc := range []struct {
 		name    string
@@ -109,7 +59,7 @@ func TestHostCall(t *testing.T) {
 		{"set what changed", abi.OpKVSet, `{"key":"a/b","value":"2","expect":"0"}`, granted, abi.CodeConflict, "", ""},
 		{"delete", abi.OpKVDelete, `{"key":"a/b"}`, granted, "", "", ""},
 		{"not asked", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}, abi.CodeDenied, "", "a grant alone gives nothing"},
-		{"not granted", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Manifest: asksAll}, abi.CodeDenied, "", "asking alone gives nothing"},
+		{"not granted", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Manifest: plugintest.AsksAll}, abi.CodeDenied, "", "asking alone gives nothing"},
 		{"path", abi.OpKVSet, `{"key":"../other/x","value":"1"}`, granted, abi.CodeUsage, "", "no segment is .."},
 		{"empty key", abi.OpKVGet, `{"key":""}`, granted, abi.CodeUsage, "", ""},
 		{"long key", abi.OpKVGet, `{"key":"` + long + `"}`, granted, abi.CodeUsage, "", ""},
@@ -120,15 +70,15 @@ func TestHostCall(t *testing.T) {
 		{"no such op", "fs.read", `{}`, granted, abi.CodeUsage, "", ""},
 		{"tokens", abi.OpTokensCount, `{"texts":["","abc"]}`, runtime.PluginOptions{}, "", `{"counts":[0,3]}`, "counting needs no capability"},
 		{"request", abi.OpRequestCompact, `{"instructions":"now"}`, granted, "", "", ""},
-		{"request not granted", abi.OpRequestCompact, `{}`, runtime.PluginOptions{Manifest: asksAll}, abi.CodeDenied, "", ""},
+		{"request not granted", abi.OpRequestCompact, `{}`, runtime.PluginOptions{Manifest: plugintest.AsksAll}, abi.CodeDenied, "", ""},
 		{"message", abi.OpMessagesGet, `{"ids":["m2","m1"]}`, runtime.PluginOptions{}, "", "", "messages need no capability"},
 		{"unknown message", abi.OpMessagesGet, `{"ids":["m9"]}`, runtime.PluginOptions{}, abi.CodeUnknownID, "", ""},
 		{"log", abi.OpLog, `{"level":"info","message":"hi"}`, runtime.PluginOptions{}, "", "", ""},
 		{"log level", abi.OpLog, `{"level":"loud","message":"hi"}`, runtime.PluginOptions{}, abi.CodeUsage, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kv := &mapKV{m: map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"}}
-			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: bytesCounter{}}, tc.o, tc.op, tc.request, hookInput())
+			kv := &plugintest.KV{Data: map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"}}
+			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: plugintest.Bytes{}}, tc.o, tc.op, tc.request, plugintest.HookInput())
 			if got := abi.CodeOf(asError(resp.Error)); got != tc.code {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
 			}
@@ -142,15 +92,15 @@ func TestHostCall(t *testing.T) {
 			if !maps.Equal(stats.HostCalls, want) {
 				t.Errorf("counted %v", stats.HostCalls)
 			}
-			if tc.code == "" && tc.op == abi.OpKVSet && kv.m["asks new"] != "2" {
-				t.Errorf("stored %v", kv.m)
+			if tc.code == "" && tc.op == abi.OpKVSet && kv.Data["asks new"] != "2" {
+				t.Errorf("stored %v", kv.Data)
 			}
-			if tc.code == "" && tc.op == abi.OpKVDelete && kv.m["asks a/b"] != "" {
-				t.Errorf("still there: %v", kv.m)
+			if tc.code == "" && tc.op == abi.OpKVDelete && kv.Data["asks a/b"] != "" {
+				t.Errorf("still there: %v", kv.Data)
 			}
-			delete(kv.m, "_lineage asks.json") // whose the name is was settled before
-			if tc.code != "" && (len(kv.m) != 3 || kv.m["asks a/b"] != "1") {
-				t.Errorf("a refused call changed %v", kv.m)
+			delete(kv.Data, "_lineage asks.json") // whose the name is was settled before
+			if tc.code != "" && (len(kv.Data) != 3 || kv.Data["asks a/b"] != "1") {
+				t.Errorf("a refused call changed %v", kv.Data)
 			}
 		})
 	}
@@ -165,7 +115,7 @@ func asError(e *abi.Error) error {
 }
 
 func TestMessagesGet(t *testing.T) {
-	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m2","m1"]}`, hookInput())
+	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m2","m1"]}`, plugintest.HookInput())
 	var got abi.MessagesResponse
 	if err := json.Unmarshal(resp.Result, &got); err != nil || len(got.Messages) != 2 || got.Messages[0].ToolCalls[0].Arguments != `{"path":"a"}` || got.Messages[1].Content.Text() != "fix <it>" {
 		t.Errorf("%s, %v", resp.Result, err)
@@ -175,7 +125,7 @@ func TestMessagesGet(t *testing.T) {
 		t.Errorf("an input without messages: %v", resp.Error)
 	}
 	// One message, asked for many times, would fill the host's memory.
-	in := hookInput()
+	in := plugintest.HookInput()
 	in.Messages[0].Content = abi.Text(strings.Repeat("x", 100_000))
 	ids := strings.Repeat(`"m1",`, 9_999) + `"m1"`
 	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":[`+ids+`]}`, in)
@@ -189,7 +139,7 @@ func TestMessagesGet(t *testing.T) {
 func TestT2RequestCompaction(t *testing.T) {
 	request := func(answer string) *abi.Output {
 		t.Helper()
-		wasm := build(func(m *module) {
+		wasm := wasmtest.Build(func(m *wasmtest.Module) {
 			write := m.OutputWrite()
 			call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 			op, req := string(abi.OpRequestCompact), `{"instructions":"keep paths"}`
@@ -199,8 +149,8 @@ func TestT2RequestCompaction(t *testing.T) {
 			m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(req))), wasmtest.Call(call), wasmtest.Drop,
 				c(int32(len(op+req))), c(int32(len(answer))), wasmtest.Call(write))
 		})
-		p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
-		out, _, err := p.Call(context.Background(), hookInput())
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+		out, _, err := p.Call(context.Background(), plugintest.HookInput())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,12 +166,12 @@ func TestT2RequestCompaction(t *testing.T) {
 
 // openKV lets others in after a get of the key k.
 type openKV struct {
-	mapKV
+	plugintest.KV
 	got func()
 }
 
 func (k *openKV) Get(ctx context.Context, ns, key string) (string, bool, error) {
-	v, found, err := k.mapKV.Get(ctx, ns, key)
+	v, found, err := k.KV.Get(ctx, ns, key)
 	if key == "k" {
 		k.got()
 	}
@@ -232,19 +182,19 @@ func (k *openKV) Get(ctx context.Context, ns, key string) (string, bool, error) 
 // between what a swap reads and what it stores.
 func TestK28SetWithoutSwapper(t *testing.T) {
 	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
-		kv := &openKV{mapKV: mapKV{m: map[string]string{"asks k": "old"}}}
-		r := newRuntime(t, runtime.Options{KV: kv})
-		granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Adopt: true}
-		swaps := load(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
-		changes := load(t, r, wasmtest.HostCall(pre, string(op), request), granted)
-		in, _ := json.Marshal(hookInput())
+		kv := &openKV{KV: plugintest.KV{Data: map[string]string{"asks k": "old"}}}
+		r := plugintest.New(t, runtime.Options{KV: kv})
+		granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
+		swaps := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
+		changes := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(op), request), granted)
+		in, _ := json.Marshal(plugintest.HookInput())
 		kv.got = func() {}
 		for _, p := range []*runtime.Plugin{swaps, changes} { // which joins the line of the name
 			if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
 				t.Fatal(err)
 			}
 		}
-		kv.m["asks k"] = "old"
+		kv.Data["asks k"] = "old"
 		changed := make(chan error, 1)
 		kv.got = func() {
 			go func() {
@@ -263,7 +213,7 @@ func TestK28SetWithoutSwapper(t *testing.T) {
 		if err := <-changed; err != nil {
 			t.Error(err)
 		}
-		if now := kv.m["asks k"]; now == "swapped" {
+		if now := kv.Data["asks k"]; now == "swapped" {
 			t.Errorf("%s came between, and is lost", op)
 		}
 	}
@@ -272,10 +222,10 @@ func TestK28SetWithoutSwapper(t *testing.T) {
 // TestK28SwapWithoutSwapper: a KV of four methods is enough for plugins that
 // append to one key at the same time.
 func TestK28SwapWithoutSwapper(t *testing.T) {
-	kv := &mapKV{m: map[string]string{"asks k": "old"}}
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
-	in, _ := json.Marshal(hookInput())
+	kv := &plugintest.KV{Data: map[string]string{"asks k": "old"}}
+	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
+	in, _ := json.Marshal(plugintest.HookInput())
 	var stored atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
@@ -294,28 +244,28 @@ func TestK28SwapWithoutSwapper(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if stored.Load() != 1 || kv.m["asks k"] != "new" {
-		t.Errorf("%d stored it: %q", stored.Load(), kv.m)
+	if stored.Load() != 1 || kv.Data["asks k"] != "new" {
+		t.Errorf("%d stored it: %q", stored.Load(), kv.Data)
 	}
-	kv = &mapKV{m: map[string]string{"asks k": "new"}}
-	dry := hookInput()
+	kv = &plugintest.KV{Data: map[string]string{"asks k": "new"}}
+	dry := plugintest.HookInput()
 	dry.Trigger.DryRun = true
 	resp, _ := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"old"}`, dry)
 	if abi.CodeOf(asError(resp.Error)) != abi.CodeConflict {
 		t.Errorf("a dry run compares as well: %v", resp.Error)
 	}
-	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"new"}`, dry); resp.Error != nil || kv.m["asks k"] != "new" {
-		t.Errorf("a dry run: %v, %q", resp.Error, kv.m)
+	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"new"}`, dry); resp.Error != nil || kv.Data["asks k"] != "new" {
+		t.Errorf("a dry run: %v, %q", resp.Error, kv.Data)
 	}
 }
 
 // A dry run sees what it stores, and nobody else does.
 func TestDryRun(t *testing.T) {
-	kv := &mapKV{m: map[string]string{"asks a": "1", "asks gone": "1"}}
-	r := newRuntime(t, runtime.Options{KV: kv})
+	kv := &plugintest.KV{Data: map[string]string{"asks a": "1", "asks gone": "1"}}
+	r := plugintest.New(t, runtime.Options{KV: kv})
 	type step struct{ op, request string }
 	steps := []step{{"kv.set", `{"key":"b","value":"2"}`}, {"kv.delete", `{"key":"gone"}`}, {"kv.get", `{"key":"b"}`}, {"kv.list", `{"key":""}`}}
-	wasm := build(func(m *module) {
+	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := wasmtest.I32
 		write := m.OutputWrite()
 		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
@@ -332,28 +282,28 @@ func TestDryRun(t *testing.T) {
 		}
 		m.Hook(pre, []wasmtest.Type{i32}, append(code, c(0))...)
 	})
-	p := load(t, r, wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
-	in := hookInput()
+	p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
 	out, _, err := p.CallRaw(context.Background(), pre, doc)
 	if err != nil || string(out) != `{}{}{"result":{"found":true,"value":"2"}}{"result":{"keys":["a","b"]}}` {
 		t.Errorf("the run sees %s, %v", out, err)
 	}
-	if !maps.Equal(kv.m, map[string]string{"asks a": "1", "asks gone": "1"}) {
-		t.Errorf("a dry run left %v", kv.m)
+	if !maps.Equal(kv.Data, map[string]string{"asks a": "1", "asks gone": "1"}) {
+		t.Errorf("a dry run left %v", kv.Data)
 	}
 	in.Trigger.DryRun = false
 	doc, _ = json.Marshal(in)
-	if _, _, err := p.CallRaw(context.Background(), pre, doc); err != nil || kv.m["_lineage asks.json"] == "" || len(kv.m) != 3 || kv.m["asks a"] != "1" || kv.m["asks b"] != "2" {
-		t.Errorf("the same for real: %v, %v", kv.m, err)
+	if _, _, err := p.CallRaw(context.Background(), pre, doc); err != nil || kv.Data["_lineage asks.json"] == "" || len(kv.Data) != 3 || kv.Data["asks a"] != "1" || kv.Data["asks b"] != "2" {
+		t.Errorf("the same for real: %v, %v", kv.Data, err)
 	}
 }
 
 // A dry run that sets one key again and again has the memory of one value.
 func TestDryRunAgain(t *testing.T) {
 	request := `{"key":"b","value":"` + strings.Repeat("x", 10_000) + `"}`
-	wasm := build(func(m *module) {
+	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := wasmtest.I32
 		write := m.OutputWrite()
 		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
@@ -366,8 +316,8 @@ func TestDryRunAgain(t *testing.T) {
 				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(1_000), wasmtest.LtU32),
 			c(20_000), c(20_000), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
 	})
-	p := load(t, newRuntime(t, runtime.Options{KV: &mapKV{}}), wasm, runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll), Limits: abi.Limits{MemoryMB: 2}})
-	in := hookInput()
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &plugintest.KV{}}), wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Limits: abi.Limits{MemoryMB: 2}})
+	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
 	out, stats, err := p.CallRaw(context.Background(), pre, doc)
@@ -377,14 +327,14 @@ func TestDryRunAgain(t *testing.T) {
 }
 
 func TestHostCallFaults(t *testing.T) {
-	granted := runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)}
+	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
 	// What the storage says of itself is not the plugin's business.
-	kv := &mapKV{m: map[string]string{}, fail: errors.New("disk /dev/sda1 is on fire")}
+	kv := &plugintest.KV{Data: map[string]string{}, Fail: errors.New("disk /dev/sda1 is on fire")}
 	resp, stats := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVGet, `{"key":"a"}`, nil)
 	if abi.CodeOf(asError(resp.Error)) != abi.CodeInternal || strings.Contains(resp.Error.Message, "sda1") || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], "sda1") {
 		t.Errorf("the guest sees %v, the host %q", resp.Error, stats.Warnings)
 	}
-	kv.fail = fmt.Errorf("store: %w", &abi.Error{Code: abi.CodeQuota, Op: "kv.set", Message: "full"})
+	kv.Fail = fmt.Errorf("store: %w", &abi.Error{Code: abi.CodeQuota, Op: "kv.set", Message: "full"})
 	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"a"}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
 		t.Errorf("a quota of the storage: %v", resp.Error)
 	}
@@ -397,24 +347,24 @@ func TestHostCallFaults(t *testing.T) {
 }
 
 // panicKV stands for any fault of the host while a guest runs.
-type panicKV struct{ mapKV }
+type panicKV struct{ plugintest.KV }
 
 func (*panicKV) Get(context.Context, string, string) (string, bool, error) {
 	panic("a fault of the host")
 }
 
 func TestHostPanic(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: asksAll, Grants: plugintest.GrantAll(asksAll)})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
 	for range 2 {
-		_, _, err := p.Call(context.Background(), hookInput())
-		if e := wantError(t, err, abi.CodeInternal); strings.Contains(e.Message, "goroutine") || e.Err == nil {
+		_, _, err := p.Call(context.Background(), plugintest.HookInput())
+		if e := plugintest.WantError(t, err, abi.CodeInternal); strings.Contains(e.Message, "goroutine") || e.Err == nil {
 			t.Errorf("the message tells too much, or the cause is lost: %+v", e)
 		}
 	}
 }
 
 func TestQuota(t *testing.T) {
-	wasm := build(func(m *module) {
+	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := wasmtest.I32
 		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
 		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
@@ -428,7 +378,7 @@ func TestQuota(t *testing.T) {
 				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(10), wasmtest.LtU32),
 			c(4096), c(4096), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
 	})
-	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{HostCalls: 4}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{HostCalls: 4}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
@@ -440,10 +390,10 @@ func TestQuota(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	logs := func(wasm []byte, o runtime.PluginOptions) abi.CallStats {
 		t.Helper()
-		_, stats, err := load(t, r, wasm, o).Call(context.Background(), hookInput())
+		_, stats, err := plugintest.MustLoad(t, r, wasm, o).Call(context.Background(), plugintest.HookInput())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -495,7 +445,7 @@ func TestBulkBounds(t *testing.T) {
 		{"host_call", []int32{0, 65536, 0, 65536}, true, true},
 	} {
 		t.Run(fmt.Sprint(tc.name, tc.params), func(t *testing.T) {
-			wasm := build(func(m *module) {
+			wasm := wasmtest.Build(func(m *wasmtest.Module) {
 				params := make([]wasmtest.Type, len(tc.params))
 				var code [][]byte
 				for i, v := range tc.params {
@@ -513,7 +463,7 @@ func TestBulkBounds(t *testing.T) {
 				m.Memory(1, -1, "")
 				m.Hook(pre, nil, append(code, wasmtest.Const32(0))...)
 			})
-			_, _, err := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{}).CallRaw(context.Background(), pre, []byte("some input"))
+			_, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{}).CallRaw(context.Background(), pre, []byte("some input"))
 			want := abi.CodeTrap
 			if tc.ok {
 				want = ""

@@ -16,7 +16,7 @@ import (
 
 // FEATURES N1: work that a guest makes its host do is bounded, too.
 func TestHostileHost(t *testing.T) {
-	s := newSandbox(t, runtime.Options{Counter: bytesCounter{}, KV: &mapKV{m: map[string]string{}}})
+	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}, KV: &plugintest.KV{Data: map[string]string{}}})
 	s.tryAll(t, hostile.Host(), abi.Limits{TimeoutMS: 300})
 }
 
@@ -26,7 +26,7 @@ func TestHostileMessages(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
 	const most = 4_500_000           // takes nearly all memory, once escaped
 	long := escaped(2 * most).Text() // little beside what the host would make of it
-	in := hookInput()
+	in := plugintest.HookInput()
 	for i, n := range []int{most, 2 * most, most, most, most, most} {
 		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: abi.Text(long[:n])}
 		switch i {
@@ -62,7 +62,7 @@ func TestHostileMessages(t *testing.T) {
 }
 
 // slowKV answers after a while, or when the time of the call is up.
-type slowKV struct{ mapKV }
+type slowKV struct{ plugintest.KV }
 
 func (k *slowKV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	select {
@@ -75,14 +75,14 @@ func (k *slowKV) Get(ctx context.Context, ns, key string) (string, bool, error) 
 
 // A store that takes a minute does not keep a call from its deadline.
 func TestHostileSlowStore(t *testing.T) {
-	s := newSandbox(t, runtime.Options{KV: &slowKV{mapKV{m: map[string]string{}}}})
+	s := newSandbox(t, runtime.Options{KV: &slowKV{plugintest.KV{Data: map[string]string{}}}})
 	s.try(t, hostile.HostLoop("wait", "for a store", abi.OpKVGet, `{"key":"k"}`, abi.CapKV), briefly)
 }
 
 // A guest that is good in its first calls, of which it has warm instances, is
 // stopped when it is not, and good again: what it is in one call does not last.
 func TestHostileLater(t *testing.T) {
-	p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
 		length := m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{wasmtest.I32})
 		write := m.OutputWrite()
 		m.Memory(1, -1, "memory")
@@ -105,7 +105,7 @@ func TestHostileLater(t *testing.T) {
 	for range 5 {
 		good()
 	}
-	await(t, "the pool", func() bool { return runtime.Resting(p) })
+	time.Sleep(20 * time.Millisecond) // instances wait by now
 	var wg sync.WaitGroup
 	for range 3 { // more than wait
 		wg.Go(func() {

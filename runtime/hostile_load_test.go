@@ -24,7 +24,7 @@ func TestHostileForm(t *testing.T) {
 // A module that ends early is refused, wherever that is, or is a whole one: it
 // may end between sections that do not need each other.
 func TestHostileTruncated(t *testing.T) {
-	ctx, r := context.Background(), newRuntime(t, runtime.Options{})
+	ctx, r := context.Background(), plugintest.New(t, runtime.Options{})
 	wasm := wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"x"}`), `{"name":"a","abi":1}`)
 	loaded := 0
 	for n := range wasm {

@@ -25,8 +25,8 @@ type sandbox struct {
 }
 
 func newSandbox(t *testing.T, o runtime.Options) *sandbox {
-	r := newRuntime(t, o)
-	s := &sandbox{r, load(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})}
+	r := plugintest.New(t, o)
+	s := &sandbox{r, plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})}
 	s.greet(t)
 	return s
 }
@@ -135,7 +135,7 @@ func (s *sandbox) call(t *testing.T, g hostile.Guest, p *runtime.Plugin) (abi.Ca
 			t.Error(err)
 		}
 	}()
-	out, stats, err := p.Call(context.Background(), hookInput())
+	out, stats, err := p.Call(context.Background(), plugintest.HookInput())
 	if g.Code == "" {
 		if err != nil {
 			t.Errorf("it does no harm, and fails")

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -46,7 +47,7 @@ func TestHostileStack(t *testing.T) {
 // Any function a guest can import, called for ever: with zeroes, and with
 // numbers that are good addresses and large lengths.
 func TestHostileImports(t *testing.T) {
-	s := newSandbox(t, runtime.Options{Counter: bytesCounter{}})
+	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}})
 	for module, funcs := range runtime.Imports(s.runtime) {
 		for name, sig := range funcs {
 			for _, arg := range []int64{0, 1 << 20} {

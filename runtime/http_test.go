@@ -3,9 +3,6 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -18,43 +15,10 @@ import (
 // secret is what must not be seen outside of a request.
 const secret = "hunter2-correct-horse"
 
-// web is a server on loopback that says what it was sent.
-func web(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/bytes":
-			w.Write([]byte{0xff, 0})
-		case "/hang":
-			<-r.Context().Done()
-		case "/away":
-			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
-		case "/long":
-			w.Write([]byte(strings.Repeat("x", 1000)))
-		default:
-			body, _ := io.ReadAll(r.Body)
-			w.Header().Set("X-Echo", r.Header.Get("Authorization"))
-			w.WriteHeader(http.StatusTeapot)
-			io.WriteString(w, r.Method+" "+r.Header.Get("Authorization")+" "+string(body))
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-// asks is a manifest that wants the capabilities, and a secret.
-func asks(caps ...abi.Capability) *abi.Manifest {
-	m := &abi.Manifest{Name: "asks", ABI: 1, Capabilities: map[abi.Capability]abi.Request{}, Secrets: []string{"key"}}
-	for _, c := range caps {
-		m.Capabilities[c] = abi.Request{Reason: "to test it", Hosts: []string{"api.example.com"}}
-	}
-	return m
-}
-
 func TestHTTP(t *testing.T) {
-	here := web(t)
+	here := plugintest.Web(t)
 	granted := runtime.PluginOptions{
-		Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
+		Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
 		Grants: runtime.Grants{HTTP: []string{strings.TrimPrefix(here, "http://")}},
 	}
 	with := func(change func(*runtime.PluginOptions)) runtime.PluginOptions {
@@ -75,7 +39,7 @@ func TestHTTP(t *testing.T) {
 		{"get bytes", `{"url":"URL/bytes"}`, granted, "", abi.HTTPResponse{Status: 200, BodyBase64: []byte{0xff, 0}}, "and come back as base64"},
 		{"secret", `{"url":"URL/","headers":{"Authorization":"Bearer {{secret:key}}"}}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET Bearer [secret key] "}, "the server saw it, the guest does not"},
 		{"no such secret", `{"url":"URL/","headers":{"Authorization":"{{secret:other}}"}}`, granted, abi.CodeDenied, abi.HTTPResponse{}, ""},
-		{"not asked", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Manifest = asks() }), abi.CodeDenied, abi.HTTPResponse{}, "a grant alone gives nothing"},
+		{"not asked", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Manifest = plugintest.Asks() }), abi.CodeDenied, abi.HTTPResponse{}, "a grant alone gives nothing"},
 		{"not granted", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Grants.HTTP = nil }), abi.CodeDenied, abi.HTTPResponse{}, "asking alone gives nothing"},
 		{"another host", `{"url":"https://api.example.com/"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "the operator's origins count, not the manifest's"},
 		{"redirect", `{"url":"URL/away"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "metadata by a redirect"},
@@ -113,9 +77,9 @@ func TestHTTP(t *testing.T) {
 // TestHTTPDeadline: a server that never answers does not end the call with it.
 // The guest is told in time to answer without; so is one that asks again.
 func TestHTTPDeadline(t *testing.T) {
-	here := web(t)
-	p := load(t, newRuntime(t, runtime.Options{}), askOften(3, string(abi.OpHTTP), `{"url":"`+here+`/hang"}`), runtime.PluginOptions{
-		Manifest: asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{TimeoutMS: 2000},
+	here := plugintest.Web(t)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(3, string(abi.OpHTTP), `{"url":"`+here+`/hang"}`), runtime.PluginOptions{
+		Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{TimeoutMS: 2000},
 	})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
@@ -128,10 +92,10 @@ func TestHTTPDeadline(t *testing.T) {
 }
 
 func TestHTTPRequestsAreCounted(t *testing.T) {
-	here := web(t)
+	here := plugintest.Web(t)
 	wasm := askOften(5, string(abi.OpHTTP), `{"url":"`+here+`/"}`)
-	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{
-		Manifest: asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{HTTPRequests: 3},
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{
+		Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{HTTPRequests: 3},
 	})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
@@ -144,7 +108,7 @@ func TestHTTPRequestsAreCounted(t *testing.T) {
 // and responses together.
 func TestHostCallBytes(t *testing.T) {
 	const request = `{"level":"info","message":"hi"}`
-	p := load(t, newRuntime(t, runtime.Options{}), askOften(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
@@ -158,7 +122,7 @@ func TestHostCallBytes(t *testing.T) {
 // askOften is a guest that makes one host call n times and answers with the last
 // response.
 func askOften(n int32, op, request string) []byte {
-	return build(func(m *module) {
+	return wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := wasmtest.I32
 		call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
 		read := m.Import(abi.ImportModule, "response_read", []wasmtest.Type{i32, i32, i32}, []wasmtest.Type{i32})
@@ -173,54 +137,37 @@ func askOften(n int32, op, request string) []byte {
 	})
 }
 
-// extismFetch is a guest of the Extism ABI that posts to the address, with a
-// secret, and answers with the body of the response, which must have headers
-// and status 418.
-func extismFetch(url string) []byte {
-	return extismGuest(func(m *module, imp func(string, string, string) wasmtest.Func) {
-		text := texts(imp)
-		fetch, status, headers := imp("http_request", "ll", "l"), imp("http_status_code", "", "i"), imp("http_headers", "", "l")
-		length, output := imp("length", "l", "l"), imp("output_set", "ll", "")
-		m.Hook(pre, []wasmtest.Type{wasmtest.I64, wasmtest.I64},
-			text(0, `{"url":"`+url+`","method":"post","headers":{"Authorization":"{{secret:key}}"}}`),
-			wasmtest.Get(0), wasmtest.Const64(0), wasmtest.Call(fetch), wasmtest.Set(1),
-			wasmtest.Call(headers), wasmtest.Call(length), wasmtest.Wrap64, ifZeroTrap,
-			wasmtest.Get(1), wasmtest.Get(1), wasmtest.Call(length), wasmtest.Call(output),
-			wasmtest.Call(status), wasmtest.Const32(418), wasmtest.Sub32)
-	})
-}
-
 // TestExtismHTTP: the same client behind the calls of the Extism ABI, on both
 // engines.
 func TestExtismHTTP(t *testing.T) {
-	here := web(t)
-	r := newRuntime(t, runtime.Options{})
+	here := plugintest.Web(t)
+	r := plugintest.New(t, runtime.Options{})
 	for _, engine := range engines {
-		o := runtime.PluginOptions{Engine: engine, Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
-		out, stats, err := load(t, r, extismFetch(here), o).CallRaw(context.Background(), pre, nil)
+		o := runtime.PluginOptions{Engine: engineOf(engine), Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
+		out, stats, err := plugintest.MustLoad(t, r, wasmtest.ExtismFetch(here), o).CallRaw(context.Background(), pre, nil)
 		if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 || stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
 			t.Errorf("%s: %q, %v, %+v", engine, out, err, stats)
 		}
-		_, _, err = load(t, r, extismFetch("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
-		wantError(t, err, abi.CodeDenied)
-		_, _, err = load(t, r, extismFetch(here+"/away"), o).CallRaw(context.Background(), pre, nil)
-		wantError(t, err, abi.CodeDenied)
+		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
+		plugintest.WantError(t, err, abi.CodeDenied)
+		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch(here+"/away"), o).CallRaw(context.Background(), pre, nil)
+		plugintest.WantError(t, err, abi.CodeDenied)
 		o.Grants = runtime.Grants{}
-		_, _, err = load(t, r, extismFetch(here), o).CallRaw(context.Background(), pre, nil)
-		wantError(t, err, abi.CodeDenied)
+		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch(here), o).CallRaw(context.Background(), pre, nil)
+		plugintest.WantError(t, err, abi.CodeDenied)
 	}
 }
 
 func TestBadHTTPGrant(t *testing.T) {
-	_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
-	wantError(t, err, abi.CodeUsage)
+	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
+	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
 // TestSecretsStayInside: nothing a plugin has to do with a secret shows its
 // value, whatever it does with it.
 func TestSecretsStayInside(t *testing.T) {
-	here := web(t)
-	o := runtime.PluginOptions{Manifest: asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
+	here := plugintest.Web(t)
+	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
 	for _, request := range []string{
 		`{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
 		`{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,
@@ -234,7 +181,7 @@ func TestSecretsStayInside(t *testing.T) {
 			t.Errorf("%s shows it: %s", request, doc)
 		}
 	}
-	p := load(t, newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), o)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre), o)
 	if doc, _ := json.Marshal(p.Info()); strings.Contains(string(doc), secret) {
 		t.Errorf("the description shows it: %s", doc)
 	}

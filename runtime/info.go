@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -55,15 +56,7 @@ type CapabilityInfo struct {
 }
 
 // GrantFlag is what an operator writes on a command line to grant it.
-func (c CapabilityInfo) GrantFlag() string { return grantFlag(c.Name, c.Hosts) }
-
-func grantFlag(c abi.Capability, hosts []string) string {
-	flag := "--grant " + string(c)
-	if len(hosts) > 0 {
-		flag += "=" + abi.Defuse(hosts[0])
-	}
-	return flag
-}
+func (c CapabilityInfo) GrantFlag() string { return host.GrantFlag(c.Name, c.Hosts) }
 
 // Where the manifest of a plugin is from.
 const (
@@ -75,13 +68,13 @@ const (
 // Info describes the plugin. Texts of the module are safe to print, but for
 // those of its knobs.
 func (p *Plugin) Info() Info {
-	m := p.manifest
+	m := p.shared.Manifest
 	info := Info{
-		Name: m.Name, Version: shorten(m.Version, 80), Description: abi.Defuse(m.Description),
-		Digest: p.digest, Size: p.size, Engine: p.name, ABI: m.ABI, Manifest: p.source,
+		Name: m.Name, Version: host.Shorten(m.Version, 80), Description: abi.Defuse(m.Description),
+		Digest: p.shared.Digest, Size: p.size, Engine: p.engine.Name(), ABI: m.ABI, Manifest: p.source,
 		Roles: m.Roles, Hooks: p.Hooks(), Content: m.Content,
 		Imports: []string{}, Exports: []string{}, Capabilities: []CapabilityInfo{},
-		Knobs: m.Knobs, Config: p.config, Secrets: m.Secrets, Limits: p.limits,
+		Knobs: m.Knobs, Config: p.shared.Config, Secrets: m.Secrets, Limits: p.shared.Limits,
 	}
 	if len(info.Roles) == 0 {
 		info.Roles = []abi.PluginRole{abi.RoleObserver}
@@ -89,7 +82,7 @@ func (p *Plugin) Info() Info {
 	if info.Content == "" {
 		info.Content = abi.ContentFull
 	}
-	describeModule(&info, p.module)
+	describeModule(&info, p.shared.Module)
 	for _, c := range abi.Capabilities {
 		req, asked := m.Capabilities[c]
 		if granted := p.grants.Allows(c); asked || granted {
@@ -109,9 +102,9 @@ func describeModule(info *Info, m *wasm.Module) {
 		info.Imports = append(info.Imports, i.Module+"."+i.Name+" "+string(sig))
 	}
 	for _, e := range m.Exports {
-		text := shorten(e.Name, 120) + " "
+		text := host.Shorten(e.Name, 120) + " "
 		if sig, ok := m.ExportedFunc(e.Name); ok {
-			text += shorten(string(sig), 200)
+			text += host.Shorten(string(sig), 200)
 		} else if int(e.Kind) < len(kindNames) {
 			text += kindNames[e.Kind]
 		}

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	stdjson "encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,9 +14,9 @@ import (
 func (p *Plugin) encodeInput(in *abi.Input) (doc []byte, full *abi.Input, err error) {
 	filled := *in
 	filled.ABI = abi.Version
-	filled.Config = p.config
+	filled.Config = p.shared.Config
 	sent := filled
-	if p.manifest.Content == abi.ContentLazy {
+	if p.shared.Manifest.Content == abi.ContentLazy {
 		sent.Messages = withoutBodies(in.Messages)
 	}
 	doc, err = json.MarshalWithOption(&sent, json.DisableHTMLEscape())
@@ -40,23 +39,4 @@ func withoutBodies(msgs []abi.InputMessage) []abi.InputMessage {
 		}
 	}
 	return bare
-}
-
-// parsedInput is the input as a document. In a raw call it is read when first
-// needed; nil where it is none.
-func (c *call) parsedInput() *abi.Input {
-	if c.in == nil && !c.parsed {
-		c.parsed = true
-		in := new(abi.Input)
-		if abi.CheckJSON(c.input, inputKeys) == nil && stdjson.Unmarshal(c.input, in) == nil {
-			c.in = in
-		}
-	}
-	return c.in
-}
-
-var inputKeys = abi.Keys(abi.Input{})
-
-func inputMessage(n, memoryMB int) string {
-	return fmt.Sprintf("an input of %d bytes does not fit the %d MiB of memory the plugin has", n, memoryMB)
 }

@@ -15,17 +15,6 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-type module = wasmtest.Module
-
-func build(f func(m *module)) []byte {
-	m := wasmtest.New()
-	f(m)
-	return m.Bytes()
-}
-
-// withHook adds a hook that answers nothing.
-func withHook(m *module) { m.Hook(pre, nil, wasmtest.Const32(0)) }
-
 func TestLoadRefuses(t *testing.T) {
 	i32, i64 := wasmtest.I32, wasmtest.I64
 	good := wasmtest.Nothing(pre)
@@ -42,41 +31,44 @@ func TestLoadRefuses(t *testing.T) {
 		{"version", []byte("\x00asm\x02\x00\x00\x00"), "version", "a version the engine does not have"},
 		{"cut", good[:len(good)-3], "malformed", "a file cut short"},
 		{"too large", append(slices.Clone(good), make([]byte, 64<<20)...), "allowed", "the size cap holds before anything is parsed"},
-		{"unknown import", build(func(m *module) { m.Import("env", "system", []wasmtest.Type{i32}, nil); withHook(m) }), "env.system", "only known modules link"},
-		{"unknown name", build(func(m *module) { m.Import(abi.ImportModule, "exec", nil, nil); withHook(m) }), "exec", "only known functions link"},
-		{"unknown wasi", build(func(m *module) { m.Import("wasi_snapshot_preview1", "sock_open", nil, nil); withHook(m) }), "sock_open", "only WASI that the engine has"},
-		{"all of them", build(func(m *module) {
+		{"unknown import", wasmtest.Build(func(m *wasmtest.Module) { m.Import("env", "system", []wasmtest.Type{i32}, nil); wasmtest.WithHook(m) }), "env.system", "only known modules link"},
+		{"unknown name", wasmtest.Build(func(m *wasmtest.Module) { m.Import(abi.ImportModule, "exec", nil, nil); wasmtest.WithHook(m) }), "exec", "only known functions link"},
+		{"unknown wasi", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Import("wasi_snapshot_preview1", "sock_open", nil, nil)
+			wasmtest.WithHook(m)
+		}), "sock_open", "only WASI that the engine has"},
+		{"all of them", wasmtest.Build(func(m *wasmtest.Module) {
 			m.Import("env", "one", nil, nil)
 			m.Import("env", "two", nil, nil)
-			withHook(m)
+			wasmtest.WithHook(m)
 		}), "env.one, env.two", "each one is listed"},
-		{"signature of an import", build(func(m *module) {
+		{"signature of an import", wasmtest.Build(func(m *wasmtest.Module) {
 			m.Import(abi.ExtismModule, "alloc", []wasmtest.Type{i32}, []wasmtest.Type{i64})
-			withHook(m)
+			wasmtest.WithHook(m)
 		}), "(i64)->i64", "a known name with another signature is another function"},
-		{"imported memory", build(func(m *module) { m.ImportMemory("env", "memory", 1); withHook(m) }), "a memory", "only functions are provided"},
-		{"no hook", build(func(m *module) { m.Export("run", m.Func(nil, []wasmtest.Type{i32}, nil, wasmtest.Const32(0))) }), "no hook", "a plugin nobody calls"},
-		{"hook with parameters", build(func(m *module) { m.Export(pre, m.Func([]wasmtest.Type{i32}, nil, nil)) }), "(i32)", "a hook takes nothing and returns an i32"},
-		{"hook is a memory", build(func(m *module) { m.Memory(1, -1, pre) }), "no function", "a hook is a function"},
-		{"two exports", build(func(m *module) { withHook(m); withHook(m) }), "two exports", "which one would be called?"},
-		{"two memories", build(func(m *module) { m.Memory(1, -1, ""); m.Memory(1, -1, ""); withHook(m) }), "memories", "the budget is of one memory"},
-		{"too much memory", build(func(m *module) { m.Memory(1025, -1, ""); withHook(m) }), "64 MiB allowed", "it could never be instantiated"},
-		{"tables", build(func(m *module) { m.Table(600_000, -1); m.Table(600_000, -1); withHook(m) }), "tables of", "the cap is for all tables together"},
-		{"invalid code", build(func(m *module) { m.Hook(pre, nil, wasmtest.Drop) }), "engine refuses", "what the engine validates is refused as well"},
+		{"imported memory", wasmtest.Build(func(m *wasmtest.Module) { m.ImportMemory("env", "memory", 1); wasmtest.WithHook(m) }), "a memory", "only functions are provided"},
+		{"no hook", wasmtest.Build(func(m *wasmtest.Module) { m.Export("run", m.Func(nil, []wasmtest.Type{i32}, nil, wasmtest.Const32(0))) }), "no hook", "a plugin nobody calls"},
+		{"hook with parameters", wasmtest.Build(func(m *wasmtest.Module) { m.Export(pre, m.Func([]wasmtest.Type{i32}, nil, nil)) }), "(i32)", "a hook takes nothing and returns an i32"},
+		{"hook is a memory", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, pre) }), "no function", "a hook is a function"},
+		{"two exports", wasmtest.Build(func(m *wasmtest.Module) { wasmtest.WithHook(m); wasmtest.WithHook(m) }), "two exports", "which one would be called?"},
+		{"two memories", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Memory(1, -1, ""); wasmtest.WithHook(m) }), "memories", "the budget is of one memory"},
+		{"too much memory", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1025, -1, ""); wasmtest.WithHook(m) }), "64 MiB allowed", "it could never be instantiated"},
+		{"tables", wasmtest.Build(func(m *wasmtest.Module) { m.Table(600_000, -1); m.Table(600_000, -1); wasmtest.WithHook(m) }), "tables of", "the cap is for all tables together"},
+		{"invalid code", wasmtest.Build(func(m *wasmtest.Module) { m.Hook(pre, nil, wasmtest.Drop) }), "engine refuses", "what the engine validates is refused as well"},
 		{"a section twice", append(slices.Clone(good), good[8:]...), "second section", "sections are there once"},
-		{"many names", build(func(m *module) {
+		{"many names", wasmtest.Build(func(m *wasmtest.Module) {
 			for range 1001 {
 				m.Import(abi.ImportModule, "input_length", nil, []wasmtest.Type{i32})
 			}
-			withHook(m)
+			wasmtest.WithHook(m)
 		}), "more than 1000", "lists are bounded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{})
+			p, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{})
 			if p != nil {
 				t.Errorf("loaded: %s", tc.why)
 			}
-			e := wantError(t, err, abi.CodeRefused)
+			e := plugintest.WantError(t, err, abi.CodeRefused)
 			if !strings.Contains(e.Message, tc.says) {
 				t.Errorf("%q does not say %q: %s", e.Message, tc.says, tc.why)
 			}
@@ -112,19 +104,19 @@ func TestLoadClaims(t *testing.T) {
 		"data":           raw(11, huge...),
 		"data bytes":     raw(11, append([]byte{1, 1}, huge...)...),
 		"initializer":    raw(6, append([]byte{1, 0x7f, 0}, bytes.Repeat([]byte{0x23, 0}, 40)...)...),
-		"a long body":    build(func(m *module) { m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0)) }),
+		"a long body":    wasmtest.Build(func(m *wasmtest.Module) { m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0)) }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true})
-			if e := wantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "at byte ") {
+			_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true})
+			if e := plugintest.WantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "at byte ") {
 				t.Errorf("it came as far as the engine: %s", e.Message)
 			}
 		})
 	}
 	// Claims inside custom sections do not reach the engine at all.
 	for name, content := range map[string][]byte{"name": append([]byte{1, 5}, huge...), "locals": append([]byte{2, 5}, huge...), "other": huge} {
-		p := load(t, newRuntime(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
-		if _, _, err := p.Call(context.Background(), hookInput()); err != nil {
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
+		if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -140,7 +132,6 @@ func TestLoadOptions(t *testing.T) {
 		why  string
 	}{
 		{"another digest", runtime.PluginOptions{Digest: "sha256:00"}, abi.CodeRefused, "a pin holds"},
-		{"another engine", runtime.PluginOptions{Engine: "v8"}, abi.CodeUsage, "engines are known by name"},
 		{"limit below zero", runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: -1}}, abi.CodeUsage, "limits are never negative"},
 		{"limit beyond sense", runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 5000}}, abi.CodeUsage, "a guest addresses 4 GiB"},
 		{"manifest", runtime.PluginOptions{Manifest: &abi.Manifest{Name: "X", ABI: 1}}, abi.CodeBadInput, "a manifest is valid"},
@@ -150,25 +141,25 @@ func TestLoadOptions(t *testing.T) {
 		{"compactor", runtime.PluginOptions{Manifest: compactor}, "", "a compactor with pre_compact is fine"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing(pre), tc.o)
+			_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre), tc.o)
 			if got := abi.CodeOf(err); got != tc.want {
 				t.Errorf("code %q, want %q (%v): %s", got, tc.want, err, tc.why)
 			}
 		})
 	}
-	_, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasmtest.Nothing("turn_end"), runtime.PluginOptions{Manifest: compactor})
-	wantError(t, err, abi.CodeRefused)
+	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing("turn_end"), runtime.PluginOptions{Manifest: compactor})
+	plugintest.WantError(t, err, abi.CodeRefused)
 }
 
 func TestLoadLimits(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	manifest := &abi.Manifest{
 		Name: "x", ABI: 1, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 1000},
 		Capabilities: map[abi.Capability]abi.Request{abi.CapModel: {Reason: "to sum up"}},
 	}
 	get := func(o runtime.PluginOptions) abi.Limits {
 		o.Manifest = manifest
-		return load(t, r, wasmtest.Nothing(pre), o).Limits()
+		return plugintest.MustLoad(t, r, wasmtest.Nothing(pre), o).Limits()
 	}
 	if l := get(runtime.PluginOptions{}); l.TimeoutMS != 50 || l.MemoryMB != 64 {
 		t.Errorf("a manifest lowers limits and never raises one: %+v", l)
@@ -186,7 +177,7 @@ func TestLoadLimits(t *testing.T) {
 }
 
 func TestLoadFile(t *testing.T) {
-	ctx, r, dir := context.Background(), newRuntime(t, runtime.Options{}), t.TempDir()
+	ctx, r, dir := context.Background(), plugintest.New(t, runtime.Options{}), t.TempDir()
 	write := func(name string, data []byte) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -220,31 +211,31 @@ func TestLoadFile(t *testing.T) {
 	}
 	write("My Plugin.plugin.yaml", []byte("name: sidecar\nabi: 1\nrolls: [observer]\n"))
 	_, err := plugintest.LoadFile(ctx, r, bare, runtime.PluginOptions{})
-	if e := wantError(t, err, abi.CodeBadInput); !strings.Contains(e.Message, "My Plugin.plugin.yaml:3:1") {
+	if e := plugintest.WantError(t, err, abi.CodeBadInput); !strings.Contains(e.Message, "My Plugin.plugin.yaml:3:1") {
 		t.Errorf("no line and column: %s", e.Message)
 	}
 	_, err = plugintest.LoadFile(ctx, r, filepath.Join(dir, "none.wasm"), runtime.PluginOptions{})
-	wantError(t, err, abi.CodeUsage)
+	plugintest.WantError(t, err, abi.CodeUsage)
 	_, err = plugintest.LoadFile(ctx, r, dir, runtime.PluginOptions{})
-	wantError(t, err, abi.CodeUsage)
+	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
 // FEATURES K6: a manifest may say role or roles; a module that says nothing is
 // an observer of the hooks it exports.
 func TestK6Roles(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
-	p := load(t, r, wasmtest.Nothing("post_compact"), runtime.PluginOptions{})
+	r := plugintest.New(t, runtime.Options{})
+	p := plugintest.MustLoad(t, r, wasmtest.Nothing("post_compact"), runtime.PluginOptions{})
 	if !p.Manifest().Has(abi.RoleObserver) || p.Manifest().Has(abi.RoleCompactor) || !slices.Equal(p.Hooks(), []abi.Hook{abi.HookPostCompact}) {
 		t.Errorf("roles %v, hooks %v", p.Manifest().Roles, p.Hooks())
 	}
-	p = load(t, r, wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"c","abi":1,"role":"compactor"}`), runtime.PluginOptions{})
+	p = plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"c","abi":1,"role":"compactor"}`), runtime.PluginOptions{})
 	if !p.Manifest().Has(abi.RoleCompactor) {
 		t.Errorf("role: compactor gives %v", p.Manifest().Roles)
 	}
 }
 
 func TestLoadManifestSection(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
+	r := plugintest.New(t, runtime.Options{})
 	for _, tc := range []struct{ name, manifest, why string }{
 		{"unknown field", `{"name":"x","abi":1,"rolls":[]}`, "unknown fields are errors"},
 		{"duplicate key", `{"name":"x","name":"y","abi":1}`, "decoders disagree on which counts"},
@@ -262,7 +253,7 @@ func TestLoadManifestSection(t *testing.T) {
 	}
 	twice := wasmtest.WithManifest(wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"x","abi":1}`), `{"name":"y","abi":1}`)
 	_, err := plugintest.Load(context.Background(), r, twice, runtime.PluginOptions{})
-	wantError(t, err, abi.CodeBadInput)
+	plugintest.WantError(t, err, abi.CodeBadInput)
 }
 
 func TestEmbedManifest(t *testing.T) {
@@ -292,24 +283,24 @@ func TestEmbedManifest(t *testing.T) {
 	if m, err := runtime.Open(wasm); err != nil || !slices.Equal(m.Manifest().Hooks, []abi.Hook{pre}) || m.Digest()[7:19] != strings.TrimPrefix(m.Manifest().Name, "plugin-") {
 		t.Errorf("a module without a manifest: %+v, %v", m, err)
 	}
-	if p := load(t, newRuntime(t, runtime.Options{}), a, runtime.PluginOptions{}); p.Manifest().Name != "one" {
+	if p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), a, runtime.PluginOptions{}); p.Manifest().Name != "one" {
 		t.Error("the embedded manifest is not the plugin's")
 	}
 	_, err := runtime.EmbedManifest([]byte("no module"), first)
-	wantError(t, err, abi.CodeRefused)
+	plugintest.WantError(t, err, abi.CodeRefused)
 	_, err = runtime.EmbedManifest(wasm, &abi.Manifest{Name: "no abi"})
-	wantError(t, err, abi.CodeBadInput)
+	plugintest.WantError(t, err, abi.CodeBadInput)
 }
 
 // FEATURES N6: inspect shows what a module is before anybody trusts it.
 func TestN6Info(t *testing.T) {
-	wasm := build(func(m *module) {
+	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		m.Memory(2, 10, "memory")
 		m.Table(5, -1)
-		withHook(m)
+		wasmtest.WithHook(m)
 	})
-	p := load(t, newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{
 		Manifest: &abi.Manifest{Name: "x", Version: "1.2", ABI: 1, Capabilities: map[abi.Capability]abi.Request{
 			abi.CapKV: {Reason: "to remember\x1b[31m"}, abi.CapHTTP: {Reason: "to fetch", Hosts: []string{"a.example"}},
 		}},
@@ -338,7 +329,7 @@ func TestN6Info(t *testing.T) {
 	if info.Digest != p.Digest() || !strings.HasPrefix(info.Digest, "sha256:") || info.Engine != runtime.EngineNative || info.Limits != p.Limits() {
 		t.Errorf("%+v", info)
 	}
-	if _, err := plugintest.Load(context.Background(), newRuntime(t, runtime.Options{}), wasm, runtime.PluginOptions{Digest: p.Digest()}); err != nil {
+	if _, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Digest: p.Digest()}); err != nil {
 		t.Errorf("the module's own digest: %v", err)
 	}
 }

@@ -1,16 +1,17 @@
 package runtime
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
+
+// maxManifest is how long a manifest may be, in bytes.
+const maxManifest = 256 << 10
 
 // sectionManifest is the manifest inside a module, nil where there is none.
 func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, error) {
@@ -21,8 +22,8 @@ func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, error) {
 	if len(sections) > 1 {
 		return nil, badManifest(fmt.Sprintf("%d sections %s in one module", len(sections), abi.ManifestSection))
 	}
-	if len(sections[0]) > pluginyaml.MaxBytes {
-		return nil, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), pluginyaml.MaxBytes))
+	if len(sections[0]) > maxManifest {
+		return nil, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), maxManifest))
 	}
 	manifest := new(abi.Manifest)
 	if err := abi.DecodeStrict(sections[0], manifest); err != nil {
@@ -58,23 +59,14 @@ func EmbedManifest(bin []byte, manifest *abi.Manifest) ([]byte, error) {
 	return slices.Concat(out, bin[from:], head, name, doc), nil
 }
 
-// plainJSON is json.Marshal without the escapes that are for pages.
-func plainJSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimRight(buf.Bytes(), "\n"), err
-}
-
 // encodeManifest writes JSON; maps are sorted by key.
 func encodeManifest(m *abi.Manifest) ([]byte, error) {
-	doc, err := plainJSON(m)
+	doc, err := host.PlainJSON(m)
 	if err != nil {
 		return nil, err
 	}
-	if len(doc) > pluginyaml.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), pluginyaml.MaxBytes)
+	if len(doc) > maxManifest {
+		return nil, fmt.Errorf("%d bytes, %d allowed", len(doc), maxManifest)
 	}
 	return doc, nil
 }

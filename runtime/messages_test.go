@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func TestMessagesGetWhole(t *testing.T) {
 	}
 	long := strings.Repeat("ä\x02<\"", 20_000) // cut between pieces, at any byte of a rune
 	calls := []abi.ToolCall{{ID: "c", Name: "n", Arguments: long}, {ID: "d", Name: "n"}}
-	in := hookInput()
+	in := plugintest.HookInput()
 	in.Messages = nil
 	for i, m := range []abi.Message{
 		{Role: abi.RoleUser, Content: abi.Text(long)},
@@ -76,9 +77,9 @@ func TestMessagesGetBounds(t *testing.T) {
 		{"crossing", `"m1"`, 1 << 20, abi.Limits{HostCallBytes: 1 << 20}, abi.CodeQuota, "6 MiB, of which one may cross"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			in := hookInput()
+			in := plugintest.HookInput()
 			in.Messages[0].Content = escaped(tc.length)
-			p := load(t, newRuntime(t, runtime.Options{}), build(func(m *module) {
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
 				i32 := wasmtest.I32
 				fail := m.Import(abi.ImportModule, "error_write", []wasmtest.Type{i32, i32}, nil)
 				call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{i32, i32, i32, i32}, []wasmtest.Type{i32})
@@ -109,8 +110,8 @@ func TestMessagesGetBounds(t *testing.T) {
 // One request holds no more items than the ABI says, however short they are.
 func TestRequestItems(t *testing.T) {
 	list := func(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
-	model := runtime.PluginOptions{Manifest: asks(abi.CapModel), Grants: runtime.Grants{Model: true}}
-	in := hookInput()
+	model := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel), Grants: runtime.Grants{Model: true}}
+	in := plugintest.HookInput()
 	for n := range abi.MaxRequestItems {
 		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
 	}
@@ -126,7 +127,7 @@ func TestRequestItems(t *testing.T) {
 	} {
 		for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
 			tc.o.Limits.TimeoutMS = 60_000
-			resp, _ := hostCall(t, runtime.Options{Counter: bytesCounter{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
+			resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
 			if got := abi.CodeOf(asError(resp.Error)); got != want {
 				t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)
 			}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -31,14 +30,15 @@ type Module struct {
 // the bytes afterwards.
 //
 // Errors are of code refused (the module) or bad_input (its manifest).
-func Open(bin []byte) (*Module, error) { return open(bin, "", "") }
+func Open(bin []byte) (*Module, error) { return open(bin, "") }
 
 // OpenFile reads the module in a file. A module without a manifest has it
-// beside, in NAME.plugin.yaml for NAME.wasm; where there is none either, it is
-// an observer named after the file.
+// beside, in NAME.plugin.yaml for NAME.wasm, which sidecar reads; nil looks for
+// none. Where there is none either, it is an observer named after the file.
 //
-// Errors are those of [Open], and of code usage where the file cannot be read.
-func OpenFile(path string) (*Module, error) {
+// Errors are those of [Open] and sidecar, and of code usage where the file cannot
+// be read.
+func OpenFile(path string, sidecar func(path string, doc []byte) (*abi.Manifest, error)) (*Module, error) {
 	bin, err := readLimited(path, wasm.MaxBytes)
 	if err != nil {
 		return nil, &abi.Error{
@@ -47,23 +47,35 @@ func OpenFile(path string) (*Module, error) {
 		}
 	}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
-	return open(bin, fileName(filepath.Base(base)), base+abi.SidecarSuffix)
+	m, err := open(bin, fileName(filepath.Base(base)))
+	if err != nil || m.source != manifestNone || sidecar == nil {
+		return m, err
+	}
+	path = base + abi.SidecarSuffix
+	doc, err := readLimited(path, maxManifest)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return m, nil
+	case err != nil:
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
+	}
+	m.source = manifestGiven
+	if m.manifest, err = sidecar(path, doc); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
-// open reads a module that is called name, or after its digest, where nothing
-// else names it. The sidecar is the path of a manifest beside it, or empty.
-func open(bin []byte, name, sidecar string) (*Module, error) {
+// open reads a module that is called name, or after its digest, where it does not
+// name itself.
+func open(bin []byte, name string) (*Module, error) {
 	parsed, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, refused("load", name, err)
 	}
 	sum := sha256.Sum256(bin)
 	m := &Module{bin: bin, wasm: parsed, digest: "sha256:" + hex.EncodeToString(sum[:]), source: manifestInside}
-	if m.manifest, err = sectionManifest(bin, parsed); err == nil && m.manifest == nil && sidecar != "" {
-		m.source = manifestGiven
-		m.manifest, err = readSidecar(sidecar)
-	}
-	if err != nil {
+	if m.manifest, err = sectionManifest(bin, parsed); err != nil {
 		return nil, err
 	}
 	if m.manifest == nil {
@@ -81,18 +93,6 @@ func (m *Module) Manifest() *abi.Manifest { return m.manifest }
 
 // Digest is "sha256:" and the hex digest of the module's bytes.
 func (m *Module) Digest() string { return m.digest }
-
-// readSidecar returns nil where there is no such file.
-func readSidecar(path string) (*abi.Manifest, error) {
-	data, err := readLimited(path, pluginyaml.MaxBytes)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
-	}
-	return pluginyaml.Parse(path, data)
-}
 
 // readLimited reads a file, and one byte more than allowed at most: what is too
 // long is refused later, in better words.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"maps"
 	"slices"
 	"strings"
@@ -22,14 +23,14 @@ func keeper(version string) []byte {
 }
 
 func keeperOptions() runtime.PluginOptions {
-	return runtime.PluginOptions{Manifest: asksAll, Grants: runtime.Grants{KV: true}}
+	return runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: runtime.Grants{KV: true}}
 }
 
 // storeOnce runs one call of a version and returns the warnings.
 func storeOnce(t *testing.T, kv abi.KV, version string, o runtime.PluginOptions, in *abi.Input) []string {
 	t.Helper()
 	doc, _ := json.Marshal(in)
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), keeper(version), o)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), keeper(version), o)
 	out, stats, err := p.CallRaw(context.Background(), pre, doc)
 	if err != nil || string(out) != "{}" {
 		t.Fatalf("%s, %v", out, err)
@@ -38,10 +39,10 @@ func storeOnce(t *testing.T, kv abi.KV, version string, o runtime.PluginOptions,
 }
 
 // where returns the namespaces that hold a version.
-func where(kv *mapKV, version string) []string {
+func where(kv *plugintest.KV, version string) []string {
 	var found []string
-	for _, k := range slices.Sorted(maps.Keys(kv.m)) {
-		if ns, key, _ := strings.Cut(k, " "); key == "v" && kv.m[k] == version {
+	for _, k := range slices.Sorted(maps.Keys(kv.Data)) {
+		if ns, key, _ := strings.Cut(k, " "); key == "v" && kv.Data[k] == version {
 			found = append(found, ns)
 		}
 	}
@@ -51,46 +52,46 @@ func where(kv *mapKV, version string) []string {
 // SECURITY: reading another plugin's data. A module that takes another's name
 // does not get its data; a version that the operator adopts does.
 func TestLineage(t *testing.T) {
-	kv := &mapKV{m: map[string]string{"asks v": "0"}} // from before there were lines
-	if w := storeOnce(t, kv, "1", keeperOptions(), hookInput()); len(w) > 0 || kv.m["asks v"] != "1" {
-		t.Errorf("the first module owns the name: %v, %q", kv.m, w)
+	kv := &plugintest.KV{Data: map[string]string{"asks v": "0"}} // from before there were lines
+	if w := storeOnce(t, kv, "1", keeperOptions(), plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "1" {
+		t.Errorf("the first module owns the name: %v, %q", kv.Data, w)
 	}
-	w := storeOnce(t, kv, "2", keeperOptions(), hookInput())
+	w := storeOnce(t, kv, "2", keeperOptions(), plugintest.HookInput())
 	foreign := where(kv, "2")
-	if kv.m["asks v"] != "1" || len(foreign) != 1 || !strings.HasPrefix(foreign[0], "asks+") || !abi.ValidNamespace(foreign[0]) {
-		t.Errorf("a stranger of that name: %v", kv.m)
+	if kv.Data["asks v"] != "1" || len(foreign) != 1 || !strings.HasPrefix(foreign[0], "asks+") || !abi.ValidNamespace(foreign[0]) {
+		t.Errorf("a stranger of that name: %v", kv.Data)
 	}
 	if len(w) != 1 || !strings.Contains(w[0], foreign[0]) || !strings.Contains(w[0], "--adopt asks") {
 		t.Errorf("it is told: %q", w)
 	}
 	adopted := keeperOptions()
 	adopted.Adopt = true
-	if w := storeOnce(t, kv, "3", adopted, hookInput()); len(w) > 0 || kv.m["asks v"] != "3" {
-		t.Errorf("an adopted version: %v, %q", kv.m, w)
+	if w := storeOnce(t, kv, "3", adopted, plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "3" {
+		t.Errorf("an adopted version: %v, %q", kv.Data, w)
 	}
-	if w := storeOnce(t, kv, "3", keeperOptions(), hookInput()); len(w) > 0 || !slices.Equal(where(kv, "3"), []string{"asks"}) {
-		t.Errorf("adopted once is adopted: %v, %q", kv.m, w)
+	if w := storeOnce(t, kv, "3", keeperOptions(), plugintest.HookInput()); len(w) > 0 || !slices.Equal(where(kv, "3"), []string{"asks"}) {
+		t.Errorf("adopted once is adopted: %v, %q", kv.Data, w)
 	}
 	pinned := keeperOptions()
-	pinned.Digest = load(t, newRuntime(t, runtime.Options{}), keeper("4"), keeperOptions()).Digest()
-	if w := storeOnce(t, kv, "4", pinned, hookInput()); len(w) > 0 || kv.m["asks v"] != "4" {
-		t.Errorf("a pinned digest is the operator's word: %v, %q", kv.m, w)
+	pinned.Digest = plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("4"), keeperOptions()).Digest()
+	if w := storeOnce(t, kv, "4", pinned, plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "4" {
+		t.Errorf("a pinned digest is the operator's word: %v, %q", kv.Data, w)
 	}
-	if w := storeOnce(t, kv, "1", keeperOptions(), hookInput()); len(w) > 0 || kv.m["asks v"] != "1" {
-		t.Errorf("back to the first: %v, %q", kv.m, w)
+	if w := storeOnce(t, kv, "1", keeperOptions(), plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "1" {
+		t.Errorf("back to the first: %v, %q", kv.Data, w)
 	}
 }
 
 // TestLineageOfDryRun: a dry run claims nothing, and sees what it would.
 func TestLineageOfDryRun(t *testing.T) {
-	kv := &mapKV{m: map[string]string{"asks a": "1"}}
-	in := hookInput()
+	kv := &plugintest.KV{Data: map[string]string{"asks a": "1"}}
+	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), keeperOptions())
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), keeperOptions())
 	out, _, err := p.CallRaw(context.Background(), pre, doc)
-	if err != nil || !strings.Contains(string(out), `"1"`) || len(kv.m) != 1 {
-		t.Errorf("%s, %v, %v", out, err, kv.m)
+	if err != nil || !strings.Contains(string(out), `"1"`) || len(kv.Data) != 1 {
+		t.Errorf("%s, %v, %v", out, err, kv.Data)
 	}
 }
 
@@ -100,21 +101,21 @@ func TestLineageIsOutOfReach(t *testing.T) {
 	if abi.ValidName("_lineage") {
 		t.Error("a plugin could be called _lineage")
 	}
-	kv := &mapKV{m: map[string]string{"_lineage asks.json": `{"digests":`, "asks v": "0"}}
-	p := load(t, newRuntime(t, runtime.Options{KV: kv}), keeper("1"), keeperOptions())
+	kv := &plugintest.KV{Data: map[string]string{"_lineage asks.json": `{"digests":`, "asks v": "0"}}
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), keeper("1"), keeperOptions())
 	out, _, err := p.CallRaw(context.Background(), pre, nil)
-	if err != nil || !strings.Contains(string(out), `"code":"bad_input"`) || kv.m["asks v"] != "0" {
-		t.Errorf("%s, %v, %v", out, err, kv.m)
+	if err != nil || !strings.Contains(string(out), `"code":"bad_input"`) || kv.Data["asks v"] != "0" {
+		t.Errorf("%s, %v, %v", out, err, kv.Data)
 	}
 }
 
 // TestLineageRace: of several modules that claim a name at once, one has it.
 func TestLineageRace(t *testing.T) {
-	kv := &mapKV{m: make(map[string]string)}
-	r := newRuntime(t, runtime.Options{KV: kv})
+	kv := &plugintest.KV{Data: make(map[string]string)}
+	r := plugintest.New(t, runtime.Options{KV: kv})
 	var wg sync.WaitGroup
 	for _, version := range []string{"1", "2", "3", "4", "5", "6"} {
-		p := load(t, r, keeper(version), keeperOptions())
+		p := plugintest.MustLoad(t, r, keeper(version), keeperOptions())
 		wg.Go(func() {
 			for range 3 {
 				if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {
@@ -131,17 +132,17 @@ func TestLineageRace(t *testing.T) {
 		}
 	}
 	if len(spaces) != 6 || spaces["asks"] != 1 {
-		t.Errorf("they share: %v", kv.m)
+		t.Errorf("they share: %v", kv.Data)
 	}
 }
 
 // TestAgentsAreSeparate: every agent's data lies apart, in whatever way its
 // path is written, and the only agent's where it always was.
 func TestAgentsAreSeparate(t *testing.T) {
-	kv := &mapKV{m: make(map[string]string)}
+	kv := &plugintest.KV{Data: make(map[string]string)}
 	paths := []string{"", "main/reviewer", "main/Reviewer", "main-reviewer", "../..", "@", strings.Repeat("long/", 300), "プラン"}
 	for _, path := range paths {
-		in := hookInput()
+		in := plugintest.HookInput()
 		in.Session.AgentPath = path
 		storeOnce(t, kv, "1", keeperOptions(), in)
 	}
@@ -162,14 +163,14 @@ func TestAgentsAreSeparate(t *testing.T) {
 // TestNamespace: whoever stores what a plugin retains finds the same place as
 // the plugin, and a stranger's call says that it is another.
 func TestNamespace(t *testing.T) {
-	kv := &mapKV{m: make(map[string]string)}
-	r := newRuntime(t, runtime.Options{KV: kv})
-	first, second := load(t, r, keeper("1"), keeperOptions()), load(t, r, wasmtest.Answer(pre, `{"retain":["x"]}`), keeperOptions())
+	kv := &plugintest.KV{Data: make(map[string]string)}
+	r := plugintest.New(t, runtime.Options{KV: kv})
+	first, second := plugintest.MustLoad(t, r, keeper("1"), keeperOptions()), plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"retain":["x"]}`), keeperOptions())
 	ns, err := first.Namespace(context.Background(), "a/b")
 	if err != nil || ns != abi.AgentNamespace("asks", "a/b") {
 		t.Errorf("%q, %v", ns, err)
 	}
-	_, stats, err := second.Call(context.Background(), hookInput())
+	_, stats, err := second.Call(context.Background(), plugintest.HookInput())
 	if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], "asks+") {
 		t.Errorf("%q, %v", stats.Warnings, err)
 	}
@@ -177,11 +178,11 @@ func TestNamespace(t *testing.T) {
 	if err != nil || ns != abi.NamespaceOf("asks", second.Digest()) {
 		t.Errorf("%q, %v", ns, err)
 	}
-	kv.fail = errors.New("on fire")
-	if _, err := load(t, r, keeper("3"), keeperOptions()).Namespace(context.Background(), ""); err == nil {
+	kv.Fail = errors.New("on fire")
+	if _, err := plugintest.MustLoad(t, r, keeper("3"), keeperOptions()).Namespace(context.Background(), ""); err == nil {
 		t.Error("a storage that fails tells nobody's line")
 	}
-	if ns, err := load(t, newRuntime(t, runtime.Options{}), keeper("1"), keeperOptions()).Namespace(context.Background(), ""); ns != "asks" || err != nil {
+	if ns, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("1"), keeperOptions()).Namespace(context.Background(), ""); ns != "asks" || err != nil {
 		t.Errorf("without storage: %q, %v", ns, err)
 	}
 }

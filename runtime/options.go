@@ -57,29 +57,17 @@ type PluginOptions struct {
 	// out of what comes back and of everything the plugin logs or answers with
 	// an error. No call hands them to the guest.
 	Secrets map[string]string
-	// Engine is [EngineNative] (default) or [EngineExtism].
-	Engine string
-	// Warm is how many instances are kept ready for calls, on the native
-	// engine. None is made before the second call, and none is kept for more
+	// Engine runs the plugin. Nil: the sandbox of this package.
+	Engine Engine
+	// Warm is how many instances are kept ready for calls, in the sandbox. None is made before the second call, and none is kept for more
 	// than some minutes without calls. Zero is 2; negative is none.
 	Warm int
-	// Tape, if set, answers the host calls that lead out of the host: it
-	// records or replays them. Grants and limits hold all the same.
-	Tape Tape
+	// Cassette, if set, answers the host calls that leave the host: it records
+	// or replays them. Grants and limits hold all the same.
+	Cassette Cassette
 	// AnyExport accepts a module that exports no hook, for [Plugin.CallRaw].
 	AnyExport bool
 }
-
-// The engines a plugin can run on.
-const (
-	// EngineNative is the sandbox of this package.
-	EngineNative = "native"
-	// EngineExtism is upstream's go-sdk, with the host functions of this
-	// package. It counts neither fuel nor the stack nor tables, stops only
-	// guests that loop, and compiles whatever it gets: for plugins that are
-	// trusted, and to cross-check.
-	EngineExtism = "extism"
-)
 
 // The bounds of what even an operator can set.
 const (
@@ -90,20 +78,6 @@ const (
 	// modelTimeoutMS is the default of a plugin that may call a model.
 	modelTimeoutMS = 300_000
 )
-
-// The defaults of what waits for calls.
-const (
-	defaultWarm      = 2
-	defaultWarmBytes = 256 << 20
-)
-
-// orDefault resolves an option: zero is the default, and negative is none.
-func orDefault[T int | int64](v, zero T) T {
-	if v == 0 {
-		return zero
-	}
-	return max(v, 0)
-}
 
 // effectiveLimits are the operator's limits, or the defaults, lowered by the
 // manifest.

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 )
 
 var (
@@ -51,7 +52,7 @@ func decodeOutput(doc []byte) (out *abi.Output, warnings []string, err error) {
 	}
 	for _, key := range topKeys(doc) {
 		if !outputFields[key] {
-			warnings = append(warnings, fmt.Sprintf("output: unknown field %q is ignored", shorten(key, 80)))
+			warnings = append(warnings, fmt.Sprintf("output: unknown field %q is ignored", host.Shorten(key, 80)))
 			if len(warnings) == maxListed {
 				break
 			}

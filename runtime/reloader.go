@@ -36,7 +36,7 @@ func NewReloader(p *Plugin) *Reloader { return &Reloader{current: &generation{Pl
 func (r *Reloader) Swap(next *Plugin) error {
 	r.mu.Lock()
 	old := r.current
-	if err := replaces(next.manifest, old.manifest); err != nil {
+	if err := replaces(next.Manifest(), old.Manifest()); err != nil {
 		r.mu.Unlock()
 		return err
 	}

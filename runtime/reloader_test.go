@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,8 @@ func version(n int) []byte {
 // again; all are answered, and what a caller sees never goes back to an older
 // module.
 func TestN6DevSwapDropsNoCall(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
-	reloader := runtime.NewReloader(load(t, r, version(0), runtime.PluginOptions{}))
+	r := plugintest.New(t, runtime.Options{})
+	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	const swaps, callers = 30, 4
 	var calls atomic.Int64
 	var swapped atomic.Bool
@@ -51,7 +52,7 @@ func TestN6DevSwapDropsNoCall(t *testing.T) {
 	}
 	var old []*runtime.Plugin
 	for i := 1; i <= swaps; i++ {
-		next := load(t, r, version(i), runtime.PluginOptions{})
+		next := plugintest.MustLoad(t, r, version(i), runtime.PluginOptions{})
 		if err := reloader.Swap(next); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestN6DevSwapDropsNoCall(t *testing.T) {
 
 // gate is a KV whose first reader waits to be let on.
 type gate struct {
-	mapKV
+	plugintest.KV
 	once        sync.Once
 	inside, out chan struct{}
 }
@@ -80,18 +81,18 @@ func (g *gate) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	if key == "gate" {
 		g.once.Do(func() { close(g.inside); <-g.out })
 	}
-	return g.mapKV.Get(ctx, ns, key)
+	return g.KV.Get(ctx, ns, key)
 }
 
 // TestN6DevSwapLetsCallsEnd: a call that is running when the module is swapped
 // ends on the old one, which is closed behind it and not before.
 func TestN6DevSwapLetsCallsEnd(t *testing.T) {
-	kv := &gate{mapKV: mapKV{m: map[string]string{}}, inside: make(chan struct{}), out: make(chan struct{})}
-	r := newRuntime(t, runtime.Options{KV: kv})
+	kv := &gate{KV: plugintest.KV{Data: map[string]string{}}, inside: make(chan struct{}), out: make(chan struct{})}
+	r := plugintest.New(t, runtime.Options{KV: kv})
 	o := runtime.PluginOptions{Grants: runtime.Grants{KV: true}}
 	waits := wasmtest.WithManifest(wasmtest.HostCall(pre, "kv.get", `{"key":"gate"}`),
 		`{"name":"versions","version":"0","abi":1,"capabilities":{"kv":{"reason":"to wait"}}}`)
-	old := load(t, r, waits, o)
+	old := plugintest.MustLoad(t, r, waits, o)
 	reloader := runtime.NewReloader(old)
 	done := make(chan error)
 	go func() {
@@ -99,7 +100,7 @@ func TestN6DevSwapLetsCallsEnd(t *testing.T) {
 		done <- err
 	}()
 	<-kv.inside
-	if err := reloader.Swap(load(t, r, version(1), o)); err != nil {
+	if err := reloader.Swap(plugintest.MustLoad(t, r, version(1), o)); err != nil {
 		t.Fatal(err)
 	}
 	if out, _, err := reloader.Call(t.Context(), &abi.Input{Hook: abi.HookPreCompact}); err != nil || out.Inject != "1" {
@@ -118,13 +119,13 @@ func TestN6DevSwapLetsCallsEnd(t *testing.T) {
 }
 
 func TestReloaderRefusesAnotherPlugin(t *testing.T) {
-	r := newRuntime(t, runtime.Options{})
-	reloader := runtime.NewReloader(load(t, r, version(0), runtime.PluginOptions{}))
+	r := plugintest.New(t, runtime.Options{})
+	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	for manifest, says := range map[string]string{
 		`{"name":"other","version":"1","abi":1}`:                          "another plugin, other",
 		`{"name":"versions","version":"1","abi":1,"roles":["compactor"]}`: "other roles",
 	} {
-		next := load(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest), runtime.PluginOptions{})
+		next := plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest), runtime.PluginOptions{})
 		if err := reloader.Swap(next); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", manifest, err)
 		}

@@ -7,20 +7,15 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
+	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
 )
 
 // Runtime loads plugins. It is safe for concurrent use.
 type Runtime struct {
-	linker      linker
-	cache       *diskCache
-	kv          abi.KV
-	counter     abi.Counter
-	model       abi.Model
-	interpreter bool
-	lines       chan struct{} // held by who looks at lines; see namespace.go
-	reserve     *reserve
-	rooms       *rooms
-	changing    chan struct{} // held by who changes a KV that cannot swap; see kv.go
+	linker   linker
+	sandbox  *sandbox.Engine
+	services *host.Services
 
 	mu      sync.Mutex
 	plugins map[*Plugin]bool
@@ -28,19 +23,17 @@ type Runtime struct {
 }
 
 // New makes a runtime. The error is of code usage where the options are wrong.
-func New(ctx context.Context, o Options) (*Runtime, error) {
-	r := &Runtime{kv: o.KV, counter: o.Counter, model: o.Model, interpreter: o.Interpreter, lines: make(chan struct{}, 1), changing: make(chan struct{}, 1), plugins: make(map[*Plugin]bool)}
-	r.reserve, r.rooms = newReserve(orDefault(o.WarmBytes, defaultWarmBytes)), new(rooms)
+func New(_ context.Context, o Options) (*Runtime, error) {
+	r := &Runtime{services: host.NewServices(o.KV, o.Counter, o.Model), plugins: make(map[*Plugin]bool)}
 	var err error
-	if r.linker, err = newLinker(ctx); err != nil {
+	if r.linker, err = newLinker(); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}
 	}
-	if o.CacheDir != "" {
-		if r.cache, err = openCache(o.CacheDir); err != nil {
-			return nil, &abi.Error{
-				Code: abi.CodeUsage, Op: "new runtime", Message: fmt.Sprintf("cache: %v", err), Err: err,
-				Hint: "name a folder that only you can write to (chmod 700), or none",
-			}
+	r.sandbox, err = sandbox.New(sandbox.Options{CacheDir: o.CacheDir, Interpreter: o.Interpreter, WarmBytes: o.WarmBytes})
+	if err != nil {
+		return nil, &abi.Error{
+			Code: abi.CodeUsage, Op: "new runtime", Message: fmt.Sprintf("cache: %v", err), Err: err,
+			Hint: "name a folder that only you can write to (chmod 700), or none",
 		}
 	}
 	return r, nil
@@ -59,7 +52,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	for _, p := range plugins {
 		errs = append(errs, p.Close(ctx))
 	}
-	r.rooms.close()
+	r.sandbox.Close()
 	return errors.Join(errs...)
 }
 

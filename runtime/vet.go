@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 const (
 	hookSignature wasm.Signature = "()->i32"
 	pageBytes                    = 1 << 16
-	wasiModule                   = "wasi_snapshot_preview1"
 )
 
 // refusal says why a module is not taken, and what can be done.
@@ -23,6 +22,19 @@ func refusal(message, hint string) *wasm.FormError {
 
 // linker knows the imports a module may have: module, name, signature.
 type linker map[string]map[string]wasm.Signature
+
+// newLinker collects every import a guest may have, with its signature.
+func newLinker() (linker, error) {
+	wasi, err := host.WASISignatures()
+	l := linker{host.WASIModule: wasi}
+	for module, funcs := range host.Functions {
+		l[module] = make(map[string]wasm.Signature, len(funcs))
+		for _, f := range funcs {
+			l[module][f.Name] = f.Signature
+		}
+	}
+	return l, err
+}
 
 // vet refuses a module that must not be compiled. It reads the parsed module
 // alone, before the engine sees a byte.
@@ -57,11 +69,11 @@ func (l linker) checkImports(m *wasm.Module) error {
 	if n := len(faults) - maxListed; n > 0 {
 		faults, more = faults[:maxListed], fmt.Sprintf(", and %d more", n)
 	}
-	return refusal("imports the host does not have: "+strings.Join(faults, ", ")+more, "a plugin may import "+abi.ImportModule+", "+abi.ExtismModule+" and "+wasiModule)
+	return refusal("imports the host does not have: "+strings.Join(faults, ", ")+more, "a plugin may import "+abi.ImportModule+", "+abi.ExtismModule+" and "+host.WASIModule)
 }
 
 func (l linker) checkImport(m *wasm.Module, imp wasm.Import) string {
-	full := shorten(imp.Module, 80) + "." + shorten(imp.Name, 80)
+	full := host.Shorten(imp.Module, 80) + "." + host.Shorten(imp.Name, 80)
 	want, known := l[imp.Module][imp.Name]
 	switch {
 	case imp.Kind != wasm.KindFunc:
@@ -70,7 +82,7 @@ func (l linker) checkImport(m *wasm.Module, imp wasm.Import) string {
 		return full
 	}
 	if got, ok := m.Signature(imp.Type); !ok || got != want {
-		return fmt.Sprintf("%s as %s (it is %s)", full, shorten(string(got), 80), want)
+		return fmt.Sprintf("%s as %s (it is %s)", full, host.Shorten(string(got), 80), want)
 	}
 	return ""
 }
@@ -79,7 +91,7 @@ func checkExports(m *wasm.Module, anyExport bool) error {
 	seen := make(map[string]bool, len(m.Exports))
 	for _, e := range m.Exports {
 		if seen[e.Name] {
-			return refusal(fmt.Sprintf("two exports named %q", shorten(e.Name, 80)), "build the plugin again")
+			return refusal(fmt.Sprintf("two exports named %q", host.Shorten(e.Name, 80)), "build the plugin again")
 		}
 		seen[e.Name] = true
 	}
@@ -90,7 +102,7 @@ func checkExports(m *wasm.Module, anyExport bool) error {
 		}
 	}
 	if len(hooks) == 0 && !anyExport {
-		return refusal("it exports no hook ("+joinHooks(abi.Hooks)+")", "export a function "+string(hookSignature)+" named for a hook; build Go plugins with -buildmode=c-shared")
+		return refusal("it exports no hook ("+joinNames(abi.Hooks)+")", "export a function "+string(hookSignature)+" named for a hook; build Go plugins with -buildmode=c-shared")
 	}
 	return nil
 }
@@ -99,7 +111,7 @@ func orNone(sig string) string {
 	if sig == "" {
 		return "no function"
 	}
-	return shorten(sig, 80)
+	return host.Shorten(sig, 80)
 }
 
 func checkMemory(m *wasm.Module, limits abi.Limits) error {
@@ -121,17 +133,10 @@ func checkTables(m *wasm.Module, limits abi.Limits) error {
 		elements += uint64(t.Min)
 	}
 	if elements > uint64(limits.TableElements) {
-		return refusal(fmt.Sprintf("tables of %d elements, %d allowed", elements, limits.TableElements), tableHint)
+		return refusal(fmt.Sprintf("tables of %d elements, %d allowed", elements, limits.TableElements), host.TableHint)
 	}
 	return nil
 }
-
-// shorten cuts foreign text for an error message.
-func shorten(s string, n int) string {
-	return clip.Cut(abi.Defuse(s), n, "...")
-}
-
-func joinHooks(hooks []abi.Hook) string { return joinNames(hooks) }
 
 func joinNames[T ~string](list []T) string {
 	s := make([]string, len(list))

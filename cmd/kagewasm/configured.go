@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -179,7 +180,7 @@ func (c configured) plugins() []config.Plugin {
 func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugin) (*runtime.Plugin, error) {
 	opts := runtime.PluginOptions{
 		Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs,
-		Engine: l.flags.engine, Tape: l.flags.tape.tape(),
+		Cassette: l.flags.tape.tape(),
 	}
 	for capability, origins := range c.Grants {
 		if err := opts.Grants.Grant(capability, origins...); err != nil {
@@ -193,7 +194,7 @@ func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugi
 		}
 		opts.Secrets = over(opts.Secrets, map[string]string{name: value})
 	}
-	module, err := runtime.OpenFile(path)
+	module, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}

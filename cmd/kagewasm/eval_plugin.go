@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/evidence"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -52,10 +53,10 @@ func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
 	if err != nil {
 		return err
 	}
-	module, err := runtime.OpenFile(f.plugin)
+	module, err := runtime.OpenFile(f.plugin, pluginyaml.Parse)
 	if err == nil {
 		m.plugin, err = m.loader.loadModule(ctx, module, runtime.PluginOptions{
-			Config: widest(module.Manifest()), Grants: m.loader.grants, Engine: f.engine, Limits: m.loader.limits,
+			Config: widest(module.Manifest()), Grants: m.loader.grants, Limits: m.loader.limits,
 		})
 	}
 	if err == nil {

@@ -13,7 +13,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/runtime/extism"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -53,7 +55,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.IntVar(&f.memory, "memory-mb", 0, "memory of one call, in MiB (default 64)")
 	fs.StringArrayVar(&f.limits, "limit", nil,
 		"set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
-	complete(c, "engine", runtime.EngineNative, runtime.EngineExtism)
+	complete(c, "engine", runtime.EngineNative, extism.Name)
 	complete(c, "grant", capabilityNames()...)
 	complete(c, "deny", capabilityNames()...)
 }
@@ -162,14 +164,14 @@ func (l *loader) close(ctx context.Context) {
 // options returns the options of a module that the flags alone describe.
 func (l *loader) options(anyExport bool) runtime.PluginOptions {
 	return runtime.PluginOptions{
-		Grants: l.grants, Engine: l.flags.engine, AnyExport: anyExport, Adopt: l.author,
-		Limits: l.limits, Tape: l.flags.tape.tape(),
+		Grants: l.grants, AnyExport: anyExport, Adopt: l.author,
+		Limits: l.limits, Cassette: l.flags.tape.tape(),
 	}
 }
 
 // load loads one module.
 func (l *loader) load(ctx context.Context, path string, anyExport bool) (*runtime.Plugin, error) {
-	module, err := runtime.OpenFile(path)
+	module, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}
@@ -213,8 +215,26 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 		return opts, err
 	}
 	secrets, err := l.secrets(m)
+	if err != nil {
+		return opts, err
+	}
 	opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
+	opts.Engine, err = l.flags.engineFor(m)
 	return opts, err
+}
+
+// engineFor returns the engine that a plugin runs on, nil for the runtime's own.
+func (f *pluginFlags) engineFor(m *abi.Manifest) (runtime.Engine, error) {
+	switch f.engine {
+	case "", runtime.EngineNative:
+		return nil, nil
+	case extism.Name:
+		return extism.Engine{}, nil
+	}
+	return nil, &abi.Error{
+		Code: abi.CodeUsage, Op: "call", Plugin: m.Name,
+		Message: fmt.Sprintf("engine %q: use %s or %s", f.engine, runtime.EngineNative, extism.Name),
+	}
 }
 
 // over merges two maps. Where both have a key, top wins.

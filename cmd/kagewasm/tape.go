@@ -80,7 +80,7 @@ func mayRecord(path string) error {
 
 // tape returns the recorder or the player that plugins are loaded with, nil for
 // none.
-func (f *tapeFlags) tape() runtime.Tape {
+func (f *tapeFlags) tape() runtime.Cassette {
 	switch {
 	case f.recorder != nil:
 		return f.recorder

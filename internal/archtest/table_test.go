@@ -37,7 +37,7 @@ var layout = []row{
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},
 	{pattern: "strategies/...", may: []string{"abi", "firewall/..."}}, // to see what its edits come to
-	{pattern: "runtime/...", may: []string{"abi", "internal/pluginyaml"}, engine: true},
+	{pattern: "runtime/...", may: []string{"abi"}, engine: true},
 	{pattern: "hooks/...", may: []string{"abi"}},
 	{pattern: "models/...", may: []string{"abi"}},
 	{pattern: "internal/atomicfile"},

@@ -31,7 +31,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer rt.Close(ctx)
-	module, err := runtime.OpenFile(os.Args[1])
+	module, err := runtime.OpenFile(os.Args[1], nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -21,7 +22,7 @@ func Load(ctx context.Context, r *runtime.Runtime, bin []byte, o runtime.PluginO
 
 // LoadFile opens and loads the module in a file.
 func LoadFile(ctx context.Context, r *runtime.Runtime, path string, o runtime.PluginOptions) (*runtime.Plugin, error) {
-	m, err := runtime.OpenFile(path)
+	m, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}

@@ -244,3 +244,18 @@ func sleb(v int64) []byte {
 		b = append(b, c|0x80)
 	}
 }
+
+// Build is the module that f makes.
+func Build(f func(*Module)) []byte {
+	m := New()
+	f(m)
+	return m.Bytes()
+}
+
+// WithHook adds a hook pre_compact that answers nothing.
+func WithHook(m *Module) { m.Hook("pre_compact", nil, Const32(0)) }
+
+// WASI imports a WASI function of i32 parameters.
+func WASI(m *Module, name string, params int) Func {
+	return m.Import("wasi_snapshot_preview1", name, slices.Repeat([]Type{I32}, params), []Type{I32})
+}

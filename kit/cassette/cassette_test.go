@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/kit/cassette"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/runtime/extism"
 )
 
 const secret = "hunter2-correct-horse"
@@ -81,8 +82,8 @@ func read(t *testing.T, doc string) *cassette.Player {
 // TestN6RecordHTTP: what a server on loopback answered is answered again when
 // the server is gone, on both engines; the recording has no secret in it.
 func TestN6RecordHTTP(t *testing.T) {
-	for _, engine := range []string{runtime.EngineNative, runtime.EngineExtism} {
-		t.Run(engine, func(t *testing.T) {
+	for _, engine := range []runtime.Engine{nil, extism.Engine{}} {
+		t.Run(fmt.Sprintf("%T", engine), func(t *testing.T) {
 			asked := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked++
@@ -93,7 +94,7 @@ func TestN6RecordHTTP(t *testing.T) {
 			p := runtime.PluginOptions{Engine: engine, Grants: runtime.Grants{HTTP: []string{server.URL}},
 				Secrets: map[string]string{"key": secret}}
 			recorder := new(cassette.Recorder)
-			p.Tape = recorder
+			p.Cassette = recorder
 			var live []string
 			for range 2 {
 				resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
@@ -104,7 +105,7 @@ func TestN6RecordHTTP(t *testing.T) {
 			if strings.Contains(doc, secret) || !strings.Contains(doc, `"Authorization":"Bearer {{secret:key}}"`) || !strings.Contains(doc, "1 <a<b> Bearer [secret key]") {
 				t.Errorf("the recording is\n%s", doc)
 			}
-			p.Tape, p.Secrets = player, map[string]string{"key": "another"}
+			p.Cassette, p.Secrets = player, map[string]string{"key": "another"}
 			for i, want := range []string{live[0], live[1], live[1]} {
 				resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
 				if string(resp.Result) != want || resp.Error != nil {
@@ -137,7 +138,7 @@ func TestN6RecordFailure(t *testing.T) {
 	server.Close()
 	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{server.URL}}}
 	recorder := new(cassette.Recorder)
-	p.Tape = recorder
+	p.Cassette = recorder
 	request := `{"url":"` + server.URL + `"}`
 	live, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
 	denied, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com"}`)
@@ -149,7 +150,7 @@ func TestN6RecordFailure(t *testing.T) {
 	if strings.Count(doc, "\n") != 1 {
 		t.Errorf("what was denied is no answer of the world:\n%s", doc)
 	}
-	p.Tape = player
+	p.Cassette = player
 	if again, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, request); again.Error == nil ||
 		*again.Error != *live.Error {
 		t.Errorf("%+v, recorded %+v", again.Error, live.Error)
@@ -167,7 +168,7 @@ func TestN6RecordModel(t *testing.T) {
 	const request = `{"system":"Be brief.","prompt":"Which colour?"}`
 	p := runtime.PluginOptions{Grants: runtime.Grants{Model: true}}
 	recorder := new(cassette.Recorder)
-	p.Tape = recorder
+	p.Cassette = recorder
 	live, liveStats := answer(t, runtime.Options{Model: model}, p, abi.OpModelComplete, request)
 	if live.Error != nil {
 		t.Fatal(live.Error)
@@ -176,12 +177,12 @@ func TestN6RecordModel(t *testing.T) {
 	if strings.Contains(doc, "sk-ant") || !strings.Contains(doc, "It is <blue>.") {
 		t.Errorf("the recording is\n%s", doc)
 	}
-	p.Tape = player
+	p.Cassette = player
 	again, stats := answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"Which colour?",  "system":"Be brief."}`)
 	if string(again.Result) != string(live.Result) || *stats.Model != *liveStats.Model || len(server.Requests()) != 1 {
 		t.Errorf("%s, recorded %s; %+v, %d requests", again.Result, live.Result, stats.Model, len(server.Requests()))
 	}
-	if resp, _ := answer(t, runtime.Options{}, runtime.PluginOptions{Tape: player}, abi.OpModelComplete,
+	if resp, _ := answer(t, runtime.Options{}, runtime.PluginOptions{Cassette: player}, abi.OpModelComplete,
 		request); resp.Error == nil || resp.Error.Code != abi.CodeDenied {
 		t.Errorf("without a grant: %+v", resp)
 	}
@@ -199,7 +200,7 @@ func TestN6RecordMiss(t *testing.T) {
 
 {"op":"http","request":{"url":"https://api.example.com/b","headers":{"Accept":"text/plain"}},"response":{"status":200}}
 `)
-	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true}, Tape: player}
+	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true}, Cassette: player}
 	resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com/b","headers":{"Accept":"text/html"}}`)
 	if resp.Error == nil || resp.Error.Code != abi.CodeNotRecorded || len(stats.Warnings) != 1 {
 		t.Fatalf("%+v, %v", resp, stats.Warnings)
@@ -244,7 +245,7 @@ func TestN6RecordMended(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	player := read(t, `{"op":"http","request":{"url":"https://api.example.com"},"response":{"state":200}}`)
-	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}}, Tape: player}
+	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}}, Cassette: player}
 	if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com"}`); resp.Error == nil || resp.Error.Code != abi.CodeBadInput || !strings.Contains(resp.Error.Message, "state") {
 		t.Errorf("%+v", resp)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Player answers calls from a recording, and from nowhere else. It is a
-// runtime.Tape.
+// runtime.Cassette.
 type Player struct {
 	name    string
 	entries []entry

@@ -8,7 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Recorder makes calls and records them. It implements runtime.Tape; the zero value
+// Recorder makes calls and records them. It implements runtime.Cassette; the zero value
 // is an empty recording.
 type Recorder struct {
 	mu      sync.Mutex

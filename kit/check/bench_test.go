@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/kit/check"
@@ -23,7 +24,7 @@ func benchOptions(t *testing.T, n int) check.BenchOptions {
 
 // bench opens the module in a file, and measures it.
 func bench(ctx context.Context, path string, o check.BenchOptions) (*check.Figures, error) {
-	m, err := runtime.OpenFile(path)
+	m, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}

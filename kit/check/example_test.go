@@ -18,7 +18,7 @@ func ExampleVerify() {
 		fmt.Println(err)
 		return
 	}
-	module, err := runtime.OpenFile(path)
+	module, err := runtime.OpenFile(path, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

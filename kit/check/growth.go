@@ -34,7 +34,7 @@ const (
 func (s *subject) growthRules() []abitest.Rule {
 	skip := s.handles(abi.HookPreCompact)
 	counted := skip
-	if counted == "" && s.info.Engine == runtime.EngineExtism {
+	if counted == "" && s.info.Engine != runtime.EngineNative {
 		counted = "the engine extism counts no fuel"
 	}
 	return []abitest.Rule{

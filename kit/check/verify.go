@@ -205,7 +205,7 @@ func (s *subject) sameFailure(rule string, e *abi.Error) string {
 // rules are all rules over the module, the kit's first.
 func (s *subject) rules() []abitest.Rule {
 	rules := slices.Concat(abitest.Rules(s.manifest, s), s.documentRules(), s.stateRules(), s.growthRules())
-	if player, ok := s.opts.Plugin.Tape.(*cassette.Player); ok {
+	if player, ok := s.opts.Plugin.Cassette.(*cassette.Player); ok {
 		rules = append(rules, recorded(player))
 	}
 	return rules

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/kit/cassette"
@@ -51,7 +52,7 @@ func options() check.VerifyOptions {
 
 // verify opens the module in a file, and checks it.
 func verify(ctx context.Context, path string, o check.VerifyOptions) (*check.Verdict, error) {
-	m, err := runtime.OpenFile(path)
+	m, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +285,7 @@ func TestN6VerifyReplayed(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := options()
-			o.Plugin.Tape, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
+			o.Plugin.Cassette, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
 			rule, missed := broken(run(t, path, o))["recorded calls"]
 			if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
 				t.Errorf("%s: %+v", doc, rule)

@@ -1,0 +1,12 @@
+// Package extism is upstream's engine, github.com/extism/go-sdk: its kernel keeps
+// the memory of the Extism ABI, and it starts and calls the guest. The bulk calls
+// and what leads out of the guest are those of the sandbox.
+//
+// Give an [Engine] to runtime.PluginOptions. It is there to cross-check the sandbox:
+// answers, error codes, logs and host calls are the same, but for what
+// docs/engines.md lists.
+//
+// It is for trusted plugins. It counts memory, and keeps the time limit where the
+// guest lets it. It counts neither fuel nor the stack nor tables, and compiles
+// whatever it gets, however long that takes.
+package extism

@@ -1,0 +1,173 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+const (
+	maxOpBytes      = 64
+	maxRequestBytes = 4 << 20
+	// opUnknown counts the calls of ops that do not exist.
+	opUnknown abi.Op = "unknown"
+)
+
+// traffic is what crosses between a guest and its host in host calls.
+type traffic struct {
+	counts   map[abi.Op]int
+	calls    int
+	bytes    int64  // both ways
+	response []byte // of the last call
+	held     int64  // of the call's memory, for the response
+}
+
+// An envelope is a response that is encoded already.
+type envelope []byte
+
+// Between these is the result of a host call.
+const resultOpen, resultClose = `{"result":`, `}`
+
+// hostCall answers one host call. The envelope is held in the memory of the call
+// until the next one.
+func (c *Call) hostCall(ctx context.Context, name, request []byte) []byte {
+	t := &c.traffic
+	c.Memory.Give(t.held)
+	t.response, t.held = t.response[:0], 0
+	result, err := c.perform(ctx, name, request)
+	var doc envelope
+	if err == nil {
+		doc, err = wrap(result)
+	}
+	if err == nil {
+		err = c.hold(doc)
+	}
+	if err != nil {
+		if doc, err = json.Marshal(abi.HostResponse{Error: c.opError(name, err)}); err != nil {
+			panic(err) // texts encode
+		}
+	}
+	t.response = doc
+	return doc
+}
+
+// perform counts a host call, and answers it where there is such an operation.
+func (c *Call) perform(ctx context.Context, name, request []byte) (any, error) {
+	o, ok := operations[abi.Op(name)]
+	counted := opUnknown
+	if ok {
+		counted = abi.Op(name)
+	}
+	if err := c.admit(counted, len(request)); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, &abi.Error{Code: abi.CodeUsage, Message: "no such host call"}
+	}
+	return o.answer(ctx, c, request)
+}
+
+// wrap encodes a result, which may be none.
+func wrap(result any) (envelope, error) {
+	switch r := result.(type) {
+	case nil:
+		return envelope("{}"), nil
+	case envelope:
+		return r, nil
+	}
+	b, err := json.Marshal(result)
+	return slices.Concat(envelope(resultOpen), b, envelope(resultClose)), err
+}
+
+// hold counts a response against the memory of the call and its host calls. An
+// error is small, and always fits.
+func (c *Call) hold(doc envelope) error {
+	n := int64(len(doc))
+	if !c.Memory.Take(n) {
+		return quotaf("ask for less at a time", "a response of %d bytes does not fit the memory of the call", n)
+	}
+	if err := c.carry(max(0, len(doc)-len(resultOpen+resultClose))); err != nil {
+		c.Memory.Give(n)
+		return err
+	}
+	c.traffic.held = n
+	return nil
+}
+
+// admit counts a host call and its request, or says which limit is used up.
+func (c *Call) admit(op abi.Op, request int) error {
+	t := &c.traffic
+	if t.calls >= c.Plugin.Limits.HostCalls {
+		return quotaf("raise its limit (--limit host_calls=N)", "more than %d host calls", c.Plugin.Limits.HostCalls)
+	}
+	t.calls++
+	if t.counts == nil {
+		t.counts = make(map[abi.Op]int)
+	}
+	t.counts[op]++
+	if request > maxRequestBytes {
+		return quotaf("", "a request of %d bytes, %d allowed", request, maxRequestBytes)
+	}
+	return c.carry(request)
+}
+
+// carry counts bytes that cross between guest and host in host calls.
+func (c *Call) carry(n int) error {
+	if int64(n) > c.mayCarry() {
+		return quotaf("raise its limit (--limit host_call_bytes=N)", "more than %d bytes in host calls", c.Plugin.Limits.HostCallBytes)
+	}
+	c.traffic.bytes += int64(n)
+	return nil
+}
+
+func (c *Call) mayCarry() int64 { return int64(c.Plugin.Limits.HostCallBytes) - c.traffic.bytes }
+
+// countItems refuses a request that holds more of something than one may.
+func countItems(what string, n int) error {
+	if n > abi.MaxRequestItems {
+		return quotaf("ask for fewer at a time", "%d %s, %d allowed in one request", n, what, abi.MaxRequestItems)
+	}
+	return nil
+}
+
+// quotaf is the error of a limit that is used up.
+func quotaf(hint, format string, args ...any) *abi.Error {
+	return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// opError is the error a guest gets to see: of an *abi.Error the code and the
+// text, of any other that there was one. The host sees all of it in the
+// warnings.
+func (c *Call) opError(name []byte, err error) *abi.Error {
+	op := Shorten(string(name[:min(len(name), maxOpBytes)]), maxOpBytes)
+	e := abi.AsError(err)
+	if e.Code == abi.CodeInternal {
+		c.Warn(op + ": " + err.Error())
+		return &abi.Error{Code: abi.CodeInternal, Op: op, Message: "internal error"}
+	}
+	seen := *e
+	seen.Op, seen.Err = op, nil
+	if refused := e.Code == abi.CodeDenied || e.Code == abi.CodeQuota; refused && e.Err == nil { // what has a cause was told with it
+		c.tellRefusal(&seen)
+	}
+	return &seen
+}
+
+// maxRefusals is how many warnings a call has before refusals are left out: a
+// guest can make up as many as it likes.
+const maxRefusals = 20
+
+// tellRefusal tells the host of a host call that was refused for a grant or a
+// limit, once for each op and reason: the guest may go on without a word.
+func (c *Call) tellRefusal(e *abi.Error) {
+	text := e.Op + ": " + e.Message
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
+	}
+	if text = Shorten(text, 500); !slices.Contains(c.warnings, text) && len(c.warnings) < maxRefusals {
+		c.Warn(text)
+	}
+}

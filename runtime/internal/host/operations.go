@@ -1,0 +1,89 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// operations are the host calls that a guest can make. A new one is a line here
+// and a service of its own: a type whose zero value begins a call, which keeps
+// what it has to know of that call, and whose method answers.
+var operations = map[abi.Op]operation{
+	abi.OpLog:            op("", (*log).answer),
+	abi.OpKVGet:          op(abi.CapKV, (*kv).get),
+	abi.OpKVSet:          op(abi.CapKV, (*kv).set),
+	abi.OpKVDelete:       op(abi.CapKV, (*kv).delete),
+	abi.OpKVList:         op(abi.CapKV, (*kv).list),
+	abi.OpTokensCount:    op("", (*tokens).count),
+	abi.OpMessagesGet:    op("", (*messages).get),
+	abi.OpRequestCompact: op(abi.CapCompactionRequest, (*compaction).request),
+	abi.OpHTTP:           op(abi.CapHTTP, (*web).answer),
+	abi.OpModelComplete:  op(abi.CapModel, (*model).complete),
+}
+
+// operation is one kind of host call.
+type operation struct {
+	// needs is the capability without which nothing is answered. Empty: none.
+	needs abi.Capability
+	// answer decodes the request strictly, checks the capability, and answers.
+	// The result is encoded into the envelope of the response.
+	answer func(ctx context.Context, c *Call, request []byte) (any, error)
+}
+
+// op is an operation whose requests are documents of type R, which a method of
+// the service S answers.
+func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, R) (any, error)) operation {
+	known := abi.Keys(*new(R))
+	return operation{needs, func(ctx context.Context, c *Call, request []byte) (any, error) {
+		var r R
+		err := abi.CheckJSON(request, known)
+		if Check(ctx); err == nil {
+			err = decodeKnown(request, &r)
+			Check(ctx)
+		}
+		if err != nil {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
+		}
+		if err := c.granted(needs); err != nil {
+			return nil, err
+		}
+		return method(service[S](c), ctx, c, r)
+	}}
+}
+
+// granted is the one place where a call is refused what its plugin does not
+// have: the manifest asks for a capability, and the operator grants it.
+func (c *Call) granted(needs abi.Capability) error {
+	if needs == "" {
+		return nil
+	}
+	return c.Plugin.need(needs)
+}
+
+// service is the call's service of a kind, which is made when it is first needed.
+func service[S any](c *Call) *S {
+	for _, s := range c.services {
+		if s, ok := s.(*S); ok {
+			return s
+		}
+	}
+	s := new(S)
+	c.services = append(c.services, s)
+	return s
+}
+
+// reporter is a service that has something to say of the call it was used in.
+type reporter interface{ report(*abi.CallStats) }
+
+// closer is a service that holds something until the call is over.
+type closer interface{ close() }
+
+// decodeKnown decodes a document that was checked.
+func decodeKnown(doc []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}

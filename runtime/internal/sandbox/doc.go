@@ -1,0 +1,16 @@
+// Package sandbox is the engine that plugins run on: wazero, with every limit
+// held from inside of the guest.
+//
+// [New] makes an engine, [Engine.Compile] rewrites and compiles a module
+// (compile.go, cache.go), and each run takes an instance: one that waits in the
+// pool, one restored from a snapshot, or one that starts as any engine would start
+// it (code.go).
+//
+// Package meter writes the countdown into modules; the host's half of it, where
+// fuel is charged and time is looked at, is fuel.go. Memory lies outside of Go's
+// heap, in slots that are used again (memory.go, slots.go). The first run leaves a
+// snapshot of the guest as it was after _initialize, which later instances are
+// restored from (snapshot.go, image.go); a module whose state is not all in its
+// memory and globals has none (initstate.go). What waits for calls is bounded for
+// all plugins together (pool.go, idle.go).
+package sandbox
