@@ -127,7 +127,7 @@ const (
 // Budget is what a compaction has to fit into, in tokens.
 type Budget struct {
 	// TargetTokens is what the message list a compactor returns may cost, its
-	// summary included. The host's own frame and ledger are already taken off,
+	// summary included. The host's own frame and note are already taken off,
 	// and so is what observers may inject. It is 0 only where all may go that is
 	// not pinned, the current turn included.
 	TargetTokens int `json:"target_tokens"`

@@ -3,7 +3,6 @@ package bank
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
@@ -108,8 +107,5 @@ func common(a, b string) int {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
-	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
-		n--
-	}
-	return n
+	return len(clip.Head(a, n))
 }
