@@ -1,5 +1,6 @@
-// Package clip cuts texts to a length, and never in the middle of a character. It
-// is the only code of the project that does.
+// Package clip cuts texts to a length, and never in the middle of a character. All
+// of the project cuts with it. (Its name is not text because half of the functions
+// that use it have a variable of that name.)
 //
 // [Head], [Tail] and [Ends] count bytes, [Chars] and [LastChars] characters; none
 // of them says that there was more. [Cut] and [CutChars] add a mark of the

@@ -1,5 +1,5 @@
-// Package note writes, without a model, the note that stands for messages a
-// compaction takes away. A reader sees these parts in it:
+// Package note writes, without a model, the note that stands for superseded
+// messages. A reader sees these parts in it:
 //
 //   - thread: what persons asked for, the todo list, decisions and next steps;
 //   - rules: what a person required;
@@ -12,7 +12,7 @@
 // summaries lose. The sections, and which part stands where, are written in
 // sections.go.
 //
-// Use [Build] on the messages that go, then [Note.Write]. A summary of an earlier
+// Use [Build] on the superseded messages, then [Note.Write]. A summary of an earlier
 // compaction, of this package or of any other, may be among them: what it kept is
 // taken over, so that chains of compactions lose nothing that there is room for,
 // and none makes the note grow over its budget.

@@ -60,7 +60,7 @@ func quoted(f *names.Failure) string {
 }
 
 // FailuresBeside returns what the last failures need beside their share of a
-// budget, in tokens: what [Options.Failures] has to be for all of them to be written.
+// budget, in tokens: what [Options.Failures] must be for all of them to be written.
 func (n *Note) FailuresBeside(budget int, count func(string) int) int {
 	list := n.last()
 	need := count(names.HeadFailed+names.HeadErrors) + 2

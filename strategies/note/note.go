@@ -7,7 +7,7 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-// Note is what was read off the messages that go.
+// Note is what was read off the superseded messages.
 type Note struct {
 	names     *names.Names
 	requests  []string // of persons, oldest first
@@ -18,15 +18,14 @@ type Note struct {
 	earlier   []string // lines of a summary that somebody else wrote
 }
 
-// Build reads the messages that go, oldest first. Names that messages which
-// stay hold are not said again. Calls that stay, but whose results were
-// pruned, are given as they were, with their results: what failed in them is
-// kept too.
-func Build(gone, stays, pruned []abi.Message) *Note {
-	n := &Note{names: names.Build(gone, pruned)}
-	n.names.Beside(stays)
-	for i := range gone {
-		n.message(&gone[i], i >= len(gone)-lately)
+// Build reads the superseded messages, oldest first. Names that the kept messages
+// hold are not said again. Kept calls whose results were pruned are given as they
+// were, with their results: what failed in them is said too.
+func Build(superseded, kept, pruned []abi.Message) *Note {
+	n := &Note{names: names.Build(superseded, pruned)}
+	n.names.Beside(kept)
+	for i := range superseded {
+		n.message(&superseded[i], i >= len(superseded)-lately)
 	}
 	return n
 }
@@ -34,8 +33,9 @@ func Build(gone, stays, pruned []abi.Message) *Note {
 // lately is how many of the last messages are asked what comes next.
 const lately = 40
 
-// Files returns what tool calls read and modified, sorted, cumulative over earlier
-// compactions, whole paths where they are known. What was modified is not listed as read.
+// Files returns what tool calls read and modified, sorted, cumulative over
+// earlier compactions, whole paths where they are known. What was modified is not
+// listed as read.
 func (n *Note) Files() abi.Files {
 	read, modified := n.names.Files()
 	return abi.Files{Read: read, Modified: modified}

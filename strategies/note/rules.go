@@ -17,7 +17,7 @@ doivent|jamais|toujours|debe|nunca|siempre|deve|sempre|должен|должн|�
 // taken for something pasted rather than asked for.
 const maxPasted = 16 << 10
 
-// required notes the lines in which a person says what has to be, word for
+// required notes the lines in which a person says what must be, word for
 // word: boxes to check, items of lists, and sentences with a word like must.
 func (n *Note) required(text string) {
 	for line := range unfenced(text) {

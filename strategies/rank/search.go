@@ -55,7 +55,7 @@ type Hit struct {
 	Score float64 // over 0; comparable within one search
 }
 
-// Search returns the texts that have to do with the query, best first; of
+// Search returns the texts that bear on the query, best first; of
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
 func (ix *Index) Search(query string, opts Options) []Hit {

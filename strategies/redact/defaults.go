@@ -24,7 +24,7 @@ const (
 	assign  = "(?:" + quote + ")?\\s*(?::=|=>|[:=])\\s*"
 )
 
-// Defaults are the patterns of a redactor that is told nothing else.
+// Defaults returns the patterns of a redactor that is told nothing else.
 func Defaults() []Pattern { return append(keys(), assigned()...) }
 
 // keys are secrets that can be told by their own form.

@@ -7,10 +7,10 @@ const (
 	markClose = "]"
 )
 
-// Marks is how many secrets were taken out of a text.
+// Marks counts the secrets that were taken out of a text.
 func Marks(text string) int { return strings.Count(text, markOpen) }
 
-// Unmarked is a text without the marks that stand for secrets.
+// Unmarked returns a text without the marks that stand for secrets.
 func Unmarked(text string) string {
 	if Marks(text) == 0 {
 		return text

@@ -1,12 +1,13 @@
 // Package redact takes secrets out of texts that outlive the messages they
-// stood in: summaries, notes, retained facts. Each
-// is replaced by "[redacted: KIND]", and all else stays as it was. Redacting
-// twice changes nothing more.
+// stood in: summaries, notes, retained facts. Each secret is replaced by
+// "[redacted: KIND]", and all else stays as it was. Redacting twice changes
+// nothing more.
 //
-// [Defaults] knows the keys of well-known services, private keys, bearer and
-// web tokens, and passwords where they are assigned. It looks for what only
-// secrets look like: hashes, ids, checksums and paths have to survive, because
-// the agent goes on to use them.
+// Begin with [New], or [Spoken] for what people tell each other, and
+// [Redactor.Redact]. [Defaults] knows the keys of well-known services, private
+// keys, bearer and web tokens, and passwords where they are assigned. It looks
+// for what only secrets look like: hashes, ids, checksums and paths must
+// survive, because the agent goes on to use them.
 package redact
 
 import (
@@ -26,7 +27,7 @@ type Pattern struct {
 	// group, the first group is the secret, and the rest around it stays.
 	Expr string
 	// Words make it fast: Expr is only tried where one of them stands, in any
-	// case, and has to match from there. None: it is looked for everywhere.
+	// case, and must match from there. None: it is looked for everywhere.
 	// A failed try should not have to look far ahead, or many words in a row
 	// take time with the square of their number.
 	Words []string

@@ -29,7 +29,7 @@ type Query struct {
 	// TextBytes is how long the text of one hit may be: a longer one is cut to
 	// the passage that tells most of the query. Default any length.
 	TextBytes int
-	// Types and Tags, where there are any, are those of which a hit has to
+	// Types and Tags, where there are any, are those of which a hit must
 	// have one.
 	Types, Tags []string
 	// Skip reports that a memory is not wanted, as what is still in the

@@ -59,9 +59,9 @@ func (p *pass) view() *strategies.View {
 	return strategies.NewView(p.msgs, tokens, pinned, 0, strategies.Limits{Target: target, All: target == 0}, nil)
 }
 
-// room is what may be injected beside what has to stay, in tokens: as much as
+// room is what may be injected beside what must stay, in tokens: as much as
 // an injection may where the session fits the target as it is, and where what
-// has to stay is over it by itself, which nothing meets then.
+// must stay is over it by itself, which nothing meets then.
 func (p *pass) room() int {
 	v := p.view()
 	if left := v.Target - v.Fixed(); left > 0 && !v.Fits() {

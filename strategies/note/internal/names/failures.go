@@ -44,7 +44,7 @@ const (
 	maxFailures = 40
 )
 
-// Failures are the last calls that failed, oldest first. The same failure is
+// Failures returns the last calls that failed, oldest first. The same failure is
 // listed once.
 func (l *Names) Failures() []Failure { return l.failures }
 

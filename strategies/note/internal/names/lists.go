@@ -45,11 +45,11 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	return n
 }
 
-// Files are what tool calls read and modified, whole paths where they are
+// Files returns what tool calls read and modified, whole paths where they are
 // known, sorted. What was modified is not listed as read.
 func (l *Names) Files() (read, modified []string) { return l.files[0], l.files[1] }
 
-// Commands are the last commands that were run, newest last, at most max of
+// Commands returns the last commands that were run, newest last, at most max of
 // them, as they read in the root folder; those that failed say so.
 func (l *Names) Commands(max int) []string {
 	var lines []string

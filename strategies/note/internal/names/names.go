@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
-// Names is what was found in the messages that go.
+// Names is what was found in the superseded messages.
 type Names struct {
 	names    []*item         // ranked, best first
 	tools    []*tool         // most called first

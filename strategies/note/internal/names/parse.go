@@ -14,8 +14,8 @@ func Reserved(line string) bool {
 	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] || listHeads[headOf(line)]
 }
 
-// Lines that begin a list: those above its entries, and those that
-// hold all of it.
+// Lines that begin a list: those above its entries, and those that hold all of
+// it.
 var (
 	sectionHeads = set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
 	listHeads    = set(headTools, headShort, headSymbols, headNumbers)
@@ -27,8 +27,8 @@ func headOf(line string) string {
 	return head + ":"
 }
 
-// summary takes over what an earlier compaction wrote: the lists of
-// names for what they were, the rest as text. Without our frame nothing in it is ours.
+// summary takes over what an earlier compaction wrote: the lists of names for
+// what they were, the rest as text. Without our frame nothing in it is ours.
 func (b *builder) summary(text string) {
 	inner, ok := abi.Unfence(text)
 	if !ok {
