@@ -10,37 +10,9 @@ import (
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
 
-	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
-	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
-
-// BenchmarkCompileBomb is how long it takes to compile, or to refuse, what is
-// made to take long: the median and the worst of the rounds. refused is 1 where
-// it is not compiled.
-func BenchmarkCompileBomb(b *testing.B) {
-	for _, g := range hostile.Compile() {
-		b.Run(g.Name, func(b *testing.B) {
-			ctx, r, wasm := context.Background(), plugintest.New(b, runtime.Options{}), g.Wasm()
-			var all []time.Duration
-			refused := 0.0
-			for b.Loop() {
-				start := time.Now()
-				p, err := plugintest.Load(ctx, r, wasm, runtime.PluginOptions{})
-				all = append(all, time.Since(start))
-				if err != nil {
-					refused = 1
-					continue
-				}
-				p.Close(ctx)
-			}
-			reportSpread(b, all, "load")
-			b.ReportMetric(refused, "refused")
-		})
-	}
-}
 
 // BenchmarkFirstCall is what a process waits for at its start: to load a plugin
 // in Go that was compiled before, and to call it once; here, and in the stock
@@ -119,28 +91,4 @@ func stockFirst(b *testing.B, wasm []byte, dir string, input []byte) (load, call
 		b.Fatal(err)
 	}
 	return load, time.Since(start)
-}
-
-// BenchmarkSteady is 100,000 calls: what the process has resident after the
-// first 1,000, and at the end.
-func BenchmarkSteady(b *testing.B) {
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), hostile.Memory()[1].Wasm(), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 1}})
-	good := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{})
-	calls := func(n int) {
-		for range n {
-			if _, _, err := good.CallRaw(context.Background(), pre, []byte("{}")); err != nil {
-				b.Fatal(err)
-			}
-			if _, _, err := p.CallRaw(context.Background(), pre, nil); abi.CodeOf(err) != abi.CodeMemory {
-				b.Fatal(err)
-			}
-		}
-	}
-	for b.Loop() {
-		calls(500)
-		first := resident(b, "VmRSS")
-		calls(49_500)
-		b.ReportMetric(float64(first)/(1<<20), "first-MiB")
-		b.ReportMetric(float64(resident(b, "VmRSS"))/(1<<20), "last-MiB")
-	}
 }

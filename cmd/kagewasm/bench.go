@@ -71,7 +71,7 @@ was not measured; 2 where there is nothing to compare.`,
 		"repeated", defaultFailOver))
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.pluginFlags.register(cmd)
-	f.tape.register(cmd)
+	f.cassette.register(cmd)
 	f.configFlag.registerUsed(cmd)
 	return cmd
 }
@@ -88,7 +88,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	for _, s := range f.sessions {
 		reads = append(reads, files.Named("--session", s))
 	}
-	if err := files.CheckOutputs(reads, files.Named("--save", f.save), f.tape.output()); err != nil {
+	if err := files.CheckOutputs(reads, files.Named("--save", f.save), f.cassette.output()); err != nil {
 		return err
 	}
 	var before *check.Figures
@@ -101,7 +101,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	defer progress.Done()
 	r, err := f.measure(ctx, e, path, hook, progress)
 	progress.Done()
-	if err = errors.Join(err, f.tape.finish(e)); err != nil {
+	if err = errors.Join(err, f.cassette.finish(e)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	report := ui.Bench{Figures: r}

@@ -180,7 +180,7 @@ func (c configured) plugins() []config.Plugin {
 func (l *loader) loadConfigured(ctx context.Context, path string, c config.Plugin) (*runtime.Plugin, error) {
 	opts := runtime.PluginOptions{
 		Digest: c.Digest, Adopt: c.Adopt, Limits: l.limits.Or(c.Limits), Config: c.Knobs,
-		Cassette: l.flags.tape.tape(),
+		Cassette: l.flags.cassette.inUse(),
 	}
 	for capability, origins := range c.Grants {
 		if err := opts.Grants.Grant(capability, origins...); err != nil {

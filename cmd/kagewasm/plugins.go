@@ -21,17 +21,17 @@ import (
 
 // pluginFlags are the flags of every command that loads plugins.
 type pluginFlags struct {
-	state   string
-	engine  string
-	grants  []string
-	denies  []string
-	adopts  []string
-	secrets []string
-	knobs   []string
-	timeout int
-	memory  int
-	limits  []string
-	tape    tapeFlags // registered by the commands that have them
+	state    string
+	engine   string
+	grants   []string
+	denies   []string
+	adopts   []string
+	secrets  []string
+	knobs    []string
+	timeout  int
+	memory   int
+	limits   []string
+	cassette cassetteFlags // registered by the commands that have them
 }
 
 func (f *pluginFlags) register(c *cobra.Command) {
@@ -83,7 +83,7 @@ func (f *pluginFlags) granted() (runtime.Grants, error) {
 			return g, ui.Usagef("--grant %s: %s", s, abi.AsError(err).Message)
 		}
 	}
-	if err := f.tape.grant(&g); err != nil {
+	if err := f.cassette.grant(&g); err != nil {
 		return g, err
 	}
 	for _, s := range f.denies {
@@ -129,7 +129,7 @@ func openLoader(
 func openLoaderOver(
 	ctx context.Context, e env, f *pluginFlags, counter abi.Counter, model abi.Model, over func(abi.KV) abi.KV,
 ) (*loader, error) {
-	if err := f.tape.open(); err != nil {
+	if err := f.cassette.open(); err != nil {
 		return nil, err
 	}
 	grants, err := f.granted()
@@ -165,7 +165,7 @@ func (l *loader) close(ctx context.Context) {
 func (l *loader) options(anyExport bool) runtime.PluginOptions {
 	return runtime.PluginOptions{
 		Grants: l.grants, AnyExport: anyExport, Adopt: l.author,
-		Limits: l.limits, Cassette: l.flags.tape.tape(),
+		Limits: l.limits, Cassette: l.flags.cassette.inUse(),
 	}
 }
 

@@ -53,7 +53,7 @@ hook (--session, in any format that compact reads).
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "call it `N` times, each in an instance of its own")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print everything as one JSON document")
 	f.pluginFlags.register(cmd)
-	f.tape.register(cmd)
+	f.cassette.register(cmd)
 	f.configFlag.registerUsed(cmd)
 	return cmd
 }
@@ -82,7 +82,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		return ui.Usagef("-i %s and --session %s: give one of them", f.input, f.session)
 	}
 	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path), files.Named("-i", f.input),
-		files.Named("--session", f.session)}, f.tape.output()); err != nil {
+		files.Named("--session", f.session)}, f.cassette.output()); err != nil {
 		return err
 	}
 	l, err := f.openAuthor(ctx, e, &f.configFlag)
@@ -105,7 +105,7 @@ func (f *runFlags) run(ctx context.Context, e env, path, export string) error {
 		err = r.Error
 	}
 	shown := f.show(e, &r, out, err)
-	return errors.Join(f.tape.finish(e), shown)
+	return errors.Join(f.cassette.finish(e), shown)
 }
 
 // caller is a call of the export on the input that the flags name.

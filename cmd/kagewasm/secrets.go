@@ -12,7 +12,7 @@ import (
 // secrets are the values of the flags that are meant for the plugin. A command
 // line is seen by others, so a flag names the environment variable.
 func (l *loader) secrets(m *abi.Manifest) (map[string]string, error) {
-	values := l.flags.tape.secrets(m)
+	values := l.flags.cassette.secrets(m)
 	for _, s := range l.flags.secrets {
 		name, variable, ok := strings.Cut(s, "=")
 		if !ok || name == "" || variable == "" {

@@ -47,14 +47,14 @@ are kept; 1: one is broken; 2: the module cannot be loaded.`,
 	cmd.Flags().StringVar(&f.junit, "junit", "", "write the outcome as JUnit XML to `FILE`")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.pluginFlags.register(cmd)
-	f.tape.register(cmd)
+	f.cassette.register(cmd)
 	f.configFlag.registerUsed(cmd)
 	return cmd
 }
 
 func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 	if err := files.CheckOutputs([]files.File{files.Named("X.wasm", path)}, files.Named("--junit", f.junit),
-		f.tape.output()); err != nil {
+		f.cassette.output()); err != nil {
 		return err
 	}
 	progress := e.progress()
@@ -99,8 +99,8 @@ func (f *verifyFlags) run(ctx context.Context, e env, path string) error {
 
 // recordedAnyway writes a recording; that a replay lacked something is a rule.
 func (f *verifyFlags) recordedAnyway(e env) error {
-	if f.tape.recorder == nil {
+	if f.cassette.recorder == nil {
 		return nil
 	}
-	return f.tape.finish(e)
+	return f.cassette.finish(e)
 }

@@ -3,7 +3,7 @@
 // then tested offline, in the same way every time.
 //
 // A [Recorder], and the [Player] that [Read] makes, are what runtime.PluginOptions
-// takes as its Tape. A recording is JSON lines, to be read, edited and kept beside
+// takes as its Cassette. A recording is JSON lines, to be read, edited and kept beside
 // the plugin:
 //
 //	{"op":"http","request":{"url":"https://example.com","headers":{"Key":"{{secret:key}}"}},"response":{"status":200}}

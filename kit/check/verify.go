@@ -22,8 +22,8 @@ type VerifyOptions struct {
 	// CacheDir is empty a temporary folder is used: the module is loaded many
 	// times.
 	Runtime runtime.Options
-	// Plugin says how the module is loaded: grants, limits, knobs, tape. Where the
-	// tape replays, one rule more is checked: that every call was recorded.
+	// Plugin says how the module is loaded: grants, limits, knobs, cassette. Where the
+	// cassette replays, one rule more is checked: that every call was recorded.
 	Plugin runtime.PluginOptions
 	// Rules are the names of the rules to check. Empty: all. The rule about
 	// recorded calls is always checked.
@@ -211,7 +211,7 @@ func (s *subject) rules() []abitest.Rule {
 	return rules
 }
 
-// recordedCalls is the name of the rule about a tape that replays.
+// recordedCalls is the name of the rule about a cassette that replays.
 const recordedCalls = "recorded calls"
 
 func recorded(player *cassette.Player) abitest.Rule {

@@ -1,4 +1,4 @@
-package runtime_test
+package hostile_test
 
 import (
 	"bytes"
@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // FEATURES N1: memory is bounded, whoever's it is.
 func TestHostileMemory(t *testing.T) {
-	newSandbox(t, runtime.Options{}).tryAll(t, hostile.Memory(), abi.Limits{TimeoutMS: 2_000})
+	newSandbox(t, runtime.Options{}).tryAll(t, Memory(), abi.Limits{TimeoutMS: 2_000})
 }
 
 // memory is what the process has resident, from a time on.

@@ -1,4 +1,4 @@
-package runtime_test
+package hostile_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -26,7 +25,7 @@ type sandbox struct {
 
 func newSandbox(t *testing.T, o runtime.Options) *sandbox {
 	r := plugintest.New(t, o)
-	s := &sandbox{r, plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})}
+	s := &sandbox{r, plugintest.MustLoad(t, r, wasmtest.Echo(Hook), runtime.PluginOptions{})}
 	s.greet(t)
 	return s
 }
@@ -34,7 +33,7 @@ func newSandbox(t *testing.T, o runtime.Options) *sandbox {
 // greet calls the innocent plugin, whose answer is its input.
 func (s *sandbox) greet(t *testing.T) {
 	const hello = `{"inject":"hello"}`
-	if out, _, err := s.innocent.CallRaw(context.Background(), pre, []byte(hello)); err != nil || string(out) != hello {
+	if out, _, err := s.innocent.CallRaw(context.Background(), Hook, []byte(hello)); err != nil || string(out) != hello {
 		t.Errorf("a call that does no harm: %q, %v", out, err)
 	}
 }
@@ -67,7 +66,7 @@ const spare = 32 << 20
 // try loads a guest and calls it. It holds that the process lives, that the
 // innocent goes on, that memory is bounded, and that the error is what the
 // guest says and names everything.
-func (s *sandbox) try(t *testing.T, g hostile.Guest, limits abi.Limits) (stats abi.CallStats, err error) {
+func (s *sandbox) try(t *testing.T, g Guest, limits abi.Limits) (stats abi.CallStats, err error) {
 	t.Helper()
 	wasm := g.Wasm()
 	limits = limits.Or(abi.DefaultLimits())
@@ -112,7 +111,7 @@ func bounded(t *testing.T, limits abi.Limits, most time.Duration, f func()) {
 }
 
 // load loads a guest, nil where it is refused.
-func (s *sandbox) load(t *testing.T, g hostile.Guest, wasm []byte, limits abi.Limits) (*runtime.Plugin, error) {
+func (s *sandbox) load(t *testing.T, g Guest, wasm []byte, limits abi.Limits) (*runtime.Plugin, error) {
 	o := runtime.PluginOptions{Limits: limits, Manifest: g.Manifest()}
 	if o.Manifest != nil {
 		o.Grants = plugintest.GrantAll(o.Manifest)
@@ -129,7 +128,7 @@ func (s *sandbox) load(t *testing.T, g hostile.Guest, wasm []byte, limits abi.Li
 }
 
 // call calls a guest and closes it.
-func (s *sandbox) call(t *testing.T, g hostile.Guest, p *runtime.Plugin) (abi.CallStats, error) {
+func (s *sandbox) call(t *testing.T, g Guest, p *runtime.Plugin) (abi.CallStats, error) {
 	defer func() {
 		if err := p.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -177,7 +176,7 @@ func checkError(t *testing.T, err error, code abi.Code, phase abi.Phase) *abi.Er
 	return e
 }
 
-func (s *sandbox) tryAll(t *testing.T, guests []hostile.Guest, limits abi.Limits) {
+func (s *sandbox) tryAll(t *testing.T, guests []Guest, limits abi.Limits) {
 	for _, g := range guests {
 		t.Run(g.Name, func(t *testing.T) { s.try(t, g, limits) })
 	}
@@ -203,7 +202,7 @@ func TestN1Hostile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := hostile.Guest{Name: name, Why: "a guest of the shared ones", Wasm: func() []byte { return wasm }, Code: want[name]}
+			g := Guest{Name: name, Why: "a guest of the shared ones", Wasm: func() []byte { return wasm }, Code: want[name]}
 			if strings.HasPrefix(name, "init_") || strings.HasPrefix(name, "start_") {
 				g.Phase = abi.PhaseInstantiate
 			}

@@ -1,18 +1,19 @@
-package runtime_test
+package hostile_test
 
 import (
 	"fmt"
-	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
+
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // FEATURES N1: a guest that takes for ever ends soon after its deadline.
 func TestHostileTime(t *testing.T) {
-	newSandbox(t, runtime.Options{}).tryAll(t, hostile.Time(), briefly)
+	newSandbox(t, runtime.Options{}).tryAll(t, Time(), briefly)
 }
 
 // The same guests end by fuel: none of them runs without using it up, and each
@@ -20,7 +21,7 @@ func TestHostileTime(t *testing.T) {
 func TestHostileFuel(t *testing.T) {
 	const fuel, most = 5_000_000, 2_500_000 // and what one checkpoint may charge: 16 MiB
 	s := newSandbox(t, runtime.Options{})
-	for _, g := range hostile.Time() {
+	for _, g := range Time() {
 		g.Code = abi.CodeFuel
 		t.Run(g.Name, func(t *testing.T) {
 			limits := abi.Limits{TimeoutMS: 60_000, Fuel: fuel}
@@ -40,19 +41,19 @@ func TestHostileFuel(t *testing.T) {
 // Calls nested too deep end before the host's stack does.
 func TestHostileStack(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
-	s.tryAll(t, hostile.Stack(), abi.Limits{})
-	s.try(t, hostile.Chain(abi.CodeStack), abi.Limits{StackBytes: 1 << 20})
+	s.tryAll(t, Stack(), abi.Limits{})
+	s.try(t, Chain(abi.CodeStack), abi.Limits{StackBytes: 1 << 20})
 }
 
 // Any function a guest can import, called for ever: with zeroes, and with
 // numbers that are good addresses and large lengths.
 func TestHostileImports(t *testing.T) {
 	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}})
-	for module, funcs := range runtime.Imports(s.runtime) {
+	for module, funcs := range imports(t) {
 		for name, sig := range funcs {
 			for _, arg := range []int64{0, 1 << 20} {
 				t.Run(fmt.Sprintf("%s.%s(%d)", module, name, arg), func(t *testing.T) {
-					g := hostile.Repeats(module, name, sig, arg)
+					g := Repeats(module, name, sig, arg)
 					limits := abi.Limits{TimeoutMS: 20}
 					if g.Code = repeated(name, arg); g.Code != abi.CodeDeadline {
 						limits.TimeoutMS = 2_000
@@ -86,4 +87,24 @@ func repeated(name string, arg int64) abi.Code {
 		}
 	}
 	return abi.CodeDeadline
+}
+
+// imports are the functions that a guest may import, with their signatures, by module.
+func imports(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	wasi, err := host.WASISignatures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]map[string]string{host.WASIModule: make(map[string]string)}
+	for name, signature := range wasi {
+		all[host.WASIModule][name] = string(signature)
+	}
+	for module, funcs := range host.Functions {
+		all[module] = make(map[string]string)
+		for _, f := range funcs {
+			all[module][f.Name] = string(f.Signature)
+		}
+	}
+	return all
 }

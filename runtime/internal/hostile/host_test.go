@@ -1,14 +1,14 @@
-package runtime_test
+package hostile_test
 
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -17,15 +17,15 @@ import (
 // FEATURES N1: work that a guest makes its host do is bounded, too.
 func TestHostileHost(t *testing.T) {
 	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}, KV: &plugintest.KV{Data: map[string]string{}}})
-	s.tryAll(t, hostile.Host(), abi.Limits{TimeoutMS: 300})
+	s.tryAll(t, Host(), abi.Limits{TimeoutMS: 300})
 }
 
 // Messages that are six times as long in JSON, asked for in every way that
 // could make the host hold more of them than the guest may have.
 func TestHostileMessages(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
-	const most = 4_500_000           // takes nearly all memory, once escaped
-	long := escaped(2 * most).Text() // little beside what the host would make of it
+	const most = 4_500_000                 // takes nearly all memory, once escaped
+	long := strings.Repeat("\x01", 2*most) // little beside what the host would make of it
 	in := plugintest.HookInput()
 	for i, n := range []int{most, 2 * most, most, most, most, most} {
 		m := abi.Message{ID: fmt.Sprint("m", i), Role: abi.RoleUser, Content: abi.Text(long[:n])}
@@ -42,8 +42,8 @@ func TestHostileMessages(t *testing.T) {
 		"one six times": `"m0","m0","m0","m0","m0","m0"`, "all": `"m0","m2","m3","m4","m5","m1"`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := hostile.HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
-			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
+			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
+			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: &lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func (k *slowKV) Get(ctx context.Context, ns, key string) (string, bool, error) 
 // A store that takes a minute does not keep a call from its deadline.
 func TestHostileSlowStore(t *testing.T) {
 	s := newSandbox(t, runtime.Options{KV: &slowKV{plugintest.KV{Data: map[string]string{}}}})
-	s.try(t, hostile.HostLoop("wait", "for a store", abi.OpKVGet, `{"key":"k"}`, abi.CapKV), briefly)
+	s.try(t, HostLoop("wait", "for a store", abi.OpKVGet, `{"key":"k"}`, abi.CapKV), briefly)
 }
 
 // A guest that is good in its first calls, of which it has warm instances, is
@@ -88,7 +88,7 @@ func TestHostileLater(t *testing.T) {
 		m.Memory(1, -1, "memory")
 		m.Data(64, []byte(`{"inject":"good"}`))
 		spoilt := m.Global(wasmtest.I32, true, wasmtest.Const32(0))
-		m.Hook(pre, nil,
+		m.Hook(Hook, nil,
 			// Spoilt in the call before, in memory or a global?
 			wasmtest.GetGlobal(spoilt), wasmtest.If(wasmtest.Unreachable),
 			wasmtest.Const32(0), wasmtest.Load32, wasmtest.If(wasmtest.Unreachable),
@@ -98,7 +98,7 @@ func TestHostileLater(t *testing.T) {
 	}), runtime.PluginOptions{Limits: briefly})
 	good := func() {
 		t.Helper()
-		if out, _, err := p.CallRaw(context.Background(), pre, []byte("{}")); err != nil || string(out) != `{"inject":"good"}` {
+		if out, _, err := p.CallRaw(context.Background(), Hook, []byte("{}")); err != nil || string(out) != `{"inject":"good"}` {
 			t.Errorf("a good call: %q, %v", out, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestHostileLater(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 { // more than wait
 		wg.Go(func() {
-			_, _, err := p.CallRaw(context.Background(), pre, make([]byte, 2000))
+			_, _, err := p.CallRaw(context.Background(), Hook, make([]byte, 2000))
 			checkError(t, err, abi.CodeDeadline, abi.PhaseCall)
 		})
 	}
@@ -118,4 +118,9 @@ func TestHostileLater(t *testing.T) {
 	for range 5 {
 		good()
 	}
+}
+
+// lazy is the manifest of a plugin that fetches messages.
+var lazy = abi.Manifest{
+	Name: "lazy", ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}, Content: abi.ContentLazy,
 }

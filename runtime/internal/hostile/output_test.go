@@ -1,4 +1,4 @@
-package runtime_test
+package hostile_test
 
 import (
 	"strings"
@@ -6,14 +6,13 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // FEATURES N1: what a guest says is bounded and safe to show, whatever it is.
 func TestHostileOutput(t *testing.T) {
 	s := newSandbox(t, runtime.Options{})
-	for _, g := range hostile.Output() {
+	for _, g := range Output() {
 		t.Run(g.Name, func(t *testing.T) {
 			stats, _ := s.try(t, g, abi.Limits{})
 			for _, l := range stats.Logs {

@@ -1,14 +1,15 @@
-package kagewasm_test
+package hostile_test
 
 import (
 	"context"
 	"slices"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/hosttest"
+
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -20,13 +21,13 @@ import (
 func TestN1CompactionCompletes(t *testing.T) {
 	ctx := context.Background()
 	kv := store.MemoryKV(store.KVOptions{})
-	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: wordCounter{}})
+	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: hosttest.Words{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rt.Close(ctx)
-	msgs := chat(60)
-	for _, g := range hostile.All() {
+	msgs := hosttest.Chat(60)
+	for _, g := range All() {
 		if g.Code == abi.CodeRefused || g.OrRefused {
 			continue // it never gets to a session
 		}
@@ -50,7 +51,7 @@ func TestN1CompactionCompletes(t *testing.T) {
 				defer p.Close(ctx)
 				list = append(list, p)
 			}
-			r, err := newCompactor(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, request(400, slices.Clone(msgs)))
+			r, err := hosttest.New(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, hosttest.Request(400, slices.Clone(msgs)))
 			if err != nil {
 				t.Fatalf("%s: %v", g.Why, err)
 			}
@@ -59,7 +60,7 @@ func TestN1CompactionCompletes(t *testing.T) {
 	}
 }
 
-func checkCompleted(t *testing.T, g *hostile.Guest, r *kagewasm.Report, msgs []abi.Message) {
+func checkCompleted(t *testing.T, g *Guest, r *kagewasm.Report, msgs []abi.Message) {
 	harmless := g.Code == "" // a compactor that says nothing of use
 	if !r.Compacted || r.Fallback == harmless || r.Strategy != "drop" || r.TokensAfter > r.Target {
 		t.Errorf("compacted %v, fallback %v, by %s, %d tokens of %d", r.Compacted, r.Fallback, r.Strategy, r.TokensAfter, r.Target)

@@ -1,5 +1,5 @@
 //go:build !race
 
-package runtime_test
+package hostile_test
 
 const raceDetector = false

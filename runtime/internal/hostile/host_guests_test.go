@@ -1,4 +1,4 @@
-package hostile
+package hostile_test
 
 import (
 	"fmt"

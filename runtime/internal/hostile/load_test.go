@@ -1,11 +1,10 @@
-package runtime_test
+package hostile_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/hostile"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -13,19 +12,19 @@ import (
 
 // FEATURES N1: what would take too long to compile is refused.
 func TestHostileCompile(t *testing.T) {
-	newSandbox(t, runtime.Options{}).tryAll(t, hostile.Compile(), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, Compile(), abi.Limits{})
 }
 
 // What is no module, or asks for what no plugin has, is refused at load.
 func TestHostileForm(t *testing.T) {
-	newSandbox(t, runtime.Options{}).tryAll(t, hostile.Form(), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, Form(), abi.Limits{})
 }
 
 // A module that ends early is refused, wherever that is, or is a whole one: it
 // may end between sections that do not need each other.
 func TestHostileTruncated(t *testing.T) {
 	ctx, r := context.Background(), plugintest.New(t, runtime.Options{})
-	wasm := wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"x"}`), `{"name":"a","abi":1}`)
+	wasm := wasmtest.WithManifest(wasmtest.Answer(Hook, `{"inject":"x"}`), `{"name":"a","abi":1}`)
 	loaded := 0
 	for n := range wasm {
 		p, err := plugintest.Load(ctx, r, wasm[:n], runtime.PluginOptions{})

@@ -1,6 +1,6 @@
 //go:build race
 
-package runtime_test
+package hostile_test
 
 // raceDetector: memory is several times what it is without.
 const raceDetector = true

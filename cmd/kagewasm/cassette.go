@@ -15,17 +15,17 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// tapeFlags record and replay the HTTP requests and completions of plugins. They
+// cassetteFlags record and replay the HTTP requests and completions of plugins. They
 // are in pluginFlags; a command that has them registers them, and calls finish
 // when its plugins were called.
-type tapeFlags struct {
+type cassetteFlags struct {
 	record, replay string
 
 	recorder *cassette.Recorder
 	player   *cassette.Player
 }
 
-func (f *tapeFlags) register(c *cobra.Command) {
+func (f *cassetteFlags) register(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.record, "record", "", "write the HTTP requests and completions that plugins make, and their "+
 		"answers, to `FILE`, for --replay: placeholders of secrets, and no values")
@@ -35,7 +35,7 @@ func (f *tapeFlags) register(c *cobra.Command) {
 
 // write writes the recording, for nobody else to read: prompts hold sessions.
 // One that is there stays where there is nothing to put in its place.
-func (f *tapeFlags) write(p ui.Printer) error {
+func (f *cassetteFlags) write(p ui.Printer) error {
 	doc, err := f.recorder.Encode()
 	if err != nil {
 		return err
@@ -52,10 +52,10 @@ func (f *tapeFlags) write(p ui.Printer) error {
 }
 
 // output is the file that is written.
-func (f *tapeFlags) output() files.File { return files.Named("--record", f.record) }
+func (f *cassetteFlags) output() files.File { return files.Named("--record", f.record) }
 
 // open opens what the flags name.
-func (f *tapeFlags) open() (err error) {
+func (f *cassetteFlags) open() (err error) {
 	switch {
 	case f.record != "" && f.replay != "":
 		return ui.Usagef("--record %s and --replay %s: give one of them", f.record, f.replay)
@@ -78,9 +78,9 @@ func mayRecord(path string) error {
 	return nil
 }
 
-// tape returns the recorder or the player that plugins are loaded with, nil for
+// inUse returns the recorder or the player that plugins are loaded with, nil for
 // none.
-func (f *tapeFlags) tape() runtime.Cassette {
+func (f *cassetteFlags) inUse() runtime.Cassette {
 	switch {
 	case f.recorder != nil:
 		return f.recorder
@@ -92,7 +92,7 @@ func (f *tapeFlags) tape() runtime.Cassette {
 
 // grant grants what a recording has: nobody is asked, so there is nothing to
 // protect.
-func (f *tapeFlags) grant(g *runtime.Grants) error {
+func (f *cassetteFlags) grant(g *runtime.Grants) error {
 	if f.player == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (f *tapeFlags) grant(g *runtime.Grants) error {
 
 // secrets stand for those that a replay does not need: they are what is written
 // in their place anyway.
-func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
+func (f *cassetteFlags) secrets(m *abi.Manifest) map[string]string {
 	values := make(map[string]string)
 	if f.player != nil {
 		for _, name := range m.Secrets {
@@ -121,7 +121,7 @@ func (f *tapeFlags) secrets(m *abi.Manifest) map[string]string {
 
 // finish writes what was recorded. Calls that were not in the recording that
 // was replayed are an error, whatever the plugins made of it.
-func (f *tapeFlags) finish(e env) error {
+func (f *cassetteFlags) finish(e env) error {
 	if f.recorder != nil {
 		return f.write(e.err())
 	}
