@@ -27,14 +27,14 @@ const otherSigner = "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv"
 // Read reads a part: see [codec.BlockReader].
 func (p *Parts) Read(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) codec.Block {
 	b := parent.Child(at, "a part", partKeys...)
+	isCall := b.Is(b.Either("functionCall", "function_call"), '{')
 	switch {
-	case answer && b.Is(b.Either("functionCall", "function_call"), '{'):
+	case isCall && answer:
 		f := function(b, "functionCall", "function_call", "args")
 		call := codec.CallBlock(rec, f, p.ID(f, rec), f.Str("name"), "args")
 		call.Signed = isSigned(b)
 		return call
-	case !answer && b.Is(b.Either("functionCall", "function_call"), '{'):
-	case !answer && b.Is(b.Either("functionResponse", "function_response"), '{'):
+	case !isCall && !answer && b.Is(b.Either("functionResponse", "function_response"), '{'):
 		return p.result(b, rec)
 	}
 	return codec.Block{Part: readPart(b), Signed: isSigned(b)}

@@ -1,14 +1,16 @@
-// Package jsondoc edits JSON text in place: what no edit touches keeps its
-// bytes, white space and unknown keys included.
+// Package jsondoc edits JSON text in place. What no edit touches keeps its bytes,
+// white space and unknown keys included.
 //
-// Begin with [New] and [Source.Check], which refuses what decoders read in more
-// than one way. All other functions rely on text that Check has passed. A place
-// in the text is a [Span]. [Source.Open] reads the fields of an object by their
-// exact keys; its first fault, with line and column, is found with
-// [Object.Err], so a reader asks once an object and not once a field.
+// Begin with [New] and [Source.Check], which refuses text that decoders read in
+// more than one way. All other functions rely on checked text. A [Span] is the
+// place of a value. [Source.Open] reads the fields of an object by their exact
+// keys. The first fault stays with the source ([Source.Err]) and empties all
+// fields from then on, so a reader asks once and not after each field.
+// [Source.Probe] opens an object whose faults do not count, and [Parse] one that
+// stands alone.
 //
-// To write, take a [Sequence]: the lines of a file ([LinesOf]) or the elements
-// of a list ([ListOf]). [Sequence.File] writes it again with records left out,
-// added between the others ([Item]), and changed inside ([Edit], which
-// [Place.Put] makes). New JSON is written with [Obj], [List] and [Quote].
+// To write, replace values with [Place.Put] and [Source.Apply]. A [Sequence] is
+// the lines of a file ([LinesOf]) or the elements of a list ([ListOf]);
+// [Sequence.File] writes it again with records left out, changed, and added
+// between the others. New JSON is written with [Obj], [List] and [Quote].
 package jsondoc

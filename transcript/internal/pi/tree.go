@@ -114,31 +114,33 @@ func (d *tree) prepare(w *codec.Rewrite) {
 	}
 }
 
-// first names the first message that the compaction keeps, as JSON: its id, or
-// its index in version 1. It is empty where no message stands before the
-// compaction.
+// first names the first message that the compaction keeps, as JSON. It is empty
+// where no message stands before the compaction.
 func (d *tree) first(w *codec.Rewrite, ids []string, last int) string {
-	at := 0 // the place of the first message
-	for at < len(d.lines) && !(d.HasMessage(at) && w.Keep[at]) {
-		at++
-	}
-	first, id := at, ""
-	if len(w.Insert) > 0 && w.Insert[0].Rec <= at {
-		at, first, id = w.Insert[0].Rec, len(d.lines), ids[0]
-	} else if at < len(d.lines) {
-		id = d.lines[at].ID
-	}
-	if first == last {
-		return ""
-	}
-	if d.linked {
-		return string(jsondoc.Quote(id))
-	}
-	index := 0 // of the lines that are written
-	for i := range at {
-		if w.Keep[i] {
-			index++
+	written := 0 // lines before
+	for i := range len(d.lines) + 1 {
+		if len(w.Insert) > 0 && w.Insert[0].Rec == i {
+			return d.nameOf(ids[0], written, last == len(d.lines))
 		}
+		if i == len(d.lines) || !w.Keep[i] {
+			continue
+		}
+		if d.HasMessage(i) {
+			return d.nameOf(d.lines[i].ID, written, last == i)
+		}
+		written++
+	}
+	return ""
+}
+
+// nameOf names an entry as JSON: by its id, or in version 1 by its index. The
+// compaction itself has no name.
+func (d *tree) nameOf(id string, index int, isCompaction bool) string {
+	switch {
+	case isCompaction:
+		return ""
+	case d.linked:
+		return string(jsondoc.Quote(id))
 	}
 	return strconv.Itoa(index)
 }
