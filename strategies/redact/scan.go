@@ -47,8 +47,11 @@ func (s *scanner) places(text string) [][]int {
 			continue
 		}
 		for _, e := range s.of[pair] {
-			list := places[e.rule]
-			if end := i + len(e.word); end <= len(text) && strings.EqualFold(text[i:end], e.word) && (len(list) == 0 || list[len(list)-1] != i) {
+			list, end := places[e.rule], i+len(e.word)
+			if end > len(text) || !strings.EqualFold(text[i:end], e.word) {
+				continue
+			}
+			if len(list) == 0 || list[len(list)-1] != i {
 				places[e.rule] = append(list, i)
 			}
 		}

@@ -15,8 +15,8 @@ var (
 )
 
 // decisionWords are what decisions are said with, in lower case.
-var decisionWords = []string{"decide", "decision", "agreed", "instead of", " always ", " never ", " must ", "don't", "do not",
-	"prefer", "remember", "important"}
+var decisionWords = []string{"decide", "decision", "agreed", "instead of", " always ", " never ", " must ", "don't",
+	"do not", "prefer", "remember", "important"}
 
 // endBytes is how much of a long text is read, from its beginning and its end.
 const endBytes = 2000

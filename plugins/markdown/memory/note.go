@@ -152,7 +152,8 @@ func isPointer(line string) bool {
 		return line == indexHeading || line == indexTitle || line == indexText || strings.HasPrefix(line, oldIndexText)
 	}
 	return strings.HasPrefix(item, "[") && strings.Contains(item, "](") || strings.HasPrefix(line, againstMark) ||
-		strings.HasPrefix(item, loggedNoted) || strings.HasPrefix(item, loggedAgain) || strings.HasPrefix(item, loggedChanged) ||
+		strings.HasPrefix(item, loggedNoted) || strings.HasPrefix(item, loggedAgain) ||
+		strings.HasPrefix(item, loggedChanged) ||
 		len(item) > 9 && item[2] == ':' && item[5] == ':' && item[8] == ' '
 }
 

@@ -114,7 +114,8 @@ func isExit(line string) bool {
 // runners begin or mark the line that matters.
 var (
 	errorStarts = []string{"error", "fatal", "panic:", "--- fail", "fail\t", "fail ", "traceback", "exception", "e   ",
-		"command failed", "npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault", "failed"}
+		"command failed", "npm err", "undefined:", "assertionerror", "syntaxerror", "typeerror", "segmentation fault",
+		"failed"}
 	errorParts = []string{": error:", ": error ", " error: ", "error:", "exception:", ": undefined: ", ": cannot ",
 		": command not found", ": no such file", ": permission denied", "connection refused", "timed out"}
 )
