@@ -1,42 +1,47 @@
-// Package runtime loads plugins (WebAssembly modules) and calls their hooks in
-// a sandbox. It is the only package of the host that knows a WebAssembly
-// engine.
+// Package runtime loads plugins (WebAssembly modules) and calls their hooks in a
+// sandbox. Open a module, load a plugin, call a hook:
 //
-// Start with [New], then [Runtime.Load] or [Runtime.LoadFile]; [Plugin.Call]
-// runs a hook. A caller that wants to know what a module is before it trusts
-// it reads [Plugin.Info]. A [Reloader] is a plugin whose module can be replaced
-// while sessions go on.
+//	module, err := runtime.Open(bytes)                  // reads it; nothing runs
+//	plugin, err := rt.Load(ctx, module, runtime.PluginOptions{})
+//	output, stats, err := plugin.Call(ctx, input)
 //
-// What a plugin gets: the input of the call, the bulk calls of
-// abi.ImportModule, the calls of the Extism ABI (any Extism PDK module loads),
-// and WASI without files, environment, arguments, network or a clock that
-// runs. Everything beyond computing is a capability: the manifest has to ask
-// and the operator to grant.
+// [New] makes the [Runtime], with the storage, the token counter and the model that
+// its plugins may ask for. [Open] and [OpenFile] read a module once and give its
+// manifest; a [Module] can be loaded many times. [Runtime.Load] says what a plugin is
+// granted, how it is configured and how much of everything a call may take. Who
+// wants to know what a module is before trusting it reads [Plugin.Info]. A [Reloader]
+// is a plugin whose module can be replaced while sessions go on.
 //
-// What is refused at load, before the engine sees a byte: what is no module,
-// imports that are not known or have another signature, hooks with another
-// signature, more memory or larger tables than allowed, exports with names of
-// the host's, and what would take too long to compile. The errors are
-// [abi.Error]s of code refused (the module) or bad_input (its manifest).
+// A guest gets the input of the call, the bulk calls of abi.ImportModule, the calls
+// of the Extism ABI (any Extism PDK module loads), and WASI without files,
+// environment, arguments, network or a clock that runs. Everything beyond computing
+// is a capability: the manifest asks, the operator grants.
 //
-// Every call runs in an instance of its own, which is thrown away afterwards:
-// nothing leaks from one call, session or tenant into another. What has to
-// last goes through [KV]. A guest that initializes itself does so in its first
-// call. Later instances are copies of what it was then, a few of them made
-// ahead of the calls; a guest that could tell is started anew for every call.
+// Some modules are refused before the engine sees a byte: what is no module; unknown
+// imports, or with another signature; hooks with another signature; more memory or
+// larger tables than allowed; exports with names of the host's; what would take too
+// long to compile. The errors are [abi.Error]s of code refused (the module) or
+// bad_input (its manifest).
 //
-// The limits of [abi.Limits] hold over instantiation and call together, and the
-// cause of a stop is what the host recorded, never what the guest says of
-// itself.
+// Every call runs in an instance of its own, which is thrown away afterwards: nothing
+// leaks from one call, session or tenant into another. What must last goes through
+// [Options.KV]. A guest initializes itself in its first call. Later instances are
+// copies of what it was then, a few of them made ahead of the calls; a guest that
+// could tell is started again for every call.
 //
-// What leaves the host, HTTP requests and completions, can be recorded and
-// replayed behind all grants and limits: see [Tape].
+// Limits are [abi.Limits], in [PluginOptions] and in the manifest. They hold over
+// instantiation and call together, and the cause of a stop is what the host recorded,
+// never what the guest says of itself. Fuel is counted down inside of the guest and
+// charged in runtime/internal/sandbox/fuel.go; memory is one budget for the guest and
+// what the host holds for it.
 //
-// There is a second engine, Extism's own SDK: see [EngineExtism]. Answers,
-// error codes, logs and host calls are the same on both, but for what
-// docs/engines.md lists.
+// Host calls are in runtime/internal/host: a new one is a file there and a line in
+// operations.go. What leaves the host, HTTP requests and completions, can be recorded
+// and replayed behind all grants and limits: see [Cassette].
 //
-// This package has the name of the standard one on purpose, it being the
-// plugins' runtime; import the standard one as goruntime where both are
-// needed.
+// There is a second engine, Extism's own SDK, in package runtime/extism. Answers, error
+// codes, logs and host calls are the same on both, but for what docs/engines.md lists.
+//
+// This package has the name of the standard one on purpose, being the plugins'
+// runtime; import the standard one as goruntime where both are needed.
 package runtime

@@ -111,9 +111,9 @@ func TestMessagesGetBounds(t *testing.T) {
 func TestRequestItems(t *testing.T) {
 	list := func(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	model := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapModel), Grants: runtime.Grants{Model: true}}
-	in := plugintest.HookInput()
+	few, many := plugintest.HookInput(), plugintest.HookInput()
 	for n := range abi.MaxRequestItems {
-		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
+		many.Messages = append(many.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
 	}
 	for _, tc := range []struct {
 		op      abi.Op
@@ -127,6 +127,10 @@ func TestRequestItems(t *testing.T) {
 	} {
 		for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
 			tc.o.Limits.TimeoutMS = 60_000
+			in := few
+			if tc.op == abi.OpMessagesGet {
+				in = many
+			}
 			resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
 			if got := abi.CodeOf(asError(resp.Error)); got != want {
 				t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)

@@ -19,7 +19,8 @@ func TestHostileTime(t *testing.T) {
 // The same guests end by fuel: none of them runs without using it up, and each
 // uses as much every time.
 func TestHostileFuel(t *testing.T) {
-	const fuel, most = 5_000_000, 2_500_000 // and what one checkpoint may charge: 16 MiB
+	const most = 2_500_000 // that one checkpoint may charge: 16 MiB
+	fuel := int64(plugintest.Soak(5_000_000, 1_000_000))
 	s := newSandbox(t, runtime.Options{})
 	for _, g := range Time() {
 		g.Code = abi.CodeFuel

@@ -6,8 +6,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -159,5 +161,30 @@ func TestCacheOfAnotherMachine(t *testing.T) {
 		if len(left) != 1 {
 			t.Fatalf("%d files beside the machine code", len(left))
 		}
+	}
+}
+
+// The disk cache keeps machine code under the name that wazero gives a stub
+// module, which wazero does not promise to look under: see diskCache.
+func TestCacheFence(t *testing.T) {
+	const known = "v1.12.0"
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/tetratelabs/wazero").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version := strings.TrimSpace(string(out)); version != known {
+		t.Fatalf("wazero is %s, and the disk cache was last looked at with %s. It relies on one file of machine code for each module, "+
+			"named by the module's bytes: see that the tests of this file hold, that a load from the cache is as fast as before "+
+			"(BenchmarkFirstCall in package runtime), and write the new version here", version, known)
+	}
+	dir := filepath.Join(t.TempDir(), "cache")
+	for _, how := range []string{"compiled", "cached"} {
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}), wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{})
+		if out, _, err := p.Call(t.Context(), plugintest.HookInput()); err != nil || out.Inject != "x" {
+			t.Errorf("%s: %+v, %v", how, out, err)
+		}
+	}
+	if code, err := filepath.Glob(filepath.Join(dir, "*", "wazero-*", "*")); err != nil || len(code) != 1 {
+		t.Errorf("files of machine code: %q, %v", code, err)
 	}
 }

@@ -181,7 +181,7 @@ func TestPoolHammer(t *testing.T) {
 // After a thousand calls nothing grows any more: neither memory, nor mappings,
 // nor goroutines, nor files.
 func TestPoolSteady(t *testing.T) {
-	const calls = 20_000
+	calls := plugintest.Soak(20_000, 4_000)
 	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}})
 	small := plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
 	eater := plugintest.MustLoad(t, r, wasmtest.EatMemory(pre), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 4}})
