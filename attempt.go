@@ -87,7 +87,8 @@ func (p *planner) try(ctx context.Context, c candidate) (attempt, []hooks.Remark
 func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.Budget) (plan abi.Plan, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &abi.Error{Code: abi.CodeInternal, Op: c.name, Message: fmt.Sprintf("the strategy panicked: %v", v), Hint: "a fault of the strategy"}
+			err = &abi.Error{Code: abi.CodeInternal, Op: c.name, Message: fmt.Sprintf("the strategy panicked: %v", v),
+				Hint: "a fault of the strategy"}
 		}
 	}()
 	return c.Plan(ctx, v, b)
@@ -99,7 +100,8 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 // smaller, down to nothing beside the plan's own summary.
 func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
-		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck, Message: "the plan supersedes nothing"}
+		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: "the plan supersedes nothing"}
 	}
 	r := p.read(plan.Supersede)
 	host = min(host, r.cost/2)
@@ -109,7 +111,8 @@ func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {
-		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.outline(), Budget: host, Failures: failures, Count: p.opts.Counter.Text})
+		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.outline(), Budget: host,
+			Failures: failures, Count: p.opts.Counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
@@ -271,10 +274,12 @@ func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.
 		in.Text = within(in.Text, left, p.opts.Counter.Text)
 		switch {
 		case in.Text == "":
-			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name, Warning: "no room for the injected text: it was left out"})
+			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
+				Warning: "no room for the injected text: it was left out"})
 			continue
 		case len(in.Text) < len(strings.TrimSpace(full)):
-			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name, Warning: "the injected text was cut to its token budget"})
+			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
+				Warning: "the injected text was cut to its token budget"})
 		}
 		left -= p.opts.Counter.Text(in.Text)
 		out = append(out, in)

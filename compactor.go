@@ -1,7 +1,6 @@
 package kagewasm
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -96,8 +95,4 @@ func (c *Compactor) policy(req *Request) (Policy, error) {
 		p = c.opts.Live(req.Session)
 	}
 	return req.Overrides.apply(p).resolved(req.Session.Model, c.opts.Strategies)
-}
-
-func usage(format string, args ...any) *abi.Error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
 }

@@ -26,7 +26,8 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	switch w := req.Session.ContextWindow; {
 	case w == nil && when.StrictWindow && when.MaxTokens == 0:
 		e := usage("the context window of model %q is not known", req.Session.Model)
-		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: then 128,000 are used"
+		e.Hint = "say how large it is, or set a number of tokens to start at (max_tokens), or leave strict_window off: " +
+			"then 128,000 are used"
 		return l, e
 	case w == nil:
 	case *w <= 0:
@@ -40,7 +41,8 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 		return l, usage("overhead %d: give 0 to %d tokens", req.Overhead, maxTokens)
 	}
 	if when.OutputReserve >= l.Window || when.ReserveTokens >= l.Window-when.OutputReserve {
-		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d", when.OutputReserve, when.ReserveTokens, l.Window)
+		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d",
+			when.OutputReserve, when.ReserveTokens, l.Window)
 	}
 	l.Window -= when.OutputReserve
 	l.thresholds(when)
@@ -56,7 +58,8 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 			l.Target = min(l.Target, int(when.Lower*float64(tokens)))
 		}
 	case *req.Target < 0 || *req.Target > l.Upper:
-		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts", *req.Target, l.Upper)
+		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts",
+			*req.Target, l.Upper)
 	default:
 		l.Target, l.All = *req.Target, *req.Target == 0
 	}
@@ -117,7 +120,8 @@ func notDue(l *look, now list) (code abi.ReasonCode, warning string) {
 	case !l.policy.Disabled:
 		return abi.ReasonBelowThreshold, ""
 	case now.total > l.limits.Window:
-		warning = fmt.Sprintf("%d tokens do not fit a window of %d, and compaction is switched off", now.total, l.limits.Window)
+		warning = fmt.Sprintf("%d tokens do not fit a window of %d, and compaction is switched off",
+			now.total, l.limits.Window)
 	}
 	return abi.ReasonDisabled, warning
 }
@@ -136,8 +140,9 @@ func noCompactor(l *look) error {
 		return nil
 	}
 	return &abi.Error{Code: abi.CodeNoCompactor, Op: "compact",
-		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and the floor is switched off",
-		Hint:    "give the agent a summarizing model or a compactor plugin, or switch no_floor off"}
+		Message: "the request is too long, and nobody can compact it: no model for summaries, no compactor plugin, and " +
+			"the floor is switched off",
+		Hint: "give the agent a summarizing model or a compactor plugin, or switch no_floor off"}
 }
 
 // gate says why a compaction that is due is not made, by its code; "" where it
@@ -173,7 +178,8 @@ func freesTooLittle(l *look, v *strategies.View) string {
 		v.UpperBytes > 0 && v.TotalBytes > v.UpperBytes, float64(free) >= leastShare*float64(v.Upper):
 		return ""
 	default:
-		return fmt.Sprintf("%d of %d tokens cannot go, %d of them for tool definitions and the like: offer fewer tools, pin less, or use a model with a larger window",
+		return fmt.Sprintf("%d of %d tokens cannot go, %d of them for tool definitions and the like: offer fewer tools, "+
+			"pin less, or use a model with a larger window",
 			v.Total-free, v.Total, l.req.Overhead)
 	}
 }
@@ -185,7 +191,8 @@ func exceeds(l *look, o outcome) (outcome, error) {
 	if after.total <= l.limits.Window {
 		return o, nil
 	}
-	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, shorten the last message, or start a new session",
+	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, "+
+		"shorten the last message, or start a new session",
 		after.total, len(after.messages), l.limits.Window)
 	return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
 		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", after.total, l.limits.Window),

@@ -20,7 +20,7 @@ import (
 //	check, apply  the note is written, the firewall judges the plan  attempt.go, package firewall
 //	commit        the result is stored                               engine.go
 //	post_compact  plugins hear what was done                         plugins.go
-//	report        made of what the stages came to                    report.go
+//	report        made of what the stages came to                    outcome.go
 
 // Compact looks at a session before a model call and makes it smaller where it
 // has to. It always completes. The error, an *abi.Error, is non-nil for
@@ -122,11 +122,11 @@ func commit(ctx context.Context, l *look, result *Result) error {
 // notStored is the session as it was, after a compaction that could not be
 // stored. Plugins hear of it.
 func notStored(ctx context.Context, l *look, o outcome, made *Result, err error) *Result {
-	rec := *made.Record
-	rec.Success, rec.ReasonCode, rec.Failures = false, abi.ReasonCommitFailed, append(slices.Clip(rec.Failures), abi.AsError(err))
 	o = undone(l, o, made, abi.ReasonCommitFailed)
 	o.failures = append(slices.Clip(o.failures), abi.AsError(err))
 	result := resultOf(l, o)
+	rec := *made.Record
+	rec.Success, rec.ReasonCode, rec.Failures = false, o.code, result.Report.Failures
 	result.Record = &rec
 	postCompact(ctx, l, l.view(o.list), o.list, result)
 	return result
@@ -175,6 +175,7 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
 	report := pending.Report
 	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
-	c.emit(Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s, Trigger: pending.Record.Trigger,
+	c.emit(Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
+		Trigger:  pending.Record.Trigger,
 		Strategy: StrategyCheckpoint, Report: &report})
 }

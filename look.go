@@ -36,6 +36,19 @@ type list struct {
 // listOf is what a view shows.
 func listOf(v *strategies.View) list { return list{v.Messages, v.Tokens, v.Total, v.Pinned} }
 
+// pinnedAs is the list with the pins that another one has, by id.
+func (of list) pinnedAs(other list) list {
+	pins := make(map[string]bool)
+	for i := range other.messages {
+		pins[other.messages[i].ID] = other.pinned[i]
+	}
+	of.pinned = make([]bool, len(of.messages))
+	for i := range of.messages {
+		of.pinned[i] = pins[of.messages[i].ID]
+	}
+	return of
+}
+
 // look counts the session as it came. It is nil where the request makes no
 // sense; a canceled context ends the counting early, which is an error too.
 func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {

@@ -34,17 +34,8 @@ func (o *outcome) after() list {
 // undone is the outcome of a compaction that was made and is not put in place:
 // the session as it came. What it took to make it stays.
 func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
-	was := o.list
-	o.list, o.pruned, o.code, o.warning = l.came, Pruned{}, code, ""
+	o.list, o.pruned, o.code, o.warning = l.came.pinnedAs(o.list), Pruned{}, code, ""
 	o.receipt, o.taken = made.Report.Receipt, nil
-	pins := make(map[string]bool)
-	for i := range was.messages {
-		pins[was.messages[i].ID] = was.pinned[i]
-	}
-	o.pinned = make([]bool, len(o.messages))
-	for i := range o.messages {
-		o.pinned[i] = pins[o.messages[i].ID]
-	}
 	return o
 }
 
@@ -55,7 +46,8 @@ func resultOf(l *look, o outcome) *Result {
 		ReasonCode: o.code, Fallback: o.planned.fallback, Failures: slices.Concat(o.said.unstored, o.planned.failures),
 		Window: l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
-		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages), TokensAfter: after.total, MessagesAfter: len(after.messages),
+		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages),
+		TokensAfter: after.total, MessagesAfter: len(after.messages),
 		Pruned: o.pruned, Hooks: o.planned.outcomes, Retained: o.said.Retained, Warning: o.warning, Receipt: o.receipt,
 		Cost: costOf(l, o.planned),
 	}
@@ -158,9 +150,11 @@ func nonNil[T any](list []T) []T {
 func explain(r *Report) string {
 	switch r.ReasonCode {
 	case abi.ReasonCompacted:
-		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded), r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
+		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded),
+			r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
 	case abi.ReasonBelowThreshold:
-		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter,
+			100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
 	case abi.ReasonCancelled:
 		return "the caller gave up; nothing was changed"
 	case abi.ReasonCancelledByPlugin:
@@ -168,11 +162,13 @@ func explain(r *Report) string {
 	case abi.ReasonCommitFailed:
 		return "the result could not be stored; the session is as it was"
 	case abi.ReasonDisabled:
-		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window)
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter,
+			100*float64(r.TokensAfter)/float64(r.Window), r.Window)
 	case abi.ReasonPending:
 		return "a compaction is ready, and waits for the operator to approve it; nothing was changed"
 	case abi.ReasonPruneOnly:
-		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was shortened"
+		return "no model for summaries and no compactor plugin, and the floor is switched off: only old tool output was " +
+			"shortened"
 	case abi.ReasonNotWorthIt:
 		if r.Receipt == nil {
 			return "too little could go for a compaction: nearly all there is has to stay"
@@ -184,9 +180,11 @@ func explain(r *Report) string {
 		}
 		return fmt.Sprintf("%d tokens, and nothing that could go would make it less", r.TokensAfter)
 	case abi.ReasonPinnedExceedTarget:
-		return fmt.Sprintf("everything that may go went; what is pinned and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
+		return fmt.Sprintf("everything that may go went; what is pinned and the summary cost %d tokens (target %d)",
+			r.TokensAfter, r.Target)
 	case abi.ReasonCurrentTurnExceedsTarget:
-		return fmt.Sprintf("everything that may go went; what is pinned, the current turn and the summary cost %d tokens (target %d)", r.TokensAfter, r.Target)
+		return fmt.Sprintf("everything that may go went; what is pinned, the current turn and the summary cost %d tokens "+
+			"(target %d)", r.TokensAfter, r.Target)
 	}
 	return string(r.ReasonCode)
 }

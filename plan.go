@@ -55,7 +55,8 @@ func candidates(l *look, proposals []hooks.Proposal) []candidate {
 	case own != nil:
 		list = append(list, candidate{Strategy: own, name: name, source: abi.Source{Type: abi.SourceStrategy, Name: name}})
 	case l.summarizes():
-		list = append(list, candidate{Strategy: l.summarize(drop), name: StrategySummarize, source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}})
+		list = append(list, candidate{Strategy: l.summarize(drop), name: StrategySummarize,
+			source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}})
 	case why != nil:
 		list = append(list, candidate{Strategy: failing{why}, name: name})
 	}
@@ -111,7 +112,8 @@ func unavailable(l *look) error {
 	case l.policy.Strategy == StrategySummarize && l.policy.Summarize.Off:
 		e.Message, e.Hint = "summaries are switched off", "switch them on, or choose another strategy"
 	case l.policy.Strategy == StrategySummarize:
-		e.Message, e.Hint = "no model to write a summary", "configure one; what can be read off the session stands in its place"
+		e.Message = "no model to write a summary"
+		e.Hint = "configure one; what can be read off the session stands in its place"
 	default:
 		return nil
 	}
@@ -148,7 +150,8 @@ func plan(ctx context.Context, l *look, v *strategies.View, s said, secrets *red
 					out.failures = append(out.failures, &e)
 				}
 				for _, in := range p.injected {
-					remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name, Warning: "its text was not injected: nothing could be superseded"})
+					remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
+						Warning: "its text was not injected: nothing could be superseded"})
 				}
 			default:
 				e.Op = cmp.Or(e.Op, c.name)

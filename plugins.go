@@ -86,15 +86,7 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after list, r
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return
 	}
-	pins := make(map[string]bool)
-	for i := range v.Messages {
-		pins[v.Messages[i].ID] = v.Pinned[i]
-	}
-	after.pinned = make([]bool, len(after.messages))
-	for i := range after.messages {
-		after.pinned[i] = pins[after.messages[i].ID]
-	}
-	in := hookInput(l, abi.HookPostCompact, v, after)
+	in := hookInput(l, abi.HookPostCompact, v, after.pinnedAs(listOf(v)))
 	in.Record = result.Record
 	if in.Record == nil {
 		in.Record = record(l, &result.Report)
@@ -161,7 +153,8 @@ func keepsLast(l *look) int {
 
 // callID tells this call from all others: by session, time and hook.
 func callID(l *look, hook abi.Hook) string {
-	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", l.req.Session.ID, l.req.Session.AgentPath, l.start.Format(time.RFC3339Nano), hook))
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", l.req.Session.ID, l.req.Session.AgentPath,
+		l.start.Format(time.RFC3339Nano), hook))
 	return hex.EncodeToString(h[:6])
 }
 

@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -111,11 +112,6 @@ const (
 	DefaultKeepRecentTokens = 16384
 )
 
-const (
-	defaultTrim   = 0.5
-	defaultInject = 2000
-)
-
 // Profile is a pair of thresholds that suits a family of models.
 type Profile struct {
 	Name         string
@@ -200,12 +196,11 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 		return p, usage("thresholds upper %v and lower %v: 0 < lower < upper <= 1 has to hold", when.Upper, when.Lower)
 	}
 	when.IdleUpper = cmp.Or(when.IdleUpper, (when.Upper+when.Lower)/2)
-	p.Prune.Trim.Threshold = cmp.Or(p.Prune.Trim.Threshold, defaultTrim)
 	for _, share := range []struct {
 		name  string
 		value float64
 	}{{"idle_upper", when.IdleUpper}, {"trim threshold", p.Prune.Trim.Threshold}} {
-		if !(share.value > 0 && share.value <= 1) {
+		if share.value != 0 && !(share.value > 0 && share.value <= 1) {
 			return p, usage("%s %v: give a fraction of the window, over 0 and at most 1", share.name, share.value)
 		}
 	}
@@ -213,9 +208,10 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 		name  string
 		value int
 	}{
-		{"max_tokens", when.MaxTokens}, {"reserve_tokens", when.ReserveTokens}, {"output_reserve", when.OutputReserve}, {"max_bytes", when.MaxBytes},
-		{"trim max_tokens", p.Prune.Trim.MaxTokens}, {"recent messages", p.Keep.Messages}, {"recent tokens", p.Keep.Tokens},
-		{"recent exchanges", p.Keep.Exchanges}, {"recent tool_tokens", p.Keep.ToolTokens}, {"payback_calls", when.PaybackCalls},
+		{"max_tokens", when.MaxTokens}, {"reserve_tokens", when.ReserveTokens},
+		{"output_reserve", when.OutputReserve}, {"max_bytes", when.MaxBytes}, {"payback_calls", when.PaybackCalls},
+		{"trim max_tokens", p.Prune.Trim.MaxTokens}, {"recent messages", p.Keep.Messages},
+		{"recent tokens", p.Keep.Tokens}, {"recent exchanges", p.Keep.Exchanges}, {"recent tool_tokens", p.Keep.ToolTokens},
 		{"summarize timeout", p.Summarize.TimeoutMS}, {"max_summary_tokens", p.Summarize.MaxSummaryTokens},
 	} {
 		if n.value < 0 || n.value > maxTokens {
@@ -225,7 +221,6 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 	if when.ReserveTokens > 0 && !p.Keep.Recent() && p.Keep.ToolTokens == 0 {
 		p.Keep.Tokens = DefaultKeepRecentTokens
 	}
-	p.Note.InjectTokens = cmp.Or(p.Note.InjectTokens, defaultInject)
 	return p, nil
 }
 
@@ -252,4 +247,8 @@ func (p *Policy) redactor() (r *redact.Redactor, err error) {
 		return nil, &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: err.Error(), Err: err, Hint: "fix the pattern"}
 	}
 	return r, nil
+}
+
+func usage(format string, args ...any) *abi.Error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
 }

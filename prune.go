@@ -41,7 +41,9 @@ func (p pruned) without(ids []string) pruned {
 			next++
 			continue
 		}
-		left.messages, left.tokens, left.pinned = append(left.messages, p.messages[i]), append(left.tokens, p.tokens[i]), append(left.pinned, p.pinned[i])
+		left.messages = append(left.messages, p.messages[i])
+		left.tokens = append(left.tokens, p.tokens[i])
+		left.pinned = append(left.pinned, p.pinned[i])
 	}
 	left.Removed = ids
 	left.took(ids, p.total-left.total)

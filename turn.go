@@ -13,7 +13,8 @@ type Turn struct {
 	// Wanted is the compaction to hand to Compact once the turn is over; nil
 	// where none is wanted. It is the request given: with the reason "plugin",
 	// Force, and the plugins' instructions under those of the request, where
-	// plugins ask for one; as it is where the threshold is crossed. Where messages have arrived since, set its Messages anew.
+	// plugins ask for one; as it is where the threshold is crossed. Where
+	// messages have arrived since, set its Messages anew.
 	Wanted *Request `json:"-"`
 	// Background says that the policy wants compactions between turns done in
 	// the background.
@@ -27,7 +28,8 @@ type Turn struct {
 }
 
 // TurnEnd tells plugins that a turn of the agent has completed, and says
-// whether they ask for a compaction or one is due anyway. It compacts nothing, so no plugin can make a turn wait for itself: all
+// whether they ask for a compaction or one is due anyway. It compacts nothing,
+// so no plugin can make a turn wait for itself: all
 // requests come to one, which the host runs when it likes. How often a plugin
 // may ask in a row is bounded, see hooks.MaxInARow. The error is one of
 // Compact's.

@@ -13,7 +13,8 @@ import (
 // each message in it, and the ids of those that changed. The lists given are not
 // changed. An edit that [Apply] would refuse for what it does to its message is
 // left out.
-func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (after []abi.Message, cost []int, changed []string) {
+func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (
+	after []abi.Message, cost []int, changed []string) {
 	if len(edits) == 0 {
 		return msgs, tokens, nil
 	}
@@ -57,7 +58,8 @@ func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
 		return m, nil
 	}
 	if isObject(was) && !isObject(text) {
-		return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse such a session for good", m.ID)
+		return m, refuse(abi.CodeEdit, "edits the arguments of a call of %q into what is no JSON object: providers refuse "+
+			"such a session for good", m.ID)
 	}
 	m.ToolCalls = slices.Clone(m.ToolCalls)
 	m.ToolCalls[e.Call].Arguments = text
@@ -70,7 +72,8 @@ func editable(m *abi.Message, e abi.Edit) (string, error) {
 	case e.Call >= 0 && e.Call < len(m.ToolCalls):
 		return m.ToolCalls[e.Call].Arguments, nil
 	case e.Call != abi.EditContent || m.Role != abi.RoleTool:
-		return "", refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited", m.ID, m.Role)
+		return "", refuse(abi.CodeEdit, "edits what %q (%s) says: only tool output and tool-call arguments may be edited",
+			m.ID, m.Role)
 	case !m.Content.IsParts():
 		return m.Text(), nil
 	}

@@ -22,7 +22,8 @@ var notes = map[abi.Kind]string{
 func frame(in abi.Insert, place string, taken map[string]int) (abi.Message, error) {
 	note, ok := notes[in.Kind]
 	if !ok {
-		return abi.Message{}, refuse(abi.CodeForged, "inserts a message of kind %q: only %s and %s may be", in.Kind, abi.KindSummary, abi.KindInjected)
+		return abi.Message{}, refuse(abi.CodeForged, "inserts a message of kind %q: only %s and %s may be", in.Kind,
+			abi.KindSummary, abi.KindInjected)
 	}
 	if strings.TrimSpace(in.Text) == "" {
 		return abi.Message{}, refuse(abi.CodeForged, "inserts an empty message")

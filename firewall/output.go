@@ -93,7 +93,8 @@ func (r *reading) compare(was, is *abi.Message) error {
 		r.plan.Edit = append(r.plan.Edit, abi.Edit{ID: was.ID, Call: abi.EditContent, Text: is.Text()})
 	}
 	if len(is.ToolCalls) != len(was.ToolCalls) {
-		return refuse(abi.CodeEdit, "returns %q with %d tool calls instead of %d", was.ID, len(is.ToolCalls), len(was.ToolCalls))
+		return refuse(abi.CodeEdit, "returns %q with %d tool calls instead of %d", was.ID, len(is.ToolCalls),
+			len(was.ToolCalls))
 	}
 	for k, c := range is.ToolCalls {
 		if c.ID != was.ToolCalls[k].ID || c.Name != was.ToolCalls[k].Name {

@@ -65,8 +65,9 @@ func (c *circuit) quarantined() *abi.Error {
 		last += ": " + c.last.Message
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: "call", Phase: abi.PhaseCall,
-		Message: fmt.Sprintf("not called %s: %s failed %d times in a row, at last with %s", when, c.hook, c.failures[c.hook], last),
-		Hint:    "then it is tried again; fix or replace the plugin", Err: c.last}
+		Message: fmt.Sprintf("not called %s: %s failed %d times in a row, at last with %s", when, c.hook,
+			c.failures[c.hook], last),
+		Hint: "then it is tried again; fix or replace the plugin", Err: c.last}
 }
 
 // failed counts a failure. It returns the end of the quarantine where that one

@@ -66,11 +66,13 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	names := make(map[string]bool, len(plugins))
 	for i, p := range plugins {
 		if p == nil {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Message: fmt.Sprintf("plugin %d is nil", i), Hint: "leave it out"}
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Message: fmt.Sprintf("plugin %d is nil", i),
+				Hint: "leave it out"}
 		}
 		m := p.Manifest()
 		if names[m.Name] {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name, Message: "two plugins have this name", Hint: "load it once, or rename one"}
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name, Message: "two plugins have this name",
+				Hint: "load it once, or rename one"}
 		}
 		names[m.Name] = true
 		if !m.Has(abi.RoleCompactor) {
@@ -79,8 +81,9 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 		}
 		if d.compactor != nil {
 			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name,
-				Message: fmt.Sprintf("a second compactor: %s is one already, and an agent has at most one", d.compactor.Manifest().Name),
-				Hint:    "load one of the two, or leave one with the roles [observer] in the configuration"}
+				Message: fmt.Sprintf("a second compactor: %s is one already, and an agent has at most one",
+					d.compactor.Manifest().Name),
+				Hint: "load one of the two, or leave one with the roles [observer] in the configuration"}
 		}
 		d.compactor = p
 	}

@@ -12,7 +12,8 @@ func hint(code abi.Code) string {
 	case abi.CodeSplitUnit:
 		return "keep or supersede all messages of one unit together"
 	case abi.CodeUnknownID, abi.CodeDuplicateID, abi.CodeForged, abi.CodeOrder:
-		return "name messages of the input once and in order; give new ones no id, role user, and kind compaction_summary or injected"
+		return "name messages of the input once and in order; give new ones no id, role user, and kind compaction_summary " +
+			"or injected"
 	case abi.CodeEdit:
 		return "edit nothing but tool output and tool-call arguments"
 	case abi.CodeUnaccounted:

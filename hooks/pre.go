@@ -82,7 +82,8 @@ func (pre *Pre) observed(in *abi.Input, a answer) {
 	switch out := a.out; {
 	case out == nil || !out.Compacts() && !out.Cancel:
 	case !a.plugin.Granted(abi.CapCompactionSummary):
-		a.outcome.warn("an observer's messages, summary or cancel are not taken: a summary or a cancel needs the capability %s, asked for in the manifest and granted", abi.CapCompactionSummary)
+		a.outcome.warn("an observer's messages, summary or cancel are not taken: a summary or a cancel needs the "+
+			"capability %s, asked for in the manifest and granted", abi.CapCompactionSummary)
 	default:
 		if out.Messages != nil {
 			a.outcome.warn("a message list is not taken of an observer: that is for the role compactor")

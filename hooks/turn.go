@@ -66,7 +66,8 @@ func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 			d.requests.end(key)
 		}
 	case !a.plugin.Granted(abi.CapCompactionRequest):
-		a.outcome.warn("request_compaction is not taken: it needs the capability %s, asked for in the manifest and granted", abi.CapCompactionRequest)
+		a.outcome.warn("request_compaction is not taken: it needs the capability %s, asked for in the manifest and granted",
+			abi.CapCompactionRequest)
 	case in.Trigger.DryRun && d.requests.full(key) || !in.Trigger.DryRun && !d.requests.add(key):
 		a.outcome.warn("request_compaction is not taken: it asked %d turns in a row", MaxInARow)
 	default:

@@ -130,4 +130,5 @@ func quotes(answer, conversation string) bool {
 }
 
 // refusal is how models decline, where no section could be missing.
-var refusal = regexp.MustCompile(`(?i)^(i['’]?m sorry|i am sorry|sorry,|i can['’]?t|i cannot|i am unable|i['’]m unable|as an ai)`)
+var refusal = regexp.MustCompile(
+	`(?i)^(i['’]?m sorry|i am sorry|sorry,|i can['’]?t|i cannot|i am unable|i['’]m unable|as an ai)`)

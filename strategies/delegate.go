@@ -25,7 +25,8 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 		return firewall.FromOutput(v.Messages, d.Output, d.Source)
 	}
 	if strings.TrimSpace(abi.Defuse(d.Output.Summary)) == "" {
-		return abi.Plan{}, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck, Message: "an empty summary"}
+		return abi.Plan{}, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: "an empty summary"}
 	}
 	plan := d.plan(v, b, v.Count.Text(d.Output.Summary))
 	plan.Source, plan.Summary = d.Source, d.Output.Summary

@@ -137,7 +137,8 @@ func decoded(base64 string) int { return len(base64) * 3 / 4 }
 func isBase64(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("+/-_=\r\n", rune(c)) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+			!strings.ContainsRune("+/-_=\r\n", rune(c)) {
 			return false
 		}
 	}

@@ -8,20 +8,16 @@ import (
 // preparation is everything that can be known before a model is asked. Indices
 // are into the messages of the view.
 type preparation struct {
-	// TokensBefore is the cost of the whole request as it is, Replaced that of
-	// all that goes.
-	TokensBefore, Replaced int
+	// Replaced is the cost of all that goes, in tokens.
+	Replaced int
 	// Fits: what stays is under the target with a summary of the largest size.
 	// Where it is not, fewer kept messages may help.
 	Fits bool
 	// Previous is what the latest earlier summary that goes says, see
 	// [note.Said]. It is empty where there is none.
 	Previous string
-	// Boundary is the first message that is summarized, Cut the one after the
-	// last. Messages between the two stay where they are pinned.
-	Boundary, Cut int
-	// RetainedFrom is the id of the message at Cut, empty at the end.
-	RetainedFrom string
+	// Cut is the index after the last message that goes.
+	Cut int
 	// SplitTurn: the cut falls inside a turn that has history before it. Then
 	// TurnPrefix is the turn's first part; else it is empty. A turn with
 	// nothing before it is history itself.
@@ -60,11 +56,7 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 		return nil, nothing("all of it is pinned, recent or of the current turn")
 	}
 	p := &preparation{
-		TokensBefore: v.Total, Replaced: c.taken.tokens, Fits: c.fits(v, reserve),
-		Boundary: v.Units[c.units[0]][0], Cut: c.end, view: v, task: -1, request: -1,
-	}
-	if c.end < len(v.Messages) {
-		p.RetainedFrom = v.Messages[c.end].ID
+		Replaced: c.taken.tokens, Fits: c.fits(v, reserve), Cut: c.end, view: v, task: -1, request: -1,
 	}
 	if c.previous >= 0 {
 		p.Previous = note.Said(v.Messages[v.Units[c.previous][0]].Text())
@@ -79,7 +71,8 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 
 // nothing is why there is no preparation.
 func nothing(why string) error {
-	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall, Message: "nothing to summarize: " + why}
+	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall,
+		Message: "nothing to summarize: " + why}
 }
 
 func endsInSummary(msgs []abi.Message) bool {

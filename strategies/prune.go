@@ -74,20 +74,18 @@ var defaultProtectedTools = []string{"read", "skill"}
 // is lost to the provider's cache, so it is rewritten seldom. pinned marks
 // messages that stay as they are.
 func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, count abi.Counter) []abi.Edit {
-	p := pruning{
-		protect: orDefault(cfg.ProtectTokens, defaultProtectTokens),
-		minimum: orDefault(cfg.MinimumSavings, defaultMinimumSavings),
-		limit:   cfg.ShortenTokens,
-		tools:   cfg.ProtectedTools,
+	protect := orDefault(cfg.ProtectTokens, defaultProtectTokens)
+	minimum := orDefault(cfg.MinimumSavings, defaultMinimumSavings)
+	tools := cfg.ProtectedTools
+	if tools == nil {
+		tools = defaultProtectedTools
 	}
-	if p.tools == nil {
-		p.tools = defaultProtectedTools
-	}
-	if cfg.Off || !p.canPay(msgs, tokens) {
+	long := func(n int) bool { return cfg.ShortenTokens > 0 && n > cfg.ShortenTokens }
+	if cfg.Off || !canPay(msgs, tokens, protect, minimum, long) {
 		return nil
 	}
 	var turn []bool
-	if p.limit > 0 {
+	if cfg.ShortenTokens > 0 {
 		turn = abi.CurrentTurn(msgs)
 	}
 	calls := callsOf(msgs)
@@ -100,12 +98,12 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 		}
 		var s shortened
 		ok := false
-		switch old := seen >= p.protect; {
-		case !old && !p.long(tokens[i]), pinned[i], isProtected(m, calls[i], p.tools):
+		switch old := seen >= protect; {
+		case !old && !long(tokens[i]), pinned[i], isProtected(m, calls[i], tools):
 		case old:
 			s, ok = withNotice(m, tokens[i], calls[i], cfg.Reference, count)
 		case !turn[i]:
-			s, ok = shorten(m, tokens[i], p.limit, orDefault(cfg.EndTokens, defaultEndTokens), count)
+			s, ok = shorten(m, tokens[i], cfg.ShortenTokens, orDefault(cfg.EndTokens, defaultEndTokens), count)
 		}
 		seen += tokens[i]
 		if ok {
@@ -114,36 +112,26 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 			edits = append(edits, s.Edit)
 		}
 	}
-	if saved < p.minimum {
+	if saved < minimum {
 		return nil
 	}
 	slices.Reverse(edits)
 	return edits
 }
 
-// pruning is a configuration with its defaults.
-type pruning struct {
-	protect, minimum int
-	limit            int // of tier 1, 0 where it is off
-	tools            []string
-}
-
-// long reports whether tier 1 shortens output of n tokens.
-func (p *pruning) long(n int) bool { return p.limit > 0 && n > p.limit }
-
 // canPay is the quick look: whether all that is old or long comes to the minimum.
-func (p *pruning) canPay(msgs []abi.Message, tokens []int) bool {
+func canPay(msgs []abi.Message, tokens []int, protect, minimum int, long func(int) bool) bool {
 	seen, most := 0, 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if msgs[i].Role != abi.RoleTool {
 			continue
 		}
-		if seen >= p.protect || p.long(tokens[i]) {
+		if seen >= protect || long(tokens[i]) {
 			most += tokens[i]
 		}
 		seen += tokens[i]
 	}
-	return most > 0 && most >= p.minimum
+	return most > 0 && most >= minimum
 }
 
 // withNotice is a result that went. The notice with a reference stands where it

@@ -54,7 +54,8 @@ func PruneArguments(v *View, compaction bool, cfg PruneConfig) []abi.Edit {
 
 // editCalls adds an edit for each call of m whose arguments are less in what
 // shorter makes of them. It returns their tokens, too, as they were.
-func editCalls(edits []abi.Edit, m *abi.Message, count abi.Counter, shorter func(args string) (short string, tokens int)) []abi.Edit {
+func editCalls(edits []abi.Edit, m *abi.Message, count abi.Counter,
+	shorter func(args string) (short string, tokens int)) []abi.Edit {
 	for k := range m.ToolCalls {
 		args := m.ToolCalls[k].Arguments
 		if isNotice(strings.Trim(args, `"`)) {

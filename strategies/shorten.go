@@ -60,7 +60,8 @@ func shorten(m *abi.Message, tokens, limit, end int, count abi.Counter) (shorten
 // is none where the firewall would refuse it or nothing is saved, and for what is
 // a notice already.
 func replace(m *abi.Message, tokens int, text string, count abi.Counter) (shortened, bool) {
-	if !m.Content.IsParts() && isNotice(m.Text()) || strings.TrimSpace(text) == "" || len(text) >= contentBytes(m.Content) {
+	if !m.Content.IsParts() && isNotice(m.Text()) || strings.TrimSpace(text) == "" ||
+		len(text) >= contentBytes(m.Content) {
 		return shortened{}, false
 	}
 	short := *m

@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -66,6 +67,7 @@ type NoteConfig struct {
 }
 
 const (
+	defaultInject = 2000
 	// minHost bounds what the host says in a note where nothing is configured,
 	// and maxHost does where little goes, in tokens.
 	minHost = 150
@@ -91,7 +93,7 @@ const (
 // NewBudget says what a plan of somebody may insert.
 func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	frame := firewall.FrameTokens(abi.KindSummary, source, v.Count)
-	b := Budget{Inject: min(c.InjectTokens, v.Target/8)}
+	b := Budget{Inject: min(cmp.Or(c.InjectTokens, defaultInject), v.Target/8)}
 	switch {
 	case c.Tokens > 0 && v.All:
 		b.Host = c.Tokens

@@ -45,7 +45,8 @@ type attempt struct {
 // ends it. The error is an *abi.Error: bad_summary, context_length, canceled,
 // deadline, or what the model said.
 func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (written, error) {
-	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(), good: make(map[string]*part), refused: make(map[string]string)}
+	s := &summaryRun{model: careful{m}, ready: p, cfg: cfg, count: p.view.Count.Text, input: cfg.input(),
+		good: make(map[string]*part), refused: make(map[string]string)}
 	w := written{Model: cfg.Model, SplitTurn: p.SplitTurn}
 	var err error
 	for _, chars := range cfg.levels() {
@@ -64,7 +65,8 @@ type careful struct{ abi.Model }
 func (c careful) Complete(ctx context.Context, r abi.ModelRequest) (_ abi.ModelResponse, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &abi.Error{Code: abi.CodeModel, Op: summarizeName, Message: fmt.Sprintf("the model panicked: %v", v), Hint: "a fault of the host's model"}
+			err = &abi.Error{Code: abi.CodeModel, Op: summarizeName, Message: fmt.Sprintf("the model panicked: %v", v),
+				Hint: "a fault of the host's model"}
 		}
 	}()
 	return c.Model.Complete(ctx, r)

@@ -17,7 +17,10 @@ type cut struct {
 // that are pinned, belong to the current turn, or reach into the last keepLast
 // messages stay.
 func makeCut(v *View, window, keepLast, reserve int) cut {
-	keep := keepFrom(v.Messages, keepLast)
+	keep := len(v.Messages)
+	if keepLast > 0 {
+		keep = (&KeepConfig{Messages: keepLast}).start(v)
+	}
 	may := func(k int) bool {
 		u := v.Units[k]
 		return u[len(u)-1] < keep && v.Candidate(u)
@@ -91,18 +94,6 @@ func previous(v *View, may func(int) bool) int {
 		}
 	}
 	return -1
-}
-
-// keepFrom is the index from which on there are keepLast messages that count.
-func keepFrom(msgs []abi.Message, keepLast int) int {
-	i := len(msgs)
-	for n := 0; n < keepLast && i > 0; {
-		i--
-		if !msgs[i].Kind.Internal() {
-			n++
-		}
-	}
-	return i
 }
 
 // turnOf is the message of a person in whose turn the cut falls, or -1 where
