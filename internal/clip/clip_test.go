@@ -10,6 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
+func runes(s string) int { return utf8.RuneCountInString(s) }
+
 func TestClip(t *testing.T) {
 	for _, c := range []struct{ why, got, want string }{
 		{"all of it", clip.Head("häh", 4), "häh"},
@@ -20,15 +22,31 @@ func TestClip(t *testing.T) {
 		{"and more", clip.Bytes("123456", 5), "12…"},
 		{"and more, of long characters", clip.Bytes("ääääää", 6), "ä…"},
 		{"no room", clip.Bytes("123456", 2), "…"},
+		{"the end", clip.Tail("häh", 3), "äh"},
+		{"no half of a character at its beginning", clip.Tail("häh", 2), "h"},
+		{"no end", clip.Tail("häh", -1), ""},
+		{"all of it, without the mark", clip.Cut("häh", 4, "..."), "häh"},
+		{"the mark comes on top", clip.Cut("häh", 2, "..."), "h..."},
+		{"the mark behind characters", clip.CutChars("häh", 2, "..."), "hä..."},
+		{"characters without the mark", clip.CutChars("häh", 3, "..."), "häh"},
+		{"at a word", clip.Words("one two three four", 16), "one two three…"},
+		{"in a word, where it is long", clip.Words("one twothreefour", 10), "one twoth…"},
+		{"within tokens, at a word", clip.Tokens("one two three", 15, " [cut]", runes), "one two three"},
+		{"and more, at a word", clip.Tokens("one two three four", 16, " [cut]", runes), "one two [cut]"},
+		{"nothing useful within tokens", clip.Tokens("one two three", 3, " [cut]", runes), ""},
+		{"all of it within tokens", clip.Tokens("one two", 7, " [cut]", runes), "one two"},
+		{"made shorter", clip.Shrink("one two three", 8, runes, func(n int) string { return clip.Chars("one two three", n) }), "one two "},
 		{"one line", clip.OneLine(" a\n\tb  c "), "a b c"},
 		{"characters, not bytes", clip.Line("ä\nö\nü", 5), "ä ö ü"},
 		{"and more", clip.Line("ab cd ef", 5), "ab c…"},
 		{"no space before the end", clip.Line("ab cd ef", 4), "ab…"},
 		{"of a long text the beginning", clip.Line("a "+strings.Repeat("\n", 1000)+"b", 5), "a"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %q, want %q", c.why, c.got, c.want)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("%q, want %q", c.got, c.want)
+			}
+		})
 	}
 }
 
