@@ -10,7 +10,7 @@ import (
 // names, as "module.Name", sorted. The error is of code refused.
 func (module *Module) UnusedImports() ([]string, error) {
 	m := module.wasm
-	used := make([]bool, m.ImportedFuncs())
+	used := make([]bool, m.Imported[wasm.KindFunc])
 	use := func(index uint32) {
 		if int64(index) < int64(len(used)) {
 			used[index] = true

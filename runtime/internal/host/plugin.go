@@ -86,8 +86,7 @@ func (p *Plugin) FunctionName(name string, added int) string {
 		return name
 	}
 	index -= added
-	imported := p.Module.ImportedFuncs()
-	if index < imported || index >= imported+len(p.Module.Funcs) {
+	if index < p.Module.Imported[wasm.KindFunc] || index >= len(p.Module.Funcs) {
 		return ""
 	}
 	return fmt.Sprintf("function %d", index)

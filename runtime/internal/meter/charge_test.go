@@ -19,7 +19,7 @@ func weigh(code ...[]byte) int64 {
 	}
 	n := int64(0)
 	for i := range c.List {
-		n += int64(meter.WeightOf(&c.List[i]))
+		n += int64(meter.CostOf(&c.List[i]))
 	}
 	return n
 }

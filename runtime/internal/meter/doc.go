@@ -1,39 +1,39 @@
-// Package meter rewrites WebAssembly modules so that a host can stop them: a
-// guest that runs counts down fuel and stack in globals of its own, and calls
-// the host when either is used up. Nothing else about it changes: for any valid
-// module the rewritten one is valid and computes the same.
+// Package meter rewrites WebAssembly modules so that a host can stop them. A
+// rewritten guest counts down its fuel and its stack in globals of its own, and
+// calls the host when either is used up. Nothing else about it changes: a valid
+// module stays valid and computes the same.
 //
-// [Rewrite] is the one function. It refuses what would take an engine too long
-// to compile, every instruction that WebAssembly 2.0 does not have, every index
-// beyond what the guest has of its own, and bytes that the engine would read in
-// another way. Custom sections are dropped, but for the names of functions.
+// [Rewrite] is the function to begin with. It refuses modules that would take an
+// engine too long to compile, instructions that WebAssembly 2.0 does not have,
+// indices beyond what the guest has of its own, and bytes that the engine would
+// read in another way. It drops custom sections, but for the names of functions.
+// [Stub] makes a module of the same shape without code.
 //
-// # How fuel is counted
+// # Where fuel is charged
 //
-// Every instruction has a weight (see weight.go), and a checkpoint
-// charges, before anything ahead of it runs, the weight of the heaviest path
-// from there to the next checkpoint. So the fuel used is never less than the
-// weight of what ran, is the same on every machine and engine, and needs no
-// counting but at checkpoints. These are
+// In charge.go. Every instruction has a cost (cost.go). A check charges, before
+// anything ahead of it runs, the cost of the heaviest path from there to the
+// next check. So the fuel used is never less than the cost of what ran, and is
+// the same on every machine and engine. Checks stand
 //
-//   - loops: at the head or, in the loops that compilers of languages with jumps
-//     write around a br_table, at the jumps that go back;
-//   - calls that may come back to where they are made: those through a table,
-//     and in each cycle of direct calls one;
-//   - the ends of blocks, and the entries of functions, behind which a long
-//     path begins, and places in very long code without a branch.
+//   - in loops: at the head (tightloop.go) or, where compilers write jumps as a
+//     loop around a br_table, at the jumps that go back (dispatch.go);
+//   - at calls that may come back to where they are made: those through a table,
+//     and one in each cycle of direct calls (calls.go);
+//   - at the ends of blocks and the entries of functions behind which a long path
+//     begins, and in very long code without a branch.
 //
-// Calls of all other functions are charged to the caller, as if they stood
-// there; so a call from the host may run a short path that nobody is charged
-// for. Operations on ranges of memory and tables are charged by length, and
-// long fills and copies of memory are done in pieces.
+// All other functions are charged to their callers, as if they stood there. Nobody
+// is charged for the short path of a function that the host calls. Operations on
+// ranges of memory and tables are charged by length, and long fills and copies of
+// memory are done in pieces (helpers.go). The code of a check is in body.go.
 //
 // # How the stack is counted
 //
-// The same calls, in cycles and through tables, take the frames that may be
-// stacked up to the next one of their kind from the depth that is left, and
-// give them back when they return. The size of a frame is estimated from above,
-// by counting values (see frame.go): real ones are mostly a tenth of it.
+// The calls with checks also take the frames that may be stacked up to the next
+// such call from the depth that is left, and give them back when they return.
+// The size of a frame is an estimate from above (frame.go): real frames are
+// mostly a tenth of it.
 //
 // # Why not a flag, or a timer
 //

@@ -3,17 +3,13 @@ package meter
 import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 
 // Frames are the estimates for all functions of a module.
-func Frames(bytes []byte, m *wasm.Module) (frames []uint32, err error) {
-	v, err := newView(bytes, m, Options{})
+func Frames(bytes []byte, parsed *wasm.Module) (frames []uint32, err error) {
+	m, err := newModule(bytes, parsed, Options{})
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{view: v, funcs: make([]node, len(m.Bodies))}
-	f := &flow{module: v}
-	if err := g.scan(f); err != nil {
-		return nil, err
-	}
-	if err := g.walk((&paths{flow: f, graph: g}).analyse); err != nil {
+	g, err := analyse(m)
+	if err != nil {
 		return nil, err
 	}
 	for i := range g.funcs {
@@ -23,11 +19,11 @@ func Frames(bytes []byte, m *wasm.Module) (frames []uint32, err error) {
 }
 
 // What tests compare with.
-var WeightOf = weightOf
+var CostOf = costOf
 
 const (
-	WeightImport   = weightImport
-	WeightDispatch = weightDispatch
-	BytesShift     = bytesShift
-	LongPath       = longPath
+	CostImport   = costImport
+	CostDispatch = costDispatch
+	BytesShift   = bytesShift
+	LongPath     = longPath
 )

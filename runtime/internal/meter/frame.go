@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"math"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
@@ -22,21 +23,28 @@ import (
 // as well. A local whose reads are all dominated by its last assignment, as
 // compilers without optimization write them, is never joined.
 type frame struct {
-	*flow
-	slots           int
-	operands        []int32 // of each, how many values were made before it
-	made            int32
-	counted         int // operands from the bottom that have a slot
-	locals          []localState
-	open            []region
-	regions         int32
-	sets            []uint32 // locals, in the order of their assignments
-	joins           []join
-	run             run
-	part            int32 // the number of the code since the last border or call
-	borders         int   // of basic blocks
-	area            int   // values that the largest call passes on the stack
-	floats, vectors bool
+	*function
+	slots    int
+	operands []int32 // of each, how many values were made before it
+	made     int32
+	counted  int // operands from the bottom that have a slot
+	locals   []localState
+	open     []region
+	regions  int32
+	sets     []uint32 // locals, in the order of their assignments
+	joins    []join
+	part     int32 // the number of the code since the last border or call
+	dead     bool  // the code never runs
+	// Of the run of code since the last call or meeting of ways: its number, how
+	// many locals it names, how many operands there are at most, and how many
+	// values the engine keeps by itself: checked addresses, globals, values of
+	// locals that are assigned anew.
+	run                 int32
+	names, height, kept int
+	borders             int // of basic blocks
+	live                int // values, summed up over all borders
+	area                int // values that the largest call passes on the stack
+	floats, vectors     bool
 }
 
 // localState is what the walk knows of a local.
@@ -44,10 +52,10 @@ type localState struct {
 	joined  bool  // a read of it is not dominated by its last assignment
 	depth   int32 // of the region of that assignment, and its number
 	region  int32
-	border  int   // where it was last assigned or read
-	spanned int   // borders of basic blocks between assignments and reads
-	set     int32 // the part in which it was last assigned
-	used    int32 // the run in which it was last named
+	part    int32 // of that assignment
+	run     int32 // in which it was last named
+	border  int   // before its last assignment or read
+	spanned int   // borders between assignments and reads
 }
 
 // region is a block that is open, or one half of an if.
@@ -56,23 +64,13 @@ type region struct {
 	loop   int32 // the number of the innermost loop around it, or its own
 	height int   // of the operands below its own
 	sets   int   // assignments before it
-	backs  int   // branches back to it
-	tight  bool  // a loop with another around it that counts fuel
+	last   int   // assignments before the last way to its end
+	backs  int   // ways back to it, of a loop
 }
 
 // join is where ways meet behind some assignments: each local that is joined
 // takes so many slots there.
 type join struct{ from, to, slots int }
-
-// run is code in which the engine keeps values by itself: checked addresses,
-// globals, where the memory is.
-type run struct {
-	number int32
-	names  int // of different locals
-	height int // of operands, at most
-	kept   int // values that the engine keeps, and those of locals that are assigned anew
-	memory bool
-}
 
 const (
 	// frameFixed is for the return address, the caller's frame, the two values
@@ -87,9 +85,11 @@ const (
 	vectorFactor = 2
 	maxFrame     = 1 << 24
 	// enough are the registers that there are: amd64 has 14, two of which always
-	// hold the same. An instruction needs up to scratch of them for itself.
-	enough  = 12
+	// hold the same. An instruction needs up to scratch of them for itself, and
+	// hidden values say where the memory is and how long.
+	enough  = 12 - hidden
 	scratch = 4
+	hidden  = 2
 	// shortLived is how many values may be made between an operand and its use
 	// without a lack of registers.
 	shortLived = 6
@@ -97,79 +97,55 @@ const (
 
 // estimate walks over a function that is rewritten with the given edits, first
 // to last.
-func (f *frame) estimate(fn *flow, index int, edits []edit) {
-	typ := &fn.module.Types[fn.module.Funcs[index]]
+func (f *frame) estimate(fn *function, edits []edit) {
 	*f = frame{
-		flow: fn, operands: f.operands[:0], locals: zeroed(f.locals, fn.locals), open: f.open[:0], sets: f.sets[:0],
-		joins: f.joins[:0], run: run{number: 1}, part: 1,
+		function: fn, operands: f.operands[:0], locals: zeroed(f.locals, fn.locals), open: f.open[:0], sets: f.sets[:0],
+		joins: f.joins[:0], part: 1, run: 1, slots: len(fn.typ().Params),
 	}
-	f.passes(typ)
-	for _, l := range fn.module.Bodies[index].Locals {
+	f.passes(fn.typ())
+	for _, l := range fn.module.Bodies[fn.index].Locals {
 		f.kind(l.Type)
 	}
-	f.slots = len(typ.Params)
 	f.enter(region{})
 	for i := range f.code.List {
 		in := &f.code.List[i]
-		tight := false
 		for ; len(edits) > 0 && int(edits[0].pos) <= in.Pos; edits = edits[1:] {
 			switch edits[0].kind {
 			case editCheck, editGuarded, editIndirect, editHelp:
 				f.call()
-			case editEnter:
-				tight = true
 			}
 		}
-		f.step(int32(i), in, tight)
-		f.run.height = max(f.run.height, len(f.operands))
+		f.step(int32(i), in)
+		f.height = max(f.height, len(f.operands))
 	}
-	f.countJoins()
+	f.join()
 }
 
 // step walks over one instruction.
-func (f *frame) step(i int32, in *wasm.Instr, tight bool) {
-	b := &f.blocks[max(0, f.ref[i])]
+func (f *frame) step(i int32, in *wasm.Instr) {
 	f.pop(int(in.Pop))
 	switch in.Op {
-	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
-		f.slots += int(b.params + b.results)
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd:
 		f.border()
-		f.enter(region{height: max(0, len(f.operands)-int(b.params)), sets: len(f.sets), tight: tight})
-		if in.Op == wasm.OpLoop {
-			f.endRun()
-			f.top().loop = f.regions
-		}
-	case wasm.OpElse:
-		f.border()
-		f.endRun()
-		r := f.leave()
-		f.push(int(b.params))
-		f.enter(region{height: r.height, sets: r.sets})
-	case wasm.OpEnd:
-		f.border()
-		f.end(b)
+		f.block(in, &f.blocks[f.ref[i]])
 	case wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable:
 		f.border()
 		f.branch(i, in)
 	case wasm.OpReturn, wasm.OpUnreachable:
-		f.dead()
+		f.die()
 	case wasm.OpCall, wasm.OpCallIndirect:
-		typ, _ := f.module.calleeType(in)
+		typ := f.module.calleeType(in)
 		f.passes(typ)
 		f.pop(len(typ.Params))
 		f.call()
-		f.slots += len(typ.Results)
-		if in.Op == wasm.OpCallIndirect || in.A < f.module.imported {
-			f.slots += 2 // whom it calls
-		}
+		f.slots += len(typ.Results) + 2 // and whom it calls
 		f.push(len(typ.Results))
 	case wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee:
 		f.local(in)
-		f.push(int(in.Push))
 	default:
 		f.plain(i, in)
-		f.push(int(in.Push))
 	}
+	f.push(int(in.Push))
 }
 
 func (f *frame) top() *region { return &f.open[len(f.open)-1] }
@@ -184,128 +160,134 @@ func (f *frame) enter(r region) {
 	f.open = append(f.open, r)
 }
 
-// leave closes one, and drops its operands.
-func (f *frame) leave() region {
+// block opens or closes a block, or goes on with the other half of an if. Where
+// ways meet, values are joined: those of a loop at its head, with moves at each
+// branch back, and as much again for a loop around it that counts fuel.
+func (f *frame) block(in *wasm.Instr, b *block) {
+	if in.Op != wasm.OpElse && in.Op != wasm.OpEnd {
+		f.slots += int(b.params + b.results)
+		f.enter(region{height: max(0, len(f.operands)-int(b.params)), sets: len(f.sets)})
+		if in.Op == wasm.OpLoop {
+			f.call()
+			f.top().loop = f.regions
+		}
+		return
+	}
+	if !f.dead && b.op != wasm.OpLoop {
+		f.way(len(f.open) - 1)
+	}
 	r := *f.top()
 	f.drop(r.height)
 	f.open = f.open[:len(f.open)-1]
-	return r
-}
-
-// end closes a block. Where ways meet, values are joined: those of a loop at its
-// head, with moves at each branch back.
-func (f *frame) end(b *block) {
-	r := f.leave()
-	f.push(int(b.results))
-	if b.start < 0 || !b.branchedTo && b.op != wasm.OpIf {
+	f.dead = false
+	switch {
+	case in.Op == wasm.OpElse:
+		f.call()
+		f.push(int(b.params))
+		f.enter(r)
 		return
+	case b.branchedTo && b.op == wasm.OpLoop:
+		f.call()
+		f.slots += int(b.params)*r.backs + 2*len(f.operands) + 6
+		f.joins = append(f.joins, join{r.sets, len(f.sets), 3 + r.backs})
+	case b.branchedTo || b.op == wasm.OpIf:
+		f.call()
+		f.joins = append(f.joins, join{r.sets, min(r.last, len(f.sets)), 1})
 	}
-	f.endRun()
-	slots := 1
-	if b.op == wasm.OpLoop {
-		slots += r.backs
-		f.slots += int(b.params) * r.backs
-	}
-	if r.tight {
-		slots += 2
-		f.slots += 2*len(f.operands) + 6
-	}
-	f.joins = append(f.joins, join{r.sets, len(f.sets), slots})
+	f.push(int(b.results))
 }
 
-// branch counts the branches back.
+// branch goes to one or several blocks, whether or not it goes on as well.
 func (f *frame) branch(i int32, in *wasm.Instr) {
-	back := func(id int32) {
-		if b := &f.blocks[id]; b.op == wasm.OpLoop {
-			f.open[b.level].backs++
-		}
-	}
 	if in.Op == wasm.OpBrTable {
-		for _, id := range f.tableRefs[in.A : in.A+in.B] {
-			back(id)
+		for _, id := range f.targets(in) {
+			f.way(int(f.blocks[id].level))
 		}
-	} else if j := f.jumpAt(i); j == nil || !j.forward {
-		back(f.ref[i])
+	} else if j := f.jumpAt(i); j != nil && j.forward {
+		f.way(int(f.blocks[j.to].level))
+	} else {
+		f.way(int(f.blocks[f.ref[i]].level))
 	}
 	if in.Op != wasm.OpBrIf {
-		f.dead()
+		f.die()
 	}
+}
+
+// way is one to the head of a loop or the end of a block. Out of a loop, it is
+// taken after any of the loop's assignments, which are before its end.
+func (f *frame) way(level int) {
+	r := &f.open[level]
+	r.backs++
+	if r.last = max(r.last, len(f.sets)); f.top().loop != r.loop {
+		r.last = math.MaxInt
+	}
+}
+
+// die is where nothing goes on.
+func (f *frame) die() {
+	f.drop(f.top().height)
+	f.dead = true
 }
 
 // local is an assignment or a read.
 func (f *frame) local(in *wasm.Instr) {
 	l := &f.locals[in.A]
-	if l.used != f.run.number {
-		l.used = f.run.number
-		f.run.names++
+	if l.run != f.run {
+		l.run = f.run
+		f.names++
 	}
 	if in.Op == wasm.OpLocalGet {
 		at := int(l.depth)
-		l.joined = l.joined || at >= len(f.open) || at > 0 && f.open[at].number != l.region || f.open[at].loop != f.top().loop
+		closed := at >= len(f.open) || at > 0 && f.open[at].number != l.region
+		l.joined = l.joined || closed || f.open[at].loop != f.top().loop
 		l.spanned += f.borders - l.border
 		l.border = f.borders
 		return
 	}
 	f.sets = append(f.sets, in.A)
 	l.depth, l.region, l.border = int32(len(f.open)-1), f.top().number, f.borders
-	if l.set == f.part {
-		f.run.kept++
+	if l.part == f.part {
+		f.kept++
 		return
 	}
-	l.set = f.part
+	l.part = f.part
 	f.slots++
 }
 
 // plain is an instruction that has to do with neither blocks nor locals.
 func (f *frame) plain(i int32, in *wasm.Instr) {
 	f.vectors = f.vectors || in.Op == wasm.OpSIMD
-	if i > 0 {
-		f.slots += taken(in, &f.code.List[i-1])
-	}
+	f.slots += taken(in, &f.code.List[max(0, i-1)])
 	switch {
 	case calls(in):
 		f.call()
 		f.slots += 4 // whom it calls, with what
 	case in.Op == wasm.OpGlobalGet:
-		f.run.kept += 2
+		f.kept += 2
 	case accesses(in.Op):
-		f.run.kept++
-		if !f.run.memory {
-			f.run.memory = true
-			f.run.kept += 2
-		}
+		f.kept++
 	}
 }
 
-// border is the end of a basic block.
+// border is the end of a basic block: operands live across it.
 func (f *frame) border() {
-	f.across()
 	f.borders++
-}
-
-// call is where nothing stays in a register.
-func (f *frame) call() {
-	f.across()
-	f.endRun()
-}
-
-// across counts the operands, and the next value of each local.
-func (f *frame) across() {
+	f.part++
 	f.slots += len(f.operands) - f.counted
 	f.counted = len(f.operands)
-	f.part++
 }
 
-// endRun is where the engine begins anew to keep values by itself.
-func (f *frame) endRun() {
-	if f.run.names+f.run.height+f.run.kept+scratch > enough {
-		f.slots += f.run.kept
+// call is where nothing stays in a register, and the engine begins anew to keep
+// values by itself. If it ran out of registers before, these have slots.
+func (f *frame) call() {
+	f.border()
+	f.borders--
+	if f.names+f.height+f.kept+scratch > enough {
+		f.slots += f.kept + hidden
 	}
-	f.run = run{number: f.run.number + 1}
+	f.run++
+	f.names, f.height, f.kept = 0, 0, 0
 }
-
-// dead is what follows a branch that is always taken: code that never runs.
-func (f *frame) dead() { f.drop(f.top().height) }
 
 func (f *frame) push(n int) {
 	for range n {
@@ -330,8 +312,18 @@ func (f *frame) drop(height int) {
 	f.counted = min(f.counted, len(f.operands))
 }
 
-// countJoins counts what is joined where ways meet.
-func (f *frame) countJoins() {
+// join counts what is joined where ways meet, and how many values live over
+// borders: those that are joined anywhere, over all of them.
+func (f *frame) join() {
+	joined := 0
+	for x := range f.locals {
+		if l := &f.locals[x]; l.joined {
+			joined++
+			f.live += f.borders
+		} else {
+			f.live += l.spanned
+		}
+	}
 	before := make([]int, len(f.sets)+1) // assignments to locals that are joined
 	for i, x := range f.sets {
 		before[i+1] = before[i]
@@ -339,47 +331,21 @@ func (f *frame) countJoins() {
 			before[i+1]++
 		}
 	}
-	most := f.joinedLocals()
 	for _, j := range f.joins {
-		f.slots += j.slots * min(before[j.to]-before[j.from], most)
+		f.slots += j.slots * min(before[max(j.from, j.to)]-before[j.from], joined)
 	}
-}
-
-func (f *frame) joinedLocals() int {
-	n := 0
-	for x := range f.locals {
-		if f.locals[x].joined {
-			n++
-		}
-	}
-	return n
-}
-
-// live is about how many values live over how many borders of basic blocks.
-func (f *frame) live() int {
-	n := 0
-	for x := range f.locals {
-		if l := &f.locals[x]; l.joined {
-			n += f.borders
-		} else {
-			n += l.spanned
-		}
-	}
-	return n
 }
 
 // passes notes the type of a call, or of being called.
 func (f *frame) passes(typ *wasm.FuncType) {
-	f.area = max(f.area, len(typ.Params)+len(typ.Results))
-	for _, types := range [][]wasm.ValueType{typ.Params, typ.Results} {
-		for _, t := range types {
-			f.kind(t)
-		}
+	f.area = max(f.area, width(typ))
+	for _, t := range slices.Concat(typ.Params, typ.Results) {
+		f.kind(t)
 	}
 }
 
 func (f *frame) kind(t wasm.ValueType) {
-	f.floats = f.floats || t == wasm.F32 || t == wasm.F64 || t == wasm.V128
+	f.floats = f.floats || t == wasm.F32 || t == wasm.F64
 	f.vectors = f.vectors || t == wasm.V128
 }
 

@@ -193,7 +193,7 @@ func finalStack(frame float64) float64 {
 // TestFrames: the stack that is counted for a call is no less than what the
 // engine takes of its own, whatever is in the function.
 func TestFrames(t *testing.T) {
-	for _, s := range append(frameShapes(), liveShapes()...) {
+	for _, s := range append(frameShapes(), joinShapes()...) {
 		original := s.module()
 		rewritten := mustRewrite(t, original)
 		parsed, err := wasm.Parse(original)

@@ -151,7 +151,7 @@ func TestStackTrace(t *testing.T) {
 			t.Errorf("the trace does not name %s:\n%s", name, text)
 		}
 	}
-	if strings.Contains(text, "checkpoint") || strings.Contains(text, "tick") {
+	if strings.Contains(text, meter.Prefix) || strings.Contains(text, "tick") {
 		t.Errorf("the trace names what was added:\n%s", text)
 	}
 }

@@ -10,20 +10,42 @@ import (
 // guest's may have these names.
 const (
 	// Module and Tick name the imported function (reason, value i32) -> i32
-	// that the guest calls for one of the reasons.
+	// that the guest calls for one of the reasons below.
 	Module = "kagewasm:meter"
 	Tick   = "tick"
 	// Prefix is what the names of added exports begin with.
 	Prefix = "kagewasm."
-	// The added globals, mutable i32: the fuel that is left, negative where
-	// more is used, the bytes of the stack that are left, and how few may be
-	// left without a tick. The host sets them before a call.
+	// Fuel, Depth and Mark name the added globals, mutable i32. Fuel is what is
+	// left, negative where more is used. Depth is how many bytes of the stack are
+	// left, Mark how few may be left without a tick. The host sets them before a
+	// call.
 	Fuel  = Prefix + "fuel"
 	Depth = Prefix + "depth"
 	Mark  = Prefix + "mark"
-	// Whole is an added function () -> i32 that returns 1, and 0 in a module
-	// that [Hollow] made.
+	// Whole names an added function () -> i32 that returns 1, and 0 in a module
+	// that [Stub] made.
 	Whole = Prefix + "whole"
+)
+
+// The reasons for a tick.
+const (
+	// ReasonFuel: the fuel is used up. The value is what is left, negative
+	// where more was used than there was; the answer is what there is from now
+	// on.
+	ReasonFuel = iota
+	// ReasonStack: the stack is deeper than it was at any tick before. The
+	// value is how many bytes are left; the answer is how few of them may be
+	// left without another tick.
+	ReasonStack
+	// ReasonTable: a table is to grow by as many elements as the value says;
+	// the answer is 0 where it must not.
+	ReasonTable
+	// ReasonMemory: the memory could not grow by as many pages as the value
+	// says. The answer means nothing.
+	ReasonMemory
+	// ReasonReturn: an imported function has returned, which may have taken
+	// any time. The value and the answer are those of ReasonFuel.
+	ReasonReturn
 )
 
 // Options say how a module is rewritten. The zero value is the strictest.
@@ -34,7 +56,7 @@ type Options struct {
 	TickAfter func(module, name string) bool
 }
 
-// Info is what the rewriter found out.
+// Info is what the meter found out about a module.
 type Info struct {
 	// Stack is the most that a call of a function from outside takes of the
 	// stack before anything counts, in bytes.
@@ -49,75 +71,27 @@ type Info struct {
 // time and memory in proportion to the length of the module. The error is a
 // *wasm.FormError.
 func Rewrite(bytes []byte, m *wasm.Module, o Options) ([]byte, *Info, error) {
-	v, err := newView(bytes, m, o)
+	mod, err := newModule(bytes, m, o)
 	if err != nil {
 		return nil, nil, refused(err)
 	}
-	g := &graph{view: v, funcs: make([]node, len(m.Bodies))}
-	f := &flow{module: v}
-	if err := g.scan(f); err != nil {
+	calls, err := analyse(mod)
+	if err != nil {
 		return nil, nil, refused(err)
 	}
-	p := &paths{flow: f, graph: g}
-	if err := g.walk(p.analyse); err != nil {
-		return nil, nil, refused(err)
-	}
-	for i := range v.Types {
-		g.compile += passing(v.width(uint32(i))) // a way in from outside, for each
-	}
-	if err := mayCompile(len(bytes), g.compile, g.longest, g.worst); err != nil {
-		return nil, nil, refused(err)
-	}
-	w := newWriter(v, g)
-	info := &Info{Stack: g.deepest(), Segments: g.segments}
-	return w.module(), info, nil
+	return newWriter(mod, calls).write(), &calls.info, nil
 }
 
 func refused(err error) error {
-	return &wasm.FormError{Message: err.Error(), Hint: "build the plugin again, for WebAssembly 2.0 without further proposals, and with smaller functions"}
+	const hint = "build the plugin again, for WebAssembly 2.0 without further proposals, and with smaller functions"
+	return &wasm.FormError{Message: err.Error(), Hint: hint}
 }
 
-// inFunction says which function an error is about.
-type inFunction struct {
+// functionError says which function an error is about.
+type functionError struct {
 	index uint32
 	err   error
 }
 
-func (e *inFunction) Error() string { return fmt.Sprintf("function %d: %v", e.index, e.err) }
-func (e *inFunction) Unwrap() error { return e.err }
-
-// analyse finds the edits of a function, and what a call of it costs.
-func (p *paths) analyse(index uint32) error {
-	if err := p.read(int(index)); err != nil {
-		return &inFunction{index + p.module.imported, err}
-	}
-	n := &p.graph.funcs[index]
-	n.charged = p.run()
-	p.frame.estimate(p.flow, int(index), p.edits)
-	took := p.compileTime(int(index), p.edits, p.frame.live(), p.frame.borders)
-	if p.graph.compile += took; took > p.graph.longest {
-		p.graph.longest, p.graph.worst = took, index+p.module.imported
-	}
-	n.frame = p.frame.bytes()
-	n.stacked = n.frame
-	deepest := uint32(0)
-	for i := range p.edits {
-		if e := &p.edits[i]; e.kind == editCall && e.op == wasm.OpCall {
-			deepest = max(deepest, p.graph.funcs[e.a-p.module.imported].stacked)
-		}
-	}
-	n.stacked = min(n.stacked+deepest, maxFrame)
-	n.edits = append(make([]edit, 0, len(p.edits)), p.edits...)
-	n.done = true
-	return nil
-}
-
-// deepest is what the functions that can be called from outside take of the
-// stack.
-func (g *graph) deepest() uint32 {
-	most := uint32(0)
-	for i := range g.funcs {
-		most = max(most, g.funcs[i].stacked)
-	}
-	return most
-}
+func (e *functionError) Error() string { return fmt.Sprintf("function %d: %v", e.index, e.err) }
+func (e *functionError) Unwrap() error { return e.err }

@@ -142,7 +142,7 @@ func (p *program) op(code ...byte) {
 		panic(err)
 	}
 	for i := range c.List {
-		p.weight += int64(meter.WeightOf(&c.List[i]))
+		p.weight += int64(meter.CostOf(&c.List[i]))
 	}
 	p.b = append(p.b, code...)
 }

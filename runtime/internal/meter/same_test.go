@@ -187,7 +187,7 @@ func sameModule(tb testing.TB, module []byte) {
 		tb.Errorf("%d bytes became %d, %d allowed", len(module), len(rewritten), limit)
 	}
 	elements := uint64(0)
-	for _, t := range parsed.AllTables() {
+	for _, t := range parsed.Tables {
 		elements += uint64(t.Min)
 	}
 	if elements > wasm.MaxElements {

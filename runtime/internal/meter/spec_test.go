@@ -74,7 +74,7 @@ func TestSpec(t *testing.T) {
 	for _, c := range []struct {
 		engine  engine
 		version string
-		quantum int32 // 1: every checkpoint calls the host
+		quantum int32 // 1: every check calls the host
 		least   specCount
 	}{
 		// The first version's tests run as the second version, in which a few of

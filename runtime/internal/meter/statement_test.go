@@ -339,7 +339,7 @@ func (p *program) jump(i, n int, to uint32, l label) {
 	p.i32(int32(target))
 	p.index(wasm.OpLocalSet, to)
 	if target > i {
-		p.weight -= meter.WeightDispatch // the rewritten one does not pass it
+		p.weight -= meter.CostDispatch // the rewritten one does not pass it
 	}
 	p.index(wasm.OpBr, uint32(depth+1))
 	p.op(wasm.OpEnd)
@@ -354,7 +354,7 @@ func (p *program) call() {
 	case p.IntN(3) > 0:
 		p.index(wasm.OpCall, uint32(f))
 		if f == imported {
-			p.weight += meter.WeightImport
+			p.weight += meter.CostImport
 		}
 	default: // whatever is there, if it is of the type
 		p.expr(wasm.I32, 1)

@@ -8,25 +8,25 @@ import (
 
 // writer writes the new module, section by section.
 type writer struct {
-	emitter
-	view  *view
+	bodyWriter
 	added []wasm.FuncType // types, behind the module's own
-	code  []byte          // of the code section
-	patch []wasm.FuncRef  // what is left of the places that name functions
+	code  []byte          // the functions of the module's own
+	patch []wasm.FuncRef  // the places outside of code that name functions
 }
 
-func newWriter(v *view, g *graph) *writer {
-	w := &writer{view: v, patch: slices.Clone(v.FuncRefs)}
-	slices.SortFunc(w.patch, func(a, b wasm.FuncRef) int { return a.Pos - b.Pos })
-	w.emitter = emitter{view: v, graph: g, indirect: g.indirect()}
-	funcs := uint32(len(v.types))
-	w.tick = v.imported
-	w.slow, w.pause = funcs+1, funcs+2
-	w.whole = funcs + 3
-	w.helpers.first = funcs + 4
-	w.fuel, w.depth, w.mark = v.globals, v.globals+1, v.globals+2
+func newWriter(m *module, g *callGraph) *writer {
+	w := &writer{
+		bodyWriter: bodyWriter{module: m, graph: g, indirect: g.indirect()},
+		patch:      slices.SortedFunc(slices.Values(m.FuncRefs), func(a, b wasm.FuncRef) int { return a.Pos - b.Pos }),
+	}
+	w.helpers.first = uint32(len(m.Funcs)) + 1
+	globals := uint32(len(m.Globals))
+	w.names = map[string]uint32{
+		"tick": m.imported, "fuel": globals, "depth": globals + 1, "mark": globals + 2,
+		"slow": w.helpers.function(helpSlow), "pause": w.helpers.function(helpPause), "whole": w.helpers.function(helpWhole),
+	}
 	// The code comes first: it says which helpers there are.
-	for i := range v.Bodies {
+	for i := range m.Bodies {
 		w.code = w.body(w.code, i)
 	}
 	return w
@@ -38,36 +38,38 @@ var order = []byte{
 	wasm.SectionExport, wasm.SectionStart, wasm.SectionElement, wasm.SectionDataCount, wasm.SectionCode, wasm.SectionData,
 }
 
-func (w *writer) module() []byte {
-	out := make([]byte, 0, len(w.view.bytes)+len(w.code)/2)
-	out = append(out, w.view.bytes[:wasm.HeaderBytes]...)
-	if len(w.view.Bodies) == 0 { // nothing runs
-		return append(out, w.view.bytes[wasm.HeaderBytes:]...)
+func (w *writer) write() []byte {
+	out := make([]byte, 0, len(w.module.bytes)+len(w.code)/2)
+	out = append(out, w.module.bytes[:wasm.HeaderBytes]...)
+	if len(w.module.Bodies) == 0 { // nothing runs
+		return append(out, w.module.bytes[wasm.HeaderBytes:]...)
 	}
-	bodies, types := w.functions()
+	tick := w.typ(wasm.FuncType{Params: []wasm.ValueType{wasm.I32, wasm.I32}, Results: []wasm.ValueType{wasm.I32}})
+	var types, bodies [][]byte
+	for _, kind := range w.helpers.list {
+		types = append(types, wasm.AppendU32(nil, w.typ(helperType(kind))))
+		body := w.helperBody(kind)
+		bodies = append(bodies, append(wasm.AppendU32(nil, uint32(len(body))), body...))
+	}
 	for _, id := range order {
 		s := w.section(id)
 		var content []byte
 		switch id {
 		case wasm.SectionType:
-			content = w.extend(s, len(w.view.Types), w.typeEntries()...)
+			content = w.extend(s, w.typeEntries()...)
 		case wasm.SectionImport:
-			content = w.extend(s, len(w.view.Imports), w.tickImport())
+			entry := append(wasm.AppendName(wasm.AppendName(nil, Module), Tick), wasm.KindFunc)
+			content = w.extend(s, wasm.AppendU32(entry, tick))
 		case wasm.SectionFunction:
-			content = w.extend(s, len(w.view.Funcs), types...)
-		case wasm.SectionTable:
-			content = w.tables()
+			content = w.extend(s, types...)
 		case wasm.SectionGlobal:
 			zero := []byte{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}
-			content = w.extend(s, len(w.view.Globals), zero, zero, zero)
+			content = w.extend(s, zero, zero, zero)
 		case wasm.SectionExport:
 			content = w.exports()
 		case wasm.SectionCode:
-			content = wasm.AppendU32(nil, uint32(len(w.view.Bodies)+len(bodies)))
-			content = append(content, w.code...)
-			for _, b := range bodies {
-				content = append(wasm.AppendU32(content, uint32(len(b))), b...)
-			}
+			content = wasm.AppendU32(nil, uint32(len(w.module.Bodies)+len(bodies)))
+			content = append(append(content, w.code...), slices.Concat(bodies...)...)
 		default:
 			content = w.patched(s)
 		}
@@ -75,35 +77,26 @@ func (w *writer) module() []byte {
 			out = wasm.AppendSection(out, id, content)
 		}
 	}
-	for i := range w.view.Sections {
-		if s := &w.view.Sections[i]; s.ID == wasm.SectionCustom && s.Name == nameSection {
-			out = append(out, w.names(w.view.bytes[s.Body:s.Stop])...)
-			break
-		}
-	}
-	return out
+	return append(out, w.nameSection()...)
 }
 
 // section is the section with an id, nil where there is none.
 func (w *writer) section(id byte) *wasm.Section {
-	for i := range w.view.Sections {
-		if w.view.Sections[i].ID == id {
-			return &w.view.Sections[i]
-		}
+	i := slices.IndexFunc(w.module.Sections, func(s wasm.Section) bool { return s.ID == id })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &w.module.Sections[i]
 }
 
 // extend is a section with entries added at its end.
-func (w *writer) extend(s *wasm.Section, n int, entries ...[]byte) []byte {
-	content := wasm.AppendU32(nil, uint32(n+len(entries)))
+func (w *writer) extend(s *wasm.Section, entries ...[]byte) []byte {
+	r := &wasm.Reader{Data: []byte{0}}
 	if s != nil {
-		old := w.patched(s)
-		r := &wasm.Reader{Data: old}
-		r.U32()
-		content = append(content, old[r.Pos:]...)
+		r.Data = w.patched(s)
 	}
-	return append(content, slices.Concat(entries...)...)
+	content := wasm.AppendU32(nil, r.U32()+uint32(len(entries)))
+	return append(append(content, r.Data[r.Pos:]...), slices.Concat(entries...)...)
 }
 
 // patched is a section with the functions it names renumbered, nil where there
@@ -119,56 +112,31 @@ func (w *writer) patched(s *wasm.Section) []byte {
 		if ref.Pos >= s.Stop {
 			break
 		}
-		out = append(out, w.view.bytes[at:ref.Pos]...)
+		out = append(out, w.module.bytes[at:ref.Pos]...)
 		out = wasm.AppendU32(out, w.function(ref.Index))
-		r := &wasm.Reader{Data: w.view.bytes, Pos: ref.Pos}
+		r := &wasm.Reader{Data: w.module.bytes, Pos: ref.Pos}
 		r.U32()
 		at = r.Pos
 	}
-	return append(out, w.view.bytes[at:s.Stop]...)
+	return append(out, w.module.bytes[at:s.Stop]...)
 }
 
 func (w *writer) exports() []byte {
-	own := w.view.Exports
+	own := w.module.Exports
 	out := wasm.AppendU32(nil, uint32(len(own)+4))
+	add := func(name string, kind byte, index uint32) {
+		out = wasm.AppendU32(append(wasm.AppendName(out, name), kind), index)
+	}
 	for _, e := range own {
-		index := e.Index
 		if e.Kind == wasm.KindFunc {
-			index = w.function(index)
+			e.Index = w.function(e.Index)
 		}
-		out = wasm.AppendU32(append(wasm.AppendName(out, e.Name), e.Kind), index)
+		add(e.Name, e.Kind, e.Index)
 	}
-	out = wasm.AppendU32(append(wasm.AppendName(out, Whole), wasm.KindFunc), w.whole)
-	for _, g := range []struct {
-		name  string
-		index uint32
-	}{{Fuel, w.fuel}, {Depth, w.depth}, {Mark, w.mark}} {
-		out = wasm.AppendU32(append(wasm.AppendName(out, g.name), wasm.KindGlobal), g.index)
-	}
-	return out
-}
-
-// tables gives every table of the module's own a maximum, so that all of them
-// together stay within [wasm.MaxElements]: what their minimums leave is shared
-// out evenly.
-func (w *writer) tables() []byte {
-	own := w.view.Tables
-	if len(own) == 0 {
-		return nil
-	}
-	left := uint32(wasm.MaxElements)
-	for _, t := range own {
-		left -= min(left, t.Min)
-	}
-	out := wasm.AppendU32(nil, uint32(len(own)))
-	for _, t := range own {
-		most := t.Min + left/uint32(len(own))
-		if t.HasMax {
-			most = min(most, t.Max)
-		}
-		out = append(out, byte(t.Elem), 1)
-		out = wasm.AppendU32(wasm.AppendU32(out, t.Min), most)
-	}
+	add(Whole, wasm.KindFunc, w.names["whole"])
+	add(Fuel, wasm.KindGlobal, w.names["fuel"])
+	add(Depth, wasm.KindGlobal, w.names["depth"])
+	add(Mark, wasm.KindGlobal, w.names["mark"])
 	return out
 }
 
@@ -180,32 +148,7 @@ func (w *writer) typ(t wasm.FuncType) uint32 {
 		i = len(w.added)
 		w.added = append(w.added, t)
 	}
-	return uint32(len(w.view.Types) + i)
-}
-
-var i32 = []wasm.ValueType{wasm.I32}
-
-func (w *writer) tickImport() []byte {
-	b := wasm.AppendName(wasm.AppendName(nil, Module), Tick)
-	return wasm.AppendU32(append(b, wasm.KindFunc), w.typ(tickType))
-}
-
-var tickType = wasm.FuncType{Params: []wasm.ValueType{wasm.I32, wasm.I32}, Results: i32}
-
-// functions are those that are added, and the entries of their types.
-func (w *writer) functions() (bodies, types [][]byte) {
-	w.typ(tickType)
-	add := func(body []byte, t wasm.FuncType) {
-		bodies = append(bodies, body)
-		types = append(types, wasm.AppendU32(nil, w.typ(t)))
-	}
-	add(w.slowBody(), wasm.FuncType{})
-	add(w.pauseBody(), wasm.FuncType{})
-	add(wholeBody(1), wasm.FuncType{Results: i32})
-	for _, kind := range w.helpers.list {
-		add(w.helperBody(kind), kind.funcType())
-	}
-	return bodies, types
+	return uint32(len(w.module.Types) + i)
 }
 
 func (w *writer) typeEntries() [][]byte {
@@ -221,36 +164,4 @@ func (w *writer) typeEntries() [][]byte {
 		entries = append(entries, b)
 	}
 	return entries
-}
-
-// slowBody is what a checkpoint calls when something is used up.
-func (e *emitter) slowBody() []byte {
-	a := e.asm
-	a.b = []byte{0}
-	a.indexed(wasm.OpGlobalGet, a.fuel)
-	a.constant(0)
-	a.op(opI32LtS, wasm.OpIf, blockVoid)
-	a.refuel(ReasonFuel)
-	a.op(wasm.OpEnd)
-	a.indexed(wasm.OpGlobalGet, a.depth)
-	a.indexed(wasm.OpGlobalGet, a.mark)
-	a.op(opI32LtS, wasm.OpIf, blockVoid)
-	a.askTick(ReasonStack, func() { a.indexed(wasm.OpGlobalGet, a.depth) })
-	a.indexed(wasm.OpGlobalSet, a.mark)
-	a.op(wasm.OpEnd, wasm.OpEnd)
-	return a.b
-}
-
-// pauseBody is what follows a call of an imported function.
-func (e *emitter) pauseBody() []byte {
-	a := e.asm
-	a.b = []byte{0}
-	a.refuel(ReasonReturn)
-	a.op(wasm.OpEnd)
-	return a.b
-}
-
-func (a *asm) refuel(reason int64) {
-	a.askTick(reason, func() { a.indexed(wasm.OpGlobalGet, a.fuel) })
-	a.indexed(wasm.OpGlobalSet, a.fuel)
 }

@@ -42,7 +42,7 @@ type diskCache struct {
 // rewriteVersion changes whenever prepare gives other bytes for a module, or
 // refuses what it took before. Entries of other versions, and of modules that
 // are gone, stay until somebody empties the folder.
-const rewriteVersion = "11"
+const rewriteVersion = "12"
 
 // The files of an entry, beside the engine's own.
 const (
@@ -121,7 +121,7 @@ func renameToStub(ctx context.Context, entry string, ready *prepared, p *host.Pl
 	if ready.init == nil {
 		return nil
 	}
-	stub, err := meter.Hollow(ready.bin)
+	stub, err := meter.Stub(ready.bin)
 	if err != nil {
 		return err
 	}

@@ -42,17 +42,13 @@ func (c *Code) Decode(wasm []byte, b Body) error {
 		switch in.Op {
 		case OpMisc:
 			in.Sub = r.U32()
-			if in.Sub < uint32(len(miscOps)) {
-				o = miscOps[in.Sub]
-			}
+			o = miscOps[min(in.Sub, noCode)]
 		case OpSIMD:
 			in.Sub = r.simd()
-			if in.Sub < uint32(len(simdOps)) {
-				o = simdOps[in.Sub]
-			}
+			o = simdOps[min(in.Sub, noCode)]
 		}
 		in.Pop, in.Push = o.pop, o.push
-		c.operands(r, &in, o.shape)
+		c.operands(r, &in, &o)
 		in.End = r.Pos
 		if r.Err != nil {
 			return fmt.Errorf("at byte %d: %w", in.Pos, r.Err)
@@ -95,50 +91,41 @@ func (r *Reader) zero() {
 }
 
 // operands reads what follows the instruction's code.
-func (c *Code) operands(r *Reader, in *Instr, s shape) {
-	switch s {
-	case none:
-	case index:
-		in.A = r.U32()
-	case twoIndex, memarg:
-		in.A, in.B = r.U32(), r.U32()
-	case blockType:
-		in.Value = r.blockType()
-	case signed:
-		in.Value = r.S64()
-	case zero:
-		r.zero()
-	case twoZeros:
-		r.zero()
-		r.zero()
-	case indexZero:
-		in.A = r.U32()
-		r.zero()
-	case reference:
-		r.referenceType()
-	case one:
-		in.A = uint32(r.Byte())
-	case four:
-		r.Bytes(4)
-	case eight:
-		r.Bytes(8)
-	case sixteen:
-		r.Bytes(16)
-	case memargOne:
-		in.A, in.B = r.U32(), r.U32()
-		r.Byte()
-	case table:
-		in.A = uint32(len(c.Targets))
-		r.Vector(func() { c.Targets = append(c.Targets, r.U32()) })
-		c.Targets = append(c.Targets, r.U32())
-		in.B = uint32(len(c.Targets)) - in.A
-	case types:
-		r.Vector(func() { r.valueType() })
-	default:
+func (c *Code) operands(r *Reader, in *Instr, o *op) {
+	if !o.known {
+		code := fmt.Sprintf("%#x", in.Op)
 		if in.Op == OpMisc || in.Op == OpSIMD {
-			r.Fail(fmt.Errorf("instruction %#x %#x, which WebAssembly 2.0 does not have", in.Op, in.Sub))
-			return
+			code += fmt.Sprintf(" %#x", in.Sub)
 		}
-		r.Fail(fmt.Errorf("instruction %#x, which WebAssembly 2.0 does not have", in.Op))
+		r.Fail(fmt.Errorf("instruction %s, which WebAssembly 2.0 does not have", code))
+	}
+	for i, part := range o.follows {
+		switch part {
+		case 'u':
+			if i == 0 {
+				in.A = r.U32()
+			} else {
+				in.B = r.U32()
+			}
+		case 's':
+			in.Value = r.S64()
+		case 'b':
+			in.Value = r.blockType()
+		case 'z':
+			r.zero()
+		case 'v':
+			r.Vector(func() { r.valueType() })
+		case 'r':
+			r.referenceType()
+		case 't':
+			in.A = uint32(len(c.Targets))
+			r.Vector(func() { c.Targets = append(c.Targets, r.U32()) })
+			c.Targets = append(c.Targets, r.U32())
+			in.B = uint32(len(c.Targets)) - in.A
+		case 'x':
+			r.Bytes(16)
+		default:
+			r.Bytes(uint32(part - '0'))
+		}
 	}
 }

@@ -12,13 +12,15 @@ import (
 type Module struct {
 	Types    []FuncType
 	Imports  []Import
-	Funcs    []uint32 // the type of each function that is not imported
+	Imported [4]int // how many of each kind are imported; their indices come first
+	// By index: the types of functions, tables, memories, globals.
+	Funcs    []uint32
 	Tables   []Table
 	Memories []Limits
-	Globals  []GlobalType // that are not imported
+	Globals  []GlobalType
 	Exports  []Export
 	Start    *uint32 // the function that runs first
-	Bodies   []Body  // of Funcs
+	Bodies   []Body  // of the functions that are not imported
 	Data     []Data
 	Sections []Section
 
@@ -43,9 +45,6 @@ type Import struct {
 	Module, Name string
 	Kind         byte
 	Type         uint32 // of a function
-	Table        Table
-	Memory       Limits
-	Global       GlobalType
 }
 
 // Export is what is exported under a name.
@@ -179,7 +178,8 @@ const (
 func checkForm(wasm []byte) error {
 	switch {
 	case len(wasm) > MaxBytes:
-		return &FormError{fmt.Sprintf("%d bytes, %d allowed", len(wasm), MaxBytes), "strip debug information, or build for size"}
+		message := fmt.Sprintf("%d bytes, %d allowed", len(wasm), MaxBytes)
+		return &FormError{message, "strip debug information, or build for size"}
 	case len(wasm) >= 8 && string(wasm[:8]) == magic+version:
 		return nil
 	case len(wasm) >= 8 && string(wasm[:4]) == magic && wasm[6] == 1:
@@ -228,11 +228,11 @@ func Parse(wasm []byte) (*Module, error) {
 			return nil, malformed(s.Start, fmt.Errorf("more than %d sections", maxSections))
 		}
 	}
-	if n := len(m.AllGlobals()); m.initGlobals > uint64(n) {
+	if n := len(m.Globals); m.initGlobals > uint64(n) {
 		return nil, malformed(r.Pos, fmt.Errorf("an initializer of global %d, of %d", m.initGlobals-1, n))
 	}
-	if len(m.Bodies) != len(m.Funcs) {
-		return nil, malformed(r.Pos, fmt.Errorf("%d functions and %d bodies", len(m.Funcs), len(m.Bodies)))
+	if n := len(m.Funcs) - m.Imported[KindFunc]; len(m.Bodies) != n {
+		return nil, malformed(r.Pos, fmt.Errorf("%d functions and %d bodies", n, len(m.Bodies)))
 	}
 	for _, e := range m.Exports {
 		if _, ok := m.byName[e.Name]; !ok {
@@ -262,17 +262,17 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 		s.Body = r.Pos
 		return r.Err
 	case SectionType:
-		r.Vector(func() { m.Types = capped(r, m.Types, r.funcType(), maxTypes) })
+		r.Vector(atMost(r, maxTypes, func() { m.Types = append(m.Types, r.funcType()) }))
 	case SectionImport:
-		r.Vector(func() { m.Imports = capped(r, m.Imports, r.importEntry(), MaxImports) })
+		r.Vector(atMost(r, MaxImports, func() { m.importEntry(r) }))
 	case SectionFunction:
-		r.Vector(func() { m.Funcs = capped(r, m.Funcs, r.U32(), MaxFuncs) })
+		r.Vector(atMost(r, MaxFuncs, func() { m.Funcs = append(m.Funcs, r.U32()) }))
 	case SectionTable:
-		r.Vector(func() { m.Tables = capped(r, m.Tables, r.table(), maxTables) })
+		r.Vector(atMost(r, maxTables, func() { m.Tables = append(m.Tables, r.table()) }))
 	case SectionMemory:
-		r.Vector(func() { m.Memories = capped(r, m.Memories, r.limits(), maxTables) })
+		r.Vector(atMost(r, maxTables, func() { m.Memories = append(m.Memories, r.limits()) }))
 	case SectionExport:
-		r.Vector(func() { m.Exports = capped(r, m.Exports, r.exportEntry(), maxExports) })
+		r.Vector(atMost(r, maxExports, func() { m.Exports = append(m.Exports, r.exportEntry()) }))
 	case SectionGlobal:
 		m.globals(r)
 	case SectionElement:
@@ -294,10 +294,13 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 	return r.Err
 }
 
-// capped appends and bounds the length of the list.
-func capped[T any](r *Reader, list []T, v T, limit int) []T {
-	if len(list) == limit {
-		r.Fail(bound{fmt.Errorf("more than %d entries", limit)})
+// atMost bounds a list by its entries, not by how many it says there are.
+func atMost(r *Reader, limit int, entry func()) func() {
+	n := 0
+	return func() {
+		if n++; n > limit {
+			r.Fail(bound{fmt.Errorf("more than %d entries", limit)})
+		}
+		entry()
 	}
-	return append(list, v)
 }

@@ -30,10 +30,10 @@ func TestParse(t *testing.T) {
 		what      string
 		got, want any
 	}{
-		{"imported functions", m.ImportedFuncs(), 1},
-		{"types of functions", m.FuncTypes(), []uint32{1, 0}},
-		{"globals", m.AllGlobals(), []wasm.GlobalType{{Type: wasm.I32}, {Type: wasm.I32, Mutable: true}, {Type: wasm.FuncRefT}, {Type: wasm.ExternRef}}},
-		{"tables", m.AllTables(), []wasm.Table{{Elem: wasm.FuncRefT, Limits: wasm.Limits{Min: 1}}, {Elem: wasm.ExternRef, Limits: wasm.Limits{Min: 2, Max: 3, HasMax: true}}}},
+		{"imported functions", m.Imported, [4]int{1, 1, 1, 1}},
+		{"types of functions", m.Funcs, []uint32{1, 0}},
+		{"globals", m.Globals, []wasm.GlobalType{{Type: wasm.I32}, {Type: wasm.I32, Mutable: true}, {Type: wasm.FuncRefT}, {Type: wasm.ExternRef}}},
+		{"tables", m.Tables, []wasm.Table{{Elem: wasm.FuncRefT, Limits: wasm.Limits{Min: 1}}, {Elem: wasm.ExternRef, Limits: wasm.Limits{Min: 2, Max: 3, HasMax: true}}}},
 		{"an export's index", export.Index, uint32(1)},
 		{"its signature", sig, wasm.Signature("()")},
 		{"an import's signature", imported, wasm.Signature("(i32,i64)->f32,f64")},

@@ -1,64 +1,9 @@
 package wasm
 
-// ImportedFuncs is how many of the functions are imported. Their indices come
-// first.
-func (m *Module) ImportedFuncs() int { return m.imported(KindFunc) }
+import "slices"
 
-func (m *Module) imported(kind byte) int {
-	n := 0
-	for i := range m.Imports {
-		if m.Imports[i].Kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
-// AllGlobals are the types of all globals, by index.
-func (m *Module) AllGlobals() []GlobalType {
-	var all []GlobalType
-	for i := range m.Imports {
-		if m.Imports[i].Kind == KindGlobal {
-			all = append(all, m.Imports[i].Global)
-		}
-	}
-	return append(all, m.Globals...)
-}
-
-// AllTables are all tables, by index.
-func (m *Module) AllTables() []Table {
-	var all []Table
-	for i := range m.Imports {
-		if m.Imports[i].Kind == KindTable {
-			all = append(all, m.Imports[i].Table)
-		}
-	}
-	return append(all, m.Tables...)
-}
-
-// FuncTypes are the indices of the types of all functions, by index.
-func (m *Module) FuncTypes() []uint32 {
-	var all []uint32
-	for i := range m.Imports {
-		if m.Imports[i].Kind == KindFunc {
-			all = append(all, m.Imports[i].Type)
-		}
-	}
-	return append(all, m.Funcs...)
-}
-
-// SignatureOf returns the signature of a function by index, imported ones
-// counted first.
+// SignatureOf returns the signature of a function by index.
 func (m *Module) SignatureOf(index uint32) (Signature, bool) {
-	for i := range m.Imports {
-		if m.Imports[i].Kind != KindFunc {
-			continue
-		}
-		if index == 0 {
-			return m.Signature(m.Imports[i].Type)
-		}
-		index--
-	}
 	if uint64(index) >= uint64(len(m.Funcs)) {
 		return "", false
 	}
@@ -90,12 +35,7 @@ func (m *Module) ExportedFunc(name string) (Signature, bool) {
 
 // Uses reports whether anything is imported from the module of that name.
 func (m *Module) Uses(name string) bool {
-	for i := range m.Imports {
-		if m.Imports[i].Module == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Imports, func(i Import) bool { return i.Module == name })
 }
 
 // Custom returns the contents of the custom sections of that name.

@@ -20,22 +20,13 @@ const (
 	ExternRef ValueType = 0x6f
 )
 
+var typeNames = map[ValueType]string{
+	I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128", FuncRefT: "funcref", ExternRef: "externref",
+}
+
 func (t ValueType) String() string {
-	switch t {
-	case I32:
-		return "i32"
-	case I64:
-		return "i64"
-	case F32:
-		return "f32"
-	case F64:
-		return "f64"
-	case V128:
-		return "v128"
-	case FuncRefT:
-		return "funcref"
-	case ExternRef:
-		return "externref"
+	if name, ok := typeNames[t]; ok {
+		return name
 	}
 	return fmt.Sprintf("%#x", byte(t))
 }
@@ -57,14 +48,11 @@ func (t FuncType) Signature() Signature {
 }
 
 func typeList(types []ValueType) string {
-	var b strings.Builder
+	names := make([]string, len(types))
 	for i, t := range types {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(t.String())
+		names[i] = t.String()
 	}
-	return b.String()
+	return strings.Join(names, ",")
 }
 
 func (r *Reader) funcType() FuncType {
@@ -74,8 +62,7 @@ func (r *Reader) funcType() FuncType {
 	return FuncType{r.valueTypes(), r.valueTypes()}
 }
 
-func (r *Reader) valueTypes() []ValueType {
-	var types []ValueType
+func (r *Reader) valueTypes() (types []ValueType) {
 	r.Vector(func() {
 		if len(types) == maxValues {
 			r.Fail(fmt.Errorf("a type with more than %d values", maxValues))
@@ -87,29 +74,30 @@ func (r *Reader) valueTypes() []ValueType {
 
 func (r *Reader) valueType() ValueType {
 	t := ValueType(r.Byte())
-	switch t {
-	case I32, I64, F32, F64, V128, FuncRefT, ExternRef:
-		return t
+	if _, ok := typeNames[t]; !ok {
+		r.Fail(fmt.Errorf("a value type %#x", byte(t)))
 	}
-	r.Fail(fmt.Errorf("a value type %#x", byte(t)))
-	return 0
+	return t
 }
 
-func (r *Reader) importEntry() Import {
+func (m *Module) importEntry(r *Reader) {
 	e := Import{Module: r.Name(), Name: r.Name(), Kind: r.Byte()}
 	switch e.Kind {
 	case KindFunc:
 		e.Type = r.U32()
+		m.Funcs = append(m.Funcs, e.Type)
 	case KindTable:
-		e.Table = r.table()
+		m.Tables = append(m.Tables, r.table())
 	case KindMemory:
-		e.Memory = r.limits()
+		m.Memories = append(m.Memories, r.limits())
 	case KindGlobal:
-		e.Global = r.globalType()
+		m.Globals = append(m.Globals, r.globalType())
 	default:
 		r.Fail(fmt.Errorf("an import of kind %d", e.Kind))
+		return
 	}
-	return e
+	m.Imports = append(m.Imports, e)
+	m.Imported[e.Kind]++
 }
 
 func (r *Reader) referenceType() ValueType {

@@ -8,9 +8,9 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// liveShapes are functions in which it is hard to say which values need a place
+// joinShapes are functions in which it is hard to say which values need a place
 // in the frame.
-func liveShapes() []frameShape {
+func joinShapes() []frameShape {
 	var all []frameShape
 	for _, n := range []int{2, 12, 40} {
 		all = append(all, shapesOf(wasm.I64, n)...)
@@ -60,7 +60,7 @@ func shapesOf(t wasm.ValueType, n int) []frameShape {
 	around := slices.Concat(turn[:len(turn)/2], typed(wasm.OpLoop), turn[len(turn)/2:], bump(0), turn[:len(turn)/2], again(0), end, turn[len(turn)/2:])
 
 	shapes := map[string][]byte{
-		"around a loop with a checkpoint":     slices.Concat(fill, loop(weight, blk, when(1), idx(wasm.OpBrIf, 0), self, end), use, self),
+		"around a loop with a check":          slices.Concat(fill, loop(weight, blk, when(1), idx(wasm.OpBrIf, 0), self, end), use, self),
 		"across calls, changed one by one":    slices.Concat(fill, each(3*n, func(i int) []byte { return slices.Concat(self, bump(i)) }), use),
 		"changed on one way":                  slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, bump(i), end) }), self, use),
 		"changed on both ways":                slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, bump(i), els, bump(i+1), end) }), self, use),

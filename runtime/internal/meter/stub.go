@@ -6,17 +6,17 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// Hollow returns a rewritten module without its code: every function traps, but
+// Stub returns a rewritten module without its code: every function traps, but
 // for [Whole], which returns 0. It stands in for the module where an engine has
 // the compiled code already: decoding and validating what is compiled takes
 // longer than loading the code itself.
-func Hollow(bin []byte) ([]byte, error) {
+func Stub(bin []byte) ([]byte, error) {
 	m, err := wasm.Parse(bin)
 	if err != nil {
 		return nil, err
 	}
 	e, ok := m.Export(Whole)
-	whole := int(e.Index) - m.ImportedFuncs()
+	whole := int(e.Index) - m.Imported[wasm.KindFunc]
 	if !ok || whole < 0 || whole >= len(m.Bodies) {
 		return nil, errors.New("not a rewritten module")
 	}
@@ -24,7 +24,7 @@ func Hollow(bin []byte) ([]byte, error) {
 	for i := range m.Bodies {
 		body := []byte{0, wasm.OpUnreachable, wasm.OpEnd}
 		if i == whole {
-			body = wholeBody(0)
+			body = []byte{0, wasm.OpI32Const, 0, wasm.OpEnd}
 		}
 		code = append(wasm.AppendU32(code, uint32(len(body))), body...)
 	}
@@ -38,5 +38,3 @@ func Hollow(bin []byte) ([]byte, error) {
 	}
 	return out, nil
 }
-
-func wholeBody(answer byte) []byte { return []byte{0, wasm.OpI32Const, answer, wasm.OpEnd} }
