@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 func TestContentRoundTrip(t *testing.T) {
@@ -189,7 +190,7 @@ func TestMessageRoundTripProperty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := abi.CheckJSON(doc, abi.Keys(m)); err != nil {
+		if err := strictjson.Check(doc, strictjson.Keys(m)); err != nil {
 			t.Fatalf("what the package writes it refuses: %v: %s", err, doc)
 		}
 		var back abi.Message

@@ -12,7 +12,6 @@
 //   - [Manifest], [Knob]: what a plugin says about itself;
 //   - [Plan], [Record]: a compaction proposed, and a compaction done;
 //   - [Error], [Code]: how any of it fails;
-//   - [CheckJSON]: what is refused before a decoder sees it;
 //   - [Fence]: the frame in which foreign text reaches a model.
 //
 // A plugin author does not need this package directly: abi/guest registers

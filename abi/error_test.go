@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 func TestErrorText(t *testing.T) {
@@ -94,7 +95,7 @@ func TestErrorJSON(t *testing.T) {
 		t.Fatalf("got %s (%v), want %s", doc, err, want)
 	}
 	var back abi.Error
-	if err := abi.DecodeStrict(doc, &back); err != nil {
+	if err := strictjson.Decode(doc, &back); err != nil {
 		t.Fatal(err)
 	}
 	if e.Err = nil; back != *e {

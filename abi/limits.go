@@ -1,6 +1,10 @@
 package abi
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/kagewasm/kagewasm/internal/strictjson"
+)
 
 // Limits bound one call of a plugin. The zero value of a field means the
 // default. A manifest may lower a limit; only the operator may raise one.
@@ -140,9 +144,9 @@ func (l Limits) negative() string {
 
 const (
 	// MaxJSONDepth is how deep any document may nest.
-	MaxJSONDepth = 64
+	MaxJSONDepth = strictjson.MaxDepth
 	// MaxJSONNumber is how many characters a number may be written with.
-	MaxJSONNumber = 64
+	MaxJSONNumber = strictjson.MaxNumber
 	// MaxRetained is how many facts an output may retain; the host leaves out
 	// the rest and says so.
 	MaxRetained = 1_000

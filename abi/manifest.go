@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // ManifestSection is the name of the custom section that holds the manifest
@@ -119,7 +121,7 @@ func (m *Manifest) UnmarshalJSON(b []byte) error {
 		HookTimeoutSec float64         `json:"hook_timeout_sec"`
 	}{plain: (*plain)(m)}
 	*m = Manifest{}
-	if err := DecodeStrict(b, &wire); err != nil {
+	if err := strictjson.Decode(b, &wire); err != nil {
 		return err
 	}
 	for _, raw := range []json.RawMessage{wire.Role, wire.RolesOrOne} {

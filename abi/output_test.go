@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 func TestK30OutputForms(t *testing.T) {
@@ -59,7 +60,7 @@ func TestOutputMarshal(t *testing.T) {
 func TestOutputMessageReads(t *testing.T) {
 	var out abi.Output
 	doc := `{"messages":[{"ref":"m1"},{"id":"m2","role":"tool","content":"cut","tool_call_id":"c"}]}`
-	if err := abi.DecodeStrict([]byte(doc), &out); err != nil {
+	if err := strictjson.Decode([]byte(doc), &out); err != nil {
 		t.Fatal(err)
 	}
 	if out.Messages[0].Ref != "m1" || out.Messages[1].ID != "m2" || out.Messages[1].Text() != "cut" {
@@ -67,11 +68,23 @@ func TestOutputMessageReads(t *testing.T) {
 	}
 }
 
+const inputDocument = `{
+  "abi": 1, "call": "c1", "time": "2026-01-02T03:04:05Z", "hook": "pre_compact",
+  "session": {"id": "s1", "agent_path": "", "model": "m", "context_window": 200000},
+  "trigger": {"reason": "threshold", "tokens": 1, "fraction": 0.9, "upper": 0.85, "lower": 0.6},
+  "budget": {"target_tokens": 100, "summary_tokens": 10},
+  "messages": [
+    {"id": "m00000", "role": "assistant", "content": "Let me look.", "tool_calls": [{"id": "call_0", "name": "read", "arguments": "{}"}],
+     "tokens": 400, "pinned": false, "unit": 0},
+    {"id": "m00001", "role": "tool", "tool_call_id": "call_0", "name": "read", "content": "func main() {}", "tokens": 400, "pinned": false, "unit": 0}
+  ]
+}`
+
 // TestInputReads reads what plugins are given; an unknown window says null
 // (K21).
 func TestInputReads(t *testing.T) {
 	var in abi.Input
-	if err := json.Unmarshal(inputDocument(t, 1), &in); err != nil {
+	if err := json.Unmarshal([]byte(inputDocument), &in); err != nil {
 		t.Fatal(err)
 	}
 	if in.Hook != abi.HookPreCompact || len(in.Messages) != 2 || in.Messages[1].Tokens != 400 || in.Messages[1].ToolCallID != "call_0" {

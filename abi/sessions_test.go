@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // forEachSession runs f on every recorded session: the small one of this
@@ -43,7 +44,7 @@ func readSession(t *testing.T, path string) (lines [][]byte, msgs []abi.Message)
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if err := abi.CheckJSON(line, nil); err != nil {
+		if err := strictjson.Check(line, nil); err != nil {
 			t.Fatalf("line %d: %v", i+1, err)
 		}
 		var m abi.Message

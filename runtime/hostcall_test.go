@@ -15,6 +15,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -29,7 +30,7 @@ func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.
 		t.Fatal(err)
 	}
 	var resp abi.HostResponse
-	if err := abi.DecodeStrict(out, &resp); err != nil {
+	if err := strictjson.Decode(out, &resp); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
 	if (resp.Error != nil) == (resp.Result != nil) && resp.Error != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -26,7 +27,7 @@ func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, error) {
 		return nil, badManifest(fmt.Sprintf("%d bytes, %d allowed", len(sections[0]), maxManifest))
 	}
 	manifest := new(abi.Manifest)
-	if err := abi.DecodeStrict(sections[0], manifest); err != nil {
+	if err := strictjson.Decode(sections[0], manifest); err != nil {
 		return nil, badManifest(err.Error())
 	}
 	return manifest, manifest.Validate()

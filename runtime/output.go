@@ -12,11 +12,12 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 )
 
 var (
-	outputKeys   = abi.Keys(abi.Output{})
+	outputKeys   = strictjson.Keys(abi.Output{})
 	outputFields = topFields(abi.Output{})
 )
 
@@ -44,7 +45,7 @@ func decodeOutput(doc []byte) (out *abi.Output, warnings []string, err error) {
 	if len(doc) == 0 || bytes.Equal(doc, []byte("null")) {
 		return nil, nil, nil
 	}
-	if err := abi.CheckJSON(doc, outputKeys); err != nil {
+	if err := strictjson.Check(doc, outputKeys); err != nil {
 		return nil, nil, err
 	}
 	if doc[0] != '{' {
@@ -110,7 +111,7 @@ func kindName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// topKeys returns the keys of an object that [abi.CheckJSON] has accepted.
+// topKeys returns the keys of an object that [strictjson.Check] has accepted.
 func topKeys(doc []byte) []string {
 	var keys []string
 	depth, isKey := 0, false

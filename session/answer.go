@@ -9,6 +9,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // ToolHost is what the tools of an agent work on. [Session] is one.
@@ -116,7 +117,7 @@ func (t *agentTool) read(arguments string, args any) (problem string) {
 	if len(arguments) > maxToolArguments {
 		return fmt.Sprintf("they are longer than %d bytes", maxToolArguments)
 	}
-	if err := abi.CheckJSON([]byte(arguments), abi.Keys(args)); err != nil {
+	if err := strictjson.Check([]byte(arguments), strictjson.Keys(args)); err != nil {
 		return "they are no JSON document that reads in one way only: " + abi.Defuse(err.Error())
 	}
 	dec := json.NewDecoder(strings.NewReader(arguments))

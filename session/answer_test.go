@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -222,7 +223,7 @@ func FuzzAnswerTool(f *testing.F) {
 		}
 		bounds := strings.Contains(content, "limit is not") || strings.Contains(content, "query is missing") ||
 			strings.Contains(content, "longer than")
-		if refusal && !bounds && abi.CheckJSON([]byte(arguments), nil) == nil && fits(schema, arguments) {
+		if refusal && !bounds && strictjson.Check([]byte(arguments), nil) == nil && fits(schema, arguments) {
 			t.Fatalf("%q fits the schema and is refused: %s", arguments, content)
 		}
 	})

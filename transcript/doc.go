@@ -137,7 +137,7 @@
 //
 // Files that hold no message, text that is not UTF-8, JSON that is cut off,
 // malformed, ambiguous (a key twice in one object) or nested deeper than
-// [abi.MaxJSONDepth], keys that differ from those of the format in case alone,
+// [strictjson.MaxDepth], keys that differ from those of the format in case alone,
 // and roles other than the format's. A last line that a crash cut off is
 // refused too, and not passed over: the caller decides about it. All are an
 // [abi.Error] of [abi.CodeBadInput] that says file, line and column.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -85,5 +86,5 @@ func tooDeep(data []byte) bool {
 			depth--
 		}
 	}
-	return most > abi.MaxJSONDepth-10
+	return most > strictjson.MaxDepth-10
 }

@@ -3,7 +3,7 @@
 // types of package abi; [FS] holds them by file name, such as "input.json".
 //
 // A schema says which documents are well formed. A host checks more than that:
-// see Validate of abi.Manifest and abi.Knob, and abi.CheckJSON, which refuses
+// see Validate of abi.Manifest and abi.Knob, and strictjson.Check, which refuses
 // documents that two decoders would read differently.
 package schema
 

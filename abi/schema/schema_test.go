@@ -19,6 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/schema"
 	"github.com/kagewasm/kagewasm/internal/schemagen"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // compile returns the schema of a document. Formats are asserted, so that a
@@ -194,11 +195,11 @@ func read(d schemagen.Document, doc []byte, v any) error {
 	if v == nil {
 		v = reflect.New(reflect.TypeOf(d.Value)).Interface()
 	}
-	if err := abi.CheckJSON(doc, abi.Keys(v)); err != nil {
+	if err := strictjson.Check(doc, strictjson.Keys(v)); err != nil {
 		return err
 	}
 	if k, ok := v.(*abi.Knob); ok {
-		if err := abi.DecodeStrict(doc, k); err != nil {
+		if err := strictjson.Decode(doc, k); err != nil {
 			return err
 		}
 		return k.Validate()

@@ -21,6 +21,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -193,7 +194,7 @@ func (b *busy) Get(ctx context.Context, ns, key string) (string, bool, error) {
 // be, and its tables have all there is.
 func TestN6AuthorsDocuments(t *testing.T) {
 	for _, doc := range blocks(t, "json input") {
-		if err := abi.DecodeStrict([]byte(doc), new(abi.Input)); err != nil {
+		if err := strictjson.Decode([]byte(doc), new(abi.Input)); err != nil {
 			t.Errorf("%v in %s", err, doc)
 		}
 	}
@@ -263,7 +264,7 @@ func TestN6AuthorsHostCalls(t *testing.T) {
 				continue
 			}
 			doc := strings.ReplaceAll(code(row[i+1])[0], "[…]", "[]")
-			if err := abi.DecodeStrict([]byte(doc), v); err != nil || !json.Valid([]byte(doc)) {
+			if err := strictjson.Decode([]byte(doc), v); err != nil || !json.Valid([]byte(doc)) {
 				t.Errorf("%s: %v in %s", row[0], err, doc)
 			}
 			shown[reflect.TypeOf(v).Elem()] += doc

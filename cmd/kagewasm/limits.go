@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // limitValues are the limits that flags set, each by the name it has in a
@@ -24,7 +25,7 @@ func (f *pluginFlags) limitValues() (abi.Limits, error) {
 		fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 	}
 	var l abi.Limits
-	if err := abi.DecodeStrict([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
+	if err := strictjson.Decode([]byte("{"+strings.Join(fields, ",")+"}"), &l); err != nil {
 		return l, ui.Usagef("--limit %s: write NAME=NUMBER, each name once: %v", strings.Join(f.limits, " --limit "), err)
 	}
 	return abi.Limits{TimeoutMS: f.timeout, MemoryMB: f.memory}.Or(l), nil

@@ -23,10 +23,11 @@ const allAbove = "all above"
 
 // layout is the table, from the bottom up: what a row names stands above it.
 var layout = []row{
-	{pattern: "abi/internal/...", std: true},
-	{pattern: "abi", may: []string{"abi/internal/..."}, std: true},
+	{pattern: "internal/jsonlex", std: true, tool: true},
+	{pattern: "internal/strictjson", std: true, tool: true},
+	{pattern: "abi", std: true},
 	{pattern: "abi/schema", std: true},
-	{pattern: "abi/guest/...", may: []string{"abi", "abi/internal/..."}, std: true},
+	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},
 	{pattern: "internal/owner", std: true, tool: true},
 	{pattern: "internal/yamldoc"},
 	{pattern: "internal/pluginyaml", may: []string{"abi", "internal/yamldoc"}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -37,11 +38,11 @@ type tool struct {
 
 func load(t *testing.T, name string) (s session) {
 	t.Helper()
-	known := abi.Keys(abi.Message{})
+	known := strictjson.Keys(abi.Message{})
 	data := file(t, name)
 	s.size = len(data)
 	for i, line := range bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
-		if err := abi.CheckJSON(line, known); err != nil {
+		if err := strictjson.Check(line, known); err != nil {
 			t.Fatalf("%s:%d: %v", name, i+1, err)
 		}
 		if bytes.HasPrefix(line, []byte(`{"tools":`)) {
@@ -100,7 +101,7 @@ func TestSizes(t *testing.T) {
 
 func TestHookInput(t *testing.T) {
 	var in abi.Input
-	if err := abi.DecodeStrict(file(t, "hook-input.json"), &in); err != nil {
+	if err := strictjson.Decode(file(t, "hook-input.json"), &in); err != nil {
 		t.Fatal(err)
 	}
 	if in.ABI != abi.Version || in.Hook != abi.HookPreCompact || in.Session.ContextWindow == nil {

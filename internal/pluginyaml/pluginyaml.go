@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -67,7 +68,7 @@ func parse(data []byte) (*abi.Manifest, error) {
 		return nil, err
 	}
 	m := new(abi.Manifest)
-	err = abi.DecodeStrict(w.json.Bytes(), m)
+	err = strictjson.Decode(w.json.Bytes(), m)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil, w.mistyped(wrong)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -26,8 +26,8 @@ func fail(v *yamldoc.Value, format string, args ...any) error {
 // value writes one value. t is the type it is decoded into, where that is
 // known.
 func (w *writer) value(v *yamldoc.Value, t reflect.Type, path string, depth int) error {
-	if depth > abi.MaxJSONDepth {
-		return fail(v, "nested deeper than %d", abi.MaxJSONDepth)
+	if depth > strictjson.MaxDepth {
+		return fail(v, "nested deeper than %d", strictjson.MaxDepth)
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

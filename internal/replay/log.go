@@ -7,6 +7,7 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // log is a recorded session, with what is looked up in it.
@@ -73,7 +74,7 @@ const shortValue = 1000
 func shortValues(arguments string) (list []string) {
 	doc := []byte(arguments)
 	var v any
-	if abi.CheckJSON(doc, nil) != nil || json.Unmarshal(doc, &v) != nil {
+	if strictjson.Check(doc, nil) != nil || json.Unmarshal(doc, &v) != nil {
 		v = arguments
 	}
 	var walk func(v any)

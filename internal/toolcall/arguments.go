@@ -38,7 +38,7 @@ type reader struct {
 
 type pair struct{ key, value string }
 
-// maxDepth is as deep as documents go; see abi.CheckJSON.
+// maxDepth is as deep as documents go; see strictjson.Check.
 const maxDepth = 64
 
 func (r *reader) space() {

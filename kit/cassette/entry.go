@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // entry is one recorded call: a line of the file. It has a Response or an
@@ -68,7 +69,7 @@ func Read(path string) (*Player, error) {
 			continue
 		}
 		var e entry
-		if err = abi.DecodeStrict(line, &e); err == nil {
+		if err = strictjson.Decode(line, &e); err == nil {
 			err = e.check()
 		}
 		if err == nil {

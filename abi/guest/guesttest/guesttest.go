@@ -20,6 +20,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 	"github.com/kagewasm/kagewasm/abi/guest/internal/memhost"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // Host is a host in memory: stored data in a map, log lines and compaction
@@ -74,7 +75,7 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 		return nil, stats, nil
 	}
 	var out abi.Output
-	if err := abi.DecodeStrict(answer, &out); err != nil {
+	if err := strictjson.Decode(answer, &out); err != nil {
 		return nil, stats, fail(abi.CodeBadOutput, abi.PhaseOutput, err)
 	}
 	return &out, stats, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // Cassette is runtime.Cassette.
@@ -39,7 +40,7 @@ func recorded[Request, Response any](c *Call, op abi.Op, r Request, live func() 
 		}
 		return answer, e
 	}
-	if err := abi.DecodeStrict(played.Result, &answer); err != nil {
+	if err := strictjson.Decode(played.Result, &answer); err != nil {
 		return answer, &abi.Error{Code: abi.CodeBadInput, Message: fmt.Sprintf("the recorded answer: %v", err), Hint: "fix the recording, or record again"}
 	}
 	return answer, nil

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // MaxInput is the longest input, in bytes: lengths cross as 32-bit numbers.
@@ -25,7 +26,7 @@ func (in *Input) full() *abi.Input {
 	if in.Full == nil && !in.read {
 		in.read = true
 		doc := new(abi.Input)
-		if abi.CheckJSON(in.Bytes, inputKeys) == nil && json.Unmarshal(in.Bytes, doc) == nil {
+		if strictjson.Check(in.Bytes, inputKeys) == nil && json.Unmarshal(in.Bytes, doc) == nil {
 			in.Full = doc
 		}
 	}
@@ -44,7 +45,7 @@ func (in *Input) agent() string {
 	return ""
 }
 
-var inputKeys = abi.Keys(abi.Input{})
+var inputKeys = strictjson.Keys(abi.Input{})
 
 // TooLarge is the error of an input that has no room in so many bytes.
 func (c *Call) TooLarge(room int64) *abi.Error {

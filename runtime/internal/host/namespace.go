@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // The data of a plugin belongs to a line of modules, not to whoever bears the
@@ -90,7 +91,7 @@ func (s *Services) lineage(ctx context.Context, name string) (l lineage, doc str
 	if err != nil || doc == "" {
 		return l, doc, err
 	}
-	if err := abi.DecodeStrict([]byte(doc), &l); err != nil {
+	if err := strictjson.Decode([]byte(doc), &l); err != nil {
 		return l, doc, &abi.Error{Code: abi.CodeBadInput, Op: "lineage", Plugin: name, Err: err,
 			Message: fmt.Sprintf("the record %s/%s.json of whose data it is cannot be read: %v", lineageSpace, name, err),
 			Hint:    `write {"digests":[...]} into it, or remove it: the next module of that name then owns the data`}

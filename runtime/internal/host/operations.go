@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // operations are the host calls that a guest can make. A new one is a line here
@@ -36,10 +37,10 @@ type operation struct {
 // op is an operation whose requests are documents of type R, which a method of
 // the service S answers.
 func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, R) (any, error)) operation {
-	known := abi.Keys(*new(R))
+	known := strictjson.Keys(*new(R))
 	return operation{needs, func(ctx context.Context, c *Call, request []byte) (any, error) {
 		var r R
-		err := abi.CheckJSON(request, known)
+		err := strictjson.Check(request, known)
 		if Check(ctx); err == nil {
 			err = decodeKnown(request, &r)
 			Check(ctx)

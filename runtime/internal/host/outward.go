@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // OutwardFuncs are the calls of the Extism ABI that lead out of the guest: to
@@ -43,7 +44,7 @@ type extismRequest struct {
 	Headers map[string]string `json:"headers"`
 }
 
-var extismRequestKeys = abi.Keys(extismRequest{})
+var extismRequestKeys = strictjson.Keys(extismRequest{})
 
 // httpRequest takes the request as JSON and the body, and returns the body of
 // the response, 0 where it is empty. It has no way to return an error, so one
@@ -73,7 +74,7 @@ func extismFetch(ctx context.Context, c *Call, doc, body []byte) (*abi.HTTPRespo
 		return nil, err
 	}
 	var r extismRequest
-	err := abi.CheckJSON(doc, extismRequestKeys)
+	err := strictjson.Check(doc, extismRequestKeys)
 	if err == nil {
 		err = json.Unmarshal(doc, &r)
 	}

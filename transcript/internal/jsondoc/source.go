@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // Span is a piece of a source, from Start up to End. The zero Span stands for a
@@ -80,10 +81,10 @@ func (s *Source) Note(err error) {
 }
 
 // Check refuses a piece of the source that is not one JSON value, or one that
-// decoders read in more than one way: see [abi.CheckForeignJSON].
+// decoders read in more than one way: see [strictjson.CheckForeign].
 func (s *Source) Check(at Span) error {
-	err := abi.CheckForeignJSON(s.Bytes(at))
-	var fault *abi.JSONError
+	err := strictjson.CheckForeign(s.Bytes(at))
+	var fault *strictjson.Error
 	if !errors.As(err, &fault) {
 		return err
 	}

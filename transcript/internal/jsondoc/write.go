@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-json"
-
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // Null is the JSON value null.
@@ -103,5 +102,5 @@ func Compact(raw []byte) []byte {
 // IsObject reports whether text is one JSON object.
 func IsObject(text string) bool {
 	b := []byte(strings.TrimSpace(text))
-	return len(b) > 0 && b[0] == '{' && abi.CheckForeignJSON(b) == nil
+	return len(b) > 0 && b[0] == '{' && strictjson.CheckForeign(b) == nil
 }

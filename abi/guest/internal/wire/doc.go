@@ -9,11 +9,11 @@
 //     raw values point into it. The document must not be changed afterwards.
 //   - Documents that package abi refuses are refused here, where encoding/json
 //     takes them: a field of the ABI twice, a field in another case, raw values
-//     nested over [abi.MaxJSONDepth].
+//     nested over [strictjson.MaxDepth].
 //   - A raw value is written as it is, once it was found to be JSON;
 //     encoding/json drops the white space.
 //
 // How it works: fields are tables of names and functions (a test holds them
 // against the tags in abi), tried in the order in which hosts write them.
-// How texts and numbers are written is in abi/internal/lex.
+// How texts and numbers are written is in internal/jsonlex.
 package wire

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // Marshal writes v, an *abi.Output or the request of a host call. Any other
@@ -151,7 +151,7 @@ func (e *encoder) string(s string) {
 	text := unsafe.Slice(unsafe.StringData(s), len(s))
 	b := append(e.doc, '"')
 	for valid := false; ; {
-		end, ascii := lex.Plain(text, 0)
+		end, ascii := jsonlex.Plain(text, 0)
 		if !ascii && !valid {
 			if !utf8.Valid(text) {
 				text = []byte(string([]rune(share(text))))

@@ -8,7 +8,7 @@ import (
 )
 
 // Unmarshal reads doc into v, a pointer to a zero abi.Input or to the zero
-// response of a host call. Any other type panics. Errors are of type [*abi.JSONError]; v is then of no use.
+// response of a host call. Any other type panics. Errors are of type [*strictjson.Error]; v is then of no use.
 func Unmarshal(doc []byte, v any) error {
 	d := decoder{doc: doc}
 	d.value(v)

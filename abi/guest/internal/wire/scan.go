@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // decoder reads one document. The first fault ends it: from then on there is
@@ -20,7 +20,7 @@ type decoder struct {
 
 func (d *decoder) fail(what string) {
 	if d.err == nil {
-		d.err = &abi.JSONError{Offset: d.pos, Err: errors.New(what)}
+		d.err = &strictjson.Error{Offset: d.pos, Err: errors.New(what)}
 		d.pos = len(d.doc)
 	}
 }
@@ -134,7 +134,7 @@ func (d *decoder) float() float64 {
 func (d *decoder) number() string {
 	d.peek()
 	rest := d.doc[d.pos:]
-	n := lex.Number(rest)
+	n := jsonlex.Number(rest)
 	if n == 0 {
 		d.fail("not a value of this type")
 	}
@@ -159,8 +159,8 @@ func (d *decoder) skip(depth int) {
 	case '"':
 		d.skipText()
 	case '{', '[':
-		if depth == abi.MaxJSONDepth {
-			d.fail("nested deeper than " + strconv.Itoa(abi.MaxJSONDepth))
+		if depth == strictjson.MaxDepth {
+			d.fail("nested deeper than " + strconv.Itoa(strictjson.MaxDepth))
 			return
 		}
 		d.pos++

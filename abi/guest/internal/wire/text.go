@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // text reads a string; null is the empty one. Without escapes in it, it is the
@@ -17,7 +17,7 @@ func (d *decoder) text() string {
 		return ""
 	}
 	start := d.pos + 1
-	end, ascii := lex.Plain(d.doc, start)
+	end, ascii := jsonlex.Plain(d.doc, start)
 	if end == len(d.doc) || d.doc[end] != '"' {
 		return d.unescape(start)
 	}
@@ -49,7 +49,7 @@ func (d *decoder) unescape(start int) string {
 	if d.space == nil {
 		d.space = make([]byte, len(d.doc)+8)
 	}
-	n, end, ascii, ok := lex.Unescape(d.space, d.doc[start:])
+	n, end, ascii, ok := jsonlex.Unescape(d.space, d.doc[start:])
 	d.pos = start + end
 	if !ok {
 		d.fail(badText)
@@ -67,12 +67,12 @@ func (d *decoder) unescape(start int) string {
 // skipText passes a string that stands ahead.
 func (d *decoder) skipText() {
 	for i := d.pos + 1; ; {
-		i, _ = lex.Plain(d.doc, i)
+		i, _ = jsonlex.Plain(d.doc, i)
 		if i < len(d.doc) && d.doc[i] == '"' {
 			d.pos = i + 1
 			return
 		}
-		size, _ := lex.Escape(d.doc[i:])
+		size, _ := jsonlex.Escape(d.doc[i:])
 		if size == 0 {
 			d.pos = i
 			d.fail(badText)

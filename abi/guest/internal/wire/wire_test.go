@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // read and written are all types that Unmarshal and Marshal know.
@@ -177,8 +178,8 @@ func TestResponse(t *testing.T) {
 // TestRefused: what encoding/json takes and this package does not, as the
 // package comment says.
 func TestRefused(t *testing.T) {
-	deep := bytes.Repeat([]byte("["), abi.MaxJSONDepth+1)
-	deep = append(deep, bytes.Repeat([]byte("]"), abi.MaxJSONDepth+1)...)
+	deep := bytes.Repeat([]byte("["), strictjson.MaxDepth+1)
+	deep = append(deep, bytes.Repeat([]byte("]"), strictjson.MaxDepth+1)...)
 	for _, c := range []struct{ why, doc string }{
 		{"a field twice", `{"call":"a","call":"b"}`},
 		{"a field twice, once with escapes", `{"call":"a","c\u0061ll":"b"}`},

@@ -1,4 +1,4 @@
-package abi
+package strictjson
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // manyKeys is how many keys of an object are compared one by one; objects of
@@ -99,7 +99,7 @@ func (s *jsonScanner) key() ([]byte, error) {
 		return raw, err
 	}
 	to := make([]byte, len(raw)+8)
-	n, _, _, _ := lex.Unescape(to, s.doc[start:s.pos]) // str has read it
+	n, _, _, _ := jsonlex.Unescape(to, s.doc[start:s.pos]) // str has read it
 	return to[:n], nil
 }
 

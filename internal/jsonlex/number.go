@@ -1,4 +1,4 @@
-package lex
+package jsonlex
 
 // Number is the length of the number that b begins with, 0 where there is
 // none.

@@ -1,4 +1,4 @@
-package lex
+package jsonlex
 
 import (
 	"math/bits"

@@ -1,11 +1,11 @@
-package lex_test
+package jsonlex_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // FuzzText: a text is read where and as encoding/json reads it.
@@ -17,7 +17,7 @@ func FuzzText(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		n, end, ascii, ok := lex.Unescape(make([]byte, len(doc)+8), doc)
+		n, end, ascii, ok := jsonlex.Unescape(make([]byte, len(doc)+8), doc)
 		if !ok {
 			if quote := strings.IndexByte(string(doc), '"'); quote >= 0 && json.Valid([]byte(`"`+string(doc[:quote+1]))) {
 				t.Fatal("refused a text")
@@ -29,14 +29,14 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("took %q: %v", doc[:end+1], err)
 		}
 		to := make([]byte, len(doc)+8)
-		lex.Unescape(to, doc)
+		jsonlex.Unescape(to, doc)
 		if got := string([]rune(string(to[:n]))); got != want {
 			t.Fatalf("%q, want %q", got, want)
 		}
 		if ascii && strings.IndexFunc(string(doc[:end]), func(r rune) bool { return r > 0x7f }) >= 0 {
 			t.Fatal("not all of it is ASCII")
 		}
-		if first, _ := lex.Plain(doc, 0); first > end || strings.ContainsAny(string(doc[:first]), "\"\\") {
+		if first, _ := jsonlex.Plain(doc, 0); first > end || strings.ContainsAny(string(doc[:first]), "\"\\") {
 			t.Fatalf("plain up to %d", first)
 		}
 	})
@@ -48,7 +48,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n := lex.Number(b)
+		n := jsonlex.Number(b)
 		if n > 0 && !json.Valid(b[:n]) {
 			t.Fatalf("took %q", b[:n])
 		}

@@ -1,10 +1,10 @@
-package abi
+package strictjson
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/kagewasm/kagewasm/abi/internal/lex"
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // jsonScanner walks one document. It holds the keys of all open objects on
@@ -46,8 +46,8 @@ func (s *jsonScanner) value(depth int, free bool) error {
 		_, _, err := s.str()
 		return err
 	case c == '{' || c == '[':
-		if depth == MaxJSONDepth {
-			return fmt.Errorf("nested deeper than %d", MaxJSONDepth)
+		if depth == MaxDepth {
+			return fmt.Errorf("nested deeper than %d", MaxDepth)
 		}
 		if c == '{' {
 			return s.object(depth, free)
@@ -141,7 +141,7 @@ func (s *jsonScanner) str() (raw []byte, escaped bool, err error) {
 	doc, i := s.doc, s.pos+1
 	start := i
 	for {
-		i, _ = lex.Plain(doc, i)
+		i, _ = jsonlex.Plain(doc, i)
 		s.pos = i
 		switch {
 		case i == len(doc):
@@ -153,7 +153,7 @@ func (s *jsonScanner) str() (raw []byte, escaped bool, err error) {
 			return nil, false, errors.New("a control character in a string")
 		}
 		escaped = true
-		n, _ := lex.Escape(doc[i:])
+		n, _ := jsonlex.Escape(doc[i:])
 		if n == 0 {
 			return nil, false, fmt.Errorf("an escape %q that is none", doc[i:min(i+6, len(doc))])
 		}
@@ -162,11 +162,11 @@ func (s *jsonScanner) str() (raw []byte, escaped bool, err error) {
 }
 
 func (s *jsonScanner) number() error {
-	n := lex.Number(s.doc[s.pos:])
+	n := jsonlex.Number(s.doc[s.pos:])
 	switch {
 	case n == 0:
 		return errors.New("a number that is none")
-	case n > MaxJSONNumber:
+	case n > MaxNumber:
 		return fmt.Errorf("a number of %d characters", n)
 	}
 	s.pos += n

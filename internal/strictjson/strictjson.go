@@ -1,4 +1,8 @@
-package abi
+// Package strictjson refuses JSON documents that decoders read in more than one
+// way, before a decoder sees them. [Check] is for documents of the ABI, whose
+// keys are known; [CheckForeign] for logs and requests of other programs.
+// [Decode] checks and decodes in one step.
+package strictjson
 
 import (
 	"bytes"
@@ -9,9 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// CheckJSON refuses documents that decoders read in more than one way, before
+const (
+	// MaxDepth is how deep a document may nest.
+	MaxDepth = 64
+	// MaxNumber is how many characters a number may be written with.
+	MaxNumber = 64
+)
+
+// Check refuses documents that decoders read in more than one way, before
 // a decoder sees them: invalid UTF-8, duplicate keys, keys that differ only in
-// case, nesting over [MaxJSONDepth], numbers over [MaxJSONNumber] characters,
+// case, nesting over [MaxDepth], numbers over [MaxNumber] characters,
 // and anything but white space after the document. (Measured: encoding/json
 // and goccy/go-json both take {"id":"a","ID":"EVIL"} as EVIL.)
 //
@@ -23,22 +34,22 @@ import (
 // It runs in linear time, several times faster than json.Valid, and allocates
 // one small block for the documents it is made for; objects of many keys, and
 // keys with escapes or upper-case letters, cost more. Errors are of type
-// [*JSONError].
-func CheckJSON(doc []byte, known map[string]bool) error { return checkJSON(doc, known, false) }
+// [*Error].
+func Check(doc []byte, known map[string]bool) error { return check(doc, known, false) }
 
-// checkJSON scans doc; where free, its keys are nobody's.
-func checkJSON(doc []byte, known map[string]bool, free bool) error {
+// check scans doc; where free, its keys are nobody's.
+func check(doc []byte, known map[string]bool, free bool) error {
 	if !utf8.Valid(doc) {
-		return &JSONError{Offset: invalidUTF8(doc), Err: errors.New("invalid utf-8")}
+		return &Error{Offset: invalidUTF8(doc), Err: errors.New("invalid utf-8")}
 	}
 	s := jsonScanner{doc: doc, known: known}
 	s.keys = s.keyspace[:0]
 	s.space()
 	if err := s.value(0, free); err != nil {
-		return &JSONError{Offset: s.pos, Err: err}
+		return &Error{Offset: s.pos, Err: err}
 	}
 	if s.space(); s.pos < len(doc) {
-		return &JSONError{Offset: s.pos, Err: errors.New("trailing data after the document")}
+		return &Error{Offset: s.pos, Err: errors.New("trailing data after the document")}
 	}
 	return nil
 }
@@ -52,10 +63,10 @@ func opaque(key []byte) bool {
 	return false
 }
 
-// DecodeStrict checks doc with [CheckJSON] against the fields of v and decodes
+// Decode checks doc with [Check] against the fields of v and decodes
 // it; fields v does not have are errors.
-func DecodeStrict(doc []byte, v any) error {
-	if err := CheckJSON(doc, Keys(v)); err != nil {
+func Decode(doc []byte, v any) error {
+	if err := Check(doc, Keys(v)); err != nil {
 		return err
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -64,7 +75,7 @@ func DecodeStrict(doc []byte, v any) error {
 }
 
 // Keys returns the JSON keys that tags name in v's type and in all types
-// inside it, for [CheckJSON]. It reflects: compute it once for each type.
+// inside it, for [Check]. It reflects: compute it once for each type.
 func Keys(v any) map[string]bool {
 	keys := make(map[string]bool)
 	collectKeys(reflect.TypeOf(v), keys, make(map[reflect.Type]bool))

@@ -1,4 +1,4 @@
-package abi_test
+package strictjson_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // inputDocument is an Input of about n bytes, shaped like a coding session:
@@ -42,14 +43,14 @@ func inputDocument(tb testing.TB, n int) []byte {
 // BenchmarkCheckJSON measures the check beside json.Valid on the same
 // documents: the large one is bound by its text, the small one by its keys.
 func BenchmarkCheckJSON(b *testing.B) {
-	known := abi.Keys(abi.Input{})
+	known := strictjson.Keys(abi.Input{})
 	for _, size := range []int{1 << 20, 1} {
 		doc := inputDocument(b, size)
 		b.Run(fmt.Sprintf("check/%dKB", len(doc)>>10), func(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := abi.CheckJSON(doc, known); err != nil {
+				if err := strictjson.Check(doc, known); err != nil {
 					b.Fatal(err)
 				}
 			}

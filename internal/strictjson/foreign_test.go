@@ -1,11 +1,11 @@
-package abi_test
+package strictjson_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 func TestCheckForeignJSON(t *testing.T) {
@@ -18,11 +18,11 @@ func TestCheckForeignJSON(t *testing.T) {
 		{"the same key in another spelling too", `{"a":1,"\u0061":2}`, 15},
 		{"a document ends where it ends", `{} {}`, 3},
 		{"text is UTF-8", "{\"a\":\"\xff\"}", 6},
-		{"nesting is bounded", strings.Repeat("[", abi.MaxJSONDepth+1), abi.MaxJSONDepth},
+		{"nesting is bounded", strings.Repeat("[", strictjson.MaxDepth+1), strictjson.MaxDepth},
 		{"a cut-off document is none", `{"a":`, 5},
 	} {
-		err := abi.CheckForeignJSON([]byte(c.doc))
-		var fault *abi.JSONError
+		err := strictjson.CheckForeign([]byte(c.doc))
+		var fault *strictjson.Error
 		switch {
 		case c.offset < 0 && err != nil:
 			t.Errorf("%s: %s: %v", c.why, c.doc, err)

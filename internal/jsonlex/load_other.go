@@ -1,6 +1,6 @@
 //go:build !wasm
 
-package lex
+package jsonlex
 
 import "encoding/binary"
 

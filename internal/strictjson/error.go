@@ -1,28 +1,28 @@
-package abi
+package strictjson
 
 import (
 	"fmt"
 	"unicode/utf8"
 )
 
-// CheckForeignJSON is [CheckJSON] for documents whose keys are not the ABI's:
+// CheckForeign is [Check] for documents whose keys are not the ABI's:
 // logs and requests of other programs, where "readme.md" and "README.md" may
 // stand side by side. Keys that differ only in case are different keys here;
-// all else that CheckJSON refuses is refused. Whoever decodes such a document
-// has to look fields up by their exact key. Errors are of type [*JSONError].
-func CheckForeignJSON(doc []byte) error { return checkJSON(doc, nil, true) }
+// all else that Check refuses is refused. Whoever decodes such a document
+// has to look fields up by their exact key. Errors are of type [*Error].
+func CheckForeign(doc []byte) error { return check(doc, nil, true) }
 
-// JSONError is a fault in a document, and where it is.
-type JSONError struct {
+// Error is a fault in a document, and where it is.
+type Error struct {
 	Offset int // in bytes from the start of the document
 	Err    error
 }
 
 // Error is "json: byte OFFSET: cause".
-func (e *JSONError) Error() string { return fmt.Sprintf("json: byte %d: %v", e.Offset, e.Err) }
+func (e *Error) Error() string { return fmt.Sprintf("json: byte %d: %v", e.Offset, e.Err) }
 
 // Unwrap returns the cause.
-func (e *JSONError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // invalidUTF8 is where the first byte stands that is not UTF-8.
 func invalidUTF8(b []byte) int {
