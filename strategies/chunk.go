@@ -12,16 +12,16 @@ type entry struct {
 const between = 2
 
 // chunks divides entries into so many texts of about the same size, into fewer
-// where there are fewer entries, and into more where one would be over room
-// tokens. A single entry over room has to be shortened before.
-func chunks(entries []entry, parts, room int) []string {
+// where there are fewer entries, and into more where one would be over budget
+// tokens. A single entry over budget has to be shortened before.
+func chunks(entries []entry, parts, budget int) []string {
 	left := 0
 	for _, e := range entries {
 		left += e.tokens + between
 	}
 	var out []string
 	for len(entries) > 0 {
-		n := fill(entries, max(1, parts-len(out)), left, room)
+		n := fill(entries, max(1, parts-len(out)), left, budget)
 		var texts []string
 		for _, e := range entries[:n] {
 			texts = append(texts, e.text)
@@ -34,12 +34,12 @@ func chunks(entries []entry, parts, room int) []string {
 
 // fill is how many entries the next of so many parts takes: its share of what
 // is left, and enough left over for each of the others.
-func fill(entries []entry, parts, left, room int) int {
+func fill(entries []entry, parts, left, budget int) int {
 	share := (left + parts - 1) / parts
 	size, n := 0, 0
 	for n < len(entries) && (n == 0 || len(entries)-n >= parts) {
 		size += entries[n].tokens + between
-		if n > 0 && (size > room || parts > 1 && size > share) {
+		if n > 0 && (size > budget || parts > 1 && size > share) {
 			break
 		}
 		n++

@@ -28,11 +28,11 @@ func (d Drop) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 
 // plan lets the oldest go for the note and so many tokens more.
 func (d Drop) plan(v *View, b Budget, more int) abi.Plan {
-	c, room := b.settle(v, func(room int) choice {
-		room += more
-		return d.choose(v, room, func(v *View) choice { return choice{gone: Cut(v, room, d.Keep)} })
+	c, budget := b.settle(v, func(budget int) choice {
+		budget += more
+		return d.choose(v, budget, func(v *View) choice { return choice{gone: Cut(v, budget, d.Keep)} })
 	})
-	return abi.Plan{Source: dropSource, Supersede: c.gone, Edit: c.edits, Note: room}
+	return abi.Plan{Source: dropSource, Supersede: c.gone, Edit: c.edits, Note: budget}
 }
 
 // choice is what goes, what is shortened in what stays, and what was prepared
@@ -44,15 +44,15 @@ type choice struct {
 	err   error // why there is no preparation
 }
 
-// choose makes a choice that leaves room tokens for what is inserted. Tool
+// choose makes a choice that leaves budget tokens for what is inserted. Tool
 // output and arguments are cut down where the configuration says how large they
 // may be; else the giants among the newest messages that would go, and what
 // stands right before all that stays, to the room that is left.
-func (d Drop) choose(v *View, room int, what func(*View) choice) choice {
+func (d Drop) choose(v *View, budget int, what func(*View) choice) choice {
 	edits := shortenRecent(v, d.Keep.ToolTokens, d.ProtectedTools)
 	v, _ = v.Edited(edits)
 	c := what(v)
-	if caps := d.caps(v, room, c.gone); len(caps) > 0 {
+	if caps := d.caps(v, budget, c.gone); len(caps) > 0 {
 		capped, _ := v.Edited(caps)
 		if fewer := what(capped); len(fewer.gone) > 0 && (d.Keep.MessageTokens > 0 || len(fewer.gone) < len(c.gone)) {
 			edits, c = replaced(edits, caps), fewer
@@ -69,7 +69,7 @@ const minCap = 256
 
 // caps are the edits to v, of which gone would go, that make giants small enough
 // for more to stay.
-func (d Drop) caps(v *View, room int, gone []string) []abi.Edit {
+func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	if n := d.Keep.MessageTokens; n != 0 {
 		return capped(v, n, nil)
 	}
@@ -81,7 +81,7 @@ func (d Drop) caps(v *View, room int, gone []string) []abi.Edit {
 	// be lost to a giant among them.
 	recent := len(v.Messages) - defaultPreserveRecent
 	edits := capped(v, max(minCap, v.Target/4), func(i int) bool { return i >= recent && goes[v.Messages[i].ID] })
-	left := v.Target - room - v.Total
+	left := v.Target - budget - v.Total
 	var last abi.Unit // the newest that goes
 	for _, u := range v.Units {
 		if !goes[v.Messages[u[0]].ID] {

@@ -10,7 +10,7 @@ import (
 
 // worthAnother reports whether a shorter request may do better.
 func worthAnother(err error) bool {
-	return !errors.Is(err, errNoRoom) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err))
+	return !errors.Is(err, errNoBudget) && (abi.CodeOf(err) == abi.CodeBadSummary || isTooLong(err))
 }
 
 // isTooLong reports whether a request did not fit, whoever says so.
@@ -22,8 +22,8 @@ func isTooLong(err error) bool {
 	return false
 }
 
-// errNoRoom marks what shorter tool results cannot help.
-var errNoRoom = errors.New("no room for a transcript")
+// errNoBudget marks what shorter tool results cannot help.
+var errNoBudget = errors.New("no room for a transcript")
 
 // tooLong is the error of a request that is not even sent.
 func tooLong(cause error, format string, args ...any) error {

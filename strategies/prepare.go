@@ -50,7 +50,7 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	case endsInSummary(v.Messages):
 		return nil, nothing("the session ends in a summary")
 	}
-	reserve := cfg.limit() + cfg.room
+	reserve := cfg.limit() + cfg.budget
 	c := makeCut(v, cfg.window(), keepLast, reserve)
 	if len(c.units) == 0 {
 		return nil, nothing("all of it is pinned, recent or of the current turn")

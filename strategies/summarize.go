@@ -111,9 +111,9 @@ var _ Strategy = Summarize{}
 // Plan implements [Strategy]. It asks the model once it is clear what goes.
 func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
 	cfg := s.summary(v)
-	c, room := b.settle(v, func(room int) choice {
-		cfg.room = room
-		return s.choose(v, room+cfg.limit(), func(v *View) choice {
+	c, budget := b.settle(v, func(budget int) choice {
+		cfg.budget = budget
+		return s.choose(v, budget+cfg.limit(), func(v *View) choice {
 			ready, err := s.most(v, cfg)
 			if err != nil {
 				return choice{err: err}
@@ -136,7 +136,7 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	w, err := c.ready.write(ctx, s.Model, cfg)
 	return abi.Plan{
 		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
-		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: room, Usage: &w.Usage,
+		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage,
 	}, err
 }
 
@@ -145,9 +145,9 @@ type summary struct {
 	SummarizeConfig
 	// sections are those an answer must have. Zero: those of the prompt.
 	sections note.Outline
-	// room is what the host puts around a summary, in tokens. The cut leaves it.
-	room  int
-	focus string
+	// budget is what the host puts around a summary, in tokens. The cut leaves it.
+	budget int
+	focus  string
 	// inputTokens bounds one request. 0 is what [abi.FallbackWindow] leaves.
 	inputTokens int
 }

@@ -100,11 +100,11 @@ func (p *part) units(t transcript, units []abi.Unit) {
 
 // read asks for the summary, chunk by chunk.
 func (p *part) read(ctx context.Context) (string, error) {
-	room, err := p.fit()
+	budget, err := p.fit()
 	if err != nil {
 		return "", err
 	}
-	list := chunks(p.entries, max(p.chunks, (p.size()+room-1)/room), room)
+	list := chunks(p.entries, max(p.chunks, (p.size()+budget-1)/budget), budget)
 	if p.asked = len(list); p.asked > maxRequests {
 		return "", tooLong(nil, "%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests)
 	}
@@ -120,7 +120,7 @@ func (p *part) read(ctx context.Context) (string, error) {
 		if answer, err = p.ask(ctx, q); err != nil {
 			return "", err
 		}
-		q.previous = within(answer, p.previousRoom(), p.count)
+		q.previous = within(answer, p.previousBudget(), p.count)
 	}
 	return answer, nil
 }
@@ -129,24 +129,24 @@ func (p *part) read(ctx context.Context) (string, error) {
 // than read for an hour.
 const maxRequests = 32
 
-// minRoom is the least number of tokens that is worth a request.
-const minRoom = 64
+// minBudget is the least number of tokens that is worth a request.
+const minBudget = 64
 
-// previousRoom is how much of a request the summary so far may take.
-func (p *part) previousRoom() int { return p.input / 4 }
+// previousBudget is how much of a request the summary so far may take.
+func (p *part) previousBudget() int { return p.input / 4 }
 
 // fit shortens what does not fit a request, and says how much of the
 // transcript does.
-func (p *part) fit() (room int, err error) {
+func (p *part) fit() (budget int, err error) {
 	q := &p.question
 	q.todo, q.focus = within(q.todo, p.input/8, p.count), within(q.focus, p.input/8, p.count)
-	q.previous = within(q.previous, p.previousRoom(), p.count)
+	q.previous = within(q.previous, p.previousBudget(), p.count)
 	for i := range p.entries {
 		p.entries[i].tokens = p.count(p.entries[i].text)
 	}
-	room = p.room(*q)
-	if p.chunks == 1 && p.size() <= min(room, p.bound()) {
-		return room, nil
+	budget = p.budget(*q)
+	if p.chunks == 1 && p.size() <= min(budget, p.bound()) {
+		return budget, nil
 	}
 	// There will be several requests, and from the second on a summary.
 	next := *q
@@ -154,18 +154,18 @@ func (p *part) fit() (room int, err error) {
 	if next.previous == "" {
 		next.previous = "x"
 	}
-	room = p.room(next) - max(0, min(p.rules.cap, p.previousRoom())-p.count(next.previous))
-	if room < minRoom {
-		return room, tooLong(errNoRoom, "a request of %d tokens leaves %d for the transcript", p.input, max(0, room))
+	budget = p.budget(next) - max(0, min(p.rules.cap, p.previousBudget())-p.count(next.previous))
+	if budget < minBudget {
+		return budget, tooLong(errNoBudget, "a request of %d tokens leaves %d for the transcript", p.input, max(0, budget))
 	}
-	room = max(minRoom, min(room, p.bound()))
+	budget = max(minBudget, min(budget, p.bound()))
 	for i := range p.entries {
-		if e := &p.entries[i]; e.tokens > room-between {
-			e.text = within(e.text, room-between, p.count)
+		if e := &p.entries[i]; e.tokens > budget-between {
+			e.text = within(e.text, budget-between, p.count)
 			e.tokens = p.count(e.text)
 		}
 	}
-	return room, nil
+	return budget, nil
 }
 
 // size is the transcript's, in tokens.
@@ -187,9 +187,9 @@ func (p *part) bound() int {
 	return p.overflow / 2
 }
 
-// room is what a question leaves for the transcript, with something to spare:
+// budget is what a question leaves for the transcript, with something to spare:
 // counts of parts do not quite add up to that of the whole.
-func (p *part) room(q question) int {
+func (p *part) budget(q question) int {
 	q.conversation = "x"
 	return (p.input - q.tokens(p.count)) * 19 / 20
 }
