@@ -76,7 +76,8 @@ func BenchmarkCompileBomb(b *testing.B) {
 // BenchmarkSteady is 100,000 calls: what the process has resident after the
 // first 1,000, and at the end.
 func BenchmarkSteady(b *testing.B) {
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), Memory()[1].Wasm(), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 1}})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), Memory()[1].Wasm(),
+		runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 1}})
 	good := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasmtest.Echo(Hook), runtime.PluginOptions{})
 	calls := func(n int) {
 		for range n {

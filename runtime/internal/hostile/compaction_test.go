@@ -44,14 +44,16 @@ func TestN1CompactionCompletes(t *testing.T) {
 				if g.Code != abi.CodeDeadline {
 					timeout = 5_000
 				}
-				p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m), Limits: abi.Limits{TimeoutMS: timeout}})
+				p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m),
+					Limits: abi.Limits{TimeoutMS: timeout}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer p.Close(ctx)
 				list = append(list, p)
 			}
-			r, err := hosttest.New(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, hosttest.Request(400, slices.Clone(msgs)))
+			r, err := hosttest.New(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, hosttest.Request(400,
+				slices.Clone(msgs)))
 			if err != nil {
 				t.Fatalf("%s: %v", g.Why, err)
 			}
@@ -63,7 +65,8 @@ func TestN1CompactionCompletes(t *testing.T) {
 func checkCompleted(t *testing.T, g *Guest, r *kagewasm.Report, msgs []abi.Message) {
 	harmless := g.Code == "" // a compactor that says nothing of use
 	if !r.Compacted || r.Fallback == harmless || r.Strategy != "drop" || r.TokensAfter > r.Target {
-		t.Errorf("compacted %v, fallback %v, by %s, %d tokens of %d", r.Compacted, r.Fallback, r.Strategy, r.TokensAfter, r.Target)
+		t.Errorf("compacted %v, fallback %v, by %s, %d tokens of %d", r.Compacted, r.Fallback, r.Strategy, r.TokensAfter,
+			r.Target)
 	}
 	for _, m := range msgs {
 		if !slices.Contains(r.Kept, m.ID) && !slices.Contains(r.Superseded, m.ID) {
@@ -75,7 +78,8 @@ func checkCompleted(t *testing.T, g *Guest, r *kagewasm.Report, msgs []abi.Messa
 	}
 	for _, name := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
 		if !slices.ContainsFunc(r.Failures, func(e *abi.Error) bool {
-			return e.Plugin == string(name) && e.Code == g.Code && e.Hook == abi.HookPreCompact && e.Phase != "" && e.Message != ""
+			return e.Plugin == string(name) && e.Code == g.Code && e.Hook == abi.HookPreCompact && e.Phase != "" &&
+				e.Message != ""
 		}) {
 			t.Errorf("no failure of %s with code %s: %v (%s)", name, g.Code, r.Failures, g.Why)
 		}

@@ -41,23 +41,31 @@ func Compile() []Guest {
 	return []Guest{
 		body("nested blocks", "4,000 deep", 0, nested(4000, block, nil)),
 		body("deeper blocks", "100,000 deep", 0, nested(100_000, block, nil)),
-		body("nested loops and locals", "100 loops, each of which may change 500 locals", 500, nested(100, loop, slices.Concat(bumps(500), get(0), wasmtest.BrIf(99)))),
-		body("a few loops and many locals", "just within what is allowed", 4000, nested(4, loop, slices.Concat(bumps(4000), get(0), wasmtest.BrIf(3)))),
-		body("10,000 ifs", "one after the other: basic blocks cost with their square", 0, wasmtest.Times(10_000, get(0), wasmtest.If())),
+		body("nested loops and locals", "100 loops, each of which may change 500 locals", 500,
+			nested(100, loop, slices.Concat(bumps(500), get(0), wasmtest.BrIf(99)))),
+		body("a few loops and many locals", "just within what is allowed", 4000,
+			nested(4, loop, slices.Concat(bumps(4000), get(0), wasmtest.BrIf(3)))),
+		body("10,000 ifs", "one after the other: basic blocks cost with their square", 0,
+			wasmtest.Times(10_000, get(0), wasmtest.If())),
 		body("20,000 ifs", "twice as many", 0, wasmtest.Times(20_000, get(0), wasmtest.If())),
 		body("2,000 ifs, 2,000 locals", "blocks times locals", 2000, wasmtest.Times(2000, get(0), wasmtest.If(bumps(3)))),
 		body("40,000 br_ifs", "to one block", 0, wasmtest.Block(wasmtest.Times(40_000, get(0), wasmtest.BrIf(0)))),
 		body("a br_table", "of 80,000 targets", 0, wasmtest.Block(get(0), wasmtest.BrTable(exits...))),
-		body("many br_tables", "100 of 1,000 targets", 0, wasmtest.Times(100, wasmtest.Block(get(0), wasmtest.BrTable(exits[:1000]...)))),
+		body("many br_tables", "100 of 1,000 targets", 0,
+			wasmtest.Times(100, wasmtest.Block(get(0), wasmtest.BrTable(exits[:1000]...)))),
 		body("a huge body", "2 MB without a branch", 0, wasmtest.Times(300_000, get(0), c32(3), wasmtest.Add32, set(0))),
-		body("a huge expression", "300,000 operands", 0, slices.Concat(wasmtest.Times(300_000, get(0)), wasmtest.Times(299_999, wasmtest.Add32), wasmtest.Drop)),
+		body("a huge expression", "300,000 operands", 0,
+			slices.Concat(wasmtest.Times(300_000, get(0)), wasmtest.Times(299_999, wasmtest.Add32), wasmtest.Drop)),
 		body("many locals", "50,000", 50_000, get(0), set(0)),
-		body("dead code", "1 MB behind a return", 0, slices.Concat(wasmtest.Return, wasmtest.Times(500_000, wasmtest.Unreachable))),
+		body("dead code", "1 MB behind a return", 0,
+			slices.Concat(wasmtest.Return, wasmtest.Times(500_000, wasmtest.Unreachable))),
 		body("4,000 ifs", "near what is allowed", 0, wasmtest.Times(4000, get(0), wasmtest.If())),
 		body("5,000 ifs", "nearer", 0, wasmtest.Times(5000, get(0), wasmtest.If())),
 		body("6,000 br_ifs", "the same with jumps", 0, wasmtest.Block(wasmtest.Times(6000, get(0), wasmtest.BrIf(0)))),
-		body("300 ifs, 300 locals", "each of which changes in each", 300, wasmtest.Times(300, get(0), wasmtest.If(bumps(300)))),
-		body("1,000 nested blocks with exits", "each left from the middle", 0, nested(1000, block, wasmtest.Times(1000, get(0), wasmtest.BrIf(500)))),
+		body("300 ifs, 300 locals", "each of which changes in each", 300,
+			wasmtest.Times(300, get(0), wasmtest.If(bumps(300)))),
+		body("1,000 nested blocks with exits", "each left from the middle", 0,
+			nested(1000, block, wasmtest.Times(1000, get(0), wasmtest.BrIf(500)))),
 		bomb("30 functions of 700 ifs", "none of them too long by itself", func(m *module) {
 			for range 30 {
 				m.Func(i32, nil, nil, wasmtest.Times(700, get(0), wasmtest.If()))
@@ -140,6 +148,7 @@ func Compile() []Guest {
 			innocent(m)
 			m.FuncNames(slices.Repeat([]string{"f"}, 200_000)...)
 		}),
-		bomb("a long name", "of 1 MB for an export", func(m *module) { innocent(m); m.Export(strings.Repeat("n", 1<<20), 0) }),
+		bomb("a long name", "of 1 MB for an export",
+			func(m *module) { innocent(m); m.Export(strings.Repeat("n", 1<<20), 0) }),
 	}
 }

@@ -39,7 +39,8 @@ func (g *Guest) Manifest() *abi.Manifest {
 	if g.Asks == nil {
 		return nil
 	}
-	m := &abi.Manifest{Name: "hostile", ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}, Capabilities: make(map[abi.Capability]abi.Request)}
+	m := &abi.Manifest{Name: "hostile", ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact},
+		Capabilities: make(map[abi.Capability]abi.Request)}
 	for _, c := range g.Asks {
 		m.Capabilities[c] = abi.Request{Reason: "to misuse it"}
 	}

@@ -23,9 +23,11 @@ func hostLoops() []Guest {
 		HostLoop("messages", "200,000 copies of one", abi.OpMessagesGet, `{"ids":[`+ids+`]}`),
 		HostLoop("count a long text", "1 MB without a space", abi.OpTokensCount, `{"texts":["`+text+`"]}`),
 		HostLoop("request compactions", "they are one request", abi.OpRequestCompact, `{}`, abi.CapCompactionRequest),
-		HostLoop("requests without a grant", "a refusal is no way to spend time either", abi.OpHTTP, `{"url":"http://127.0.0.1/"}`),
+		HostLoop("requests without a grant", "a refusal is no way to spend time either",
+			abi.OpHTTP, `{"url":"http://127.0.0.1/"}`),
 		HostLoop("no such call", "nor an error", "fs.read", `{}`),
-		HostLoop("requests that are no JSON", "nor a document that is none", abi.OpKVGet, strings.Repeat("[", 1000), abi.CapKV),
+		HostLoop("requests that are no JSON", "nor a document that is none",
+			abi.OpKVGet, strings.Repeat("[", 1000), abi.CapKV),
 	}
 }
 
@@ -36,7 +38,8 @@ func HostLoop(name, why string, op abi.Op, request string, asks ...abi.Capabilit
 		m.Memory(64, -1, "memory")
 		m.Data(64, []byte(string(op)+request))
 		at := int32(64 + len(op))
-		m.Hook(Hook, nil, wasmtest.Forever(c32(64), c32(int32(len(op))), c32(at), c32(int32(len(request))), call(host), wasmtest.Drop))
+		m.Hook(Hook, nil, wasmtest.Forever(c32(64), c32(int32(len(op))), c32(at), c32(int32(len(request))), call(host),
+			wasmtest.Drop))
 	})}
 }
 
@@ -61,16 +64,19 @@ func wideCalls() []Guest {
 		wide("all memory", "64 MiB of randomness", "random_get", nil, 0, pages*page),
 		wide("700,000 subscriptions", "each of which the engine looks at", "poll_oneoff", nil, 0, 40<<20, 700_000, 64<<20-8),
 		wide("a number of 2^31", "the engine keeps a table of as many files", "fd_renumber", nil, 1, 1<<31-1),
-		{Name: "allocate and free 60 MiB", Why: "the host clears what it gives again, a piece at a time", Code: abi.CodeDeadline, Wasm: write(func(m *module) {
-			alloc, free := m.Import(abi.ExtismModule, "alloc", i64, i64), m.Import(abi.ExtismModule, "free", i64, nil)
-			m.Hook(Hook, nil, wasmtest.Forever(c64(60<<20), call(alloc), call(free)))
-		})},
-		{Name: "poll for input", Why: "there is none, and no way to wait for it", Code: abi.CodeDeadline, Wasm: write(func(m *module) {
-			poll := m.Import(wasi, "poll_oneoff", slices.Repeat(i32, 4), i32)
-			m.Memory(1, -1, "memory")
-			m.Data(64, append([]byte{8: 1}, make([]byte, 39)...)) // fd_read of file 0
-			m.Hook(Hook, nil, wasmtest.Forever(c32(64), c32(256), c32(1), c32(512), call(poll), wasmtest.Drop))
-		})},
+		{Name: "allocate and free 60 MiB", Why: "the host clears what it gives again, a piece at a time",
+			Code: abi.CodeDeadline,
+			Wasm: write(func(m *module) {
+				alloc, free := m.Import(abi.ExtismModule, "alloc", i64, i64), m.Import(abi.ExtismModule, "free", i64, nil)
+				m.Hook(Hook, nil, wasmtest.Forever(c64(60<<20), call(alloc), call(free)))
+			})},
+		{Name: "poll for input", Why: "there is none, and no way to wait for it", Code: abi.CodeDeadline,
+			Wasm: write(func(m *module) {
+				poll := m.Import(wasi, "poll_oneoff", slices.Repeat(i32, 4), i32)
+				m.Memory(1, -1, "memory")
+				m.Data(64, append([]byte{8: 1}, make([]byte, 39)...)) // fd_read of file 0
+				m.Hook(Hook, nil, wasmtest.Forever(c32(64), c32(256), c32(1), c32(512), call(poll), wasmtest.Drop))
+			})},
 	}
 }
 

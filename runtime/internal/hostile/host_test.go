@@ -33,7 +33,8 @@ func TestHostileMessages(t *testing.T) {
 		case 2:
 			m.Content = abi.Parts(abi.TextPart(m.Text()))
 		case 3:
-			m.Role, m.Content, m.ToolCalls = abi.RoleAssistant, abi.Text(""), []abi.ToolCall{{ID: "c", Name: "n", Arguments: m.Text()}}
+			m.Role, m.Content, m.ToolCalls = abi.RoleAssistant, abi.Text(""), []abi.ToolCall{{ID: "c", Name: "n",
+				Arguments: m.Text()}}
 		}
 		in.Messages = append(in.Messages[:i:i], abi.InputMessage{Message: m})
 	}
@@ -43,7 +44,8 @@ func TestHostileMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
-			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: &lazy, Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
+			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: &lazy,
+				Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +100,8 @@ func TestHostileLater(t *testing.T) {
 	}), runtime.PluginOptions{Limits: briefly})
 	good := func() {
 		t.Helper()
-		if out, _, err := p.CallRaw(context.Background(), Hook, []byte("{}")); err != nil || string(out) != `{"inject":"good"}` {
+		out, _, err := p.CallRaw(context.Background(), Hook, []byte("{}"))
+		if err != nil || string(out) != `{"inject":"good"}` {
 			t.Errorf("a good call: %q, %v", out, err)
 		}
 	}

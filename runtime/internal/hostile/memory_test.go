@@ -38,7 +38,8 @@ func watchMemory(t *testing.T) memory {
 	switch err := os.WriteFile(peak, []byte("5"), 0); { // resets the peak
 	case err == nil:
 		return memory{resident(t, "VmRSS")}
-	case goruntime.GOOS != "linux", errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EROFS), !hasProc():
+	case goruntime.GOOS != "linux", errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err,
+		syscall.EROFS), !hasProc():
 		t.Logf("memory is not held: %v", err)
 	default:
 		t.Errorf("memory cannot be measured: %v", err)

@@ -49,18 +49,21 @@ func ranged() []Guest {
 // documents are answers that are no answers.
 func documents() []Guest {
 	bad := func(name, why, doc string) Guest {
-		return Guest{Name: name, Why: why, Code: abi.CodeBadOutput, Phase: abi.PhaseOutput, Wasm: func() []byte { return wasmtest.Answer(Hook, doc) }}
+		return Guest{Name: name, Why: why, Code: abi.CodeBadOutput, Phase: abi.PhaseOutput,
+			Wasm: func() []byte { return wasmtest.Answer(Hook, doc) }}
 	}
 	var ids strings.Builder
 	for i := range 1_000_000 {
 		fmt.Fprintf(&ids, `"%d",`, i)
 	}
-	many := bad("a million ids", "more than a session has: there is a cap on their number, and one on the length before it", `{"superseded":[`+strings.TrimSuffix(ids.String()[:4<<20-64], ",")+`0"]}`)
+	many := bad("a million ids", "more than a session has: there is a cap on their number, and one on the length "+
+		"before it", `{"superseded":[`+strings.TrimSuffix(ids.String()[:4<<20-64], ",")+`0"]}`)
 	longer := bad("over a million ids", "7 MB of them", `{"superseded":[`+ids.String()+`"x"]}`)
 	longer.Code, longer.Phase = abi.CodeOutputLimit, ""
 	return []Guest{
 		many, longer,
-		{Name: "half a surrogate", Why: "no character: it is read as the one for that", Wasm: func() []byte { return wasmtest.Answer(Hook, `{"inject":"\ud800"}`) }},
+		{Name: "half a surrogate", Why: "no character: it is read as the one for that",
+			Wasm: func() []byte { return wasmtest.Answer(Hook, `{"inject":"\ud800"}`) }},
 		bad("a deep document", "4 million brackets", strings.Repeat("[", 4_000_000)),
 		bad("deep objects", "65 levels", strings.Repeat(`{"x":`, 65)+"1"+strings.Repeat("}", 65)),
 		bad("a key twice", "which one counts?", `{"inject":"a","inject":"b"}`),
@@ -86,7 +89,8 @@ func texts() []Guest {
 		fail("control characters in an error", "they are taken out", control),
 		fail("a long error", "it is cut", strings.Repeat("ä", 1<<20)),
 		fail("an error that is no text", "invalid UTF-8", string(bytes.Repeat([]byte{0xff}, 10_000))),
-		{Name: "control characters in a log", Why: "they are taken out", Wasm: func() []byte { return wasmtest.Log(Hook, control) }},
+		{Name: "control characters in a log", Why: "they are taken out",
+			Wasm: func() []byte { return wasmtest.Log(Hook, control) }},
 		{Name: "names with control characters", Why: "in a stack trace", Code: abi.CodeTrap, Wasm: write(func(m *module) {
 			f := m.Func(nil, nil, nil, wasmtest.Unreachable)
 			m.Hook(Hook, nil, call(f), c32(0))
@@ -102,10 +106,12 @@ func exits() []Guest {
 		code uint32
 		why  string
 	}{
-		{0, "a hook returns, and does not exit well either"}, {1, "badly"}, {0xffffffff, "with what the engine says of a canceled call"},
+		{0, "a hook returns, and does not exit well either"}, {1, "badly"}, {0xffffffff,
+			"with what the engine says of a canceled call"},
 		{0xefffffff, "with what it says of a deadline"}, {0x80000000, "with the smallest number"},
 	} {
-		all = append(all, Guest{Name: fmt.Sprintf("exit %#x", e.code), Why: e.why, Code: abi.CodeExit, Wasm: func() []byte { return wasmtest.Exit(Hook, e.code) }})
+		all = append(all, Guest{Name: fmt.Sprintf("exit %#x", e.code), Why: e.why, Code: abi.CodeExit,
+			Wasm: func() []byte { return wasmtest.Exit(Hook, e.code) }})
 	}
 	closing := write(func(m *module) {
 		closeFile := m.Import(wasi, "fd_close", i32, i32)
@@ -114,7 +120,8 @@ func exits() []Guest {
 		m.Data(64, []byte{96, 0, 0, 0, 5, 0, 0, 0})
 		var code []byte
 		for file := range int32(3) {
-			code = slices.Concat(code, c32(file), call(closeFile), wasmtest.Drop, c32(file), c32(64), c32(1), c32(80), call(out), wasmtest.Drop)
+			code = slices.Concat(code, c32(file), call(closeFile), wasmtest.Drop, c32(file), c32(64), c32(1), c32(80),
+				call(out), wasmtest.Drop)
 		}
 		m.Hook(Hook, nil, code, c32(0))
 	})

@@ -145,7 +145,8 @@ func (s *sandbox) call(t *testing.T, g Guest, p *runtime.Plugin) (abi.CallStats,
 	if phase == "" {
 		phase = abi.PhaseCall
 	}
-	if e := checkError(t, err, g.Code, phase); e.Hook != abi.HookPreCompact || e.Plugin != p.Manifest().Name || out != nil {
+	e := checkError(t, err, g.Code, phase)
+	if e.Hook != abi.HookPreCompact || e.Plugin != p.Manifest().Name || out != nil {
 		t.Errorf("plugin %q, hook %q, output %v", e.Plugin, e.Hook, out)
 	}
 	return stats, err
@@ -188,7 +189,8 @@ var briefly = abi.Limits{TimeoutMS: 40}
 // FEATURES N1: the shared guests, each of which ends in an error with a code.
 func TestN1Hostile(t *testing.T) {
 	want := map[string]abi.Code{
-		"errhuge.wasm": abi.CodeExit, "exit0.wasm": abi.CodeExit, "expcalls.wasm": abi.CodeDeadline, "init_loop.wasm": abi.CodeDeadline,
+		"errhuge.wasm": abi.CodeExit, "exit0.wasm": abi.CodeExit,
+		"expcalls.wasm": abi.CodeDeadline, "init_loop.wasm": abi.CodeDeadline,
 		"logflood.wasm": abi.CodeDeadline, "loop.wasm": abi.CodeDeadline, "mem_bomb.wasm": abi.CodeMemory,
 		"mem_min.wasm": abi.CodeRefused, "out_oob.wasm": abi.CodeOutputLimit, "recurse.wasm": abi.CodeStack,
 		"start_loop.wasm": abi.CodeDeadline, "table_grow.wasm": abi.CodeMemory, "table_min4.wasm": abi.CodeRefused,

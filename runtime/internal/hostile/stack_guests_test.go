@@ -28,7 +28,8 @@ func Stack() []Guest {
 			m.Hook(Hook, nil, call(f))
 		}),
 		deep("large frames", "2,000 locals that live across the call: a frame counts by its size", func(m *module) {
-			m.Hook(Hook, slices.Repeat([]vt{wasmtest.I64}, 2000), keep(2000, func(i uint32) []byte { return slices.Concat(get(i), c64(int64(i)), wasmtest.Add64, set(i)) }))
+			m.Hook(Hook, slices.Repeat([]vt{wasmtest.I64}, 2000), keep(2000,
+				func(i uint32) []byte { return slices.Concat(get(i), c64(int64(i)), wasmtest.Add64, set(i)) }))
 		}),
 		deep("vectors", "of 16 bytes", func(m *module) {
 			m.Hook(Hook, slices.Repeat([]vt{wasmtest.V128}, 500), keep(500, func(i uint32) []byte {
@@ -49,10 +50,11 @@ func Stack() []Guest {
 			m.Func(nil, types, nil, call(0), wasmtest.Times(500, wasmtest.Drop), wasmtest.Times(500, c64(1)))
 			m.Hook(Hook, nil, call(0), wasmtest.Times(500, wasmtest.Drop), c32(0))
 		}),
-		{Name: "recursion in start", Why: "before the hook as in it", Code: abi.CodeStack, Phase: abi.PhaseInstantiate, Wasm: write(func(m *module) {
-			m.Start(m.Func(nil, nil, nil, call(0)))
-			innocent(m)
-		})},
+		{Name: "recursion in start", Why: "before the hook as in it", Code: abi.CodeStack,
+			Phase: abi.PhaseInstantiate, Wasm: write(func(m *module) {
+				m.Start(m.Func(nil, nil, nil, call(0)))
+				innocent(m)
+			})},
 		Chain(""),
 	}
 }
@@ -60,13 +62,14 @@ func Stack() []Guest {
 // Chain is a guest whose calls nest deep, though not without end: 300
 // functions, each with a frame of 8 KB, together 2.4 MB.
 func Chain(code abi.Code) Guest {
-	return Guest{Name: "a chain without a cycle", Why: "frames that add up are counted", Code: code, Wasm: write(func(m *module) {
-		f := m.Func(nil, nil, nil)
-		for range 300 {
-			f = m.Func(nil, nil, slices.Repeat([]vt{wasmtest.I64}, 1000), keepAcross(1000, f))
-		}
-		m.Hook(Hook, nil, call(f), c32(0))
-	})}
+	return Guest{Name: "a chain without a cycle", Why: "frames that add up are counted", Code: code,
+		Wasm: write(func(m *module) {
+			f := m.Func(nil, nil, nil)
+			for range 300 {
+				f = m.Func(nil, nil, slices.Repeat([]vt{wasmtest.I64}, 1000), keepAcross(1000, f))
+			}
+			m.Hook(Hook, nil, call(f), c32(0))
+		})}
 }
 
 // keep is a body that calls the function it is of, function 0, and uses all
