@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
@@ -16,28 +17,28 @@ type builder struct {
 
 func newBuilder(r *reader, path string) *builder {
 	return &builder{reader: r, config: &Config{
-		File:   path,
-		Models: make(map[string]Model), Plugins: make(map[string]Plugin), agents: make(map[string]*Agent), prompts: make(map[string]string),
+		File: path, Models: make(map[string]Model), Plugins: make(map[string]Plugin),
+		agents: make(map[string]*Agent), prompts: make(map[string]string),
 	}}
 }
 
 func (b *builder) build(n *node) {
 	b.config.root = n
 	dir := filepath.Dir(b.config.File)
-	for _, k := range n.find("overrides").list() {
+	for _, k := range n.kid("overrides").all() {
 		var m Model
-		bind(&m, k)
+		m.targets().bind(k, "")
 		b.config.Overrides = append(b.config.Overrides, m.override(m.Provider))
 	}
-	for _, k := range n.find("models").all() {
+	for _, k := range n.kid("models").all() {
 		m := Model{Alias: k.name}
-		bind(&m, k)
+		m.targets().bind(k, "")
 		b.config.Models[k.name] = m
 		b.config.Overrides = append(b.config.Overrides, m.Override())
 	}
-	for _, k := range n.find("plugins").all() {
+	for _, k := range n.kid("plugins").all() {
 		p := Plugin{Name: k.name}
-		bind(&p, k)
+		p.targets().bind(k, "")
 		if !filepath.IsAbs(p.Path) {
 			p.Path = filepath.Join(dir, filepath.FromSlash(p.Path))
 		}
@@ -49,41 +50,19 @@ func (b *builder) build(n *node) {
 	}
 }
 
-func (n *node) all() []*node {
-	if n == nil {
-		return nil
-	}
-	return n.kids
-}
-
-func (n *node) list() []*node {
-	if n == nil {
-		return nil
-	}
-	return n.items
-}
-
 // walk adds an agent and those below it. under is what it inherits.
 func (b *builder) walk(path string, said, under *node) {
 	said.mark(path)
 	a := b.agent(path, inherit(said, under))
-	below := said.find("subagents")
-	if path == "" {
-		below = said.find("agents")
-	}
-	for _, k := range below.all() {
-		next := k.name
-		if path != "" {
-			next = path + "/" + k.name
-		}
-		b.walk(next, k, a.said)
+	for _, k := range append(said.kid("agents").all(), said.kid("subagents").all()...) {
+		b.walk(strings.TrimPrefix(path+"/"+k.name, "/"), k, a.said)
 	}
 }
 
 // agent adds an agent by all that is said of it.
 func (b *builder) agent(path string, said *node) *Agent {
 	a := &Agent{Path: path, said: said}
-	bind(a, said)
+	a.targets().bind(said, "")
 	if a.Window == 0 {
 		a.Window = b.config.Models[a.Model].Window
 	}
@@ -92,27 +71,11 @@ func (b *builder) agent(path string, said *node) *Agent {
 	return a
 }
 
-// inherit is what holds for an agent. A window is one of a model's: who names a
-// model of its own does not take over the window of another.
-func inherit(said, under *node) *node {
-	if under != nil && said.kid("model") != nil {
-		under = under.without("context")
-	}
-	return merge(said.inheritable(), under)
-}
-
 // write settles who writes each agent's summaries, and reads the prompts.
 func (b *builder) write(read func(ref string) (string, error)) {
 	for _, a := range b.order {
-		n := a.said.find("compaction", "agent")
-		var helper *Agent
-		if a.helper != "" {
-			helper = b.config.agents[a.helper]
-		}
-		a.Writer = resolveWriter(a, helper, n != nil && n.agent == "" && n.flag == "")
-	}
-	for _, a := range b.order {
-		a.Writer.apply(&a.Policy, "")
+		n := a.said.find("compaction.agent")
+		a.settle(b.config.agents[a.helper], n != nil && n.agent == "" && n.flag == "")
 		if !a.Policy.Summarize.Off {
 			a.Policy.Summarize.Prompt = b.prompt(a.Writer, read)
 		}
@@ -122,21 +85,20 @@ func (b *builder) write(read func(ref string) (string, error)) {
 // prompt reads the prompt of a writer. What is wrong with one is said once.
 func (b *builder) prompt(w Writer, read func(ref string) (string, error)) string {
 	text, ok := b.config.prompts[w.Prompt]
-	if ok {
-		return text
+	if !ok {
+		var err error
+		if text, err = read(w.Prompt); err != nil {
+			b.fail(b.config.agents[w.Agent].promptAt(w.Prompt), "%v", err)
+		}
+		b.config.prompts[w.Prompt] = text
 	}
-	text, err := read(w.Prompt)
-	if err != nil {
-		b.fail(b.config.agents[w.Agent].promptAt(w.Prompt), "%v", err)
-	}
-	b.config.prompts[w.Prompt] = text
 	return text
 }
 
 // promptAt is where the agent, or one above it, names a prompt.
 func (a *Agent) promptAt(ref string) yamldoc.Pos {
-	for _, n := range []*node{a.said.find("prompt"), a.said.find("compaction", "summarize", "prompt")} {
-		if n != nil && n.value == ref {
+	for _, path := range []string{"prompt", "compaction.summarize.prompt"} {
+		if n := a.said.find(path); n != nil && n.value == ref {
 			return n.at
 		}
 	}

@@ -112,8 +112,8 @@ type explainer struct {
 }
 
 func (x explainer) setting(name string, f *field) Setting {
-	s := Setting{Name: name, Doc: f.doc, Value: f.def, Source: Source{Kind: fromDefault}}
-	n := x.agent.said.path(name)
+	s := Setting{Name: name, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}}
+	n := x.agent.said.find(name)
 	if n != nil {
 		s.Source = x.source(n)
 	}
@@ -157,7 +157,7 @@ func (x explainer) derive(s *Setting) {
 			s.Value = kagewasm.DefaultKeepRecentTokens
 		}
 	case "context":
-		if n := x.config.root.find("models", x.agent.Model, "context_window"); n != nil && !n.null {
+		if n := x.config.root.kid("models").kid(x.agent.Model).kid("context_window"); n != nil && !n.null {
 			s.Value, s.Source = n.plain(), x.source(n)
 			s.Source.Kind, s.Source.Name = fromModel, x.agent.Model
 			s.Source.Inherited, s.Source.Agent = false, ""

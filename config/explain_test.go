@@ -146,7 +146,7 @@ func TestK25Defaults(t *testing.T) {
 		"compaction.summarize.tool_result_max_length": 200,
 		"compaction.prune.protect_tokens":             40_000,
 		"compaction.prune.minimum_savings":            20_000,
-		"compaction.prune.protected_tools":            []string{"read", "skill"},
+		"compaction.prune.protected_tools":            []any{"read", "skill"},
 		"compaction.prune.mode":                       "off",
 		"compaction.prune.protect_percent":            30,
 		"compaction.prune.arg_threshold":              200,

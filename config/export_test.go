@@ -44,10 +44,10 @@ func Reference() []byte {
 		of    *field
 	}{
 		{"An agent: the top of the file, `agents.NAME`, `subagents.NAME`", agentBlock},
-		{"models.NAME", modelBlock},
-		{"overrides", overrideBlock},
-		{"plugins.NAME", pluginBlock},
-		{"compaction.always_keep", agentBlock.at("compaction.always_keep").elem},
+		{"models.NAME", blockOf("model")},
+		{"overrides", blockOf("overrides")},
+		{"plugins.NAME", blockOf("plugin")},
+		{"compaction.always_keep", agentBlock.at("compaction.always_keep").Elem},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| setting | value | default | |\n|---|---|---|---|\n", s.title)
 		reference(&b, "", s.of)
@@ -55,15 +55,17 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
+func blockOf(name string) *field { return &field{Kind: block, fields: lists[name]} }
+
 func reference(b *bytes.Buffer, path string, of *field) {
 	for _, f := range of.fields {
-		if f.refuse != "" {
+		if f.Refuse {
 			continue
 		}
 		read := f.like(of)
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.name, read.allowed(), read.standard(), strings.ReplaceAll(f.doc, "|", "\\|"))
-		if f.kind == block && f.same == "" {
-			reference(b, path+f.name+".", f)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), strings.ReplaceAll(f.Doc, "|", "\\|"))
+		if f.Kind == block && f.Same == "" {
+			reference(b, path+f.Name+".", f)
 		}
 	}
 }
@@ -72,31 +74,31 @@ func reference(b *bytes.Buffer, path string, of *field) {
 func (f *field) allowed() string {
 	var s string
 	switch {
-	case len(f.choices) > 0:
-		s = "`" + strings.Join(f.choices, "`, `") + "`"
-	case f.kind == integer && f.max == 0:
-		s = fmt.Sprintf("whole number from %s", decimal(f.min))
-	case f.kind == integer:
-		s = fmt.Sprintf("whole number, %s to %s", decimal(f.min), decimal(f.max))
-	case f.kind == number && f.over:
-		s = fmt.Sprintf("number over %s, to %s", decimal(f.min), decimal(f.max))
-	case f.kind == number && f.max == 0:
-		s = fmt.Sprintf("number from %s", decimal(f.min))
-	case f.kind == number:
-		s = fmt.Sprintf("number, %s to %s", decimal(f.min), decimal(f.max))
+	case len(f.Choices) > 0:
+		s = "`" + strings.Join(f.Choices, "`, `") + "`"
+	case f.Kind == integer && f.Max == 0:
+		s = fmt.Sprintf("whole number from %s", decimal(f.Min))
+	case f.Kind == integer:
+		s = fmt.Sprintf("whole number, %s to %s", decimal(f.Min), decimal(f.Max))
+	case f.Kind == number && f.Over:
+		s = fmt.Sprintf("number over %s, to %s", decimal(f.Min), decimal(f.Max))
+	case f.Kind == number && f.Max == 0:
+		s = fmt.Sprintf("number from %s", decimal(f.Min))
+	case f.Kind == number:
+		s = fmt.Sprintf("number, %s to %s", decimal(f.Min), decimal(f.Max))
 	default:
-		s = strings.TrimPrefix(f.kind.String(), "a ")
+		s = strings.TrimPrefix(f.Kind.String(), "a ")
 	}
-	if f.off {
+	if f.Off {
 		s += ", or `off`"
 	}
 	return s
 }
 
 func (f *field) standard() string {
-	if f.def == nil {
+	if f.Default == nil {
 		return ""
 	}
-	v, _ := json.Marshal(f.def)
+	v, _ := json.Marshal(f.Default)
 	return "`" + strings.Trim(string(v), `"`) + "`"
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
@@ -21,43 +22,50 @@ type node struct {
 	null  bool    // asks for the default, whatever would be inherited
 	short bool    // a block written as off or on
 	value any     // bool, int, float64, string, time.Duration, json.RawMessage
-	items []*node // of a list
-	kids  []*node // of a block or table, in the order of the file
+	kids  []*node // of a block, table or list, in the order of the file
 }
 
 // kid finds what is said of a field of a block, or under a name of a table.
 func (n *node) kid(name string) *node {
+	for _, k := range n.all() {
+		if k.name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// all is what stands in a block, table or list; in nothing stands nothing.
+func (n *node) all() []*node {
 	if n == nil {
 		return nil
 	}
-	i := slices.IndexFunc(n.kids, func(k *node) bool { return k.name == name })
-	if i < 0 {
-		return nil
-	}
-	return n.kids[i]
+	return n.kids
 }
 
-// place is where a value stands; nothing stands nowhere.
-func (n *node) place() yamldoc.Pos {
-	if n == nil {
-		return yamldoc.Pos{}
-	}
-	return n.pos
-}
-
-// find goes down a path of names.
-func (n *node) find(path ...string) *node {
-	for _, name := range path {
+// find goes down a path of settings.
+func (n *node) find(path string) *node {
+	for name := range strings.SplitSeq(path, ".") {
 		n = n.kid(name)
 	}
 	return n
 }
 
-// without is a copy that does not say anything of some names.
-func (n *node) without(names ...string) *node {
+// without is a copy that does not say anything of some fields.
+func (n *node) without(of func(*node) bool) *node {
 	out := *n
-	out.kids = slices.DeleteFunc(slices.Clone(n.kids), func(k *node) bool { return slices.Contains(names, k.name) })
+	out.kids = slices.DeleteFunc(slices.Clone(n.kids), of)
 	return &out
+}
+
+// inherit is what holds for an agent, by what is said of it and what holds for the
+// one above. A window is one of a model's: who names a model of its own does not
+// take over the window of another.
+func inherit(said, under *node) *node {
+	if under != nil && said.kid("model") != nil {
+		under = under.without(func(k *node) bool { return k.name == "context" })
+	}
+	return merge(said.without(func(k *node) bool { return k.field.Own }), under)
 }
 
 // merge is what holds where over is said below under: blocks are merged field
@@ -67,54 +75,29 @@ func merge(over, under *node) *node {
 	switch {
 	case over == nil:
 		return under
-	case under == nil, over.null, under.null, over.field.kind != block:
+	case under == nil, over.null, under.null, over.field.Kind != block:
 		return over
 	}
 	out := *over
 	out.kids = slices.Clone(over.kids)
 	for _, k := range under.kids {
-		if k.name == "off" && under.short && !over.short {
-			continue
-		}
-		if i := slices.IndexFunc(out.kids, func(o *node) bool { return o.name == k.name }); i >= 0 {
+		i := slices.IndexFunc(out.kids, func(o *node) bool { return o.name == k.name })
+		switch {
+		case k.name == "off" && under.short && !over.short:
+		case i >= 0:
 			out.kids[i] = merge(out.kids[i], k)
-		} else {
+		default:
 			out.kids = append(out.kids, k)
 		}
 	}
-	out.short = over.short
 	return &out
 }
 
-// inheritable is what those below an agent take over from it.
-func (n *node) inheritable() *node {
-	var own []string
-	for _, k := range n.kids {
-		if k.field.own {
-			own = append(own, k.name)
-		}
-	}
-	return n.without(own...)
-}
-
-// bind puts everything that is said where it belongs.
-func bind(target any, n *node) {
-	switch {
-	case n == nil || n.null:
-	case n.field.set != nil:
-		n.field.set(target, n)
-	default:
-		for _, k := range n.kids {
-			bind(target, k)
-		}
-	}
-}
-
-// mark says who said all this.
+// mark says which agent said all this.
 func (n *node) mark(agent string) {
 	n.agent = agent
 	for _, k := range n.kids {
-		if !k.field.own {
+		if !k.field.Own && n.field.Kind != list {
 			k.mark(agent)
 		}
 	}
@@ -125,23 +108,21 @@ func (n *node) plain() any {
 	switch {
 	case n.null:
 		return nil
-	case n.field.kind == list && n.value != nil:
-		return n.value
-	case n.field.kind == list:
-		out := make([]any, 0, len(n.items))
-		for _, item := range n.items {
-			out = append(out, item.plain())
-		}
-		return out
-	case n.field.kind == block, n.field.kind == table:
+	case n.field.Kind == block, n.field.Kind == table:
 		out := make(map[string]any, len(n.kids))
 		for _, k := range n.kids {
 			out[k.name] = k.plain()
 		}
 		return out
-	case n.field.kind == duration:
+	case n.field.Kind == list && n.value == nil:
+		out := make([]any, len(n.kids))
+		for i, k := range n.kids {
+			out[i] = k.plain()
+		}
+		return out
+	case n.field.Kind == duration:
 		return fmt.Sprint(n.value)
-	case n.field.off && n.value == -1:
+	case n.field.Off && n.value == -1:
 		return "off"
 	}
 	return n.value

@@ -1,8 +1,60 @@
 package config
 
 import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
+
+// reader turns YAML into nodes and collects what is wrong.
+type reader struct {
+	source
+	problems Problems
+}
+
+// read reads a whole file; the problems are nil where all is well.
+func read(name string, data []byte) (*node, *reader) {
+	r := &reader{source: newSource(name, data)}
+	n := &node{field: file}
+	if body := r.parse(data); body != nil {
+		n = r.value(file, body, 0)
+	}
+	return n, r
+}
+
+func (r *reader) fail(at yamldoc.Pos, format string, args ...any) {
+	r.problems = append(r.problems, r.problem(at, format, args...))
+}
+
+// parse returns the one document, nil for an empty one.
+func (r *reader) parse(text []byte) *yamldoc.Value {
+	docs, err := yamldoc.Parse(text)
+	if e, ok := errors.AsType[*yamldoc.Error](err); ok {
+		r.fail(e.Pos, "%s", e.Message)
+	}
+	var body *yamldoc.Value
+	for _, d := range docs {
+		switch {
+		case d == nil:
+		case body != nil:
+			r.fail(d.Pos, "a second document: a configuration is one")
+		default:
+			body = d
+		}
+	}
+	return body
+}
+
+// takes are the kinds of values that may stand for each kind of settings. What only
+// looks like a number or a truth is fine where a text belongs.
+var takes = map[kind][]yamldoc.Kind{
+	boolean: {yamldoc.Bool}, integer: {yamldoc.Int}, number: {yamldoc.Int, yamldoc.Float}, duration: {yamldoc.String},
+	text: {yamldoc.String, yamldoc.Int, yamldoc.Float, yamldoc.Bool},
+	list: {yamldoc.List}, block: {yamldoc.Map}, table: {yamldoc.Map},
+}
 
 // value reads what is given for a field, nil where that is nothing or wrong.
 func (r *reader) value(f *field, v *yamldoc.Value, depth int) *node {
@@ -18,61 +70,64 @@ func (r *reader) value(f *field, v *yamldoc.Value, depth int) *node {
 		return n
 	case n.off(v):
 		return n
-	}
-	ok, wrong := false, len(r.problems)
-	switch f.kind {
-	case block:
-		ok = r.block(n, v, depth)
-	case table:
-		ok = r.table(n, v, depth)
-	case list:
-		ok = r.list(n, v, depth)
-	case free:
-		n.value, ok = r.free(v, depth)
-	default:
-		ok = r.scalar(n, v)
-	}
-	if !ok {
+	case f.Kind != free && !slices.Contains(takes[f.Kind], v.Kind):
+		r.mistyped(n, v)
 		return nil
 	}
-	if len(r.problems) > wrong {
-		return n // what else is wrong may follow from that
+	wrong := len(r.problems)
+	if !r.read(n, v, depth) {
+		return nil
 	}
-	return r.checked(n)
-}
-
-// checked is a value that is right as a whole, too, or nil.
-func (r *reader) checked(n *node) *node {
-	if n.field.check != nil {
-		if wrong := n.field.check(n); wrong != "" {
-			r.fail(n.at, "%s", wrong)
+	if check := checks[f.Check]; check != nil && len(r.problems) == wrong {
+		if says := check(n); says != "" {
+			r.fail(n.at, "%s", says)
 			return nil
 		}
 	}
 	return n
 }
 
-func orValue(name string) string {
-	if name == "" {
-		return "it"
+// read reports whether there is a value to go on with; in a block or a list some
+// of it may be wrong.
+func (r *reader) read(n *node, v *yamldoc.Value, depth int) (ok bool) {
+	switch n.field.Kind {
+	case boolean:
+		n.value = v.Any
+	case integer, number:
+		return r.number(n, v)
+	case duration:
+		return r.duration(n, v)
+	case text:
+		return r.text(n, v)
+	case free:
+		var x any
+		if x, ok = r.free(v, depth); ok {
+			b, err := json.Marshal(x)
+			if n.value = json.RawMessage(b); err != nil {
+				r.fail(v.Pos, "%v", err)
+			}
+		}
+		return ok
+	case list:
+		r.list(n, v, depth)
+	case table:
+		r.table(n, v, depth)
+	case block:
+		return r.block(n, v, depth)
 	}
-	return name
+	return true
 }
 
 // off reads "off" and "on" where they can stand for something longer.
 func (n *node) off(v *yamldoc.Value) bool {
-	if !n.field.off {
-		return false
-	}
 	off := v.Any == "off" || v.Any == false
-	if !off && v.Any != "on" && v.Any != true {
-		return false
-	}
 	switch {
-	case n.field.kind == block:
+	case !n.field.Off || !off && v.Any != "on" && v.Any != true:
+		return false
+	case n.field.Kind == block:
 		n.short = true
 		n.kids = []*node{{field: n.field.child("off"), name: "off", pos: n.at, at: n.at, value: off}}
-	case off && n.field.kind == list:
+	case off && n.field.Kind == list:
 		n.value = "off"
 	case off:
 		n.value = -1
@@ -95,11 +150,15 @@ func (r *reader) key(v *yamldoc.Value) (string, bool) {
 	return "", false
 }
 
-func (r *reader) block(n *node, v *yamldoc.Value, depth int) bool {
-	if v.Kind != yamldoc.Map {
-		r.mistyped(n, v)
-		return false
+// add gives a node what stands under one of its keys.
+func (n *node) add(key *yamldoc.Value, name string, kid *node) {
+	if kid != nil {
+		kid.name, kid.pos = name, key.Pos
+		n.kids = append(n.kids, kid)
 	}
+}
+
+func (r *reader) block(n *node, v *yamldoc.Value, depth int) bool {
 	wrong := len(r.problems)
 	for _, e := range v.Map {
 		name, ok := r.key(e.Key)
@@ -112,91 +171,146 @@ func (r *reader) block(n *node, v *yamldoc.Value, depth int) bool {
 			r.fail(e.Key.Pos, "%s%s is there already, in line %d", name, in(n.field), n.kid(name).pos.Line)
 		case f == nil:
 			r.fail(e.Key.Pos, "unknown field %q%s%s", name, in(n.field), meant(n.field, name))
-		case f.refuse != "":
-			r.fail(e.Key.Pos, "%s%s: %s", name, in(n.field), f.refuse)
+		case f.Refuse:
+			r.fail(e.Key.Pos, "%s%s: %s", name, in(n.field), noKey)
 		case e.Value.Missing && f.like(n.field).single():
-			r.fail(e.Key.Pos, "nothing behind %s: give %s, or ~ for the default", name, f.like(n.field).kind)
+			r.fail(e.Key.Pos, "nothing behind %s: give %s, or ~ for the default", name, f.like(n.field).Kind)
 		default:
-			if kid := r.value(f.like(n.field), e.Value, depth+1); kid != nil {
-				kid.name, kid.pos = name, e.Key.Pos
-				n.kids = append(n.kids, kid)
-			}
+			n.add(e.Key, name, r.value(f.like(n.field), e.Value, depth+1))
 		}
 	}
 	r.unify(n)
 	return len(r.problems) > wrong || r.complete(n)
 }
 
+// unify moves what is written in another spelling to where it belongs.
+func (r *reader) unify(n *node) {
+	for _, k := range n.kids {
+		if k.field.Same == "" {
+			continue
+		}
+		*n = *n.without(func(other *node) bool { return other == k })
+		to, names := n, strings.Split(k.field.Same, ".")
+		for _, name := range names[:len(names)-1] {
+			if to.kid(name) == nil {
+				to.kids = append(to.kids, &node{field: to.field.child(name), name: name, pos: k.pos, at: k.at})
+			}
+			to = to.kid(name)
+		}
+		k.wrote, k.name = k.name, names[len(names)-1]
+		k.field = to.field.child(k.name)
+		if to.kid(k.name) != nil || to.null {
+			r.fail(k.pos, "%s says the same as %s: keep one of them", k.wrote, strings.Join(names, "."))
+			continue
+		}
+		to.kids = append(to.kids, k)
+	}
+}
+
+// in says where a field was expected.
+func in(f *field) string {
+	if f.Name == "" {
+		return ""
+	}
+	return " in " + f.Name
+}
+
 // complete checks that a block has what it cannot do without.
 func (r *reader) complete(n *node) bool {
 	for _, f := range n.field.fields {
-		if k := n.kid(f.name); f.required && (k == nil || k.null) {
-			r.fail(n.at, "no %s%s: it is %s", f.name, in(n.field), f.need)
+		if k := n.kid(f.Name); f.Required != "" && (k == nil || k.null) {
+			r.fail(n.at, "no %s%s: it is %s", f.Name, in(n.field), f.Required)
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reader) table(n *node, v *yamldoc.Value, depth int) bool {
-	if v.Kind != yamldoc.Map {
-		r.mistyped(n, v)
-		return false
-	}
+func (r *reader) table(n *node, v *yamldoc.Value, depth int) {
 	for _, e := range v.Map {
 		name, ok := r.key(e.Key)
-		if !ok {
-			continue
-		}
-		at := e.Key.Pos
 		switch {
-		case !n.field.keys.MatchString(name):
-			r.fail(at, "%q is no name for one of %s: use letters, digits, \".\", \"-\" and \"_\", at most 64", name, n.field.name)
+		case !ok:
+		case !n.field.Keys.MatchString(name):
+			r.fail(e.Key.Pos, "%q is no name for one of %s: use letters, digits, \".\", \"-\" and \"_\", at most 64",
+				name, n.field.Name)
 		case n.kid(name) != nil:
-			r.fail(at, "%s of %s is there already, in line %d", name, n.field.name, n.kid(name).pos.Line)
+			r.fail(e.Key.Pos, "%s of %s is there already, in line %d", name, n.field.Name, n.kid(name).pos.Line)
 		default:
-			if kid := r.entry(n.field, name, e, depth); kid != nil {
-				kid.name, kid.pos = name, at
-				n.kids = append(n.kids, kid)
-			}
+			n.add(e.Key, name, r.entry(n.field, name, e, depth))
 		}
 	}
-	return true
 }
 
 // entry is what stands under a name of a table. A block with nothing in it is
 // one that says nothing, such as an agent that inherits everything.
 func (r *reader) entry(f *field, name string, e yamldoc.Entry, depth int) *node {
-	if e.Value.Missing && !f.elem.single() {
-		n := &node{field: f.elem, at: e.Key.Pos}
+	if e.Value.Missing && !f.Elem.single() {
+		n := &node{field: f.Elem, at: e.Key.Pos}
 		if !r.complete(n) {
 			return nil
 		}
 		return n
 	}
-	n := r.value(f.elem, e.Value, depth+1)
+	n := r.value(f.Elem, e.Value, depth+1)
 	if e.Value.Missing || n != nil && n.null {
-		r.fail(e.Key.Pos, "nothing behind %s in %s: give %s, or take it out", name, f.name, f.elem.kind)
+		r.fail(e.Key.Pos, "nothing behind %s in %s: give %s, or take it out", name, f.Name, f.Elem.Kind)
 		return nil
 	}
 	return n
 }
 
-func (r *reader) list(n *node, v *yamldoc.Value, depth int) bool {
-	if v.Kind != yamldoc.List {
-		r.mistyped(n, v)
-		return false
-	}
+func (r *reader) list(n *node, v *yamldoc.Value, depth int) {
 	for _, v := range v.List {
-		item := r.value(n.field.elem, v, depth+1)
+		item := r.value(n.field.Elem, v, depth+1)
 		switch {
 		case item == nil && v.Kind != yamldoc.Null:
 		case item == nil || item.null:
-			r.fail(v.Pos, "nothing stands for this item of %s", n.field.name)
+			r.fail(v.Pos, "nothing stands for this item of %s", n.field.Name)
 		default:
 			item.pos = item.at
-			n.items = append(n.items, item)
+			n.kids = append(n.kids, item)
 		}
 	}
-	return true
+}
+
+// free reads any value.
+func (r *reader) free(v *yamldoc.Value, depth int) (any, bool) {
+	if depth > yamldoc.MaxDepth {
+		r.fail(v.Pos, "nested deeper than %d", yamldoc.MaxDepth)
+		return nil, false
+	}
+	var ok bool
+	switch v.Kind {
+	case yamldoc.Map:
+		out := make(map[string]any, len(v.Map))
+		for _, e := range v.Map {
+			name, named := r.key(e.Key)
+			if _, twice := out[name]; twice {
+				r.fail(e.Key.Pos, "%s is there already", name)
+				return nil, false
+			}
+			if !named {
+				return nil, false
+			}
+			if out[name], ok = r.free(e.Value, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	case yamldoc.List:
+		out := make([]any, len(v.List))
+		for i, item := range v.List {
+			if out[i], ok = r.free(item, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	case yamldoc.String, yamldoc.Bool, yamldoc.Null, yamldoc.Float:
+		return v.Any, true
+	}
+	if _, ok = v.Any.(int); !ok {
+		r.mistyped(&node{field: &field{Kind: free}, at: v.Pos}, v)
+	}
+	return v.Any, ok
 }

@@ -24,14 +24,14 @@ func sample() []byte {
 	var w sampler
 	w.WriteString("# yaml-language-server: $schema=" + schemaFile + "\n" + sampleHead)
 	for _, f := range file.settable() {
-		if f.name == "agents" {
+		if f.Name == "agents" {
 			break // the last, and by example: settings are those of the top
 		}
 		w.WriteByte('\n')
 		w.top(f)
 	}
 	w.WriteByte('\n')
-	w.prose(0, file.child("agents").doc)
+	w.prose(0, file.child("agents").Doc)
 	w.WriteString("agents:\n" + sampleAgents)
 	return w.Bytes()
 }
@@ -44,23 +44,23 @@ type sampler struct{ bytes.Buffer }
 // top writes a field of the file. What holds others stands there for real, and
 // says nothing as long as all in it is commented out.
 func (w *sampler) top(f *field) {
-	switch f.kind {
+	switch f.Kind {
 	case table:
-		w.prose(0, f.doc)
-		fmt.Fprintf(w, "%s:\n", f.name)
-		for i, name := range sampleNames[f.name] {
+		w.prose(0, f.Doc)
+		fmt.Fprintf(w, "%s:\n", f.Name)
+		for i, name := range sampleNames[f.Name] {
 			w.code(1, name+":")
-			for _, c := range f.elem.settable() {
+			for _, c := range f.Elem.settable() {
 				if i == 0 {
 					w.field(2, c)
-				} else if c.required {
-					w.code(2, c.name+": "+c.shown())
+				} else if c.Required != "" {
+					w.code(2, c.Name+": "+c.shown())
 				}
 			}
 		}
 	case block:
-		w.prose(0, f.doc)
-		fmt.Fprintf(w, "%s:\n", f.name)
+		w.prose(0, f.Doc)
+		fmt.Fprintf(w, "%s:\n", f.Name)
 		for _, c := range f.settable() {
 			w.field(1, c)
 		}
@@ -70,12 +70,12 @@ func (w *sampler) top(f *field) {
 }
 
 func (w *sampler) field(depth int, f *field) {
-	w.prose(depth, f.doc)
-	if f.kind != block {
-		w.code(depth, f.name+": "+f.shown())
+	w.prose(depth, f.Doc)
+	if f.Kind != block {
+		w.code(depth, f.Name+": "+f.shown())
 		return
 	}
-	w.code(depth, f.name+":")
+	w.code(depth, f.Name+":")
 	for _, c := range f.settable() {
 		w.field(depth+1, c)
 	}
@@ -83,13 +83,13 @@ func (w *sampler) field(depth int, f *field) {
 
 // shown is the value that stands for a field in the sample.
 func (f *field) shown() string {
-	if f.example != "" {
-		return f.example
+	if f.Example != "" {
+		return f.Example
 	}
-	if s, ok := f.def.(string); ok {
+	if s, ok := f.Default.(string); ok {
 		return s
 	}
-	b, _ := json.Marshal(f.def)
+	b, _ := json.Marshal(f.Default)
 	return strings.ReplaceAll(string(b), ",", ", ")
 }
 

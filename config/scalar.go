@@ -1,7 +1,7 @@
 package config
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,45 +15,8 @@ import (
 // maxText is how long one text may be, in bytes.
 const maxText = 16 << 10
 
-// scalar reads a single value of the kind the field asks for.
-func (r *reader) scalar(n *node, v *yamldoc.Value) bool {
-	f := n.field
-	var ok bool
-	switch f.kind {
-	case boolean:
-		n.value, ok = v.Any.(bool)
-	case integer:
-		var x int
-		if x, ok = v.Any.(int); ok {
-			n.value = x
-			return r.inRange(n, float64(x))
-		}
-	case number:
-		var x float64
-		if x, ok = real(v); ok {
-			if !r.inRange(n, x) {
-				return false
-			}
-			if f.percent {
-				x /= 100
-			}
-			n.value = x
-		}
-	case duration:
-		return r.duration(n, v)
-	case text:
-		// What only looks like a number or a truth is fine where a text belongs.
-		switch v.Kind {
-		case yamldoc.String, yamldoc.Int, yamldoc.Float, yamldoc.Bool:
-			n.value = v.Text
-			return r.text(n, v.Text)
-		}
-	}
-	if !ok {
-		r.mistyped(n, v)
-	}
-	return ok
-}
+// label is what a value is called in a message; in a list it has no name.
+func (f *field) label() string { return cmp.Or(f.Name, "it") }
 
 // mistyped is a value of another kind than the field's.
 func (r *reader) mistyped(n *node, v *yamldoc.Value) {
@@ -66,19 +29,19 @@ func (r *reader) mistyped(n *node, v *yamldoc.Value) {
 		is = "a mapping"
 	case yamldoc.List:
 		is = "a list"
-		if n.field.name == "compactor" {
+		if n.field.Name == "compactor" {
 			hint = ": an agent has at most one compactor, name it; others can be its observers"
 		}
 	case yamldoc.String:
 		is = "a text"
-		if n.field.kind == boolean {
+		if n.field.Kind == boolean {
 			hint = ": write true or false"
 		}
 	case yamldoc.Bool:
 		is = "true or false"
 	case yamldoc.Int, yamldoc.Float:
 		is = "a number"
-		if n.field.kind == duration {
+		if n.field.Kind == duration {
 			hint = ": write the unit, such as 90s or 5m"
 		}
 	case "infinity":
@@ -86,148 +49,101 @@ func (r *reader) mistyped(n *node, v *yamldoc.Value) {
 	case "nan":
 		is = "no number"
 	}
-	r.fail(n.at, "%s is %s, where %s belongs%s", orValue(n.field.name), is, n.field.kind, hint)
+	r.fail(n.at, "%s is %s, where %s belongs%s", n.field.label(), is, n.field.Kind, hint)
 }
 
-func real(v *yamldoc.Value) (float64, bool) {
-	switch x := v.Any.(type) {
-	case int:
-		return float64(x), true
-	case float64:
-		return x, v.Kind == yamldoc.Float
+// number reads an integer or a number.
+func (r *reader) number(n *node, v *yamldoc.Value) bool {
+	x, ok := v.Any.(float64)
+	if i, whole := v.Any.(int); whole {
+		x, ok = float64(i), true
 	}
-	return 0, false
+	if !ok {
+		r.mistyped(n, v) // beyond any number
+		return false
+	}
+	n.value = v.Any
+	if n.field.Kind == number {
+		n.value = x
+	}
+	if n.field.Percent {
+		n.value = x / 100
+	}
+	return r.inRange(n, x)
 }
 
 // inRange checks bounds, and says so where the other unit was meant.
 func (r *reader) inRange(n *node, x float64) bool {
 	f := n.field
 	if f.within(x) {
-		if f.off && x == 0 {
+		if f.Off && x == 0 {
 			n.value = -1
 		}
 		return true
 	}
 	hint := ""
 	switch {
-	case f.max == 1 && f.within(x/100):
+	case f.Max == 1 && f.within(x/100):
 		hint = fmt.Sprintf("; it is a fraction, write %s for %s percent", decimal(x/100), decimal(x))
-	case f.percent && x > 0 && x < f.min:
+	case f.Percent && x > 0 && x < f.Min:
 		hint = fmt.Sprintf("; it is a percentage, write %s for the fraction %s", decimal(x*100), decimal(x))
 	}
-	r.fail(n.at, "%s is %s: %s%s", orValue(f.name), decimal(x), f.bounds(), hint)
+	r.fail(n.at, "%s is %s: %s%s", f.label(), decimal(x), f.bounds(), hint)
 	return false
 }
 
 func (f *field) within(x float64) bool {
 	most := f.most()
-	return x >= f.min && (!f.over || x > f.min) && (most == 0 || x <= most)
+	return x >= f.Min && (!f.Over || x > f.Min) && (most == 0 || x <= most)
 }
 
 // most is the upper bound, 0 for none. Whole numbers always have one, so that
 // sums of them stay sums.
 func (f *field) most() float64 {
-	if f.max == 0 && f.kind == integer {
+	if f.Max == 0 && f.Kind == integer {
 		return math.MaxInt32
 	}
-	return f.max
+	return f.Max
 }
 
 // bounds says in words what a number has to be.
 func (f *field) bounds() string {
-	low, most := "at least", f.most()
-	if f.over {
-		low = "over"
+	says := "it has to be at least " + decimal(f.Min)
+	if f.Over {
+		says = "it has to be over " + decimal(f.Min)
 	}
-	if most == 0 {
-		return "it has to be " + low + " " + decimal(f.min)
+	if most := f.most(); most != 0 {
+		says += " and at most " + decimal(most)
 	}
-	return fmt.Sprintf("it has to be %s %s and at most %s", low, decimal(f.min), decimal(most))
+	return says
 }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func (r *reader) duration(n *node, v *yamldoc.Value) bool {
-	if v.Kind != yamldoc.String {
-		r.mistyped(n, v)
-		return false
-	}
 	d, err := time.ParseDuration(v.Text)
 	if err != nil {
-		r.fail(n.at, "%s is %q: write a duration, such as 90s or 5m", n.field.name, v.Text)
+		r.fail(n.at, "%s is %q: write a duration, such as 90s or 5m", n.field.Name, v.Text)
 		return false
 	}
 	n.value = d
 	return r.inRange(n, d.Seconds())
 }
 
-func (r *reader) text(n *node, s string) bool {
-	f := n.field
+func (r *reader) text(n *node, v *yamldoc.Value) bool {
+	f, s := n.field, v.Text
+	n.value = s
 	switch {
 	case len(s) > maxText:
-		r.fail(n.at, "%s has %d bytes, %d allowed", orValue(f.name), len(s), maxText)
+		r.fail(n.at, "%s has %d bytes, %d allowed", f.label(), len(s), maxText)
 	case strings.ContainsRune(s, 0):
-		r.fail(n.at, "%s holds a NUL", orValue(f.name))
-	case len(f.choices) > 0 && !slices.Contains(f.choices, s):
-		r.fail(n.at, "%s is %q%s", orValue(f.name), s, suggest(s, f.choices))
-	case f.pattern != nil && !f.pattern.MatchString(s):
-		r.fail(n.at, "%s: %s", orValue(f.name), f.likeness)
+		r.fail(n.at, "%s holds a NUL", f.label())
+	case len(f.Choices) > 0 && !slices.Contains(f.Choices, s):
+		r.fail(n.at, "%s is %q%s", f.label(), s, suggest(s, f.Choices))
+	case f.Pattern != nil && !f.Pattern.MatchString(s):
+		r.fail(n.at, "%s: %s", f.label(), f.Likeness)
 	default:
 		return true
 	}
 	return false
-}
-
-// free reads any value as JSON.
-func (r *reader) free(v *yamldoc.Value, depth int) (json.RawMessage, bool) {
-	x, ok := r.any(v, depth)
-	if !ok {
-		return nil, false
-	}
-	b, err := json.Marshal(x)
-	if err != nil {
-		r.fail(v.Pos, "%v", err)
-	}
-	return b, err == nil
-}
-
-func (r *reader) any(v *yamldoc.Value, depth int) (any, bool) {
-	if depth > yamldoc.MaxDepth {
-		r.fail(v.Pos, "nested deeper than %d", yamldoc.MaxDepth)
-		return nil, false
-	}
-	switch v.Kind {
-	case yamldoc.Map:
-		out := make(map[string]any, len(v.Map))
-		for _, e := range v.Map {
-			name, ok := r.key(e.Key)
-			if _, twice := out[name]; twice {
-				r.fail(e.Key.Pos, "%s is there already", name)
-				return nil, false
-			}
-			if !ok {
-				return nil, false
-			}
-			if out[name], ok = r.any(e.Value, depth+1); !ok {
-				return nil, false
-			}
-		}
-		return out, true
-	case yamldoc.List:
-		out := make([]any, len(v.List))
-		for i, item := range v.List {
-			var ok bool
-			if out[i], ok = r.any(item, depth+1); !ok {
-				return nil, false
-			}
-		}
-		return out, true
-	case yamldoc.String, yamldoc.Bool, yamldoc.Null:
-		return v.Any, true
-	}
-	if _, ok := real(v); ok {
-		return v.Any, true
-	}
-	r.mistyped(&node{field: &field{kind: free}, at: v.Pos}, v)
-	return nil, false
 }

@@ -1,23 +1,20 @@
 package config
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
-// schemaID identifies the schema.
 const schemaID = "https://kagewasm.dev/schema/config/1.json"
 
 // Schema is the JSON Schema (draft 2020-12) of a configuration, for editors. It
 // says what one value can be; that names exist and thresholds fit each other is
 // for [Load].
 func Schema() []byte {
-	s := schemer{defs: map[*field]string{agentBlock: "agent", agentBlock.child("compaction"): "compaction"}, done: make(object)}
+	// Blocks that are met again and again are definitions.
+	s := schemer{"agent": nil, "compaction": nil}
 	root := s.block(file)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = schemaID
 	root["title"] = FileName
-	root["type"] = []string{"object", "null"}
-	root["$defs"] = s.done
+	root["$defs"] = s
 	b, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic("config: schema: " + err.Error()) // it holds texts and numbers alone
@@ -27,120 +24,100 @@ func Schema() []byte {
 
 type object map[string]any
 
-// schemer writes schemas of fields; blocks that are met again and again become
-// definitions.
-type schemer struct {
-	defs map[*field]string
-	done object
-}
+// schemer holds the definitions, by the name of the block; nil is one that is not
+// made yet.
+type schemer map[string]object
 
 // value is the schema of what may stand for a field; null is the default.
 func (s schemer) value(f *field) object {
 	o := s.bare(f)
-	if f.off {
-		o = object{"anyOf": []object{o, {"enum": offWords(f)}}}
+	if f.Off {
+		// Editors that read old YAML take off for false.
+		words := []any{"off", false}
+		if f.Kind == block {
+			words = []any{"off", "on", true, false}
+		}
+		o = object{"anyOf": []object{o, {"enum": words}}}
 	}
-	if f.doc != "" {
-		o["description"] = f.doc
+	if f.Doc != "" {
+		o["description"] = f.Doc
 	}
-	if f.def != nil {
-		o["default"] = f.def
+	if f.Default != nil {
+		o["default"] = f.Default
 	}
 	return o
-}
-
-// offWords are what may stand in the place of something longer; editors that
-// read old YAML take off for false.
-func offWords(f *field) []any {
-	if f.kind == block {
-		return []any{"off", "on", true, false}
-	}
-	return []any{"off", false}
 }
 
 func (s schemer) bare(f *field) object {
-	switch f.kind {
-	case boolean:
-		return typed("boolean")
-	case integer:
-		return f.bounded(typed("integer"))
-	case number:
-		return f.bounded(typed("number"))
-	case duration:
-		o := typed("string")
-		o["pattern"] = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
-		return o
-	case text:
-		return f.worded(typed("string"))
-	case list:
-		o := typed("array")
-		o["items"] = s.value(f.elem)
-		return o
-	case table:
-		o := typed("object")
-		o["propertyNames"] = object{"pattern": f.keys.String()}
-		o["additionalProperties"] = s.value(f.elem)
-		return o
-	case block:
+	if f.Kind == block {
 		return s.shared(f)
 	}
-	return object{}
-}
-
-func typed(name string) object { return object{"type": []string{name, "null"}} }
-
-func (f *field) bounded(o object) object {
-	low := "minimum"
-	if f.over {
-		low = "exclusiveMinimum"
+	o := object{}
+	if name := schemaTypes[f.Kind]; name != "" {
+		o["type"] = []string{name, "null"}
 	}
-	o[low] = f.min
-	if most := f.most(); most > 0 {
-		o["maximum"] = most
-	}
-	return o
-}
-
-func (f *field) worded(o object) object {
-	if f.pattern != nil {
-		o["pattern"] = f.pattern.String()
-	}
-	if len(f.choices) > 0 {
-		all := []any{nil}
-		for _, c := range f.choices {
-			all = append(all, c)
+	switch f.Kind {
+	case integer, number:
+		low := "minimum"
+		if f.Over {
+			low = "exclusiveMinimum"
 		}
-		o["enum"] = all
+		o[low] = f.Min
+		if most := f.most(); most > 0 {
+			o["maximum"] = most
+		}
+	case duration:
+		o["pattern"] = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	case text:
+		if f.Pattern != nil {
+			o["pattern"] = f.Pattern.String()
+		}
+		if len(f.Choices) > 0 {
+			all := []any{nil}
+			for _, c := range f.Choices {
+				all = append(all, c)
+			}
+			o["enum"] = all
+		}
+	case list:
+		o["items"] = s.value(f.Elem)
+	case table:
+		o["propertyNames"] = object{"pattern": f.Keys.String()}
+		o["additionalProperties"] = s.value(f.Elem)
 	}
 	return o
+}
+
+var schemaTypes = map[kind]string{
+	boolean: "boolean", integer: "integer", number: "number", duration: "string", text: "string",
+	list: "array", table: "object", block: "object",
 }
 
 func (s schemer) shared(f *field) object {
-	name, ok := s.defs[f]
-	if !ok {
+	def, shared := s[f.Of]
+	if !shared {
 		return s.block(f)
 	}
-	if _, ok := s.done[name]; !ok {
-		s.done[name] = nil // before its fields, among which it may be again
-		s.done[name] = s.block(f)
+	if def == nil {
+		s[f.Of] = object{} // before its fields, among which it may be again
+		s[f.Of] = s.block(f)
 	}
-	return object{"$ref": "#/$defs/" + name}
+	return object{"$ref": "#/$defs/" + f.Of}
 }
 
 func (s schemer) block(f *field) object {
 	properties := make(object)
 	var required []string
 	for _, c := range f.fields {
-		if c.refuse != "" {
+		if c.Refuse {
 			continue
 		}
-		properties[c.name] = s.value(c.like(f))
-		if c.required {
-			required = append(required, c.name)
+		properties[c.Name] = s.value(c.like(f))
+		if c.Required != "" {
+			required = append(required, c.Name)
 		}
 	}
-	o := typed("object")
-	o["properties"], o["additionalProperties"] = properties, false
+	o := object{"type": []string{schemaTypes[block], "null"}, "properties": properties, "additionalProperties": false}
 	if required != nil {
 		o["required"] = required
 	}

@@ -41,24 +41,24 @@ func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
 func readSet(path, value string) (*node, error) {
 	flag := "--set " + path
 	r := &reader{source: source{name: flag}}
-	names := strings.Split(path, ".")
-	parents := []*field{agentBlock}
-	for _, name := range names[:len(names)-1] {
-		if b := parents[len(parents)-1].child(name); b != nil {
-			parents = append(parents, b)
+	parents, names := []*field{agentBlock}, strings.Split(path, ".")
+	f := agentBlock.at(path)
+	if f == nil || f.Own {
+		var known []string
+		for name := range settings() {
+			known = append(known, name)
 		}
-	}
-	parent := parents[len(parents)-1]
-	f := parent.child(names[len(names)-1])
-	if len(parents) != len(names) || f == nil || f.own {
-		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, settingNames()))
+		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, known))
 		return nil, r.problems.asError()
 	}
-	n := r.flag(f.like(parent), value)
-	if n == nil {
-		return nil, r.problems.asError()
+	for _, name := range names[:len(names)-1] {
+		parents = append(parents, parents[len(parents)-1].child(name))
 	}
+	n := r.flag(f.like(parents[len(parents)-1]), value)
 	for i, b := range slices.Backward(parents) {
+		if n == nil {
+			break
+		}
 		n.name = names[i]
 		n = &node{field: b, kids: []*node{n}}
 		r.unify(n)
@@ -73,8 +73,8 @@ func (r *reader) flag(f *field, value string) *node {
 	n := &node{field: f, value: ""}
 	if body := r.parse([]byte(value)); body != nil {
 		n = r.value(f, body, 0)
-	} else if f.kind != text {
-		r.fail(yamldoc.Pos{}, "%s: give %s", f.name, f.kind)
+	} else if f.Kind != text {
+		r.fail(yamldoc.Pos{}, "%s: give %s", f.Name, f.Kind)
 	}
 	for i := range r.problems {
 		r.problems[i].Line, r.problems[i].Column, r.problems[i].Excerpt = 0, 0, ""
@@ -84,9 +84,11 @@ func (r *reader) flag(f *field, value string) *node {
 
 // flagged says that all this comes from a flag.
 func (n *node) flagged(from string) {
-	n.flag, n.pos, n.at = from, yamldoc.Pos{}, yamldoc.Pos{}
-	for _, k := range slices.Concat(n.kids, n.items) {
+	for _, k := range n.all() {
 		k.flagged(from)
+	}
+	if n != nil {
+		n.flag, n.pos, n.at = from, yamldoc.Pos{}, yamldoc.Pos{}
 	}
 }
 

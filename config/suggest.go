@@ -52,3 +52,28 @@ func distance(a, b string) int {
 	}
 	return last[len(b)]
 }
+
+// places are where a field may belong that stands in the wrong place, by the list
+// of the fields there.
+var places = [][2]string{
+	{"agent", "agents.NAME"}, {"compaction", "compaction"}, {"summarize", "compaction.summarize"},
+	{"prune", "compaction.prune"}, {"recent", "compaction.recent"}, {"model", "models.NAME"},
+	{"plugin", "plugins.NAME"}, {"file", "the top of the file"},
+}
+
+// meant is the field a person may have wanted, here or elsewhere.
+func meant(f *field, name string) string {
+	for _, p := range places {
+		there := field{fields: lists[p[0]]}
+		if c := there.child(name); p[0] != f.Of && c != nil && !c.Refuse {
+			return ": it belongs under " + p[1]
+		}
+	}
+	var names []string
+	for _, c := range f.fields {
+		if !c.Refuse {
+			names = append(names, c.Name)
+		}
+	}
+	return suggest(name, names)
+}

@@ -1,6 +1,6 @@
 package config
 
-import kagewasm "github.com/kagewasm/kagewasm"
+import "cmp"
 
 // What decides who writes an agent's summaries.
 const (
@@ -51,50 +51,26 @@ func (w Writer) String() string {
 	return line
 }
 
-// resolveWriter tries in turn: a named prompt with the agent's own model, the agent
-// named for it, the default agent, nobody. helper is the agent that
-// compaction.agent names, nil for none; isDefault says that the top of the file
-// names it.
-func resolveWriter(a, helper *Agent, isDefault bool) Writer {
+// settle decides who writes the agent's summaries, and puts it into the policy. It
+// tries in turn: a named prompt with the agent's own model, the agent that
+// compaction.agent names, nobody. isDefault says that the top of the file names it.
+func (a *Agent) settle(helper *Agent, isDefault bool) {
 	s := &a.Policy.Summarize
 	switch {
 	case a.prompt != "":
-		return Writer{By: byPrompt, Agent: a.Path, Model: a.Model, Prompt: a.prompt}
-	case helper != nil:
-		w := Writer{By: byAgent, Agent: helper.Path, Model: helper.Model, Prompt: helper.prompt}
-		if isDefault {
-			w.By = byDefaultAgent
-		}
-		if w.Prompt == "" {
-			w.Prompt = promptOr(helper.summaryPrompt)
-		}
-		return w
-	}
-	w := Writer{By: byNone, Agent: a.Path, Model: s.Model, Prompt: promptOr(a.summaryPrompt)}
-	w.PruneOnly = a.Policy.NoFloor && s.Model == "" && a.summaryPrompt == ""
-	if w.Model == "" {
-		w.Model = a.Model
-	}
-	return w
-}
-
-func promptOr(ref string) string {
-	if ref == "" {
-		return defaultPrompt
-	}
-	return ref
-}
-
-// apply puts the writer into a policy; text is what its prompt says.
-func (w Writer) apply(p *kagewasm.Policy, text string) {
-	s := &p.Summarize
-	s.Prompt = text
-	switch w.By {
-	case byPrompt:
+		a.Writer = Writer{By: byPrompt, Agent: a.Path, Model: a.Model, Prompt: a.prompt}
 		s.Model = ""
-	case byAgent, byDefaultAgent:
-		s.Model, s.FastModel = w.Model, ""
-	case byNone:
-		s.Off = s.Off || w.PruneOnly
+	case a.helper != "" && helper != nil:
+		a.Writer = Writer{By: byAgent, Agent: helper.Path, Model: helper.Model}
+		a.Writer.Prompt = cmp.Or(helper.prompt, helper.summaryPrompt, defaultPrompt)
+		if isDefault {
+			a.Writer.By = byDefaultAgent
+		}
+		s.Model, s.FastModel = helper.Model, ""
+	default:
+		a.Writer = Writer{By: byNone, Agent: a.Path, Model: cmp.Or(s.Model, a.Model)}
+		a.Writer.Prompt = cmp.Or(a.summaryPrompt, defaultPrompt)
+		a.Writer.PruneOnly = a.Policy.NoFloor && s.Model == "" && a.summaryPrompt == ""
+		s.Off = s.Off || a.Writer.PruneOnly
 	}
 }

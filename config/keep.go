@@ -1,0 +1,115 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
+// predicate says which messages an operator keeps, as data: everything it says has
+// to hold.
+type predicate struct {
+	role     abi.Role
+	kind     *string
+	tool     string
+	contains string
+	matches  string
+	id       string
+	meta     map[string]json.RawMessage
+
+	pattern *regexp.Regexp
+}
+
+// predicates are those of a list always_keep.
+func predicates(n *node) []func(*abi.Message) bool {
+	var keep []func(*abi.Message) bool
+	for _, item := range n.kids {
+		p := new(predicate)
+		targets{
+			"role": &p.role, "kind": &p.kind, "tool": &p.tool, "contains": &p.contains, "matches": &p.matches, "id": &p.id,
+			"meta": &p.meta,
+		}.bind(item, "")
+		if p.matches != "" {
+			p.pattern = regexp.MustCompile(p.matches)
+		}
+		keep = append(keep, p.keeps)
+	}
+	return keep
+}
+
+func checkPredicate(n *node) string {
+	says := slices.ContainsFunc(n.kids, func(k *node) bool {
+		return !k.null && k.value != "" || k.name == "kind" && !k.null || len(k.kids) > 0
+	})
+	if !says {
+		return "this says nothing, and so would keep every message: name a role, kind, tool, contains, matches, id or meta"
+	}
+	return ""
+}
+
+// keeps reports whether the message is one of those meant. What is cheap comes
+// first: it is asked of every message at every decision.
+func (p *predicate) keeps(msg *abi.Message) bool {
+	return (p.role == "" || p.role == msg.Role) &&
+		(p.kind == nil || *p.kind == string(msg.Kind)) &&
+		(p.id == "" || p.id == msg.ID) &&
+		(p.tool == "" || p.ofTool(msg)) &&
+		p.hasMeta(msg) &&
+		(p.contains == "" || strings.Contains(msg.Text(), p.contains)) &&
+		(p.pattern == nil || p.pattern.MatchString(msg.Text()))
+}
+
+// ofTool is about calls and about results that name their tool. A result that
+// does not is kept with its call: a unit stays whole.
+func (p *predicate) ofTool(msg *abi.Message) bool {
+	return msg.Role == abi.RoleTool && strings.EqualFold(msg.Name, p.tool) ||
+		slices.ContainsFunc(msg.ToolCalls, func(c abi.ToolCall) bool { return strings.EqualFold(c.Name, p.tool) })
+}
+
+func (p *predicate) hasMeta(msg *abi.Message) bool {
+	for key, want := range p.meta {
+		if have, ok := msg.Meta[key]; !ok || !equalJSON(have, want) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(bytes.TrimSpace(a), b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func checkPattern(n *node) string {
+	if _, err := regexp.Compile(n.value.(string)); err != nil {
+		return "pattern: " + err.Error()
+	}
+	return ""
+}
+
+func checkRedact(n *node) string {
+	if wrong := checkPattern(n); wrong != "" {
+		return wrong
+	}
+	if regexp.MustCompile(n.value.(string)).MatchString("") {
+		return "this pattern matches the empty text, and so everywhere: write one that needs at least a letter"
+	}
+	return ""
+}
+
+// patterns are those of a list redact.
+func patterns(n *node) []*regexp.Regexp {
+	var all []*regexp.Regexp
+	for _, item := range n.kids {
+		all = append(all, regexp.MustCompile(item.value.(string)))
+	}
+	return all
+}
