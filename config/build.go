@@ -52,7 +52,7 @@ func (b *builder) build(n *node) {
 
 // walk adds an agent and those below it. under is what it inherits.
 func (b *builder) walk(path string, said, under *node) {
-	said.mark(path)
+	said.mark(path, "")
 	a := b.agent(path, inherit(said, under))
 	for _, k := range append(said.kid("agents").all(), said.kid("subagents").all()...) {
 		b.walk(strings.TrimPrefix(path+"/"+k.name, "/"), k, a.said)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -39,27 +40,23 @@ type Source struct {
 // String says it for a person: "kagewasm.yaml:7:5, inherited from main".
 func (s Source) String() string {
 	out := s.Kind
-	if s.Kind == fromProfile || s.Kind == fromModel {
+	at := fmt.Sprintf("%s:%d:%d", filepath.Base(s.File), s.Line, s.Column)
+	switch {
+	case s.Kind == fromFlag:
+		return s.Name
+	case s.Kind == fromFile:
+		out = at
+	case s.Kind != fromDefault:
 		out += " " + s.Name
 	}
-	if s.Kind == fromFlag {
-		return s.Name
-	}
-	if s.Line > 0 {
-		at := fmt.Sprintf("%s:%d:%d", filepath.Base(s.File), s.Line, s.Column)
-		if s.Kind == fromFile {
-			out = at
-		} else {
-			out += " (" + at + ")"
-		}
+	if s.Kind != fromFile && s.Line > 0 {
+		out += " (" + at + ")"
 	}
 	if s.As != "" {
 		out += ", as " + s.As
 	}
-	if s.Inherited && s.Agent == "" {
-		out += ", inherited from the top"
-	} else if s.Inherited {
-		out += ", inherited from " + s.Agent
+	if s.Inherited {
+		out += ", inherited from " + cmp.Or(s.Agent, "the top")
 	}
 	return out
 }
@@ -95,13 +92,21 @@ func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) 
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Agent: agentPath, Known: a.Path, File: c.File, Plugins: a.Plugins(), Writer: a.Writer}
-	if e.Plugins == nil {
-		e.Plugins = []string{}
-	}
+	e := Explanation{Agent: agentPath, Known: a.Path, File: c.File, Writer: a.Writer}
+	e.Plugins = append([]string{}, a.Plugins()...)
 	x := explainer{c, a}
-	for name, f := range settings() {
-		e.Settings = append(e.Settings, x.setting(name, f))
+	for _, f := range agentSettings {
+		s := Setting{Name: f.path, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}}
+		n := a.said.find(f.path)
+		if n != nil {
+			s.Source = x.source(n)
+		}
+		if n == nil || n.null {
+			x.derive(&s)
+		} else {
+			s.Value = n.plain()
+		}
+		e.Settings = append(e.Settings, s)
 	}
 	return e, nil
 }
@@ -109,20 +114,6 @@ func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) 
 type explainer struct {
 	config *Config
 	agent  *Agent
-}
-
-func (x explainer) setting(name string, f *field) Setting {
-	s := Setting{Name: name, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}}
-	n := x.agent.said.find(name)
-	if n != nil {
-		s.Source = x.source(n)
-	}
-	if n == nil || n.null {
-		x.derive(&s)
-		return s
-	}
-	s.Value = n.plain()
-	return s
 }
 
 func (x explainer) source(n *node) Source {
@@ -143,13 +134,12 @@ func (x explainer) source(n *node) Source {
 func (x explainer) derive(s *Setting) {
 	p := &x.agent.Policy
 	upper, lower := p.When.Thresholds("")
+	byProfile := false
 	switch s.Name {
 	case "compaction.upper_threshold":
-		s.Value = upper
-		x.byProfile(s)
+		s.Value, byProfile = upper, p.When.Profile != ""
 	case "compaction.lower_threshold":
-		s.Value = lower
-		x.byProfile(s)
+		s.Value, byProfile = lower, p.When.Profile != ""
 	case "compaction.idle_upper":
 		s.Value = (upper + lower) / 2
 	case "compaction.recent.tokens":
@@ -163,10 +153,7 @@ func (x explainer) derive(s *Setting) {
 			s.Source.Inherited, s.Source.Agent = false, ""
 		}
 	}
-}
-
-func (x explainer) byProfile(s *Setting) {
-	if p := x.agent.Policy.When.Profile; p != "" {
-		s.Source.Kind, s.Source.Name = fromProfile, p
+	if byProfile {
+		s.Source.Kind, s.Source.Name = fromProfile, p.When.Profile
 	}
 }

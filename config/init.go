@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -24,8 +22,9 @@ func Init(dir string) ([]string, error) {
 	}
 	defer root.Close()
 	if _, err := root.Lstat(FileName); err == nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
-			Hint: "kagewasm config check looks at it; take it away to start from scratch"}
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "init",
+			Message: filepath.Join(dir, FileName) + ": it is there already, and stays as it is",
+			Hint:    "kagewasm config check looks at it; take it away to start from scratch"}
 	}
 	if err := root.MkdirAll(inFolder+"/prompts", 0o755); err != nil {
 		return nil, unwritable(dir, err)
@@ -46,11 +45,7 @@ func Init(dir string) ([]string, error) {
 	return wrote, nil
 }
 
-// unwritable is a failure, and bad input only where the folder is none.
 func unwritable(path string, err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		path, err = filepath.Join(filepath.Dir(path), filepath.Base(path)), p.Err
-	}
-	return &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: path + ": " + err.Error(), Err: err}
+	message := filepath.Clean(path) + ": " + reason(err).Error()
+	return &abi.Error{Code: abi.CodeBadInput, Op: "init", Message: message, Err: reason(err)}
 }

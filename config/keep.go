@@ -18,11 +18,9 @@ type predicate struct {
 	kind     *string
 	tool     string
 	contains string
-	matches  string
+	pattern  *regexp.Regexp
 	id       string
 	meta     map[string]json.RawMessage
-
-	pattern *regexp.Regexp
 }
 
 // predicates are those of a list always_keep.
@@ -31,12 +29,9 @@ func predicates(n *node) []func(*abi.Message) bool {
 	for _, item := range n.kids {
 		p := new(predicate)
 		targets{
-			"role": &p.role, "kind": &p.kind, "tool": &p.tool, "contains": &p.contains, "matches": &p.matches, "id": &p.id,
-			"meta": &p.meta,
+			"role": &p.role, "kind": &p.kind, "tool": &p.tool, "contains": &p.contains, "id": &p.id, "meta": &p.meta,
+			"matches": func(n *node) { p.pattern = regexp.MustCompile(n.value.(string)) },
 		}.bind(item, "")
-		if p.matches != "" {
-			p.pattern = regexp.MustCompile(p.matches)
-		}
 		keep = append(keep, p.keeps)
 	}
 	return keep

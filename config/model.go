@@ -136,7 +136,8 @@ var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "
 func checkHeaders(n *node) string {
 	for _, k := range n.kids {
 		name := http.CanonicalHeaderKey(k.name)
-		if slices.Contains(secretHeaders, name) || strings.HasSuffix(name, "-Token") || secretRE.MatchString(k.value.(string)) {
+		secret := slices.Contains(secretHeaders, name) || strings.HasSuffix(name, "-Token")
+		if secret || secretRE.MatchString(k.value.(string)) {
 			return "header " + k.name + ": " + noKey
 		}
 	}

@@ -93,12 +93,18 @@ func merge(over, under *node) *node {
 	return &out
 }
 
-// mark says which agent said all this.
-func (n *node) mark(agent string) {
-	n.agent = agent
+// mark says who said all this: an agent in the file, or a flag, which stands
+// nowhere. Items of lists are their list's.
+func (n *node) mark(agent, flag string) {
+	if n.agent, n.flag = agent, flag; flag != "" {
+		n.pos, n.at = yamldoc.Pos{}, yamldoc.Pos{}
+	}
+	if n.field.Kind == list {
+		agent = ""
+	}
 	for _, k := range n.kids {
-		if !k.field.Own && n.field.Kind != list {
-			k.mark(agent)
+		if !k.field.Own {
+			k.mark(agent, flag)
 		}
 	}
 }

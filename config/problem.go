@@ -38,20 +38,17 @@ type Problems []Problem
 
 // Error is all problems with their excerpts, one below the other.
 func (ps Problems) Error() string {
-	var b strings.Builder
-	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(p.String())
+	var lines []string
+	for _, p := range ps {
+		lines = append(lines, p.String())
 		if p.Excerpt != "" {
-			b.WriteString("\n" + p.Excerpt)
+			lines = append(lines, p.Excerpt)
 		}
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
-// maxProblems is how many are listed: what follows from one mistake should not
+// At most this many problems are listed: what follows from one mistake should not
 // bury it.
 const maxProblems = 20
 
@@ -75,10 +72,11 @@ func newSource(name string, data []byte) source {
 }
 
 func (s source) problem(at yamldoc.Pos, format string, args ...any) Problem {
-	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***"), Excerpt: s.excerpt(at)}
+	message := secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***")
+	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: message, Excerpt: s.excerpt(at)}
 }
 
-// maxExcerpt is how much of a line is shown.
+// maxExcerpt is how many characters of a line are shown.
 const maxExcerpt = 160
 
 func (s source) excerpt(at yamldoc.Pos) string {
@@ -109,22 +107,23 @@ func (s source) shown(line int) string {
 }
 
 var (
-	secretPairRE = regexp.MustCompile(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
+	secretPairRE = regexp.MustCompile(`(?i)((?:keys?|secrets?|token|passw(?:or)?ds?|authorization|cookies?|credentials?)` +
+		`(?:_env)?["']?\s*[:=]\s*)[^\s#]`)
 	// harmlessRE is what such a name may be followed by: a number (of tokens),
 	// the name of a variable, nothing.
 	harmlessRE = regexp.MustCompile(`^(?:[0-9_]*|off|~|null|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[{\[|>])[ ,}]*(?:#.*)?$`)
-	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|\bbearer\s+\S+|://[^/\s@]+@`)
+	secretRE   = regexp.MustCompile(`(?i)\b(?:sk|pk|rk|gh[a-z]|github_pat|xox[a-z]|glpat|aiza|akia)[-_]?[a-z0-9_-]{12,}|` +
+		`\bbearer\s+\S+|://[^/\s@]+@`)
 )
 
 // ProblemsOf are the problems behind an error of this package. One that is not
 // about the text of a configuration, such as a file that is not there, is the
 // only one; no error has none.
 func ProblemsOf(err error) Problems {
-	var ps Problems
-	switch {
-	case err == nil:
+	if err == nil {
 		return Problems{}
-	case errors.As(err, &ps):
+	}
+	if ps, ok := errors.AsType[Problems](err); ok {
 		return ps
 	}
 	return Problems{{Message: abi.AsError(err).Message}}

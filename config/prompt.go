@@ -49,7 +49,8 @@ func promptFile(ref string) (file string, ok bool) {
 func checkPrompt(n *node) string {
 	ref := n.value.(string)
 	if _, ok := promptFile(ref); !ok && ref != "" {
-		return fmt.Sprintf("prompt %q: write a name, or a path inside the project such as project:/prompts/summary.md or config:/prompts/summary.md", ref)
+		return fmt.Sprintf("prompt %q: write a name, or a path inside the project such as "+
+			"project:/prompts/summary.md or config:/prompts/summary.md", ref)
 	}
 	return ""
 }

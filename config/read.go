@@ -89,7 +89,7 @@ func (r *reader) value(f *field, v *yamldoc.Value, depth int) *node {
 
 // read reports whether there is a value to go on with; in a block or a list some
 // of it may be wrong.
-func (r *reader) read(n *node, v *yamldoc.Value, depth int) (ok bool) {
+func (r *reader) read(n *node, v *yamldoc.Value, depth int) bool {
 	switch n.field.Kind {
 	case boolean:
 		n.value = v.Any
@@ -100,13 +100,9 @@ func (r *reader) read(n *node, v *yamldoc.Value, depth int) (ok bool) {
 	case text:
 		return r.text(n, v)
 	case free:
-		var x any
-		if x, ok = r.free(v, depth); ok {
-			b, err := json.Marshal(x)
-			if n.value = json.RawMessage(b); err != nil {
-				r.fail(v.Pos, "%v", err)
-			}
-		}
+		x, ok := r.free(v, depth)
+		b, _ := json.Marshal(x) // it holds finite numbers alone
+		n.value = json.RawMessage(b)
 		return ok
 	case list:
 		r.list(n, v, depth)
@@ -245,12 +241,8 @@ func (r *reader) table(n *node, v *yamldoc.Value, depth int) {
 // entry is what stands under a name of a table. A block with nothing in it is
 // one that says nothing, such as an agent that inherits everything.
 func (r *reader) entry(f *field, name string, e yamldoc.Entry, depth int) *node {
-	if e.Value.Missing && !f.Elem.single() {
-		n := &node{field: f.Elem, at: e.Key.Pos}
-		if !r.complete(n) {
-			return nil
-		}
-		return n
+	if e.Value.Missing && f.Elem.Kind == block {
+		e.Value = &yamldoc.Value{Kind: yamldoc.Map, Pos: e.Key.Pos}
 	}
 	n := r.value(f.Elem, e.Value, depth+1)
 	if e.Value.Missing || n != nil && n.null {

@@ -44,40 +44,38 @@ type sampler struct{ bytes.Buffer }
 // top writes a field of the file. What holds others stands there for real, and
 // says nothing as long as all in it is commented out.
 func (w *sampler) top(f *field) {
-	switch f.Kind {
-	case table:
-		w.prose(0, f.Doc)
-		fmt.Fprintf(w, "%s:\n", f.Name)
-		for i, name := range sampleNames[f.Name] {
-			w.code(1, name+":")
-			for _, c := range f.Elem.settable() {
-				if i == 0 {
-					w.field(2, c)
-				} else if c.Required != "" {
-					w.code(2, c.Name+": "+c.shown())
-				}
+	if f.Kind != table && f.Kind != block {
+		w.fields(0, f)
+		return
+	}
+	w.prose(0, f.Doc)
+	fmt.Fprintf(w, "%s:\n", f.Name)
+	if f.Kind == block {
+		w.fields(1, f.settable()...)
+	}
+	for i, name := range sampleNames[f.Name] {
+		w.code(1, name+":")
+		if i == 0 {
+			w.fields(2, f.Elem.settable()...)
+			continue
+		}
+		for _, c := range f.Elem.settable() {
+			if c.Required != "" {
+				w.code(2, c.Name+": "+c.shown())
 			}
 		}
-	case block:
-		w.prose(0, f.Doc)
-		fmt.Fprintf(w, "%s:\n", f.Name)
-		for _, c := range f.settable() {
-			w.field(1, c)
-		}
-	default:
-		w.field(0, f)
 	}
 }
 
-func (w *sampler) field(depth int, f *field) {
-	w.prose(depth, f.Doc)
-	if f.Kind != block {
-		w.code(depth, f.Name+": "+f.shown())
-		return
-	}
-	w.code(depth, f.Name+":")
-	for _, c := range f.settable() {
-		w.field(depth+1, c)
+func (w *sampler) fields(depth int, fields ...*field) {
+	for _, f := range fields {
+		w.prose(depth, f.Doc)
+		if f.Kind == block {
+			w.code(depth, f.Name+":")
+			w.fields(depth+1, f.settable()...)
+		} else {
+			w.code(depth, f.Name+": "+f.shown())
+		}
 	}
 }
 

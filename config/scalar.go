@@ -18,36 +18,25 @@ const maxText = 16 << 10
 // label is what a value is called in a message; in a list it has no name.
 func (f *field) label() string { return cmp.Or(f.Name, "it") }
 
+// kindNames are what values are called; any other is "something else".
+var kindNames = map[yamldoc.Kind]string{
+	yamldoc.Map: "a mapping", yamldoc.List: "a list", yamldoc.String: "a text", yamldoc.Bool: "true or false",
+	yamldoc.Int: "a number", yamldoc.Float: "a number", "infinity": "no finite number", "nan": "no number",
+}
+
 // mistyped is a value of another kind than the field's.
 func (r *reader) mistyped(n *node, v *yamldoc.Value) {
-	is, hint := "something else", ""
-	switch v.Kind {
-	case "anchor", "alias", "tag":
+	is, hint := cmp.Or(kindNames[v.Kind], "something else"), ""
+	switch {
+	case v.Kind == "anchor" || v.Kind == "alias" || v.Kind == "tag":
 		r.fail(n.at, "anchors, aliases and tags are not read: write it out; what agents share is inherited")
 		return
-	case yamldoc.Map:
-		is = "a mapping"
-	case yamldoc.List:
-		is = "a list"
-		if n.field.Name == "compactor" {
-			hint = ": an agent has at most one compactor, name it; others can be its observers"
-		}
-	case yamldoc.String:
-		is = "a text"
-		if n.field.Kind == boolean {
-			hint = ": write true or false"
-		}
-	case yamldoc.Bool:
-		is = "true or false"
-	case yamldoc.Int, yamldoc.Float:
-		is = "a number"
-		if n.field.Kind == duration {
-			hint = ": write the unit, such as 90s or 5m"
-		}
-	case "infinity":
-		is = "no finite number"
-	case "nan":
-		is = "no number"
+	case n.field.Name == "compactor" && v.Kind == yamldoc.List:
+		hint = ": an agent has at most one compactor, name it; others can be its observers"
+	case n.field.Kind == duration && is == "a number":
+		hint = ": write the unit, such as 90s or 5m"
+	case n.field.Kind == boolean && v.Kind == yamldoc.String:
+		hint = ": write true or false"
 	}
 	r.fail(n.at, "%s is %s, where %s belongs%s", n.field.label(), is, n.field.Kind, hint)
 }

@@ -31,7 +31,7 @@ func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.mark(a.Path)
+		n.mark(a.Path, "--set "+path)
 		said = inherit(n, said)
 	}
 	return c.rebuild(a.Path, said)
@@ -39,14 +39,13 @@ func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
 
 // readSet makes the nodes that a setting would be in a file.
 func readSet(path, value string) (*node, error) {
-	flag := "--set " + path
-	r := &reader{source: source{name: flag}}
+	r := &reader{source: source{name: "--set " + path}}
 	parents, names := []*field{agentBlock}, strings.Split(path, ".")
 	f := agentBlock.at(path)
 	if f == nil || f.Own {
 		var known []string
-		for name := range settings() {
-			known = append(known, name)
+		for _, s := range agentSettings {
+			known = append(known, s.path)
 		}
 		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, known))
 		return nil, r.problems.asError()
@@ -55,15 +54,14 @@ func readSet(path, value string) (*node, error) {
 		parents = append(parents, parents[len(parents)-1].child(name))
 	}
 	n := r.flag(f.like(parents[len(parents)-1]), value)
+	if n == nil {
+		return nil, r.problems.asError()
+	}
 	for i, b := range slices.Backward(parents) {
-		if n == nil {
-			break
-		}
 		n.name = names[i]
 		n = &node{field: b, kids: []*node{n}}
 		r.unify(n)
 	}
-	n.flagged(flag)
 	return n, r.problems.asError()
 }
 
@@ -82,17 +80,7 @@ func (r *reader) flag(f *field, value string) *node {
 	return n
 }
 
-// flagged says that all this comes from a flag.
-func (n *node) flagged(from string) {
-	for _, k := range n.all() {
-		k.flagged(from)
-	}
-	if n != nil {
-		n.flag, n.pos, n.at = from, yamldoc.Pos{}, yamldoc.Pos{}
-	}
-}
-
-// rebuild makes an agent anew of all that is said of it.
+// rebuild makes an agent again, of all that is said of it.
 func (c *Config) rebuild(path string, said *node) (*Agent, error) {
 	changed := *c
 	changed.agents, changed.prompts = maps.Clone(c.agents), maps.Clone(c.prompts)

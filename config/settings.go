@@ -5,7 +5,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -189,23 +188,24 @@ func (f *field) settable() []*field {
 	return slices.DeleteFunc(slices.Clone(f.fields), func(c *field) bool { return c.Same != "" || c.Refuse })
 }
 
-// settings yields everything that can be set of an agent, by its path, in the
-// order of the documentation.
-func settings() iter.Seq2[string, *field] {
-	return func(yield func(string, *field) bool) { agentBlock.leaves("", yield) }
+// setting is one that an agent can have, with its path.
+type setting struct {
+	path string
+	*field
 }
 
-func (f *field) leaves(path string, yield func(string, *field) bool) bool {
+// agentSettings are all of them, in the order of the documentation.
+var agentSettings = agentBlock.leaves("")
+
+func (f *field) leaves(path string) (all []setting) {
 	for _, c := range f.settable() {
 		switch {
 		case c.Own:
 		case c.Kind == block:
-			if !c.leaves(path+c.Name+".", yield) {
-				return false
-			}
-		case !yield(path+c.Name, c):
-			return false
+			all = append(all, c.leaves(path+c.Name+".")...)
+		default:
+			all = append(all, setting{path + c.Name, c})
 		}
 	}
-	return true
+	return all
 }

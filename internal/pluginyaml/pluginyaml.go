@@ -88,18 +88,21 @@ func (w *writer) mistyped(wrong *json.UnmarshalTypeError) error {
 	if what == "" {
 		what = "the manifest"
 	}
-	return &yamldoc.Error{Pos: w.nearest(field), Message: fmt.Sprintf("%s: a %s, where a %s belongs", what, wrong.Value, wrong.Type.Kind())}
+	message := fmt.Sprintf("%s: a %s, where a %s belongs", what, wrong.Value, wrong.Type.Kind())
+	return &yamldoc.Error{Pos: w.nearest(field), Message: message}
 }
 
 // place adds to an error of the manifest's own check where the field stands that
 // it begins with.
 func (w *writer) place(message string) error {
-	kind, rest, _ := strings.Cut(message, " ")
+	path, rest, _ := strings.Cut(message, " ")
 	name, _, _ := strings.Cut(rest, " ")
-	path := kind
-	switch kind {
-	case "knob", "capability":
-		path = map[string]string{"knob": "knobs.", "capability": "capabilities."}[kind] + strings.Trim(strings.TrimRight(name, ":"), `"`)
+	name = strings.Trim(strings.TrimRight(name, ":"), `"`)
+	switch path {
+	case "knob":
+		path = "knobs." + name
+	case "capability":
+		path = "capabilities." + name
 	case "hook":
 		path = "hooks"
 	case "role":

@@ -39,13 +39,15 @@ func (w *writer) value(v *yamldoc.Value, t reflect.Type, path string, depth int)
 		return w.list(v, t, path, depth)
 	case yamldoc.Int, yamldoc.Float, yamldoc.Bool:
 		if t != nil && t.Kind() == reflect.String {
-			return w.single(v, v.Text)
+			w.single(v.Text)
+			return nil
 		}
-		return w.single(v, v.Any)
 	case yamldoc.String, yamldoc.Null:
-		return w.single(v, v.Any)
+	default:
+		return fail(v, "%s: a manifest is plain mappings, lists and values", v.Kind)
 	}
-	return fail(v, "%s: a manifest is plain mappings, lists and values", v.Kind)
+	w.single(v.Any)
+	return nil
 }
 
 func (w *writer) mapping(v *yamldoc.Value, t reflect.Type, path string, depth int) error {
@@ -59,15 +61,12 @@ func (w *writer) mapping(v *yamldoc.Value, t reflect.Type, path string, depth in
 		if fields != nil {
 			var ok bool
 			if typ, ok = fields[name]; !ok && !(path == "" && slices.Contains(wildFields, name)) {
-				return fail(e.Key, "unknown field %q: known are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+				known := strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
+				return fail(e.Key, "unknown field %q: known are %s", name, known)
 			}
 		}
-		if i > 0 {
-			w.json.WriteByte(',')
-		}
-		if err := w.single(e.Key, name); err != nil {
-			return err
-		}
+		w.next(i)
+		w.single(name)
 		w.json.WriteByte(':')
 		sub := strings.TrimPrefix(path+"."+name, ".")
 		w.at[sub] = e.Key.Pos
@@ -86,9 +85,7 @@ func (w *writer) list(v *yamldoc.Value, t reflect.Type, path string, depth int) 
 	}
 	w.json.WriteByte('[')
 	for i, item := range v.List {
-		if i > 0 {
-			w.json.WriteByte(',')
-		}
+		w.next(i)
 		if err := w.value(item, elem, path, depth+1); err != nil {
 			return err
 		}
@@ -97,13 +94,17 @@ func (w *writer) list(v *yamldoc.Value, t reflect.Type, path string, depth int) 
 	return nil
 }
 
-func (w *writer) single(v *yamldoc.Value, says any) error {
-	b, err := json.Marshal(says)
-	if err != nil {
-		return fail(v, "%v", err)
+// next parts an item from the one before.
+func (w *writer) next(i int) {
+	if i > 0 {
+		w.json.WriteByte(',')
 	}
+}
+
+// single writes a text, a bool, null or a finite number.
+func (w *writer) single(says any) {
+	b, _ := json.Marshal(says)
 	w.json.Write(b)
-	return nil
 }
 
 // wildFields are what manifests in the wild say at the top, and the ABI
