@@ -86,7 +86,9 @@ func (p *Plugin) Info() Info {
 	for _, c := range abi.Capabilities {
 		req, asked := m.Capabilities[c]
 		if granted := p.grants.Allows(c); asked || granted {
-			row := CapabilityInfo{Name: c, Asked: asked, Granted: granted, Reason: abi.Defuse(req.Reason), Hosts: slices.Clone(req.Hosts)}
+			row := CapabilityInfo{
+				Name: c, Asked: asked, Granted: granted, Reason: abi.Defuse(req.Reason), Hosts: slices.Clone(req.Hosts),
+			}
 			if c == abi.CapHTTP {
 				row.GrantedHosts = slices.Clone(p.grants.HTTP)
 			}

@@ -18,7 +18,9 @@ import (
 // usage (the options) or canceled.
 func (r *Runtime) Load(ctx context.Context, m *Module, o PluginOptions) (*Plugin, error) {
 	parsed := *m.wasm
-	p := &Plugin{runtime: r, size: len(m.bin), source: m.source, grants: o.Grants, engine: o.Engine, done: make(chan struct{})}
+	p := &Plugin{
+		runtime: r, size: len(m.bin), source: m.source, grants: o.Grants, engine: o.Engine, done: make(chan struct{}),
+	}
 	p.shared = host.Plugin{
 		Module: &parsed, Digest: m.digest, Manifest: m.manifest, Allows: o.Grants.Allows,
 		Adopt: o.Adopt || o.Digest != "", Cassette: o.Cassette, Services: r.services, Warm: o.Warm,
@@ -28,7 +30,8 @@ func (r *Runtime) Load(ctx context.Context, m *Module, o PluginOptions) (*Plugin
 	}
 	if o.Digest != "" && !strings.EqualFold(o.Digest, m.digest) {
 		return nil, refused("load", m.manifest.Name, refusal(
-			fmt.Sprintf("its digest is %s, pinned is %s", m.digest, host.Shorten(o.Digest, 80)), "if you trust the new module, pin its digest"))
+			fmt.Sprintf("its digest is %s, pinned is %s", m.digest, host.Shorten(o.Digest, 80)),
+			"if you trust the new module, pin its digest"))
 	}
 	if o.Manifest != nil {
 		if err := o.Manifest.Validate(); err != nil {
@@ -86,11 +89,14 @@ func (p *Plugin) takePart() error {
 	for _, h := range p.hooks {
 		if !slices.Contains(exported, h) {
 			return refused("load", m.Name, refusal(
-				fmt.Sprintf("the manifest names the hook %s, which the module does not export", h), "export it, or take it out of the manifest"))
+				fmt.Sprintf("the manifest names the hook %s, which the module does not export", h),
+				"export it, or take it out of the manifest"))
 		}
 	}
 	if m.Has(abi.RoleCompactor) && !slices.Contains(p.hooks, abi.HookPreCompact) {
-		return refused("load", m.Name, refusal("a compactor without the hook pre_compact", "export pre_compact, or take the role out of the manifest"))
+		return refused("load", m.Name, refusal(
+			"a compactor without the hook pre_compact", "export pre_compact, or take the role out of the manifest",
+		))
 	}
 	return nil
 }
@@ -100,14 +106,17 @@ func (p *Plugin) compile(ctx context.Context, bin []byte, anyExport bool) error 
 	name, limits := p.shared.Manifest.Name, p.shared.Limits
 	if len(bin) > limits.ModuleBytes {
 		return refused("load", name, refusal(
-			fmt.Sprintf("%d bytes, %d allowed", len(bin), limits.ModuleBytes), "strip debug information, or raise the limit (--limit module_bytes=N)"))
+			fmt.Sprintf("%d bytes, %d allowed", len(bin), limits.ModuleBytes),
+			"strip debug information, or raise the limit (--limit module_bytes=N)"))
 	}
 	err := p.runtime.linker.vet(p.shared.Module, limits, anyExport)
 	if err == nil {
 		p.code, err = p.engine.Compile(ctx, bin, &p.shared)
 	}
 	if e := ctx.Err(); err != nil && e != nil {
-		return &abi.Error{Code: abi.CodeCanceled, Op: "load", Plugin: name, Phase: abi.PhaseLoad, Message: "the caller gave up", Err: e}
+		return &abi.Error{
+			Code: abi.CodeCanceled, Op: "load", Plugin: name, Phase: abi.PhaseLoad, Message: "the caller gave up", Err: e,
+		}
 	}
 	if err != nil {
 		return refused("load", name, err)

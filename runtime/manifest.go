@@ -73,7 +73,10 @@ func encodeManifest(m *abi.Manifest) ([]byte, error) {
 }
 
 func badManifest(message string) *abi.Error {
-	return &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad, Message: message, Hint: "build the plugin again with kagewasm build"}
+	return &abi.Error{
+		Code: abi.CodeBadInput, Op: "manifest", Phase: abi.PhaseLoad,
+		Message: message, Hint: "build the plugin again with kagewasm build",
+	}
 }
 
 // refused is the error of a module that is not loaded.

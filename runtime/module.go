@@ -83,7 +83,9 @@ func open(bin []byte, name string) (*Module, error) {
 			name = "plugin-" + m.digest[len("sha256:"):][:12]
 		}
 		m.source = manifestNone
-		m.manifest = &abi.Manifest{Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(parsed)}
+		m.manifest = &abi.Manifest{
+			Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(parsed),
+		}
 	}
 	return m, nil
 }

@@ -59,7 +59,8 @@ type PluginOptions struct {
 	Secrets map[string]string
 	// Engine runs the plugin. Nil: the sandbox of this package.
 	Engine Engine
-	// Warm is how many instances are kept ready for calls, in the sandbox. None is made before the second call, and none is kept for more
+	// Warm is how many instances are kept ready for calls, in the sandbox. None is
+	// made before the second call, and none is kept for more
 	// than some minutes without calls. Zero is 2; negative is none.
 	Warm int
 	// Cassette, if set, answers the host calls that leave the host: it records

@@ -87,7 +87,10 @@ func unmarshalOutput(doc []byte) (out *abi.Output, err error) {
 func typeError(doc []byte, err error) error {
 	var typ *stdjson.UnmarshalTypeError
 	if e := stdjson.Unmarshal(doc, new(abi.Output)); errors.As(e, &typ) {
-		return fmt.Errorf("json: %s: a %s, where a %s belongs (byte %d)", orThisOutput(strings.ReplaceAll(typ.Field, ".Message.", ".")), typ.Value, kindName(typ.Type), typ.Offset)
+		return fmt.Errorf(
+			"json: %s: a %s, where a %s belongs (byte %d)",
+			orThisOutput(strings.ReplaceAll(typ.Field, ".Message.", ".")), typ.Value, kindName(typ.Type), typ.Offset,
+		)
 	} else if e != nil {
 		return e
 	}

@@ -96,7 +96,9 @@ func (p *Plugin) CallHook(ctx context.Context, in *abi.Input) ([]byte, abi.CallS
 
 func (p *Plugin) callHook(ctx context.Context, in *abi.Input) (*host.Call, []byte, abi.CallStats, error) {
 	if !slices.Contains(p.hooks, in.Hook) {
-		return nil, nil, abi.CallStats{}, p.usage(in.Hook, fmt.Sprintf("the plugin has no hook %q: it has %s", in.Hook, joinNames(p.hooks)))
+		return nil, nil, abi.CallStats{}, p.usage(
+			in.Hook, fmt.Sprintf("the plugin has no hook %q: it has %s", in.Hook, joinNames(p.hooks)),
+		)
 	}
 	doc, full, err := p.encodeInput(in)
 	if err != nil {

@@ -69,7 +69,10 @@ func (l linker) checkImports(m *wasm.Module) error {
 	if n := len(faults) - maxListed; n > 0 {
 		faults, more = faults[:maxListed], fmt.Sprintf(", and %d more", n)
 	}
-	return refusal("imports the host does not have: "+strings.Join(faults, ", ")+more, "a plugin may import "+abi.ImportModule+", "+abi.ExtismModule+" and "+host.WASIModule)
+	return refusal(
+		"imports the host does not have: "+strings.Join(faults, ", ")+more,
+		"a plugin may import "+abi.ImportModule+", "+abi.ExtismModule+" and "+host.WASIModule,
+	)
 }
 
 func (l linker) checkImport(m *wasm.Module, imp wasm.Import) string {
@@ -98,11 +101,17 @@ func checkExports(m *wasm.Module, anyExport bool) error {
 	hooks := hooksOf(m)
 	for _, h := range hooks {
 		if sig, ok := m.ExportedFunc(string(h)); !ok || sig != hookSignature {
-			return refusal(fmt.Sprintf("export %s: it is %s, a hook is a function %s", h, orNone(string(sig)), hookSignature), "a hook takes nothing and returns an i32: 0, or nonzero for a failure")
+			return refusal(
+				fmt.Sprintf("export %s: it is %s, a hook is a function %s", h, orNone(string(sig)), hookSignature),
+				"a hook takes nothing and returns an i32: 0, or nonzero for a failure",
+			)
 		}
 	}
 	if len(hooks) == 0 && !anyExport {
-		return refusal("it exports no hook ("+joinNames(abi.Hooks)+")", "export a function "+string(hookSignature)+" named for a hook; build Go plugins with -buildmode=c-shared")
+		return refusal(
+			"it exports no hook ("+joinNames(abi.Hooks)+")",
+			"export a function "+string(hookSignature)+" named for a hook; build Go plugins with -buildmode=c-shared",
+		)
 	}
 	return nil
 }
@@ -121,7 +130,10 @@ func checkMemory(m *wasm.Module, limits abi.Limits) error {
 	limit := int64(limits.MemoryMB) << 20
 	for _, mem := range m.Memories {
 		if need := int64(mem.Min) * pageBytes; need > limit {
-			return refusal(fmt.Sprintf("it starts with %d MiB of memory, %d MiB allowed", need>>20, limits.MemoryMB), "raise its memory limit (--memory-mb), or link it with less initial memory")
+			return refusal(
+				fmt.Sprintf("it starts with %d MiB of memory, %d MiB allowed", need>>20, limits.MemoryMB),
+				"raise its memory limit (--memory-mb), or link it with less initial memory",
+			)
 		}
 	}
 	return nil

@@ -39,7 +39,9 @@ func (e Engine) Compile(ctx context.Context, bin []byte, p *host.Plugin) (host.C
 	compiled, err := sdk.NewCompiledPlugin(ctx, manifest(redirect(bin, p.Module), p),
 		sdk.PluginConfig{EnableWasi: true, RuntimeConfig: config}, functions())
 	if err != nil {
-		return nil, &wasm.FormError{Message: "the engine refuses it: " + host.Shorten(err.Error(), 500), Hint: "try --engine native"}
+		return nil, &wasm.FormError{
+			Message: "the engine refuses it: " + host.Shorten(err.Error(), 500), Hint: "try --engine native",
+		}
 	}
 	return &code{compiled, p}, nil
 }
@@ -62,7 +64,8 @@ func manifest(bin []byte, p *host.Plugin) sdk.Manifest {
 // functions are those that the SDK gets from us.
 func functions() []sdk.HostFunction {
 	var funcs []sdk.HostFunction
-	for module, list := range map[string][]host.Func{abi.ImportModule: host.Functions[abi.ImportModule], outwardModule: host.OutwardFuncs} {
+	modules := map[string][]host.Func{abi.ImportModule: host.Functions[abi.ImportModule], outwardModule: host.OutwardFuncs}
+	for module, list := range modules {
 		for _, f := range list {
 			params, results := f.Types()
 			h := sdk.NewHostFunctionWithStack(f.Name, func(ctx context.Context, p *sdk.CurrentPlugin, stack []uint64) {

@@ -24,7 +24,9 @@ func fault(caller, timed context.Context, timeout time.Duration, o origin, err e
 	case caller.Err() != nil:
 		return &abi.Error{Code: abi.CodeDeadline, Message: "the time of the call is up", Err: err}
 	case timed.Err() != nil:
-		return &abi.Error{Code: abi.CodeDeadline, Message: fmt.Sprintf("%s: no answer within %d ms", o, timeout.Milliseconds()), Err: err}
+		return &abi.Error{
+			Code: abi.CodeDeadline, Message: fmt.Sprintf("%s: no answer within %d ms", o, timeout.Milliseconds()), Err: err,
+		}
 	}
 	return &abi.Error{Code: abi.CodeNetwork, Message: fmt.Sprintf("%s: %s", o, kind(err)), Err: err}
 }

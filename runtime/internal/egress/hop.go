@@ -19,7 +19,9 @@ type hop struct {
 
 const maxURL = 8 << 10
 
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+}
 
 // first is the hop that a guest asks for.
 func (c *Client) first(r Request) (*hop, error) {

@@ -10,7 +10,7 @@ var bulkFuncs = []Func{
 		stack[0] = uint64(uint32(len(c.Input.Bytes)))
 	}},
 	{"input_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *Call, stack []uint64) {
-		stack[0] = c.read(ctx, "input_read", c.Input.Bytes, stack)
+		stack[0] = read(c, ctx, "input_read", c.Input.Bytes, stack)
 	}},
 	{"output_write", "(i32,i32)->i32", func(ctx context.Context, c *Call, stack []uint64) {
 		b := c.view("output_write", stack[0], stack[1])
@@ -31,12 +31,12 @@ var bulkFuncs = []Func{
 		Check(ctx)
 	}},
 	{"response_read", "(i32,i32,i32)->i32", func(ctx context.Context, c *Call, stack []uint64) {
-		stack[0] = c.read(ctx, "response_read", c.traffic.response, stack)
+		stack[0] = read(c, ctx, "response_read", c.traffic.response, stack)
 	}},
 }
 
 // read copies from src to guest memory: (ptr, offset, len) -> bytes copied.
-func (c *Call) read(ctx context.Context, name string, src []byte, stack []uint64) uint64 {
+func read(c *Call, ctx context.Context, name string, src []byte, stack []uint64) uint64 {
 	to, from := c.view(name, stack[0], stack[2]), src[min(uint64(uint32(stack[1])), uint64(len(src))):]
 	c.clock.moved(ctx, min(len(to), len(from)))
 	return uint64(move(to, from))

@@ -81,6 +81,7 @@ func NewCall(p *Plugin, export string, in Input) *Call {
 		c.hook = h
 	}
 	c.Memory.Limit = int64(p.Limits.MemoryMB) << 20
+	c.traffic.limits = &p.Limits
 	c.extism.memory.budget, c.extism.texts = &c.Memory, &c.extism.memory
 	c.Logs = Logs{left: p.Limits.LogBytes, redact: p.redact}
 	return c
@@ -119,7 +120,10 @@ func (c *Call) Warn(text string) { c.warnings = append(c.warnings, strings.TrimS
 func (c *Call) view(name string, ptr, n uint64) []byte {
 	b, ok := c.Guest.View(uint32(ptr), uint32(n))
 	if !ok {
-		c.Stop(abi.CodeTrap, outside(name, uint64(uint32(n)), uint64(uint32(ptr)), "the guest's memory of %d", c.Guest.Size()), "")
+		c.Stop(
+			abi.CodeTrap,
+			outside(name, uint64(uint32(n)), uint64(uint32(ptr)), "the guest's memory of %d", c.Guest.Size()), "",
+		)
 	}
 	return b
 }

@@ -15,7 +15,9 @@ type Cassette interface {
 }
 
 // recorded answers a call by the plugin's cassette, where it has one.
-func recorded[Request, Response any](c *Call, op abi.Op, r Request, live func() (Response, error)) (answer Response, err error) {
+func recorded[Request, Response any](
+	c *Call, op abi.Op, r Request, live func() (Response, error),
+) (answer Response, err error) {
 	if c.Plugin.Cassette == nil {
 		return live()
 	}
@@ -30,7 +32,7 @@ func recorded[Request, Response any](c *Call, op abi.Op, r Request, live func() 
 			doc, err = PlainJSON(resp)
 		}
 		if err != nil {
-			return abi.HostResponse{Error: c.opError([]byte(op), err)}
+			return abi.HostResponse{Error: opError(c, []byte(op), err)}
 		}
 		return abi.HostResponse{Result: doc}
 	})
@@ -41,7 +43,10 @@ func recorded[Request, Response any](c *Call, op abi.Op, r Request, live func() 
 		return answer, e
 	}
 	if err := strictjson.Decode(played.Result, &answer); err != nil {
-		return answer, &abi.Error{Code: abi.CodeBadInput, Message: fmt.Sprintf("the recorded answer: %v", err), Hint: "fix the recording, or record again"}
+		return answer, &abi.Error{
+			Code: abi.CodeBadInput, Message: fmt.Sprintf("the recorded answer: %v", err),
+			Hint: "fix the recording, or record again",
+		}
 	}
 	return answer, nil
 }

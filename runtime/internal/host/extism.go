@@ -31,7 +31,7 @@ func (c *Call) UseBlocks(b Blocks) { c.extism.texts = b }
 var blockFuncs = []Func{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *Call, stack []uint64) {
 		c.clock.moved(ctx, int(min(stack[0], uint64(c.Memory.Limit))))
-		c.needInput()
+		needInput(c)
 		stack[0] = c.extism.memory.alloc(stack[0])
 	}},
 	{"free", "(i64)", func(ctx context.Context, c *Call, stack []uint64) {
@@ -41,16 +41,16 @@ var blockFuncs = []Func{
 	{"length", "(i64)->i64", length},
 	{"length_unsafe", "(i64)->i64", length},
 	{"load_u8", "(i64)->i32", func(ctx context.Context, c *Call, stack []uint64) {
-		stack[0] = uint64(c.bytes(ctx, "load_u8", stack[0], 1)[0])
+		stack[0] = uint64(blockBytes(c, ctx, "load_u8", stack[0], 1)[0])
 	}},
 	{"load_u64", "(i64)->i64", func(ctx context.Context, c *Call, stack []uint64) {
-		stack[0] = binary.LittleEndian.Uint64(c.bytes(ctx, "load_u64", stack[0], 8))
+		stack[0] = binary.LittleEndian.Uint64(blockBytes(c, ctx, "load_u64", stack[0], 8))
 	}},
 	{"store_u8", "(i64,i32)", func(ctx context.Context, c *Call, stack []uint64) {
-		c.bytes(ctx, "store_u8", stack[0], 1)[0] = byte(stack[1])
+		blockBytes(c, ctx, "store_u8", stack[0], 1)[0] = byte(stack[1])
 	}},
 	{"store_u64", "(i64,i64)", func(ctx context.Context, c *Call, stack []uint64) {
-		binary.LittleEndian.PutUint64(c.bytes(ctx, "store_u64", stack[0], 8), stack[1])
+		binary.LittleEndian.PutUint64(blockBytes(c, ctx, "store_u64", stack[0], 8), stack[1])
 	}},
 	{"input_length", "()->i64", func(ctx context.Context, c *Call, stack []uint64) {
 		c.clock.tick(ctx)
@@ -58,7 +58,7 @@ var blockFuncs = []Func{
 	}},
 	{"input_offset", "()->i64", func(ctx context.Context, c *Call, stack []uint64) {
 		c.clock.tick(ctx)
-		c.needInput()
+		needInput(c)
 		stack[0] = c.extism.inputAt
 	}},
 	{"input_load_u8", "(i64)->i32", func(ctx context.Context, c *Call, stack []uint64) {
@@ -97,14 +97,17 @@ var blockFuncs = []Func{
 		c.Input.Bytes, x.inputAt, x.outputAt, x.outputLen = nil, 0, 0, 0
 		c.answer.err, c.answer.output, c.answer.late = "", nil, nil
 	}},
-	{"memory_bytes", "()->i64", func(_ context.Context, c *Call, stack []uint64) { stack[0] = uint64(len(c.extism.memory.mem)) }},
+	{
+		"memory_bytes", "()->i64",
+		func(_ context.Context, c *Call, stack []uint64) { stack[0] = uint64(len(c.extism.memory.mem)) },
+	},
 	{"config_get", "(i64)->i64", configGet},
 	{"var_get", "(i64)->i64", varGet},
 	{"var_set", "(i64,i64)", varSet},
 }
 
-// bytes returns n bytes of the ABI's memory.
-func (c *Call) bytes(ctx context.Context, name string, at, n uint64) []byte {
+// blockBytes returns n bytes of the ABI's memory.
+func blockBytes(c *Call, ctx context.Context, name string, at, n uint64) []byte {
 	c.clock.tick(ctx)
 	b, ok := c.extism.memory.view(at, n)
 	if !ok {
@@ -116,7 +119,7 @@ func (c *Call) bytes(ctx context.Context, name string, at, n uint64) []byte {
 // needInput puts the input into the ABI's memory, before anything else gets
 // there: only guests that ask for its offset need it, and its offset must be
 // stable.
-func (c *Call) needInput() {
+func needInput(c *Call) {
 	x := &c.extism
 	if x.inputAt != 0 || len(c.Input.Bytes) == 0 || !c.Plugin.inBlocks {
 		return

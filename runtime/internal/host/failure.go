@@ -14,9 +14,10 @@ import (
 // What can be done against a failure.
 const (
 	StackHint = "let the plugin recurse less, or raise its stack (--limit stack_bytes=N)"
-	TableHint = "a plugin needs a table element for each function it calls indirectly; raise the limit (--limit table_elements=N)"
-	FuelHint  = "raise its fuel (--limit fuel=N), or let it do less at a time"
-	TrapHint  = "the fault is in the plugin: run it again with kagewasm run"
+	TableHint = "a plugin needs a table element for each function it calls indirectly; " +
+		"raise the limit (--limit table_elements=N)"
+	FuelHint = "raise its fuel (--limit fuel=N), or let it do less at a time"
+	TrapHint = "the fault is in the plugin: run it again with kagewasm run"
 
 	deadlineHint = "raise its time limit (--timeout-ms), or let it do less at a time"
 	memoryHint   = "raise its memory limit (--memory-mb), or let it use less"
@@ -45,7 +46,7 @@ func (c *Call) Trap(text, hint string, err error) *abi.Error {
 // host recorded: what it stopped the guest for, or which context is done. Only
 // where there is nothing of the kind does it look at the engine's error, and
 // never at an exit code: a guest can end itself with any.
-func (c *Call) failure(caller, ctx context.Context, code Code, err error) *abi.Error {
+func failure(c *Call, caller, ctx context.Context, code Code, err error) *abi.Error {
 	var exit *sys.ExitError
 	exited := errors.As(err, &exit)
 	text, trapped := trapText(err, code)
@@ -59,15 +60,18 @@ func (c *Call) failure(caller, ctx context.Context, code Code, err error) *abi.E
 		c.cause.Message += where(err, code)
 		return c.cause
 	case ctx.Err() != nil && !trapped:
-		e := c.stopped(caller)
+		e := stopped(c, caller)
 		e.Message += where(err, code)
 		return e
 	case c.answer.over:
-		return c.tooLong()
-	case c.denied() && ended:
-		return c.outOfRoom(after)
+		return tooLong(c)
+	case denied(c) && ended:
+		return outOfRoom(c, after)
 	case exited:
-		return c.error(abi.CodeExit, fmt.Sprintf("the guest ended itself with exit code %d", exit.ExitCode()), "a hook returns instead of exiting", err)
+		return c.error(
+			abi.CodeExit, fmt.Sprintf("the guest ended itself with exit code %d", exit.ExitCode()),
+			"a hook returns instead of exiting", err,
+		)
 	case trapped && strings.HasPrefix(text, "stack overflow"):
 		return c.error(abi.CodeStack, "calls nested too deep: "+text, StackHint, err)
 	case trapped:
@@ -78,42 +82,54 @@ func (c *Call) failure(caller, ctx context.Context, code Code, err error) *abi.E
 }
 
 // stopped says whose time was up.
-func (c *Call) stopped(caller context.Context) *abi.Error {
+func stopped(c *Call, caller context.Context) *abi.Error {
 	switch err := caller.Err(); {
 	case errors.Is(err, context.DeadlineExceeded):
 		return c.error(abi.CodeDeadline, "the caller's deadline passed", "", err)
 	case err != nil:
 		return c.error(abi.CodeCanceled, "the caller gave up", "", err)
 	}
-	return c.error(abi.CodeDeadline, fmt.Sprintf("it took longer than %d ms", c.Plugin.Limits.TimeoutMS), deadlineHint, context.DeadlineExceeded)
+	return c.error(
+		abi.CodeDeadline, fmt.Sprintf("it took longer than %d ms", c.Plugin.Limits.TimeoutMS),
+		deadlineHint, context.DeadlineExceeded,
+	)
 }
 
-func (c *Call) tooLong() *abi.Error {
-	return c.error(abi.CodeOutputLimit, fmt.Sprintf("an output of more than %d bytes", c.Plugin.Limits.OutputBytes), outputHint, nil)
+func tooLong(c *Call) *abi.Error {
+	return c.error(
+		abi.CodeOutputLimit, fmt.Sprintf("an output of more than %d bytes", c.Plugin.Limits.OutputBytes), outputHint, nil,
+	)
 }
 
 // denied reports whether the guest wanted more memory or larger tables.
-func (c *Call) denied() bool { return c.Usage.TablesDenied || c.Memory.Denied }
+func denied(c *Call) bool { return c.Usage.TablesDenied || c.Memory.Denied }
 
 // outOfRoom is the failure of a guest that was denied, and ended with this text.
-func (c *Call) outOfRoom(after string) *abi.Error {
+func outOfRoom(c *Call, after string) *abi.Error {
 	if c.Usage.TablesDenied {
-		return c.error(abi.CodeMemory, fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.Plugin.Limits.TableElements, after), TableHint, nil)
+		return c.error(
+			abi.CodeMemory,
+			fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.Plugin.Limits.TableElements, after),
+			TableHint, nil,
+		)
 	}
-	return c.error(abi.CodeMemory, fmt.Sprintf("it wanted more than %d MiB of memory, then: %s", c.Plugin.Limits.MemoryMB, after), memoryHint, nil)
+	return c.error(
+		abi.CodeMemory, fmt.Sprintf("it wanted more than %d MiB of memory, then: %s", c.Plugin.Limits.MemoryMB, after),
+		memoryHint, nil,
+	)
 }
 
 // refusedItself is the failure of a hook that returned nonzero.
-func (c *Call) refusedItself(code uint32) *abi.Error {
+func refusedItself(c *Call, code uint32) *abi.Error {
 	text := c.answer.err
 	if text == "" {
 		text = fmt.Sprintf("it returned %d and no error text", int32(code))
 	}
 	switch {
 	case c.answer.over:
-		return c.tooLong()
-	case c.denied():
-		return c.outOfRoom(text)
+		return tooLong(c)
+	case denied(c):
+		return outOfRoom(c, text)
 	}
 	return c.error(abi.CodeExit, text, "", nil)
 }

@@ -18,6 +18,7 @@ const (
 
 // traffic is what crosses between a guest and its host in host calls.
 type traffic struct {
+	limits   *abi.Limits
 	counts   map[abi.Op]int
 	calls    int
 	bytes    int64  // both ways
@@ -37,16 +38,16 @@ func (c *Call) hostCall(ctx context.Context, name, request []byte) []byte {
 	t := &c.traffic
 	c.Memory.Give(t.held)
 	t.response, t.held = t.response[:0], 0
-	result, err := c.perform(ctx, name, request)
+	result, err := perform(c, ctx, name, request)
 	var doc envelope
 	if err == nil {
 		doc, err = wrap(result)
 	}
 	if err == nil {
-		err = c.hold(doc)
+		err = hold(c, doc)
 	}
 	if err != nil {
-		if doc, err = json.Marshal(abi.HostResponse{Error: c.opError(name, err)}); err != nil {
+		if doc, err = json.Marshal(abi.HostResponse{Error: opError(c, name, err)}); err != nil {
 			panic(err) // texts encode
 		}
 	}
@@ -55,13 +56,13 @@ func (c *Call) hostCall(ctx context.Context, name, request []byte) []byte {
 }
 
 // perform counts a host call, and answers it where there is such an operation.
-func (c *Call) perform(ctx context.Context, name, request []byte) (any, error) {
+func perform(c *Call, ctx context.Context, name, request []byte) (any, error) {
 	o, ok := operations[abi.Op(name)]
 	counted := opUnknown
 	if ok {
 		counted = abi.Op(name)
 	}
-	if err := c.admit(counted, len(request)); err != nil {
+	if err := c.traffic.admit(counted, len(request)); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -84,12 +85,12 @@ func wrap(result any) (envelope, error) {
 
 // hold counts a response against the memory of the call and its host calls. An
 // error is small, and always fits.
-func (c *Call) hold(doc envelope) error {
+func hold(c *Call, doc envelope) error {
 	n := int64(len(doc))
 	if !c.Memory.Take(n) {
 		return quotaf("ask for less at a time", "a response of %d bytes does not fit the memory of the call", n)
 	}
-	if err := c.carry(max(0, len(doc)-len(resultOpen+resultClose))); err != nil {
+	if err := c.traffic.carry(max(0, len(doc)-len(resultOpen+resultClose))); err != nil {
 		c.Memory.Give(n)
 		return err
 	}
@@ -98,10 +99,9 @@ func (c *Call) hold(doc envelope) error {
 }
 
 // admit counts a host call and its request, or says which limit is used up.
-func (c *Call) admit(op abi.Op, request int) error {
-	t := &c.traffic
-	if t.calls >= c.Plugin.Limits.HostCalls {
-		return quotaf("raise its limit (--limit host_calls=N)", "more than %d host calls", c.Plugin.Limits.HostCalls)
+func (t *traffic) admit(op abi.Op, request int) error {
+	if t.calls >= t.limits.HostCalls {
+		return quotaf("raise its limit (--limit host_calls=N)", "more than %d host calls", t.limits.HostCalls)
 	}
 	t.calls++
 	if t.counts == nil {
@@ -111,19 +111,21 @@ func (c *Call) admit(op abi.Op, request int) error {
 	if request > maxRequestBytes {
 		return quotaf("", "a request of %d bytes, %d allowed", request, maxRequestBytes)
 	}
-	return c.carry(request)
+	return t.carry(request)
 }
 
 // carry counts bytes that cross between guest and host in host calls.
-func (c *Call) carry(n int) error {
-	if int64(n) > c.mayCarry() {
-		return quotaf("raise its limit (--limit host_call_bytes=N)", "more than %d bytes in host calls", c.Plugin.Limits.HostCallBytes)
+func (t *traffic) carry(n int) error {
+	if int64(n) > t.mayCarry() {
+		return quotaf(
+			"raise its limit (--limit host_call_bytes=N)", "more than %d bytes in host calls", t.limits.HostCallBytes,
+		)
 	}
-	c.traffic.bytes += int64(n)
+	t.bytes += int64(n)
 	return nil
 }
 
-func (c *Call) mayCarry() int64 { return int64(c.Plugin.Limits.HostCallBytes) - c.traffic.bytes }
+func (t *traffic) mayCarry() int64 { return int64(t.limits.HostCallBytes) - t.bytes }
 
 // countItems refuses a request that holds more of something than one may.
 func countItems(what string, n int) error {
@@ -141,7 +143,7 @@ func quotaf(hint, format string, args ...any) *abi.Error {
 // opError is the error a guest gets to see: of an *abi.Error the code and the
 // text, of any other that there was one. The host sees all of it in the
 // warnings.
-func (c *Call) opError(name []byte, err error) *abi.Error {
+func opError(c *Call, name []byte, err error) *abi.Error {
 	op := Shorten(string(name[:min(len(name), maxOpBytes)]), maxOpBytes)
 	e := abi.AsError(err)
 	if e.Code == abi.CodeInternal {
@@ -150,8 +152,9 @@ func (c *Call) opError(name []byte, err error) *abi.Error {
 	}
 	seen := *e
 	seen.Op, seen.Err = op, nil
-	if refused := e.Code == abi.CodeDenied || e.Code == abi.CodeQuota; refused && e.Err == nil { // what has a cause was told with it
-		c.tellRefusal(&seen)
+	// What has a cause was told with it.
+	if refused := e.Code == abi.CodeDenied || e.Code == abi.CodeQuota; refused && e.Err == nil {
+		tellRefusal(c, &seen)
 	}
 	return &seen
 }
@@ -162,7 +165,7 @@ const maxRefusals = 20
 
 // tellRefusal tells the host of a host call that was refused for a grant or a
 // limit, once for each op and reason: the guest may go on without a word.
-func (c *Call) tellRefusal(e *abi.Error) {
+func tellRefusal(c *Call, e *abi.Error) {
 	text := e.Op + ": " + e.Message
 	if e.Hint != "" {
 		text += " (" + e.Hint + ")"

@@ -29,7 +29,9 @@ func (w *web) answer(ctx context.Context, c *Call, r abi.HTTPRequest) (any, erro
 // fetch answers a request that is granted, whichever ABI it came by.
 func (w *web) fetch(ctx context.Context, c *Call, r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 	if w.session == nil {
-		w.session = c.Plugin.Web.Session(egress.Limits{Requests: c.Plugin.Limits.HTTPRequests, BodyBytes: c.Plugin.Limits.HTTPBytes})
+		w.session = c.Plugin.Web.Session(egress.Limits{
+			Requests: c.Plugin.Limits.HTTPRequests, BodyBytes: c.Plugin.Limits.HTTPBytes,
+		})
 	}
 	request := egress.Request{
 		Method: r.Method, URL: r.URL, Headers: r.Headers, Body: r.Bytes(),

@@ -49,7 +49,11 @@ var inputKeys = strictjson.Keys(abi.Input{})
 
 // TooLarge is the error of an input that has no room in so many bytes.
 func (c *Call) TooLarge(room int64) *abi.Error {
-	return c.error(abi.CodeInputLimit, fmt.Sprintf("an input of %d bytes does not fit the %d MiB of memory the plugin has", len(c.Input.Bytes), room>>20), memoryHint, nil)
+	return c.error(
+		abi.CodeInputLimit,
+		fmt.Sprintf("an input of %d bytes does not fit the %d MiB of memory the plugin has", len(c.Input.Bytes), room>>20),
+		memoryHint, nil,
+	)
 }
 
 // pageBytes is a page of WebAssembly's memory.

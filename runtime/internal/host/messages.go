@@ -25,7 +25,7 @@ func (s *messages) get(ctx context.Context, c *Call, r abi.MessagesRequest) (any
 	if err != nil {
 		return nil, err
 	}
-	w := &messageWriter{ctx: ctx, clock: &c.clock, most: min(c.mayCarry(), c.Memory.Left())}
+	w := &messageWriter{ctx: ctx, clock: &c.clock, most: min(c.traffic.mayCarry(), c.Memory.Left())}
 	if w.all(picked); w.err != nil {
 		return nil, w.err
 	}
@@ -63,7 +63,9 @@ func (s *messages) pick(ctx context.Context, c *Call, ids []string) ([]*abi.Inpu
 		case !ok:
 			return nil, &abi.Error{Code: abi.CodeUnknownID, Message: fmt.Sprintf("no message %q", Shorten(id, 80))}
 		case seen[i]:
-			return nil, &abi.Error{Code: abi.CodeUsage, Message: fmt.Sprintf("message %q twice: name each once", Shorten(id, 80))}
+			return nil, &abi.Error{
+				Code: abi.CodeUsage, Message: fmt.Sprintf("message %q twice: name each once", Shorten(id, 80)),
+			}
 		}
 		seen[i], picked = true, append(picked, &in.Messages[i])
 	}
@@ -89,7 +91,10 @@ func (w *messageWriter) write(b []byte) {
 	}
 	w.clock.moved(w.ctx, len(b))
 	if w.size += int64(len(b)); w.size > w.most {
-		w.err = quotaf("ask for fewer at a time", "the messages take more than the %d bytes that are left, in the memory of the call and in host calls", w.most)
+		w.err = quotaf(
+			"ask for fewer at a time",
+			"the messages take more than the %d bytes that are left, in the memory of the call and in host calls", w.most,
+		)
 		return
 	}
 	if w.doc != nil {

@@ -34,7 +34,9 @@ func (m *model) complete(ctx context.Context, c *Call, r abi.ModelRequest) (any,
 // accounts) stays with the host: the plugin learns the code.
 func ask(ctx context.Context, c *Call, r abi.ModelRequest) (abi.ModelResponse, error) {
 	if c.Plugin.Services.model == nil {
-		return abi.ModelResponse{}, &abi.Error{Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one"}
+		return abi.ModelResponse{}, &abi.Error{
+			Code: abi.CodeDenied, Message: "this host has no model for plugins", Hint: "the operator configures one",
+		}
 	}
 	resp, err := c.Plugin.Services.model.Complete(ctx, r)
 	Check(ctx)

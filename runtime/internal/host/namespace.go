@@ -55,7 +55,9 @@ func (p *Plugin) findLine(ctx context.Context, claim bool) (line string, err err
 		return err
 	})
 	if !looked {
-		return "", &abi.Error{Code: abi.CodeCanceled, Op: "lineage", Plugin: p.Manifest.Name, Message: "the caller gave up", Err: err}
+		return "", &abi.Error{
+			Code: abi.CodeCanceled, Op: "lineage", Plugin: p.Manifest.Name, Message: "the caller gave up", Err: err,
+		}
 	}
 	return line, err
 }
@@ -82,7 +84,9 @@ func (s *Services) line(ctx context.Context, p *Plugin, claim bool) (string, err
 			return "", err
 		}
 	}
-	return "", &abi.Error{Code: abi.CodeConflict, Op: "lineage", Plugin: name, Message: "others claim the name over and over"}
+	return "", &abi.Error{
+		Code: abi.CodeConflict, Op: "lineage", Plugin: name, Message: "others claim the name over and over",
+	}
 }
 
 // lineage returns the record of a name's line, and the document it stands in.
@@ -119,7 +123,11 @@ func (k *kv) namespace(ctx context.Context, c *Call) (string, error) {
 	}
 	if name := c.Plugin.Manifest.Name; line != name && !k.warned {
 		k.warned = true
-		c.Warn(fmt.Sprintf("what is stored under %s belongs to another module: this one keeps its own under %s; to have it go on with that data, adopt it (--adopt %s)", name, line, name))
+		c.Warn(fmt.Sprintf(
+			"what is stored under %s belongs to another module: this one keeps its own under %s; "+
+				"to have it go on with that data, adopt it (--adopt %s)",
+			name, line, name,
+		))
 	}
 	return abi.AgentNamespace(line, c.Input.agent()), nil
 }

@@ -48,20 +48,11 @@ func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, 
 		if err != nil {
 			return nil, &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
 		}
-		if err := c.granted(needs); err != nil {
+		if err := c.Plugin.need(needs); err != nil {
 			return nil, err
 		}
 		return method(service[S](c), ctx, c, r)
 	}}
-}
-
-// granted is the one place where a call is refused what its plugin does not
-// have: the manifest asks for a capability, and the operator grants it.
-func (c *Call) granted(needs abi.Capability) error {
-	if needs == "" {
-		return nil
-	}
-	return c.Plugin.need(needs)
 }
 
 // service is the call's service of a kind, which is made when it is first needed.

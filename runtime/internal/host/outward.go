@@ -15,7 +15,10 @@ import (
 // engine: what leaves the sandbox leaves it through this package.
 var OutwardFuncs = []Func{
 	{"http_request", "(i64,i64)->i64", httpRequest},
-	{"http_status_code", "()->i32", func(_ context.Context, c *Call, stack []uint64) { stack[0] = uint64(c.extism.status) }},
+	{
+		"http_status_code", "()->i32",
+		func(_ context.Context, c *Call, stack []uint64) { stack[0] = uint64(c.extism.status) },
+	},
 	{"http_headers", "()->i64", httpHeaders},
 	{"get_log_level", "()->i32", func(_ context.Context, _ *Call, stack []uint64) { stack[0] = extismDebug }},
 	{"log_trace", "(i64)", logAt(abi.LogDebug)},
@@ -70,7 +73,7 @@ func httpRequest(ctx context.Context, c *Call, stack []uint64) {
 }
 
 func extismFetch(ctx context.Context, c *Call, doc, body []byte) (*abi.HTTPResponse, error) {
-	if err := c.admit(abi.OpHTTP, len(doc)+len(body)); err != nil {
+	if err := c.traffic.admit(abi.OpHTTP, len(doc)+len(body)); err != nil {
 		return nil, err
 	}
 	var r extismRequest
@@ -81,7 +84,7 @@ func extismFetch(ctx context.Context, c *Call, doc, body []byte) (*abi.HTTPRespo
 	if err != nil {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
 	}
-	if err := c.granted(operations[abi.OpHTTP].needs); err != nil {
+	if err := c.Plugin.need(operations[abi.OpHTTP].needs); err != nil {
 		return nil, err
 	}
 	request := abi.HTTPRequest{Method: r.Method, URL: r.URL, Headers: r.Headers}
@@ -96,7 +99,7 @@ func extismFetch(ctx context.Context, c *Call, doc, body []byte) (*abi.HTTPRespo
 	if err != nil {
 		return nil, err
 	}
-	return resp, c.carry(len(resp.Bytes()))
+	return resp, c.traffic.carry(len(resp.Bytes()))
 }
 
 func httpHeaders(ctx context.Context, c *Call, stack []uint64) {

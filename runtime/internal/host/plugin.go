@@ -49,9 +49,12 @@ func (p *Plugin) Asks(c abi.Capability) bool {
 	return ok
 }
 
-// need is the error of a capability that is missing.
+// need is the one place where a call is refused what its plugin does not have:
+// the manifest asks for a capability, and the operator grants it. Empty needs
+// neither.
 func (p *Plugin) need(c abi.Capability) error {
 	switch {
+	case c == "":
 	case !p.Asks(c):
 		return &abi.Error{
 			Code: abi.CodeDenied, Message: fmt.Sprintf("the manifest does not ask for the capability %s", c),

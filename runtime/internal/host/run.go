@@ -25,7 +25,7 @@ func (c *Call) Run(caller context.Context, code Code) ([]byte, abi.CallStats, *a
 	ctx, end := c.Context(caller)
 	defer end()
 	result, err := runCode(ctx, c, code)
-	out, fail := c.ended(caller, ctx, code, result, err)
+	out, fail := ended(c, caller, ctx, code, result, err)
 	stats := c.Stats()
 	for _, s := range c.services {
 		if s, ok := s.(closer); ok {
@@ -48,17 +48,17 @@ func runCode(ctx context.Context, c *Call, code Code) (result uint32, err error)
 }
 
 // ended is what a call ended with: an output or an error.
-func (c *Call) ended(caller, ctx context.Context, code Code, result uint32, err error) ([]byte, *abi.Error) {
+func ended(c *Call, caller, ctx context.Context, code Code, result uint32, err error) ([]byte, *abi.Error) {
 	if c.Export == StartExport && exitedWell(err) && c.cause == nil && ctx.Err() == nil {
 		result, err = 0, nil
 	}
 	switch {
 	case err != nil:
-		return nil, c.failure(caller, ctx, code, err)
+		return nil, failure(c, caller, ctx, code, err)
 	case result != 0:
-		return nil, c.refusedItself(result)
+		return nil, refusedItself(c, result)
 	case c.answer.over:
-		return nil, c.tooLong()
+		return nil, tooLong(c)
 	case c.answer.err != "":
 		c.Warn("it set an error text and returned 0: " + Shorten(c.answer.err, 200))
 	}

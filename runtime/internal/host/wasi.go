@@ -138,7 +138,10 @@ func (w *wasiCall) look(c *Call, name string, params []uint64) {
 		c.Stop(abi.CodeDenied, name+": a plugin has no files", "")
 	}
 	if n := uint32(params[w.param]); w.most > 0 && n > w.most {
-		c.Stop(abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, w.what, n, w.most), "let the plugin ask for less at a time")
+		c.Stop(
+			abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, w.what, n, w.most),
+			"let the plugin ask for less at a time",
+		)
 	}
 }
 

@@ -61,7 +61,9 @@ func openCache(dir string) (*diskCache, error) {
 		return nil, err
 	}
 	if goruntime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm())
+		return nil, fmt.Errorf(
+			"%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm(),
+		)
 	}
 	if uid, ok := owner.Of(info); ok && uid != os.Geteuid() {
 		return nil, fmt.Errorf("%s: somebody else's, and what is in it runs as machine code", dir)

@@ -47,7 +47,9 @@ const (
 )
 
 // newCode compiles a module. cache may be nil.
-func newCode(ctx context.Context, ready *prepared, p *host.Plugin, interpreter bool, cache wazero.CompilationCache) (n *code, err error) {
+func newCode(
+	ctx context.Context, ready *prepared, p *host.Plugin, interpreter bool, cache wazero.CompilationCache,
+) (n *code, err error) {
 	config := wazero.NewRuntimeConfig()
 	if interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
@@ -104,7 +106,9 @@ func (n *code) whole() bool {
 // calls.
 func (n *code) link(ctx context.Context) error {
 	params, results := []api.ValueType{api.ValueTypeI32, api.ValueTypeI32}, []api.ValueType{api.ValueTypeI32}
-	tick := n.runtime.NewHostModuleBuilder(meter.Module).NewFunctionBuilder().WithGoFunction(api.GoFunc(onTick), params, results)
+	tick := n.runtime.NewHostModuleBuilder(meter.Module).NewFunctionBuilder().WithGoFunction(
+		api.GoFunc(onTick), params, results,
+	)
 	if _, err := tick.Export(meter.Tick).Instantiate(ctx); err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func (e *Engine) compile(ctx context.Context, bin []byte, p *host.Plugin) (*code
 	if int(n.stack) > p.Limits.StackBytes {
 		_ = n.Close(ctx)
 		return nil, &wasm.FormError{
-			Message: fmt.Sprintf("a function takes %d bytes of stack, %d allowed", n.stack, p.Limits.StackBytes), Hint: host.StackHint,
+			Message: fmt.Sprintf("a function takes %d bytes of stack, %d allowed", n.stack, p.Limits.StackBytes),
+			Hint:    host.StackHint,
 		}
 	}
 	n.slots = e.slots

@@ -40,7 +40,9 @@ func orDefault[T int | int64](v, zero T) T {
 
 // New makes an engine. The error is about the folder of the cache.
 func New(o Options) (*Engine, error) {
-	e := &Engine{interpreter: o.Interpreter, idle: newIdleCache(orDefault(o.WarmBytes, defaultWarmBytes)), slots: new(slots)}
+	e := &Engine{
+		interpreter: o.Interpreter, idle: newIdleCache(orDefault(o.WarmBytes, defaultWarmBytes)), slots: new(slots),
+	}
 	var err error
 	if o.CacheDir != "" {
 		e.cache, err = openCache(o.CacheDir)

@@ -138,7 +138,10 @@ func (r *run) refuel(left int32) int64 {
 // nest without a word.
 func (r *run) deeper(left int32) int64 {
 	if left < 0 {
-		r.call.Stop(abi.CodeStack, fmt.Sprintf("calls nested too deep: more than %d bytes of stack", r.call.Plugin.Limits.StackBytes), host.StackHint)
+		r.call.Stop(
+			abi.CodeStack, fmt.Sprintf("calls nested too deep: more than %d bytes of stack", r.call.Plugin.Limits.StackBytes),
+			host.StackHint,
+		)
 	}
 	return r.stacked(int64(left))
 }
