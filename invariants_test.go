@@ -29,7 +29,7 @@ func corpus(t *testing.T) []string {
 	if err != nil || len(own) == 0 {
 		t.Fatal("no sessions in testdata", err)
 	}
-	return append(own, shared.Sessions(t)...)
+	return shared.With(t, own)
 }
 
 var windows = []int{8_000, 32_000, 128_000}

@@ -23,7 +23,7 @@ func forEachSession(t *testing.T, f func(t *testing.T, lines [][]byte, msgs []ab
 	if err != nil || len(own) == 0 {
 		t.Fatalf("no sessions in testdata: %v", err)
 	}
-	for _, path := range append(own, shared.Sessions(t)...) {
+	for _, path := range shared.With(t, own) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			lines, msgs := readSession(t, path)
 			if len(msgs) == 0 {

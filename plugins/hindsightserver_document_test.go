@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,12 +42,12 @@ var ownRoutes = []route{
 
 func readDocument(tb testing.TB) *openAPI {
 	tb.Helper()
-	dir := shared.Dir(tb)
-	if dir == "" {
+	paths := shared.With(tb, nil, "data", "hindsight-openapi.json")
+	if len(paths) == 0 {
 		tb.Log("no OpenAPI document: requests and answers are not validated")
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "data", "hindsight-openapi.json"))
+	text, err := os.ReadFile(paths[0])
 	if err != nil {
 		tb.Fatal(err)
 	}

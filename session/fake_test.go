@@ -45,7 +45,7 @@ func corpus(t *testing.T) []string {
 	if err != nil || len(own) == 0 {
 		t.Fatal("no sessions in testdata", err)
 	}
-	return append(own, shared.Sessions(t)...)
+	return shared.With(t, own)
 }
 
 func realCounter(t testing.TB) abi.Counter {

@@ -40,7 +40,7 @@ func TestI7A13A1RealSessions(t *testing.T) {
 		{"complaint 5 cap", func(v *strategies.View) []abi.Edit { return strategies.Cap(v, limit) }},
 	}
 	saved, before := make([]int, len(steps)), 0
-	paths := shared.Sessions(t)
+	paths := shared.With(t, nil)
 	recorded := len(paths) > 0
 	if !recorded { // said in the log; the sample is of one kind only
 		paths = []string{filepath.Join(shared.Root(t), "testdata", "demo.jsonl")}

@@ -123,7 +123,7 @@ func TestK4K9Complaint4Sessions(t *testing.T) {
 		}
 		done++
 	}
-	if shared.Dir(t) != "" && done < 15 {
+	if done < 15 {
 		t.Errorf("%d sessions were summarized", done)
 	}
 }

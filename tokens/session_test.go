@@ -43,7 +43,7 @@ func readSession(tb testing.TB, path string) (msgs []abi.Message) {
 
 // sessions are a small one of our own, and the shared ones.
 func sessions(tb testing.TB) []string {
-	return append(shared.Sessions(tb), filepath.Join("testdata", "session.jsonl"))
+	return shared.With(tb, []string{filepath.Join("testdata", "session.jsonl")})
 }
 
 // Real text counts exactly as tiktoken counts it, but for the few with a run

@@ -18,7 +18,7 @@ import (
 // data.
 func sharedFormats(tb testing.TB) (all []sample) {
 	tb.Helper()
-	for _, p := range shared.Glob(tb, "data", "formats", "*") {
+	for _, p := range shared.With(tb, nil, "data", "formats", "*") {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)
@@ -69,7 +69,7 @@ func TestEverySharedFileIsByteExact(t *testing.T) {
 func recordedRequests(tb testing.TB) []sample {
 	tb.Helper()
 	var all []sample
-	for _, p := range shared.Glob(tb, "data", "formats", "*__*.json") {
+	for _, p := range shared.With(tb, nil, "data", "formats", "*__*.json") {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			tb.Fatal(err)
@@ -173,7 +173,7 @@ func (c *converted) same(m, n *abi.Message) bool {
 
 func sharedSession(t *testing.T, folder, name string) *transcript.Session {
 	t.Helper()
-	paths := shared.Glob(t, "data", folder, name)
+	paths := shared.With(t, nil, "data", folder, name)
 	if len(paths) == 0 {
 		return nil
 	}

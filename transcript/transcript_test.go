@@ -53,7 +53,7 @@ func samples(tb testing.TB) []sample {
 		}
 		add(f, own)
 	}
-	add(transcript.Neutral, shared.Sessions(tb))
+	add(transcript.Neutral, shared.With(tb, nil))
 	all = append(all, sharedFormats(tb)...)
 	return append(all, recordedRequests(tb)...)
 }

@@ -255,7 +255,7 @@ func TestSessionsAreValid(t *testing.T) {
 		t.Fatalf("no sessions in testdata: %v", err)
 	}
 	s, input := compile(t, "message"), compile(t, "messages_response")
-	for _, path := range append(own, shared.Sessions(t)...) {
+	for _, path := range shared.With(t, own) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			file, err := os.ReadFile(path)
 			if err != nil {

@@ -70,7 +70,7 @@ func BenchmarkCompact(b *testing.B) {
 // its own, so that no count and no name is met twice. Without shared sessions
 // it is the demo, whose messages are shorter than those of most.
 func rounds(b *testing.B, n int) []abi.Message {
-	paths := shared.Sessions(b)
+	paths := shared.With(b, nil)
 	if len(paths) == 0 {
 		paths = []string{filepath.Join("..", "..", "testdata", "demo.jsonl")}
 	}

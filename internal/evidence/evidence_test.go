@@ -260,9 +260,6 @@ func TestN7Usage(t *testing.T) {
 // TestN7LoCoMo: what recall is worth on public conversations, by ranking alone.
 func TestN7LoCoMo(t *testing.T) {
 	files := shared.Glob(t, "data", "locomo", "*.json")
-	if len(files) == 0 {
-		t.Skip("no data/locomo in the shared data; TestN7Definitions holds the measure")
-	}
 	list, err := evidence.Read(files...)
 	if err != nil {
 		t.Fatal(err)

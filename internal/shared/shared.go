@@ -1,5 +1,7 @@
 // Package shared finds the data that tests measure with and that is not part
-// of the project: real agent sessions, benchmarks, hostile guests.
+// of the project: real agent sessions, benchmarks, hostile guests. A test that
+// needs it is skipped where it is missing, with the reason; one that has data of
+// its own as well takes [With].
 package shared
 
 import (
@@ -12,38 +14,57 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Dir returns the folder of shared data: $KAGEWASM_SHARED, or "shared" beside
-// the project's root. Where there is none it says so in the test's log and
-// returns the empty string; the test then goes on with what the project has of
-// its own.
-func Dir(tb testing.TB) string {
+// sessions is where the shared neutral sessions are.
+var sessions = []string{"data", "sessions", "*.jsonl"}
+
+// Sessions returns the paths of the shared neutral sessions. It skips the test
+// where there is no shared data.
+func Sessions(tb testing.TB) []string {
 	tb.Helper()
-	dir := os.Getenv("KAGEWASM_SHARED")
+	return Glob(tb, sessions...)
+}
+
+// Glob returns the shared files that match the pattern. It skips the test where
+// there is no shared data.
+func Glob(tb testing.TB, pattern ...string) []string {
+	tb.Helper()
+	dir, ok := find(tb)
+	if !ok {
+		tb.Skipf("no shared data at %s: set KAGEWASM_SHARED to where it is", dir)
+	}
+	return glob(tb, dir, pattern)
+}
+
+// With returns a test's own files and, where there is shared data, the shared
+// files that match the pattern; without a pattern, the sessions. It is for tests
+// that hold with their own files alone.
+func With(tb testing.TB, own []string, pattern ...string) []string {
+	tb.Helper()
+	dir, ok := find(tb)
+	if !ok {
+		tb.Logf("no shared data at %s: going on with the project's own", dir)
+		return own
+	}
+	if len(pattern) == 0 {
+		pattern = sessions
+	}
+	return append(own, glob(tb, dir, pattern)...)
+}
+
+// find returns the folder of shared data, and whether it is there:
+// $KAGEWASM_SHARED, or "shared" beside the project's root.
+func find(tb testing.TB) (dir string, ok bool) {
+	tb.Helper()
+	dir = os.Getenv("KAGEWASM_SHARED")
 	if dir == "" {
 		dir = filepath.Join(Root(tb), "..", "shared")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "data")); err != nil {
-		tb.Logf("no shared data at %s: going on without it", dir)
-		return ""
-	}
-	return dir
+	_, err := os.Stat(filepath.Join(dir, "data"))
+	return dir, err == nil
 }
 
-// Sessions returns the paths of the shared neutral sessions, none where there
-// is no shared data.
-func Sessions(tb testing.TB) []string {
+func glob(tb testing.TB, dir string, pattern []string) []string {
 	tb.Helper()
-	return Glob(tb, "data", "sessions", "*.jsonl")
-}
-
-// Glob returns the shared files that match the pattern, none where there is no
-// shared data.
-func Glob(tb testing.TB, pattern ...string) []string {
-	tb.Helper()
-	dir := Dir(tb)
-	if dir == "" {
-		return nil
-	}
 	paths, err := filepath.Glob(filepath.Join(append([]string{dir}, pattern...)...))
 	if err != nil {
 		tb.Fatal(err)

@@ -16,17 +16,16 @@ import (
 // session, what answers a question is among the first ten lines, named by the
 // ids of its messages.
 func TestK28HindsightConversation(t *testing.T) {
-	atLeast := func(what string, want float64, paths ...string) {
+	atLeast := func(t *testing.T, want float64, paths ...string) {
 		recall := recallOfTen(t, paths)
-		t.Logf("%s: recall of the first ten: %.3f", what, recall)
-		if recall < want {
-			t.Errorf("%s: %.2f wanted", what, want)
+		if t.Logf("recall of the first ten: %.3f", recall); recall < want {
+			t.Errorf("%.2f wanted", want)
 		}
 	}
-	atLeast("own", 0.95, "../testdata/conversation.json")
-	if paths := shared.Glob(t, "data", "locomo", "*.json"); len(paths) > 0 {
-		atLeast("public", 0.75, paths[:min(2, len(paths))]...)
-	}
+	t.Run("own", func(t *testing.T) { atLeast(t, 0.95, "../testdata/conversation.json") })
+	t.Run("public", func(t *testing.T) {
+		atLeast(t, 0.75, shared.Glob(t, "data", "locomo", "*.json")[:2]...)
+	})
 }
 
 // recallOfTen is the mean share of the evidence for a question that is among

@@ -14,7 +14,7 @@ import (
 // where there are none.
 func BenchmarkBuild(b *testing.B) {
 	var msgs []abi.Message
-	for _, path := range shared.Sessions(b) {
+	for _, path := range shared.With(b, nil) {
 		msgs = append(msgs, shared.Messages(b, path)...)
 	}
 	if len(msgs) == 0 {

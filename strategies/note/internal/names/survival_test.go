@@ -20,31 +20,33 @@ import (
 func TestN8Survival(t *testing.T) {
 	for _, tc := range []struct {
 		what            string
-		files           []string
+		files           func(testing.TB) []string
 		part            float64 // of the tokens; 0: as many as the agent's own summary
 		survival, share float64 // at least, at most
 	}{
-		{"the project's own session", []string{filepath.Join("testdata", "session.jsonl")}, 0, 0.76, 0.1},
-		{"compactions of popular agents", shared.Sessions(t), 0, 0.71, 0.026},
-		{"the same, in 2.4% of the tokens", shared.Sessions(t), 0.024, 0.81, 0.027},
+		{"the project's own session", own, 0, 0.76, 0.1},
+		{"compactions of popular agents", shared.Sessions, 0, 0.71, 0.026},
+		{"the same, in 2.4% of the tokens", shared.Sessions, 0.024, 0.81, 0.027},
 	} {
-		if len(tc.files) == 0 {
-			continue // said in the log
-		}
-		m := measure(t, tc.files, 1, tc.part)
-		t.Logf("%s: %d, mean survival %.4f, mean share %.4f", tc.what, m.n, m.survival, m.share)
-		if !(m.survival >= tc.survival && m.share <= tc.share) {
-			t.Errorf("%s: survival %.4f, at least %.2f wanted; share %.4f, at most %.3f", tc.what, m.survival, tc.survival, m.share, tc.share)
-		}
+		t.Run(tc.what, func(t *testing.T) {
+			m := measure(t, tc.files(t), 1, tc.part)
+			t.Logf("%d, mean survival %.4f, mean share %.4f", m.n, m.survival, m.share)
+			if !(m.survival >= tc.survival && m.share <= tc.share) {
+				t.Errorf("survival %.4f, at least %.2f wanted; share %.4f, at most %.3f", m.survival, tc.survival, m.share, tc.share)
+			}
+		})
 	}
 }
+
+// own is the project's own session.
+func own(testing.TB) []string { return []string{filepath.Join("testdata", "session.jsonl")} }
 
 // TestN8SurvivalInChains (complaint 8): the same where five compactions come
 // one after the other, each reading the ledger before it.
 func TestN8SurvivalInChains(t *testing.T) {
-	files := shared.Sessions(t)
+	files := shared.With(t, nil)
 	if len(files) == 0 {
-		files = []string{filepath.Join("testdata", "session.jsonl")}
+		files = own(t)
 	}
 	for _, rounds := range []int{2, 3, 5} {
 		m := measure(t, files, rounds, 0)
