@@ -13,6 +13,9 @@
 //   - the result is strictly smaller, and under the target or the best that
 //     can be.
 //
+// It is the only code that edits messages: [Edit] applies the edits of pruning,
+// which is no compaction, by the same rules.
+//
 // [FromOutput] turns a compactor's answer into a plan, and refuses answers that
 // no plan can express: forged or repeated ids, another order, rewritten words.
 package firewall

@@ -5,8 +5,10 @@
 //
 // Make a [Dispatcher] with [New], which refuses a second compactor; then call
 // [Dispatcher.Pre] before a compaction and [Dispatcher.Post] after it, and
-// [Dispatcher.TurnEnd] when a turn of the agent has completed. A dispatcher
-// without plugins does nothing and costs nothing.
+// [Dispatcher.TurnEnd] when a turn of the agent has completed. What they return
+// are values that nobody writes to; [Pre.Settle] takes how the proposals fared
+// and returns the outcomes for the report. A dispatcher without plugins does
+// nothing and costs nothing.
 //
 // What could go on for ever is bounded: a [Breaker] leaves plugins alone that
 // fail again and again, and a session listens to [MaxInARow] cancels and
