@@ -59,10 +59,12 @@ agents:
 		{"compaction.summarize.timeout", "5m", "default"},
 		{"compaction.compactor", nil, "default"},
 	} {
-		s, ok := got[want.name]
-		if !ok || !reflect.DeepEqual(s.Value, want.value) || s.Source.String() != want.source || s.Doc == "" {
-			t.Errorf("%s is %#v by %q, want %#v by %q", want.name, s.Value, s.Source, want.value, want.source)
-		}
+		t.Run(want.name, func(t *testing.T) {
+			s, ok := got[want.name]
+			if !ok || !reflect.DeepEqual(s.Value, want.value) || s.Source.String() != want.source || s.Doc == "" {
+				t.Errorf("%s is %#v by %q, want %#v by %q", want.name, s.Value, s.Source, want.value, want.source)
+			}
+		})
 	}
 	x, err := c.Explain("sub/new")
 	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != "none" || filepath.Base(x.File) != config.FileName {
@@ -118,10 +120,12 @@ func TestK26SetsChangeNothing(t *testing.T) {
 		{"prompt", "project:/../x", "prompt"},
 		{"prompt", "project:/gone.md", "prompt"},
 	} {
-		_, err := c.With("", bad.field+"="+bad.value)
-		if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), bad.says) {
-			t.Errorf("%s=%s: %v", bad.field, bad.value, err)
-		}
+		t.Run(bad.field+"="+bad.value, func(t *testing.T) {
+			_, err := c.With("", bad.field+"="+bad.value)
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), bad.says) {
+				t.Errorf("%s=%s: %v", bad.field, bad.value, err)
+			}
+		})
 	}
 	for _, s := range []string{"nothing", "=1", ""} {
 		if _, err := c.With("", s); abi.CodeOf(err) != abi.CodeUsage {
@@ -155,9 +159,11 @@ func TestK25Defaults(t *testing.T) {
 		"compaction.lower_threshold":                  0.6,
 		"compaction.enabled":                          true,
 	} {
-		if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != "default" {
-			t.Errorf("%s is %#v by %s, want %#v", name, s.Value, s.Source, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if s := got[name]; !reflect.DeepEqual(s.Value, want) || s.Source.Kind != "default" {
+				t.Errorf("%s is %#v by %s, want %#v", name, s.Value, s.Source, want)
+			}
+		})
 	}
 	if w := c.Agent("").Writer; w != (config.Writer{By: "none", Prompt: config.DefaultPrompt}) {
 		t.Errorf("writer %+v", w)

@@ -29,6 +29,19 @@ func Check(name string, data []byte) error {
 	return r.problems.asError()
 }
 
+// Names are the names of a list of settings.json, Choices and Default what it says
+// of one of them.
+func Names(list string) (names []string) {
+	for _, f := range lists[list] {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func Choices(list, name string) []string { return blockOf(list).child(name).Choices }
+
+func Default(list, name string) any { return blockOf(list).child(name).Default }
+
 // SetClock gives a live configuration a clock that tests move.
 func (l *Live) SetClock(now func() time.Time) {
 	l.now, l.due = now, now().Add(lookEvery)

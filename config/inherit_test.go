@@ -70,9 +70,11 @@ func TestK5SubagentsInherit(t *testing.T) {
 		{"the window above, with its model", "main/reviewer", func() bool { return c.Agent("main/reviewer").Window == 100000 }},
 		{"another model has another window", "main/helper", func() bool { return c.Agent("main/helper").Window == 8192 }},
 	} {
-		if !tc.says() {
-			t.Errorf("%s: agent %q is %+v", tc.why, tc.path, c.Agent(tc.path))
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if !tc.says() {
+				t.Errorf("%s: agent %q is %+v", tc.why, tc.path, c.Agent(tc.path))
+			}
+		})
 	}
 }
 
@@ -94,10 +96,12 @@ agents:
       merges: {compaction: {summarize: {model: m}}}
 `)
 	for path, off := range map[string]bool{"a": true, "a/inherits": true, "a/writes": false, "a/on": false, "b": true, "b/merges": true} {
-		s := c.Agent(path).Policy.Summarize
-		if s.Off != off || s.Chunks != 3 {
-			t.Errorf("%s: off %v, chunks %d", path, s.Off, s.Chunks)
-		}
+		t.Run(path, func(t *testing.T) {
+			s := c.Agent(path).Policy.Summarize
+			if s.Off != off || s.Chunks != 3 {
+				t.Errorf("%s: off %v, chunks %d", path, s.Off, s.Chunks)
+			}
+		})
 	}
 }
 
@@ -115,9 +119,11 @@ func TestK5Paths(t *testing.T) {
 		"new/newer":              "main",
 		"//":                     "main",
 	} {
-		if got := c.Agent(path).Path; got != want {
-			t.Errorf("agent %q is %q, want %q", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := c.Agent(path).Path; got != want {
+				t.Errorf("agent %q is %q, want %q", path, got, want)
+			}
+		})
 	}
 	if got := load(t, "agents: {x: }\n").Agent("y").Path; got != "" {
 		t.Errorf("without a main agent: %q", got)

@@ -39,17 +39,19 @@ func TestK10Predicates(t *testing.T) {
 		{"meta that is not there", "{meta: {gone: x}}", nil},
 		{"any of them", "{id: m7}, {id: m9}", []*abi.Message{msg, plain}},
 	} {
-		policy := load(t, "compaction: {always_keep: ["+c.predicate+"]}").Policy("")
-		for _, m := range []*abi.Message{msg, result, plain} {
-			want := false
-			for _, k := range c.keeps {
-				want = want || k == m
+		t.Run(c.why, func(t *testing.T) {
+			policy := load(t, "compaction: {always_keep: ["+c.predicate+"]}").Policy("")
+			for _, m := range []*abi.Message{msg, result, plain} {
+				want := false
+				for _, k := range c.keeps {
+					want = want || k == m
+				}
+				got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.Keep.Always...)[1]
+				if got != want {
+					t.Errorf("%s: message %s kept %v, want %v", c.why, m.ID, got, want)
+				}
 			}
-			got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.Keep.Always...)[1]
-			if got != want {
-				t.Errorf("%s: message %s kept %v, want %v", c.why, m.ID, got, want)
-			}
-		}
+		})
 	}
 }
 

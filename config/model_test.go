@@ -87,10 +87,12 @@ models:
 		{"by its name alone", "house-model", 32000},
 		{"a local model", "ollama/qwen3:8b", 16384},
 	} {
-		m := catalog.Resolve(tc.model, c.Overrides...)
-		if m.ContextWindow == nil || *m.ContextWindow != tc.window {
-			t.Errorf("%s: window of %s is %v, want %d", tc.why, tc.model, m.ContextWindow, tc.window)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			m := catalog.Resolve(tc.model, c.Overrides...)
+			if m.ContextWindow == nil || *m.ContextWindow != tc.window {
+				t.Errorf("%s: window of %s is %v, want %d", tc.why, tc.model, m.ContextWindow, tc.window)
+			}
+		})
 	}
 	m := catalog.Resolve("anthropic/claude-sonnet-4-5", c.Overrides...)
 	if m.Prices == nil || m.Prices.Input != 1 || m.Prices.Output != plain.Prices.Output {
@@ -117,9 +119,11 @@ agents:
   e: {model: open}
 `)
 	for path, window := range map[string]int{"a": 16384, "b": 120000, "c": 50000, "d": 60000, "e": 0} {
-		if got := c.Agent(path).Window; got != window {
-			t.Errorf("agent %s: window %d, want %d", path, got, window)
-		}
+		t.Run(path, func(t *testing.T) {
+			if got := c.Agent(path).Window; got != window {
+				t.Errorf("agent %s: window %d, want %d", path, got, window)
+			}
+		})
 	}
 	if n := c.Models["local"].NumCtx(); n != 16384 {
 		t.Errorf("num_ctx %d", n)

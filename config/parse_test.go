@@ -155,10 +155,12 @@ func TestEmptyIsFine(t *testing.T) {
 	for why, yaml := range map[string]string{
 		"nothing": "", "a comment": "# none\n", "null": "~\n", "headings alone": "models:\ncompaction:\n  prune:\nagents:\n", "an empty mapping": "{}",
 	} {
-		c := load(t, yaml)
-		if a := c.Agent("any/path"); a == nil || a.Path != "" || a.Policy.When.Upper != 0 || a.Policy.Disabled {
-			t.Errorf("%s: %+v", why, a)
-		}
+		t.Run(why, func(t *testing.T) {
+			c := load(t, yaml)
+			if a := c.Agent("any/path"); a == nil || a.Path != "" || a.Policy.When.Upper != 0 || a.Policy.Disabled {
+				t.Errorf("%s: %+v", why, a)
+			}
+		})
 	}
 }
 

@@ -123,10 +123,12 @@ func TestK24Paths(t *testing.T) {
 		"project:/docs/p.md": "from the project", "config:/q.md": "from the folder", "Short": "by name", "config:/prompts/Short.md": "by name",
 		"project:/.kagewasm/q.md": "from the folder",
 	} {
-		c := load(t, "compaction: {summarize: {prompt: \""+ref+"\"}}", files...)
-		if got := c.Policy("").Summarize.Prompt; got != want {
-			t.Errorf("%s: %q, want %q", ref, got, want)
-		}
+		t.Run(ref, func(t *testing.T) {
+			c := load(t, "compaction: {summarize: {prompt: \""+ref+"\"}}", files...)
+			if got := c.Policy("").Summarize.Prompt; got != want {
+				t.Errorf("%s: %q, want %q", ref, got, want)
+			}
+		})
 	}
 }
 
@@ -146,8 +148,7 @@ func TestK24PathsCannotEscape(t *testing.T) {
 
 func TestK24LinksCannotEscape(t *testing.T) {
 	if goruntime.GOOS == "windows" {
-		t.Log("links need a privilege on windows; os.Root refuses them the same way")
-		return
+		t.Skip("links need a privilege on windows; os.Root refuses them the same way")
 	}
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "secret.md"), "outside")
@@ -160,23 +161,25 @@ func TestK24LinksCannotEscape(t *testing.T) {
 		"a link up and out":                {"project:/p.md", "p.md", "../../../../../../../../etc/hostname"},
 		"a link to nothing, for a default": {config.DefaultPrompt, defaultPrompt, filepath.Join(outside, "new.md")},
 	} {
-		path := project(t, "")
-		before, err := config.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, path, "compaction: {summarize: {prompt: '"+c.ref+"'}}")
-		link := filepath.Join(filepath.Dir(path), c.link)
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(c.target, link); err != nil {
-			t.Fatal(err)
-		}
-		_ = before.WriteDefaultPrompt()
-		if c, err := config.Load(path); err == nil {
-			t.Errorf("%s: prompt %q", why, c.Policy("").Summarize.Prompt)
-		}
+		t.Run(why, func(t *testing.T) {
+			path := project(t, "")
+			before, err := config.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, "compaction: {summarize: {prompt: '"+c.ref+"'}}")
+			link := filepath.Join(filepath.Dir(path), c.link)
+			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(c.target, link); err != nil {
+				t.Fatal(err)
+			}
+			_ = before.WriteDefaultPrompt()
+			if c, err := config.Load(path); err == nil {
+				t.Errorf("%s: prompt %q", why, c.Policy("").Summarize.Prompt)
+			}
+		})
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 2 {
 		t.Errorf("outside there is %v now (%v)", entries, err)
@@ -192,18 +195,20 @@ func TestK24LinksCannotEscape(t *testing.T) {
 }
 
 func TestBadPrompts(t *testing.T) {
-	for _, c := range map[string]struct{ text, says string }{
+	for why, c := range map[string]struct{ text, says string }{
 		"empty":     {" \n", "empty"},
 		"not text":  {"\xff\xfe", "UTF-8"},
 		"too long":  {strings.Repeat("x", 300<<10), "longer"},
 		"not there": {"", "prompt project:/p.md: "},
 	} {
-		files := []string{"p.md", c.text}
-		if c.text == "" {
-			files = nil
-		}
-		ps := problems(t, "agents:\n  a: {prompt: project:/p.md}\n  b: {prompt: project:/p.md}\n", files...)
-		wantProblem(t, ps, 2, 15, c.says)
+		t.Run(why, func(t *testing.T) {
+			files := []string{"p.md", c.text}
+			if c.text == "" {
+				files = nil
+			}
+			ps := problems(t, "agents:\n  a: {prompt: project:/p.md}\n  b: {prompt: project:/p.md}\n", files...)
+			wantProblem(t, ps, 2, 15, c.says)
+		})
 	}
 	wantProblem(t, problems(t, "prompt: project:/d", "d/x", ""), 1, 9, "not a regular file")
 	// Whoever never asks a model needs no prompt.

@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
-var update = flag.Bool("update", false, "write docs/configuration.md anew")
+var update = flag.Bool("update", false, "write docs/configuration.md again")
 
 // TestReference: the documentation of the settings is that of this release.
 func TestReference(t *testing.T) {

@@ -82,12 +82,14 @@ func TestSchemaAgrees(t *testing.T) {
 		"defaults":        "model: ~\ncompaction: {upper_threshold: ~, strategy: ~, prune: ~}",
 		"predicates":      "compaction: {always_keep: [{kind: '', meta: {a: [1]}}]}",
 	} {
-		if err := config.Check("k.yaml", []byte(text)); err != nil {
-			t.Errorf("%s: %v", why, err)
-		}
-		if err := s.Validate(asJSON(t, text)); err != nil {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if err := config.Check("k.yaml", []byte(text)); err != nil {
+				t.Errorf("%s: %v", why, err)
+			}
+			if err := s.Validate(asJSON(t, text)); err != nil {
+				t.Errorf("%s: %v", why, err)
+			}
+		})
 	}
 	for why, text := range map[string]string{
 		"an unknown field": "compaction: {nope: 1}", "a wrong type": "compaction: {max_tokens: x}", "out of range": "compaction: {upper_threshold: 85}",
@@ -95,12 +97,14 @@ func TestSchemaAgrees(t *testing.T) {
 		"a name": "agents: {'a/b': {}}", "deep in the tree": "agents: {a: {subagents: {b: {subagents: {c: {nope: 1}}}}}}",
 		"a list": "compaction: {compactor: [a]}", "a key": "models: {a: {provider: openai, model: m, key: k}}", "a duration": "compaction: {summarize: {timeout: soon}}",
 	} {
-		if config.Check("k.yaml", []byte(text)) == nil {
-			t.Errorf("%s: the parser takes it", why)
-		}
-		if s.Validate(asJSON(t, text)) == nil {
-			t.Errorf("%s: the schema takes it", why)
-		}
+		t.Run(why, func(t *testing.T) {
+			if config.Check("k.yaml", []byte(text)) == nil {
+				t.Errorf("%s: the parser takes it", why)
+			}
+			if s.Validate(asJSON(t, text)) == nil {
+				t.Errorf("%s: the schema takes it", why)
+			}
+		})
 	}
 }
 

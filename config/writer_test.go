@@ -41,14 +41,16 @@ agents:
 		{"nobody, and no floor", "pruned", config.Writer{By: "none", Agent: "pruned", Model: "own", Prompt: config.DefaultPrompt, PruneOnly: true}, "", ""},
 		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPrompt}, strategies.DefaultPrompt(), "fast"},
 	} {
-		a := c.Agent(tc.path)
-		if a.Writer != tc.want {
-			t.Errorf("%s: %+v, want %+v", tc.why, a.Writer, tc.want)
-		}
-		s := a.Policy.Summarize
-		if s.Prompt != tc.text || s.Model != tc.model || s.Off != tc.want.PruneOnly {
-			t.Errorf("%s: policy has model %q, prompt %q, off %v", tc.why, s.Model, s.Prompt, s.Off)
-		}
+		t.Run(tc.path, func(t *testing.T) {
+			a := c.Agent(tc.path)
+			if a.Writer != tc.want {
+				t.Errorf("%s: %+v, want %+v", tc.why, a.Writer, tc.want)
+			}
+			s := a.Policy.Summarize
+			if s.Prompt != tc.text || s.Model != tc.model || s.Off != tc.want.PruneOnly {
+				t.Errorf("%s: policy has model %q, prompt %q, off %v", tc.why, s.Model, s.Prompt, s.Off)
+			}
+		})
 	}
 	if fast := c.Policy("by-default").Summarize.FastModel; fast != "" {
 		t.Errorf("the model of another writer is asked in its place: %q", fast)
