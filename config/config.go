@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// FileName is what a configuration is called.
+// FileName is the name of a configuration.
 const FileName = "kagewasm.yaml"
 
 // Config is a configuration that was read and checked. It never changes, and
@@ -18,7 +19,7 @@ type Config struct {
 	// File is the path it was read from.
 	File string
 	// Digest is the SHA-256, in hex, of the file and of the prompts of its
-	// agents: another one says that something was changed.
+	// agents. Another digest means that something was changed.
 	Digest string
 	// Models and Plugins by alias and name.
 	Models  map[string]Model
@@ -70,9 +71,6 @@ func (c *Config) Agents() []string { return slices.Sorted(maps.Keys(c.agents)) }
 // the configuration does not know, at the top or below main, inherit all from
 // the nearest one above them that it knows.
 func (c *Config) Agent(path string) *Agent {
-	if a, ok := c.agents[path]; ok && path != "" {
-		return a
-	}
 	for _, under := range []string{"", mainAgent + "/"} {
 		for p := path; p != ""; p = parent(p) {
 			if a, ok := c.agents[under+p]; ok {
@@ -80,10 +78,7 @@ func (c *Config) Agent(path string) *Agent {
 			}
 		}
 	}
-	if a, ok := c.agents[mainAgent]; ok {
-		return a
-	}
-	return c.agents[""]
+	return cmp.Or(c.agents[mainAgent], c.agents[""])
 }
 
 const mainAgent = "main"

@@ -38,15 +38,17 @@ func openFolder(config string) (*folder, error) {
 
 func (f *folder) close() { f.root.Close() }
 
+// configuration is what [folder.read] calls it. No prompt has this name, so none is
+// read as freely.
+const configuration = ""
+
 // read returns a file, and one byte more than may be at most.
 func (f *folder) read(name string) ([]byte, error) {
-	var data []byte
-	var err error
-	if name == f.name {
-		data, err = readRegular(os.DirFS(f.dir), name, yamldoc.MaxBytes)
-	} else {
-		data, err = readRegular(f.root.FS(), name, maxPrompt)
+	fsys, at, most := f.root.FS(), name, int64(maxPrompt)
+	if name == configuration {
+		fsys, at, most = os.DirFS(f.dir), f.name, yamldoc.MaxBytes
 	}
+	data, err := readRegular(fsys, at, most)
 	f.seen[name] = sha256.Sum256(fmt.Appendf(nil, "%v %s", err, data))
 	return data, err
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lookEvery is how often, at most, the files of a live configuration are looked at.
+// The files of a live configuration are looked at once in this time, at most.
 const lookEvery = 100 * time.Millisecond
 
 // Live is a configuration that is read again when its file, or a prompt that it

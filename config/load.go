@@ -30,7 +30,7 @@ func load(path string, before bool) (*Config, seen, error) {
 		return nil, nil, unreadable(path, err)
 	}
 	defer f.close()
-	data, err := f.read(f.name)
+	data, err := f.read(configuration)
 	if err != nil {
 		return nil, f.seen, unreadable(path, err)
 	}

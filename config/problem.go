@@ -76,7 +76,7 @@ func (s source) problem(at yamldoc.Pos, format string, args ...any) Problem {
 	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: message, Excerpt: s.excerpt(at)}
 }
 
-// maxExcerpt is how many characters of a line are shown.
+// At most this many characters of a line are shown.
 const maxExcerpt = 160
 
 func (s source) excerpt(at yamldoc.Pos) string {

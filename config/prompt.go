@@ -25,7 +25,7 @@ const (
 	defaultPromptFile = inFolder + "/" + strategies.PromptFile
 )
 
-// maxPrompt is how long a prompt may be, in bytes.
+// A prompt may have at most this many bytes.
 const maxPrompt = 256 << 10
 
 var promptNameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)

@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
-// maxText is how long one text may be, in bytes.
+// A text may have at most this many bytes.
 const maxText = 16 << 10
 
 // label is what a value is called in a message; in a list it has no name.

@@ -16,7 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
-// MaxBytes is how long a manifest may be, as YAML or as JSON.
+// MaxBytes bounds the length of a manifest, as YAML or as JSON.
 const MaxBytes = yamldoc.MaxBytes
 
 // Read reads the manifest in a file. Errors are as in [Parse], and of code

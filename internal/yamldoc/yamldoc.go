@@ -21,10 +21,10 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxBytes is how long a text may be.
+// MaxBytes bounds the length of a text.
 const MaxBytes = 256 << 10
 
-// MaxDepth is how deep values may nest. [Parse] reads deeper ones as well; readers
+// MaxDepth bounds how deep values nest. [Parse] reads deeper ones as well: readers
 // hold values to it, and can say where.
 const MaxDepth = 64
 
