@@ -10,7 +10,7 @@ import (
 type Hook string
 
 const (
-	// HookPreCompact runs before the strategy (FEATURES K19). Observers read
+	// HookPreCompact runs before the strategy. Observers read
 	// and may retain and inject; the compactor may return a whole message
 	// list, a summary, or a cancel.
 	HookPreCompact Hook = "pre_compact"
@@ -80,12 +80,12 @@ type Session struct {
 	AgentPath string `json:"agent_path,omitempty"`
 	Model     string `json:"model,omitempty"`
 	// ContextWindow in tokens; nil where unknown, and then [FallbackWindow]
-	// was used (FEATURES K21).
+	// was used.
 	ContextWindow *int `json:"context_window"`
 }
 
 // FallbackWindow is the context window, in tokens, assumed for a model that no
-// catalog and no configuration knows (FEATURES K21).
+// catalog and no configuration knows.
 const FallbackWindow = 128_000
 
 // Trigger is why a hook runs, with the measurements it was decided on.
@@ -98,10 +98,10 @@ type Trigger struct {
 	// upper a compaction starts, and it goes on until below lower.
 	Upper float64 `json:"upper"`
 	Lower float64 `json:"lower"`
-	// Forced: somebody asked for it, whatever the thresholds say (FEATURES A12).
+	// Forced: somebody asked for it, whatever the thresholds say.
 	Forced bool `json:"forced,omitempty"`
-	// KeepLast is how many of the last messages stay where that is possible
-	// (A12); 0 where the target alone decides.
+	// KeepLast is how many of the last messages stay where that is possible;
+	// 0 where the target alone decides.
 	KeepLast int `json:"keep_last,omitempty"`
 	// DryRun says that nothing will be applied. A plugin should answer as
 	// always and store nothing; the host discards what it retains.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Knob is one setting of a plugin that an operator can turn (FEATURES K27).
+// Knob is one setting of a plugin that an operator can turn.
 // Which fields apply depends on the type.
 type Knob struct {
 	Type        KnobType `json:"type"`

@@ -19,7 +19,7 @@ const ManifestSection = "kagewasm.manifest"
 // the YAML manifest of a module that has no section.
 const SidecarSuffix = ".plugin.yaml"
 
-// PluginRole is what a plugin may do (FEATURES K6).
+// PluginRole is what a plugin may do.
 type PluginRole string
 
 const (
@@ -74,7 +74,7 @@ const (
 	CapHTTP              Capability = "http"  // requests to the hosts named
 	CapModel             Capability = "model" // completions at the operator's cost
 	CapCompactionRequest Capability = "compaction.request"
-	CapCompactionSummary Capability = "compaction.summary" // an observer's summary or cancel (O2, T10)
+	CapCompactionSummary Capability = "compaction.summary" // an observer's summary or cancel
 )
 
 // Capabilities are all capabilities.

@@ -67,13 +67,13 @@ type Message struct {
 }
 
 // Internal reports whether messages of the kind are the harness's own, for no
-// model: display_only, bookmark and metadata (FEATURES A3).
+// model: display_only, bookmark and metadata.
 func (k Kind) Internal() bool {
 	return k == KindDisplayOnly || k == KindBookmark || k == KindMetadata
 }
 
 // IsPerson reports whether m is a message typed by a person: role user and no
-// kind. (FEATURES K10: logs begin with meta entries that are not.)
+// kind. Logs begin with meta entries that are not.
 func (m *Message) IsPerson() bool { return m.Role == RoleUser && m.Kind == "" }
 
 // Text is the text of the message's content, without its tool calls.
@@ -130,7 +130,7 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 type Meta map[string]json.RawMessage
 
 // MetaAlwaysKeep is the Meta key that pins a message: a JSON true keeps it
-// verbatim through every compaction (FEATURES K10).
+// verbatim through every compaction.
 const MetaAlwaysKeep = "always_keep"
 
 // Bool reports whether the value under key is the JSON literal true.

@@ -3,7 +3,7 @@ package abi
 // Output is what a hook answers. The empty output and JSON null mean "nothing
 // to say"; a plugin with both roles may fill the fields of both.
 //
-// Of an observer (FEATURES K30): Retain, Inject, AlwaysKeep; with the capability
+// Of an observer: Retain, Inject, AlwaysKeep; with the capability
 // compaction.request also RequestCompaction, and with compaction.summary
 // Summary, Cancel and Reason.
 //

@@ -1,7 +1,7 @@
 package abi
 
-// Pinned marks the messages that no compaction may touch, under any strategy
-// (FEATURES K10): every system message before the first message of a person,
+// Pinned marks the messages that no compaction may touch, under any strategy:
+// every system message before the first message of a person,
 // that first message, and messages whose meta says always_keep. Also marks the
 // messages for which one of more reports true (operator predicates).
 //
@@ -51,8 +51,7 @@ func CurrentTurn(msgs []Message) []bool {
 // PrefixEnd is the index at which a summary belongs: right after the stable
 // prefix (the first message of a person, or the leading system messages where
 // there is none), moved past any unit that reaches across that place. What
-// stands before it is never rewritten, so provider caches of it stay valid
-// (FEATURES I1).
+// stands before it is never rewritten, so provider caches of it stay valid.
 func PrefixEnd(msgs []Message) int {
 	end := 0
 	for end < len(msgs) && msgs[end].Role == RoleSystem {

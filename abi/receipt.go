@@ -1,6 +1,6 @@
 package abi
 
-// Receipt is what a compaction costs and saves (FEATURES N10).
+// Receipt is what a compaction costs and saves.
 type Receipt struct {
 	// FreedTokens is what every following call is smaller by.
 	FreedTokens int `json:"freed_tokens"`

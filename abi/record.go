@@ -1,6 +1,6 @@
 package abi
 
-// Record is a compaction done, or one that failed (FEATURES K17). The host
+// Record is a compaction done, or one that failed. The host
 // stores it, and gives it to post_compact hooks.
 type Record struct {
 	// ID is unique within a session and derived from what the record says, so
@@ -35,14 +35,14 @@ type Record struct {
 	// Summary is the text of the inserted summary, without its frame.
 	Summary string `json:"summary,omitempty"`
 	// Files are those that were read and modified in what is superseded, by the
-	// tool calls in it and by earlier records of the session (FEATURES T7).
+	// tool calls in it and by earlier records of the session.
 	Files *Files `json:"files,omitempty"`
 	// Model wrote the summary; empty where none was asked.
 	Model string `json:"model,omitempty"`
 	// Receipt weighs what it cost against what it saves; nil where nothing was
-	// superseded (N10).
+	// superseded.
 	Receipt *Receipt `json:"receipt,omitempty"`
-	// Failures is everything that went wrong on the way, in order (K7).
+	// Failures is everything that went wrong on the way, in order.
 	Failures []*Error `json:"failures,omitempty"`
 
 	// Flag and Notes are the operator's judgement: "good", "bad", "neutral"
@@ -92,7 +92,7 @@ const (
 	// ReasonDisabled: automatic compaction is switched off.
 	ReasonDisabled ReasonCode = "disabled"
 	// ReasonNothingToSupersede: over the threshold, and no plan made the
-	// session smaller (K22).
+	// session smaller.
 	ReasonNothingToSupersede ReasonCode = "nothing_to_supersede"
 	// ReasonPinnedExceedTarget: done as far as it goes; what is pinned and
 	// the summary do not fit the target.
@@ -106,12 +106,12 @@ const (
 	ReasonCancelled ReasonCode = "cancelled"
 	// ReasonCancelledByPlugin: an observer that may asked not to compact now.
 	ReasonCancelledByPlugin ReasonCode = "cancelled_by_plugin"
-	// ReasonPending: a plan is made and waits for the operator (K29).
+	// ReasonPending: a plan is made and waits for the operator.
 	ReasonPending ReasonCode = "compaction_pending"
 	// ReasonRejected: the operator did not want the plan.
 	ReasonRejected ReasonCode = "rejected"
-	// ReasonPruneOnly: nobody could compact, so only pruning was done (A8).
+	// ReasonPruneOnly: nobody could compact, so only pruning was done.
 	ReasonPruneOnly ReasonCode = "prune_only"
-	// ReasonNotWorthIt: it would take too long to earn back its cost (N10).
+	// ReasonNotWorthIt: it would take too long to earn back its cost.
 	ReasonNotWorthIt ReasonCode = "not_worth_it"
 )

@@ -2,7 +2,7 @@ package abi
 
 // Unit is a group of messages that a compaction keeps or drops as one: an
 // assistant message with the results of all its tool calls, or any other
-// message alone (FEATURES K9). Values are indices into the message list, in
+// message alone. Values are indices into the message list, in
 // ascending order; they need not be adjacent.
 type Unit []int
 

@@ -14,9 +14,9 @@ import (
 //	bedrock/us.anthropic.claude-...-v1:0     decorations of many kinds
 //
 // Case does not matter. A gateway's own entry comes first and what it lacks
-// comes from the model's maker. Overrides win over all of that field by field
-// (FEATURES K18); see [Override]. A name that nobody knows is no error: the
-// result has that name and no window (K21).
+// comes from the model's maker. Overrides win over all of that field by field;
+// see [Override]. A name that nobody knows is no error: the
+// result has that name and no window.
 func (c *Catalog) Resolve(name string, overrides ...Override) Model {
 	provider, id := c.split(fold(name))
 	m, ok := c.resolve(provider, id)
