@@ -136,42 +136,42 @@ const maxMemos = 64
 
 // memos holds the memos of sessions that nobody is looking at right now.
 type memos struct {
-	mu    sync.Mutex
-	of    map[string]*memo
-	order []string // least recently used first
+	mu   sync.Mutex
+	list []keyedMemo // least recently used first
+}
+
+type keyedMemo struct {
+	key string
+	*memo
 }
 
 // take hands out the memo of a session, to be put back.
 func (ms *memos) take(s *abi.Session) *memo {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	key := memoKey(s)
-	m, ok := ms.of[key]
-	if !ok {
+	i := ms.index(memoKey(s))
+	if i < 0 {
 		return &memo{index: make(map[string]int)}
 	}
-	delete(ms.of, key)
-	i := slices.Index(ms.order, key)
-	ms.order = slices.Delete(ms.order, i, i+1)
+	m := ms.list[i].memo
+	ms.list = slices.Delete(ms.list, i, i+1)
 	return m
 }
 
 func (ms *memos) put(s *abi.Session, m *memo) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	if ms.of == nil {
-		ms.of = make(map[string]*memo)
-	}
-	key := memoKey(s)
-	if _, ok := ms.of[key]; ok {
+	if ms.index(memoKey(s)) >= 0 {
 		return // two looks at once: the first one's will do
 	}
-	if len(ms.order) == maxMemos {
-		delete(ms.of, ms.order[0])
-		ms.order = slices.Delete(ms.order, 0, 1)
+	if len(ms.list) == maxMemos {
+		ms.list = slices.Delete(ms.list, 0, 1)
 	}
-	ms.of[key] = m
-	ms.order = append(ms.order, key)
+	ms.list = append(ms.list, keyedMemo{memoKey(s), m})
+}
+
+func (ms *memos) index(key string) int {
+	return slices.IndexFunc(ms.list, func(m keyedMemo) bool { return m.key == key })
 }
 
 func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }

@@ -18,9 +18,13 @@ const (
 
 // streaks counts how often in a row something happened, by key.
 type streaks struct {
-	mu    sync.Mutex
-	count map[string]int
-	order []string // of the keys, as they came
+	mu   sync.Mutex
+	list []streak // in the order in which they began
+}
+
+type streak struct {
+	key string
+	n   int
 }
 
 // add counts one more, unless there are MaxInARow already, and reports whether
@@ -28,13 +32,17 @@ type streaks struct {
 func (s *streaks) add(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch n := s.count[key]; {
-	case n >= MaxInARow:
+	i := s.index(key)
+	if i >= 0 && s.list[i].n >= MaxInARow {
 		return false
-	case n == 0:
-		s.begin(key)
 	}
-	s.count[key]++
+	if i < 0 {
+		if len(s.list) == maxStreaks {
+			s.list = slices.Delete(s.list, 0, 1)
+		}
+		i, s.list = len(s.list), append(s.list, streak{key: key})
+	}
+	s.list[i].n++
 	return true
 }
 
@@ -42,30 +50,21 @@ func (s *streaks) add(key string) bool {
 func (s *streaks) full(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.count[key] >= MaxInARow
-}
-
-func (s *streaks) begin(key string) {
-	if s.count == nil {
-		s.count = make(map[string]int)
-	}
-	if len(s.order) == maxStreaks {
-		delete(s.count, s.order[0])
-		s.order = slices.Delete(s.order, 0, 1)
-	}
-	s.order = append(s.order, key)
+	i := s.index(key)
+	return i >= 0 && s.list[i].n >= MaxInARow
 }
 
 // end forgets a row.
 func (s *streaks) end(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.count[key]; !ok {
-		return
+	if i := s.index(key); i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
 	}
-	delete(s.count, key)
-	i := slices.Index(s.order, key)
-	s.order = slices.Delete(s.order, i, i+1)
+}
+
+func (s *streaks) index(key string) int {
+	return slices.IndexFunc(s.list, func(k streak) bool { return k.key == key })
 }
 
 // streakKey tells sessions, and what is counted in them, apart.

@@ -56,10 +56,10 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 		return nil, nothing("all of it is pinned, recent or of the current turn")
 	}
 	p := &preparation{
-		Replaced: c.taken.tokens, Fits: c.fits(v, reserve), Cut: c.end, view: v, task: -1, request: -1,
+		Replaced: c.taken.tokens, Fits: v.fitsWithout(c.taken, reserve), Cut: c.end, view: v, task: -1, request: -1,
 	}
-	if c.previous >= 0 {
-		p.Previous = note.Said(v.Messages[v.Units[c.previous][0]].Text())
+	if c.previous != nil {
+		p.Previous = note.Said(v.Messages[c.previous[0]].Text())
 	}
 	p.part(c)
 	if !p.says(p.History) {
@@ -87,8 +87,7 @@ func endsInSummary(msgs []abi.Message) bool {
 // part divides what goes at the turn in which the cut falls.
 func (p *preparation) part(c cut) {
 	turn := turnOf(p.view.Messages, c.end)
-	for _, k := range c.units {
-		u := p.view.Units[k]
+	for _, u := range c.units {
 		if turn >= 0 && u[0] >= turn {
 			p.TurnPrefix = append(p.TurnPrefix, u)
 		} else {
@@ -121,8 +120,8 @@ func (p *preparation) name(c cut) {
 			gone[i] = true
 		}
 	}
-	if c.previous >= 0 {
-		gone[p.view.Units[c.previous][0]] = true
+	if c.previous != nil {
+		gone[c.previous[0]] = true
 	}
 	for i := range p.view.Messages[:c.end] {
 		m := &p.view.Messages[i]

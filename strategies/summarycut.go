@@ -6,39 +6,43 @@ import (
 
 // cut is the choice of what goes.
 type cut struct {
-	units    []int // of the view, oldest first, without the previous summary
-	previous int   // the unit of the previous summary, or -1
-	taken    size  // what all of it takes
-	end      int   // the index after the last message that goes
+	units    []abi.Unit // oldest first, without the previous summary
+	previous abi.Unit   // the previous summary, or nil
+	taken    size       // what all of it takes
+	end      int        // the index after the last message that goes
 }
 
-// makeCut takes the oldest units whole, at least window messages
-// and as many as the target needs beside reserve tokens for the summary. Units
-// that are pinned, belong to the current turn, or reach into the last keepLast
-// messages stay.
+// makeCut takes the oldest units whole, at least window messages and as many as
+// the target needs beside reserve tokens for the summary. Units that are pinned,
+// belong to the current turn, or reach into the last keepLast messages stay.
 func makeCut(v *View, window, keepLast, reserve int) cut {
 	keep := len(v.Messages)
 	if keepLast > 0 {
 		keep = (&KeepConfig{Messages: keepLast}).start(v)
 	}
-	may := func(k int) bool {
-		u := v.Units[k]
-		return u[len(u)-1] < keep && v.Candidate(u)
+	may := func(u abi.Unit) bool { return u[len(u)-1] < keep && v.Candidate(u) }
+	last := -1 // the latest earlier summary that may go
+	for k, u := range v.Units {
+		if v.Messages[u[0]].Kind == abi.KindSummary && may(u) {
+			last = k
+		}
 	}
-	c := cut{previous: previous(v, may)}
-	if c.previous >= 0 {
-		c.take(v, c.previous)
+	var none cut
+	if last >= 0 {
+		none = none.with(v, v.Units[last])
+		none.previous = v.Units[last]
 	}
+	c := none
 	messages, says := 0, false
 	for k, u := range v.Units {
-		if k == c.previous || !may(k) {
+		if k == last || !may(u) {
 			continue
 		}
-		if messages >= window && says && c.fits(v, reserve) {
+		if messages >= window && says && v.fitsWithout(c.taken, reserve) {
 			break
 		}
-		c.units = append(c.units, k)
-		c.take(v, k)
+		c = c.with(v, u)
+		c.units = append(c.units, u)
 		for _, i := range u {
 			says = says || !silent(&v.Messages[i])
 			if !v.Messages[i].Kind.Internal() {
@@ -46,54 +50,24 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 			}
 		}
 	}
-	c.beginTurn(v, reserve)
+	// A person's message that would go last is left to the answers that stay,
+	// where the target does not need it.
+	if n := len(c.units) - 1; n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 && v.Messages[c.units[n][0]].IsPerson() {
+		less := none
+		for _, u := range c.units[:n] {
+			less = less.with(v, u)
+		}
+		if less.units = c.units[:n]; v.fitsWithout(less.taken, reserve) {
+			return less
+		}
+	}
 	return c
 }
 
-// beginTurn leaves a person's message that would go last to the answers that
-// stay, where the target does not need it.
-func (c *cut) beginTurn(v *View, reserve int) {
-	last := len(c.units) - 1
-	if last < 1 {
-		return
-	}
-	u := v.Units[c.units[last]]
-	if u[len(u)-1] != c.end-1 || !v.Messages[u[0]].IsPerson() {
-		return
-	}
-	less := cut{units: c.units[:last], previous: c.previous, taken: c.taken.less(v.size(u))}
-	if !less.fits(v, reserve) {
-		return
-	}
-	for _, k := range less.units {
-		less.reach(v.Units[k])
-	}
-	if less.previous >= 0 {
-		less.reach(v.Units[less.previous])
-	}
-	*c = less
-}
-
-// fits reports whether what stays is within the targets, with a note of reserve
-// tokens.
-func (c *cut) fits(v *View, reserve int) bool { return v.fitsWithout(c.taken, reserve) }
-
-func (c *cut) take(v *View, k int) {
-	u := v.Units[k]
-	c.taken = c.taken.plus(v.size(u))
-	c.reach(u)
-}
-
-func (c *cut) reach(u abi.Unit) { c.end = max(c.end, u[len(u)-1]+1) }
-
-// previous is the unit of the latest earlier summary that may go, or -1.
-func previous(v *View, may func(int) bool) int {
-	for k := len(v.Units) - 1; k >= 0; k-- {
-		if v.Messages[v.Units[k][0]].Kind == abi.KindSummary && may(k) {
-			return k
-		}
-	}
-	return -1
+// with is the cut with what a unit takes.
+func (c cut) with(v *View, u abi.Unit) cut {
+	c.taken, c.end = c.taken.plus(v.size(u)), max(c.end, u[len(u)-1]+1)
+	return c
 }
 
 // turnOf is the message of a person in whose turn the cut falls, or -1 where
