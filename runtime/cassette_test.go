@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// cassette is the simplest tape: it notes the first time, and answers with that
+// cassette is the simplest cassette: it notes the first time, and answers with that
 // from then on.
 type cassette struct {
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ func (c *cassette) Answer(op abi.Op, request json.RawMessage, live func() abi.Ho
 }
 
 // TestN6RecordExtismABI: requests over the calls of the Extism ABI go through
-// the same tape, in the same form, on both engines.
+// the same cassette, in the same form, on both engines.
 func TestN6RecordExtismABI(t *testing.T) {
 	here := plugintest.Web(t)
 	tape := &cassette{answers: make(map[string]abi.HostResponse)}

@@ -23,7 +23,7 @@ func TestExtismAllocLoop(t *testing.T) {
 	}
 }
 
-func TestExtismArena(t *testing.T) {
+func TestExtismBlocks(t *testing.T) {
 	c64, c32, call := wasmtest.Const64, wasmtest.Const32, wasmtest.Call
 	get, set := wasmtest.Get, wasmtest.Set
 	type imp = func(string, string, string) wasmtest.Func
@@ -42,7 +42,7 @@ func TestExtismArena(t *testing.T) {
 		{"alloc without free", wasmtest.ExtismGuest(func(m *wasmtest.Module, imp imp) {
 			alloc := imp("alloc", "l", "l")
 			m.Hook(pre, nil, wasmtest.Forever(c64(100_000), call(alloc), wasmtest.Wrap64, wasmtest.IfZeroTrap))
-		}), abi.CodeMemory, "the arena counts against the memory of the call"},
+		}), abi.CodeMemory, "that memory counts against the memory of the call"},
 		{"tiny blocks", wasmtest.ExtismGuest(func(m *wasmtest.Module, imp imp) {
 			alloc := imp("alloc", "l", "l")
 			m.Hook(pre, nil, wasmtest.Forever(c64(1), call(alloc), wasmtest.Wrap64, wasmtest.IfZeroTrap))

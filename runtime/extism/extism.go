@@ -64,7 +64,7 @@ func manifest(bin []byte, p *host.Plugin) sdk.Manifest {
 // functions are those that the SDK gets from us.
 func functions() []sdk.HostFunction {
 	var funcs []sdk.HostFunction
-	modules := map[string][]host.Func{abi.ImportModule: host.Functions[abi.ImportModule], outwardModule: host.OutwardFuncs}
+	modules := map[string][]host.Func{abi.ImportModule: host.Functions[abi.ImportModule], hostModule: host.ExtismHostFuncs}
 	for module, list := range modules {
 		for _, f := range list {
 			params, results := f.Types()
@@ -173,7 +173,7 @@ func recoverPanic(c *host.Call, err error) {
 
 // FunctionName implements host.Code.
 func (u *code) FunctionName(name string) string {
-	if redirected, ok := strings.CutPrefix(name, outwardModule); ok {
+	if redirected, ok := strings.CutPrefix(name, hostModule); ok {
 		return abi.ExtismModule + redirected
 	}
 	return u.plugin.FunctionName(name, 0)

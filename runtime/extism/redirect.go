@@ -6,25 +6,25 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
-// outwardModule is where a redirected module imports host.OutwardFuncs from.
-const outwardModule = "kagewasm:outward"
+// hostModule is where a redirected module imports host.ExtismHostFuncs from.
+const hostModule = "kagewasm:extism"
 
-// redirect makes a module import host.OutwardFuncs from outwardModule. The SDK has
+// redirect makes a module import host.ExtismHostFuncs from hostModule. The SDK has
 // its own under abi.ExtismModule: they log by a level that is one for the whole
 // process, and send requests, and follow redirects, to any address that a
 // granted name leads to.
 //
 // The module was vetted: all it imports are functions.
 func redirect(bin []byte, m *wasm.Module) []byte {
-	outward := make(map[string]bool, len(host.OutwardFuncs))
-	for _, f := range host.OutwardFuncs {
-		outward[f.Name] = true
+	ours := make(map[string]bool, len(host.ExtismHostFuncs))
+	for _, f := range host.ExtismHostFuncs {
+		ours[f.Name] = true
 	}
 	imports := wasm.AppendU32(nil, uint32(len(m.Imports)))
 	for _, i := range m.Imports {
 		from := i.Module
-		if from == abi.ExtismModule && outward[i.Name] {
-			from = outwardModule
+		if from == abi.ExtismModule && ours[i.Name] {
+			from = hostModule
 		}
 		imports = append(wasm.AppendName(wasm.AppendName(imports, from), i.Name), i.Kind)
 		imports = wasm.AppendU32(imports, i.Type)

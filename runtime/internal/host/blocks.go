@@ -12,7 +12,7 @@ import "math/bits"
 type blockMemory struct {
 	budget *Budget
 	mem    []byte
-	room   []byte           // outside of Go's heap, where mem begins; nil on it
+	mapped []byte           // outside of Go's heap, where mem begins; nil on it
 	blocks map[uint64]block // the blocks in use
 	free   [64][]freeBlock  // the others, by the power of two they reach
 	taken  int64            // of the budget
@@ -30,9 +30,9 @@ type Blocks interface {
 	Release(at uint64)
 }
 
-type block struct{ len, room uint64 }
+type block struct{ len, size uint64 }
 
-type freeBlock struct{ at, room uint64 }
+type freeBlock struct{ at, size uint64 }
 
 const (
 	// firstOffset is the first offset in use.
@@ -40,7 +40,7 @@ const (
 	// largeMemory lies outside of Go's heap, in bytes: to grow it copies nothing,
 	// and leaves nothing behind for the collector.
 	largeMemory = 1 << 20
-	// blockAlign is what the room of a block is a multiple of.
+	// blockAlign is what the size of a block is a multiple of.
 	blockAlign = 16
 	// blockOverhead is what a block costs the host beside its bytes.
 	blockOverhead = 64
@@ -49,42 +49,42 @@ const (
 )
 
 // alloc returns the offset of n zero bytes, or 0 where there is no room.
-func (a *blockMemory) alloc(n uint64) uint64 {
+func (m *blockMemory) alloc(n uint64) uint64 {
 	if n == 0 {
 		return 0
 	}
-	if n > uint64(a.budget.Limit) {
-		a.budget.Denied = true
+	if n > uint64(m.budget.Limit) {
+		m.budget.Denied = true
 		return 0
 	}
-	if a.blocks == nil {
-		a.mem = make([]byte, firstOffset, 4096)
-		a.blocks = make(map[uint64]block)
+	if m.blocks == nil {
+		m.mem = make([]byte, firstOffset, 4096)
+		m.blocks = make(map[uint64]block)
 	}
-	if f, ok := a.reuse(n); ok {
-		inPieces(int(n), func(from, to int) { clear(a.mem[f.at:][from:to]) })
-		a.blocks[f.at] = block{n, f.room}
+	if f, ok := m.reuse(n); ok {
+		inPieces(int(n), func(from, to int) { clear(m.mem[f.at:][from:to]) })
+		m.blocks[f.at] = block{n, f.size}
 		return f.at
 	}
-	room := (n + blockAlign - 1) &^ (blockAlign - 1)
-	if !a.budget.Take(int64(room) + blockOverhead) {
+	size := (n + blockAlign - 1) &^ (blockAlign - 1)
+	if !m.budget.Take(int64(size) + blockOverhead) {
 		return 0
 	}
-	a.taken += int64(room) + blockOverhead
-	at := uint64(len(a.mem))
-	a.grow(room)
-	a.blocks[at] = block{n, room}
+	m.taken += int64(size) + blockOverhead
+	at := uint64(len(m.mem))
+	m.grow(size)
+	m.blocks[at] = block{n, size}
 	return at
 }
 
 // reuse takes a free block that holds n bytes.
-func (a *blockMemory) reuse(n uint64) (freeBlock, bool) {
+func (m *blockMemory) reuse(n uint64) (freeBlock, bool) {
 	class := bits.Len64(n) - 1 // blocks here may be too small
 	for _, c := range []int{class, class + 1} {
-		list := a.free[c]
+		list := m.free[c]
 		for i := len(list) - 1; i >= max(0, len(list)-maxSearch); i-- {
-			if f := list[i]; f.room >= n {
-				a.free[c] = append(list[:i], list[i+1:]...)
+			if f := list[i]; f.size >= n {
+				m.free[c] = append(list[:i], list[i+1:]...)
 				return f, true
 			}
 		}
@@ -93,68 +93,68 @@ func (a *blockMemory) reuse(n uint64) (freeBlock, bool) {
 }
 
 // grow adds zero bytes.
-func (a *blockMemory) grow(size uint64) {
-	need := len(a.mem) + int(size)
-	if need > largeMemory && a.room == nil {
-		if a.room = Map(firstOffset + int(a.budget.Limit)); a.room != nil {
-			a.mem = a.room[:copy(a.room, a.mem)]
+func (m *blockMemory) grow(size uint64) {
+	need := len(m.mem) + int(size)
+	if need > largeMemory && m.mapped == nil {
+		if m.mapped = Map(firstOffset + int(m.budget.Limit)); m.mapped != nil {
+			m.mem = m.mapped[:copy(m.mapped, m.mem)]
 		}
 	}
-	if need <= cap(a.mem) {
-		a.mem = a.mem[:need]
+	if need <= cap(m.mem) {
+		m.mem = m.mem[:need]
 		return
 	}
 	mem := make([]byte, need, need+min(need/2, 16<<20))
-	copy(mem, a.mem)
-	a.mem = mem
+	copy(mem, m.mem)
+	m.mem = mem
 }
 
 // Put implements [Blocks].
-func (a *blockMemory) Put(b []byte) uint64 {
-	at := a.alloc(uint64(len(b)))
+func (m *blockMemory) Put(b []byte) uint64 {
+	at := m.alloc(uint64(len(b)))
 	if at != 0 {
-		move(a.mem[at:], b)
+		move(m.mem[at:], b)
 	}
 	return at
 }
 
 // Release implements [Blocks].
-func (a *blockMemory) Release(at uint64) {
-	b, ok := a.blocks[at]
+func (m *blockMemory) Release(at uint64) {
+	b, ok := m.blocks[at]
 	if !ok {
 		return
 	}
-	delete(a.blocks, at)
-	class := bits.Len64(b.room) - 1
-	a.free[class] = append(a.free[class], freeBlock{at, b.room})
+	delete(m.blocks, at)
+	class := bits.Len64(b.size) - 1
+	m.free[class] = append(m.free[class], freeBlock{at, b.size})
 }
 
 // length is the length of the block at an offset, 0 where there is none.
-func (a *blockMemory) length(at uint64) uint64 { return a.blocks[at].len }
+func (m *blockMemory) length(at uint64) uint64 { return m.blocks[at].len }
 
 // Block implements [Blocks].
-func (a *blockMemory) Block(at uint64) ([]byte, bool) {
-	b, ok := a.blocks[at]
+func (m *blockMemory) Block(at uint64) ([]byte, bool) {
+	b, ok := m.blocks[at]
 	if !ok {
 		return nil, false
 	}
-	return a.mem[at : at+b.len], true
+	return m.mem[at : at+b.len], true
 }
 
 // view returns n bytes from an offset on, whatever blocks they lie in.
-func (a *blockMemory) view(at, n uint64) ([]byte, bool) {
+func (m *blockMemory) view(at, n uint64) ([]byte, bool) {
 	end := at + n
-	if end < at || at < firstOffset || end > uint64(len(a.mem)) {
+	if end < at || at < firstOffset || end > uint64(len(m.mem)) {
 		return nil, false
 	}
-	return a.mem[at:end], true
+	return m.mem[at:end], true
 }
 
 // reset drops every block. Nothing may look at one afterwards.
-func (a *blockMemory) reset() {
-	a.budget.Give(a.taken)
-	if a.room != nil {
-		Unmap(a.room)
+func (m *blockMemory) reset() {
+	m.budget.Give(m.taken)
+	if m.mapped != nil {
+		Unmap(m.mapped)
 	}
-	*a = blockMemory{budget: a.budget}
+	*m = blockMemory{budget: m.budget}
 }

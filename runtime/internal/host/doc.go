@@ -7,7 +7,7 @@
 //
 // Two front ends lead to the same operations: the calls of kagewasm:host/env
 // (bulk.go), of which host_call carries an operation by name, and the Extism ABI
-// (extism.go, outward.go). The table of operations is in operations.go, and
+// (extism.go, extism_host.go). The table of operations is in operations.go, and
 // capabilities are checked in Plugin.need; each operation is a service in a file of its
 // own. WASI is in wasi.go.
 package host

@@ -27,7 +27,7 @@ func (c *Call) UseBlocks(b Blocks) { c.extism.texts = b }
 
 // blockFuncs are the calls of the Extism ABI that stay with the call, as
 // upstream's kernel and SDK define them, but that an access which is not inside
-// the memory of the call stops the guest. The others are OutwardFuncs.
+// the memory of the call stops the guest. The others are ExtismHostFuncs.
 var blockFuncs = []Func{
 	{"alloc", "(i64)->i64", func(ctx context.Context, c *Call, stack []uint64) {
 		c.clock.moved(ctx, int(min(stack[0], uint64(c.Memory.Limit))))

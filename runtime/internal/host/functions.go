@@ -22,7 +22,7 @@ type Func struct {
 // those of abi.ImportModule, and the two halves of the Extism ABI.
 var Functions = map[string][]Func{
 	abi.ImportModule: bulkFuncs,
-	abi.ExtismModule: append(append([]Func(nil), blockFuncs...), OutwardFuncs...),
+	abi.ExtismModule: append(append([]Func(nil), blockFuncs...), ExtismHostFuncs...),
 }
 
 // Call runs the function for the call of the context.

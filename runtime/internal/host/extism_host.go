@@ -10,10 +10,10 @@ import (
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
-// OutwardFuncs are the calls of the Extism ABI that lead out of the guest: to
-// the log, and to where the operator grants HTTP. They are the same on every
+// ExtismHostFuncs are the calls of the Extism ABI that reach the host: the log,
+// and what the operator grants of HTTP. They are the same on every
 // engine: what leaves the sandbox leaves it through this package.
-var OutwardFuncs = []Func{
+var ExtismHostFuncs = []Func{
 	{"http_request", "(i64,i64)->i64", httpRequest},
 	{
 		"http_status_code", "()->i32",
