@@ -67,7 +67,8 @@ agents:
 		})
 	}
 	x, err := c.Explain("sub/new")
-	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != "none" || filepath.Base(x.File) != config.FileName {
+	if err != nil || x.Agent != "sub/new" || x.Known != "main/sub" || x.Writer.By != "none" ||
+		filepath.Base(x.File) != config.FileName {
 		t.Errorf("%+v, %v", x, err)
 	}
 }
@@ -80,7 +81,8 @@ func TestI3Profiles(t *testing.T) {
 		if upper.Value != p.Upper || lower.Value != p.Lower || upper.Source.Name != p.Name {
 			t.Errorf("profile %s: %v and %v by %s", p.Name, upper.Value, lower.Value, upper.Source)
 		}
-		if policy := load(t, "compaction: {profile: "+p.Name+"}").Policy(""); policy.When.Profile != p.Name || policy.When.Upper != 0 {
+		policy := load(t, "compaction: {profile: "+p.Name+"}").Policy("")
+		if policy.When.Profile != p.Name || policy.When.Upper != 0 {
 			t.Errorf("policy %+v", policy)
 		}
 	}
@@ -92,12 +94,15 @@ func TestI3Profiles(t *testing.T) {
 // TestK26SetsChangeNothing: settings for one time are on top of the file, are
 // checked as if they stood there, and leave it as it is.
 func TestK26SetsChangeNothing(t *testing.T) {
-	c := load(t, "models: {m: {provider: openai, model: x, context_window: 7}}\ncompaction: {lower_threshold: 0.5, agent: w}\nagents: {w: {}}\n", "p.md", "for once")
-	a, err := c.With("", "compaction.threshold=90", "compaction.summarize=off", "model=m", "compaction.always_keep=[{role: tool}]")
+	c := load(t, "models: {m: {provider: openai, model: x, context_window: 7}}\n"+
+		"compaction: {lower_threshold: 0.5, agent: w}\nagents: {w: {}}\n", "p.md", "for once")
+	a, err := c.With("", "compaction.threshold=90", "compaction.summarize=off", "model=m",
+		"compaction.always_keep=[{role: tool}]")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Policy.When.Upper != 0.9 || a.Policy.When.Lower != 0.5 || !a.Policy.Summarize.Off || a.Model != "m" || a.Window != 7 || len(a.Policy.Keep.Always) != 1 {
+	if a.Policy.When.Upper != 0.9 || a.Policy.When.Lower != 0.5 || !a.Policy.Summarize.Off || a.Model != "m" ||
+		a.Window != 7 || len(a.Policy.Keep.Always) != 1 {
 		t.Errorf("%+v", a)
 	}
 	if b := c.Agent(""); b.Policy.When.Upper != 0 || b.Policy.Summarize.Off || b.Model != "" {

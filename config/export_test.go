@@ -50,7 +50,8 @@ func (l *Live) SetClock(now func() time.Time) {
 // Reference is the documentation of every setting, as Markdown.
 func Reference() []byte {
 	var b bytes.Buffer
-	b.WriteString("# " + FileName + "\n\nWritten by package config from the settings themselves. At the top of the file stand the settings of\n" +
+	b.WriteString("# " + FileName + "\n\n" +
+		"Written by package config from the settings themselves. At the top of the file stand the settings of\n" +
 		"an agent, which hold for all, and `models`, `overrides`, `plugins` and `agents`.\n")
 	for _, s := range []struct {
 		title string
@@ -76,7 +77,8 @@ func reference(b *bytes.Buffer, path string, of *field) {
 			continue
 		}
 		read := f.like(of)
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), strings.ReplaceAll(f.Doc, "|", "\\|"))
+		doc := strings.ReplaceAll(f.Doc, "|", "\\|")
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), doc)
 		if f.Kind == block && f.Same == "" {
 			reference(b, path+f.Name+".", f)
 		}

@@ -12,8 +12,10 @@ import (
 // inside of it.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
-		family, string(config.Sample()), uncommented(), "", "a: &a {b: *a}", "<<: {}", "{a: {b: [1, {c: ~}]}}", "compaction: {redact: off, always_keep: [{kind: ''}]}",
-		"models: {a: {provider: openai, model: x, headers: {X: y}}}", "compaction:\n  recent: ~\n  keep_last_messages: 3\n", "compaction: {trim: off, trim_threshold: 50}",
+		family, string(config.Sample()), uncommented(), "", "a: &a {b: *a}", "<<: {}", "{a: {b: [1, {c: ~}]}}",
+		"compaction: {redact: off, always_keep: [{kind: ''}]}",
+		"models: {a: {provider: openai, model: x, headers: {X: y}}}", "compaction:\n  recent: ~\n  keep_last_messages: 3\n",
+		"compaction: {trim: off, trim_threshold: 50}",
 		"agents: {a: {subagents: {b: {compaction: ~}}}}", "? a\n: b\n", "a: |\n  x\n", "- - - a\n", "\"\\u0000\": 1\n",
 	} {
 		f.Add([]byte(s))
@@ -42,7 +44,8 @@ func FuzzSet(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range [][2]string{{"model", "big"}, {"compaction.prune", "off"}, {"compaction", "{max_tokens: 3}"}, {"compaction.recent.tokens", "1"}, {"compaction.threshold", "7"}} {
+	for _, s := range [][2]string{{"model", "big"}, {"compaction.prune", "off"}, {"compaction", "{max_tokens: 3}"},
+		{"compaction.recent.tokens", "1"}, {"compaction.threshold", "7"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, field, value string) {

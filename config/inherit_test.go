@@ -46,7 +46,8 @@ func TestK5SubagentsInherit(t *testing.T) {
 		says      func() bool
 	}{
 		{"the top holds for all", "main/reviewer", func() bool { return c.Agent("main/reviewer").Policy.When.Upper == 0.9 }},
-		{"so does the agent above", "main/reviewer/deep", func() bool { return c.Agent("main/reviewer/deep").Policy.When.MaxBytes == 77 }},
+		{"so does the agent above", "main/reviewer/deep",
+			func() bool { return c.Agent("main/reviewer/deep").Policy.When.MaxBytes == 77 }},
 		{"not beside it", "", func() bool {
 			return c.Agent("main").Policy.When.MaxBytes == 77 && c.Agent("other").Policy.When.MaxBytes == 77
 		}},
@@ -54,9 +55,12 @@ func TestK5SubagentsInherit(t *testing.T) {
 			p := c.Agent("main/reviewer").Policy.Prune
 			return p.ProtectTokens == 5 && p.Arguments == "iteration"
 		}},
-		{"two levels down too", "main/reviewer/deep", func() bool { return c.Agent("main/reviewer/deep").Policy.Prune.ProtectTokens == 5 }},
+		{"two levels down too", "main/reviewer/deep",
+			func() bool { return c.Agent("main/reviewer/deep").Policy.Prune.ProtectTokens == 5 }},
 		{"a list replaces a list", "main/reviewer", func() bool { return len(c.Agent("main/reviewer").Observers) == 0 }},
-		{"a list is inherited", "main/helper", func() bool { return slices.Equal(c.Agent("main/helper").Observers, []string{"obs"}) }},
+		{"a list is inherited", "main/helper", func() bool {
+			return slices.Equal(c.Agent("main/helper").Observers, []string{"obs"})
+		}},
 		{"~ is the default", "main/helper", func() bool {
 			return c.Agent("main/helper").Policy.When.Upper == 0 && c.Agent("main/helper").Policy.When.Lower == 0.5
 		}},
@@ -65,9 +69,11 @@ func TestK5SubagentsInherit(t *testing.T) {
 			return p.Off && p.ProtectTokens == 1000
 		}},
 		{"an empty text is none", "main/helper", func() bool { return c.Agent("main/helper").Compactor == "" }},
-		{"an agent without a word inherits all", "main/empty", func() bool { return c.Agent("main/empty").Compactor == "comp" }},
+		{"an agent without a word inherits all", "main/empty",
+			func() bool { return c.Agent("main/empty").Compactor == "comp" }},
 		{"the window of one's own", "main", func() bool { return c.Agent("main").Window == 100000 }},
-		{"the window above, with its model", "main/reviewer", func() bool { return c.Agent("main/reviewer").Window == 100000 }},
+		{"the window above, with its model", "main/reviewer",
+			func() bool { return c.Agent("main/reviewer").Window == 100000 }},
 		{"another model has another window", "main/helper", func() bool { return c.Agent("main/helper").Window == 8192 }},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -95,7 +101,8 @@ agents:
     subagents:
       merges: {compaction: {summarize: {model: m}}}
 `)
-	for path, off := range map[string]bool{"a": true, "a/inherits": true, "a/writes": false, "a/on": false, "b": true, "b/merges": true} {
+	for path, off := range map[string]bool{"a": true, "a/inherits": true, "a/writes": false, "a/on": false, "b": true,
+		"b/merges": true} {
 		t.Run(path, func(t *testing.T) {
 			s := c.Agent(path).Policy.Summarize
 			if s.Off != off || s.Chunks != 3 {
@@ -128,7 +135,8 @@ func TestK5Paths(t *testing.T) {
 	if got := load(t, "agents: {x: }\n").Agent("y").Path; got != "" {
 		t.Errorf("without a main agent: %q", got)
 	}
-	if got, want := c.Agents(), []string{"", "main", "main/empty", "main/helper", "main/reviewer", "main/reviewer/deep"}; !slices.Equal(got, want) {
+	want := []string{"", "main", "main/empty", "main/helper", "main/reviewer", "main/reviewer/deep"}
+	if got := c.Agents(); !slices.Equal(got, want) {
 		t.Errorf("agents %q", got)
 	}
 }
@@ -141,11 +149,13 @@ func TestK2Thresholds(t *testing.T) {
 		line, column int
 	}{
 		{"both here", "compaction: {upper_threshold: 0.5, lower_threshold: 0.6}\n", 1, 31},
-		{"the upper below, the lower inherited", "compaction: {lower_threshold: 0.6}\nagents: {a: {compaction: {upper_threshold: 0.6}}}\n", 2, 44},
+		{"the upper below, the lower inherited",
+			"compaction: {lower_threshold: 0.6}\nagents: {a: {compaction: {upper_threshold: 0.6}}}\n", 2, 44},
 		{"in another spelling", "compaction: {lower_threshold: 0.6}\nagents: {a: {compaction: {threshold: 50}}}\n", 2, 38},
 		{"the lower below", "compaction: {upper_threshold: 0.6}\nagents: {a: {compaction: {lower_threshold: 0.7}}}\n", 2, 44},
 		{"the profile below", "compaction: {lower_threshold: 0.55}\nagents: {a: {compaction: {profile: gemini}}}\n", 2, 36},
-		{"once, not for each agent below", "compaction: {upper_threshold: 0.5, lower_threshold: 0.6}\nagents: {a: {}, b: {subagents: {c: {}}}}\n", 1, 31},
+		{"once, not for each agent below",
+			"compaction: {upper_threshold: 0.5, lower_threshold: 0.6}\nagents: {a: {}, b: {subagents: {c: {}}}}\n", 1, 31},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			wantProblem(t, problems(t, c.yaml), c.line, c.column, "lower_threshold has to be less")

@@ -29,8 +29,10 @@ models:
   bare: {provider: anthropic, model: 4.5}
 `)
 	want := config.Model{
-		Alias: "main", Provider: "openai", Name: "qwen/qwen3-coder", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
-		Window: 262144, MaxOutput: 65536, Timeout: 90 * time.Second, Retries: -1, Serial: true, Headers: map[string]string{"X-Title": "kagewasm"},
+		Alias: "main", Provider: "openai", Name: "qwen/qwen3-coder", BaseURL: "https://openrouter.ai/api/v1",
+		KeyEnv: "OPENROUTER_API_KEY",
+		Window: 262144, MaxOutput: 65536, Timeout: 90 * time.Second, Retries: -1, Serial: true,
+		Headers: map[string]string{"X-Title": "kagewasm"},
 	}
 	got := c.Models["main"]
 	catalog := tokens.Override{
@@ -43,14 +45,16 @@ models:
 	if got := fields(got); got != fields(want) {
 		t.Errorf("got  %s\nwant %s", got, fields(want))
 	}
-	if got, want := c.Models["bare"], (config.Model{Alias: "bare", Provider: "anthropic", Name: "4.5"}); !reflect.DeepEqual(got, want) {
+	bare := config.Model{Alias: "bare", Provider: "anthropic", Name: "4.5"}
+	if got, want := c.Models["bare"], bare; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
 // fields are all that the configuration says but for the catalog.
 func fields(m config.Model) string {
-	return fmt.Sprint(m.Alias, m.Provider, m.Name, m.BaseURL, m.KeyEnv, m.Window, m.MaxOutput, m.Timeout, m.Retries, m.Serial, m.Headers)
+	return fmt.Sprint(m.Alias, m.Provider, m.Name, m.BaseURL, m.KeyEnv, m.Window, m.MaxOutput, m.Timeout, m.Retries,
+		m.Serial, m.Headers)
 }
 
 // TestK18Overrides: what the configuration says of a model, by provider and
@@ -74,7 +78,8 @@ models:
   e: {provider: ollama, model: "llama3:8b", base_url: "http://gpu:11434", context_window: 5555}
 `)
 	for alias, m := range gateways.Models {
-		if got := catalog.Resolve(m.CatalogName(), gateways.Overrides...); got.ContextWindow == nil || *got.ContextWindow != m.Window {
+		if got := catalog.Resolve(m.CatalogName(), gateways.Overrides...); got.ContextWindow == nil ||
+			*got.ContextWindow != m.Window {
 			t.Errorf("alias %s, %s: window %v, want %d", alias, m.CatalogName(), got.ContextWindow, m.Window)
 		}
 	}

@@ -26,14 +26,16 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"swapped letters", "compaction:\n  prune: {protect_tokesn: 3}\n", 2, 11, `did you mean "protect_tokens"?`},
 		{"at the top", "compactoin: {}\n", 1, 1, `did you mean "compaction"?`},
 		{"in the wrong place", "compaction:\n  protect_tokens: 3\n", 2, 3, "it belongs under compaction.prune"},
-		{"in the wrong place, deeper", "compaction:\n  summarize: {upper_threshold: 0.9}\n", 2, 15, "it belongs under compaction"},
+		{"in the wrong place, deeper", "compaction:\n  summarize: {upper_threshold: 0.9}\n", 2, 15,
+			"it belongs under compaction"},
 		{"duplicate", "model: a\nmodel: b\n", 2, 1, "already defined"},
 		{"duplicate in flow style", "compaction: {enabled: true, enabled: false}\n", 1, 29, "already defined"},
 		{"duplicate in another form", "1: a\n\"1\": b\n", 2, 1, "already"},
 		{"duplicate in what is free", "plugins: {a: {path: x, knobs: {k: {b: 1, \"b\": 2}}}}\n", 1, 42, "already"},
 		{"a model without anything", "models:\n  a:\n", 2, 3, "no provider"},
 		{"a knob without a value", "plugins: {a: {path: x, knobs: {k: }}}\n", 1, 32, "nothing behind k"},
-		{"a text for a number", "compaction:\n  max_tokens: lots\n", 2, 15, "max_tokens is a text, where a whole number belongs"},
+		{"a text for a number", "compaction:\n  max_tokens: lots\n", 2, 15,
+			"max_tokens is a text, where a whole number belongs"},
 		{"a number for a truth", "compaction: {enabled: 1}\n", 1, 23, "enabled is a number, where true or false belongs"},
 		{"yes for a truth", "compaction: {enabled: yes}\n", 1, 23, "write true or false"},
 		{"a fraction for a whole number", "compaction: {max_tokens: 1.5}\n", 1, 26, "a whole number"},
@@ -57,7 +59,8 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"nothing behind a setting", "compaction:\n  upper_threshold:\n", 2, 3, "~ for the default"},
 		{"nothing in a list", "compaction:\n  observers: [~]\n", 2, 15, "nothing stands"},
 		{"two spellings", "compaction: {upper_threshold: 0.8, threshold: 80}\n", 1, 36, "says the same as upper_threshold"},
-		{"two spellings, deeper", "compaction:\n  keep_last_messages: 3\n  recent: {messages: 4}\n", 2, 3, "says the same as recent.messages"},
+		{"two spellings, deeper", "compaction:\n  keep_last_messages: 3\n  recent: {messages: 4}\n", 2, 3,
+			"says the same as recent.messages"},
 		{"anchor", "compaction: &a {enabled: true}\n", 1, 13, "what agents share is inherited"},
 		{"alias", "model: *a\n", 1, 8, "what agents share is inherited"},
 		{"merge", "compaction:\n  <<: {enabled: true}\n", 2, 3, "merge keys are not read"},
@@ -101,13 +104,15 @@ func TestErrorsAllAtOnce(t *testing.T) {
 	if s := ps[1].String(); !strings.Contains(s, "kagewasm.yaml:3:15: max_tokens") {
 		t.Errorf("problem %q", s)
 	}
-	if ps := problems(t, "compaction:\n"+strings.Repeat("  - a\n", 3)+strings.Repeat("x", 2<<20)); len(ps) != 1 || !strings.Contains(ps[0].Message, "allowed") {
+	long := "compaction:\n" + strings.Repeat("  - a\n", 3) + strings.Repeat("x", 2<<20)
+	if ps := problems(t, long); len(ps) != 1 || !strings.Contains(ps[0].Message, "allowed") {
 		t.Errorf("a file that is too long: %v", ps)
 	}
 	if ps := problems(t, "model: \xff\n"); len(ps) != 1 || !strings.Contains(ps[0].Message, "UTF-8") {
 		t.Errorf("a file that is no text: %v", ps)
 	}
-	if ps := problems(t, "plugins: {a: {path: x, knobs: {k: "+strings.Repeat("[", 100)+strings.Repeat("]", 100)+"}}}"); !strings.Contains(ps[0].Message, "nested") {
+	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
+	if ps := problems(t, "plugins: {a: {path: x, knobs: {k: "+deep+"}}}"); !strings.Contains(ps[0].Message, "nested") {
 		t.Errorf("a file that nests too deep: %v", ps)
 	}
 }
@@ -117,18 +122,23 @@ func TestErrorsAllAtOnce(t *testing.T) {
 func TestSecretsNeverInErrors(t *testing.T) {
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
 	for why, c := range map[string]struct{ yaml, says string }{
-		"a key":                  {"models: {a: {provider: openai, model: m, key: " + secret + "}}", "under key_env"},
-		"an api_key":             {"models: {a: {provider: openai, model: m, api_key: plain0secret}}", "under key_env"},
-		"a key for a name":       {"models: {a: {provider: openai, model: m, key_env: " + secret + "}}", "looks like a key"},
-		"a key for an alias":     {"model: " + secret, "no model"},
-		"a key for a choice":     {"compaction: {strategy: " + secret + "}", "known are"},
-		"a lower-case name":      {"models: {a: {provider: openai, model: m, key_env: plain0secret}}", "in capitals"},
-		"a header":               {"models: {a: {provider: openai, model: m, headers: {Authorization: Bearer " + secret + "}}}", "under key_env"},
-		"a key in some header":   {"models: {a: {provider: openai, model: m, headers: {X-Whatever: " + secret + "}}}", "under key_env"},
-		"a key in an address":    {"models: {a: {provider: openai, model: m, base_url: \"https://u:plain0secret@host/\"}}", "under key_env"},
-		"a secret of a plugin":   {"plugins: {a: {path: x, secrets: {token: plain0secret}}}", "in capitals"},
-		"an error on the line":   {"models: {a: {provider: openai, model: m, nope: 1, key: plain0secret}}", "nope"},
-		"an error below":         {"models:\n  a:\n    provider: openai\n    model: m\n    password: plain0secret\n    nope: 1\n", "nope"},
+		"a key":              {"models: {a: {provider: openai, model: m, key: " + secret + "}}", "under key_env"},
+		"an api_key":         {"models: {a: {provider: openai, model: m, api_key: plain0secret}}", "under key_env"},
+		"a key for a name":   {"models: {a: {provider: openai, model: m, key_env: " + secret + "}}", "looks like a key"},
+		"a key for an alias": {"model: " + secret, "no model"},
+		"a key for a choice": {"compaction: {strategy: " + secret + "}", "known are"},
+		"a lower-case name":  {"models: {a: {provider: openai, model: m, key_env: plain0secret}}", "in capitals"},
+		"a header": {
+			"models: {a: {provider: openai, model: m, headers: {Authorization: Bearer " + secret + "}}}",
+			"under key_env"},
+		"a key in some header": {"models: {a: {provider: openai, model: m, headers: {X-Whatever: " + secret + "}}}",
+			"under key_env"},
+		"a key in an address": {"models: {a: {provider: openai, model: m, base_url: \"https://u:plain0secret@host/\"}}",
+			"under key_env"},
+		"a secret of a plugin": {"plugins: {a: {path: x, secrets: {token: plain0secret}}}", "in capitals"},
+		"an error on the line": {"models: {a: {provider: openai, model: m, nope: 1, key: plain0secret}}", "nope"},
+		"an error below": {"models:\n  a:\n    provider: openai\n    model: m\n    password: plain0secret\n    nope: 1\n",
+			"nope"},
 		"an error in the syntax": {"key: plain0secret\nkey: 2\n", "already"},
 	} {
 		t.Run(why, func(t *testing.T) {
@@ -153,7 +163,8 @@ func TestNumbersStayVisible(t *testing.T) {
 
 func TestEmptyIsFine(t *testing.T) {
 	for why, yaml := range map[string]string{
-		"nothing": "", "a comment": "# none\n", "null": "~\n", "headings alone": "models:\ncompaction:\n  prune:\nagents:\n", "an empty mapping": "{}",
+		"nothing": "", "a comment": "# none\n", "null": "~\n",
+		"headings alone": "models:\ncompaction:\n  prune:\nagents:\n", "an empty mapping": "{}",
 	} {
 		t.Run(why, func(t *testing.T) {
 			c := load(t, yaml)
@@ -181,7 +192,8 @@ func TestFind(t *testing.T) {
 		if err := os.Chmod(path, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := config.Find(dir); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), "others") || abi.AsError(err).Hint == "" {
+		if _, err := config.Find(dir); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), "others") ||
+			abi.AsError(err).Hint == "" {
 			t.Errorf("one that anybody can write to: %v", err)
 		}
 		if _, err := config.Load(path); err != nil {

@@ -12,7 +12,8 @@ import (
 // TestK6OneCompactor: at most one compactor an agent, seen when the
 // configuration loads, through inheritance too.
 func TestK6OneCompactor(t *testing.T) {
-	const plugins = "plugins: {a: {path: a, roles: [observer, compactor]}, b: {path: b, roles: [observer, compactor]}, o: {path: o, roles: [observer]}, c: {path: c, roles: [compactor]}, any: {path: any}}\n"
+	const plugins = "plugins: {a: {path: a, roles: [observer, compactor]}, b: {path: b, roles: [observer, compactor]}, " +
+		"o: {path: o, roles: [observer]}, c: {path: c, roles: [compactor]}, any: {path: any}}\n"
 	for _, c := range []struct {
 		why, yaml    string
 		line, column int // 0 where all is well
@@ -21,10 +22,13 @@ func TestK6OneCompactor(t *testing.T) {
 		{"one, which observes too", "compaction: {compactor: a, observers: [o, a]}", 0, 0, ""},
 		{"roles are the manifest's to say", "compaction: {compactor: a, observers: [any]}", 0, 0, ""},
 		{"a list", "compaction: {compactor: [a, b]}", 2, 25, "at most one compactor"},
-		{"another among the observers", "compaction: {compactor: a, observers: [o, b]}", 2, 43, "two compactors, a (line 2) and b"},
+		{"another among the observers", "compaction: {compactor: a, observers: [o, b]}", 2, 43,
+			"two compactors, a (line 2) and b"},
 		{"two among the observers", "compaction: {observers: [a, b]}", 2, 29, "two compactors"},
-		{"one inherited, one here", "compaction: {compactor: a}\nagents:\n  x: {compaction: {observers: [b]}}", 4, 32, "two compactors, a (line 2) and b"},
-		{"from two levels up", "agents:\n  x:\n    compaction: {observers: [b]}\n    subagents: {y: {subagents: {z: {compaction: {compactor: a}}}}}", 4, 30, "two compactors, a (line 5 of agent x/y/z) and b"},
+		{"one inherited, one here", "compaction: {compactor: a}\nagents:\n  x: {compaction: {observers: [b]}}", 4, 32,
+			"two compactors, a (line 2) and b"},
+		{"from two levels up", "agents:\n  x:\n    compaction: {observers: [b]}\n" +
+			"    subagents: {y: {subagents: {z: {compaction: {compactor: a}}}}}", 4, 30, "two compactors, a (line 5 of agent x/y/z) and b"},
 		{"another in its place", "compaction: {compactor: a}\nagents: {x: {compaction: {compactor: b}}}", 0, 0, ""},
 		{"no such plugin", "compaction: {compactor: aa}", 2, 25, `no plugin "aa": did you mean "a"?`},
 		{"no such observer", "compaction: {observers: [o, q9qqqq]}", 2, 29, "no plugin"},
@@ -64,12 +68,14 @@ plugins:
 	want := map[string]config.Plugin{
 		"bare": {Name: "bare", Path: "/opt/bare.wasm"},
 		"full": {
-			Name: "full", Path: filepath.Join(filepath.Dir(c.File), "full.wasm"), Digest: digest, Roles: []abi.PluginRole{abi.RoleObserver},
+			Name: "full", Path: filepath.Join(filepath.Dir(c.File), "full.wasm"), Digest: digest,
+			Roles: []abi.PluginRole{abi.RoleObserver},
 			Grants: map[abi.Capability][]string{
 				abi.CapKV: nil, abi.CapHTTP: {"api.example.com", "http://localhost:8080"}, abi.CapCompactionSummary: nil,
 			},
 			Knobs:   abi.Config{"depth": []byte("3"), "style": []byte(`"two"`), "list": []byte(`[1,{"a":true}]`)},
-			Secrets: map[string]string{"key": "HINDSIGHT_KEY"}, Limits: abi.Limits{MemoryMB: 32, Fuel: 5_000_000_000}, Adopt: true,
+			Secrets: map[string]string{"key": "HINDSIGHT_KEY"}, Limits: abi.Limits{MemoryMB: 32, Fuel: 5_000_000_000},
+			Adopt: true,
 		},
 	}
 	if !reflect.DeepEqual(c.Plugins, want) {

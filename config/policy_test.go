@@ -13,12 +13,16 @@ import (
 // TestEverySettingTakesEffect: each setting reaches the policy, or the names
 // around it, and each field of a policy has a setting.
 func TestEverySettingTakesEffect(t *testing.T) {
-	c := load(t, "models: {m: {provider: openai, model: x}}\nplugins: {p: {path: p}}\nagents: {a: {model: m}}\n", "p.md", "another prompt")
+	c := load(t, "models: {m: {provider: openai, model: x}}\nplugins: {p: {path: p}}\nagents: {a: {model: m}}\n", "p.md",
+		"another prompt")
 	values := map[string]string{ // where the first that fits is not one
 		"model": "m", "compaction.summarize.model": "m", "compaction.summarize.fast_model": "m", "compaction.agent": "a",
-		"compaction.compactor": "p", "compaction.observers": "[p]", "prompt": "project:/p.md", "compaction.summarize.prompt": "project:/p.md",
-		"compaction.enabled": "false", "compaction.strategy": "checkpoint", "compaction.profile": "grok", "compaction.summarize.outline": "continuation",
-		"compaction.prune.mode": "iteration", "compaction.always_keep": "[{role: tool}]", "compaction.redact": "[x]", "compaction.lower_threshold": "0.3",
+		"compaction.compactor": "p", "compaction.observers": "[p]", "prompt": "project:/p.md",
+		"compaction.summarize.prompt": "project:/p.md",
+		"compaction.enabled":          "false", "compaction.strategy": "checkpoint", "compaction.profile": "grok",
+		"compaction.summarize.outline": "continuation",
+		"compaction.prune.mode":        "iteration", "compaction.always_keep": "[{role: tool}]", "compaction.redact": "[x]",
+		"compaction.lower_threshold":       "0.3",
 		"compaction.prune.protected_tools": "[]", "compaction.summarize.timeout": "3s",
 	}
 	x, err := c.Explain("")
@@ -96,7 +100,8 @@ func TestZeroMeansZero(t *testing.T) {
   summarize: {preserve_recent: 0, tool_result_max_length: 0}
 `).Policy("")
 	want := strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectPercent: -1, ArgThreshold: -1}
-	if p.Note.Tokens != -1 || p.Keep.MessageTokens != -1 || !reflect.DeepEqual(p.Prune, want) || p.Summarize.PreserveRecent != -1 || p.Summarize.ToolResultChars != -1 {
+	if p.Note.Tokens != -1 || p.Keep.MessageTokens != -1 || !reflect.DeepEqual(p.Prune, want) ||
+		p.Summarize.PreserveRecent != -1 || p.Summarize.ToolResultChars != -1 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -114,7 +119,11 @@ func TestA2AuraSpellings(t *testing.T) {
   tool_result_max_length: 200
   prune: {mode: "compaction", protect_percent: 30, arg_threshold: 200}
 `).Policy("")
-	want := kagewasm.Policy{When: kagewasm.When{Upper: 0.8}, Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Threshold: 0.5}, Arguments: strategies.ArgumentsCompaction, ProtectPercent: 30, ArgThreshold: 200}, Keep: strategies.KeepConfig{Messages: 10}, Summarize: strategies.SummarizeConfig{Chunks: 1, ToolResultChars: 200, Prompt: p.Summarize.Prompt}}
+	want := kagewasm.Policy{When: kagewasm.When{Upper: 0.8},
+		Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Threshold: 0.5},
+			Arguments: strategies.ArgumentsCompaction, ProtectPercent: 30, ArgThreshold: 200},
+		Keep: strategies.KeepConfig{Messages: 10}, Summarize: strategies.SummarizeConfig{Chunks: 1, ToolResultChars: 200,
+			Prompt: p.Summarize.Prompt}}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("got  %+v\nwant %+v", p, want)
 	}
@@ -122,8 +131,10 @@ func TestA2AuraSpellings(t *testing.T) {
 		t.Errorf("its prompt stands elsewhere here: %v", ps)
 	}
 	// T1: tau's two settings, and T5's.
-	p = load(t, "compaction: {enabled: false, reserve_tokens: 8192, keep_recent_tokens: 16384, summarize: {serial: true, timeout: 2m}}").Policy("")
-	if !p.Disabled || p.When.ReserveTokens != 8192 || p.Keep.Tokens != 16384 || !p.Summarize.Serial || p.Summarize.TimeoutMS != 120_000 {
+	p = load(t, "compaction: {enabled: false, reserve_tokens: 8192, keep_recent_tokens: 16384, "+
+		"summarize: {serial: true, timeout: 2m}}").Policy("")
+	if !p.Disabled || p.When.ReserveTokens != 8192 || p.Keep.Tokens != 16384 || !p.Summarize.Serial ||
+		p.Summarize.TimeoutMS != 120_000 {
 		t.Errorf("%+v", p)
 	}
 }

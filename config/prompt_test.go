@@ -53,7 +53,8 @@ func TestK24DefaultPrompt(t *testing.T) {
 		t.Errorf("the operator's: %v, %q", err, c.Policy("").Summarize.Prompt)
 	}
 	write(t, prompt, "")
-	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() || read(t, prompt) != "" {
+	if c, err := config.Load(path); err != nil || c.Policy("").Summarize.Prompt != strategies.DefaultPrompt() || read(t,
+		prompt) != "" {
 		t.Errorf("emptied: %v", err)
 	}
 	write(t, prompt, "Mine now.\n")
@@ -80,7 +81,8 @@ func TestDigest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != strategies.DefaultPrompt() {
+	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir,
+		defaultPrompt)) != strategies.DefaultPrompt() {
 		t.Fatalf("the default prompt: %v", err)
 	}
 	last := c.Digest
@@ -88,7 +90,8 @@ func TestDigest(t *testing.T) {
 		t.Errorf("digest %q, then %q with the default prompt written", last, digest())
 	}
 	for _, change := range []struct{ file, text string }{
-		{defaultPrompt, "Mine now."}, {".kagewasm/prompts/Short.md", "another"}, {config.FileName, "agents: {a: {prompt: Short}} # and more"},
+		{defaultPrompt, "Mine now."}, {".kagewasm/prompts/Short.md", "another"}, {config.FileName,
+			"agents: {a: {prompt: Short}} # and more"},
 	} {
 		write(t, filepath.Join(dir, change.file), change.text)
 		if got := digest(); got == last {
@@ -118,10 +121,12 @@ func TestK24NoPlaceForPrompt(t *testing.T) {
 // TestK24Paths: project:/ and config:/ override the prompt, a name is one of
 // config:/prompts.
 func TestK24Paths(t *testing.T) {
-	files := []string{"docs/p.md", "from the project", ".kagewasm/q.md", "from the folder", ".kagewasm/prompts/Short.md", "by name"}
+	files := []string{"docs/p.md", "from the project", ".kagewasm/q.md", "from the folder", ".kagewasm/prompts/Short.md",
+		"by name"}
 	for ref, want := range map[string]string{
-		"project:/docs/p.md": "from the project", "config:/q.md": "from the folder", "Short": "by name", "config:/prompts/Short.md": "by name",
-		"project:/.kagewasm/q.md": "from the folder",
+		"project:/docs/p.md": "from the project", "config:/q.md": "from the folder", "Short": "by name",
+		"config:/prompts/Short.md": "by name",
+		"project:/.kagewasm/q.md":  "from the folder",
 	} {
 		t.Run(ref, func(t *testing.T) {
 			c := load(t, "compaction: {summarize: {prompt: \""+ref+"\"}}", files...)
@@ -138,7 +143,8 @@ func TestK24PathsCannotEscape(t *testing.T) {
 	write(t, secret, "outside")
 	for _, ref := range []string{
 		"project:/../secret.md", "config:/../../secret.md", "project:/a/../../secret.md", "config:/prompts/../../../x",
-		"project:/" + secret, "config:/" + secret, "project://" + secret, secret, "/etc/passwd", "../secret.md", "project:/..", "project:/.", "config:/",
+		"project:/" + secret, "config:/" + secret, "project://" + secret, secret, "/etc/passwd", "../secret.md",
+		"project:/..", "project:/.", "config:/",
 		"project:/a\\..\\b", "file:///etc/passwd", "project:/C:/x/../../..", "prompts/x.md", "./x", "..",
 	} {
 		ps := problems(t, "compaction: {summarize: {prompt: '"+ref+"'}}")

@@ -77,10 +77,11 @@ func TestSchemaAgrees(t *testing.T) {
 	s := validator(t)
 	for why, text := range map[string]string{
 		"the sample": string(config.Sample()), "all of it": uncommented(), "a family": family,
-		"other spellings": "compaction: {threshold: 80, trim_threshold: 50, trim_max_tokens: 0, keep_last_messages: 10, keep_recent_tokens: 5, chunks: 2, tool_result_max_length: 0}",
-		"off":             "compaction: {trim: off, prune: off, summarize: on, redact: off, ledger_tokens: off}",
-		"defaults":        "model: ~\ncompaction: {upper_threshold: ~, strategy: ~, prune: ~}",
-		"predicates":      "compaction: {always_keep: [{kind: '', meta: {a: [1]}}]}",
+		"other spellings": "compaction: {threshold: 80, trim_threshold: 50, trim_max_tokens: 0, keep_last_messages: 10, " +
+			"keep_recent_tokens: 5, chunks: 2, tool_result_max_length: 0}",
+		"off":        "compaction: {trim: off, prune: off, summarize: on, redact: off, ledger_tokens: off}",
+		"defaults":   "model: ~\ncompaction: {upper_threshold: ~, strategy: ~, prune: ~}",
+		"predicates": "compaction: {always_keep: [{kind: '', meta: {a: [1]}}]}",
 	} {
 		t.Run(why, func(t *testing.T) {
 			if err := config.Check("k.yaml", []byte(text)); err != nil {
@@ -92,10 +93,13 @@ func TestSchemaAgrees(t *testing.T) {
 		})
 	}
 	for why, text := range map[string]string{
-		"an unknown field": "compaction: {nope: 1}", "a wrong type": "compaction: {max_tokens: x}", "out of range": "compaction: {upper_threshold: 85}",
-		"exclusive": "compaction: {upper_threshold: 0}", "a choice": "compaction: {strategy: x}", "required": "models: {a: {provider: openai}}",
-		"a name": "agents: {'a/b': {}}", "deep in the tree": "agents: {a: {subagents: {b: {subagents: {c: {nope: 1}}}}}}",
-		"a list": "compaction: {compactor: [a]}", "a key": "models: {a: {provider: openai, model: m, key: k}}", "a duration": "compaction: {summarize: {timeout: soon}}",
+		"an unknown field": "compaction: {nope: 1}", "a wrong type": "compaction: {max_tokens: x}",
+		"out of range": "compaction: {upper_threshold: 85}",
+		"exclusive":    "compaction: {upper_threshold: 0}", "a choice": "compaction: {strategy: x}",
+		"required": "models: {a: {provider: openai}}",
+		"a name":   "agents: {'a/b': {}}", "deep in the tree": "agents: {a: {subagents: {b: {subagents: {c: {nope: 1}}}}}}",
+		"a list": "compaction: {compactor: [a]}", "a key": "models: {a: {provider: openai, model: m, key: k}}",
+		"a duration": "compaction: {summarize: {timeout: soon}}",
 	} {
 		t.Run(why, func(t *testing.T) {
 			if config.Check("k.yaml", []byte(text)) == nil {
@@ -125,7 +129,8 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if first, _, _ := strings.Cut(read(t, filepath.Join(dir, config.FileName)), "\n"); first != "# yaml-language-server: $schema="+config.SchemaFile {
+	if first, _, _ := strings.Cut(read(t, filepath.Join(dir, config.FileName)),
+		"\n"); first != "# yaml-language-server: $schema="+config.SchemaFile {
 		t.Errorf("first line %q", first)
 	}
 	if read(t, filepath.Join(dir, config.SchemaFile)) != string(config.Schema()) {
@@ -135,7 +140,8 @@ func TestInit(t *testing.T) {
 		t.Error(err)
 	}
 	write(t, filepath.Join(dir, config.FileName), "model: ~\n")
-	if wrote, err := config.Init(dir); abi.CodeOf(err) != abi.CodeBadInput || len(wrote) != 0 || read(t, filepath.Join(dir, config.FileName)) != "model: ~\n" {
+	if wrote, err := config.Init(dir); abi.CodeOf(err) != abi.CodeBadInput || len(wrote) != 0 || read(t,
+		filepath.Join(dir, config.FileName)) != "model: ~\n" {
 		t.Errorf("over a configuration: wrote %q, %v", wrote, err)
 	}
 	file := filepath.Join(dir, config.FileName)

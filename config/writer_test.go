@@ -31,15 +31,24 @@ agents:
 		text      string // what the policy says of the prompt
 		model     string // and of the model; empty is the session's own
 	}{
-		{"a prompt comes before an agent", "by-prompt", config.Writer{By: "prompt", Agent: "by-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"and before the default agent", "by-prompt-at-all", config.Writer{By: "prompt", Agent: "by-prompt-at-all", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"the agent with its model and prompt", "by-agent", config.Writer{By: "agent", Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"inherited", "by-agent/inherits", config.Writer{By: "agent", Agent: "other", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"a prompt below an agent", "by-agent/own-prompt", config.Writer{By: "prompt", Agent: "by-agent/own-prompt", Model: "own", Prompt: "Mine"}, "mine", ""},
-		{"the default agent", "by-default", config.Writer{By: "default_agent", Agent: "writer", Model: "fast", Prompt: "Writers"}, "the writer's", "fast"},
-		{"nobody: the block, K25", "back-to-none", config.Writer{By: "none", Agent: "back-to-none", Model: "third", Prompt: "project:/s.md"}, "of the block", "third"},
-		{"nobody, and no floor", "pruned", config.Writer{By: "none", Agent: "pruned", Model: "own", Prompt: config.DefaultPrompt, PruneOnly: true}, "", ""},
-		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast", Prompt: config.DefaultPrompt}, strategies.DefaultPrompt(), "fast"},
+		{"a prompt comes before an agent", "by-prompt", config.Writer{By: "prompt", Agent: "by-prompt", Model: "own",
+			Prompt: "Mine"}, "mine", ""},
+		{"and before the default agent", "by-prompt-at-all", config.Writer{By: "prompt", Agent: "by-prompt-at-all",
+			Model: "own", Prompt: "Mine"}, "mine", ""},
+		{"the agent with its model and prompt", "by-agent", config.Writer{By: "agent", Agent: "other", Model: "third",
+			Prompt: "project:/s.md"}, "of the block", "third"},
+		{"inherited", "by-agent/inherits", config.Writer{By: "agent", Agent: "other", Model: "third",
+			Prompt: "project:/s.md"}, "of the block", "third"},
+		{"a prompt below an agent", "by-agent/own-prompt", config.Writer{By: "prompt", Agent: "by-agent/own-prompt",
+			Model: "own", Prompt: "Mine"}, "mine", ""},
+		{"the default agent", "by-default", config.Writer{By: "default_agent", Agent: "writer", Model: "fast",
+			Prompt: "Writers"}, "the writer's", "fast"},
+		{"nobody: the block, K25", "back-to-none", config.Writer{By: "none", Agent: "back-to-none", Model: "third",
+			Prompt: "project:/s.md"}, "of the block", "third"},
+		{"nobody, and no floor", "pruned", config.Writer{By: "none", Agent: "pruned", Model: "own",
+			Prompt: config.DefaultPrompt, PruneOnly: true}, "", ""},
+		{"a model is somebody", "pruned/with-model", config.Writer{By: "none", Agent: "pruned/with-model", Model: "fast",
+			Prompt: config.DefaultPrompt}, strategies.DefaultPrompt(), "fast"},
 	} {
 		t.Run(tc.path, func(t *testing.T) {
 			a := c.Agent(tc.path)

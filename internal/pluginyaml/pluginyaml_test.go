@@ -41,7 +41,8 @@ func TestParse(t *testing.T) {
 	}
 	want := &abi.Manifest{
 		Name: "keeper", Version: "1.0", ABI: 1, Description: "Keeps what matters.\nAnd more.\n",
-		Roles: []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, Hooks: []abi.Hook{abi.HookPreCompact, abi.HookPostCompact},
+		Roles: []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, Hooks: []abi.Hook{abi.HookPreCompact,
+			abi.HookPostCompact},
 		Content: abi.ContentLazy,
 		Knobs: map[string]abi.Knob{
 			"depth": {Type: abi.KnobIntRange, Min: 1, Max: 9, Default: json.RawMessage("3")},
@@ -75,7 +76,8 @@ func TestParseErrors(t *testing.T) {
 		{"two documents", "name: x\nabi: 1\n---\nname: y\nabi: 1\n", "p.yaml", "one document"},
 		{"empty", "", "p.yaml", "one document"},
 		{"a list", "- name\n", "p.yaml", ""},
-		{"deep", "name: x\nabi: 1\ndescription: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "p.yaml:3:", "nested"},
+		{"deep", "name: x\nabi: 1\ndescription: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "p.yaml:3:",
+			"nested"},
 		{"long", "#" + strings.Repeat("x", 300<<10), "p.yaml", "allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -84,7 +86,8 @@ func TestParseErrors(t *testing.T) {
 				t.Errorf("accepted: %+v", m)
 			}
 			e := abi.AsError(err)
-			if abi.CodeOf(err) != abi.CodeBadInput || !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message, tc.says) {
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.HasPrefix(e.Message, tc.at) || !strings.Contains(e.Message,
+				tc.says) {
 				t.Errorf("%q is not at %s or does not say %q", e.Message, tc.at, tc.says)
 			}
 		})

@@ -58,7 +58,8 @@ func TestParse(t *testing.T) {
 	if v := parse(t, "<<: {}\n").Map[0].Key; v.Kind != yamldoc.Merge {
 		t.Errorf("a merge key: %+v", v)
 	}
-	if docs, err := yamldoc.Parse([]byte("a: 1\n---\n- b\n")); err != nil || len(docs) != 2 || docs[1].Kind != yamldoc.List {
+	if docs, err := yamldoc.Parse([]byte("a: 1\n---\n- b\n")); err != nil || len(docs) != 2 ||
+		docs[1].Kind != yamldoc.List {
 		t.Errorf("two documents: %v, %v", docs, err)
 	}
 }
