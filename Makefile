@@ -71,7 +71,7 @@ $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
 
 # A tenth of it is part of make test.
 soak:
-	KAGEWASM_SOAK=1 $(GO) test -count=1 -v -run 'TestReplay$$' ./internal/soak | grep -v '^ *---\|^=== '
+	KAGEWASM_SOAK=1 $(GO) test -count=1 -v -run 'TestReplay$$' ./internal/replay | grep -v '^ *---\|^=== '
 
 features:
 	@mkdir -p $(BUILD)
@@ -90,7 +90,7 @@ check:
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy
 	cd internal/oracle && $(GO) mod tidy && $(GO) vet .
-	$(GO) generate ./abi/...
+	$(GO) generate ./internal/schemagen
 	$(GO) test ./internal/archtest/...
 	@if $(GO) env CC | grep -q . && command -v "$$($(GO) env CC)" >/dev/null; then $(MAKE) race; else echo "no C compiler: the race detector is left out"; fi
 	git diff --exit-code

@@ -11,8 +11,8 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/store/folder"
 )
 
 // newMemory is called what the tools around it call what is kept between

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kagewasm/kagewasm/store/folder"
+	"github.com/kagewasm/kagewasm/internal/folder"
 )
 
 func newMemoryExport(e env) *cobra.Command {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/store/folder"
 )
 
 func newMemoryImport(e env) *cobra.Command {

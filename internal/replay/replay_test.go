@@ -1,206 +1,224 @@
-package replay_test
+package replay
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
-	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/replay"
-	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-var counter = sessiongen.Counter{}
+// Options of a replay. Compactor, Counter, Session.ID and Messages are
+// required.
+type Options struct {
+	// Compactor compacts; its options are what is being tried.
+	Compactor *kagewasm.Compactor
+	// Counter counts what is sent. It should be the compactor's own.
+	Counter abi.Counter
+	// Session names the session, its model and window. Replays that share a
+	// compactor and run at the same time need ids of their own.
+	Session abi.Session
+	// Messages is the log, oldest first, each message with an id.
+	Messages []abi.Message
+	// Overhead is what each request costs beyond its messages, in tokens, tool
+	// definitions for instance. It counts as a prefix that never changes.
+	Overhead int
+	// Journal keeps the replayed session. Default one in memory.
+	Journal session.Journal
+	// Reject leaves compactions that wait for the operator undone. By default
+	// each is approved at once.
+	Reject bool
+	// Prices are the agent's model's. Default what the catalog knows of
+	// Session.Model.
+	Prices *tokens.Prices
+	// Missing names the sections that a summary should have and does not. Nil
+	// measures no completeness.
+	Missing func(summary string) []string
+	// Observe, where set, is told of each step. It must not change anything.
+	Observe func(Step)
+}
 
-// options replay a log with a policy, in a window.
-func options(t testing.TB, msgs []abi.Message, window int, p kagewasm.Policy) replay.Options {
-	t.Helper()
-	c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: p})
+// Step is one look at the session, with what came of it.
+type Step struct {
+	// Call counts the model calls so far, this one included. A compaction at
+	// the end of a turn has the number of the call before it.
+	Call int
+	// At is how many messages of the log had arrived.
+	At int
+	// Before is the list as it was, After as it is now: what the call was sent.
+	Before, After []abi.Message
+	// Results are the looks, in order. A compaction that waited for the
+	// operator has two: the first holds its checkpoint.
+	Results []*kagewasm.Result
+	// Sent is whether the model was called with After: not at the end of a turn,
+	// and not where Err is set.
+	Sent bool
+	// Err is why the model was not called: the code exceeds_window, or busy
+	// with Options.Reject. The log's answer was taken all the same.
+	Err error
+	// Session is being replayed.
+	Session *session.Session
+}
+
+// Run replays a log. Its error wraps an *abi.Error, the first that is no outcome
+// of a compaction: a usage error, a canceled context, a journal that failed.
+// The figures are those up to there.
+func Run(ctx context.Context, opts Options) (Stats, error) {
+	if opts.Compactor == nil || opts.Counter == nil {
+		return Stats{}, &abi.Error{Code: abi.CodeUsage, Op: "replay", Message: "a compactor and a token counter are needed"}
+	}
+	s, err := session.Open(ctx, opts.Compactor, session.Options{Session: opts.Session, Overhead: opts.Overhead,
+		Journal: opts.Journal})
 	if err != nil {
-		t.Fatal(err)
+		return Stats{}, err
 	}
-	return replay.Options{Compactor: c, Counter: counter, Messages: msgs,
-		Session: abi.Session{ID: "s", Model: "test", ContextWindow: &window}}
+	if opts.Prices == nil {
+		opts.Prices = tokens.Default().Resolve(opts.Session.Model).Prices
+	}
+	r := &run{Options: opts, session: s, log: newLog(opts.Messages)}
+	r.cache.counter, r.cache.overhead = opts.Counter, opts.Overhead
+	err = r.all(ctx)
+	return r.figures(), err
 }
 
-func run(t testing.TB, o replay.Options) replay.Stats {
-	t.Helper()
-	s, err := replay.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+// run is a replay on its way.
+type run struct {
+	Options
+	session *session.Session
+	log     *log
+	cache   cache
+	stats   Stats
+	watch   []watch // compactions whose next calls are being looked at
+	at      int     // messages of the log that arrived
+	called  bool    // since the turn began
 }
 
-// TestN3CallByCall: each assistant message is one call, sent all that stands
-// before it; what was sent before is cached, to the token.
-func TestN3CallByCall(t *testing.T) {
-	msgs := sessiongen.Long(5, 10)
-	msgs = append(msgs, abi.Message{ID: "end", Role: abi.RoleAssistant, Content: abi.Text("Done.")})
-	o := options(t, msgs, 100_000, kagewasm.Policy{})
-	o.Overhead = 100
-	o.Prices = &tokens.Prices{Rates: tokens.Rates{Input: 1e6, Output: 1e12, CacheRead: 1, CacheWrite: 1e6}}
-	var want replay.Stats
-	before, sent, last := 0, 0, -1
-	for i := range msgs {
-		if msgs[i].Role == abi.RoleAssistant {
-			want.Calls++
-			want.InputTokens += 100 + before
-			want.OutputTokens += counter.Message(&msgs[i])
-			if last >= 0 {
-				want.CachedTokens += 100 + sent
-			}
-			sent, last = before, i
-		}
-		before += counter.Message(&msgs[i])
-	}
-	var seen []int
-	o.Observe = func(s replay.Step) {
-		if s.Sent {
-			seen = append(seen, s.At)
-			if !reflect.DeepEqual(s.After, msgs[:s.At]) || len(s.Results) != 1 || s.Call != len(seen) {
-				t.Errorf("call %d was sent %d messages of %d, after %d looks", s.Call, len(s.After), s.At, len(s.Results))
+func (r *run) all(ctx context.Context) error {
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.IsPerson() {
+			if err := r.endTurn(ctx); err != nil {
+				return err
 			}
 		}
+		arrive := r.append
+		if m.Role == abi.RoleAssistant {
+			arrive = r.call
+		}
+		if err := arrive(ctx, m); err != nil {
+			return fmt.Errorf("message %q: %w", m.ID, err)
+		}
+		r.at++
 	}
-	got := run(t, o)
-	if got.Calls != want.Calls || got.InputTokens != want.InputTokens || got.OutputTokens != want.OutputTokens ||
-		got.CachedTokens != want.CachedTokens {
-		t.Errorf("%+v\nwant %+v", got, want)
-	}
-	if got.ReportedTokens != got.CachedTokens || got.CachedShare != float64(got.CachedTokens)/float64(got.InputTokens) {
-		t.Errorf("reported %d, share %v of %+v", got.ReportedTokens, got.CachedShare, want)
-	}
-	if fmt.Sprint(seen) != "[2 4 6 8 10 13]" {
-		t.Errorf("calls at %v", seen)
-	}
-	cost := float64(want.CachedTokens)/1e6 + float64(want.InputTokens-want.CachedTokens) + float64(want.OutputTokens)*1e6
-	if diff := got.Cost.Primary - cost; got.Cost.Unknown || diff > 1e-3 || diff < -1e-3 {
-		t.Errorf("cost %+v, want %v", got.Cost, cost)
-	}
+	return r.endTurn(ctx)
 }
 
-// TestN3Compactions: what compactions came to is counted, also in sum.
-func TestN3Compactions(t *testing.T) {
-	o := options(t, sessiongen.Long(60, 60), 2_000, kagewasm.Policy{})
-	o.Missing = func(summary string) []string {
-		if strings.Contains(summary, "## Exact names") {
-			return nil
+func (r *run) append(ctx context.Context, m *abi.Message) error { return r.session.Append(ctx, *m) }
+
+// call is one call of the model, answered with a message of the log.
+func (r *run) call(ctx context.Context, answer *abi.Message) error {
+	r.stats.Calls++
+	r.called = true
+	step := r.step()
+	err := r.dispatch(ctx, &step, *answer)
+	switch abi.CodeOf(err) {
+	case "":
+	case abi.CodeExceedsWindow, abi.CodeBusy:
+		step.Err, step.After = err, r.session.Messages()
+		r.stats.Unsent++
+		if err := r.session.Append(ctx, *answer); err != nil {
+			return err
 		}
-		return []string{"names"}
+	default:
+		return err
 	}
-	compacted, superseded := 0, 0
-	o.Observe = func(s replay.Step) {
-		for _, r := range s.Results {
-			if r.Report.Compacted {
-				compacted++
-				superseded += len(r.Report.Superseded)
-			}
-		}
-	}
-	s := run(t, o)
-	if s.Calls != 60 || s.Compactions != compacted || compacted < 3 || s.Superseded != superseded ||
-		s.Per100Calls != 100*float64(compacted)/60 {
-		t.Errorf("%+v of %d compactions", s, compacted)
-	}
-	if s.Ratio < 1.2 || s.TokensBefore <= s.TokensAfter ||
-		s.Summaries != (replay.Share{Of: compacted, Whole: compacted}) || !s.Cost.Unknown {
-		t.Errorf("%+v", s)
-	}
-	if s.CachedShare < 0.5 || s.CachedShare > 0.95 || s.ReportedTokens != s.CachedTokens {
-		t.Errorf("cached %v, %d of them reported", s.CachedShare, s.ReportedTokens)
-	}
-	sum := s
-	sum.Failures, sum.Reasons, sum.Strategies = nil, nil, nil
-	sum.Add(s)
-	if sum.Compactions != 2*compacted || sum.CachedShare != s.CachedShare || sum.Per100Calls != s.Per100Calls ||
-		sum.Summaries.Of != 2*compacted ||
-		sum.Reasons[abi.ReasonCompacted] != s.Reasons[abi.ReasonCompacted] ||
-		sum.Continuation.Compactions != 2*s.Continuation.Compactions {
-		t.Errorf("twice %+v\nis %+v", s, sum)
-	}
-	doc, err := json.Marshal(s)
-	if err != nil || !strings.Contains(string(doc), `"compactions_per_100_calls":`) ||
-		!strings.Contains(string(doc), `"task_continuation":{"compactions":`) {
-		t.Errorf("%s, %v", doc, err)
-	}
+	r.looked(&step)
+	r.follow(answer, step.After)
+	return nil
 }
 
-// TestK29Checkpoints: compactions that wait are approved; where the operator
-// rejects them all, the calls are not made, and the log goes on.
-func TestK29Checkpoints(t *testing.T) {
-	msgs := sessiongen.Long(60, 60)
-	o := options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
-	dropped := run(t, options(t, msgs, 2_000, kagewasm.Policy{}))
-	if s := run(t, o); s.Compactions != dropped.Compactions || s.Unsent != 0 || s.CachedTokens != dropped.CachedTokens ||
-		s.ReportedTokens != s.CachedTokens {
-		t.Errorf("approved: %+v\ndropped: %+v", s, dropped)
+// dispatch calls the model, once more where a compaction had to be approved.
+func (r *run) dispatch(ctx context.Context, step *Step, answer abi.Message) error {
+	call := func(_ context.Context, msgs []abi.Message) ([]abi.Message, error) {
+		step.After, step.Sent = msgs, true
+		r.stats.sent(r.cache.sent(msgs), r.Counter.Message(&answer), r.Prices)
+		return []abi.Message{answer}, nil
 	}
-	o = options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
-	o.Reject = true
-	var last *session.Session
-	o.Observe = func(s replay.Step) {
-		if last = s.Session; s.Err != nil && abi.CodeOf(s.Err) != abi.CodeBusy {
-			t.Errorf("call %d: %v", s.Call, s.Err)
+	for {
+		d, err := r.session.Dispatch(ctx, call)
+		if d != nil {
+			step.Results = append(step.Results, d.Results...)
+		}
+		if abi.CodeOf(err) != abi.CodeBusy || r.Reject {
+			return err
+		}
+		if err := r.approve(ctx, step); err != nil {
+			return err
 		}
 	}
-	if s := run(t, o); s.Compactions != 0 || s.Unsent == 0 || s.Calls != 60 || len(last.Messages()) != len(msgs) {
-		t.Errorf("left undecided: %+v", s)
-	}
 }
 
-// TestA11Unsent: a call that cannot be made to fit is counted, and the log goes
-// on with its answer.
-func TestA11Unsent(t *testing.T) {
-	msgs := sessiongen.Long(3, 5)
-	msgs[1].Content = abi.Text(strings.Repeat("a long request ", 500))
-	var codes []abi.Code
-	o := options(t, msgs, 200, kagewasm.Policy{})
-	o.Observe = func(s replay.Step) { codes = append(codes, abi.CodeOf(s.Err)) }
-	if s := run(t, o); s.Calls != 3 || s.Unsent != 3 || s.InputTokens != 0 || s.CachedShare != 0 {
-		t.Errorf("%+v", s)
+// approve is the operator, who always agrees.
+func (r *run) approve(ctx context.Context, step *Step) error {
+	cp := r.session.Pending()
+	if cp == nil {
+		return &abi.Error{Code: abi.CodeInternal, Op: "replay", Message: "the session is busy, and nothing waits"}
 	}
-	if len(codes) < 3 || codes[0] != abi.CodeExceedsWindow {
-		t.Errorf("codes %v", codes)
+	result, err := r.session.Approve(ctx, cp.ID)
+	if result != nil {
+		step.Results = append(step.Results, result)
 	}
+	return err
 }
 
-func TestErrors(t *testing.T) {
-	msgs := sessiongen.Long(2, 5)
-	twice := append(sessiongen.Long(2, 5), msgs[1])
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, tc := range []struct {
-		why string
-		ctx context.Context
-		o   replay.Options
-		is  abi.Code
-	}{
-		{"no compactor", t.Context(), replay.Options{Counter: counter}, abi.CodeUsage},
-		{"no counter", t.Context(), func() replay.Options {
-			o := options(t, msgs, 500, kagewasm.Policy{})
-			o.Counter = nil
-			return o
-		}(), abi.CodeUsage},
-		{"no id", t.Context(), func() replay.Options {
-			o := options(t, msgs, 500, kagewasm.Policy{})
-			o.Session.ID = ""
-			return o
-		}(), abi.CodeUsage},
-		{"no window", t.Context(), options(t, msgs, -1, kagewasm.Policy{}), abi.CodeUsage},
-		{"an id twice", t.Context(), options(t, twice, 500, kagewasm.Policy{}), abi.CodeUsage},
-		{"a caller that gave up", canceled, options(t, msgs, 500, kagewasm.Policy{}), abi.CodeCanceled},
-	} {
-		t.Run(tc.why, func(t *testing.T) {
-			if _, err := replay.Run(tc.ctx, tc.o); abi.CodeOf(err) != tc.is {
-				t.Error(err)
-			}
-		})
+// endTurn ends the turn, if one has begun.
+func (r *run) endTurn(ctx context.Context) error {
+	if !r.called {
+		return nil
+	}
+	r.called = false
+	step := r.step()
+	_, result, err := r.session.EndOfTurn(ctx)
+	if result != nil {
+		step.Results = append(step.Results, result)
+	}
+	if err == nil && r.session.Pending() != nil && !r.Reject {
+		err = r.approve(ctx, &step)
+	}
+	if code := abi.CodeOf(err); code != "" && code != abi.CodeExceedsWindow && code != abi.CodeBusy {
+		return err
+	}
+	step.Err, step.After = err, r.session.Messages()
+	if len(step.Results) > 0 {
+		r.looked(&step)
+	}
+	return nil
+}
+
+func (r *run) step() Step {
+	return Step{Call: r.stats.Calls, At: r.at, Before: r.session.Messages(), Session: r.session}
+}
+
+// looked takes in what came of the looks.
+func (r *run) looked(step *Step) {
+	compacted := false
+	for _, result := range step.Results {
+		compacted = compacted || result.Report.Compacted
+		r.stats.took(&result.Report)
+		if result.Report.Compacted && r.Missing != nil {
+			r.stats.Summaries.add(len(r.Missing(result.Report.Summary)) == 0)
+		}
+	}
+	if step.Sent && r.stats.Calls > 1 {
+		last := step.Results[len(step.Results)-1]
+		r.stats.ReportedTokens += last.Report.Metrics.Cache.PrefixTokens
+	}
+	if compacted {
+		r.compacted(step)
+	}
+	if r.Observe != nil {
+		r.Observe(*step)
 	}
 }

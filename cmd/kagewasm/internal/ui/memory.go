@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/store/folder"
 )
 
 // actions lists what a copy counts, in the order in which it is said.

@@ -1,10 +1,10 @@
-package schema_test
+package schemagen
 
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,17 +16,24 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/schema"
-	"github.com/kagewasm/kagewasm/internal/schemagen"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
+
+// schemas is the folder of the files.
+const schemas = "../../abi/schema"
+
+var update = flag.Bool("update", false, "write the schemas anew")
+
+func readSchema(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(schemas, name+".json"))
+}
 
 // compile returns the schema of a document. Formats are asserted, so that a
 // time that is none fails.
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	file, err := schema.FS.ReadFile(name + ".json")
+	file, err := readSchema(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +41,7 @@ func compile(t *testing.T, name string) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := schemagen.Base + name + ".json"
+	id := base + name + ".json"
 	if got := doc.(map[string]any)["$id"]; got != id {
 		t.Errorf("$id %v, want %s", got, id)
 	}
@@ -58,31 +65,38 @@ func validate(s *jsonschema.Schema, doc []byte) error {
 	return s.Validate(v)
 }
 
+// TestUpToDate: the files are what package abi says, no more and no fewer.
 func TestUpToDate(t *testing.T) {
-	want, err := schemagen.Generate(filepath.Join(shared.Root(t), "abi"))
+	want, err := generateAll("../../abi")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, file := range want {
-		if got, err := schema.FS.ReadFile(name); err != nil || !bytes.Equal(got, file) {
-			t.Errorf("%s is not what package abi says: run go generate ./abi/...", name)
+		path := filepath.Join(schemas, name)
+		if *update {
+			if err := os.WriteFile(path, file, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, file) {
+			t.Errorf("%s is not what package abi says: run go generate ./internal/schemagen", name)
 		}
 	}
-	names, err := fs.Glob(schema.FS, "*.json")
+	entries, err := os.ReadDir(schemas)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		if want[name] == nil {
-			t.Errorf("%s is the schema of no document: delete it", name)
+	for _, e := range entries {
+		if want[e.Name()] == nil {
+			t.Errorf("%s is the schema of no document: delete it", e.Name())
 		}
 	}
 }
 
 // TestEveryHostCallHasSchemas: a request or response that is added to the ABI
-// needs its row in schemagen.
+// needs its row in
 func TestEveryHostCallHasSchemas(t *testing.T) {
-	src, err := os.ReadFile(filepath.Join(shared.Root(t), "abi", "hostcall.go"))
+	src, err := os.ReadFile("../../abi/hostcall.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,16 +105,16 @@ func TestEveryHostCallHasSchemas(t *testing.T) {
 		if !ok || !strings.HasPrefix(line, "type ") {
 			continue
 		}
-		if !slices.ContainsFunc(schemagen.Documents, func(d schemagen.Document) bool { return reflect.TypeOf(d.Value).Name() == name }) {
-			t.Errorf("abi.%s has no schema: add it to schemagen.Documents", name)
+		if !slices.ContainsFunc(documents, func(d document) bool { return reflect.TypeOf(d.Value).Name() == name }) {
+			t.Errorf("abi.%s has no schema: add it to documents", name)
 		}
 	}
 }
 
 // TestEverythingIsDescribed: definitions carry the comment of their type.
 func TestEverythingIsDescribed(t *testing.T) {
-	for _, d := range schemagen.Documents {
-		file, err := schema.FS.ReadFile(d.Name + ".json")
+	for _, d := range documents {
+		file, err := readSchema(d.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,9 +152,9 @@ type example struct {
 // TestExamples runs the documents in testdata through the schema and through
 // what a host does with them.
 func TestExamples(t *testing.T) {
-	for _, d := range schemagen.Documents {
+	for _, d := range documents {
 		t.Run(d.Name, func(t *testing.T) {
-			file, err := os.ReadFile(filepath.Join("..", "testdata", "documents", d.Name+".json"))
+			file, err := os.ReadFile(filepath.Join("..", "..", "abi", "testdata", "documents", d.Name+".json"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +184,7 @@ func TestExamples(t *testing.T) {
 
 // checkValid holds that both accept a document, and that what Go makes of it
 // and writes again is valid too.
-func checkValid(t *testing.T, s *jsonschema.Schema, d schemagen.Document, e example) {
+func checkValid(t *testing.T, s *jsonschema.Schema, d document, e example) {
 	t.Helper()
 	if err := validate(s, e.Document); err != nil {
 		t.Errorf("%s: refused by the schema: %v", e.Why, err)
@@ -191,7 +205,7 @@ func checkValid(t *testing.T, s *jsonschema.Schema, d schemagen.Document, e exam
 }
 
 // read is what a host does with a document before it believes it.
-func read(d schemagen.Document, doc []byte, v any) error {
+func read(d document, doc []byte, v any) error {
 	if v == nil {
 		v = reflect.New(reflect.TypeOf(d.Value)).Interface()
 	}
@@ -250,7 +264,7 @@ func TestGoValues(t *testing.T) {
 }
 
 func TestSessionsAreValid(t *testing.T) {
-	own, err := filepath.Glob(filepath.Join("..", "testdata", "sessions", "*.jsonl"))
+	own, err := filepath.Glob(filepath.Join("..", "..", "abi", "testdata", "sessions", "*.jsonl"))
 	if err != nil || len(own) == 0 {
 		t.Fatalf("no sessions in testdata: %v", err)
 	}
@@ -314,7 +328,7 @@ func TestNamesAgree(t *testing.T) {
 
 // TestEnumsAgree: the values a schema lists are those the package lists.
 func TestEnumsAgree(t *testing.T) {
-	file, err := schema.FS.ReadFile("manifest.json")
+	file, err := readSchema("manifest")
 	if err != nil {
 		t.Fatal(err)
 	}

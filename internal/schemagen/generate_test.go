@@ -1,10 +1,3 @@
-// Package schemagen writes the JSON Schemas of the ABI's documents from the Go
-// types of package abi and their comments. [Generate] is the one to call; its
-// command runs under go generate.
-//
-// What reflection cannot see (a content is a string or a list, a manifest
-// takes "role" too) stands in tweaks.go. What a document says beyond a schema,
-// such as a knob's min being less than its max, is left to the host's checks.
 package schemagen
 
 import (
@@ -18,11 +11,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Base is where the $id of every schema begins.
-var Base = fmt.Sprintf("https://kagewasm.dev/schema/abi/%d/", abi.Version)
+// base is where the $id of every schema begins.
+var base = fmt.Sprintf("https://kagewasm.dev/schema/abi/%d/", abi.Version)
 
-// Document is one kind of document that has a schema.
-type Document struct {
+// document is one kind of document that has a schema.
+type document struct {
 	// Name of the schema, and of its file without ".json".
 	Name  string
 	Title string
@@ -36,8 +29,8 @@ type Document struct {
 	Null bool
 }
 
-// Documents are all documents that have a schema.
-var Documents = []Document{
+// documents are all documents that have a schema.
+var documents = []document{
 	{Name: "message", Title: "Message of a session", Value: abi.Message{}},
 	{Name: "input", Title: "Hook input", Value: abi.Input{}, Host: true},
 	{Name: "output", Title: "Hook output", Value: abi.Output{}, Null: true},
@@ -61,15 +54,15 @@ var Documents = []Document{
 	{Name: "compaction_request", Title: "Request of compaction.request", Value: abi.CompactionRequest{}},
 }
 
-// Generate returns the schemas by file name. dir is the folder of package
+// generateAll returns the schemas by file name. dir is the folder of package
 // abi's source.
-func Generate(dir string) (map[string][]byte, error) {
+func generateAll(dir string) (map[string][]byte, error) {
 	src, err := readSource(dir)
 	if err != nil {
 		return nil, err
 	}
-	files := make(map[string][]byte, len(Documents))
-	for _, d := range Documents {
+	files := make(map[string][]byte, len(documents))
+	for _, d := range documents {
 		file, err := generate(src, d)
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", d.Name, err)
@@ -79,7 +72,7 @@ func Generate(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-func generate(src *source, d Document) ([]byte, error) {
+func generate(src *source, d document) ([]byte, error) {
 	b := builder{src: src, doc: d, defs: jsonschema.Definitions{}}
 	r := jsonschema.Reflector{
 		Anonymous:                 true,
@@ -94,7 +87,7 @@ func generate(src *source, d Document) ([]byte, error) {
 	for name, def := range root.Definitions {
 		b.tweak(name, def)
 	}
-	root.ID = jsonschema.ID(Base + d.Name + ".json")
+	root.ID = jsonschema.ID(base + d.Name + ".json")
 	root.Title = d.Title
 	if d.Null {
 		root.AnyOf = []*jsonschema.Schema{{Ref: root.Ref}, {Type: "null"}}
@@ -115,7 +108,7 @@ func generate(src *source, d Document) ([]byte, error) {
 // their own.
 type builder struct {
 	src  *source
-	doc  Document
+	doc  document
 	defs jsonschema.Definitions
 }
 

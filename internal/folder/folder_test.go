@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
-	"github.com/kagewasm/kagewasm/store/folder"
 )
 
 func openKV(t *testing.T) *store.KV {
