@@ -15,7 +15,7 @@ import (
 func TestTableIsUpToDate(t *testing.T) {
 	root := shared.Root(t)
 	rows := features.Rows()
-	proofs, err := features.Scan(root, rows)
+	proofs, err := features.Scan(root)
 	if err != nil {
 		t.Fatal(err)
 	}

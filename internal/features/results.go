@@ -43,17 +43,24 @@ func dirOf(pkg string) string {
 	return "."
 }
 
-// Check returns, in words, the tests of the table that did not pass.
+// Check says, in words, what keeps the table from being written: tests that
+// failed or did not run, and rows whose every test was skipped.
 func (r Results) Check(p Proofs) (faults []string) {
 	for id, tests := range p {
+		passed := 0
 		for _, t := range tests {
 			switch r[t] {
 			case "pass":
+				passed++
+			case "skip":
 			case "":
 				faults = append(faults, fmt.Sprintf("%s: %s did not run", id, t))
 			default:
 				faults = append(faults, fmt.Sprintf("%s: %s: %s", id, t, r[t]))
 			}
+		}
+		if passed == 0 {
+			faults = append(faults, fmt.Sprintf("%s: no test of it ran and passed", id))
 		}
 	}
 	slices.Sort(faults)

@@ -8,8 +8,8 @@ import (
 const header = `# What works, and what shows it
 
 Made by ` + "`make features`" + ` from the tests, which say themselves what they prove; not to be edited. A row says
-*pass* when every test in it ran and passed: a table with a failed or skipped test is not written. Where a
-row is not built yet it is *planned*, or *in part* where tests of a part of it passed. A test of the project
+*pass* when its tests passed: a table with a failed test, or with a row whose tests were all skipped, is not written.
+Where a row is not built yet it is *planned*, or *in part* where tests of a part of it passed. A test of the project
 holds this file to the sources, and fails where it is older than they are.
 
 K, I, T, O and A are what five earlier systems do, N is what none of them has, and the complaints are what
