@@ -12,7 +12,7 @@ func Proves(tb testing.TB, ids ...string) {
 	tb.Helper()
 	for _, id := range ids {
 		if !isRow(id) {
-			tb.Fatalf("no row %q in internal/features/rows.go: name one that is there, or add it", id)
+			tb.Fatalf("no row %q in internal/features/rows.tsv: name one that is there, or add it", id)
 		}
 	}
 }
