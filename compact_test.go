@@ -3,16 +3,19 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-func TestK2UpperStartsAndLowerStops(t *testing.T) {
+func TestUpperStartsAndLowerStops(t *testing.T) {
+	features.Proves(t, "K2")
 	c := newCompactor(t, kagewasm.Options{})
 	msgs := chat(40)
 	total := compact(t, c, request(1_000_000, msgs)).Report.TokensBefore
@@ -31,7 +34,8 @@ func TestK2UpperStartsAndLowerStops(t *testing.T) {
 	}
 }
 
-func TestK2NoOscillation(t *testing.T) {
+func TestNoOscillation(t *testing.T) {
+	features.Proves(t, "K2")
 	c := newCompactor(t, kagewasm.Options{})
 	r := compact(t, c, request(400, chat(60)))
 	again := compact(t, c, request(400, r.Messages))
@@ -40,7 +44,8 @@ func TestK2NoOscillation(t *testing.T) {
 	}
 }
 
-func TestK4OldestGoFirst(t *testing.T) {
+func TestOldestGoFirst(t *testing.T) {
+	features.Proves(t, "K4")
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60)))
 	if r.Report.Strategy != "drop" || r.Report.ReasonCode != abi.ReasonCompacted {
 		t.Fatalf("strategy %s: %s", r.Report.Strategy, r.Report.Reason)
@@ -58,7 +63,8 @@ func TestK4OldestGoFirst(t *testing.T) {
 	}
 }
 
-func TestK9UnitsStayWhole(t *testing.T) {
+func TestUnitsStayWhole(t *testing.T) {
+	features.Proves(t, "K9")
 	for window := 120; window < 1200; window += 37 {
 		r := compact(t, newCompactor(t, kagewasm.Options{}), request(window, chat(40)))
 		calls, results := abi.Orphans(r.Messages)
@@ -68,21 +74,25 @@ func TestK9UnitsStayWhole(t *testing.T) {
 	}
 }
 
-func TestK10AlwaysKeep(t *testing.T) {
+func TestAlwaysKeep(t *testing.T) {
+	features.Proves(t, "K10")
 	msgs := chat(60)
 	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
 	kept := func(m *abi.Message) bool { return m.ID == "a20" }
 	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{kept}}}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
-	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
-		if !has(r.Messages, id) {
-			t.Errorf("%s is gone: pinned by rule, by meta, by the operator or by a plugin, and its unit with it", id)
-		}
+	for i, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !has(r.Messages, id) {
+				t.Errorf("%s is gone: pinned by rule, by meta, by the operator or by a plugin, and its unit with it", id)
+			}
+		})
 	}
 }
 
-func TestK21UnknownWindow(t *testing.T) {
+func TestUnknownWindow(t *testing.T) {
+	features.Proves(t, "K21")
 	req := request(0, chat(2))
 	req.Session.ContextWindow = nil
 	r := compact(t, newCompactor(t, kagewasm.Options{}), req).Report
@@ -91,7 +101,8 @@ func TestK21UnknownWindow(t *testing.T) {
 	}
 }
 
-func TestK22NothingToSupersede(t *testing.T) {
+func TestNothingToSupersede(t *testing.T) {
+	features.Proves(t, "K22")
 	msgs := []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", 500))}}
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(550, msgs))
 	if r.Report.Compacted || r.Report.ReasonCode != abi.ReasonNothingToSupersede || r.Record != nil {
@@ -167,9 +178,11 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		"a negative window": request(-1, chat(1)),
 		"a negative target": {Session: abi.Session{}, Messages: chat(1), Target: ptr(-1)},
 	} {
-		if _, err := c.Compact(context.Background(), req); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := c.Compact(context.Background(), req); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	for name, opts := range map[string]kagewasm.Options{
 		"no counter":          {},
@@ -177,9 +190,11 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		"upper over one":      {Counter: wordCounter{}, Policy: kagewasm.Policy{When: kagewasm.When{Upper: 1.2}}},
 		"an unknown strategy": {Counter: wordCounter{}, Policy: kagewasm.Policy{Strategy: "magic"}},
 	} {
-		if _, err := kagewasm.New(opts); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := kagewasm.New(opts); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
@@ -201,6 +216,7 @@ func TestCommitComesBeforePostCompact(t *testing.T) {
 }
 
 func TestCommitThatFailsLeavesTheSession(t *testing.T) {
+	features.Proves(t, "O7", "A12")
 	p := &fakePlugin{Name: "watch", Post: answers(nil)}
 	req := request(400, chat(60))
 	full := errors.New("disk full")
@@ -212,7 +228,7 @@ func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 	if r.Report.Compacted || !reflect.DeepEqual(r.Messages, req.Messages) || r.Record.Success {
 		t.Errorf("compacted %v, success %v: the session has to be as it was", r.Report.Compacted, r.Record.Success)
 	}
-	// O7, A12: the after hook fires on failure too.
+	// the after hook fires on failure too.
 	if post := p.Calls(abi.HookPostCompact); len(post) != 1 || post[0].Record.Success {
 		t.Errorf("post_compact was told %+v", post)
 	}
@@ -234,8 +250,9 @@ func TestSameSessionSameResult(t *testing.T) {
 	}
 }
 
-// TestA8PruneOnly: where nobody can compact there is no hook and no error.
-func TestA8PruneOnly(t *testing.T) {
+// TestPruneOnly: where nobody can compact there is no hook and no error.
+func TestPruneOnly(t *testing.T) {
+	features.Proves(t, "A8")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoFloor: true}, Plugins: plugins(p)})
 	r, err := c.Compact(t.Context(), request(400, chat(60)))
@@ -244,8 +261,9 @@ func TestA8PruneOnly(t *testing.T) {
 	}
 }
 
-// TestK11CommitFailed: where the result cannot be stored the list is as it came, to the byte.
-func TestK11CommitFailed(t *testing.T) {
+// TestCommitFailed: where the result cannot be stored the list is as it came, to the byte.
+func TestCommitFailed(t *testing.T) {
+	features.Proves(t, "K11")
 	msgs := chat(60)
 	for i := range msgs {
 		if msgs[i].Role == abi.RoleTool {
@@ -253,26 +271,28 @@ func TestK11CommitFailed(t *testing.T) {
 		}
 	}
 	for _, fail := range []bool{false, true} {
-		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
-		req := request(1000, msgs)
-		req.Commit = func(context.Context, *kagewasm.Result) error {
-			if fail {
-				return errors.New("disk full")
+		t.Run(fmt.Sprint(fail), func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
+			req := request(1000, msgs)
+			req.Commit = func(context.Context, *kagewasm.Result) error {
+				if fail {
+					return errors.New("disk full")
+				}
+				return nil
 			}
-			return nil
-		}
-		r, err := c.Compact(t.Context(), req)
-		n := 0
-		for i := range r.Messages {
-			for k := range msgs {
-				if msgs[k].ID == r.Messages[i].ID && msgs[k].Text() != r.Messages[i].Text() {
-					n++
+			r, err := c.Compact(t.Context(), req)
+			n := 0
+			for i := range r.Messages {
+				for k := range msgs {
+					if msgs[k].ID == r.Messages[i].ID && msgs[k].Text() != r.Messages[i].Text() {
+						n++
+					}
 				}
 			}
-		}
-		t.Logf("fail %v err %v: pruned %d saved %d; really changed %d; before %d after %d; code %s", fail, err, r.Report.Pruned.Count, r.Report.Pruned.TokensSaved, n, r.Report.TokensBefore, r.Report.TokensAfter, r.Report.ReasonCode)
-		if fail && n != r.Report.Pruned.Count {
-			t.Error("silent edits; and doc says the session as it was")
-		}
+			t.Logf("fail %v err %v: pruned %d saved %d; really changed %d; before %d after %d; code %s", fail, err, r.Report.Pruned.Count, r.Report.Pruned.TokensSaved, n, r.Report.TokensBefore, r.Report.TokensAfter, r.Report.ReasonCode)
+			if fail && n != r.Report.Pruned.Count {
+				t.Error("silent edits; and doc says the session as it was")
+			}
+		})
 	}
 }

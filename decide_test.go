@@ -8,12 +8,14 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // TestWhenItStarts: every mode, at the last token below the line and the first
 // one over it.
 func TestWhenItStarts(t *testing.T) {
+	features.Proves(t, "K2", "K21", "A2", "T1", "I2", "I3", "complaint 6")
 	msgs := chat(60)
 	total := compact(t, newCompactor(t, kagewasm.Options{}), request(1_000_000, msgs)).Report.TokensBefore
 	none := (*int)(nil)
@@ -46,23 +48,26 @@ func TestWhenItStarts(t *testing.T) {
 		{"I3", "what is set wins over the profile", kagewasm.Policy{When: kagewasm.When{Profile: "conservative", Upper: 0.9, Lower: 0.6}}, "", ptr(total * 10 / 6), false, 0},
 		{"complaint 6", "bytes count where they are bounded", kagewasm.Policy{When: kagewasm.When{MaxBytes: 3000}}, "", ptr(1_000_000), true, 0},
 	} {
-		req := kagewasm.Request{Session: abi.Session{ID: "s", Model: tc.model, ContextWindow: tc.window}, Messages: msgs}
-		r := compact(t, newCompactor(t, kagewasm.Options{Policy: tc.policy}), req).Report
-		if r.Compacted != tc.starts || tc.target > 0 && r.Target != tc.target {
-			t.Errorf("%s: %s: compacted %v, target %d (want %d), %s", tc.row, tc.why, r.Compacted, r.Target, tc.target, r.Reason)
-		}
-		if tc.window == nil && r.ContextWindow != nil || tc.window == nil && r.Window != abi.FallbackWindow {
-			t.Errorf("%s: %s: context window %v, window %d", tc.row, tc.why, r.ContextWindow, r.Window)
-		}
-		if tc.starts && r.TokensAfter > r.Target {
-			t.Errorf("%s: %s: %d tokens after, target %d", tc.row, tc.why, r.TokensAfter, r.Target)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			req := kagewasm.Request{Session: abi.Session{ID: "s", Model: tc.model, ContextWindow: tc.window}, Messages: msgs}
+			r := compact(t, newCompactor(t, kagewasm.Options{Policy: tc.policy}), req).Report
+			if r.Compacted != tc.starts || tc.target > 0 && r.Target != tc.target {
+				t.Errorf("%s: %s: compacted %v, target %d (want %d), %s", tc.row, tc.why, r.Compacted, r.Target, tc.target, r.Reason)
+			}
+			if tc.window == nil && r.ContextWindow != nil || tc.window == nil && r.Window != abi.FallbackWindow {
+				t.Errorf("%s: %s: context window %v, window %d", tc.row, tc.why, r.ContextWindow, r.Window)
+			}
+			if tc.starts && r.TokensAfter > r.Target {
+				t.Errorf("%s: %s: %d tokens after, target %d", tc.row, tc.why, r.TokensAfter, r.Target)
+			}
+		})
 	}
 }
 
-// TestA7StrictWindow: nothing says how large the window is, and that is an
+// TestStrictWindow: nothing says how large the window is, and that is an
 // error that says what to do.
-func TestA7StrictWindow(t *testing.T) {
+func TestStrictWindow(t *testing.T) {
+	features.Proves(t, "A7")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{StrictWindow: true}}})
 	_, err := c.Compact(t.Context(), kagewasm.Request{Session: abi.Session{ID: "s", Model: "mystery"}, Messages: chat(2)})
 	if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "max_tokens") || !strings.Contains(err.Error(), "mystery") {
@@ -81,13 +86,15 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 		"a negative number":       {When: kagewasm.When{MaxTokens: -1}},
 		"an idle fraction over 1": {When: kagewasm.When{IdleUpper: 1.5}},
 	} {
-		if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Policy: p}); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", why, err)
-		}
-		live := newCompactor(t, kagewasm.Options{Live: func(abi.Session) kagewasm.Policy { return p }})
-		if _, err := live.Compact(t.Context(), request(400, chat(2))); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s, live: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Policy: p}); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%v", err)
+			}
+			live := newCompactor(t, kagewasm.Options{Live: func(abi.Session) kagewasm.Policy { return p }})
+			if _, err := live.Compact(t.Context(), request(400, chat(2))); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%s, live: %v", why, err)
+			}
+		})
 	}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500}}})
 	if _, err := c.Compact(t.Context(), request(400, chat(2))); abi.CodeOf(err) != abi.CodeUsage {
@@ -105,9 +112,10 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestT11LivePolicy: a change takes effect at the next look, and each agent has
-// its own (K5).
-func TestT11LivePolicy(t *testing.T) {
+// TestLivePolicy: a change takes effect at the next look, and each agent has
+// its own.
+func TestLivePolicy(t *testing.T) {
+	features.Proves(t, "T11", "K5")
 	upper := 0.85
 	c := newCompactor(t, kagewasm.Options{Live: func(s abi.Session) kagewasm.Policy {
 		if s.AgentPath == "main/careful" {
@@ -130,8 +138,9 @@ func TestT11LivePolicy(t *testing.T) {
 	}
 }
 
-// TestK26Overrides are for one compaction, and change nothing for the next.
-func TestK26Overrides(t *testing.T) {
+// TestOverrides are for one compaction, and change nothing for the next.
+func TestOverrides(t *testing.T) {
+	features.Proves(t, "K26")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxTokens: 100_000}}})
 	req := request(3000, chat(60))
 	req.Overrides = &kagewasm.Overrides{Upper: 0.3, Lower: 0.1}
@@ -160,7 +169,8 @@ func TestK26Overrides(t *testing.T) {
 
 // TestA3KeepLast: the last messages stay word for word, and everything older
 // goes, though there was room for more; internal ones do not count.
-func TestA3A5KeepLast(t *testing.T) {
+func TestKeepLast(t *testing.T) {
+	features.Proves(t, "A3", "A5", "A11")
 	msgs := chat(60)
 	msgs[len(msgs)-2].Kind = "" // a tool result
 	msgs = append(msgs, abi.Message{ID: "mark", Role: abi.RoleUser, Kind: abi.KindBookmark, Content: abi.Text("here")})
@@ -170,15 +180,16 @@ func TestA3A5KeepLast(t *testing.T) {
 	if got := ids(r.Messages); got != strings.Join(want, " ") {
 		t.Errorf("system prompt, goal, summary and the last eleven, not counting the bookmark:\n got %s\nwant %s", got, strings.Join(want, " "))
 	}
-	// Where they do not fit fewer stay, down to none (A11).
+	// Where they do not fit fewer stay, down to none.
 	small := compact(t, c, request(200, msgs))
 	if small.Report.TokensAfter > small.Report.Target || !has(small.Messages, "goal") {
 		t.Errorf("A11: %s", small.Report.Reason)
 	}
 }
 
-// TestT1KeepRecentTokens: in the reserve's mode the last tokens stay.
-func TestT1KeepRecentTokens(t *testing.T) {
+// TestKeepRecentTokens: in the reserve's mode the last tokens stay.
+func TestKeepRecentTokens(t *testing.T) {
+	features.Proves(t, "T1")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500}, Keep: strategies.KeepConfig{Tokens: 100}}})
 	r := compact(t, c, request(1300, chat(60)))
 	recent := 0
@@ -190,8 +201,9 @@ func TestT1KeepRecentTokens(t *testing.T) {
 	}
 }
 
-// TestI2RecentRegion: whole exchanges stay, tool output in them is cut.
-func TestI2RecentRegion(t *testing.T) {
+// TestRecentRegion: whole exchanges stay, tool output in them is cut.
+func TestRecentRegion(t *testing.T) {
+	features.Proves(t, "I2")
 	msgs := chat(30)
 	for i := range 3 {
 		at := 32 + 10*i
@@ -216,9 +228,10 @@ func TestI2RecentRegion(t *testing.T) {
 	}
 }
 
-// TestComplaint5Giants: a giant result at the end does not cost the session
+// TestGiants: a giant result at the end does not cost the session
 // its other messages, nor the target; arguments count, and are cut too.
-func TestComplaint5Giants(t *testing.T) {
+func TestGiants(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	msgs := chat(20)
 	msgs = append(msgs, abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "cg", Name: "write",
 		Arguments: `{"path":"a.txt","text":"` + strings.Repeat("word ", 2000) + `"}`}}},
@@ -240,8 +253,9 @@ func TestComplaint5Giants(t *testing.T) {
 	}
 }
 
-// TestComplaint6Bytes: the byte budget is met beside the tokens'.
-func TestComplaint6Bytes(t *testing.T) {
+// TestBytes: the byte budget is met beside the tokens'.
+func TestBytes(t *testing.T) {
+	features.Proves(t, "complaint 6")
 	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxBytes: 5000}, Note: strategies.NoteConfig{Tokens: -1}}}), request(1_000_000, chat(60)))
 	n := 0
 	for i := range r.Messages {
@@ -252,8 +266,9 @@ func TestComplaint6Bytes(t *testing.T) {
 	}
 }
 
-// TestA1Trim: duplicate synthetic messages go early, and that is no compaction.
-func TestA1Trim(t *testing.T) {
+// TestTrim: duplicate synthetic messages go early, and that is no compaction.
+func TestTrim(t *testing.T) {
+	features.Proves(t, "A1")
 	var msgs []abi.Message
 	for i := range 10 {
 		msgs = append(msgs, renamed(chat(2), fmt.Sprint("k", i))...)
@@ -273,19 +288,22 @@ func TestA1Trim(t *testing.T) {
 		{"which wins over the share", strategies.TrimConfig{MaxTokens: total}, total * 3 / 2, false},
 		{"switched off", strategies.TrimConfig{Off: true}, total * 3 / 2, false},
 	} {
-		r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
-		if n := len(r.Report.Pruned.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil {
-			t.Errorf("%s: %d removed, compacted %v", tc.why, n, r.Report.Compacted)
-		}
-		if tc.trims && (!has(r.Messages, "remind9") || has(r.Messages, "remind3")) {
-			t.Errorf("%s: left %s", tc.why, ids(r.Messages))
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
+			if n := len(r.Report.Pruned.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil {
+				t.Errorf("%d removed, compacted %v", n, r.Report.Compacted)
+			}
+			if tc.trims && (!has(r.Messages, "remind9") || has(r.Messages, "remind3")) {
+				t.Errorf("left %s", ids(r.Messages))
+			}
+		})
 	}
 }
 
-// TestA13ArgumentsInThePipeline: before every call, or only when a compaction
+// TestArgumentsInThePipeline: before every call, or only when a compaction
 // is due, which it may make needless.
-func TestA13ArgumentsInThePipeline(t *testing.T) {
+func TestArgumentsInThePipeline(t *testing.T) {
+	features.Proves(t, "A13")
 	msgs := chat(10)
 	for i := range msgs {
 		for k := range msgs[i].ToolCalls {
@@ -293,7 +311,7 @@ func TestA13ArgumentsInThePipeline(t *testing.T) {
 		}
 	}
 	total := compact(t, newCompactor(t, kagewasm.Options{}), request(1_000_000, msgs)).Report.TokensBefore
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		mode   strategies.ArgumentMode
 		window int
 		prunes bool
@@ -303,17 +321,20 @@ func TestA13ArgumentsInThePipeline(t *testing.T) {
 		{strategies.ArgumentsCompaction, total * 3 / 2, false},
 		{strategies.ArgumentsCompaction, total * 11 / 10, true},
 	} {
-		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Arguments: tc.mode}}})
-		r := compact(t, c, request(tc.window, msgs)).Report
-		if (r.Pruned.Count > 0) != tc.prunes || r.Compacted {
-			t.Errorf("%q, %d tokens in %d: %d pruned, %s", tc.mode, total, tc.window, r.Pruned.Count, r.Reason)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Arguments: tc.mode}}})
+			r := compact(t, c, request(tc.window, msgs)).Report
+			if (r.Pruned.Count > 0) != tc.prunes || r.Compacted {
+				t.Errorf("%q, %d tokens in %d: %d pruned, %s", tc.mode, total, tc.window, r.Pruned.Count, r.Reason)
+			}
+		})
 	}
 }
 
-// TestN10ReceiptAndGate: what it costs, what it saves, and a compaction that
+// TestReceiptAndGate: what it costs, what it saves, and a compaction that
 // would not earn that back is refused, unless it has to be.
-func TestN10ReceiptAndGate(t *testing.T) {
+func TestReceiptAndGate(t *testing.T) {
+	features.Proves(t, "N10")
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60))).Report
 	got := r.Receipt
 	if got == nil || got.Unit != abi.UnitInputTokens || got.FreedTokens != r.TokensBefore-r.TokensAfter {
@@ -350,9 +371,10 @@ func TestN10ReceiptAndGate(t *testing.T) {
 	}
 }
 
-// TestI1StablePrefix: from call to call everything before the summary is the
+// TestStablePrefix: from call to call everything before the summary is the
 // same to the byte, and the report says how much of the request before stands.
-func TestI1StablePrefix(t *testing.T) {
+func TestStablePrefix(t *testing.T) {
+	features.Proves(t, "I1")
 	c := newCompactor(t, kagewasm.Options{})
 	list := chat(5)
 	for k := range 30 {
@@ -372,7 +394,8 @@ func TestI1StablePrefix(t *testing.T) {
 
 // TestK7K22Audit: one event says that it was triggered, one how it ended, with
 // the whole chain; a look that did nothing is no event, a no-op is one.
-func TestK7K15K22Audit(t *testing.T) {
+func TestAudit(t *testing.T) {
+	features.Proves(t, "K7", "K15", "K22")
 	var events []kagewasm.Event
 	c := newCompactor(t, kagewasm.Options{Audit: func(e kagewasm.Event) { events = append(events, e) },
 		Plugins: plugins(compactor(fails(abi.CodeTrap)))})

@@ -3,11 +3,13 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -33,7 +35,8 @@ func keepOnly(summary string, keep func(*abi.InputMessage) bool) func(*abi.Input
 
 func fixed(m *abi.InputMessage) bool { return m.Pinned || m.ID == "last" }
 
-func TestK6CompactorReplacesTheStrategy(t *testing.T) {
+func TestCompactorReplacesTheStrategy(t *testing.T) {
+	features.Proves(t, "K6")
 	p := compactor(keepOnly("Forty steps went well.", fixed))
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
 	if r.Report.Strategy != "delegate" || r.Report.Source.Name != "comp" || r.Report.Fallback {
@@ -47,7 +50,8 @@ func TestK6CompactorReplacesTheStrategy(t *testing.T) {
 	}
 }
 
-func TestK7FailuresFallBackToDrop(t *testing.T) {
+func TestFailuresFallBackToDrop(t *testing.T) {
+	features.Proves(t, "K7")
 	lists := map[string]struct {
 		pre  func(*abi.Input) (*abi.Output, error)
 		code abi.Code
@@ -65,15 +69,17 @@ func TestK7FailuresFallBackToDrop(t *testing.T) {
 		"an empty summary":        {answers(&abi.Output{Summary: " \n"}), abi.CodeBadOutput},
 	}
 	for name, c := range lists {
-		p := compactor(c.pre)
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
-		if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
-			t.Errorf("%s: compacted %v, fallback %v, strategy %s", name, r.Compacted, r.Fallback, r.Strategy)
-			continue
-		}
-		if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" || r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
-			t.Errorf("%s: failures %+v, want one of code %s", name, r.Failures, c.code)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := compactor(c.pre)
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60))).Report
+			if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
+				t.Errorf("compacted %v, fallback %v, strategy %s", r.Compacted, r.Fallback, r.Strategy)
+				return
+			}
+			if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" || r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
+				t.Errorf("failures %+v, want one of code %s", r.Failures, c.code)
+			}
+		})
 	}
 }
 
@@ -114,23 +120,26 @@ func (brokenMemory) Set(context.Context, string, string, string) error {
 
 // TestRetainFailuresAreTold, whichever hook retained.
 func TestRetainFailuresAreTold(t *testing.T) {
-	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-		p := &fakePlugin{Name: "obs"}
-		if hook == abi.HookPreCompact {
-			p.Pre = answers(&abi.Output{Retain: []string{"a", "b"}})
-		} else {
-			p.Post = answers(&abi.Output{Retain: []string{"a", "b"}})
-		}
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}), request(400, chat(60))).Report
-		if len(r.Failures) != 1 || r.Failures[0].Op != "retain" || r.Failures[0].Plugin != "obs" {
-			t.Errorf("%s: failures %v", hook, r.Failures)
-		}
+	for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			p := &fakePlugin{Name: "obs"}
+			if hook == abi.HookPreCompact {
+				p.Pre = answers(&abi.Output{Retain: []string{"a", "b"}})
+			} else {
+				p.Post = answers(&abi.Output{Retain: []string{"a", "b"}})
+			}
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}), request(400, chat(60))).Report
+			if len(r.Failures) != 1 || r.Failures[0].Op != "retain" || r.Failures[0].Plugin != "obs" {
+				t.Errorf("%s: failures %v", hook, r.Failures)
+			}
+		})
 	}
 }
 
-// TestK10PinsOfPlugins: pins of messages that are not there are told, and pins
+// TestPinsOfPlugins: pins of messages that are not there are told, and pins
 // that would leave nothing to do are not taken.
-func TestK10PinsOfPlugins(t *testing.T) {
+func TestPinsOfPlugins(t *testing.T) {
+	features.Proves(t, "K10")
 	p := &fakePlugin{Name: "pins", Pre: func(in *abi.Input) (*abi.Output, error) {
 		out := &abi.Output{AlwaysKeep: []string{"nowhere"}}
 		for _, m := range in.Messages {
@@ -144,9 +153,10 @@ func TestK10PinsOfPlugins(t *testing.T) {
 	}
 }
 
-// TestEditsAreTold (N2): what a compactor shortens is in the report and the
+// TestEditsAreTold: what a compactor shortens is in the report and the
 // record.
 func TestEditsAreTold(t *testing.T) {
+	features.Proves(t, "N2")
 	p := compactor(func(in *abi.Input) (*abi.Output, error) {
 		out, err := keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "a59" || m.ID == "t59" })(in)
 		for i := range out.Messages {
@@ -166,14 +176,17 @@ func TestEditsAreTold(t *testing.T) {
 
 func TestCompactorWithNothingToSay(t *testing.T) {
 	for name, out := range map[string]*abi.Output{"null": nil, "cancel": {Cancel: true, Reason: "not now"}} {
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(answers(out)))}), request(400, chat(60))).Report
-		if !r.Compacted || r.Strategy != "drop" || r.Fallback || len(r.Failures) != 0 {
-			t.Errorf("%s: the strategy follows, and that is no failure: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(answers(out)))}), request(400, chat(60))).Report
+			if !r.Compacted || r.Strategy != "drop" || r.Fallback || len(r.Failures) != 0 {
+				t.Errorf("the strategy follows, and that is no failure: %+v", r)
+			}
+		})
 	}
 }
 
-func TestK30ObserversRetainAndInject(t *testing.T) {
+func TestObserversRetainAndInject(t *testing.T) {
+	features.Proves(t, "K30")
 	mem := memory{}
 	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), request(1200, chat(90)))
@@ -212,7 +225,8 @@ func TestInjectedTextIsCapped(t *testing.T) {
 	}
 }
 
-func TestO1ObserverFailureChangesNothing(t *testing.T) {
+func TestObserverFailureChangesNothing(t *testing.T) {
+	features.Proves(t, "O1")
 	plain := compact(t, newCompactor(t, kagewasm.Options{}), request(400, chat(60)))
 	p := &fakePlugin{Name: "obs", Pre: fails(abi.CodeTrap)}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
@@ -224,7 +238,8 @@ func TestO1ObserverFailureChangesNothing(t *testing.T) {
 	}
 }
 
-func TestK19HookInput(t *testing.T) {
+func TestHookInput(t *testing.T) {
+	features.Proves(t, "K19")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	req := request(400, chat(60))
 	req.Instructions = "keep the ports"
@@ -244,7 +259,8 @@ func TestK19HookInput(t *testing.T) {
 	}
 }
 
-func TestO5PreviousSummary(t *testing.T) {
+func TestPreviousSummary(t *testing.T) {
+	features.Proves(t, "O5")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
 	first := compact(t, c, request(400, chat(60)))
@@ -267,7 +283,8 @@ func TestDryRunCommitsAndStoresNothing(t *testing.T) {
 	}
 }
 
-func TestO8NoPluginIsAskedBelowTheThreshold(t *testing.T) {
+func TestNoPluginIsAskedBelowTheThreshold(t *testing.T) {
+	features.Proves(t, "O8")
 	p := &fakePlugin{Name: "obs", Pre: fails(abi.CodeTrap), Post: fails(abi.CodeTrap)}
 	compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(100_000, chat(5)))
 	if len(p.Asked) != 0 {

@@ -14,6 +14,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/invariants"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
@@ -69,9 +70,10 @@ func step(t rapid.TB, c *kagewasm.Compactor, in []byte, window int) ([]byte, *ka
 	return out, r
 }
 
-// TestInvariants (K9, K10, K22, N2): on every session, in every window, the
+// TestInvariants: on every session, in every window, the
 // result holds the invariants, and a second look at it changes nothing.
 func TestInvariants(t *testing.T) {
+	features.Proves(t, "K9", "K10", "K22", "N2")
 	counter := realCounter(t)
 	summary := compactor(func(in *abi.Input) (*abi.Output, error) {
 		return &abi.Output{Summary: fmt.Sprintf("%d messages in %d tokens went before.", len(in.Messages), in.Trigger.Tokens)}, nil
@@ -168,9 +170,10 @@ func TestInvariantsOfAnySession(t *testing.T) {
 	})
 }
 
-// TestNothingIsLostInAChain (complaint 8, N8): what the first ledger ranked
+// TestNothingIsLostInAChain: what the first ledger ranked
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
+	features.Proves(t, "complaint 8", "N8")
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter(t), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
@@ -182,9 +185,11 @@ func TestNothingIsLostInAChain(t *testing.T) {
 			t.Fatalf("round %d: %s", k, r.Report.Reason)
 		}
 		for _, name := range []string{"internal/store/lease_table.go", "ReserveNextParcel"} {
-			if !bytes.Contains(session, []byte(name)) {
-				t.Fatalf("round %d: %s is lost", k, name)
-			}
+			t.Run(name, func(t *testing.T) {
+				if !bytes.Contains(session, []byte(name)) {
+					t.Fatalf("round %d: %s is lost", k, name)
+				}
+			})
 		}
 	}
 }

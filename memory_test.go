@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func TestRetainedFactsLieWithTheRest(t *testing.T) {
 	retains := func() *fakePlugin {
 		return &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080"}})}
 	}
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		plugin hooks.Plugin
 		agent  string
 		want   string
@@ -44,20 +45,22 @@ func TestRetainedFactsLieWithTheRest(t *testing.T) {
 		{placed{fakePlugin: retains()}, "main/reviewer", abi.AgentNamespace("elsewhere", "main/reviewer") + "/"},
 		{placed{fakePlugin: retains(), err: errors.New("whose?")}, "", ""},
 	} {
-		mem := memory{}
-		req := request(400, chat(60))
-		req.Session.AgentPath = tc.agent
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(tc.plugin), Memory: mem}), req).Report
-		keys := slices.Collect(maps.Keys(mem))
-		if tc.want == "" {
-			if len(keys) > 0 || len(r.Failures) != 1 || r.Failures[0].Op != "retain" {
-				t.Errorf("stored %v nowhere known: %+v", keys, r.Failures)
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			mem := memory{}
+			req := request(400, chat(60))
+			req.Session.AgentPath = tc.agent
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(tc.plugin), Memory: mem}), req).Report
+			keys := slices.Collect(maps.Keys(mem))
+			if tc.want == "" {
+				if len(keys) > 0 || len(r.Failures) != 1 || r.Failures[0].Op != "retain" {
+					t.Errorf("stored %v nowhere known: %+v", keys, r.Failures)
+				}
+				return
 			}
-			continue
-		}
-		if len(keys) != 1 || !strings.HasPrefix(keys[0], tc.want+abi.RetainedPrefix) || len(r.Failures) > 0 {
-			t.Errorf("agent %q: stored %v, want it in %s, failures %v", tc.agent, keys, tc.want, r.Failures)
-		}
+			if len(keys) != 1 || !strings.HasPrefix(keys[0], tc.want+abi.RetainedPrefix) || len(r.Failures) > 0 {
+				t.Errorf("agent %q: stored %v, want it in %s, failures %v", tc.agent, keys, tc.want, r.Failures)
+			}
+		})
 	}
 }
 
@@ -72,22 +75,24 @@ func TestOtherModuleRetainsApart(t *testing.T) {
 	}
 	defer rt.Close(ctx)
 	for i, fact := range []string{"the first", "the second"} {
-		wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["`+fact+`"]}`), `{"name":"obs","version":"1","abi":1}`)
-		p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: kv}), request(400, chat(60))).Report
-		ns := "obs"
-		if i > 0 {
-			ns = abi.NamespaceOf("obs", p.Digest())
-		}
-		keys, err := kv.List(ctx, ns, abi.RetainedPrefix)
-		if err != nil || len(keys) != 1 {
-			t.Errorf("%s: %v in %s, %v", fact, keys, ns, err)
-		}
-		if told := len(r.Hooks[0].Warnings) == 1 && strings.Contains(r.Hooks[0].Warnings[0], ns); told != (i > 0) {
-			t.Errorf("%s: warnings %q", fact, r.Hooks[0].Warnings)
-		}
+		t.Run(fact, func(t *testing.T) {
+			wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["`+fact+`"]}`), `{"name":"obs","version":"1","abi":1}`)
+			p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: kv}), request(400, chat(60))).Report
+			ns := "obs"
+			if i > 0 {
+				ns = abi.NamespaceOf("obs", p.Digest())
+			}
+			keys, err := kv.List(ctx, ns, abi.RetainedPrefix)
+			if err != nil || len(keys) != 1 {
+				t.Errorf("%v in %s, %v", keys, ns, err)
+			}
+			if told := len(r.Hooks[0].Warnings) == 1 && strings.Contains(r.Hooks[0].Warnings[0], ns); told != (i > 0) {
+				t.Errorf("warnings %q", r.Hooks[0].Warnings)
+			}
+		})
 	}
 }

@@ -9,17 +9,19 @@ import (
 
 	"github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// TestN8DefaultsSurvival: with defaults, and 12% or 2.4% of the tokens as the
+// TestDefaultsSurvival: with defaults, and 12% or 2.4% of the tokens as the
 // target, the note and the newest messages together keep this share of the
 // names that the agents went on to use. Where what is pinned and the current
 // turn alone are over the target, the result is larger by them.
-func TestN8DefaultsSurvival(t *testing.T) {
+func TestDefaultsSurvival(t *testing.T) {
+	features.Proves(t, "N8")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,46 +31,49 @@ func TestN8DefaultsSurvival(t *testing.T) {
 		t.Fatal(err)
 	}
 	window := 1 << 30
-	for _, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.75}} {
-		sum, n := 0.0, 0
-		for _, path := range shared.Sessions(t) {
-			msgs := shared.Messages(t, path)
-			for i := range msgs {
-				if msgs[i].Kind != abi.KindSummary {
-					continue
+	for i, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.75}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			sum, n := 0.0, 0
+			for _, path := range shared.Sessions(t) {
+				msgs := shared.Messages(t, path)
+				for i := range msgs {
+					if msgs[i].Kind != abi.KindSummary {
+						continue
+					}
+					need := survival.Needed(msgs, i)
+					if len(need) < survival.Few {
+						continue
+					}
+					total := 0
+					for k := range i {
+						total += counter.Message(&msgs[k])
+					}
+					target := int(tc.part * float64(total))
+					result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs[:i], Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					var texts []string
+					for k := range result.Messages {
+						texts = append(texts, survival.Text(&result.Messages[k]))
+					}
+					kept := survival.Held(strings.Join(texts, "\n"), need)
+					t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", filepath.Base(path), i, total, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
+					sum, n = sum+kept, n+1
 				}
-				need := survival.Needed(msgs, i)
-				if len(need) < survival.Few {
-					continue
-				}
-				total := 0
-				for k := range i {
-					total += counter.Message(&msgs[k])
-				}
-				target := int(tc.part * float64(total))
-				result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs[:i], Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var texts []string
-				for k := range result.Messages {
-					texts = append(texts, survival.Text(&result.Messages[k]))
-				}
-				kept := survival.Held(strings.Join(texts, "\n"), need)
-				t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", filepath.Base(path), i, total, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
-				sum, n = sum+kept, n+1
 			}
-		}
-		t.Logf("at %.1f%%: mean survival %.4f", 100*tc.part, sum/float64(n))
-		if sum/float64(n) < tc.least {
-			t.Errorf("at %.1f%%: survival %.4f, at least %.2f wanted", 100*tc.part, sum/float64(n), tc.least)
-		}
+			t.Logf("at %.1f%%: mean survival %.4f", 100*tc.part, sum/float64(n))
+			if sum/float64(n) < tc.least {
+				t.Errorf("at %.1f%%: survival %.4f, at least %.2f wanted", 100*tc.part, sum/float64(n), tc.least)
+			}
+		})
 	}
 }
 
-// TestI4FailuresOfPrunedOutput: a call that stays while its output was pruned
+// TestFailuresOfPrunedOutput: a call that stays while its output was pruned
 // failed all the same, and the note says how.
-func TestI4FailuresOfPrunedOutput(t *testing.T) {
+func TestFailuresOfPrunedOutput(t *testing.T) {
+	features.Proves(t, "I4")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // granted is an observer that is granted everything it could ask for.
@@ -20,40 +21,43 @@ func granted(name string, pre func(*abi.Input) (*abi.Output, error)) *fakePlugin
 	return &fakePlugin{Name: name, Pre: pre, Grants: abi.Capabilities}
 }
 
-// TestK7Quarantine (SECURITY: failing for ever): a compactor that fails, or
+// TestQuarantine (SECURITY: failing for ever): a compactor that fails, or
 // whose proposals are refused, is left alone after three times; compaction goes
 // on by the next in the chain, and the report says so.
-func TestK7Quarantine(t *testing.T) {
+func TestQuarantine(t *testing.T) {
+	features.Proves(t, "K7")
 	for why, pre := range map[string]func(*abi.Input) (*abi.Output, error){
 		"it fails":                fails(abi.CodeTrap),
 		"its proposal is refused": keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }),
 	} {
-		p := compactor(pre)
-		p.Post = answers(nil)
-		b := hooks.NewBreaker(hooks.BreakerOptions{})
-		var r kagewasm.Report
-		for i := range 4 {
-			// Each time another agent: what one learns holds for all.
-			c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b})
-			req := request(400, chat(60))
-			req.Session.ID = fmt.Sprint("s", i)
-			r = compact(t, c, req).Report
-			if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
-				t.Errorf("%s: compaction %d: compacted %v, fallback %v, strategy %s", why, i, r.Compacted, r.Fallback, r.Strategy)
+		t.Run(why, func(t *testing.T) {
+			p := compactor(pre)
+			p.Post = answers(nil)
+			b := hooks.NewBreaker(hooks.BreakerOptions{})
+			var r kagewasm.Report
+			for i := range 4 {
+				// Each time another agent: what one learns holds for all.
+				c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Breaker: b})
+				req := request(400, chat(60))
+				req.Session.ID = fmt.Sprint("s", i)
+				r = compact(t, c, req).Report
+				if !r.Compacted || !r.Fallback || r.Strategy != "drop" {
+					t.Errorf("compaction %d: compacted %v, fallback %v, strategy %s", i, r.Compacted, r.Fallback, r.Strategy)
+				}
+				if c.Options().Breaker != b {
+					t.Errorf("%s: not the breaker that was given", why)
+				}
 			}
-			if c.Options().Breaker != b {
-				t.Errorf("%s: not the breaker that was given", why)
+			if n := len(p.Calls(abi.HookPreCompact)); n != 3 {
+				t.Errorf("called %d times, want 3", n)
 			}
-		}
-		if n := len(p.Calls(abi.HookPreCompact)); n != 3 {
-			t.Errorf("%s: called %d times, want 3", why, n)
-		}
-		if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" || r.Hooks[0].Until == "" {
-			t.Errorf("%s: hooks %+v", why, r.Hooks)
-		}
-		if len(r.Failures) != 2 || r.Failures[0].Code != abi.CodeQuarantined || r.Failures[0].Plugin != "comp" {
-			t.Errorf("%s: failures %v", why, r.Failures)
-		}
+			if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" || r.Hooks[0].Until == "" {
+				t.Errorf("hooks %+v", r.Hooks)
+			}
+			if len(r.Failures) != 2 || r.Failures[0].Code != abi.CodeQuarantined || r.Failures[0].Plugin != "comp" {
+				t.Errorf("failures %v", r.Failures)
+			}
+		})
 	}
 }
 
@@ -74,14 +78,16 @@ func TestFailuresSayEverything(t *testing.T) {
 		"after the compaction": {Plugins: plugins(&fakePlugin{Name: "obs", Post: fails(abi.CodeModel)})},
 	}
 	for why, opts := range broken {
-		r := compact(t, newCompactor(t, opts), request(400, chat(60))).Report
-		if len(r.Failures) != 1 {
-			t.Errorf("%s: failures %v", why, r.Failures)
-			continue
-		}
-		if e := r.Failures[0]; e.Code == "" || e.Op == "" || e.Plugin == "" || e.Hook == "" || e.Phase == "" || e.Hint == "" {
-			t.Errorf("%s: something is missing in %+v", why, e)
-		}
+		t.Run(why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, opts), request(400, chat(60))).Report
+			if len(r.Failures) != 1 {
+				t.Errorf("failures %v", r.Failures)
+				return
+			}
+			if e := r.Failures[0]; e.Code == "" || e.Op == "" || e.Plugin == "" || e.Hook == "" || e.Phase == "" || e.Hint == "" {
+				t.Errorf("something is missing in %+v", e)
+			}
+		})
 	}
 	req := request(400, chat(60))
 	req.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
@@ -103,16 +109,19 @@ func TestReportOfHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"plugin", "hook", "outcome", "ms", "fuel", "peak_memory_bytes"} {
-		if _, ok := fields[name]; !ok {
-			t.Errorf("no %s in %s", name, doc)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, ok := fields[name]; !ok {
+				t.Errorf("no %s in %s", name, doc)
+			}
+		})
 	}
 	if _, ok := fields["until"]; ok {
 		t.Errorf("a plugin that works is in no quarantine: %s", doc)
 	}
 }
 
-func TestO2ObserverSummaryIsTheRecord(t *testing.T) {
+func TestObserverSummaryIsTheRecord(t *testing.T) {
+	features.Proves(t, "O2")
 	for _, c := range []struct {
 		why     string
 		plugins []*fakePlugin
@@ -127,27 +136,30 @@ func TestO2ObserverSummaryIsTheRecord(t *testing.T) {
 		{"not granted, nothing comes of it", []*fakePlugin{{Name: "a", Pre: answers(&abi.Output{Summary: "From a."})}}, "", ""},
 		{"all refused, drop is left", []*fakePlugin{granted("a", answers(&abi.Output{Summary: " "})), granted("b", answers(&abi.Output{Summary: "\n"}))}, "", "b a"},
 	} {
-		r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}), request(400, chat(60)))
-		by := ""
-		if r.Record.Strategy == "delegate" {
-			by = r.Record.Source.Name
-			if !strings.Contains(r.Messages[2].Text(), "From "+by+".") || !strings.Contains(r.Messages[2].Text(), "plugin:"+by) {
-				t.Errorf("%s: the summary is %s", c.why, r.Messages[2].Text())
+		t.Run(c.why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}), request(400, chat(60)))
+			by := ""
+			if r.Record.Strategy == "delegate" {
+				by = r.Record.Source.Name
+				if !strings.Contains(r.Messages[2].Text(), "From "+by+".") || !strings.Contains(r.Messages[2].Text(), "plugin:"+by) {
+					t.Errorf("the summary is %s", r.Messages[2].Text())
+				}
 			}
-		}
-		var refused []string
-		for _, e := range r.Report.Failures {
-			refused = append(refused, e.Plugin)
-		}
-		if by != c.by || strings.Join(refused, " ") != c.refused || r.Report.Fallback != (c.refused != "") {
-			t.Errorf("%s: by %q, refused %q, fallback %v", c.why, by, refused, r.Report.Fallback)
-		}
+			var refused []string
+			for _, e := range r.Report.Failures {
+				refused = append(refused, e.Plugin)
+			}
+			if by != c.by || strings.Join(refused, " ") != c.refused || r.Report.Fallback != (c.refused != "") {
+				t.Errorf("by %q, refused %q, fallback %v", by, refused, r.Report.Fallback)
+			}
+		})
 	}
 }
 
-// TestT10PluginCancels (T10, O3, O7): a cancel leaves the session as it is and
+// TestPluginCancels: a cancel leaves the session as it is and
 // says so, to plugins too; the fourth in a row is not listened to.
-func TestT10PluginCancels(t *testing.T) {
+func TestPluginCancels(t *testing.T) {
+	features.Proves(t, "T10", "O3", "O7")
 	mem := memory{}
 	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"}, Inject: "more"}))
 	p.Post = answers(nil)
@@ -182,9 +194,10 @@ func TestT10PluginCancels(t *testing.T) {
 	}
 }
 
-// TestO4TurnEnd (O4, T2): what plugins ask for at the end of a turn becomes one
+// TestTurnEnd: what plugins ask for at the end of a turn becomes one
 // request, which compacts below the threshold too.
-func TestO4TurnEnd(t *testing.T) {
+func TestTurnEnd(t *testing.T) {
+	features.Proves(t, "O4", "T2")
 	asks := func(instructions string) func(*abi.Input) (*abi.Output, error) {
 		return answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: instructions}, Retain: []string{instructions}})
 	}
@@ -218,10 +231,12 @@ func TestO4TurnEnd(t *testing.T) {
 		t.Errorf("pre_compact was told %+v", in.Trigger)
 	}
 	for i, want := range []bool{true, true, false, false} {
-		turn, err := c.TurnEnd(context.Background(), req)
-		if err != nil || (turn.Wanted != nil) != want {
-			t.Errorf("turn %d: wanted %v, error %v", i+2, turn.Wanted, err)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			turn, err := c.TurnEnd(context.Background(), req)
+			if err != nil || (turn.Wanted != nil) != want {
+				t.Errorf("turn %d: wanted %v, error %v", i+2, turn.Wanted, err)
+			}
+		})
 	}
 }
 
@@ -242,10 +257,12 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 		"it asks, and may not":     {[]*fakePlugin{mayNot}, 1, 0},
 		"a failure is only a line": {[]*fakePlugin{broken}, 1, 1},
 	} {
-		turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(100_000, chat(60)))
-		if err != nil || turn.Wanted != nil || len(turn.Hooks) != c.hooks || len(turn.Failures) != c.failures {
-			t.Errorf("%s: %+v, %v", why, turn, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(100_000, chat(60)))
+			if err != nil || turn.Wanted != nil || len(turn.Hooks) != c.hooks || len(turn.Failures) != c.failures {
+				t.Errorf("%+v, %v", turn, err)
+			}
+		})
 	}
 	if len(mayNot.Asked) != 1 {
 		t.Error("a capability is about what comes of it, not about being called")

@@ -8,11 +8,13 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// TestComplaint16Secrets do not get into what a compaction inserts.
-func TestComplaint16Secrets(t *testing.T) {
+// TestSecrets do not get into what a compaction inserts.
+func TestSecrets(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	msgs := chat(60)
 	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	msgs[4].Content = abi.Text("export TOKEN=" + key + " and run ./deploy_all.sh with ticket-4711")
@@ -23,14 +25,16 @@ func TestComplaint16Secrets(t *testing.T) {
 		"own patterns":    {Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}}},
 		"an injected one": {Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Use " + key})})},
 	} {
-		r := compact(t, newCompactor(t, opts), request(1200, msgs))
-		text := sessionText(r.Messages)
-		if !r.Report.Compacted || strings.Contains(text, key) || r.Report.Metrics.Redacted != strings.Count(text, "[redacted: ") {
-			t.Errorf("%s: %d redacted: %s", why, r.Report.Metrics.Redacted, r.Report.Reason)
-		}
-		if why == "own patterns" && strings.Contains(text, "ticket-4711") {
-			t.Errorf("%s: the ticket is there", why)
-		}
+		t.Run(why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, opts), request(1200, msgs))
+			text := sessionText(r.Messages)
+			if !r.Report.Compacted || strings.Contains(text, key) || r.Report.Metrics.Redacted != strings.Count(text, "[redacted: ") {
+				t.Errorf("%d redacted: %s", r.Report.Metrics.Redacted, r.Report.Reason)
+			}
+			if why == "own patterns" && strings.Contains(text, "ticket-4711") {
+				t.Errorf("%s: the ticket is there", why)
+			}
+		})
 	}
 	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{NoRedact: true}}, Plugins: plugins(p)}), request(1200, msgs))
 	if !strings.Contains(sessionText(r.Messages), key) {
@@ -38,9 +42,10 @@ func TestComplaint16Secrets(t *testing.T) {
 	}
 }
 
-// TestComplaint16NamesOfSecrets: a secret that is known by what stands around it
+// TestNamesOfSecrets: a secret that is known by what stands around it
 // does not get into the list of names, where nothing does.
-func TestComplaint16NamesOfSecrets(t *testing.T) {
+func TestNamesOfSecrets(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	counter := realCounter(t)
 	for why, tc := range map[string]struct{ text, secret string }{
 		"a web token":       {"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
@@ -49,14 +54,16 @@ func TestComplaint16NamesOfSecrets(t *testing.T) {
 		"the operator's":    {"the ticket code Qx7_Zebra_99 is valid", "Qx7_Zebra_99"},
 		"one in a document": {`{"client_secret": "kQ9_ppL2_zz71x"}`, "kQ9_ppL2_zz71x"},
 	} {
-		c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}}})
-		msgs := chat(60)
-		msgs[3].Content = abi.Text(tc.text)
-		msgs[6].ToolCalls[0].Arguments = fmt.Sprintf(`{"command": %q}`, tc.text)
-		r := compact(t, c, request(2000, msgs))
-		if text := sessionText(r.Messages); !r.Report.Compacted || strings.Contains(text, tc.secret) {
-			t.Errorf("%s is in the note:\n%s", why, text)
-		}
+		t.Run(why, func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}}})
+			msgs := chat(60)
+			msgs[3].Content = abi.Text(tc.text)
+			msgs[6].ToolCalls[0].Arguments = fmt.Sprintf(`{"command": %q}`, tc.text)
+			r := compact(t, c, request(2000, msgs))
+			if text := sessionText(r.Messages); !r.Report.Compacted || strings.Contains(text, tc.secret) {
+				t.Errorf("%s is in the note:\n%s", why, text)
+			}
+		})
 	}
 }
 
@@ -68,35 +75,41 @@ func sessionText(msgs []abi.Message) string {
 	return b.String()
 }
 
-// TestComplaint16CountSummary: the same for a summary that was refused first.
-func TestComplaint16CountSummary(t *testing.T) {
+// TestCountSummary: the same for a summary that was refused first.
+func TestCountSummary(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	for _, n := range []int{100, 300} {
-		for _, w := range []int{20000, 40000, 60000} {
-			msgs := chat(n)
-			for i := range msgs {
-				if msgs[i].Role == abi.RoleTool {
-					msgs[i].Content = abi.Text(strings.Repeat("plain words here ", 100))
-				}
-				if msgs[i].ID == "t5" {
-					msgs[i].Content = abi.Text("error: bad token ghp_abcdefghijklmnopqrstuvwxyz0123456789 refused\nexit status 1")
-					msgs[i].IsError = true
-				}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for _, w := range []int{20000, 40000, 60000} {
+				t.Run(fmt.Sprint(w), func(t *testing.T) {
+					msgs := chat(n)
+					for i := range msgs {
+						if msgs[i].Role == abi.RoleTool {
+							msgs[i].Content = abi.Text(strings.Repeat("plain words here ", 100))
+						}
+						if msgs[i].ID == "t5" {
+							msgs[i].Content = abi.Text("error: bad token ghp_abcdefghijklmnopqrstuvwxyz0123456789 refused\nexit status 1")
+							msgs[i].IsError = true
+						}
+					}
+					c := newCompactor(t, kagewasm.Options{})
+					req := request(w, msgs)
+					req.Force = true
+					r := compact(t, c, req)
+					marks := strings.Count(strings.ToLower(r.Report.Summary), "[redacted")
+					t.Logf("%d/%d: %d reported, %d there, superseded %d", n, w, r.Report.Metrics.Redacted, marks, len(r.Report.Superseded))
+					if r.Report.Metrics.Redacted != marks {
+						t.Errorf("accounting")
+					}
+				})
 			}
-			c := newCompactor(t, kagewasm.Options{})
-			req := request(w, msgs)
-			req.Force = true
-			r := compact(t, c, req)
-			marks := strings.Count(strings.ToLower(r.Report.Summary), "[redacted")
-			t.Logf("%d/%d: %d reported, %d there, superseded %d", n, w, r.Report.Metrics.Redacted, marks, len(r.Report.Superseded))
-			if r.Report.Metrics.Redacted != marks {
-				t.Errorf("accounting")
-			}
-		}
+		})
 	}
 }
 
-// TestComplaint16Count: secrets are counted as they stand in the result, not as they were tried.
-func TestComplaint16Count(t *testing.T) {
+// TestCount: secrets are counted as they stand in the result, not as they were tried.
+func TestCount(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	msgs := chat(400)
 	for i := range msgs {
 		if msgs[i].ID == "a5" {
@@ -108,14 +121,16 @@ func TestComplaint16Count(t *testing.T) {
 		}
 	}
 	for _, w := range []int{1500, 3000, 5000, 8000} {
-		c := newCompactor(t, kagewasm.Options{})
-		req := request(w, msgs)
-		req.Force = true
-		r := compact(t, c, req)
-		marks := strings.Count(r.Report.Summary, "[redacted") + strings.Count(r.Report.Summary, "[REDACTED")
-		t.Logf("%d reported, %d there", r.Report.Metrics.Redacted, marks)
-		if marks > 0 && r.Report.Metrics.Redacted != marks {
-			t.Errorf("accounting %.300s", r.Report.Summary)
-		}
+		t.Run(fmt.Sprint(w), func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{})
+			req := request(w, msgs)
+			req.Force = true
+			r := compact(t, c, req)
+			marks := strings.Count(r.Report.Summary, "[redacted") + strings.Count(r.Report.Summary, "[REDACTED")
+			t.Logf("%d reported, %d there", r.Report.Metrics.Redacted, marks)
+			if marks > 0 && r.Report.Metrics.Redacted != marks {
+				t.Errorf("accounting %.300s", r.Report.Summary)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -44,54 +45,62 @@ func workday() []abi.Message {
 	return append(msgs, renamed(long()[2:], "w")...)
 }
 
-// TestT7A6I4WhatModelsLose: below whatever a model or a plugin wrote, and
+// TestWhatModelsLose: below whatever a model or a plugin wrote, and
 // without either, stand the tasks in their state and the failure word for word,
 // where nobody wrote anything the checklist too, and the files, which the record and the report have as data; over a
 // second compaction too.
-func TestT7A6I4WhatModelsLose(t *testing.T) {
+func TestWhatModelsLose(t *testing.T) {
+	features.Proves(t, "T7", "A6", "I4")
 	for why, opts := range map[string]kagewasm.Options{
 		"drop":      {},
 		"a model":   {Model: writes("all is well")},
 		"a list":    {Plugins: plugins(compactor(keepOnly("Short.", func(m *abi.InputMessage) bool { return m.Pinned || strings.HasSuffix(m.ID, "last") })))},
 		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
-		opts.Policy.Note.Tokens = 1500
-		watch := &fakePlugin{Name: "watch", Post: answers(nil)}
-		opts.Plugins = append(opts.Plugins, watch)
-		c := newCompactor(t, opts)
-		list := workday()
-		read, modified := []string{"docs/leases.md"}, []string{"store/lease.go"}
-		for k := range 2 {
-			r := compact(t, c, request(longWindow, list))
-			text := r.Messages[2].Text()
-			want := map[string]string{
-				"A6: a task under way": "- [-] add the lock", "A6: a task done": "- [x] write the test",
-				"I4: the failed command": "go test -run TestLease ./store", "I4: its error": leaseError,
-			}
-			if why == "drop" { // a model is told to keep it
-				want["A6: the checklist"] = "- [ ] no parcel is handed out twice\n- [x] a test shows it"
-			}
-			for row, part := range want {
-				if !strings.Contains(text, part) {
-					t.Errorf("%s, compaction %d: %s: no %q in %.900s", why, k, row, part, text)
+		t.Run(why, func(t *testing.T) {
+			opts.Policy.Note.Tokens = 1500
+			watch := &fakePlugin{Name: "watch", Post: answers(nil)}
+			opts.Plugins = append(opts.Plugins, watch)
+			c := newCompactor(t, opts)
+			list := workday()
+			read, modified := []string{"docs/leases.md"}, []string{"store/lease.go"}
+			for k := range 2 {
+				r := compact(t, c, request(longWindow, list))
+				text := r.Messages[2].Text()
+				want := map[string]string{
+					"A6: a task under way": "- [-] add the lock", "A6: a task done": "- [x] write the test",
+					"I4: the failed command": "go test -run TestLease ./store", "I4: its error": leaseError,
 				}
-			}
-			for _, files := range []*abi.Files{r.Report.Files, r.Record.Files, watch.Calls(abi.HookPostCompact)[k].Record.Files} {
-				if files == nil || !slices.Equal(files.Read, read) || !slices.Equal(files.Modified, modified) {
-					t.Errorf("%s, compaction %d: T7: files %+v, want %v and %v", why, k, files, read, modified)
+				if why == "drop" { // a model is told to keep it
+					want["A6: the checklist"] = "- [ ] no parcel is handed out twice\n- [x] a test shows it"
 				}
+				for row, part := range want {
+					t.Run(row, func(t *testing.T) {
+						if !strings.Contains(text, part) {
+							t.Errorf("%s, compaction %d: %s: no %q in %.900s", why, k, row, part, text)
+						}
+					})
+				}
+				for i, files := range []*abi.Files{r.Report.Files, r.Record.Files, watch.Calls(abi.HookPostCompact)[k].Record.Files} {
+					t.Run(fmt.Sprint(i), func(t *testing.T) {
+						if files == nil || !slices.Equal(files.Read, read) || !slices.Equal(files.Modified, modified) {
+							t.Errorf("%s, compaction %d: T7: files %+v, want %v and %v", why, k, files, read, modified)
+						}
+					})
+				}
+				list = append(slices.Clip(r.Messages), did("x", "Read", map[string]any{"file_path": "go.mod"}, "module kw", false)...)
+				list = append(list, did("y", "Write", map[string]any{"file_path": "store/lock.go", "content": "package store"}, "created", false)...)
+				list = append(list, renamed(chat(310)[2:], "again")...)
+				read, modified = append(read, "go.mod"), append(modified, "store/lock.go")
 			}
-			list = append(slices.Clip(r.Messages), did("x", "Read", map[string]any{"file_path": "go.mod"}, "module kw", false)...)
-			list = append(list, did("y", "Write", map[string]any{"file_path": "store/lock.go", "content": "package store"}, "created", false)...)
-			list = append(list, renamed(chat(310)[2:], "again")...)
-			read, modified = append(read, "go.mod"), append(modified, "store/lock.go")
-		}
+		})
 	}
 }
 
-// TestI10Reported: the ratio, what a cache can serve, the failures kept and the
+// TestReported: the ratio, what a cache can serve, the failures kept and the
 // sections there are figures of every compaction.
-func TestI10Reported(t *testing.T) {
+func TestReported(t *testing.T) {
+	features.Proves(t, "I10")
 	half := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
 		text := inForm(r, "all is well")
 		return modeltest.Answer{Text: strings.Replace(text, "## Next Steps", "## Something Else", 1)}
@@ -101,20 +110,22 @@ func TestI10Reported(t *testing.T) {
 		"a model that forgets sections": {Model: half},
 		"a model":                       {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}}},
 	} {
-		r := compact(t, newCompactor(t, opts), request(longWindow, workday())).Report
-		m := r.Metrics
-		if want := float64(r.TokensBefore) / float64(r.TokensAfter); m.CompressionRatio != want || why == "a model" && want < 3 {
-			t.Errorf("%s: compression %v, want %v", why, m.CompressionRatio, want)
-		}
-		if m.FailureRetention != 1 || m.Completeness != 1 || len(m.MissingSections) > 0 {
-			t.Errorf("%s: failures kept %v, sections %v, missing %v", why, m.FailureRetention, m.Completeness, m.MissingSections)
-		}
-		if cache := m.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 || cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
-			t.Errorf("%s: cache %+v", why, cache)
-		}
-		if missing := note.Outlines()[0].Missing(r.Summary); len(missing) > 0 {
-			t.Errorf("%s: no sections %v", why, missing)
-		}
+		t.Run(why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, opts), request(longWindow, workday())).Report
+			m := r.Metrics
+			if want := float64(r.TokensBefore) / float64(r.TokensAfter); m.CompressionRatio != want || why == "a model" && want < 3 {
+				t.Errorf("compression %v, want %v", m.CompressionRatio, want)
+			}
+			if m.FailureRetention != 1 || m.Completeness != 1 || len(m.MissingSections) > 0 {
+				t.Errorf("failures kept %v, sections %v, missing %v", m.FailureRetention, m.Completeness, m.MissingSections)
+			}
+			if cache := m.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 || cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
+				t.Errorf("cache %+v", cache)
+			}
+			if missing := note.Outlines()[0].Missing(r.Summary); len(missing) > 0 {
+				t.Errorf("no sections %v", missing)
+			}
+		})
 	}
 	tight := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, workday())).Report.Metrics
 	if tight.FailureRetention != 0 || tight.Completeness != 0 || fmt.Sprint(len(tight.MissingSections)) != "7" {

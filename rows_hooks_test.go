@@ -12,14 +12,16 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// TestO2T10NoModelIsAsked: where a plugin gives the summary or the whole list,
+// TestNoModelIsAsked: where a plugin gives the summary or the whole list,
 // the model is not called at all; of several the last wins, the record names it,
 // and what runs afterwards sees the new entry.
-func TestO2T10NoModelIsAsked(t *testing.T) {
+func TestNoModelIsAsked(t *testing.T) {
+	features.Proves(t, "O2", "T10")
 	for _, tc := range []struct {
 		why     string
 		plugins []*fakePlugin
@@ -34,30 +36,33 @@ func TestO2T10NoModelIsAsked(t *testing.T) {
 		{"a plugin that has nothing", []*fakePlugin{compactor(answers(nil))}, "", true},
 		{"one that fails", []*fakePlugin{compactor(fails(abi.CodeTrap))}, "", true},
 	} {
-		m := writes("by the model")
-		watch := &fakePlugin{Name: "watch", Post: answers(nil)}
-		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(append(tc.plugins, watch)...)})
-		r := compact(t, c, request(longWindow, long()))
-		if asked := len(m.Requests()) > 0; asked != tc.asked || !r.Report.Compacted {
-			t.Errorf("%s: the model was asked: %v, %s", tc.why, asked, r.Report.Reason)
-		}
-		source := r.Record.Source
-		switch {
-		case tc.asked && (source.Type != abi.SourceModel || r.Record.Strategy != "summarize"):
-			t.Errorf("%s: the record says %+v", tc.why, source)
-		case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by || r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
-			t.Errorf("%s: the record says %+v, %q", tc.why, source, r.Record.Summary)
-		}
-		post := watch.Calls(abi.HookPostCompact)
-		if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) || !slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
-			t.Errorf("%s: post_compact does not see the new entry", tc.why)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			m := writes("by the model")
+			watch := &fakePlugin{Name: "watch", Post: answers(nil)}
+			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(append(tc.plugins, watch)...)})
+			r := compact(t, c, request(longWindow, long()))
+			if asked := len(m.Requests()) > 0; asked != tc.asked || !r.Report.Compacted {
+				t.Errorf("the model was asked: %v, %s", asked, r.Report.Reason)
+			}
+			source := r.Record.Source
+			switch {
+			case tc.asked && (source.Type != abi.SourceModel || r.Record.Strategy != "summarize"):
+				t.Errorf("the record says %+v", source)
+			case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by || r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
+				t.Errorf("the record says %+v, %q", source, r.Record.Summary)
+			}
+			post := watch.Calls(abi.HookPostCompact)
+			if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) || !slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
+				t.Errorf("%s: post_compact does not see the new entry", tc.why)
+			}
+		})
 	}
 }
 
-// TestO2AnyVetoCounts: one of several is enough, and nobody else's summary is
+// TestAnyVetoCounts: one of several is enough, and nobody else's summary is
 // used then.
-func TestO2AnyVetoCounts(t *testing.T) {
+func TestAnyVetoCounts(t *testing.T) {
+	features.Proves(t, "O2")
 	m := writes("by the model")
 	list := []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Cancel: true, Reason: "not now"})), granted("c", answers(nil))}
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(list...)}), request(longWindow, long())).Report
@@ -66,9 +71,10 @@ func TestO2AnyVetoCounts(t *testing.T) {
 	}
 }
 
-// TestK19O7Order: pre_compact, then whatever makes the plan, then what stores
+// TestOrder: pre_compact, then whatever makes the plan, then what stores
 // it, then post_compact, whichever way it goes.
-func TestK19O7Order(t *testing.T) {
+func TestOrder(t *testing.T) {
+	features.Proves(t, "K19", "O7")
 	for _, tc := range []struct {
 		why  string
 		out  *abi.Output // of the observer
@@ -85,48 +91,51 @@ func TestK19O7Order(t *testing.T) {
 		{"a veto", &abi.Output{Cancel: true}, nil, "all is well", false, "pre post-"},
 		{"it cannot be stored", nil, nil, "all is well", true, "pre model commit post-"},
 	} {
-		var order []string
-		note := func(s string) { order = append(order, s) }
-		obs := granted("obs", func(*abi.Input) (*abi.Output, error) { note("pre"); return tc.out, nil })
-		obs.Post = func(in *abi.Input) (*abi.Output, error) {
-			note("post" + map[bool]string{true: "+", false: "-"}[in.Record.Success])
-			return nil, nil
-		}
-		list := []*fakePlugin{obs}
-		if tc.own != nil {
-			list = append(list, compactor(func(in *abi.Input) (*abi.Output, error) { note("comp"); return tc.own(in) }))
-		}
-		opts := kagewasm.Options{Plugins: plugins(list...)}
-		if tc.say != "" {
-			opts.Model = modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
-				note("model")
-				if tc.say == "No." {
-					return modeltest.Answer{Text: tc.say}
-				}
-				return modeltest.Answer{Text: inForm(r, tc.say)}
-			})
-		}
-		req := request(longWindow, long())
-		req.Commit = func(context.Context, *kagewasm.Result) error {
-			note("commit")
-			if tc.fail {
-				return errors.New("disk full")
+		t.Run(tc.why, func(t *testing.T) {
+			var order []string
+			note := func(s string) { order = append(order, s) }
+			obs := granted("obs", func(*abi.Input) (*abi.Output, error) { note("pre"); return tc.out, nil })
+			obs.Post = func(in *abi.Input) (*abi.Output, error) {
+				note("post" + map[bool]string{true: "+", false: "-"}[in.Record.Success])
+				return nil, nil
 			}
-			return nil
-		}
-		if _, err := newCompactor(t, opts).Compact(t.Context(), req); (err != nil) != tc.fail {
-			t.Errorf("%s: %v", tc.why, err)
-		}
-		if got := strings.Join(order, " "); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)
-		}
+			list := []*fakePlugin{obs}
+			if tc.own != nil {
+				list = append(list, compactor(func(in *abi.Input) (*abi.Output, error) { note("comp"); return tc.own(in) }))
+			}
+			opts := kagewasm.Options{Plugins: plugins(list...)}
+			if tc.say != "" {
+				opts.Model = modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+					note("model")
+					if tc.say == "No." {
+						return modeltest.Answer{Text: tc.say}
+					}
+					return modeltest.Answer{Text: inForm(r, tc.say)}
+				})
+			}
+			req := request(longWindow, long())
+			req.Commit = func(context.Context, *kagewasm.Result) error {
+				note("commit")
+				if tc.fail {
+					return errors.New("disk full")
+				}
+				return nil
+			}
+			if _, err := newCompactor(t, opts).Compact(t.Context(), req); (err != nil) != tc.fail {
+				t.Errorf("%v", err)
+			}
+			if got := strings.Join(order, " "); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestO5A12WhatHooksAreTold: before, what was forced, the tokens, their share of
+// TestWhatHooksAreTold: before, what was forced, the tokens, their share of
 // the window, the messages and how many stay; after, how it ended, the messages
 // before and after, and the summary.
-func TestO5A12WhatHooksAreTold(t *testing.T) {
+func TestWhatHooksAreTold(t *testing.T) {
+	features.Proves(t, "O5", "A12")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	policy := kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 7}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Plugins: plugins(p), Policy: policy})
@@ -136,13 +145,15 @@ func TestO5A12WhatHooksAreTold(t *testing.T) {
 	second := compact(t, c, req)
 	pre, post := p.Calls(abi.HookPreCompact), p.Calls(abi.HookPostCompact)
 	for i, r := range []*kagewasm.Result{first, second} {
-		tr, rec := pre[i].Trigger, post[i].Record
-		if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
-			t.Errorf("compaction %d: pre_compact was told %+v and %d messages", i, tr, len(pre[i].Messages))
-		}
-		if !rec.Success || rec.TokensBefore != r.Report.TokensBefore || rec.TokensBefore == 0 || rec.MessagesBefore != r.Report.MessagesBefore || rec.MessagesAfter != len(r.Messages) || rec.Summary != r.Report.Summary || rec.Summary == "" {
-			t.Errorf("compaction %d: post_compact was told %+v", i, rec)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			tr, rec := pre[i].Trigger, post[i].Record
+			if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
+				t.Errorf("compaction %d: pre_compact was told %+v and %d messages", i, tr, len(pre[i].Messages))
+			}
+			if !rec.Success || rec.TokensBefore != r.Report.TokensBefore || rec.TokensBefore == 0 || rec.MessagesBefore != r.Report.MessagesBefore || rec.MessagesAfter != len(r.Messages) || rec.Summary != r.Report.Summary || rec.Summary == "" {
+				t.Errorf("compaction %d: post_compact was told %+v", i, rec)
+			}
+		})
 	}
 	if pre[0].PreviousSummary != "" || pre[1].PreviousSummary != first.Report.Summary {
 		t.Errorf("O5: previous summaries %q and %q", pre[0].PreviousSummary, pre[1].PreviousSummary)
@@ -152,9 +163,11 @@ func TestO5A12WhatHooksAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, field := range []string{`"forced":true`, `"tokens":`, `"fraction":`, `"keep_last":7`, `"previous_summary":`, `"context_window":8000`} {
-		if !strings.Contains(string(doc), field) {
-			t.Errorf("A12: no %s in what a guest reads", field)
-		}
+		t.Run(field, func(t *testing.T) {
+			if !strings.Contains(string(doc), field) {
+				t.Errorf("A12: no %s in what a guest reads", field)
+			}
+		})
 	}
 }
 
@@ -171,9 +184,10 @@ func (p *timed) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallS
 	return p.fakePlugin.Call(ctx, in)
 }
 
-// TestO6TheSameTime: plugins and the summarizing model have five minutes each,
+// TestTheSameTime: plugins and the summarizing model have five minutes each,
 // or what is configured, and none goes without a bound.
-func TestO6TheSameTime(t *testing.T) {
+func TestTheSameTime(t *testing.T) {
+	features.Proves(t, "O6")
 	var model time.Duration
 	m := modelWith(func(ctx context.Context, _ abi.ModelRequest) (abi.ModelResponse, error) {
 		if d, ok := ctx.Deadline(); ok {
@@ -190,15 +204,19 @@ func TestO6TheSameTime(t *testing.T) {
 		{"by default", 0, 0, 5 * time.Minute},
 		{"configured", 2 * time.Hour, 2 * 3600 * 1000, 2 * time.Hour},
 	} {
-		p := &timed{fakePlugin: compactor(answers(nil))}
-		c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
-		model = 0
-		compact(t, c, request(longWindow, long()))
-		for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {
-			if left > tc.want || left < tc.want*9/10 {
-				t.Errorf("%s: %s has %s, want %s", tc.why, who, left, tc.want)
+		t.Run(tc.why, func(t *testing.T) {
+			p := &timed{fakePlugin: compactor(answers(nil))}
+			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
+			model = 0
+			compact(t, c, request(longWindow, long()))
+			for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {
+				t.Run(who, func(t *testing.T) {
+					if left > tc.want || left < tc.want*9/10 {
+						t.Errorf("%s has %s, want %s", who, left, tc.want)
+					}
+				})
 			}
-		}
+		})
 	}
 }
 
@@ -210,9 +228,10 @@ func (p *stuck) Call(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallSt
 	return nil, abi.CallStats{}, ctx.Err()
 }
 
-// TestComplaint14: a plugin may return the whole list; one that hangs is ended,
+// TestHooksAreBounded: a plugin may return the whole list; one that hangs is ended,
 // and one that vetoes is not listened to for ever: the compaction completes.
-func TestComplaint14(t *testing.T) {
+func TestHooksAreBounded(t *testing.T) {
+	features.Proves(t, "complaint 14")
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(keepOnly("Short.", fixed)))}), request(longWindow, long()))
 	if r.Report.Strategy != "delegate" || len(r.Messages) != 4 {
 		t.Errorf("a list: %s by %s", ids(r.Messages), r.Report.Strategy)
@@ -229,10 +248,11 @@ func TestComplaint14(t *testing.T) {
 	}
 }
 
-// TestComplaint13EverythingIsTold: each compaction has an event that it began
+// TestEverythingIsTold: each compaction has an event that it began
 // and one how it ended, with why, by whom, what went and came, the model, the
-// hooks with their times, and the cost (K15, K22).
-func TestComplaint13EverythingIsTold(t *testing.T) {
+// hooks with their times, and the cost.
+func TestEverythingIsTold(t *testing.T) {
+	features.Proves(t, "complaint 13", "K15", "K22")
 	obs := func() *fakePlugin { return granted("obs", answers(nil)) }
 	for _, tc := range []struct {
 		why  string
@@ -252,26 +272,28 @@ func TestComplaint13EverythingIsTold(t *testing.T) {
 			r.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
 		}, kagewasm.EventFailed, abi.ReasonCommitFailed},
 	} {
-		var events []kagewasm.Event
-		tc.opts.Audit = func(e kagewasm.Event) { events = append(events, e) }
-		req := request(longWindow, long())
-		if tc.req != nil {
-			tc.req(&req)
-		}
-		r, err := newCompactor(t, tc.opts).Compact(t.Context(), req)
-		if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != tc.ends || (events[1].Error != nil) != (err != nil) {
-			t.Errorf("%s: events %+v", tc.why, events)
-			continue
-		}
-		if e := events[0]; e.Trigger != abi.TriggerThreshold || e.Strategy != "drop" || e.Session.ID != "s1" || e.Time == "" {
-			t.Errorf("%s: triggered %+v", tc.why, e)
-		}
-		said := events[1].Report
-		if said.ReasonCode != tc.code || said.Reason == "" || said.TokensBefore == 0 || fmt.Sprint(said.Superseded) != fmt.Sprint(r.Report.Superseded) {
-			t.Errorf("%s: ended %+v", tc.why, said)
-		}
-		if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 || len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
-			t.Errorf("%s: who, what, which hooks and at what cost: %+v", tc.why, said)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			var events []kagewasm.Event
+			tc.opts.Audit = func(e kagewasm.Event) { events = append(events, e) }
+			req := request(longWindow, long())
+			if tc.req != nil {
+				tc.req(&req)
+			}
+			r, err := newCompactor(t, tc.opts).Compact(t.Context(), req)
+			if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != tc.ends || (events[1].Error != nil) != (err != nil) {
+				t.Errorf("events %+v", events)
+				return
+			}
+			if e := events[0]; e.Trigger != abi.TriggerThreshold || e.Strategy != "drop" || e.Session.ID != "s1" || e.Time == "" {
+				t.Errorf("triggered %+v", e)
+			}
+			said := events[1].Report
+			if said.ReasonCode != tc.code || said.Reason == "" || said.TokensBefore == 0 || fmt.Sprint(said.Superseded) != fmt.Sprint(r.Report.Superseded) {
+				t.Errorf("ended %+v", said)
+			}
+			if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 || len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
+				t.Errorf("who, what, which hooks and at what cost: %+v", said)
+			}
+		})
 	}
 }

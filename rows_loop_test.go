@@ -8,6 +8,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -37,27 +38,30 @@ func compactions(looks []*kagewasm.Result) (n int) {
 	return n
 }
 
-// TestComplaint1Overhead: where tool definitions alone are about as much as the
+// TestOverhead: where tool definitions alone are about as much as the
 // threshold, nothing that goes brings the session under it for long. It is not
 // compacted, and no model asked, at every call, but when there is something to
 // gain; the report says what is wrong. What has to fit, or is asked for, runs.
-func TestComplaint1Overhead(t *testing.T) {
+func TestOverhead(t *testing.T) {
+	features.Proves(t, "complaint 1")
 	for _, overhead := range []int{6500, 6700, 7000, 7300} {
-		m := writes("all is well")
-		looks := grow(t, newCompactor(t, kagewasm.Options{Model: m}), longWindow, overhead, 60, chat(1))
-		// There are 340 tokens that could go each time, of which a note is at
-		// most 160 and its frame: at least four exchanges.
-		if n := compactions(looks); n < 2 || n > 60/4 || len(m.Requests()) > 2*n {
-			t.Errorf("overhead %d: %d compactions in 60 calls, %d requests to the model", overhead, n, len(m.Requests()))
-		}
-		for k, r := range looks {
-			if r.Report.TokensAfter > longWindow {
-				t.Errorf("overhead %d, call %d: %s", overhead, k, r.Report.Reason)
+		t.Run(fmt.Sprint(overhead), func(t *testing.T) {
+			m := writes("all is well")
+			looks := grow(t, newCompactor(t, kagewasm.Options{Model: m}), longWindow, overhead, 60, chat(1))
+			// There are 340 tokens that could go each time, of which a note is at
+			// most 160 and its frame: at least four exchanges.
+			if n := compactions(looks); n < 2 || n > 60/4 || len(m.Requests()) > 2*n {
+				t.Errorf("overhead %d: %d compactions in 60 calls, %d requests to the model", overhead, n, len(m.Requests()))
 			}
-			if waits := r.Report.ReasonCode == abi.ReasonNotWorthIt; waits != (r.Report.Warning != "") || waits && (r.Record != nil || !strings.Contains(r.Report.Warning, fmt.Sprint(overhead))) {
-				t.Errorf("overhead %d, call %d: %s, warning %q", overhead, k, r.Report.Reason, r.Report.Warning)
+			for k, r := range looks {
+				if r.Report.TokensAfter > longWindow {
+					t.Errorf("overhead %d, call %d: %s", overhead, k, r.Report.Reason)
+				}
+				if waits := r.Report.ReasonCode == abi.ReasonNotWorthIt; waits != (r.Report.Warning != "") || waits && (r.Record != nil || !strings.Contains(r.Report.Warning, fmt.Sprint(overhead))) {
+					t.Errorf("overhead %d, call %d: %s, warning %q", overhead, k, r.Report.Reason, r.Report.Warning)
+				}
 			}
-		}
+		})
 	}
 	c := newCompactor(t, kagewasm.Options{})
 	req := request(longWindow, chat(10))
@@ -71,18 +75,21 @@ func TestComplaint1Overhead(t *testing.T) {
 		"down to a target": func(r *kagewasm.Request) { r.Target = ptr(6000) },
 		"over the window":  func(r *kagewasm.Request) { r.Overhead = 7800 },
 	} {
-		req := req
-		change(&req)
-		if r, err := c.Compact(t.Context(), req); !r.Report.Compacted {
-			t.Errorf("%s: %s, %v", why, r.Report.Reason, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			req := req
+			change(&req)
+			if r, err := c.Compact(t.Context(), req); !r.Report.Compacted {
+				t.Errorf("%s, %v", r.Report.Reason, err)
+			}
+		})
 	}
 }
 
-// TestComplaint11OneRewrite: between two compactions nothing in front is touched, so that
+// TestOneRewrite: between two compactions nothing in front is touched, so that
 // a provider's cache serves all of the request before; a compaction rewrites
 // once, behind the stable head, and is weighed in the report.
-func TestComplaint11OneRewrite(t *testing.T) {
+func TestOneRewrite(t *testing.T) {
+	features.Proves(t, "complaint 11")
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well")})
 	looks := grow(t, c, longWindow, 500, 400, chat(60))
 	input, cached := 0, 0
@@ -105,10 +112,11 @@ func TestComplaint11OneRewrite(t *testing.T) {
 	}
 }
 
-// TestComplaint2Chains: whatever transforms the list, over chains of
+// TestRowsLoopChains: whatever transforms the list, over chains of
 // compactions, no call and no result is left alone that was not before; also
 // where ids are used again and calls never answered.
-func TestComplaint2Chains(t *testing.T) {
+func TestRowsLoopChains(t *testing.T) {
+	features.Proves(t, "complaint 2")
 	odd := func(k int) []abi.Message {
 		msgs := renamed(chat(40)[2:], fmt.Sprintf("k%d-", k))
 		for i := range msgs { // as real logs do: an id for many calls, and a call without an answer
@@ -128,32 +136,35 @@ func TestComplaint2Chains(t *testing.T) {
 		"a summary":  {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 		"everything": {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 11, ToolTokens: 5, MessageTokens: 20}}},
 	} {
-		c := newCompactor(t, opts)
-		list := chat(2)
-		n := 0
-		for k := range 8 {
-			list = append(slices.Clip(list), odd(k)...)
-			before, _ := abi.Orphans(list)
-			r := compact(t, c, request(1500, list))
-			calls, results := abi.Orphans(r.Messages)
-			if len(results) > 0 || len(calls) > len(before) {
-				t.Errorf("%s, compaction %d: calls without an answer %v (%v before), results without a call %v", why, k, calls, before, results)
+		t.Run(why, func(t *testing.T) {
+			c := newCompactor(t, opts)
+			list := chat(2)
+			n := 0
+			for k := range 8 {
+				list = append(slices.Clip(list), odd(k)...)
+				before, _ := abi.Orphans(list)
+				r := compact(t, c, request(1500, list))
+				calls, results := abi.Orphans(r.Messages)
+				if len(results) > 0 || len(calls) > len(before) {
+					t.Errorf("%s, compaction %d: calls without an answer %v (%v before), results without a call %v", why, k, calls, before, results)
+				}
+				if r.Report.Compacted {
+					n++
+				}
+				list = r.Messages
 			}
-			if r.Report.Compacted {
-				n++
+			if n < 4 {
+				t.Errorf("%d compactions", n)
 			}
-			list = r.Messages
-		}
-		if n < 4 {
-			t.Errorf("%s: %d compactions", why, n)
-		}
+		})
 	}
 }
 
-// TestComplaint3RulesStay (K10): under every strategy, over chains, what is
+// TestRulesStay: under every strategy, over chains, what is
 // pinned is there word for word, though no summary says a word of it; a plugin
 // that leaves it out is not followed.
-func TestComplaint3RulesStay(t *testing.T) {
+func TestRulesStay(t *testing.T) {
+	features.Proves(t, "complaint 3", "K10")
 	const rule = "Never touch the folder vendor/."
 	for why, opts := range map[string]kagewasm.Options{
 		"drop":     {},
@@ -164,39 +175,46 @@ func TestComplaint3RulesStay(t *testing.T) {
 		})))},
 		"a summary of a plugin": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
-		opts.Policy.Keep.Always = []func(*abi.Message) bool{func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
-		c := newCompactor(t, opts)
-		list := chat(5)
-		list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule), Meta: abi.Meta{abi.MetaAlwaysKeep: []byte("true")}},
-			abi.Message{ID: "operator", Role: abi.RoleUser, Content: abi.Text("OPERATOR: tests before code")})
-		for k := range 6 {
-			list = append(slices.Clip(list), renamed(chat(60)[2:], fmt.Sprintf("k%d-", k))...)
-			r := compact(t, c, request(1500, list))
-			if list = r.Messages; !r.Report.Compacted {
-				t.Errorf("%s, compaction %d: %s", why, k, r.Report.Reason)
-			}
-			for i, id := range []string{"sys", "goal"} {
-				if list[i].ID != id || list[i].Text() != chat(0)[i].Text() {
-					t.Errorf("%s, compaction %d: it begins %s", why, k, ids(list[:2]))
+		t.Run(why, func(t *testing.T) {
+			opts.Policy.Keep.Always = []func(*abi.Message) bool{func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
+			c := newCompactor(t, opts)
+			list := chat(5)
+			list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule), Meta: abi.Meta{abi.MetaAlwaysKeep: []byte("true")}},
+				abi.Message{ID: "operator", Role: abi.RoleUser, Content: abi.Text("OPERATOR: tests before code")})
+			for k := range 6 {
+				list = append(slices.Clip(list), renamed(chat(60)[2:], fmt.Sprintf("k%d-", k))...)
+				r := compact(t, c, request(1500, list))
+				if list = r.Messages; !r.Report.Compacted {
+					t.Errorf("%s, compaction %d: %s", why, k, r.Report.Reason)
+				}
+				for i, id := range []string{"sys", "goal"} {
+					t.Run(id, func(t *testing.T) {
+						if list[i].ID != id || list[i].Text() != chat(0)[i].Text() {
+							t.Errorf("%s, compaction %d: it begins %s", why, k, ids(list[:2]))
+						}
+					})
+				}
+				for id, text := range map[string]string{"rule": rule, "operator": "OPERATOR: tests before code"} {
+					t.Run(id, func(t *testing.T) {
+						at := slices.IndexFunc(list, func(m abi.Message) bool { return m.ID == id })
+						if at < 0 || list[at].Text() != text {
+							t.Errorf("%s, compaction %d: %s is gone or changed", why, k, id)
+						}
+					})
+				}
+				if strings.Contains(why, "leaves it out") && k == 0 && failureCodes(r.Report.Failures) != string(abi.CodePinned) {
+					t.Errorf("%v", r.Report.Failures)
 				}
 			}
-			for id, text := range map[string]string{"rule": rule, "operator": "OPERATOR: tests before code"} {
-				at := slices.IndexFunc(list, func(m abi.Message) bool { return m.ID == id })
-				if at < 0 || list[at].Text() != text {
-					t.Errorf("%s, compaction %d: %s is gone or changed", why, k, id)
-				}
-			}
-			if strings.Contains(why, "leaves it out") && k == 0 && failureCodes(r.Report.Failures) != string(abi.CodePinned) {
-				t.Errorf("%s: %v", why, r.Report.Failures)
-			}
-		}
+		})
 	}
 }
 
-// TestK20IsNoCompaction: old tool output is pruned below the threshold, and that
+// TestIsNoCompaction: old tool output is pruned below the threshold, and that
 // leaves no record, calls no hook, supersedes nothing, and makes no event; the
 // newest 40,000 tokens and protected tools stay.
-func TestK20IsNoCompaction(t *testing.T) {
+func TestIsNoCompaction(t *testing.T) {
+	features.Proves(t, "K20")
 	msgs := chat(20)
 	for i := range msgs {
 		if msgs[i].Role == abi.RoleTool {
@@ -229,10 +247,11 @@ func TestK20IsNoCompaction(t *testing.T) {
 	}
 }
 
-// TestComplaint8ModelForgets: a model that says nothing of what it was given
+// TestModelForgets: a model that says nothing of what it was given
 // does not make the session forget: the exact names of the first compaction are
 // there after the sixth.
-func TestComplaint8ModelForgets(t *testing.T) {
+func TestModelForgets(t *testing.T) {
+	features.Proves(t, "complaint 8")
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1500}}})
 	list := append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")})
@@ -243,9 +262,11 @@ func TestComplaint8ModelForgets(t *testing.T) {
 			t.Fatalf("compaction %d: by %s, %v", k, r.Report.Strategy, r.Report.Failures)
 		}
 		for _, name := range []string{"internal/store/lease_table.go", "ReserveNextParcel"} {
-			if !strings.Contains(sessionText(list), name) {
-				t.Errorf("compaction %d: %s is lost", k, name)
-			}
+			t.Run(name, func(t *testing.T) {
+				if !strings.Contains(sessionText(list), name) {
+					t.Errorf("compaction %d: %s is lost", k, name)
+				}
+			})
 		}
 	}
 }

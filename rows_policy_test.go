@@ -1,22 +1,25 @@
 package kagewasm_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// TestI3Families: the thresholds of each family, by the model's name, and
+// TestFamilies: the thresholds of each family, by the model's name, and
 // conservative ones for whoever wants them.
-func TestI3Families(t *testing.T) {
-	for _, tc := range []struct {
+func TestFamilies(t *testing.T) {
+	features.Proves(t, "I3")
+	for i, tc := range []struct {
 		profile, model string
 		upper, lower   float64
 	}{
@@ -29,15 +32,18 @@ func TestI3Families(t *testing.T) {
 		{"conservative", "google/gemini-3-pro", 0.55, 0.45},
 		{"gemini", "unknown", 0.50, 0.40},
 	} {
-		if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
-			t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
+				t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
+			}
+		})
 	}
 }
 
-// TestI4InTheSession: the eight sections are asked for, and are there, the ones
+// TestInTheSession: the eight sections are asked for, and are there, the ones
 // the model left out marked as empty.
-func TestI4InTheSession(t *testing.T) {
+func TestInTheSession(t *testing.T) {
+	features.Proves(t, "I4")
 	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
 		text := note.Outlines()[1].Render(func(title string) string { return "about " + strings.ToLower(title) })
 		return modeltest.Answer{Text: strings.Replace(text, "## Failed Approaches", "## Other", 1)}
@@ -48,19 +54,22 @@ func TestI4InTheSession(t *testing.T) {
 		t.Fatal(r.Failures)
 	}
 	for _, title := range []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"} {
-		_, after, ok := strings.Cut(r.Summary, "## "+title)
-		if !ok || !strings.Contains(m.Requests()[0].System, "## "+title) {
-			t.Errorf("no section %s asked for, or none there", title)
-		}
-		if title == "Failed Approaches" && !strings.HasPrefix(strings.TrimSpace(after), "(none)") {
-			t.Errorf("a section that is missing says %.40q", after)
-		}
+		t.Run(title, func(t *testing.T) {
+			_, after, ok := strings.Cut(r.Summary, "## "+title)
+			if !ok || !strings.Contains(m.Requests()[0].System, "## "+title) {
+				t.Errorf("no section %s asked for, or none there", title)
+			}
+			if title == "Failed Approaches" && !strings.HasPrefix(strings.TrimSpace(after), "(none)") {
+				t.Errorf("a section that is missing says %.40q", after)
+			}
+		})
 	}
 }
 
-// TestK4EachStrategy: each of the four, chosen by name, makes the plan, and the
+// TestEachStrategy: each of the four, chosen by name, makes the plan, and the
 // record says which.
-func TestK4EachStrategy(t *testing.T) {
+func TestEachStrategy(t *testing.T) {
+	features.Proves(t, "K4")
 	for _, name := range kagewasm.Strategies() {
 		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Summarize: strategies.SummarizeConfig{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
 		want := name
@@ -84,29 +93,33 @@ func TestK4EachStrategy(t *testing.T) {
 	}
 }
 
-// TestN8EveryCompaction carries the ledger: with a model, a plugin's summary, a
+// TestEveryCompaction carries the ledger: with a model, a plugin's summary, a
 // plugin's list, and with none of them.
-func TestN8EveryCompaction(t *testing.T) {
+func TestEveryCompaction(t *testing.T) {
+	features.Proves(t, "N8")
 	for why, opts := range map[string]kagewasm.Options{
 		"drop":      {},
 		"a model":   {Model: writes("all is well")},
 		"a list":    {Plugins: plugins(compactor(keepOnly("Short.", fixed)))},
 		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
-		r := compact(t, newCompactor(t, opts), request(longWindow, long()))
-		gone, budget := r.Report.Metrics.LedgerTokens, longWindow
-		if gone == 0 || gone > budget/12 || !strings.Contains(r.Messages[2].Text(), "pkg/step0/run.go") && !strings.Contains(r.Messages[2].Text(), "pkg/step100/run.go") {
-			t.Errorf("%s: a ledger of %d tokens: %.200s", why, gone, r.Messages[2].Text())
-		}
+		t.Run(why, func(t *testing.T) {
+			r := compact(t, newCompactor(t, opts), request(longWindow, long()))
+			gone, budget := r.Report.Metrics.LedgerTokens, longWindow
+			if gone == 0 || gone > budget/12 || !strings.Contains(r.Messages[2].Text(), "pkg/step0/run.go") && !strings.Contains(r.Messages[2].Text(), "pkg/step100/run.go") {
+				t.Errorf("a ledger of %d tokens: %.200s", gone, r.Messages[2].Text())
+			}
+		})
 	}
 	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.LedgerTokens != 0 {
 		t.Errorf("switched off, and %d tokens", r.Metrics.LedgerTokens)
 	}
 }
 
-// TestN10InDollars: where the prices are known the receipt is in dollars, with
+// TestInDollars: where the prices are known the receipt is in dollars, with
 // what the summarizing model cost, and says when it pays.
-func TestN10InDollars(t *testing.T) {
+func TestInDollars(t *testing.T) {
+	features.Proves(t, "N10")
 	const name = "anthropic/claude-3-5-haiku-20241022"
 	rates := tokens.Default().Resolve(name).Prices.Rates
 	req := request(longWindow, long())

@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,11 +79,13 @@ func TestOwnStrategyUsage(t *testing.T) {
 
 // TestOwnStrategyNames: names that are taken, or not there, are refused.
 func TestOwnStrategyNames(t *testing.T) {
-	for _, name := range []string{"", kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
-		_, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Strategies: map[string]strategies.Strategy{name: noTools{}}})
-		if abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%q: %v", name, err)
-		}
+	for i, name := range []string{"", kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			_, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Strategies: map[string]strategies.Strategy{name: noTools{}}})
+			if abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%q: %v", name, err)
+			}
+		})
 	}
 	if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Policy: kagewasm.Policy{Strategy: "own"}}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a strategy that nobody gave: %v", err)

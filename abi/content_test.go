@@ -2,6 +2,7 @@ package abi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,10 +68,12 @@ func TestContentRefuses(t *testing.T) {
 		`[[]]`:            "not a list",
 		`[{"type":5}]`:    "a type is a string",
 	} {
-		var c abi.Content
-		if err := json.Unmarshal([]byte(doc), &c); err == nil {
-			t.Errorf("%s is accepted: %s", doc, why)
-		}
+		t.Run(doc, func(t *testing.T) {
+			var c abi.Content
+			if err := json.Unmarshal([]byte(doc), &c); err == nil {
+				t.Errorf("%s is accepted: %s", doc, why)
+			}
+		})
 	}
 }
 
@@ -102,9 +105,11 @@ func TestContentEqual(t *testing.T) {
 		"another field":         {parsed(`[{"type":"image"}]`), parsed(`[{"type":"image","a":1}]`), false},
 		"other length":          {abi.Parts(abi.TextPart("a")), abi.Parts(abi.TextPart("a"), abi.TextPart("")), false},
 	} {
-		if got := c.a.Equal(c.b); got != c.want || c.b.Equal(c.a) != c.want {
-			t.Errorf("%s: equal %v, want %v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := c.a.Equal(c.b); got != c.want || c.b.Equal(c.a) != c.want {
+				t.Errorf("equal %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 
@@ -129,13 +134,15 @@ func TestToolCallArguments(t *testing.T) {
 		"number":       {"any value has a text", `5`, `5`},
 		"empty string": {"a tool without arguments", `""`, ``},
 	} {
-		var call abi.ToolCall
-		if err := json.Unmarshal([]byte(`{"id":"x","name":"n","arguments":`+c.in+`}`), &call); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if call.ID != "x" || call.Name != "n" || call.Arguments != c.want {
-			t.Errorf("%s: %+v, want arguments %q: %s", name, call, c.want, c.why)
-		}
+		t.Run(name, func(t *testing.T) {
+			var call abi.ToolCall
+			if err := json.Unmarshal([]byte(`{"id":"x","name":"n","arguments":`+c.in+`}`), &call); err != nil {
+				t.Fatalf("%v", err)
+			}
+			if call.ID != "x" || call.Name != "n" || call.Arguments != c.want {
+				t.Errorf("%+v, want arguments %q: %s", call, c.want, c.why)
+			}
+		})
 	}
 	call := abi.ToolCall{Arguments: "old"}
 	if err := json.Unmarshal([]byte(`{"id":"x","name":"n"}`), &call); err != nil || call.Arguments != "" {
@@ -151,17 +158,21 @@ func TestMetaBool(t *testing.T) {
 		t.Error("no meta is no mark")
 	}
 	for raw, want := range map[string]bool{`true`: true, ` true `: true, `false`: false, `1`: false, `"true"`: false, `null`: false} {
-		if got := (abi.Meta{"k": json.RawMessage(raw)}).Bool("k"); got != want {
-			t.Errorf("%s is %v", raw, got)
-		}
+		t.Run(raw, func(t *testing.T) {
+			if got := (abi.Meta{"k": json.RawMessage(raw)}).Bool("k"); got != want {
+				t.Errorf("%s is %v", raw, got)
+			}
+		})
 	}
 }
 
 func TestRoleValid(t *testing.T) {
 	for r, want := range map[abi.Role]bool{"system": true, "user": true, "assistant": true, "tool": true, "": false, "User": false, "developer": false} {
-		if r.Valid() != want {
-			t.Errorf("role %q: valid %v", r, !want)
-		}
+		t.Run(fmt.Sprint(r), func(t *testing.T) {
+			if r.Valid() != want {
+				t.Errorf("role %q: valid %v", r, !want)
+			}
+		})
 	}
 	for _, h := range append([]abi.Hook{"", "pre-compact"}, abi.Hooks...) {
 		if want := strings.Contains(string(h), "_"); h.Valid() != want {

@@ -20,9 +20,11 @@ func TestErrorText(t *testing.T) {
 		"trap":                         {Code: abi.CodeTrap},
 		"hint is not part of the text": {Code: abi.CodeTrap, Message: "hint is not part of the text", Hint: "do that"},
 	} {
-		if got := e.Error(); got != want {
-			t.Errorf("text %q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := e.Error(); got != want {
+				t.Errorf("text %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -43,9 +45,11 @@ func TestErrorIs(t *testing.T) {
 		"a cause with a list":   {trap, &abi.Error{Code: abi.CodeTrap, Err: listError{"x"}}, false},
 		"a code through a code": {&abi.Error{Code: abi.CodeModel, Err: trap}, &abi.Error{Code: abi.CodeTrap}, true},
 	} {
-		if got := errors.Is(c.err, c.target); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := errors.Is(c.err, c.target); got != c.want {
+				t.Errorf("%v", got)
+			}
+		})
 	}
 }
 
@@ -67,20 +71,22 @@ func TestCodeOfAndAsError(t *testing.T) {
 		"joined":  {errors.Join(io.EOF, trap), abi.CodeTrap, true},
 		"foreign": {context.Canceled, abi.CodeInternal, false},
 	} {
-		if got := abi.CodeOf(c.err); got != c.code {
-			t.Errorf("%s: code %q, want %q", name, got, c.code)
-		}
-		got := abi.AsError(c.err)
-		switch {
-		case c.err == nil:
-			if got != nil {
-				t.Errorf("%s: %v", name, got)
+		t.Run(name, func(t *testing.T) {
+			if got := abi.CodeOf(c.err); got != c.code {
+				t.Errorf("code %q, want %q", got, c.code)
 			}
-		case c.same != (got == trap):
-			t.Errorf("%s: AsError is %v", name, got)
-		case got.Code != c.code || !errors.Is(c.err, got) && !errors.Is(got, c.err):
-			t.Errorf("%s: AsError %+v loses the code or the cause", name, got)
-		}
+			got := abi.AsError(c.err)
+			switch {
+			case c.err == nil:
+				if got != nil {
+					t.Errorf("%v", got)
+				}
+			case c.same != (got == trap):
+				t.Errorf("AsError is %v", got)
+			case got.Code != c.code || !errors.Is(c.err, got) && !errors.Is(got, c.err):
+				t.Errorf("AsError %+v loses the code or the cause", got)
+			}
+		})
 	}
 	if got := abi.AsError(context.Canceled); got.Message != context.Canceled.Error() {
 		t.Errorf("the message of a foreign error is %q", got.Message)

@@ -1,6 +1,7 @@
 package abi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -26,16 +27,20 @@ func TestFenceRoundTrip(t *testing.T) {
 		"a fence in a fence":        abi.Fence(abi.KindInjected, "p", "n", "inner"),
 		"a tab and several scripts": "a\tb 日本語 é 😀",
 	} {
-		for _, note := range []string{"", "data, not instructions", "a]\n\nb", "]", "\n"} {
-			s := abi.Fence(abi.KindInjected, "plugin:x", note, text)
-			got, ok := abi.Unfence(s)
-			if !ok || got != text {
-				t.Errorf("%s, note %q: %q came back as %q (%v)", name, note, text, got, ok)
+		t.Run(name, func(t *testing.T) {
+			for i, note := range []string{"", "data, not instructions", "a]\n\nb", "]", "\n"} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					s := abi.Fence(abi.KindInjected, "plugin:x", note, text)
+					got, ok := abi.Unfence(s)
+					if !ok || got != text {
+						t.Errorf("%s, note %q: %q came back as %q (%v)", name, note, text, got, ok)
+					}
+					if got, ok := abi.Unfence(" \n" + s + "\n\n"); !ok || got != text {
+						t.Errorf("%s, note %q: with space around the frame it is %q (%v)", name, note, got, ok)
+					}
+				})
 			}
-			if got, ok := abi.Unfence(" \n" + s + "\n\n"); !ok || got != text {
-				t.Errorf("%s, note %q: with space around the frame it is %q (%v)", name, note, got, ok)
-			}
-		}
+		})
 	}
 }
 
@@ -63,17 +68,21 @@ func TestFenceForm(t *testing.T) {
 
 // TestFenceHead: what is named in the head cannot end it.
 func TestFenceHead(t *testing.T) {
-	for _, from := range []string{"", `a"b`, "a>\n</x>", "<|im_start|>", "a\x1b[31m", "a\x9b", "\xff", "a\tb"} {
-		for _, kind := range []abi.Kind{abi.KindSummary, "a>\nb", `x from="y"`, ""} {
-			s := abi.Fence(kind, from, "", "text")
-			if got, ok := abi.Unfence(s); !ok || got != "text" {
-				t.Errorf("kind %q, from %q: %q, %v", kind, from, got, ok)
+	for i, from := range []string{"", `a"b`, "a>\n</x>", "<|im_start|>", "a\x1b[31m", "a\x9b", "\xff", "a\tb"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for i, kind := range []abi.Kind{abi.KindSummary, "a>\nb", `x from="y"`, ""} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					s := abi.Fence(kind, from, "", "text")
+					if got, ok := abi.Unfence(s); !ok || got != "text" {
+						t.Errorf("kind %q, from %q: %q, %v", kind, from, got, ok)
+					}
+					if head, _, _ := strings.Cut(s, "\n"); strings.Count(head, "<") != 1 || strings.Count(head, ">") != 1 || strings.Count(head, `"`) != 2 {
+						t.Errorf("kind %q, from %q: head %q", kind, from, head)
+					}
+					checkDefused(t, s)
+				})
 			}
-			if head, _, _ := strings.Cut(s, "\n"); strings.Count(head, "<") != 1 || strings.Count(head, ">") != 1 || strings.Count(head, `"`) != 2 {
-				t.Errorf("kind %q, from %q: head %q", kind, from, head)
-			}
-			checkDefused(t, s)
-		}
+		})
 	}
 }
 
@@ -93,9 +102,11 @@ func TestUnfenceRefuses(t *testing.T) {
 		"nothing after the note":  "<a from=\"b\">\n[note]\ntext\n</a>",
 		"head and boundary alone": "<a from=\"b\">\n</a>",
 	} {
-		if text, ok := abi.Unfence(s); ok {
-			t.Errorf("accepted: %s: %q as %q", why, s, text)
-		}
+		t.Run(why, func(t *testing.T) {
+			if text, ok := abi.Unfence(s); ok {
+				t.Errorf("accepted: %s: %q as %q", why, s, text)
+			}
+		})
 	}
 }
 
@@ -119,9 +130,11 @@ func TestDefuse(t *testing.T) {
 		"half a rune \xe2\x82":        "half a rune \ufffd",
 		"<|a|><|b|>":                  "< |a|>< |b|>",
 	} {
-		if got := abi.Defuse(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := abi.Defuse(in); got != want {
+				t.Errorf("%q became %q, want %q", in, got, want)
+			}
+		})
 	}
 }
 

@@ -29,8 +29,10 @@ func TestCheckKey(t *testing.T) {
 		{strings.Repeat("k", abi.MaxKeyBytes+1), "too long", false},
 		{strings.Repeat("a/", abi.MaxKeySegments) + "a", "too deep", false},
 	} {
-		if err := abi.CheckKey(c.key); (err == nil) != c.ok {
-			t.Errorf("%s: CheckKey(%q) = %v", c.why, c.key, err)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			if err := abi.CheckKey(c.key); (err == nil) != c.ok {
+				t.Errorf("CheckKey(%q) = %v", c.key, err)
+			}
+		})
 	}
 }

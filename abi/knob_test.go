@@ -2,12 +2,14 @@ package abi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // knobs has one knob of each type.
@@ -22,8 +24,9 @@ var knobs = map[abi.KnobType]abi.Knob{
 	abi.KnobPath:       {Type: abi.KnobPath},
 }
 
-func TestK27KnobCheck(t *testing.T) {
-	for _, c := range []struct {
+func TestKnobCheck(t *testing.T) {
+	features.Proves(t, "K27")
+	for i, c := range []struct {
 		typ  abi.KnobType
 		raw  string
 		ok   bool
@@ -65,14 +68,17 @@ func TestK27KnobCheck(t *testing.T) {
 		{abi.KnobPath, `"a/b"`, true, "a path"},
 		{abi.KnobPath, `"a\nb"`, false, "two lines"},
 	} {
-		k := knobs[c.typ]
-		if err := k.Check(json.RawMessage(c.raw)); (err == nil) != c.ok {
-			t.Errorf("%s: %.40s (%s): %v", c.typ, c.raw, c.what, err)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			k := knobs[c.typ]
+			if err := k.Check(json.RawMessage(c.raw)); (err == nil) != c.ok {
+				t.Errorf("%s: %.40s (%s): %v", c.typ, c.raw, c.what, err)
+			}
+		})
 	}
 }
 
-func TestK27KnobValidate(t *testing.T) {
+func TestKnobValidate(t *testing.T) {
+	features.Proves(t, "K27")
 	for typ, k := range knobs {
 		if err := k.Validate(); err != nil {
 			t.Errorf("%s: %v", typ, err)
@@ -92,14 +98,17 @@ func TestK27KnobValidate(t *testing.T) {
 		"a default that is no value":   {Type: abi.KnobEnum, Values: []string{"a"}, Default: json.RawMessage(`"b"`)},
 		"a null default":               {Type: abi.KnobText, Default: json.RawMessage(`null`)},
 	} {
-		if k.Validate() == nil {
-			t.Errorf("accepted: %s", why)
-		}
+		t.Run(why, func(t *testing.T) {
+			if k.Validate() == nil {
+				t.Errorf("accepted: %s", why)
+			}
+		})
 	}
 }
 
-func TestK27KnobParse(t *testing.T) {
-	for _, c := range []struct {
+func TestKnobParse(t *testing.T) {
+	features.Proves(t, "K27")
+	for i, c := range []struct {
 		typ         abi.KnobType
 		typed, want string // want "" is an error
 	}{
@@ -124,17 +133,20 @@ func TestK27KnobParse(t *testing.T) {
 		{abi.KnobPath, `C:\x`, `"C:\\x"`},
 		{abi.KnobModelAlias, "fast", `"fast"`},
 	} {
-		k := knobs[c.typ]
-		raw, err := k.Parse(c.typed)
-		if string(raw) != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%s: %q is %s (%v), want %s", c.typ, c.typed, raw, err, c.want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			k := knobs[c.typ]
+			raw, err := k.Parse(c.typed)
+			if string(raw) != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("%s: %q is %s (%v), want %s", c.typ, c.typed, raw, err, c.want)
+			}
+		})
 	}
 }
 
-// TestK27ParseGivesValues: what Parse returns, Check accepts; and a value that
+// TestParseGivesValues: what Parse returns, Check accepts; and a value that
 // Check accepts parses to itself.
-func TestK27ParseGivesValues(t *testing.T) {
+func TestParseGivesValues(t *testing.T) {
+	features.Proves(t, "K27")
 	rapid.Check(t, func(t *rapid.T) {
 		k := knobs[rapid.SampledFrom([]abi.KnobType{
 			abi.KnobRange, abi.KnobIntRange, abi.KnobEnum, abi.KnobText, abi.KnobMultiline, abi.KnobBoolean, abi.KnobModelAlias, abi.KnobPath,

@@ -24,9 +24,11 @@ func TestLimits(t *testing.T) {
 		"lower, fuel from none": {"no budget is more than any", def.Lower(abi.Limits{Fuel: 7}).Lower(abi.Limits{Fuel: 9}), withFuel(def, 7)},
 		"lower, unresolved":     {"a limit that is not resolved stays so", abi.Limits{}.Lower(abi.Limits{MemoryMB: 1}), abi.Limits{}},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %+v, want %+v: %s", name, c.got, c.want, c.why)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("%+v, want %+v: %s", c.got, c.want, c.why)
+			}
+		})
 	}
 }
 

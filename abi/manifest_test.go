@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // fullManifest is a manifest with everything in it.
@@ -56,7 +57,8 @@ func TestManifestReads(t *testing.T) {
 	}
 }
 
-func TestK6ManifestInTheWild(t *testing.T) {
+func TestManifestInTheWild(t *testing.T) {
+	features.Proves(t, "K6")
 	observer, compactor := abi.RoleObserver, abi.RoleCompactor
 	for name, c := range map[string]struct {
 		doc     string
@@ -74,20 +76,22 @@ func TestK6ManifestInTheWild(t *testing.T) {
 		"a tiny timeout":     {`{"hook_timeout_sec":0.0001}`, nil, 1},
 		"limits win over it": {`{"hook_timeout_sec":2,"limits":{"timeout_ms":5}}`, nil, 5},
 	} {
-		m := abi.Manifest{Roles: []abi.PluginRole{"stale"}, Limits: abi.Limits{TimeoutMS: 9}}
-		if err := json.Unmarshal([]byte(c.doc), &m); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !slices.Equal(m.Roles, c.roles) || m.Limits.TimeoutMS != c.timeout {
-			t.Errorf("%s: roles %v, timeout %d", name, m.Roles, m.Limits.TimeoutMS)
-		}
-		if wantObserver := len(c.roles) == 0 || slices.Contains(c.roles, observer); m.Has(observer) != wantObserver {
-			t.Errorf("%s: an observer %v", name, !wantObserver)
-		}
-		if m.Has(compactor) != slices.Contains(c.roles, compactor) {
-			t.Errorf("%s: a compactor %v", name, m.Has(compactor))
-		}
+		t.Run(name, func(t *testing.T) {
+			m := abi.Manifest{Roles: []abi.PluginRole{"stale"}, Limits: abi.Limits{TimeoutMS: 9}}
+			if err := json.Unmarshal([]byte(c.doc), &m); err != nil {
+				t.Errorf("%v", err)
+				return
+			}
+			if !slices.Equal(m.Roles, c.roles) || m.Limits.TimeoutMS != c.timeout {
+				t.Errorf("roles %v, timeout %d", m.Roles, m.Limits.TimeoutMS)
+			}
+			if wantObserver := len(c.roles) == 0 || slices.Contains(c.roles, observer); m.Has(observer) != wantObserver {
+				t.Errorf("an observer %v", !wantObserver)
+			}
+			if m.Has(compactor) != slices.Contains(c.roles, compactor) {
+				t.Errorf("a compactor %v", m.Has(compactor))
+			}
+		})
 	}
 }
 
@@ -110,10 +114,12 @@ func TestManifestRefuses(t *testing.T) {
 		`{"abi":"1"}`:                                         "a version that is a text",
 		`[]`:                                                  "no object",
 	} {
-		var m abi.Manifest
-		if err := json.Unmarshal([]byte(doc), &m); err == nil {
-			t.Errorf("accepted: %s: %s", why, doc)
-		}
+		t.Run(doc, func(t *testing.T) {
+			var m abi.Manifest
+			if err := json.Unmarshal([]byte(doc), &m); err == nil {
+				t.Errorf("accepted: %s: %s", why, doc)
+			}
+		})
 	}
 }
 
@@ -153,18 +159,20 @@ func TestManifestValidate(t *testing.T) {
 		}, "name the hosts"},
 		"a negative limit": {func(m *abi.Manifest) { m.Limits.HostCalls = -1 }, "host_calls is negative"},
 	} {
-		m := valid()
-		c.change(&m)
-		err := m.Validate()
-		if c.says == "" {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			m := valid()
+			c.change(&m)
+			err := m.Validate()
+			if c.says == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				return
 			}
-			continue
-		}
-		if !errors.Is(err, &abi.Error{Code: abi.CodeBadInput}) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want it to say %q", name, err, c.says)
-		}
+			if !errors.Is(err, &abi.Error{Code: abi.CodeBadInput}) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want it to say %q", err, c.says)
+			}
+		})
 	}
 }
 
@@ -180,7 +188,8 @@ func TestManifestValidateSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestK27ManifestConfigure(t *testing.T) {
+func TestManifestConfigure(t *testing.T) {
+	features.Proves(t, "K27")
 	m := abi.Manifest{Name: "x", ABI: abi.Version, Knobs: map[string]abi.Knob{
 		"depth": {Type: abi.KnobIntRange, Min: 1, Max: 9, Default: json.RawMessage("3")},
 		"alias": {Type: abi.KnobModelAlias},
@@ -195,16 +204,18 @@ func TestK27ManifestConfigure(t *testing.T) {
 		"no such knob":     {abi.Config{"height": json.RawMessage("5")}, nil},
 		"another spelling": {abi.Config{"Depth": json.RawMessage("5")}, nil},
 	} {
-		got, err := m.Configure(c.values)
-		if c.want == nil {
-			if got != nil || abi.CodeOf(err) != abi.CodeUsage {
-				t.Errorf("%s: %v, %v", name, got, err)
+		t.Run(name, func(t *testing.T) {
+			got, err := m.Configure(c.values)
+			if c.want == nil {
+				if got != nil || abi.CodeOf(err) != abi.CodeUsage {
+					t.Errorf("%v, %v", got, err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || !maps.EqualFunc(got, c.want, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
+			if err != nil || !maps.EqualFunc(got, c.want, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
 	}
 	if _, err := (&abi.Manifest{}).Configure(abi.Config{"a": nil}); err == nil || !strings.Contains(err.Error(), "it has none") {
 		t.Errorf("a plugin without knobs: %v", err)

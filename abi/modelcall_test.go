@@ -21,10 +21,12 @@ func TestModelRequestCheck(t *testing.T) {
 		"system belongs in System":  {abi.ModelRequest{Messages: []abi.ModelMessage{{Role: abi.RoleSystem}}}, false},
 		"a tool that nobody called": {abi.ModelRequest{Messages: []abi.ModelMessage{{Role: abi.RoleTool}}}, false},
 	} {
-		err := tc.r.Check()
-		if (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			err := tc.r.Check()
+			if (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -16,17 +16,21 @@ func TestValidNamespace(t *testing.T) {
 		"markdown": "a plugin", "_lineage": "the host's own", "a+0123456789ab": "another module", "a@main-reviewer-0123456789ab": "an agent",
 		"a+0123456789ab@b-0123456789ab": "both", strings.Repeat("a", 64) + "+0123456789ab@" + strings.Repeat("b", 40): "the longest",
 	} {
-		if !abi.ValidNamespace(s) {
-			t.Errorf("%q is refused: %s", s, why)
-		}
+		t.Run(s, func(t *testing.T) {
+			if !abi.ValidNamespace(s) {
+				t.Errorf("%q is refused: %s", s, why)
+			}
+		})
 	}
 	for s, why := range map[string]string{
 		"": "empty", "..": "a way out", "a/b": "two", "A": "a capital, the same folder on some systems", "a+0123": "half a digest", "a@": "no agent",
 		"a b": "a space", "-a": "an option", "a@b+0123456789ab": "the wrong way round", "a\n": "a line end", strings.Repeat("a", 65): "too long",
 	} {
-		if abi.ValidNamespace(s) {
-			t.Errorf("%q is accepted: %s", s, why)
-		}
+		t.Run(s, func(t *testing.T) {
+			if abi.ValidNamespace(s) {
+				t.Errorf("%q is accepted: %s", s, why)
+			}
+		})
 	}
 }
 

@@ -2,13 +2,16 @@ package abi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
-func TestK30OutputForms(t *testing.T) {
+func TestOutputForms(t *testing.T) {
+	features.Proves(t, "K30")
 	for name, c := range map[string]struct {
 		doc            string
 		zero, compacts bool
@@ -28,13 +31,15 @@ func TestK30OutputForms(t *testing.T) {
 		"null list":       {`{"messages":null}`, true, false},
 		"superseded only": {`{"superseded":["m2"]}`, true, false},
 	} {
-		var out abi.Output
-		if err := json.Unmarshal([]byte(c.doc), &out); err != nil {
-			t.Fatal(err)
-		}
-		if out.IsZero() != c.zero || out.Compacts() != c.compacts {
-			t.Errorf("%s: zero %v, compacts %v", name, out.IsZero(), out.Compacts())
-		}
+		t.Run(name, func(t *testing.T) {
+			var out abi.Output
+			if err := json.Unmarshal([]byte(c.doc), &out); err != nil {
+				t.Fatal(err)
+			}
+			if out.IsZero() != c.zero || out.Compacts() != c.compacts {
+				t.Errorf("zero %v, compacts %v", out.IsZero(), out.Compacts())
+			}
+		})
 	}
 	if !(*abi.Output)(nil).IsZero() {
 		t.Error("no output says something")
@@ -51,9 +56,11 @@ func TestOutputMarshal(t *testing.T) {
 		`{"messages":[{"ref":"m1"}]}`:    abi.Output{Messages: []abi.OutputMessage{{Ref: "m1"}}},
 		`{"cancel":true,"reason":"why"}`: abi.Output{Cancel: true, Reason: "why"},
 	} {
-		if got, err := json.Marshal(v); err != nil || string(got) != want {
-			t.Errorf("got %s (%v), want %s", got, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got, err := json.Marshal(v); err != nil || string(got) != want {
+				t.Errorf("got %s (%v), want %s", got, err, want)
+			}
+		})
 	}
 }
 
@@ -81,8 +88,9 @@ const inputDocument = `{
 }`
 
 // TestInputReads reads what plugins are given; an unknown window says null
-// (K21).
+// .
 func TestInputReads(t *testing.T) {
+	features.Proves(t, "K21")
 	var in abi.Input
 	if err := json.Unmarshal([]byte(inputDocument), &in); err != nil {
 		t.Fatal(err)
@@ -103,7 +111,7 @@ func TestConfigValues(t *testing.T) {
 		"whole": json.RawMessage(`5.0`), "exp": json.RawMessage(`1e3`), "big": json.RawMessage(`9007199254740993`),
 		"huge": json.RawMessage(`1e300`), "null": json.RawMessage(`null`), "broken": json.RawMessage(`{`),
 	}
-	for _, k := range []struct {
+	for i, k := range []struct {
 		why       string
 		got, want any
 	}{
@@ -126,8 +134,10 @@ func TestConfigValues(t *testing.T) {
 		{"a whole one too", c.Float("i", 1), 7.0},
 		{"no number", c.Float("s", 1), 1.0},
 	} {
-		if k.got != k.want {
-			t.Errorf("%s: got %v, want %v", k.why, k.got, k.want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if k.got != k.want {
+				t.Errorf("%s: got %v, want %v", k.why, k.got, k.want)
+			}
+		})
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-func TestK10Pinned(t *testing.T) {
+func TestPinned(t *testing.T) {
+	features.Proves(t, "K10")
 	keep := func(msgs []abi.Message, raw string, at ...int) []abi.Message {
 		for _, i := range at {
 			msgs[i].Meta = abi.Meta{abi.MetaAlwaysKeep: json.RawMessage(raw)}
@@ -47,7 +49,8 @@ func TestK10Pinned(t *testing.T) {
 	}
 }
 
-func TestK10CurrentTurn(t *testing.T) {
+func TestCurrentTurn(t *testing.T) {
+	features.Proves(t, "K10")
 	for name, c := range map[string]struct {
 		why  string
 		msgs []abi.Message
@@ -70,7 +73,8 @@ func TestK10CurrentTurn(t *testing.T) {
 	}
 }
 
-func TestI1PrefixEnd(t *testing.T) {
+func TestPrefixEnd(t *testing.T) {
+	features.Proves(t, "I1")
 	for name, c := range map[string]struct {
 		why  string
 		msgs []abi.Message

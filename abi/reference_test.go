@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // The functions below are a second reading of K9 and K10: line by line the
@@ -122,7 +123,8 @@ func indices(marks []bool) (list []int) {
 	return list
 }
 
-func TestK9K10ReferenceOnSessions(t *testing.T) {
+func TestReferenceOnSessions(t *testing.T) {
+	features.Proves(t, "K9", "K10")
 	forEachSession(t, func(t *testing.T, lines [][]byte, msgs []abi.Message) {
 		ms := make([]object, len(lines))
 		for i, line := range lines {

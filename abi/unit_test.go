@@ -9,9 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-func TestK9Units(t *testing.T) {
+func TestUnits(t *testing.T) {
+	features.Proves(t, "K9")
 	for name, c := range map[string]struct {
 		why     string
 		msgs    []abi.Message
@@ -54,7 +56,8 @@ func TestK9Units(t *testing.T) {
 	}
 }
 
-func TestK9UnitsReusedIDs(t *testing.T) {
+func TestUnitsReusedIDs(t *testing.T) {
+	features.Proves(t, "K9")
 	checkUnits(t, "an id may serve again once it is answered",
 		script("call:a", "res:a", "call:a", "res:a"), []abi.Unit{{0, 1}, {2, 3}})
 	msgs := script("call:a", "call:a", "res:a", "res:a")
@@ -195,7 +198,8 @@ func naiveOrphans(msgs []abi.Message) (calls, results map[string]bool) {
 	return calls, results
 }
 
-func TestK9UnitsAgainstNaive(t *testing.T) {
+func TestUnitsAgainstNaive(t *testing.T) {
+	features.Proves(t, "K9")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := drawMessages(t)
 		units, of := abi.Units(msgs)
@@ -211,9 +215,10 @@ func TestK9UnitsAgainstNaive(t *testing.T) {
 	})
 }
 
-// TestK9DroppingUnitsOrphansNothing: whatever set of whole units goes, no pair
+// TestDroppingUnitsOrphansNothing: whatever set of whole units goes, no pair
 // is parted that was not parted before. This is what units are for.
-func TestK9DroppingUnitsOrphansNothing(t *testing.T) {
+func TestDroppingUnitsOrphansNothing(t *testing.T) {
+	features.Proves(t, "K9")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := drawMessages(t)
 		calls, results := abi.Orphans(msgs)

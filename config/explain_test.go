@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 func explain(t testing.TB, c *config.Config, agent string, sets ...string) map[string]config.Setting {
@@ -25,6 +27,7 @@ func explain(t testing.TB, c *config.Config, agent string, sets ...string) map[s
 }
 
 func TestExplain(t *testing.T) {
+	features.Proves(t, "T1")
 	c := load(t, `models: {m: {provider: ollama, model: x, context: 4096}}
 compaction:
   threshold: 80
@@ -53,7 +56,7 @@ agents:
 		{"compaction.max_bytes", 0, "default (kagewasm.yaml:11:40)"},
 		{"compaction.ledger_tokens", "off", "kagewasm.yaml:11:54"},
 		{"compaction.reserve_tokens", 9, "--set compaction.reserve_tokens"},
-		{"compaction.recent.tokens", kagewasm.DefaultKeepRecentTokens, "default"}, // T1: as reserve_tokens is set
+		{"compaction.recent.tokens", kagewasm.DefaultKeepRecentTokens, "default"}, // as reserve_tokens is set
 		{"compaction.strategy", "drop", "default"},
 		{"compaction.prune.protect_tokens", 40000, "default"},
 		{"compaction.summarize.timeout", "5m", "default"},
@@ -73,8 +76,9 @@ agents:
 	}
 }
 
-// TestI3Profiles: thresholds of the profiles, where none are set.
-func TestI3Profiles(t *testing.T) {
+// TestProfiles: thresholds of the profiles, where none are set.
+func TestProfiles(t *testing.T) {
+	features.Proves(t, "I3")
 	for _, p := range kagewasm.Profiles() {
 		got := explain(t, load(t, "compaction: {profile: "+p.Name+"}"), "")
 		upper, lower := got["compaction.upper_threshold"], got["compaction.lower_threshold"]
@@ -91,9 +95,10 @@ func TestI3Profiles(t *testing.T) {
 	}
 }
 
-// TestK26SetsChangeNothing: settings for one time are on top of the file, are
+// TestSetsChangeNothing: settings for one time are on top of the file, are
 // checked as if they stood there, and leave it as it is.
-func TestK26SetsChangeNothing(t *testing.T) {
+func TestSetsChangeNothing(t *testing.T) {
+	features.Proves(t, "K26")
 	c := load(t, "models: {m: {provider: openai, model: x, context_window: 7}}\n"+
 		"compaction: {lower_threshold: 0.5, agent: w}\nagents: {w: {}}\n", "p.md", "for once")
 	a, err := c.With("", "compaction.threshold=90", "compaction.summarize=off", "model=m",
@@ -132,16 +137,19 @@ func TestK26SetsChangeNothing(t *testing.T) {
 			}
 		})
 	}
-	for _, s := range []string{"nothing", "=1", ""} {
-		if _, err := c.With("", s); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("%q: %v", s, err)
-		}
+	for i, s := range []string{"nothing", "=1", ""} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := c.With("", s); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%q: %v", s, err)
+			}
+		})
 	}
 }
 
-// TestK25Defaults (K20, K23, K25, A1, A13): a configuration that says nothing
+// TestDefaults: a configuration that says nothing
 // has the documented defaults, a summary with the agent's own model among them.
-func TestK25Defaults(t *testing.T) {
+func TestDefaults(t *testing.T) {
+	features.Proves(t, "K25", "K20", "K23", "A1", "A13")
 	c := load(t, "")
 	got := explain(t, c, "")
 	for name, want := range map[string]any{

@@ -3,6 +3,8 @@ package config_test
 import (
 	"slices"
 	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 const family = `
@@ -37,9 +39,10 @@ agents:
       empty:
 `
 
-// TestK5SubagentsInherit: what an agent does not say it takes over: blocks
+// TestSubagentsInherit: what an agent does not say it takes over: blocks
 // field by field, lists as a whole; "~" is the default.
-func TestK5SubagentsInherit(t *testing.T) {
+func TestSubagentsInherit(t *testing.T) {
+	features.Proves(t, "K5")
 	c := load(t, family)
 	for _, tc := range []struct {
 		why, path string
@@ -84,8 +87,9 @@ func TestK5SubagentsInherit(t *testing.T) {
 	}
 }
 
-// TestK5OffIsTakenBack: who writes out what is off above means it.
-func TestK5OffIsTakenBack(t *testing.T) {
+// TestOffIsTakenBack: who writes out what is off above means it.
+func TestOffIsTakenBack(t *testing.T) {
+	features.Proves(t, "K5")
 	c := load(t, `
 models: {m: {provider: openai, model: x}}
 compaction: {summarize: {chunks: 3}}
@@ -112,8 +116,9 @@ agents:
 	}
 }
 
-// TestK5Paths: which agent a session's path means.
-func TestK5Paths(t *testing.T) {
+// TestPaths: which agent a session's path means.
+func TestPaths(t *testing.T) {
+	features.Proves(t, "K5")
 	c := load(t, family)
 	for path, want := range map[string]string{
 		"":                       "main", // the main agent has no path
@@ -141,9 +146,10 @@ func TestK5Paths(t *testing.T) {
 	}
 }
 
-// TestK2Thresholds: a compaction has to get below where it starts, whichever
+// TestThresholds: a compaction has to get below where it starts, whichever
 // agents the two come from.
-func TestK2Thresholds(t *testing.T) {
+func TestThresholds(t *testing.T) {
+	features.Proves(t, "K2")
 	for _, c := range []struct {
 		why, yaml    string
 		line, column int

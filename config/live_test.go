@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // clock is a time that tests move.
@@ -37,9 +38,10 @@ func live(t testing.TB, path string) (*config.Live, *clock) {
 	return l, c
 }
 
-// TestT11ChangesTakeEffect: settings are read live, without a restart; the next
+// TestChangesTakeEffect: settings are read live, without a restart; the next
 // check has them.
-func TestT11ChangesTakeEffect(t *testing.T) {
+func TestChangesTakeEffect(t *testing.T) {
+	features.Proves(t, "T11")
 	path := project(t, "compaction: {max_tokens: 100}\n")
 	l, clock := live(t, path)
 	last, readings := (*config.Config)(nil), 0
@@ -86,9 +88,10 @@ func TestT11ChangesTakeEffect(t *testing.T) {
 	}
 }
 
-// TestT11BrokenKeepsLast: a broken file does not stop anything: the last good
+// TestBrokenKeepsLast: a broken file does not stop anything: the last good
 // one stays, and the error can be seen.
-func TestT11BrokenKeepsLast(t *testing.T) {
+func TestBrokenKeepsLast(t *testing.T) {
+	features.Proves(t, "T11")
 	path := project(t, "compaction: {max_tokens: 100}\n")
 	l, clock := live(t, path)
 	for why, breakIt := range map[string]func(){
@@ -97,32 +100,35 @@ func TestT11BrokenKeepsLast(t *testing.T) {
 		"gone":        func() { os.Remove(path) },
 		"emptied":     func() { write(t, path, "") }, // as the first step of writing it
 	} {
-		breakIt()
-		clock.pass(time.Hour)
-		c, broken := l.Current()
-		if got := c.Policy("").When.MaxTokens; got != 100 {
-			t.Errorf("%s: %d", why, got)
-		}
-		if abi.CodeOf(broken) != abi.CodeBadInput {
-			t.Errorf("%s: error %v", why, broken)
-		}
-		clock.pass(time.Hour)
-		if again, err := l.Current(); again != c || err != broken {
-			t.Errorf("%s: it was read again: %v", why, err)
-		}
-		write(t, path, "compaction: {max_tokens: 100}\n")
-		clock.pass(time.Hour)
-		if _, err := l.Current(); err != nil {
-			t.Errorf("%s: fixed, and yet %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			breakIt()
+			clock.pass(time.Hour)
+			c, broken := l.Current()
+			if got := c.Policy("").When.MaxTokens; got != 100 {
+				t.Errorf("%d", got)
+			}
+			if abi.CodeOf(broken) != abi.CodeBadInput {
+				t.Errorf("error %v", broken)
+			}
+			clock.pass(time.Hour)
+			if again, err := l.Current(); again != c || err != broken {
+				t.Errorf("it was read again: %v", err)
+			}
+			write(t, path, "compaction: {max_tokens: 100}\n")
+			clock.pass(time.Hour)
+			if _, err := l.Current(); err != nil {
+				t.Errorf("fixed, and yet %v", err)
+			}
+		})
 	}
 	if _, err := config.Follow(path + ".gone"); abi.CodeOf(err) != abi.CodeBadInput {
 		t.Errorf("nothing to begin with: %v", err)
 	}
 }
 
-// TestT11Prompts: prompts are live as well.
-func TestT11Prompts(t *testing.T) {
+// TestPrompts: prompts are live as well.
+func TestPrompts(t *testing.T) {
+	features.Proves(t, "T11")
 	path := project(t, "prompt: project:/p.md\nagents: {a: {prompt: \"\"}}\n", "p.md", "one")
 	dir := filepath.Dir(path)
 	l, clock := live(t, path)
@@ -148,8 +154,9 @@ func TestT11Prompts(t *testing.T) {
 	check("the default prompt", "a", "the operator's")
 }
 
-// TestT11Reload: by the clock of the machine, a change is there within a moment.
-func TestT11Reload(t *testing.T) {
+// TestReload: by the clock of the machine, a change is there within a moment.
+func TestReload(t *testing.T) {
+	features.Proves(t, "T11")
 	path := project(t, "compaction: {max_tokens: 100}\n")
 	l, err := config.Follow(path)
 	if err != nil {

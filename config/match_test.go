@@ -2,14 +2,17 @@ package config_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-// TestK10Predicates: an operator's predicates are data; everything that one
+// TestPredicates: an operator's predicates are data; everything that one
 // says has to hold, and any of them keeps a message.
-func TestK10Predicates(t *testing.T) {
+func TestPredicates(t *testing.T) {
+	features.Proves(t, "K10")
 	msg := &abi.Message{
 		ID: "m7", Role: abi.RoleAssistant, Kind: "note", Content: abi.Text("Always run make check, port 8443."),
 		ToolCalls: []abi.ToolCall{{ID: "c", Name: "Write_File", Arguments: "{}"}},
@@ -41,15 +44,17 @@ func TestK10Predicates(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			policy := load(t, "compaction: {always_keep: ["+c.predicate+"]}").Policy("")
-			for _, m := range []*abi.Message{msg, result, plain} {
-				want := false
-				for _, k := range c.keeps {
-					want = want || k == m
-				}
-				got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.Keep.Always...)[1]
-				if got != want {
-					t.Errorf("%s: message %s kept %v, want %v", c.why, m.ID, got, want)
-				}
+			for i, m := range []*abi.Message{msg, result, plain} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					want := false
+					for _, k := range c.keeps {
+						want = want || k == m
+					}
+					got := abi.Pinned([]abi.Message{{Role: abi.RoleUser, Content: abi.Text("first")}, *m}, policy.Keep.Always...)[1]
+					if got != want {
+						t.Errorf("%s: message %s kept %v, want %v", c.why, m.ID, got, want)
+					}
+				})
 			}
 		})
 	}

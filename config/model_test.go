@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -57,9 +58,10 @@ func fields(m config.Model) string {
 		m.Serial, m.Headers)
 }
 
-// TestK18Overrides: what the configuration says of a model, by provider and
+// TestOverrides: what the configuration says of a model, by provider and
 // name, wins over the catalog; an alias says it of its own model.
-func TestK18Overrides(t *testing.T) {
+func TestOverrides(t *testing.T) {
+	features.Proves(t, "K18")
 	c := load(t, `
 overrides:
   - {provider: anthropic, model: claude-sonnet-4-5, context_window: 150000, prices: {input: 1}}
@@ -108,9 +110,10 @@ models:
 	}
 }
 
-// TestA7ContextWins: the window that is configured wins, and Ollama is asked
+// TestContextWins: the window that is configured wins, and Ollama is asked
 // for it.
-func TestA7ContextWins(t *testing.T) {
+func TestContextWins(t *testing.T) {
+	features.Proves(t, "A7")
 	c := load(t, `
 models:
   local: {provider: ollama, model: "qwen3:8b", context: 16384}

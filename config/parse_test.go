@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -178,11 +179,13 @@ func TestEmptyIsFine(t *testing.T) {
 func TestFind(t *testing.T) {
 	path := project(t, "", "a/b/c.txt", "")
 	dir := filepath.Dir(path)
-	for _, from := range []string{"", "a", "a/b"} {
-		got, err := config.Find(filepath.Join(dir, from))
-		if err != nil || got != path {
-			t.Errorf("from %q: %q, %v", from, got, err)
-		}
+	for i, from := range []string{"", "a", "a/b"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			got, err := config.Find(filepath.Join(dir, from))
+			if err != nil || got != path {
+				t.Errorf("from %q: %q, %v", from, got, err)
+			}
+		})
 	}
 	_, err := config.Find(t.TempDir())
 	if !errors.Is(err, fs.ErrNotExist) || abi.CodeOf(err) != abi.CodeBadInput || abi.AsError(err).Hint == "" {

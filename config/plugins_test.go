@@ -7,11 +7,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-// TestK6OneCompactor: at most one compactor an agent, seen when the
+// TestOneCompactor: at most one compactor an agent, seen when the
 // configuration loads, through inheritance too.
-func TestK6OneCompactor(t *testing.T) {
+func TestOneCompactor(t *testing.T) {
+	features.Proves(t, "K6")
 	const plugins = "plugins: {a: {path: a, roles: [observer, compactor]}, b: {path: b, roles: [observer, compactor]}, " +
 		"o: {path: o, roles: [observer]}, c: {path: c, roles: [compactor]}, any: {path: any}}\n"
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -106,9 +107,10 @@ func TestZeroMeansZero(t *testing.T) {
 	}
 }
 
-// TestA2AuraSpellings (A2, A3, A9, A13): Aura's own file means here what it
+// TestAuraSpellings: Aura's own file means here what it
 // means there.
-func TestA2AuraSpellings(t *testing.T) {
+func TestAuraSpellings(t *testing.T) {
+	features.Proves(t, "A2", "A3", "A9", "A13", "T1")
 	p := load(t, `compaction:
   threshold: 80
   max_tokens: 0
@@ -130,7 +132,7 @@ func TestA2AuraSpellings(t *testing.T) {
 	if ps := problems(t, "compaction: {prompt: Compaction}\n"); !strings.Contains(ps[0].Message, "agents.NAME") {
 		t.Errorf("its prompt stands elsewhere here: %v", ps)
 	}
-	// T1: tau's two settings, and T5's.
+	// tau's two settings, and T5's.
 	p = load(t, "compaction: {enabled: false, reserve_tokens: 8192, keep_recent_tokens: 16384, "+
 		"summarize: {serial: true, timeout: 2m}}").Policy("")
 	if !p.Disabled || p.When.ReserveTokens != 8192 || p.Keep.Tokens != 16384 || !p.Summarize.Serial ||

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -22,9 +23,10 @@ func read(t testing.TB, path string) string {
 	return string(b)
 }
 
-// TestK24DefaultPrompt: it is written where it is missing, and is the
+// TestDefaultPrompt: it is written where it is missing, and is the
 // operator's afterwards.
-func TestK24DefaultPrompt(t *testing.T) {
+func TestDefaultPrompt(t *testing.T) {
+	features.Proves(t, "K24")
 	path := project(t, "")
 	prompt := filepath.Join(filepath.Dir(path), defaultPrompt)
 
@@ -93,12 +95,14 @@ func TestDigest(t *testing.T) {
 		{defaultPrompt, "Mine now."}, {".kagewasm/prompts/Short.md", "another"}, {config.FileName,
 			"agents: {a: {prompt: Short}} # and more"},
 	} {
-		write(t, filepath.Join(dir, change.file), change.text)
-		if got := digest(); got == last {
-			t.Errorf("%s was changed, and the digest stays", change.file)
-		} else {
-			last = got
-		}
+		t.Run(change.text, func(t *testing.T) {
+			write(t, filepath.Join(dir, change.file), change.text)
+			if got := digest(); got == last {
+				t.Errorf("%s was changed, and the digest stays", change.file)
+			} else {
+				last = got
+			}
+		})
 	}
 	write(t, filepath.Join(dir, defaultPrompt), "Mine still.")
 	if err := c.WriteDefaultPrompt(); err != nil || read(t, filepath.Join(dir, defaultPrompt)) != "Mine still." {
@@ -106,9 +110,10 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestK24NoPlaceForPrompt: where nothing can be written the prompt that ships
+// TestNoPlaceForPrompt: where nothing can be written the prompt that ships
 // is used.
-func TestK24NoPlaceForPrompt(t *testing.T) {
+func TestNoPlaceForPrompt(t *testing.T) {
+	features.Proves(t, "K24")
 	c := load(t, "", ".kagewasm", "a file in the folder's place")
 	if err := c.WriteDefaultPrompt(); err == nil {
 		t.Error("it was written")
@@ -118,9 +123,10 @@ func TestK24NoPlaceForPrompt(t *testing.T) {
 	}
 }
 
-// TestK24Paths: project:/ and config:/ override the prompt, a name is one of
+// TestPromptPaths: project:/ and config:/ override the prompt, a name is one of
 // config:/prompts.
-func TestK24Paths(t *testing.T) {
+func TestPromptPaths(t *testing.T) {
+	features.Proves(t, "K24")
 	files := []string{"docs/p.md", "from the project", ".kagewasm/q.md", "from the folder", ".kagewasm/prompts/Short.md",
 		"by name"}
 	for ref, want := range map[string]string{
@@ -137,8 +143,9 @@ func TestK24Paths(t *testing.T) {
 	}
 }
 
-// TestK24PathsCannotEscape: nothing outside of the project is read.
-func TestK24PathsCannotEscape(t *testing.T) {
+// TestPathsCannotEscape: nothing outside of the project is read.
+func TestPathsCannotEscape(t *testing.T) {
+	features.Proves(t, "K24")
 	secret := filepath.Join(t.TempDir(), "secret.md")
 	write(t, secret, "outside")
 	for _, ref := range []string{
@@ -152,7 +159,8 @@ func TestK24PathsCannotEscape(t *testing.T) {
 	}
 }
 
-func TestK24LinksCannotEscape(t *testing.T) {
+func TestLinksCannotEscape(t *testing.T) {
+	features.Proves(t, "K24")
 	if goruntime.GOOS == "windows" {
 		t.Skip("links need a privilege on windows; os.Root refuses them the same way")
 	}

@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// TestA8ResolutionOrder: a named prompt with the agent's own model; then the
+// TestResolutionOrder: a named prompt with the agent's own model; then the
 // agent named for it; then the default agent; else nobody, and where the floor
 // is off nothing but pruning.
-func TestA8ResolutionOrder(t *testing.T) {
+func TestResolutionOrder(t *testing.T) {
+	features.Proves(t, "A8")
 	c := load(t, `
 models: {own: {provider: openai, model: o}, fast: {provider: openai, model: f}, third: {provider: openai, model: t}}
 model: own

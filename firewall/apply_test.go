@@ -8,11 +8,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
 
-// TestN2Apply: what a good plan comes to.
-func TestN2Apply(t *testing.T) {
+// TestApply: what a good plan comes to.
+func TestApply(t *testing.T) {
+	features.Proves(t, "N2")
 	msgs := session()
 	msgs[len(msgs)-1].Timestamp = "2026-01-01T00:00:00Z"
 	v, err := apply(t, caseOf(msgs, 400), abi.Plan{
@@ -48,8 +50,9 @@ func TestN2Apply(t *testing.T) {
 	}
 }
 
-// TestN2Refusals: a hostile plan for each promise.
-func TestN2Refusals(t *testing.T) {
+// TestRefusals: a hostile plan for each promise.
+func TestRefusals(t *testing.T) {
+	features.Proves(t, "N2")
 	all := func(more ...string) []string { return append(slices.Clone(movable), more...) }
 	edit := func(id string, call int, text string) abi.Plan {
 		return abi.Plan{Supersede: movable, Edit: []abi.Edit{{ID: id, Call: call, Text: text}}}
@@ -99,7 +102,8 @@ func TestN2Refusals(t *testing.T) {
 	}
 }
 
-func TestN2BestThatCanBe(t *testing.T) {
+func TestBestThatCanBe(t *testing.T) {
+	features.Proves(t, "N2")
 	v, err := apply(t, caseOf(session(), 10), abi.Plan{Supersede: movable})
 	if err != nil || v.Met || v.Tokens <= 10 {
 		t.Errorf("everything that may go went, so that is taken: %+v, %v", v, err)
@@ -174,10 +178,12 @@ func TestNewOrphans(t *testing.T) {
 		{"the answered call without its result", []string{"a2"}, abi.CodeSplitUnit},
 		{"the result without its call", []string{"r"}, abi.CodeSplitUnit},
 	} {
-		_, err := apply(t, caseOf(msgs, 10_000), abi.Plan{Supersede: tc.gone})
-		if got := abi.CodeOf(err); got != tc.code {
-			t.Errorf("%s: %q (%v), want %q", tc.why, got, err, tc.code)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			_, err := apply(t, caseOf(msgs, 10_000), abi.Plan{Supersede: tc.gone})
+			if got := abi.CodeOf(err); got != tc.code {
+				t.Errorf("%q (%v), want %q", got, err, tc.code)
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // output reads an answer as a compactor writes it.
@@ -73,15 +74,18 @@ func TestFromOutput(t *testing.T) {
 		{"the superseded, listed in any order", `{"messages":[{"ref":"sys"},{"ref":"task"},` + rest + `],"superseded":["said","r2","a","r1","aside"]}`, abi.Plan{Supersede: all}},
 		{"an empty list supersedes everything (for Apply to refuse)", `{"messages":[]}`, abi.Plan{Supersede: ids(session())}},
 	} {
-		got, err := firewall.FromOutput(session(), output(t, tc.doc), source)
-		tc.want.Source = source
-		if err != nil || !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: %+v, %v; want %+v", tc.why, got, err, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got, err := firewall.FromOutput(session(), output(t, tc.doc), source)
+			tc.want.Source = source
+			if err != nil || !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("%+v, %v; want %+v", got, err, tc.want)
+			}
+		})
 	}
 }
 
-func TestN2FromOutputRefusals(t *testing.T) {
+func TestFromOutputRefusals(t *testing.T) {
+	features.Proves(t, "N2")
 	head := func(more string) string { return `{"messages":[{"ref":"sys"},{"ref":"task"},` + more + rest + `]}` }
 	two := map[string]any{"tool_calls": []any{
 		map[string]any{"id": "c1", "name": "bash", "arguments": "{}"}, map[string]any{"id": "c2", "name": "python", "arguments": "{}"}}}
@@ -121,18 +125,21 @@ func TestN2FromOutputRefusals(t *testing.T) {
 		{"superseding what is not there", `{"messages":[{"ref":"sys"},{"ref":"task"},` + rest + `],"superseded":["nosuch"]}`, abi.CodeUnknownID, "nosuch"},
 		{"superseding one twice", `{"messages":[{"ref":"sys"},{"ref":"task"},` + rest + `],"superseded":["a","a"]}`, abi.CodeDuplicateID, "a"},
 	} {
-		msgs := session()
-		_, err := firewall.FromOutput(msgs, output(t, tc.doc), source)
-		wantRefusal(t, tc.why, err, tc.code, tc.about)
-		if !sameMessages(msgs, session()) {
-			t.Errorf("%s: the messages given were changed", tc.why)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := session()
+			_, err := firewall.FromOutput(msgs, output(t, tc.doc), source)
+			wantRefusal(t, tc.why, err, tc.code, tc.about)
+			if !sameMessages(msgs, session()) {
+				t.Errorf("%s: the messages given were changed", tc.why)
+			}
+		})
 	}
 }
 
-// TestN2UnSuperseding: an answer cannot bring back what the list no longer
+// TestUnSuperseding: an answer cannot bring back what the list no longer
 // holds, even where the plugin remembers it from an earlier call.
-func TestN2UnSuperseding(t *testing.T) {
+func TestUnSuperseding(t *testing.T) {
+	features.Proves(t, "N2")
 	msgs := session()
 	now := append(append([]abi.Message{}, msgs[:2]...), msgs[7:]...)
 	_, err := firewall.FromOutput(now, output(t, `{"messages":[{"ref":"sys"},{"ref":"task"},`+full(t, "said", nil)+`,`+rest+`]}`), source)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/invariants"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
@@ -21,9 +22,10 @@ var codes = []abi.Code{
 	abi.CodeOrder, abi.CodeEdit, abi.CodeUnaccounted, abi.CodeGrew, abi.CodeOverTarget,
 }
 
-// TestN2RandomPlans: whatever the plan, it is refused with a code, or the
+// TestRandomPlans: whatever the plan, it is refused with a code, or the
 // independent judge has nothing to say about the result.
-func TestN2RandomPlans(t *testing.T) {
+func TestRandomPlans(t *testing.T) {
+	features.Proves(t, "N2")
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCase(t)
@@ -37,8 +39,9 @@ func TestN2RandomPlans(t *testing.T) {
 	}
 }
 
-// TestN2RandomOutputs: the same for a compactor's answers.
-func TestN2RandomOutputs(t *testing.T) {
+// TestRandomOutputs: the same for a compactor's answers.
+func TestRandomOutputs(t *testing.T) {
+	features.Proves(t, "N2")
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCase(t)

@@ -149,20 +149,22 @@ func TestBreakerWhatCounts(t *testing.T) {
 			return nil, abi.CallStats{}, &abi.Error{Code: abi.CodeDeadline}
 		}, deadline, "closed"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			b := hooks.NewBreaker(hooks.BreakerOptions{})
-			d := guarded(t, b, observer("p", tc.do))
-			for range 4 {
-				ctx, cancel := t.Context(), context.CancelFunc(func() {})
-				if tc.ctx != nil {
-					ctx, cancel = tc.ctx(t)
+		t.Run(tc.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := hooks.NewBreaker(hooks.BreakerOptions{})
+				d := guarded(t, b, observer("p", tc.do))
+				for range 4 {
+					ctx, cancel := t.Context(), context.CancelFunc(func() {})
+					if tc.ctx != nil {
+						ctx, cancel = tc.ctx(t)
+					}
+					d.Pre(ctx, input(abi.HookPreCompact))
+					cancel()
 				}
-				d.Pre(ctx, input(abi.HookPreCompact))
-				cancel()
-			}
-			if c := b.Circuits()[0]; c.State != tc.want {
-				t.Errorf("%s: %+v, want %s", tc.why, c, tc.want)
-			}
+				if c := b.Circuits()[0]; c.State != tc.want {
+					t.Errorf("%+v, want %s", c, tc.want)
+				}
+			})
 		})
 	}
 }
@@ -281,33 +283,35 @@ func TestBreakerOneTrial(t *testing.T) {
 // TestBreakerLateResults: calls that began before the circuit opened neither
 // close it nor prolong it.
 func TestBreakerLateResults(t *testing.T) {
-	for _, late := range []error{nil, trap} {
-		synctest.Test(t, func(t *testing.T) {
-			b := hooks.NewBreaker(hooks.BreakerOptions{})
-			quick := fails(trap)
-			slow := func(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallStats, error) {
-				time.Sleep(10 * time.Second)
-				return nil, abi.CallStats{}, late
-			}
-			first := true
-			d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-				if first {
-					first = false
-					return slow(ctx, in)
+	for i, late := range []error{nil, trap} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := hooks.NewBreaker(hooks.BreakerOptions{})
+				quick := fails(trap)
+				slow := func(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallStats, error) {
+					time.Sleep(10 * time.Second)
+					return nil, abi.CallStats{}, late
 				}
-				return quick(ctx, in)
-			}))
-			var wg sync.WaitGroup
-			wg.Go(func() { d.Pre(t.Context(), input(abi.HookPreCompact)) })
-			synctest.Wait()
-			for range 3 {
-				pre(t, d)
-			}
-			opened := b.Circuits()
-			wg.Wait()
-			if after := b.Circuits(); !reflect.DeepEqual(after, opened) || after[0].State != "open" {
-				t.Errorf("late %v: was %+v, is %+v", late, opened, after)
-			}
+				first := true
+				d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+					if first {
+						first = false
+						return slow(ctx, in)
+					}
+					return quick(ctx, in)
+				}))
+				var wg sync.WaitGroup
+				wg.Go(func() { d.Pre(t.Context(), input(abi.HookPreCompact)) })
+				synctest.Wait()
+				for range 3 {
+					pre(t, d)
+				}
+				opened := b.Circuits()
+				wg.Wait()
+				if after := b.Circuits(); !reflect.DeepEqual(after, opened) || after[0].State != "open" {
+					t.Errorf("late %v: was %+v, is %+v", late, opened, after)
+				}
+			})
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // trusted is an observer that is granted every capability, in every hook.
@@ -25,8 +26,9 @@ func proposals(pre *hooks.Pre) string {
 	return strings.Join(list, " ")
 }
 
-// K6: a list of messages is the compactor's alone.
-func TestO2SummariesOfObservers(t *testing.T) {
+// a list of messages is the compactor's alone.
+func TestSummariesOfObservers(t *testing.T) {
+	features.Proves(t, "O2", "K6")
 	summary := func(s string) call { return says(&abi.Output{Summary: s}) }
 	list := says(&abi.Output{Summary: "list", Messages: []abi.OutputMessage{}})
 	for _, tc := range []struct {
@@ -43,29 +45,32 @@ func TestO2SummariesOfObservers(t *testing.T) {
 		{"so does one that cancels", []*fake{compactor("z", says(&abi.Output{Cancel: true})), trusted("a", summary("1"))}, "a=1", "z"},
 		{"a message list is the compactor's alone; the summary beside it counts", []*fake{trusted("a", list)}, "a=list", "a"},
 	} {
-		got := dispatcher(t, 0, tc.plugins...).Pre(t.Context(), input(abi.HookPreCompact))
-		if proposals(got) != tc.want {
-			t.Errorf("%s: proposals %q, want %q", tc.why, proposals(got), tc.want)
-		}
-		warned := ""
-		for _, o := range got.Outcomes {
-			if len(o.Warnings) > 0 {
-				warned += o.Plugin
+		t.Run(tc.why, func(t *testing.T) {
+			got := dispatcher(t, 0, tc.plugins...).Pre(t.Context(), input(abi.HookPreCompact))
+			if proposals(got) != tc.want {
+				t.Errorf("proposals %q, want %q", proposals(got), tc.want)
 			}
-		}
-		if warned != tc.warned {
-			t.Errorf("%s: warned %q, want %q", tc.why, warned, tc.warned)
-		}
-		for _, p := range got.Proposals {
-			if p.Output.Messages != nil {
-				t.Errorf("%s: a message list of %s", tc.why, p.Source.Name)
+			warned := ""
+			for _, o := range got.Outcomes {
+				if len(o.Warnings) > 0 {
+					warned += o.Plugin
+				}
 			}
-		}
+			if warned != tc.warned {
+				t.Errorf("warned %q, want %q", warned, tc.warned)
+			}
+			for _, p := range got.Proposals {
+				if p.Output.Messages != nil {
+					t.Errorf("a message list of %s", p.Source.Name)
+				}
+			}
+		})
 	}
 }
 
-// TestO2TheOthersAreTold: whoever proposed in vain hears why.
-func TestO2TheOthersAreTold(t *testing.T) {
+// TestTheOthersAreTold: whoever proposed in vain hears why.
+func TestTheOthersAreTold(t *testing.T) {
+	features.Proves(t, "O2")
 	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Summary: "1"})), trusted("b", says(&abi.Output{Summary: "2"})), trusted("c", says(&abi.Output{Summary: "3"})))
 	got := d.Pre(t.Context(), input(abi.HookPreCompact))
 	list, failures := got.Settle("b", refused("c", &abi.Error{Code: abi.CodeGrew}))
@@ -77,9 +82,10 @@ func TestO2TheOthersAreTold(t *testing.T) {
 	}
 }
 
-// TestT10Cancel: any observer that is granted it cancels for all, and the
+// TestCancel: any observer that is granted it cancels for all, and the
 // compactor is not asked.
-func TestT10Cancel(t *testing.T) {
+func TestCancel(t *testing.T) {
+	features.Proves(t, "T10")
 	asked := false
 	d := dispatcher(t, 0, compactor("z", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 		asked = true
@@ -100,7 +106,8 @@ func TestT10Cancel(t *testing.T) {
 	}
 }
 
-func TestO3CancelsAreBounded(t *testing.T) {
+func TestCancelsAreBounded(t *testing.T) {
+	features.Proves(t, "O3")
 	cancel := func(d *hooks.Dispatcher, change ...func(*abi.Input)) string {
 		in := input(abi.HookPreCompact)
 		for _, f := range change {
@@ -136,9 +143,11 @@ func TestO3CancelsAreBounded(t *testing.T) {
 		{"the fourth in a row", session("s1"), "overruled"},
 		{"after a compaction it counts anew", session("s1"), hooks.OutcomeCancelled},
 	} {
-		if got := cancel(d, tc.change); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := cancel(d, tc.change); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
 	}
 
 	d = always()
@@ -149,15 +158,18 @@ func TestO3CancelsAreBounded(t *testing.T) {
 		{"the provider refused the session as too long", func(in *abi.Input) { in.Trigger.Reason = abi.TriggerOverflow }},
 		{"the session is over its window", func(in *abi.Input) { in.Trigger.Fraction = 1.01 }},
 	} {
-		if got := cancel(d, tc.change); got != "overruled" {
-			t.Errorf("%s: %s, and waiting would not help", tc.why, got)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := cancel(d, tc.change); got != "overruled" {
+				t.Errorf("%s, and waiting would not help", got)
+			}
+		})
 	}
 }
 
-// TestO3CountsAreBounded: 1,000 sessions are counted; with more, the first is
+// TestCountsAreBounded: 1,000 sessions are counted; with more, the first is
 // forgotten.
-func TestO3CountsAreBounded(t *testing.T) {
+func TestCountsAreBounded(t *testing.T) {
+	features.Proves(t, "O3")
 	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Cancel: true})))
 	cancel := func(session string) string {
 		in := input(abi.HookPreCompact)
@@ -179,7 +191,8 @@ func TestO3CountsAreBounded(t *testing.T) {
 	}
 }
 
-func TestO4RequestsAtTheEndOfATurn(t *testing.T) {
+func TestRequestsAtTheEndOfATurn(t *testing.T) {
+	features.Proves(t, "O4")
 	asks := func(s string) call {
 		return says(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: s}})
 	}
@@ -199,16 +212,19 @@ func TestO4RequestsAtTheEndOfATurn(t *testing.T) {
 		t.Errorf("outcomes %s, retained %v", outcomes(turn.Outcomes), turn.Retained)
 	}
 	for i, n := range []int{0, 1, 1, 0, 0} {
-		if w := turn.Outcomes[i].Warnings; len(w) != n {
-			t.Errorf("warnings of %s: %q", turn.Outcomes[i].Plugin, w)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if w := turn.Outcomes[i].Warnings; len(w) != n {
+				t.Errorf("warnings of %s: %q", turn.Outcomes[i].Plugin, w)
+			}
+		})
 	}
 	if d := dispatcher(t, 0, observer("a", panics)); len(d.TurnEnd(t.Context(), input(abi.HookTurnEnd)).Outcomes) != 0 {
 		t.Error("called a plugin that does not handle turn_end")
 	}
 }
 
-func TestO4RequestsAreBounded(t *testing.T) {
+func TestRequestsAreBounded(t *testing.T) {
+	features.Proves(t, "O4")
 	out := &abi.Output{RequestCompaction: &abi.CompactionRequest{}}
 	does := says(out)
 	d := dispatcher(t, 0, trusted("a", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) { return does(c, in) }))
@@ -257,11 +273,13 @@ func TestO4RequestsAreBounded(t *testing.T) {
 		}, 1},
 	}
 	for _, s := range steps {
-		if s.do != nil {
-			s.do()
-		}
-		if got := turn(); got != s.want {
-			t.Errorf("%s: %d requests, want %d", s.why, got, s.want)
-		}
+		t.Run(s.why, func(t *testing.T) {
+			if s.do != nil {
+				s.do()
+			}
+			if got := turn(); got != s.want {
+				t.Errorf("%d requests, want %d", got, s.want)
+			}
+		})
 	}
 }

@@ -10,9 +10,11 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-func TestK6WhoMayTakePart(t *testing.T) {
+func TestWhoMayTakePart(t *testing.T) {
+	features.Proves(t, "K6")
 	nothing := says(nil)
 	both := compactor("both", nothing)
 	both.manifest.Roles = []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}
@@ -29,20 +31,23 @@ func TestK6WhoMayTakePart(t *testing.T) {
 		{"names are namespaces: two plugins of one name would share what they store", []hooks.Plugin{observer("a", nothing), observer("a", nothing)}, "a"},
 		{"a compactor's name counts too", []hooks.Plugin{compactor("a", nothing), observer("a", nothing)}, "a"},
 	} {
-		_, err := hooks.New(tc.plugins, hooks.Options{})
-		if tc.refused == "" {
-			if err != nil {
-				t.Errorf("%s: %v", tc.why, err)
+		t.Run(tc.why, func(t *testing.T) {
+			_, err := hooks.New(tc.plugins, hooks.Options{})
+			if tc.refused == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				return
 			}
-			continue
-		}
-		if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || e.Plugin != tc.refused || e.Hint == "" {
-			t.Errorf("%s: got %+v", tc.why, e)
-		}
+			if e := abi.AsError(err); e == nil || e.Code != abi.CodeUsage || e.Plugin != tc.refused || e.Hint == "" {
+				t.Errorf("got %+v", e)
+			}
+		})
 	}
 }
 
-func TestK19PreAsksObserversThenTheCompactor(t *testing.T) {
+func TestPreAsksObserversThenTheCompactor(t *testing.T) {
+	features.Proves(t, "K19")
 	observersDone := make(chan struct{}, 2)
 	watch := func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 		observersDone <- struct{}{}
@@ -77,7 +82,8 @@ func outcomes(list []hooks.Outcome) string {
 	return s
 }
 
-func TestK30WhatPluginsSay(t *testing.T) {
+func TestWhatPluginsSay(t *testing.T) {
+	features.Proves(t, "K30")
 	d := dispatcher(t, 0,
 		observer("a", says(&abi.Output{Retain: []string{"f1", "f2"}, Inject: "remember", AlwaysKeep: []string{"m1"}})),
 		observer("mute", says(&abi.Output{})),
@@ -109,7 +115,8 @@ func TestK30WhatPluginsSay(t *testing.T) {
 	}
 }
 
-func TestK19Cancel(t *testing.T) {
+func TestHooksCancel(t *testing.T) {
+	features.Proves(t, "K19")
 	d := dispatcher(t, 0, compactor("c", says(&abi.Output{Cancel: true, Reason: "busy", Summary: "ignored"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	if len(pre.Proposals) != 0 || pre.Cancelled || outcomes(pre.Outcomes) != "c:cancelled" || len(pre.Outcomes[0].Warnings) != 1 {
@@ -117,7 +124,8 @@ func TestK19Cancel(t *testing.T) {
 	}
 }
 
-func TestK7FailuresAreKeptWithTheirPlace(t *testing.T) {
+func TestFailuresAreKeptWithTheirPlace(t *testing.T) {
+	features.Proves(t, "K7")
 	cause := &abi.Error{Code: abi.CodeTrap, Phase: abi.PhaseInstantiate, Message: "unreachable"}
 	for _, tc := range []struct {
 		why   string
@@ -131,37 +139,44 @@ func TestK7FailuresAreKeptWithTheirPlace(t *testing.T) {
 		{"a deadline is told from a fault", hangs, abi.CodeDeadline, abi.PhaseCall},
 		{"a panic stops nobody else", panics, abi.CodeInternal, abi.PhaseCall},
 	} {
-		d := dispatcher(t, 20*time.Millisecond, observer("good", says(&abi.Output{Inject: "x"})), observer("bad", tc.do), compactor("c", tc.do))
-		for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-			var failures []*abi.Error
-			var list []hooks.Outcome
-			if hook == abi.HookPreCompact {
-				pre := d.Pre(t.Context(), input(hook))
-				failures, list = pre.Failures, pre.Outcomes
-				if len(pre.Proposals) > 0 || !pre.Fallback {
-					t.Errorf("%s: proposal %v by a compactor that failed: %v", tc.why, pre.Proposals, pre.Fallback)
-				}
-			} else {
-				post := d.Post(t.Context(), input(hook))
-				failures, list = post.Failures, post.Outcomes
+		t.Run(tc.why, func(t *testing.T) {
+			d := dispatcher(t, 20*time.Millisecond, observer("good", says(&abi.Output{Inject: "x"})), observer("bad", tc.do), compactor("c", tc.do))
+			for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					var failures []*abi.Error
+					var list []hooks.Outcome
+					if hook == abi.HookPreCompact {
+						pre := d.Pre(t.Context(), input(hook))
+						failures, list = pre.Failures, pre.Outcomes
+						if len(pre.Proposals) > 0 || !pre.Fallback {
+							t.Errorf("proposal %v by a compactor that failed: %v", pre.Proposals, pre.Fallback)
+						}
+					} else {
+						post := d.Post(t.Context(), input(hook))
+						failures, list = post.Failures, post.Outcomes
+					}
+					if got := outcomes(list); got != "good:ok bad:failed c:failed" {
+						t.Errorf("outcomes %s", got)
+					}
+					for i, name := range []string{"bad", "c"} {
+						t.Run(name, func(t *testing.T) {
+							if e := failures[i]; e.Code != tc.code || e.Phase != tc.phase || e.Plugin != name || e.Hook != hook || e.Error() == "" {
+								t.Errorf("%s: got %+v", hook, e)
+							}
+						})
+					}
+				})
 			}
-			if got := outcomes(list); got != "good:ok bad:failed c:failed" {
-				t.Errorf("%s: outcomes %s", tc.why, got)
-			}
-			for i, name := range []string{"bad", "c"} {
-				if e := failures[i]; e.Code != tc.code || e.Phase != tc.phase || e.Plugin != name || e.Hook != hook || e.Error() == "" {
-					t.Errorf("%s: %s: got %+v", tc.why, hook, e)
-				}
-			}
-		}
+		})
 	}
 	if cause.Plugin != "" {
 		t.Error("the plugin's own error was written to")
 	}
 }
 
-// TestK7TheCallerGaveUp: a canceled caller is not a plugin's fault.
-func TestK7TheCallerGaveUp(t *testing.T) {
+// TestTheCallerGaveUp: a canceled caller is not a plugin's fault.
+func TestTheCallerGaveUp(t *testing.T) {
+	features.Proves(t, "K7")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	pre := dispatcher(t, 0, observer("a", hangs)).Pre(ctx, input(abi.HookPreCompact))
@@ -170,7 +185,8 @@ func TestK7TheCallerGaveUp(t *testing.T) {
 	}
 }
 
-func TestK7Refuse(t *testing.T) {
+func TestRefuse(t *testing.T) {
+	features.Proves(t, "K7")
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Inject: "x"})), compactor("c", says(&abi.Output{Summary: "s"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
 	err := &abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0"}
@@ -192,26 +208,29 @@ func TestK7Refuse(t *testing.T) {
 	}
 }
 
-func TestO7PostOnSuccessAndOnFailure(t *testing.T) {
+func TestPostOnSuccessAndOnFailure(t *testing.T) {
+	features.Proves(t, "O7")
 	for _, success := range []bool{true, false} {
-		var told []bool
-		note := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-			told = append(told, in.Record.Success)
-			return &abi.Output{Retain: []string{"seen"}, Summary: "too late"}, abi.CallStats{}, nil
-		}
-		in := input(abi.HookPostCompact)
-		in.Record.Success = success
-		// A compactor hears of it too, and one after the other they come.
-		post := dispatcher(t, 0, compactor("c", note)).Post(t.Context(), in)
-		if !reflect.DeepEqual(told, []bool{success}) {
-			t.Errorf("success %v: told %v", success, told)
-		}
-		if !reflect.DeepEqual(post.Retained, []hooks.Fact{{"c", "c1/c", "seen"}}) {
-			t.Errorf("retained %+v", post.Retained)
-		}
-		if outcomes(post.Outcomes) != "c:ok" || len(post.Outcomes[0].Warnings) != 1 {
-			t.Errorf("outcomes %+v: a summary after the fact has no effect, and says so", post.Outcomes)
-		}
+		t.Run(fmt.Sprint(success), func(t *testing.T) {
+			var told []bool
+			note := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+				told = append(told, in.Record.Success)
+				return &abi.Output{Retain: []string{"seen"}, Summary: "too late"}, abi.CallStats{}, nil
+			}
+			in := input(abi.HookPostCompact)
+			in.Record.Success = success
+			// A compactor hears of it too, and one after the other they come.
+			post := dispatcher(t, 0, compactor("c", note)).Post(t.Context(), in)
+			if !reflect.DeepEqual(told, []bool{success}) {
+				t.Errorf("success %v: told %v", success, told)
+			}
+			if !reflect.DeepEqual(post.Retained, []hooks.Fact{{"c", "c1/c", "seen"}}) {
+				t.Errorf("retained %+v", post.Retained)
+			}
+			if outcomes(post.Outcomes) != "c:ok" || len(post.Outcomes[0].Warnings) != 1 {
+				t.Errorf("outcomes %+v: a summary after the fact has no effect, and says so", post.Outcomes)
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // vandal writes to everything it is given.
@@ -38,51 +39,56 @@ func vandal(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error
 // TestInputsAreIsolated: what one plugin writes reaches neither the host nor
 // another plugin, whichever comes first.
 func TestInputsAreIsolated(t *testing.T) {
-	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-		look := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-			time.Sleep(time.Millisecond) // the vandal goes first
-			want := input(hook)
-			want.Call = in.Call
-			if !reflect.DeepEqual(in, want) {
-				t.Errorf("%s: %s was given %+v", hook, in.Call, in)
+	for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			look := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+				time.Sleep(time.Millisecond) // the vandal goes first
+				want := input(hook)
+				want.Call = in.Call
+				if !reflect.DeepEqual(in, want) {
+					t.Errorf("%s: %s was given %+v", hook, in.Call, in)
+				}
+				return nil, abi.CallStats{}, nil
 			}
-			return nil, abi.CallStats{}, nil
-		}
-		d := dispatcher(t, 0, observer("vandal", vandal), observer("looker", look), compactor("c", look))
-		in := input(hook)
-		if hook == abi.HookPreCompact {
-			d.Pre(t.Context(), in)
-		} else {
-			d.Post(t.Context(), in)
-		}
-		if !reflect.DeepEqual(in, input(hook)) {
-			t.Errorf("%s: the host's own input is now %+v", hook, in)
-		}
+			d := dispatcher(t, 0, observer("vandal", vandal), observer("looker", look), compactor("c", look))
+			in := input(hook)
+			if hook == abi.HookPreCompact {
+				d.Pre(t.Context(), in)
+			} else {
+				d.Post(t.Context(), in)
+			}
+			if !reflect.DeepEqual(in, input(hook)) {
+				t.Errorf("%s: the host's own input is now %+v", hook, in)
+			}
+		})
 	}
 }
 
-func TestO8NothingRegisteredCostsNothing(t *testing.T) {
+func TestNothingRegisteredCostsNothing(t *testing.T) {
+	features.Proves(t, "O8")
 	other := observer("other", func(context.Context, *abi.Input) (*abi.Output, abi.CallStats, error) {
 		t.Error("called for a hook it does not handle")
 		return nil, abi.CallStats{}, nil
 	})
 	other.hooks = []abi.Hook{abi.HookTurnEnd}
 	for name, d := range map[string]*hooks.Dispatcher{"no plugin": dispatcher(t, 0), "none for this hook": dispatcher(t, 0, other)} {
-		ctx := t.Context()
-		pre, post := input(abi.HookPreCompact), input(abi.HookPostCompact)
-		if !d.Empty(abi.HookPreCompact) || !d.Empty(abi.HookPostCompact) || d.HasCompactor() {
-			t.Errorf("%s: not empty", name)
-		}
-		if n := testing.AllocsPerRun(100, func() { d.Empty(abi.HookPreCompact) }); n > 0 {
-			t.Errorf("%s: asking whether there is one allocates %v times", name, n)
-		}
-		// The empty answer itself is one allocation.
-		if n := testing.AllocsPerRun(100, func() { d.Pre(ctx, pre) }); n > 1 {
-			t.Errorf("%s: pre_compact allocates %v times", name, n)
-		}
-		if n := testing.AllocsPerRun(100, func() { d.Post(ctx, post) }); n > 1 {
-			t.Errorf("%s: post_compact allocates %v times", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			pre, post := input(abi.HookPreCompact), input(abi.HookPostCompact)
+			if !d.Empty(abi.HookPreCompact) || !d.Empty(abi.HookPostCompact) || d.HasCompactor() {
+				t.Errorf("%s: not empty", name)
+			}
+			if n := testing.AllocsPerRun(100, func() { d.Empty(abi.HookPreCompact) }); n > 0 {
+				t.Errorf("asking whether there is one allocates %v times", n)
+			}
+			// The empty answer itself is one allocation.
+			if n := testing.AllocsPerRun(100, func() { d.Pre(ctx, pre) }); n > 1 {
+				t.Errorf("pre_compact allocates %v times", n)
+			}
+			if n := testing.AllocsPerRun(100, func() { d.Post(ctx, post) }); n > 1 {
+				t.Errorf("post_compact allocates %v times", n)
+			}
+		})
 	}
 	none, turn := dispatcher(t, 0), input(abi.HookTurnEnd)
 	if n := testing.AllocsPerRun(100, func() { none.TurnEnd(t.Context(), turn) }); n > 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // sleeps takes as long as it likes, but for its context.
@@ -21,7 +22,8 @@ func sleeps(d time.Duration, out *abi.Output) call {
 	}
 }
 
-func TestO1ObserversRunSideBySideAndKeepTheirOrder(t *testing.T) {
+func TestObserversRunSideBySideAndKeepTheirOrder(t *testing.T) {
+	features.Proves(t, "O1")
 	synctest.Test(t, func(t *testing.T) {
 		d := dispatcher(t, time.Minute,
 			observer("slow", sleeps(9*time.Second, &abi.Output{Inject: "1"})),
@@ -43,7 +45,8 @@ func TestO1ObserversRunSideBySideAndKeepTheirOrder(t *testing.T) {
 	})
 }
 
-func TestO1HangingObserver(t *testing.T) {
+func TestHangingObserver(t *testing.T) {
+	features.Proves(t, "O1")
 	synctest.Test(t, func(t *testing.T) {
 		d := dispatcher(t, 10*time.Second,
 			observer("stuck", hangs),
@@ -63,7 +66,8 @@ func TestO1HangingObserver(t *testing.T) {
 	})
 }
 
-func TestK7HangingCompactor(t *testing.T) {
+func TestHangingCompactor(t *testing.T) {
+	features.Proves(t, "K7")
 	synctest.Test(t, func(t *testing.T) {
 		d := dispatcher(t, 10*time.Second, observer("stuck", hangs), compactor("c", hangs))
 		start := time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 )
@@ -37,9 +38,10 @@ func TestFixtureInput(t *testing.T) {
 	}
 }
 
-// TestN6NewNames: a project is called what its author called it, in every
+// TestNewNames: a project is called what its author called it, in every
 // language and role.
-func TestN6NewNames(t *testing.T) {
+func TestNewNames(t *testing.T) {
+	features.Proves(t, "N6")
 	for _, lang := range kit.Langs {
 		for _, role := range kit.Roles {
 			dir := filepath.Join(t.TempDir(), "below", "it")
@@ -63,9 +65,11 @@ func TestN6NewNames(t *testing.T) {
 			}
 			for _, name := range []string{"plugin.yaml", "README.md", ".gitignore", "fixtures/session.jsonl",
 				"fixtures/input.json", "fixtures/output.json"} {
-				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-					t.Errorf("%s %s: %v", lang, role, err)
-				}
+				t.Run(name, func(t *testing.T) {
+					if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+						t.Errorf("%s %s: %v", lang, role, err)
+					}
+				})
 			}
 		}
 	}

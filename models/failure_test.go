@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
 )
@@ -80,25 +81,27 @@ func TestFailures(t *testing.T) {
 		{"broken off in the middle", modeltest.Answer{Text: strings.Repeat("long ", 100), Cut: true},
 			abi.CodeNetwork, 3, "unexpected EOF"},
 	} {
-		eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
-			s := modeltest.New(t, tc.answer)
-			_, err := ask(t, config(s, w))
-			e := abi.AsError(err)
-			if e == nil || e.Code != tc.code || !strings.Contains(e.Error(), tc.says) {
-				t.Fatalf("%s %v; want %s with %q", abi.CodeOf(err), err, tc.code, tc.says)
-			}
-			if n := len(s.Requests()); n != tc.tries {
-				t.Errorf("%d requests, want %d", n, tc.tries)
-			}
-			if e.Hint == "" && e.Code != abi.CodeModel {
-				t.Error("no hint what to do")
-			}
-			if !strings.HasPrefix(e.Error(), "complete: "+string(w)+"/small-1: ") || len(e.Error()) > 1000 {
-				t.Errorf("text %q", e.Error())
-			}
-			if _, got := models.TooLong(err); got != (tc.code == abi.CodeContextLength) {
-				t.Errorf("TooLong %v", got)
-			}
+		t.Run(tc.why, func(t *testing.T) {
+			eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
+				s := modeltest.New(t, tc.answer)
+				_, err := ask(t, config(s, w))
+				e := abi.AsError(err)
+				if e == nil || e.Code != tc.code || !strings.Contains(e.Error(), tc.says) {
+					t.Fatalf("%s %v; want %s with %q", abi.CodeOf(err), err, tc.code, tc.says)
+				}
+				if n := len(s.Requests()); n != tc.tries {
+					t.Errorf("%d requests, want %d", n, tc.tries)
+				}
+				if e.Hint == "" && e.Code != abi.CodeModel {
+					t.Error("no hint what to do")
+				}
+				if !strings.HasPrefix(e.Error(), "complete: "+string(w)+"/small-1: ") || len(e.Error()) > 1000 {
+					t.Errorf("text %q", e.Error())
+				}
+				if _, got := models.TooLong(err); got != (tc.code == abi.CodeContextLength) {
+					t.Errorf("TooLong %v", got)
+				}
+			})
 		})
 	}
 }
@@ -151,8 +154,9 @@ func TestErrorsSentAsSuccess(t *testing.T) {
 	}
 }
 
-// FEATURES K3: the numbers reach whoever compacts.
+// the numbers reach whoever compacts.
 func TestOverflowOfACall(t *testing.T) {
+	features.Proves(t, "K3")
 	eachWire(t, "", func(t *testing.T, w modeltest.Wire) {
 		_, err := ask(t, config(modeltest.New(t, modeltest.TooLong(9000, 8192)), w))
 		if x, ok := models.TooLong(err); !ok || x.Tokens != 9000 || x.Limit != 8192 {

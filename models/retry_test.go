@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -78,24 +79,26 @@ func TestRetries(t *testing.T) {
 			0, 0, abi.CodeModel},
 		{"it will not fit a second time", modeltest.TooLong(9, 8), 0, 0, abi.CodeContextLength},
 	} {
-		eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
-			s, at := modeltest.New(t, tc.first, modeltest.Answer{}), newClock()
-			_, err := ask(t, at.config(s, w))
-			if abi.CodeOf(err) != tc.code {
-				t.Errorf("%v, want code %q", err, tc.code)
-			}
-			if tc.most == 0 {
-				if len(at.waits) > 0 {
-					t.Errorf("waited %v", at.waits)
+		t.Run(tc.why, func(t *testing.T) {
+			eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
+				s, at := modeltest.New(t, tc.first, modeltest.Answer{}), newClock()
+				_, err := ask(t, at.config(s, w))
+				if abi.CodeOf(err) != tc.code {
+					t.Errorf("%v, want code %q", err, tc.code)
 				}
-				return
-			}
-			if len(at.waits) != 1 || at.waits[0] < tc.least || at.waits[0] > tc.most {
-				t.Errorf("waited %v, want once, %v to %v", at.waits, tc.least, tc.most)
-			}
-			if got := s.Requests(); len(got) != 2 || string(got[0].Body) != string(got[1].Body) || len(got[1].Body) == 0 {
-				t.Errorf("the second try is not the first again: %d requests", len(got))
-			}
+				if tc.most == 0 {
+					if len(at.waits) > 0 {
+						t.Errorf("waited %v", at.waits)
+					}
+					return
+				}
+				if len(at.waits) != 1 || at.waits[0] < tc.least || at.waits[0] > tc.most {
+					t.Errorf("waited %v, want once, %v to %v", at.waits, tc.least, tc.most)
+				}
+				if got := s.Requests(); len(got) != 2 || string(got[0].Body) != string(got[1].Body) || len(got[1].Body) == 0 {
+					t.Errorf("the second try is not the first again: %d requests", len(got))
+				}
+			})
 		})
 	}
 }
@@ -137,9 +140,11 @@ func TestBackoffGrows(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for i, limit := range []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 8e9, 8e9} {
-		if w := at.waits[i]; w < limit/2 || w > limit {
-			t.Errorf("wait %d is %v, want %v to %v", i, w, limit/2, limit)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if w := at.waits[i]; w < limit/2 || w > limit {
+				t.Errorf("wait %d is %v, want %v to %v", i, w, limit/2, limit)
+			}
+		})
 	}
 }
 

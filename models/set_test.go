@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
 )
@@ -77,9 +78,10 @@ func TestSetWithoutDefault(t *testing.T) {
 	}
 }
 
-// FEATURES T5: where the provider allows one request at a time, two summaries
+// where the provider allows one request at a time, two summaries
 // that were asked for together run one after the other.
 func TestOneRequestAtATime(t *testing.T) {
+	features.Proves(t, "T5")
 	for _, tc := range []struct{ limit, peak int }{{1, 1}, {2, 2}} {
 		t.Run(fmt.Sprint("limit ", tc.limit), func(t *testing.T) {
 			s := modeltest.New(t, modeltest.Answer{Delay: 5 * time.Millisecond})

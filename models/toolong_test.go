@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/models"
 )
 
@@ -23,9 +24,10 @@ func archive(t testing.TB, name string) []txtar.File {
 	return a.Files
 }
 
-// FEATURES K3: compacting and trying again needs to know which errors that can
+// compacting and trying again needs to know which errors that can
 // fix.
 func TestContextLengthOfRealBodies(t *testing.T) {
+	features.Proves(t, "K3")
 	for _, f := range archive(t, "too_long.txtar") {
 		provider, rest, _ := strings.Cut(f.Name, " | ")
 		figures, source, _ := strings.Cut(rest, " | ")

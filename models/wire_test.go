@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
 )
@@ -47,9 +48,10 @@ func ask(t *testing.T, c models.Config) (abi.ModelResponse, error) {
 	return newModel(t, c).Complete(t.Context(), abi.ModelRequest{Prompt: "Summarize this."})
 }
 
-// FEATURES K14 and complaint 12: what an answer cost and who gave it is in the
+// what an answer cost and who gave it is in the
 // answer, counted the same whoever the provider is.
 func TestAnswer(t *testing.T) {
+	features.Proves(t, "K14", "complaint 12")
 	price := func(u models.Usage) (float64, bool) {
 		return float64(u.Input)*1 + float64(u.CacheRead)*0.1 + float64(u.CacheWrite)*2 + float64(u.Output)*10, true
 	}
@@ -116,9 +118,10 @@ func TestRequestOnTheWire(t *testing.T) {
 	})
 }
 
-// FEATURES A7: num_ctx is set on the server, and Ollama is told not to drop
+// num_ctx is set on the server, and Ollama is told not to drop
 // what does not fit without a word.
 func TestOllamaContextWindow(t *testing.T) {
+	features.Proves(t, "A7")
 	s := modeltest.New(t)
 	c := config(s, modeltest.Ollama)
 	c.NumCtx = 65536
@@ -134,9 +137,11 @@ func TestOllamaContextWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"truncate", "shift", "stream"} {
-		if doc[name] != false {
-			t.Errorf("%s is %v, want false", name, doc[name])
-		}
+		t.Run(name, func(t *testing.T) {
+			if doc[name] != false {
+				t.Errorf("%s is %v, want false", name, doc[name])
+			}
+		})
 	}
 	c.NumCtx = 0
 	if _, err := ask(t, c); err != nil {
@@ -162,14 +167,16 @@ func TestStopReasons(t *testing.T) {
 		{"thinking that ate all there was", modeltest.Answer{None: true, Thinking: "hm", Stop: abi.StopLength},
 			"", abi.StopLength, ""},
 	} {
-		eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
-			if w == tc.but {
-				return
-			}
-			got, err := ask(t, config(modeltest.New(t, tc.answer), w))
-			if err != nil || got.Text != tc.text || got.StopReason != tc.want || got.InputTokens == 0 {
-				t.Errorf("%+v, %v; want %q, %s", got, err, tc.text, tc.want)
-			}
+		t.Run(tc.why, func(t *testing.T) {
+			eachWire(t, tc.why, func(t *testing.T, w modeltest.Wire) {
+				if w == tc.but {
+					return
+				}
+				got, err := ask(t, config(modeltest.New(t, tc.answer), w))
+				if err != nil || got.Text != tc.text || got.StopReason != tc.want || got.InputTokens == 0 {
+					t.Errorf("%+v, %v; want %q, %s", got, err, tc.text, tc.want)
+				}
+			})
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -104,50 +105,53 @@ func question(m abi.InputMessage) []abi.InputMessage {
 	return []abi.InputMessage{m}
 }
 
-// TestK28BankSandbox: in the sandbox, over real files and within the default
+// TestBankSandbox: in the sandbox, over real files and within the default
 // limits, 10,000 turns are retained in one call and in a hundred, and recalled
 // the same.
-func TestK28BankSandbox(t *testing.T) {
+func TestBankSandbox(t *testing.T) {
+	features.Proves(t, "K28")
 	list, texts := turns(10_000)
 	var want []string
 	for _, size := range []int{len(list), 100} {
-		p, dir := loadBank(t)
-		stats := retainAll(t, p, list, size)
-		kept := 0
-		err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-			if info, infoErr := d.Info(); err == nil && infoErr == nil && !d.IsDir() {
-				kept += int(info.Size())
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("calls of %d: %.0f ms in all; a call %d MiB of memory, %.1f MB in host calls at most; %.2f times the texts kept",
-			size, stats.MS, stats.PeakMemoryBytes>>20, float64(stats.HostCallBytes)/1e6, float64(kept)/float64(texts))
-		if kept >= 2*texts {
-			t.Errorf("%d bytes kept for %d of texts", kept, texts)
-		}
-		var got []string
-		for i := range 20 {
-			out, stats, err := p.Call(t.Context(), bankInput(abi.HookTurnEnd, question(list[i*500])))
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			p, dir := loadBank(t)
+			stats := retainAll(t, p, list, size)
+			kept := 0
+			err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+				if info, infoErr := d.Info(); err == nil && infoErr == nil && !d.IsDir() {
+					kept += int(info.Size())
+				}
+				return err
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i == 0 {
-				t.Logf("a recall: %v, %d KB", stats.HostCalls, stats.HostCallBytes/1000)
+			t.Logf("calls of %d: %.0f ms in all; a call %d MiB of memory, %.1f MB in host calls at most; %.2f times the texts kept",
+				size, stats.MS, stats.PeakMemoryBytes>>20, float64(stats.HostCallBytes)/1e6, float64(kept)/float64(texts))
+			if kept >= 2*texts {
+				t.Errorf("%d bytes kept for %d of texts", kept, texts)
 			}
-			got = append(got, out.Inject)
-			if !strings.Contains(out.Inject, list[i*500].ID) {
-				t.Errorf("what %s begins with recalls %q", list[i*500].ID, out.Inject)
+			var got []string
+			for i := range 20 {
+				out, stats, err := p.Call(t.Context(), bankInput(abi.HookTurnEnd, question(list[i*500])))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 {
+					t.Logf("a recall: %v, %d KB", stats.HostCalls, stats.HostCallBytes/1000)
+				}
+				got = append(got, out.Inject)
+				if !strings.Contains(out.Inject, list[i*500].ID) {
+					t.Errorf("what %s begins with recalls %q", list[i*500].ID, out.Inject)
+				}
 			}
-		}
-		if want == nil {
-			want = got
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("calls of %d recall otherwise", size)
-		}
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("calls of %d recall otherwise", size)
+			}
+		})
 	}
 }
 

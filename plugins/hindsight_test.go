@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -91,9 +92,10 @@ func talk() []abi.Message {
 
 func ask(text string) abi.Message { return said("Q1", "", text) }
 
-// TestK28HindsightServer: what goes from one session is recalled in another,
+// TestHindsightServer: what goes from one session is recalled in another,
 // through the module and the server's API.
-func TestK28HindsightServer(t *testing.T) {
+func TestHindsightServer(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, mode := range []string{"chunked", "full-session"} {
 		t.Run(mode, func(t *testing.T) {
 			r := remember(t)
@@ -128,9 +130,10 @@ func TestK28HindsightServer(t *testing.T) {
 	}
 }
 
-// TestK28HindsightFaults: whatever a server does is a line in the log; the
+// TestHindsightFaults: whatever a server does is a line in the log; the
 // compaction goes on, and what could not be delivered goes with a later call.
-func TestK28HindsightFaults(t *testing.T) {
+func TestHindsightFaults(t *testing.T) {
+	features.Proves(t, "K28")
 	status := func(code int, header, value, body string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set(header, value)
@@ -187,8 +190,9 @@ func TestK28HindsightFaults(t *testing.T) {
 	}
 }
 
-// TestK28HindsightUnreachable: nobody listens, or the operator granted nothing.
-func TestK28HindsightUnreachable(t *testing.T) {
+// TestHindsightUnreachable: nobody listens, or the operator granted nothing.
+func TestHindsightUnreachable(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.knobs["api_url"] = "http://localhost:1"
 	_, stats := r.call(abi.HookPreCompact, "s1", 0, talk()...)
@@ -210,9 +214,10 @@ func TestK28HindsightUnreachable(t *testing.T) {
 	}
 }
 
-// TestK28HindsightSilentServer: a server that never answers takes the patience
+// TestHindsightSilentServer: a server that never answers takes the patience
 // of one request, and leaves the rest of the call for the compaction.
-func TestK28HindsightSilentServer(t *testing.T) {
+func TestHindsightSilentServer(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.knobs["recall_timeout"], r.limits = 0.5, abi.Limits{TimeoutMS: 60_000}
 	r.server.Fault = func(_ http.ResponseWriter, q *http.Request) bool { <-q.Context().Done(); return true }
@@ -222,8 +227,9 @@ func TestK28HindsightSilentServer(t *testing.T) {
 	}
 }
 
-// TestK28HindsightOperations: work that failed on the server is said.
-func TestK28HindsightOperations(t *testing.T) {
+// TestHindsightOperations: work that failed on the server is said.
+func TestHindsightOperations(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.server.FailWork = "the model is out of credit"
 	r.call(abi.HookTurnEnd, "s1", 0, talk()...)
@@ -237,9 +243,10 @@ func TestK28HindsightOperations(t *testing.T) {
 	}
 }
 
-// TestK28HindsightLostAnswer: a document whose answer was lost is sent again,
+// TestHindsightLostAnswer: a document whose answer was lost is sent again,
 // and worked on once.
-func TestK28HindsightLostAnswer(t *testing.T) {
+func TestHindsightLostAnswer(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.knobs["retain_mode"] = "full-session"
 	lose := true
@@ -261,9 +268,10 @@ func TestK28HindsightLostAnswer(t *testing.T) {
 	}
 }
 
-// TestK28HindsightHostileAnswer: what a server says is one line each, whatever
+// TestHindsightHostileAnswer: what a server says is one line each, whatever
 // it looks like.
-func TestK28HindsightHostileAnswer(t *testing.T) {
+func TestHindsightHostileAnswer(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.server.Fault = func(w http.ResponseWriter, q *http.Request) bool {
 		if !strings.HasSuffix(q.URL.Path, "/recall") {
@@ -283,15 +291,18 @@ func TestK28HindsightHostileAnswer(t *testing.T) {
 		t.Errorf("injected %q", out.Inject)
 	}
 	for _, bad := range []string{"<|", "\x1b", "ghp_a1B2"} {
-		if strings.Contains(out.Inject, bad) {
-			t.Errorf("%q is in %q", bad, out.Inject)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if strings.Contains(out.Inject, bad) {
+				t.Errorf("%q is in %q", bad, out.Inject)
+			}
+		})
 	}
 }
 
-// TestK28HindsightEmbedded: without a server the same, exactly: the ids of the
+// TestHindsightEmbedded: without a server the same, exactly: the ids of the
 // messages stand in the lines.
-func TestK28HindsightEmbedded(t *testing.T) {
+func TestHindsightEmbedded(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.knobs["backend"] = "embedded"
 	r.call(abi.HookPreCompact, "s1", 0, talk()...)
@@ -304,9 +315,10 @@ func TestK28HindsightEmbedded(t *testing.T) {
 	}
 }
 
-// TestK28HindsightOfficialClient: what the plugin retains the official client
+// TestHindsightOfficialClient: what the plugin retains the official client
 // recalls, and the other way round.
-func TestK28HindsightOfficialClient(t *testing.T) {
+func TestHindsightOfficialClient(t *testing.T) {
+	features.Proves(t, "K28")
 	r := remember(t)
 	r.server.Token, r.secrets = "s3cret-token", map[string]string{"api_token": "s3cret-token"}
 	var version struct {

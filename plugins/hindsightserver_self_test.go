@@ -44,9 +44,11 @@ func TestValidates(t *testing.T) {
 		`{"query":"what","max_token":10}`:     false,
 		`{"query":"what"`:                     false,
 	} {
-		if err := d.checkRequest("recall_memories", header, []byte(body)); (err == nil) != ok {
-			t.Errorf("%s: %v", body, err)
-		}
+		t.Run(body, func(t *testing.T) {
+			if err := d.checkRequest("recall_memories", header, []byte(body)); (err == nil) != ok {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	if d.checkRequest("recall_memories", nil, []byte(`{"query":"what"}`)) == nil || d.checkRequest("get_version", header, []byte(`{}`)) == nil {
 		t.Error("a body of no type, or where there is none, passes")
@@ -57,9 +59,11 @@ func TestValidates(t *testing.T) {
 		`{"results":[{"id":"1","text":"a","who":1}]}`: false,
 		`[]`: false,
 	} {
-		if err := d.checkAnswer("recall_memories", 200, []byte(body)); (err == nil) != ok {
-			t.Errorf("%s: %v", body, err)
-		}
+		t.Run(body, func(t *testing.T) {
+			if err := d.checkAnswer("recall_memories", 200, []byte(body)); (err == nil) != ok {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 	if d.checkAnswer("recall_memories", 201, []byte(`{"results":[]}`)) == nil {
 		t.Error("a status that the API does not have passes")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
@@ -213,19 +214,22 @@ func agentSession(size int) []abi.Message {
 func TestLargeSessions(t *testing.T) {
 	for _, n := range names {
 		for _, size := range []int{1 << 20, 4 << 20} {
-			p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
-			out, stats, err := p.Call(t.Context(), abitest.NewInput(p.Manifest(), agentSession(size), 0))
-			if err != nil || out.IsZero() {
-				t.Errorf("%s: %d bytes: %v", n, size, err)
-			}
-			t.Logf("%s: %d bytes in %.0f ms, %d MiB", n, stats.InputBytes, stats.MS, stats.PeakMemoryBytes>>20)
+			t.Run(fmt.Sprint(size), func(t *testing.T) {
+				p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
+				out, stats, err := p.Call(t.Context(), abitest.NewInput(p.Manifest(), agentSession(size), 0))
+				if err != nil || out.IsZero() {
+					t.Errorf("%s: %d bytes: %v", n, size, err)
+				}
+				t.Logf("%s: %d bytes in %.0f ms, %d MiB", n, stats.InputBytes, stats.MS, stats.PeakMemoryBytes>>20)
+			})
 		}
 	}
 }
 
-// TestK28MarkdownFiles: what the markdown plugin remembers are files that a
+// TestMarkdownFiles: what the markdown plugin remembers are files that a
 // person can read, and edit.
-func TestK28MarkdownFiles(t *testing.T) {
+func TestMarkdownFiles(t *testing.T) {
+	features.Proves(t, "K28")
 	dir := t.TempDir()
 	kv, err := store.OpenKV(dir, store.KVOptions{})
 	if err != nil {
@@ -243,9 +247,11 @@ func TestK28MarkdownFiles(t *testing.T) {
 		t.Fatalf("%d files for %d facts, %v", len(notes), len(out.Retain), err)
 	}
 	for _, f := range []string{"MEMORY.md", "memory/2026-11-21.md"} {
-		if _, err := os.Stat(filepath.Join(dir, "markdown", f)); err != nil {
-			t.Error(err)
-		}
+		t.Run(f, func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(dir, "markdown", f)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	const mine = "The store is called ostrich, says a person."
 	if err := os.WriteFile(notes[0], []byte(mine), 0o600); err != nil {
@@ -260,9 +266,10 @@ func TestK28MarkdownFiles(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownSessionsAtOnce: sessions in processes of their own, which two
+// TestMarkdownSessionsAtOnce: sessions in processes of their own, which two
 // handles are as good as, note at the same time and lose no line.
-func TestK28MarkdownSessionsAtOnce(t *testing.T) {
+func TestMarkdownSessionsAtOnce(t *testing.T) {
+	features.Proves(t, "K28")
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	const sessions = 4
@@ -286,14 +293,16 @@ func TestK28MarkdownSessionsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for _, f := range []string{"MEMORY.md", "memory/2026-11-21.md", "seen.txt"} {
-		b, err := os.ReadFile(filepath.Join(dir, "markdown", f))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range sessions {
-			if name := strings.Repeat(string(rune('a'+i)), 8) + "-never-write"; strings.Count(string(b), name) != 1 {
-				t.Errorf("%s names %s %d times:\n%s", f, name, strings.Count(string(b), name), b)
+		t.Run(f, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(dir, "markdown", f))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for i := range sessions {
+				if name := strings.Repeat(string(rune('a'+i)), 8) + "-never-write"; strings.Count(string(b), name) != 1 {
+					t.Errorf("%s names %s %d times:\n%s", f, name, strings.Count(string(b), name), b)
+				}
+			}
+		})
 	}
 }

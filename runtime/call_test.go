@@ -5,20 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// FEATURES N1: every way in which a guest can fail ends in an error of its own
+// every way in which a guest can fail ends in an error of its own
 // code, and the next call is as good as ever.
-func TestN1Failures(t *testing.T) {
+func TestFailures(t *testing.T) {
+	features.Proves(t, "N1")
 	c32 := wasmtest.Const32
 	loop := func(where func(m *wasmtest.Module, f wasmtest.Func)) []byte {
 		return wasmtest.Build(func(m *wasmtest.Module) {
@@ -183,19 +186,23 @@ func TestInputLimit(t *testing.T) {
 func TestEcho(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{})
 	for name, wasm := range map[string][]byte{"bulk": wasmtest.Echo(pre), "extism": wasmtest.ExtismEcho(pre)} {
-		for _, engine := range engines {
-			p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine)})
-			for _, size := range []int{0, 1, 7, 8, 9, 64, 65536, 1 << 20} {
-				in := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
-				out, stats, err := p.CallRaw(context.Background(), pre, in)
-				if err != nil || !bytes.Equal(in, out) {
-					t.Errorf("%s, %s, %d bytes: %d came back, %v", name, engine, size, len(out), err)
-				}
-				if stats.InputBytes != size || stats.OutputBytes != size || stats.PeakMemoryBytes < int64(size) || stats.PeakMemoryBytes > 64<<20 {
-					t.Errorf("%s, %s, %d bytes: stats %+v", name, engine, size, stats)
+		t.Run(name, func(t *testing.T) {
+			for _, engine := range engines {
+				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine)})
+				for _, size := range []int{0, 1, 7, 8, 9, 64, 65536, 1 << 20} {
+					t.Run(fmt.Sprint(size), func(t *testing.T) {
+						in := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
+						out, stats, err := p.CallRaw(context.Background(), pre, in)
+						if err != nil || !bytes.Equal(in, out) {
+							t.Errorf("%s, %s, %d bytes: %d came back, %v", name, engine, size, len(out), err)
+						}
+						if stats.InputBytes != size || stats.OutputBytes != size || stats.PeakMemoryBytes < int64(size) || stats.PeakMemoryBytes > 64<<20 {
+							t.Errorf("%s, %s, %d bytes: stats %+v", name, engine, size, stats)
+						}
+					})
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -37,9 +38,10 @@ func (c *cassette) Answer(op abi.Op, request json.RawMessage, live func() abi.Ho
 	return answer
 }
 
-// TestN6RecordExtismABI: requests over the calls of the Extism ABI go through
+// TestRecordExtismABI: requests over the calls of the Extism ABI go through
 // the same cassette, in the same form, on both engines.
-func TestN6RecordExtismABI(t *testing.T) {
+func TestRecordExtismABI(t *testing.T) {
+	features.Proves(t, "N6")
 	here := plugintest.Web(t)
 	tape := &cassette{answers: make(map[string]abi.HostResponse)}
 	for _, engine := range engines {
@@ -68,9 +70,10 @@ func (refuses) Answer(op abi.Op, _ json.RawMessage, _ func() abi.HostResponse) a
 	return abi.HostResponse{Error: &abi.Error{Code: abi.CodeNotRecorded, Op: string(op), Message: "nothing is recorded"}}
 }
 
-// TestN6RecordLimits: what is replayed is counted, and held to the limits, as
+// TestRecordLimits: what is replayed is counted, and held to the limits, as
 // what is not.
-func TestN6RecordLimits(t *testing.T) {
+func TestRecordLimits(t *testing.T) {
+	features.Proves(t, "N6")
 	tape := &cassette{answers: map[string]abi.HostResponse{
 		`http{"url":"https://api.example.com/"}`: {Result: json.RawMessage(`{"status":200,"body":"hello"}`)},
 		`model.complete{"prompt":"hi"}`:          {Result: json.RawMessage(`{"text":"yes","input_tokens":7,"output_tokens":2}`)},
@@ -80,14 +83,16 @@ func TestN6RecordLimits(t *testing.T) {
 		Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true}, Limits: abi.Limits{HTTPRequests: 3, ModelCalls: 2},
 	}
 	for _, tc := range []struct{ op, request string }{{"http", `{"url":"https://api.example.com/"}`}, {"model.complete", `{"prompt":"hi"}`}} {
-		out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.request), o).CallRaw(context.Background(), pre, nil)
-		var resp abi.HostResponse
-		if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
-			t.Errorf("%s: %s, %v", tc.op, out, err)
-		}
-		if tc.op == "http" && (stats.HTTPRequests != 3 || stats.HTTPBytes != 15) || tc.op != "http" && (stats.Model == nil || stats.Model.Calls != 2 || stats.Model.InputTokens != 14) {
-			t.Errorf("%s: %+v", tc.op, stats)
-		}
+		t.Run(tc.op, func(t *testing.T) {
+			out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.request), o).CallRaw(context.Background(), pre, nil)
+			var resp abi.HostResponse
+			if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+				t.Errorf("%s, %v", out, err)
+			}
+			if tc.op == "http" && (stats.HTTPRequests != 3 || stats.HTTPBytes != 15) || tc.op != "http" && (stats.Model == nil || stats.Model.Calls != 2 || stats.Model.InputTokens != 14) {
+				t.Errorf("%+v", stats)
+			}
+		})
 	}
 	resp, _ := hostCall(t, runtime.Options{}, o, abi.OpHTTP, `{"url":"https://other.example.com/"}`, nil)
 	if abi.CodeOf(asError(resp.Error)) != abi.CodeDenied {
@@ -109,9 +114,11 @@ func TestRefusalsAreTold(t *testing.T) {
 		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{"a.example.com"}}}, "http", `{"url":"https://api.example.com"}`, "--grant http=https://api.example.com"},
 		{runtime.PluginOptions{Limits: abi.Limits{HostCalls: 1}}, "log", `{"message":"x"}`, "--limit host_calls=N"},
 	} {
-		_, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.doc), tc.o).CallRaw(context.Background(), pre, nil)
-		if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.mends) || !strings.HasPrefix(stats.Warnings[0], tc.op+": ") {
-			t.Errorf("%s: %v, %q", tc.mends, err, stats.Warnings)
-		}
+		t.Run(tc.mends, func(t *testing.T) {
+			_, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.doc), tc.o).CallRaw(context.Background(), pre, nil)
+			if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.mends) || !strings.HasPrefix(stats.Warnings[0], tc.op+": ") {
+				t.Errorf("%v, %q", err, stats.Warnings)
+			}
+		})
 	}
 }

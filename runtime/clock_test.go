@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -23,9 +24,10 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// FEATURES N1: host functions that move a lot look at the clock by what they
+// host functions that move a lot look at the clock by what they
 // move, however few their calls are: once for each megabyte.
 func TestClockByBytes(t *testing.T) {
+	features.Proves(t, "N1")
 	const calls, size = 40, 1 << 20
 	c32, c64, call := wasmtest.Const32, wasmtest.Const64, wasmtest.Call
 	i32, i64 := []wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I64}

@@ -36,29 +36,31 @@ func TestConcurrent(t *testing.T) {
 		return took < 500*time.Millisecond || done.Load() < 100 && took < most
 	}
 	for code, wasm := range guests {
-		shared := plugintest.MustLoad(t, r, wasm, o)
-		for w := range 2 {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			shared := plugintest.MustLoad(t, r, wasm, o)
+			for w := range 2 {
+				wg.Go(func() {
+					for i := 0; going(); i++ {
+						in := fmt.Sprintf(`{"inject":"%d-%d"}`, w, i)
+						out, _, err := shared.CallRaw(ctx, pre, []byte(in))
+						if abi.CodeOf(err) != code || code == "" && string(out) != in {
+							t.Errorf("%q, %v", out, err)
+							return
+						}
+						done.Add(1)
+					}
+				})
+			}
 			wg.Go(func() {
-				for i := 0; going(); i++ {
-					in := fmt.Sprintf(`{"inject":"%d-%d"}`, w, i)
-					out, _, err := shared.CallRaw(ctx, pre, []byte(in))
-					if abi.CodeOf(err) != code || code == "" && string(out) != in {
-						t.Errorf("%q, %v", out, err)
+				for going() {
+					p, err := plugintest.Load(ctx, r, wasm, o)
+					if err != nil {
+						t.Error(err)
 						return
 					}
-					done.Add(1)
+					hammer(t, p, code)
 				}
 			})
-		}
-		wg.Go(func() {
-			for going() {
-				p, err := plugintest.Load(ctx, r, wasm, o)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				hammer(t, p, code)
-			}
 		})
 	}
 	wg.Wait()

@@ -40,34 +40,38 @@ func TestCountInPieces(t *testing.T) {
 		"short": "one two", "empty": "", "words": strings.Repeat("word ", 60_000), "no space": strings.Repeat("x", 300_000),
 		"runes": strings.Repeat("ж", 150_000), "spaces": strings.Repeat(" ", 300_000), "double spaces": strings.Repeat("a  b", 75_000), "just two": strings.Repeat("x", 128<<10),
 	} {
-		counter := new(pieces)
-		resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
-		if want := fmt.Sprintf(`{"counts":[%d]}`, len(text)); string(resp.Result) != want {
-			t.Errorf("%s: %s, want %s", name, resp.Result, want)
-		}
-		if strings.Join(counter.got, "") != text {
-			t.Errorf("%s: the pieces are not the text", name)
-		}
-		for i, p := range counter.got {
-			if len(p) > 128<<10 || !utf8.ValidString(p) || len(p) < 64<<10 && i < len(counter.got)-1 {
-				t.Errorf("%s: piece %d of %d has %d bytes", name, i, len(counter.got), len(p))
+		t.Run(name, func(t *testing.T) {
+			counter := new(pieces)
+			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
+			if want := fmt.Sprintf(`{"counts":[%d]}`, len(text)); string(resp.Result) != want {
+				t.Errorf("%s, want %s", resp.Result, want)
 			}
-		}
+			if strings.Join(counter.got, "") != text {
+				t.Errorf("%s: the pieces are not the text", name)
+			}
+			for i, p := range counter.got {
+				if len(p) > 128<<10 || !utf8.ValidString(p) || len(p) < 64<<10 && i < len(counter.got)-1 {
+					t.Errorf("piece %d of %d has %d bytes", i, len(counter.got), len(p))
+				}
+			}
+		})
 	}
 }
 
 // TestCountInPiecesIsExact: for ordinary text the sum is the whole's count.
 func TestCountInPiecesIsExact(t *testing.T) {
-	for _, e := range []tokens.Encoding{tokens.O200k, tokens.CL100k} {
-		counter, err := tokens.New(e, tokens.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at /srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 1500)
-		resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
-		if want := fmt.Sprintf(`{"counts":[%d]}`, counter.Text(text)); string(resp.Result) != want {
-			t.Errorf("%s: %s, want %s", e, resp.Result, want)
-		}
+	for i, e := range []tokens.Encoding{tokens.O200k, tokens.CL100k} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			counter, err := tokens.New(e, tokens.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at /srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 1500)
+			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
+			if want := fmt.Sprintf(`{"counts":[%d]}`, counter.Text(text)); string(resp.Result) != want {
+				t.Errorf("%s: %s, want %s", e, resp.Result, want)
+			}
+		})
 	}
 }
 

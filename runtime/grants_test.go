@@ -45,10 +45,12 @@ func TestGrantRefuses(t *testing.T) {
 		{abi.CapHTTP, nil, "http takes one"},
 		{abi.CapHTTP, []string{"*.example.com"}, "and that is an origin"},
 	} {
-		var g runtime.Grants
-		if err := g.Grant(tc.c, tc.origins...); abi.CodeOf(err) != abi.CodeUsage || slices.ContainsFunc(abi.Capabilities, g.Allows) {
-			t.Errorf("%s %v: %v, granted %+v: %s", tc.c, tc.origins, err, g, tc.why)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			var g runtime.Grants
+			if err := g.Grant(tc.c, tc.origins...); abi.CodeOf(err) != abi.CodeUsage || slices.ContainsFunc(abi.Capabilities, g.Allows) {
+				t.Errorf("%s %v: %v, granted %+v: %s", tc.c, tc.origins, err, g, tc.why)
+			}
+		})
 	}
 	var g runtime.Grants
 	if err := g.Deny("teleport"); abi.CodeOf(err) != abi.CodeUsage {

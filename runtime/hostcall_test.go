@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -135,9 +136,10 @@ func TestMessagesGet(t *testing.T) {
 	}
 }
 
-// FEATURES T2: a plugin may ask for a compaction; the request is part of what
+// a plugin may ask for a compaction; the request is part of what
 // it answered.
-func TestT2RequestCompaction(t *testing.T) {
+func TestRequestCompaction(t *testing.T) {
+	features.Proves(t, "T2")
 	request := func(answer string) *abi.Output {
 		t.Helper()
 		wasm := wasmtest.Build(func(m *wasmtest.Module) {
@@ -179,50 +181,56 @@ func (k *openKV) Get(ctx context.Context, ns, key string) (string, bool, error) 
 	return v, found, err
 }
 
-// TestK28SetWithoutSwapper: of a KV of four methods nothing is set or deleted
+// TestSetWithoutSwapper: of a KV of four methods nothing is set or deleted
 // between what a swap reads and what it stores.
-func TestK28SetWithoutSwapper(t *testing.T) {
+func TestSetWithoutSwapper(t *testing.T) {
+	features.Proves(t, "K28")
 	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
-		kv := &openKV{KV: plugintest.KV{Data: map[string]string{"asks k": "old"}}}
-		r := plugintest.New(t, runtime.Options{KV: kv})
-		granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
-		swaps := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
-		changes := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(op), request), granted)
-		in, _ := json.Marshal(plugintest.HookInput())
-		kv.got = func() {}
-		for _, p := range []*runtime.Plugin{swaps, changes} { // which joins the line of the name
-			if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(op), func(t *testing.T) {
+			kv := &openKV{KV: plugintest.KV{Data: map[string]string{"asks k": "old"}}}
+			r := plugintest.New(t, runtime.Options{KV: kv})
+			granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
+			swaps := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
+			changes := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(op), request), granted)
+			in, _ := json.Marshal(plugintest.HookInput())
+			kv.got = func() {}
+			for i, p := range []*runtime.Plugin{swaps, changes} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) { // which joins the line of the name
+					if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
-		}
-		kv.Data["asks k"] = "old"
-		changed := make(chan error, 1)
-		kv.got = func() {
-			go func() {
-				_, _, err := changes.CallRaw(t.Context(), pre, in)
-				changed <- err
-			}()
-			select {
-			case err := <-changed: // it should not get through
-				changed <- err
-			case <-time.After(100 * time.Millisecond):
+			kv.Data["asks k"] = "old"
+			changed := make(chan error, 1)
+			kv.got = func() {
+				go func() {
+					_, _, err := changes.CallRaw(t.Context(), pre, in)
+					changed <- err
+				}()
+				select {
+				case err := <-changed: // it should not get through
+					changed <- err
+				case <-time.After(100 * time.Millisecond):
+				}
 			}
-		}
-		if _, _, err := swaps.CallRaw(t.Context(), pre, in); err != nil {
-			t.Error(err)
-		}
-		if err := <-changed; err != nil {
-			t.Error(err)
-		}
-		if now := kv.Data["asks k"]; now == "swapped" {
-			t.Errorf("%s came between, and is lost", op)
-		}
+			if _, _, err := swaps.CallRaw(t.Context(), pre, in); err != nil {
+				t.Error(err)
+			}
+			if err := <-changed; err != nil {
+				t.Error(err)
+			}
+			if now := kv.Data["asks k"]; now == "swapped" {
+				t.Errorf("%s came between, and is lost", op)
+			}
+		})
 	}
 }
 
-// TestK28SwapWithoutSwapper: a KV of four methods is enough for plugins that
+// TestSwapWithoutSwapper: a KV of four methods is enough for plugins that
 // append to one key at the same time.
-func TestK28SwapWithoutSwapper(t *testing.T) {
+func TestSwapWithoutSwapper(t *testing.T) {
+	features.Proves(t, "K28")
 	kv := &plugintest.KV{Data: map[string]string{"asks k": "old"}}
 	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
@@ -404,14 +412,16 @@ func TestLogs(t *testing.T) {
 		t.Errorf("lines of standard error: %+v", s.Logs)
 	}
 	for name, text := range map[string]string{"a long line": strings.Repeat("x", 200_000), "many lines": strings.Repeat("x\n", 60_000), "empty lines": strings.Repeat("\n", 60_000)} {
-		s := logs(wasmtest.Log(pre, text), runtime.PluginOptions{})
-		kept := 0
-		for _, l := range s.Logs {
-			kept += len(l.Message) + 16
-		}
-		if kept > 64<<10 || s.LogsDropped == 0 {
-			t.Errorf("%s: %d bytes kept, %d lines dropped", name, kept, s.LogsDropped)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := logs(wasmtest.Log(pre, text), runtime.PluginOptions{})
+			kept := 0
+			for _, l := range s.Logs {
+				kept += len(l.Message) + 16
+			}
+			if kept > 64<<10 || s.LogsDropped == 0 {
+				t.Errorf("%d bytes kept, %d lines dropped", kept, s.LogsDropped)
+			}
+		})
 	}
 	secret := runtime.PluginOptions{
 		Manifest: &abi.Manifest{Name: "x", ABI: 1, Secrets: []string{"key"}}, Secrets: map[string]string{"key": "hunter2"},

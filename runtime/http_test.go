@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -168,18 +169,20 @@ func TestBadHTTPGrant(t *testing.T) {
 func TestSecretsStayInside(t *testing.T) {
 	here := plugintest.Web(t)
 	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
-	for _, request := range []string{
+	for i, request := range []string{
 		`{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
 		`{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,
 		`{"url":"http://localhost:1/","headers":{"X":"{{secret:key}}"}}`,
 		`{"url":"http://localhost:2/","headers":{"X":"{{secret:key}}"}}`,
 		`{"method":"{{secret:key}}","url":"` + here + `"}`,
 	} {
-		resp, stats := hostCall(t, runtime.Options{}, o, abi.OpHTTP, request, nil)
-		doc, _ := json.Marshal([]any{resp, stats})
-		if strings.Contains(string(doc), secret) {
-			t.Errorf("%s shows it: %s", request, doc)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			resp, stats := hostCall(t, runtime.Options{}, o, abi.OpHTTP, request, nil)
+			doc, _ := json.Marshal([]any{resp, stats})
+			if strings.Contains(string(doc), secret) {
+				t.Errorf("%s shows it: %s", request, doc)
+			}
+		})
 	}
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre), o)
 	if doc, _ := json.Marshal(p.Info()); strings.Contains(string(doc), secret) {

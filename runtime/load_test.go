@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -115,10 +116,12 @@ func TestLoadClaims(t *testing.T) {
 	}
 	// Claims inside custom sections do not reach the engine at all.
 	for name, content := range map[string][]byte{"name": append([]byte{1, 5}, huge...), "locals": append([]byte{2, 5}, huge...), "other": huge} {
-		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
-		if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
+			if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
@@ -220,9 +223,10 @@ func TestLoadFile(t *testing.T) {
 	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
-// FEATURES K6: a manifest may say role or roles; a module that says nothing is
+// a manifest may say role or roles; a module that says nothing is
 // an observer of the hooks it exports.
-func TestK6Roles(t *testing.T) {
+func TestRoles(t *testing.T) {
+	features.Proves(t, "K6")
 	r := plugintest.New(t, runtime.Options{})
 	p := plugintest.MustLoad(t, r, wasmtest.Nothing("post_compact"), runtime.PluginOptions{})
 	if !p.Manifest().Has(abi.RoleObserver) || p.Manifest().Has(abi.RoleCompactor) || !slices.Equal(p.Hooks(), []abi.Hook{abi.HookPostCompact}) {
@@ -292,8 +296,9 @@ func TestEmbedManifest(t *testing.T) {
 	plugintest.WantError(t, err, abi.CodeBadInput)
 }
 
-// FEATURES N6: inspect shows what a module is before anybody trusts it.
-func TestN6Info(t *testing.T) {
+// inspect shows what a module is before anybody trusts it.
+func TestInfo(t *testing.T) {
+	features.Proves(t, "N6")
 	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		m.Memory(2, 10, "memory")

@@ -115,7 +115,7 @@ func TestRequestItems(t *testing.T) {
 	for n := range abi.MaxRequestItems {
 		many.Messages = append(many.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
 	}
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		op      abi.Op
 		request func(n int) string
 		o       runtime.PluginOptions
@@ -125,16 +125,20 @@ func TestRequestItems(t *testing.T) {
 		{abi.OpMessagesGet, func(n int) string { return `{"ids":[` + list(`"m1"`, n) + `]}` }, runtime.PluginOptions{}, abi.CodeUsage},
 		{abi.OpModelComplete, func(n int) string { return `{"prompt":"x","messages":[` + list(`{}`, n) + `]}` }, model, abi.CodeUsage},
 	} {
-		for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
-			tc.o.Limits.TimeoutMS = 60_000
-			in := few
-			if tc.op == abi.OpMessagesGet {
-				in = many
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
+				t.Run(fmt.Sprint(n), func(t *testing.T) {
+					tc.o.Limits.TimeoutMS = 60_000
+					in := few
+					if tc.op == abi.OpMessagesGet {
+						in = many
+					}
+					resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
+					if got := abi.CodeOf(asError(resp.Error)); got != want {
+						t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)
+					}
+				})
 			}
-			resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
-			if got := abi.CodeOf(asError(resp.Error)); got != want {
-				t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)
-			}
-		}
+		})
 	}
 }

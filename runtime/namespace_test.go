@@ -115,13 +115,15 @@ func TestLineageRace(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{KV: kv})
 	var wg sync.WaitGroup
 	for _, version := range []string{"1", "2", "3", "4", "5", "6"} {
-		p := plugintest.MustLoad(t, r, keeper(version), keeperOptions())
-		wg.Go(func() {
-			for range 3 {
-				if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {
-					t.Error(err)
+		t.Run(version, func(t *testing.T) {
+			p := plugintest.MustLoad(t, r, keeper(version), keeperOptions())
+			wg.Go(func() {
+				for range 3 {
+					if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {
+						t.Error(err)
+					}
 				}
-			}
+			})
 		})
 	}
 	wg.Wait()

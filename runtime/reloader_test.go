@@ -11,6 +11,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -23,10 +24,11 @@ func version(n int) []byte {
 	return wasmtest.WithManifest(wasmtest.Answer(pre, fmt.Sprintf(`{"inject":"%d"}`, n)), `{"name":"versions","version":"1","abi":1}`)
 }
 
-// TestN6DevSwapDropsNoCall: calls go on while the module is swapped again and
+// TestDevSwapDropsNoCall: calls go on while the module is swapped again and
 // again; all are answered, and what a caller sees never goes back to an older
 // module.
-func TestN6DevSwapDropsNoCall(t *testing.T) {
+func TestDevSwapDropsNoCall(t *testing.T) {
+	features.Proves(t, "N6")
 	r := plugintest.New(t, runtime.Options{})
 	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	const swaps, callers = 30, 4
@@ -84,9 +86,10 @@ func (g *gate) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	return g.KV.Get(ctx, ns, key)
 }
 
-// TestN6DevSwapLetsCallsEnd: a call that is running when the module is swapped
+// TestDevSwapLetsCallsEnd: a call that is running when the module is swapped
 // ends on the old one, which is closed behind it and not before.
-func TestN6DevSwapLetsCallsEnd(t *testing.T) {
+func TestDevSwapLetsCallsEnd(t *testing.T) {
+	features.Proves(t, "N6")
 	kv := &gate{KV: plugintest.KV{Data: map[string]string{}}, inside: make(chan struct{}), out: make(chan struct{})}
 	r := plugintest.New(t, runtime.Options{KV: kv})
 	o := runtime.PluginOptions{Grants: runtime.Grants{KV: true}}
@@ -125,13 +128,15 @@ func TestReloaderRefusesAnotherPlugin(t *testing.T) {
 		`{"name":"other","version":"1","abi":1}`:                          "another plugin, other",
 		`{"name":"versions","version":"1","abi":1,"roles":["compactor"]}`: "other roles",
 	} {
-		next := plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest), runtime.PluginOptions{})
-		if err := reloader.Swap(next); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", manifest, err)
-		}
-		if out, _, err := next.Call(t.Context(), &abi.Input{Hook: abi.HookPreCompact}); err != nil || out.Inject != "new" {
-			t.Errorf("a module that was refused is the caller's still: %+v, %v", out, err)
-		}
+		t.Run(manifest, func(t *testing.T) {
+			next := plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest), runtime.PluginOptions{})
+			if err := reloader.Swap(next); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v", err)
+			}
+			if out, _, err := next.Call(t.Context(), &abi.Input{Hook: abi.HookPreCompact}); err != nil || out.Inject != "new" {
+				t.Errorf("a module that was refused is the caller's still: %+v, %v", out, err)
+			}
+		})
 	}
 	if out, _, err := reloader.Call(t.Context(), &abi.Input{Hook: abi.HookPreCompact}); err != nil || out.Inject != "0" {
 		t.Errorf("%+v, %v", out, err)

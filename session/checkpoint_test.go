@@ -7,12 +7,14 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// TestK29Checkpoint: the plan waits, the session pauses, and what is approved
+// TestCheckpoint: the plan waits, the session pauses, and what is approved
 // is what was shown, to the byte.
-func TestK29Checkpoint(t *testing.T) {
+func TestCheckpoint(t *testing.T) {
+	features.Proves(t, "K29")
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint},
 		Plugins: plugins(p)})
@@ -52,8 +54,9 @@ func TestK29Checkpoint(t *testing.T) {
 	}
 }
 
-// TestK29Rejected: the session goes on as it is, and is not asked again at once.
-func TestK29Rejected(t *testing.T) {
+// TestRejected: the session goes on as it is, and is not asked again at once.
+func TestRejected(t *testing.T) {
+	features.Proves(t, "K29")
 	var events []kagewasm.EventType
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint},
 		Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
@@ -77,10 +80,11 @@ func TestK29Rejected(t *testing.T) {
 	}
 }
 
-// TestK29WithPruning: what waits for the operator includes the shortening of
+// TestWithPruning: what waits for the operator includes the shortening of
 // old output; until it is approved the session is as it was, and then it is as
 // was shown.
-func TestK29WithPruning(t *testing.T) {
+func TestWithPruning(t *testing.T) {
+	features.Proves(t, "K29")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint,
 		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
 	s := open(t, c, 400, chat(60))

@@ -12,13 +12,15 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
 
-// TestK1K2TheHostOwnsIt: a session is compacted before the call, at the one
+// TestTheHostOwnsIt: a session is compacted before the call, at the one
 // place where the list is made, and the report says so; below the threshold the
 // model is given every message as it came.
-func TestK1K2TheHostOwnsIt(t *testing.T) {
+func TestTheHostOwnsIt(t *testing.T) {
+	features.Proves(t, "K1", "K2")
 	c := newCompactor(t, kagewasm.Options{})
 	var given [][]abi.Message
 	s := open(t, c, 10_000, chat(60))
@@ -39,9 +41,10 @@ func TestK1K2TheHostOwnsIt(t *testing.T) {
 	}
 }
 
-// TestK3ReactiveRetry: a request that is refused as too long is compacted and
+// TestReactiveRetry: a request that is refused as too long is compacted and
 // sent once more, not twice; errors are never stored.
-func TestK3ReactiveRetry(t *testing.T) {
+func TestReactiveRetry(t *testing.T) {
+	features.Proves(t, "K3")
 	tooLong := errors.New("This model's maximum context length is 300 tokens. However, your messages resulted in " +
 		"900 tokens.")
 	c := newCompactor(t, kagewasm.Options{})
@@ -131,9 +134,10 @@ func TestDispatchWithoutTooLong(t *testing.T) {
 	}
 }
 
-// TestA11Recovery: without anybody to compact, a refused request is an error
+// TestRecovery: without anybody to compact, a refused request is an error
 // at once that says so; what cannot be made to fit is not sent at all.
-func TestA11Recovery(t *testing.T) {
+func TestRecovery(t *testing.T) {
+	features.Proves(t, "A11")
 	tooLong := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoFloor: true}})
 	s := open(t, c, 10_000, chat(60))
@@ -149,8 +153,9 @@ func TestA11Recovery(t *testing.T) {
 	}
 }
 
-// TestK8OneCallAtATime: a call waits for the one in flight.
-func TestK8OneCallAtATime(t *testing.T) {
+// TestOneCallAtATime: a call waits for the one in flight.
+func TestOneCallAtATime(t *testing.T) {
+	features.Proves(t, "K8")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 10_000, chat(3))
 	started, release := make(chan struct{}), make(chan struct{})
@@ -189,10 +194,11 @@ func TestK8OneCallAtATime(t *testing.T) {
 	}
 }
 
-// TestI1CacheOfWhatWasSent: a compaction between two calls costs the provider's
+// TestCacheOfWhatWasSent: a compaction between two calls costs the provider's
 // cache at the next call, and that is where the report says so: what the model
 // was never sent is in no cache.
-func TestI1CacheOfWhatWasSent(t *testing.T) {
+func TestCacheOfWhatWasSent(t *testing.T) {
+	features.Proves(t, "I1")
 	for _, strategy := range []string{kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
 		t.Run(strategy, func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: strategy}})
@@ -224,10 +230,11 @@ func TestI1CacheOfWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestComplaint5GiantsOfTheFirstTurn: two giant results before anything could
+// TestGiantsOfTheFirstTurn: two giant results before anything could
 // go are cut down where they leave no room under the target, and no session is stuck
 // for that; below the threshold they stay.
-func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
+func TestGiantsOfTheFirstTurn(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	giant := abi.Text(strings.Repeat("a line of a file ", 200)) // 1,000 words
 	msgs := append(chat(0)[:2], abi.Message{ID: "a", Role: abi.RoleAssistant,
 		ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}, {ID: "d", Name: "read"}}},
@@ -252,9 +259,10 @@ func TestComplaint5GiantsOfTheFirstTurn(t *testing.T) {
 	}
 }
 
-// TestN2GiantsBeforeCompactors: a compactor is given a giant result of the
+// TestGiantsBeforeCompactors: a compactor is given a giant result of the
 // current turn cut down already, so that a list which keeps it fits.
-func TestN2GiantsBeforeCompactors(t *testing.T) {
+func TestGiantsBeforeCompactors(t *testing.T) {
+	features.Proves(t, "N2")
 	msgs := append(chat(20), abi.Message{ID: "a", Role: abi.RoleAssistant,
 		ToolCalls: []abi.ToolCall{{ID: "c", Name: "read"}}},
 		abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c",

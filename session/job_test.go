@@ -8,12 +8,14 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
 
-// TestI6Background: the compaction runs while the agent goes on, and is there
+// TestBackground: the compaction runs while the agent goes on, and is there
 // with the next call; what arrived meanwhile stays.
-func TestI6Background(t *testing.T) {
+func TestBackground(t *testing.T) {
+	features.Proves(t, "I6")
 	var once sync.Once
 	entered, release := make(chan struct{}), make(chan struct{})
 	slow := &fakePlugin{Name: "slow", Pre: func(*abi.Input) (*abi.Output, error) {
@@ -49,8 +51,9 @@ func TestI6Background(t *testing.T) {
 	}
 }
 
-// TestI6SwapIsACompareAndSwap (complaint 17).
-func TestI6SwapIsACompareAndSwap(t *testing.T) {
+// TestSwapIsACompareAndSwap.
+func TestSwapIsACompareAndSwap(t *testing.T) {
+	features.Proves(t, "I6", "complaint 17")
 	c := newCompactor(t, kagewasm.Options{})
 	base := chat(60)
 	r, err := c.Compact(t.Context(), request(400, base))

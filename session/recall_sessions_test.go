@@ -8,15 +8,17 @@ import (
 	json "github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// TestN9Sessions: what a compaction took from a real session, an agent can get
+// TestSessions: what a compaction took from a real session, an agent can get
 // back. The first three quarters of each session count as superseded; of a
 // few messages the beginning of the longest line is asked for, which has to be in
 // the answer, and the answer in its budget.
-func TestN9Sessions(t *testing.T) {
+func TestSessions(t *testing.T) {
+	features.Proves(t, "N9")
 	opts := session.Tools{Recall: true, Counter: realCounter(t)}
 	asked, found := 0, 0
 	for _, path := range corpus(t) {

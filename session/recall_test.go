@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -58,7 +59,8 @@ func pieceIDs(list []session.Recalled) string {
 	return strings.Join(units, "; ")
 }
 
-func TestN9Recall(t *testing.T) {
+func TestRecall(t *testing.T) {
+	features.Proves(t, "N9")
 	for _, tc := range []struct {
 		why, query string
 		limit      int
@@ -81,9 +83,10 @@ func TestN9Recall(t *testing.T) {
 	}
 }
 
-// TestN9Origin: each piece says where it is from, and is the passage that
+// TestOrigin: each piece says where it is from, and is the passage that
 // matters, within the budget.
-func TestN9Origin(t *testing.T) {
+func TestOrigin(t *testing.T) {
+	features.Proves(t, "N9")
 	got := session.Recall(storedSession(), session.RecallQuery{Text: "ErrConflict version", Limit: 1, Tokens: 60,
 		Counter: wordCounter{}})
 	if len(got) != 1 || len(got[0].Pieces) != 2 {
@@ -110,9 +113,10 @@ func TestN9Origin(t *testing.T) {
 	}
 }
 
-// TestN9NotSearched: what no model saw, and the frames that compactions wrote,
+// TestNotSearched: what no model saw, and the frames that compactions wrote,
 // are not recalled; summaries that a log brought along are.
-func TestN9NotSearched(t *testing.T) {
+func TestNotSearched(t *testing.T) {
+	features.Proves(t, "N9")
 	for _, tc := range []struct {
 		why   string
 		kind  abi.Kind
@@ -140,8 +144,9 @@ func TestN9NotSearched(t *testing.T) {
 	}
 }
 
-// TestN9Repeated: a command run ten times with one result takes one place.
-func TestN9Repeated(t *testing.T) {
+// TestRepeated: a command run ten times with one result takes one place.
+func TestRepeated(t *testing.T) {
+	features.Proves(t, "N9")
 	var list []session.StoredMessage
 	for i := range 10 {
 		list = append(list, storedCall(fmt.Sprint(i), `{"command":"make"}`, "make: nothing to be done for zebra")...)
@@ -180,9 +185,10 @@ func anySession(t *rapid.T) []session.StoredMessage {
 	return list
 }
 
-// TestN9Property: whatever is stored, pieces are parts of superseded messages,
+// TestProperty: whatever is stored, pieces are parts of superseded messages,
 // as they say, within the budget; and the same again for the same question.
-func TestN9Property(t *testing.T) {
+func TestProperty(t *testing.T) {
+	features.Proves(t, "N9")
 	rapid.Check(t, func(t *rapid.T) {
 		list := anySession(t)
 		q := session.RecallQuery{Text: "zebra port 8443 日本語 pkg/store.go",

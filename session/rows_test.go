@@ -10,15 +10,17 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// TestI5Triggers: the agent asks with its tool and gets it when the turn is
+// TestTriggers: the agent asks with its tool and gets it when the turn is
 // over, the threshold starts one before a call, a person at once; the record
 // says which it was.
-func TestI5Triggers(t *testing.T) {
+func TestTriggers(t *testing.T) {
+	features.Proves(t, "I5")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 100_000, chat(60))
 	end := s.BeginTurn()
@@ -44,10 +46,11 @@ func TestI5Triggers(t *testing.T) {
 	}
 }
 
-// TestI9Handoff: a new session takes over with what is pinned and a summary by
+// TestHandoff: a new session takes over with what is pinned and a summary by
 // the full model; the old one stays, and what the summary stands for can be
 // rolled back to.
-func TestI9Handoff(t *testing.T) {
+func TestHandoff(t *testing.T) {
+	features.Proves(t, "I9")
 	m := writes("the store is done, the tests are next")
 	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{
 		Strategy: kagewasm.StrategyCheckpoint, Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
@@ -92,9 +95,10 @@ func TestI9Handoff(t *testing.T) {
 	}
 }
 
-// TestComplaint17NothingWaits: while a model writes a summary in the background
+// TestNothingWaits: while a model writes a summary in the background
 // the agent goes on, messages arrive, and none is lost when it is taken.
-func TestComplaint17NothingWaits(t *testing.T) {
+func TestNothingWaits(t *testing.T) {
+	features.Proves(t, "complaint 17")
 	entered, release := make(chan struct{}, 2), make(chan struct{})
 	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
 		entered <- struct{}{}
@@ -126,22 +130,25 @@ func TestComplaint17NothingWaits(t *testing.T) {
 	}
 }
 
-// TestComplaint10Undo: three compactions, by a model, a plugin and drop, are
+// TestUndo: three compactions, by a model, a plugin and drop, are
 // undone one after the other, and each time every message is back as it was.
-func TestComplaint10Undo(t *testing.T) {
+func TestUndo(t *testing.T) {
+	features.Proves(t, "complaint 10")
 	strategies := []*kagewasm.Overrides{{Strategy: "summarize"}, {Strategy: "delegate"},
 		{Strategy: "drop", Summarize: ptr(false)}}
 	c := newCompactor(t, kagewasm.Options{Model: writes("all is well")})
 	s := open(t, c, longWindow, nil)
 	var before [][]abi.Message
 	for k, o := range strategies {
-		if err := s.Append(t.Context(), renamed(long(), fmt.Sprint("k", k))...); err != nil {
-			t.Fatal(err)
-		}
-		before = append(before, slices.Clone(s.Messages()))
-		if r, err := s.Compact(t.Context(), kagewasm.Request{Overrides: o}); err != nil || !r.Report.Compacted {
-			t.Fatalf("%+v, %v", r, err)
-		}
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			if err := s.Append(t.Context(), renamed(long(), fmt.Sprint("k", k))...); err != nil {
+				t.Fatal(err)
+			}
+			before = append(before, slices.Clone(s.Messages()))
+			if r, err := s.Compact(t.Context(), kagewasm.Request{Overrides: o}); err != nil || !r.Report.Compacted {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		})
 	}
 	for k := len(strategies) - 1; k >= 0; k-- {
 		if err := s.Rollback(t.Context(), fmt.Sprintf("k%dlast", k)); err != nil {
@@ -153,9 +160,10 @@ func TestComplaint10Undo(t *testing.T) {
 	}
 }
 
-// TestK5AgentsOfASession: each agent has its own window, list, compactions and
+// TestAgentsOfASession: each agent has its own window, list, compactions and
 // events.
-func TestK5AgentsOfASession(t *testing.T) {
+func TestAgentsOfASession(t *testing.T) {
+	features.Proves(t, "K5")
 	var mu sync.Mutex
 	events := make(map[string]int)
 	c := newCompactor(t, kagewasm.Options{Audit: func(e kagewasm.Event) {
@@ -176,10 +184,12 @@ func TestK5AgentsOfASession(t *testing.T) {
 		return s
 	}
 	small, large := agent("main/reviewer", longWindow), agent("main", 1_000_000)
-	for _, s := range []*session.Session{small, large} {
-		if _, err := s.Dispatch(t.Context(), said("x", nil)); err != nil {
-			t.Fatal(err)
-		}
+	for i, s := range []*session.Session{small, large} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := s.Dispatch(t.Context(), said("x", nil)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 ||
 		events["main/reviewer"] != 2 || events["main"] != 0 {
@@ -187,10 +197,11 @@ func TestK5AgentsOfASession(t *testing.T) {
 	}
 }
 
-// TestO4CannotBlock: a plugin that asks for compactions, and tries to run one,
+// TestCannotBlock: a plugin that asks for compactions, and tries to run one,
 // from inside a compaction and from inside the end of a turn does not wait for
 // itself; what it asked for runs afterwards.
-func TestO4CannotBlock(t *testing.T) {
+func TestCannotBlock(t *testing.T) {
+	features.Proves(t, "O4")
 	var s *session.Session
 	var codes []abi.Code
 	meddle := func(*abi.Input) (*abi.Output, error) {
@@ -212,9 +223,10 @@ func TestO4CannotBlock(t *testing.T) {
 	}
 }
 
-// TestT1SwitchedOff: neither the threshold nor the end of a turn starts one, and
+// TestSwitchedOff: neither the threshold nor the end of a turn starts one, and
 // a person still does.
-func TestT1SwitchedOff(t *testing.T) {
+func TestSwitchedOff(t *testing.T) {
+	features.Proves(t, "T1")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Disabled: true}})
 	s := open(t, c, longWindow, long())
 	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Results[0].Report.Compacted {

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -38,8 +39,9 @@ func said(id string, given *[][]abi.Message) session.Call {
 	}
 }
 
-// TestT3ManualNeedsAnIdleSession, and fails at once while a turn runs.
-func TestT3ManualNeedsAnIdleSession(t *testing.T) {
+// TestManualNeedsAnIdleSession, and fails at once while a turn runs.
+func TestManualNeedsAnIdleSession(t *testing.T) {
+	features.Proves(t, "T3")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 10_000, chat(60))
 	_, err := s.Dispatch(t.Context(), func(ctx context.Context, msgs []abi.Message) ([]abi.Message, error) {
@@ -63,9 +65,10 @@ func TestT3ManualNeedsAnIdleSession(t *testing.T) {
 	}
 }
 
-// TestT1T2EndOfTurn: a threshold that is crossed in a turn, and compactions
+// TestEndOfTurn: a threshold that is crossed in a turn, and compactions
 // that are asked for in it, are seen to when it has ended, all in one.
-func TestT1T2EndOfTurn(t *testing.T) {
+func TestEndOfTurn(t *testing.T) {
+	features.Proves(t, "T1", "T2")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 400, chat(60))
 	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted ||
@@ -96,9 +99,10 @@ func TestT1T2EndOfTurn(t *testing.T) {
 	}
 }
 
-// TestK11Rollback: what a compaction superseded comes back byte for byte, and
+// TestRollback: what a compaction superseded comes back byte for byte, and
 // only that; rolling back is itself undone by rolling back.
-func TestK11Rollback(t *testing.T) {
+func TestRollback(t *testing.T) {
+	features.Proves(t, "K11")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 400, nil)
 	all := chat(60)
@@ -153,9 +157,10 @@ func TestK11Rollback(t *testing.T) {
 	}
 }
 
-// TestK12TheModelSeesLess: the operator sees every message, in order, and what
+// TestTheModelSeesLess: the operator sees every message, in order, and what
 // became of it; the model only the compacted list.
-func TestK12TheModelSeesLess(t *testing.T) {
+func TestTheModelSeesLess(t *testing.T) {
+	features.Proves(t, "K12")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 400, chat(60))
 	r, err := s.Compact(t.Context(), kagewasm.Request{})
@@ -225,10 +230,11 @@ func TestSessionsAreKept(t *testing.T) {
 	}
 }
 
-// TestN8NamesOfWhatWasPruned: tool output that an earlier look shortened is
+// TestNamesOfWhatWasPruned: tool output that an earlier look shortened is
 // read as it came when a compaction writes its note, whether the message goes
 // or stays.
-func TestN8NamesOfWhatWasPruned(t *testing.T) {
+func TestNamesOfWhatWasPruned(t *testing.T) {
+	features.Proves(t, "N8")
 	msgs := chat(60)
 	for i := range msgs {
 		if msgs[i].ID == "t1" {
@@ -250,25 +256,28 @@ func TestN8NamesOfWhatWasPruned(t *testing.T) {
 	}
 }
 
-// TestComplaint2AResultOnItsWay: a person speaks while a tool runs, and the
+// TestAResultOnItsWay: a person speaks while a tool runs, and the
 // session is compacted; the call stays, or its result would stand alone for good.
-func TestComplaint2AResultOnItsWay(t *testing.T) {
+func TestAResultOnItsWay(t *testing.T) {
+	features.Proves(t, "complaint 2")
 	c := newCompactor(t, kagewasm.Options{})
 	msgs := append(chat(60), abi.Message{ID: "call", Role: abi.RoleAssistant,
 		ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
 		abi.Message{ID: "meanwhile", Role: abi.RoleUser, Content: abi.Text("Are you still there?")})
 	target := 0
-	for _, with := range []kagewasm.Request{{}, {Target: &target}} {
-		s := open(t, c, 400, msgs)
-		if _, err := s.Compact(t.Context(), with); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow",
-			Content: abi.Text("built")}); err != nil {
-			t.Fatal(err)
-		}
-		if calls, results := abi.Orphans(s.Messages()); len(calls)+len(results) > 0 {
-			t.Errorf("target %v: orphans %v %v", with.Target, calls, results)
-		}
+	for i, with := range []kagewasm.Request{{}, {Target: &target}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			s := open(t, c, 400, msgs)
+			if _, err := s.Compact(t.Context(), with); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Append(t.Context(), abi.Message{ID: "result", Role: abi.RoleTool, ToolCallID: "slow",
+				Content: abi.Text("built")}); err != nil {
+				t.Fatal(err)
+			}
+			if calls, results := abi.Orphans(s.Messages()); len(calls)+len(results) > 0 {
+				t.Errorf("target %v: orphans %v %v", with.Target, calls, results)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -40,8 +41,9 @@ func (m *slowModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.Model
 	return abi.ModelResponse{}, errors.New("no")
 }
 
-// TestK10HeldIsNotPinned: a call that waits for its result is held, and not reported as pinned.
-func TestK10HeldIsNotPinned(t *testing.T) {
+// TestHeldIsNotPinned: a call that waits for its result is held, and not reported as pinned.
+func TestHeldIsNotPinned(t *testing.T) {
+	features.Proves(t, "K10")
 	c := newCompactor(t, kagewasm.Options{})
 	msgs := chat(60)
 	msgs = append(msgs, abi.Message{ID: "open", Role: abi.RoleAssistant,
@@ -57,8 +59,9 @@ func TestK10HeldIsNotPinned(t *testing.T) {
 	}
 }
 
-// TestK3AnswersAreKept: an answer that came is stored, also where the caller gave up behind it.
-func TestK3AnswersAreKept(t *testing.T) {
+// TestAnswersAreKept: an answer that came is stored, also where the caller gave up behind it.
+func TestAnswersAreKept(t *testing.T) {
+	features.Proves(t, "K3")
 	c := newCompactor(t, kagewasm.Options{})
 	s, err := session.Open(t.Context(), c, session.Options{Session: abi.Session{ID: "s", ContextWindow: ptr(10000)},
 		Journal: &ctxJournal{}})
@@ -79,8 +82,9 @@ func TestK3AnswersAreKept(t *testing.T) {
 
 // postCompact facts of pre hooks lost in Approve's report
 
-// TestK29ApprovedReport: what plugins retained is in the report of what was approved.
-func TestK29ApprovedReport(t *testing.T) {
+// TestApprovedReport: what plugins retained is in the report of what was approved.
+func TestApprovedReport(t *testing.T) {
+	features.Proves(t, "K29")
 	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"fact"}}), Post: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}, Plugins: plugins(p),
 		Memory: memory{}})
@@ -97,8 +101,9 @@ func TestK29ApprovedReport(t *testing.T) {
 
 // two looks at once make two checkpoints
 
-// TestK29OneCheckpoint: a checkpoint that an operator reads is not replaced.
-func TestK29OneCheckpoint(t *testing.T) {
+// TestOneCheckpoint: a checkpoint that an operator reads is not replaced.
+func TestOneCheckpoint(t *testing.T) {
+	features.Proves(t, "K29")
 	gate, in := make(chan struct{}), make(chan struct{}, 2)
 	n := 0
 	var mu sync.Mutex
@@ -131,8 +136,9 @@ func TestK29OneCheckpoint(t *testing.T) {
 	}
 }
 
-// TestK11RollbackInFlight: an answer to what was taken back is not added.
-func TestK11RollbackInFlight(t *testing.T) {
+// TestRollbackInFlight: an answer to what was taken back is not added.
+func TestRollbackInFlight(t *testing.T) {
+	features.Proves(t, "K11")
 	c := newCompactor(t, kagewasm.Options{})
 	s := open(t, c, 10000, chat(2))
 	s.Append(t.Context(), abi.Message{ID: "q2", Role: abi.RoleUser, Content: abi.Text("Delete everything.")})
@@ -161,8 +167,9 @@ func TestOpenBrokenJournal(t *testing.T) {
 	}
 }
 
-// TestK15RollbackEndsACheckpoint: a checkpoint that a rollback drops has an event that says so.
-func TestK15RollbackEndsACheckpoint(t *testing.T) {
+// TestRollbackEndsACheckpoint: a checkpoint that a rollback drops has an event that says so.
+func TestRollbackEndsACheckpoint(t *testing.T) {
+	features.Proves(t, "K15")
 	var events []kagewasm.Event
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"},
 		Audit: func(e kagewasm.Event) { events = append(events, e) }})
@@ -177,8 +184,9 @@ func TestK15RollbackEndsACheckpoint(t *testing.T) {
 	}
 }
 
-// TestI5T2AskedForWhileAJobRuns: what is asked for while a job is at work is answered by the next one.
-func TestI5T2AskedForWhileAJobRuns(t *testing.T) {
+// TestAskedForWhileAJobRuns: what is asked for while a job is at work is answered by the next one.
+func TestAskedForWhileAJobRuns(t *testing.T) {
+	features.Proves(t, "I5", "T2")
 	m := &slowModel{make(chan struct{})}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Model: m})
 	s := open(t, c, 600, chat(60))
@@ -207,8 +215,9 @@ func TestI5T2AskedForWhileAJobRuns(t *testing.T) {
 	}
 }
 
-// TestI5T2AskedForWhileACheckpointWaits: what is asked for while a checkpoint waits is answered after it.
-func TestI5T2AskedForWhileACheckpointWaits(t *testing.T) {
+// TestAskedForWhileACheckpointWaits: what is asked for while a checkpoint waits is answered after it.
+func TestAskedForWhileACheckpointWaits(t *testing.T) {
+	features.Proves(t, "I5", "T2")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}})
 	s := open(t, c, 600, chat(60))
 	_, r, err := s.EndOfTurn(t.Context())
@@ -227,8 +236,9 @@ func TestI5T2AskedForWhileACheckpointWaits(t *testing.T) {
 	}
 }
 
-// TestK29RejectedIsNotForEver: a session that does not fit any more is not sent for a rejected checkpoint.
-func TestK29RejectedIsNotForEver(t *testing.T) {
+// TestRejectedIsNotForEver: a session that does not fit any more is not sent for a rejected checkpoint.
+func TestRejectedIsNotForEver(t *testing.T) {
+	features.Proves(t, "K29")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"}})
 	msgs := chat(60)
 	total := 0
@@ -256,8 +266,9 @@ func TestK29RejectedIsNotForEver(t *testing.T) {
 	}
 }
 
-// TestK29QuietEnds: a compaction that was done ends the quiet that a rejection began.
-func TestK29QuietEnds(t *testing.T) {
+// TestQuietEnds: a compaction that was done ends the quiet that a rejection began.
+func TestQuietEnds(t *testing.T) {
+	features.Proves(t, "K29")
 	live := kagewasm.Policy{Strategy: "checkpoint"}
 	c := newCompactor(t, kagewasm.Options{Live: func(abi.Session) kagewasm.Policy { return live }})
 	msgs := chat(60)

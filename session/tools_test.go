@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -35,9 +36,10 @@ func definitions(t testing.TB, form session.ToolForm, opts session.Tools) (list 
 	return list
 }
 
-// TestI5ToolForms: each provider is given the fields that its API names, and
+// TestToolForms: each provider is given the fields that its API names, and
 // no others.
-func TestI5ToolForms(t *testing.T) {
+func TestToolForms(t *testing.T) {
+	features.Proves(t, "I5")
 	for _, form := range toolForms {
 		t.Run(string(form), func(t *testing.T) {
 			for _, d := range definitions(t, form, session.Tools{Recall: true, Prefix: "kw.x_"}) {
@@ -93,8 +95,9 @@ func checkStrict(t *testing.T, name string, doc json.RawMessage) {
 	}
 }
 
-// TestN9OffByDefault: an agent is offered compact alone (FEATURES K12).
-func TestN9OffByDefault(t *testing.T) {
+// TestOffByDefault: an agent is offered compact alone.
+func TestOffByDefault(t *testing.T) {
+	features.Proves(t, "N9", "K12")
 	for _, form := range toolForms {
 		t.Run(string(form), func(t *testing.T) {
 			off, on := definitions(t, form, session.Tools{}), definitions(t, form, session.Tools{Recall: true})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -31,13 +32,15 @@ func TestKVKeysArePaths(t *testing.T) {
 		{"a b.md", "a%20b.md", "anything else is %XX"},
 		{strings.Repeat("k", 250), strings.Repeat("k", 200) + "~/" + strings.Repeat("k", 50) + ".kv", "names have a length"},
 	} {
-		if err := s.Set(t.Context(), "p", c.key, c.key); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(filepath.Join(dir, "p", filepath.FromSlash(c.path)))
-		if err != nil || string(b) != c.key {
-			t.Errorf("%s: %q is not at %s: %v", c.why, c.key, c.path, err)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			if err := s.Set(t.Context(), "p", c.key, c.key); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(filepath.Join(dir, "p", filepath.FromSlash(c.path)))
+			if err != nil || string(b) != c.key {
+				t.Errorf("%q is not at %s: %v", c.key, c.path, err)
+			}
+		})
 	}
 }
 
@@ -111,22 +114,28 @@ func TestKVLinksLeadNowhere(t *testing.T) {
 	for link, target := range map[string]string{
 		"p/file.md": secret, "p/folder": outside, "p/up": "../../" + filepath.Base(outside), "q": outside, "p/other": "../r",
 	} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(link, func(t *testing.T) {
+			if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := s.Set(t.Context(), "r", "theirs.md", "theirs"); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
-		if v, ok, _ := s.Get(t.Context(), at[0], at[1]); ok || v != "" {
-			t.Errorf("read %q through %s", v, at)
-		}
+	for i, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if v, ok, _ := s.Get(t.Context(), at[0], at[1]); ok || v != "" {
+				t.Errorf("read %q through %s", v, at)
+			}
+		})
 	}
-	for _, at := range [][2]string{{"p", "folder/new.md"}, {"q", "new.md"}, {"p", "other/new.md"}} {
-		if err := s.Set(t.Context(), at[0], at[1], "x"); err == nil {
-			t.Errorf("wrote through %s", at)
-		}
+	for i, at := range [][2]string{{"p", "folder/new.md"}, {"q", "new.md"}, {"p", "other/new.md"}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if err := s.Set(t.Context(), at[0], at[1], "x"); err == nil {
+				t.Errorf("wrote through %s", at)
+			}
+		})
 	}
 	if err := s.Set(t.Context(), "p", "file.md", "mine"); err != nil {
 		t.Errorf("a link in the place of a file is replaced: %v", err)
@@ -149,10 +158,12 @@ func TestKVModesAndLeftovers(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{stale, young} {
-		if err := os.WriteFile(f, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for i, f := range []string{stale, young} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if err := os.WriteFile(f, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := os.Chtimes(stale, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
@@ -199,7 +210,8 @@ func TestKVTwoHandlesOnOneFolder(t *testing.T) {
 }
 
 // Two handles are as two processes: each holds the lock by itself.
-func TestK28KVSwapAcrossHandles(t *testing.T) {
+func TestKVSwapAcrossHandles(t *testing.T) {
+	features.Proves(t, "K28")
 	dir := t.TempDir()
 	appendAll(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
 }
@@ -208,9 +220,11 @@ func TestKVQuotaSeesOtherWriters(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openKV(t, dir, store.KVOptions{MaxKeys: 4}), openKV(t, dir, store.KVOptions{MaxKeys: 4})
 	for _, k := range []string{"1", "2", "3", "4"} {
-		if err := a.Set(t.Context(), "p", k, ""); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(k, func(t *testing.T) {
+			if err := a.Set(t.Context(), "p", k, ""); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := b.Set(t.Context(), "p", "5", ""); abi.CodeOf(err) != abi.CodeQuota {
 		t.Errorf("what another wrote does not count: %v", err)

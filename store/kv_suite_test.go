@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -109,26 +110,30 @@ func TestKVRefuses(t *testing.T) {
 			{"a value over 1 MiB", t.Context(), "p", "x", strings.Repeat("v", 1<<20+1), abi.CodeQuota},
 			{"a caller that gave up", canceled, "p", "x", "", abi.CodeCanceled},
 		} {
-			if err := s.Set(c.ctx, c.ns, c.key, c.in); abi.CodeOf(err) != c.code {
-				t.Errorf("set: %s: %v", c.why, err)
-			}
-			if c.in != "" {
-				continue
-			}
-			if _, _, err := s.Get(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
-				t.Errorf("get: %s: %v", c.why, err)
-			}
-			if err := s.Delete(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
-				t.Errorf("delete: %s: %v", c.why, err)
-			}
+			t.Run(c.why, func(t *testing.T) {
+				if err := s.Set(c.ctx, c.ns, c.key, c.in); abi.CodeOf(err) != c.code {
+					t.Errorf("set: %s: %v", c.why, err)
+				}
+				if c.in != "" {
+					return
+				}
+				if _, _, err := s.Get(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
+					t.Errorf("get: %s: %v", c.why, err)
+				}
+				if err := s.Delete(c.ctx, c.ns, c.key); abi.CodeOf(err) != c.code {
+					t.Errorf("delete: %s: %v", c.why, err)
+				}
+			})
 		}
 		if _, err := s.List(t.Context(), "../p", ""); abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("list: %v", err)
 		}
-		for _, prefix := range []string{"../", "/", "a//", strings.Repeat("k", 600) + "/"} {
-			if keys, err := s.List(t.Context(), "p", prefix); len(keys) > 0 || err != nil {
-				t.Errorf("list of a prefix no key can have, %.20q: %q, %v", prefix, keys, err)
-			}
+		for i, prefix := range []string{"../", "/", "a//", strings.Repeat("k", 600) + "/"} {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				if keys, err := s.List(t.Context(), "p", prefix); len(keys) > 0 || err != nil {
+					t.Errorf("list of a prefix no key can have, %.20q: %q, %v", prefix, keys, err)
+				}
+			})
 		}
 	})
 }
@@ -140,12 +145,14 @@ func TestKVNamespacesAreSeparate(t *testing.T) {
 		}
 		// Of another module, of an agent, and the host's own.
 		for _, ns := range []string{"a+0123456789ab", "a@agent-0123456789ab", "_lineage"} {
-			if err := s.Set(t.Context(), ns, "x", ns); err != nil {
-				t.Errorf("%s: %v", ns, err)
-			}
-			if v, ok, err := s.Get(t.Context(), ns, "x"); v != ns || !ok || err != nil {
-				t.Errorf("%s: %q, %v, %v", ns, v, ok, err)
-			}
+			t.Run(ns, func(t *testing.T) {
+				if err := s.Set(t.Context(), ns, "x", ns); err != nil {
+					t.Errorf("%v", err)
+				}
+				if v, ok, err := s.Get(t.Context(), ns, "x"); v != ns || !ok || err != nil {
+					t.Errorf("%q, %v, %v", v, ok, err)
+				}
+			})
 		}
 		if v, _, _ := s.Get(t.Context(), "a", "x"); v != "1" {
 			t.Errorf("a: %q", v)
@@ -183,13 +190,15 @@ func TestKVQuotas(t *testing.T) {
 			{"now it fits", "set", "d", "12345", true},
 			{"and no more", "set", "d", "123456", false},
 		} {
-			err := s.Set(t.Context(), "p", step.key, step.value)
-			if step.op == "delete" {
-				err = s.Delete(t.Context(), "p", step.key)
-			}
-			if (err == nil) != step.ok || err != nil && abi.CodeOf(err) != abi.CodeQuota {
-				t.Fatalf("step %d, %s: %v", i, step.why, err)
-			}
+			t.Run(step.why, func(t *testing.T) {
+				err := s.Set(t.Context(), "p", step.key, step.value)
+				if step.op == "delete" {
+					err = s.Delete(t.Context(), "p", step.key)
+				}
+				if (err == nil) != step.ok || err != nil && abi.CodeOf(err) != abi.CodeQuota {
+					t.Fatalf("step %d, %s: %v", i, step.why, err)
+				}
+			})
 		}
 		if err := s.Set(t.Context(), "other", "a", "12345678"); err != nil {
 			t.Errorf("another namespace has quotas of its own: %v", err)
@@ -296,16 +305,19 @@ func TestKVSwap(t *testing.T) {
 			{"2", "", "", ""},
 			{"", "4", "", "4"}, // an empty value is as none
 		} {
-			err := s.Swap(t.Context(), "p", "a/b.md", step.expect, step.value)
-			v, _, getErr := s.Get(t.Context(), "p", "a/b.md")
-			if abi.CodeOf(err) != step.code || v != step.after || getErr != nil {
-				t.Errorf("step %d: %v, then %q, %v", i, err, v, getErr)
-			}
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				err := s.Swap(t.Context(), "p", "a/b.md", step.expect, step.value)
+				v, _, getErr := s.Get(t.Context(), "p", "a/b.md")
+				if abi.CodeOf(err) != step.code || v != step.after || getErr != nil {
+					t.Errorf("step %d: %v, then %q, %v", i, err, v, getErr)
+				}
+			})
 		}
 	})
 }
 
-func TestK28KVSwapLosesNothing(t *testing.T) {
+func TestKVSwapLosesNothing(t *testing.T) {
+	features.Proves(t, "K28")
 	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) { appendAll(t, s, s) })
 }
 

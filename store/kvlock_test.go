@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,17 +39,21 @@ func TestKVWaitsAsLongAsItMay(t *testing.T) {
 			return ctx, cancel
 		},
 	} {
-		for op, change := range map[string]func(context.Context) error{
-			"set":    func(ctx context.Context) error { return s.Set(ctx, "p", "k", "v") },
-			"swap":   func(ctx context.Context) error { return s.Swap(ctx, "p", "k", "", "v") },
-			"delete": func(ctx context.Context) error { return s.Delete(ctx, "p", "k") },
-		} {
-			ctx, done := ctx()
-			if err := change(ctx); abi.CodeOf(err) != code {
-				t.Errorf("%s: %v; %s wanted", op, err, code)
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			for op, change := range map[string]func(context.Context) error{
+				"set":    func(ctx context.Context) error { return s.Set(ctx, "p", "k", "v") },
+				"swap":   func(ctx context.Context) error { return s.Swap(ctx, "p", "k", "", "v") },
+				"delete": func(ctx context.Context) error { return s.Delete(ctx, "p", "k") },
+			} {
+				t.Run(op, func(t *testing.T) {
+					ctx, done := ctx()
+					if err := change(ctx); abi.CodeOf(err) != code {
+						t.Errorf("%v; %s wanted", err, code)
+					}
+					done()
+				})
 			}
-			done()
-		}
+		})
 	}
 	cancel()
 	if err := <-waits; abi.CodeOf(err) != abi.CodeCanceled {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -19,7 +20,8 @@ func pruneArguments(msgs []abi.Message, cfg strategies.PruneConfig) []abi.Edit {
 	return strategies.PruneArguments(whole(msgs), false, cfg)
 }
 
-func TestA13Arguments(t *testing.T) {
+func TestArguments(t *testing.T) {
+	features.Proves(t, "A13")
 	long := strings.Repeat("word", 250)
 	short := strings.Repeat("word", 10)
 	for _, tc := range []struct{ why, arguments, want string }{
@@ -41,24 +43,27 @@ func TestA13Arguments(t *testing.T) {
 		{"markers in what stays are broken up", object("path", "<|x|>", "c", long), `{"path":"\u003c|x|\u003e","c":"[Pruned — 250 tokens]"}`},
 		{"nothing of nothing", "", ""},
 	} {
-		msgs := called(tc.arguments)
-		edits := pruneArguments(msgs, always)
-		got := ""
-		if len(edits) > 0 {
-			got = edits[0].Text
-		}
-		if got != tc.want || len(edits) > 1 {
-			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
-		}
-		after := edited(t, msgs, edits, count)
-		if again := pruneArguments(after, always); len(again) > 0 {
-			t.Errorf("%s: again: %+v", tc.why, again)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := called(tc.arguments)
+			edits := pruneArguments(msgs, always)
+			got := ""
+			if len(edits) > 0 {
+				got = edits[0].Text
+			}
+			if got != tc.want || len(edits) > 1 {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+			after := edited(t, msgs, edits, count)
+			if again := pruneArguments(after, always); len(again) > 0 {
+				t.Errorf("again: %+v", again)
+			}
+		})
 	}
 }
 
-// TestA13Where: the mode, and which calls are old enough.
-func TestA13Where(t *testing.T) {
+// TestWhere: the mode, and which calls are old enough.
+func TestWhere(t *testing.T) {
+	features.Proves(t, "A13")
 	args := object("content", strings.Repeat("word", 297)) // 300 tokens, a call of 303 with its result
 	msgs := called(args, args, args)
 	all := "ac1 ac3 ac5"
@@ -88,13 +93,15 @@ func TestA13Where(t *testing.T) {
 		{"each call by itself", two, 0, false, always, "ac1 ac1"},
 		{"a higher threshold", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: -1, ArgThreshold: 301}, ""},
 	} {
-		v := whole(tc.msgs)
-		v.Window = tc.window
-		edits := strategies.PruneArguments(v, tc.compaction, tc.cfg)
-		if got := editsOf(edits); got != tc.want {
-			t.Errorf("%s: edits %q, want %q", tc.why, got, tc.want)
-		}
-		edited(t, tc.msgs, edits, count)
+		t.Run(tc.why, func(t *testing.T) {
+			v := whole(tc.msgs)
+			v.Window = tc.window
+			edits := strategies.PruneArguments(v, tc.compaction, tc.cfg)
+			if got := editsOf(edits); got != tc.want {
+				t.Errorf("edits %q, want %q", got, tc.want)
+			}
+			edited(t, tc.msgs, edits, count)
+		})
 	}
 }
 
@@ -124,7 +131,8 @@ func longCalls(t *rapid.T) []abi.Message {
 
 func isKey(s string) bool { return !strings.ContainsAny(s, "\"\\") && json.Valid([]byte(`"`+s+`"`)) }
 
-func TestA13Properties(t *testing.T) {
+func TestArgumentsProperties(t *testing.T) {
+	features.Proves(t, "A13")
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := longCalls(t)

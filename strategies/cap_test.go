@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -20,9 +21,10 @@ func picture(n int) abi.Part {
 	return abi.RawPart("image", json.RawMessage(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("iVBORw0K", n/6)+`"}}`))
 }
 
-// TestComplaint5Cap: a giant in the protected tail or the current turn, as a
+// TestCapCap: a giant in the protected tail or the current turn, as a
 // result or as arguments, must not make every request fail.
-func TestComplaint5Cap(t *testing.T) {
+func TestCapCap(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	msgs := results("bash:100", "read:9000", "bash:5000")
 	msgs[3].ToolCalls[0].Arguments = object("path", "a.go", "content", lines(2000))
 	msgs[5].ToolCalls[0].Arguments = "no object " + lines(2000)
@@ -39,15 +41,17 @@ func TestComplaint5Cap(t *testing.T) {
 		{"what is pinned stays", pinned, 1000, ""},
 		{"no limit, no edits", msgs, 0, ""},
 	} {
-		edits := strategies.Cap(whole(tc.msgs), tc.limit)
-		if got := editsOf(edits); got != tc.want {
-			t.Errorf("%s: edits %q, want %q", tc.why, got, tc.want)
-		}
-		for i, m := range edited(t, tc.msgs, edits, count) {
-			if !abi.Pinned(tc.msgs)[i] {
-				checkCapped(t, &m, tc.limit, count)
+		t.Run(tc.why, func(t *testing.T) {
+			edits := strategies.Cap(whole(tc.msgs), tc.limit)
+			if got := editsOf(edits); got != tc.want {
+				t.Errorf("edits %q, want %q", got, tc.want)
 			}
-		}
+			for i, m := range edited(t, tc.msgs, edits, count) {
+				if !abi.Pinned(tc.msgs)[i] {
+					checkCapped(t, &m, tc.limit, count)
+				}
+			}
+		})
 	}
 	edits := strategies.Cap(whole(msgs), 1000)
 	if a := edits[0].Text; !strings.HasPrefix(a, `{"path":"a.go","content":"line number`) || !strings.HasSuffix(a, `output\n"}`) || !strings.Contains(a, `\n[Pruned — `) {
@@ -70,9 +74,10 @@ func checkCapped(t tester, m *abi.Message, limit int, counter abi.Counter) {
 	}
 }
 
-// TestComplaint5Arguments: however arguments are made, they come within the
+// TestCapArguments: however arguments are made, they come within the
 // limit, and an object stays one.
-func TestComplaint5Arguments(t *testing.T) {
+func TestCapArguments(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	many := []any{}
 	for i := range 3000 {
 		many = append(many, fmt.Sprint("key", i), i)
@@ -86,21 +91,24 @@ func TestComplaint5Arguments(t *testing.T) {
 		{"a list", `["` + strings.Repeat("x", 9000) + `"]`, `"[\"xxx`},
 		{"no JSON", lines(1000), "line number"},
 	} {
-		msgs := called(tc.arguments)
-		edits := strategies.Cap(whole(msgs), 300)
-		if len(edits) != 1 || !strings.HasPrefix(edits[0].Text, tc.want) {
-			t.Errorf("%s: %.80q", tc.why, editsOf(edits))
-			continue
-		}
-		if after := edited(t, msgs, edits, count); count.Text(after[1].ToolCalls[0].Arguments) > 300 {
-			t.Errorf("%s: %d tokens", tc.why, count.Text(after[1].ToolCalls[0].Arguments))
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := called(tc.arguments)
+			edits := strategies.Cap(whole(msgs), 300)
+			if len(edits) != 1 || !strings.HasPrefix(edits[0].Text, tc.want) {
+				t.Errorf("%.80q", editsOf(edits))
+				return
+			}
+			if after := edited(t, msgs, edits, count); count.Text(after[1].ToolCalls[0].Arguments) > 300 {
+				t.Errorf("%d tokens", count.Text(after[1].ToolCalls[0].Arguments))
+			}
+		})
 	}
 }
 
-// TestComplaint6Media: images go by reference where they are too much, in all
+// TestMedia: images go by reference where they are too much, in all
 // forms that providers have, and text beside them stays.
-func TestComplaint6Media(t *testing.T) {
+func TestMedia(t *testing.T) {
+	features.Proves(t, "complaint 6")
 	counter, err := tokens.New("", tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,23 +125,25 @@ func TestComplaint6Media(t *testing.T) {
 		{"one that is there in name", "image", `{"type":"image","source":{"url":"data:image/gif;base64,R0lGODlh"}}`, "[image image/gif, 6 bytes]"},
 		{"a part of no known type", "blob", `{"type":"blob","bytes":"` + data + `"}`, "[data, 120 KB]"},
 	} {
-		msgs := results("bash:5", "bash:5")
-		msgs[4].Content = abi.Parts(abi.TextPart("a screenshot"), abi.RawPart(tc.typ, json.RawMessage(tc.raw)), abi.TextPart("as asked"))
-		counts := make([]int, len(msgs))
-		for i := range msgs {
-			counts[i] = counter.Message(&msgs[i])
-		}
-		v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
-		if edits := strategies.Cap(v, counts[4]); len(edits) > 0 {
-			t.Errorf("%s: within the limit, and edited", tc.why)
-		}
-		edits := strategies.Cap(v, counts[4]-1)
-		want := "a screenshot\n" + tc.want + "\nas asked"
-		if len(edits) != 1 || edits[0].Text != want {
-			t.Errorf("%s: %+.200v, want %q", tc.why, edits, want)
-			continue
-		}
-		edited(t, msgs, edits, counter)
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := results("bash:5", "bash:5")
+			msgs[4].Content = abi.Parts(abi.TextPart("a screenshot"), abi.RawPart(tc.typ, json.RawMessage(tc.raw)), abi.TextPart("as asked"))
+			counts := make([]int, len(msgs))
+			for i := range msgs {
+				counts[i] = counter.Message(&msgs[i])
+			}
+			v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
+			if edits := strategies.Cap(v, counts[4]); len(edits) > 0 {
+				t.Errorf("%s: within the limit, and edited", tc.why)
+			}
+			edits := strategies.Cap(v, counts[4]-1)
+			want := "a screenshot\n" + tc.want + "\nas asked"
+			if len(edits) != 1 || edits[0].Text != want {
+				t.Errorf("%+.200v, want %q", edits, want)
+				return
+			}
+			edited(t, msgs, edits, counter)
+		})
 	}
 	small := results("bash:5", "bash:5")
 	small[4].Content = abi.Parts(abi.TextPart(lines(300)), abi.RawPart("image_url", json.RawMessage(`{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}`)), abi.RawPart("tool_reference", json.RawMessage(`{"type":"tool_reference","tool_name":"grep"}`)))
@@ -144,7 +154,8 @@ func TestComplaint6Media(t *testing.T) {
 	}
 }
 
-func TestComplaint5Properties(t *testing.T) {
+func TestCapProperties(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := longCalls(t)
@@ -194,8 +205,9 @@ func (c linearCounter) Text(s string) int {
 	return c.Counter.Text(s)
 }
 
-// TestComplaint5Linear: a text of megabytes is not counted again and again.
-func TestComplaint5Linear(t *testing.T) {
+// TestCapLinear: a text of megabytes is not counted again and again.
+func TestCapLinear(t *testing.T) {
+	features.Proves(t, "complaint 5")
 	text := lines(150_000)
 	msgs := called(object("path", "a", "content", text))
 	msgs[2].Content = abi.Text(text)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -44,7 +45,8 @@ func chat() []abi.Message {
 	}
 }
 
-func TestK4Drop(t *testing.T) {
+func TestDrop(t *testing.T) {
+	features.Proves(t, "K4")
 	keep := chat()
 	keep[5].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")} // r
 	giant := chat()
@@ -78,29 +80,33 @@ func TestK4Drop(t *testing.T) {
 		{"one of more than that goes alone", half(261), 560, 0, 0, false, "m2"},
 		{"nothing comes of nothing", nil, 0, 0, 0, false, ""},
 	} {
-		plan, err := strategies.Drop{Keep: strategies.KeepConfig{MessageTokens: -1}}.Plan(t.Context(), view(tc.msgs, tc.target, tc.overhead, tc.all), strategies.Budget{Note: tc.room})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(plan.Supersede, " "); got != tc.want {
-			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
-		}
-		if plan.Source.Name != "drop" || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+len(plan.Edit) > 0 || plan.Summary != "" {
-			t.Errorf("%s: plan %+v", tc.why, plan)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			plan, err := strategies.Drop{Keep: strategies.KeepConfig{MessageTokens: -1}}.Plan(t.Context(), view(tc.msgs, tc.target, tc.overhead, tc.all), strategies.Budget{Note: tc.room})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(plan.Supersede, " "); got != tc.want {
+				t.Errorf("%q went, want %q", got, tc.want)
+			}
+			if plan.Source.Name != "drop" || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+len(plan.Edit) > 0 || plan.Summary != "" {
+				t.Errorf("plan %+v", plan)
+			}
+		})
 	}
 }
 
-// TestK9UnitsReusedIDs: a call id that is used again pairs with its own
+// TestUnitsReusedIDs: a call id that is used again pairs with its own
 // results, also when only one of the two goes.
-func TestK9UnitsReusedIDs(t *testing.T) {
+func TestUnitsReusedIDs(t *testing.T) {
+	features.Proves(t, "K9")
 	if got := strategies.Cut(view(chat(), 340, 0, false), 0, strategies.KeepConfig{}); !reflect.DeepEqual(got, []string{"m1", "a", "r"}) {
 		t.Errorf("%v went, want m1 and the first call of id c with its result", got)
 	}
 }
 
-// TestK4K9K10Properties: for any session, target and room.
-func TestK4K9K10Properties(t *testing.T) {
+// TestDropProperties: for any session, target and room.
+func TestDropProperties(t *testing.T) {
+	features.Proves(t, "K4", "K9", "K10")
 	var some, none, everything int
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")

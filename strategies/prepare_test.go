@@ -1,6 +1,7 @@
 package strategies_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -24,9 +26,10 @@ func after(msgs []abi.Message, n int, more ...abi.Message) []abi.Message {
 	return slices.Insert(slices.Clone(msgs), n, more...)
 }
 
-// TestT4Prepare: what a preparation says of sessions of all kinds, and when
+// TestPrepare: what a preparation says of sessions of all kinds, and when
 // there is none.
-func TestT4Prepare(t *testing.T) {
+func TestPrepare(t *testing.T) {
+	features.Proves(t, "T4")
 	keepAll := turns(3, 3, 3)
 	for i := range keepAll {
 		keepAll[i].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")}
@@ -71,22 +74,25 @@ func TestT4Prepare(t *testing.T) {
 		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]), target: 10, keep: 0, err: "pinned, recent"},
 		{why: "none of nothing", target: -1, keep: 0, err: "pinned, recent"},
 	} {
-		p, err := strategies.Prepare(toSummarize(tc.msgs, tc.target), tc.cfg, tc.keep)
-		if (err != nil) != (tc.err != "") || err != nil && (abi.CodeOf(err) != abi.CodeBadSummary || !strings.Contains(err.Error(), tc.err)) {
-			t.Errorf("%s: %v, want %q", tc.why, err, tc.err)
-		}
-		if err != nil || tc.err != "" {
-			continue
-		}
-		if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || tc.msgs[p.Cut].ID != tc.from || p.Previous != tc.prev {
-			t.Errorf("%s: %q goes (split %v), from %q is kept, previous %q", tc.why, got, p.SplitTurn, tc.msgs[p.Cut].ID, p.Previous)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			p, err := strategies.Prepare(toSummarize(tc.msgs, tc.target), tc.cfg, tc.keep)
+			if (err != nil) != (tc.err != "") || err != nil && (abi.CodeOf(err) != abi.CodeBadSummary || !strings.Contains(err.Error(), tc.err)) {
+				t.Errorf("%v, want %q", err, tc.err)
+			}
+			if err != nil || tc.err != "" {
+				return
+			}
+			if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || tc.msgs[p.Cut].ID != tc.from || p.Previous != tc.prev {
+				t.Errorf("%q goes (split %v), from %q is kept, previous %q", got, p.SplitTurn, tc.msgs[p.Cut].ID, p.Previous)
+			}
+		})
 	}
 }
 
-// TestComplaint6SummaryBytes: a session within its tokens goes down to a budget of
+// TestSummaryBytes: a session within its tokens goes down to a budget of
 // bytes, and what goes is enough for that.
-func TestComplaint6SummaryBytes(t *testing.T) {
+func TestSummaryBytes(t *testing.T) {
+	features.Proves(t, "complaint 6")
 	v := toSummarize(turns(6, 6, 6), 1_000_000)
 	for i := range v.Messages {
 		v.Bytes = append(v.Bytes, strategies.Bytes(&v.Messages[i]))
@@ -97,25 +103,28 @@ func TestComplaint6SummaryBytes(t *testing.T) {
 	}
 	v.TotalBytes = sessiongen.Sum(v.Bytes)
 	for _, target := range []int{v.TotalBytes * 3 / 4, v.TotalBytes / 2, 500} {
-		v.TargetBytes = target
-		p, err := strategies.Prepare(v, cfg, 2)
-		if err != nil {
-			t.Fatalf("%d bytes: %v", target, err)
-		}
-		left := v.TotalBytes
-		for i := range v.Messages {
-			if slices.Contains(p.Supersede, v.Messages[i].ID) {
-				left -= v.Bytes[i]
+		t.Run(fmt.Sprint(target), func(t *testing.T) {
+			v.TargetBytes = target
+			p, err := strategies.Prepare(v, cfg, 2)
+			if err != nil {
+				t.Fatalf("%d bytes: %v", target, err)
 			}
-		}
-		if p.Fits != (target > 500) || p.Fits && left > target {
-			t.Errorf("%d bytes of %d stay, %d allowed; fits: %v", left, v.TotalBytes, target, p.Fits)
-		}
+			left := v.TotalBytes
+			for i := range v.Messages {
+				if slices.Contains(p.Supersede, v.Messages[i].ID) {
+					left -= v.Bytes[i]
+				}
+			}
+			if p.Fits != (target > 500) || p.Fits && left > target {
+				t.Errorf("%d bytes of %d stay, %d allowed; fits: %v", left, v.TotalBytes, target, p.Fits)
+			}
+		})
 	}
 }
 
-// TestK25Defaults: twenty messages at least, ten kept, a cap of 1,500.
-func TestK25Defaults(t *testing.T) {
+// TestDefaults: twenty messages at least, ten kept, a cap of 1,500.
+func TestDefaults(t *testing.T) {
+	features.Proves(t, "K25")
 	msgs := sessiongen.Long(40, 20)
 	v := toSummarize(msgs, sessiongen.Sum(counter.Tokens(msgs))-1)
 	p, err := strategies.Prepare(v, strategies.Config{MaxSummaryTokens: 1}, 10)
@@ -134,9 +143,10 @@ func TestK25Defaults(t *testing.T) {
 	}
 }
 
-// TestA3Internal: what is there for the harness alone does not count among the
+// TestInternal: what is there for the harness alone does not count among the
 // last messages.
-func TestA3Internal(t *testing.T) {
+func TestInternal(t *testing.T) {
+	features.Proves(t, "A3")
 	msgs := turns(6)
 	for _, kind := range []abi.Kind{abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata} {
 		msgs = append(msgs, abi.Message{ID: string(kind), Role: abi.RoleUser, Kind: kind, Content: abi.Text("x")})
@@ -147,9 +157,10 @@ func TestA3Internal(t *testing.T) {
 	}
 }
 
-// TestK9K10T4Properties: for any session, units go whole, what is pinned and
+// TestPrepareProperties: for any session, units go whole, what is pinned and
 // the newest stay, and the two parts of a turn are all that is read.
-func TestK9K10T4Properties(t *testing.T) {
+func TestPrepareProperties(t *testing.T) {
+	features.Proves(t, "K9", "K10", "T4")
 	var some, split, updates int
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(80).Draw(t, "session")

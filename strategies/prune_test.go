@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -50,7 +51,8 @@ func pruned(msgs []abi.Message, edits []abi.Edit) []abi.Message {
 	return out
 }
 
-func TestK20Prune(t *testing.T) {
+func TestPrune(t *testing.T) {
+	features.Proves(t, "K20")
 	keep := results("bash:30000", "bash:30000", "bash:50000")
 	keep[2].Meta = abi.Meta{abi.MetaAlwaysKeep: []byte("true")}
 	own := results("bash:30000", "bash:30000", "bash:50000")
@@ -92,30 +94,34 @@ func TestK20Prune(t *testing.T) {
 		{"off is off", results("bash:90000", "bash:90000"), strategies.PruneConfig{Off: true}, ""},
 		{"nothing to prune in nothing", nil, all, ""},
 	} {
-		edits := prune(tc.msgs, tc.cfg)
-		var got []string
-		for _, e := range edits {
-			got = append(got, e.ID)
-			if e.Call != abi.EditContent {
-				t.Errorf("%s: edits call %d of %s", tc.why, e.Call, e.ID)
+		t.Run(tc.why, func(t *testing.T) {
+			edits := prune(tc.msgs, tc.cfg)
+			var got []string
+			for _, e := range edits {
+				got = append(got, e.ID)
+				if e.Call != abi.EditContent {
+					t.Errorf("edits call %d of %s", e.Call, e.ID)
+				}
 			}
-		}
-		if strings.Join(got, " ") != tc.want {
-			t.Errorf("%s: pruned %v, want %q", tc.why, got, tc.want)
-		}
+			if strings.Join(got, " ") != tc.want {
+				t.Errorf("pruned %v, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-func TestK20Notice(t *testing.T) {
+func TestNotice(t *testing.T) {
+	features.Proves(t, "K20")
 	edits := prune(results("bash:30000", "bash:50000"), strategies.PruneConfig{})
 	if len(edits) != 1 || edits[0].Text != "[Pruned — 30000 tokens]" || edits[0].Text != strategies.PruneNotice(30000) {
 		t.Errorf("edits %+v", edits)
 	}
 }
 
-// TestK20Properties: pruning never touches what is not old tool output, saves
+// TestPruneProperties: pruning never touches what is not old tool output, saves
 // what it says, and pruning again changes nothing.
-func TestK20Properties(t *testing.T) {
+func TestPruneProperties(t *testing.T) {
+	features.Proves(t, "K20")
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")
@@ -150,8 +156,9 @@ func TestK20Properties(t *testing.T) {
 	}
 }
 
-// TestK20Again: a notice is shorter than another one, and stays all the same.
-func TestK20Again(t *testing.T) {
+// TestAgain: a notice is shorter than another one, and stays all the same.
+func TestAgain(t *testing.T) {
+	features.Proves(t, "K20")
 	cfg := strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}
 	msgs := results("bash:1234567", "bash:30")
 	perRune := sessiongen.Counter{Runes: 1}

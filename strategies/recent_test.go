@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -29,7 +30,8 @@ func talk() []abi.Message {
 	}
 }
 
-func TestA3A11I2CutKeeping(t *testing.T) {
+func TestCutKeeping(t *testing.T) {
+	features.Proves(t, "A3", "A11", "I2")
 	calls := results("x:50", "x:50", "x:50")
 	for _, tc := range []struct {
 		why    string
@@ -54,17 +56,20 @@ func TestA3A11I2CutKeeping(t *testing.T) {
 		{"a unit is recent with its last message", calls, 1000, 0, strategies.KeepConfig{Messages: 3}, "a0 r0"},
 		{"negative is not set", talk(), 1000, 0, strategies.KeepConfig{Messages: -1}, ""},
 	} {
-		got := strings.Join(strategies.Cut(view(tc.msgs, tc.target, 0, false), tc.room, tc.keep), " ")
-		if got != tc.want {
-			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got := strings.Join(strategies.Cut(view(tc.msgs, tc.target, 0, false), tc.room, tc.keep), " ")
+			if got != tc.want {
+				t.Errorf("%q went, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestA11Properties: what is older than the recent end goes, what is recent
+// TestRecentProperties: what is older than the recent end goes, what is recent
 // stays where it fits, and where it does not, the cut is drop's of what is
 // recent: no second try with fewer messages finds more to keep.
-func TestA11Properties(t *testing.T) {
+func TestRecentProperties(t *testing.T) {
+	features.Proves(t, "A11")
 	var shrunk, held int
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")
@@ -139,8 +144,9 @@ func lastMessages(msgs []abi.Message, n int) int {
 	return 0
 }
 
-// TestComplaint6Bytes: a session within its tokens, and too large in bytes.
-func TestComplaint6Bytes(t *testing.T) {
+// TestRecentBytes: a session within its tokens, and too large in bytes.
+func TestRecentBytes(t *testing.T) {
+	features.Proves(t, "complaint 6")
 	sized := func(target, bytes, room int) string {
 		v := view(chat(), target, 0, false)
 		v.TargetBytes = bytes
@@ -165,8 +171,10 @@ func TestComplaint6Bytes(t *testing.T) {
 		{"all that may go", 1000, 100, 0, "m1 a m2 r a2 r2 m3"},
 		{"the note takes bytes, too", 1000, 55_300, 200, "m1 a r"},
 	} {
-		if got := sized(tc.target, tc.bytes, tc.room); got != tc.want {
-			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := sized(tc.target, tc.bytes, tc.room); got != tc.want {
+				t.Errorf("%q went, want %q", got, tc.want)
+			}
+		})
 	}
 }

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
-// TestI7A13A1RealSessions: over recorded sessions the firewall takes every edit
+// TestRealSessions: over recorded sessions the firewall takes every edit
 // of every step, one after the other, and each step finds nothing more to do
 // when it is done again. Every sixth session is counted with a model's own
 // encoding, the others by their length, which is faster.
-func TestI7A13A1RealSessions(t *testing.T) {
+func TestRealSessions(t *testing.T) {
+	features.Proves(t, "I7", "A13", "A1")
 	model, err := tokens.New("", tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -60,13 +62,15 @@ func TestI7A13A1RealSessions(t *testing.T) {
 		v := counted(s.Messages, counter)
 		before += v.Total
 		for k, step := range steps {
-			edits := step.do(v)
-			after := counted(edited(t, v.Messages, edits, counter), counter)
-			saved[k] += v.Total - after.Total
-			if again := step.do(after); len(again) > 0 {
-				t.Errorf("%s: %s again: %d edits, the first %.200v", filepath.Base(path), step.name, len(again), again[0])
-			}
-			v = after
+			t.Run(step.name, func(t *testing.T) {
+				edits := step.do(v)
+				after := counted(edited(t, v.Messages, edits, counter), counter)
+				saved[k] += v.Total - after.Total
+				if again := step.do(after); len(again) > 0 {
+					t.Errorf("%s: %s again: %d edits, the first %.200v", filepath.Base(path), step.name, len(again), again[0])
+				}
+				v = after
+			})
 		}
 		for i := range v.Messages {
 			if !v.Pinned[i] {
@@ -75,10 +79,12 @@ func TestI7A13A1RealSessions(t *testing.T) {
 		}
 	}
 	for k, step := range steps {
-		t.Logf("%-16s saves %7d of %d tokens", step.name, saved[k], before)
-		if recorded && saved[k] == 0 {
-			t.Errorf("%s saves nothing anywhere: nothing was shown", step.name)
-		}
+		t.Run(step.name, func(t *testing.T) {
+			t.Logf("%-16s saves %7d of %d tokens", step.name, saved[k], before)
+			if recorded && saved[k] == 0 {
+				t.Errorf("%s saves nothing anywhere: nothing was shown", step.name)
+			}
+		})
 	}
 }
 

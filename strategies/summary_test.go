@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// TestK4Summarize: from a session to a plan.
-func TestK4Summarize(t *testing.T) {
+// TestSummarize: from a session to a plan.
+func TestSummarize(t *testing.T) {
+	features.Proves(t, "K4")
 	cfg := strategies.Config{Model: "fast"}
 	p, f := prepared(t, cfg), &fake{}
 	r := mustRun(t, f, p, cfg)
@@ -37,9 +39,10 @@ func TestK4Summarize(t *testing.T) {
 	}
 }
 
-// TestT5SplitTurn: the history and the turn's first part are summarized side
+// TestSplitTurn: the history and the turn's first part are summarized side
 // by side, and joined.
-func TestT5SplitTurn(t *testing.T) {
+func TestSplitTurn(t *testing.T) {
+	features.Proves(t, "T5")
 	cfg := strategies.Config{PreserveRecent: 3}
 	p := mustPrepare(t, turns(3, 6), 100, cfg)
 	var r strategies.Written
@@ -75,8 +78,9 @@ func TestT5SplitTurn(t *testing.T) {
 	}
 }
 
-// TestT5Serial: where one request at a time is allowed there is never another.
-func TestT5Serial(t *testing.T) {
+// TestSerial: where one request at a time is allowed there is never another.
+func TestSerial(t *testing.T) {
+	features.Proves(t, "T5")
 	cfg := strategies.Config{PreserveRecent: 3, Serial: true}
 	p := mustPrepare(t, turns(3, 6), 100, cfg)
 	synctest.Test(t, func(t *testing.T) {
@@ -91,28 +95,32 @@ func TestT5Serial(t *testing.T) {
 	})
 }
 
-// TestT5FatalEndsBoth: where one of the two cannot be had, nobody waits for
+// TestFatalEndsBoth: where one of the two cannot be had, nobody waits for
 // the other, and the error is the cause.
-func TestT5FatalEndsBoth(t *testing.T) {
+func TestFatalEndsBoth(t *testing.T) {
+	features.Proves(t, "T5")
 	for _, failing := range []string{"## Goal", "## Done So Far"} {
-		f := &fake{reply: func(ctx context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
-			if strings.Contains(r.System, failing) {
-				return abi.ModelResponse{InputTokens: 3}, &abi.Error{Code: abi.CodeUnauthorized, Message: "no such key"}
+		t.Run(failing, func(t *testing.T) {
+			f := &fake{reply: func(ctx context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+				if strings.Contains(r.System, failing) {
+					return abi.ModelResponse{InputTokens: 3}, &abi.Error{Code: abi.CodeUnauthorized, Message: "no such key"}
+				}
+				<-ctx.Done()
+				return abi.ModelResponse{}, ctx.Err()
+			}}
+			cfg := strategies.Config{PreserveRecent: 3}
+			r, err := strategies.Write(t.Context(), f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
+			if abi.CodeOf(err) != abi.CodeUnauthorized || r.Usage.InputTokens != 3 || len(f.requests) > 2 {
+				t.Errorf("%s fails: %v, %+v", failing, err, r)
 			}
-			<-ctx.Done()
-			return abi.ModelResponse{}, ctx.Err()
-		}}
-		cfg := strategies.Config{PreserveRecent: 3}
-		r, err := strategies.Write(t.Context(), f, mustPrepare(t, turns(3, 6), 100, cfg), cfg)
-		if abi.CodeOf(err) != abi.CodeUnauthorized || r.Usage.InputTokens != 3 || len(f.requests) > 2 {
-			t.Errorf("%s fails: %v, %+v", failing, err, r)
-		}
+		})
 	}
 }
 
-// TestT5GoodHalf: where one of the two is no good the other is not asked for
+// TestGoodHalf: where one of the two is no good the other is not asked for
 // again, nor told of faults that are not its own.
-func TestT5GoodHalf(t *testing.T) {
+func TestGoodHalf(t *testing.T) {
+	features.Proves(t, "T5")
 	bad := 2
 	f := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
 		if strings.Contains(r.System, "## Done So Far") && bad > 0 {
@@ -134,9 +142,10 @@ func TestT5GoodHalf(t *testing.T) {
 	}
 }
 
-// TestT5WholeTurn: a turn with nothing before it is history: one call, and all
+// TestWholeTurn: a turn with nothing before it is history: one call, and all
 // sections.
-func TestT5WholeTurn(t *testing.T) {
+func TestWholeTurn(t *testing.T) {
+	features.Proves(t, "T5")
 	cfg := strategies.Config{PreserveRecent: 3}
 	f := &fake{}
 	r := mustRun(t, f, mustPrepare(t, turns(8), 100, cfg), cfg)
@@ -145,9 +154,10 @@ func TestT5WholeTurn(t *testing.T) {
 	}
 }
 
-// TestT6Update: an earlier summary goes into a prompt that asks to renew it,
+// TestUpdate: an earlier summary goes into a prompt that asks to renew it,
 // without its frame and ledger.
-func TestT6Update(t *testing.T) {
+func TestUpdate(t *testing.T) {
+	features.Proves(t, "T6")
 	cfg := strategies.Config{}
 	f := &fake{}
 	p := mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier("## Goal\nship the parser")), 1000, cfg)
@@ -165,10 +175,11 @@ func TestT6Update(t *testing.T) {
 	}
 }
 
-// TestT6HostsPart: of an earlier note the model gets to read what was said, not
+// TestHostsPart: of an earlier note the model gets to read what was said, not
 // the failures and tasks that the host keeps below it, which it keeps again;
 // also where there is more than one note.
-func TestT6HostsPart(t *testing.T) {
+func TestHostsPart(t *testing.T) {
+	features.Proves(t, "T6")
 	framed := func(id, text string) abi.Message {
 		m := earlier(text + "\n\n## Kept word for word\n\nTodos:\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
 		m.ID = id
@@ -180,9 +191,11 @@ func TestT6HostsPart(t *testing.T) {
 	mustRun(t, f, p, strategies.Config{})
 	prompt := f.requests[0].Prompt
 	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Kept word for word": false, "an old task": false, "it broke": false} {
-		if strings.Contains(prompt, text) != want {
-			t.Errorf("%q is in the prompt: %v", text, !want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if strings.Contains(prompt, text) != want {
+				t.Errorf("%q is in the prompt: %v", text, !want)
+			}
+		})
 	}
 	mechanical, _ := note.Build(sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
 	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, strategies.Config{})
@@ -191,9 +204,10 @@ func TestT6HostsPart(t *testing.T) {
 	}
 }
 
-// TestA6TasksRead: the model gets to read the tasks, and they are no part of
+// TestTasksRead: the model gets to read the tasks, and they are no part of
 // what it wrote.
-func TestA6TasksRead(t *testing.T) {
+func TestTasksRead(t *testing.T) {
+	features.Proves(t, "A6")
 	p := prepared(t, strategies.Config{})
 	p.Todo = "- [ ] write the docs"
 	f := &fake{}
@@ -202,9 +216,10 @@ func TestA6TasksRead(t *testing.T) {
 	}
 }
 
-// TestA9Chunks: history in parts, one after the other, each with the summary
+// TestChunks: history in parts, one after the other, each with the summary
 // of those before it, and the tasks in the last alone.
-func TestA9Chunks(t *testing.T) {
+func TestChunks(t *testing.T) {
+	features.Proves(t, "A9")
 	cfg := strategies.Config{Chunks: 3}
 	p := prepared(t, cfg)
 	p.Todo = "- [ ] write the docs"
@@ -236,9 +251,10 @@ func TestA9Chunks(t *testing.T) {
 	}
 }
 
-// TestA10Retry: shorter and shorter tool results, the whole sequence each
-// time, and what every try cost is counted (K14).
-func TestA10Retry(t *testing.T) {
+// TestRetry: shorter and shorter tool results, the whole sequence each
+// time, and what every try cost is counted.
+func TestRetry(t *testing.T) {
+	features.Proves(t, "A10", "K14")
 	tooLong := &abi.Error{Code: abi.CodeContextLength, Message: "context_length_exceeded"}
 	for _, tc := range []struct {
 		why   string
@@ -267,47 +283,50 @@ func TestA10Retry(t *testing.T) {
 		{"not when the provider fails", strategies.Config{}, func(int) error { return &abi.Error{Code: abi.CodeModel, Message: "busy"} }, "200", 1, abi.CodeModel},
 		{"not on an error of no code", strategies.Config{}, func(int) error { return errors.New("boom") }, "200", 1, abi.CodeModel},
 	} {
-		f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
-			if err := tc.fails(n); err != nil {
-				return abi.ModelResponse{InputTokens: 5}, err
+		t.Run(tc.why, func(t *testing.T) {
+			f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
+				if err := tc.fails(n); err != nil {
+					return abi.ModelResponse{InputTokens: 5}, err
+				}
+				return answer(r, "fine"), nil
+			}}
+			p := mustPrepare(t, sessiongen.Long(60, 300), 1000, tc.cfg)
+			r, err := strategies.Write(t.Context(), f, p, tc.cfg)
+			if abi.CodeOf(err) != tc.code || r.Usage.Calls != tc.calls || len(f.requests) != tc.calls {
+				t.Errorf("%v after %d calls", err, r.Usage.Calls)
 			}
-			return answer(r, "fine"), nil
-		}}
-		p := mustPrepare(t, sessiongen.Long(60, 300), 1000, tc.cfg)
-		r, err := strategies.Write(t.Context(), f, p, tc.cfg)
-		if abi.CodeOf(err) != tc.code || r.Usage.Calls != tc.calls || len(f.requests) != tc.calls {
-			t.Errorf("%s: %v after %d calls", tc.why, err, r.Usage.Calls)
-		}
-		var chars []string
-		for _, a := range r.Attempts {
-			_, n, _ := strings.Cut(a.What, ", ")
-			chars = append(chars, strings.TrimSuffix(n, " characters of a result"))
-		}
-		if got := strings.Join(chars, " "); got != tc.want {
-			t.Errorf("%s: tried with %s, want %s", tc.why, got, tc.want)
-		}
-		for i, req := range f.requests {
-			if shown := strings.Contains(req.Prompt, "word3"); shown == strings.HasPrefix(chars[i], "0") {
-				t.Errorf("%s: try %d shows results: %v", tc.why, i, shown)
+			var chars []string
+			for _, a := range r.Attempts {
+				_, n, _ := strings.Cut(a.What, ", ")
+				chars = append(chars, strings.TrimSuffix(n, " characters of a result"))
 			}
-		}
-		for i, a := range r.Attempts {
-			want := abi.CodeOf(tc.fails(i))
-			if want == abi.CodeInternal {
-				want = abi.CodeModel
+			if got := strings.Join(chars, " "); got != tc.want {
+				t.Errorf("tried with %s, want %s", got, tc.want)
 			}
-			if a.Code != want {
-				t.Errorf("%s: attempt %d has code %q, want %q", tc.why, i, a.Code, want)
+			for i, req := range f.requests {
+				if shown := strings.Contains(req.Prompt, "word3"); shown == strings.HasPrefix(chars[i], "0") {
+					t.Errorf("try %d shows results: %v", i, shown)
+				}
 			}
-		}
-		if e := abi.AsError(err); err != nil && (e.Op != "summarize" || e.Phase == "" || e.Message == "") {
-			t.Errorf("%s: the error says too little: %+v", tc.why, e)
-		}
+			for i, a := range r.Attempts {
+				want := abi.CodeOf(tc.fails(i))
+				if want == abi.CodeInternal {
+					want = abi.CodeModel
+				}
+				if a.Code != want {
+					t.Errorf("attempt %d has code %q, want %q", i, a.Code, want)
+				}
+			}
+			if e := abi.AsError(err); err != nil && (e.Op != "summarize" || e.Phase == "" || e.Message == "") {
+				t.Errorf("the error says too little: %+v", e)
+			}
+		})
 	}
 }
 
-// TestA10SaysWhy: after an answer that was no good the model is told why.
-func TestA10SaysWhy(t *testing.T) {
+// TestSaysWhy: after an answer that was no good the model is told why.
+func TestSaysWhy(t *testing.T) {
+	features.Proves(t, "A10")
 	f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
 		resp := answer(r, "fine")
 		if n == 0 {
@@ -324,9 +343,10 @@ func TestA10SaysWhy(t *testing.T) {
 	}
 }
 
-// TestComplaint17Ends: a call that hangs ends with its context, whichever way
+// TestEnds: a call that hangs ends with its context, whichever way
 // that ends, and at once where it has ended before.
-func TestComplaint17Ends(t *testing.T) {
+func TestEnds(t *testing.T) {
+	features.Proves(t, "complaint 17")
 	p := prepared(t, strategies.Config{})
 	synctest.Test(t, func(t *testing.T) {
 		hang := &fake{reply: func(ctx context.Context, _ int, _ abi.ModelRequest) (abi.ModelResponse, error) {

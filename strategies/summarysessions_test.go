@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -35,7 +36,7 @@ func load(t *testing.T, path string) []abi.Message {
 	return msgs
 }
 
-// prepareToFit keeps fewer and fewer messages until the rest will fit (A11).
+// prepareToFit keeps fewer and fewer messages until the rest will fit.
 func prepareToFit(v *strategies.View, cfg strategies.Config) *strategies.Preparation {
 	var p *strategies.Preparation
 	for keep := cfg.Recent(); keep >= 0 && (p == nil || !p.Fits); keep-- {
@@ -44,9 +45,10 @@ func prepareToFit(v *strategies.View, cfg strategies.Config) *strategies.Prepara
 	return p
 }
 
-// TestA5Rebuild: what the plan makes of the session is its beginning, the
+// TestRebuild: what the plan makes of the session is its beginning, the
 // summary in its frame, and what stays.
-func TestA5Rebuild(t *testing.T) {
+func TestRebuild(t *testing.T) {
+	features.Proves(t, "A5")
 	msgs := turns(8, 2)
 	v := toSummarize(msgs, 1000)
 	cfg := strategies.Config{MaxSummaryTokens: 100, PreserveRecent: 3}
@@ -76,9 +78,10 @@ func TestA5Rebuild(t *testing.T) {
 	}
 }
 
-// TestK4K9Complaint4Sessions: real sessions, real counts. The firewall takes
+// TestSessions: real sessions, real counts. The firewall takes
 // the plan, and no request is longer than the summarizer's window.
-func TestK4K9Complaint4Sessions(t *testing.T) {
+func TestSessions(t *testing.T) {
+	features.Proves(t, "K4", "K9", "complaint 4")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

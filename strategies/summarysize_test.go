@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -16,9 +17,10 @@ import (
 // requestTokens is what a request costs at least.
 func requestTokens(r abi.ModelRequest) int { return counter.Text(r.System) + counter.Text(r.Prompt) }
 
-// TestComplaint4Bounded: for any session and any window of the summarizer no
+// TestBounded: for any session and any window of the summarizer no
 // request is longer than allowed, and the error says so where there is no way.
-func TestComplaint4Bounded(t *testing.T) {
+func TestBounded(t *testing.T) {
+	features.Proves(t, "complaint 4")
 	var done, several, noRoom int
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(80).Draw(t, "session")
@@ -64,24 +66,28 @@ func TestComplaint4Bounded(t *testing.T) {
 	}
 }
 
-// TestComplaint4Giant: one message larger than the summarizer's window does
+// TestGiant: one message larger than the summarizer's window does
 // not keep the rest from being read.
-func TestComplaint4Giant(t *testing.T) {
+func TestGiant(t *testing.T) {
+	features.Proves(t, "complaint 4")
 	msgs := turns(6)
 	msgs[2].Content = abi.Text("it begins here " + strings.Repeat("and goes on ", 1<<16) + "it ends here")
 	cfg := strategies.Config{InputTokens: 4000, MaxSummaryTokens: 500, PreserveRecent: 2}
 	f := &fake{}
 	mustRun(t, f, mustPrepare(t, msgs, 100, cfg), cfg)
 	for _, want := range []string{"it begins here", "it ends here", "characters left out", "run 0.3"} {
-		if !strings.Contains(f.texts(), want) {
-			t.Errorf("%q was not read", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(f.texts(), want) {
+				t.Errorf("%q was not read", want)
+			}
+		})
 	}
 }
 
-// TestComplaint4Provider: where the real window is smaller than was believed,
+// TestProvider: where the real window is smaller than was believed,
 // the provider's refusals lead to requests that fit it, tool results or not.
-func TestComplaint4Provider(t *testing.T) {
+func TestProvider(t *testing.T) {
+	features.Proves(t, "complaint 4")
 	talk := turns(0)
 	for i := range 120 {
 		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
@@ -94,19 +100,21 @@ func TestComplaint4Provider(t *testing.T) {
 		{"tool results", turns(120), 5000},
 		{"only words", talk, 5000},
 	} {
-		f := &fake{}
-		f.reply = func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
-			if requestTokens(r) > tc.window {
-				return abi.ModelResponse{}, &abi.Error{Code: abi.CodeContextLength, Message: "prompt is too long"}
+		t.Run(tc.why, func(t *testing.T) {
+			f := &fake{}
+			f.reply = func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+				if requestTokens(r) > tc.window {
+					return abi.ModelResponse{}, &abi.Error{Code: abi.CodeContextLength, Message: "prompt is too long"}
+				}
+				return answer(r, "fine"), nil
 			}
-			return answer(r, "fine"), nil
-		}
-		cfg := strategies.Config{MaxSummaryTokens: 300, PreserveRecent: 2}
-		p := mustPrepare(t, tc.msgs, 100, cfg)
-		r, err := strategies.Write(t.Context(), f, p, cfg)
-		if err != nil || r.Attempts[0].Code != abi.CodeContextLength {
-			t.Errorf("%s: %v, attempts %+v", tc.why, err, r.Attempts)
-		}
+			cfg := strategies.Config{MaxSummaryTokens: 300, PreserveRecent: 2}
+			p := mustPrepare(t, tc.msgs, 100, cfg)
+			r, err := strategies.Write(t.Context(), f, p, cfg)
+			if err != nil || r.Attempts[0].Code != abi.CodeContextLength {
+				t.Errorf("%v, attempts %+v", err, r.Attempts)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -15,7 +16,8 @@ import (
 // ion is I7's tiers 1 and 2 with nothing held back.
 var ion = strategies.PruneConfig{ShortenTokens: 2000, Reference: true, MinimumSavings: -1}
 
-func TestI7Tiers(t *testing.T) {
+func TestTiers(t *testing.T) {
+	features.Proves(t, "I7")
 	session := func(list ...string) []abi.Message { // with a turn after it
 		return append(results(list...), sized("now", abi.RoleUser, 5), sized("last", abi.RoleAssistant, 5))
 	}
@@ -36,15 +38,18 @@ func TestI7Tiers(t *testing.T) {
 		{"off by default", session("bash:39000", "bash:30000"), strategies.PruneConfig{}, ""},
 		{"what is left counts for the protected window", session("bash:1500", "bash:60000", "bash:10000"), ion, "r1 r2"},
 	} {
-		if got := editsOf(prune(tc.msgs, tc.cfg)); got != tc.want {
-			t.Errorf("%s: edits %q, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := editsOf(prune(tc.msgs, tc.cfg)); got != tc.want {
+				t.Errorf("edits %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestI7HeadAndTail: about 500 tokens of each end, whole lines, and the number
+// TestHeadAndTail: about 500 tokens of each end, whole lines, and the number
 // of those between.
-func TestI7HeadAndTail(t *testing.T) {
+func TestHeadAndTail(t *testing.T) {
+	features.Proves(t, "I7")
 	for _, tc := range []struct {
 		why, text string
 		counter   sessiongen.Counter
@@ -55,28 +60,30 @@ func TestI7HeadAndTail(t *testing.T) {
 		{"a dense beginning", "FIRST" + strings.Repeat("日", 20_000) + strings.Repeat("\n", 20_000) + "LAST", sessiongen.Counter{Runes: 1}},
 		{"invalid UTF-8", "FIRST" + strings.Repeat("\xbfabcdef", 20_000) + "LAST", sessiongen.Counter{}},
 	} {
-		msgs := results("bash:1", "bash:1")
-		msgs[2].Content = abi.Text(tc.text)
-		edits := strategies.Prune(msgs, tc.counter.Tokens(msgs), abi.Pinned(msgs), ion, tc.counter)
-		if len(edits) != 1 {
-			t.Fatalf("%s: edits %v", tc.why, edits)
-		}
-		got := edits[0].Text
-		head, rest, _ := strings.Cut(got, "\n[Pruned — ")
-		figure, tail, ok := strings.Cut(rest, " tokens]\n")
-		if !ok || !strings.HasPrefix(head, "FIRST") || !strings.HasSuffix(tail, "LAST") || !utf8.ValidString(got) {
-			t.Errorf("%s: %q ... %q", tc.why, got[:20], got[len(got)-20:])
-		}
-		h, l := tc.counter.Text(head), tc.counter.Text(tail)
-		if h < 350 || h > 500 || l < 350 || l > 500 {
-			t.Errorf("%s: %d and %d tokens at the ends", tc.why, h, l)
-		}
-		if all := tc.counter.Text(tc.text); !near(figure, all-h-l) {
-			t.Errorf("%s: %s of %d tokens left out, with %d and %d kept", tc.why, figure, all, h, l)
-		}
-		if tc.why == "lines" && (!strings.HasSuffix(head, "output") || !strings.HasPrefix(tail, "line number")) {
-			t.Errorf("lines are cut: %q, %q", head[len(head)-20:], tail[:20])
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := results("bash:1", "bash:1")
+			msgs[2].Content = abi.Text(tc.text)
+			edits := strategies.Prune(msgs, tc.counter.Tokens(msgs), abi.Pinned(msgs), ion, tc.counter)
+			if len(edits) != 1 {
+				t.Fatalf("edits %v", edits)
+			}
+			got := edits[0].Text
+			head, rest, _ := strings.Cut(got, "\n[Pruned — ")
+			figure, tail, ok := strings.Cut(rest, " tokens]\n")
+			if !ok || !strings.HasPrefix(head, "FIRST") || !strings.HasSuffix(tail, "LAST") || !utf8.ValidString(got) {
+				t.Errorf("%q ... %q", got[:20], got[len(got)-20:])
+			}
+			h, l := tc.counter.Text(head), tc.counter.Text(tail)
+			if h < 350 || h > 500 || l < 350 || l > 500 {
+				t.Errorf("%d and %d tokens at the ends", h, l)
+			}
+			if all := tc.counter.Text(tc.text); !near(figure, all-h-l) {
+				t.Errorf("%s of %d tokens left out, with %d and %d kept", figure, all, h, l)
+			}
+			if tc.why == "lines" && (!strings.HasSuffix(head, "output") || !strings.HasPrefix(tail, "line number")) {
+				t.Errorf("lines are cut: %q, %q", head[len(head)-20:], tail[:20])
+			}
+		})
 	}
 }
 
@@ -88,8 +95,9 @@ func near(figure string, want int) bool {
 	return n >= want-3 && n <= want+3
 }
 
-// TestI7Reference: what is gone says where it came from.
-func TestI7Reference(t *testing.T) {
+// TestReference: what is gone says where it came from.
+func TestReference(t *testing.T) {
+	features.Proves(t, "I7")
 	for _, tc := range []struct{ why, name, arguments, want string }{
 		{"a path", "read_file", `{"path":"internal/x.go","offset":100}`, "[Pruned — 812 tokens: read_file internal/x.go]"},
 		{"a command", "bash", `{"command":"cd /repo && go test ./..."}`, "[Pruned — 812 tokens: bash cd /repo && go test ./...]"},
@@ -101,19 +109,21 @@ func TestI7Reference(t *testing.T) {
 		{"no name and nothing", "", "", "[Pruned — 812 tokens]"},
 		{"arguments that were pruned", "write", `{"content":"[Pruned — 900 tokens]"}`, "[Pruned — 812 tokens: write]"},
 	} {
-		msgs := results("x:812", "x:50000")
-		msgs[1].ToolCalls[0].Name, msgs[1].ToolCalls[0].Arguments = tc.name, tc.arguments
-		cfg := strategies.PruneConfig{Reference: true, MinimumSavings: -1}
-		edits := prune(msgs, cfg)
-		if len(edits) != 1 || edits[0].Text != tc.want {
-			t.Errorf("%s: %+v, want %q", tc.why, edits, tc.want)
-			continue
-		}
-		cfg.ProtectTokens = -1
-		cfg.ProtectedTools = []string{"x"}
-		if again := prune(edited(t, msgs, edits, count), cfg); len(again) > 0 {
-			t.Errorf("%s: a notice is pruned again: %+v", tc.why, again)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := results("x:812", "x:50000")
+			msgs[1].ToolCalls[0].Name, msgs[1].ToolCalls[0].Arguments = tc.name, tc.arguments
+			cfg := strategies.PruneConfig{Reference: true, MinimumSavings: -1}
+			edits := prune(msgs, cfg)
+			if len(edits) != 1 || edits[0].Text != tc.want {
+				t.Errorf("%+v, want %q", edits, tc.want)
+				return
+			}
+			cfg.ProtectTokens = -1
+			cfg.ProtectedTools = []string{"x"}
+			if again := prune(edited(t, msgs, edits, count), cfg); len(again) > 0 {
+				t.Errorf("a notice is pruned again: %+v", again)
+			}
+		})
 	}
 	orphan := []abi.Message{sized("u", abi.RoleUser, 5), sized("r", abi.RoleTool, 812), sized("r2", abi.RoleTool, 50000)}
 	if edits := prune(orphan, ion); len(edits) != 1 || edits[0].Text != strategies.PruneNotice(812) {
@@ -121,9 +131,10 @@ func TestI7Reference(t *testing.T) {
 	}
 }
 
-// TestI7Media: an image in old output is named when the output is shortened, and
+// TestTiersMedia: an image in old output is named when the output is shortened, and
 // does not vanish.
-func TestI7Media(t *testing.T) {
+func TestTiersMedia(t *testing.T) {
+	features.Proves(t, "I7")
 	msgs := results("bash:3000", "bash:1")
 	msgs[2].Content = abi.Parts(abi.TextPart(msgs[2].Text()), picture(1_200_000))
 	edits := prune(msgs, ion)
@@ -132,7 +143,8 @@ func TestI7Media(t *testing.T) {
 	}
 }
 
-func TestI7Properties(t *testing.T) {
+func TestTiersProperties(t *testing.T) {
+	features.Proves(t, "I7")
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")
@@ -158,8 +170,9 @@ func TestI7Properties(t *testing.T) {
 	}
 }
 
-// TestI2ShortenRecent: output in what stays is cut to about 500 tokens.
-func TestI2ShortenRecent(t *testing.T) {
+// TestShortenRecent: output in what stays is cut to about 500 tokens.
+func TestShortenRecent(t *testing.T) {
+	features.Proves(t, "I2")
 	msgs := append(results("bash:3000", "bash:400", "read:900", "bash:900"), sized("now", abi.RoleUser, 5), sized("last", abi.RoleAssistant, 5))
 	edits := strategies.ShortenRecent(whole(msgs), 500, nil)
 	if got := editsOf(edits); got != "r0 r3" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -34,7 +35,8 @@ func read(t *testing.T, cfg strategies.Config, msgs ...abi.Message) string {
 	return text
 }
 
-func TestA4Transcript(t *testing.T) {
+func TestTranscriptTranscript(t *testing.T) {
+	features.Proves(t, "A4")
 	long := strings.Repeat("0123456789", 50)
 	part := func(typ, raw string) abi.Part { return abi.RawPart(typ, json.RawMessage(raw)) }
 	thinking := new(abi.Content)
@@ -62,15 +64,18 @@ func TestA4Transcript(t *testing.T) {
 		{"a recalled memory stands without its frame", []abi.Message{{Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text(abi.Fence(abi.KindInjected, "p", "n", "likes tea"))}}, "[recalled memory]\nlikes tea"},
 		{"a result that says nothing is there all the same", []abi.Message{{Role: abi.RoleTool, ToolCallID: "gone", Name: "ls"}}, "[tool ls]"},
 	} {
-		if got := read(t, strategies.Config{}, append(tc.msgs, abi.Message{Role: abi.RoleAssistant, Content: abi.Text("end")})...); got != tc.want+"\n\n[assistant]\nend" {
-			t.Errorf("%s:\n%q\nwant\n%q", tc.why, got, tc.want+"\n\n[assistant]\nend")
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := read(t, strategies.Config{}, append(tc.msgs, abi.Message{Role: abi.RoleAssistant, Content: abi.Text("end")})...); got != tc.want+"\n\n[assistant]\nend" {
+				t.Errorf("%s:\n%q\nwant\n%q", tc.why, got, tc.want+"\n\n[assistant]\nend")
+			}
+		})
 	}
 }
 
-// TestK9Together: a call and its results stand together, wherever they stood,
+// TestTogether: a call and its results stand together, wherever they stood,
 // and an id used again belongs to its own call.
-func TestK9Together(t *testing.T) {
+func TestTogether(t *testing.T) {
+	features.Proves(t, "K9")
 	call := func(name string) abi.Message {
 		return abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: name}}}
 	}
@@ -84,9 +89,10 @@ func TestK9Together(t *testing.T) {
 	}
 }
 
-// TestComplaint4LinearTime: preparing and asking grow with the session, not
+// TestLinearTime: preparing and asking grow with the session, not
 // with its square.
-func TestComplaint4LinearTime(t *testing.T) {
+func TestLinearTime(t *testing.T) {
+	features.Proves(t, "complaint 4")
 	run := func(turns int) time.Duration {
 		v := toSummarize(sessiongen.Long(turns, 30), 100)
 		best := time.Hour

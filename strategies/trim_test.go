@@ -9,11 +9,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-func TestA1Trim(t *testing.T) {
+func TestTrim(t *testing.T) {
+	features.Proves(t, "A1")
 	synthetic := func(id string, role abi.Role, text string) abi.Message {
 		return abi.Message{ID: id, Role: role, Kind: abi.KindSynthetic, Content: abi.Text(text)}
 	}
@@ -44,15 +46,18 @@ func TestA1Trim(t *testing.T) {
 		{"what calls tools stays whole", []abi.Message{task, calling, calling, now, last}, ""},
 		{"nothing of nothing", nil, ""},
 	} {
-		if got := strings.Join(strategies.Trim(whole(tc.msgs)), " "); got != tc.want {
-			t.Errorf("%s: %q went, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := strings.Join(strategies.Trim(whole(tc.msgs)), " "); got != tc.want {
+				t.Errorf("%q went, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestA1Properties: the firewall takes it, every text is still said, and
+// TestTrimProperties: the firewall takes it, every text is still said, and
 // trimming again does nothing.
-func TestA1Properties(t *testing.T) {
+func TestTrimProperties(t *testing.T) {
+	features.Proves(t, "A1")
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")

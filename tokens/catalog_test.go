@@ -1,15 +1,18 @@
 package tokens_test
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-func TestK18CatalogIsSane(t *testing.T) {
+func TestCatalogIsSane(t *testing.T) {
+	features.Proves(t, "K18")
 	n, windows, prices := 0, 0, 0
 	for m := range tokens.Default().Models() {
 		n++
@@ -68,7 +71,8 @@ func TestCatalogSaysWhereItIsFrom(t *testing.T) {
 }
 
 // Figures read by hand in the sources.
-func TestK18WellKnownModels(t *testing.T) {
+func TestWellKnownModels(t *testing.T) {
+	features.Proves(t, "K18")
 	for _, tc := range []struct {
 		provider, model string
 		window          int
@@ -92,37 +96,44 @@ func TestK18WellKnownModels(t *testing.T) {
 		// prices by the time of day: the dearest
 		{"deepseek", "deepseek-chat", 64_000, tokens.Rates{Input: 0.27, Output: 1.1, CacheRead: 0.07, CacheWrite: 0.27}, tokens.O200k, false},
 	} {
-		m, ok := tokens.Default().Lookup(tc.provider, tc.model)
-		if !ok || m.ContextWindow == nil || m.Prices == nil {
-			t.Errorf("%s/%s: %+v, %v", tc.provider, tc.model, m, ok)
-			continue
-		}
-		if *m.ContextWindow != tc.window || m.Prices.Rates != tc.rates || m.Encoding != tc.encoding || m.ExactCounts != tc.exact {
-			t.Errorf("%s/%s: window %d, %+v, %s, exact %v; want %+v", tc.provider, tc.model, *m.ContextWindow, m.Prices.Rates, m.Encoding, m.ExactCounts, tc)
-		}
+		t.Run(tc.model, func(t *testing.T) {
+			m, ok := tokens.Default().Lookup(tc.provider, tc.model)
+			if !ok || m.ContextWindow == nil || m.Prices == nil {
+				t.Errorf("%s/%s: %+v, %v", tc.provider, tc.model, m, ok)
+				return
+			}
+			if *m.ContextWindow != tc.window || m.Prices.Rates != tc.rates || m.Encoding != tc.encoding || m.ExactCounts != tc.exact {
+				t.Errorf("%s/%s: window %d, %+v, %s, exact %v; want %+v", tc.provider, tc.model, *m.ContextWindow, m.Prices.Rates, m.Encoding, m.ExactCounts, tc)
+			}
+		})
 	}
 }
 
 func TestLookupUnknown(t *testing.T) {
-	for _, tc := range [][2]string{{"openai", "nope"}, {"nope", "gpt-4o"}, {"", "gpt-4o"}, {"", ""}, {"openai", ""}} {
-		if m, ok := tokens.Default().Lookup(tc[0], tc[1]); ok {
-			t.Errorf("%q: %+v", tc, m)
-		}
+	for i, tc := range [][2]string{{"openai", "nope"}, {"nope", "gpt-4o"}, {"", "gpt-4o"}, {"", ""}, {"openai", ""}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if m, ok := tokens.Default().Lookup(tc[0], tc[1]); ok {
+				t.Errorf("%q: %+v", tc, m)
+			}
+		})
 	}
 }
 
-func TestK21UnknownWindow(t *testing.T) {
-	for _, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":", "openai/"} {
-		m := tokens.Default().Resolve(name)
-		if m.ContextWindow != nil || m.Prices != nil {
-			t.Errorf("%q: %+v, want no window and no prices", name, m)
-		}
-		if m.Window() != abi.FallbackWindow || m.Window() != 128_000 {
-			t.Errorf("%q: works with a window of %d", name, m.Window())
-		}
-		if m.Encoding != tokens.O200k || m.ExactCounts {
-			t.Errorf("%q: encoding %s, exact %v", name, m.Encoding, m.ExactCounts)
-		}
+func TestUnknownWindow(t *testing.T) {
+	features.Proves(t, "K21")
+	for i, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":", "openai/"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			m := tokens.Default().Resolve(name)
+			if m.ContextWindow != nil || m.Prices != nil {
+				t.Errorf("%q: %+v, want no window and no prices", name, m)
+			}
+			if m.Window() != abi.FallbackWindow || m.Window() != 128_000 {
+				t.Errorf("%q: works with a window of %d", name, m.Window())
+			}
+			if m.Encoding != tokens.O200k || m.ExactCounts {
+				t.Errorf("%q: encoding %s, exact %v", name, m.Encoding, m.ExactCounts)
+			}
+		})
 	}
 }
 
@@ -142,8 +153,10 @@ func TestCost(t *testing.T) {
 		{"output does not count for the tier", p, tokens.Usage{Output: 1_000_000}, 15},
 		{"unknown prices", nil, tokens.Usage{Input: 1000}, 0},
 	} {
-		if got := tc.p.Cost(tc.u); math.Abs(got-tc.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := tc.p.Cost(tc.u); math.Abs(got-tc.want) > 1e-9 {
+				t.Errorf("%v, want %v", got, tc.want)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package tokens_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 func TestTextKnownCounts(t *testing.T) {
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		text          string
 		cl100k, o200k int
 		why           string
@@ -25,12 +26,14 @@ func TestTextKnownCounts(t *testing.T) {
 		{"hello world", 2, 2, "two words of the vocabulary"},
 		{"<|endoftext|>", 7, 7, "a special token is plain text, not one token"},
 	} {
-		if got := counter(t, tokens.CL100k, uncached).Text(tc.text); got != tc.cl100k {
-			t.Errorf("%s: cl100k counts %q as %d, want %d", tc.why, tc.text, got, tc.cl100k)
-		}
-		if got := counter(t, tokens.O200k, uncached).Text(tc.text); got != tc.o200k {
-			t.Errorf("%s: o200k counts %q as %d, want %d", tc.why, tc.text, got, tc.o200k)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if got := counter(t, tokens.CL100k, uncached).Text(tc.text); got != tc.cl100k {
+				t.Errorf("%s: cl100k counts %q as %d, want %d", tc.why, tc.text, got, tc.cl100k)
+			}
+			if got := counter(t, tokens.O200k, uncached).Text(tc.text); got != tc.o200k {
+				t.Errorf("%s: o200k counts %q as %d, want %d", tc.why, tc.text, got, tc.o200k)
+			}
+		})
 	}
 }
 

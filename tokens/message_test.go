@@ -2,10 +2,12 @@ package tokens_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -20,15 +22,18 @@ var cookbook = []abi.Message{
 	{Role: abi.RoleUser, Content: abi.Text("This late pivot means we don't have time to boil the ocean for the client deliverable.")},
 }
 
-func TestK18RequestIsTheCookbooks(t *testing.T) {
+func TestRequestIsTheCookbooks(t *testing.T) {
+	features.Proves(t, "K18")
 	for e, want := range map[tokens.Encoding]int{tokens.CL100k: 129, tokens.O200k: 124} {
-		got, err := counter(t, e, uncached).Request(t.Context(), tokens.Request{Messages: cookbook})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Tokens != want || !got.Exact {
-			t.Errorf("%s: %+v, want %d tokens, exact", e, got, want)
-		}
+		t.Run(fmt.Sprint(e), func(t *testing.T) {
+			got, err := counter(t, e, uncached).Request(t.Context(), tokens.Request{Messages: cookbook})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Tokens != want || !got.Exact {
+				t.Errorf("%s: %+v, want %d tokens, exact", e, got, want)
+			}
+		})
 	}
 }
 
@@ -59,10 +64,12 @@ func TestRequestAddsUp(t *testing.T) {
 
 func TestToolsNone(t *testing.T) {
 	c := counter(t, tokens.O200k, uncached)
-	for _, doc := range []string{"", "null", "[]", " [ ] "} {
-		if n, err := c.Tools(t.Context(), json.RawMessage(doc)); err != nil || n != (tokens.Count{Exact: true}) {
-			t.Errorf("%q: %+v, %v, want nothing", doc, n, err)
-		}
+	for i, doc := range []string{"", "null", "[]", " [ ] "} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if n, err := c.Tools(t.Context(), json.RawMessage(doc)); err != nil || n != (tokens.Count{Exact: true}) {
+				t.Errorf("%q: %+v, %v, want nothing", doc, n, err)
+			}
+		})
 	}
 }
 
@@ -103,13 +110,15 @@ func TestMessage(t *testing.T) {
 		{"long text that is no base64 is text", parts(`[{"type":"thinking","thinking":"` + strings.Repeat("well then, ", 200) + `"}]`),
 			tokens.MessageTokens + c.Text(`{"type":"thinking","thinking":"`+strings.Repeat("well then, ", 200)+`"}`), true},
 	} {
-		got, err := c.MeasureMessage(t.Context(), &tc.m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Tokens != tc.want || got.Exact != tc.exact {
-			t.Errorf("%s: %+v, want %d, exact %v", tc.why, got, tc.want, tc.exact)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got, err := c.MeasureMessage(t.Context(), &tc.m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Tokens != tc.want || got.Exact != tc.exact {
+				t.Errorf("%+v, want %d, exact %v", got, tc.want, tc.exact)
+			}
+		})
 	}
 }
 

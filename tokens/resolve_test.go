@@ -3,10 +3,12 @@ package tokens_test
 import (
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-func TestK18Resolve(t *testing.T) {
+func TestResolve(t *testing.T) {
+	features.Proves(t, "K18")
 	for _, tc := range []struct{ name, want, why string }{
 		{"claude-sonnet-4-5", "anthropic/claude-sonnet-4-5", "the family says whose it is"},
 		{"Claude-Sonnet-4-5", "anthropic/claude-sonnet-4-5", "case does not matter"},
@@ -33,24 +35,29 @@ func TestK18Resolve(t *testing.T) {
 		{"ollama/gpt-oss:20b", "ollama/gpt-oss:20b", "a local server is nobody's"},
 		{"unheard-of", "unheard-of", "as it was written"},
 	} {
-		m := tokens.Default().Resolve(tc.name)
-		if got := m.Name(); got != tc.want {
-			t.Errorf("%s: %q is %q, want %q", tc.why, tc.name, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			m := tokens.Default().Resolve(tc.name)
+			if got := m.Name(); got != tc.want {
+				t.Errorf("%q is %q, want %q", tc.name, got, tc.want)
+			}
+		})
 	}
 }
 
 // Copilot serves OpenAI's models: each of them has a window there, its own or
 // OpenAI's.
-func TestK18CopilotServesOpenAI(t *testing.T) {
+func TestCopilotServesOpenAI(t *testing.T) {
+	features.Proves(t, "K18")
 	for _, id := range []string{"gpt-4o", "gpt-4.1", "gpt-5", "gpt-5-mini", "o3-mini", "o4-mini"} {
-		m, direct := tokens.Default().Resolve("copilot/"+id), tokens.Default().Resolve("openai/"+id)
-		if m.ContextWindow == nil || *m.ContextWindow > *direct.ContextWindow {
-			t.Errorf("copilot/%s: %+v", id, m)
-		}
-		if !m.ExactCounts || m.Encoding != direct.Encoding {
-			t.Errorf("copilot/%s: counted with %s, exact %v", id, m.Encoding, m.ExactCounts)
-		}
+		t.Run(id, func(t *testing.T) {
+			m, direct := tokens.Default().Resolve("copilot/"+id), tokens.Default().Resolve("openai/"+id)
+			if m.ContextWindow == nil || *m.ContextWindow > *direct.ContextWindow {
+				t.Errorf("copilot/%s: %+v", id, m)
+			}
+			if !m.ExactCounts || m.Encoding != direct.Encoding {
+				t.Errorf("copilot/%s: counted with %s, exact %v", id, m.Encoding, m.ExactCounts)
+			}
+		})
 	}
 }
 
@@ -58,16 +65,19 @@ func TestK18CopilotServesOpenAI(t *testing.T) {
 // know; a model of many has the window of most of them and no price.
 func TestResolveFillsIn(t *testing.T) {
 	for _, name := range []string{"kimi-k2", "glm-4.6", "meta-llama/Llama-3.3-70B-Instruct", "openrouter/anthropic/claude-3.5-sonnet"} {
-		if m := tokens.Default().Resolve(name); m.ContextWindow == nil || *m.ContextWindow < 100_000 {
-			t.Errorf("%s: %+v, want a window", name, m)
-		}
+		t.Run(name, func(t *testing.T) {
+			if m := tokens.Default().Resolve(name); m.ContextWindow == nil || *m.ContextWindow < 100_000 {
+				t.Errorf("%+v, want a window", m)
+			}
+		})
 	}
 	if m := tokens.Default().Resolve("meta-llama/Llama-3.3-70B-Instruct"); m.Prices != nil || m.Provider != "" {
 		t.Errorf("%+v: nobody's in particular, and it has a price", m)
 	}
 }
 
-func TestK18OverridesWin(t *testing.T) {
+func TestOverridesWin(t *testing.T) {
+	features.Proves(t, "K18")
 	resolve := tokens.Default().Resolve
 	catalog := resolve("openai/gpt-4o")
 	for _, tc := range []struct {
@@ -95,9 +105,11 @@ func TestK18OverridesWin(t *testing.T) {
 		{"another provider's", "openai/gpt-4o", []tokens.Override{{Provider: "azure", Model: "gpt-4o", ContextWindow: new(64_000)}}, 128_000},
 		{"nonsense sets nothing", "openai/gpt-4o", []tokens.Override{{Provider: "openai", ContextWindow: new(0)}, {ContextWindow: new(-5)}}, 128_000},
 	} {
-		if m := resolve(tc.name, tc.overrides...); m.ContextWindow == nil || *m.ContextWindow != tc.window {
-			t.Errorf("%s: %s with %+v: window %d, want %d", tc.why, tc.name, tc.overrides, m.Window(), tc.window)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if m := resolve(tc.name, tc.overrides...); m.ContextWindow == nil || *m.ContextWindow != tc.window {
+				t.Errorf("%s with %+v: window %d, want %d", tc.name, tc.overrides, m.Window(), tc.window)
+			}
+		})
 	}
 	m := resolve("openai/gpt-4o", tokens.Override{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)})
 	if *m.MaxOutput != *catalog.MaxOutput || m.Prices.Rates != catalog.Prices.Rates || m.Encoding != catalog.Encoding {

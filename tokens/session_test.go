@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -82,8 +83,9 @@ func TestSessionsCountAsTiktoken(t *testing.T) {
 	}
 }
 
-// T9: a list that is counted again costs next to nothing, and counts the same.
-func TestT9RecountIsTheSame(t *testing.T) {
+// a list that is counted again costs next to nothing, and counts the same.
+func TestRecountIsTheSame(t *testing.T) {
+	features.Proves(t, "T9")
 	c := counter(t, tokens.O200k, tokens.Options{})
 	msgs := readSession(t, filepath.Join("testdata", "session.jsonl"))
 	first, err := c.Request(t.Context(), tokens.Request{Messages: msgs})

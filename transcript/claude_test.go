@@ -188,15 +188,19 @@ func TestClaudeCodeCompacted(t *testing.T) {
 	}
 	for uuid, there := range map[string]bool{"p0": true, "u1": false, "p6": false, "y11": false, "a3": false,
 		"a8": false} {
-		if _, ok := log[uuid]; ok != there {
-			t.Errorf("%s: there is %v, want %v", uuid, ok, there)
-		}
+		t.Run(uuid, func(t *testing.T) {
+			if _, ok := log[uuid]; ok != there {
+				t.Errorf("there is %v, want %v", ok, there)
+			}
+		})
 	}
 	for _, text := range []string{`"type":"summary"`, `"messageId":"u2"`, `"queue-operation"`, `"cwd":"/w"`,
 		`"isVisibleInTranscriptOnly":true`} {
-		if !bytes.Contains(out, []byte(text)) {
-			t.Errorf("%s is not there\n%s", text, out)
-		}
+		t.Run(text, func(t *testing.T) {
+			if !bytes.Contains(out, []byte(text)) {
+				t.Errorf("%s is not there\n%s", text, out)
+			}
+		})
 	}
 	if again := encode(t, s, keep(s, "u2", "+sum", "u14", "a15"), transcript.Same); !bytes.Equal(out, again) {
 		t.Error("the same compaction wrote another log")

@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,9 +228,11 @@ func TestPiCompacted(t *testing.T) {
 	for child, parent := range map[string]string{
 		"e1": "e0", "x1": "e1", "x2": "x1", "e7": "e1", summary.ID: "e7", "e12": summary.ID, "e14": "e12",
 	} {
-		if parents[child] != parent {
-			t.Errorf("%s hangs on %q, want %q\n%s", child, parents[child], parent, out)
-		}
+		t.Run(child, func(t *testing.T) {
+			if parents[child] != parent {
+				t.Errorf("%s hangs on %q, want %q\n%s", child, parents[child], parent, out)
+			}
+		})
 	}
 	if bytes.Contains(out, []byte(`"label"`)) {
 		t.Error("the label of an entry that went is there")
@@ -257,11 +260,13 @@ func TestOpenHandsCompacted(t *testing.T) {
 	}
 	s := read(t, data, transcript.Auto)
 	out := string(encode(t, s, keep(s, "0", "1", "+sum", "13"), transcript.Same))
-	for _, text := range []string{`{"id":14,"source":"agent","kind":"compaction_summary","action":"condensation"`,
-		`"forgotten_event_ids":[]`, `"summary_offset":4}`} { // after the system, the task, the recall and the change of state
-		if !strings.Contains(out, text) {
-			t.Errorf("%s is not there\n%s", text, out)
-		}
+	for i, text := range []string{`{"id":14,"source":"agent","kind":"compaction_summary","action":"condensation"`,
+		`"forgotten_event_ids":[]`, `"summary_offset":4}`} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { // after the system, the task, the recall and the change of state
+			if !strings.Contains(out, text) {
+				t.Errorf("%s is not there\n%s", text, out)
+			}
+		})
 	}
 	if strings.Contains(out, `"id": 12`) {
 		t.Errorf("a condensation without a summary is there\n%s", out)

@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
 // Calls and results pair up after reading as they do in the source, by a count
 // that knows nothing of abi.Units, and stay paired when the session is written
 // and read again.
-func TestK9PairsSurviveReading(t *testing.T) {
+func TestPairsSurviveReading(t *testing.T) {
+	features.Proves(t, "K9")
 	for _, s := range samples(t) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
 			got := read(t, s.data, transcript.Auto)

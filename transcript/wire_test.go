@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/wirecheck"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -84,8 +85,9 @@ func compactions(msgs []abi.Message) (lists [][]abi.Message) {
 // Whatever session is written in a provider's format, before and after a
 // compaction, in its own format or another, is a body that the provider takes:
 // no call without its result, no result without its call, nothing empty. An
-// orphan would be a 400 for good (complaint 2).
-func TestK9ProvidersTakeWhatIsWritten(t *testing.T) {
+// orphan would be a 400 for good.
+func TestProvidersTakeWhatIsWritten(t *testing.T) {
+	features.Proves(t, "K9", "complaint 2")
 	checked := make(map[transcript.Format]int)
 	for _, s := range samples(t) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {

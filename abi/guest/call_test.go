@@ -2,20 +2,24 @@ package guest_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 func TestKV(t *testing.T) {
 	kv := guest.NewCall(input(abi.HookTurnEnd), new(guesttest.Host)).KV()
 	for _, k := range []string{"facts/b.md", "facts/a.md", "other"} {
-		if err := kv.Set(k, "of "+k); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(k, func(t *testing.T) {
+			if err := kv.Set(k, "of "+k); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if v, ok, err := kv.Get("facts/a.md"); v != "of facts/a.md" || !ok || err != nil {
 		t.Errorf("get: %q, %v, %v", v, ok, err)
@@ -64,7 +68,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-func TestK28KVSwap(t *testing.T) {
+func TestKVSwap(t *testing.T) {
+	features.Proves(t, "K28")
 	host := &guesttest.Host{KV: map[string]string{"k": "old"}}
 	kv := guest.NewCall(input(abi.HookTurnEnd), host).KV()
 	if err := kv.Swap("k", "another", "new"); abi.CodeOf(err) != abi.CodeConflict || host.KV["k"] != "old" {
@@ -81,7 +86,8 @@ func TestK28KVSwap(t *testing.T) {
 	}
 }
 
-func TestK28KVUpdate(t *testing.T) {
+func TestKVUpdate(t *testing.T) {
+	features.Proves(t, "K28")
 	add := func(s string) string { return s + "ours\n" }
 	host := &racing{Host: guesttest.Host{KV: map[string]string{"log.md": "old\n"}}, others: 2}
 	kv := guest.NewCall(input(abi.HookTurnEnd), host).KV()
@@ -151,11 +157,13 @@ type brokenHost string
 func (h brokenHost) HostCall(abi.Op, []byte) []byte { return []byte(h) }
 
 func TestBrokenResponsesAreErrors(t *testing.T) {
-	for _, resp := range []string{"", "{", `{"result":[]}`, `{"result":{"counts":[1,2]}}`} {
-		c := guest.NewCall(input(abi.HookTurnEnd), brokenHost(resp))
-		if _, err := c.CountTokens("one text"); abi.CodeOf(err) != abi.CodeInternal {
-			t.Errorf("response %q: %v", resp, err)
-		}
+	for i, resp := range []string{"", "{", `{"result":[]}`, `{"result":{"counts":[1,2]}}`} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			c := guest.NewCall(input(abi.HookTurnEnd), brokenHost(resp))
+			if _, err := c.CountTokens("one text"); abi.CodeOf(err) != abi.CodeInternal {
+				t.Errorf("response %q: %v", resp, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package guest_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,10 +35,12 @@ func TestHandlerIsThatOfTheHook(t *testing.T) {
 	for h, want := range map[abi.Hook]string{
 		abi.HookPreCompact: "pre pre_compact", abi.HookPostCompact: "post post_compact", abi.HookTurnEnd: "end turn_end",
 	} {
-		out, _, err := p.Call(t.Context(), input(h))
-		if err != nil || out.Inject != want {
-			t.Errorf("%s: %+v, %v", h, out, err)
-		}
+		t.Run(fmt.Sprint(h), func(t *testing.T) {
+			out, _, err := p.Call(t.Context(), input(h))
+			if err != nil || out.Inject != want {
+				t.Errorf("%s: %+v, %v", h, out, err)
+			}
+		})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
@@ -45,9 +46,10 @@ func (a author) run(args ...string) (code int, stdout, stderr string) {
 const asks = `{"name":"asks","version":"1","abi":1,"description":"Asks others.","hooks":["pre_compact"],"secrets":["key"],
 	"capabilities":{"http":{"reason":"to ask a server","hosts":["api.example.com"]},"model":{"reason":"to ask a model"}}}`
 
-// TestN6RecordReplay: a plugin that asks a server is run, verified and measured
+// TestRecordReplay: a plugin that asks a server is run, verified and measured
 // with the server gone, with neither grants nor secrets; the answer is the same.
-func TestN6RecordReplay(t *testing.T) {
+func TestRecordReplay(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,9 +125,10 @@ func TestN6RecordReplay(t *testing.T) {
 	}
 }
 
-// TestN6RecordVerify: what verify asks is recorded whole, so that it is verified
+// TestRecordVerify: what verify asks is recorded whole, so that it is verified
 // again offline with the same outcome.
-func TestN6RecordVerify(t *testing.T) {
+func TestRecordVerify(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
 		r *http.Request) {
@@ -157,9 +160,10 @@ func TestN6RecordVerify(t *testing.T) {
 	}
 }
 
-// TestN6RecordCompletion: a completion of the configuration's model is replayed
+// TestRecordCompletion: a completion of the configuration's model is replayed
 // without configuration and key.
-func TestN6RecordCompletion(t *testing.T) {
+func TestRecordCompletion(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	server := modeltest.New(t, modeltest.Answer{Text: "Blue.", Input: 40, Output: 3})
 	config := a.file("kagewasm.yaml",
@@ -177,9 +181,10 @@ func TestN6RecordCompletion(t *testing.T) {
 	}
 }
 
-// TestN6RunSession: a hook is called with what a compaction of the session gives
+// TestRunSession: a hook is called with what a compaction of the session gives
 // it: everything the host knows, and room for what the plugin adds.
-func TestN6RunSession(t *testing.T) {
+func TestRunSession(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	module, session := a.file("echo.wasm", string(echo())), a.file("session.jsonl", longSession(120))
 	input := func(hook abi.Hook, args ...string) *abi.Input {

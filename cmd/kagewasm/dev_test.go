@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/devloop"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
 // runDev runs kagewasm dev and returns its exit code and what it wrote.
@@ -27,7 +28,8 @@ func runDev(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func fixture(name string) string { return filepath.Join("..", "..", "kit", "testdata", name) }
 
-func TestN6DevCommandOnce(t *testing.T) {
+func TestDevCommandOnce(t *testing.T) {
+	features.Proves(t, "N6")
 	code, out, errs := runDev(t, fixture("notes2"), "--once")
 	if code != ui.ExitOK || errs != "" {
 		t.Fatalf("exit code %d: %s", code, errs)
@@ -38,11 +40,13 @@ func TestN6DevCommandOnce(t *testing.T) {
 			samples++
 		}
 	}
-	for _, says := range []string{"round 1", "notes 2.0.0", fmt.Sprintf("%d sample sessions", samples),
+	for i, says := range []string{"round 1", "notes 2.0.0", fmt.Sprintf("%d sample sessions", samples),
 		"withheld    http", "plain session", fmt.Sprintf("%d compacted", samples), "log         info: pinned 1"} {
-		if !strings.Contains(out, says) {
-			t.Errorf("does not say %q:\n%s", says, out)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !strings.Contains(out, says) {
+				t.Errorf("does not say %q:\n%s", says, out)
+			}
+		})
 	}
 	if strings.Contains(out, "\x1b") {
 		t.Error("control sequences, and nobody watches")
@@ -69,9 +73,10 @@ func TestN6DevCommandOnce(t *testing.T) {
 	}
 }
 
-// TestN6DevCommandWatches: each round is one line of JSON, knobs hold for each
+// TestDevCommandWatches: each round is one line of JSON, knobs hold for each
 // build, and who interrupts the loop gets exit code 0.
-func TestN6DevCommandWatches(t *testing.T) {
+func TestDevCommandWatches(t *testing.T) {
+	features.Proves(t, "N6")
 	sessions := filepath.Join(t.TempDir(), "session.jsonl")
 	save := func(text string) {
 		t.Helper()

@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/shared"
@@ -71,9 +72,10 @@ func code(cell string) (list []string) {
 	return list
 }
 
-// TestN6AuthorsCommands: the commands from nothing to a changed compaction are
+// TestAuthorsCommands: the commands from nothing to a changed compaction are
 // fewer than five, are those that kagewasm new names, and work as written.
-func TestN6AuthorsCommands(t *testing.T) {
+func TestAuthorsCommands(t *testing.T) {
+	features.Proves(t, "N6")
 	for _, lang := range kit.Langs {
 		t.Run(lang, func(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(blocks(t, "sh "+lang)[0]), "\n")
@@ -96,9 +98,11 @@ func TestN6AuthorsCommands(t *testing.T) {
 			}
 			for _, sign := range []string{"hooks       mine             pre_compact  ok",
 				"retained    mine: Good. The invoice must round once", "4 of them pinned"} {
-				if !strings.Contains(last, sign) {
-					t.Errorf("the report does not say %q:\n%s", sign, last)
-				}
+				t.Run(sign, func(t *testing.T) {
+					if !strings.Contains(last, sign) {
+						t.Errorf("the report does not say %q:\n%s", sign, last)
+					}
+				})
 			}
 		})
 	}
@@ -126,9 +130,10 @@ func follow(t *testing.T, lang, dir, line string) string {
 	return string(out)
 }
 
-// TestN6AuthorsCode: the plugin that the guide shows in each language does what
+// TestAuthorsCode: the plugin that the guide shows in each language does what
 // it says.
-func TestN6AuthorsCode(t *testing.T) {
+func TestAuthorsCode(t *testing.T) {
+	features.Proves(t, "N6")
 	files := map[string]string{"go": "main.go", "ts": "assembly/plugin.ts", "c": "plugin.c"}
 	for _, lang := range kit.Langs {
 		t.Run(lang, func(t *testing.T) {
@@ -140,9 +145,11 @@ func TestN6AuthorsCode(t *testing.T) {
 				t.Error("the guide does not say what the manifest needs")
 			}
 			for file, text := range map[string]string{files[lang]: blocks(t, lang)[0], "plugin.yaml": manifest} {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				t.Run(file, func(t *testing.T) {
+					if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
 			command(t, "build", dir, "-o", dir)
 			kv := &busy{Memory: store.MemoryKV(store.KVOptions{})}
@@ -190,9 +197,10 @@ func (b *busy) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	return value, found, err
 }
 
-// TestN6AuthorsDocuments: the documents of the guide are what they are said to
+// TestAuthorsDocuments: the documents of the guide are what they are said to
 // be, and its tables have all there is.
-func TestN6AuthorsDocuments(t *testing.T) {
+func TestAuthorsDocuments(t *testing.T) {
+	features.Proves(t, "N6")
 	for _, doc := range blocks(t, "json input") {
 		if err := strictjson.Decode([]byte(doc), new(abi.Input)); err != nil {
 			t.Errorf("%v in %s", err, doc)
@@ -207,13 +215,15 @@ func TestN6AuthorsDocuments(t *testing.T) {
 		t.Error(err)
 	}
 	for section, document := range map[string]any{"The manifest": abi.Manifest{}, "Hooks": abi.Output{}} {
-		_, text, _ := strings.Cut(guide(t), "\n## "+section+"\n")
-		text, _, _ = strings.Cut(text, "\n## ")
-		for name := range fields(reflect.TypeOf(document)) {
-			if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`":`) {
-				t.Errorf("%s does not say %s", section, name)
+		t.Run(section, func(t *testing.T) {
+			_, text, _ := strings.Cut(guide(t), "\n## "+section+"\n")
+			text, _, _ = strings.Cut(text, "\n## ")
+			for name := range fields(reflect.TypeOf(document)) {
+				if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, `"`+name+`":`) {
+					t.Errorf("%s does not say %s", section, name)
+				}
 			}
-		}
+		})
 	}
 	for _, c := range abi.Capabilities {
 		if !strings.Contains(guide(t), "\n| `"+string(c)+"` |") {
@@ -243,9 +253,10 @@ var requests = map[abi.Op][2]any{
 		new(abi.ModelResponse)},
 }
 
-// TestN6AuthorsHostCalls: every host call stands in the guide, with documents
+// TestAuthorsHostCalls: every host call stands in the guide, with documents
 // that it takes and gives, and with all of their fields.
-func TestN6AuthorsHostCalls(t *testing.T) {
+func TestAuthorsHostCalls(t *testing.T) {
+	features.Proves(t, "N6")
 	source := string(read(t, filepath.Join(shared.Root(t), "abi", "hostcall.go")))
 	known := regexp.MustCompile(`Op = "([^"]+)"`).FindAllStringSubmatch(source, -1)
 	table := rows(t, "call")
@@ -292,9 +303,10 @@ func fields(typ reflect.Type) iter.Seq[string] {
 	}
 }
 
-// TestN6AuthorsRefusals: what the guide quotes of errors and signatures is what
+// TestAuthorsRefusals: what the guide quotes of errors and signatures is what
 // the source says.
-func TestN6AuthorsRefusals(t *testing.T) {
+func TestAuthorsRefusals(t *testing.T) {
+	features.Proves(t, "N6")
 	source := goSource(t, "abi", "runtime", "firewall")
 	for _, row := range rows(t, "it says") {
 		for _, part := range strings.Split(code(row[0])[0], "…") {

@@ -1,20 +1,23 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// TestN6HookInput: each hook gets its input whether or not a compaction is due,
+// TestHookInput: each hook gets its input whether or not a compaction is due,
 // of a plugin that would fail if it were called.
-func TestN6HookInput(t *testing.T) {
+func TestHookInput(t *testing.T) {
+	features.Proves(t, "N6")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +37,13 @@ func TestN6HookInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, window := range []int{2_000, 1_000_000} {
-			req := kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window}, Messages: msgs}
-			in, err := inputOf(t.Context(), p, hook, kagewasm.Options{Counter: counter}, req)
-			if err != nil || in.Hook != hook || in.Session.ID != "s1" || len(in.Messages) == 0 {
-				t.Errorf("%s, window %d: %v, %+v", hook, window, err, in)
-			}
+			t.Run(fmt.Sprint(window), func(t *testing.T) {
+				req := kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window}, Messages: msgs}
+				in, err := inputOf(t.Context(), p, hook, kagewasm.Options{Counter: counter}, req)
+				if err != nil || in.Hook != hook || in.Session.ID != "s1" || len(in.Messages) == 0 {
+					t.Errorf("%s, window %d: %v, %+v", hook, window, err, in)
+				}
+			})
 		}
 	}
 	p, err := plugintest.Load(t.Context(), r, wasmtest.Trap("pre_compact"), runtime.PluginOptions{})

@@ -11,6 +11,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -43,9 +44,10 @@ func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Repor
 }
 
 // TestK23Configured: a model of the configuration writes the summary, with its
-// price as a line of its own (K14); where it fails the chain says how, and the
+// price as a line of its own; where it fails the chain says how, and the
 // mechanical summary stands in its place.
-func TestK14K23Configured(t *testing.T) {
+func TestConfigured(t *testing.T) {
+	features.Proves(t, "K14", "K23")
 	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
 	server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
 	yaml := `
@@ -114,9 +116,10 @@ func TestWhichModelIsAsked(t *testing.T) {
 	}
 }
 
-// TestK29OnACommandLine: nobody can be asked, so the result is written to be
+// TestOnACommandLine: nobody can be asked, so the result is written to be
 // looked at, and the session itself is as it was.
-func TestK29OnACommandLine(t *testing.T) {
+func TestOnACommandLine(t *testing.T) {
+	features.Proves(t, "K29")
 	code, r, stderr := compactWith(t, "{}", "--strategy", "checkpoint")
 	if code != 0 || !r.Compacted || r.ReasonCode != abi.ReasonCompacted || !strings.Contains(stderr, "written to") {
 		t.Errorf("exit code %d, %s\n%s", code, r.Reason, stderr)

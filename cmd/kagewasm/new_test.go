@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
@@ -77,10 +78,11 @@ func (c *turned) json(v any) string {
 	return string(doc)
 }
 
-// TestN1N6New: in every language and role a new plugin builds, to the same bytes
+// TestNew: in every language and role a new plugin builds, to the same bytes
 // in every folder, keeps the rules in the sandbox, says what the one in Go says,
 // changes a compaction, and passes its own tests.
-func TestN1N6New(t *testing.T) {
+func TestNew(t *testing.T) {
+	features.Proves(t, "N1", "N6")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

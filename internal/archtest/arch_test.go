@@ -51,14 +51,16 @@ func list(t *testing.T, goos, goarch string) []pkg {
 }
 
 func TestLayout(t *testing.T) {
-	for _, platform := range [][2]string{{"linux", "amd64"}, {"wasip1", "wasm"}} {
-		pkgs := list(t, platform[0], platform[1])
-		if !slices.ContainsFunc(pkgs, func(p pkg) bool { return p.ImportPath == module+"/abi" }) {
-			t.Fatalf("%v: go list does not know package abi", platform)
-		}
-		for _, fault := range check(layout, pkgs) {
-			t.Errorf("%s: %s", platform[0], fault)
-		}
+	for i, platform := range [][2]string{{"linux", "amd64"}, {"wasip1", "wasm"}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			pkgs := list(t, platform[0], platform[1])
+			if !slices.ContainsFunc(pkgs, func(p pkg) bool { return p.ImportPath == module+"/abi" }) {
+				t.Fatalf("%v: go list does not know package abi", platform)
+			}
+			for _, fault := range check(layout, pkgs) {
+				t.Errorf("%s: %s", platform[0], fault)
+			}
+		})
 	}
 }
 
@@ -192,7 +194,7 @@ func TestTable(t *testing.T) {
 
 // TestCheckFindsFaults: the check itself, on packages that do not exist.
 func TestCheckFindsFaults(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		dir, imp string
 		says     string // "" where all is well
 	}{
@@ -227,14 +229,16 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"internal/shared", module + "/cmd/kagewasm", ""},
 		{"hooks", module + "extra/x", ""},
 	} {
-		p := pkg{ImportPath: strings.TrimSuffix(module+"/"+c.dir, "/."), Imports: []string{c.imp}}
-		faults := check(layout, []pkg{p})
-		switch {
-		case c.says == "" && len(faults) > 0:
-			t.Errorf("%s importing %s: %v", c.dir, c.imp, faults)
-		case c.says != "" && (len(faults) != 1 || !strings.Contains(faults[0], c.says)):
-			t.Errorf("%s importing %s: %v, want it to say %q", c.dir, c.imp, faults, c.says)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			p := pkg{ImportPath: strings.TrimSuffix(module+"/"+c.dir, "/."), Imports: []string{c.imp}}
+			faults := check(layout, []pkg{p})
+			switch {
+			case c.says == "" && len(faults) > 0:
+				t.Errorf("%s importing %s: %v", c.dir, c.imp, faults)
+			case c.says != "" && (len(faults) != 1 || !strings.Contains(faults[0], c.says)):
+				t.Errorf("%s importing %s: %v, want it to say %q", c.dir, c.imp, faults, c.says)
+			}
+		})
 	}
 	if faults := check(layout, []pkg{{ImportPath: module + "/abi", TestGoFiles: []string{"x_test.go"}}}); len(faults) != 1 {
 		t.Errorf("an internal test of abi: %v", faults)

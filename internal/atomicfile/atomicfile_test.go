@@ -17,12 +17,14 @@ func TestWrite(t *testing.T) {
 	}
 	defer root.Close()
 	for _, text := range []string{"first", "second"} {
-		if err := atomicfile.Write(root, "a/b/c.txt", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := root.ReadFile("a/b/c.txt"); err != nil || string(got) != text {
-			t.Errorf("%q, %v", got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := atomicfile.Write(root, "a/b/c.txt", []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := root.ReadFile("a/b/c.txt"); err != nil || string(got) != text {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)

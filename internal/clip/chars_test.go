@@ -19,8 +19,10 @@ func TestChars(t *testing.T) {
 		{"fewer than none", "añb", -1, "", ""},
 		{"bytes that are no runes count one each", "\xff\xfea", 2, "\xff\xfe", "\xfea"},
 	} {
-		if first, last := clip.Chars(tc.s, tc.n), clip.LastChars(tc.s, tc.n); first != tc.first || last != tc.last {
-			t.Errorf("%s: %q and %q, want %q and %q", tc.why, first, last, tc.first, tc.last)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if first, last := clip.Chars(tc.s, tc.n), clip.LastChars(tc.s, tc.n); first != tc.first || last != tc.last {
+				t.Errorf("%q and %q, want %q and %q", first, last, tc.first, tc.last)
+			}
+		})
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-// TestK9DemoUnits: the demo has what makes grouping hard in real logs.
-func TestK9DemoUnits(t *testing.T) {
+// TestDemoUnits: the demo has what makes grouping hard in real logs.
+func TestDemoUnits(t *testing.T) {
+	features.Proves(t, "K9")
 	s := load(t, "demo.jsonl")
 	units, _ := abi.Units(s.msgs)
 	several, made := 0, make(map[string]int)
@@ -41,9 +43,10 @@ func TestK9DemoUnits(t *testing.T) {
 	}
 }
 
-// TestK10DemoHead: the demo begins as real logs do, with an entry that is no
+// TestDemoHead: the demo begins as real logs do, with an entry that is no
 // message of a person before the ones that are pinned.
-func TestK10DemoHead(t *testing.T) {
+func TestDemoHead(t *testing.T) {
+	features.Proves(t, "K10")
 	s := load(t, "demo.jsonl")
 	pins := abi.Pinned(s.msgs)
 	if s.msgs[0].Kind != abi.KindMeta || pins[0] {

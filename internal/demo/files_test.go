@@ -91,9 +91,11 @@ func TestSizes(t *testing.T) {
 				"bytes":    {s.size, want.bytes},
 				"tokens":   {s.count(t), want.tokens},
 			} {
-				if n.got < n.want[0] || n.got > n.want[1] {
-					t.Errorf("%d %s, want %d to %d", n.got, what, n.want[0], n.want[1])
-				}
+				t.Run(what, func(t *testing.T) {
+					if n.got < n.want[0] || n.got > n.want[1] {
+						t.Errorf("%d %s, want %d to %d", n.got, what, n.want[0], n.want[1])
+					}
+				})
 			}
 		})
 	}

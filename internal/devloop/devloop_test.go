@@ -13,6 +13,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/devloop"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survey"
@@ -143,10 +144,11 @@ func steps(n int) string {
 	return b.String()
 }
 
-// TestN6DevLoop: the loop of an author. Each save makes one round, which says
+// TestDevLoop: the loop of an author. Each save makes one round, which says
 // what is different from the last good one; what does not build, or is refused,
 // leaves that as it was.
-func TestN6DevLoop(t *testing.T) {
+func TestDevLoop(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	a.write("sessions/one.jsonl", steps(20))
 	next := a.watch()
@@ -213,9 +215,10 @@ func TestN6DevLoop(t *testing.T) {
 	}
 }
 
-// TestN6DevNewRole: a plugin that becomes a compactor takes the place of the
+// TestDevNewRole: a plugin that becomes a compactor takes the place of the
 // observer it was.
-func TestN6DevNewRole(t *testing.T) {
+func TestDevNewRole(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	a.write("sessions/one.jsonl", steps(20))
 	next := a.watch()
@@ -232,9 +235,10 @@ func TestN6DevNewRole(t *testing.T) {
 	}
 }
 
-// TestN6DevOnlyChanges: what an editor or a build leaves, and a file that is
+// TestDevOnlyChanges: what an editor or a build leaves, and a file that is
 // written again as it was, make no round.
-func TestN6DevOnlyChanges(t *testing.T) {
+func TestDevOnlyChanges(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	next := a.watch()
 	if r := next(); r.Error != nil || !r.Samples {
@@ -251,7 +255,8 @@ func TestN6DevOnlyChanges(t *testing.T) {
 	}
 }
 
-func TestN6DevOnce(t *testing.T) {
+func TestDevOnce(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	a.opts.Out = filepath.Join(t.TempDir(), "notes.wasm")
 	r, err := devloop.Once(t.Context(), a.opts)
@@ -278,9 +283,10 @@ func TestN6DevOnce(t *testing.T) {
 	}
 }
 
-// TestN6DevPackagesBeside: a change in a package that lies elsewhere is one of
+// TestDevPackagesBeside: a change in a package that lies elsewhere is one of
 // the plugin, where it is built of it.
-func TestN6DevPackagesBeside(t *testing.T) {
+func TestDevPackagesBeside(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	main := a.read(filepath.Join(a.dir, "main.go"))
 	main = strings.Replace(main, `"keep to the plan"`, "words.Plan", 1)
@@ -306,9 +312,10 @@ func TestN6DevPackagesBeside(t *testing.T) {
 	}
 }
 
-// TestN6DevNamedFiles: a session that is named by its file is watched, and what
+// TestDevNamedFiles: a session that is named by its file is watched, and what
 // lies beside it is not.
-func TestN6DevNamedFiles(t *testing.T) {
+func TestDevNamedFiles(t *testing.T) {
+	features.Proves(t, "N6")
 	a := newAuthor(t)
 	elsewhere := &author{t: t, dir: t.TempDir()}
 	elsewhere.write("one.jsonl", steps(20))

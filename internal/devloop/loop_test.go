@@ -4,15 +4,17 @@ import (
 	"context"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// TestN6DevFollows: a round that is interrupted when the plugin was built leaves
+// TestDevFollows: a round that is interrupted when the plugin was built leaves
 // it to the next one to have its packages watched.
-func TestN6DevFollows(t *testing.T) {
+func TestDevFollows(t *testing.T) {
+	features.Proves(t, "N6")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/evidence"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
@@ -51,7 +52,8 @@ func read(t *testing.T, doc string) ([]evidence.Dataset, error) {
 	return evidence.Read(path)
 }
 
-func TestN7Formats(t *testing.T) {
+func TestFormats(t *testing.T) {
+	features.Proves(t, "N7")
 	a, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
@@ -105,10 +107,12 @@ func TestReadErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{filepath.Join(dir, "none.json"), t.TempDir()} {
-		if _, err := evidence.Read(path); abi.CodeOf(err) != abi.CodeBadInput {
-			t.Errorf("%s: %v", path, err)
-		}
+	for i, path := range []string{filepath.Join(dir, "none.json"), t.TempDir()} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := evidence.Read(path); abi.CodeOf(err) != abi.CodeBadInput {
+				t.Errorf("%s: %v", path, err)
+			}
+		})
 	}
 }
 
@@ -125,9 +129,10 @@ func (f *fixed) Retain(_ context.Context, s *evidence.Session) error {
 
 func (f *fixed) Recall(context.Context, *evidence.Question) ([]string, error) { return f.ids, nil }
 
-// TestN7Definitions holds the figures to their definitions, counted by hand: a
+// TestDefinitions holds the figures to their definitions, counted by hand: a
 // conversation of 100 turns in ten sessions, each of 20 characters and 3 words.
-func TestN7Definitions(t *testing.T) {
+func TestDefinitions(t *testing.T) {
+	features.Proves(t, "N7")
 	d := evidence.Dataset{ID: "c"}
 	for i := range 100 {
 		if i%10 == 0 {
@@ -190,8 +195,9 @@ func (n *notebook) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.Call
 	return &abi.Output{Inject: strings.Join(lines, "\n") + "\nseen t00001 t99999 xt00000"}, abi.CallStats{MS: 2}, nil
 }
 
-// TestN7Plugin: a plugin is measured through pre_compact alone.
-func TestN7Plugin(t *testing.T) {
+// TestPlugin: a plugin is measured through pre_compact alone.
+func TestPlugin(t *testing.T) {
+	features.Proves(t, "N7")
 	list, err := read(t, plain)
 	if err != nil {
 		t.Fatal(err)
@@ -235,8 +241,9 @@ func (d drawer) Get(_ context.Context, _, key string) (string, bool, error) {
 	return value, found, nil
 }
 
-// TestN7Usage: what a memory costs, counted by hand.
-func TestN7Usage(t *testing.T) {
+// TestUsage: what a memory costs, counted by hand.
+func TestUsage(t *testing.T) {
+	features.Proves(t, "N7")
 	u := evidence.UsedBy([]abi.CallStats{
 		{MS: 2, PeakMemoryBytes: 10, HostCalls: map[abi.Op]int{abi.OpKVGet: 3, abi.OpKVSet: 1}},
 		{MS: 1, PeakMemoryBytes: 30, HostCalls: map[abi.Op]int{abi.OpKVGet: 2}},
@@ -257,8 +264,9 @@ func TestN7Usage(t *testing.T) {
 	}
 }
 
-// TestN7LoCoMo: what recall is worth on public conversations, by ranking alone.
-func TestN7LoCoMo(t *testing.T) {
+// TestLoCoMo: what recall is worth on public conversations, by ranking alone.
+func TestLoCoMo(t *testing.T) {
+	features.Proves(t, "N7")
 	files := shared.Glob(t, "data", "locomo", "*.json")
 	list, err := evidence.Read(files...)
 	if err != nil {

@@ -57,10 +57,12 @@ func TestRowsAreInOrder(t *testing.T) {
 		seen[r.ID] = true
 	}
 	for prefix, n := range map[string]int{"K": 30, "I": 10, "T": 11, "O": 9, "A": 13, "N": 10, "complaint ": 18} {
-		for i := range n {
-			if id := prefix + itoa(i+1); !seen[id] {
-				t.Errorf("no row %s", id)
+		t.Run(prefix, func(t *testing.T) {
+			for i := range n {
+				if id := prefix + itoa(i+1); !seen[id] {
+					t.Errorf("no row %s", id)
+				}
 			}
-		}
+		})
 	}
 }

@@ -116,9 +116,11 @@ func TestTable(t *testing.T) {
 	proofs := features.Proofs{"K1": {{Dir: ".", Name: "TestA"}, {Dir: "abi", Name: "TestB"}}, "K3": {{Dir: ".", Name: "TestC"}}}
 	table := features.Table(rows, proofs)
 	for _, line := range []string{"| K1 | one | `TestA`<br>`abi.TestB` | pass |", "| K2 | two |  | planned |", "| K3 | three | `TestC` | in part |", "| 3 | four |  | planned |"} {
-		if !strings.Contains(table, line+"\n") {
-			t.Errorf("no line %s in\n%s", line, table)
-		}
+		t.Run(line, func(t *testing.T) {
+			if !strings.Contains(table, line+"\n") {
+				t.Errorf("no line %s in\n%s", line, table)
+			}
+		})
 	}
 	if got := features.Unproved(rows, proofs); !slices.Equal(got, []string{"complaint 3"}) {
 		t.Errorf("unproved %v", got)

@@ -3,6 +3,7 @@ package folder_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -96,7 +98,8 @@ var odd = map[string]string{
 	".env": "hidden", "v1.2/x.md": "a dot in a folder", "what?.md": "a sign", "con:x.md": "another", strings.Repeat("k", 300) + ".md": "long", "memory/notes.json": `{"a":1}`, "tab/ x.md": "at an end",
 }
 
-func TestK28ExportThenImport(t *testing.T) {
+func TestExportThenImport(t *testing.T) {
+	features.Proves(t, "K28")
 	from, to, dir := openKV(t), openKV(t), filepath.Join(t.TempDir(), "out")
 	put(t, from, odd)
 	r, err := folder.Export(t.Context(), from, "p", dir, folder.ExportOptions{})
@@ -105,9 +108,11 @@ func TestK28ExportThenImport(t *testing.T) {
 	}
 	there := files(t, dir)
 	for _, name := range []string{"MEMORY.md", "Coffee brewing.md", "заметки/кэш.md", "facts/a.md"} {
-		if there[name] != odd[name] {
-			t.Errorf("%s says %q: %q", name, there[name], slices.Sorted(maps.Keys(there)))
-		}
+		t.Run(name, func(t *testing.T) {
+			if there[name] != odd[name] {
+				t.Errorf("%s says %q: %q", name, there[name], slices.Sorted(maps.Keys(there)))
+			}
+		})
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 1 {
 		t.Errorf("something is left beside it: %v", entries)
@@ -127,9 +132,10 @@ func TestK28ExportThenImport(t *testing.T) {
 	}
 }
 
-// TestK28ExportWhere: into the folder that is meant, wherever it is, and what
+// TestExportWhere: into the folder that is meant, wherever it is, and what
 // fails is said of that folder.
-func TestK28ExportWhere(t *testing.T) {
+func TestExportWhere(t *testing.T) {
+	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	put(t, kv, map[string]string{"MEMORY.md": "mine"})
 	export := func(to string) {
@@ -140,10 +146,12 @@ func TestK28ExportWhere(t *testing.T) {
 		}
 	}
 	here, empty, link := filepath.Join(dir, "here"), filepath.Join(dir, "empty"), filepath.Join(dir, "link")
-	for _, d := range []string{here, empty} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	for i, d := range []string{here, empty} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if err := os.Mkdir(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := os.Symlink("empty", link); err != nil {
 		t.Fatal(err)
@@ -160,18 +168,21 @@ func TestK28ExportWhere(t *testing.T) {
 	if err := os.Symlink("nowhere", dangling); err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{below, dangling} {
-		_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
-		if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) && !strings.Contains(err.Error(), filepath.Dir(to)) {
-			t.Errorf("%s: %v", to, err)
-		}
+	for i, to := range []string{below, dangling} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
+			if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) && !strings.Contains(err.Error(), filepath.Dir(to)) {
+				t.Errorf("%s: %v", to, err)
+			}
+		})
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 5 {
 		t.Errorf("something is left beside them: %v", entries)
 	}
 }
 
-func TestK28ExportRefuses(t *testing.T) {
+func TestExportRefuses(t *testing.T) {
+	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "x"), folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("of nothing: %v", err)
@@ -195,19 +206,22 @@ func TestK28ExportRefuses(t *testing.T) {
 	// A link in the place of a file or folder is not written through.
 	outside := t.TempDir()
 	for _, name := range []string{"MEMORY.md", "memory"} {
-		d := t.TempDir()
-		if err := os.Symlink(filepath.Join(outside, name), filepath.Join(d, name)); err != nil {
-			t.Fatal(err)
-		}
-		_, err := folder.Export(t.Context(), kv, "p", d, folder.ExportOptions{Force: true})
-		if left, _ := os.ReadDir(outside); err == nil || len(left) > 0 {
-			t.Errorf("written through the link %s: %v, %v", name, err, left)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := t.TempDir()
+			if err := os.Symlink(filepath.Join(outside, name), filepath.Join(d, name)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := folder.Export(t.Context(), kv, "p", d, folder.ExportOptions{Force: true})
+			if left, _ := os.ReadDir(outside); err == nil || len(left) > 0 {
+				t.Errorf("written through the link %s: %v, %v", name, err, left)
+			}
+		})
 	}
 }
 
-// TestK28ImportByHand: the folders of other tools, with whatever lies in them.
-func TestK28ImportByHand(t *testing.T) {
+// TestImportByHand: the folders of other tools, with whatever lies in them.
+func TestImportByHand(t *testing.T) {
+	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	write(t, dir, map[string]string{
 		"MEMORY.md":                   "- [Tests](feedback_tests.md) — no mocks\n",
@@ -226,9 +240,11 @@ func TestK28ImportByHand(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	write(t, filepath.Dir(secret), map[string]string{"secret": "secret"})
 	for link, target := range map[string]string{"link.md": secret, "linked": filepath.Dir(secret), "up.md": "../x.md"} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(link, func(t *testing.T) {
+			if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	dry, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{DryRun: true})
 	if err != nil || len(values(t, kv)) > 0 {
@@ -252,13 +268,16 @@ func TestK28ImportByHand(t *testing.T) {
 		".obsidian": "hidden", "picture.png": "not text", "long.md": "more than 1048576 bytes", "what is this?.md": "its name", "folder.with.dots/x.md": "its name",
 		"memory/a%20b.md": "the same key", "link.md": "a link", "linked": "a link", "up.md": "a link",
 	} {
-		if !strings.Contains(why[name], want) {
-			t.Errorf("%s is skipped for %q", name, why[name])
-		}
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(why[name], want) {
+				t.Errorf("%s is skipped for %q", name, why[name])
+			}
+		})
 	}
 }
 
-func TestK28ImportConflicts(t *testing.T) {
+func TestImportConflicts(t *testing.T) {
+	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	put(t, kv, map[string]string{"a.md": "stored", "b.md": "same"})
 	write(t, dir, map[string]string{"a.md": "imported", "b.md": "same"})
@@ -288,7 +307,8 @@ func (f failing) Swap(ctx context.Context, ns, key, expect, value string) error 
 	return f.KV.Swap(ctx, ns, key, expect, value)
 }
 
-func TestK28ImportIsWholeOrNothing(t *testing.T) {
+func TestImportIsWholeOrNothing(t *testing.T) {
+	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	before := map[string]string{"a.md": "stored", "b.md": ""}
 	put(t, kv, before)
@@ -298,10 +318,12 @@ func TestK28ImportIsWholeOrNothing(t *testing.T) {
 		t.Errorf("%v, and stored is %q", err, v)
 	}
 	for name, quotas := range map[string]store.KVOptions{"files": {MaxKeys: 3}, "bytes": {MaxBytes: 20}} {
-		_, err := folder.Import(t.Context(), kv, "q", dir, folder.ImportOptions{Quotas: quotas})
-		if keys, _ := kv.List(t.Context(), "q", ""); abi.CodeOf(err) != abi.CodeQuota || len(keys) > 0 {
-			t.Errorf("too many %s: %v, stored %q", name, err, keys)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := folder.Import(t.Context(), kv, "q", dir, folder.ImportOptions{Quotas: quotas})
+			if keys, _ := kv.List(t.Context(), "q", ""); abi.CodeOf(err) != abi.CodeQuota || len(keys) > 0 {
+				t.Errorf("too many %s: %v, stored %q", name, err, keys)
+			}
+		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -77,21 +77,23 @@ func TestCheck(t *testing.T) {
 		{"a report has to have its figures", nil, []string{`"tokens_after":35,`, ``}, "report: "},
 		{"a result has to be readable", []string{`{"id":"m5"`, `{"id":m5`}, nil, "out: "},
 	} {
-		got := invariants.Check([]byte(session(inSession)), []byte(session(strings.NewReplacer(tc.out...).Replace(outSession))),
-			[]byte(strings.NewReplacer(tc.rep...).Replace(goodReport)))
-		if tc.want == "" {
-			if len(got) > 0 {
-				t.Errorf("%s: %q", tc.why, got)
+		t.Run(tc.why, func(t *testing.T) {
+			got := invariants.Check([]byte(session(inSession)), []byte(session(strings.NewReplacer(tc.out...).Replace(outSession))),
+				[]byte(strings.NewReplacer(tc.rep...).Replace(goodReport)))
+			if tc.want == "" {
+				if len(got) > 0 {
+					t.Errorf("%q", got)
+				}
+				return
 			}
-			continue
-		}
-		found := false
-		for _, p := range got {
-			found = found || strings.HasPrefix(p, tc.want)
-		}
-		if !found {
-			t.Errorf("%s: want %q, got %q", tc.why, tc.want, got)
-		}
+			found := false
+			for _, p := range got {
+				found = found || strings.HasPrefix(p, tc.want)
+			}
+			if !found {
+				t.Errorf("want %q, got %q", tc.want, got)
+			}
+		})
 	}
 }
 

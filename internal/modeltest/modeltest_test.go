@@ -3,6 +3,7 @@ package modeltest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -45,10 +46,12 @@ func TestAnswersInTurn(t *testing.T) {
 		status int
 		body   string
 	}{{529, "overloaded_error"}, {400, "9000 tokens > 8192"}, {502, "<html>"}, {200, "the last"}, {200, "the last"}} {
-		status, got, err := post(t, s, modeltest.Anthropic, `{"model":"m","messages":[]}`)
-		if err != nil || status != want.status || !strings.Contains(got, want.body) {
-			t.Errorf("request %d: %d %s, %v; want %d with %s", i, status, got, err, want.status, want.body)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			status, got, err := post(t, s, modeltest.Anthropic, `{"model":"m","messages":[]}`)
+			if err != nil || status != want.status || !strings.Contains(got, want.body) {
+				t.Errorf("request %d: %d %s, %v; want %d with %s", i, status, got, err, want.status, want.body)
+			}
+		})
 	}
 }
 
@@ -58,17 +61,19 @@ func TestRequestsAreReadFromEachWire(t *testing.T) {
 		modeltest.Anthropic: `{"model":"m","max_tokens":7,"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
 		modeltest.Ollama:    `{"model":"m","options":{"num_predict":7,"num_ctx":99},"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]}`,
 	} {
-		s := modeltest.New(t)
-		if status, got, err := post(t, s, w, body); err != nil || status != 200 {
-			t.Fatalf("%s: %d %s, %v", w, status, got, err)
-		}
-		r := s.Requests()[0]
-		if r.Wire != w || r.Model != "m" || r.System != "be brief" || r.MaxTokens != 7 || len(r.Messages) != 1 || r.Messages[0].Content != "hi" {
-			t.Errorf("%s: %+v", w, r)
-		}
-		if want := map[bool]int{true: 99}[w == modeltest.Ollama]; r.NumCtx != want {
-			t.Errorf("%s: num_ctx %d, want %d", w, r.NumCtx, want)
-		}
+		t.Run(fmt.Sprint(w), func(t *testing.T) {
+			s := modeltest.New(t)
+			if status, got, err := post(t, s, w, body); err != nil || status != 200 {
+				t.Fatalf("%s: %d %s, %v", w, status, got, err)
+			}
+			r := s.Requests()[0]
+			if r.Wire != w || r.Model != "m" || r.System != "be brief" || r.MaxTokens != 7 || len(r.Messages) != 1 || r.Messages[0].Content != "hi" {
+				t.Errorf("%s: %+v", w, r)
+			}
+			if want := map[bool]int{true: 99}[w == modeltest.Ollama]; r.NumCtx != want {
+				t.Errorf("%s: num_ctx %d, want %d", w, r.NumCtx, want)
+			}
+		})
 	}
 }
 

@@ -3,12 +3,14 @@ package plugindiff_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugindiff"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -26,25 +28,28 @@ func newRuntime(t *testing.T) *runtime.Runtime {
 	return r
 }
 
-// TestN6DiffUpdate: what a new version of a real plugin asks for, and what else
+// TestDiffUpdate: what a new version of a real plugin asks for, and what else
 // it changes.
-func TestN6DiffUpdate(t *testing.T) {
+func TestDiffUpdate(t *testing.T) {
+	features.Proves(t, "N6")
 	r, dir := newRuntime(t), t.TempDir()
 	var infos []runtime.Info
 	for _, name := range []string{"notes1", "notes2"} {
-		built, err := kit.Build(t.Context(), kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name),
-			Out: filepath.Join(dir, name+".wasm")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		infos = append(infos, p.Info())
+		t.Run(name, func(t *testing.T) {
+			built, err := kit.Build(t.Context(), kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name),
+				Out: filepath.Join(dir, name+".wasm")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			infos = append(infos, p.Info())
+		})
 	}
 	u := plugindiff.Compare(infos[0], infos[1])
-	for _, want := range []plugindiff.Permission{
+	for i, want := range []plugindiff.Permission{
 		{Kind: plugindiff.KindCapability, Name: "kv", Reason: "to know what it has seen"},
 		{Kind: plugindiff.KindCapability, Name: "http", Reason: "to ask a server", Withheld: true},
 		{Kind: plugindiff.KindHost, Name: "api.example.com", Withheld: true},
@@ -53,22 +58,26 @@ func TestN6DiffUpdate(t *testing.T) {
 		{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".host_call (i32,i32,i32,i32)->i32"},
 		{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".response_read (i32,i32,i32)->i32"},
 	} {
-		if !slices.Contains(u.Permissions, want) {
-			t.Errorf("not there: %+v", want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !slices.Contains(u.Permissions, want) {
+				t.Errorf("not there: %+v", want)
+			}
+		})
 	}
 	if len(u.Permissions) != 7 || !slices.Equal(u.Withheld, []string{"http"}) {
 		t.Errorf("%+v, withheld %v", u.Permissions, u.Withheld)
 	}
-	for _, want := range []plugindiff.Change{
+	for i, want := range []plugindiff.Change{
 		{What: "version", Old: "1.0.0", New: "2.0.0"},
 		{What: "knob most", Old: "int_range, 1 to 10, default 3", New: "int_range, 1 to 20, default 3"},
 		{What: "knob new", New: `text, default "x"`},
 		{What: "knob old", Old: "boolean, default true"},
 	} {
-		if !slices.Contains(u.Changes, want) {
-			t.Errorf("not there: %+v in %+v", want, u.Changes)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !slices.Contains(u.Changes, want) {
+				t.Errorf("not there: %+v in %+v", want, u.Changes)
+			}
+		})
 	}
 	if u.Old.Digest == u.New.Digest || u.Old.Version != "1.0.0" || u.New.Size == 0 {
 		t.Errorf("%+v, %+v", u.Old, u.New)
@@ -79,20 +88,23 @@ func TestN6DiffUpdate(t *testing.T) {
 	if len(back.Permissions)+len(back.Withheld) != 0 {
 		t.Errorf("%+v", back)
 	}
-	for _, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"},
+	for i, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"},
 		{What: "limit memory_mb", Old: "32", New: "16"}} {
-		if !slices.Contains(back.Changes, want) {
-			t.Errorf("not there: %+v in %+v", want, back.Changes)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !slices.Contains(back.Changes, want) {
+				t.Errorf("not there: %+v in %+v", want, back.Changes)
+			}
+		})
 	}
 	if same := plugindiff.Compare(infos[0], infos[0]); len(same.Permissions)+len(same.Changes) != 0 {
 		t.Errorf("%+v", same)
 	}
 }
 
-// TestN6DiffPermissions: each thing that a module may do newly is a permission,
+// TestDiffPermissions: each thing that a module may do newly is a permission,
 // whatever the manifest calls it.
-func TestN6DiffPermissions(t *testing.T) {
+func TestDiffPermissions(t *testing.T) {
+	features.Proves(t, "N6")
 	r := newRuntime(t)
 	info := func(wasm []byte, manifest string) runtime.Info {
 		p, err := plugintest.Load(t.Context(), r, wasmtest.WithManifest(wasm, manifest), runtime.PluginOptions{})

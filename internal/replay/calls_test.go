@@ -10,6 +10,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/session"
@@ -38,9 +39,10 @@ func run(t testing.TB, o replay.Options) replay.Stats {
 	return s
 }
 
-// TestN3CallByCall: each assistant message is one call, sent all that stands
+// TestCallByCall: each assistant message is one call, sent all that stands
 // before it; what was sent before is cached, to the token.
-func TestN3CallByCall(t *testing.T) {
+func TestCallByCall(t *testing.T) {
+	features.Proves(t, "N3")
 	msgs := sessiongen.Long(5, 10)
 	msgs = append(msgs, abi.Message{ID: "end", Role: abi.RoleAssistant, Content: abi.Text("Done.")})
 	o := options(t, msgs, 100_000, kagewasm.Policy{})
@@ -86,8 +88,9 @@ func TestN3CallByCall(t *testing.T) {
 	}
 }
 
-// TestN3Compactions: what compactions came to is counted, also in sum.
-func TestN3Compactions(t *testing.T) {
+// TestCompactions: what compactions came to is counted, also in sum.
+func TestCompactions(t *testing.T) {
+	features.Proves(t, "N3")
 	o := options(t, sessiongen.Long(60, 60), 2_000, kagewasm.Policy{})
 	o.Missing = func(summary string) []string {
 		if strings.Contains(summary, "## Exact names") {
@@ -132,9 +135,10 @@ func TestN3Compactions(t *testing.T) {
 	}
 }
 
-// TestK29Checkpoints: compactions that wait are approved; where the operator
+// TestCheckpoints: compactions that wait are approved; where the operator
 // rejects them all, the calls are not made, and the log goes on.
-func TestK29Checkpoints(t *testing.T) {
+func TestCheckpoints(t *testing.T) {
+	features.Proves(t, "K29")
 	msgs := sessiongen.Long(60, 60)
 	o := options(t, msgs, 2_000, kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint})
 	dropped := run(t, options(t, msgs, 2_000, kagewasm.Policy{}))
@@ -155,9 +159,10 @@ func TestK29Checkpoints(t *testing.T) {
 	}
 }
 
-// TestA11Unsent: a call that cannot be made to fit is counted, and the log goes
+// TestUnsent: a call that cannot be made to fit is counted, and the log goes
 // on with its answer.
-func TestA11Unsent(t *testing.T) {
+func TestUnsent(t *testing.T) {
+	features.Proves(t, "A11")
 	msgs := sessiongen.Long(3, 5)
 	msgs[1].Content = abi.Text(strings.Repeat("a long request ", 500))
 	var codes []abi.Code

@@ -70,7 +70,7 @@ func (c *checker) step(s replay.Step) {
 	}
 }
 
-// tokens counts the list anew (FEATURES T9, complaint 9).
+// tokens counts the list anew.
 func (c *checker) tokens() (n int) {
 	for i := range c.list {
 		n += c.counter.Message(&c.list[i])
@@ -107,7 +107,7 @@ func (c *checker) look(call int, r *kagewasm.Result) bool {
 }
 
 // inserted checks a message that a compaction inserted: nobody's but the
-// host's, and marked as data (complaint 15).
+// host's, and marked as data.
 func (c *checker) inserted(call int, m *abi.Message) {
 	if _, framed := abi.Unfence(m.Text()); !framed || m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
 		c.problem("call %d: inserted %s: role %s, kind %s, framed %v", call, m.ID, m.Role, m.Kind, framed)
@@ -115,7 +115,7 @@ func (c *checker) inserted(call int, m *abi.Message) {
 }
 
 // after checks a list that was rewritten against the log itself, however many
-// compactions lie between (complaints 2, 3 and 8).
+// compactions lie between.
 func (c *checker) after(call int) {
 	log := c.Messages[:c.at]
 	calls, results := abi.Orphans(log)
@@ -143,7 +143,7 @@ func (c *checker) after(call int) {
 }
 
 // end checks that the session still has every message that ever arrived, as it
-// came and in order (FEATURES K12).
+// came and in order.
 func (c *checker) end() {
 	if c.session == nil {
 		return // no call was made

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
@@ -64,11 +65,12 @@ func sessionText() string {
 	return b.String()
 }
 
-// TestFaultsOfTheModel (K7, N2, complaints 4, 7 and 15): whatever the model
+// TestFaultsOfTheModel: whatever the model
 // that writes summaries does, each compaction completes by the floor, the
 // chain says what happened, no invariant breaks, and nothing that it said
 // stands outside the host's frame.
 func TestFaultsOfTheModel(t *testing.T) {
+	features.Proves(t, "K7", "N2", "complaint 4", "complaint 7", "complaint 15")
 	for _, name := range []string{kagewasm.StrategyDrop, kagewasm.StrategySummarize} {
 		for _, f := range faults {
 			t.Run(name+"/"+f.name, func(t *testing.T) { f.replay(t, name) })

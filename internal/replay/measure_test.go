@@ -7,6 +7,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -48,9 +49,10 @@ func oneCompaction(msgs []abi.Message, n int) int {
 	return total * 100 / 86
 }
 
-// TestI10Continuation: after a compaction the log goes on with what is there,
+// TestContinuation: after a compaction the log goes on with what is there,
 // reads again what is gone, or names what nobody told it.
-func TestI10Continuation(t *testing.T) {
+func TestContinuation(t *testing.T) {
+	features.Proves(t, "I10")
 	const readsA, readsB = `{"path":"internal/store/lease.go"}`, `{"path":"internal/store/other.go"}`
 	first := did("x", readsA, "the lease of a job")
 	for _, tc := range []struct {
@@ -92,9 +94,10 @@ func TestI10Continuation(t *testing.T) {
 	}
 }
 
-// TestI10Retention: of calls that failed and went, what was tried and what came
+// TestRetention: of calls that failed and went, what was tried and what came
 // of it is looked for in what stayed.
-func TestI10Retention(t *testing.T) {
+func TestRetention(t *testing.T) {
+	features.Proves(t, "I10")
 	const command = `{"command":"cd /repo && go test ./internal/store -run TestLease"}`
 	says := func(text string) []abi.Message {
 		person := abi.Message{ID: "u", Role: abi.RoleUser, Content: abi.Text(text + strings.Repeat(" Please go on.", 10))}

@@ -9,6 +9,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
@@ -46,9 +47,10 @@ func prompt(msgs []abi.Message) (list []abi.Message) {
 	return list
 }
 
-// TestReplayOfAnySession (K9, N2, complaint 2): logs with all the oddities
+// TestReplayOfAnySession: logs with all the oddities
 // there are, replayed call by call.
 func TestReplayOfAnySession(t *testing.T) {
+	features.Proves(t, "K9", "N2", "complaint 2")
 	compactions := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := prompt(sessiongen.Messages(100).Draw(t, "messages"))

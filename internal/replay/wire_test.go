@@ -18,7 +18,7 @@ var providers = map[transcript.Format]func(body []byte) []string{
 	"gemini":           wirecheck.Gemini,
 }
 
-// wire writes the list as each provider wants it (FEATURES I10, complaint 2).
+// wire writes the list as each provider wants it.
 // Logs hold calls that were never answered, which no provider would take before
 // any compaction either: their units are left out.
 func (c *checker) wire(call int) {

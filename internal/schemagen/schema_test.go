@@ -253,13 +253,15 @@ func TestGoValues(t *testing.T) {
 			Record:   &abi.Record{Time: "2026-01-02T03:04:05Z", Trigger: abi.TriggerIdle, Source: source, ReasonCode: abi.ReasonCancelled},
 		},
 	} {
-		doc, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := validate(compile(t, name), doc); err != nil {
-			t.Errorf("%s: %v: %s", name, err, doc)
-		}
+		t.Run(name, func(t *testing.T) {
+			doc, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(compile(t, name), doc); err != nil {
+				t.Errorf("%v: %s", err, doc)
+			}
+		})
 	}
 }
 

@@ -21,15 +21,17 @@ func TestCheckForeignJSON(t *testing.T) {
 		{"nesting is bounded", strings.Repeat("[", strictjson.MaxDepth+1), strictjson.MaxDepth},
 		{"a cut-off document is none", `{"a":`, 5},
 	} {
-		err := strictjson.CheckForeign([]byte(c.doc))
-		var fault *strictjson.Error
-		switch {
-		case c.offset < 0 && err != nil:
-			t.Errorf("%s: %s: %v", c.why, c.doc, err)
-		case c.offset >= 0 && !errors.As(err, &fault):
-			t.Errorf("%s: %s: accepted", c.why, c.doc)
-		case c.offset >= 0 && fault.Offset != c.offset:
-			t.Errorf("%s: %s: offset %d, want %d (%v)", c.why, c.doc, fault.Offset, c.offset, err)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			err := strictjson.CheckForeign([]byte(c.doc))
+			var fault *strictjson.Error
+			switch {
+			case c.offset < 0 && err != nil:
+				t.Errorf("%s: %v", c.doc, err)
+			case c.offset >= 0 && !errors.As(err, &fault):
+				t.Errorf("%s: accepted", c.doc)
+			case c.offset >= 0 && fault.Offset != c.offset:
+				t.Errorf("%s: offset %d, want %d (%v)", c.doc, fault.Offset, c.offset, err)
+			}
+		})
 	}
 }

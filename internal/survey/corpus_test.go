@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
-// TestN6DevCorpus: sessions of any format are found in folders and files, and
+// TestDevCorpus: sessions of any format are found in folders and files, and
 // read again where the file changed, and only there.
-func TestN6DevCorpus(t *testing.T) {
+func TestDevCorpus(t *testing.T) {
+	features.Proves(t, "N6")
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -51,14 +52,17 @@ func (s script) Call(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallSt
 	return nil, abi.CallStats{}, nil
 }
 
-// TestN6DevMemory: each session begins with what the base holds, sees what is
+// TestDevMemory: each session begins with what the base holds, sees what is
 // stored in it alone, and leaves the base as it was.
-func TestN6DevMemory(t *testing.T) {
+func TestDevMemory(t *testing.T) {
+	features.Proves(t, "N6")
 	base := store.MemoryKV(store.KVOptions{})
 	for key, value := range map[string]string{"a": "kept a", "b": "kept b"} {
-		if err := base.Set(t.Context(), "script", key, value); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(key, func(t *testing.T) {
+			if err := base.Set(t.Context(), "script", key, value); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	sessions := []*survey.Session{work("one", 12, "ok"), work("two", 12, "ok"), work("three", 12, "ok")}
 	s, err := survey.Run(t.Context(), script{t, survey.KV(base)}, sessions, options())

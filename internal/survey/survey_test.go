@@ -3,6 +3,7 @@ package survey_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survey"
@@ -17,9 +19,10 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// TestN6DevSurvey: a survey has for each session what the real pipeline did
+// TestDevSurvey: a survey has for each session what the real pipeline did
 // with the plugin.
-func TestN6DevSurvey(t *testing.T) {
+func TestDevSurvey(t *testing.T) {
+	features.Proves(t, "N6")
 	sessions := []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"),
 		work("ledger", 12, "ok: the test of the step passed")}
 	s := run(t, "notes2", sessions)
@@ -54,9 +57,10 @@ func TestN6DevSurvey(t *testing.T) {
 	}
 }
 
-// TestN6DevSurveyRepeats: the same module does the same again, but for the time
+// TestDevSurveyRepeats: the same module does the same again, but for the time
 // it takes; so whatever differs between two surveys is the plugin's doing.
-func TestN6DevSurveyRepeats(t *testing.T) {
+func TestDevSurveyRepeats(t *testing.T) {
+	features.Proves(t, "N6")
 	sessions := survey.Samples()
 	a, b := run(t, "notes2", sessions), run(t, "notes2", sessions)
 	if c := survey.Compare(a, b); c.Differs() || c.Same != len(sessions) {
@@ -70,7 +74,8 @@ func TestN6DevSurveyRepeats(t *testing.T) {
 	}
 }
 
-func TestN6DevSurveyFailures(t *testing.T) {
+func TestDevSurveyFailures(t *testing.T) {
+	features.Proves(t, "N6")
 	s := run(t, "notes3", []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"),
 		work("ledger", 12, "ok: the test of the step passed")})
 	parcel, ledger := &s.Sessions[0], &s.Sessions[1]
@@ -111,7 +116,8 @@ func TestSurveyWindow(t *testing.T) {
 
 // A plugin that wants to know when a turn ends is told, and a compaction it asks
 // for is made, however much room there is.
-func TestN6DevSurveyTurnEnd(t *testing.T) {
+func TestDevSurveyTurnEnd(t *testing.T) {
+	features.Proves(t, "N6")
 	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(nil)})
 	if err != nil {
 		t.Fatal(err)
@@ -122,20 +128,22 @@ func TestN6DevSurveyTurnEnd(t *testing.T) {
 	o := options()
 	o.Window = 10_000
 	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {
-		p, err := plugintest.Load(t.Context(), r, asks,
-			runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := survey.Run(t.Context(), p, []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel")}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := &s.Sessions[0]
-		if out.Report.ReasonCode != reason || out.Use.Calls != 1 || out.Report.Hooks[0].Hook != abi.HookTurnEnd ||
-			len(out.Report.Retained) != 1 {
-			t.Errorf("granted %v: %+v", granted, out)
-		}
+		t.Run(fmt.Sprint(granted), func(t *testing.T) {
+			p, err := plugintest.Load(t.Context(), r, asks,
+				runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := survey.Run(t.Context(), p, []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel")}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &s.Sessions[0]
+			if out.Report.ReasonCode != reason || out.Use.Calls != 1 || out.Report.Hooks[0].Hook != abi.HookTurnEnd ||
+				len(out.Report.Retained) != 1 {
+				t.Errorf("granted %v: %+v", granted, out)
+			}
+		})
 	}
 }
 
@@ -155,8 +163,9 @@ func TestSurveyErrors(t *testing.T) {
 	}
 }
 
-// TestN6DiffBehaviour: what two versions do differently to which session.
-func TestN6DiffBehaviour(t *testing.T) {
+// TestDiffBehaviour: what two versions do differently to which session.
+func TestDiffBehaviour(t *testing.T) {
+	features.Proves(t, "N6")
 	parcel, ledger, gone := work("parcel", 12, "--- FAIL: TestParcel"), work("ledger", 12,
 		"ok: the test of the step passed"), work("gone", 12, "ok: the test of the step passed")
 	old := run(t, "notes1", []*survey.Session{parcel, ledger, gone})

@@ -22,11 +22,13 @@ func TestIsFailure(t *testing.T) {
 		"the store returns an error where it is full": false,
 		"": false,
 	} {
-		if got := toolcall.IsFailure(line); got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
-		}
-		if want && !toolcall.MayFail(line) {
-			t.Errorf("%q is a failure, and the quick look passes over it", line)
-		}
+		t.Run(line, func(t *testing.T) {
+			if got := toolcall.IsFailure(line); got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+			if want && !toolcall.MayFail(line) {
+				t.Errorf("%q is a failure, and the quick look passes over it", line)
+			}
+		})
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
-func TestN8Commands(t *testing.T) {
+func TestCommands(t *testing.T) {
+	features.Proves(t, "N8")
 	long := "run " + strings.Repeat("é", 200)
 	for _, tc := range []struct{ why, script, want string }{
 		{"as it is", "go test ./... 2>&1 | tail -30", "go test ./... 2>&1 | tail -30"},
@@ -21,14 +23,17 @@ func TestN8Commands(t *testing.T) {
 		{"cut at a letter", long, long[:len("run ")+156] + "…"},
 		{"nothing", " \n# only a comment\n", ""},
 	} {
-		if got := toolcall.CommandLine(tc.script); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := toolcall.CommandLine(tc.script); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestI7Subject: what a call is about, in a line.
-func TestI7Subject(t *testing.T) {
+// TestSubject: what a call is about, in a line.
+func TestSubject(t *testing.T) {
+	features.Proves(t, "I7")
 	long := strings.Repeat("x", 400)
 	for _, tc := range []struct{ why, arguments, want string }{
 		{"a command comes first", `{"path":"/repo","command":"make test"}`, "make test"},
@@ -40,8 +45,10 @@ func TestI7Subject(t *testing.T) {
 		{"long texts say nothing", `{"text":"` + long + `"}`, ""},
 		{"no object", "*** Begin Patch", ""},
 	} {
-		if got := toolcall.Subject(tc.arguments); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := toolcall.Subject(tc.arguments); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
 	}
 }

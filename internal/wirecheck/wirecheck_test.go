@@ -61,12 +61,14 @@ func TestWhatProvidersRefuse(t *testing.T) {
 		{"gemini: a part of another provider", "kinds of data", `{"contents":[{"role":"user","parts":[{"type":"text","text":"x"}]}]}`, wirecheck.Gemini},
 		{"gemini: a response that is a text", "no object", `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":"x"}}]}]}`, wirecheck.Gemini},
 	} {
-		faults := c.check([]byte(c.body))
-		switch {
-		case c.fault == "" && len(faults) > 0:
-			t.Errorf("%s: refused: %q", c.why, faults)
-		case c.fault != "" && (len(faults) == 0 || !strings.Contains(strings.Join(faults, "\n"), c.fault)):
-			t.Errorf("%s: %q, want one of %q", c.why, faults, c.fault)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			faults := c.check([]byte(c.body))
+			switch {
+			case c.fault == "" && len(faults) > 0:
+				t.Errorf("refused: %q", faults)
+			case c.fault != "" && (len(faults) == 0 || !strings.Contains(strings.Join(faults, "\n"), c.fault)):
+				t.Errorf("%q, want one of %q", faults, c.fault)
+			}
+		})
 	}
 }

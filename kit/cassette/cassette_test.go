@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -79,9 +80,10 @@ func read(t *testing.T, doc string) *cassette.Player {
 	return p
 }
 
-// TestN6RecordHTTP: what a server on loopback answered is answered again when
+// TestRecordHTTP: what a server on loopback answered is answered again when
 // the server is gone, on both engines; the recording has no secret in it.
-func TestN6RecordHTTP(t *testing.T) {
+func TestRecordHTTP(t *testing.T) {
+	features.Proves(t, "N6")
 	for _, engine := range []runtime.Engine{nil, extism.Engine{}} {
 		t.Run(fmt.Sprintf("%T", engine), func(t *testing.T) {
 			asked := 0
@@ -107,13 +109,15 @@ func TestN6RecordHTTP(t *testing.T) {
 			}
 			p.Cassette, p.Secrets = player, map[string]string{"key": "another"}
 			for i, want := range []string{live[0], live[1], live[1]} {
-				resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
-				if string(resp.Result) != want || resp.Error != nil {
-					t.Errorf("answer %d: %s %v, recorded %s", i, resp.Result, resp.Error, want)
-				}
-				if stats.HTTPRequests != 1 || stats.HTTPBytes == 0 {
-					t.Errorf("not counted: %+v", stats)
-				}
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
+					if string(resp.Result) != want || resp.Error != nil {
+						t.Errorf("answer %d: %s %v, recorded %s", i, resp.Result, resp.Error, want)
+					}
+					if stats.HTTPRequests != 1 || stats.HTTPBytes == 0 {
+						t.Errorf("not counted: %+v", stats)
+					}
+				})
 			}
 			if asked != 2 {
 				t.Errorf("%d requests reached the server", asked)
@@ -132,8 +136,9 @@ func TestN6RecordHTTP(t *testing.T) {
 	}
 }
 
-// TestN6RecordFailure: that nobody listens is an answer of the world too.
-func TestN6RecordFailure(t *testing.T) {
+// TestRecordFailure: that nobody listens is an answer of the world too.
+func TestRecordFailure(t *testing.T) {
+	features.Proves(t, "N6")
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{server.URL}}}
@@ -157,8 +162,9 @@ func TestN6RecordFailure(t *testing.T) {
 	}
 }
 
-// TestN6RecordModel: completions are replayed where the host has no model.
-func TestN6RecordModel(t *testing.T) {
+// TestRecordModel: completions are replayed where the host has no model.
+func TestRecordModel(t *testing.T) {
+	features.Proves(t, "N6")
 	server := modeltest.New(t, modeltest.Answer{Text: "It is <blue>.", Input: 40, Output: 3})
 	model, err := models.New(models.Config{Provider: "anthropic", Model: "m", BaseURL: server.URL(modeltest.Anthropic),
 		Key: "sk-ant-test"})
@@ -193,9 +199,10 @@ func TestN6RecordModel(t *testing.T) {
 	}
 }
 
-// TestN6RecordMiss: a call that was not recorded is an error of its own, and
+// TestRecordMiss: a call that was not recorded is an error of its own, and
 // says what it differs in from the nearest one.
-func TestN6RecordMiss(t *testing.T) {
+func TestRecordMiss(t *testing.T) {
+	features.Proves(t, "N6")
 	player := read(t, `{"op":"http","request":{"url":"https://api.example.com/a","method":"PUT"},"response":{"status":200}}
 
 {"op":"http","request":{"url":"https://api.example.com/b","headers":{"Accept":"text/plain"}},"response":{"status":200}}
@@ -205,10 +212,12 @@ func TestN6RecordMiss(t *testing.T) {
 	if resp.Error == nil || resp.Error.Code != abi.CodeNotRecorded || len(stats.Warnings) != 1 {
 		t.Fatalf("%+v, %v", resp, stats.Warnings)
 	}
-	for _, want := range []string{"line 3", `headers.Accept is recorded as "text/plain", asked was "text/html"`} {
-		if !strings.Contains(resp.Error.Message, want) || !strings.Contains(stats.Warnings[0], want) {
-			t.Errorf("%q is not in %q, %q", want, resp.Error.Message, stats.Warnings)
-		}
+	for i, want := range []string{"line 3", `headers.Accept is recorded as "text/plain", asked was "text/html"`} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !strings.Contains(resp.Error.Message, want) || !strings.Contains(stats.Warnings[0], want) {
+				t.Errorf("%q is not in %q, %q", want, resp.Error.Message, stats.Warnings)
+			}
+		})
 	}
 	if resp, _ = answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"x"}`); resp.Error == nil || !strings.Contains(resp.Error.Message, "has none of this op") {
 		t.Errorf("%+v", resp)
@@ -221,8 +230,9 @@ func TestN6RecordMiss(t *testing.T) {
 	}
 }
 
-// TestN6RecordMended: what a person wrote into the file wrongly is said by line.
-func TestN6RecordMended(t *testing.T) {
+// TestRecordMended: what a person wrote into the file wrongly is said by line.
+func TestRecordMended(t *testing.T) {
+	features.Proves(t, "N6")
 	for doc, says := range map[string]string{
 		`{"op":"kv.get","request":{"key":"a"},"response":{}}`:                       "http and model.complete",
 		`{"op":"http","request":{"url":"x"}}`:                                       "give a response or an error",
@@ -251,9 +261,10 @@ func TestN6RecordMended(t *testing.T) {
 	}
 }
 
-// TestN6RecordShort: of equal answers at the end one is recorded; a date alone
+// TestRecordShort: of equal answers at the end one is recorded; a date alone
 // makes no difference.
-func TestN6RecordShort(t *testing.T) {
+func TestRecordShort(t *testing.T) {
+	features.Proves(t, "N6")
 	r := new(cassette.Recorder)
 	for _, response := range []string{
 		`{"status":200,"headers":{"date":"1"},"body":"a"}`, `{"status":200,"headers":{"date":"2"},"body":"b"}`,

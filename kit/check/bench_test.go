@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
@@ -54,10 +55,11 @@ func work(rounds int32) []byte {
 	return m.Bytes()
 }
 
-// TestN6Bench: a reference plugin on the generated sessions: what is exact is
+// TestBench: a reference plugin on the generated sessions: what is exact is
 // the same in both runs, percentiles are in order, and cost grows with the
 // session.
-func TestN6Bench(t *testing.T) {
+func TestBench(t *testing.T) {
+	features.Proves(t, "N6")
 	built, err := kit.Build(t.Context(), kit.Options{Dir: "../../plugins/keeper", Out: t.TempDir() + "/"})
 	if err != nil {
 		t.Fatal(err)
@@ -75,10 +77,12 @@ func TestN6Bench(t *testing.T) {
 			m.OutputBytes != again.OutputBytes || m.Digest != again.Digest {
 			t.Errorf("%+v\n%+v", m, again)
 		}
-		for _, times := range []check.Times{m.Cold, m.Warm} {
-			if times.P50 <= 0 || times.P50 > times.P90 || times.P90 > times.P99 || times.P99 > times.Max {
-				t.Errorf("%s: %+v", m.Input, times)
-			}
+		for i, times := range []check.Times{m.Cold, m.Warm} {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				if times.P50 <= 0 || times.P50 > times.P90 || times.P90 > times.P99 || times.P99 > times.Max {
+					t.Errorf("%s: %+v", m.Input, times)
+				}
+			})
 		}
 		if i > 0 && (m.Fuel <= first.Inputs[i-1].Fuel || m.Bytes <= first.Inputs[i-1].Bytes) {
 			t.Errorf("%s takes %d fuel, a smaller session %d", m.Input, m.Fuel, first.Inputs[i-1].Fuel)
@@ -94,9 +98,10 @@ func TestN6Bench(t *testing.T) {
 	}
 }
 
-// TestN6BenchBaseline: what takes more fuel than a baseline allows is found,
+// TestBenchBaseline: what takes more fuel than a baseline allows is found,
 // through a file; what was another input is not compared.
-func TestN6BenchBaseline(t *testing.T) {
+func TestBenchBaseline(t *testing.T) {
+	features.Proves(t, "N6")
 	o := benchOptions(t, 3)
 	o.Inputs = []check.Input{{Name: "small", Doc: []byte(`{}`)}, {Name: "other", Doc: []byte(`{"a":1}`)}}
 	before := measure(t, module(t, work(1000)), o)
@@ -140,9 +145,10 @@ func TestN6BenchBaseline(t *testing.T) {
 	}
 }
 
-// TestN6BenchNoise: times differ where medians are further apart than the calls
+// TestBenchNoise: times differ where medians are further apart than the calls
 // of one run, and where it was not the same work.
-func TestN6BenchNoise(t *testing.T) {
+func TestBenchNoise(t *testing.T) {
+	features.Proves(t, "N6")
 	report := func(fuel int64, p50, spread float64) *check.Figures {
 		times := check.Times{P50: p50, P90: p50, P99: p50, Max: p50, Spread: spread}
 		return &check.Figures{Hook: abi.HookPreCompact, Inputs: []check.Measurement{{Input: "a", Fuel: fuel, Warm: times,
@@ -181,8 +187,10 @@ func TestBenchErrors(t *testing.T) {
 		t.Errorf("a hook it does not have: %v", err)
 	}
 	for _, doc := range []string{"{}", "no", `{"other":1}`} {
-		if _, err := check.ReadFigures(module(t, []byte(doc))); abi.CodeOf(err) != abi.CodeBadInput {
-			t.Errorf("%s: %v", doc, err)
-		}
+		t.Run(doc, func(t *testing.T) {
+			if _, err := check.ReadFigures(module(t, []byte(doc))); abi.CodeOf(err) != abi.CodeBadInput {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
@@ -105,8 +106,9 @@ func finding(r *check.Verdict, name string) *check.Finding {
 	return &r.Findings[i]
 }
 
-// TestN6VerifyKeeper: a reference plugin keeps every rule, in the sandbox.
-func TestN6VerifyKeeper(t *testing.T) {
+// TestVerifyKeeper: a reference plugin keeps every rule, in the sandbox.
+func TestVerifyKeeper(t *testing.T) {
+	features.Proves(t, "N6")
 	r := run(t, build(t, "../../plugins/keeper"), options())
 	if r.Broken > 0 || r.Kept < 40 || r.Kept+r.Skipped != len(r.Rules) || len(r.Findings) > 0 {
 		t.Errorf("%d kept, %d of %d skipped, broken %+v, findings %+v", r.Kept, r.Skipped, len(r.Rules), broken(r),
@@ -125,9 +127,10 @@ func TestN6VerifyKeeper(t *testing.T) {
 	}
 }
 
-// TestN6VerifyFaults: each fault is found by the rule it breaks, with the input
+// TestVerifyFaults: each fault is found by the rule it breaks, with the input
 // and what to do; a plugin without one breaks none.
-func TestN6VerifyFaults(t *testing.T) {
+func TestVerifyFaults(t *testing.T) {
+	features.Proves(t, "N6")
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -191,16 +194,19 @@ func TestN6VerifyFaults(t *testing.T) {
 	}
 }
 
-// TestN6VerifyModules: modules made by hand, with faults no guest library lets
+// TestVerifyModules: modules made by hand, with faults no guest library lets
 // through.
-func TestN6VerifyModules(t *testing.T) {
+func TestVerifyModules(t *testing.T) {
+	features.Proves(t, "N6")
 	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
 	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options())
 	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields",
 		"nothing granted", "fresh loads", "extreme knobs"} {
-		if b := broken(trap)[rule]; b.Code != abi.CodeTrap {
-			t.Errorf("rule %q: %+v", rule, b)
-		}
+		t.Run(rule, func(t *testing.T) {
+			if b := broken(trap)[rule]; b.Code != abi.CodeTrap {
+				t.Errorf("rule %q: %+v", rule, b)
+			}
+		})
 	}
 	if b := broken(trap); b["plain session"].Same != "" || b["null"].Same != "plain session" {
 		t.Errorf("one failure, told twice: %+v", b["null"])
@@ -240,8 +246,9 @@ func TestN6VerifyModules(t *testing.T) {
 	}
 }
 
-// TestN6VerifySome: rules by name; a name that is none says which there are.
-func TestN6VerifySome(t *testing.T) {
+// TestVerifySome: rules by name; a name that is none says which there are.
+func TestVerifySome(t *testing.T) {
+	features.Proves(t, "N6")
 	path := module(t, wasmtest.Nothing("pre_compact"))
 	o := options()
 	o.Rules = []string{"null", "compacts"}
@@ -267,8 +274,9 @@ func TestN6VerifySome(t *testing.T) {
 	}
 }
 
-// TestN6VerifyReplayed: a replay that lacks calls breaks a rule of its own.
-func TestN6VerifyReplayed(t *testing.T) {
+// TestVerifyReplayed: a replay that lacks calls breaks a rule of its own.
+func TestVerifyReplayed(t *testing.T) {
+	features.Proves(t, "N6")
 	const manifest = `{"name":"m","version":"1","abi":1,"capabilities":{"http":{"reason":"to ask for it","hosts":["api.example.com"]}}}`
 	path := module(t, wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"https://api.example.com/a"}`), manifest))
 	for doc, misses := range map[string]bool{
@@ -299,8 +307,9 @@ func TestN6VerifyReplayed(t *testing.T) {
 	}
 }
 
-// TestN6VerifyJUnit: the document is what builds read.
-func TestN6VerifyJUnit(t *testing.T) {
+// TestVerifyJUnit: the document is what builds read.
+func TestVerifyJUnit(t *testing.T) {
+	features.Proves(t, "N6")
 	o := options()
 	o.Rules = []string{"null", "compacts", "no messages"}
 	r := run(t, module(t, wasmtest.Fail("pre_compact", "not <today> & \x1b[31mnot\x00 ever")), o)

@@ -250,19 +250,21 @@ func TestGoLibraries(t *testing.T) {
 	}
 	r := plugintest.New(t, runtime.Options{})
 	for _, name := range []string{"pdk", "guest"} {
-		wasm := plugintest.GoGuest(t, "runtime", "testdata", "bench", name)
-		var want []byte
-		for _, engine := range engines {
-			p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine), Limits: abi.Limits{TimeoutMS: 60_000}})
-			out, stats, err := p.CallRaw(t.Context(), pre, doc)
-			if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
-				t.Errorf("%s on %s: %q, %v, %q", name, engine, out, err, stats.Warnings)
+		t.Run(name, func(t *testing.T) {
+			wasm := plugintest.GoGuest(t, "runtime", "testdata", "bench", name)
+			var want []byte
+			for _, engine := range engines {
+				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine), Limits: abi.Limits{TimeoutMS: 60_000}})
+				out, stats, err := p.CallRaw(t.Context(), pre, doc)
+				if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
+					t.Errorf("%s on %s: %q, %v, %q", name, engine, out, err, stats.Warnings)
+				}
+				if want == nil {
+					want = out
+				} else if string(out) != string(want) {
+					t.Errorf("native %q, extism %q", want, out)
+				}
 			}
-			if want == nil {
-				want = out
-			} else if string(out) != string(want) {
-				t.Errorf("%s: native %q, extism %q", name, want, out)
-			}
-		}
+		})
 	}
 }

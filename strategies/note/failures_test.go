@@ -2,12 +2,14 @@ package note_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -74,11 +76,12 @@ func first(s string, n int) string {
 	return string(r[:min(n, len(r))])
 }
 
-// TestI10FailedApproaches (I4, I10): of the last 20 calls that failed among
+// TestFailedApproaches: of the last 20 calls that failed among
 // the messages that go, the commands and the texts of the errors are in the
 // note, the first 200 characters of each word for word, in a note of 12% of the
 // tokens. Of sessions under 20,000 tokens that is too little for 20 of them.
-func TestI10FailedApproaches(t *testing.T) {
+func TestFailedApproaches(t *testing.T) {
+	features.Proves(t, "I10", "I4")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,13 +99,15 @@ func TestI10FailedApproaches(t *testing.T) {
 		list := failuresIn(msgs)
 		list = list[max(0, len(list)-20):]
 		all += len(list)
-		for _, summary := range []string{"", "What a model wrote."} {
-			text := note.Build(msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
-			for _, f := range list {
-				if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
-					t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)
+		for i, summary := range []string{"", "What a model wrote."} {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				text := note.Build(msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
+				for _, f := range list {
+					if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
+						t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)
+					}
 				}
-			}
+			})
 		}
 	}
 	if t.Logf("%d failures", all); all == 0 {

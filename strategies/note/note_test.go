@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -78,9 +79,10 @@ func render(msgs []abi.Message, o note.Options) string {
 	return note.Build(msgs, nil, nil).Render(o)
 }
 
-// TestK24MechanicalSummary, TestI4MechanicalSummary: without a model every
+// TestMechanicalSummary, TestNoteMechanicalSummary: without a model every
 // section is filled with what can be read off the session, or marked.
-func TestK24MechanicalSummary(t *testing.T) {
+func TestMechanicalSummary(t *testing.T) {
+	features.Proves(t, "K24")
 	text := render(work(), note.Options{})
 	sections(t, text, note.Handoff, map[string]string{
 		"goal":                      "- Make the lease table safe.",
@@ -93,7 +95,8 @@ func TestK24MechanicalSummary(t *testing.T) {
 	})
 }
 
-func TestI4MechanicalSummary(t *testing.T) {
+func TestNoteMechanicalSummary(t *testing.T) {
+	features.Proves(t, "I4")
 	text := render(work(), note.Options{Outline: note.Continuation})
 	sections(t, text, note.Continuation, map[string]string{
 		"session intent":     "Make the lease table safe.",
@@ -123,91 +126,110 @@ func sections(t *testing.T, text string, o note.Outline, want map[string]string)
 	}
 }
 
-// TestI8Classes: what is kept, what is kept as a reference, and what goes.
-func TestI8Classes(t *testing.T) {
+// TestClasses: what is kept, what is kept as a reference, and what goes.
+func TestClasses(t *testing.T) {
+	features.Proves(t, "I8")
 	text := render(work(), note.Options{})
 	for _, tc := range []struct{ why, part string }{
 		{"an edit is the lines it changed", "lease.go (edited, lines 12-13)"},
 		{"a new file is named", "lock.go (created)"},
 		{"a failed command has what replaced it", "Worked instead: `go test ./internal/store/...`"},
 	} {
-		if !strings.Contains(text, tc.part) {
-			t.Errorf("%s: no %q in\n%s", tc.why, tc.part, text)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if !strings.Contains(text, tc.part) {
+				t.Errorf("no %q in\n%s", tc.part, text)
+			}
+		})
 	}
 	for _, tc := range []struct{ why, part string }{
 		{"greetings are dropped", "hello"},
 		{"what was typed to go on is dropped", "- ok"},
 		{"contents are dropped", "package store"},
 	} {
-		if strings.Contains(text, tc.part) {
-			t.Errorf("%s: %q is in\n%s", tc.why, tc.part, text)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if strings.Contains(text, tc.part) {
+				t.Errorf("%q is in\n%s", tc.part, text)
+			}
+		})
 	}
 	for _, greeting := range []string{"Hi!", "thanks", "OK.", "Danke!", "谢谢", "ありがとう", "…", "[Request interrupted by user]"} {
-		if text := render([]abi.Message{user(greeting), said("see foo_bar_baz")}, note.Options{}); strings.Contains(text, "Requests") {
-			t.Errorf("%q was taken for a request", greeting)
-		}
+		t.Run(greeting, func(t *testing.T) {
+			if text := render([]abi.Message{user(greeting), said("see foo_bar_baz")}, note.Options{}); strings.Contains(text, "Requests") {
+				t.Errorf("%q was taken for a request", greeting)
+			}
+		})
 	}
 	for _, request := range []string{"ok, use tabs", "修复这个错误", "1", "thanks, now the second"} {
-		if text := render([]abi.Message{user(request)}, note.Options{}); !strings.Contains(text, "- "+request) {
-			t.Errorf("%q was lost", request)
-		}
+		t.Run(request, func(t *testing.T) {
+			if text := render([]abi.Message{user(request)}, note.Options{}); !strings.Contains(text, "- "+request) {
+				t.Errorf("%q was lost", request)
+			}
+		})
 	}
 }
 
-// TestI8Patches: of a patch the files and the lines stay.
-func TestI8Patches(t *testing.T) {
+// TestPatches: of a patch the files and the lines stay.
+func TestPatches(t *testing.T) {
+	features.Proves(t, "I8")
 	for _, tc := range []struct{ why, patch, want string }{
 		{"a patch of files", "*** Begin Patch\n*** Update File: internal/a.go\n@@\n-x\n+y\n*** Add File: internal/b.go\n+z\n*** Delete File: internal/c.go\n*** End Patch", "internal/a.go (edited) internal/b.go (created) internal/c.go (deleted)"},
 		{"a unified diff", "--- a/internal/a.go\n+++ b/internal/a.go\n@@ -10,2 +12,3 @@ func f() {\n-x\n+y\n", "a.go (edited, lines 12-14)"},
 	} {
-		text := render(called("apply_patch", map[string]any{"input": tc.patch}, "Done", false), note.Options{})
-		got, _, _ := strings.Cut(text[strings.Index(text, "Files modified:"):], "\n\n")
-		for _, file := range strings.SplitAfter(tc.want, ") ") {
-			if !strings.Contains(got, strings.TrimSpace(file)) {
-				t.Errorf("%s: no %q in %q", tc.why, file, got)
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(called("apply_patch", map[string]any{"input": tc.patch}, "Done", false), note.Options{})
+			got, _, _ := strings.Cut(text[strings.Index(text, "Files modified:"):], "\n\n")
+			for _, file := range strings.SplitAfter(tc.want, ") ") {
+				if !strings.Contains(got, strings.TrimSpace(file)) {
+					t.Errorf("no %q in %q", file, got)
+				}
 			}
-		}
+		})
 	}
 }
 
-// TestT7Files: what was read and what was modified, as data and as a footer
+// TestFiles: what was read and what was modified, as data and as a footer
 // below a summary, cumulative over compactions.
-func TestT7Files(t *testing.T) {
+func TestFiles(t *testing.T) {
+	features.Proves(t, "T7")
 	want := abi.Files{Read: []string{"/srv/kw/docs/leases.md"}, Modified: []string{"/srv/kw/internal/store/lease.go", "/srv/kw/internal/store/lock.go"}}
 	if got := note.Build(work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	for _, o := range []note.Options{{}, {Summary: "A model wrote this."}, {Outline: note.Continuation}} {
-		later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
-		want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
-		if got := note.Build(later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
-			t.Errorf("after a compaction %+v, want %+v", got, want)
-		}
+	for i, o := range []note.Options{{}, {Summary: "A model wrote this."}, {Outline: note.Continuation}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
+			want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
+			if got := note.Build(later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
+				t.Errorf("after a compaction %+v, want %+v", got, want)
+			}
+		})
 	}
 }
 
-// TestA6KeptBelowASummary: what a model wrote stands first and unchanged, and
+// TestKeptBelowASummary: what a model wrote stands first and unchanged, and
 // what models lose is added to it.
-func TestA6KeptBelowASummary(t *testing.T) {
+func TestKeptBelowASummary(t *testing.T) {
+	features.Proves(t, "A6")
 	const model = "## Goal\nMend the lease table.\n\n## Next Steps\n(none)"
 	text := render(work(), note.Options{Summary: model})
 	if !strings.HasPrefix(text, model+"\n\n") {
 		t.Fatalf("the summary is not first:\n%s", text)
 	}
-	for _, part := range []string{"[-] add the lock", "$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found", "Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked"} {
-		if n := strings.Count(text, part); n != 1 {
-			t.Errorf("%q stands there %d times:\n%s", part, n, text)
-		}
+	for i, part := range []string{"[-] add the lock", "$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found", "Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if n := strings.Count(text, part); n != 1 {
+				t.Errorf("%q stands there %d times:\n%s", part, n, text)
+			}
+		})
 	}
 	if got := render(nil, note.Options{Summary: model}); got != model {
 		t.Errorf("nothing to add adds %q", got)
 	}
 }
 
-// TestA6Todos: the list in its last state, whoever's tool keeps it.
-func TestA6Todos(t *testing.T) {
+// TestTodos: the list in its last state, whoever's tool keeps it.
+func TestTodos(t *testing.T) {
+	features.Proves(t, "A6")
 	list := []any{map[string]any{"step": "one", "status": "completed"}, map[string]any{"step": "two", "status": "in_progress"}}
 	for _, tc := range []struct {
 		why  string
@@ -224,19 +246,24 @@ func TestA6Todos(t *testing.T) {
 		{"cleared", append(todoWrite("one", "pending"), todoWrite()...), ""},
 		{"arguments that are none change nothing", append(todoWrite("one", "pending"), abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{Name: "TodoWrite", Arguments: `{"todos":`}}}), "- [ ] one\n"},
 	} {
-		for round, msgs := range [][]abi.Message{tc.msgs, {summary(render(append(tc.msgs, user("see foo_bar")), note.Options{}))}} {
-			_, got, _ := strings.Cut(render(append(msgs, user("see foo_bar")), note.Options{}), "Todos:\n")
-			got, _, _ = strings.Cut(got+"\n", "\n\n")
-			if got = strings.TrimSuffix(got, "\n"); got+"\n" != tc.want && got != tc.want {
-				t.Errorf("%s, round %d: %q, want %q", tc.why, round, got, tc.want)
+		t.Run(tc.why, func(t *testing.T) {
+			for round, msgs := range [][]abi.Message{tc.msgs, {summary(render(append(tc.msgs, user("see foo_bar")), note.Options{}))}} {
+				t.Run(fmt.Sprint(round), func(t *testing.T) {
+					_, got, _ := strings.Cut(render(append(msgs, user("see foo_bar")), note.Options{}), "Todos:\n")
+					got, _, _ = strings.Cut(got+"\n", "\n\n")
+					if got = strings.TrimSuffix(got, "\n"); got+"\n" != tc.want && got != tc.want {
+						t.Errorf("%s, round %d: %q, want %q", tc.why, round, got, tc.want)
+					}
+				})
 			}
-		}
+		})
 	}
 }
 
-// TestA6RequirementsVerbatim: lists, boxes and sentences that say what has to
+// TestRequirementsVerbatim: lists, boxes and sentences that say what has to
 // be, in any language; not code, and not what was pasted.
-func TestA6RequirementsVerbatim(t *testing.T) {
+func TestRequirementsVerbatim(t *testing.T) {
+	features.Proves(t, "A6")
 	for _, tc := range []struct{ why, text, want string }{
 		{"a numbered list", "Do:\n1. use `pflag`, not flag\n2) keep v1.2", "- use `pflag`, not flag\n- keep v1.2"},
 		{"a sentence", "It is slow. It must take under 5 ms. Look.", "- It must take under 5 ms."},
@@ -247,15 +274,18 @@ func TestA6RequirementsVerbatim(t *testing.T) {
 		{"nor is a list in a long log", strings.Repeat("- line of a log\n", 2000), ""},
 		{"a box in one is", strings.Repeat("- line of a log\n", 2000) + "- [ ] the box\n", "- [ ] the box"},
 	} {
-		_, got, _ := strings.Cut(render([]abi.Message{user(tc.text)}, note.Options{}), "Required:\n")
-		if got, _, _ = strings.Cut(got, "\n\n"); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			_, got, _ := strings.Cut(render([]abi.Message{user(tc.text)}, note.Options{}), "Required:\n")
+			if got, _, _ = strings.Cut(got, "\n\n"); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
-// TestA6OnlyStatedDecisions: an error or work in progress decides nothing.
-func TestA6OnlyStatedDecisions(t *testing.T) {
+// TestOnlyStatedDecisions: an error or work in progress decides nothing.
+func TestOnlyStatedDecisions(t *testing.T) {
+	features.Proves(t, "A6")
 	for _, tc := range []struct {
 		text   string
 		stated bool
@@ -266,25 +296,30 @@ func TestA6OnlyStatedDecisions(t *testing.T) {
 		{"The build failed with DuckDB.", false},
 		{"I changed the import to SQLite.", false},
 	} {
-		text := render([]abi.Message{said(tc.text), said("see foo_bar")}, note.Options{})
-		if strings.Contains(text, "Stated:\n- "+tc.text) != tc.stated {
-			t.Errorf("%q: stated %v wanted:\n%s", tc.text, tc.stated, text)
-		}
+		t.Run(tc.text, func(t *testing.T) {
+			text := render([]abi.Message{said(tc.text), said("see foo_bar")}, note.Options{})
+			if strings.Contains(text, "Stated:\n- "+tc.text) != tc.stated {
+				t.Errorf("stated %v wanted:\n%s", tc.stated, text)
+			}
+		})
 	}
 }
 
-// TestComplaint8Chains: with room for it, no compaction loses what the one
+// TestChains: with room for it, no compaction loses what the one
 // before it kept, whatever was written above it and whatever comes between.
-func TestComplaint8Chains(t *testing.T) {
+func TestChains(t *testing.T) {
+	features.Proves(t, "complaint 8")
 	keeps := []string{"Make the lease table safe.", "no parcel is handed out twice", "You must not change the wire format.", "[-] add the lock", "I decided to use one lock",
 		"lock.go (created)", "lease.go (edited, lines 12-13)", "leases.md", "--- FAIL: TestLease (0.41s)", "String to replace not found", "Worked instead: `go test", "acquireLocked", "PAR-2291"}
 	outlines := note.Outlines()
 	text := render(work(), note.Options{})
 	for round := range 6 {
 		for _, part := range keeps {
-			if round%2 == 0 && !strings.Contains(text, part) {
-				t.Errorf("round %d lost %q:\n%s", round, part, text)
-			}
+			t.Run(part, func(t *testing.T) {
+				if round%2 == 0 && !strings.Contains(text, part) {
+					t.Errorf("round %d lost %q:\n%s", round, part, text)
+				}
+			})
 		}
 		o := note.Options{Outline: outlines[round%len(outlines)], Budget: 4000}
 		if round%2 == 0 {
@@ -299,34 +334,41 @@ func TestComplaint8Chains(t *testing.T) {
 	}
 }
 
-// TestComplaint8Foreign: a summary of another program is quoted, and its names
+// TestForeign: a summary of another program is quoted, and its names
 // are kept; so is one that a model wrote in an earlier round.
-func TestComplaint8Foreign(t *testing.T) {
+func TestForeign(t *testing.T) {
+	features.Proves(t, "complaint 8")
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("# Summary\nThe user wants maxRetries in src/app/main.go.\n\n## Pending\n- raise it to 5")}
-	for _, m := range []abi.Message{foreign, summary(render(work(), note.Options{Summary: foreign.Content.Text()}))} {
-		text := render([]abi.Message{m}, note.Options{Budget: 5000})
-		for range 3 {
-			for _, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n", "> - raise it to 5"} {
-				if strings.Count(text, line) != 1 {
-					t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text, line), text)
+	for i, m := range []abi.Message{foreign, summary(render(work(), note.Options{Summary: foreign.Content.Text()}))} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			text := render([]abi.Message{m}, note.Options{Budget: 5000})
+			for range 3 {
+				for i, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n", "> - raise it to 5"} {
+					t.Run(fmt.Sprint(i), func(t *testing.T) {
+						if strings.Count(text, line) != 1 {
+							t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text, line), text)
+						}
+					})
 				}
+				text = render([]abi.Message{summary(text)}, note.Options{Budget: 5000})
 			}
-			text = render([]abi.Message{summary(text)}, note.Options{Budget: 5000})
-		}
+		})
 	}
 }
 
-// TestComplaint8ForeignCode: code that a summary quotes is no failure.
-func TestComplaint8ForeignCode(t *testing.T) {
+// TestForeignCode: code that a summary quotes is no failure.
+func TestForeignCode(t *testing.T) {
+	features.Proves(t, "complaint 8")
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Added:\n```\nfunc f_g() {}\n```\n")}
 	if text := render([]abi.Message{foreign}, note.Options{}); strings.Contains(text, "Failed, newest") || strings.Contains(text, "Errors, newest") {
 		t.Errorf("%s", text)
 	}
 }
 
-// TestComplaint18Bounded: whatever the session and however long the chain, a
+// TestBounded: whatever the session and however long the chain, a
 // note is never over its budget, and the same comes out again.
-func TestComplaint18Bounded(t *testing.T) {
+func TestBounded(t *testing.T) {
+	features.Proves(t, "complaint 18")
 	rapid.Check(t, func(t *rapid.T) {
 		budget := rapid.IntRange(0, 6000).Draw(t, "budget")
 		o := note.Options{Budget: budget, Count: byRune, Outline: rapid.SampledFrom(note.Outlines()).Draw(t, "outline")}
@@ -357,8 +399,9 @@ func TestComplaint18Bounded(t *testing.T) {
 	})
 }
 
-// TestN8BesideWhatStays: names that stay in view make room for others.
-func TestN8BesideWhatStays(t *testing.T) {
+// TestBesideWhatStays: names that stay in view make room for others.
+func TestBesideWhatStays(t *testing.T) {
+	features.Proves(t, "N8")
 	gone, stays := []abi.Message{said("first_name and second_name, also 8443")}, []abi.Message{said("second_name")}
 	text := note.Build(gone, stays, nil).Render(note.Options{Budget: 1000, Count: byRune})
 	if !strings.Contains(text, "first_name") || strings.Contains(text, "second_name") {

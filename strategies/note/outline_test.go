@@ -1,33 +1,38 @@
 package note_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// TestK24I4Sections: both sets have the sections that the ledger of features
+// TestSections: both sets have the sections that the ledger of features
 // names.
-func TestK24I4Sections(t *testing.T) {
-	for _, tc := range []struct {
+func TestSections(t *testing.T) {
+	features.Proves(t, "K24", "I4")
+	for i, tc := range []struct {
 		o    note.Outline
 		want string
 	}{
 		{note.Handoff, "Goal, Constraints & Preferences, Progress, Key Decisions, Next Steps, Critical Context, Additional Notes"},
 		{note.Continuation, "Session Intent, Current Task, Files Modified, Files Read, Key Decisions, Failed Approaches, Errors Encountered, Next Steps"},
 	} {
-		var titles []string
-		for _, s := range tc.o.Sections {
-			titles = append(titles, s.Title)
-		}
-		if got := strings.Join(titles, ", "); got != tc.want {
-			t.Errorf("%s: %s", tc.o.Name, got)
-		}
-		if o, ok := note.OutlineNamed(tc.o.Name); !ok || o.Name != tc.o.Name {
-			t.Errorf("%s is not found by its name", tc.o.Name)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			var titles []string
+			for _, s := range tc.o.Sections {
+				titles = append(titles, s.Title)
+			}
+			if got := strings.Join(titles, ", "); got != tc.want {
+				t.Errorf("%s: %s", tc.o.Name, got)
+			}
+			if o, ok := note.OutlineNamed(tc.o.Name); !ok || o.Name != tc.o.Name {
+				t.Errorf("%s is not found by its name", tc.o.Name)
+			}
+		})
 	}
 	if o, ok := note.OutlineNamed(""); !ok || o.Name != note.Handoff.Name {
 		t.Error("no name is not the default")
@@ -37,9 +42,10 @@ func TestK24I4Sections(t *testing.T) {
 	}
 }
 
-// TestI4Populated: a section is filled or marked empty, and what is missing is
+// TestPopulated: a section is filled or marked empty, and what is missing is
 // found.
-func TestI4Populated(t *testing.T) {
+func TestPopulated(t *testing.T) {
+	features.Proves(t, "I4")
 	text := note.Continuation.Render(func(title string) string {
 		if title == "Session Intent" {
 			return "go home\n"
@@ -63,9 +69,11 @@ func TestI4Populated(t *testing.T) {
 		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1), []string{"Next Steps"}},
 		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
 	} {
-		if got := note.Continuation.Missing(tc.text); !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: missing %q, want %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := note.Continuation.Missing(tc.text); !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("missing %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 

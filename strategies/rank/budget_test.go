@@ -3,6 +3,7 @@ package rank_test
 import (
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -39,9 +40,10 @@ func recallWithin(list []conversation, opts rank.Options, share float64) float64
 	return sum / float64(n)
 }
 
-// TestO9RecallAtTwelvePercent: with twelve in a hundred of a conversation's
+// TestRecallAtTwelvePercent: with twelve in a hundred of a conversation's
 // text about nine in ten of what its questions need are there, by ranking alone.
-func TestO9RecallAtTwelvePercent(t *testing.T) {
+func TestRecallAtTwelvePercent(t *testing.T) {
+	features.Proves(t, "O9")
 	list := conversations(t)
 	got := recallWithin(list, rank.Conversation(), 0.12)
 	t.Logf("recall at 12%% of the text: %.3f", got)

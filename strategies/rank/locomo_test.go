@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -95,9 +96,10 @@ func withReplies(c conversation) conversation {
 	return c
 }
 
-// TestN9Evidence measures on public conversations how much of what a question
+// TestEvidence measures on public conversations how much of what a question
 // needs is found, option by option.
-func TestN9Evidence(t *testing.T) {
+func TestEvidence(t *testing.T) {
+	features.Proves(t, "N9")
 	list := conversations(t)
 	for _, tc := range []struct {
 		what    string
@@ -110,11 +112,13 @@ func TestN9Evidence(t *testing.T) {
 		{"and surroundings", rank.Options{Near: 0.5}, 0.66, 0.75},
 		{"all: Conversation()", rank.Conversation(), 0.68, 0.77},
 	} {
-		r := recalls(list, tc.opts)
-		t.Logf("%-20s R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f", tc.what, r[0], r[1], r[2], r[3])
-		if r[0] < tc.r5 || r[1] < tc.r10 {
-			t.Errorf("%s: R@5 %.3f and R@10 %.3f, at least %.2f and %.2f wanted", tc.what, r[0], r[1], tc.r5, tc.r10)
-		}
+		t.Run(tc.what, func(t *testing.T) {
+			r := recalls(list, tc.opts)
+			t.Logf("%-20s R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f", tc.what, r[0], r[1], r[2], r[3])
+			if r[0] < tc.r5 || r[1] < tc.r10 {
+				t.Errorf("R@5 %.3f and R@10 %.3f, at least %.2f and %.2f wanted", r[0], r[1], tc.r5, tc.r10)
+			}
+		})
 	}
 	var replied []conversation
 	for _, c := range list {

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
-// TestN9Parts: an index put together of parts and of the lists of the query's
+// TestParts: an index put together of parts and of the lists of the query's
 // terms, in two pieces, answers as the whole does.
-func TestN9Parts(t *testing.T) {
+func TestParts(t *testing.T) {
+	features.Proves(t, "N9")
 	var texts []rank.Text
 	for i := range 300 {
 		body := fmt.Sprintf("word%d thing%d. ", i%17, i%5)
@@ -27,25 +29,27 @@ func TestN9Parts(t *testing.T) {
 		wanted[string(term)] = true
 		return true
 	})
-	for _, piece := range [][]rank.Text{texts[:170], texts[170:]} {
-		from, offset := indexOf(piece...), built.PartCount()
-		n := 0
-		for p := range from.Parts() {
-			if !p.Same {
-				p.Author, p.Group = built.Author(piece[n].Author), built.Group(piece[n].Group)
-				n++
+	for i, piece := range [][]rank.Text{texts[:170], texts[170:]} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			from, offset := indexOf(piece...), built.PartCount()
+			n := 0
+			for p := range from.Parts() {
+				if !p.Same {
+					p.Author, p.Group = built.Author(piece[n].Author), built.Group(piece[n].Group)
+					n++
+				}
+				built.AddPart(p)
 			}
-			built.AddPart(p)
-		}
-		last := ""
-		for term, list := range from.Lists() {
-			if term <= last {
-				t.Fatalf("%q comes after %q", term, last)
+			last := ""
+			for term, list := range from.Lists() {
+				if term <= last {
+					t.Fatalf("%q comes after %q", term, last)
+				}
+				if last = term; wanted[term] {
+					built.AddList(term, list, offset)
+				}
 			}
-			if last = term; wanted[term] {
-				built.AddList(term, list, offset)
-			}
-		}
+		})
 	}
 	want, got := whole.Search(query, rank.Conversation()), built.Search(query, rank.Conversation())
 	if len(want) == 0 || !reflect.DeepEqual(got, want) || built.Len() != len(texts) {

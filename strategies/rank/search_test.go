@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -48,7 +49,8 @@ func TestSearchScore(t *testing.T) {
 	}
 }
 
-func TestN9Surroundings(t *testing.T) {
+func TestSurroundings(t *testing.T) {
+	features.Proves(t, "N9")
 	ix := indexOf(
 		said("Ann", "1", "Where did you park the bicycle, Bob?"),                     // 0
 		said("Bob", "1", "Behind the old mill."),                                     // 1
@@ -73,9 +75,11 @@ func TestN9Surroundings(t *testing.T) {
 		{"nothing but stop words", "what is it", rank.Conversation(), nil},
 		{"no text has it", "xylophone", rank.Conversation(), nil},
 	} {
-		if got := numbers(ix.Search(tc.query, tc.opts)); !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: %q finds %v, not %v", tc.why, tc.query, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := numbers(ix.Search(tc.query, tc.opts)); !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("%q finds %v, not %v", tc.query, got, tc.want)
+			}
+		})
 	}
 }
 
@@ -131,10 +135,12 @@ func TestPassage(t *testing.T) {
 		{"no room", "port", 0, ""},
 		{"room for all", "port", len(text), text},
 	} {
-		start, end := ix.Passage(text, tc.query, tc.size)
-		if got := text[start:end]; !strings.Contains(got, tc.want) || len(got) > tc.size {
-			t.Errorf("%s: the passage is %q", tc.why, got)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			start, end := ix.Passage(text, tc.query, tc.size)
+			if got := text[start:end]; !strings.Contains(got, tc.want) || len(got) > tc.size {
+				t.Errorf("the passage is %q", got)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
@@ -103,9 +104,10 @@ func cyrillic(c conversation) conversation {
 	return c
 }
 
-// TestN9Stress measures what is found in conversations that were made harder,
+// TestStress measures what is found in conversations that were made harder,
 // each in a way that real ones are hard.
-func TestN9Stress(t *testing.T) {
+func TestStress(t *testing.T) {
+	features.Proves(t, "N9")
 	list, pages := conversations(t), pages(t)
 	for _, tc := range []struct {
 		what           string
@@ -121,15 +123,17 @@ func TestN9Stress(t *testing.T) {
 		{"within pages, and nods", func(c conversation) conversation { return nods(buried(c, pages, 2)) }, 0.60, 0.69, 0.85},
 		{"in another language", cyrillic, 0.55, 0.63, 0.80},
 	} {
-		var hard []conversation
-		for _, c := range list {
-			hard = append(hard, tc.change(c))
-		}
-		r, share := recalls(hard, rank.Conversation()), recallWithin(hard, rank.Conversation(), 0.12)
-		t.Logf("%-30s R@5 %.3f R@10 %.3f, at 12%% of the text %.3f", tc.what, r[0], r[1], share)
-		if r[0] < tc.r5 || r[1] < tc.r10 || share < tc.share {
-			t.Errorf("%s: R@5 %.3f, R@10 %.3f, %.3f at 12%% of the text; at least %.2f, %.2f and %.2f wanted", tc.what, r[0], r[1], share, tc.r5, tc.r10, tc.share)
-		}
+		t.Run(tc.what, func(t *testing.T) {
+			var hard []conversation
+			for _, c := range list {
+				hard = append(hard, tc.change(c))
+			}
+			r, share := recalls(hard, rank.Conversation()), recallWithin(hard, rank.Conversation(), 0.12)
+			t.Logf("%-30s R@5 %.3f R@10 %.3f, at 12%% of the text %.3f", tc.what, r[0], r[1], share)
+			if r[0] < tc.r5 || r[1] < tc.r10 || share < tc.share {
+				t.Errorf("R@5 %.3f, R@10 %.3f, %.3f at 12%% of the text; at least %.2f, %.2f and %.2f wanted", r[0], r[1], share, tc.r5, tc.r10, tc.share)
+			}
+		})
 	}
 }
 
@@ -144,9 +148,10 @@ func chat(n int) (texts []rank.Text) {
 	return texts
 }
 
-// TestN9Nods: nods between question and answer part them no further, and take
+// TestNods: nods between question and answer part them no further, and take
 // no place themselves.
-func TestN9Nods(t *testing.T) {
+func TestNods(t *testing.T) {
+	features.Proves(t, "N9")
 	ix := new(rank.Index)
 	for _, text := range chat(20) {
 		ix.Add(text)
@@ -162,10 +167,11 @@ func TestN9Nods(t *testing.T) {
 	}
 }
 
-// TestN9Long: a long text is found by the passage that tells of the query, as if
+// TestLong: a long text is found by the passage that tells of the query, as if
 // that were all it said, and does not come before a short one by holding many
 // words.
-func TestN9Long(t *testing.T) {
+func TestLong(t *testing.T) {
+	features.Proves(t, "N9")
 	var page strings.Builder
 	for i := range 400 {
 		fmt.Fprintf(&page, "Sentence %d speaks about matter%d and nothing else at all. ", i, i%97)
@@ -182,9 +188,11 @@ func TestN9Long(t *testing.T) {
 		query string
 		want  int
 	}{{"When does the ferry leave pier seven at noon?", 1}, {"matter5 on Tuesday", 4}, {"harbour", 0}} {
-		if got := numbers(ix.Search(tc.query, rank.Options{})); len(got) == 0 || got[0] != tc.want {
-			t.Errorf("%q finds %v, not %d first", tc.query, got, tc.want)
-		}
+		t.Run(tc.query, func(t *testing.T) {
+			if got := numbers(ix.Search(tc.query, rank.Options{})); len(got) == 0 || got[0] != tc.want {
+				t.Errorf("%q finds %v, not %d first", tc.query, got, tc.want)
+			}
+		})
 	}
 	if got := ix.Search("matter96", rank.Options{}); len(got) != 2 {
 		t.Errorf("a long text is %d hits", len(got))

@@ -47,9 +47,11 @@ func TestTerms(t *testing.T) {
 		{"email", "ann@example.org", "ann@example.org ann exampl org"},
 		{"nothing", "", ""},
 	} {
-		if got := terms(tc.text); got != tc.want {
-			t.Errorf("%s: %q has the terms %q, not %q", tc.why, tc.text, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := terms(tc.text); got != tc.want {
+				t.Errorf("%q has the terms %q, not %q", tc.text, got, tc.want)
+			}
+		})
 	}
 }
 
@@ -83,18 +85,22 @@ func TestStem(t *testing.T) {
 		"box boxes",
 		"relate related relating",
 	} {
-		words := strings.Fields(family)
-		stem := string(rank.Stem([]byte(words[0])))
-		for _, w := range words[1:] {
-			if got := string(rank.Stem([]byte(w))); got != stem {
-				t.Errorf("%s is stemmed to %s, %s to %s", words[0], stem, w, got)
+		t.Run(family, func(t *testing.T) {
+			words := strings.Fields(family)
+			stem := string(rank.Stem([]byte(words[0])))
+			for _, w := range words[1:] {
+				if got := string(rank.Stem([]byte(w))); got != stem {
+					t.Errorf("%s is stemmed to %s, %s to %s", words[0], stem, w, got)
+				}
 			}
-		}
+		})
 	}
 	for _, w := range []string{"bus", "this", "go", "sha256", "naïves", "красные", "bring", "king", "red"} {
-		if got := string(rank.Stem([]byte(w))); got != w {
-			t.Errorf("%s is stemmed to %s", w, got)
-		}
+		t.Run(w, func(t *testing.T) {
+			if got := string(rank.Stem([]byte(w))); got != w {
+				t.Errorf("%s is stemmed to %s", w, got)
+			}
+		})
 	}
 }
 

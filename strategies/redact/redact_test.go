@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
@@ -33,8 +34,9 @@ var (
 	jwt    = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
 )
 
-// TestComplaint16Secrets: what is a secret goes, and nothing around it.
-func TestComplaint16Secrets(t *testing.T) {
+// TestSecrets: what is a secret goes, and nothing around it.
+func TestSecrets(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := defaults(t)
 	for _, tc := range []struct{ why, text, want string }{
 		{"a private key", "key:\n" + pem + "\nends", "key:\n[redacted: private-key]\nends"},
@@ -69,24 +71,27 @@ func TestComplaint16Secrets(t *testing.T) {
 		{"on a command line", "login --password hunter22 --user me", "login --password [redacted: secret] --user me"},
 		{"two in a line", "password=abcdef secret=ghijkl", "password=[redacted: secret] secret=[redacted: secret]"},
 	} {
-		got, n := r.Redact(tc.text)
-		if got != tc.want {
-			t.Errorf("%s:\n%s\nwant\n%s", tc.why, got, tc.want)
-		}
-		if want := strings.Count(tc.want, "[redacted: "); n != want {
-			t.Errorf("%s: %d redactions, want %d", tc.why, n, want)
-		}
-		if again, n := r.Redact(got); again != got || n != 0 {
-			t.Errorf("%s: the second time gives\n%s", tc.why, again)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got, n := r.Redact(tc.text)
+			if got != tc.want {
+				t.Errorf("%s:\n%s\nwant\n%s", tc.why, got, tc.want)
+			}
+			if want := strings.Count(tc.want, "[redacted: "); n != want {
+				t.Errorf("%d redactions, want %d", n, want)
+			}
+			if again, n := r.Redact(got); again != got || n != 0 {
+				t.Errorf("the second time gives\n%s", again)
+			}
+		})
 	}
 }
 
-// TestComplaint16FalsePositives: what the agent needs to go on survives. The
+// TestFalsePositives: what the agent needs to go on survives. The
 // note is made of such names.
-func TestComplaint16FalsePositives(t *testing.T) {
+func TestFalsePositives(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := defaults(t)
-	for _, text := range []string{
+	for i, text := range []string{
 		"commit 9f3c2e1ab0d4c5e6f7a8b9c0d1e2f3a4b5c6d7e8",
 		"f47ac10b-58cc-4372-a567-0e02b2c3d479",
 		"github.com/tetratelabs/wazero v1.12.0 h1:Ggc0Q2jBCdlSVUYqGDQxHQuJ8Ld7qLcDpXaLr2YHqsE=",
@@ -116,9 +121,11 @@ func TestComplaint16FalsePositives(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 		"[redacted: password] password=[redacted: secret]",
 	} {
-		if got, n := r.Redact(text); got != text || n != 0 {
-			t.Errorf("%q became %q", text, got)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if got, n := r.Redact(text); got != text || n != 0 {
+				t.Errorf("%q became %q", text, got)
+			}
+		})
 	}
 }
 
@@ -134,9 +141,11 @@ func TestNew(t *testing.T) {
 		{"no kind", []redact.Pattern{{Expr: "a"}}},
 		{"a kind that closes the mark", []redact.Pattern{{Kind: "x] y", Expr: "a"}}},
 	} {
-		if _, err := redact.New(tc.list); err == nil {
-			t.Errorf("%s is taken", tc.why)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if _, err := redact.New(tc.list); err == nil {
+				t.Errorf("%s is taken", tc.why)
+			}
+		})
 	}
 	none, err := redact.New([]redact.Pattern{})
 	if err != nil {
@@ -159,7 +168,8 @@ var pieces = []string{"password=", "secret: ", "[redacted: secret]", "[redacted:
 	"postgres://u:", "@host", "Bearer ", "--token ", "AKIA", repeat("Q7", 16), "eyJ", ".", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
 	"ghp_", "日本語", "\x00", "\xff", "=", "`", "'", "\\"}
 
-func TestComplaint16Idempotent(t *testing.T) {
+func TestIdempotent(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := defaults(t)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 24).Draw(t, "pieces"), "")
@@ -170,30 +180,34 @@ func TestComplaint16Idempotent(t *testing.T) {
 	})
 }
 
-// TestComplaint16LinearTime: on texts made to be slow, time grows with their
+// TestLinearTime: on texts made to be slow, time grows with their
 // length and not with its square.
-func TestComplaint16LinearTime(t *testing.T) {
+func TestLinearTime(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := defaults(t)
-	for _, piece := range []string{"a", "password=", "-----BEGIN PRIVATE KEY-----", "://", "eyJ", "secret: ", "sk-", "\"", "password=abcd ", "password=", "secret:", "eyJ-",
+	for i, piece := range []string{"a", "password=", "-----BEGIN PRIVATE KEY-----", "://", "eyJ", "secret: ", "sk-", "\"", "password=abcd ", "password=", "secret:", "eyJ-",
 		"eyJaaaaaaaaa.", "secret=a(", "--token ", "SG.", "gl", "api_key:\"", "bearer ", "authorization: "} {
-		redact := func(size int) time.Duration {
-			text := strings.Repeat(piece, size/len(piece))
-			best := time.Hour
-			for range 2 {
-				start := time.Now()
-				r.Redact(text)
-				best = min(best, time.Since(start))
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			redact := func(size int) time.Duration {
+				text := strings.Repeat(piece, size/len(piece))
+				best := time.Hour
+				for range 2 {
+					start := time.Now()
+					r.Redact(text)
+					best = min(best, time.Since(start))
+				}
+				return best
 			}
-			return best
-		}
-		if small, large := redact(1<<12), redact(1<<16); large > 10*16*small+time.Second {
-			t.Errorf("%q: %v for 4 KiB, %v for 64 KiB", piece, small, large)
-		}
+			if small, large := redact(1<<12), redact(1<<16); large > 10*16*small+time.Second {
+				t.Errorf("%q: %v for 4 KiB, %v for 64 KiB", piece, small, large)
+			}
+		})
 	}
 }
 
-// TestComplaint16Sessions: of real sessions hardly anything goes.
-func TestComplaint16Sessions(t *testing.T) {
+// TestSessions: of real sessions hardly anything goes.
+func TestSessions(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := defaults(t)
 	for _, path := range shared.Sessions(t) {
 		text, err := os.ReadFile(path)
@@ -215,8 +229,9 @@ func BenchmarkRedact(b *testing.B) {
 	}
 }
 
-// TestComplaint16Spoken: people tell secrets without assigning them.
-func TestComplaint16Spoken(t *testing.T) {
+// TestSpoken: people tell secrets without assigning them.
+func TestSpoken(t *testing.T) {
+	features.Proves(t, "complaint 16")
 	r := redact.Spoken()
 	for text, want := range map[string]string{
 		"the password is hunter22.":        "the password is [redacted: secret]",
@@ -228,13 +243,15 @@ func TestComplaint16Spoken(t *testing.T) {
 		"use the key for staging":          "use the key for staging",
 		"a monkey is 1000 years old":       "a monkey is 1000 years old",
 	} {
-		got, _ := r.Redact(text)
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-		if again, n := r.Redact(got); again != got || n != 0 {
-			t.Errorf("%q: the second time gives %q", text, again)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, _ := r.Redact(text)
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if again, n := r.Redact(got); again != got || n != 0 {
+				t.Errorf("the second time gives %q", again)
+			}
+		})
 	}
 }
 
@@ -246,9 +263,11 @@ func TestUnmarked(t *testing.T) {
 		"[redacted: a][redacted: b] [c]":    " [c]",
 		"the mark is cut off: [redacted: s": "the mark is cut off: ",
 	} {
-		if got := redact.Unmarked(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := redact.Unmarked(text); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
@@ -85,7 +86,8 @@ func bytesOf(list []bank.Memory) (n int) {
 	return n
 }
 
-func TestK28BankRecall(t *testing.T) {
+func TestBankRecall(t *testing.T) {
+	features.Proves(t, "K28")
 	kv := newKV()
 	if hits := recall(t, kv, bank.Query{Text: "anything"}); hits != nil {
 		t.Errorf("an empty bank recalls %v", hits)
@@ -116,9 +118,11 @@ func TestK28BankRecall(t *testing.T) {
 		{"nothing of it", bank.Query{Text: "xylophone"}, ""},
 		{"no query", bank.Query{}, ""},
 	} {
-		if got := ids(recall(t, kv, tc.q)); got != tc.want {
-			t.Errorf("%s: %q, not %q", tc.why, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := ids(recall(t, kv, tc.q)); got != tc.want {
+				t.Errorf("%q, not %q", got, tc.want)
+			}
+		})
 	}
 	hits := recall(t, kv, bank.Query{Text: "painted", Limit: 1})
 	if len(hits) != 1 || !reflect.DeepEqual(hits[0].Memory, list[2]) {
@@ -131,46 +135,49 @@ func TestK28BankRecall(t *testing.T) {
 	}
 }
 
-// TestK28BankBatches: memories that came in one call, in a hundred and in two
+// TestBankBatches: memories that came in one call, in a hundred and in two
 // thousand are recalled the same, within the limits and with bounded writing.
-func TestK28BankBatches(t *testing.T) {
+func TestBankBatches(t *testing.T) {
+	features.Proves(t, "K28")
 	list := said(10_000)
 	queries := questions(list, 20)
 	texts := float64(bytesOf(list))
 	var want [][]bank.Hit
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		size  int
 		wrote float64 // at most, times the texts
 	}{{10_000, 2}, {100, 4}, {5, 12}} {
-		kv := newKV()
-		sets := 0
-		for part := range slices.Chunk(list, tc.size) {
-			before := kv.sets
-			if n := retain(t, kv, part...); n != len(part) {
-				t.Fatalf("%d of %d added", n, len(part))
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			kv := newKV()
+			sets := 0
+			for part := range slices.Chunk(list, tc.size) {
+				before := kv.sets
+				if n := retain(t, kv, part...); n != len(part) {
+					t.Fatalf("%d of %d added", n, len(part))
+				}
+				sets = max(sets, kv.sets-before)
 			}
-			sets = max(sets, kv.sets-before)
-		}
-		wrote, size := float64(kv.wrote)/texts, float64(kv.size())/texts
-		t.Logf("calls of %d: %.1f times the texts written in %d sets, at most %d a call; %.2f times kept in %d keys", tc.size, wrote, kv.sets, sets, size, len(kv.m))
-		if wrote > tc.wrote || size >= 2 {
-			t.Errorf("calls of %d: %.1f times the texts written and %.2f times kept", tc.size, wrote, size)
-		}
-		kv.gets, kv.read = 0, 0
-		var got [][]bank.Hit
-		for _, q := range queries {
-			got = append(got, recall(t, kv, bank.Query{Text: q}))
-		}
-		t.Logf("a recall reads %d KB in %d gets", kv.read/len(queries)/1000, kv.gets/len(queries))
-		if want == nil {
-			want = got
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("calls of %d recall otherwise", tc.size)
-		}
-		if n := retain(t, kv, list[:200]...); n != 0 {
-			t.Errorf("%d that are known were added", n)
-		}
+			wrote, size := float64(kv.wrote)/texts, float64(kv.size())/texts
+			t.Logf("calls of %d: %.1f times the texts written in %d sets, at most %d a call; %.2f times kept in %d keys", tc.size, wrote, kv.sets, sets, size, len(kv.m))
+			if wrote > tc.wrote || size >= 2 {
+				t.Errorf("calls of %d: %.1f times the texts written and %.2f times kept", tc.size, wrote, size)
+			}
+			kv.gets, kv.read = 0, 0
+			var got [][]bank.Hit
+			for _, q := range queries {
+				got = append(got, recall(t, kv, bank.Query{Text: q}))
+			}
+			t.Logf("a recall reads %d KB in %d gets", kv.read/len(queries)/1000, kv.gets/len(queries))
+			if want == nil {
+				want = got
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("calls of %d recall otherwise", tc.size)
+			}
+			if n := retain(t, kv, list[:200]...); n != 0 {
+				t.Errorf("%d that are known were added", n)
+			}
+		})
 	}
 	for i, hits := range want {
 		if len(hits) == 0 {
@@ -179,9 +186,10 @@ func TestK28BankBatches(t *testing.T) {
 	}
 }
 
-// TestK28BankBreaksOff: whichever write fails, what was there stays, and the
+// TestBankBreaksOff: whichever write fails, what was there stays, and the
 // same memories can be retained later.
-func TestK28BankBreaksOff(t *testing.T) {
+func TestBankBreaksOff(t *testing.T) {
+	features.Proves(t, "K28")
 	list := said(700)
 	base := newKV()
 	for part := range slices.Chunk(list[:600], 50) {
@@ -220,9 +228,10 @@ func TestK28BankBreaksOff(t *testing.T) {
 	}
 }
 
-// TestK28BankSweep: what a call that broke off has left, and what was merged,
+// TestBankSweep: what a call that broke off has left, and what was merged,
 // does not stay; what is not the bank's does.
-func TestK28BankSweep(t *testing.T) {
+func TestBankSweep(t *testing.T) {
+	features.Proves(t, "K28")
 	kv := newKV()
 	list := said(3000)
 	kv.failAt = 4
@@ -257,9 +266,10 @@ func (m *meddler) Swap(key, expect, value string) error {
 	return m.memKV.Swap(key, expect, value)
 }
 
-// TestK28BankTogether: calls that retain at the same time lose nothing, and
+// TestBankTogether: calls that retain at the same time lose nothing, and
 // never spoil the bank.
-func TestK28BankTogether(t *testing.T) {
+func TestBankTogether(t *testing.T) {
+	features.Proves(t, "K28")
 	list := said(2000)
 	kv := newKV()
 	retain(t, kv, list[:500]...)
@@ -289,8 +299,9 @@ func TestK28BankTogether(t *testing.T) {
 	recall(t, kv, bank.Query{Text: questions(list, 1)[0]})
 }
 
-// TestK28BankStale: a bank that was opened long before reads what there is now.
-func TestK28BankStale(t *testing.T) {
+// TestBankStale: a bank that was opened long before reads what there is now.
+func TestBankStale(t *testing.T) {
+	features.Proves(t, "K28")
 	list := said(3000)
 	kv := newKV()
 	retain(t, kv, list[:900]...)
@@ -308,9 +319,10 @@ func TestK28BankStale(t *testing.T) {
 	}
 }
 
-// TestK28BankOverwritten: a root that somebody has put back names nothing that
+// TestBankOverwritten: a root that somebody has put back names nothing that
 // is gone, though merges follow.
-func TestK28BankOverwritten(t *testing.T) {
+func TestBankOverwritten(t *testing.T) {
+	features.Proves(t, "K28")
 	list := said(3000)
 	kv := newKV()
 	for part := range slices.Chunk(list[:900], 90) {
@@ -332,9 +344,10 @@ func TestK28BankOverwritten(t *testing.T) {
 	}
 }
 
-// TestK28BankOddTexts: whatever a text is, it is kept, and found where it has
+// TestBankOddTexts: whatever a text is, it is kept, and found where it has
 // words.
-func TestK28BankOddTexts(t *testing.T) {
+func TestBankOddTexts(t *testing.T) {
+	features.Proves(t, "K28")
 	huge := "the zeppelin landed " + strings.Repeat("more and more text about nothing \"quoted\" <b>\n", 25_000)
 	list := []bank.Memory{
 		{ID: "empty"},
@@ -351,40 +364,45 @@ func TestK28BankOddTexts(t *testing.T) {
 		{ID: strings.Repeat("ü", 5000), Session: strings.Repeat("s", 5000), Author: strings.Repeat("a", 5000), Time: strings.Repeat("t", 5000), Type: strings.Repeat("t", 5000), Tags: slices.Repeat([]string{strings.Repeat("t", 5000)}, 100), Text: "long fields"},
 	}
 	for _, flood := range []bool{false, true} {
-		kv := newKV()
-		if n := retain(t, kv, list...); n != len(list) {
-			t.Errorf("%d of %d added", n, len(list))
-		}
-		if flood { // out of the root, and merged
-			for part := range slices.Chunk(said(2000), 100) {
-				retain(t, kv, part...)
+		t.Run(fmt.Sprint(flood), func(t *testing.T) {
+			kv := newKV()
+			if n := retain(t, kv, list...); n != len(list) {
+				t.Errorf("%d of %d added", n, len(list))
 			}
-		}
-		for _, tc := range []struct{ query, want string }{
-			{"北京", "chinese"}, {"हिन्दी", "hindi"}, {"مرحبا", "arabic"}, {"zwj", "emoji"}, {"broken bytes", "invalid"},
-			{"bell separator", "control"}, {"zeppelin", "huge"}, {"id used second", "same same"},
-		} {
-			var got string
-			for _, h := range recall(t, kv, bank.Query{Text: tc.query}) {
-				if strings.Contains(" "+tc.want+" ", " "+h.ID+" ") {
-					got = strings.TrimSpace(got + " " + h.ID)
+			if flood { // out of the root, and merged
+				for part := range slices.Chunk(said(2000), 100) {
+					retain(t, kv, part...)
 				}
 			}
-			if got != tc.want {
-				t.Errorf("%q finds %q, not %q", tc.query, got, tc.want)
+			for _, tc := range []struct{ query, want string }{
+				{"北京", "chinese"}, {"हिन्दी", "hindi"}, {"مرحبا", "arabic"}, {"zwj", "emoji"}, {"broken bytes", "invalid"},
+				{"bell separator", "control"}, {"zeppelin", "huge"}, {"id used second", "same same"},
+			} {
+				t.Run(tc.query, func(t *testing.T) {
+					var got string
+					for _, h := range recall(t, kv, bank.Query{Text: tc.query}) {
+						if strings.Contains(" "+tc.want+" ", " "+h.ID+" ") {
+							got = strings.TrimSpace(got + " " + h.ID)
+						}
+					}
+					if got != tc.want {
+						t.Errorf("%q finds %q, not %q", tc.query, got, tc.want)
+					}
+				})
 			}
-		}
-		for _, h := range recall(t, kv, bank.Query{Text: "zeppelin", Limit: 100}) {
-			if h.ID == "huge" && h.Text != huge[:bank.MaxTextBytes] {
-				t.Errorf("of %d bytes %d are kept", len(huge), len(h.Text))
+			for _, h := range recall(t, kv, bank.Query{Text: "zeppelin", Limit: 100}) {
+				if h.ID == "huge" && h.Text != huge[:bank.MaxTextBytes] {
+					t.Errorf("of %d bytes %d are kept", len(huge), len(h.Text))
+				}
 			}
-		}
+		})
 	}
 }
 
-// TestK28BankEqualTexts: a text that is said 10,000 times is one memory of a
+// TestBankEqualTexts: a text that is said 10,000 times is one memory of a
 // session, and one of each session.
-func TestK28BankEqualTexts(t *testing.T) {
+func TestBankEqualTexts(t *testing.T) {
+	features.Proves(t, "K28")
 	list := make([]bank.Memory, 10_000)
 	for i := range list {
 		list[i] = bank.Memory{ID: fmt.Sprint(i), Text: "Is anybody there?"}
@@ -404,28 +422,32 @@ func TestK28BankEqualTexts(t *testing.T) {
 	}
 }
 
-// TestK28BankLongNames: sessions and tags as long as may be, of each memory its
+// TestBankLongNames: sessions and tags as long as may be, of each memory its
 // own, never make a value that is too long, however they are merged.
-func TestK28BankLongNames(t *testing.T) {
+func TestBankLongNames(t *testing.T) {
+	features.Proves(t, "K28")
 	list := make([]bank.Memory, 6000)
 	for i := range list {
 		name := fmt.Sprint(i, strings.Repeat("n", 1000))
 		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
 	}
 	for _, size := range []int{len(list), 50} {
-		kv := newKV()
-		for part := range slices.Chunk(list, size) {
-			retain(t, kv, part...)
-		}
-		if got := recall(t, kv, bank.Query{Text: "word4711", Limit: 1}); len(got) != 1 || got[0].Text != "word4711" {
-			t.Errorf("%d hits", len(got))
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			kv := newKV()
+			for part := range slices.Chunk(list, size) {
+				retain(t, kv, part...)
+			}
+			if got := recall(t, kv, bank.Query{Text: "word4711", Limit: 1}); len(got) != 1 || got[0].Text != "word4711" {
+				t.Errorf("%d hits", len(got))
+			}
+		})
 	}
 }
 
-// TestK28BankDamaged: a value that is missing, cut, or somebody else's is an
+// TestBankDamaged: a value that is missing, cut, or somebody else's is an
 // error that says where, and never more than that.
-func TestK28BankDamaged(t *testing.T) {
+func TestBankDamaged(t *testing.T) {
+	features.Proves(t, "K28")
 	base := newKV()
 	list := said(400)
 	retain(t, base, list[:300]...)

@@ -130,9 +130,11 @@ func TestDays(t *testing.T) {
 		"in 2023, 5 of 8, or 99999999999999": "",
 		"":                                   "",
 	} {
-		if got := days(text, said); got != want {
-			t.Errorf("%q names %q, not %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := days(text, said); got != want {
+				t.Errorf("%q names %q, not %q", text, got, want)
+			}
+		})
 	}
 	if got := days("yesterday", time.Time{}); got != "" {
 		t.Errorf("a yesterday of nobody knows when is %q", got)

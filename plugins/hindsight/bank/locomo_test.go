@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
@@ -57,10 +58,11 @@ func (c *conversation) memories() (list []bank.Memory) {
 	return list
 }
 
-// TestK28BankEvidence measures how much of what questions about conversations
+// TestBankEvidence measures how much of what questions about conversations
 // need is recalled: in the best hits, and in hits that take twelve in a hundred
 // of the conversation's characters. The public ones are not part of the project.
-func TestK28BankEvidence(t *testing.T) {
+func TestBankEvidence(t *testing.T) {
+	features.Proves(t, "K28")
 	own := evidence(t, conversations(t, "../testdata/conversation.json"))
 	own.atLeast(t, "own", 0.85, 0.85, 0.74)
 	t.Run("public", func(t *testing.T) {

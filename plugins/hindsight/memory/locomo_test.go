@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
-// TestK28HindsightConversation: of conversations over months, session after
+// TestHindsightConversation: of conversations over months, session after
 // session, what answers a question is among the first ten lines, named by the
 // ids of its messages.
-func TestK28HindsightConversation(t *testing.T) {
+func TestHindsightConversation(t *testing.T) {
+	features.Proves(t, "K28")
 	atLeast := func(t *testing.T, want float64, paths ...string) {
 		recall := recallOfTen(t, paths)
 		if t.Logf("recall of the first ten: %.3f", recall); recall < want {

@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/memory"
 )
@@ -78,9 +79,10 @@ func kind(m abi.Message, k abi.Kind) abi.Message {
 	return m
 }
 
-// TestK28HindsightRetains: what people and the agent said is remembered, and
+// TestHindsightRetains: what people and the agent said is remembered, and
 // nothing else.
-func TestK28HindsightRetains(t *testing.T) {
+func TestHindsightRetains(t *testing.T) {
+	features.Proves(t, "K28")
 	call := say("a", abi.RoleAssistant, "Let me run it.")
 	call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: `{"command":"make zebra"}`}}
 	result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text("zebra: exit status 2")}
@@ -126,9 +128,10 @@ func TestK28HindsightRetains(t *testing.T) {
 	}
 }
 
-// TestK28HindsightFull: a storage that is full is said, with what to do; what is
+// TestHindsightFull: a storage that is full is said, with what to do; what is
 // there is recalled, and what is new is retained once there is room.
-func TestK28HindsightFull(t *testing.T) {
+func TestHindsightFull(t *testing.T) {
+	features.Proves(t, "K28")
 	n := newNative(t)
 	n.call(abi.HookPreCompact, "s1", 0, say("a", abi.RoleUser, "The old zebra."))
 	n.p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeQuota, Message: "more than 67108864 bytes in all"}}
@@ -146,32 +149,36 @@ func TestK28HindsightFull(t *testing.T) {
 	}
 }
 
-// TestK28HindsightCutSecrets: a secret in what a tool was called with, or said,
+// TestHindsightCutSecrets: a secret in what a tool was called with, or said,
 // is none where the text is cut in it.
-func TestK28HindsightCutSecrets(t *testing.T) {
+func TestHindsightCutSecrets(t *testing.T) {
+	features.Proves(t, "K28")
 	token := "gh" + "p_" + strings.Repeat("a1B2", 9)
 	for _, before := range []int{0, 150, 165, 180, 350, 370, 390, 1500, 1575, 1590, 3150, 3180, 3190, 1 << 20} {
-		text := "zebra" + strings.Repeat(" x", before/2) + " " + token + " ends"
-		doc, err := json.Marshal(map[string]string{"command": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		call := say("a", abi.RoleAssistant, "Let me run it.")
-		call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: string(doc)}}
-		result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text)}
-		n := newNative(t)
-		n.knobs = map[string]any{"retain_tool_calls": true}
-		n.call(abi.HookPreCompact, "s1", 0, call, result)
-		kept := fmt.Sprint(n.p.Host.KV)
-		if !strings.Contains(kept, "bash: zebra") || strings.Contains(kept, token[:8]) {
-			t.Errorf("after %d bytes: %q", before, kept)
-		}
+		t.Run(fmt.Sprint(before), func(t *testing.T) {
+			text := "zebra" + strings.Repeat(" x", before/2) + " " + token + " ends"
+			doc, err := json.Marshal(map[string]string{"command": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := say("a", abi.RoleAssistant, "Let me run it.")
+			call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: string(doc)}}
+			result := abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text)}
+			n := newNative(t)
+			n.knobs = map[string]any{"retain_tool_calls": true}
+			n.call(abi.HookPreCompact, "s1", 0, call, result)
+			kept := fmt.Sprint(n.p.Host.KV)
+			if !strings.Contains(kept, "bash: zebra") || strings.Contains(kept, token[:8]) {
+				t.Errorf("after %d bytes: %q", before, kept)
+			}
+		})
 	}
 }
 
-// TestK28HindsightWhen: the current turn is not over, a dry run is none, and
+// TestHindsightWhen: the current turn is not over, a dry run is none, and
 // turns are counted.
-func TestK28HindsightWhen(t *testing.T) {
+func TestHindsightWhen(t *testing.T) {
+	features.Proves(t, "K28")
 	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the old zebra"), say("3", abi.RoleUser, "the new zebra")}
 	n := newNative(t)
 	n.call(abi.HookPreCompact, "s1", 1000, msgs...)
@@ -210,9 +217,10 @@ func TestK28HindsightWhen(t *testing.T) {
 	}
 }
 
-// TestK28HindsightOnce: what is retained is not retained again, whatever its
+// TestHindsightOnce: what is retained is not retained again, whatever its
 // id is by then, and what stands in the context is not recalled.
-func TestK28HindsightOnce(t *testing.T) {
+func TestHindsightOnce(t *testing.T) {
+	features.Proves(t, "K28")
 	n := newNative(t)
 	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the zebra is fed"), say("3", abi.RoleUser, "and the zebra?")}
 	n.call(abi.HookPreCompact, "s1", 0, msgs...)
@@ -230,9 +238,10 @@ func TestK28HindsightOnce(t *testing.T) {
 	}
 }
 
-// TestK28HindsightNotTheQuestion: where all is to go, and is retained, what is
+// TestHindsightNotTheQuestion: where all is to go, and is retained, what is
 // asked is no answer.
-func TestK28HindsightNotTheQuestion(t *testing.T) {
+func TestHindsightNotTheQuestion(t *testing.T) {
+	features.Proves(t, "K28")
 	n := newNative(t)
 	n.call(abi.HookPreCompact, "s1", 0, say("1", abi.RoleUser, "start"), say("2", abi.RoleUser, "the zebra is fed"))
 	out, _ := n.call(abi.HookPreCompact, "s2", 0, say("3", abi.RoleUser, "hello"), say("4", abi.RoleUser, "what of the zebra?"))
@@ -241,9 +250,10 @@ func TestK28HindsightNotTheQuestion(t *testing.T) {
 	}
 }
 
-// TestK28HindsightBudget: the block keeps to the lower of both budgets, best
+// TestHindsightBudget: the block keeps to the lower of both budgets, best
 // lines first, and a long memory is shown by the passage that matters.
-func TestK28HindsightBudget(t *testing.T) {
+func TestHindsightBudget(t *testing.T) {
+	features.Proves(t, "K28")
 	n := newNative(t)
 	var msgs []abi.Message
 	for i := range 60 {
@@ -251,13 +261,15 @@ func TestK28HindsightBudget(t *testing.T) {
 	}
 	msgs = append(msgs, say("long", abi.RoleUser, strings.Repeat("Nothing to see in this part. ", 200)+"The okapi hides behind the barn. "+strings.Repeat("Nothing more to say of it. ", 200)))
 	n.call(abi.HookPreCompact, "s1", 0, msgs...)
-	for _, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
-		n.knobs["recall_max_tokens"] = c.knob
-		n.change = func(in *abi.Input) { in.Budget.SummaryTokens = c.host }
-		got := n.recalled("where is zebra number 7?")
-		if len(got)/4 > c.want || len(got)/4 < c.want/2 || !strings.Contains(strings.Split(got+"\n", "\n")[1], "s1 m7]") {
-			t.Errorf("%+v: %d tokens: %q", c, len(got)/4, got)
-		}
+	for i, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			n.knobs["recall_max_tokens"] = c.knob
+			n.change = func(in *abi.Input) { in.Budget.SummaryTokens = c.host }
+			got := n.recalled("where is zebra number 7?")
+			if len(got)/4 > c.want || len(got)/4 < c.want/2 || !strings.Contains(strings.Split(got+"\n", "\n")[1], "s1 m7]") {
+				t.Errorf("%+v: %d tokens: %q", c, len(got)/4, got)
+			}
+		})
 	}
 	n.change = nil
 	if got := strings.Split(n.recalled("where does the okapi hide?")+"\n", "\n")[1]; !strings.Contains(got, "The okapi hides behind the barn") || len(got) > 800 {
@@ -265,9 +277,10 @@ func TestK28HindsightBudget(t *testing.T) {
 	}
 }
 
-// TestK28HindsightQuery: the last message of a person, and as much before it
+// TestHindsightQuery: the last message of a person, and as much before it
 // as is asked for and fits.
-func TestK28HindsightQuery(t *testing.T) {
+func TestHindsightQuery(t *testing.T) {
+	features.Proves(t, "K28")
 	n := newNative(t)
 	var query string
 	n.knobs["backend"] = "server"
@@ -286,7 +299,7 @@ func TestK28HindsightQuery(t *testing.T) {
 		say("3", abi.RoleUser, "second question"), say("4", abi.RoleAssistant, "second answer"),
 		kind(say("5", abi.RoleUser, "a reminder"), abi.KindSynthetic), say("6", abi.RoleUser, "the last one"), say("7", abi.RoleAssistant, "on it"),
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		turns, chars int
 		want         string
 	}{
@@ -294,10 +307,12 @@ func TestK28HindsightQuery(t *testing.T) {
 		{2, 800, "user: second question\nassistant: second answer\nthe last one"},
 		{2, 50, "assistant: second answer\nthe last one"},
 	} {
-		n.knobs["recall_context_turns"], n.knobs["recall_max_query_chars"] = c.turns, c.chars
-		if n.call(abi.HookPreCompact, "s1", 1000, msgs...); query != c.want {
-			t.Errorf("%d turns, %d characters: %q, want %q", c.turns, c.chars, query, c.want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			n.knobs["recall_context_turns"], n.knobs["recall_max_query_chars"] = c.turns, c.chars
+			if n.call(abi.HookPreCompact, "s1", 1000, msgs...); query != c.want {
+				t.Errorf("%d turns, %d characters: %q, want %q", c.turns, c.chars, query, c.want)
+			}
+		})
 	}
 	n.knobs["recall_max_query_chars"] = 2000
 	n.p.Host.Count = func(s string) int { return len([]rune(s)) } // a token a character
@@ -307,28 +322,34 @@ func TestK28HindsightQuery(t *testing.T) {
 	}
 }
 
-// TestK28HindsightWithoutStorage: storage that is denied or full is a line in
+// TestHindsightWithoutStorage: storage that is denied or full is a line in
 // the log.
-func TestK28HindsightWithoutStorage(t *testing.T) {
-	for _, op := range []abi.Op{abi.OpKVGet, abi.OpKVSet, abi.OpKVList, abi.OpTokensCount} {
-		for _, backend := range []string{"embedded", "server"} {
-			n := newNative(t)
-			n.knobs["backend"] = backend
-			n.p.Host.Fail = map[abi.Op]*abi.Error{op: {Code: abi.CodeDenied, Message: "no " + string(op)}}
-			msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
-			out, stats := n.call(abi.HookPreCompact, "s1", 200, msgs...)
-			if !slices.Equal(out.Superseded, []string{"2"}) {
-				t.Errorf("%s, %s: %+v", op, backend, out)
+func TestHindsightWithoutStorage(t *testing.T) {
+	features.Proves(t, "K28")
+	for i, op := range []abi.Op{abi.OpKVGet, abi.OpKVSet, abi.OpKVList, abi.OpTokensCount} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, backend := range []string{"embedded", "server"} {
+				t.Run(backend, func(t *testing.T) {
+					n := newNative(t)
+					n.knobs["backend"] = backend
+					n.p.Host.Fail = map[abi.Op]*abi.Error{op: {Code: abi.CodeDenied, Message: "no " + string(op)}}
+					msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+					out, stats := n.call(abi.HookPreCompact, "s1", 200, msgs...)
+					if !slices.Equal(out.Superseded, []string{"2"}) {
+						t.Errorf("%s, %s: %+v", op, backend, out)
+					}
+					if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return l.Level == abi.LogWarn }) {
+						t.Errorf("%s, %s: nothing is said: %+v", op, backend, stats.Logs)
+					}
+				})
 			}
-			if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return l.Level == abi.LogWarn }) {
-				t.Errorf("%s, %s: nothing is said: %+v", op, backend, stats.Logs)
-			}
-		}
+		})
 	}
 }
 
-// TestK6HindsightObserves: with the knob off the cut is the host's.
-func TestK6HindsightObserves(t *testing.T) {
+// TestHindsightObserves: with the knob off the cut is the host's.
+func TestHindsightObserves(t *testing.T) {
+	features.Proves(t, "K6")
 	n := newNative(t)
 	n.knobs["compact"] = false
 	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
@@ -343,14 +364,16 @@ func TestSharedSessions(t *testing.T) {
 		p := &guesttest.Plugin{Plugin: memory.Plugin}
 		whole := abitest.NewInput(manifest(), msgs, 0)
 		for _, share := range []int{10, 50} {
-			in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
-			out, _, err := p.Call(t.Context(), in)
-			if err == nil && out != nil {
-				err = abitest.CheckOutput(manifest(), in, out)
-			}
-			if err != nil {
-				t.Errorf("%s to %d%%: %v", filepath.Base(path), share, err)
-			}
+			t.Run(fmt.Sprint(share), func(t *testing.T) {
+				in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
+				out, _, err := p.Call(t.Context(), in)
+				if err == nil && out != nil {
+					err = abitest.CheckOutput(manifest(), in, out)
+				}
+				if err != nil {
+					t.Errorf("%s to %d%%: %v", filepath.Base(path), share, err)
+				}
+			})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
@@ -47,9 +48,10 @@ func (kv *listedKV) List(prefix string) ([]string, error) {
 	return keys, err
 }
 
-// TestK28HindsightQueueTogether: of two sessions that queue at the same time
+// TestHindsightQueueTogether: of two sessions that queue at the same time
 // neither loses a document, and neither drops the other's unsent.
-func TestK28HindsightQueueTogether(t *testing.T) {
+func TestHindsightQueueTogether(t *testing.T) {
+	features.Proves(t, "K28")
 	f := newFake()
 	other := f.open()
 	f.change = func(o *server.Options) {
@@ -83,18 +85,21 @@ func TestK28HindsightQueueTogether(t *testing.T) {
 	f.answer = healthy
 	f.open().Deliver()
 	for _, want := range []string{"of the one", "of the other", "of the late"} {
-		if !strings.Contains(f.posted(), want) {
-			t.Errorf("%q was dropped unsent", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(f.posted(), want) {
+				t.Errorf("%q was dropped unsent", want)
+			}
+		})
 	}
 	if f.queued() != 0 {
 		t.Errorf("%d wait", f.queued())
 	}
 }
 
-// TestK28HindsightStateTogether: what two calls learn at the same time is known
+// TestHindsightStateTogether: what two calls learn at the same time is known
 // afterwards.
-func TestK28HindsightStateTogether(t *testing.T) {
+func TestHindsightStateTogether(t *testing.T) {
+	features.Proves(t, "K28")
 	f := newFake()
 	f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 		if strings.HasSuffix(r.URL, "/memories") {
@@ -113,83 +118,94 @@ func TestK28HindsightStateTogether(t *testing.T) {
 	}
 	c.Deliver()
 	for _, want := range []string{`"op0"`, `"op1"`, `"not_before":"2026-11-21T12:10:00Z"`, `"greeted":"`} {
-		if !strings.Contains(f.kv["server/b/state.json"], want) {
-			t.Errorf("%s is not in %s", want, f.kv["server/b/state.json"])
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(f.kv["server/b/state.json"], want) {
+				t.Errorf("%s is not in %s", want, f.kv["server/b/state.json"])
+			}
+		})
 	}
 }
 
-// TestK28HindsightQuota: where the requests of a call are used up the rest
+// TestHindsightQuota: where the requests of a call are used up the rest
 // waits; what is too long for any request is given up, and holds nobody up.
-func TestK28HindsightQuota(t *testing.T) {
+func TestHindsightQuota(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, allowed := range []int{1, 2, 3, 16} {
-		f := newFake()
-		healthy, left := f.answer, 0
-		f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
-			switch {
-			case len(r.Body) > 10_000:
-				return nil, &abi.Error{Code: abi.CodeQuota, Message: "a body of too many bytes"}
-			case left == 0:
-				return nil, &abi.Error{Code: abi.CodeQuota, Message: "more than so many requests"}
+		t.Run(fmt.Sprint(allowed), func(t *testing.T) {
+			f := newFake()
+			healthy, left := f.answer, 0
+			f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+				switch {
+				case len(r.Body) > 10_000:
+					return nil, &abi.Error{Code: abi.CodeQuota, Message: "a body of too many bytes"}
+				case left == 0:
+					return nil, &abi.Error{Code: abi.CodeQuota, Message: "more than so many requests"}
+				}
+				left--
+				return healthy(r)
 			}
-			left--
-			return healthy(r)
-		}
-		retain(t, f.open(), "one.", "two.", "three.", "four.", "five.")
-		for range 8 {
-			left = allowed
-			f.open().Deliver()
-		}
-		if f.queued() != 0 || f.warned("given up") {
-			t.Errorf("%d requests a call: %d wait: %q", allowed, f.queued(), f.warnings)
-		}
-		retain(t, f.open(), "long."+strings.Repeat("x", 12_000), "six.")
-		for range 6 {
-			left = allowed
-			f.open().Deliver()
-		}
-		if f.queued() != 0 || strings.Count(strings.Join(f.warnings, ""), "given up") != 1 {
-			t.Errorf("%d requests a call: %d wait: %q", allowed, f.queued(), f.warnings)
-		}
-		for _, want := range []string{"one.", "two.", "three.", "four.", "five.", "six."} {
-			if !strings.Contains(f.posted(), want) {
-				t.Errorf("%d requests a call: %s was dropped unsent", allowed, want)
+			retain(t, f.open(), "one.", "two.", "three.", "four.", "five.")
+			for range 8 {
+				left = allowed
+				f.open().Deliver()
 			}
-		}
+			if f.queued() != 0 || f.warned("given up") {
+				t.Errorf("%d requests a call: %d wait: %q", allowed, f.queued(), f.warnings)
+			}
+			retain(t, f.open(), "long."+strings.Repeat("x", 12_000), "six.")
+			for range 6 {
+				left = allowed
+				f.open().Deliver()
+			}
+			if f.queued() != 0 || strings.Count(strings.Join(f.warnings, ""), "given up") != 1 {
+				t.Errorf("%d requests a call: %d wait: %q", allowed, f.queued(), f.warnings)
+			}
+			for _, want := range []string{"one.", "two.", "three.", "four.", "five.", "six."} {
+				t.Run(want, func(t *testing.T) {
+					if !strings.Contains(f.posted(), want) {
+						t.Errorf("%d requests a call: %s was dropped unsent", allowed, want)
+					}
+				})
+			}
+		})
 	}
 }
 
-// TestK28HindsightRefusals: a request is dropped for what is wrong with it, not
+// TestHindsightRefusals: a request is dropped for what is wrong with it, not
 // for what is wrong with the server or where it is.
-func TestK28HindsightRefusals(t *testing.T) {
+func TestHindsightRefusals(t *testing.T) {
+	features.Proves(t, "K28")
 	for code, refused := range map[int]bool{
 		400: true, 413: true, 422: true,
 		302: false, 401: false, 403: false, 404: false, 405: false, 407: false, 408: false, 409: false, 425: false, 429: false, 500: false, 503: false,
 	} {
-		f := newFake()
-		healthy := f.answer
-		f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
-			if strings.HasSuffix(r.URL, "/memories") {
-				return status(code, "")(r)
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			f := newFake()
+			healthy := f.answer
+			f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
+				if strings.HasSuffix(r.URL, "/memories") {
+					return status(code, "")(r)
+				}
+				return healthy(r)
 			}
-			return healthy(r)
-		}
-		retain(t, f.open(), "text")
-		f.open().Deliver()
-		if dropped := f.queued() == 0; dropped != refused {
-			t.Errorf("%d: dropped is %v: %q", code, dropped, f.warnings)
-		}
-		f.answer, f.now, f.asked = healthy, f.now.Add(time.Hour), nil
-		f.open().Deliver()
-		if sent := f.posted() != ""; sent == refused {
-			t.Errorf("%d: sent later is %v", code, sent)
-		}
+			retain(t, f.open(), "text")
+			f.open().Deliver()
+			if dropped := f.queued() == 0; dropped != refused {
+				t.Errorf("%d: dropped is %v: %q", code, dropped, f.warnings)
+			}
+			f.answer, f.now, f.asked = healthy, f.now.Add(time.Hour), nil
+			f.open().Deliver()
+			if sent := f.posted() != ""; sent == refused {
+				t.Errorf("%d: sent later is %v", code, sent)
+			}
+		})
 	}
 }
 
-// TestK28HindsightAgents: agents that share a bank have documents each, though
+// TestHindsightAgents: agents that share a bank have documents each, though
 // their sessions have the same id.
-func TestK28HindsightAgents(t *testing.T) {
+func TestHindsightAgents(t *testing.T) {
+	features.Proves(t, "K28")
 	f := newFake()
 	ids := make(map[string]bool)
 	for _, agent := range []string{"", "main/coder", "main/critic"} {

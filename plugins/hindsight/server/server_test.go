@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
@@ -104,7 +105,8 @@ func status(code int, header string) func(abi.HTTPRequest) (*abi.HTTPResponse, e
 	}
 }
 
-func TestK28HindsightRetryAfter(t *testing.T) {
+func TestHindsightRetryAfter(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, c := range []struct {
 		header, why string
 		want        time.Duration
@@ -119,30 +121,33 @@ func TestK28HindsightRetryAfter(t *testing.T) {
 		{"soon", "nonsense", 30 * time.Second},
 		{"NaN", "no number", 30 * time.Second},
 	} {
-		f := newFake()
-		f.answer = status(429, c.header)
-		recall := func(at time.Duration) {
-			f.now = noon.Add(at)
-			b := f.open()
-			_, err := b.Recall(bank.Query{Text: "q"})
-			if err == nil {
-				t.Errorf("%s: 429 is no answer", c.why)
+		t.Run(c.why, func(t *testing.T) {
+			f := newFake()
+			f.answer = status(429, c.header)
+			recall := func(at time.Duration) {
+				f.now = noon.Add(at)
+				b := f.open()
+				_, err := b.Recall(bank.Query{Text: "q"})
+				if err == nil {
+					t.Errorf("%s: 429 is no answer", c.why)
+				}
+				b.Deliver()
 			}
-			b.Deliver()
-		}
-		recall(0)
-		if recall(c.want - time.Second); len(f.asked) != 1 {
-			t.Errorf("%s: asked again before %v", c.why, c.want)
-		}
-		if recall(c.want); len(f.asked) != 2 {
-			t.Errorf("%s: not asked again after %v", c.why, c.want)
-		}
+			recall(0)
+			if recall(c.want - time.Second); len(f.asked) != 1 {
+				t.Errorf("asked again before %v", c.want)
+			}
+			if recall(c.want); len(f.asked) != 2 {
+				t.Errorf("not asked again after %v", c.want)
+			}
+		})
 	}
 }
 
-// TestK28HindsightQueue: what the server fails on again and again is given up,
+// TestHindsightQueue: what the server fails on again and again is given up,
 // what it never saw is not, and what waits is bounded.
-func TestK28HindsightQueue(t *testing.T) {
+func TestHindsightQueue(t *testing.T) {
+	features.Proves(t, "K28")
 	retain := func(f *fake, list []bank.Memory) {
 		t.Helper()
 		f.now = f.now.Add(time.Hour)
@@ -197,66 +202,72 @@ func TestK28HindsightQueue(t *testing.T) {
 	}
 }
 
-// TestK28HindsightDocuments: documents and requests are bounded, nothing is
+// TestHindsightDocuments: documents and requests are bounded, nothing is
 // left out, and the same is the same.
-func TestK28HindsightDocuments(t *testing.T) {
+func TestHindsightDocuments(t *testing.T) {
+	features.Proves(t, "K28")
 	for name, list := range map[string][]bank.Memory{"short ones": memories(3000, 100), "long ones": memories(60, 15_000), "one": memories(1, 5)} {
-		for _, full := range []bool{false, true} {
-			var bodies [2]string
-			for i := range bodies {
-				f := newFake()
-				f.change = func(o *server.Options) { o.FullSession = full }
-				if _, err := f.open().Retain(list); err != nil {
-					t.Fatal(err)
-				}
-				for range 40 { // eight requests a call
-					f.open().Deliver()
-				}
-				for _, r := range f.asked {
-					if len(r.Body) > 1<<20 {
-						t.Errorf("%s: a request of %d bytes", name, len(r.Body))
+		t.Run(name, func(t *testing.T) {
+			for _, full := range []bool{false, true} {
+				t.Run(fmt.Sprint(full), func(t *testing.T) {
+					var bodies [2]string
+					for i := range bodies {
+						f := newFake()
+						f.change = func(o *server.Options) { o.FullSession = full }
+						if _, err := f.open().Retain(list); err != nil {
+							t.Fatal(err)
+						}
+						for range 40 { // eight requests a call
+							f.open().Deliver()
+						}
+						for _, r := range f.asked {
+							if len(r.Body) > 1<<20 {
+								t.Errorf("a request of %d bytes", len(r.Body))
+							}
+							if strings.HasSuffix(r.URL, "/v1/default/banks/b/memories") {
+								bodies[i] += r.Body + "\n"
+							}
+						}
 					}
-					if strings.HasSuffix(r.URL, "/v1/default/banks/b/memories") {
-						bodies[i] += r.Body + "\n"
+					if bodies[0] != bodies[1] {
+						t.Errorf("%s: twice is not the same", name)
 					}
-				}
-			}
-			if bodies[0] != bodies[1] {
-				t.Errorf("%s: twice is not the same", name)
-			}
-			lines := 0
-			for doc := range strings.Lines(bodies[0]) {
-				var req struct {
-					Items []struct {
-						Content    string
-						DocumentID string `json:"document_id"`
-						UpdateMode string `json:"update_mode"`
+					lines := 0
+					for doc := range strings.Lines(bodies[0]) {
+						var req struct {
+							Items []struct {
+								Content    string
+								DocumentID string `json:"document_id"`
+								UpdateMode string `json:"update_mode"`
+							}
+							OperationID string `json:"operation_id"`
+						}
+						if err := json.Unmarshal([]byte(doc), &req); err != nil {
+							t.Fatal(err)
+						}
+						if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(req.OperationID) {
+							t.Errorf("operation %s", req.OperationID)
+						}
+						for _, it := range req.Items {
+							lines += strings.Count(it.Content, "] line ")
+							if len(it.Content) > 25<<10 || full != (it.DocumentID == "s1" && it.UpdateMode == "append") {
+								t.Errorf("document %s of %d bytes, %s", it.DocumentID, len(it.Content), it.UpdateMode)
+							}
+						}
 					}
-					OperationID string `json:"operation_id"`
-				}
-				if err := json.Unmarshal([]byte(doc), &req); err != nil {
-					t.Fatal(err)
-				}
-				if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(req.OperationID) {
-					t.Errorf("operation %s", req.OperationID)
-				}
-				for _, it := range req.Items {
-					lines += strings.Count(it.Content, "] line ")
-					if len(it.Content) > 25<<10 || full != (it.DocumentID == "s1" && it.UpdateMode == "append") {
-						t.Errorf("%s: document %s of %d bytes, %s", name, it.DocumentID, len(it.Content), it.UpdateMode)
+					if lines != len(list) {
+						t.Errorf("%d of %d lines", lines, len(list))
 					}
-				}
+				})
 			}
-			if lines != len(list) {
-				t.Errorf("%s: %d of %d lines", name, lines, len(list))
-			}
-		}
+		})
 	}
 }
 
-// TestK28HindsightGreets: a server of another version is told of, once, and
+// TestHindsightGreets: a server of another version is told of, once, and
 // another server is a new one.
-func TestK28HindsightGreets(t *testing.T) {
+func TestHindsightGreets(t *testing.T) {
+	features.Proves(t, "K28")
 	f := newFake()
 	old := f.answer
 	f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
@@ -287,9 +298,10 @@ func TestK28HindsightGreets(t *testing.T) {
 	}
 }
 
-// TestK28HindsightWithoutToken: where the operator gave no token the request
+// TestHindsightWithoutToken: where the operator gave no token the request
 // goes without, and one that is not granted is not sent twice.
-func TestK28HindsightWithoutToken(t *testing.T) {
+func TestHindsightWithoutToken(t *testing.T) {
+	features.Proves(t, "K28")
 	f := newFake()
 	f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 		if r.Headers["Authorization"] != "" {

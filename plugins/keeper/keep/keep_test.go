@@ -116,10 +116,12 @@ func TestWhatStays(t *testing.T) {
 		kept = append(kept, m.Ref)
 	}
 	for i, m := range msgs {
-		id := in.Messages[i].ID
-		if s := m.Text() + fmt.Sprint(m.ToolCalls); (strings.Contains(s, "decided") || strings.Contains(s, "make")) && !slices.Contains(kept, id) {
-			t.Errorf("%q is gone", s)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			id := in.Messages[i].ID
+			if s := m.Text() + fmt.Sprint(m.ToolCalls); (strings.Contains(s, "decided") || strings.Contains(s, "make")) && !slices.Contains(kept, id) {
+				t.Errorf("%q is gone", s)
+			}
+		})
 	}
 	if in.Messages[len(msgs)-3].Role != abi.RoleTool || !slices.Contains(kept, in.Messages[len(msgs)-3].ID) {
 		t.Error("the newest exchange is gone")
@@ -142,10 +144,12 @@ func TestChain(t *testing.T) {
 	in.Budget.SummaryTokens = 80
 	in.Config["line_length"] = json.RawMessage("40")
 	got := summaryOf(call(t, in))
-	for _, want := range []string{"- edited a.go\n", "- user asked: port it, all of it", "- read b.go"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is lost:\n%s", want, got)
-		}
+	for i, want := range []string{"- edited a.go\n", "- user asked: port it, all of it", "- read b.go"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is lost:\n%s", want, got)
+			}
+		})
 	}
 	if strings.Contains(got, "(3 more)") || strings.Count(got, "oldest first") != 1 {
 		t.Errorf("the frame of the first is in the second:\n%s", got)
@@ -227,19 +231,21 @@ func TestSharedSessions(t *testing.T) {
 		}
 		f.Close()
 		for _, share := range []int{10, 50} {
-			whole := abitest.NewInput(manifest(), msgs, 0)
-			in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
-			out, _, err := p.Call(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out == nil {
-				t.Logf("%s to %d%%: nothing to supersede", path, share)
-				continue
-			}
-			if err := abitest.CheckOutput(manifest(), in, out); err != nil {
-				t.Errorf("%s to %d%%: %v", path, share, err)
-			}
+			t.Run(fmt.Sprint(share), func(t *testing.T) {
+				whole := abitest.NewInput(manifest(), msgs, 0)
+				in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
+				out, _, err := p.Call(t.Context(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out == nil {
+					t.Logf("%s to %d%%: nothing to supersede", path, share)
+					return
+				}
+				if err := abitest.CheckOutput(manifest(), in, out); err != nil {
+					t.Errorf("%s to %d%%: %v", path, share, err)
+				}
+			})
 		}
 	}
 }

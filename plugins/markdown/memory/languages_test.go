@@ -1,15 +1,19 @@
 package memory_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/features"
 )
 
-// TestK28MarkdownAnyLanguage: a fact is noted in the words of its language,
+// TestMarkdownAnyLanguage: a fact is noted in the words of its language,
 // noted once, and recalled by a question in it, before notes that have nothing
 // to do with it.
-func TestK28MarkdownAnyLanguage(t *testing.T) {
+func TestMarkdownAnyLanguage(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, c := range []struct {
 		language, fact, again, other, question string
 	}{
@@ -44,18 +48,21 @@ func TestK28MarkdownAnyLanguage(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownFormInAnyLanguage: what a person lists or names is noted
+// TestMarkdownFormInAnyLanguage: what a person lists or names is noted
 // without any word that the plugin knows.
-func TestK28MarkdownFormInAnyLanguage(t *testing.T) {
-	for _, said := range []string{
+func TestMarkdownFormInAnyLanguage(t *testing.T) {
+	features.Proves(t, "K28")
+	for i, said := range []string{
 		"- palvelin kuuntelee vain paikallista osoitetta\n- jokaisella virheellä on pysyvä tunnus koodissa",
 		"laita loki tiedostoon log/main.txt",
 		"- máy chủ chỉ nghe trên địa chỉ nội bộ",
 		"- 服务器仅监听本地地址",
 	} {
-		want := strings.Split(strings.ReplaceAll(said, "- ", ""), "\n")
-		if out := newPlugin().call(t, around("?", user(said))); !slices.Equal(out.Retain, want) {
-			t.Errorf("%q: retained %q", said, out.Retain)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			want := strings.Split(strings.ReplaceAll(said, "- ", ""), "\n")
+			if out := newPlugin().call(t, around("?", user(said))); !slices.Equal(out.Retain, want) {
+				t.Errorf("%q: retained %q", said, out.Retain)
+			}
+		})
 	}
 }

@@ -129,12 +129,14 @@ func TestFacts(t *testing.T) {
 // not noted again, or every compaction would say it louder.
 func TestNotItsOwnWords(t *testing.T) {
 	const said = "We decided to use sqlite for the cache."
-	for _, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
-		m := user(said)
-		m.Kind = k
-		if out := newPlugin().call(t, around("and?", m)); len(out.Retain) > 0 {
-			t.Errorf("kind %s: retained %q", k, out.Retain)
-		}
+	for i, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			m := user(said)
+			m.Kind = k
+			if out := newPlugin().call(t, around("and?", m)); len(out.Retain) > 0 {
+				t.Errorf("kind %s: retained %q", k, out.Retain)
+			}
+		})
 	}
 	framed := user(abi.Fence(abi.KindInjected, "markdown", "data", said))
 	if out := newPlugin().call(t, around("and?", framed)); len(out.Retain) > 0 {
@@ -158,34 +160,40 @@ func TestWhatStaysIsNotNoted(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	const run = "Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G1h2J3k4"
-	for _, secret := range []string{
+	for i, secret := range []string{
 		"sk-" + "proj-" + run, "gh" + "p_" + run, "AK" + "IA" + "QWERTYUIOPASDFGH", "xo" + "xb-" + run[:20],
 		"ey" + "J" + run + ".ey" + "J" + run + "." + run, "AI" + "za" + run[:35], run,
 	} {
-		for _, text := range []string{
-			"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
-			"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" + secret + "@db/app always.",
-		} {
-			p := newPlugin()
-			out := p.call(t, around("which key for staging?", user(text)))
-			doc, _ := json.Marshal(out)
-			all := string(doc) + fmt.Sprint(p.Host.KV)
-			if strings.Contains(all, secret) {
-				t.Errorf("%q is kept: %s", secret, all)
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for i, text := range []string{
+				"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
+				"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" + secret + "@db/app always.",
+			} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					p := newPlugin()
+					out := p.call(t, around("which key for staging?", user(text)))
+					doc, _ := json.Marshal(out)
+					all := string(doc) + fmt.Sprint(p.Host.KV)
+					if strings.Contains(all, secret) {
+						t.Errorf("%q is kept: %s", secret, all)
+					}
+					// A sentence that is a key, mostly, is no prose and not kept at all.
+					if len(secret) < 60 && (len(out.Retain) != 1 || !strings.Contains(out.Retain[0], "[redacted: ")) {
+						t.Errorf("%q: retained %q", text, out.Retain)
+					}
+				})
 			}
-			// A sentence that is a key, mostly, is no prose and not kept at all.
-			if len(secret) < 60 && (len(out.Retain) != 1 || !strings.Contains(out.Retain[0], "[redacted: ")) {
-				t.Errorf("%q: retained %q", text, out.Retain)
-			}
-		}
+		})
 	}
 	for text, want := range map[string]string{
 		"Remember, the password is hunter22 on staging.": "Remember, the password is [redacted: secret] on staging.",
 		"Remember that the password is required there.":  "Remember that the password is required there.",
 	} {
-		if out := newPlugin().call(t, around("?", user(text))); !slices.Equal(out.Retain, []string{want}) {
-			t.Errorf("%q: retained %q", text, out.Retain)
-		}
+		t.Run(text, func(t *testing.T) {
+			if out := newPlugin().call(t, around("?", user(text))); !slices.Equal(out.Retain, []string{want}) {
+				t.Errorf("retained %q", out.Retain)
+			}
+		})
 	}
 	const harmless = "We decided to pin the dependency at the commit 0123456789abcdef0123456789abcdef01234567 until the next release of the parser in internal/some_long_package_name_here/file.go."
 	if out := newPlugin().call(t, around("?", user(harmless))); !slices.Equal(out.Retain, []string{harmless}) {

@@ -13,12 +13,14 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/plugins/markdown/memory"
 )
 
 const decided = "We decided to use sqlite for the cache: \"one\" file."
 
-func TestK28MarkdownNote(t *testing.T) {
+func TestMarkdownNote(t *testing.T) {
+	features.Proves(t, "K28")
 	p := newPlugin()
 	p.call(t, around("and now?", user(decided)))
 	notes := noteKeys(p)
@@ -58,9 +60,10 @@ func TestK28MarkdownNote(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownFromTheFirstVersion: the folder of version 0.1.0 is read where
+// TestMarkdownFromTheFirstVersion: the folder of version 0.1.0 is read where
 // it is, nothing in it changes, and what was deleted there stays away.
-func TestK28MarkdownFromTheFirstVersion(t *testing.T) {
+func TestMarkdownFromTheFirstVersion(t *testing.T) {
+	features.Proves(t, "K28")
 	const there, gone, head = "facts/decided-sqlite-cache-file-", "facts/never-push-main-", "# Memory\n\nOne line a note; the notes are in facts/.\n\n"
 	p := newPlugin()
 	p.call(t, around("and?", user(decided)))
@@ -84,9 +87,11 @@ func TestK28MarkdownFromTheFirstVersion(t *testing.T) {
 		t.Errorf("recalled %q", out.Inject)
 	}
 	for key, value := range old {
-		if now := p.Host.KV[key]; key != "MEMORY.md" && now != value || !strings.HasPrefix(now, value) {
-			t.Errorf("%s is now\n%s", key, now)
-		}
+		t.Run(key, func(t *testing.T) {
+			if now := p.Host.KV[key]; key != "MEMORY.md" && now != value || !strings.HasPrefix(now, value) {
+				t.Errorf("%s is now\n%s", key, now)
+			}
+		})
 	}
 	// The person tidies up: neither file nor line is left.
 	delete(p.Host.KV, there+digest+".md")
@@ -96,9 +101,10 @@ func TestK28MarkdownFromTheFirstVersion(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownHandEdits: whatever a person does to notes and index, their
+// TestMarkdownHandEdits: whatever a person does to notes and index, their
 // bytes stay, what they deleted stays away, and what they wrote is recalled.
-func TestK28MarkdownHandEdits(t *testing.T) {
+func TestMarkdownHandEdits(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, c := range []struct {
 		why  string
 		edit func(kv map[string]string, note string)
@@ -186,9 +192,10 @@ func TestK28MarkdownHandEdits(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownDeduplicates: a fact in other words is a line of its note, and
+// TestMarkdownDeduplicates: a fact in other words is a line of its note, and
 // one that may contradict another says so and stands before it.
-func TestK28MarkdownDeduplicates(t *testing.T) {
+func TestMarkdownDeduplicates(t *testing.T) {
+	features.Proves(t, "K28")
 	for _, c := range []struct{ why, first, second, want string }{
 		{"the same", "Always run the linter before a commit.", "Always run the linter before a commit.", "same"},
 		{"case and punctuation", "Always run the linter before a commit.", "ALWAYS RUN THE LINTER, before a commit!", "same"},
@@ -244,7 +251,8 @@ func TestK28MarkdownDeduplicates(t *testing.T) {
 	}
 }
 
-func TestK28MarkdownNewestFirst(t *testing.T) {
+func TestMarkdownNewestFirst(t *testing.T) {
+	features.Proves(t, "K28")
 	p := newPlugin()
 	p.call(t, around("and?", user("We decided to use sqlite for the cache of the parser.")))
 	in := around("which cache does the sqlite parser use?", user("We decided to use redis for the cache of the parser."))
@@ -257,7 +265,8 @@ func TestK28MarkdownNewestFirst(t *testing.T) {
 
 // TestRecall: what is recalled bears on the work at hand, newer first where
 // that is equal, wherever the note is from.
-func TestK28MarkdownRecall(t *testing.T) {
+func TestMarkdownRecall(t *testing.T) {
+	features.Proves(t, "K28")
 	p := newPlugin()
 	for key, note := range map[string]string{
 		"facts/a.md":     "---\ntype: decision\ncreated: \"2026-01-01T00:00:00Z\"\nsession: old\n---\n\nThe tokenizer cache lives in internal/tok.\n",
@@ -360,9 +369,10 @@ func TestDaily(t *testing.T) {
 	}
 }
 
-// TestK28MarkdownInjectionIsCapped: never over the budget, in the tokens of the
+// TestMarkdownInjectionIsCapped: never over the budget, in the tokens of the
 // host, even one that counts more of a text joined than of its parts.
-func TestK28MarkdownInjectionIsCapped(t *testing.T) {
+func TestMarkdownInjectionIsCapped(t *testing.T) {
+	features.Proves(t, "K28")
 	p := newPlugin()
 	for i := range 200 {
 		p.Host.KV[fmt.Sprintf("memory/n%d.md", i)] = fmt.Sprintf("The tokenizer cache number %d lives in internal/tok%d.", i, i)
@@ -370,24 +380,29 @@ func TestK28MarkdownInjectionIsCapped(t *testing.T) {
 	for name, count := range map[string]func(string) int{
 		"bytes": func(s string) int { return len(s) / 4 }, "more when joined": func(s string) int { return len(s)/4 + strings.Count(s, "\n")*strings.Count(s, "\n") },
 	} {
-		for _, budget := range []int{1, 30, 50, 120, 600, 4000} {
-			p.Host.Count = count
-			in := around("Why is the tokenizer cache so slow?")
-			in.Config["max_inject_tokens"] = json.RawMessage(fmt.Sprint(budget))
-			got := p.call(t, in).Inject
-			if n := count(got); n > min(budget, in.Budget.SummaryTokens) {
-				t.Errorf("%s: %d tokens of %d:\n%s", name, n, budget, got)
+		t.Run(name, func(t *testing.T) {
+			for _, budget := range []int{1, 30, 50, 120, 600, 4000} {
+				t.Run(fmt.Sprint(budget), func(t *testing.T) {
+					p.Host.Count = count
+					in := around("Why is the tokenizer cache so slow?")
+					in.Config["max_inject_tokens"] = json.RawMessage(fmt.Sprint(budget))
+					got := p.call(t, in).Inject
+					if n := count(got); n > min(budget, in.Budget.SummaryTokens) {
+						t.Errorf("%d tokens of %d:\n%s", n, budget, got)
+					}
+					if budget >= 120 && got == "" {
+						t.Errorf("nothing fits %d tokens", budget)
+					}
+				})
 			}
-			if budget >= 120 && got == "" {
-				t.Errorf("%s: nothing fits %d tokens", name, budget)
-			}
-		}
+		})
 	}
 }
 
-// TestK28MarkdownSessionsAtOnce: sessions that note at the same time lose none
+// TestMarkdownSessionsAtOnce: sessions that note at the same time lose none
 // of each other's lines.
-func TestK28MarkdownSessionsAtOnce(t *testing.T) {
+func TestMarkdownSessionsAtOnce(t *testing.T) {
+	features.Proves(t, "K28")
 	host := &interleaved{Host: guesttest.Host{KV: make(map[string]string)}}
 	host.between = func() {
 		in := around("and?", user("Never push to the main branch."))
@@ -400,9 +415,11 @@ func TestK28MarkdownSessionsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"MEMORY.md", "memory/2026-11-21.md", "seen.txt"} {
-		if v := strings.ToLower(host.KV[key]); strings.Count(v, "always-run-linter") != 1 || strings.Count(v, "never-push-main") != 1 {
-			t.Errorf("%s says\n%s", key, v)
-		}
+		t.Run(key, func(t *testing.T) {
+			if v := strings.ToLower(host.KV[key]); strings.Count(v, "always-run-linter") != 1 || strings.Count(v, "never-push-main") != 1 {
+				t.Errorf("%s says\n%s", key, v)
+			}
+		})
 	}
 }
 

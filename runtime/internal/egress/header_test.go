@@ -45,7 +45,7 @@ func TestHeaders(t *testing.T) {
 	for i := range 65 {
 		many[fmt.Sprintf("x-%d", i)] = ""
 	}
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		headers map[string]string
 		code    abi.Code
 		why     string
@@ -68,18 +68,22 @@ func TestHeaders(t *testing.T) {
 		{map[string]string{"x": "{{secret:key"}, abi.CodeUsage, "half a secret"},
 		{map[string]string{"x": "{{secret:torn}}"}, abi.CodeUsage, "a secret that breaks the line"},
 	} {
-		_, err := do(t, c, egress.Request{URL: "http://" + here, Headers: tc.headers})
-		if abi.CodeOf(err) != tc.code {
-			t.Errorf("%s: %v", tc.why, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("the error tells the secret: %v", err)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			_, err := do(t, c, egress.Request{URL: "http://" + here, Headers: tc.headers})
+			if abi.CodeOf(err) != tc.code {
+				t.Errorf("%s: %v", tc.why, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error tells the secret: %v", err)
+			}
+		})
 	}
-	for _, method := range []string{"CONNECT", "TRACE", "OPTIONS", "GET /x HTTP/1.1\r\n", "get "} {
-		if _, err := do(t, c, egress.Request{Method: method, URL: "http://" + here}); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("method %q: %v", method, err)
-		}
+	for i, method := range []string{"CONNECT", "TRACE", "OPTIONS", "GET /x HTTP/1.1\r\n", "get "} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := do(t, c, egress.Request{Method: method, URL: "http://" + here}); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("method %q: %v", method, err)
+			}
+		})
 	}
 }
 

@@ -49,15 +49,17 @@ func TestQuotas(t *testing.T) {
 		{"/headers", 0, abi.CodeNetwork, "headers of 100 kB: the client gives up"},
 		{"/many", 0, "", "many headers"},
 	} {
-		s := c.Session(egress.Limits{Requests: 1, BodyBytes: 1000})
-		resp, err := s.Do(t.Context(), egress.Request{Method: "PUT", URL: "http://" + here + tc.path, Body: make([]byte, tc.body)})
-		if abi.CodeOf(err) != tc.code {
-			t.Errorf("%s: %v", tc.why, err)
-		}
-		if err == nil && len(resp.Headers) > 64 {
-			t.Errorf("%s: %d headers", tc.why, len(resp.Headers))
-		}
-		s.Close()
+		t.Run(tc.why, func(t *testing.T) {
+			s := c.Session(egress.Limits{Requests: 1, BodyBytes: 1000})
+			resp, err := s.Do(t.Context(), egress.Request{Method: "PUT", URL: "http://" + here + tc.path, Body: make([]byte, tc.body)})
+			if abi.CodeOf(err) != tc.code {
+				t.Errorf("%v", err)
+			}
+			if err == nil && len(resp.Headers) > 64 {
+				t.Errorf("%d headers", len(resp.Headers))
+			}
+			s.Close()
+		})
 	}
 	s := c.Session(egress.Limits{Requests: 3, BodyBytes: 1000})
 	defer s.Close()
@@ -65,9 +67,11 @@ func TestQuotas(t *testing.T) {
 		path string
 		code abi.Code
 	}{{"/hop", ""}, {"/hop", abi.CodeQuota}, {"/exact", abi.CodeQuota}} {
-		if _, err := s.Do(t.Context(), egress.Request{URL: "http://" + here + tc.path}); abi.CodeOf(err) != tc.code {
-			t.Errorf("request %d: %v", i, err)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := s.Do(t.Context(), egress.Request{URL: "http://" + here + tc.path}); abi.CodeOf(err) != tc.code {
+				t.Errorf("request %d: %v", i, err)
+			}
+		})
 	}
 	if u := s.Used(); u.Requests != 3 || u.Bytes != 1000 {
 		t.Errorf("used %+v", u)
@@ -88,21 +92,23 @@ func TestTime(t *testing.T) {
 	})
 	c := client(t, egress.Options{Grants: []string{here}})
 	for _, path := range []string{"/never", "/slow"} {
-		_, err := do(t, c, egress.Request{URL: "http://" + here + path, Timeout: 50 * time.Millisecond})
-		if abi.CodeOf(err) != abi.CodeDeadline || !strings.Contains(err.Error(), "50 ms") {
-			t.Errorf("%s, the request's own time: %v", path, err)
-		}
-		s := c.Session(limits)
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		if _, err := s.Do(ctx, egress.Request{URL: "http://" + here + path}); abi.CodeOf(err) != abi.CodeDeadline {
-			t.Errorf("%s, the call's time: %v", path, err)
-		}
-		cancel()
-		ctx, cancel = context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		if _, err := s.Do(ctx, egress.Request{URL: "http://" + here + path}); abi.CodeOf(err) != abi.CodeCanceled {
-			t.Errorf("%s, a caller that gives up: %v", path, err)
-		}
-		s.Close()
+		t.Run(path, func(t *testing.T) {
+			_, err := do(t, c, egress.Request{URL: "http://" + here + path, Timeout: 50 * time.Millisecond})
+			if abi.CodeOf(err) != abi.CodeDeadline || !strings.Contains(err.Error(), "50 ms") {
+				t.Errorf("%s, the request's own time: %v", path, err)
+			}
+			s := c.Session(limits)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			if _, err := s.Do(ctx, egress.Request{URL: "http://" + here + path}); abi.CodeOf(err) != abi.CodeDeadline {
+				t.Errorf("%s, the call's time: %v", path, err)
+			}
+			cancel()
+			ctx, cancel = context.WithCancel(t.Context())
+			time.AfterFunc(20*time.Millisecond, cancel)
+			if _, err := s.Do(ctx, egress.Request{URL: "http://" + here + path}); abi.CodeOf(err) != abi.CodeCanceled {
+				t.Errorf("%s, a caller that gives up: %v", path, err)
+			}
+			s.Close()
+		})
 	}
 }

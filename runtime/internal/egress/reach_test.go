@@ -3,6 +3,7 @@ package egress_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -15,7 +16,7 @@ import (
 func TestNothingIsReachableUnlessGranted(t *testing.T) {
 	here := serve(t, hello)
 	port := here[strings.LastIndexByte(here, ':')+1:]
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		grant, url string
 		code       abi.Code
 		why        string
@@ -60,17 +61,19 @@ func TestNothingIsReachableUnlessGranted(t *testing.T) {
 		{here, "http://" + here + "/" + strings.Repeat("x", 9000), abi.CodeQuota, "a long url"},
 		{"private+" + here, "http://" + here, "", "the mark changes nothing for an address"},
 	} {
-		var grants []string
-		if tc.grant != "" {
-			grants = []string{tc.grant}
-		}
-		resp, err := do(t, client(t, egress.Options{Grants: grants}), egress.Request{URL: tc.url})
-		if abi.CodeOf(err) != tc.code {
-			t.Errorf("%s under %q: %v, want code %q: %s", tc.url, tc.grant, err, tc.code, tc.why)
-		}
-		if err == nil && string(resp.Body) != "hello" {
-			t.Errorf("%s: %q", tc.url, resp.Body)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			var grants []string
+			if tc.grant != "" {
+				grants = []string{tc.grant}
+			}
+			resp, err := do(t, client(t, egress.Options{Grants: grants}), egress.Request{URL: tc.url})
+			if abi.CodeOf(err) != tc.code {
+				t.Errorf("%s under %q: %v, want code %q: %s", tc.url, tc.grant, err, tc.code, tc.why)
+			}
+			if err == nil && string(resp.Body) != "hello" {
+				t.Errorf("%s: %q", tc.url, resp.Body)
+			}
+		})
 	}
 }
 
@@ -80,9 +83,11 @@ func TestBadGrants(t *testing.T) {
 		"u@a.test": "a user", "a.test:0": "no port", "0.0.0.0:80": "an address that is nobody's", "[::]:80": "the same", "224.0.0.1": "many's",
 		"127.1": "a short address", "[fe80::1%eth0]": "a zone", "a b": "a space", "bücher.example": "not ASCII",
 	} {
-		if _, err := egress.New(egress.Options{Grants: []string{grant}}); abi.CodeOf(err) != abi.CodeUsage {
-			t.Errorf("grant %q, %s: %v", grant, why, err)
-		}
+		t.Run(grant, func(t *testing.T) {
+			if _, err := egress.New(egress.Options{Grants: []string{grant}}); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("grant %q, %s: %v", grant, why, err)
+			}
+		})
 	}
 }
 
@@ -98,26 +103,30 @@ func TestAddresses(t *testing.T) {
 		{"::ffff:127.0.0.1", "IPv4-mapped"}, {"::ffff:10.0.0.1", "IPv4-mapped"}, {"::127.0.0.1", "IPv4-compatible"}, {"2002:7f00:1::1", "6to4"},
 		{"64:ff9b::7f00:1", "NAT64"}, {"64:ff9b:1::1", "NAT64"}, {"2001::1", "Teredo"}, {"fec0::1", "site-local"}, {"5f00::1", "segment routing"}, {"3fff::1", "documentation"},
 	} {
-		for _, grant := range []string{"http://rebound.test", "rebound.test"} {
-			u := grant
-			if !strings.HasPrefix(u, "http") {
-				u = "https://" + u
+		t.Run(tc.address, func(t *testing.T) {
+			for _, grant := range []string{"http://rebound.test", "rebound.test"} {
+				t.Run(grant, func(t *testing.T) {
+					u := grant
+					if !strings.HasPrefix(u, "http") {
+						u = "https://" + u
+					}
+					_, err := do(t, client(t, egress.Options{Grants: []string{grant}, Lookup: at(tc.address)}), egress.Request{URL: u})
+					if abi.CodeOf(err) != abi.CodeDenied {
+						t.Errorf("%s (%s): %v", tc.address, tc.why, err)
+					}
+					if err != nil && strings.Contains(err.Error(), tc.address) {
+						t.Errorf("the guest is told the address: %v", err)
+					}
+				})
 			}
-			_, err := do(t, client(t, egress.Options{Grants: []string{grant}, Lookup: at(tc.address)}), egress.Request{URL: u})
-			if abi.CodeOf(err) != abi.CodeDenied {
-				t.Errorf("%s (%s): %v", tc.address, tc.why, err)
-			}
-			if err != nil && strings.Contains(err.Error(), tc.address) {
-				t.Errorf("the guest is told the address: %v", err)
-			}
-		}
+		})
 	}
 }
 
 // TestReach: which addresses a grant leads to, asked of the check that sits on
 // the socket.
 func TestReach(t *testing.T) {
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		grant, url, address string
 		reached             bool
 		why                 string
@@ -151,10 +160,12 @@ func TestReach(t *testing.T) {
 		{"::1", "http://[::1]", "[::1]:80", true, "loopback of IPv6"},
 		{"10.0.0.7", "http://10.0.0.7", "10.0.0.7:80", false, "bare is https, but on this machine"},
 	} {
-		ok, err := client(t, egress.Options{Grants: []string{tc.grant}}).Reaches(tc.url, tc.address)
-		if err != nil || ok != tc.reached {
-			t.Errorf("%s for %s under %q: %v, %v: %s", tc.address, tc.url, tc.grant, ok, err, tc.why)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			ok, err := client(t, egress.Options{Grants: []string{tc.grant}}).Reaches(tc.url, tc.address)
+			if err != nil || ok != tc.reached {
+				t.Errorf("%s for %s under %q: %v, %v: %s", tc.address, tc.url, tc.grant, ok, err, tc.why)
+			}
+		})
 	}
 }
 

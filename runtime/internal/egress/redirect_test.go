@@ -62,11 +62,13 @@ func TestRedirects(t *testing.T) {
 		{to(302, "http://169.254.169.254/latest/meta-data/"), abi.CodeDenied, seen{}, "metadata"},
 		{"http://" + here + "/loop", abi.CodeQuota, seen{}, "in a circle"},
 	} {
-		last = seen{}
-		_, err := do(t, c, egress.Request{Method: "post", URL: tc.url, Headers: headers, Body: []byte("data")})
-		if abi.CodeOf(err) != tc.code || last != tc.want {
-			t.Errorf("%s: %v, the server saw %+v", tc.why, err, last)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			last = seen{}
+			_, err := do(t, c, egress.Request{Method: "post", URL: tc.url, Headers: headers, Body: []byte("data")})
+			if abi.CodeOf(err) != tc.code || last != tc.want {
+				t.Errorf("%v, the server saw %+v", err, last)
+			}
+		})
 	}
 	// Back where it came from, the credentials stay away.
 	last = seen{}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,39 +29,43 @@ func TestCallContext(t *testing.T) {
 		{"the caller gave up", canceled, time.Hour, false, context.Canceled},
 		{"the call is over", context.Background(), time.Hour, true, context.Canceled},
 	} {
-		for _, waits := range []bool{false, true} {
-			x, end := callContext(context.WithValue(tc.caller, key{}, 1), tc.limit)
-			if waits {
-				x.Done()
+		t.Run(tc.name, func(t *testing.T) {
+			for _, waits := range []bool{false, true} {
+				t.Run(fmt.Sprint(waits), func(t *testing.T) {
+					x, end := callContext(context.WithValue(tc.caller, key{}, 1), tc.limit)
+					if waits {
+						x.Done()
+					}
+					if tc.end {
+						end()
+					}
+					if err := x.Err(); !errors.Is(err, tc.want) {
+						t.Errorf("%v", err)
+					}
+					select {
+					case <-x.Done():
+						if tc.want == nil {
+							t.Errorf("%s: done", tc.name)
+						}
+					default:
+						if tc.want != nil {
+							t.Errorf("%s: not done", tc.name)
+						}
+					}
+					if x.Value(key{}) != 1 {
+						t.Errorf("%s: no values of the caller", tc.name)
+					}
+					child, stop := context.WithCancel(x)
+					end()
+					select {
+					case <-child.Done():
+					case <-time.After(10 * time.Second):
+						t.Errorf("%s: a child outlives the call", tc.name)
+					}
+					stop()
+				})
 			}
-			if tc.end {
-				end()
-			}
-			if err := x.Err(); !errors.Is(err, tc.want) {
-				t.Errorf("%s: %v", tc.name, err)
-			}
-			select {
-			case <-x.Done():
-				if tc.want == nil {
-					t.Errorf("%s: done", tc.name)
-				}
-			default:
-				if tc.want != nil {
-					t.Errorf("%s: not done", tc.name)
-				}
-			}
-			if x.Value(key{}) != 1 {
-				t.Errorf("%s: no values of the caller", tc.name)
-			}
-			child, stop := context.WithCancel(x)
-			end()
-			select {
-			case <-child.Done():
-			case <-time.After(10 * time.Second):
-				t.Errorf("%s: a child outlives the call", tc.name)
-			}
-			stop()
-		}
+		})
 	}
 	soon, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

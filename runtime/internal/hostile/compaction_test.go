@@ -2,6 +2,7 @@ package hostile_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -10,15 +11,17 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
 
-// FEATURES N1: whatever a plugin does, as the compactor and as an observer, the
+// whatever a plugin does, as the compactor and as an observer, the
 // compaction is completed by another way, no message is lost, and the report
 // names each failure with code, plugin, hook and phase.
-func TestN1CompactionCompletes(t *testing.T) {
+func TestCompactionCompletes(t *testing.T) {
+	features.Proves(t, "N1")
 	ctx := context.Background()
 	kv := store.MemoryKV(store.KVOptions{})
 	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: hosttest.Words{}})
@@ -34,23 +37,25 @@ func TestN1CompactionCompletes(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			wasm := g.Wasm()
 			var list []hooks.Plugin
-			for _, role := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
-				m := g.Manifest()
-				if m == nil {
-					m = &abi.Manifest{ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}}
-				}
-				m.Name, m.Roles = string(role), []abi.PluginRole{role}
-				timeout := 30
-				if g.Code != abi.CodeDeadline {
-					timeout = 5_000
-				}
-				p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m),
-					Limits: abi.Limits{TimeoutMS: timeout}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer p.Close(ctx)
-				list = append(list, p)
+			for i, role := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					m := g.Manifest()
+					if m == nil {
+						m = &abi.Manifest{ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}}
+					}
+					m.Name, m.Roles = string(role), []abi.PluginRole{role}
+					timeout := 30
+					if g.Code != abi.CodeDeadline {
+						timeout = 5_000
+					}
+					p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m),
+						Limits: abi.Limits{TimeoutMS: timeout}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer p.Close(ctx)
+					list = append(list, p)
+				})
 			}
 			r, err := hosttest.New(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, hosttest.Request(400,
 				slices.Clone(msgs)))

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// FEATURES N1: work that a guest makes its host do is bounded, too.
+// work that a guest makes its host do is bounded, too.
 func TestHostileHost(t *testing.T) {
+	features.Proves(t, "N1")
 	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}, KV: &plugintest.KV{Data: map[string]string{}}})
 	s.tryAll(t, Host(), abi.Limits{TimeoutMS: 300})
 }

@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// FEATURES N1: what would take too long to compile is refused.
+// what would take too long to compile is refused.
 func TestHostileCompile(t *testing.T) {
+	features.Proves(t, "N1")
 	newSandbox(t, runtime.Options{}).tryAll(t, Compile(), abi.Limits{})
 }
 

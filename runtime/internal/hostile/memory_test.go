@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// FEATURES N1: memory is bounded, whoever's it is.
+// memory is bounded, whoever's it is.
 func TestHostileMemory(t *testing.T) {
+	features.Proves(t, "N1")
 	newSandbox(t, runtime.Options{}).tryAll(t, Memory(), abi.Limits{TimeoutMS: 2_000})
 }
 

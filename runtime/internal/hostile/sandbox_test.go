@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -186,8 +187,9 @@ func (s *sandbox) tryAll(t *testing.T, guests []Guest, limits abi.Limits) {
 // briefly is for guests that only time stops.
 var briefly = abi.Limits{TimeoutMS: 40}
 
-// FEATURES N1: the shared guests, each of which ends in an error with a code.
-func TestN1Hostile(t *testing.T) {
+// the shared guests, each of which ends in an error with a code.
+func TestHostile(t *testing.T) {
+	features.Proves(t, "N1")
 	want := map[string]abi.Code{
 		"errhuge.wasm": abi.CodeExit, "exit0.wasm": abi.CodeExit,
 		"expcalls.wasm": abi.CodeDeadline, "init_loop.wasm": abi.CodeDeadline,

@@ -8,11 +8,13 @@ import (
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// FEATURES N1: a guest that takes for ever ends soon after its deadline.
+// a guest that takes for ever ends soon after its deadline.
 func TestHostileTime(t *testing.T) {
+	features.Proves(t, "N1")
 	newSandbox(t, runtime.Options{}).tryAll(t, Time(), briefly)
 }
 

@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -54,22 +55,24 @@ func TestCharged(t *testing.T) {
 		{"filling", [][]byte{{wasm.OpI32Const, 0, wasm.OpI32Const, 1, wasm.OpI32Const, 0x80, 0x20, wasm.OpMisc, wasm.MiscMemoryFill, 0}},
 			weigh(one, one, one, []byte{wasm.OpMisc, wasm.MiscMemoryFill, 0}) + 4096>>meter.BytesShift},
 	} {
-		tail := slices.Concat(idx(wasm.OpLocalGet, 0), one, []byte{0x6b}, idx(wasm.OpLocalTee, 0), []byte{wasm.OpBrIf, 0})
-		code := slices.Concat([]byte{1, 2, byte(wasm.I32)}, wasm.AppendS64([]byte{wasm.OpI32Const}, turns), idx(wasm.OpLocalSet, 0),
-			loop, slices.Concat(c.body...), tail, end, end)
-		module := void(append(wasm.AppendU32(nil, uint32(len(code))), code...), function(work)).with(sections{
-			wasm.SectionExport:  vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0)),
-			wasm.SectionElement: {1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, 1},
-		}).bytes()
-		r := &runner{engine: engines[0], host: host{quantum: 500}}
-		got := r.module(t, mustRewrite(t, module), true)
-		if got.refused != nil || got.outcomes[0].trap != "" {
-			t.Fatalf("%s: %v %v", c.why, got.refused, got.outcomes)
-		}
-		used, least := got.used[0], turns*(c.weight+weigh(tail))
-		if used < least || used > 2*least {
-			t.Errorf("%s: %d fuel for a weight of %d", c.why, used, least)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			tail := slices.Concat(idx(wasm.OpLocalGet, 0), one, []byte{0x6b}, idx(wasm.OpLocalTee, 0), []byte{wasm.OpBrIf, 0})
+			code := slices.Concat([]byte{1, 2, byte(wasm.I32)}, wasm.AppendS64([]byte{wasm.OpI32Const}, turns), idx(wasm.OpLocalSet, 0),
+				loop, slices.Concat(c.body...), tail, end, end)
+			module := void(append(wasm.AppendU32(nil, uint32(len(code))), code...), function(work)).with(sections{
+				wasm.SectionExport:  vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0)),
+				wasm.SectionElement: {1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, 1},
+			}).bytes()
+			r := &runner{engine: engines[0], host: host{quantum: 500}}
+			got := r.module(t, mustRewrite(t, module), true)
+			if got.refused != nil || got.outcomes[0].trap != "" {
+				t.Fatalf("%v %v", got.refused, got.outcomes)
+			}
+			used, least := got.used[0], turns*(c.weight+weigh(tail))
+			if used < least || used > 2*least {
+				t.Errorf("%d fuel for a weight of %d", used, least)
+			}
+		})
 	}
 }
 
@@ -92,32 +95,38 @@ func TestCopy(t *testing.T) {
 	}
 	var instances [2]api.Module
 	for i, b := range [][]byte{module, mustRewrite(t, module)} {
-		r := engines[0].runtime(t)
-		h := &host{quantum: 10}
-		h.instantiate(t, r)
-		m, err := r.Instantiate(t.Context(), b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.start(m)
-		instances[i] = m
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := engines[0].runtime(t)
+			h := &host{quantum: 10}
+			h.instantiate(t, r)
+			m, err := r.Instantiate(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.start(m)
+			instances[i] = m
+		})
 	}
-	for _, c := range [][3]uint64{
+	for i, c := range [][3]uint64{
 		{0, 1, mega}, {1, 0, mega}, {0, 1, mega + 1}, {1, 0, mega + 1}, {0, 100, 3*mega + 7}, {100, 0, 3*mega + 7}, {0, mega, 2 * mega}, {mega, 0, 2 * mega},
 		{mega + 1, 0, 3 * mega}, {0, mega + 1, 3 * mega}, {5, 5, 2 * mega}, {0, 0, 0}, {pages << 16, 0, 0}, {pages << 16, 0, 1}, {0, pages << 16, 1},
 		{0, 1, pages << 16}, {1, 0, pages << 16}, {0, 0, pages << 16}, {0, 0, 1<<32 - 1}, {1<<32 - 1, 0, 2}, {0, 1<<32 - 1, 2 * mega}, {2, 3, 4 * mega},
 	} {
-		for _, name := range []string{"copy", "fill"} {
-			var outcomes [2]string
-			for i, m := range instances {
-				m.Memory().Write(0, pattern)
-				outcomes[i] = call(t.Context(), m.ExportedFunction(name), c[:]...).String()
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, name := range []string{"copy", "fill"} {
+				t.Run(name, func(t *testing.T) {
+					var outcomes [2]string
+					for i, m := range instances {
+						m.Memory().Write(0, pattern)
+						outcomes[i] = call(t.Context(), m.ExportedFunction(name), c[:]...).String()
+					}
+					a, _ := instances[0].Memory().Read(0, pages<<16)
+					b, _ := instances[1].Memory().Read(0, pages<<16)
+					if outcomes[0] != outcomes[1] || !slices.Equal(a, b) {
+						t.Errorf("%s%v: %s as it is, %s rewritten; the same memory: %v", name, c, outcomes[0], outcomes[1], slices.Equal(a, b))
+					}
+				})
 			}
-			a, _ := instances[0].Memory().Read(0, pages<<16)
-			b, _ := instances[1].Memory().Read(0, pages<<16)
-			if outcomes[0] != outcomes[1] || !slices.Equal(a, b) {
-				t.Errorf("%s%v: %s as it is, %s rewritten; the same memory: %v", name, c, outcomes[0], outcomes[1], slices.Equal(a, b))
-			}
-		}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
@@ -48,8 +49,8 @@ func seeds(tb testing.TB) map[string][]byte {
 }
 
 // FuzzRewrite: any bytes are refused or rewritten to what does the same.
-// (FEATURES N1)
 func FuzzRewrite(f *testing.F) {
+	features.Proves(f, "N1")
 	for _, module := range seeds(f) {
 		f.Add(module)
 	}

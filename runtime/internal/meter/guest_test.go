@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
@@ -35,8 +36,9 @@ func goGuest(tb testing.TB) []byte {
 
 // TestGoGuest: a guest of encoding/json, maps, sorting, goroutines and deep
 // recursion says the same, uses the same fuel in both engines, and gives the
-// stack back. (FEATURES N1)
+// stack back.
 func TestGoGuest(t *testing.T) {
+	features.Proves(t, "N1")
 	original := goGuest(t)
 	rewritten := mustRewrite(t, original)
 	want := runGuest(t, engines[0], original, &host{})
@@ -147,9 +149,11 @@ func TestStackTrace(t *testing.T) {
 	}
 	text := err.Error()
 	for _, name := range []string{".inner()", ".middle()", ".outer()"} {
-		if !strings.Contains(text, name) {
-			t.Errorf("the trace does not name %s:\n%s", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(text, name) {
+				t.Errorf("the trace does not name %s:\n%s", name, text)
+			}
+		})
 	}
 	if strings.Contains(text, meter.Prefix) || strings.Contains(text, "tick") {
 		t.Errorf("the trace names what was added:\n%s", text)

@@ -84,22 +84,24 @@ func TestLinear(t *testing.T) {
 	for _, h := range heavy {
 		var took [2]uint64
 		for i, n := range []int{384, 768} {
-			module := h.module(n).bytes()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			m, err := wasm.Parse(module)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, _, err := meter.Rewrite(module, m, meter.Options{})
-			if err != nil && !strings.Contains(err.Error(), "too long to compile") {
-				t.Fatal(err)
-			}
-			runtime.ReadMemStats(&after)
-			took[i] = (after.TotalAlloc - before.TotalAlloc) / uint64(len(module))
-			if len(out) > maxGrowth*len(module)+2_000 {
-				t.Errorf("%s: %d bytes became %d", h.name, len(module), len(out))
-			}
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				module := h.module(n).bytes()
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				m, err := wasm.Parse(module)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, _, err := meter.Rewrite(module, m, meter.Options{})
+				if err != nil && !strings.Contains(err.Error(), "too long to compile") {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				took[i] = (after.TotalAlloc - before.TotalAlloc) / uint64(len(module))
+				if len(out) > maxGrowth*len(module)+2_000 {
+					t.Errorf("%s: %d bytes became %d", h.name, len(module), len(out))
+				}
+			})
 		}
 		if took[1] > 2*took[0]+100 {
 			t.Errorf("%s: %d bytes a byte, then %d", h.name, took[0], took[1])

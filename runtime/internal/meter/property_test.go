@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
@@ -12,8 +13,9 @@ const programs = 60
 
 // TestPrograms: generated programs do the same rewritten; the fuel they use is
 // never less than the weight of what ran, and is the same in every engine,
-// every time. (FEATURES N1)
+// every time.
 func TestPrograms(t *testing.T) {
+	features.Proves(t, "N1")
 	var calls, trapped, ticked int
 	for seed := range uint64(programs) {
 		want, got := sameProgram(t, seed)

@@ -2,16 +2,19 @@ package meter_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // TestRefuses: nothing of a guest's can name what is added, and nothing can
-// hide from the rewriter what the engine runs. (FEATURES N1)
+// hide from the rewriter what the engine runs.
 func TestRefuses(t *testing.T) {
+	features.Proves(t, "N1")
 	tight := []byte{wasm.OpLoop, 0x40, wasm.OpI32Const, 0, wasm.OpBrIf, 0, wasm.OpEnd}
 	plain := void(function())
 	offset := func(global byte) []byte { return []byte{wasm.OpGlobalGet, global, wasm.OpEnd} }
@@ -20,7 +23,7 @@ func TestRefuses(t *testing.T) {
 		return append(wasm.AppendName(wasm.AppendName(nil, module), field), wasm.KindFunc, 0)
 	}
 	globals := slices.Concat(wasm.AppendU32(nil, 10_000), slices.Repeat([]byte{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}, 10_000))
-	for _, c := range []struct {
+	for i, c := range []struct {
 		why    string
 		module sections
 	}{
@@ -48,11 +51,13 @@ func TestRefuses(t *testing.T) {
 		{"growing a memory that there is not", void(function([]byte{wasm.OpI32Const, 1, wasm.OpMemoryGrow, 1, wasm.OpDrop}))},
 		{"calls times mutable globals, each of which is read behind each call", void(function(slices.Repeat([]byte{wasm.OpCall, 0}, 501))).with(sections{wasm.SectionGlobal: globals})},
 	} {
-		_, _, err := rewrite(c.module.bytes())
-		var form *wasm.FormError
-		if !errors.As(err, &form) {
-			t.Errorf("%s: %v", c.why, err)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			_, _, err := rewrite(c.module.bytes())
+			var form *wasm.FormError
+			if !errors.As(err, &form) {
+				t.Errorf("%s: %v", c.why, err)
+			}
+		})
 	}
 	if _, _, err := rewrite(plain.bytes()); err != nil {
 		t.Errorf("a plain module: %v", err)
@@ -80,23 +85,25 @@ func TestDepth(t *testing.T) {
 			function([]byte{wasm.OpI32Const, 0, wasm.OpCallIndirect, 0, 0, wasm.OpLocalGet, 0}),
 		).with(elements).with(sections{wasm.SectionType: {2, 0x60, 0, 0, 0x60, 1, byte(wasm.I32), 1, byte(wasm.I32)}, wasm.SectionFunction: {2, 0, 1}})},
 	} {
-		exports := vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0), append(wasm.AppendName(nil, "calls"), wasm.KindGlobal, 0))
-		module := mustRewrite(t, c.module.with(sections{wasm.SectionExport: exports}).bytes())
-		r := engines[0].runtime(t)
-		h := &host{depth: 1 << 20}
-		h.instantiate(t, r)
-		m, err := r.Instantiate(t.Context(), module)
-		if err != nil {
-			t.Fatalf("%s: %v", c.why, err)
-		}
-		h.start(m)
-		_, err = m.ExportedFunction("run").Call(t.Context())
-		calls := m.ExportedGlobal("calls").Get()
-		if !errors.Is(err, errStack) || calls < 100 || calls > 1<<20/64 {
-			t.Errorf("%s: %d calls: %v", c.why, calls, err)
-		}
-		if h.deepest > 4_000 {
-			t.Errorf("%s: ended with %d bytes left", c.why, h.deepest)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			exports := vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0), append(wasm.AppendName(nil, "calls"), wasm.KindGlobal, 0))
+			module := mustRewrite(t, c.module.with(sections{wasm.SectionExport: exports}).bytes())
+			r := engines[0].runtime(t)
+			h := &host{depth: 1 << 20}
+			h.instantiate(t, r)
+			m, err := r.Instantiate(t.Context(), module)
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			h.start(m)
+			_, err = m.ExportedFunction("run").Call(t.Context())
+			calls := m.ExportedGlobal("calls").Get()
+			if !errors.Is(err, errStack) || calls < 100 || calls > 1<<20/64 {
+				t.Errorf("%d calls: %v", calls, err)
+			}
+			if h.deepest > 4_000 {
+				t.Errorf("ended with %d bytes left", h.deepest)
+			}
+		})
 	}
 }

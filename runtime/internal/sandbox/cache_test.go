@@ -66,13 +66,15 @@ func TestCache(t *testing.T) {
 		for name, damaged := range map[string][]byte{
 			"cut": data[:len(data)/2], "empty": {}, "flipped": flip(data, len(data)/2), "flipped at the start": flip(data, 12), "flipped at the end": flip(data, len(data)-1),
 		} {
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			run()
-			if got := files(t, dir); len(got) != len(fresh) || !bytes.Equal(got[path], data) {
-				t.Errorf("%s of %s was not made again", name, filepath.Base(path))
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := os.WriteFile(path, damaged, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				run()
+				if got := files(t, dir); len(got) != len(fresh) || !bytes.Equal(got[path], data) {
+					t.Errorf("%s of %s was not made again", name, filepath.Base(path))
+				}
+			})
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -179,10 +181,12 @@ func TestCacheFence(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	for _, how := range []string{"compiled", "cached"} {
-		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}), wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{})
-		if out, _, err := p.Call(t.Context(), plugintest.HookInput()); err != nil || out.Inject != "x" {
-			t.Errorf("%s: %+v, %v", how, out, err)
-		}
+		t.Run(how, func(t *testing.T) {
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}), wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{})
+			if out, _, err := p.Call(t.Context(), plugintest.HookInput()); err != nil || out.Inject != "x" {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
 	}
 	if code, err := filepath.Glob(filepath.Join(dir, "*", "wazero-*", "*")); err != nil || len(code) != 1 {
 		t.Errorf("files of machine code: %q, %v", code, err)

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"fmt"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"os"
 	"path/filepath"
@@ -39,13 +40,15 @@ func TestDetached(t *testing.T) {
 			m.DataAt(wasmtest.GetGlobal(0), []byte("x"))
 		}, nil, "the host knows constants alone"},
 	} {
-		out, err := sandbox.Detached(wasmtest.Build(tc.build))
-		switch {
-		case tc.same == nil && err == nil:
-			t.Errorf("%s: rewritten: %s", tc.name, tc.why)
-		case tc.same != nil && (err != nil || !bytes.Equal(out, wasmtest.Build(tc.same))):
-			t.Errorf("%s: %x, %v, want %x: %s", tc.name, out, err, wasmtest.Build(tc.same), tc.why)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			out, err := sandbox.Detached(wasmtest.Build(tc.build))
+			switch {
+			case tc.same == nil && err == nil:
+				t.Errorf("%s: rewritten: %s", tc.name, tc.why)
+			case tc.same != nil && (err != nil || !bytes.Equal(out, wasmtest.Build(tc.same))):
+				t.Errorf("%s: %x, %v, want %x: %s", tc.name, out, err, wasmtest.Build(tc.same), tc.why)
+			}
+		})
 	}
 }
 
@@ -67,25 +70,29 @@ func TestUsesSegments(t *testing.T) {
 		"i8x16.extract_lane_s": {[]byte{0xfd, 21, 0x26}, false}, "v128.load8_lane": {[]byte{0xfd, 84, 0, 0x26, 1}, false},
 		"no instruction": {[]byte{0xff}, true}, "try": {[]byte{0x06, 0x40}, true},
 	} {
-		wasm := wasmtest.Build(func(m *wasmtest.Module) {
-			m.Memory(1, -1, "")
-			m.Table(1, 1)
-			m.Data(0, []byte{0})
-			m.Hook(pre, nil, []byte{0x02, 0x40}, tc.code, []byte{0x0b})
+		t.Run(name, func(t *testing.T) {
+			wasm := wasmtest.Build(func(m *wasmtest.Module) {
+				m.Memory(1, -1, "")
+				m.Table(1, 1)
+				m.Data(0, []byte{0})
+				m.Hook(pre, nil, []byte{0x02, 0x40}, tc.code, []byte{0x0b})
+			})
+			if got := sandbox.UsesSegments(wasm); got != tc.want {
+				t.Errorf("%v", got)
+			}
 		})
-		if got := sandbox.UsesSegments(wasm); got != tc.want {
-			t.Errorf("%s: %v", name, got)
-		}
 	}
 	// What compilers make does not use them.
 	for _, name := range []string{"count_vowels.wasm", "hello_haskell.wasm"} {
-		wasm, err := os.ReadFile(filepath.Join(plugintest.SDKDir(t), "wasm", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sandbox.UsesSegments(wasm) {
-			t.Errorf("%s uses them", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			wasm, err := os.ReadFile(filepath.Join(plugintest.SDKDir(t), "wasm", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sandbox.UsesSegments(wasm) {
+				t.Errorf("%s uses them", name)
+			}
+		})
 	}
 }
 
@@ -122,10 +129,12 @@ func TestStartNotRestored(t *testing.T) {
 // A module without code of its own can be looked at, with a cache and without.
 func TestNothingToCall(t *testing.T) {
 	wasm := wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, "memory") })
-	for _, o := range []runtime.Options{{}, {CacheDir: filepath.Join(t.TempDir(), "cache")}} {
-		p := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{AnyExport: true})
-		if got := p.Info().Exports; len(got) != 1 {
-			t.Errorf("exports %q", got)
-		}
+	for i, o := range []runtime.Options{{}, {CacheDir: filepath.Join(t.TempDir(), "cache")}} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			p := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{AnyExport: true})
+			if got := p.Info().Exports; len(got) != 1 {
+				t.Errorf("exports %q", got)
+			}
+		})
 	}
 }

@@ -130,42 +130,46 @@ func TestPoolHammer(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for code, wasm := range guests {
-			limits := abi.Limits{TimeoutMS: 2_000, MemoryMB: room}
-			switch code {
-			case abi.CodeDeadline:
-				limits.TimeoutMS = 5
-			case abi.CodeMemory:
-				limits.MemoryMB = 2
-			}
-			for i, p := range []*runtime.Plugin{
-				plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits}),
-				plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits, Warm: 4}),
-			} {
-				for w := range 3 {
-					wg.Go(func() {
-						for n := 0; ; n++ {
-							in := fmt.Sprintf("%s-%d-%d-%d", code, i, w, n)
-							out, _, err := p.CallRaw(context.Background(), pre, []byte(in))
-							switch got := abi.CodeOf(err); {
-							case got == abi.CodeUsage: // closed
-								return
-							case got != code, got == "" && string(out) != in:
-								t.Errorf("%q, %v, want %q", out, err, code)
-								return
-							}
-							calls.Add(1)
+			t.Run(fmt.Sprint(code), func(t *testing.T) {
+				limits := abi.Limits{TimeoutMS: 2_000, MemoryMB: room}
+				switch code {
+				case abi.CodeDeadline:
+					limits.TimeoutMS = 5
+				case abi.CodeMemory:
+					limits.MemoryMB = 2
+				}
+				for i, p := range []*runtime.Plugin{
+					plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits}),
+					plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits, Warm: 4}),
+				} {
+					t.Run(fmt.Sprint(i), func(t *testing.T) {
+						for w := range 3 {
+							wg.Go(func() {
+								for n := 0; ; n++ {
+									in := fmt.Sprintf("%s-%d-%d-%d", code, i, w, n)
+									out, _, err := p.CallRaw(context.Background(), pre, []byte(in))
+									switch got := abi.CodeOf(err); {
+									case got == abi.CodeUsage: // closed
+										return
+									case got != code, got == "" && string(out) != in:
+										t.Errorf("%q, %v, want %q", out, err, code)
+										return
+									}
+									calls.Add(1)
+								}
+							})
+						}
+						if i == 1 {
+							wg.Go(func() {
+								time.Sleep(50 * time.Millisecond)
+								if err := p.Close(context.Background()); err != nil {
+									t.Error(err)
+								}
+							})
 						}
 					})
 				}
-				if i == 1 {
-					wg.Go(func() {
-						time.Sleep(50 * time.Millisecond)
-						if err := p.Close(context.Background()); err != nil {
-							t.Error(err)
-						}
-					})
-				}
-			}
+			})
 		}
 		time.Sleep(150 * time.Millisecond)
 		plugintest.Await(t, "a hundred calls", func() bool { return calls.Load() >= int64(100*(round+1)) })

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -76,12 +77,14 @@ func TestRestored(t *testing.T) {
 				t.Fatalf("%+v", want)
 			}
 			for i, how := range []string{"started", "restored", "out of the pool", "out of the pool"} {
-				if i > 1 {
-					plugintest.Await(t, "an idle instance", func() bool { return code.Idle() > 0 })
-				}
-				if got := answerOf(ctx, p, input); !reflect.DeepEqual(got, want) {
-					t.Errorf("%s:\n%+v\nwant\n%+v", how, got, want)
-				}
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					if i > 1 {
+						plugintest.Await(t, "an idle instance", func() bool { return code.Idle() > 0 })
+					}
+					if got := answerOf(ctx, p, input); !reflect.DeepEqual(got, want) {
+						t.Errorf("%s:\n%+v\nwant\n%+v", how, got, want)
+					}
+				})
 			}
 			if !code.Restores() {
 				t.Error("it was not restored")
@@ -112,16 +115,18 @@ func TestImages(t *testing.T) {
 	p, code := spied(t, sandbox.Options{}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
 	want := answerOf(context.Background(), p, plugintest.SessionInput(t)).out
 	for _, mapped := range []bool{false, true} {
-		x, err := code.Instances(mapped)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
-		for range 3 {
-			if out, err := x.Restore(plugintest.SessionInput(t)); err != nil || string(out) != want || want == "" {
-				t.Errorf("mapped %v: %q, %v, want %q", mapped, out, err, want)
+		t.Run(fmt.Sprint(mapped), func(t *testing.T) {
+			x, err := code.Instances(mapped)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			defer x.Close()
+			for range 3 {
+				if out, err := x.Restore(plugintest.SessionInput(t)); err != nil || string(out) != want || want == "" {
+					t.Errorf("mapped %v: %q, %v, want %q", mapped, out, err, want)
+				}
+			}
+		})
 	}
 }
 
@@ -169,11 +174,13 @@ func TestStartedAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, code := spied(t, sandbox.Options{}, r, wasm, runtime.PluginOptions{})
-			for _, input := range []string{"", "abc", "abcdef"} {
-				got, want := answerOf(context.Background(), p, []byte(input)), answerOf(context.Background(), attached, []byte(input))
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%+v, want %+v", got, want)
-				}
+			for i, input := range []string{"", "abc", "abcdef"} {
+				t.Run(fmt.Sprint(i), func(t *testing.T) {
+					got, want := answerOf(context.Background(), p, []byte(input)), answerOf(context.Background(), attached, []byte(input))
+					if !reflect.DeepEqual(got, want) {
+						t.Errorf("%+v, want %+v", got, want)
+					}
+				})
 			}
 			if code.Restores() {
 				t.Errorf("it was restored: %s", tc.why)

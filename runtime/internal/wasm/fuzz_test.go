@@ -4,13 +4,15 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
 // FuzzParse: any bytes are a module or a *FormError, and what is said of a
-// module lies in it. (FEATURES N1)
+// module lies in it.
 func FuzzParse(f *testing.F) {
+	features.Proves(f, "N1")
 	for _, module := range [][]byte{
 		nil, []byte("\x00asm\x01\x00\x00\x00"), []byte("(module)"), []byte("\x00asm\x0d\x00\x01\x00"),
 		wasmtest.Answer("h", "{}"), wasmtest.Recurse("h"), wasmtest.EatMemory("h"), wasmtest.ExtismEcho("h"),

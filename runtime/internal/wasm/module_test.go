@@ -45,9 +45,11 @@ func TestParse(t *testing.T) {
 		{"imports from m", m.Uses("m"), true},
 		{"imports from n", m.Uses("n"), false},
 	} {
-		if fmt.Sprintf("%+v", c.got) != fmt.Sprintf("%+v", c.want) {
-			t.Errorf("%s: %+v, expected %+v", c.what, c.got, c.want)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			if fmt.Sprintf("%+v", c.got) != fmt.Sprintf("%+v", c.want) {
+				t.Errorf("%+v, expected %+v", c.got, c.want)
+			}
+		})
 	}
 }
 
@@ -91,24 +93,28 @@ func TestParseRefuses(t *testing.T) {
 		{"a number beyond 32 bits", section(wasm.SectionStart, 0xff, 0xff, 0xff, 0xff, 0x1f)},
 		{"a name that is not text", section(wasm.SectionCustom, 1, 0xff)},
 	} {
-		_, err := wasm.Parse(c.module)
-		var form *wasm.FormError
-		if !errors.As(err, &form) {
-			t.Errorf("%s: %v", c.why, err)
-		}
+		t.Run(c.why, func(t *testing.T) {
+			_, err := wasm.Parse(c.module)
+			var form *wasm.FormError
+			if !errors.As(err, &form) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
 // TestNumbers: numbers are read as they are written.
 func TestNumbers(t *testing.T) {
 	for _, v := range []int64{0, 1, 63, 64, 127, 128, -1, -64, -65, 1 << 31, -1 << 31, 1<<32 - 1, math.MaxInt64, math.MinInt64} {
-		b := wasm.AppendS64(nil, v)
-		if r := (&wasm.Reader{Data: b}); r.S64() != v || r.Err != nil || !r.Done() {
-			t.Errorf("%d: %x: %+v", v, b, r)
-		}
-		b = wasm.AppendU32(nil, uint32(v))
-		if r := (&wasm.Reader{Data: b}); r.U32() != uint32(v) || r.Err != nil || !r.Done() {
-			t.Errorf("%d: %x: %+v", uint32(v), b, r)
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			b := wasm.AppendS64(nil, v)
+			if r := (&wasm.Reader{Data: b}); r.S64() != v || r.Err != nil || !r.Done() {
+				t.Errorf("%d: %x: %+v", v, b, r)
+			}
+			b = wasm.AppendU32(nil, uint32(v))
+			if r := (&wasm.Reader{Data: b}); r.U32() != uint32(v) || r.Err != nil || !r.Done() {
+				t.Errorf("%d: %x: %+v", uint32(v), b, r)
+			}
+		})
 	}
 }

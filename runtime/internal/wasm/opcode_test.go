@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -91,8 +92,9 @@ var (
 
 // TestInstructions holds the table of instructions against the engine: which
 // there are, how long what follows them is, how many operands they take and
-// leave. (FEATURES N1)
+// leave.
 func TestInstructions(t *testing.T) {
+	features.Proves(t, "N1")
 	j := newJudge(t)
 	known := 0
 	codes, behind := instructions()
@@ -194,10 +196,12 @@ func TestStrictBytes(t *testing.T) {
 		{"memory.fill of another memory", []byte{0xfc, 11, 1}, false},
 		{"memory.init of another memory", []byte{0xfc, 8, 0, 1}, false},
 	} {
-		var code wasm.Code
-		err := code.Decode(c.code, wasm.Body{Stop: len(c.code)})
-		if (err == nil) != c.taken {
-			t.Errorf("%s: %v", c.why, fmt.Sprint(err))
-		}
+		t.Run(c.why, func(t *testing.T) {
+			var code wasm.Code
+			err := code.Decode(c.code, wasm.Body{Stop: len(c.code)})
+			if (err == nil) != c.taken {
+				t.Errorf("%v", fmt.Sprint(err))
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/tokens/internal/catalog"
@@ -28,13 +29,15 @@ func TestRule(t *testing.T) {
 		{"all of several", &catalog.Rule{All: []*catalog.Rule{{Prefix: []string{"a"}}, not}}, "a-pro", true},
 		{"but for one", &catalog.Rule{All: []*catalog.Rule{{Prefix: []string{"a"}}, not}}, "a-tts", false},
 	} {
-		doc := &catalog.Document{Providers: []*catalog.Provider{{ID: "p", Family: tc.rule}}}
-		if err := doc.Compile(); err != nil {
-			t.Fatal(err)
-		}
-		if got := tc.rule.Matches(tc.name); got != tc.want {
-			t.Errorf("%s: %q: %v", tc.why, tc.name, got)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			doc := &catalog.Document{Providers: []*catalog.Provider{{ID: "p", Family: tc.rule}}}
+			if err := doc.Compile(); err != nil {
+				t.Fatal(err)
+			}
+			if got := tc.rule.Matches(tc.name); got != tc.want {
+				t.Errorf("%q: %v", tc.name, got)
+			}
+		})
 	}
 }
 
@@ -56,9 +59,11 @@ func TestReadWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"m": "m", "m-1": "m", "m-2": "m-2"} {
-		if m := got.Providers[0].Find(name); m == nil || m.ID != want {
-			t.Errorf("%s: %+v, want %s: a model's own id comes before another's rule", name, m, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if m := got.Providers[0].Find(name); m == nil || m.ID != want {
+				t.Errorf("%+v, want %s: a model's own id comes before another's rule", m, want)
+			}
+		})
 	}
 	if m := got.Providers[0].Find("n"); m != nil {
 		t.Errorf("n: %+v", m)
@@ -71,9 +76,11 @@ func TestReadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, doc := range [][]byte{nil, []byte("{}"), gz[:len(gz)/2], gz} {
-		if _, err := catalog.Read(doc); err == nil {
-			t.Errorf("%d bytes were read", len(doc))
-		}
+	for i, doc := range [][]byte{nil, []byte("{}"), gz[:len(gz)/2], gz} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := catalog.Read(doc); err == nil {
+				t.Errorf("%d bytes were read", len(doc))
+			}
+		})
 	}
 }

@@ -30,10 +30,12 @@ func TestPricesOn(t *testing.T) {
 			{"constraint":{"start_time":"01:00:00Z"},"prices":{"input_mtok":2,"output_mtok":2}},
 			{"constraint":{"start_time":"06:00:00Z"},"prices":{"input_mtok":0.5,"output_mtok":2}}]`, flat(2, 2, 2, 2), true},
 	} {
-		got, text, err := pricesOn(json.RawMessage(tc.doc), "2026-06-01")
-		if err != nil || text != tc.text || !reflect.DeepEqual(got, tc.want) {
-			t.Errorf("%s: %+v, %v, %v, want %+v, %v", tc.why, got, text, err, tc.want, tc.text)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			got, text, err := pricesOn(json.RawMessage(tc.doc), "2026-06-01")
+			if err != nil || text != tc.text || !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("%+v, %v, %v, want %+v, %v", got, text, err, tc.want, tc.text)
+			}
+		})
 	}
 }
 
@@ -46,30 +48,34 @@ func TestRuleOf(t *testing.T) {
 		{"a negative lookahead", `{"and":[{"starts_with":"a"},{"regex":"^(?!.*-[tT][tT][sS](?:$|-))"}]}`, "a-pro", "a-tts"},
 		{"a lookahead for a slash", `{"regex":"^(?![^/]+/)(?:mi|code)stral"}`, "mistral-7b", "x/mistral"},
 	} {
-		var m gpMatch
-		if err := json.Unmarshal([]byte(tc.doc), &m); err != nil {
-			t.Fatal(err)
-		}
-		r, err := m.rule()
-		if err != nil {
-			t.Fatalf("%s: %v", tc.why, err)
-		}
-		doc := catalog.Document{Providers: []*catalog.Provider{{Family: r}}}
-		if err := doc.Compile(); err != nil {
-			t.Fatal(err)
-		}
-		if !r.Matches(tc.yes) || r.Matches(tc.no) {
-			t.Errorf("%s: %q %v, %q %v", tc.why, tc.yes, r.Matches(tc.yes), tc.no, r.Matches(tc.no))
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			var m gpMatch
+			if err := json.Unmarshal([]byte(tc.doc), &m); err != nil {
+				t.Fatal(err)
+			}
+			r, err := m.rule()
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			doc := catalog.Document{Providers: []*catalog.Provider{{Family: r}}}
+			if err := doc.Compile(); err != nil {
+				t.Fatal(err)
+			}
+			if !r.Matches(tc.yes) || r.Matches(tc.no) {
+				t.Errorf("%q %v, %q %v", tc.yes, r.Matches(tc.yes), tc.no, r.Matches(tc.no))
+			}
+		})
 	}
 	for _, doc := range []string{`{"regex":"(?=x)"}`, `{"or":[{"equals":"a"},{"regex":"^(?!.*b)"}]}`} {
-		var m gpMatch
-		if err := json.Unmarshal([]byte(doc), &m); err != nil {
-			t.Fatal(err)
-		}
-		if r, err := m.rule(); err == nil {
-			t.Errorf("%s became %+v", doc, r)
-		}
+		t.Run(doc, func(t *testing.T) {
+			var m gpMatch
+			if err := json.Unmarshal([]byte(doc), &m); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := m.rule(); err == nil {
+				t.Errorf("%s became %+v", doc, r)
+			}
+		})
 	}
 }
 
@@ -86,8 +92,10 @@ func TestWindow(t *testing.T) {
 		{"another thing altogether", 1_050_000, 272_000, 1_050_000},
 		{"another thing, unrounded", 1_000_000, 262_144, 1_000_000},
 	} {
-		if got := window(tc.a, tc.b); got != tc.want {
-			t.Errorf("%s: window(%d, %d) = %d, want %d", tc.why, tc.a, tc.b, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := window(tc.a, tc.b); got != tc.want {
+				t.Errorf("window(%d, %d) = %d, want %d", tc.a, tc.b, got, tc.want)
+			}
+		})
 	}
 }

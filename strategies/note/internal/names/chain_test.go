@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
@@ -60,10 +61,11 @@ var first = map[string][]string{
 	"Numbers and ids": {"9f3c2e1", "8443"},
 }
 
-// TestN8ChainOfBusyRounds (complaint 8): five more compactions, with much
+// TestChainOfBusyRounds: five more compactions, with much
 // going on between them, do not lose what the first ledger ranked first, nor
 // what it was.
-func TestN8ChainOfBusyRounds(t *testing.T) {
+func TestChainOfBusyRounds(t *testing.T) {
+	features.Proves(t, "N8", "complaint 8")
 	note := compacted(work(), 700)
 	for round := range 6 {
 		got := listsOf(note)
@@ -88,9 +90,10 @@ func TestN8ChainOfBusyRounds(t *testing.T) {
 	}
 }
 
-// TestN8ChainOfQuietRounds: with nothing going on, the ledger of a ledger is
+// TestChainOfQuietRounds: with nothing going on, the ledger of a ledger is
 // that ledger, its commands and errors included.
-func TestN8ChainOfQuietRounds(t *testing.T) {
+func TestChainOfQuietRounds(t *testing.T) {
+	features.Proves(t, "N8")
 	note := compacted(work(), 1200)
 	want := listsOf(note)
 	if want["Commands"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" ||
@@ -119,9 +122,10 @@ func sameWords(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// TestN8ChainProperty: for any session, the ledger of a ledger that has room
+// TestChainProperty: for any session, the ledger of a ledger that has room
 // for all names loses none.
-func TestN8ChainProperty(t *testing.T) {
+func TestChainProperty(t *testing.T) {
+	features.Proves(t, "N8")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(30).Draw(t, "session")
 		text := names.Build(msgs, nil).Render(100_000, byRune)

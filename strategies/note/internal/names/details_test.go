@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-func TestN8WorkingDirectory(t *testing.T) {
+func TestWorkingDirectory(t *testing.T) {
+	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, text, want string }{
 		{"where absolute and relative paths agree", "/srv/kw/a/b.go is a/b.go, and /srv/kw/c/d.go", "/srv/kw"},
 		{"the outermost of several", "/srv/kw/a/b/c.go /srv/kw/a/b/d.go a/b/c.go a/b/d.go b/c.go", "/srv/kw"},
@@ -21,26 +23,29 @@ func TestN8WorkingDirectory(t *testing.T) {
 		{"nothing absolute", "a/b.go c/d.go", ""},
 		{"urls are no paths of the machine", "https://a.io/b/c.go https://a.io/b/d.go https://a.io/b/e.go", ""},
 	} {
-		got := lines(names.Build([]abi.Message{user(tc.text)}, nil).Render(1000, byRune))
-		if got["root"] != tc.want {
-			t.Errorf("%s: %q, want %q", tc.why, got["root"], tc.want)
-		}
-		for head, list := range got {
-			if tc.want != "" && head != "root" && strings.Contains(list, tc.want+"/") {
-				t.Errorf("%s: %s still has the whole path: %s", tc.why, head, list)
+		t.Run(tc.why, func(t *testing.T) {
+			got := lines(names.Build([]abi.Message{user(tc.text)}, nil).Render(1000, byRune))
+			if got["root"] != tc.want {
+				t.Errorf("%q, want %q", got["root"], tc.want)
 			}
-			for _, name := range strings.Fields(list) {
-				if name == tc.want && head != "root" {
-					t.Errorf("%s: %s has the root itself: %s", tc.why, head, list)
+			for head, list := range got {
+				if tc.want != "" && head != "root" && strings.Contains(list, tc.want+"/") {
+					t.Errorf("%s still has the whole path: %s", head, list)
+				}
+				for _, name := range strings.Fields(list) {
+					if name == tc.want && head != "root" {
+						t.Errorf("%s has the root itself: %s", head, list)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
-// TestN8OneFileManyNames: the ways to name a file are one entry, under its
+// TestOneFileManyNames: the ways to name a file are one entry, under its
 // folder, where its name stands alone too.
-func TestN8OneFileManyNames(t *testing.T) {
+func TestOneFileManyNames(t *testing.T) {
+	features.Proves(t, "N8")
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
 	got := lines(names.Build(msgs, nil).Render(1000, byRune))
@@ -56,7 +61,8 @@ func TestN8OneFileManyNames(t *testing.T) {
 	}
 }
 
-func TestN8CommandsFail(t *testing.T) {
+func TestCommandsFail(t *testing.T) {
+	features.Proves(t, "N8")
 	run := func(command, output string, failed bool) []abi.Message {
 		return called("Bash", "command", command, output, failed)
 	}
@@ -83,34 +89,40 @@ func TestN8CommandsFail(t *testing.T) {
 		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b\n", ""},
 		{"an editor's verb is no command", [][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "", "error: no file ← str_replace_editor\n"},
 	} {
-		var msgs []abi.Message
-		for _, m := range tc.msgs {
-			msgs = append(msgs, m...)
-		}
-		got := lines(names.Build(append(msgs, said("so_it_is")), nil).Render(4000, byRune))
-		if got["Commands"] != tc.commands || got["Errors"] != tc.errors {
-			t.Errorf("%s:\ncommands %q, want %q\nerrors %q, want %q", tc.why, got["Commands"], tc.commands, got["Errors"], tc.errors)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			var msgs []abi.Message
+			for _, m := range tc.msgs {
+				msgs = append(msgs, m...)
+			}
+			got := lines(names.Build(append(msgs, said("so_it_is")), nil).Render(4000, byRune))
+			if got["Commands"] != tc.commands || got["Errors"] != tc.errors {
+				t.Errorf("%s:\ncommands %q, want %q\nerrors %q, want %q", tc.why, got["Commands"], tc.commands, got["Errors"], tc.errors)
+			}
+		})
 	}
 }
 
-// TestI4ErrorsVerbatim: an error text is kept word for word, up to 200 bytes.
-func TestI4ErrorsVerbatim(t *testing.T) {
+// TestErrorsVerbatim: an error text is kept word for word, up to 200 bytes.
+func TestErrorsVerbatim(t *testing.T) {
+	features.Proves(t, "I4")
 	for _, n := range []int{20, 199, 200, 201, 1000} {
-		text := "error: " + strings.Repeat("é\t\"x\"  ", n)[:max(0, n-7)]
-		text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
-		want := text
-		if len(text) > 200 {
-			want = strings.ToValidUTF8(text[:200], "") + "…"
-		}
-		got := lines(names.Build(called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
-		if got != want+" ← make a_b\n" {
-			t.Errorf("%d bytes: %q, want %q", n, got, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			text := "error: " + strings.Repeat("é\t\"x\"  ", n)[:max(0, n-7)]
+			text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
+			want := text
+			if len(text) > 200 {
+				want = strings.ToValidUTF8(text[:200], "") + "…"
+			}
+			got := lines(names.Build(called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
+			if got != want+" ← make a_b\n" {
+				t.Errorf("%d bytes: %q, want %q", n, got, want)
+			}
+		})
 	}
 }
 
-func TestN8Arguments(t *testing.T) {
+func TestArguments(t *testing.T) {
+	features.Proves(t, "N8")
 	call := func(args string) abi.Message {
 		return abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "Tool", Arguments: args}}}
 	}
@@ -122,12 +134,14 @@ func TestN8Arguments(t *testing.T) {
 		{"a list of words is a command", `{"command":["bash","-lc","make some_name"]}`, "some_name"},
 		{"nothing", ``, ""},
 	} {
-		got := lines(names.Build([]abi.Message{call(tc.args), said("zz_zz_zz")}, nil).Render(2000, byRune))
-		all := fmt.Sprint(got)
-		for _, name := range strings.Fields(tc.want) {
-			if !strings.Contains(all, name) {
-				t.Errorf("%s: no %s in %s", tc.why, name, all)
+		t.Run(tc.why, func(t *testing.T) {
+			got := lines(names.Build([]abi.Message{call(tc.args), said("zz_zz_zz")}, nil).Render(2000, byRune))
+			all := fmt.Sprint(got)
+			for _, name := range strings.Fields(tc.want) {
+				if !strings.Contains(all, name) {
+					t.Errorf("no %s in %s", name, all)
+				}
 			}
-		}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
@@ -92,7 +93,8 @@ func wholePaths(line string) []string {
 	return list
 }
 
-func TestN8Render(t *testing.T) {
+func TestRender(t *testing.T) {
+	features.Proves(t, "N8")
 	msgs := []abi.Message{user("The tests of /srv/kw fail in internal/store/lease_table.go, see PAR-2291 and port 8080.")}
 	msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
 	msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/bucket.go", "ok", false)...)
@@ -109,13 +111,16 @@ func TestN8Render(t *testing.T) {
 		"Commands":              "go test ./internal/store/... (failed)\n",
 		"Errors":                "--- FAIL: TestLease (0.41s) ← go test ./internal/store/...\n",
 	} {
-		if got[head] != want {
-			t.Errorf("%s: %q, want %q", head, got[head], want)
-		}
+		t.Run(head, func(t *testing.T) {
+			if got[head] != want {
+				t.Errorf("%q, want %q", got[head], want)
+			}
+		})
 	}
 }
 
-func TestN8RenderNothing(t *testing.T) {
+func TestRenderNothing(t *testing.T) {
+	features.Proves(t, "N8")
 	if l := names.Build(nil, nil); !l.Empty() || l.Render(1000, byRune) != "" {
 		t.Error("a ledger of nothing says something")
 	}
@@ -124,18 +129,21 @@ func TestN8RenderNothing(t *testing.T) {
 	}
 	l := names.Build([]abi.Message{user("see foo_bar_baz")}, nil)
 	for _, budget := range []int{-1, 0, 20} {
-		if got := l.Render(budget, byRune); got != "" {
-			t.Errorf("%d tokens hold %q", budget, got)
-		}
+		t.Run(fmt.Sprint(budget), func(t *testing.T) {
+			if got := l.Render(budget, byRune); got != "" {
+				t.Errorf("%d tokens hold %q", budget, got)
+			}
+		})
 	}
 	if got := l.Render(1<<40, byRune); !strings.Contains(got, "foo_bar_baz") {
 		t.Errorf("no end of room holds %q", got)
 	}
 }
 
-// TestN8BudgetAndOrder: whatever was said and however it is counted, the
+// TestBudgetAndOrder: whatever was said and however it is counted, the
 // budget is kept, the same comes out again, and it is valid text.
-func TestN8BudgetAndOrder(t *testing.T) {
+func TestBudgetAndOrder(t *testing.T) {
+	features.Proves(t, "N8")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(40).Draw(t, "session")
 		budget := rapid.IntRange(0, 1500).Draw(t, "budget")
@@ -154,9 +162,10 @@ func TestN8BudgetAndOrder(t *testing.T) {
 	})
 }
 
-// TestN8Deterministic: many files of one name, and absolute paths of them, are
+// TestDeterministic: many files of one name, and absolute paths of them, are
 // where an order of chance would show.
-func TestN8Deterministic(t *testing.T) {
+func TestDeterministic(t *testing.T) {
+	features.Proves(t, "N8")
 	var msgs []abi.Message
 	for i := range 60 {
 		msgs = append(msgs, said(fmt.Sprintf("see pkg%d/index.ts and /srv/kw/pkg%d/index.ts, /opt/x/pkg%d/index.ts", i, (i*7)%60, (i*11)%60)))
@@ -169,8 +178,9 @@ func TestN8Deterministic(t *testing.T) {
 	}
 }
 
-// TestN8Ranking: who says it, how often and how long ago.
-func TestN8Ranking(t *testing.T) {
+// TestRanking: who says it, how often and how long ago.
+func TestRanking(t *testing.T) {
+	features.Proves(t, "N8")
 	var msgs []abi.Message
 	msgs = append(msgs, user("person_says"), said("agent_says_"))
 	msgs = append(msgs, called("Grep", "pattern", "call_says__", "output_says", false)...)
@@ -193,8 +203,9 @@ func TestN8Ranking(t *testing.T) {
 	}
 }
 
-// TestN8Linear: more text, more messages and more names take as much longer.
-func TestN8Linear(t *testing.T) {
+// TestLinear: more text, more messages and more names take as much longer.
+func TestLinear(t *testing.T) {
+	features.Proves(t, "N8")
 	distinct := func(n int) []abi.Message {
 		var b strings.Builder
 		for i := range n {
@@ -224,20 +235,22 @@ func TestN8Linear(t *testing.T) {
 			return called("Bash", "command", strings.Repeat("echo a_b \\\n", n), strings.Repeat("error: x\n", n), true)
 		}, 10_000},
 	} {
-		build := func(n int) time.Duration {
-			msgs := tc.make(n)
-			best := time.Hour
-			for range 2 {
-				start := time.Now()
-				names.Build(msgs, nil).Render(4000, byRune)
-				best = min(best, time.Since(start))
+		t.Run(tc.why, func(t *testing.T) {
+			build := func(n int) time.Duration {
+				msgs := tc.make(n)
+				best := time.Hour
+				for range 2 {
+					start := time.Now()
+					names.Build(msgs, nil).Render(4000, byRune)
+					best = min(best, time.Since(start))
+				}
+				return best
 			}
-			return best
-		}
-		if small, large := build(tc.n), build(10*tc.n); large > 40*small+200*time.Millisecond {
-			t.Errorf("%s: %v for ten times what took %v", tc.why, large, small)
-		} else {
-			t.Logf("%s: %v, ten times that %v", tc.why, small, large)
-		}
+			if small, large := build(tc.n), build(10*tc.n); large > 40*small+200*time.Millisecond {
+				t.Errorf("%v for ten times what took %v", large, small)
+			} else {
+				t.Logf("%s: %v, ten times that %v", tc.why, small, large)
+			}
+		})
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-func TestN8Scan(t *testing.T) {
+func TestScan(t *testing.T) {
+	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, text, want string }{
 		{"paths, absolute and relative", "in /etc/hosts and src/app/main.go, ./cmd/kw or ../lib/x.py", "p:/etc/hosts p:src/app/main.go p:cmd/kw p:lib/x.py"},
 		{"a short folder needs something of a path", "cmd/kw and/or src/a-b", "p:src/a-b"},
@@ -48,15 +50,18 @@ func TestN8Scan(t *testing.T) {
 		{"nothing", "", ""},
 		{"only marks", "... --- /// @@@ ~~~ ___ ._. -/-", ""},
 	} {
-		if got := strings.Join(names.ScanAll(tc.text, false), " "); got != tc.want {
-			t.Errorf("%s: %q\n got %s\nwant %s", tc.why, tc.text, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := strings.Join(names.ScanAll(tc.text, false), " "); got != tc.want {
+				t.Errorf("%q\n got %s\nwant %s", tc.text, got, tc.want)
+			}
+		})
 	}
 }
 
-// TestN8ScanListing: the number of a line is not a name, that of a line that
+// TestScanListing: the number of a line is not a name, that of a line that
 // was found is.
-func TestN8ScanListing(t *testing.T) {
+func TestScanListing(t *testing.T) {
+	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, text, want string }{
 		{"viewers", "   454→\tfoo_bar := 1\n   455→\n   456→\tbaz_qux()", "s:foo_bar s:baz_qux"},
 		{"cat -n", "   454\tfoo_bar\n   455\t", "s:foo_bar"},
@@ -64,31 +69,36 @@ func TestN8ScanListing(t *testing.T) {
 		{"a date is no line number", "2026-02-10 something", "n:2026-02-10"},
 		{"numbers inside a line stay", "listen on 8080\n  at 9090 too", "n:8080 n:9090"},
 	} {
-		if got := strings.Join(names.ScanAll(tc.text, true), " "); got != tc.want {
-			t.Errorf("%s: %q\n got %s\nwant %s", tc.why, tc.text, got, tc.want)
-		}
+		t.Run(tc.why, func(t *testing.T) {
+			if got := strings.Join(names.ScanAll(tc.text, true), " "); got != tc.want {
+				t.Errorf("%q\n got %s\nwant %s", tc.text, got, tc.want)
+			}
+		})
 	}
 }
 
-func TestN8ScanLinear(t *testing.T) {
+func TestScanLinear(t *testing.T) {
+	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, piece string }{
 		{"one word", "a"}, {"one word of capitals and digits", "aB3"}, {"schemes", "a://"}, {"colons", ":"}, {"dots", "."}, {"slashes", "/"},
 		{"dashes", "a-1"}, {"at signs", "@1"}, {"scripts", "a看"}, {"urls", "https://a.b/c?d=e&"}, {"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
 		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"},
 	} {
-		scan := func(n int) time.Duration {
-			s := strings.Repeat(tc.piece, n/len(tc.piece))
-			best := time.Hour
-			for range 3 {
-				start := time.Now()
-				names.ScanAll(s, true)
-				best = min(best, time.Since(start))
+		t.Run(tc.why, func(t *testing.T) {
+			scan := func(n int) time.Duration {
+				s := strings.Repeat(tc.piece, n/len(tc.piece))
+				best := time.Hour
+				for range 3 {
+					start := time.Now()
+					names.ScanAll(s, true)
+					best = min(best, time.Since(start))
+				}
+				return best
 			}
-			return best
-		}
-		if small, large := scan(100_000), scan(1_000_000); large > 40*small+100*time.Millisecond {
-			t.Errorf("%s: %v for ten times what took %v", tc.why, large, small)
-		}
+			if small, large := scan(100_000), scan(1_000_000); large > 40*small+100*time.Millisecond {
+				t.Errorf("%v for ten times what took %v", large, small)
+			}
+		})
 	}
 }
 

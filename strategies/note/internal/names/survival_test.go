@@ -1,23 +1,26 @@
 package names_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// TestN8Survival: of the exact names that an agent went on to use after a
+// TestSurvival: of the exact names that an agent went on to use after a
 // compaction, and that it had met before, how many does the ledger hold within
 // the tokens of the summary that the agent's own model wrote, and within 2.4%
 // of the tokens it stands for? The second figure is the ledger's share of the
 // characters.
-func TestN8Survival(t *testing.T) {
+func TestSurvival(t *testing.T) {
+	features.Proves(t, "N8")
 	for _, tc := range []struct {
 		what            string
 		files           func(testing.TB) []string
@@ -41,19 +44,22 @@ func TestN8Survival(t *testing.T) {
 // own is the project's own session.
 func own(testing.TB) []string { return []string{filepath.Join("testdata", "session.jsonl")} }
 
-// TestN8SurvivalInChains (complaint 8): the same where five compactions come
+// TestSurvivalInChains: the same where five compactions come
 // one after the other, each reading the ledger before it.
-func TestN8SurvivalInChains(t *testing.T) {
+func TestSurvivalInChains(t *testing.T) {
+	features.Proves(t, "N8", "complaint 8")
 	files := shared.With(t, nil)
 	if len(files) == 0 {
 		files = own(t)
 	}
 	for _, rounds := range []int{2, 3, 5} {
-		m := measure(t, files, rounds, 0)
-		t.Logf("%d rounds: mean survival %.4f", rounds, m.survival)
-		if m.survival < 0.69 {
-			t.Errorf("%d rounds: survival %.4f, at least 0.69 wanted", rounds, m.survival)
-		}
+		t.Run(fmt.Sprint(rounds), func(t *testing.T) {
+			m := measure(t, files, rounds, 0)
+			t.Logf("%d rounds: mean survival %.4f", rounds, m.survival)
+			if m.survival < 0.69 {
+				t.Errorf("%d rounds: survival %.4f, at least 0.69 wanted", rounds, m.survival)
+			}
+		})
 	}
 }
 
