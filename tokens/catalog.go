@@ -2,8 +2,6 @@ package tokens
 
 import (
 	_ "embed"
-	"iter"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,10 +15,6 @@ type Catalog struct {
 	providers map[string]*catalog.Provider
 	byName    map[string][]Model // by id, by other exact names, by the last part of these
 }
-
-// Source is one of the data sets the catalog was made from: name, version,
-// licence, date of publication, and SHA-256 of the package.
-type Source = catalog.Source
 
 //go:embed catalog.json.gz
 var embedded []byte
@@ -70,22 +64,6 @@ func (c *Catalog) index(m Model, e *catalog.Model) {
 
 // AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
 func (c *Catalog) AsOf() string { return c.doc.AsOf }
-
-// Sources says where the catalog comes from.
-func (c *Catalog) Sources() []Source { return slices.Clone(c.doc.Sources) }
-
-// Models yields every model of the catalog, by provider.
-func (c *Catalog) Models() iter.Seq[Model] {
-	return func(yield func(Model) bool) {
-		for _, p := range c.doc.Providers {
-			for _, e := range p.Models {
-				if !yield(modelOf(p, e)) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // Lookup finds a model by its provider's name and its own, with aliases and
 // dated or otherwise decorated names resolved. It reports false where the

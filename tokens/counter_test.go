@@ -58,8 +58,8 @@ func TestMeasureCancelled(t *testing.T) {
 	if _, err := c.MeasureMessage(ctx, &m); !errors.Is(err, context.Canceled) {
 		t.Errorf("message: err = %v, want the context's", err)
 	}
-	if _, err := c.Request(ctx, tokens.Request{Tools: []byte(`[{"name":"x"}]`)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("request: err = %v, want the context's", err)
+	if _, err := c.Tools(ctx, []byte(`[{"name":"x"}]`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("tools: err = %v, want the context's", err)
 	}
 	if got, want := c.Text("one two"), plain(t, tokens.O200k, "one two"); got != want {
 		t.Errorf("after a count that was given up: %d, want %d", got, want)

@@ -3,7 +3,7 @@
 //
 // Start with [Default] and [Catalog.Resolve], which turn the name a caller has
 // for a model into a [Model]; then [New] with the model's encoding gives a
-// [Counter], and [Counter.Request] the size of what is about to be sent.
+// [Counter], which counts texts, messages and tool definitions.
 //
 // Counting runs in linear time and bounded memory on any input, can be
 // cancelled, and never reaches for the network: the ranks are linked into the

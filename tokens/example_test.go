@@ -15,12 +15,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	total, err := counter.Request(context.Background(), tokens.Request{
-		Messages: []abi.Message{{Role: abi.RoleUser, Content: abi.Text("tiktoken is great!")}},
-	})
+	message := abi.Message{Role: abi.RoleUser, Content: abi.Text("tiktoken is great!")}
+	count, err := counter.MeasureMessage(context.Background(), &message)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d of %d tokens, exact: %v\n", total.Tokens, model.Window(), total.Exact && model.ExactCounts)
-	// Output: 13 of 128000 tokens, exact: true
+	fmt.Printf("%d of %d tokens, exact: %v\n", count.Tokens, model.Window(), count.Exact && model.ExactCounts)
+	// Output: 10 of 128000 tokens, exact: true
 }

@@ -1,5 +1,11 @@
 package tokens
 
+import (
+	"iter"
+
+	"github.com/kagewasm/kagewasm/tokens/internal/catalog"
+)
+
 // Chunks cuts s as a counter does, but at the first certain boundary after min
 // bytes.
 func Chunks(e Encoding, s string, min int) (chunks []string, certain bool) {
@@ -39,7 +45,29 @@ func (c *Counter) Cached() int {
 	return len(c.cache.young) + len(c.cache.old)
 }
 
+// Sources says where the catalog comes from.
+func (c *Catalog) Sources() []catalog.Source { return c.doc.Sources }
+
+// Models yields every model of the catalog, by provider.
+func (c *Catalog) Models() iter.Seq[Model] {
+	return func(yield func(Model) bool) {
+		for _, p := range c.doc.Providers {
+			for _, e := range p.Models {
+				if !yield(modelOf(p, e)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 const (
+	MessageTokens  = messageTokens
+	NameTokens     = nameTokens
+	ToolCallTokens = toolCallTokens
+	ToolsTokens    = toolsTokens
+	ImageTokens    = imageTokens
+
 	MaxPiece = maxPiece
 	MinChunk = minChunk
 )

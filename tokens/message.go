@@ -6,28 +6,26 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// What a request costs beyond its texts. The first three are those of OpenAI's
+// What a request costs beyond its texts. The first two are those of OpenAI's
 // cookbook, "How to count tokens with tiktoken", which gives them for gpt-4 and
 // gpt-4o; the others follow what providers bill for such requests. Providers
 // that publish nothing are taken to be alike.
 const (
-	// MessageTokens is the frame of one message: three tokens, and one for
+	// messageTokens is the frame of one message: three tokens, and one for
 	// the role.
-	MessageTokens = 4
-	// NameTokens is what a name costs beside its text.
-	NameTokens = 1
-	// PrimingTokens open the answer; once a request.
-	PrimingTokens = 3
-	// ToolCallTokens is the frame of one tool call, beside the name and the
+	messageTokens = 4
+	// nameTokens is what a name costs beside its text.
+	nameTokens = 1
+	// toolCallTokens is the frame of one tool call, beside the name and the
 	// arguments. The call's id is the transport's and reaches no model.
-	ToolCallTokens = 3
-	// ToolsTokens is the frame of the tool definitions; once a request that
+	toolCallTokens = 3
+	// toolsTokens is the frame of the tool definitions; once a request that
 	// has some.
-	ToolsTokens = 12
-	// ImageTokens is the estimate for an image. Anthropic counts one token for
+	toolsTokens = 12
+	// imageTokens is the estimate for an image. Anthropic counts one token for
 	// 750 pixels and scales larger images down to about 1,600; OpenAI's tiles
 	// come to at most 1,445 in gpt-4o's high detail.
-	ImageTokens = 1600
+	imageTokens = 1600
 )
 
 // Message counts what a message adds to a request: text, name, tool calls and
@@ -42,7 +40,7 @@ func (c *Counter) Message(m *abi.Message) int {
 // the message's text was counted exactly and nothing in it was estimated. (The
 // frame is the documented one and no more than that.)
 func (c *Counter) MeasureMessage(ctx context.Context, m *abi.Message) (Count, error) {
-	sum := tally{c: c, ctx: ctx, n: Count{Tokens: MessageTokens, Exact: true}}
+	sum := tally{c: c, ctx: ctx, n: Count{Tokens: messageTokens, Exact: true}}
 	if m.Content.IsParts() {
 		for _, p := range m.Content.Parts() {
 			sum.part(p)
@@ -51,11 +49,11 @@ func (c *Counter) MeasureMessage(ctx context.Context, m *abi.Message) (Count, er
 		sum.text(m.Content.Text())
 	}
 	if m.Name != "" {
-		sum.n.Tokens += NameTokens
+		sum.n.Tokens += nameTokens
 		sum.text(m.Name)
 	}
 	for i := range m.ToolCalls {
-		sum.n.Tokens += ToolCallTokens
+		sum.n.Tokens += toolCallTokens
 		sum.text(m.ToolCalls[i].Name)
 		sum.text(m.ToolCalls[i].Arguments)
 	}

@@ -57,7 +57,7 @@ func (t *tally) part(p abi.Part) {
 		t.text(p.Text)
 	// image, image_url, input_image
 	case strings.Contains(p.Type, "image"):
-		t.estimate(ImageTokens)
+		t.estimate(imageTokens)
 	default:
 		raw, err := p.MarshalJSON()
 		if err != nil {
@@ -118,7 +118,7 @@ func dataTokens(s string) int {
 	data := s
 	if head, body, ok := strings.Cut(s, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		if strings.HasPrefix(head, "data:image/") {
-			return ImageTokens
+			return imageTokens
 		}
 		data = body
 	}
@@ -129,7 +129,7 @@ func dataTokens(s string) int {
 	}
 	for _, magic := range imageMagic {
 		if strings.HasPrefix(data, magic) {
-			return ImageTokens
+			return imageTokens
 		}
 	}
 	return max(1, len(data)/base64PerToken)

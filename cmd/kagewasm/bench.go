@@ -14,7 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/kit/check"
+	"github.com/kagewasm/kagewasm/internal/bench"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -91,9 +91,9 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	if err := files.CheckOutputs(reads, files.Named("--save", f.save), f.cassette.output()); err != nil {
 		return err
 	}
-	var before *check.Figures
+	var before *bench.Figures
 	if f.baseline != "" {
-		if before, err = check.ReadFigures(f.baseline); err != nil {
+		if before, err = bench.ReadFigures(f.baseline); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (f *benchFlags) run(ctx context.Context, e env, path, hook string) error {
 	}
 	report := ui.Bench{Figures: r}
 	if before != nil {
-		c := check.Compare(before, r)
+		c := bench.Compare(before, r)
 		report.Baseline, report.Worse = &c, c.Over(limits)
 	}
 	if f.save != "" {
@@ -151,9 +151,9 @@ func (f *benchFlags) limitsOver() (map[string]float64, error) {
 			name, value = "fuel", s
 		}
 		ratio, err := strconv.ParseFloat(value, 64)
-		if err != nil || ratio < 1 || !slices.Contains(check.Measures, name) {
+		if err != nil || ratio < 1 || !slices.Contains(bench.Measures, name) {
 			return nil, ui.Usagef("--fail-over %s: give a ratio from 1, as 1.10 or memory=1.2; there are %s", s,
-				strings.Join(check.Measures, ", "))
+				strings.Join(bench.Measures, ", "))
 		}
 		limits[name] = ratio
 	}
@@ -162,7 +162,7 @@ func (f *benchFlags) limitsOver() (map[string]float64, error) {
 
 func (f *benchFlags) measure(
 	ctx context.Context, e env, path, hook string, progress *ui.Progress,
-) (*check.Figures, error) {
+) (*bench.Figures, error) {
 	if f.input != "" && len(f.sessions) > 0 {
 		return nil, ui.Usagef("-i %s and --session %s: give one of them", f.input, f.sessions[0])
 	}
@@ -179,7 +179,7 @@ func (f *benchFlags) measure(
 	if err != nil {
 		return nil, err
 	}
-	return check.Bench(ctx, module, check.BenchOptions{
+	return bench.Run(ctx, module, bench.Options{
 		Runtime: host, Plugin: opts, Hook: abi.Hook(hook), Inputs: inputs, N: f.n,
 		Progress: func(input string) { progress.Step("measuring %s: %s", filepath.Base(path), input) },
 	})
@@ -188,7 +188,7 @@ func (f *benchFlags) measure(
 // inputs makes the inputs that the flags name, nil for none.
 func (f *benchFlags) inputs(
 	ctx context.Context, e env, l *loader, m *runtime.Module, hook string,
-) ([]check.Input, error) {
+) ([]bench.Input, error) {
 	if f.input == "" && len(f.sessions) == 0 {
 		return nil, nil
 	}
@@ -199,7 +199,7 @@ func (f *benchFlags) inputs(
 	defer p.Close(context.WithoutCancel(ctx))
 	if f.input != "" {
 		doc, err := files.Read(ctx, e.stdin, f.input)
-		return []check.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
+		return []bench.Input{{Name: inputName(f.input), Doc: withConfig(doc, p.Info().Config)}}, err
 	}
 	if hook == "" && len(p.Hooks()) > 0 {
 		hook = string(p.Hooks()[0])
@@ -208,14 +208,14 @@ func (f *benchFlags) inputs(
 	if err != nil {
 		return nil, err
 	}
-	var list []check.Input
+	var list []bench.Input
 	for _, session := range f.sessions {
 		in, err := f.hookInput(ctx, e, l.conf, session, named, p)
 		if err != nil {
 			return nil, err
 		}
 		in.Time, in.Call = benchTime, "bench"
-		list = append(list, check.Input{Name: inputName(session), In: in})
+		list = append(list, bench.Input{Name: inputName(session), In: in})
 	}
 	return list, nil
 }

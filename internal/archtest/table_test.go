@@ -48,6 +48,7 @@ var layout = []row{
 	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "internal/evidence", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "internal/pluginyaml", "internal/atomicfile", "runtime/...", "store/..."}},
+	{pattern: "internal/bench", may: []string{"abi", "abi/abitest/...", "runtime/...", "store/..."}},
 	{pattern: "internal/survey", may: []string{"abi", "abi/abitest/...", "transcript/...", "tokens/...", "runtime/...", "hooks/...", "store/...", "."}},
 	{pattern: "internal/plugindiff", may: []string{"abi", "runtime/..."}},
 	{pattern: "internal/devloop", may: []string{"abi", "runtime/...", "kit/...", "internal/survey", "internal/plugindiff"}},

@@ -10,12 +10,5 @@
 // the calls used of their limits; [Verdict.JUnit] writes it for a continuous
 // build.
 //
-// [Bench] measures what calls take of time, fuel, memory and host calls, on
-// sessions of several sizes. [Figures.Encode] and [ReadFigures] keep them as the
-// baseline of later ones, and [Compare] says what became worse. Fuel, memory and
-// bytes are the same on every machine and in every run, so they are compared
-// exactly. Times are not: a difference counts where it stands out of their
-// spread.
-//
 // What the plugin stores is in memory, and gone afterwards.
 package check

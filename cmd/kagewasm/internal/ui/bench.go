@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/check"
+	"github.com/kagewasm/kagewasm/internal/bench"
 )
 
 // Bench is what `kagewasm bench --json` prints.
 type Bench struct {
-	*check.Figures
-	Baseline *check.Comparison `json:"baseline,omitempty"`
+	*bench.Figures
+	Baseline *bench.Comparison `json:"baseline,omitempty"`
 	// Worse are the changes that --fail-over is about.
-	Worse []check.Change `json:"worse,omitempty"`
+	Worse []bench.Change `json:"worse,omitempty"`
 }
 
 // Measured shows what calls took, and what that was before.
@@ -33,7 +33,7 @@ func Measured(p Printer, r *Bench) {
 	}
 }
 
-func showMeasurement(p Printer, r *Bench, m check.Measurement) {
+func showMeasurement(p Printer, r *Bench, m bench.Measurement) {
 	p.Linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
 	change := func(measure string) string { return r.change(p, m.Input, measure) }
 	p.field("warm", "%s%s", timesLine(m.Warm), change("warm"))
@@ -57,7 +57,7 @@ func showMeasurement(p Printer, r *Bench, m check.Measurement) {
 	}
 }
 
-func timesLine(t check.Times) string {
+func timesLine(t bench.Times) string {
 	return fmt.Sprintf("p50 %.2f  p90 %.2f  p99 %.2f  max %.2f ms", t.P50, t.P90, t.P99, t.Max)
 }
 
@@ -66,7 +66,7 @@ func (r *Bench) change(p Printer, input, measure string) string {
 	if r.Baseline == nil {
 		return ""
 	}
-	i := slices.IndexFunc(r.Baseline.Changes, func(c check.Change) bool {
+	i := slices.IndexFunc(r.Baseline.Changes, func(c bench.Change) bool {
 		return c.Input == input &&
 			c.Measure == measure
 	})
@@ -91,7 +91,7 @@ func (r *Bench) change(p Printer, input, measure string) string {
 }
 
 // Worse is the failure of a plugin that takes more than it did.
-func Worse(list []check.Change, limits map[string]float64) error {
+func Worse(list []bench.Change, limits map[string]float64) error {
 	var lines []string
 	for _, c := range list {
 		lines = append(lines, fmt.Sprintf("%s on %s: %.0f before, %.0f now (%s, %.0f%% allowed)", c.Measure, c.Input,

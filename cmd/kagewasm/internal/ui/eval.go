@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/bench"
 	"github.com/kagewasm/kagewasm/internal/evidence"
-	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 // Eval is what `kagewasm eval recall --json` prints.
@@ -36,13 +36,13 @@ type EvalPlugin struct {
 // EvalCalls are the calls of one kind.
 type EvalCalls struct {
 	evidence.Used
-	check.Times
+	bench.Times
 }
 
 // EvalCallsOf sums up calls.
 func EvalCallsOf(calls []abi.CallStats) EvalCalls {
 	used := evidence.UsedBy(calls)
-	return EvalCalls{Used: used, Times: check.TimesOf(used.MS)}
+	return EvalCalls{Used: used, Times: bench.TimesOf(used.MS)}
 }
 
 // Recall shows how much of the evidence is brought back.

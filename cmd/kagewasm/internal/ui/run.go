@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/kit/check"
+	"github.com/kagewasm/kagewasm/internal/bench"
 )
 
 // Run is what `kagewasm run --json` prints.
@@ -92,6 +92,6 @@ func callTimes(ms []float64, last float64) string {
 	if len(ms) < 2 {
 		return fmt.Sprintf("%.2f", last)
 	}
-	t := check.TimesOf(ms)
+	t := bench.TimesOf(ms)
 	return fmt.Sprintf("%d calls: median %.2f ms, fastest %.2f, slowest %.2f", len(ms), t.P50, slices.Min(ms), t.Max)
 }

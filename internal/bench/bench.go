@@ -1,4 +1,4 @@
-package check
+package bench
 
 import (
 	"context"
@@ -12,10 +12,11 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // Options say what is measured.
-type BenchOptions struct {
+type Options struct {
 	// Runtime configures the host. Its KV is replaced by one in memory.
 	Runtime runtime.Options
 	// Plugin says how the module is loaded; its Warm is set for each series.
@@ -55,7 +56,7 @@ func (in *Input) call(ctx context.Context, p *runtime.Plugin, hook abi.Hook) (ab
 	return stats, err
 }
 
-// Figures are the result of [Bench].
+// Figures are the result of [Run].
 type Figures struct {
 	Plugin  string        `json:"plugin"`
 	Version string        `json:"version,omitempty"`
@@ -93,9 +94,9 @@ type Measurement struct {
 // sizes are the generated sessions, in exchanges of 8 messages.
 var sizes = []int{10, 100, 400}
 
-// Bench measures the calls of a module. The error is of a module that cannot be
+// Run measures the calls of a module. The error is of a module that cannot be
 // loaded, of a hook it does not have (code usage), or of a call that failed.
-func Bench(ctx context.Context, module *runtime.Module, o BenchOptions) (*Figures, error) {
+func Run(ctx context.Context, module *runtime.Module, o Options) (*Figures, error) {
 	if o.N <= 0 {
 		o.N = 50
 	}
@@ -108,7 +109,8 @@ func Bench(ctx context.Context, module *runtime.Module, o BenchOptions) (*Figure
 		o.Runtime.CacheDir = dir
 	}
 	var err error
-	b := &bench{module: module, opts: o, kv: newStorage()}
+	b := &series{module: module, opts: o, kv: new(storage)}
+	b.kv.empty()
 	o.Runtime.KV = b.kv
 	if b.runtime, err = runtime.New(ctx, o.Runtime); err != nil {
 		return nil, err
@@ -162,16 +164,22 @@ func generated(m *abi.Manifest, hook abi.Hook) []Input {
 	return list
 }
 
-type bench struct {
+type series struct {
 	module  *runtime.Module
-	opts    BenchOptions
+	opts    Options
 	runtime *runtime.Runtime
 	kv      *storage
 }
 
+// storage keeps what the plugin stores, in memory. It is emptied before each
+// call; no call may run meanwhile.
+type storage struct{ abi.KV }
+
+func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
+
 // measure measures one input: with a plugin that keeps no instances and with one
 // that does, in turn, so that what else the machine does falls on both.
-func (b *bench) measure(ctx context.Context, hook abi.Hook, in Input) (Measurement, error) {
+func (b *series) measure(ctx context.Context, hook abi.Hook, in Input) (Measurement, error) {
 	doc, err := in.document()
 	if err != nil {
 		return Measurement{}, err

@@ -1,4 +1,4 @@
-package check_test
+package bench_test
 
 import (
 	"context"
@@ -10,31 +10,46 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/bench"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
-	"github.com/kagewasm/kagewasm/kit/check"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-func benchOptions(t *testing.T, n int) check.BenchOptions {
-	return check.BenchOptions{Runtime: runtime.Options{CacheDir: filepath.Join(t.TempDir(), "cache"),
+func benchOptions(t *testing.T, n int) bench.Options {
+	return bench.Options{Runtime: runtime.Options{CacheDir: filepath.Join(t.TempDir(), "cache"),
 		Counter: byLength{}}, N: n}
 }
 
-// bench opens the module in a file, and measures it.
-func bench(ctx context.Context, path string, o check.BenchOptions) (*check.Figures, error) {
+// run opens the module in a file, and measures it.
+func run(ctx context.Context, path string, o bench.Options) (*bench.Figures, error) {
 	m, err := runtime.OpenFile(path, pluginyaml.Parse)
 	if err != nil {
 		return nil, err
 	}
-	return check.Bench(ctx, m, o)
+	return bench.Run(ctx, m, o)
 }
 
-func measure(t *testing.T, path string, o check.BenchOptions) *check.Figures {
+type byLength struct{}
+
+func (byLength) Text(s string) int            { return (len(s) + 3) / 4 }
+func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
+
+// module writes a module made by hand.
+func module(t *testing.T, wasm []byte) string {
 	t.Helper()
-	r, err := bench(t.Context(), path, o)
+	path := filepath.Join(t.TempDir(), "m.wasm")
+	if err := os.WriteFile(path, wasm, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func measure(t *testing.T, path string, o bench.Options) *bench.Figures {
+	t.Helper()
+	r, err := run(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +92,7 @@ func TestBench(t *testing.T) {
 			m.OutputBytes != again.OutputBytes || m.Digest != again.Digest {
 			t.Errorf("%+v\n%+v", m, again)
 		}
-		for i, times := range []check.Times{m.Cold, m.Warm} {
+		for i, times := range []bench.Times{m.Cold, m.Warm} {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				if times.P50 <= 0 || times.P50 > times.P90 || times.P90 > times.P99 || times.P99 > times.Max {
 					t.Errorf("%s: %+v", m.Input, times)
@@ -91,7 +106,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("%s: host calls %v", m.Input, m.HostCalls)
 		}
 	}
-	c := check.Compare(first, second)
+	c := bench.Compare(first, second)
 	if over := c.Over(map[string]float64{"fuel": 1, "memory": 1, "output": 1, "warm": 1, "cold": 1}); len(over) > 0 ||
 		len(c.Changes) != 15 {
 		t.Errorf("the same module is worse than itself: %+v of %d", over, len(c.Changes))
@@ -103,7 +118,7 @@ func TestBench(t *testing.T) {
 func TestBenchBaseline(t *testing.T) {
 	features.Proves(t, "N6")
 	o := benchOptions(t, 3)
-	o.Inputs = []check.Input{{Name: "small", Doc: []byte(`{}`)}, {Name: "other", Doc: []byte(`{"a":1}`)}}
+	o.Inputs = []bench.Input{{Name: "small", Doc: []byte(`{}`)}, {Name: "other", Doc: []byte(`{"a":1}`)}}
 	before := measure(t, module(t, work(1000)), o)
 	doc, err := before.Encode()
 	if err != nil {
@@ -113,19 +128,19 @@ func TestBenchBaseline(t *testing.T) {
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := check.ReadFigures(file)
+	kept, err := bench.ReadFigures(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Inputs[1].Doc = []byte(`{"a":2}`)
-	o.Inputs = append(o.Inputs, check.Input{Name: "new", Doc: []byte(`null`)})
+	o.Inputs = append(o.Inputs, bench.Input{Name: "new", Doc: []byte(`null`)})
 	for _, tc := range []struct {
 		rounds int32
 		over   bool
 	}{{1000, false}, {1050, false}, {1200, true}, {500, false}} {
 		t.Run(fmt.Sprintf("%d rounds", tc.rounds), func(t *testing.T) {
 			now := measure(t, module(t, work(tc.rounds)), o)
-			c := check.Compare(kept, now)
+			c := bench.Compare(kept, now)
 			over := c.Over(map[string]float64{"fuel": 1.1})
 			if (len(over) > 0) != tc.over {
 				t.Errorf("%d rounds: %+v of %+v", tc.rounds, over, c.Changes)
@@ -133,7 +148,7 @@ func TestBenchBaseline(t *testing.T) {
 			if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 || over[0].Ratio > 1.2) {
 				t.Errorf("%+v", over)
 			}
-			if slices.ContainsFunc(c.Changes, func(c check.Change) bool { return c.Input != "small" }) ||
+			if slices.ContainsFunc(c.Changes, func(c bench.Change) bool { return c.Input != "small" }) ||
 				!strings.Contains(strings.Join(c.Notes, "; "), "other: the input is another") ||
 				!strings.Contains(strings.Join(c.Notes, "; "), "new: not in the baseline") {
 				t.Errorf("compared %+v, notes %v", c.Changes, c.Notes)
@@ -149,13 +164,13 @@ func TestBenchBaseline(t *testing.T) {
 // of one run, and where it was not the same work.
 func TestBenchNoise(t *testing.T) {
 	features.Proves(t, "N6")
-	report := func(fuel int64, p50, spread float64) *check.Figures {
-		times := check.Times{P50: p50, P90: p50, P99: p50, Max: p50, Spread: spread}
-		return &check.Figures{Hook: abi.HookPreCompact, Inputs: []check.Measurement{{Input: "a", Fuel: fuel, Warm: times,
+	report := func(fuel int64, p50, spread float64) *bench.Figures {
+		times := bench.Times{P50: p50, P90: p50, P99: p50, Max: p50, Spread: spread}
+		return &bench.Figures{Hook: abi.HookPreCompact, Inputs: []bench.Measurement{{Input: "a", Fuel: fuel, Warm: times,
 			Cold: times}}}
 	}
 	for _, tc := range []struct {
-		before, now *check.Figures
+		before, now *bench.Figures
 		noise, over bool
 		why         string
 	}{
@@ -167,8 +182,8 @@ func TestBenchNoise(t *testing.T) {
 		{report(2, 20, 1), report(1, 10, 1), false, false, "better"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			c := check.Compare(tc.before, tc.now)
-			i := slices.IndexFunc(c.Changes, func(c check.Change) bool { return c.Measure == "warm" })
+			c := bench.Compare(tc.before, tc.now)
+			i := slices.IndexFunc(c.Changes, func(c bench.Change) bool { return c.Measure == "warm" })
 			if (c.Changes[i].Noise != "") != tc.noise || (len(c.Over(map[string]float64{"warm": 1.5})) > 0) != tc.over {
 				t.Errorf("%s: %+v", tc.why, c.Changes[i])
 			}
@@ -178,17 +193,17 @@ func TestBenchNoise(t *testing.T) {
 
 func TestBenchErrors(t *testing.T) {
 	o := benchOptions(t, 1)
-	if _, err := bench(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap ||
+	if _, err := run(t.Context(), module(t, wasmtest.Trap("pre_compact")), o); abi.CodeOf(err) != abi.CodeTrap ||
 		!strings.Contains(err.Error(), "messages: ") {
 		t.Errorf("a call that fails: %v", err)
 	}
 	o.Hook = abi.HookTurnEnd
-	if _, err := bench(t.Context(), module(t, wasmtest.Nothing("pre_compact")), o); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := run(t.Context(), module(t, wasmtest.Nothing("pre_compact")), o); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a hook it does not have: %v", err)
 	}
 	for _, doc := range []string{"{}", "no", `{"other":1}`} {
 		t.Run(doc, func(t *testing.T) {
-			if _, err := check.ReadFigures(module(t, []byte(doc))); abi.CodeOf(err) != abi.CodeBadInput {
+			if _, err := bench.ReadFigures(module(t, []byte(doc))); abi.CodeOf(err) != abi.CodeBadInput {
 				t.Errorf("%v", err)
 			}
 		})
