@@ -32,47 +32,57 @@ const (
 // findings look at the module, its manifest, and, where all rules were checked,
 // at what the calls used.
 func (s *subject) findings(all bool) []Finding {
-	list := []Finding{}
-	add := func(name, fix, format string, args ...any) {
-		list = append(list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), fix})
+	r := &review{subject: s, list: []Finding{}}
+	r.said()
+	r.unnamedHooks()
+	r.knobs()
+	r.capabilities(all)
+	r.limits()
+	for _, w := range slices.Sorted(maps.Keys(s.meter.warned)) {
+		r.add("warning of the host", "look at the call: kagewasm run X.wasm HOOK", "%s (%s)", w, s.meter.warned[w])
 	}
-	m := s.manifest
-	if s.info.Manifest != "inside" {
-		add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml",
+	if unused, err := s.module.UnusedImports(); err == nil && len(unused) > 0 {
+		r.add("unused imports", "take them out: a host that lacks one refuses the module",
+			"imported and called nowhere: %s", strings.Join(unused, ", "))
+	}
+	if s.info.Size > largeModule {
+		r.add("large module", "strip debug information (for Go: -ldflags=-s -w), or leave out what is not needed",
+			"%.1f MiB: it is compiled on every machine that loads it", float64(s.info.Size)/(1<<20))
+	}
+	return r.list
+}
+
+// review collects the findings about a subject.
+type review struct {
+	*subject
+	list []Finding
+}
+
+func (r *review) add(name, fix, format string, args ...any) {
+	r.list = append(r.list, Finding{name, abi.Defuse(fmt.Sprintf(format, args...)), fix})
+}
+
+// said is about what the manifest says of the module as a whole.
+func (r *review) said() {
+	m := r.manifest
+	if r.info.Manifest != "inside" {
+		r.add("no manifest", "put one inside: kagewasm build X.wasm --manifest plugin.yaml",
 			"the module has no manifest inside: what it is depends on the files beside it")
 	}
 	if m.Version == "" {
-		add("no version", "add version to plugin.yaml", "the manifest has no version: nobody can say which one they run")
+		r.add("no version", "add version to plugin.yaml", "the manifest has no version: nobody can say which one they run")
 	}
 	if m.Description == "" {
-		add("no description", "add description to plugin.yaml, one sentence",
+		r.add("no description", "add description to plugin.yaml, one sentence",
 			"the manifest does not say what the plugin does")
 	}
-	s.unnamedHooks(add)
-	s.knobs(add)
-	s.capabilities(add, all)
-	s.limits(add)
-	for _, w := range slices.Sorted(maps.Keys(s.meter.warned)) {
-		add("warning of the host", "look at the call: kagewasm run X.wasm HOOK", "%s (%s)", w, s.meter.warned[w])
-	}
-	if unused, err := s.module.UnusedImports(); err == nil && len(unused) > 0 {
-		add("unused imports", "take them out: a host that lacks one refuses the module", "imported and called nowhere: %s",
-			strings.Join(unused, ", "))
-	}
-	if s.info.Size > largeModule {
-		add("large module", "strip debug information (for Go: -ldflags=-s -w), or leave out what is not needed",
-			"%.1f MiB: it is compiled on every machine that loads it", float64(s.info.Size)/(1<<20))
-	}
-	return list
 }
 
-type adder func(name, fix, format string, args ...any)
-
-func (s *subject) unnamedHooks(add adder) {
+func (r *review) unnamedHooks() {
 	for _, h := range abi.Hooks {
-		exported := slices.ContainsFunc(s.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") })
-		if exported && !slices.Contains(s.info.Hooks, h) && !s.everyHookExported() {
-			add("hook not named", "name it under hooks in plugin.yaml, or take the export away",
+		exported := slices.ContainsFunc(r.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") })
+		if exported && !slices.Contains(r.info.Hooks, h) && !r.everyHookExported() {
+			r.add("hook not named", "name it under hooks in plugin.yaml, or take the export away",
 				"the module exports %s, which the manifest does not name: it is never called", h)
 		}
 	}
@@ -80,70 +90,70 @@ func (s *subject) unnamedHooks(add adder) {
 
 // everyHookExported: libraries for guests export all hooks, whatever the plugin
 // handles.
-func (s *subject) everyHookExported() bool {
+func (r *review) everyHookExported() bool {
 	for _, h := range abi.Hooks {
-		if !slices.ContainsFunc(s.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") }) {
+		if !slices.ContainsFunc(r.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") }) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *subject) knobs(add adder) {
-	for _, name := range slices.Sorted(maps.Keys(s.manifest.Knobs)) {
-		k := s.manifest.Knobs[name]
+func (r *review) knobs() {
+	for _, name := range slices.Sorted(maps.Keys(r.manifest.Knobs)) {
+		k := r.manifest.Knobs[name]
 		if k.Default == nil {
-			add("knob without default", "add default to the knob in plugin.yaml",
+			r.add("knob without default", "add default to the knob in plugin.yaml",
 				"knob %s has no default: where nobody sets it the plugin gets no value", name)
 		}
 		if k.Label == "" {
-			add("knob without label", "add label to the knob in plugin.yaml, two or three words",
+			r.add("knob without label", "add label to the knob in plugin.yaml, two or three words",
 				"knob %s has no label: forms show its name", name)
 		}
 	}
 }
 
-func (s *subject) capabilities(add adder, all bool) {
-	ops := s.meter.ops
+func (r *review) capabilities(all bool) {
+	ops := r.meter.ops
 	used := map[abi.Capability]bool{
 		abi.CapHTTP: ops[abi.OpHTTP] > 0, abi.CapModel: ops[abi.OpModelComplete] > 0,
 		abi.CapKV:                ops[abi.OpKVGet]+ops[abi.OpKVSet]+ops[abi.OpKVList]+ops[abi.OpKVDelete] > 0,
-		abi.CapCompactionRequest: s.meter.requested || ops[abi.OpRequestCompact] > 0,
-		abi.CapCompactionSummary: s.meter.summarized,
+		abi.CapCompactionRequest: r.meter.requested || ops[abi.OpRequestCompact] > 0,
+		abi.CapCompactionSummary: r.meter.summarized,
 	}
-	for _, c := range s.info.Capabilities {
+	for _, c := range r.info.Capabilities {
 		if !c.Asked {
 			continue
 		}
 		if len(strings.TrimSpace(c.Reason)) < shortReason {
-			add("short reason", "write under reason what the operator gets for it", "%s is asked for with the reason %q",
+			r.add("short reason", "write under reason what the operator gets for it", "%s is asked for with the reason %q",
 				c.Name, c.Reason)
 		}
 		switch {
 		case !c.Granted:
-			add("not granted", "verify it with "+c.GrantFlag()+", or replay a recording (--replay)",
+			r.add("not granted", "verify it with "+c.GrantFlag()+", or replay a recording (--replay)",
 				"%s is asked for and not granted here: what the plugin does with it was not verified", c.Name)
 		case all && !used[c.Name]:
-			add("unused capability", "ask for it when it is used: operators read the list",
+			r.add("unused capability", "ask for it when it is used: operators read the list",
 				"%s is asked for and was not used in any call", c.Name)
 		}
 	}
 }
 
-func (s *subject) limits(add adder) {
+func (r *review) limits() {
 	granted := make(map[string]int)
-	for name, v := range s.info.Limits.All() {
+	for name, v := range r.info.Limits.All() {
 		granted[name] = v
 	}
-	for name, v := range s.manifest.Limits.All() {
+	for name, v := range r.manifest.Limits.All() {
 		if v > granted[name] {
-			add("limit above the host's", fmt.Sprintf("leave it out, or raise the host's: --limit %s=%d", name, v),
+			r.add("limit above the host's", fmt.Sprintf("leave it out, or raise the host's: --limit %s=%d", name, v),
 				"the manifest has limits.%s: %d, the host grants %d: a manifest only lowers limits", name, v, granted[name])
 		}
 	}
-	for _, u := range s.meter.list() {
+	for _, u := range r.meter.list() {
 		if u.Share() >= closeTo {
-			add("close to a limit", fmt.Sprintf("let it use less, or tell operators to raise it: --limit %s=N", u.Limit),
+			r.add("close to a limit", fmt.Sprintf("let it use less, or tell operators to raise it: --limit %s=N", u.Limit),
 				"%s: %d of %d used in rule %q", u.Limit, u.Used, u.Allowed, u.Rule)
 		}
 	}

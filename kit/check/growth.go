@@ -37,6 +37,7 @@ func (s *subject) growthRules() []abitest.Rule {
 	if counted == "" && s.info.Engine != runtime.EngineNative {
 		counted = "the engine extism counts no fuel"
 	}
+	g := growth{s}
 	return []abitest.Rule{
 		{
 			Name: "work grows with the session",
@@ -44,12 +45,12 @@ func (s *subject) growthRules() []abitest.Rule {
 				"test, and a deadline for the person with the longest session",
 			Fix: "look for a loop over all messages inside another, for lists that are searched, and for texts " +
 				"that are put together piece by piece",
-			Skip: counted, Check: s.linearWork,
+			Skip: counted, Check: g.linearWork,
 		}, {
 			Name:        "memory grows with the session",
 			Explanation: "four times the session may take eight times the memory: what grows faster runs out of it",
 			Fix:         "keep positions in texts instead of copies, and write into one buffer",
-			Skip:        skip, Check: s.linearMemory,
+			Skip:        skip, Check: g.linearMemory,
 		}, {
 			Name: "steady",
 			Explanation: "the same session, compacted again and again, costs no more each time: a plugin that stores " +
@@ -60,27 +61,30 @@ func (s *subject) growthRules() []abitest.Rule {
 	}
 }
 
+// growth is how what calls cost grows with the session.
+type growth struct{ *subject }
+
 // cost makes a dry run on a session of n exchanges.
-func (s *subject) cost(ctx context.Context, n int) (abi.CallStats, error) {
-	p, err := s.with(ctx, nil)
+func (g growth) cost(ctx context.Context, n int) (abi.CallStats, error) {
+	p, err := g.with(ctx, nil)
 	if err != nil {
 		return abi.CallStats{}, err
 	}
-	_, stats, err := s.call(ctx, p, s.input(n))
+	_, stats, err := g.call(ctx, p, g.input(n))
 	if err != nil {
 		return stats, fmt.Errorf("a session of %d exchanges: %w", n, err)
 	}
 	return stats, nil
 }
 
-// growth compares a large session with one of a quarter of its exchanges:
+// times compares a large session with one of a quarter of its exchanges:
 // how many times as much it takes, less what no session takes.
-func (s *subject) growth(
+func (g growth) times(
 	ctx context.Context, of func(abi.CallStats) int64,
 ) (times float64, small, large int64, err error) {
 	var at [3]int64
 	for i, n := range []int{noSession, smallSession, largeSession} {
-		stats, err := s.cost(ctx, n)
+		stats, err := g.cost(ctx, n)
 		if err != nil {
 			return 0, 0, 0, err
 		}
@@ -89,8 +93,8 @@ func (s *subject) growth(
 	return float64(at[2]-at[0]) / float64(max(at[1]-at[0], 1)), at[1], at[2], nil
 }
 
-func (s *subject) linearWork(ctx context.Context) error {
-	times, small, large, err := s.growth(ctx, func(c abi.CallStats) int64 { return c.Fuel })
+func (g growth) linearWork(ctx context.Context) error {
+	times, small, large, err := g.times(ctx, func(c abi.CallStats) int64 { return c.Fuel })
 	if err == nil && times > mostGrowth {
 		err = fmt.Errorf("%d fuel on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f "+
 			"times as much", small, smallSession, large, largeSession, times)
@@ -98,8 +102,8 @@ func (s *subject) linearWork(ctx context.Context) error {
 	return err
 }
 
-func (s *subject) linearMemory(ctx context.Context) error {
-	times, small, large, err := s.growth(ctx, func(c abi.CallStats) int64 { return c.PeakMemoryBytes })
+func (g growth) linearMemory(ctx context.Context) error {
+	times, small, large, err := g.times(ctx, func(c abi.CallStats) int64 { return c.PeakMemoryBytes })
 	if err == nil && times > mostGrowth && large > memoryFloor {
 		err = fmt.Errorf("%d bytes on a session of %d exchanges, %d on one of %d: without what it takes on none %.1f "+
 			"times as much", small, smallSession, large, largeSession, times)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -21,16 +22,23 @@ const (
 	maxAttempts = 5
 )
 
-func (b *Bank) queuePrefix() string { return b.Prefix + "queue/" }
+// queue is the requests that wait, in the keys below prefix, oldest first.
+type queue struct {
+	kv     KV
+	prefix string
+	now    time.Time
+	warn   func(format string, args ...any)
+}
 
-// queued are the keys of what waits, oldest first.
-func (b *Bank) queued() ([]string, error) { return b.KV.List(b.queuePrefix()) }
+func (b *Bank) queue() queue { return queue{b.KV, b.Prefix + "queue/", b.now, b.Warn} }
 
-// enqueue puts a request behind those that wait. Its key is a number and its
+func (q queue) keys() ([]string, error) { return q.kv.List(q.prefix) }
+
+// add puts a request behind those that wait. Its key is a number and its
 // operation: two calls that take the same number at the same time have a key
 // each.
-func (b *Bank) enqueue(r retainRequest) error {
-	keys, err := b.queued()
+func (q queue) add(r retainRequest) error {
+	keys, err := q.keys()
 	if err != nil {
 		return err
 	}
@@ -38,14 +46,14 @@ func (b *Bank) enqueue(r retainRequest) error {
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%s%015d-%s.json", b.queuePrefix(), b.nextNumber(keys), r.OperationID)
-	if err := b.KV.Swap(key, "", string(doc)); err != nil && abi.CodeOf(err) != abi.CodeConflict {
+	key := fmt.Sprintf("%s%015d-%s.json", q.prefix, q.nextNumber(keys), r.OperationID)
+	if err := q.kv.Swap(key, "", string(doc)); err != nil && abi.CodeOf(err) != abi.CodeConflict {
 		return err // in a conflict the same request stands there
 	}
 	if over := len(keys) + 1 - maxQueued; over > 0 {
-		b.Warn("more than %d requests wait: the oldest are given up: %d", maxQueued, over)
+		q.warn("more than %d requests wait: the oldest are given up: %d", maxQueued, over)
 		for _, key := range keys[:over] {
-			b.drop(key)
+			q.drop(key)
 		}
 	}
 	return nil
@@ -53,10 +61,10 @@ func (b *Bank) enqueue(r retainRequest) error {
 
 // nextNumber is over those of what waits, and of what waited at any time
 // before: it is the time, in milliseconds.
-func (b *Bank) nextNumber(keys []string) int64 {
-	next := max(0, b.now.UnixMilli())
+func (q queue) nextNumber(keys []string) int64 {
+	next := max(0, q.now.UnixMilli())
 	if n := len(keys); n > 0 {
-		number, _, _ := strings.Cut(strings.TrimPrefix(keys[n-1], b.queuePrefix()), "-")
+		number, _, _ := strings.Cut(strings.TrimPrefix(keys[n-1], q.prefix), "-")
 		if last, err := strconv.ParseInt(number, 10, 64); err == nil && last >= next {
 			next = last + 1
 		}
@@ -64,9 +72,9 @@ func (b *Bank) nextNumber(keys []string) int64 {
 	return next
 }
 
-func (b *Bank) drop(key string) {
-	if err := b.KV.Delete(key); err != nil {
-		b.Warn("%s cannot be taken out of the queue: %v", key, err)
+func (q queue) drop(key string) {
+	if err := q.kv.Delete(key); err != nil {
+		q.warn("%s cannot be taken out of the queue: %v", key, err)
 	}
 }
 
@@ -85,7 +93,7 @@ func (b *Bank) send(keys []string) {
 		if found && !b.sendOne(key, doc) {
 			break
 		}
-		b.drop(key)
+		b.queue().drop(key)
 		sent++
 	}
 	if left := len(keys) - sent; left > 0 {

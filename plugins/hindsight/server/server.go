@@ -90,7 +90,7 @@ func (b *Bank) Retain(list []bank.Memory) (added int, err error) {
 		return 0, nil
 	}
 	for _, r := range b.requests(list) {
-		if err := b.enqueue(r); err != nil {
+		if err := b.queue().add(r); err != nil {
 			return 0, err
 		}
 	}
@@ -127,7 +127,7 @@ func (b *Bank) Deliver() {
 	if b.DryRun {
 		return
 	}
-	keys, err := b.queued()
+	keys, err := b.queue().keys()
 	if err != nil {
 		b.Warn("what waits to be sent cannot be read: %v", err)
 	}

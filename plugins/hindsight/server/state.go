@@ -6,10 +6,14 @@ import (
 	"time"
 )
 
-// maxOperations is how many operations are remembered.
-const maxOperations = 64
+const (
+	// maxOperations is how many operations are remembered.
+	maxOperations = 64
+	// stateKey is where the state is stored, below the bank's prefix.
+	stateKey = "state.json"
+)
 
-// state is what later calls have to know, in the key "state.json".
+// state is what later calls have to know.
 type state struct {
 	// URL is of the server that the next two are about.
 	URL string `json:"url,omitempty"`
@@ -24,8 +28,6 @@ type state struct {
 	Operations []string `json:"operations,omitempty"`
 }
 
-func (b *Bank) stateKey() string { return b.Prefix + "state.json" }
-
 // readState is a state as it was stored, about this server. One that cannot be
 // read is replaced by an empty one.
 func (b *Bank) readState(doc string) (s state) {
@@ -39,7 +41,7 @@ func (b *Bank) readState(doc string) (s state) {
 }
 
 func (b *Bank) loadState() {
-	doc, _, err := b.KV.Get(b.stateKey())
+	doc, _, err := b.KV.Get(b.Prefix + stateKey)
 	if err != nil {
 		b.Warn("what is known of it cannot be read: %v", err)
 	}
@@ -59,7 +61,7 @@ func (b *Bank) saveState() {
 		return
 	}
 	var failed error
-	err := b.KV.Update(b.stateKey(), func(stored string) string {
+	err := b.KV.Update(b.Prefix+stateKey, func(stored string) string {
 		s := b.readState(stored)
 		for _, change := range b.changes {
 			change(&s)

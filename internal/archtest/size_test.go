@@ -1,0 +1,168 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/shared"
+)
+
+// What the project allows itself. A limit is raised with a reason in
+// RATIONALE.md, or not at all.
+const (
+	maxPublicPackages = 22
+	maxExportedNames  = 450 // lines of go doc -short: a group of constants is one
+	maxRootFiles      = 15
+	maxMethods        = 25
+	maxFunctionLines  = 80
+	maxFileLines      = 600
+)
+
+// source is a file of the project that is no test.
+type source struct {
+	dir, name string
+	tree      *ast.File
+	fset      *token.FileSet
+}
+
+// sources reads all of them, those of other platforms too. Modules of their own
+// and what guests are built of in tests are left out.
+func sources(t *testing.T) (list []source) {
+	t.Helper()
+	root := shared.Root(t)
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		base := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if name != root && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "build" || base == "node_modules" || base == "oracle") {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+			return nil
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(name))
+		list = append(list, source{filepath.ToSlash(dir), base, tree, fset})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// public reports whether hosts and authors may import the package.
+func (s source) public() bool {
+	return s.tree.Name.Name != "main" && !strings.Contains("/"+s.dir+"/", "/internal/") && !strings.HasPrefix(s.dir, "plugins") && !strings.HasPrefix(s.dir, "cmd")
+}
+
+// TestSurface holds how much there is to learn: packages, names, files of the
+// root.
+func TestSurface(t *testing.T) {
+	packages, names, root := make(map[string]int), 0, 0
+	for _, s := range sources(t) {
+		if s.dir == "." {
+			root++
+		}
+		if s.public() {
+			n := exported(s.tree)
+			packages[s.dir] += n
+			names += n
+		}
+	}
+	t.Logf("%d packages, %d names, %d files in the root: %v", len(packages), names, root, packages)
+	if len(packages) > maxPublicPackages {
+		t.Errorf("%d public packages, %d allowed: move what hosts do not need below internal", len(packages), maxPublicPackages)
+	}
+	if names > maxExportedNames {
+		t.Errorf("%d exported names, %d allowed: unexport what only tests or the command use", names, maxExportedNames)
+	}
+	if root > maxRootFiles {
+		t.Errorf("%d files in the root, %d allowed", root, maxRootFiles)
+	}
+}
+
+// exported counts the package-level declarations that go doc -short shows in a
+// line of their own.
+func exported(f *ast.File) (n int) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() {
+				n++
+			}
+		case *ast.GenDecl:
+			values := false
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if spec.Name.IsExported() {
+						n++
+					}
+				case *ast.ValueSpec:
+					values = values || spec.Names[0].IsExported()
+				}
+			}
+			if values {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestSizes: no type that everything hangs on, no function that has to be
+// scrolled, no file of several concepts.
+func TestSizes(t *testing.T) {
+	methods := make(map[string]int)
+	for _, s := range sources(t) {
+		if n := s.fset.Position(s.tree.End()).Line; n > maxFileLines {
+			t.Errorf("%s/%s has %d lines, %d allowed", s.dir, s.name, n, maxFileLines)
+		}
+		for _, d := range s.tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if lines := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1; lines > maxFunctionLines {
+				t.Errorf("%s/%s: %s has %d lines, %d allowed", s.dir, s.name, f.Name.Name, lines, maxFunctionLines)
+			}
+			if f.Recv != nil {
+				methods[s.dir+"."+receiver(f)]++
+			}
+		}
+	}
+	for name, n := range methods {
+		if n > maxMethods {
+			t.Errorf("%s has %d methods, %d allowed", name, n, maxMethods)
+		}
+	}
+}
+
+func receiver(f *ast.FuncDecl) string {
+	typ := f.Recv.List[0].Type
+	for {
+		switch x := typ.(type) {
+		case *ast.StarExpr:
+			typ = x.X
+		case *ast.IndexExpr:
+			typ = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return "?"
+		}
+	}
+}
