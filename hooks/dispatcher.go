@@ -28,12 +28,12 @@ type Plugin interface {
 	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 }
 
-// DefaultTimeout is how long all calls of one hook may take together.
-const DefaultTimeout = 5 * time.Minute
+// defaultTimeout is how long all calls of one hook may take together.
+const defaultTimeout = 5 * time.Minute
 
 // Options of a dispatcher.
 type Options struct {
-	// Timeout of a hook, over all its calls. Default DefaultTimeout. Where
+	// Timeout of a hook, over all its calls. Default 5 minutes. Where
 	// observers go before a compactor they have half of it, so that they
 	// cannot take its time away.
 	Timeout time.Duration
@@ -58,7 +58,7 @@ type Dispatcher struct {
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	d := &Dispatcher{timeout: opts.Timeout, breaker: opts.Breaker}
 	if d.timeout <= 0 {
-		d.timeout = DefaultTimeout
+		d.timeout = defaultTimeout
 	}
 	if d.breaker == nil {
 		d.breaker = NewBreaker(BreakerOptions{})

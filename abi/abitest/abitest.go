@@ -29,25 +29,6 @@ type Rule struct {
 	Check func(ctx context.Context) error
 }
 
-// Result is the outcome of one rule.
-type Result struct {
-	// Rule is its name.
-	Rule        string `json:"rule"`
-	Explanation string `json:"explanation"`
-	Fix         string `json:"mend"`
-	// Err is how it was broken, nil where it was kept.
-	Err error `json:"-"`
-}
-
-// String is the rule, and where it was broken how, why it matters and what to
-// do.
-func (r Result) String() string {
-	if r.Err == nil {
-		return r.Rule
-	}
-	return fmt.Sprintf("%s: %v\nwhy: %s\nfix: %s", r.Rule, r.Err, r.Explanation, r.Fix)
-}
-
 // Rules are all rules, bound to a plugin: for callers that pick some, or watch
 // them being checked. They share the plugin's answers, so check them one after
 // the other.
@@ -66,7 +47,8 @@ func Rules(m *abi.Manifest, p Plugin) []Rule {
 }
 
 // Run checks p against every rule that applies to its manifest, each as a
-// subtest.
+// subtest that quotes the rule's explanation where it fails. The plugin is
+// called some 70 times.
 func Run(t *testing.T, m *abi.Manifest, p Plugin) {
 	t.Helper()
 	for _, r := range Rules(m, p) {
@@ -75,27 +57,10 @@ func Run(t *testing.T, m *abi.Manifest, p Plugin) {
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			if err := r.Check(t.Context()); err != nil {
-				t.Error(r.result(err))
+				t.Errorf("%s: %v\nwhy: %s\nfix: %s", r.Name, err, r.Explanation, r.Fix)
 			}
 		})
 	}
-}
-
-// Check is [Run] without a test: the outcome of each rule that applies. The
-// plugin is called some 70 times; every call is bounded by ctx and by the
-// plugin's own limits.
-func Check(ctx context.Context, m *abi.Manifest, p Plugin) []Result {
-	var results []Result
-	for _, r := range Rules(m, p) {
-		if r.Skip == "" {
-			results = append(results, r.result(r.Check(ctx)))
-		}
-	}
-	return results
-}
-
-func (r Rule) result(err error) Result {
-	return Result{Rule: r.Name, Explanation: r.Explanation, Fix: r.Fix, Err: err}
 }
 
 // CheckOutput reports what a host would refuse or warn of in the answer of

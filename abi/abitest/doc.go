@@ -1,7 +1,7 @@
 // Package abitest is the conformance kit: what every plugin has to do right,
 // as a list of named rules, each with an explanation that a failure quotes.
 //
-// Start with [Run] in a test, or [Check] anywhere else; [ReadManifest] gives the
+// Start with [Run] in a test, or [Rules] anywhere else; [ReadManifest] gives the
 // manifest that both hold the plugin to. They take anything that answers calls: a
 // module loaded by the runtime, handlers run natively (abi/guest/guesttest), a
 // fake.

@@ -182,7 +182,7 @@ func millions() []abi.Message {
 
 func thousands() []abi.Message { return append([]abi.Message{user("all of them")}, work(625)...) }
 
-// Sessions are what [Check] calls plugins with, by name: an ordinary session,
+// Sessions are what [Run] calls plugins with, by name: an ordinary session,
 // and those in which plugins fail. The messages have no ids, and are the
 // caller's to change.
 func Sessions() iter.Seq2[string, []abi.Message] {
