@@ -13,6 +13,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
+	"github.com/kagewasm/kagewasm/internal/keypath"
 )
 
 // KV is a folder of real files, a folder for each namespace in it and a file
@@ -237,8 +238,8 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 		if abi.CheckKey(folder) != nil {
 			return nil, nil
 		}
-		starts[0] = folderPath(folder)
-		if starts[0] != folder && plainName(folder+"/x.md") {
+		starts[0] = keypath.Folder(folder)
+		if starts[0] != folder && keypath.Plain(folder+"/x.md") {
 			starts = append(starts, folder)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/kagewasm/kagewasm/internal/keypath"
 )
 
 var errTooLong = errors.New("file too long")
@@ -39,8 +41,8 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 // filePath is where the value of a key is or goes: in the file that a person
 // named as the key, where there is one and no other.
 func filePath(root *os.Root, key string) string {
-	path := keyPath(key)
-	if key != path && plainName(key) && fileSize(root, path) < 0 && fileSize(root, key) >= 0 {
+	path := keypath.Of(key)
+	if key != path && keypath.Plain(key) && fileSize(root, path) < 0 && fileSize(root, key) >= 0 {
 		return key
 	}
 	return path
@@ -84,7 +86,7 @@ func walk(ctx context.Context, root *os.Root, start string, fn func(name, key st
 		case !d.Type().IsRegular():
 			return nil
 		}
-		if key, ok := FileKey(name); ok && (name == keyPath(key) || fileSize(root, keyPath(key)) < 0) {
+		if key, ok := keypath.Key(name); ok && (name == keypath.Of(key) || fileSize(root, keypath.Of(key)) < 0) {
 			return fn(name, key)
 		}
 		return nil

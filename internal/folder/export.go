@@ -12,7 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/internal/keypath"
 )
 
 // ExportOptions say what Export may do. The zero value writes a new folder.
@@ -111,7 +111,7 @@ func (r *Report) write(ctx context.Context, kv KV, keys []string, dir string) er
 	defer root.Close()
 	for _, key := range keys {
 		value, found, err := kv.Get(ctx, r.Namespace, key)
-		f := File{Name: store.FileName(key), Key: key, Action: Added, Bytes: int64(len(value))}
+		f := File{Name: keypath.Name(key), Key: key, Action: Added, Bytes: int64(len(value))}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

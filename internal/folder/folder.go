@@ -1,5 +1,5 @@
 // Package folder copies what a plugin keeps to a folder of plain files and back,
-// whatever the plugin: a key is a file, as [store.FileName] names it. What
+// whatever the plugin: a key is a file, as [keypath.Name] names it. What
 // [Export] wrote [Import] reads as the same keys and bytes; it reads folders
 // that other tools or people wrote as well.
 //

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/keypath"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -30,7 +31,7 @@ type ImportOptions struct {
 }
 
 // Import stores every text file of a folder and of those in it under the key
-// that its name is; see [store.FileKey]. Hidden files, links and what is not
+// that its name is; see [keypath.Key]. Hidden files, links and what is not
 // text are skipped, each with a reason. Either all is stored or nothing: where
 // one value is refused (CodeQuota where the namespace is full), those before it
 // are taken back.
@@ -112,7 +113,7 @@ func (in *importer) skip(name, why string) {
 
 // file decides about one file.
 func (in *importer) file(name string, most int) error {
-	key, ok := store.FileKey(name)
+	key, ok := keypath.Key(name)
 	if !ok {
 		in.skip(name, "its name cannot be a key: use letters, digits, spaces and ._-, a dot in the name of the file, and none in those of folders")
 		return nil

@@ -1,13 +1,7 @@
-package store
-
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/kagewasm/kagewasm/abi"
-)
-
+// Package keypath names the file of a key of a plugin's storage, and the key of a
+// file: [Of] and [Key] for the storage itself, [Name] where a person looks for
+// it.
+//
 // A key is a path below the namespace's folder, so that "facts/x.md" is the
 // file facts/x.md. The rules, which make the mapping one to one:
 //
@@ -21,28 +15,40 @@ import (
 //   - a name over 200 bytes goes on in folders whose names end in "~".
 //
 // A file whose name these rules would not write is the key that it spells where
-// a person may have named it so, "notes/Coffee brewing.md", see plainName, and
+// a person may have named it so, "notes/Coffee brewing.md", see [Plain], and
 // no key otherwise.
+package keypath
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
+
 const (
 	bareSuffix = ".kv"
 	moreSuffix = "~"
 	maxName    = 200
 )
 
-// keyPath is the path of a key. The key has to be valid.
-func keyPath(key string) string {
+// Of is the path of a key. The key has to be valid.
+func Of(key string) string {
 	folder, leaf := "", key
 	if i := strings.LastIndexByte(key, '/'); i >= 0 {
-		folder, leaf = folderPath(key[:i])+"/", key[i+1:]
+		folder, leaf = Folder(key[:i])+"/", key[i+1:]
 	}
-	if name := escape(leaf, true); len(name) <= maxName && strings.Contains(name, ".") && !strings.HasSuffix(name, bareSuffix) {
+	name := escape(leaf, true)
+	if len(name) <= maxName && strings.Contains(name, ".") && !strings.HasSuffix(name, bareSuffix) {
 		return folder + name
 	}
 	return folder + strings.Join(split(escape(leaf, false)), "/") + bareSuffix
 }
 
-// folderPath is the path of the folder that holds the keys below prefix + "/".
-func folderPath(prefix string) string {
+// Folder is the path of the folder that holds the keys below prefix + "/".
+func Folder(prefix string) string {
 	var names []string
 	for seg := range strings.SplitSeq(prefix, "/") {
 		names = append(names, split(escape(seg, false))...)
@@ -76,25 +82,28 @@ func pathKey(path string) (key string, ok bool) {
 		if more == last && more {
 			return "", false
 		}
-		if !unescape(&b, part) {
+		text, err := url.PathUnescape(part)
+		if err != nil {
 			return "", false
 		}
+		b.WriteString(text)
 		if !last && !more {
 			b.WriteByte('/')
 		}
 	}
 	key = b.String()
-	return key, abi.CheckKey(key) == nil && keyPath(key) == path
+	return key, abi.CheckKey(key) == nil && Of(key) == path
 }
 
-// plainName reports whether a key, as it is, is a good name of a file on any
+// Plain reports whether a key, as it is, is a good name of a file on any
 // system: letters and digits of any script, spaces and a few signs, a dot in the
 // name of the file and none in those of folders.
-func plainName(key string) bool {
+func Plain(key string) bool {
 	segs := strings.Split(key, "/")
 	for i, seg := range segs {
 		switch {
-		case len(seg) > maxName, strings.Trim(seg, ". ") != seg, strings.HasSuffix(seg, bareSuffix), strings.ContainsFunc(seg, notPlain):
+		case len(seg) > maxName, strings.Trim(seg, ". ") != seg, strings.HasSuffix(seg, bareSuffix),
+			strings.ContainsFunc(seg, notPlain):
 			return false
 		case strings.Contains(seg, ".") != (i == len(segs)-1):
 			return false
@@ -104,64 +113,42 @@ func plainName(key string) bool {
 }
 
 func notPlain(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-+@#&'(),[]!", r)
+	return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Digit) && !strings.ContainsRune(" ._-+@#&'(),[]!", r)
 }
 
-// FileName is the path of the file in which a person looks for a key, below a
+// Name is the path of the file in which a person looks for a key, below a
 // folder of an export: the key itself where it makes a good name.
-func FileName(key string) string {
-	if plainName(key) {
+func Name(key string) string {
+	if Plain(key) {
 		return key
 	}
-	return keyPath(key)
+	return Of(key)
 }
 
-// FileKey is the key of a file that FileName or a person has named, and whether
-// it is one. FileKey(FileName(key)) is key.
-func FileKey(path string) (key string, ok bool) {
+// Key is the key of a file that Name or a person has named, and whether
+// it is one. Key(Name(key)) is key.
+func Key(path string) (key string, ok bool) {
 	if key, ok := pathKey(path); ok {
 		return key, true
 	}
-	return path, plainName(path)
+	return path, Plain(path)
 }
-
-const upperHex = "0123456789ABCDEF"
 
 // escape writes a segment; dots says whether those inside stay.
 func escape(seg string, dots bool) string {
 	var b strings.Builder
 	for i := 0; i < len(seg); i++ {
 		c := seg[i]
-		if plain(c) || c == '.' && dots && i > 0 && i < len(seg)-1 {
+		if stands(c) || c == '.' && dots && i > 0 && i < len(seg)-1 {
 			b.WriteByte(c)
 			continue
 		}
-		b.WriteByte('%')
-		b.WriteByte(upperHex[c>>4])
-		b.WriteByte(upperHex[c&15])
+		fmt.Fprintf(&b, "%%%02X", c)
 	}
 	return b.String()
 }
 
-func plain(c byte) bool {
-	return c < utf8.RuneSelf && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
-}
-
-func unescape(b *strings.Builder, name string) bool {
-	for i := 0; i < len(name); i++ {
-		if name[i] != '%' {
-			b.WriteByte(name[i])
-			continue
-		}
-		if i+2 >= len(name) {
-			return false
-		}
-		hi, lo := strings.IndexByte(upperHex, name[i+1]), strings.IndexByte(upperHex, name[i+2])
-		if hi < 0 || lo < 0 {
-			return false
-		}
-		b.WriteByte(byte(hi<<4 | lo))
-		i += 2
-	}
-	return true
+// stands reports whether a byte stands for itself.
+func stands(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
