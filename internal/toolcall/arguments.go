@@ -1,10 +1,10 @@
 package toolcall
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/jsonlex"
 )
 
 // EachString calls f for every string and number in a JSON object with the key
@@ -166,52 +166,13 @@ func unescape(s string) (string, bool) {
 		if i < 0 {
 			return string(append(out, s...)), true
 		}
-		if i+1 == len(s) {
+		size, char := jsonlex.Escape([]byte(s[i:min(len(s), i+12)])) // two of a pair are 12 bytes
+		if size == 0 {
 			return "", false
 		}
-		out = append(out, s[:i]...)
-		if s[i+1] == 'u' {
-			r, size := escapedRune(s[i:])
-			if size == 0 {
-				return "", false
-			}
-			out = utf8.AppendRune(out, r)
-			s = s[i+size:]
-			continue
-		}
-		at := strings.IndexByte(`"\/bfnrt`, s[i+1])
-		if at < 0 {
-			return "", false
-		}
-		out = append(out, "\"\\/\b\f\n\r\t"[at])
-		s = s[i+2:]
+		out = utf8.AppendRune(append(out, s[:i]...), char)
+		s = s[i+size:]
 	}
-}
-
-// escapedRune reads \u1234, or two of them that are one rune. Its size is zero
-// where there is none.
-func escapedRune(s string) (r rune, size int) {
-	r, ok := hex4(s)
-	if !ok {
-		return 0, 0
-	}
-	if utf16.IsSurrogate(r) {
-		if low, ok := hex4(s[6:]); ok {
-			if whole := utf16.DecodeRune(r, low); whole != utf8.RuneError {
-				return whole, 12
-			}
-		}
-		return utf8.RuneError, 6
-	}
-	return r, 6
-}
-
-func hex4(s string) (rune, bool) {
-	if len(s) < 6 || s[:2] != `\u` {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(s[2:6], 16, 32)
-	return rune(n), err == nil
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
