@@ -1,6 +1,9 @@
 package wasmtest
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Type is the type of a value.
 type Type byte
@@ -160,7 +163,7 @@ func (m *Module) Start(f Func) { m.start = leb(uint64(f)) }
 
 // Custom adds a custom section at the end.
 func (m *Module) Custom(name string, content []byte) {
-	m.customs = append(m.customs, section(0, append(text(name), content...))...)
+	m.customs = append(m.customs, Section(0, append(text(name), content...))...)
 }
 
 // FuncNames adds a name section with a name for each function, from the first
@@ -179,7 +182,7 @@ func (m *Module) Bytes() []byte {
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	add := func(id byte, l list) {
 		if l.n > 0 {
-			out = append(out, section(id, append(leb(uint64(l.n)), l.bytes...))...)
+			out = append(out, Section(id, append(leb(uint64(l.n)), l.bytes...))...)
 		}
 	}
 	add(1, m.types)
@@ -190,11 +193,11 @@ func (m *Module) Bytes() []byte {
 	add(6, m.globals)
 	add(7, m.exports)
 	if m.start != nil {
-		out = append(out, section(8, m.start)...)
+		out = append(out, Section(8, m.start)...)
 	}
 	add(9, m.elements)
 	if m.dataCount != nil {
-		out = append(out, section(12, m.dataCount)...)
+		out = append(out, Section(12, m.dataCount)...)
 	}
 	add(10, m.codes)
 	add(11, m.data)
@@ -202,15 +205,13 @@ func (m *Module) Bytes() []byte {
 }
 
 // Section is a section of any kind, for what no other function writes.
-func Section(id byte, content []byte) []byte { return section(id, content) }
+func Section(id byte, content []byte) []byte {
+	return slices.Concat([]byte{id}, leb(uint64(len(content))), content)
+}
 
 // WithSection returns the module with a custom section added at its end.
 func WithSection(wasm []byte, name string, content []byte) []byte {
-	return slices.Concat(wasm, section(0, append(text(name), content...)))
-}
-
-func section(id byte, content []byte) []byte {
-	return slices.Concat([]byte{id}, leb(uint64(len(content))), content)
+	return slices.Concat(wasm, Section(0, append(text(name), content...)))
 }
 
 func text(s string) []byte { return append(leb(uint64(len(s))), s...) }
@@ -222,16 +223,7 @@ func limits(min uint32, max int64) []byte {
 	return slices.Concat([]byte{0x01}, leb(uint64(min)), leb(uint64(max)))
 }
 
-func leb(v uint64) []byte {
-	var b []byte
-	for {
-		c := byte(v & 0x7f)
-		if v >>= 7; v == 0 {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
-	}
-}
+func leb(v uint64) []byte { return binary.AppendUvarint(nil, v) }
 
 func sleb(v int64) []byte {
 	var b []byte
