@@ -2,7 +2,6 @@ package hostile_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -37,25 +36,23 @@ func TestCompactionCompletes(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			wasm := g.Wasm()
 			var list []hooks.Plugin
-			for i, role := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
-					m := g.Manifest()
-					if m == nil {
-						m = &abi.Manifest{ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}}
-					}
-					m.Name, m.Roles = string(role), []abi.PluginRole{role}
-					timeout := 30
-					if g.Code != abi.CodeDeadline {
-						timeout = 5_000
-					}
-					p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m),
-						Limits: abi.Limits{TimeoutMS: timeout}})
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer p.Close(ctx)
-					list = append(list, p)
-				})
+			for _, role := range []abi.PluginRole{abi.RoleCompactor, abi.RoleObserver} {
+				m := g.Manifest()
+				if m == nil {
+					m = &abi.Manifest{ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}}
+				}
+				m.Name, m.Roles = string(role), []abi.PluginRole{role}
+				timeout := 30
+				if g.Code != abi.CodeDeadline {
+					timeout = 5_000
+				}
+				p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{Manifest: m, Grants: plugintest.GrantAll(m),
+					Limits: abi.Limits{TimeoutMS: timeout}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close(ctx)
+				list = append(list, p)
 			}
 			r, err := hosttest.New(t, kagewasm.Options{Plugins: list, Memory: kv}).Compact(ctx, hosttest.Request(400,
 				slices.Clone(msgs)))
