@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,17 +62,20 @@ func OpenKV(dir string, opts KVOptions) (*KV, error) {
 // Close releases the folder.
 func (kv *KV) Close() error { return kv.root.Close() }
 
-// space opens the folder of a namespace. It is not kept open, so that a person
-// may move or delete it at any time.
-func (kv *KV) space(ns string) (*os.Root, error) {
+// space opens the folder of a namespace, nil where there is none. It is not kept
+// open, so that a person may move or delete it at any time.
+func (kv *KV) space(op, ns string) (*os.Root, error) {
 	info, err := kv.root.Lstat(ns)
-	if err != nil {
-		return nil, err
+	var root *os.Root
+	if err == nil && info.IsDir() {
+		root, err = kv.root.OpenRoot(ns)
+	} else if err == nil {
+		err = fmt.Errorf("%s is not a folder", ns)
 	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder", ns)
+	if err != nil && !absent(err) {
+		return nil, kvFault(op, err)
 	}
-	return kv.root.OpenRoot(ns)
+	return root, nil
 }
 
 // Get returns the value under key and whether there is one.
@@ -79,11 +83,9 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	if err := checkCall(ctx, "get", ns, key); err != nil {
 		return "", false, err
 	}
-	root, err := kv.space(ns)
-	if absent(err) {
-		return "", false, nil
-	} else if err != nil {
-		return "", false, kvFault("get", err)
+	root, err := kv.space("get", ns)
+	if root == nil {
+		return "", false, err
 	}
 	defer root.Close()
 	b, err := readFile(root, filePath(root, key), kv.opts.MaxValueBytes)
@@ -137,9 +139,9 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 	} else if !errors.Is(err, fs.ErrExist) {
 		return kvFault("set", err)
 	}
-	root, err := kv.space(ns)
-	if err != nil {
-		return kvFault("set", err)
+	root, err := kv.space("set", ns)
+	if root == nil {
+		return cmp.Or[error](err, kvFault("set", fs.ErrNotExist))
 	}
 	defer root.Close()
 	name := filePath(root, key)
@@ -190,11 +192,9 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 		return err
 	}
 	defer unlock()
-	root, err := kv.space(ns)
-	if absent(err) {
-		return nil
-	} else if err != nil {
-		return kvFault("delete", err)
+	root, err := kv.space("delete", ns)
+	if root == nil {
+		return err
 	}
 	defer root.Close()
 	name := filePath(root, key)
@@ -225,11 +225,9 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 	if err := checkCall(ctx, "list", ns, ""); err != nil {
 		return nil, err
 	}
-	root, err := kv.space(ns)
-	if absent(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, kvFault("list", err)
+	root, err := kv.space("list", ns)
+	if root == nil {
+		return nil, err
 	}
 	defer root.Close()
 	starts := []string{"."}
@@ -277,11 +275,11 @@ func (kv *KV) Spaces(ctx context.Context) ([]Space, error) {
 		if !e.IsDir() || !abi.ValidNamespace(e.Name()) || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
-		root, err := kv.space(e.Name())
-		if absent(err) {
+		root, err := kv.space("list", e.Name())
+		if err != nil {
+			return nil, err
+		} else if root == nil {
 			continue
-		} else if err != nil {
-			return nil, kvFault("list", err)
 		}
 		used, err := count(ctx, root)
 		root.Close()

@@ -33,11 +33,16 @@ func (m *Memory) Get(ctx context.Context, ns, key string) (string, bool, error) 
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	v, ok := m.space(ns).values[key]
+	return v, ok, nil
+}
+
+// space is what is stored in a namespace; of one without values it is new.
+func (m *Memory) space(ns string) *memorySpace {
 	if s := m.data[ns]; s != nil {
-		v, ok := s.values[key]
-		return v, ok, nil
+		return s
 	}
-	return "", false, nil
+	return &memorySpace{values: make(map[string]string)}
 }
 
 // Set stores value under key.
@@ -60,11 +65,7 @@ func (m *Memory) set(ctx context.Context, ns, key string, expect *string, value 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.data[ns]
-	if s == nil {
-		s = &memorySpace{values: make(map[string]string)}
-		m.data[ns] = s
-	}
+	s := m.space(ns)
 	old := int64(-1)
 	v, ok := s.values[key]
 	if ok {
@@ -77,7 +78,7 @@ func (m *Memory) set(ctx context.Context, ns, key string, expect *string, value 
 	if err := m.opts.check(s.used, used); err != nil {
 		return err
 	}
-	s.values[key], s.used = value, used
+	s.values[key], s.used, m.data[ns] = value, used, s
 	return nil
 }
 
@@ -88,10 +89,7 @@ func (m *Memory) Delete(ctx context.Context, ns, key string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.data[ns]
-	if s == nil {
-		return nil
-	}
+	s := m.space(ns)
 	if v, ok := s.values[key]; ok {
 		s.used = s.used.after(int64(len(v)), -1)
 		delete(s.values, key)
@@ -107,11 +105,9 @@ func (m *Memory) List(ctx context.Context, ns, prefix string) ([]string, error) 
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var keys []string
-	if s := m.data[ns]; s != nil {
-		for k := range s.values {
-			if strings.HasPrefix(k, prefix) {
-				keys = append(keys, k)
-			}
+	for k := range m.space(ns).values {
+		if strings.HasPrefix(k, prefix) {
+			keys = append(keys, k)
 		}
 	}
 	slices.Sort(keys)

@@ -79,11 +79,8 @@ func pathKey(path string) (key string, ok bool) {
 		if last {
 			part = strings.TrimSuffix(part, bareSuffix)
 		}
-		if more == last && more {
-			return "", false
-		}
 		text, err := url.PathUnescape(part)
-		if err != nil {
+		if err != nil || last && more {
 			return "", false
 		}
 		b.WriteString(text)

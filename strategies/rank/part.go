@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // partTerms is after how many terms a text is cut, at the next end of a
@@ -47,13 +48,7 @@ func (ix *Index) AddPart(p Part) {
 
 // endsSentence reports whether a sentence ends in what stands between two terms.
 func endsSentence(between string) bool {
-	for _, r := range between {
-		switch r {
-		case '\n', '.', '!', '?', '\u3002', '\uff01', '\uff1f':
-			return true
-		}
-	}
-	return false
+	return strings.ContainsAny(between, "\n.!?\u3002\uff01\uff1f")
 }
 
 // Parts are the parts of all texts, in order.

@@ -31,9 +31,6 @@ func (ix *Index) matches(text, query string) []match {
 	for _, term := range ix.query(query) {
 		wanted[term] = true
 	}
-	if len(wanted) == 0 {
-		return nil
-	}
 	var found []match
 	Terms(text, func(term []byte, start, end int) bool {
 		if id, ok := ix.terms[string(term)]; ok && wanted[id] {

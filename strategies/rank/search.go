@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"container/heap"
 	"iter"
 	"slices"
 )
@@ -59,45 +60,26 @@ type Hit struct {
 // equals the earlier. With Near or Group these can be texts that share no word
 // with it.
 func (ix *Index) Search(query string, opts Options) []Hit {
-	if opts.Limit > 0 {
-		return slices.Collect(ix.Ranked(query, opts))
-	}
-	h := ix.found(query, opts)
-	slices.SortFunc(h, func(a, b Hit) int {
-		if a.before(b) {
-			return -1
-		}
-		return 1 // no two are equal
-	})
-	return h
+	return slices.Collect(ix.Ranked(query, opts))
 }
 
 // Ranked goes through what [Index.Search] returns. It is for those who cannot
 // know how many they want: putting all in order is half the time of a search.
 func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
 	return func(yield func(Hit) bool) {
-		h := ix.found(query, opts)
-		h.order()
-		for n := 0; len(h) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
-			if !yield(h.take()) {
+		var hits ranking
+		for i, score := range ix.scores(query, opts) {
+			if score > 0 {
+				hits = append(hits, Hit{i, score})
+			}
+		}
+		heap.Init(&hits)
+		for n := 0; len(hits) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
+			if !yield(heap.Pop(&hits).(Hit)) {
 				return
 			}
 		}
 	}
-}
-
-// found are the hits, in the order of the texts.
-func (ix *Index) found(query string, opts Options) (hits heap) {
-	scores := ix.scores(query, opts)
-	for i, score := range scores {
-		if score > 0 {
-			if hits == nil {
-				hits = make(heap, 0, len(scores)-i)
-			}
-			hits = append(hits, Hit{i, score})
-		}
-	}
-	return hits
 }
 
 // scores are the scores of all texts.

@@ -43,17 +43,12 @@ type scanner struct {
 // run reads words and what joins them into an identifier, and returns where it
 // ends.
 func (s *scanner) run(start int) (end int) {
-	end = s.wordEnd(start)
-	joined := false
-	for next := end; ; end = next {
-		next = s.joint(end)
-		if next == end {
-			break
-		}
-		joined = true
-		next = s.wordEnd(next)
+	first := s.wordEnd(start)
+	end = first
+	for next := s.joint(end); next > end; next = s.joint(end) {
+		end = s.wordEnd(next)
 	}
-	if joined {
+	if end > first {
 		s.emit(start, end, false)
 	}
 	for pos := start; pos < end; {
@@ -63,10 +58,7 @@ func (s *scanner) run(start int) (end int) {
 			pos = s.joint(pos)
 		}
 	}
-	if next := s.elided(end); next > end {
-		return next
-	}
-	return end
+	return s.elided(end)
 }
 
 // wordEnd is the end of the word that begins at pos.
@@ -199,13 +191,8 @@ func (s *scanner) emit(start, end int, plain bool) {
 
 // trim leaves out underscores at both ends.
 func (s *scanner) trim(start, end int) (int, int) {
-	for start < end && s.text[start] == '_' {
-		start++
-	}
-	for end > start && s.text[end-1] == '_' {
-		end--
-	}
-	return start, end
+	start = end - len(strings.TrimLeft(s.text[start:end], "_"))
+	return start, start + len(strings.TrimRight(s.text[start:end], "_"))
 }
 
 // lower appends the beginning of s in lower case to buf, Latin letters without

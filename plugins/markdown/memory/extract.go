@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -204,12 +205,7 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 
 // best are the facts worth most, of equals the latest, in their order.
 func (x *extractor) best(most int) []fact {
-	slices.SortStableFunc(x.facts, func(a, b fact) int {
-		if a.score != b.score {
-			return b.score - a.score
-		}
-		return b.order - a.order
-	})
+	slices.SortFunc(x.facts, func(a, b fact) int { return cmp.Or(b.score-a.score, b.order-a.order) })
 	list := x.facts[:max(0, min(most, len(x.facts)))]
 	slices.SortFunc(list, func(a, b fact) int { return a.order - b.order })
 	return list

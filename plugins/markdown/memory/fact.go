@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -66,26 +67,19 @@ func (f *fact) has(m mention) bool {
 // normalize is the text by which facts are the same: words alone, in lower
 // case, with a space around each.
 func normalize(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + 2)
-	space := true
-	b.WriteByte(' ')
-	for _, r := range s {
-		if r == '\'' || r == '’' {
-			continue // don't is one word, whichever way it is written
+	letters := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\'' || r == '’':
+			return -1 // don't is one word, whichever way it is written
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			return unicode.ToLower(r)
 		}
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
-			b.WriteRune(unicode.ToLower(r))
-			space = false
-		} else if !space {
-			b.WriteByte(' ')
-			space = true
-		}
+		return ' '
+	}, s)
+	if letters = clip.OneLine(letters); letters != "" {
+		letters += " "
 	}
-	if !space {
-		b.WriteByte(' ')
-	}
-	return b.String()
+	return " " + letters
 }
 
 const (
@@ -124,12 +118,7 @@ func digest(text string) string {
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 const (

@@ -36,16 +36,11 @@ func withLines(index string, written []fact) string {
 	if index == "" {
 		index = indexTitle + "\n\n" + indexText + "\n"
 	}
-	for at := 0; at < len(index); {
-		end := len(index)
-		if i := strings.IndexByte(index[at:], '\n'); i >= 0 {
-			end = at + i + 1
+	at := 0
+	for line := range strings.Lines(index) {
+		if at += len(line); strings.TrimRight(line, "\r\n ") == indexHeading {
+			return withNewline(index[:at]) + newline + lines.String() + strings.TrimPrefix(index[at:], newline)
 		}
-		if strings.TrimRight(index[at:end], "\r\n ") == indexHeading {
-			before, after := withNewline(index[:end]), index[end:]
-			return before + newline + lines.String() + strings.TrimPrefix(after, newline)
-		}
-		at = end
 	}
 	if !strings.HasSuffix(index, "\n") {
 		index += newline

@@ -158,10 +158,6 @@ func isProse(s string) bool {
 func words(norm string) int {
 	n := 0
 	for w := range strings.FieldsSeq(norm) {
-		if isASCII(w) {
-			n++
-			continue
-		}
 		n += max(1, dense(w))
 	}
 	return n

@@ -104,21 +104,15 @@ func fileList(paths []string, most int) string {
 			folder = path.Dir(folder)
 		}
 	}
-	text := ": "
-	if folder != "." && folder != "/" {
-		text = " in " + folder + ": "
-	} else {
-		folder = ""
+	text, prefix := " in "+folder+": ", folder+"/"
+	if folder == "." || folder == "/" {
+		text, prefix = ": ", ""
 	}
-	for i, p := range paths[:min(most, len(paths))] {
-		if i > 0 {
-			text += ", "
-		}
-		if folder != "" {
-			p = p[len(folder)+1:]
-		}
-		text += p
+	shown := slices.Clone(paths[:min(most, len(paths))])
+	for i, p := range shown {
+		shown[i] = strings.TrimPrefix(p, prefix)
 	}
+	text += strings.Join(shown, ", ")
 	if more := len(paths) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
