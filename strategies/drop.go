@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // Drop lets the oldest go. It is the floor: it needs nobody and cannot fail.
@@ -58,7 +59,7 @@ func (d Drop) choose(v *View, budget int, what func(*View) choice) choice {
 			edits, c = replaced(edits, caps), fewer
 		}
 	}
-	gone := setOf(c.gone)
+	gone := wordlist.Set(c.gone...)
 	c.edits = slices.DeleteFunc(edits, func(e abi.Edit) bool { return gone[e.ID] })
 	return c
 }
@@ -76,7 +77,7 @@ func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	if len(gone) == 0 || v.All {
 		return nil
 	}
-	goes := setOf(gone)
+	goes := wordlist.Set(gone...)
 	// As many of the last messages as a summary leaves word for word are not to
 	// be lost to a giant among them.
 	recent := len(v.Messages) - defaultPreserveRecent
@@ -113,12 +114,4 @@ func replaced(edits, later []abi.Edit) []abi.Edit {
 		}
 	}
 	return edits
-}
-
-func setOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
 }

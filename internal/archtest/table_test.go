@@ -33,6 +33,7 @@ var layout = []row{
 	{pattern: "abi/abitest/...", may: []string{"abi", "internal/pluginyaml"}},
 	{pattern: "internal/clip", std: true, tool: true},
 	{pattern: "internal/toolcall", std: true, tool: true},
+	{pattern: "internal/wordlist", std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},

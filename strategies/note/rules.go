@@ -8,11 +8,7 @@ import (
 )
 
 // mustWords are how requirements are worded, in lower case.
-var mustWords = newVocabulary(`
-must|should|shall |required|require |requirement|acceptance|never |always |do not |don't |don’t |make sure|
-ensure |only use|at least |at most |no more than|has to |have to |needs to |muss|müssen|soll|nicht |immer|doit|
-doivent|jamais|toujours|debe|nunca|siempre|deve|sempre|должен|должн|нельзя|всегда|никогда|必须|不要|应该|一定|べき|しなければ|
-必ず|ないで|해야|반드시|하지 마`)
+var mustWords = newVocabulary("required")
 
 // maxPasted is the length of a message, in bytes, over which its lists are
 // taken for something pasted rather than asked for.

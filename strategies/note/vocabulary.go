@@ -1,34 +1,29 @@
 package note
 
 import (
-	"iter"
+	_ "embed"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
+
+//go:embed words.txt
+var wordFile string
+
+var lists = wordlist.Read(wordFile)
 
 // vocabulary finds words and phrases in one look at a text, however many it
 // has: session texts are megabytes. They match where a word begins; those of
 // scripts without spaces anywhere.
 type vocabulary [256][]string
 
-func newVocabulary(list string) *vocabulary {
+func newVocabulary(name string) *vocabulary {
 	var v vocabulary
-	for w := range words(list) {
+	for _, w := range lists[name] {
+		w = strings.ReplaceAll(w, "_", " ")
 		v[w[0]] = append(v[w[0]], w)
 	}
 	return &v
-}
-
-// words are the entries of a list, between bars; the spaces in them count.
-func words(list string) iter.Seq[string] {
-	return strings.SplitSeq(strings.ReplaceAll(list, "\n", ""), "|")
-}
-
-func wordSet(list string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range words(list) {
-		set[w] = true
-	}
-	return set
 }
 
 // in reports whether a text in lower case holds one of the words.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -23,7 +24,7 @@ func (p *pass) compact(out *abi.Output) {
 		injected = p.count(out.Inject)[0] + frameTokens
 	}
 	gone := p.cut(injected)
-	goes := setOf(gone)
+	goes := wordlist.Set(gone...)
 	freed := 0
 	for _, m := range p.in.Messages {
 		if goes[m.ID] {
@@ -68,12 +69,4 @@ func (p *pass) room() int {
 		return max(0, left-frameTokens)
 	}
 	return p.in.Budget.SummaryTokens
-}
-
-func setOf(ids []string) map[string]bool {
-	set := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
@@ -10,7 +11,7 @@ import (
 // is what is asked.
 func (p *pass) stands() func(*bank.Memory) bool {
 	texts, ids := make(map[string]bool), make(map[string]bool)
-	goes, turn := setOf(p.cut(0)), abi.CurrentTurn(p.msgs)
+	goes, turn := wordlist.Set(p.cut(0)...), abi.CurrentTurn(p.msgs)
 	for i, text := range p.read() {
 		if id := p.msgs[i].ID; !goes[id] || turn[i] {
 			texts[text], ids[id] = true, true

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 //go:embed cues.txt
 var cueFile string
 
-var cueLists = readLists(cueFile)
+var cueLists = wordlist.Read(cueFile)
 
 // The cues by which a sentence is noted.
 var (
@@ -55,21 +56,6 @@ func newCues(name string) (set cueSet) {
 	}
 	set.runs = cueLists[name+" unspaced"]
 	return set
-}
-
-// readLists reads lists of cues by their names; see cues.txt.
-func readLists(file string) map[string][]string {
-	lists, name := make(map[string][]string), ""
-	for line := range strings.Lines(file) {
-		switch line = strings.TrimSpace(line); {
-		case line == "" || line[0] == '#':
-		case line[0] == '[':
-			name = strings.Trim(line, "[]")
-		default:
-			lists[name] = append(lists[name], strings.Split(strings.TrimSuffix(line, ","), ", ")...)
-		}
-	}
-	return lists
 }
 
 // in reports whether a cue stands in a normalized text.

@@ -1,9 +1,17 @@
 package names
 
 import (
+	_ "embed"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
+
+//go:embed words.txt
+var wordFile string
+
+var lists = wordlist.Read(wordFile)
 
 // maxName is the longest name kept, in bytes.
 const maxName = 256
@@ -150,28 +158,13 @@ func classifyPath(w string, quoted bool) class {
 }
 
 // notNames look like names and are words, or are the same everywhere.
-var notNames = set("console.log", "Math.log", "Node.js", "node.js", "Next.js", "Vue.js", "React.js",
-	"GitHub", "GitLab", "JavaScript", "TypeScript", "OpenAI", "MySQL", "SQLite", "PostgreSQL", "macOS",
-	"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
-	"/usr/bin/env", "/bin/sh", "/bin/bash", "/usr/bin/bash")
+var notNames = wordlist.Set(lists["no names"]...)
 
 // dotFiles are files that keep their dot when they stand alone.
-var dotFiles = set("gitignore", "env", "dockerignore", "editorconfig", "npmrc", "gitattributes", "zshrc", "bashrc")
+var dotFiles = wordlist.Set(lists["dot files"]...)
 
 // domains that make a dotted name a host.
-var domains = set("com", "org", "net", "io", "dev", "ai", "edu", "gov", "local", "internal")
+var domains = wordlist.Set(lists["domains"]...)
 
 // extensions of files that agents name without a folder.
-var extensions = set(strings.Fields(`
-	go mod sum py pyi ipynb ts tsx js jsx mjs cjs vue svelte rs c h cc cpp hpp cs java kt swift rb php pl lua sh
-	bash zsh fish ps1 bat sql html htm css scss less xml svg json jsonl json5 yaml yml toml ini cfg conf env
-	lock md mdx rst txt csv tsv log pdf png jpg jpeg gif webp zip gz tar tgz wasm wat proto graphql tf hcl nix
-	ex exs erl hs ml scala clj dart r jl zig v tex patch diff out tmpl gradle cmake mk dockerfile`)...)
-
-func set(keys ...string) map[string]bool {
-	m := make(map[string]bool, len(keys))
-	for _, k := range keys {
-		m[k] = true
-	}
-	return m
-}
+var extensions = wordlist.Set(lists["extensions"]...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // command is a command line and how it ended.
@@ -48,8 +49,7 @@ func (b *builder) failed(script string) {
 }
 
 // viewers show text, in which errors may be talked about.
-var viewers = set("cat", "head", "tail", "less", "sed", "awk", "grep", "rg", "ag", "find", "fd", "ls", "tree", "bat",
-	"jq", "wc", "echo", "git show", "git diff", "git log", "git blame", "git grep")
+var viewers = wordlist.Set(lists["viewers"]...)
 
 // relative is a command line as it reads in the root folder.
 func relative(line, root string) string {

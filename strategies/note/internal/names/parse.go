@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // Reserved reports whether a line of a summary is read back as one of this
@@ -17,8 +18,8 @@ func Reserved(line string) bool {
 // Lines that begin a list: those above its entries, and those that hold all of
 // it.
 var (
-	sectionHeads = set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
-	listHeads    = set(headTools, headShort, headSymbols, headNumbers)
+	sectionHeads = wordlist.Set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	listHeads    = wordlist.Set(headTools, headShort, headSymbols, headNumbers)
 )
 
 // headOf is the beginning of a line up to its first colon.
