@@ -2,6 +2,8 @@ package note
 
 import (
 	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // Section is one heading of a summary.
@@ -9,6 +11,9 @@ type Section struct {
 	Title string
 	// About says what belongs there, as a prompt says it.
 	About string
+	// parts of the note fill it, by their heads. What has no section of its own
+	// in an outline stands below them all.
+	parts []string
 }
 
 // Outline is the sections of a structured summary, in order. Structure forces
@@ -20,30 +25,41 @@ type Outline struct {
 	Sections []Section
 }
 
+// Both outlines have these.
+var (
+	keyDecisions = Section{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y",
+		[]string{headDecisions}}
+	nextSteps = Section{"Next Steps", "what comes next, in order", []string{headNext}}
+)
+
 // handoff is the default.
 var handoff = Outline{"handoff", []Section{
-	{"Goal", "what the user wants, in one to three sentences"},
+	{"Goal", "what the user wants, in one to three sentences", []string{headRequests}},
 	{"Constraints & Preferences",
-		"requirements, checklists and acceptance criteria, word for word; how the user wants it done"},
+		"requirements, checklists and acceptance criteria, word for word; how the user wants it done",
+		[]string{headMusts}},
 	{"Progress",
-		"what is done, what is under way, what is blocked and by what; files modified and what changed in them"},
-	{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y"},
-	{"Next Steps", "what comes next, in order"},
+		"what is done, what is under way, what is blocked and by what; files modified and what changed in them",
+		[]string{headTodos, headRoot, headModified, names.HeadCommands}},
+	keyDecisions, nextSteps,
 	{"Critical Context",
-		"what has to be known to go on: failed approaches, errors in their exact words, values, names, files read"},
-	{"Additional Notes", "contradictions between what was required and what was done, and anything else"},
+		"what has to be known to go on: failed approaches, errors in their exact words, values, names, files read",
+		[]string{names.HeadFailed, names.HeadErrors, headRead}},
+	{"Additional Notes", "contradictions between what was required and what was done, and anything else",
+		[]string{headEarlier}},
 }}
 
 // continuation has eight sections.
 var continuation = Outline{"continuation", []Section{
-	{"Session Intent", "what the user wants to accomplish overall"},
-	{"Current Task", "what is being worked on, and how far it is"},
-	{"Files Modified", "path and what changed in each, lines where they are known; no contents"},
-	{"Files Read", "paths only"},
-	{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y"},
-	{"Failed Approaches", "what was tried and did not work, and why; always kept"},
-	{"Errors Encountered", "error messages in their exact words, and what fixed them"},
-	{"Next Steps", "what comes next, in order"},
+	{"Session Intent", "what the user wants to accomplish overall", []string{headRequests, headMusts}},
+	{"Current Task", "what is being worked on, and how far it is", []string{headTodos, names.HeadCommands}},
+	{"Files Modified", "path and what changed in each, lines where they are known; no contents",
+		[]string{headRoot, headModified}},
+	{"Files Read", "paths only", []string{headRead}},
+	keyDecisions,
+	{"Failed Approaches", "what was tried and did not work, and why; always kept", []string{names.HeadFailed}},
+	{"Errors Encountered", "error messages in their exact words, and what fixed them", []string{names.HeadErrors}},
+	nextSteps,
 }}
 
 // Outlines returns the outlines that ship, the default first.
@@ -65,13 +81,17 @@ const none = "(none)"
 // Render writes every section in order. One that fill has nothing for is marked
 // as empty.
 func (o Outline) Render(fill func(title string) string) string {
+	return o.render(func(s Section) string { return fill(s.Title) })
+}
+
+func (o Outline) render(fill func(s Section) string) string {
 	var b strings.Builder
 	for i, s := range o.Sections {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
 		b.WriteString("## " + s.Title + "\n")
-		if text := strings.TrimSpace(fill(s.Title)); text != "" {
+		if text := strings.TrimSpace(fill(s)); text != "" {
 			b.WriteString(text)
 		} else {
 			b.WriteString(none)

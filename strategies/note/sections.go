@@ -38,25 +38,6 @@ var order = []string{
 	names.HeadFailed, names.HeadErrors, headRead, headEarlier,
 }
 
-// places says which parts a section is filled with, by its title in lower case.
-// What has no section of its own in an outline stands below them all.
-var places = map[string][]string{
-	"goal":                      {headRequests},
-	"constraints & preferences": {headMusts},
-	"progress":                  {headTodos, headRoot, headModified, names.HeadCommands},
-	"next steps":                {headNext},
-	"critical context":          {names.HeadFailed, names.HeadErrors, headRead},
-	"additional notes":          {headEarlier},
-	"key decisions":             {headDecisions},
-
-	"session intent":     {headRequests, headMusts},
-	"current task":       {headTodos, names.HeadCommands},
-	"files modified":     {headRoot, headModified},
-	"files read":         {headRead},
-	"failed approaches":  {names.HeadFailed},
-	"errors encountered": {names.HeadErrors},
-}
-
 // kept is what stands below a summary.
 func (p *parts) kept(found *names.Names, summary string) string {
 	var b strings.Builder
@@ -79,7 +60,7 @@ func (p *parts) kept(found *names.Names, summary string) string {
 // sections fills an outline. Names that do not belong to a section stand at
 // the end.
 func (p *parts) sections(found *names.Names, o Outline) string {
-	frame := intro + "\n\n" + o.Render(func(string) string { return "" })
+	frame := intro + "\n\n" + o.render(func(Section) string { return "" })
 	said := ""
 	for _, text := range p.text {
 		said += text + "\n"
@@ -87,9 +68,9 @@ func (p *parts) sections(found *names.Names, o Outline) string {
 	lists := found.Lists(p.budget+p.extra-p.used-p.count(frame), said, p.count)
 	p.text[headRoot], p.text[headModified], p.text[headRead] = lists.Root, lists.Modified, lists.Read
 	placed := make(map[string]bool)
-	body := o.Render(func(title string) string {
+	body := o.render(func(s Section) string {
 		var texts []string
-		for _, head := range places[strings.ToLower(title)] {
+		for _, head := range s.parts {
 			if !placed[head] {
 				texts = append(texts, p.text[head])
 				placed[head] = true

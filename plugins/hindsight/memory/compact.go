@@ -26,6 +26,7 @@ func (p *pass) compact(out *abi.Output) {
 	gone := p.cut(injected)
 	goes := wordlist.Set(gone...)
 	freed := 0
+	out.Messages = []abi.OutputMessage{} // all of it may go
 	for _, m := range p.in.Messages {
 		if goes[m.ID] {
 			freed += m.Tokens
@@ -36,9 +37,6 @@ func (p *pass) compact(out *abi.Output) {
 	if freed <= injected {
 		out.Messages = nil
 		return
-	}
-	if out.Messages == nil { // all of it goes
-		out.Messages = []abi.OutputMessage{}
 	}
 	out.Superseded = gone
 }

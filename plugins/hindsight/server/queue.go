@@ -42,10 +42,7 @@ func (q queue) add(r retainRequest) error {
 	if err != nil {
 		return err
 	}
-	doc, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+	doc, _ := json.Marshal(r) // texts
 	key := fmt.Sprintf("%s%015d-%s.json", q.prefix, q.nextNumber(keys), r.OperationID)
 	if err := q.kv.Swap(key, "", string(doc)); err != nil && abi.CodeOf(err) != abi.CodeConflict {
 		return err // in a conflict the same request stands there

@@ -7,14 +7,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
-// session is the one that front matter named.
-func (f *fact) session() string {
-	if len(f.said) > 0 {
-		return f.said[0].session
-	}
-	return ""
-}
-
 // readFront reads the front matter's fields that recall needs. What is no field
 // is passed over: people write what they like.
 func (f *fact) readFront(front string) {

@@ -123,7 +123,10 @@ func decode(key, note string) (f fact, ok bool) {
 		}
 	}
 	var text []string
-	m := mention{day: day(f.created), session: f.session()}
+	m := mention{day: day(f.created)}
+	if len(f.said) > 0 {
+		m.session = f.said[0].session
+	}
 	for line := range strings.Lines(note) {
 		line = strings.TrimSpace(line)
 		if isPointer(line) || isDaily(key) && strings.HasPrefix(line, "#") {

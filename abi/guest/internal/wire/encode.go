@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 	"unsafe"
 
@@ -61,12 +62,17 @@ func (e *encoder) object(fields func()) {
 
 // key begins a field. The names of fields need no escapes.
 func (e *encoder) key(name string) {
-	if e.doc[len(e.doc)-1] != '{' {
-		e.doc = append(e.doc, ',')
-	}
+	e.comma()
 	e.doc = append(e.doc, '"')
 	e.doc = append(e.doc, name...)
 	e.doc = append(e.doc, '"', ':')
+}
+
+// comma parts a field from the one before it.
+func (e *encoder) comma() {
+	if e.doc[len(e.doc)-1] != '{' {
+		e.doc = append(e.doc, ',')
+	}
 }
 
 func (e *encoder) text(name, s string) {
@@ -121,10 +127,8 @@ func (e *encoder) rawMap(name string, m map[string]json.RawMessage) {
 	}
 	e.key(name)
 	e.object(func() {
-		for i, key := range slices.Sorted(maps.Keys(m)) {
-			if i > 0 {
-				e.doc = append(e.doc, ',')
-			}
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			e.comma()
 			e.string(key)
 			e.doc = append(e.doc, ':')
 			if m[key] == nil {
@@ -170,15 +174,8 @@ func (e *encoder) string(s string) {
 }
 
 func appendEscaped(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\t':
-		return append(b, '\\', 't')
-	case '\r':
-		return append(b, '\\', 'r')
+	if i := strings.IndexByte("\"\\\n\t\r", c); i >= 0 {
+		return append(b, '\\', "\"\\ntr"[i])
 	}
 	return append(b, '\\', 'u', '0', '0', '0'+c>>4, "0123456789abcdef"[c&15])
 }

@@ -12,14 +12,17 @@ import (
 // Reserved reports whether a line of a summary is read back as one of this
 // package's own. In a text that somebody else wrote it must not stand as it is.
 func Reserved(line string) bool {
-	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] || listHeads[headOf(line)]
+	head := headOf(line)
+	return line == Heading || strings.HasPrefix(line, rootLine) || sectionHeads[line] ||
+		head == headTools || listHeads[head] != none
 }
 
 // Lines that begin a list: those above its entries, and those that hold all of
 // it.
 var (
 	sectionHeads = wordlist.Set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
-	listHeads    = wordlist.Set(headTools, headShort, headSymbols, headNumbers)
+	fileHeads    = map[string]use{headModified: modified, headRead: read, headPaths: mentioned}
+	listHeads    = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
 )
 
 // headOf is the beginning of a line up to its first colon.
@@ -71,14 +74,9 @@ func (e *entries) line(line string) {
 		return
 	}
 	if entry, ok := strings.CutPrefix(line, "- "); ok && e.section != "" {
-		switch e.section {
-		case headModified:
-			e.files(entry, modified)
-		case headRead:
-			e.files(entry, read)
-		case headPaths:
-			e.files(entry, mentioned)
-		default:
+		if u, ok := fileHeads[e.section]; ok {
+			e.files(entry, u)
+		} else {
 			e.event(e.section, entry)
 		}
 		return
@@ -97,12 +95,8 @@ func (e *entries) line(line string) {
 		e.section = line
 	case head == headTools:
 		e.toolList(rest)
-	case head == headShort:
-		e.list(rest, path)
-	case head == headSymbols:
-		e.list(rest, symbol)
-	case head == headNumbers:
-		e.list(rest, number)
+	case listHeads[head] != none:
+		e.list(rest, listHeads[head])
 	case line != intro && !Reserved(line):
 		e.text(line, weightSummary)
 	}

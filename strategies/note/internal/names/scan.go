@@ -246,9 +246,7 @@ const trailing = ".-/@~"
 
 // trim takes off what surrounds a name but is not part of it.
 func trim(w string) string {
-	for len(w) > 0 && strings.IndexByte(trailing, w[len(w)-1]) >= 0 {
-		w = w[:len(w)-1]
-	}
+	w = strings.TrimRight(w, trailing)
 	if n := len(w); n > 4 && w[0] == '_' && w[n-1] == '_' && w[1] != '_' && w[n-2] != '_' {
 		w = w[1 : n-1] // _emphasis_, but __init__
 	}
@@ -306,17 +304,15 @@ func word(w string, quoted bool, found func(string, class)) {
 // grepLine is where the file ends in a line of grep's context: a.go-12-text.
 // It is 0 where w is no such line.
 func grepLine(w string) int {
-	for at := 0; ; {
-		i := strings.IndexByte(w[at:], '-')
-		if i < 0 {
-			return 0
+	for i := range len(w) {
+		if w[i] != '-' {
+			continue
 		}
-		i += at
-		at = i + 1
-		n := at + digits(w[at:])
+		n := i + 1 + digits(w[i+1:])
 		dot := strings.LastIndexByte(w[:i], '.')
-		if n > at && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
+		if n > i+1 && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
 			return i
 		}
 	}
+	return 0
 }
