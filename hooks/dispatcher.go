@@ -66,13 +66,11 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	names := make(map[string]bool, len(plugins))
 	for i, p := range plugins {
 		if p == nil {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Message: fmt.Sprintf("plugin %d is nil", i),
-				Hint: "leave it out"}
+			return nil, misused("", fmt.Sprintf("plugin %d is nil", i), "leave it out")
 		}
 		m := p.Manifest()
 		if names[m.Name] {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name, Message: "two plugins have this name",
-				Hint: "load it once, or rename one"}
+			return nil, misused(m.Name, "two plugins have this name", "load it once, or rename one")
 		}
 		names[m.Name] = true
 		if !m.Has(abi.RoleCompactor) {
@@ -80,10 +78,9 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 			continue
 		}
 		if d.compactor != nil {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: m.Name,
-				Message: fmt.Sprintf("a second compactor: %s is one already, and an agent has at most one",
-					d.compactor.Manifest().Name),
-				Hint: "load one of the two, or leave one with the roles [observer] in the configuration"}
+			first := d.compactor.Manifest().Name
+			return nil, misused(m.Name, "a second compactor: "+first+" is one already, and an agent has at most one",
+				"load one of the two, or leave one with the roles [observer] in the configuration")
 		}
 		d.compactor = p
 	}
@@ -92,6 +89,10 @@ func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 		d.all = append(d.all, d.compactor)
 	}
 	return d, nil
+}
+
+func misused(plugin, message, hint string) *abi.Error {
+	return &abi.Error{Code: abi.CodeUsage, Op: "hooks", Plugin: plugin, Message: message, Hint: hint}
 }
 
 // Empty reports whether no plugin handles the hook.

@@ -13,7 +13,7 @@ var inputFields = []field[abi.Input]{
 	{"config", func(d *decoder, in *abi.Input) { in.Config = rawMap(d) }},
 	{"previous_summary", func(d *decoder, in *abi.Input) { in.PreviousSummary = d.text() }},
 	{"messages", func(d *decoder, in *abi.Input) { in.Messages = list(d, message) }},
-	{"record", func(d *decoder, in *abi.Input) { in.Record = pointer(d, record) }},
+	{"record", func(d *decoder, in *abi.Input) { in.Record = pointer(d, recordFields) }},
 }
 
 var sessionFields = []field[abi.Session]{
@@ -21,7 +21,9 @@ var sessionFields = []field[abi.Session]{
 	{"agent_path", func(d *decoder, s *abi.Session) { s.AgentPath = d.text() }},
 	{"model", func(d *decoder, s *abi.Session) { s.Model = d.text() }},
 	{"context_window", func(d *decoder, s *abi.Session) {
-		s.ContextWindow = pointer(d, func(d *decoder, n *int) { *n = d.int() })
+		if !d.null() {
+			s.ContextWindow = new(d.int())
+		}
 	}},
 }
 
@@ -42,8 +44,6 @@ var budgetFields = []field[abi.Budget]{
 	{"summary_tokens", func(d *decoder, b *abi.Budget) { b.SummaryTokens = d.int() }},
 }
 
-func record(d *decoder, r *abi.Record) { object(d, r, recordFields) }
-
 var recordFields = []field[abi.Record]{
 	{"id", func(d *decoder, r *abi.Record) { r.ID = d.text() }},
 	{"time", func(d *decoder, r *abi.Record) { r.Time = d.text() }},
@@ -61,13 +61,9 @@ var recordFields = []field[abi.Record]{
 	{"inserted", func(d *decoder, r *abi.Record) { r.Inserted = texts(d) }},
 	{"edited", func(d *decoder, r *abi.Record) { r.Edited = texts(d) }},
 	{"summary", func(d *decoder, r *abi.Record) { r.Summary = d.text() }},
-	{"files", func(d *decoder, r *abi.Record) {
-		r.Files = pointer(d, func(d *decoder, f *abi.Files) { object(d, f, filesFields) })
-	}},
+	{"files", func(d *decoder, r *abi.Record) { r.Files = pointer(d, filesFields) }},
 	{"model", func(d *decoder, r *abi.Record) { r.Model = d.text() }},
-	{"receipt", func(d *decoder, r *abi.Record) {
-		r.Receipt = pointer(d, func(d *decoder, p *abi.Receipt) { object(d, p, receiptFields) })
-	}},
+	{"receipt", func(d *decoder, r *abi.Record) { r.Receipt = pointer(d, receiptFields) }},
 	{"failures", func(d *decoder, r *abi.Record) { r.Failures = list(d, failure) }},
 	{"flag", func(d *decoder, r *abi.Record) { r.Flag = d.text() }},
 	{"notes", func(d *decoder, r *abi.Record) { r.Notes = d.text() }},
@@ -94,9 +90,7 @@ var sourceFields = []field[abi.Source]{
 	{"digest", func(d *decoder, s *abi.Source) { s.Digest = d.text() }},
 }
 
-func failure(d *decoder, e **abi.Error) {
-	*e = pointer(d, func(d *decoder, e *abi.Error) { object(d, e, errorFields) })
-}
+func failure(d *decoder, e **abi.Error) { *e = pointer(d, errorFields) }
 
 var errorFields = []field[abi.Error]{
 	{"code", func(d *decoder, e *abi.Error) { e.Code = abi.Code(d.text()) }},

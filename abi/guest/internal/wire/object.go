@@ -146,12 +146,12 @@ func rawMap(d *decoder) map[string]json.RawMessage {
 	return m
 }
 
-// pointer reads a value that may be missing; null is nil.
-func pointer[T any](d *decoder, read func(d *decoder, v *T)) *T {
+// pointer reads an object that may be missing; null is nil.
+func pointer[T any](d *decoder, fields []field[T]) *T {
 	if d.null() {
 		return nil
 	}
 	v := new(T)
-	read(d, v)
+	object(d, v, fields)
 	return v
 }
