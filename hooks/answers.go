@@ -59,13 +59,6 @@ func (all *Answers) onlyRetain(in *abi.Input, a answer, warning string) {
 	all.take(in, a)
 }
 
-// warn adds a warning to the outcome of a plugin's call.
-func (all *Answers) warn(plugin, text string) {
-	if o := all.of(plugin); o != nil {
-		o.warn("%s", text)
-	}
-}
-
 func (all *Answers) of(plugin string) *Outcome {
 	for i := range all.Outcomes {
 		if all.Outcomes[i].Plugin == plugin {

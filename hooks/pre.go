@@ -140,10 +140,10 @@ func (pre *Pre) cancel() {
 	pre.Cancelled = true
 	for _, p := range pre.Proposals {
 		p.permit.succeeded()
-		pre.warn(p.Source.Name, "its summary was not used: the compaction was cancelled")
+		pre.of(p.Source.Name).warn("its summary was not used: the compaction was cancelled")
 	}
 	for _, in := range pre.Injected {
-		pre.warn(in.Source.Name, "its text was not injected: the compaction was cancelled")
+		pre.of(in.Source.Name).warn("its text was not injected: the compaction was cancelled")
 	}
 	pre.Proposals, pre.Injected = nil, nil
 }

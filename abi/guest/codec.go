@@ -16,18 +16,6 @@ func decodeInput(doc []byte) (*abi.Input, error) {
 	return in, nil
 }
 
-// encodeOutput writes an answer; the one that says nothing is empty.
-func encodeOutput(out *abi.Output) ([]byte, error) {
-	if out.IsZero() {
-		return nil, nil
-	}
-	doc, err := wire.Marshal(out)
-	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "encode output", Message: err.Error(), Err: err}
-	}
-	return doc, nil
-}
-
 // Serve answers one call, bytes in and bytes out, as a module does: input is
 // an [abi.Input] as JSON, output an [abi.Output], empty where there is nothing
 // to say. host may be anything that answers host calls. What the handler gets
@@ -42,8 +30,11 @@ func (p Plugin) Serve(hook abi.Hook, input []byte, host Host) (output []byte, er
 	}
 	in.Hook = hook
 	out, err := p.Call(NewCall(in, host))
-	if err != nil {
+	if err != nil || out.IsZero() {
 		return nil, err
 	}
-	return encodeOutput(out)
+	if output, err = wire.Marshal(out); err != nil {
+		return nil, &abi.Error{Code: abi.CodeBadOutput, Op: "encode output", Message: err.Error(), Err: err}
+	}
+	return output, nil
 }
