@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/redact"
@@ -193,10 +194,7 @@ func (p *planner) read(gone []string) reading {
 		return p.last
 	}
 	r := reading{gone: gone}
-	goes := make(map[string]bool, len(gone))
-	for _, id := range gone {
-		goes[id] = true
-	}
+	goes := set.Of(gone...)
 	var went, stays, pruned []abi.Message
 	short := func(i int) bool { return !p.original(i).Same(&p.view.Messages[i]) }
 	for i := range p.view.Messages {

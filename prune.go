@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -66,10 +67,7 @@ func shortened(l *look, p pruned, edits []abi.Edit) pruned {
 
 // took names messages as pruned, each once.
 func (p *Pruned) took(ids []string, saved int) {
-	all, listed := slices.Clip(p.IDs), make(map[string]bool, len(p.IDs))
-	for _, id := range all {
-		listed[id] = true
-	}
+	all, listed := slices.Clip(p.IDs), set.Of(p.IDs...)
 	for _, id := range ids {
 		if !listed[id] {
 			all = append(all, id)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -116,11 +117,7 @@ func rambles(text string) bool {
 	if len(words) < 100 {
 		return false
 	}
-	distinct := make(map[string]bool)
-	for _, w := range words {
-		distinct[w] = true
-	}
-	return len(words) > 10*len(distinct)
+	return len(words) > 10*len(set.Of(words...))
 }
 
 // quotes reports whether an answer has the frame of the transcript in it.

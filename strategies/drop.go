@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Drop lets the oldest go. It is the floor: it needs nobody and cannot fail.
@@ -59,7 +59,7 @@ func (d Drop) choose(v *View, budget int, what func(*View) choice) choice {
 			edits, c = replaced(edits, caps), fewer
 		}
 	}
-	gone := wordlist.Set(c.gone...)
+	gone := set.Of(c.gone...)
 	c.edits = slices.DeleteFunc(edits, func(e abi.Edit) bool { return gone[e.ID] })
 	return c
 }
@@ -77,7 +77,7 @@ func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	if len(gone) == 0 || v.All {
 		return nil
 	}
-	goes := wordlist.Set(gone...)
+	goes := set.Of(gone...)
 	// As many of the last messages as a summary leaves word for word are not to
 	// be lost to a giant among them.
 	recent := len(v.Messages) - defaultPreserveRecent

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 )
 
@@ -100,9 +101,6 @@ func (s *Session) Live() []abi.Message {
 	if len(s.Superseded) == 0 {
 		return s.Messages
 	}
-	gone := make(map[string]bool, len(s.Superseded))
-	for _, id := range s.Superseded {
-		gone[id] = true
-	}
+	gone := set.Of(s.Superseded...)
 	return slices.DeleteFunc(slices.Clone(s.Messages), func(m abi.Message) bool { return gone[m.ID] })
 }

@@ -34,6 +34,7 @@ var layout = []row{
 	{pattern: "internal/clip", std: true, tool: true},
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},
+	{pattern: "internal/set", std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},

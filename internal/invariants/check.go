@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // report is what the check needs of a compaction's report.
@@ -97,7 +99,7 @@ func (c *check) prepare() {
 	for _, m := range c.out {
 		c.present[m.str("id")] = true
 	}
-	c.gone, c.pruned = setOf(c.rep.Superseded), setOf(c.rep.Pruned.IDs)
+	c.gone, c.pruned = set.Of(c.rep.Superseded...), set.Of(c.rep.Pruned.IDs...)
 	c.perToken = float64(*c.rep.TokensBefore) / float64(max(1, sizes(c.in)))
 	if c.target = c.rep.Target; c.target == 0 {
 		c.target = 0.60 * c.rep.Window
@@ -241,12 +243,4 @@ func sizes(ms []message) int {
 
 func sameLines(a, b []message) bool {
 	return slices.EqualFunc(a, b, func(x, y message) bool { return bytes.Equal(x.raw, y.raw) })
-}
-
-func setOf(ids []string) map[string]bool {
-	m := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		m[id] = true
-	}
-	return m
 }

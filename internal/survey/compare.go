@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Comparison holds the differences between two surveys.
@@ -133,10 +134,7 @@ func (o *Outcome) failed() (codes []string) {
 
 // common are the ids of b that are in a as well, in the order of b.
 func common(a, b []string) (ids []string) {
-	in := make(map[string]bool, len(a))
-	for _, id := range a {
-		in[id] = true
-	}
+	in := set.Of(a...)
 	for _, id := range b {
 		if in[id] {
 			ids = append(ids, id)

@@ -22,12 +22,3 @@ func Read(file string) map[string][]string {
 	}
 	return lists
 }
-
-// Set returns the words as a set, for asking whether one of them is meant.
-func Set(words ...string) map[string]bool {
-	set := make(map[string]bool, len(words))
-	for _, w := range words {
-		set[w] = true
-	}
-	return set
-}

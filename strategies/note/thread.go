@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // How much is remembered of each kind, in entries, and of one entry, in runes.
@@ -31,7 +31,7 @@ func (n *Note) request(text string) {
 }
 
 // pleasantries are texts that ask for nothing new.
-var pleasantries = wordlist.Set(lists["pleasantries"]...)
+var pleasantries = set.Of(lists["pleasantries"]...)
 
 func isPleasantry(text string) bool {
 	if len(text) > 80 {

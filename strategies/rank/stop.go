@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // stopList are the English words that say nothing of a text's matter, and
@@ -13,7 +13,7 @@ import (
 //go:embed stop.txt
 var stopList string
 
-var stopWords = wordlist.Set(strings.Fields(stopList)...)
+var stopWords = set.Of(strings.Fields(stopList)...)
 
 // isStop reports whether a term in lower case counts for nothing: a stop word,
 // or a single Latin letter.

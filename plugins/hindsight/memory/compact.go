@@ -2,7 +2,7 @@ package memory
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -24,7 +24,7 @@ func (p *pass) compact(out *abi.Output) {
 		injected = p.count(out.Inject)[0] + frameTokens
 	}
 	gone := p.cut(injected)
-	goes := wordlist.Set(gone...)
+	goes := set.Of(gone...)
 	freed := 0
 	out.Messages = []abi.OutputMessage{} // all of it may go
 	for _, m := range p.in.Messages {

@@ -2,7 +2,7 @@ package memory
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/server"
 )
@@ -11,7 +11,7 @@ import (
 // is what is asked.
 func (p *pass) stands() func(*bank.Memory) bool {
 	texts, ids := make(map[string]bool), make(map[string]bool)
-	goes, turn := wordlist.Set(p.cut(0)...), abi.CurrentTurn(p.msgs)
+	goes, turn := set.Of(p.cut(0)...), abi.CurrentTurn(p.msgs)
 	for i, text := range p.read() {
 		if id := p.msgs[i].ID; !goes[id] || turn[i] {
 			texts[text], ids[id] = true, true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
@@ -99,10 +100,7 @@ func linesOf(texts []string) (lines []string) {
 
 // linesWithout are the lines that are not in other.
 func linesWithout(lines, other []string) (rest []string) {
-	in := make(map[string]bool, len(other))
-	for _, l := range other {
-		in[l] = true
-	}
+	in := set.Of(other...)
 	for _, l := range lines {
 		if !in[l] {
 			rest = append(rest, l)

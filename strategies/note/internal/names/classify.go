@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
@@ -158,13 +159,13 @@ func classifyPath(w string, quoted bool) class {
 }
 
 // notNames look like names and are words, or are the same everywhere.
-var notNames = wordlist.Set(lists["no names"]...)
+var notNames = set.Of(lists["no names"]...)
 
 // dotFiles are files that keep their dot when they stand alone.
-var dotFiles = wordlist.Set(lists["dot files"]...)
+var dotFiles = set.Of(lists["dot files"]...)
 
 // domains that make a dotted name a host.
-var domains = wordlist.Set(lists["domains"]...)
+var domains = set.Of(lists["domains"]...)
 
 // extensions of files that agents name without a folder.
-var extensions = wordlist.Set(lists["extensions"]...)
+var extensions = set.Of(lists["extensions"]...)

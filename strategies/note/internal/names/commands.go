@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
 
 // command is a command line and how it ended.
@@ -49,7 +49,7 @@ func (b *builder) failed(script string) {
 }
 
 // viewers show text, in which errors may be talked about.
-var viewers = wordlist.Set(lists["viewers"]...)
+var viewers = set.Of(lists["viewers"]...)
 
 // relative is a command line as it reads in the root folder.
 func relative(line, root string) string {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Reserved reports whether a line of a summary is read back as one of this
@@ -20,7 +20,7 @@ func Reserved(line string) bool {
 // Lines that begin a list: those above its entries, and those that hold all of
 // it.
 var (
-	sectionHeads = wordlist.Set(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	sectionHeads = set.Of(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
 	fileHeads    = map[string]use{headModified: modified, headRead: read, headPaths: mentioned}
 	listHeads    = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
 )
