@@ -22,7 +22,7 @@ type Note struct {
 // hold are not said again. Kept calls whose results were pruned are given as they
 // were, with their results: what failed in them is said too.
 func Build(superseded, kept, pruned []abi.Message) *Note {
-	n := &Note{names: names.Build(superseded, pruned)}
+	n := &Note{names: names.Build(superseded, pruned), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(kept)
 	for i := range superseded {
 		n.message(&superseded[i], i >= len(superseded)-lately)

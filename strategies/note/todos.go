@@ -103,9 +103,6 @@ func (ts *todos) single(name string, c *abi.ToolCall) {
 	}
 	if strings.Contains(name, "create") {
 		if t, ok := todoOf(doc); ok && len(ts.list) < maxTodos {
-			if ts.made == nil {
-				ts.made = make(map[string]int)
-			}
 			ts.made[c.ID] = len(ts.list)
 			ts.list = append(ts.list, t)
 		}

@@ -2,6 +2,7 @@ package note
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/wordlist"
@@ -31,12 +32,9 @@ func (v *vocabulary) in(lower string) bool {
 	inside := false // a word of small ASCII letters
 	for i := 0; i < len(lower); i++ {
 		c := lower[i]
-		if list := v[c]; list != nil && !inside {
-			for _, w := range list {
-				if strings.HasPrefix(lower[i:], w) {
-					return true
-				}
-			}
+		begins := func(w string) bool { return strings.HasPrefix(lower[i:], w) }
+		if !inside && slices.ContainsFunc(v[c], begins) {
+			return true
 		}
 		inside = c >= 'a' && c <= 'z'
 	}
