@@ -19,14 +19,11 @@ import (
 // attempt is a plan that the firewall took, as it was applied.
 type attempt struct {
 	*firewall.Verdict
-	plan abi.Plan
-	note string
-	// host is what the host says in the note, in tokens, read what that was
-	// read off, and redacted how many secrets are marked as taken out in all
-	// that was inserted.
-	host     int
-	read     *note.Note
-	redacted int
+	plan     abi.Plan
+	note     string
+	host     int        // tokens of what the host says in the note
+	read     *note.Note // what that was read off
+	redacted int        // secrets taken out of all that was inserted
 }
 
 // planner turns the plans of strategies into attempts: it writes the note that
@@ -187,8 +184,8 @@ func (p *planner) topUp(a attempt, host, failures int) attempt {
 }
 
 // read reads the messages that go, without the secrets in them, as they came:
-// pruning must not take names from the note. The others are as they stay; the
-// units among them that pruning shortened are read as they came, too.
+// pruning must not take names from the note. Kept messages are read as they are
+// kept. Kept units that pruning shortened are also read in full.
 func (p *planner) read(gone []string) reading {
 	if p.last.note != nil && slices.Equal(p.last.gone, gone) {
 		return p.last

@@ -14,7 +14,7 @@
 // The zero [Options] are the documented defaults and need only a token counter; a
 // Policy says when and how to compact. engine.go shows the stages:
 //
-//	prune -> estimate -> decide -> pre_compact -> plan -> check and apply -> commit -> post_compact -> report
+//	look -> prune -> decide -> pre_compact -> plan -> check and apply -> report -> commit -> post_compact
 //
 // A compaction always completes: where a plugin fails or its plan is refused,
 // the next strategy follows, and the report carries the whole chain of failures.

@@ -9,8 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// A session goes through these stages. Each takes values and returns one, and
-// none writes to what an earlier one returned.
+// A session goes through these stages. Each takes values and returns one.
 //
 //	look          count the messages, work out the limits            look.go
 //	prune         shorten old tool output                            prune.go
@@ -18,9 +17,9 @@ import (
 //	pre_compact   plugins see the session, pin and propose           plugins.go
 //	plan          the strategies are asked, in order                 plan.go
 //	check, apply  the note is written, the firewall judges the plan  attempt.go, package firewall
+//	report        the result is made of what the stages came to      outcome.go
 //	commit        the result is stored                               engine.go
-//	post_compact  plugins hear what was done                         plugins.go
-//	report        made of what the stages came to                    outcome.go
+//	post_compact  plugins hear of it, and their calls join it        plugins.go
 
 // Compact looks at a session before a model call and makes it smaller where it
 // has to. It always completes. The error, an *abi.Error, is non-nil for
@@ -42,7 +41,8 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 	return result, err
 }
 
-// compact is what follows the first look, which the caller may have given up.
+// compact runs the stages after look. gaveUp is set where the caller cancelled
+// during look.
 func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	if gaveUp != nil {
 		return resultOf(l, outcome{list: l.came, code: abi.ReasonCancelled}), gaveUp

@@ -154,10 +154,9 @@ func profileOf(name, model string) (Profile, bool) {
 	return all[0], name == "" || name == ProfileAuto
 }
 
-// Thresholds are the upper and the lower fraction of the window that hold for a
-// model where the window's share decides, whether they make sense or not: those
-// that are set, and the profile's where one is not. The lower one keeps its
-// distance where the upper one is low.
+// Thresholds are the fractions of the window that hold for a model: those that
+// are set, else the profile's. They are not checked. Where the upper one is low
+// and the lower one is not set, the lower one is scaled down with it.
 func (w When) Thresholds(model string) (upper, lower float64) {
 	p, _ := profileOf(w.Profile, model)
 	upper = cmp.Or(w.Upper, p.Upper)
@@ -227,9 +226,8 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 // knownSecrets takes out the secrets that are known by their form.
 var knownSecrets = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(nil) })
 
-// redactor takes secrets out of what a compaction inserts: what stood in a
-// message is read once, what stands in a note is read at every call and outlives
-// the message.
+// redactor takes secrets out of what a compaction inserts: a note is sent at
+// every call, and outlives the message that held the secret.
 func (p *Policy) redactor() (r *redact.Redactor, err error) {
 	switch {
 	case p.Note.NoRedact:

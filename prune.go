@@ -77,10 +77,10 @@ func (p *Pruned) took(ids []string, saved int) {
 	p.IDs, p.Count, p.TokensSaved = all, len(all), p.TokensSaved+saved
 }
 
-// shortenFixed makes the view that strategies get. It cuts down giants in what
-// has to stay, where that would start the next compaction at once, or keep a
-// target that was asked for from being met. That is a kind of pruning, and may be
-// all that is needed; cut says whether there were any.
+// shortenFixed makes the view that strategies get. It cuts down oversized
+// messages that have to stay, where they alone would start the next compaction or
+// miss a target that was asked for. That is a kind of pruning, and may be all that
+// is needed; cut says whether there were any.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.list)
 	if l.req.Ongoing {

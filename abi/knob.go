@@ -2,6 +2,7 @@ package abi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,9 +121,7 @@ func (k *Knob) checkText(v string) error {
 		return nil
 	}
 	limit := k.MaxLength
-	if limit == 0 {
-		limit = defaultTextLength
-	}
+	limit = cmp.Or(limit, defaultTextLength)
 	if n := utf8.RuneCountInString(v); n > limit {
 		return fmt.Errorf("%d characters, %d allowed", n, limit)
 	}

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/kagewasm/kagewasm/internal/strictjson"
@@ -109,9 +110,7 @@ func (l Limits) Or(def Limits) Limits {
 			*v = *f.of(&def)
 		}
 	}
-	if l.Fuel == 0 {
-		l.Fuel = def.Fuel
-	}
+	l.Fuel = cmp.Or(l.Fuel, def.Fuel)
 	return l
 }
 

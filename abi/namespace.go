@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -40,9 +41,7 @@ func AgentNamespace(namespace, agentPath string) string {
 		return '-'
 	}, strings.ToLower(agentPath))
 	name = strings.Trim(name[max(0, len(name)-24):], "-")
-	if name == "" {
-		name = "agent"
-	}
+	name = cmp.Or(name, "agent")
 	sum := sha256.Sum256([]byte(agentPath))
 	return namespace + "@" + name + "-" + hex.EncodeToString(sum[:6])
 }

@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -42,9 +43,7 @@ func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Pla
 		}
 	}
 	r.plan.Summary = strings.Join(said, "\n\n")
-	if r.plan.Summary == "" {
-		r.plan.Summary = out.Summary
-	}
+	r.plan.Summary = cmp.Or(r.plan.Summary, out.Summary)
 	return r.plan, r.accounted(out.Superseded)
 }
 
@@ -60,9 +59,7 @@ type reading struct {
 // known reads an entry that names an input message.
 func (r *reading) known(m *abi.OutputMessage) error {
 	id := m.Ref
-	if id == "" {
-		id = m.ID
-	}
+	id = cmp.Or(id, m.ID)
 	i, ok := r.index[id]
 	switch {
 	case !ok:

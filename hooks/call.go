@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,9 +162,7 @@ func guarded(ctx context.Context, p Plugin, in *abi.Input) (out *abi.Output, sta
 // one of the context.
 func located(ctx context.Context, err error) *abi.Error {
 	e := *abi.AsError(err)
-	if e.Op == "" {
-		e.Op = "call"
-	}
+	e.Op = cmp.Or(e.Op, "call")
 	switch {
 	case e.Code != abi.CodeInternal:
 	case errors.Is(err, context.DeadlineExceeded):

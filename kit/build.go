@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -48,9 +49,7 @@ type Result struct {
 // CodeBadInput where the manifest or the source is wrong (the compiler's words
 // are the message), CodeRefused where the runtime would not load the module.
 func Build(ctx context.Context, o Options) (Result, error) {
-	if o.Dir == "" {
-		o.Dir = "."
-	}
+	o.Dir = cmp.Or(o.Dir, ".")
 	m, err := pluginyaml.Read(filepath.Join(o.Dir, ManifestFile))
 	if err != nil {
 		return Result{}, err

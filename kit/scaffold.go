@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -77,9 +78,7 @@ func (o *Project) complete() error {
 	if o.Role == "" {
 		o.Role = Roles[0]
 	}
-	if o.Dir == "" {
-		o.Dir = o.Name
-	}
+	o.Dir = cmp.Or(o.Dir, o.Name)
 	switch {
 	case !abi.ValidName(o.Name):
 		return usage("new", "", fmt.Sprintf("name %q: use lower case letters, digits, - and _, at most 64", o.Name), "", nil)

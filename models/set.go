@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func NewSet(fallback string, models map[string]abi.Model) (abi.Model, error) {
 
 // lookup returns the model behind an alias, or the default one for "".
 func (s *set) lookup(alias string) (abi.Model, error) {
-	if alias == "" {
-		alias = s.fallback
-	}
+	alias = cmp.Or(alias, s.fallback)
 	if m, ok := s.models[alias]; ok {
 		return m, nil
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -79,9 +80,7 @@ func (p *Plugin) Info() Info {
 	if len(info.Roles) == 0 {
 		info.Roles = []abi.PluginRole{abi.RoleObserver}
 	}
-	if info.Content == "" {
-		info.Content = abi.ContentFull
-	}
+	info.Content = cmp.Or(info.Content, abi.ContentFull)
 	describeModule(&info, p.shared.Module)
 	for _, c := range abi.Capabilities {
 		req, asked := m.Capabilities[c]

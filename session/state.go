@@ -149,9 +149,8 @@ func (s *state) want(instructions string) {
 	s.wanted = append(s.wanted, instructions)
 }
 
-// wish is the one compaction that answers all that were asked for, and how many
-// these are; for the reason given where nobody asked. They stay wanted until
-// [state.granted].
+// wish merges all pending requests into one, and returns how many there were. The
+// reason is used where there are none. They stay pending until [state.granted].
 func (s *state) wish(reason abi.TriggerReason) (req kagewasm.Request, asked int) {
 	req = s.request(reason)
 	s.mu.Lock()

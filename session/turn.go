@@ -50,8 +50,7 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 	return turn, result, err
 }
 
-// granted forgets what was asked for, if the look that was to answer it was not
-// in vain.
+// granted forgets the requests if the look that answered them succeeded.
 func (s *Session) granted(asked int, err error) {
 	if code := abi.CodeOf(err); code == "" || code == abi.CodeExceedsWindow {
 		s.state.granted(asked)

@@ -2,6 +2,7 @@ package strategies
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -71,9 +72,7 @@ func (a *arguments) container(raw []byte, depth int) bool {
 				return false
 			}
 			key := quote(name.(string))
-			if a.key == "" {
-				a.key = key
-			}
+			a.key = cmp.Or(a.key, key)
 			a.keep(key + ":")
 		}
 		var value json.RawMessage

@@ -7,8 +7,8 @@ import "github.com/kagewasm/kagewasm/abi"
 // message must not make every request fail. Media in a result that is over it
 // become a reference ("[image image/png, 1.2 MB]"); texts keep their beginning
 // and end. Where not even that fits, the notice stands alone. Pinned messages
-// stay, and all of which may, where it is set, says that they do. 0 or less is
-// no limit.
+// stay. Where may is set, only messages that it reports true for are cut. 0 or
+// less is no limit.
 func capped(v *View, limit int, may func(i int) bool) []abi.Edit {
 	if limit <= 0 {
 		return nil

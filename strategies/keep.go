@@ -21,11 +21,11 @@ type KeepConfig struct {
 	// beginning and end. 0 leaves it.
 	ToolTokens int
 	// MessageTokens caps one tool result, or one call's arguments, in what a
-	// compaction leaves: what is over keeps its beginning and end. By default
-	// only what stands in the way is cut: where what has to stay does not fit,
-	// to half of the bound and then less; where one of the newest messages
-	// would go, to a quarter of the target; what would go just before the rest,
-	// to the room that is left. Negative switches it off.
+	// compaction leaves: what is over keeps its beginning and end. Negative
+	// switches it off. By default only what stands in the way is cut:
+	//   - where what has to stay does not fit, to half of the bound and then less;
+	//   - where one of the newest messages would go, to a quarter of the target;
+	//   - what would go just before the rest, to what is left.
 	MessageTokens int
 	// Always are the operator's predicates: messages for which one reports true
 	// are never touched.

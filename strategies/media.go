@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,9 +65,7 @@ type media struct {
 // reference is "[image image/png, 1.2 MB]".
 func (m media) reference(typ string) string {
 	name := mediaName(typ)
-	if name == "" {
-		name = "data"
-	}
+	name = cmp.Or(name, "data")
 	about := strings.Join(strings.Fields(abi.Defuse(m.format+" "+m.address)), " ")
 	if about != "" {
 		name += " " + first(about, maxReference)

@@ -28,8 +28,8 @@ type preparation struct {
 	Supersede []string
 
 	// Todo is the list of tasks as it stands now; the caller sets it. The model
-	// gets to read it with the last of the history It is no part of
-	// the summary: who writes the note has it stand below, word for word.
+	// gets to read it with the last of the history. It is no part of the
+	// summary: who writes the note has it stand below, word for word.
 	Todo string
 
 	view *View

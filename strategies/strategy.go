@@ -41,8 +41,9 @@ type Budget struct {
 	// to stand in the note word for word. A plan says in its own Note what it
 	// leaves.
 	Failures int
-	// Tight: what has to stay leaves no room under the target. Everything else
-	// goes then, and the note has what the next compaction leaves it.
+	// Tight: what has to stay leaves nothing under the target. Everything else
+	// goes then, and the note gets a part of what is left up to the next
+	// threshold.
 	Tight bool
 	// Read reads messages that would go, as they came to the session. It may be
 	// nil.
@@ -73,7 +74,7 @@ const (
 	minHost = 150
 	maxHost = 4000
 	// goneShare is what the host says in a note about much that goes, as a part
-	// of it: there a token of the note keeps more than one of the newest
+	// of it: then a token of the note preserves more than a token of the newest
 	// messages. It is maxNote tokens at most, and noteShare of the target.
 	goneShare = 0.07
 	maxNote   = 10_000

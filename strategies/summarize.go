@@ -40,8 +40,8 @@ type SummarizeConfig struct {
 	// a prompt of another form.
 	Outline string
 	// WindowMessages is the least number of messages summarized at once, as far
-	// as there are so many; one less where the last of them begins a turn. More
-	// are where the target needs it. Default 20.
+	// as there are so many: one fewer if the last of them begins a turn, more if
+	// the target requires it. Default 20.
 	WindowMessages int
 	// PreserveRecent is how many messages at the end stay out of a summary where
 	// that is possible. Messages of the kinds display_only, bookmark and

@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -151,9 +152,7 @@ func (p *part) fit() (budget int, err error) {
 	// There will be several requests, and from the second on a summary.
 	next := *q
 	next.parts, next.part = maxRequests, maxRequests
-	if next.previous == "" {
-		next.previous = "x"
-	}
+	next.previous = cmp.Or(next.previous, "x")
 	budget = p.budget(next) - max(0, min(p.rules.cap, p.previousBudget())-p.count(next.previous))
 	if budget < minBudget {
 		return budget, tooLong(errNoBudget, "a request of %d tokens leaves %d for the transcript", p.input, max(0, budget))

@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -53,9 +54,7 @@ func silent(m *abi.Message) bool {
 func speaker(m *abi.Message, called string) string {
 	if m.Role == abi.RoleTool {
 		name := m.Name
-		if name == "" {
-			name = called
-		}
+		name = cmp.Or(name, called)
 		s := strings.TrimSpace("tool " + label(name))
 		if m.IsError {
 			s += ", failed"

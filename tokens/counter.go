@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -46,12 +47,8 @@ func New(e Encoding, opts Options) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e == "" {
-		e = O200k
-	}
-	if opts.CacheEntries == 0 {
-		opts.CacheEntries = defaultCacheEntries
-	}
+	e = cmp.Or(e, O200k)
+	opts.CacheEntries = cmp.Or(opts.CacheEntries, defaultCacheEntries)
 	return &Counter{encoding: e, bounds: v.bounds, load: v.load, cache: newCache(opts.CacheEntries)}, nil
 }
 

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -39,9 +40,7 @@ var vocabularies = map[Encoding]vocabulary{
 }
 
 func (e Encoding) vocabulary() (vocabulary, error) {
-	if e == "" {
-		e = O200k
-	}
+	e = cmp.Or(e, O200k)
 	v, ok := vocabularies[e]
 	if !ok {
 		return v, &abi.Error{Code: abi.CodeUsage, Op: "tokens", Message: fmt.Sprintf("unknown encoding %q", string(e)),

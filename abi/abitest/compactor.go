@@ -1,6 +1,7 @@
 package abitest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,9 +74,7 @@ func match(in *abi.Input, out *abi.Output) *list {
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		id := m.Ref
-		if id == "" {
-			id = m.ID
-		}
+		id = cmp.Or(id, m.ID)
 		if id == "" {
 			l.at[i] = -1
 		} else if at, ok := index[id]; ok {

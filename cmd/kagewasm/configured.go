@@ -99,9 +99,7 @@ func (c configured) resolve(name string) tokens.Model {
 	if c.file == nil {
 		return tokens.Default().Resolve(name)
 	}
-	if name == "" {
-		name = c.agent.Model
-	}
+	name = cmp.Or(name, c.agent.Model)
 	if m, ok := c.file.Models[name]; ok {
 		name = m.CatalogName()
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,9 +54,7 @@ is never written over. docs/authors.md goes on from there.`,
 // nextSteps are the commands from a new plugin to a compaction that it changed.
 func nextSteps(o kit.Project) []string {
 	dir := o.Dir
-	if dir == "" {
-		dir = o.Name
-	}
+	dir = cmp.Or(dir, o.Name)
 	wasm := o.Name + ".wasm"
 	steps := []string{"kagewasm build " + dir + " -o " + wasm, "kagewasm verify " + wasm}
 	if o.Lang == "ts" {

@@ -1,6 +1,7 @@
 package devloop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -45,9 +46,7 @@ type loop struct {
 
 // start checks the options.
 func start(ctx context.Context, o Options) (*loop, error) {
-	if o.Dir == "" {
-		o.Dir = "."
-	}
+	o.Dir = cmp.Or(o.Dir, ".")
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, usage(o.Dir+": not a folder", "name the folder of a plugin, with its plugin.yaml", err)
 	}

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -104,9 +105,7 @@ func (c *check) prepare() {
 	if c.target = c.rep.Target; c.target == 0 {
 		c.target = 0.60 * c.rep.Window
 	}
-	if c.rep.Upper == 0 {
-		c.rep.Upper = 0.85
-	}
+	c.rep.Upper = cmp.Or(c.rep.Upper, 0.85)
 }
 
 // decision looks at whether it had to run.

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -81,9 +82,7 @@ func text(raw json.RawMessage) string {
 // encode is the response of the wire that r came by.
 func encode(r Request, a Answer) (int, []byte) {
 	status := a.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status = cmp.Or(status, http.StatusOK)
 	if a.Body != "" {
 		return status, []byte(a.Body)
 	}

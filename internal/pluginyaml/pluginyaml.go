@@ -4,6 +4,7 @@
 package pluginyaml
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,9 +86,7 @@ func parse(data []byte) (*abi.Manifest, error) {
 func (w *writer) mistyped(wrong *json.UnmarshalTypeError) error {
 	field := strings.TrimPrefix(wrong.Field, "plain.")
 	what := field
-	if what == "" {
-		what = "the manifest"
-	}
+	what = cmp.Or(what, "the manifest")
 	message := fmt.Sprintf("%s: a %s, where a %s belongs", what, wrong.Value, wrong.Type.Kind())
 	return &yamldoc.Error{Pos: w.nearest(field), Message: message}
 }

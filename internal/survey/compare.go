@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -124,9 +125,7 @@ func (o *Outcome) retained() (texts []string) {
 func (o *Outcome) failed() (codes []string) {
 	for _, e := range o.Failures() {
 		where := string(e.Hook)
-		if where == "" {
-			where = e.Op
-		}
+		where = cmp.Or(where, e.Op)
 		codes = append(codes, where+": "+string(e.Code))
 	}
 	return codes

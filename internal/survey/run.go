@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 	goruntime "runtime"
 	"slices"
@@ -58,9 +59,7 @@ func (s *Survey) Faster(earlier *Survey) {
 // is of code canceled where ctx ended, or of code usage for options that make no
 // sense.
 func Run(ctx context.Context, plugin hooks.Plugin, sessions []*Session, o Options) (*Survey, error) {
-	if o.Share == 0 {
-		o.Share = DefaultShare
-	}
+	o.Share = cmp.Or(o.Share, DefaultShare)
 	if err := o.check(plugin); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -54,9 +55,7 @@ func (r *Verdict) JUnit(w io.Writer) error {
 		switch rule.Outcome {
 		case Broken:
 			kind := string(rule.Code)
-			if kind == "" {
-				kind = "rule"
-			}
+			kind = cmp.Or(kind, "rule")
 			text := fmt.Sprintf("%s\nwhy: %s\nfix: %s\n", rule.Broken, rule.Explanation, rule.Fix)
 			if rule.Hint != "" {
 				text += "host: " + rule.Hint + "\n"

@@ -9,8 +9,8 @@
 //
 // Without a summary they fill the sections of an [Outline]. Where a model or a
 // plugin wrote a summary it comes first, and the note adds below it what such
-// summaries lose. The sections, and which part stands where, are written in
-// sections.go.
+// summaries lose. The sections are written in sections.go; outline.go says which
+// part fills which section, write.go how much each may have.
 //
 // Use [Build] on the superseded messages, then [Note.Write]. A summary of an earlier
 // compaction, of this package or of any other, may be among them: what it kept is

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -82,9 +83,7 @@ func clock(t string) string {
 // writeDaily appends to the log of the day, whoever else does.
 func writeDaily(c *guest.Call, text string) {
 	name := day(c.Input.Time)
-	if name == "" {
-		name = "undated"
-	}
+	name = cmp.Or(name, "undated")
 	for part := 1; part <= maxParts; part++ {
 		key, full := notesPrefix+name+".md", false
 		if part > 1 {
@@ -94,9 +93,7 @@ func writeDaily(c *guest.Call, text string) {
 			if full = old != "" && len(old)+len(text) > maxDaily; full {
 				return old
 			}
-			if old == "" {
-				old = "# " + name + "\n"
-			}
+			old = cmp.Or(old, "# "+name+"\n")
 			return withNewline(old) + text
 		})
 		if err != nil {

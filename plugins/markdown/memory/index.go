@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -33,9 +34,7 @@ func withLines(index string, written []fact) string {
 		about := string(f.kind) + ", " + day(f.created)
 		lines.WriteString("- [" + linkText(f.title) + "](" + f.key + ") — " + about + newline)
 	}
-	if index == "" {
-		index = indexTitle + "\n\n" + indexText + "\n"
-	}
+	index = cmp.Or(index, indexTitle+"\n\n"+indexText+"\n")
 	at := 0
 	for line := range strings.Lines(index) {
 		if at += len(line); strings.TrimRight(line, "\r\n ") == indexHeading {

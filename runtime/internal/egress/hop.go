@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,9 +27,7 @@ var methods = []string{
 // first is the hop that a guest asks for.
 func (c *Client) first(r Request) (*hop, error) {
 	h := &hop{method: strings.ToUpper(r.Method), body: r.Body}
-	if h.method == "" {
-		h.method = http.MethodGet
-	}
+	h.method = cmp.Or(h.method, http.MethodGet)
 	if !slices.Contains(methods, h.method) {
 		return nil, usagef("method %q: use %s", cut(r.Method), strings.Join(methods, ", "))
 	}

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
@@ -33,9 +34,7 @@ func writeItem(m *abi.Message, payload []byte, time string) []byte {
 }
 
 func writeLine(typ string, payload []byte, time string, kind abi.Kind) []byte {
-	if time == "" {
-		time = codec.NoTime
-	}
+	time = cmp.Or(time, codec.NoTime)
 	return jsondoc.Obj("timestamp", time, "type", typ, "payload", payload, "kind", jsondoc.Maybe(string(kind)))
 }
 

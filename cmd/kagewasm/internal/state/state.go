@@ -4,6 +4,7 @@
 package state
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -60,9 +61,7 @@ type State struct {
 // Open opens the folder, or an in-memory stand-in. Empty is the
 // platform's.
 func Open(dir, home string) (*State, error) {
-	if dir == "" {
-		dir = home
-	}
+	dir = cmp.Or(dir, home)
 	if dir == InMemory {
 		return &State{KV: store.MemoryKV(store.KVOptions{})}, nil
 	}

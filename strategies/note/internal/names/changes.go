@@ -1,6 +1,7 @@
 package names
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -107,9 +108,7 @@ func numbered(output string) (from, to int) {
 			continue
 		}
 		to, _ = strconv.Atoi(line[:n])
-		if from == 0 {
-			from = to
-		}
+		from = cmp.Or(from, to)
 	}
 	return from, to
 }
