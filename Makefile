@@ -1,8 +1,8 @@
 # make demo   build the reference plugins, compact a long session, show what happened
-# make test   all tests
+# make test   all tests, the long ones in part
 # make check  what has to hold before a change lands
 # make bench  the benchmarks of BENCHMARKS.md
-# make soak   every recorded session through every strategy, with a table
+# make soak   what takes hours: the long tests in full, every recorded session through every strategy
 # make npm    what tests of plugins in AssemblyScript compile with
 # make npm-client  the client of Hindsight that tests ask for a second opinion
 # make oracle the official SDKs judge what package models sends and reads
@@ -69,13 +69,15 @@ $(CLIENT)/node_modules: $(CLIENT)/package.json $(CLIENT)/package-lock.json
 	npm ci --no-audit --no-fund --ignore-scripts --prefix $(CLIENT)
 	@touch $@
 
-# A tenth of it is part of make test.
+# make test takes seconds of what takes long; KAGEWASM_SOAK=ci runs every test with
+# reduced counts, and this all of it. Of the replays it prints the table.
 soak:
-	KAGEWASM_SOAK=1 $(GO) test -count=1 -v -run 'TestReplay$$' ./internal/replay | grep -v '^ *---\|^=== '
+	KAGEWASM_SOAK=1 $(GO) test -count=1 -timeout 3h $$($(GO) list ./... | grep -v internal/replay$$)
+	KAGEWASM_SOAK=1 $(GO) test -count=1 -timeout 3h -v -run 'TestReplay$$' ./internal/replay | grep -v '^ *---\|^=== '
 
 features:
 	@mkdir -p $(BUILD)
-	$(GO) test -json ./... > $(BUILD)/tests.json || true # gen says which failed
+	KAGEWASM_SOAK=ci $(GO) test -json ./... > $(BUILD)/tests.json || true # gen says which failed
 	$(GO) run ./internal/features/gen < $(BUILD)/tests.json
 
 # The race detector needs a C compiler.

@@ -59,14 +59,6 @@ func WantError(tb testing.TB, err error, code abi.Code) *abi.Error {
 	return e
 }
 
-// Soak is n in a soak (KAGEWASM_SOAK=1), and few else.
-func Soak(n, few int) int {
-	if os.Getenv("KAGEWASM_SOAK") == "1" {
-		return n
-	}
-	return few
-}
-
 // Await waits for what another goroutine does.
 func Await(t *testing.T, what string, done func() bool) {
 	t.Helper()

@@ -3,8 +3,7 @@
 // look at the session before each call of the agent's model. Nothing is ever
 // lost, orphaned, forged or refused by a provider, whatever the model that
 // writes summaries does. The package has tests alone; TestReplay is the main
-// one. `go test` runs a tenth of its grid, the same one each time, and all of
-// it with KAGEWASM_SOAK=1.
+// one; how much of its grid runs, package soak says.
 //
 // Run is the function that the tests share. Each assistant message of the log
 // is one call of the model, answered with what was recorded; everything else

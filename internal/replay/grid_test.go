@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -107,7 +108,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var results table
-	for _, c := range grid(t, os.Getenv("KAGEWASM_SOAK") == "1") {
+	for _, c := range grid(t, os.Getenv(soak.Variable) == "1") {
 		t.Run(c.String(), func(t *testing.T) {
 			stats, problems := c.replay(t, counter)
 			results.add(c, stats, problems)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -22,7 +23,7 @@ func TestHostileTime(t *testing.T) {
 // uses as much every time.
 func TestHostileFuel(t *testing.T) {
 	const most = 2_500_000 // that one checkpoint may charge: 16 MiB
-	fuel := int64(plugintest.Soak(5_000_000, 1_000_000))
+	fuel := int64(soak.Count(200_000, 1_000_000, 5_000_000))
 	s := newSandbox(t, runtime.Options{})
 	for _, g := range Time() {
 		g.Code = abi.CodeFuel

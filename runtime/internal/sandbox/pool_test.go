@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"os"
 	goruntime "runtime"
 	"strings"
@@ -12,6 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -185,7 +187,7 @@ func TestPoolHammer(t *testing.T) {
 // After a thousand calls nothing grows any more: neither memory, nor mappings,
 // nor goroutines, nor files.
 func TestPoolSteady(t *testing.T) {
-	calls := plugintest.Soak(20_000, 4_000)
+	calls := soak.Count(1_000, 4_000, 20_000)
 	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}})
 	small := plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
 	eater := plugintest.MustLoad(t, r, wasmtest.EatMemory(pre), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 4}})
