@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // outcome is what the stages came to. The report is made of it.
@@ -190,11 +191,6 @@ func explain(r *Report) string {
 }
 
 func cancelledBy(list []hooks.Outcome) string {
-	var names []string
-	for _, o := range list {
-		if o.Outcome == hooks.OutcomeCancelled {
-			names = append(names, o.Plugin)
-		}
-	}
-	return strings.Join(names, ", ")
+	cancelled := lists.Filter(list, func(o hooks.Outcome) bool { return o.Outcome == hooks.OutcomeCancelled })
+	return strings.Join(lists.Map(cancelled, func(o hooks.Outcome) string { return o.Plugin }), ", ")
 }

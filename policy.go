@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/strategies/redact"
@@ -174,10 +175,7 @@ func (p Policy) Check() error {
 func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Policy, error) {
 	when := &p.When
 	if _, ok := profileOf(when.Profile, model); !ok {
-		var names []string
-		for _, known := range Profiles() {
-			names = append(names, known.Name)
-		}
+		names := lists.Map(Profiles(), func(known Profile) string { return known.Name })
 		return p, usage("profile %q: known are %s, %s", when.Profile, ProfileAuto, strings.Join(names, ", "))
 	}
 	p.Strategy = cmp.Or(p.Strategy, StrategyDrop)
@@ -185,10 +183,7 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 		return p, usage("strategy %q: known are %s", p.Strategy, strings.Join(known, ", "))
 	}
 	if _, ok := note.OutlineNamed(p.Summarize.Outline); !ok {
-		var names []string
-		for _, o := range note.Outlines() {
-			names = append(names, o.Name)
-		}
+		names := lists.Map(note.Outlines(), func(o note.Outline) string { return o.Name })
 		return p, usage("outline %q: known are %s", p.Summarize.Outline, strings.Join(names, " and "))
 	}
 	if when.Upper, when.Lower = when.Thresholds(model); !(when.Lower > 0 && when.Lower < when.Upper && when.Upper <= 1) {

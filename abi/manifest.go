@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -135,9 +136,7 @@ func (m *Manifest) UnmarshalJSON(b []byte) error {
 	if ms < 0 || ms > math.MaxInt32 {
 		return fmt.Errorf("hook_timeout_sec: %v is no time limit", wire.HookTimeoutSec)
 	}
-	if m.Limits.TimeoutMS == 0 {
-		m.Limits.TimeoutMS = int(ms)
-	}
+	m.Limits.TimeoutMS = cmp.Or(m.Limits.TimeoutMS, int(ms))
 	return nil
 }
 

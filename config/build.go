@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -63,9 +64,7 @@ func (b *builder) walk(path string, said, under *node) {
 func (b *builder) agent(path string, said *node) *Agent {
 	a := &Agent{Path: path, said: said}
 	a.targets().bind(said, "")
-	if a.Window == 0 {
-		a.Window = b.config.Models[a.Model].Window
-	}
+	a.Window = cmp.Or(a.Window, b.config.Models[a.Model].Window)
 	b.config.agents[path] = a
 	b.order = append(b.order, a)
 	return a

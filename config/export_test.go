@@ -32,7 +32,7 @@ func Check(name string, data []byte) error {
 // Names are the names of a list of settings.json, Choices and Default what it says
 // of one of them.
 func Names(list string) (names []string) {
-	for _, f := range lists[list] {
+	for _, f := range blocks[list] {
 		names = append(names, f.Name)
 	}
 	return names
@@ -69,7 +69,7 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
-func blockOf(name string) *field { return &field{Kind: block, fields: lists[name]} }
+func blockOf(name string) *field { return &field{Kind: block, fields: blocks[name]} }
 
 func reference(b *bytes.Buffer, path string, of *field) {
 	for _, f := range of.fields {

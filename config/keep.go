@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // predicate says which messages an operator keeps, as data: everything it says has
@@ -102,9 +103,5 @@ func checkRedact(n *node) string {
 
 // patterns are those of a list redact.
 func patterns(n *node) []*regexp.Regexp {
-	var all []*regexp.Regexp
-	for _, item := range n.kids {
-		all = append(all, regexp.MustCompile(item.value.(string)))
-	}
-	return all
+	return lists.Map(n.kids, func(item *node) *regexp.Regexp { return regexp.MustCompile(item.value.(string)) })
 }

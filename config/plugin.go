@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Plugin is a plugin under a name. It takes part where an agent names it.
@@ -53,11 +54,7 @@ func (p *Plugin) grant(n *node) {
 	p.Grants = make(map[abi.Capability][]string)
 	for _, k := range n.kids {
 		if !k.null && k.value != false && (k.field.Kind == boolean || len(k.kids) > 0) {
-			var origins []string
-			for _, item := range k.kids {
-				origins = append(origins, item.value.(string))
-			}
-			p.Grants[abi.Capability(k.name)] = origins
+			p.Grants[abi.Capability(k.name)] = lists.Map(k.kids, func(item *node) string { return item.value.(string) })
 		}
 	}
 }

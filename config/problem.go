@@ -67,10 +67,6 @@ type source struct {
 	lines []string
 }
 
-func newSource(name string, data []byte) source {
-	return source{name, strings.Split(string(data), "\n")}
-}
-
 func (s source) problem(at yamldoc.Pos, format string, args ...any) Problem {
 	message := secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***")
 	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: message, Excerpt: s.excerpt(at)}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -43,10 +44,7 @@ func readSet(path, value string) (*node, error) {
 	parents, names := []*field{agentBlock}, strings.Split(path, ".")
 	f := agentBlock.at(path)
 	if f == nil || f.Own {
-		var known []string
-		for _, s := range agentSettings {
-			known = append(known, s.path)
-		}
+		known := lists.Map(agentSettings, func(s setting) string { return s.path })
 		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, known))
 		return nil, r.problems.asError()
 	}

@@ -89,14 +89,14 @@ var checks = map[string]func(*node) string{
 //go:embed settings.json
 var settingsJSON []byte
 
-// lists are the fields of all blocks, by the name of the block.
-var lists = readSettings()
+// blocks are the fields of all blocks, by the name of the block.
+var blocks = readSettings()
 
 // The blocks that stand under names of their own, and the whole file, which has
 // the agent at the root of all others.
 var (
-	agentBlock = &field{Name: "agent", Kind: block, Of: "agent", fields: lists["agent"]}
-	file       = &field{Kind: block, Of: "file", fields: lists["file"]}
+	agentBlock = &field{Name: "agent", Kind: block, Of: "agent", fields: blocks["agent"]}
+	file       = &field{Kind: block, Of: "file", fields: blocks["file"]}
 )
 
 func readSettings() map[string][]*field {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // suggest is the name a person may have meant, as the end of a message; it
@@ -64,16 +66,11 @@ var places = [][2]string{
 // meant is the field a person may have wanted, here or elsewhere.
 func meant(f *field, name string) string {
 	for _, p := range places {
-		there := field{fields: lists[p[0]]}
+		there := field{fields: blocks[p[0]]}
 		if c := there.child(name); p[0] != f.Of && c != nil && !c.Refuse {
 			return ": it belongs under " + p[1]
 		}
 	}
-	var names []string
-	for _, c := range f.fields {
-		if !c.Refuse {
-			names = append(names, c.Name)
-		}
-	}
-	return suggest(name, names)
+	known := lists.Filter(f.fields, func(c *field) bool { return !c.Refuse })
+	return suggest(name, lists.Map(known, func(c *field) string { return c.Name }))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Outcome is what came of one call, for reports.
@@ -64,12 +65,7 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 // ask calls the plugins that handle the hook side by side, all within limit,
 // and returns their answers in the order of the plugins.
 func (d *Dispatcher) ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Input) []answer {
-	var asked []Plugin
-	for _, p := range plugins {
-		if handles(p, in.Hook) {
-			asked = append(asked, p)
-		}
-	}
+	asked := lists.Filter(plugins, func(p Plugin) bool { return handles(p, in.Hook) })
 	if len(asked) == 0 {
 		return nil
 	}
@@ -100,9 +96,7 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) a
 	in.Call += "/" + name
 	start := time.Now()
 	out, stats, err := guarded(ctx, p, in)
-	if stats.MS == 0 {
-		stats.MS = float64(time.Since(start).Microseconds()) / 1000
-	}
+	stats.MS = cmp.Or(stats.MS, float64(time.Since(start).Microseconds())/1000)
 	a.outcome.CallStats = stats
 	switch {
 	case err != nil && (callerEnded(ctx) || abi.CodeOf(err) == abi.CodeUsage):
@@ -139,9 +133,7 @@ func (o *Outcome) failed(leave *permit, err *abi.Error, outcome string) {
 // fail notes an error, with where it happened and what to do about it.
 func (o *Outcome) fail(err *abi.Error) {
 	e := err.At(o.Plugin, o.Hook, abi.PhaseCall)
-	if e.Hint == "" {
-		e.Hint = hint(e.Code)
-	}
+	e.Hint = cmp.Or(e.Hint, hint(e.Code))
 	o.Outcome, o.Error = outcomeFailed, e
 }
 

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,12 +57,9 @@ type Dispatcher struct {
 // New makes a dispatcher. More than one compactor, and two plugins of one
 // name, are refused.
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
-	d := &Dispatcher{timeout: opts.Timeout, breaker: opts.Breaker}
+	d := &Dispatcher{timeout: opts.Timeout, breaker: cmp.Or(opts.Breaker, NewBreaker(BreakerOptions{}))}
 	if d.timeout <= 0 {
 		d.timeout = defaultTimeout
-	}
-	if d.breaker == nil {
-		d.breaker = NewBreaker(BreakerOptions{})
 	}
 	names := make(map[string]bool, len(plugins))
 	for i, p := range plugins {

@@ -2,10 +2,13 @@ package kit
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 const installClang = "apt-get install clang lld wasi-libc (Debian, Ubuntu), or put the bin folder of wasi-sdk in " +
@@ -52,13 +55,8 @@ var clang = language{
 // cFiles are the C files of a folder by name, sorted.
 func cFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
-	var names []string
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".c" {
-			names = append(names, "./"+e.Name())
-		}
-	}
-	return names, err
+	sources := lists.Filter(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".c" })
+	return lists.Map(sources, func(e fs.DirEntry) string { return "./" + e.Name() }), err
 }
 
 // clangBuiltins is the path of the compiler's own library for wasm32, empty

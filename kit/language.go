@@ -2,10 +2,12 @@ package kit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -47,10 +49,7 @@ func escapePattern(dir string) string {
 
 // run runs the compiler.
 func (l *language) run(ctx context.Context, o Options, plugin, out string) error {
-	name := l.compiler
-	if o.Compiler != "" {
-		name = o.Compiler
-	}
+	name := cmp.Or(o.Compiler, l.compiler)
 	tool, err := exec.LookPath(name)
 	if err != nil {
 		return usage("build", plugin, fmt.Sprintf("the %s command: not found", name), l.install, err)
@@ -73,18 +72,11 @@ func (l *language) compileError(ctx context.Context, plugin, dir, output string,
 	if ctx.Err() != nil {
 		return &abi.Error{Code: abi.CodeCanceled, Op: "build", Plugin: plugin, Message: ctx.Err().Error(), Err: ctx.Err()}
 	}
-	if output == "" {
-		output = err.Error()
-	}
+	output = cmp.Or(output, err.Error())
 	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Hint: l.advice(dir, output),
 		Err: err}
 }
 
 func containsAny(s string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
 }

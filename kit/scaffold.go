@@ -72,12 +72,7 @@ func New(o Project) ([]string, error) {
 
 // complete fills in defaults, and says what is wrong with the rest.
 func (o *Project) complete() error {
-	if o.Lang == "" {
-		o.Lang = Langs[0]
-	}
-	if o.Role == "" {
-		o.Role = Roles[0]
-	}
+	o.Lang, o.Role = cmp.Or(o.Lang, Langs[0]), cmp.Or(o.Role, Roles[0])
 	o.Dir = cmp.Or(o.Dir, o.Name)
 	switch {
 	case !abi.ValidName(o.Name):

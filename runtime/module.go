@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -79,9 +80,7 @@ func open(bin []byte, name string) (*Module, error) {
 		return nil, err
 	}
 	if m.manifest == nil {
-		if name == "" {
-			name = "plugin-" + m.digest[len("sha256:"):][:12]
-		}
+		name = cmp.Or(name, "plugin-"+m.digest[len("sha256:"):][:12])
 		m.source = manifestNone
 		m.manifest = &abi.Manifest{
 			Name: name, ABI: abi.Version, Roles: []abi.PluginRole{abi.RoleObserver}, Hooks: hooksOf(parsed),

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,12 +78,8 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 		stats.Warnings = append(stats.Warnings, c.Retains(ctx)...)
 	}
 	if asked := c.CompactionRequest(); asked != nil {
-		if out == nil {
-			out = new(abi.Output)
-		}
-		if out.RequestCompaction == nil {
-			out.RequestCompaction = asked
-		}
+		out = cmp.Or(out, new(abi.Output))
+		out.RequestCompaction = cmp.Or(out.RequestCompaction, asked)
 	}
 	return out, stats, nil
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
 )
@@ -43,15 +46,9 @@ func New(_ context.Context, o Options) (*Runtime, error) {
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
-	var plugins []*Plugin
-	for p := range r.plugins {
-		plugins = append(plugins, p)
-	}
+	plugins := slices.Collect(maps.Keys(r.plugins))
 	r.mu.Unlock()
-	var errs []error
-	for _, p := range plugins {
-		errs = append(errs, p.Close(ctx))
-	}
+	errs := lists.Map(plugins, func(p *Plugin) error { return p.Close(ctx) })
 	r.sandbox.Close()
 	return errors.Join(errs...)
 }

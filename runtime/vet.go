@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -150,23 +151,14 @@ func checkTables(m *wasm.Module, limits abi.Limits) error {
 	return nil
 }
 
-func joinNames[T ~string](list []T) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
-}
+func joinNames[T ~string](list []T) string { return strings.Join(lists.Strings(list), ", ") }
 
 var kindNames = [...]string{"function", "table", "memory", "global"}
 
 // hooksOf are the hooks a module exports, whatever they are.
 func hooksOf(m *wasm.Module) []abi.Hook {
-	var hooks []abi.Hook
-	for _, h := range abi.Hooks {
-		if _, ok := m.Export(string(h)); ok {
-			hooks = append(hooks, h)
-		}
-	}
-	return hooks
+	return lists.Filter(abi.Hooks, func(h abi.Hook) bool {
+		_, ok := m.Export(string(h))
+		return ok
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // StoredMessage is a message with what became of it.
@@ -51,10 +53,7 @@ func (a *archive) take(e *Entry, before, after []abi.Message) {
 		}
 		return
 	}
-	shown := make(map[string]bool, len(after))
-	for i := range after {
-		shown[after[i].ID] = true
-	}
+	shown := set.Of(lists.Map(after, func(m abi.Message) string { return m.ID })...)
 	for i := range before {
 		if j := a.at[before[i].ID]; !shown[before[i].ID] {
 			a.list[j].Superseded, a.list[j].By = true, e.by()

@@ -6,6 +6,8 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Swap puts a compaction of an earlier state of a list in place: base is the list
@@ -16,10 +18,7 @@ func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, erro
 	if err := stillBegins(base, now); err != nil {
 		return nil, err
 	}
-	taken := make(map[string]bool, len(result.Messages))
-	for i := range result.Messages {
-		taken[result.Messages[i].ID] = true
-	}
+	taken := set.Of(lists.Map(result.Messages, func(m abi.Message) string { return m.ID })...)
 	for _, m := range now[len(base):] {
 		if taken[m.ID] {
 			return nil, conflict("%q arrived, which is the id of a message that the compaction inserts", m.ID)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // ToolForm is the way a provider's API wants tools to be defined.
@@ -110,9 +111,8 @@ func (t Tools) Definitions(form ToolForm) json.RawMessage {
 	if !ok {
 		return json.RawMessage("null")
 	}
-	var list []string
-	for _, tool := range tools {
-		list = append(list, fmt.Sprintf(layout, t.name(tool.name), tool.description, tool.schema))
-	}
+	list := lists.Map(tools, func(tool agentTool) string {
+		return fmt.Sprintf(layout, t.name(tool.name), tool.description, tool.schema)
+	})
 	return json.RawMessage("[" + strings.Join(list, ",") + "]")
 }

@@ -1,8 +1,6 @@
 package strategies
 
-import (
-	"github.com/kagewasm/kagewasm/abi"
-)
+import "github.com/kagewasm/kagewasm/abi"
 
 // cut is the choice of what goes.
 type cut struct {

@@ -1,6 +1,8 @@
 package strategies
 
 import (
+	"slices"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 )
@@ -102,12 +104,7 @@ func (v *View) WithPins(pinned []bool) *View {
 // Candidate reports whether a unit may go: none of its messages is pinned or
 // belongs to the current turn.
 func (v *View) Candidate(u abi.Unit) bool {
-	for _, i := range u {
-		if v.Pinned[i] || v.Turn[i] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(u, func(i int) bool { return v.Pinned[i] || v.Turn[i] })
 }
 
 // UnitTokens is the cost of a unit.

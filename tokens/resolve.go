@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -74,9 +75,7 @@ func (c *Catalog) resolve(provider, id string) (Model, bool) {
 // fill takes from whoever made the model what who serves it does not say.
 // Prices are each provider's own.
 func (m *Model) fill(from Model) {
-	if m.ContextWindow == nil {
-		m.ContextWindow = from.ContextWindow
-	}
+	m.ContextWindow = cmp.Or(m.ContextWindow, from.ContextWindow)
 	if m.MaxOutput == nil && from.MaxOutput != nil && *from.MaxOutput <= m.Window() {
 		m.MaxOutput = from.MaxOutput
 	}

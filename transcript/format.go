@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/anthropic"
 	"github.com/kagewasm/kagewasm/transcript/internal/claudecode"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
@@ -41,11 +42,7 @@ const (
 
 // Formats returns the formats that can be read and written.
 func Formats() []Format {
-	var names []Format
-	for _, f := range formats {
-		names = append(names, Format(f.Name))
-	}
-	return names
+	return lists.Map(formats, func(f *codec.Format) Format { return Format(f.Name) })
 }
 
 func formatOf(name Format) (*codec.Format, error) {

@@ -1,6 +1,7 @@
 package abitest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -27,9 +28,7 @@ func NewInput(m *abi.Manifest, msgs []abi.Message, target int) *abi.Input {
 	pinned := abi.Pinned(msgs)
 	total := 0
 	for i, msg := range msgs {
-		if msg.ID == "" {
-			msg.ID = fmt.Sprintf("m%05d", i)
-		}
+		msg.ID = cmp.Or(msg.ID, fmt.Sprintf("m%05d", i))
 		tokens := estimate(&msg)
 		total += tokens
 		in.Messages = append(in.Messages, abi.InputMessage{Message: msg, Tokens: tokens, Pinned: pinned[i], Unit: unit[i]})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -53,8 +54,6 @@ func build(c *cobra.Command, dir, manifest, out string) (kit.Result, error) {
 		}
 		return kit.Build(c.Context(), kit.Options{Dir: dir, Out: out})
 	}
-	if manifest == "" {
-		manifest = filepath.Join(filepath.Dir(dir), kit.ManifestFile)
-	}
+	manifest = cmp.Or(manifest, filepath.Join(filepath.Dir(dir), kit.ManifestFile))
 	return kit.Embed(c.Context(), dir, manifest, out)
 }

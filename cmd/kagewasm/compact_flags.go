@@ -10,6 +10,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -103,13 +104,7 @@ func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
 }
 
-func formatList() []string {
-	var list []string
-	for _, f := range transcript.Formats() {
-		list = append(list, string(f))
-	}
-	return list
-}
+func formatList() []string { return lists.Strings(transcript.Formats()) }
 
 func formatNames() string { return strings.Join(formatList(), ", ") }
 

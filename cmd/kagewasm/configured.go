@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -166,11 +167,7 @@ func (c configured) plugins() []config.Plugin {
 	if c.agent == nil {
 		return nil
 	}
-	var list []config.Plugin
-	for _, name := range c.agent.Plugins() {
-		list = append(list, c.file.Plugins[name])
-	}
-	return list
+	return lists.Map(c.agent.Plugins(), func(name string) config.Plugin { return c.file.Plugins[name] })
 }
 
 // loadConfigured loads a plugin with what its configuration grants it, and no

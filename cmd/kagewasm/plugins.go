@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
@@ -56,16 +57,8 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringArrayVar(&f.limits, "limit", nil,
 		"set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
 	complete(c, "engine", runtime.EngineNative, extism.Name)
-	complete(c, "grant", capabilityNames()...)
-	complete(c, "deny", capabilityNames()...)
-}
-
-func capabilityNames() []string {
-	var names []string
-	for _, c := range abi.Capabilities {
-		names = append(names, string(c))
-	}
-	return names
+	complete(c, "grant", lists.Strings(abi.Capabilities)...)
+	complete(c, "deny", lists.Strings(abi.Capabilities)...)
 }
 
 // granted returns the grants of plugins that a person loads by name. What stays on

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Measures are the names of the figures that are compared: fuel, bytes of memory
@@ -74,13 +75,9 @@ func (r *Figures) find(m Measurement) int {
 }
 
 // without are the inputs of a report that another has not.
-func (r *Figures) without(other *Figures) (names []string) {
-	for _, m := range r.Inputs {
-		if other.find(m) < 0 {
-			names = append(names, m.Input)
-		}
-	}
-	return names
+func (r *Figures) without(other *Figures) []string {
+	missing := lists.Filter(r.Inputs, func(m Measurement) bool { return other.find(m) < 0 })
+	return lists.Map(missing, func(m Measurement) string { return m.Input })
 }
 
 func (c *Comparison) compare(before, now Measurement) {
@@ -133,13 +130,10 @@ func ratio(before, now float64) float64 {
 // Over are the changes for the worse: those whose ratio is over that of their
 // measure. Measures without one are left out, as is noise.
 func (c Comparison) Over(most map[string]float64) []Change {
-	var list []Change
-	for _, change := range c.Changes {
-		if limit, ok := most[change.Measure]; ok && change.Ratio > limit && change.Noise == "" {
-			list = append(list, change)
-		}
-	}
-	return list
+	return lists.Filter(c.Changes, func(change Change) bool {
+		limit, ok := most[change.Measure]
+		return ok && change.Ratio > limit && change.Noise == ""
+	})
 }
 
 // Encode is the report as a file to keep.

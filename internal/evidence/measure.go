@@ -39,7 +39,7 @@ func Measure(ctx context.Context, list []Dataset, o Options) (*Result, error) {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	r := newResult(o.Budget)
+	r := &Result{Budget: o.Budget, ByCategory: make(map[string]*Recall)}
 	for i := range list {
 		d := &list[i]
 		if o.Progress != nil {

@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
@@ -24,9 +25,6 @@ func (r *Ranking) Retain(_ context.Context, s *Session) error {
 
 // Recall searches them.
 func (r *Ranking) Recall(_ context.Context, q *Question) ([]string, error) {
-	var ids []string
-	for _, h := range r.index.Search(q.Text, rank.Conversation()) {
-		ids = append(ids, r.ids[h.Text])
-	}
-	return ids, nil
+	hits := r.index.Search(q.Text, rank.Conversation())
+	return lists.Map(hits, func(h rank.Hit) string { return r.ids[h.Text] }), nil
 }

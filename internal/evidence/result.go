@@ -45,10 +45,6 @@ type SessionRecall struct {
 // partOfText is the share of a conversation's text that At12Pct looks at.
 const partOfText = 0.12
 
-func newResult(budget int) *Result {
-	return &Result{Budget: budget, ByCategory: make(map[string]*Recall)}
-}
-
 // add takes in the answer to one question.
 func (r *Result) add(q *Question, ids []string, s sizes) {
 	if len(q.Evidence) > 0 {

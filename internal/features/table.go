@@ -3,6 +3,8 @@ package features
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 const header = `# What works, and what shows it
@@ -42,11 +44,7 @@ func Table(rows []Row, proofs Proofs) string {
 }
 
 func list(tests []Test) string {
-	names := make([]string, len(tests))
-	for i, t := range tests {
-		names[i] = "`" + t.String() + "`"
-	}
-	return strings.Join(names, "<br>")
+	return strings.Join(lists.Map(tests, func(t Test) string { return "`" + t.String() + "`" }), "<br>")
 }
 
 func result(r Row, tests []Test) string {

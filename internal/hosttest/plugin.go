@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Handler answers a hook.
@@ -40,13 +41,8 @@ func (p *Plugin) Digest() string { return "" }
 func (p *Plugin) Granted(c abi.Capability) bool { return slices.Contains(p.Grants, c) }
 
 // Hooks implements hooks.Plugin.
-func (p *Plugin) Hooks() (list []abi.Hook) {
-	for _, h := range abi.Hooks {
-		if p.handler(h) != nil {
-			list = append(list, h)
-		}
-	}
-	return list
+func (p *Plugin) Hooks() []abi.Hook {
+	return lists.Filter(abi.Hooks, func(h abi.Hook) bool { return p.handler(h) != nil })
 }
 
 func (p *Plugin) handler(h abi.Hook) Handler {
@@ -63,13 +59,8 @@ func (p *Plugin) Call(_ context.Context, in *abi.Input) (*abi.Output, abi.CallSt
 }
 
 // Calls are the inputs of the calls of a hook.
-func (p *Plugin) Calls(h abi.Hook) (list []*abi.Input) {
-	for _, in := range p.Asked {
-		if in.Hook == h {
-			list = append(list, in)
-		}
-	}
-	return list
+func (p *Plugin) Calls(h abi.Hook) []*abi.Input {
+	return lists.Filter(p.Asked, func(in *abi.Input) bool { return in.Hook == h })
 }
 
 // Answers is a handler that always answers the same.
@@ -83,9 +74,6 @@ func Compactor(pre Handler) *Plugin {
 }
 
 // Plugins are plugins of one type as Options has them.
-func Plugins[P hooks.Plugin](list ...P) (out []hooks.Plugin) {
-	for _, p := range list {
-		out = append(out, p)
-	}
-	return out
+func Plugins[P hooks.Plugin](list ...P) []hooks.Plugin {
+	return lists.Map(list, func(p P) hooks.Plugin { return p })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Words counts words, so that tests can see their figures.
@@ -68,11 +69,7 @@ func Renamed(msgs []abi.Message, prefix string) []abi.Message {
 
 // IDs are the ids of messages, separated by spaces.
 func IDs(msgs []abi.Message) string {
-	list := make([]string, len(msgs))
-	for i := range msgs {
-		list[i] = msgs[i].ID
-	}
-	return strings.Join(list, " ")
+	return strings.Join(lists.Map(msgs, func(m abi.Message) string { return m.ID }), " ")
 }
 
 // Has reports whether one of the messages has that id.

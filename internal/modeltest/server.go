@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -159,9 +160,7 @@ func (s *Server) send(w http.ResponseWriter, r Request, a Answer) {
 	if a.ContentType != "" {
 		h.Set("Content-Type", a.ContentType)
 	}
-	for name, values := range a.Header {
-		h[name] = values
-	}
+	maps.Copy(h, a.Header)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if a.Cut {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -137,8 +138,8 @@ func (u *Update) lists(old, new runtime.Info) {
 		kind     Kind
 		old, new []string
 	}{
-		{KindRole, texts(old.Roles), texts(new.Roles)},
-		{KindHook, texts(old.Hooks), texts(new.Hooks)},
+		{KindRole, lists.Strings(old.Roles), lists.Strings(new.Roles)},
+		{KindHook, lists.Strings(old.Hooks), lists.Strings(new.Hooks)},
 		{KindSecret, old.Secrets, new.Secrets},
 		{KindImport, old.Imports, new.Imports},
 	} {
@@ -204,12 +205,4 @@ func memory(m *runtime.MemoryInfo) string {
 // without returns the elements of list that other lacks.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
-}
-
-func texts[T ~string](list []T) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = string(v)
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Counter counts a token for so many runes, begun ones included, and one for
@@ -32,10 +33,7 @@ func (c Counter) Message(m *abi.Message) int {
 
 // Tokens counts each message.
 func (c Counter) Tokens(msgs []abi.Message) []int {
-	tokens := make([]int, len(msgs))
-	for i := range msgs {
-		tokens[i] = c.Message(&msgs[i])
-	}
+	tokens := lists.Map(msgs, func(m abi.Message) int { return c.Message(&m) })
 	return tokens
 }
 

@@ -6,6 +6,7 @@ package shared
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -55,10 +56,7 @@ func With(tb testing.TB, own []string, pattern ...string) []string {
 // $KAGEWASM_SHARED, or "shared" beside the project's root.
 func find(tb testing.TB) (dir string, ok bool) {
 	tb.Helper()
-	dir = os.Getenv("KAGEWASM_SHARED")
-	if dir == "" {
-		dir = filepath.Join(Root(tb), "..", "shared")
-	}
+	dir = cmp.Or(os.Getenv("KAGEWASM_SHARED"), filepath.Join(Root(tb), "..", "shared"))
 	_, err := os.Stat(filepath.Join(dir, "data"))
 	return dir, err == nil
 }

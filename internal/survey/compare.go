@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -113,33 +115,23 @@ func (o *Outcome) strategy() string {
 	return o.Report.Strategy
 }
 
-func (o *Outcome) retained() (texts []string) {
-	for _, f := range o.Report.Retained {
-		texts = append(texts, f.Text)
-	}
-	return texts
+func (o *Outcome) retained() []string {
+	return lists.Map(o.Report.Retained, func(f hooks.Fact) string { return f.Text })
 }
 
 // failed are the failures without their words, which can name functions by
 // their numbers.
 func (o *Outcome) failed() (codes []string) {
 	for _, e := range o.Failures() {
-		where := string(e.Hook)
-		where = cmp.Or(where, e.Op)
-		codes = append(codes, where+": "+string(e.Code))
+		codes = append(codes, cmp.Or(string(e.Hook), e.Op)+": "+string(e.Code))
 	}
 	return codes
 }
 
 // common are the ids of b that are in a as well, in the order of b.
-func common(a, b []string) (ids []string) {
+func common(a, b []string) []string {
 	in := set.Of(a...)
-	for _, id := range b {
-		if in[id] {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return lists.Filter(b, func(id string) bool { return in[id] })
 }
 
 func changed[T comparable](old, new T) *Pair[T] {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -98,11 +99,7 @@ func (s memories) List(ctx context.Context, ns, prefix string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range under {
-		if !m.isGone(ns, key) {
-			own = append(own, key)
-		}
-	}
+	own = append(own, lists.Filter(under, func(key string) bool { return !m.isGone(ns, key) })...)
 	slices.Sort(own)
 	return slices.Compact(own), nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Player answers calls from a recording, and from nowhere else. It is a
@@ -73,11 +75,7 @@ func (p *Player) Missed() []Miss {
 
 // Ops are the ops that were recorded.
 func (p *Player) Ops() map[abi.Op]bool {
-	ops := make(map[abi.Op]bool)
-	for _, e := range p.entries {
-		ops[e.Op] = true
-	}
-	return ops
+	return set.Of(lists.Map(p.entries, func(e entry) abi.Op { return e.Op })...)
 }
 
 // Origins returns where the recorded HTTP requests went, as runtime.Grants names

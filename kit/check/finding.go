@@ -80,7 +80,7 @@ func (r *review) said() {
 
 func (r *review) unnamedHooks() {
 	for _, h := range abi.Hooks {
-		exported := slices.ContainsFunc(r.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") })
+		exported := r.exports(h)
 		if exported && !slices.Contains(r.info.Hooks, h) && !r.everyHookExported() {
 			r.add("hook not named", "name it under hooks in plugin.yaml, or take the export away",
 				"the module exports %s, which the manifest does not name: it is never called", h)
@@ -91,12 +91,11 @@ func (r *review) unnamedHooks() {
 // everyHookExported: libraries for guests export all hooks, whatever the plugin
 // handles.
 func (r *review) everyHookExported() bool {
-	for _, h := range abi.Hooks {
-		if !slices.ContainsFunc(r.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(abi.Hooks, func(h abi.Hook) bool { return !r.exports(h) })
+}
+
+func (r *review) exports(h abi.Hook) bool {
+	return slices.ContainsFunc(r.info.Exports, func(e string) bool { return strings.HasPrefix(e, string(h)+" ") })
 }
 
 func (r *review) knobs() {
@@ -141,10 +140,7 @@ func (r *review) capabilities(all bool) {
 }
 
 func (r *review) limits() {
-	granted := make(map[string]int)
-	for name, v := range r.info.Limits.All() {
-		granted[name] = v
-	}
+	granted := maps.Collect(r.info.Limits.All())
 	for name, v := range r.manifest.Limits.All() {
 		if v > granted[name] {
 			r.add("limit above the host's", fmt.Sprintf("leave it out, or raise the host's: --limit %s=%d", name, v),

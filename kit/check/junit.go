@@ -54,8 +54,7 @@ func (r *Verdict) JUnit(w io.Writer) error {
 		c := junitCase{Name: rule.Rule, Class: "kagewasm.verify." + r.Plugin, Time: seconds(rule.MS)}
 		switch rule.Outcome {
 		case Broken:
-			kind := string(rule.Code)
-			kind = cmp.Or(kind, "rule")
+			kind := cmp.Or(string(rule.Code), "rule")
 			text := fmt.Sprintf("%s\nwhy: %s\nfix: %s\n", rule.Broken, rule.Explanation, rule.Fix)
 			if rule.Hint != "" {
 				text += "host: " + rule.Hint + "\n"

@@ -2,6 +2,8 @@ package extism
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -16,10 +18,7 @@ const hostModule = "kagewasm:extism"
 //
 // The module was vetted: all it imports are functions.
 func redirect(bin []byte, m *wasm.Module) []byte {
-	ours := make(map[string]bool, len(host.ExtismHostFuncs))
-	for _, f := range host.ExtismHostFuncs {
-		ours[f.Name] = true
-	}
+	ours := set.Of(lists.Map(host.ExtismHostFuncs, func(f host.Func) string { return f.Name })...)
 	imports := wasm.AppendU32(nil, uint32(len(m.Imports)))
 	for _, i := range m.Imports {
 		from := i.Module

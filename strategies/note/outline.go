@@ -3,6 +3,7 @@ package note
 import (
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -104,13 +105,8 @@ func (o Outline) render(fill func(s Section) string) string {
 // nothing under them: not even a mark that there is nothing.
 func (o Outline) Missing(text string) []string {
 	found := o.Parse(text)
-	var missing []string
-	for _, s := range o.Sections {
-		if found[s.Title] == "" {
-			missing = append(missing, s.Title)
-		}
-	}
-	return missing
+	missing := lists.Filter(o.Sections, func(s Section) bool { return found[s.Title] == "" })
+	return lists.Map(missing, func(s Section) string { return s.Title })
 }
 
 // MarkMissing returns the text with each missing section at its end, marked as

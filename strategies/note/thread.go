@@ -31,7 +31,7 @@ func (n *Note) request(text string) {
 }
 
 // pleasantries are texts that ask for nothing new.
-var pleasantries = set.Of(lists["pleasantries"]...)
+var pleasantries = set.Of(wordLists["pleasantries"]...)
 
 func isPleasantry(text string) bool {
 	if len(text) > 80 {

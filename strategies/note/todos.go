@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -31,13 +32,7 @@ func (n *Note) Todos() string {
 	return "- " + strings.Join(n.todos.lines(), "\n- ")
 }
 
-func (ts *todos) lines() []string {
-	var lines []string
-	for _, t := range ts.list {
-		lines = append(lines, t.String())
-	}
-	return lines
-}
+func (ts *todos) lines() []string { return lists.Map(ts.list, todo.String) }
 
 // maxTodos bounds the list.
 const maxTodos = 50

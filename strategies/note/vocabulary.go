@@ -11,7 +11,7 @@ import (
 //go:embed words.txt
 var wordFile string
 
-var lists = wordlist.Read(wordFile)
+var wordLists = wordlist.Read(wordFile)
 
 // vocabulary finds words and phrases in one look at a text, however many it
 // has: session texts are megabytes. They match where a word begins; those of
@@ -20,7 +20,7 @@ type vocabulary [256][]string
 
 func newVocabulary(name string) *vocabulary {
 	var v vocabulary
-	for _, w := range lists[name] {
+	for _, w := range wordLists[name] {
 		w = strings.ReplaceAll(w, "_", " ")
 		v[w[0]] = append(v[w[0]], w)
 	}

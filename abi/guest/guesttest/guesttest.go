@@ -11,6 +11,7 @@
 package guesttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -57,9 +58,7 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 	if err != nil {
 		return nil, stats, fail(abi.CodeBadInput, abi.PhaseCall, err)
 	}
-	if p.Host == nil {
-		p.Host = new(Host)
-	}
+	p.Host = cmp.Or(p.Host, new(Host))
 	p.Host.Messages = in.Messages
 	calls, logs, start := maps.Clone(p.Host.Calls), len(p.Host.Logs), time.Now()
 	answer, err := p.Plugin.Serve(in.Hook, doc, p.Host)

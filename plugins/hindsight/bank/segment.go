@@ -1,8 +1,6 @@
 package bank
 
-import (
-	"github.com/kagewasm/kagewasm/strategies/rank"
-)
+import "github.com/kagewasm/kagewasm/strategies/rank"
 
 const (
 	// blockBytes is how long a value with texts becomes before the next one is

@@ -1,8 +1,6 @@
 package bank
 
-import (
-	"github.com/kagewasm/kagewasm/strategies/rank"
-)
+import "github.com/kagewasm/kagewasm/strategies/rank"
 
 // table is what a segment has beside its lists and texts: all that ranking
 // needs of each text, and where the rest is.

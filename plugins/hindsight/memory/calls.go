@@ -24,10 +24,6 @@ type calls struct {
 
 type line struct{ id, call, result string }
 
-func newCalls(on bool) *calls {
-	return &calls{on: on, at: make(map[int]int), list: make(map[int][]line)}
-}
-
 // wants reports whether a message tells of a tool call.
 func (c *calls) wants(m *abi.Message) bool {
 	return c.on && (m.Role == abi.RoleTool || len(m.ToolCalls) > 0)

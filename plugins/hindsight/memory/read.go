@@ -31,7 +31,7 @@ func (p *pass) read() []string {
 		return p.texts
 	}
 	p.texts = make([]string, len(p.msgs))
-	calls := newCalls(p.set.toolCalls)
+	calls := &calls{on: p.set.toolCalls, at: make(map[int]int), list: make(map[int][]line)}
 	var ids []string
 	index := make(map[string]int)
 	for i := range p.msgs {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,9 +115,7 @@ func (b *Bank) sendOne(key, doc string) bool {
 		b.Warn("%s is given up: %v", key, err)
 		return true
 	}
-	if b.down == nil {
-		b.down = err
-	}
+	b.down = cmp.Or(b.down, err)
 	return false
 }
 

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -104,9 +105,7 @@ func noteKey(k kind, text string) string {
 		slug += word + "-"
 		return true
 	})
-	if slug == "" {
-		slug = string(k) + "-"
-	}
+	slug = cmp.Or(slug, string(k)+"-")
 	return notesPrefix + slug + digest(text) + ".md"
 }
 

@@ -37,10 +37,6 @@ type failure struct {
 	going   bool
 }
 
-func newWork(x *extractor) *work {
-	return &work{x: x, calls: make(map[string]action), failed: make(map[string]*failure)}
-}
-
 func (w *work) message(m *abi.InputMessage, going bool) {
 	for _, c := range m.ToolCalls {
 		w.calls[c.ID] = parse(c)

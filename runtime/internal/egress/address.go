@@ -3,6 +3,8 @@ package egress
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // global is what of IPv6 is routed at all.
@@ -38,13 +40,7 @@ var (
 	metadata = prefixes("100.100.100.200/32", "fd00:ec2::254/128", "fd20:ce::254/128")
 )
 
-func prefixes(list ...string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, s := range list {
-		out = append(out, netip.MustParsePrefix(s))
-	}
-	return out
-}
+func prefixes(list ...string) []netip.Prefix { return lists.Map(list, netip.MustParsePrefix) }
 
 func within(list []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })

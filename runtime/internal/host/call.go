@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -99,11 +100,7 @@ func (c *Call) Stop(code abi.Code, message, hint string) {
 }
 
 // SetCause says why the guest ends. The first reason counts.
-func (c *Call) SetCause(e *abi.Error) {
-	if c.cause == nil {
-		c.cause = e
-	}
-}
+func (c *Call) SetCause(e *abi.Error) { c.cause = cmp.Or(c.cause, e) }
 
 // SetError keeps the error text of the guest.
 func (c *Call) SetError(text []byte) { c.answer.err = c.Clean(text) }

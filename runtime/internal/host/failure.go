@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,10 +122,7 @@ func outOfRoom(c *Call, after string) *abi.Error {
 
 // refusedItself is the failure of a hook that returned nonzero.
 func refusedItself(c *Call, code uint32) *abi.Error {
-	text := c.answer.err
-	if text == "" {
-		text = fmt.Sprintf("it returned %d and no error text", int32(code))
-	}
+	text := cmp.Or(c.answer.err, fmt.Sprintf("it returned %d and no error text", int32(code)))
 	switch {
 	case c.answer.over:
 		return tooLong(c)

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -214,11 +215,7 @@ func (w *messageWriter) comma(i int) {
 	}
 }
 
-func (w *messageWriter) fail(err error) {
-	if w.err == nil {
-		w.err = err
-	}
-}
+func (w *messageWriter) fail(err error) { w.err = cmp.Or(w.err, err) }
 
 // encode is json.Marshal without the escapes that are for pages, which are six
 // times as long. The result is valid until the next one.

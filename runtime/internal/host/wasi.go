@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -171,9 +172,5 @@ func signatureText(params, results []api.ValueType) wasm.Signature {
 }
 
 func typeList(types []api.ValueType) string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = api.ValueTypeName(t)
-	}
-	return strings.Join(names, ",")
+	return strings.Join(lists.Map(types, api.ValueTypeName), ",")
 }

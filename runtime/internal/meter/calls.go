@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -73,10 +75,7 @@ func (g *callGraph) calleesStack(edits []edit) uint32 {
 // scan finds the calls of all functions, and which of them can be called
 // through tables.
 func (g *callGraph) scan(f *function) error {
-	taken := make(map[uint32]bool)
-	for _, ref := range g.module.FuncRefs {
-		taken[ref.Index] = true
-	}
+	taken := set.Of(lists.Map(g.module.FuncRefs, func(ref wasm.FuncRef) uint32 { return ref.Index })...)
 	for i := range g.funcs {
 		if err := f.read(i); err != nil {
 			return &functionError{uint32(i) + g.module.imported, err}

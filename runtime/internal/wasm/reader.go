@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"errors"
 	"unicode/utf8"
 )
@@ -20,9 +21,7 @@ type Reader struct {
 
 // Fail notes a fault, unless there is one already, and goes to the end.
 func (r *Reader) Fail(err error) {
-	if r.Err == nil {
-		r.Err = err
-	}
+	r.Err = cmp.Or(r.Err, err)
 	r.Pos = len(r.Data)
 }
 

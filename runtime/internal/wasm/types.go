@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // ValueType is the type of a value.
@@ -48,11 +50,7 @@ func (t FuncType) Signature() Signature {
 }
 
 func typeList(types []ValueType) string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.String()
-	}
-	return strings.Join(names, ",")
+	return strings.Join(lists.Map(types, ValueType.String), ",")
 }
 
 func (r *Reader) funcType() FuncType {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -93,11 +94,9 @@ func readSystem(l *codec.Log, o *jsondoc.Object) {
 	switch {
 	case !at.OK():
 	case o.Is("system", '['):
-		var contents []abi.Content
-		for _, b := range o.Elements(at) {
-			contents = append(contents, content.FromParts([]abi.Part{codec.Part(o, b)}))
-		}
-		l.Preface(o, "system", at, contents...)
+		l.Preface(o, "system", at, lists.Map(o.Elements(at), func(b jsondoc.Span) abi.Content {
+			return content.FromParts([]abi.Part{codec.Part(o, b)})
+		})...)
 	default:
 		l.Preface(o, "system", jsondoc.Span{}, abi.Text(o.Str("system")))
 	}

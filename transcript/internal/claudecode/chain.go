@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -150,10 +151,7 @@ func (d *chain) prepare(w *codec.Rewrite) {
 			links[i].At = jsondoc.Span{} // a boundary begins a new chain
 		}
 	}
-	var uuids []string // of the new entries
-	for _, in := range w.Insert {
-		uuids = append(uuids, content.UUID(d.Session, in.ID))
-	}
+	uuids := lists.Map(w.Insert, func(in codec.Insertion) string { return content.UUID(d.Session, in.ID) })
 	joints := w.Relink(links, uuids).New
 	w.WriteNew = func(k int) []byte {
 		return writeEntry(w.Insert[k].Message, uuids[k], joints[k].Parent, d.contextOf(joints[k].Beside))

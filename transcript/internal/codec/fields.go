@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
@@ -29,11 +30,7 @@ func Content(o *jsondoc.Object, key string) (c abi.Content) {
 	case '"':
 		return abi.Text(o.Unquote(at))
 	case '[':
-		var parts []abi.Part
-		for _, part := range o.Elements(at) {
-			parts = append(parts, Part(o, part))
-		}
-		return abi.Parts(parts...)
+		return abi.Parts(lists.Map(o.Elements(at), func(part jsondoc.Span) abi.Part { return Part(o, part) })...)
 	}
 	o.Fail(at.Start, "write it as a string or a list of parts", "%s is neither a string nor a list of parts",
 		jsondoc.Quoted(key))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
@@ -94,11 +95,7 @@ func JSON(c abi.Content) []byte {
 	if !c.IsParts() {
 		return jsondoc.Quote(c.Text())
 	}
-	parts := make([][]byte, 0, len(c.Parts()))
-	for _, p := range c.Parts() {
-		parts = append(parts, PartJSON(p))
-	}
-	return jsondoc.List(parts)
+	return jsondoc.List(lists.Map(c.Parts(), PartJSON))
 }
 
 // PartJSON writes a part as it was, on one line. A part that is no JSON object

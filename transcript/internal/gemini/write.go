@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -96,10 +97,7 @@ func (w Writer) Response(m *abi.Message) []byte {
 // the session begins with are parts of the system instruction.
 func write(about codec.About, msgs []abi.Message) []byte {
 	lead := codec.LeadingSystem(msgs)
-	var system [][]byte
-	for i := range msgs[:lead] {
-		system = append(system, textPart(msgs[i].Text()))
-	}
+	system := lists.Map(msgs[:lead], func(m abi.Message) []byte { return textPart(m.Text()) })
 	tools := writeTools(about.Tools)
 	return append(jsondoc.Obj("model", jsondoc.Maybe(about.Model),
 		"systemInstruction", jsondoc.If(lead > 0, jsondoc.Obj("parts", system)),

@@ -1,6 +1,10 @@
 package jsondoc
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
 
 // Edit replaces the bytes at a place of the source. An empty place inserts.
 type Edit struct {
@@ -28,13 +32,8 @@ func (p Place) Put(value []byte) Edit {
 }
 
 // Within returns the edits inside a piece of the source.
-func Within(edits []Edit, at Span) (inside []Edit) {
-	for _, e := range edits {
-		if e.At.Start >= at.Start && e.At.End <= at.End {
-			inside = append(inside, e)
-		}
-	}
-	return inside
+func Within(edits []Edit, at Span) []Edit {
+	return lists.Filter(edits, func(e Edit) bool { return e.At.Start >= at.Start && e.At.End <= at.End })
 }
 
 // Apply appends a piece of the source to dst, with the edits made.

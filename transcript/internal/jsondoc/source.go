@@ -2,6 +2,7 @@ package jsondoc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -74,11 +75,7 @@ func (s *Source) Bad(offset int, hint, format string, args ...any) error {
 func (s *Source) Err() error { return s.fault }
 
 // Note takes in a fault, unless there was one before.
-func (s *Source) Note(err error) {
-	if s.fault == nil {
-		s.fault = err
-	}
-}
+func (s *Source) Note(err error) { s.fault = cmp.Or(s.fault, err) }
 
 // Check refuses a piece of the source that is not one JSON value, or one that
 // decoders read in more than one way: see [strictjson.CheckForeign].

@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -80,10 +81,9 @@ func writeArgs(text string, was codec.Slot) []byte {
 }
 
 func writeMessage(m *abi.Message) []byte {
-	var calls [][]byte
-	for _, c := range m.ToolCalls {
-		calls = append(calls, jsondoc.Obj("id", c.ID, "name", c.Name, "arguments", c.Arguments))
-	}
+	calls := lists.Map(m.ToolCalls, func(c abi.ToolCall) []byte {
+		return jsondoc.Obj("id", c.ID, "name", c.Name, "arguments", c.Arguments)
+	})
 	return jsondoc.Obj("id", jsondoc.Maybe(m.ID), "role", string(m.Role), "content", content.JSON(m.Content),
 		"tool_calls", jsondoc.If(len(calls) > 0, calls),
 		"tool_call_id", jsondoc.Maybe(m.ToolCallID), "name", jsondoc.Maybe(m.Name), "is_error", jsondoc.If(m.IsError, true),

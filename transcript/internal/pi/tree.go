@@ -3,6 +3,7 @@ package pi
 import (
 	"strconv"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
@@ -92,10 +93,7 @@ func (d *tree) prepare(w *codec.Rewrite) {
 		taken[l.ID], links[i] = true, l.Link
 		links[i].Apart = !l.Main
 	}
-	var ids []string // of the new entries
-	for _, in := range w.Insert {
-		ids = append(ids, freshID(d.Session, in.ID, taken))
-	}
+	ids := lists.Map(w.Insert, func(in codec.Insertion) string { return freshID(d.Session, in.ID, taken) })
 	made := w.Relink(links, ids)
 	first := d.first(w, ids, last)
 	for i := range d.lines {

@@ -12,6 +12,7 @@ package sweagent
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/content"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -143,10 +144,7 @@ func writeMessage(m *abi.Message) []byte {
 
 // write writes a document with a history alone.
 func write(about codec.About, msgs []abi.Message) []byte {
-	var history [][]byte
-	for i := range msgs {
-		history = append(history, writeMessage(&msgs[i]))
-	}
+	history := lists.Map(msgs, func(m abi.Message) []byte { return writeMessage(&m) })
 	var task any
 	if about.Session != "" {
 		task = jsondoc.Obj("id", about.Session)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/bench"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Bench is what `kagewasm bench --json` prints.
@@ -49,10 +50,9 @@ func showMeasurement(p Printer, r *Bench, m bench.Measurement) {
 	p.field("memory", "%s%s", bytesOf(m.PeakMemoryBytes), change("memory"))
 	p.field("output", "%s%s", bytesOf(m.OutputBytes), change("output"))
 	if len(m.HostCalls) > 0 {
-		var calls []string
-		for _, op := range slices.Sorted(maps.Keys(m.HostCalls)) {
-			calls = append(calls, fmt.Sprintf("%s × %d", op, m.HostCalls[op]))
-		}
+		calls := lists.Map(slices.Sorted(maps.Keys(m.HostCalls)), func(op abi.Op) string {
+			return fmt.Sprintf("%s × %d", op, m.HostCalls[op])
+		})
 		p.field("host calls", "%s; %s", strings.Join(calls, ", "), bytesOf(m.HostCallBytes))
 	}
 }

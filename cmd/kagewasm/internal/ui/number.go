@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Number writes 1234567 as 1,234,567.
@@ -89,10 +90,4 @@ func difference(old, now int) string {
 }
 
 // Joined lists names.
-func Joined[T ~string](list []T) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
-}
+func Joined[T ~string](list []T) string { return strings.Join(lists.Strings(list), ", ") }

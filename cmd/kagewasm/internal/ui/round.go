@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/devloop"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
 
@@ -55,9 +56,6 @@ func (p Printer) skipped(list []survey.Skipped) {
 	if len(list) == 0 {
 		return
 	}
-	var paths []string
-	for _, s := range list {
-		paths = append(paths, s.Path)
-	}
+	paths := lists.Map(list, func(s survey.Skipped) string { return s.Path })
 	p.field("no sessions", "%s", p.paint(dim, shortened(abi.Defuse(strings.Join(paths, ", ")), 160)))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
@@ -50,10 +51,7 @@ func (p surveyed) ids(label string, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	var short []string
-	for _, id := range ids[:min(len(ids), maxIDs)] {
-		short = append(short, shortID(id))
-	}
+	short := lists.Map(ids[:min(len(ids), maxIDs)], shortID)
 	more := ""
 	if len(ids) > maxIDs {
 		more = fmt.Sprintf(" … %d in all", len(ids))
@@ -99,14 +97,9 @@ func linesOf(texts []string) (lines []string) {
 }
 
 // linesWithout are the lines that are not in other.
-func linesWithout(lines, other []string) (rest []string) {
+func linesWithout(lines, other []string) []string {
 	in := set.Of(other...)
-	for _, l := range lines {
-		if !in[l] {
-			rest = append(rest, l)
-		}
-	}
-	return rest
+	return lists.Filter(lines, func(l string) bool { return !in[l] })
 }
 
 // said shows failures, warnings and logs, each once.

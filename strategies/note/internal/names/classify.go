@@ -12,7 +12,7 @@ import (
 //go:embed words.txt
 var wordFile string
 
-var lists = wordlist.Read(wordFile)
+var wordLists = wordlist.Read(wordFile)
 
 // maxName is the longest name kept, in bytes.
 const maxName = 256
@@ -159,13 +159,13 @@ func classifyPath(w string, quoted bool) class {
 }
 
 // notNames look like names and are words, or are the same everywhere.
-var notNames = set.Of(lists["no names"]...)
+var notNames = set.Of(wordLists["no names"]...)
 
 // dotFiles are files that keep their dot when they stand alone.
-var dotFiles = set.Of(lists["dot files"]...)
+var dotFiles = set.Of(wordLists["dot files"]...)
 
 // domains that make a dotted name a host.
-var domains = set.Of(lists["domains"]...)
+var domains = set.Of(wordLists["domains"]...)
 
 // extensions of files that agents name without a folder.
-var extensions = set.Of(lists["extensions"]...)
+var extensions = set.Of(wordLists["extensions"]...)

@@ -49,7 +49,7 @@ func (b *builder) failed(script string) {
 }
 
 // viewers show text, in which errors may be talked about.
-var viewers = set.Of(lists["viewers"]...)
+var viewers = set.Of(wordLists["viewers"]...)
 
 // relative is a command line as it reads in the root folder.
 func relative(line, root string) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -84,11 +85,8 @@ func worst(lines []string) []string {
 			others = append(others, i)
 		}
 	}
-	var out []string
-	for _, i := range slices.Sorted(slices.Values(append(first, others...)[:maxErrorLines])) {
-		out = append(out, lines[i])
-	}
-	return out
+	shown := slices.Sorted(slices.Values(append(first, others...)[:maxErrorLines]))
+	return lists.Map(shown, func(i int) string { return lines[i] })
 }
 
 // remember puts a failure last, also where it was met before.

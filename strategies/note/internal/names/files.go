@@ -1,8 +1,6 @@
 package names
 
-import (
-	"strings"
-)
+import "strings"
 
 // byFolder reports whether a path is listed under its folder: one that was
 // given as an absolute path. One that was given as a relative path is listed

@@ -1,8 +1,6 @@
 package names
 
-import (
-	"strings"
-)
+import "strings"
 
 // Headings of the rendered names. They are part of the format: a later
 // compaction reads them back.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // tool is a tool the agent called, with the parameters it gave.
@@ -49,11 +51,7 @@ func rankTools(tools map[string]*tool) []*tool {
 func (t *tool) String() string {
 	s := solid(t.name)
 	if len(t.params) > 0 {
-		params := make([]string, len(t.params))
-		for i, p := range t.params {
-			params[i] = solid(p)
-		}
-		s += "(" + strings.Join(params, " ") + ")"
+		s += "(" + strings.Join(lists.Map(t.params, solid), " ") + ")"
 	}
 	return s + fmt.Sprintf("×%d", t.calls)
 }

@@ -1,0 +1,26 @@
+// Package lists makes lists of lists: [Map] changes each element, [Filter] leaves
+// some out. Of nothing they make nil. Guests compile this package too.
+package lists
+
+// Map returns what f makes of each element.
+func Map[S, T any](list []S, f func(S) T) (out []T) {
+	for _, v := range list {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+// Filter returns the elements that are to be kept. The list stays as it is.
+func Filter[T any](list []T, keep func(T) bool) (out []T) {
+	for _, v := range list {
+		if keep(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Strings returns names of a type of their own as plain strings.
+func Strings[T ~string](list []T) []string {
+	return Map(list, func(v T) string { return string(v) })
+}
