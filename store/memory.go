@@ -114,5 +114,12 @@ func (m *Memory) List(ctx context.Context, ns, prefix string) ([]string, error) 
 	return keys, nil
 }
 
+// Clear forgets all values of all namespaces.
+func (m *Memory) Clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.data)
+}
+
 // Close does nothing.
 func (m *Memory) Close() error { return nil }

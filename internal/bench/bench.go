@@ -109,8 +109,7 @@ func Run(ctx context.Context, module *runtime.Module, o Options) (*Figures, erro
 		o.Runtime.CacheDir = dir
 	}
 	var err error
-	b := &series{module: module, opts: o, kv: new(storage)}
-	b.kv.empty()
+	b := &series{module: module, opts: o, kv: store.MemoryKV(store.KVOptions{})}
 	o.Runtime.KV = b.kv
 	if b.runtime, err = runtime.New(ctx, o.Runtime); err != nil {
 		return nil, err
@@ -168,14 +167,8 @@ type series struct {
 	module  *runtime.Module
 	opts    Options
 	runtime *runtime.Runtime
-	kv      *storage
+	kv      *store.Memory // emptied before each call
 }
-
-// storage keeps what the plugin stores, in memory. It is emptied before each
-// call; no call may run meanwhile.
-type storage struct{ abi.KV }
-
-func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
 
 // measure measures one input: with a plugin that keeps no instances and with one
 // that does, in turn, so that what else the machine does falls on both.
@@ -198,7 +191,7 @@ func (b *series) measure(ctx context.Context, hook abi.Hook, in Input) (Measurem
 	var ms [2][]float64
 	for n := range b.opts.N + 1 {
 		for i, p := range loaded {
-			b.kv.empty()
+			b.kv.Clear()
 			stats, err := in.call(ctx, p, hook)
 			if err != nil {
 				return m, err

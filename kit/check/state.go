@@ -33,7 +33,7 @@ func (s *subject) stateRules() []abitest.Rule {
 
 // afresh loads the module over an empty storage and calls f with it.
 func (s *subject) afresh(ctx context.Context, f func(*runtime.Plugin) ([]byte, error)) ([]byte, error) {
-	s.kv.empty()
+	s.kv.Clear()
 	p, err := s.load(ctx, s.opts.Plugin)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *subject) isolated(ctx context.Context) error {
 				return nil, fmt.Errorf("a session of 3 exchanges: %w", err)
 			}
 		}
-		s.kv.empty() // what is stored may matter
+		s.kv.Clear() // what is stored may matter
 		for range 2 {
 			if _, err := s.answer(ctx, p, s.input(5)); err != nil {
 				return nil, fmt.Errorf("a dry run of 5 exchanges: %w", err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
@@ -20,7 +21,7 @@ type subject struct {
 	module   *runtime.Module
 	opts     VerifyOptions
 	runtime  *runtime.Runtime
-	kv       *storage
+	kv       *store.Memory // emptied between calls that are compared
 	manifest *abi.Manifest
 	info     runtime.Info
 	defaults abi.Config
@@ -29,21 +30,9 @@ type subject struct {
 	failures map[string]string // of calls: the first rule that each broke
 }
 
-// storage keeps what checked plugins store, in memory. It is emptied between calls
-// that are compared; no call may run meanwhile.
-type storage struct{ abi.KV }
-
-func newStorage() *storage {
-	s := new(storage)
-	s.empty()
-	return s
-}
-
-func (s *storage) empty() { s.KV = store.MemoryKV(store.KVOptions{}) }
-
 func newSubject(ctx context.Context, module *runtime.Module, o VerifyOptions) (*subject, error) {
-	s := &subject{module: module, opts: o, kv: newStorage(), loaded: make(map[string]*runtime.Plugin),
-		failures: make(map[string]string)}
+	s := &subject{module: module, opts: o, kv: store.MemoryKV(store.KVOptions{}),
+		loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
 	var err error
 	ro := o.Runtime
 	ro.KV = s.kv
@@ -125,10 +114,8 @@ func (s *subject) with(ctx context.Context, config abi.Config) (*runtime.Plugin,
 // handles returns why a rule about a hook is skipped, or nothing where the plugin
 // has the hook.
 func (s *subject) handles(h abi.Hook) string {
-	for _, has := range s.info.Hooks {
-		if has == h {
-			return ""
-		}
+	if slices.Contains(s.info.Hooks, h) {
+		return ""
 	}
 	return "the plugin has no hook " + string(h)
 }
