@@ -1,7 +1,9 @@
 package config
 
 import (
+	"maps"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
@@ -56,10 +58,29 @@ func assign(dst reflect.Value, n *node) {
 	}
 }
 
-// targets are where what is said of an agent goes.
+// fields adds the fields of a struct under their names in a configuration:
+// MaxTokens is max_tokens.
+func (to targets) fields(path string, of any) {
+	v := reflect.ValueOf(of).Elem()
+	for i := range v.NumField() {
+		name := strings.ToLower(innerCapital.ReplaceAllString(v.Type().Field(i).Name, "${1}_$2"))
+		to[path+name] = v.Field(i).Addr().Interface()
+	}
+}
+
+var innerCapital = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// targets are where what is said of an agent goes: to the field of its name,
+// or to what is listed.
 func (a *Agent) targets() targets {
 	p := &a.Policy
-	return targets{
+	to := make(targets)
+	to.fields("compaction.", &p.When)
+	to.fields("compaction.trim.", &p.Prune.Trim)
+	to.fields("compaction.prune.", &p.Prune)
+	to.fields("compaction.recent.", &p.Keep)
+	to.fields("compaction.summarize.", &p.Summarize)
+	maps.Copy(to, targets{
 		"model":   &a.Model,
 		"context": &a.Window,
 		"prompt":  &a.prompt,
@@ -69,54 +90,17 @@ func (a *Agent) targets() targets {
 		"compaction.compactor":       &a.Compactor,
 		"compaction.observers":       &a.Observers,
 		"compaction.agent":           &a.helper,
-		"compaction.profile":         &p.When.Profile,
 		"compaction.upper_threshold": &p.When.Upper,
 		"compaction.lower_threshold": &p.When.Lower,
-		"compaction.max_tokens":      &p.When.MaxTokens,
-		"compaction.reserve_tokens":  &p.When.ReserveTokens,
-		"compaction.output_reserve":  &p.When.OutputReserve,
-		"compaction.strict_window":   &p.When.StrictWindow,
-		"compaction.max_bytes":       &p.When.MaxBytes,
-		"compaction.background":      &p.When.Background,
-		"compaction.idle_upper":      &p.When.IdleUpper,
 		"compaction.no_floor":        &p.NoFloor,
-		"compaction.payback_calls":   &p.When.PaybackCalls,
 
-		"compaction.trim.off":        &p.Prune.Trim.Off,
-		"compaction.trim.threshold":  &p.Prune.Trim.Threshold,
-		"compaction.trim.max_tokens": &p.Prune.Trim.MaxTokens,
-
-		"compaction.prune.off":             &p.Prune.Off,
-		"compaction.prune.protect_tokens":  &p.Prune.ProtectTokens,
-		"compaction.prune.minimum_savings": &p.Prune.MinimumSavings,
-		"compaction.prune.protected_tools": &p.Prune.ProtectedTools,
-		"compaction.prune.shorten_tokens":  &p.Prune.ShortenTokens,
-		"compaction.prune.end_tokens":      &p.Prune.EndTokens,
-		"compaction.prune.reference":       &p.Prune.Reference,
 		"compaction.prune.mode": func(n *node) {
 			if p.Prune.Arguments = strategies.ArgumentMode(n.value.(string)); n.value == "off" {
 				p.Prune.Arguments = strategies.ArgumentsOff
 			}
 		},
-		"compaction.prune.protect_percent": &p.Prune.ProtectPercent,
-		"compaction.prune.arg_threshold":   &p.Prune.ArgThreshold,
-
-		"compaction.recent.messages":    &p.Keep.Messages,
-		"compaction.recent.tokens":      &p.Keep.Tokens,
-		"compaction.recent.exchanges":   &p.Keep.Exchanges,
-		"compaction.recent.tool_tokens": &p.Keep.ToolTokens,
-
-		"compaction.summarize.off":                    &p.Summarize.Off,
-		"compaction.summarize.model":                  &p.Summarize.Model,
-		"compaction.summarize.fast_model":             &p.Summarize.FastModel,
 		"compaction.summarize.prompt":                 &a.summaryPrompt,
-		"compaction.summarize.outline":                &p.Summarize.Outline,
-		"compaction.summarize.window_messages":        &p.Summarize.WindowMessages,
-		"compaction.summarize.preserve_recent":        &p.Summarize.PreserveRecent,
-		"compaction.summarize.max_summary_tokens":     &p.Summarize.MaxSummaryTokens,
 		"compaction.summarize.tool_result_max_length": &p.Summarize.ToolResultChars,
-		"compaction.summarize.chunks":                 &p.Summarize.Chunks,
-		"compaction.summarize.serial":                 &p.Summarize.Serial,
 		"compaction.summarize.timeout":                &p.Summarize.TimeoutMS,
 
 		"compaction.message_tokens": &p.Keep.MessageTokens,
@@ -124,5 +108,6 @@ func (a *Agent) targets() targets {
 		"compaction.inject_tokens":  &p.Note.InjectTokens,
 		"compaction.always_keep":    func(n *node) { p.Keep.Always = predicates(n) },
 		"compaction.redact":         func(n *node) { p.Note.NoRedact, p.Note.Redact = n.value != nil, patterns(n) },
-	}
+	})
+	return to
 }
