@@ -89,5 +89,5 @@ func (s *Session) waitingFor(id string) (*Checkpoint, error) {
 	if cp := s.Pending(); cp != nil && cp.ID == id {
 		return cp, nil
 	}
-	return nil, usage("compaction %q: it does not wait for a decision", id)
+	return nil, usage("checkpoint", "compaction %q: it does not wait for a decision", id)
 }

@@ -31,7 +31,7 @@ func (s *Session) Handoff(ctx context.Context, to Options, instructions string) 
 		return nil, nil, err
 	}
 	if len(next.All()) > 0 {
-		return nil, nil, usage("session %q is not a new one: it has messages", to.Session.ID)
+		return nil, nil, usage("hand-over", "session %q is not a new one: it has messages", to.Session.ID)
 	}
 	if err := next.Append(ctx, from.Messages...); err != nil {
 		return nil, nil, err

@@ -55,7 +55,7 @@ func (h *history) append(ctx context.Context, msgs []abi.Message) error {
 	for i := range msgs {
 		id := msgs[i].ID
 		if id == "" || now[id] || h.archive.get(id) != nil {
-			return usage("message %d: id %q: every message of a session needs an id of its own, "+
+			return usage("append", "message %d: id %q: every message of a session needs an id of its own, "+
 				"also beside those that were superseded", i, id)
 		}
 		now[id] = true

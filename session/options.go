@@ -35,7 +35,7 @@ type Options struct {
 // missing, bad_input where the journal is not whole; others are the journal's.
 func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, error) {
 	if opts.Session.ID == "" {
-		return nil, usage("a session needs an id")
+		return nil, usage("open", "a session needs an id: set Options.Session.ID")
 	}
 	if opts.Journal == nil {
 		opts.Journal = new(MemoryJournal)
@@ -55,6 +55,6 @@ func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, e
 		state: state{id: opts.Session, overhead: opts.Overhead, history: h}}, nil
 }
 
-func usage(format string, args ...any) error {
-	return &abi.Error{Code: abi.CodeUsage, Op: "compact", Message: fmt.Sprintf(format, args...)}
+func usage(op, format string, args ...any) error {
+	return &abi.Error{Code: abi.CodeUsage, Op: op, Message: fmt.Sprintf(format, args...)}
 }

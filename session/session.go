@@ -49,7 +49,7 @@ func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 func (s *Session) Rollback(ctx context.Context, id string) error {
 	to, ok := s.state.holding(id)
 	if !ok {
-		return usage("message %q: the session has none of that id", id)
+		return usage("rollback", "message %q: the session has none of that id", id)
 	}
 	return s.RollbackTo(ctx, to)
 }
@@ -57,7 +57,11 @@ func (s *Session) Rollback(ctx context.Context, id string) error {
 // RollbackTo takes the session back to where it had so many entries. 0 is its
 // very beginning.
 func (s *Session) RollbackTo(ctx context.Context, seq int) error {
-	return s.state.rollback(ctx, seq)
+	dropped, err := s.state.rollback(ctx, seq)
+	if dropped != nil {
+		dropped.reject("the session was rolled back")
+	}
+	return err
 }
 
 // Request asks for a compaction when the turn is over, and says what should be
@@ -108,7 +112,12 @@ func (s *Session) lookOnce(ctx context.Context, req kagewasm.Request) (*kagewasm
 	case result == nil || req.DryRun || result.Report.Compacted:
 		return result, err
 	case result.Pending != nil:
-		return result, s.state.await(newCheckpoint(s.compactor, req, result.Pending))
+		cp := newCheckpoint(s.compactor, req, result.Pending)
+		whyNot, err := s.state.await(cp)
+		if whyNot != "" {
+			cp.reject(whyNot)
+		}
+		return result, err
 	}
 	done := err == nil || abi.CodeOf(err) == abi.CodeExceedsWindow
 	if done && result.Report.Pruned.Count > 0 {

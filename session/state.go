@@ -11,7 +11,8 @@ import (
 )
 
 // state is all of a session that changes. Each of its methods is one step, which
-// others see as a whole or not at all.
+// others see as a whole or not at all. None calls the host but its journal: the
+// host may ask the session for its messages from wherever it is called.
 type state struct {
 	mu       sync.Mutex
 	id       abi.Session // its window shrinks where a provider says so
@@ -86,31 +87,31 @@ func (s *state) learn(window int) {
 	}
 }
 
-// rollback goes back to an entry. A checkpoint that waits was made of another
-// list.
-func (s *state) rollback(ctx context.Context, to int) error {
+// rollback goes back to an entry. A checkpoint that waited was made of another
+// list: it waits no more, and is returned.
+func (s *state) rollback(ctx context.Context, to int) (dropped *Checkpoint, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if to < 0 || to >= s.history.next() {
-		return usage("entry %d: the session has 0 to %d", to, s.history.next()-1)
+		return nil, usage("rollback", "entry %d: the session has 0 to %d", to, s.history.next()-1)
 	}
 	if err := s.history.write(ctx, Entry{Rollback: &to}); err != nil {
-		return err
+		return nil, err
 	}
-	if s.pending != nil {
-		s.pending.reject("the session was rolled back")
-	}
-	s.pending, s.quiet = nil, 0
-	return nil
+	dropped, s.pending, s.quiet = s.pending, nil, 0
+	return dropped, nil
 }
 
 // request is a look at the session as it is.
 func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.requestLocked(reason)
+}
+
+func (s *state) requestLocked(reason abi.TriggerReason) kagewasm.Request {
 	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
-		Reason:     reason,
-		QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
+		Reason: reason, QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
 }
 
 // original is a message as it came, or nil.
@@ -152,9 +153,9 @@ func (s *state) want(instructions string) {
 // wish merges all pending requests into one, and returns how many there were. The
 // reason is used where there are none. They stay pending until [state.granted].
 func (s *state) wish(reason abi.TriggerReason) (req kagewasm.Request, asked int) {
-	req = s.request(reason)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	req = s.requestLocked(reason)
 	if len(s.wanted) > 0 {
 		req.Reason, req.Force = abi.TriggerPlugin, true
 	}
@@ -185,22 +186,20 @@ func (s *state) lastJob() *Job {
 	return s.job
 }
 
-// await pauses the session for a checkpoint, unless one waits already, or the
-// list that it was made of is no more.
-func (s *state) await(cp *Checkpoint) error {
+// await pauses the session for a checkpoint. It says why not where the list that
+// the checkpoint was made of is no more, which is an error, or another one waits
+// already, which is none.
+func (s *state) await(cp *Checkpoint) (whyNot string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := stillBegins(cp.req.Messages, s.history.last().messages)
-	switch {
-	case err != nil:
-		cp.reject("the session changed meanwhile")
-		return err
-	case s.pending != nil:
-		cp.reject("another one waits already")
-	default:
-		s.pending = cp
+	if err := stillBegins(cp.req.Messages, s.history.last().messages); err != nil {
+		return "the session changed meanwhile", err
 	}
-	return nil
+	if s.pending != nil {
+		return "another one waits already", nil
+	}
+	s.pending = cp
+	return "", nil
 }
 
 func (s *state) waiting() *Checkpoint {

@@ -167,20 +167,22 @@ func TestOpenBrokenJournal(t *testing.T) {
 	}
 }
 
-// TestRollbackEndsACheckpoint: a checkpoint that a rollback drops has an event that says so.
+// TestRollbackEndsACheckpoint: a checkpoint that a rollback drops has an event
+// that says so. Who hears of it may ask the session for its messages.
 func TestRollbackEndsACheckpoint(t *testing.T) {
 	features.Proves(t, "K15")
 	var events []kagewasm.Event
+	var s *session.Session
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint"},
-		Audit: func(e kagewasm.Event) { events = append(events, e) }})
-	s := open(t, c, 400, chat(60))
+		Audit: func(e kagewasm.Event) {
+			events = append(events, e)
+			s.Messages()
+		}})
+	s = open(t, c, 400, chat(60))
 	s.Dispatch(t.Context(), said("x", nil))
 	s.Rollback(t.Context(), "last")
-	for _, e := range events {
-		t.Log(e.Type)
-	}
-	if len(events) < 2 {
-		t.Error("triggered, and never ended")
+	if len(events) != 2 || events[1].Type != kagewasm.EventFailed {
+		t.Errorf("triggered, and never ended: %+v", events)
 	}
 }
 
