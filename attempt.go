@@ -30,11 +30,12 @@ type attempt struct {
 // stands for what goes, adds what plugins inject, and has the firewall check and
 // apply it all.
 type planner struct {
-	*look
+	look     *look
 	view     *strategies.View
 	secrets  *redact.Redactor
 	injected []abi.Insert // texts of plugins, cut to their budget
-	// last is what was read last: plans that differ in the note alone share it.
+	// last is what was read last: plans that differ in the note alone share it. A
+	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
 	last reading
 }
 
@@ -56,7 +57,7 @@ func (l *look) budget(v *strategies.View, source abi.Source) strategies.Budget {
 
 // try makes a plan and has it checked.
 func (p *planner) try(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
-	b := p.budget(p.view, c.source)
+	b := p.look.budget(p.view, c.source)
 	b.Note += p.cost(p.injected)
 	b.Read = func(gone []string) *note.Note { return p.read(gone).note }
 	plan, err := planOf(ctx, c, p.view, b)
@@ -103,14 +104,14 @@ func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
 	}
 	r := p.read(plan.Supersede)
 	host = min(host, r.cost/2)
-	judged := firewall.Case{
-		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.req.Overhead,
-		Target: p.view.Target, Count: p.opts.Counter, Time: p.now,
+	against := firewall.Case{
+		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
+		Target: p.view.Target, Count: p.look.opts.Counter, Time: p.look.now,
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {
-		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.outline(), Budget: host,
-			Failures: failures, Count: p.opts.Counter.Text})
+		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.look.outline(), Budget: host,
+			Failures: failures, Count: p.look.opts.Counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
@@ -118,7 +119,7 @@ func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
 		inserts[0].Text = text
 		full := plan
 		full.Insert = inserts
-		verdict, err := firewall.Apply(judged, full)
+		verdict, err := firewall.Apply(against, full)
 		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
 			host, failures = tokens/2, 0
 			continue
@@ -174,7 +175,7 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 // much again as it had.
 func (p *planner) topUp(a attempt, host, failures int) attempt {
 	unused := p.view.Target - a.Tokens - refillSlack
-	if p.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
+	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
 		return a
 	}
 	if better, err := p.check(a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
@@ -214,12 +215,12 @@ func (p *planner) read(gone []string) reading {
 // original is message i of the view as it came.
 func (p *planner) original(i int) *abi.Message {
 	id := p.view.Messages[i].ID
-	if p.req.Original != nil {
-		if m := p.req.Original(id); m != nil {
+	if p.look.req.Original != nil {
+		if m := p.look.req.Original(id); m != nil {
 			return m
 		}
 	}
-	return &p.came.messages[p.memo.index[id]]
+	return &p.look.came.messages[p.look.memo.index[id]]
 }
 
 // bare are messages without the secrets in them, to be read for names: a secret
@@ -250,7 +251,7 @@ func (p *planner) bare(msgs []abi.Message) []abi.Message {
 func (p *planner) cost(list []abi.Insert) int {
 	n := 0
 	for _, in := range list {
-		n += firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter) + p.opts.Counter.Text(in.Text)
+		n += firewall.FrameTokens(in.Kind, in.Source, p.look.opts.Counter) + p.look.opts.Counter.Text(in.Text)
 	}
 	return n
 }
@@ -261,12 +262,12 @@ func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.
 	if len(list) == 0 {
 		return nil, nil
 	}
-	left := p.budget(p.view, dropSource).Inject - p.cost(p.injected)
+	left := p.look.budget(p.view, strategies.DropSource).Inject - p.cost(p.injected)
 	for _, in := range list {
 		full := in.Text
 		in.Text, _ = p.secrets.Redact(in.Text)
-		left -= firewall.FrameTokens(in.Kind, in.Source, p.opts.Counter)
-		in.Text = within(in.Text, left, p.opts.Counter.Text)
+		left -= firewall.FrameTokens(in.Kind, in.Source, p.look.opts.Counter)
+		in.Text = within(in.Text, left, p.look.opts.Counter.Text)
 		switch {
 		case in.Text == "":
 			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
@@ -276,7 +277,7 @@ func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.
 			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
 				Warning: "the injected text was cut to its token budget"})
 		}
-		left -= p.opts.Counter.Text(in.Text)
+		left -= p.look.opts.Counter.Text(in.Text)
 		out = append(out, in)
 	}
 	return out, remarks

@@ -84,8 +84,8 @@ func New(opts Options) (*Compactor, error) {
 	return &Compactor{opts: opts, hooks: d}, nil
 }
 
-// Options are the Compactor's options with the defaults filled in: its clock,
-// for instance, or the Breaker that knows which plugins are in quarantine.
+// Options are the Compactor's options with the defaults filled in, its clock for
+// instance.
 func (c *Compactor) Options() Options { return c.opts }
 
 // policy is the one that holds for a request, with its defaults filled in.

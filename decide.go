@@ -130,7 +130,7 @@ func notDue(l *look, now list) (code abi.ReasonCode, warning string) {
 // off, and there is neither a model, a strategy of the host nor a compactor
 // plugin.
 func nobodyCompacts(l *look) bool {
-	return l.policy.NoFloor && !l.summarizes() && l.own() == nil && !l.hooks.HasCompactor()
+	return l.policy.NoFloor && l.named() == nil && !l.hooks.HasCompactor()
 }
 
 // noCompactor is the error where only pruning happens and the provider has
@@ -208,7 +208,7 @@ func reasonCode(l *look, v *strategies.View, o outcome) abi.ReasonCode {
 		goal = v.Upper
 	}
 	switch {
-	case o.said.Cancelled:
+	case o.pre.Cancelled:
 		return abi.ReasonCancelledByPlugin
 	case o.taken == nil:
 		return abi.ReasonNothingToSupersede

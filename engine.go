@@ -7,19 +7,22 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // A session goes through these stages. Each takes values and returns one.
 //
-//	look          count the messages, work out the limits            look.go
-//	prune         shorten old tool output                            prune.go
-//	decide        is a compaction due, and worth its price?          decide.go
-//	pre_compact   plugins see the session, pin and propose           plugins.go
-//	plan          the strategies are asked, in order                 plan.go
-//	check, apply  the note is written, the firewall judges the plan  attempt.go, package firewall
-//	report        the result is made of what the stages came to      outcome.go
-//	commit        the result is stored                               engine.go
-//	post_compact  plugins hear of it, and their calls join it        plugins.go
+//	look          count the messages, work out the limits             look.go
+//	prune         shorten old tool output                             prune.go
+//	decide        is a compaction due?                                decide.go
+//	shorten       cut down what has to stay and is too long by itself prune.go
+//	gate          is there enough to gain, and is it worth its price? decide.go, receipt.go
+//	pre_compact   plugins see the session, pin and propose            plugins.go
+//	plan          the strategies are asked, in order                  plan.go
+//	check, apply  the note is written, the firewall checks the plan   attempt.go, package firewall
+//	report        the result is made of what the stages came to       outcome.go
+//	commit        the result is stored                                engine.go
+//	post_compact  plugins hear of it, and their calls join the report plugins.go
 
 // Compact looks at a session before a model call and makes it smaller where it
 // has to. It always completes. The error, an *abi.Error, is non-nil for
@@ -37,7 +40,7 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 		return nil, err
 	}
 	result, err := compact(ctx, l, err)
-	l.close(result)
+	c.close(l, result)
 	return result, err
 }
 
@@ -77,10 +80,10 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 		o.code = abi.ReasonNothingToSupersede
 		return resultOf(l, o), err
 	}
-	o.said = preCompact(ctx, l, v)
-	v = v.WithPins(o.said.pinned)
+	o.pre = preCompact(ctx, l, v)
+	v = v.WithPins(o.pre.pinned)
 	o.list = listOf(v)
-	o.planned = plan(ctx, l, v, o.said, secrets)
+	o.planned = plan(ctx, l, v, o.pre, secrets)
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
 		result := resultOf(l, o)
@@ -88,10 +91,15 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 		return result, err
 	}
 	o.code = reasonCode(l, v, o)
-	if o.taken != nil && l.policy.Strategy == StrategyCheckpoint && !l.req.DryRun {
+	if o.taken != nil && l.strategy().waits && !l.req.DryRun {
 		return pending(l, o), nil
 	}
-	o, err = exceeds(l, o)
+	return put(ctx, l, v, o)
+}
+
+// put stores what the stages came to, and tells plugins.
+func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
+	o, err := exceeds(l, o)
 	result := resultOf(l, o)
 	if o.taken != nil {
 		if err := commit(context.WithoutCancel(ctx), l, result); err != nil { // the plan is made and paid for
@@ -143,7 +151,7 @@ func pending(l *look, o outcome) *Result {
 
 // Commit applies a pending compaction exactly as it was shown: it stores the
 // messages with req.Commit, tells plugins, and notes the outcome for the audit.
-// Nothing is planned anew. req is the request that the compaction was made for,
+// Nothing is planned again. req is the request that the compaction was made for,
 // with the Messages of today. Where others arrived since, they stand at the end
 // of both req.Messages and pending.Messages.
 //
@@ -155,7 +163,7 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 		return nil, err
 	}
 	var stored *Result
-	defer func() { l.close(stored) }()
+	defer func() { c.close(l, stored) }()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +183,6 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
 	report := pending.Report
 	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
-	c.emit(Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
-		Trigger:  pending.Record.Trigger,
-		Strategy: StrategyCheckpoint, Report: &report})
+	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
+		Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &report})
 }

@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // look is a session as one call of the compactor finds it: what is asked for, by
-// which policy, and what it costs. Nothing in it changes.
+// which policy, and what it costs. Nothing in it changes but the memo, which the
+// next call of the compactor takes over.
 type look struct {
-	*Compactor
+	opts   *Options
+	hooks  *hooks.Dispatcher
 	req    Request
 	policy Policy // with its defaults
 	limits limits
@@ -62,11 +65,11 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{Compactor: c, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session)}
+	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session)}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, c.opts.Counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {
-		l.close(nil)
+		c.close(l, nil)
 		return nil, gaveUp
 	}
 	l.came = list{messages: req.Messages, tokens: make([]int, len(req.Messages)), total: req.Overhead}
@@ -74,7 +77,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		l.came.total += l.came.tokens[i]
 	}
 	if l.limits, err = policy.limits(&req, l.came.total); err != nil {
-		l.close(nil)
+		c.close(l, nil)
 		return nil, err
 	}
 	if l.previous = l.memo.sent; req.Sent != nil {
@@ -89,11 +92,11 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 
 // close gives back what is remembered of the session, with what the model is
 // given now, if that is known.
-func (l *look) close(given *Result) {
+func (c *Compactor) close(l *look, given *Result) {
 	if given != nil && !l.req.DryRun {
 		l.memo.sent = Sent{given.Messages, given.Report.TokensAfter - l.req.Overhead}
 	}
-	l.known.put(&l.req.Session, l.memo)
+	c.known.put(&l.req.Session, l.memo)
 }
 
 // view is a list as strategies see it.

@@ -16,7 +16,7 @@ import (
 type outcome struct {
 	list          // what the model would see without a compaction
 	pruned Pruned // and what was taken out of that
-	said   said
+	pre    preCompacted
 	planned
 	code    abi.ReasonCode
 	warning string
@@ -44,12 +44,12 @@ func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
 func resultOf(l *look, o outcome) *Result {
 	after := o.after()
 	r := Report{
-		ReasonCode: o.code, Fallback: o.planned.fallback, Failures: slices.Concat(o.said.unstored, o.planned.failures),
+		ReasonCode: o.code, Fallback: o.planned.fallback, Failures: slices.Concat(o.pre.unstored, o.planned.failures),
 		Window: l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
 		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages),
 		TokensAfter: after.total, MessagesAfter: len(after.messages),
-		Pruned: o.pruned, Hooks: o.planned.outcomes, Retained: o.said.Retained, Warning: o.warning, Receipt: o.receipt,
+		Pruned: o.pruned, Hooks: o.planned.outcomes, Retained: o.pre.Retained, Warning: o.warning, Receipt: o.receipt,
 		Cost: costOf(l, o.planned),
 	}
 	if a := o.taken; a != nil {

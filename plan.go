@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -32,17 +33,54 @@ type planned struct {
 type candidate struct {
 	strategies.Strategy
 	name   string     // in reports
-	source abi.Source // who makes the plan, as far as that is known before
-	plugin string     // whose proposal it is, if it is one
+	source abi.Source // who makes the plan, as far as that is known before it is made
+	plugin string     // the plugin that proposed it, if one did
 	floor  bool       // nothing comes after it, and it cannot fail
 }
 
-// dropSource is who makes the floor's plan.
-var dropSource = abi.Source{Type: abi.SourceStrategy, Name: StrategyDrop}
+// strategy is one that a policy can name.
+type strategy struct {
+	name string
+	// candidate is asked after what plugins proposed and before the floor. Its
+	// Strategy is nil where nobody is to be asked; the error says why somebody
+	// who should be asked cannot.
+	candidate func(l *look, drop strategies.Drop) (candidate, error)
+	// waits: the result is shown to the operator, and stored when approved.
+	waits bool
+}
+
+// shipped are the strategies that ship, the default first. This is where one is
+// registered.
+var shipped = []strategy{
+	{name: StrategyDrop, candidate: modelWhereThereIsOne},
+	{name: StrategySummarize, candidate: modelOrWhyNot},
+	{name: StrategyDelegate, candidate: compactorOrWhyNot},
+	{name: StrategyCheckpoint, candidate: modelWhereThereIsOne, waits: true},
+}
+
+// Strategies are the names of all strategies that ship, the default first.
+func Strategies() (names []string) {
+	for _, s := range shipped {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// strategy is the one that the policy names: the host's own, or one that ships.
+func (l *look) strategy() strategy {
+	name := l.policy.Strategy
+	if own := l.opts.Strategies[name]; own != nil {
+		source := abi.Source{Type: abi.SourceStrategy, Name: name}
+		return strategy{name: name, candidate: func(*look, strategies.Drop) (candidate, error) {
+			return candidate{Strategy: own, name: name, source: source}, nil
+		}}
+	}
+	i := slices.IndexFunc(shipped, func(s strategy) bool { return s.name == name })
+	return shipped[i] // checked with the policy
+}
 
 // candidates are the strategies to ask, in order: what plugins propose, the
-// compactor's first; then the host's own strategy that the policy names, or a
-// model; then the floor.
+// compactor's first; then the one that the policy names; then the floor.
 func candidates(l *look, proposals []hooks.Proposal) []candidate {
 	drop := strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools}
 	var list []candidate
@@ -50,28 +88,66 @@ func candidates(l *look, proposals []hooks.Proposal) []candidate {
 		list = append(list, candidate{Strategy: strategies.Delegate{Drop: drop, Output: p.Output, Source: p.Source},
 			name: StrategyDelegate, source: p.Source, plugin: p.Source.Name})
 	}
-	name := l.policy.Strategy
-	switch own, why := l.own(), unavailable(l); {
-	case own != nil:
-		list = append(list, candidate{Strategy: own, name: name, source: abi.Source{Type: abi.SourceStrategy, Name: name}})
-	case l.summarizes():
-		list = append(list, candidate{Strategy: l.summarize(drop), name: StrategySummarize,
-			source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}})
-	case why != nil:
-		list = append(list, candidate{Strategy: failing{why}, name: name})
+	switch c, err := l.strategy().candidate(l, drop); {
+	case err != nil:
+		list = append(list, candidate{Strategy: failing{err}, name: l.policy.Strategy})
+	case c.Strategy != nil:
+		list = append(list, c)
 	}
 	if !l.policy.NoFloor {
-		list = append(list, candidate{Strategy: drop, name: StrategyDrop, source: dropSource, floor: true})
+		list = append(list, candidate{Strategy: drop, name: StrategyDrop, source: strategies.DropSource, floor: true})
 	}
 	return list
 }
 
-// own is the host's own strategy that the policy names, or nil.
-func (l *look) own() strategies.Strategy { return l.opts.Strategies[l.policy.Strategy] }
+// named is the strategy that the policy names, or nil where it leaves all to
+// plugins and the floor.
+func (l *look) named() strategies.Strategy {
+	c, err := l.strategy().candidate(l, strategies.Drop{})
+	if err != nil {
+		return nil
+	}
+	return c.Strategy
+}
 
 // summarizes reports whether a model may be asked for a summary.
 func (l *look) summarizes() bool {
-	return l.opts.Model != nil && !l.policy.Summarize.Off && l.policy.Strategy != StrategyDelegate && l.own() == nil
+	_, ok := l.named().(strategies.Summarize)
+	return ok
+}
+
+func modelWhereThereIsOne(l *look, drop strategies.Drop) (c candidate, err error) {
+	if l.opts.Model == nil || l.policy.Summarize.Off {
+		return c, nil
+	}
+	return candidate{Strategy: l.summarize(drop), name: StrategySummarize,
+		source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}}, nil
+}
+
+func modelOrWhyNot(l *look, drop strategies.Drop) (c candidate, err error) {
+	switch {
+	case l.policy.Summarize.Off:
+		return c, notThere(l, "summaries are switched off", "switch them on, or choose another strategy")
+	case l.opts.Model == nil:
+		return c, notThere(l, "no model to write a summary",
+			"configure one; what can be read off the session stands in its place")
+	}
+	return modelWhereThereIsOne(l, drop)
+}
+
+// compactorOrWhyNot asks nobody but the compactor, whose proposal comes first
+// with every strategy.
+func compactorOrWhyNot(l *look, _ strategies.Drop) (c candidate, err error) {
+	if !l.hooks.HasCompactor() {
+		return c, notThere(l, "no compactor plugin is loaded", "load one, or choose another strategy")
+	}
+	return c, nil
+}
+
+// notThere is the error where the policy names a strategy of somebody who is not
+// there.
+func notThere(l *look, message, hint string) error {
+	return &abi.Error{Code: abi.CodeNoCompactor, Op: l.policy.Strategy, Phase: abi.PhaseCall, Message: message, Hint: hint}
 }
 
 // summarize is the strategy that asks the model.
@@ -102,35 +178,17 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 	return abi.Plan{}, f.why
 }
 
-// unavailable says why the strategy that was asked for cannot be followed, where
-// it names somebody who is not there.
-func unavailable(l *look) error {
-	e := &abi.Error{Code: abi.CodeNoCompactor, Op: l.policy.Strategy, Phase: abi.PhaseCall}
-	switch {
-	case l.policy.Strategy == StrategyDelegate && !l.hooks.HasCompactor():
-		e.Message, e.Hint = "no compactor plugin is loaded", "load one, or choose another strategy"
-	case l.policy.Strategy == StrategySummarize && l.policy.Summarize.Off:
-		e.Message, e.Hint = "summaries are switched off", "switch them on, or choose another strategy"
-	case l.policy.Strategy == StrategySummarize:
-		e.Message = "no model to write a summary"
-		e.Hint = "configure one; what can be read off the session stands in its place"
-	default:
-		return nil
-	}
-	return e
-}
-
 // plan asks the strategies in order until the firewall takes a plan. Each
 // failure is kept. None is taken where no plan makes the session smaller, and
 // where plugins cancelled.
-func plan(ctx context.Context, l *look, v *strategies.View, s said, secrets *redact.Redactor) planned {
-	out, taken, remarks := planned{fallback: s.Fallback}, "", s.remarks
-	if !s.Cancelled {
+func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted, secrets *redact.Redactor) planned {
+	out, taken, remarks := planned{fallback: pre.Fallback}, "", pre.remarks
+	if !pre.Cancelled {
 		p := l.planner(v, secrets)
 		var cut []hooks.Remark
-		p.injected, cut = p.clipped(s.Injected)
+		p.injected, cut = p.clipped(pre.Injected)
 		remarks = append(remarks, cut...)
-		for _, c := range candidates(l, s.Proposals) {
+		for _, c := range candidates(l, pre.Proposals) {
 			a, cut, err := p.try(ctx, c)
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
@@ -160,7 +218,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, s said, secrets *red
 			out.fallback = out.fallback || !c.floor
 		}
 	}
-	outcomes, failures := s.Settle(taken, remarks)
+	outcomes, failures := pre.Settle(taken, remarks)
 	out.outcomes, out.failures = outcomes, append(failures, out.failures...)
 	return out
 }

@@ -18,30 +18,32 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// said is what plugins said before a compaction, and what became of it.
-type said struct {
+// preCompacted is what plugins answered before a compaction, and what became of
+// it.
+type preCompacted struct {
 	hooks.Pre
-	// pinned are the pins with those of plugins.
+	// pinned marks the messages that stay: the host's pins, and those that
+	// plugins added.
 	pinned []bool
-	// remarks are for the plugins whose words had no effect.
+	// remarks tell a plugin which part of its answer had no effect.
 	remarks []hooks.Remark
 	// unstored is why facts could not be stored.
 	unstored []*abi.Error
 }
 
 // preCompact lets plugins take part, and takes their pins.
-func preCompact(ctx context.Context, l *look, v *strategies.View) said {
+func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
-		return said{pinned: v.Pinned}
+		return preCompacted{pinned: v.Pinned}
 	}
-	s := said{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
+	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
 	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
 	s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
 	return s
 }
 
-// maxUnknown is how many ids of messages that are not there a plugin is told one
-// by one; the rest are counted.
+// At most this many unknown ids are reported to a plugin one by one; the rest are
+// counted.
 const maxUnknown = 10
 
 // pin takes the pins of plugins, unless they leave nothing that could go.
@@ -173,9 +175,10 @@ type Namespacer interface {
 	Namespace(ctx context.Context, agentPath string) (string, error)
 }
 
-// namespace is where a plugin's facts for an agent go.
-func (c *Compactor) namespace(ctx context.Context, plugin, agentPath string) (string, error) {
-	for _, p := range c.opts.Plugins {
+// namespace is where a plugin's facts for the agent go.
+func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
+	agentPath := l.req.Session.AgentPath
+	for _, p := range l.opts.Plugins {
 		if n, ok := p.(Namespacer); ok && p.Manifest().Name == plugin {
 			return n.Namespace(ctx, agentPath)
 		}
@@ -219,7 +222,7 @@ func store(ctx context.Context, l *look, f hooks.Fact, text string) error {
 	if err != nil {
 		return err
 	}
-	ns, err := l.namespace(ctx, f.Plugin, l.req.Session.AgentPath)
+	ns, err := l.namespace(ctx, f.Plugin)
 	if err != nil {
 		return err
 	}

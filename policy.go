@@ -31,11 +31,6 @@ const (
 	StrategyCheckpoint = "checkpoint"
 )
 
-// Strategies are the names of all strategies that ship, the default first.
-func Strategies() []string {
-	return []string{StrategyDrop, StrategySummarize, StrategyDelegate, StrategyCheckpoint}
-}
-
 // Policy says when and how an agent's session is compacted. It is plain data:
 // copy it and change it. The zero value of each field is the default
 // written beside it.

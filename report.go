@@ -109,7 +109,8 @@ type Metrics struct {
 	// Cache says how much of the previous request a provider's cache can
 	// still serve.
 	Cache Cache `json:"cache"`
-	// InexactCount is set where the token counts are an estimate.
+	// InexactCount says that the token counts are an estimate. The host sets it:
+	// the engine takes the counts of its counter as they are.
 	InexactCount bool `json:"inexact_count,omitempty"`
 	// MS is the wall clock of the whole pipeline, in milliseconds.
 	MS float64 `json:"ms"`
@@ -141,9 +142,9 @@ type Event struct {
 	Error *abi.Error `json:"error,omitempty"`
 }
 
-func (c *Compactor) emit(e Event) {
-	if c.opts.Audit != nil {
-		c.opts.Audit(e)
+func emit(o *Options, e Event) {
+	if o.Audit != nil {
+		o.Audit(e)
 	}
 }
 
@@ -153,7 +154,7 @@ func audit(l *look, t EventType, report *Report, err error) {
 	if err != nil {
 		e.Error = abi.AsError(err)
 	}
-	l.emit(e)
+	emit(l.opts, e)
 }
 
 // audited notes how a compaction ended. One that waits for the operator has not

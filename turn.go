@@ -14,7 +14,7 @@ type Turn struct {
 	// where none is wanted. It is the request given: with the reason "plugin",
 	// Force, and the plugins' instructions under those of the request, where
 	// plugins ask for one; as it is where the threshold is crossed. Where
-	// messages have arrived since, set its Messages anew.
+	// messages have arrived since, set its Messages again.
 	Wanted *Request `json:"-"`
 	// Background says that the policy wants compactions between turns done in
 	// the background.
@@ -36,7 +36,7 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
 	l, err := c.look(ctx, req)
 	if l != nil {
-		defer l.close(nil)
+		defer c.close(l, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -49,12 +49,12 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	if c.hooks.Empty(abi.HookTurnEnd) {
 		return turn, nil
 	}
-	said := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
-	turn.Hooks, turn.Retained, turn.Wishes = said.Outcomes, said.Retained, said.Wishes
-	turn.Failures = append(append(turn.Failures, said.Failures...), retain(ctx, l, abi.HookTurnEnd, said.Retained)...)
-	if len(said.Wishes) > 0 {
+	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
+	turn.Hooks, turn.Retained, turn.Wishes = answers.Outcomes, answers.Retained, answers.Wishes
+	turn.Failures = append(append(turn.Failures, answers.Failures...), retain(ctx, l, abi.HookTurnEnd, answers.Retained)...)
+	if len(answers.Wishes) > 0 {
 		req.Reason, req.Force = abi.TriggerPlugin, true
-		req.Instructions = joined(req.Instructions, said.Instructions())
+		req.Instructions = joined(req.Instructions, answers.Instructions())
 		turn.Wanted = &req
 	}
 	return turn, canceled(ctx)

@@ -159,7 +159,7 @@ func (m *Manifest) Has(r PluginRole) bool {
 	return slices.Contains(m.Roles, r) || len(m.Roles) == 0 && r == RoleObserver
 }
 
-// Validate checks the manifest and says what is wrong and how to mend it.
+// Validate checks the manifest and says what is wrong and how to fix it.
 func (m *Manifest) Validate() error {
 	bad := func(format string, args ...any) error {
 		return &Error{Code: CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: PhaseLoad, Message: fmt.Sprintf(format, args...)}

@@ -5,13 +5,13 @@ type Receipt struct {
 	// FreedTokens is what every following call is smaller by.
 	FreedTokens int `json:"freed_tokens"`
 	// LostPrefixTokens were in the provider's cache and have to be written
-	// anew or are gone.
+	// again or are gone.
 	LostPrefixTokens int `json:"lost_prefix_tokens"`
 	// Unit of the following two: "usd", or "input_tokens" where the model's
 	// prices are not known: then a cached token counts a tenth and one written
 	// to the cache a quarter more than one.
 	Unit string `json:"unit"`
-	// Cost is paid once: the compactor's own calls, and the cache written anew.
+	// Cost is paid once: the compactor's own calls, and the cache written again.
 	Cost float64 `json:"cost"`
 	// SavedPerCall is saved with every following call.
 	SavedPerCall float64 `json:"saved_per_call"`

@@ -72,10 +72,10 @@ func (o *Outcome) warn(format string, args ...any) {
 	o.Warnings = append(o.Warnings, fmt.Sprintf(format, args...))
 }
 
-// maxSaid is how long what a plugin says in passing may be, in bytes.
-const maxSaid = 2000
+// maxShown bounds a text of a plugin that is shown or passed on, in bytes.
+const maxShown = 2000
 
-// said is text of a plugin made fit to be shown or passed on.
-func said(text string) string {
-	return clip.Cut(strings.TrimSpace(abi.Defuse(text)), maxSaid, "…")
+// shown is text of a plugin made fit to be shown or passed on.
+func shown(text string) string {
+	return clip.Cut(strings.TrimSpace(abi.Defuse(text)), maxShown, "…")
 }

@@ -89,7 +89,7 @@ func (l *permit) failed(err *abi.Error) (until time.Time) {
 }
 
 // answered ends a trial: the plugin is called again, and one failure more of
-// the hook that opened the circuit opens it anew.
+// the hook that opened the circuit opens it again.
 func (l *permit) answered() {
 	c := l.circuit
 	l.breaker.update(func(time.Time) {

@@ -71,7 +71,7 @@ func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 	case in.Trigger.DryRun && d.requests.full(key) || !in.Trigger.DryRun && !d.requests.add(key):
 		a.outcome.warn("request_compaction is not taken: it asked %d turns in a row", MaxInARow)
 	default:
-		turn.Wishes = append(turn.Wishes, Wish{Plugin: a.outcome.Plugin, Instructions: said(req.Instructions)})
+		turn.Wishes = append(turn.Wishes, Wish{Plugin: a.outcome.Plugin, Instructions: shown(req.Instructions)})
 	}
 }
 

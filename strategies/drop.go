@@ -19,8 +19,8 @@ type Drop struct {
 
 var _ Strategy = Drop{}
 
-// dropSource is who makes a plan of [Drop].
-var dropSource = abi.Source{Type: abi.SourceStrategy, Name: "drop"}
+// DropSource is who makes a plan of [Drop].
+var DropSource = abi.Source{Type: abi.SourceStrategy, Name: "drop"}
 
 // Plan implements [Strategy].
 func (d Drop) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
@@ -33,7 +33,7 @@ func (d Drop) plan(v *View, b Budget, more int) abi.Plan {
 		budget += more
 		return d.choose(v, budget, func(v *View) choice { return choice{gone: Cut(v, budget, d.Keep)} })
 	})
-	return abi.Plan{Source: dropSource, Supersede: c.gone, Edit: c.edits, Note: budget}
+	return abi.Plan{Source: DropSource, Supersede: c.gone, Edit: c.edits, Note: budget}
 }
 
 // choice is what goes, what is shortened in what stays, and what was prepared

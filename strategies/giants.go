@@ -9,7 +9,7 @@ import "cmp"
 func ShortenFixed(v *View, keep KeepConfig, n NoteConfig) (*View, []string) {
 	var all []string
 	for share := 2; share <= 8 && keep.MessageTokens >= 0 && !v.All; share *= 2 {
-		if !NewBudget(v, n, dropSource).Tight {
+		if !NewBudget(v, n, DropSource).Tight {
 			break
 		}
 		limit := cmp.Or(keep.MessageTokens, max(minCap, v.Target/share))

@@ -46,7 +46,7 @@ type Budget struct {
 	// threshold.
 	Tight bool
 	// Read reads messages that would go, as they came to the session. It may be
-	// nil.
+	// nil, and is called in the goroutine that called Plan.
 	Read func(superseded []string) *note.Note
 }
 

@@ -47,7 +47,7 @@ var layout = []row{
 	{pattern: "internal/keypath", may: []string{"abi"}},
 	{pattern: "store/...", may: []string{"abi", "internal/atomicfile", "internal/keypath"}},
 	{pattern: "internal/folder", may: []string{"abi", "internal/atomicfile", "internal/keypath", "store/..."}},
-	{pattern: ".", may: []string{allAbove}},
+	{pattern: ".", may: []string{"abi", "tokens/...", "firewall/...", "strategies/...", "hooks/..."}},
 	{pattern: "config/...", may: []string{"abi", "internal/yamldoc", "tokens/...", "strategies/...", "."}},
 	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "internal/evidence", may: []string{"abi", ".", "strategies/..."}},

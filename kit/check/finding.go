@@ -15,7 +15,7 @@ type Finding struct {
 	// Name is stable, for scripts.
 	Name    string `json:"finding"`
 	Message string `json:"message"`
-	Fix     string `json:"mend"`
+	Fix     string `json:"fix"`
 }
 
 const (

@@ -55,7 +55,7 @@ type Result struct {
 	Broken string   `json:"broken,omitempty"`
 	Code   abi.Code `json:"code,omitempty"`
 	Hint   string   `json:"hint,omitempty"`
-	Fix    string   `json:"mend,omitempty"`
+	Fix    string   `json:"fix,omitempty"`
 	Same   string   `json:"same,omitempty"`
 }
 

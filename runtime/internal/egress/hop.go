@@ -87,7 +87,7 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// aim sets where a hop goes, if that is granted. The URL is put together anew:
+// aim sets where a hop goes, if that is granted. The URL is put together again:
 // what is sent is what was checked.
 func (c *Client) aim(h *hop, u *url.URL) error {
 	o, err := originOf(u)

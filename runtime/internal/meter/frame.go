@@ -38,7 +38,7 @@ type frame struct {
 	// Of the run of code since the last call or meeting of ways: its number, how
 	// many locals it names, how many operands there are at most, and how many
 	// values the engine keeps by itself: checked addresses, globals, values of
-	// locals that are assigned anew.
+	// locals that are assigned again.
 	run                 int32
 	names, height, kept int
 	borders             int // of basic blocks
@@ -277,7 +277,7 @@ func (f *frame) border() {
 	f.counted = len(f.operands)
 }
 
-// call is where nothing stays in a register, and the engine begins anew to keep
+// call is where nothing stays in a register, and the engine begins again to keep
 // values by itself. If it ran out of registers before, these have slots.
 func (f *frame) call() {
 	f.border()

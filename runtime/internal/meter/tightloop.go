@@ -7,7 +7,7 @@ import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 // loop works with in memory instead of registers: some loops take four times as
 // long then. So the fuel is counted in a local, the last of the function, and
 // where it is used up the loop is left for another one around it, which calls
-// the host and begins the loop anew:
+// the host and begins the loop again:
 //
 //	loop                    ;; around it
 //	  if fuel < 0 { call the host; fuel += cost }
