@@ -18,7 +18,8 @@ const (
 // KeyConflict is the error of storing a value in place of another one than the
 // key holds.
 func KeyConflict(key string) *Error {
-	return &Error{Code: CodeConflict, Message: fmt.Sprintf("key %q: another value stands there", key), Hint: "read it again, and change that"}
+	message := fmt.Sprintf("key %q: another value stands there", key)
+	return &Error{Code: CodeConflict, Message: message, Hint: "read it again, and change that"}
 }
 
 // CheckKey reports why s cannot be the key of a stored value, or nil; see

@@ -162,7 +162,8 @@ func (m *Manifest) Has(r PluginRole) bool {
 // Validate checks the manifest and says what is wrong and how to fix it.
 func (m *Manifest) Validate() error {
 	bad := func(format string, args ...any) error {
-		return &Error{Code: CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: PhaseLoad, Message: fmt.Sprintf(format, args...)}
+		message := fmt.Sprintf(format, args...)
+		return &Error{Code: CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: PhaseLoad, Message: message}
 	}
 	switch {
 	case !ValidName(m.Name):
@@ -216,15 +217,18 @@ func (m *Manifest) Validate() error {
 // else the default; a knob without either has none. Values for knobs that do
 // not exist, and values that a knob does not take, are errors.
 func (m *Manifest) Configure(values Config) (Config, error) {
+	usage := func(format string, args ...any) error {
+		return &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf(format, args...)}
+	}
 	out := make(Config, len(m.Knobs))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		raw := values[name]
 		k, ok := m.Knobs[name]
 		if !ok {
-			return nil, &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf("no knob %q: it has %s", name, knobNames(m.Knobs))}
+			return nil, usage("no knob %q: it has %s", name, knobNames(m.Knobs))
 		}
 		if err := k.Check(raw); err != nil {
-			return nil, &Error{Code: CodeUsage, Op: "configure", Plugin: m.Name, Message: fmt.Sprintf("knob %s: %v", name, err)}
+			return nil, usage("knob %s: %v", name, err)
 		}
 		out[name] = raw
 	}

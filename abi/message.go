@@ -84,7 +84,8 @@ func (m *Message) Text() string { return m.Content.Text() }
 // compared at next to no cost.
 func (m *Message) Same(o *Message) bool {
 	return m.ID == o.ID && m.Role == o.Role && m.Kind == o.Kind && m.ToolCallID == o.ToolCallID && m.Name == o.Name &&
-		m.IsError == o.IsError && slices.Equal(m.ToolCalls, o.ToolCalls) && bytes.Equal(m.Raw, o.Raw) && m.Content.Equal(o.Content)
+		m.IsError == o.IsError && slices.Equal(m.ToolCalls, o.ToolCalls) && bytes.Equal(m.Raw, o.Raw) &&
+		m.Content.Equal(o.Content)
 }
 
 // ToolCall is a model's request to run a tool.

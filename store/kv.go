@@ -93,11 +93,13 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	case absent(err):
 		return "", false, nil
 	case errors.Is(err, errTooLong):
-		return "", false, kvError(abi.CodeQuota, "get", fmt.Sprintf("key %q: a file of more than %d bytes", key, kv.opts.MaxValueBytes), "shorten the file")
+		why := fmt.Sprintf("key %q: a file of more than %d bytes", key, kv.opts.MaxValueBytes)
+		return "", false, kvError(abi.CodeQuota, "get", why, "shorten the file")
 	case err != nil:
 		return "", false, kvFault("get", err)
 	case !utf8.Valid(b):
-		return "", false, kvError(abi.CodeBadInput, "get", fmt.Sprintf("key %q: a file that is not utf-8", key), "save it as utf-8 text")
+		why := fmt.Sprintf("key %q: a file that is not utf-8", key)
+		return "", false, kvError(abi.CodeBadInput, "get", why, "save it as utf-8 text")
 	}
 	return string(b), true, nil
 }

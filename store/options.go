@@ -86,7 +86,8 @@ func checkCall(ctx context.Context, op, ns, key string) error {
 		return ended(op, err)
 	}
 	if !abi.ValidNamespace(ns) {
-		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns), "use a plugin's namespace, as abi.ValidNamespace says")
+		return kvError(abi.CodeUsage, op, fmt.Sprintf("namespace %q", ns),
+			"use a plugin's namespace, as abi.ValidNamespace says")
 	}
 	if op == "list" {
 		return nil

@@ -9,16 +9,17 @@ import (
 // aliases are other names of the catalog's providers.
 var aliases = map[string]string{
 	"copilot": "github-copilot", "github_copilot": "github-copilot", "github": "github-copilot",
-	"azure_openai": "azure", "azure-openai": "azure", "azure_ai": "azure", "azure-ai": "azure", "azure-openai-responses": "azure",
-	"bedrock": "aws", "amazon-bedrock": "aws", "amazon_bedrock": "aws", "aws-bedrock": "aws", "bedrock_converse": "aws", "amazon": "aws",
-	"vertex": "google", "vertexai": "google", "vertex_ai": "google", "vertex-ai": "google", "google-vertex": "google",
-	"google_vertexai": "google", "google-vertex-anthropic": "google", "gemini": "google", "google-gla": "google",
-	"google_genai": "google", "google-genai": "google", "googleai": "google", "google-ai-studio": "google",
-	"openai-codex": "openai", "codex": "openai", "openai-chat": "openai", "openai-responses": "openai", "openai_chat": "openai",
-	"claude": "anthropic", "claude-code": "anthropic",
-	"xai": "x-ai", "grok": "x-ai", "mistralai": "mistral", "moonshot": "moonshotai", "kimi": "moonshotai",
-	"z-ai": "zai", "z.ai": "zai", "zai-org": "zai", "zhipu": "zhipuai", "together_ai": "together", "togetherai": "together",
-	"together-ai": "together", "fireworks_ai": "fireworks", "fireworks-ai": "fireworks", "deepseek-ai": "deepseek",
+	"azure_openai": "azure", "azure-openai": "azure", "azure_ai": "azure", "azure-ai": "azure",
+	"azure-openai-responses": "azure", "bedrock": "aws", "amazon-bedrock": "aws", "amazon_bedrock": "aws",
+	"aws-bedrock": "aws", "bedrock_converse": "aws", "amazon": "aws", "vertex": "google", "vertexai": "google",
+	"vertex_ai": "google", "vertex-ai": "google", "google-vertex": "google", "google_vertexai": "google",
+	"google-vertex-anthropic": "google", "gemini": "google", "google-gla": "google", "google_genai": "google",
+	"google-genai": "google", "googleai": "google", "google-ai-studio": "google", "openai-codex": "openai",
+	"codex": "openai", "openai-chat": "openai", "openai-responses": "openai", "openai_chat": "openai",
+	"claude": "anthropic", "claude-code": "anthropic", "xai": "x-ai", "grok": "x-ai", "mistralai": "mistral",
+	"moonshot": "moonshotai", "kimi": "moonshotai", "z-ai": "zai", "z.ai": "zai", "zai-org": "zai",
+	"zhipu": "zhipuai", "together_ai": "together", "togetherai": "together", "together-ai": "together",
+	"fireworks_ai": "fireworks", "fireworks-ai": "fireworks", "deepseek-ai": "deepseek",
 	"cloudflare-workers-ai": "cloudflare", "workers-ai": "cloudflare", "cohere_chat": "cohere",
 }
 
@@ -38,16 +39,19 @@ var served = map[string][]string{
 
 // local are servers that a model's files are loaded into: the window is what
 // they were started with, and nobody's catalog knows.
-var local = []string{"ollama", "ollama_chat", "lmstudio", "lm-studio", "lm_studio", "llamacpp", "llama.cpp", "llama-cpp", "vllm", "hosted_vllm", "local", "localai"}
+var local = []string{"ollama", "ollama_chat", "lmstudio", "lm-studio", "lm_studio", "llamacpp", "llama.cpp",
+	"llama-cpp", "vllm", "hosted_vllm", "local", "localai"}
 
 var (
 	// region is where Bedrock runs a model, and vendor whose it is:
 	// "us.anthropic.claude-...", "anthropic.claude-...".
 	region = regexp.MustCompile(`^(?:us|us-gov|eu|apac|ap|jp|au|ca|sa|global|regional)\.`)
-	vendor = regexp.MustCompile(`^(?:anthropic|openai|mistral|deepseek|cohere|meta|amazon|google|moonshotai?|qwen|minimax|nvidia|zai)\.`)
+	vendor = regexp.MustCompile(`^(?:anthropic|openai|mistral|deepseek|cohere|meta|amazon|google|moonshotai?|qwen|` +
+		`minimax|nvidia|zai)\.`)
 	// decoration is what providers put behind a name: a date, a variant, a
 	// version of the deployment.
-	decoration = regexp.MustCompile(`(?:@.*|:[a-z0-9_.-]*|-v\d+(?::\d+)?|-(?:20\d{6}|20\d{2}-\d{2}-\d{2}|\d{2}-\d{2}|\d{4})|-latest|-preview|-exp|\[[^\]]*\])$`)
+	decoration = regexp.MustCompile(`(?:@.*|:[a-z0-9_.-]*|-v\d+(?::\d+)?|` +
+		`-(?:20\d{6}|20\d{2}-\d{2}-\d{2}|\d{2}-\d{2}|\d{4})|-latest|-preview|-exp|\[[^\]]*\])$`)
 )
 
 // spellings lists what a model may stand in a catalog as, the name itself

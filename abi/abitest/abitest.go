@@ -36,12 +36,13 @@ func Rules(m *abi.Manifest, p Plugin) []Rule {
 	c := newChecker(m, p)
 	list := make([]Rule, len(rules))
 	for i, r := range rules {
-		list[i] = Rule{Name: r.name, Explanation: r.explanation, Fix: r.fix, Skip: r.skip(m), Check: func(ctx context.Context) error {
+		check := func(ctx context.Context) error {
 			if r.answer != nil {
 				return c.each(ctx, r.answer)
 			}
 			return r.check(ctx, c)
-		}}
+		}
+		list[i] = Rule{Name: r.name, Explanation: r.explanation, Fix: r.fix, Skip: r.skip(m), Check: check}
 	}
 	return list
 }

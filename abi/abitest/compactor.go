@@ -15,10 +15,12 @@ import (
 // will. Each looks at one thing and leaves what it cannot read to the others.
 var compactorRules = []rule{
 	{
-		name:        "compacts",
-		explanation: "where half a session could go a compactor returns messages, a summary or a cancel; one that says nothing is passed over",
-		fix:         "return messages with a ref for each one that stays, or a summary; cancel with a reason where nothing should be done",
-		when:        compactor,
+		name: "compacts",
+		explanation: "where half a session could go a compactor returns messages, a summary or a cancel; one that " +
+			"says nothing is passed over",
+		fix: "return messages with a ref for each one that stays, or a summary; cancel with a reason " +
+			"where nothing should be done",
+		when: compactor,
 		check: func(ctx context.Context, c *checker) error {
 			if a := c.session(ctx, "plain session"); a.err == nil && (a.out == nil || !a.out.Compacts() && !a.out.Cancel) {
 				return errors.New("nothing returned")
@@ -28,17 +30,21 @@ var compactorRules = []rule{
 	},
 	onList("known ids", "every message returned is one of the input, once, or a new one without an id",
 		"return {ref: id} for messages of the input, each once, and no id for new ones", knownIDs),
-	onList("nothing forged", "new messages are role user and kind compaction_summary or injected; of old ones only tool output and tool-call arguments may differ",
-		"give new messages role user and kind compaction_summary; return old ones by ref, or with nothing changed but tool output and arguments", nothingForged),
+	onList("nothing forged", "new messages are role user and kind compaction_summary or injected; of old ones "+
+		"only tool output and tool-call arguments may differ",
+		"give new messages role user and kind compaction_summary; return old ones by ref, or with nothing changed "+
+			"but tool output and arguments", nothingForged),
 	onList("pinned kept", "pinned messages are returned byte for byte: instructions outlast every compaction",
 		"return every message with pinned set, by ref", pinnedKept),
-	onList("units whole", "a tool call stays or goes with all its results, and with its pinned members: providers refuse half a pair for good",
+	onList("units whole", "a tool call stays or goes with all its results, and with its pinned members: providers "+
+		"refuse half a pair for good",
 		"decide by input.messages[].unit: all of a unit stays, or all of it goes", unitsWhole),
 	onList("order kept", "messages that stay are in the order they had",
 		"return the messages in the order of the input", orderKept),
 	onList("superseded complete", "superseded, where given, names exactly the messages that are not returned, once each",
 		"leave superseded out, which the host then works out, or name all that is not returned", supersededComplete),
-	onList("smaller", "what is returned costs less than before: a compaction that frees nothing runs again at once, for ever",
+	onList("smaller", "what is returned costs less than before: a compaction that frees nothing runs again at "+
+		"once, for ever",
 		"cancel with a reason where nothing can go; keep a summary shorter than what it stands for", smaller),
 	onList("within target", "where what is pinned, the current turn and a summary fit the target the result does too",
 		"count with input.messages[].tokens, leave room for the summary, and let the oldest units go first", withinTarget),
@@ -105,7 +111,8 @@ func nothingForged(l *list) error {
 	for i, at := range l.at {
 		m := &l.out.Messages[i]
 		switch {
-		case at == -1 && (m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected || len(m.ToolCalls) > 0):
+		case at == -1 && (m.Role != abi.RoleUser || len(m.ToolCalls) > 0 ||
+			m.Kind != abi.KindSummary && m.Kind != abi.KindInjected):
 			return fmt.Errorf("message %d: new, with role %q and kind %q", i, m.Role, m.Kind)
 		case at >= 0 && m.Ref == "" && !sameText(edited(l.in.Messages[at].Message, &m.Message), m.Message):
 			return fmt.Errorf("message %q says something else than before", m.ID)
@@ -141,7 +148,11 @@ func pinnedKept(l *list) error {
 		}
 	}
 	for i, at := range l.at {
-		if m := &l.out.Messages[i]; at >= 0 && m.Ref == "" && l.in.Messages[at].Pinned && !sameText(l.in.Messages[at].Message, m.Message) {
+		if at < 0 {
+			continue
+		}
+		m, old := &l.out.Messages[i], &l.in.Messages[at]
+		if m.Ref == "" && old.Pinned && !sameText(old.Message, m.Message) {
 			return fmt.Errorf("pinned %q is changed", m.ID)
 		}
 	}

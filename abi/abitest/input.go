@@ -41,7 +41,8 @@ func NewInput(m *abi.Manifest, msgs []abi.Message, target int) *abi.Input {
 	}
 	window := max(total*10/9, 1)
 	in.Session.ContextWindow = &window
-	in.Trigger = abi.Trigger{Reason: abi.TriggerThreshold, Tokens: total, Fraction: float64(total) / float64(window), Upper: 0.85, Lower: 0.60}
+	fraction := float64(total) / float64(window)
+	in.Trigger = abi.Trigger{Reason: abi.TriggerThreshold, Tokens: total, Fraction: fraction, Upper: 0.85, Lower: 0.60}
 	in.Budget = abi.Budget{TargetTokens: target, SummaryTokens: min(target/summaryShare, summaryMost)}
 	// Knobs without a default have no value; Configure of nothing cannot fail.
 	in.Config, _ = m.Configure(nil)

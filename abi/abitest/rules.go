@@ -70,10 +70,11 @@ var outputRules = []rule{
 		fix:         "cut texts between characters (guest languages cut at bytes), and leave out facts that are empty",
 		answer:      validText,
 	}, {
-		name:        "within budget",
-		explanation: "an injection or a summary may cost budget.summary_tokens; the host cuts what is longer, in the middle of a sentence",
-		fix:         "cut inject and summary to budget.summary_tokens with tokens.count, or to four bytes a token",
-		answer:      withinBudget,
+		name: "within budget",
+		explanation: "an injection or a summary may cost budget.summary_tokens; the host cuts what is longer, in " +
+			"the middle of a sentence",
+		fix:    "cut inject and summary to budget.summary_tokens with tokens.count, or to four bytes a token",
+		answer: withinBudget,
 	}, {
 		name:        "known pins",
 		explanation: "always_keep names messages of the input: the host warns of any other",
@@ -82,10 +83,12 @@ var outputRules = []rule{
 			return known(in, out.AlwaysKeep)
 		},
 	}, {
-		name:        "only its role",
-		explanation: "an observer returns no messages, and a summary or a cancel only with the capability compaction.summary: the host refuses both",
-		fix:         "take role compactor into the manifest, or the capability compaction.summary, or answer with retain and inject alone",
-		answer:      onlyItsRole,
+		name: "only its role",
+		explanation: "an observer returns no messages, and a summary or a cancel only with the capability " +
+			"compaction.summary: the host refuses both",
+		fix: "take role compactor into the manifest, or the capability compaction.summary, or answer with " +
+			"retain and inject alone",
+		answer: onlyItsRole,
 	}, {
 		name:        "reason to cancel",
 		explanation: "a plugin that cancels says why: the operator sees it",
@@ -100,7 +103,9 @@ var outputRules = []rule{
 }
 
 func validText(_ *abi.Manifest, _ *abi.Input, out *abi.Output) error {
-	texts := map[string][]string{"retain": out.Retain, "inject": {out.Inject}, "summary": {out.Summary}, "reason": {out.Reason}}
+	texts := map[string][]string{
+		"retain": out.Retain, "inject": {out.Inject}, "summary": {out.Summary}, "reason": {out.Reason},
+	}
 	if out.RequestCompaction != nil {
 		texts["request_compaction"] = []string{out.RequestCompaction.Instructions}
 	}
@@ -163,23 +168,26 @@ var callRules = []rule{
 	{
 		name:        "deterministic",
 		explanation: "the same input gets the same output, byte for byte: replays, caches and undo rely on it",
-		fix:         "take nothing from call ids, counters or the order of a map: sort what comes out of one; answers of servers and models are replayed (--replay)",
-		when:        handles(abi.HookPreCompact), check: deterministic,
+		fix: "take nothing from call ids, counters or the order of a map: sort what comes out of one; " +
+			"answers of servers and models are replayed (--replay)",
+		when: handles(abi.HookPreCompact), check: deterministic,
 	}, {
 		name:        "dry run stores nothing",
 		explanation: "where trigger.dry_run is set a plugin answers as always and stores nothing",
 		fix:         "look at trigger.dry_run before kv.set and kv.delete",
 		when:        handles(abi.HookPreCompact), check: dryRunStoresNothing,
 	}, {
-		name:        "default knobs",
-		explanation: "without knob values a plugin does what it does with the defaults of its manifest, so that what an operator reads is what happens",
-		fix:         "read each knob with the default that the manifest has",
-		when:        hasKnobs, check: defaultKnobs,
+		name: "default knobs",
+		explanation: "without knob values a plugin does what it does with the defaults of its manifest, so that " +
+			"what an operator reads is what happens",
+		fix:  "read each knob with the default that the manifest has",
+		when: hasKnobs, check: defaultKnobs,
 	}, {
-		name:        "extreme knobs",
-		explanation: "every value a knob takes is survived: the ends of ranges, each value of an enum, both booleans, an empty text",
-		fix:         "handle the ends of the knob's range, or narrow it in the manifest",
-		when:        hasKnobs, check: extremeKnobs,
+		name: "extreme knobs",
+		explanation: "every value a knob takes is survived: the ends of ranges, each value of an enum, both " +
+			"booleans, an empty text",
+		fix:  "handle the ends of the knob's range, or narrow it in the manifest",
+		when: hasKnobs, check: extremeKnobs,
 	}, {
 		name:        "no budget",
 		explanation: "a target and a summary of 0 tokens (an operator asked for the utmost) is no reason to fail",
@@ -191,16 +199,19 @@ var callRules = []rule{
 		fix:         "read record and messages as the input has them; nothing else is promised",
 		when:        handles(abi.HookPostCompact),
 		check: func(ctx context.Context, c *checker) error {
-			return c.post(ctx, &abi.Record{ID: "r1", Success: true, Strategy: "drop", ReasonCode: abi.ReasonCompacted, TokensBefore: 900, TokensAfter: 500, Summary: "Parts are ported."})
+			return c.post(ctx, &abi.Record{ID: "r1", Success: true, Strategy: "drop", ReasonCode: abi.ReasonCompacted,
+				TokensBefore: 900, TokensAfter: 500, Summary: "Parts are ported."})
 		},
 	}, {
-		name:        "post_compact on failure",
-		explanation: "post_compact is called after a failure too, with the failures in the record; or with no record by older hosts",
-		fix:         "look whether record is there and record.success is set before anything else",
-		when:        handles(abi.HookPostCompact),
+		name: "post_compact on failure",
+		explanation: "post_compact is called after a failure too, with the failures in the record; or with no " +
+			"record by older hosts",
+		fix:  "look whether record is there and record.success is set before anything else",
+		when: handles(abi.HookPostCompact),
 		check: func(ctx context.Context, c *checker) error {
-			failed := &abi.Record{ID: "r2", ReasonCode: abi.ReasonNothingToSupersede, Failures: []*abi.Error{{Code: abi.CodeModel, Message: "no answer"}}}
-			return errors.Join(c.post(ctx, failed), c.post(ctx, nil))
+			failed := []*abi.Error{{Code: abi.CodeModel, Message: "no answer"}}
+			record := &abi.Record{ID: "r2", ReasonCode: abi.ReasonNothingToSupersede, Failures: failed}
+			return errors.Join(c.post(ctx, record), c.post(ctx, nil))
 		},
 	}, {
 		name:        "turn_end",

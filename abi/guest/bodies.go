@@ -74,7 +74,8 @@ func batch(ids []string, known map[string]*abi.InputMessage) (n int, err error) 
 	for n < min(len(ids), batchMessages) && (n == 0 || tokens < batchTokens) {
 		m, ok := known[ids[n]]
 		if !ok {
-			return 0, &abi.Error{Code: abi.CodeUnknownID, Op: string(abi.OpMessagesGet), Message: fmt.Sprintf("no message %q", ids[n])}
+			message := fmt.Sprintf("no message %q", ids[n])
+			return 0, &abi.Error{Code: abi.CodeUnknownID, Op: string(abi.OpMessagesGet), Message: message}
 		}
 		tokens += m.Tokens
 		n++

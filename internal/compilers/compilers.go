@@ -45,7 +45,8 @@ func Prepare(tb testing.TB, lang, dir string) {
 // clang compiles nothing, once: there are clangs without WebAssembly, without a
 // linker for it and without its C library.
 var clang = sync.OnceValues(func() (string, error) {
-	cmd := exec.Command("clang", "--target=wasm32-wasi", "-mexec-model=reactor", "-nodefaultlibs", "-o", os.DevNull, "-x", "c", "-", "-lc")
+	cmd := exec.Command("clang", "--target=wasm32-wasi", "-mexec-model=reactor", "-nodefaultlibs", "-o", os.DevNull,
+		"-x", "c", "-", "-lc")
 	cmd.Stdin = strings.NewReader("#include <stdlib.h>\n")
 	out, err := cmd.CombinedOutput()
 	return string(out), err

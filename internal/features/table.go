@@ -36,7 +36,8 @@ func Table(rows []Row, proofs Proofs) string {
 		fmt.Fprintf(&b, "\n## %s\n\n| row | what | tests | result |\n|---|---|---|---|\n", g.title)
 		for _, r := range rows {
 			if strings.HasPrefix(r.ID, g.prefix) {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.TrimPrefix(r.ID, complaint), r.Text, list(proofs[r.ID]), result(r, proofs[r.ID]))
+				id, tests := strings.TrimPrefix(r.ID, complaint), proofs[r.ID]
+				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", id, r.Text, list(tests), result(r, tests))
 			}
 		}
 	}

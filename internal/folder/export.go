@@ -42,7 +42,8 @@ func Export(ctx context.Context, kv KV, ns, dir string, o ExportOptions) (*Repor
 	case err != nil:
 		return nil, err
 	case held && !o.Force:
-		return nil, usage(dir+": the folder holds something already", "give a folder that is not there yet, or --force to replace files of the same names in it and leave the others", nil)
+		return nil, usage(dir+": the folder holds something already", "give a folder that is not there yet, "+
+			"or --force to replace files of the same names in it and leave the others", nil)
 	}
 	return r.unless(r.write(ctx, kv, keys, dir))
 }

@@ -39,7 +39,8 @@ func Import(ctx context.Context, kv KV, ns, dir string, o ImportOptions) (*Repor
 	r := &Report{Namespace: ns, Dir: dir, DryRun: o.DryRun, Files: []File{}}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "import", Message: err.Error(), Err: err, Hint: "name a folder of files"}
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "import", Message: err.Error(), Err: err,
+			Hint: "name a folder of files"}
 	}
 	defer root.Close()
 	in := &importer{Report: r, ctx: ctx, kv: kv, root: root, opts: o, names: make(map[string]string)}
@@ -100,8 +101,8 @@ func (in *importer) read() error {
 			return err
 		}
 		if len(in.changes) > quotas.MaxKeys || in.bytes > quotas.MaxBytes {
-			return &abi.Error{Code: abi.CodeQuota, Op: "import", Message: fmt.Sprintf("%s: more than %d files or %d bytes of text", in.Dir, quotas.MaxKeys, quotas.MaxBytes),
-				Hint: "import a part of it"}
+			why := fmt.Sprintf("%s: more than %d files or %d bytes of text", in.Dir, quotas.MaxKeys, quotas.MaxBytes)
+			return &abi.Error{Code: abi.CodeQuota, Op: "import", Message: why, Hint: "import a part of it"}
 		}
 		return nil
 	})
@@ -115,7 +116,8 @@ func (in *importer) skip(name, why string) {
 func (in *importer) file(name string, most int) error {
 	key, ok := keypath.Key(name)
 	if !ok {
-		in.skip(name, "its name cannot be a key: use letters, digits, spaces and ._-, a dot in the name of the file, and none in those of folders")
+		in.skip(name, "its name cannot be a key: use letters, digits, spaces and ._-, a dot in the name of the "+
+			"file, and none in those of folders")
 		return nil
 	}
 	if other, taken := in.names[key]; taken {

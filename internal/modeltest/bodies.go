@@ -20,8 +20,11 @@ func openaiAnswer(r Request, a Answer) object {
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1700000000, "model": resp.Model,
 		"choices": []object{{"index": 0, "message": message, "logprobs": nil, "finish_reason": openaiStops[resp.StopReason]}},
 		"usage": object{
-			"prompt_tokens": resp.InputTokens, "completion_tokens": resp.OutputTokens, "total_tokens": resp.InputTokens + resp.OutputTokens,
-			"prompt_tokens_details":     object{"cached_tokens": resp.CacheReadTokens, "cache_write_tokens": resp.CacheWriteTokens, "audio_tokens": 0},
+			"prompt_tokens": resp.InputTokens, "completion_tokens": resp.OutputTokens,
+			"total_tokens": resp.InputTokens + resp.OutputTokens,
+			"prompt_tokens_details": object{
+				"cached_tokens": resp.CacheReadTokens, "cache_write_tokens": resp.CacheWriteTokens, "audio_tokens": 0,
+			},
 			"completion_tokens_details": object{"reasoning_tokens": len(a.Thinking) / 4},
 		},
 	}

@@ -129,9 +129,10 @@ func GoGuest(tb testing.TB, dir ...string) []byte {
 
 // HookInput is the input of pre_compact for a session of two messages.
 func HookInput() *abi.Input {
+	read := []abi.ToolCall{{ID: "c", Name: "read", Arguments: `{"path":"a"}`}}
 	return &abi.Input{Hook: abi.HookPreCompact, Messages: []abi.InputMessage{
 		{Message: abi.Message{ID: "m1", Role: abi.RoleUser, Content: abi.Text("fix <it>")}, Tokens: 3, Pinned: true},
-		{Message: abi.Message{ID: "m2", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: "read", Arguments: `{"path":"a"}`}}}, Unit: 1},
+		{Message: abi.Message{ID: "m2", Role: abi.RoleAssistant, ToolCalls: read}, Unit: 1},
 	}}
 }
 

@@ -23,7 +23,8 @@ func SessionInput(tb testing.TB) []byte {
 	}
 	add(abi.RoleUser, "Make the parser faster.")
 	for n := range 20 {
-		add(abi.RoleAssistant, fmt.Sprintf("I read file %d. We decided to use tabs in parser %d because the old code does. %s", n, n, strings.Repeat("It goes on. ", 20)))
+		add(abi.RoleAssistant, fmt.Sprintf("I read file %d. We decided to use tabs in parser %d because the old "+
+			"code does. %s", n, n, strings.Repeat("It goes on. ", 20)))
 		add(abi.RoleUser, fmt.Sprintf("I prefer short names in package %d. Always run the tests first.", n))
 	}
 	doc, err := json.Marshal(in)

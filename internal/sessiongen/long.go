@@ -22,9 +22,11 @@ func Long(turns, resultWords int) []abi.Message {
 			fmt.Fprintf(&b, "word%d ", (i+w)%97)
 		}
 		msgs = append(msgs,
-			abi.Message{ID: fmt.Sprintf("a%d", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("Looking at pkg%d.", i)),
-				ToolCalls: []abi.ToolCall{{ID: call, Name: "bash", Arguments: fmt.Sprintf(`{"command":"go test ./pkg%d/file_%d.go"}`, i, i)}}},
-			abi.Message{ID: fmt.Sprintf("r%d", i), Role: abi.RoleTool, ToolCallID: call, Name: "bash", Content: abi.Text(b.String())})
+			abi.Message{ID: fmt.Sprintf("a%d", i), Role: abi.RoleAssistant,
+				Content: abi.Text(fmt.Sprintf("Looking at pkg%d.", i)), ToolCalls: []abi.ToolCall{{ID: call, Name: "bash",
+					Arguments: fmt.Sprintf(`{"command":"go test ./pkg%d/file_%d.go"}`, i, i)}}},
+			abi.Message{ID: fmt.Sprintf("r%d", i), Role: abi.RoleTool, ToolCallID: call, Name: "bash",
+				Content: abi.Text(b.String())})
 	}
 	return append(msgs, abi.Message{ID: "last", Role: abi.RoleUser, Content: abi.Text("Go on.")})
 }

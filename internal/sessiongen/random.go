@@ -84,7 +84,8 @@ func (g *generator) call() {
 		}
 		c.Arguments = string(args)
 		m.ToolCalls = append(m.ToolCalls, c)
-		r := abi.Message{Role: abi.RoleTool, ToolCallID: c.ID, IsError: rapid.IntRange(0, 9).Draw(g.t, "error") == 9, Content: abi.Text(g.text(120))}
+		failed := rapid.IntRange(0, 9).Draw(g.t, "error") == 9
+		r := abi.Message{Role: abi.RoleTool, ToolCallID: c.ID, IsError: failed, Content: abi.Text(g.text(120))}
 		if rapid.Bool().Draw(g.t, "named") {
 			r.Name = c.Name
 		}
@@ -112,7 +113,8 @@ func (g *generator) add(m abi.Message, words int) {
 	if words > 0 {
 		m.Content = abi.Text(g.text(words))
 		if rapid.IntRange(0, 9).Draw(g.t, "parts") == 9 {
-			m.Content = abi.Parts(abi.TextPart(m.Text()), abi.RawPart("image", json.RawMessage(`{"type":"image","source":"a.png"}`)))
+			image := json.RawMessage(`{"type":"image","source":"a.png"}`)
+			m.Content = abi.Parts(abi.TextPart(m.Text()), abi.RawPart("image", image))
 		}
 	}
 	if rapid.IntRange(0, 19).Draw(g.t, "keep") == 19 {

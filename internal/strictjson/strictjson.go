@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -83,7 +84,8 @@ func Keys(v any) map[string]bool {
 }
 
 func collectKeys(t reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) {
-	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array) {
+	holders := []reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map, reflect.Array}
+	for t != nil && slices.Contains(holders, t.Kind()) {
 		t = t.Elem()
 	}
 	if t == nil || t.Kind() != reflect.Struct || seen[t] {

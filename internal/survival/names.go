@@ -13,8 +13,10 @@ import (
 const word = `[\pL\pN_]`
 
 var (
-	fileRE   = regexp.MustCompile(`[\pL\pN_-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|sh|sql|html|css|txt|mod|c|h|cpp|java|rb)\b`)
-	identRE  = regexp.MustCompile(`\b(?:[a-z]+[A-Z]` + word + `{4,}|[A-Z][a-z]+[A-Z]` + word + `{3,}|[a-z]` + word + `*_` + word + `{4,}|--[a-z](?:` + word + `|-){3,})\b`)
+	fileRE = regexp.MustCompile(`[\pL\pN_-]+\.(?:go|py|ts|tsx|js|rs|md|json|ya?ml|toml|sh|sql|html|css|txt|` +
+		`mod|c|h|cpp|java|rb)\b`)
+	identRE = regexp.MustCompile(`\b(?:[a-z]+[A-Z]` + word + `{4,}|[A-Z][a-z]+[A-Z]` + word + `{3,}|` +
+		`[a-z]` + word + `*_` + word + `{4,}|--[a-z](?:` + word + `|-){3,})\b`)
 	numberRE = regexp.MustCompile(`\b(?:[0-9a-f]{7,40}|\p{Nd}{3,})\b`)
 )
 

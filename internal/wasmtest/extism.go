@@ -45,7 +45,8 @@ var IfZeroTrap = []byte{0x45, 0x04, 0x40, 0x00, 0x0b}
 func ExtismFetch(url string) []byte {
 	return ExtismGuest(func(m *Module, imp func(string, string, string) Func) {
 		text := Texts(imp)
-		fetch, status, headers := imp("http_request", "ll", "l"), imp("http_status_code", "", "i"), imp("http_headers", "", "l")
+		fetch, status := imp("http_request", "ll", "l"), imp("http_status_code", "", "i")
+		headers := imp("http_headers", "", "l")
 		length, output := imp("length", "l", "l"), imp("output_set", "ll", "")
 		m.Hook("pre_compact", []Type{I64, I64},
 			text(0, `{"url":"`+url+`","method":"post","headers":{"Authorization":"{{secret:key}}"}}`),

@@ -24,7 +24,8 @@ type Rule struct {
 
 // Empty reports whether the rule lists nothing.
 func (r *Rule) Empty() bool {
-	return len(r.Equal)+len(r.Prefix)+len(r.Suffix)+len(r.Contains)+len(r.Regexp)+len(r.All)+len(r.Any) == 0 && r.Not == nil
+	texts := len(r.Equal) + len(r.Prefix) + len(r.Suffix) + len(r.Contains) + len(r.Regexp)
+	return texts+len(r.All)+len(r.Any) == 0 && r.Not == nil
 }
 
 func (r *Rule) compile() error {

@@ -13,8 +13,8 @@ import (
 )
 
 // Host answers host calls from memory. The zero value is ready and grants
-// everything but the network and a model, which HTTP and Model stand in for. Set the fields between calls; methods are safe for concurrent
-// use.
+// everything but the network and a model, which HTTP and Model stand in for. Set the
+// fields between calls; methods are safe for concurrent use.
 type Host struct {
 	// KV is the stored data, by key. Made when first needed.
 	KV map[string]string
@@ -119,7 +119,8 @@ func (h *Host) messages(request []byte) (*abi.MessagesResponse, error) {
 	for _, id := range req.IDs {
 		i := slices.IndexFunc(h.Messages, func(m abi.InputMessage) bool { return m.ID == id })
 		if i < 0 {
-			return nil, &abi.Error{Code: abi.CodeUnknownID, Op: string(abi.OpMessagesGet), Message: fmt.Sprintf("no message %q", id)}
+			message := fmt.Sprintf("no message %q", id)
+			return nil, &abi.Error{Code: abi.CodeUnknownID, Op: string(abi.OpMessagesGet), Message: message}
 		}
 		resp.Messages = append(resp.Messages, h.Messages[i])
 	}

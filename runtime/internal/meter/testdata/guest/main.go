@@ -18,7 +18,8 @@ type tree struct {
 }
 
 func grow(depth int) *tree {
-	t := &tree{Name: fmt.Sprintf("node %d \"é\"", depth), Counts: map[string]int{"a": depth, "b": -depth}, Weight: float64(depth) / 3}
+	counts := map[string]int{"a": depth, "b": -depth}
+	t := &tree{Name: fmt.Sprintf("node %d \"é\"", depth), Counts: counts, Weight: float64(depth) / 3}
 	for i := range min(depth, 2) {
 		t.Children = append(t.Children, grow(depth-1-i))
 	}
