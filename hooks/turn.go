@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Turn is what plugins said when a turn of the agent had completed.
@@ -25,13 +26,8 @@ type Wish struct {
 // plugin in front: they are a plugin's words, and should not pass for a
 // person's.
 func (t *Turn) Instructions() string {
-	var lines []string
-	for _, r := range t.Wishes {
-		if r.Instructions != "" {
-			lines = append(lines, r.Plugin+": "+r.Instructions)
-		}
-	}
-	return strings.Join(lines, "\n")
+	said := lists.Filter(t.Wishes, func(w Wish) bool { return w.Instructions != "" })
+	return strings.Join(lists.Map(said, func(w Wish) string { return w.Plugin + ": " + w.Instructions }), "\n")
 }
 
 // TurnEnd tells plugins that a turn has completed, and gathers what those

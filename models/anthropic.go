@@ -79,7 +79,7 @@ func anthropicAnswer(body []byte) (abi.ModelResponse, error) {
 	read, written := int(a.Usage.CacheReadInputTokens), int(a.Usage.CacheCreationInputTokens)
 	return abi.ModelResponse{
 		Text:             string(a.Content),
-		StopReason:       anthropicStop(a.StopReason),
+		StopReason:       anthropicStops.of(a.StopReason),
 		Model:            a.Model,
 		InputTokens:      int(a.Usage.InputTokens) + read + written,
 		CacheReadTokens:  read,
@@ -88,16 +88,7 @@ func anthropicAnswer(body []byte) (abi.ModelResponse, error) {
 	}, nil
 }
 
-func anthropicStop(reason string) abi.StopReason {
-	switch reason {
-	case "":
-		return ""
-	case "end_turn", "stop_sequence":
-		return abi.StopEnd
-	case "max_tokens", "model_context_window_exceeded":
-		return abi.StopLength
-	case "refusal":
-		return abi.StopRefusal
-	}
-	return abi.StopOther
+var anthropicStops = stops{
+	"end_turn": abi.StopEnd, "stop_sequence": abi.StopEnd, "refusal": abi.StopRefusal,
+	"max_tokens": abi.StopLength, "model_context_window_exceeded": abi.StopLength,
 }

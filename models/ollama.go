@@ -56,7 +56,7 @@ func ollamaAnswer(body []byte) (abi.ModelResponse, error) {
 	}
 	return abi.ModelResponse{
 		Text:         withoutThinking(a.Message.Content),
-		StopReason:   chatStop(a.DoneReason),
+		StopReason:   chatStops.of(a.DoneReason),
 		Model:        a.Model,
 		InputTokens:  int(a.PromptEvalCount),
 		OutputTokens: int(a.EvalCount),

@@ -75,7 +75,7 @@ func openaiAnswer(body []byte) (abi.ModelResponse, error) {
 	choice, details := a.Choices[0], a.Usage.PromptTokensDetails
 	resp := abi.ModelResponse{
 		Text:             withoutThinking(choice.Message.Content),
-		StopReason:       chatStop(choice.FinishReason),
+		StopReason:       chatStops.of(choice.FinishReason),
 		Model:            a.Model,
 		InputTokens:      int(a.Usage.PromptTokens),
 		CacheReadTokens:  int(details.CachedTokens),

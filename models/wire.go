@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -79,18 +80,17 @@ func (n *count) UnmarshalJSON(b []byte) error {
 
 // chatStop reads the words that Chat Completions and Ollama share. Ollama's
 // "load", of a model that was loaded and asked nothing, is another.
-func chatStop(reason string) abi.StopReason {
-	switch reason {
-	case "":
+var chatStops = stops{"stop": abi.StopEnd, "length": abi.StopLength, "content_filter": abi.StopRefusal}
+
+// stops are a provider's words for why an answer ended.
+type stops map[string]abi.StopReason
+
+// of is the reason by a provider's word; where it says nothing, neither does this.
+func (s stops) of(word string) abi.StopReason {
+	if word == "" {
 		return ""
-	case "stop":
-		return abi.StopEnd
-	case "length":
-		return abi.StopLength
-	case "content_filter":
-		return abi.StopRefusal
 	}
-	return abi.StopOther
+	return cmp.Or(s[word], abi.StopOther)
 }
 
 // withoutThinking drops a block of thinking at the beginning of an answer.

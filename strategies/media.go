@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // plain is what a content says as one text: text as it is, media by reference,
@@ -17,12 +18,7 @@ func plain(c abi.Content) string {
 	if !c.IsParts() {
 		return c.Text()
 	}
-	var texts []string
-	for _, p := range c.Parts() {
-		if s := plainPart(p); s != "" {
-			texts = append(texts, s)
-		}
-	}
+	texts := lists.Filter(lists.Map(c.Parts(), plainPart), func(s string) bool { return s != "" })
 	return strings.Join(texts, "\n")
 }
 

@@ -3,6 +3,7 @@ package guest
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -60,12 +61,8 @@ func (c *Call) Bodies(ids ...string) iter.Seq2[*abi.InputMessage, error] {
 
 // bare reports whether a message says nothing, as all do under content: lazy.
 func bare(m *abi.Message) bool {
-	for _, call := range m.ToolCalls {
-		if call.Arguments != "" {
-			return false
-		}
-	}
-	return !m.Content.IsParts() && m.Content.Text() == "" && len(m.Raw) == 0
+	said := func(c abi.ToolCall) bool { return c.Arguments != "" }
+	return !slices.ContainsFunc(m.ToolCalls, said) && !m.Content.IsParts() && m.Content.Text() == "" && len(m.Raw) == 0
 }
 
 // batch is how many of the ids are fetched at once.

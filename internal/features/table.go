@@ -59,11 +59,7 @@ func result(r Row, tests []Test) string {
 }
 
 // Unproved are the rows that are not planned any more and have no test.
-func Unproved(rows []Row, proofs Proofs) (ids []string) {
-	for _, r := range rows {
-		if !r.Planned && len(proofs[r.ID]) == 0 {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
+func Unproved(rows []Row, proofs Proofs) []string {
+	open := lists.Filter(rows, func(r Row) bool { return !r.Planned && len(proofs[r.ID]) == 0 })
+	return lists.Map(open, func(r Row) string { return r.ID })
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -65,8 +66,8 @@ func (p *parts) sections(found *names.Names, o Outline) string {
 	for _, text := range p.text {
 		said += text + "\n"
 	}
-	lists := found.Lists(p.budget+p.extra-p.used-p.count(frame), said, p.count)
-	p.text[headRoot], p.text[headModified], p.text[headRead] = lists.Root, lists.Modified, lists.Read
+	files := found.Lists(p.budget+p.extra-p.used-p.count(frame), said, p.count)
+	p.text[headRoot], p.text[headModified], p.text[headRead] = files.Root, files.Modified, files.Read
 	placed := make(map[string]bool)
 	body := o.render(func(s Section) string {
 		var texts []string
@@ -78,13 +79,9 @@ func (p *parts) sections(found *names.Names, o Outline) string {
 		}
 		return join(texts...)
 	})
-	var rest []string
-	for _, head := range order {
-		if !placed[head] {
-			rest = append(rest, p.text[head])
-		}
-	}
-	return join(intro, body, join(rest...), lists.Rest)
+	rest := lists.Filter(order[:], func(head string) bool { return !placed[head] })
+	others := join(lists.Map(rest, func(head string) string { return p.text[head] })...)
+	return join(intro, body, others, files.Rest)
 }
 
 // join puts an empty line between texts.

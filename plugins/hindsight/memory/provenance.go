@@ -5,19 +5,15 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
 // provenance is where a memory is from: date, author, session and message.
 func provenance(m *bank.Memory) string {
 	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
-	var parts []string
-	for _, s := range []string{day(plain(m.Time)), plain(m.Author), where} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, ", ")
+	parts := []string{day(plain(m.Time)), plain(m.Author), where}
+	return strings.Join(lists.Filter(parts, func(s string) bool { return s != "" }), ", ")
 }
 
 // day is the date of a time. Sources that do not write times as RFC 3339 write

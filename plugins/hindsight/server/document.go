@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
@@ -83,10 +84,7 @@ func (b *Bank) session() string {
 // transcript is memories as a server reads them: a line says who spoke, when,
 // and in which message.
 func transcript(list []bank.Memory) string {
-	lines := make([]string, len(list))
-	for i := range list {
-		lines[i] = line(&list[i])
-	}
+	lines := lists.Map(list, func(m bank.Memory) string { return line(&m) })
 	return strings.Join(lines, "\n")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -192,10 +193,7 @@ func (x *extractor) add(k kind, text string, score int, messages ...string) bool
 		return false
 	}
 	x.seen[norm] = true
-	ids := make([]string, len(messages))
-	for i, id := range messages {
-		ids[i] = inContext(id)
-	}
+	ids := lists.Map(messages, inContext)
 	x.facts = append(x.facts, fact{
 		kind: k, title: titleOf(text), key: noteKey(k, text), created: x.in.Time, score: score, order: len(x.facts),
 		said: []mention{{text: text, day: day(x.in.Time), session: sessionOf(x.in), messages: ids}},

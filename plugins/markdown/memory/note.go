@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // noteTypes are what Claude Code calls the kinds; other kinds are "project".
@@ -178,9 +179,6 @@ func quote(s string) string {
 }
 
 func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quote(s)
-	}
+	quoted := lists.Map(list, quote)
 	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -1,6 +1,10 @@
 package wasm
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+)
 
 // SignatureOf returns the signature of a function by index.
 func (m *Module) SignatureOf(index uint32) (Signature, bool) {
@@ -40,13 +44,8 @@ func (m *Module) Uses(name string) bool {
 
 // Custom returns the contents of the custom sections of that name.
 func (m *Module) Custom(wasm []byte, name string) [][]byte {
-	var found [][]byte
-	for _, s := range m.Sections {
-		if s.ID == SectionCustom && s.Name == name {
-			found = append(found, wasm[s.Body:s.Stop])
-		}
-	}
-	return found
+	found := lists.Filter(m.Sections, func(s Section) bool { return s.ID == SectionCustom && s.Name == name })
+	return lists.Map(found, func(s Section) []byte { return wasm[s.Body:s.Stop] })
 }
 
 // Trim drops what shares the module's bytes or is needed for compiling alone.

@@ -41,12 +41,8 @@ func CheckOutputs(reads []File, writes ...File) error {
 }
 
 func (f File) same(other File) bool {
-	for _, path := range []string{f.path, other.path} {
-		if path == "" || path == "-" {
-			return false
-		}
-	}
-	return sameFile(f.path, other.path)
+	named := func(path string) bool { return path != "" && path != "-" }
+	return named(f.path) && named(other.path) && sameFile(f.path, other.path)
 }
 
 func sameFile(a, b string) bool {
