@@ -30,8 +30,8 @@ type Turn struct {
 // TurnEnd tells plugins that a turn of the agent has completed, and says
 // whether they ask for a compaction or one is due anyway. It compacts nothing, so
 // plugins cannot delay a turn. Their requests are merged into one, which the host
-// runs when it likes. How often a plugin may ask in a row is bounded, see
-// hooks.MaxInARow. The error is one of Compact's.
+// runs when it likes. A plugin may ask three times in a row. The error is one of
+// Compact's.
 func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	turn := &Turn{Hooks: []hooks.Outcome{}, Failures: []*abi.Error{}}
 	l, err := c.look(ctx, req)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -247,10 +248,4 @@ func knobNames(knobs map[string]Knob) string {
 	return strings.Join(slices.Sorted(maps.Keys(knobs)), ", ")
 }
 
-func join[T ~string](list []T) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
-}
+func join[T ~string](list []T) string { return strings.Join(lists.Strings(list), ", ") }

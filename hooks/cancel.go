@@ -7,7 +7,7 @@ import (
 )
 
 // listens reports whether the cancels among the outcomes count: not more than
-// MaxInARow times in a row of a session, whoever cancels, and not
+// maxInARow times in a row of a session, whoever cancels, and not
 // where the session would not fit its model.
 func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 	key := streakKey(&in.Session, "")
@@ -40,7 +40,7 @@ func (d *Dispatcher) overrules(in *abi.Input, key string) string {
 	case in.Trigger.Reason == abi.TriggerOverflow || in.Trigger.Fraction > 1:
 		return "the session does not fit the window of its model"
 	case d.cancels.full(key):
-		return fmt.Sprintf("the session's last %d compactions were cancelled", MaxInARow)
+		return fmt.Sprintf("the session's last %d compactions were cancelled", maxInARow)
 	}
 	return ""
 }

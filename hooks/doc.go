@@ -11,7 +11,7 @@
 // nothing and costs nothing.
 //
 // What could go on for ever is bounded: a [Breaker] leaves plugins alone that
-// fail again and again, and a session listens to [MaxInARow] cancels and
+// fail again and again, and a session listens to three cancels and
 // requests in a row.
 //
 // The package runs no guest and knows no engine: anything with a manifest and

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// MaxInARow is how many cancels, and how many requests of one plugin, a
+	// maxInARow is how many cancels, and how many requests of one plugin, a
 	// session listens to in a row.
-	MaxInARow = 3
+	maxInARow = 3
 	// maxStreaks is how many sessions are counted. Where there are more, the
 	// count that began first is forgotten.
 	maxStreaks = 1000
@@ -27,13 +27,13 @@ type streak struct {
 	n   int
 }
 
-// add counts one more, unless there are MaxInARow already, and reports whether
+// add counts one more, unless there are maxInARow already, and reports whether
 // it did.
 func (s *streaks) add(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.index(key)
-	if i >= 0 && s.list[i].n >= MaxInARow {
+	if i >= 0 && s.list[i].n >= maxInARow {
 		return false
 	}
 	if i < 0 {
@@ -51,7 +51,7 @@ func (s *streaks) full(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.index(key)
-	return i >= 0 && s.list[i].n >= MaxInARow
+	return i >= 0 && s.list[i].n >= maxInARow
 }
 
 // end forgets a row.

@@ -33,7 +33,7 @@ func (t *Turn) Instructions() string {
 // TurnEnd tells plugins that a turn has completed, and gathers what those
 // ask for that are granted compaction.request. Nothing is
 // compacted meanwhile: that is the caller's to do, after the turn. A plugin that
-// asks [MaxInARow] turns in a row of a session is not listened to any more,
+// asks three turns in a row of a session is not listened to any more,
 // until it once does not ask or a compaction comes for another reason.
 func (d *Dispatcher) TurnEnd(ctx context.Context, in *abi.Input) *Turn {
 	turn := &Turn{}
@@ -65,7 +65,7 @@ func (d *Dispatcher) requested(turn *Turn, in *abi.Input, a *answer) {
 		a.outcome.warn("request_compaction is not taken: it needs the capability %s, asked for in the manifest and granted",
 			abi.CapCompactionRequest)
 	case in.Trigger.DryRun && d.requests.full(key) || !in.Trigger.DryRun && !d.requests.add(key):
-		a.outcome.warn("request_compaction is not taken: it asked %d turns in a row", MaxInARow)
+		a.outcome.warn("request_compaction is not taken: it asked %d turns in a row", maxInARow)
 	default:
 		turn.Wishes = append(turn.Wishes, Wish{Plugin: a.outcome.Plugin, Instructions: shown(req.Instructions)})
 	}

@@ -25,6 +25,7 @@ const allAbove = "all above"
 var layout = []row{
 	{pattern: "internal/jsonlex", std: true, tool: true},
 	{pattern: "internal/strictjson", std: true, tool: true},
+	{pattern: "internal/lists", std: true, tool: true},
 	{pattern: "abi", std: true},
 	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},
 	{pattern: "internal/owner", std: true, tool: true},
@@ -35,7 +36,6 @@ var layout = []row{
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},
 	{pattern: "internal/set", std: true, tool: true},
-	{pattern: "internal/lists", std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},
