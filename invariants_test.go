@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	json "github.com/goccy/go-json"
@@ -18,31 +19,33 @@ import (
 	"github.com/kagewasm/kagewasm/internal/invariants"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
 // corpus are the sessions invariants are checked on: the project's own, and
-// the shared ones where they are there.
+// some of the shared ones where they are there, in CI all.
 func corpus(t *testing.T) []string {
 	own, err := filepath.Glob("testdata/*.jsonl")
 	if err != nil || len(own) == 0 {
 		t.Fatal("no sessions in testdata", err)
 	}
-	return shared.With(t, own)
+	others := shared.With(t, nil)
+	return append(own, soak.Sample(others, 8, len(others))...)
 }
 
 var windows = []int{8_000, 32_000, 128_000}
 
-func realCounter(t testing.TB) abi.Counter {
-	t.Helper()
+// realCounter is one for all tests: each session is counted once.
+var realCounter = sync.OnceValue(func() *tokens.Counter {
 	c, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return c
-}
+})
 
 // step compacts a session file in a window, holds the result to the
 // invariants, and returns it as a file.
@@ -74,7 +77,7 @@ func step(t rapid.TB, c *kagewasm.Compactor, in []byte, window int) ([]byte, *ka
 // result holds the invariants, and a second look at it changes nothing.
 func TestInvariants(t *testing.T) {
 	features.Proves(t, "K9", "K10", "K22", "N2")
-	counter := realCounter(t)
+	counter := realCounter()
 	summary := compactor(func(in *abi.Input) (*abi.Output, error) {
 		return &abi.Output{Summary: fmt.Sprintf("%d messages in %d tokens went before.", len(in.Messages), in.Trigger.Tokens)}, nil
 	})
@@ -104,7 +107,7 @@ func TestInvariants(t *testing.T) {
 // TestChains: sessions that grow and are compacted again and again keep the
 // invariants at each step, and no id is ever used twice.
 func TestChains(t *testing.T) {
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(t)})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
 	for _, path := range corpus(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			in, err := os.ReadFile(path)
@@ -174,7 +177,7 @@ func TestInvariantsOfAnySession(t *testing.T) {
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
 	features.Proves(t, "complaint 8", "N8")
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(t), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400}}})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
 	for k := range 6 {

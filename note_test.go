@@ -11,9 +11,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/tokens"
 )
 
 // TestDefaultsSurvival: with defaults, and 12% or 2.4% of the tokens as the
@@ -22,63 +22,72 @@ import (
 // turn alone are over the target, the result is larger by them.
 func TestDefaultsSurvival(t *testing.T) {
 	features.Proves(t, "N8")
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := kagewasm.New(kagewasm.Options{Counter: counter})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
 	window := 1 << 30
+	all := cuts(t)
 	for i, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.75}} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			sum, n := 0.0, 0
-			for _, path := range shared.Sessions(t) {
-				msgs := shared.Messages(t, path)
-				for i := range msgs {
-					if msgs[i].Kind != abi.KindSummary {
-						continue
-					}
-					need := survival.Needed(msgs, i)
-					if len(need) < survival.Few {
-						continue
-					}
-					total := 0
-					for k := range i {
-						total += counter.Message(&msgs[k])
-					}
-					target := int(tc.part * float64(total))
-					result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs[:i], Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
-					if err != nil {
-						t.Fatal(err)
-					}
-					var texts []string
-					for k := range result.Messages {
-						texts = append(texts, survival.Text(&result.Messages[k]))
-					}
-					kept := survival.Held(strings.Join(texts, "\n"), need)
-					t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", filepath.Base(path), i, total, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
-					sum, n = sum+kept, n+1
+			sum := 0.0
+			for _, cut := range all {
+				target := int(tc.part * float64(cut.tokens))
+				result, err := c.Compact(t.Context(), kagewasm.Request{Messages: cut.before, Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
+				if err != nil {
+					t.Fatal(err)
 				}
+				var texts []string
+				for k := range result.Messages {
+					texts = append(texts, survival.Text(&result.Messages[k]))
+				}
+				kept := survival.Held(strings.Join(texts, "\n"), cut.needed)
+				t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", cut.session, len(cut.before), cut.tokens, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
+				sum += kept
 			}
-			t.Logf("at %.1f%%: mean survival %.4f", 100*tc.part, sum/float64(n))
-			if sum/float64(n) < tc.least {
-				t.Errorf("at %.1f%%: survival %.4f, at least %.2f wanted", 100*tc.part, sum/float64(n), tc.least)
+			mean := sum / float64(len(all))
+			t.Logf("at %.1f%%: mean survival %.4f of %d", 100*tc.part, mean, len(all))
+			if mean < tc.least {
+				t.Errorf("at %.1f%%: survival %.4f, at least %.2f wanted", 100*tc.part, mean, tc.least)
 			}
 		})
 	}
+}
+
+// cut is a session up to where its agent compacted it.
+type cut struct {
+	session string
+	before  []abi.Message
+	tokens  int
+	needed  map[string]bool // names that the agent used afterwards
+}
+
+// cuts are those in the shared sessions after which enough names are used: a
+// few of them, in CI all.
+func cuts(t *testing.T) (list []cut) {
+	t.Helper()
+	paths := shared.Sessions(t)
+	for _, path := range soak.Sample(paths, 11, len(paths)) {
+		msgs := shared.Messages(t, path)
+		for i := range msgs {
+			if msgs[i].Kind != abi.KindSummary {
+				continue
+			}
+			c := cut{session: filepath.Base(path), before: msgs[:i], needed: survival.Needed(msgs, i)}
+			if len(c.needed) < survival.Few {
+				continue
+			}
+			for k := range c.before {
+				c.tokens += realCounter().Message(&c.before[k])
+			}
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // TestFailuresOfPrunedOutput: a call that stays while its output was pruned
 // failed all the same, and the note says how.
 func TestFailuresOfPrunedOutput(t *testing.T) {
 	features.Proves(t, "I4")
-	counter, err := tokens.New(tokens.O200k, tokens.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := kagewasm.New(kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
+	c, err := kagewasm.New(kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

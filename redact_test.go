@@ -46,7 +46,7 @@ func TestSecrets(t *testing.T) {
 // does not get into the list of names, where nothing does.
 func TestNamesOfSecrets(t *testing.T) {
 	features.Proves(t, "complaint 16")
-	counter := realCounter(t)
+	counter := realCounter()
 	for why, tc := range map[string]struct{ text, secret string }{
 		"a web token":       {"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
 		"a password":        {"DB_PASSWORD=hunter2Hunter_2x psql -c 'select 1'", "hunter2Hunter_2x"},
