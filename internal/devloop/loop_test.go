@@ -6,6 +6,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -14,6 +15,7 @@ import (
 // TestDevFollows: a round that is interrupted when the plugin was built leaves
 // it to the next one to have its packages watched.
 func TestDevFollows(t *testing.T) {
+	soak.Only(t, "builds a plugin twice, and lists what it is built of")
 	features.Proves(t, "N6")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
@@ -26,7 +28,7 @@ func TestDevFollows(t *testing.T) {
 	defer r.Close(context.WithoutCancel(t.Context()))
 	interrupted, interrupt := context.WithCancel(t.Context())
 	l, err := start(t.Context(), Options{
-		Dir: "../../kit/testdata/notes1", Survey: survey.Options{Counter: counter},
+		Dir: "../../kit/testdata/notes1", Sessions: []string{"../../testdata/small.jsonl"}, Survey: survey.Options{Counter: counter},
 		Load: func(ctx context.Context, path string) (*runtime.Plugin, error) {
 			defer interrupt()
 			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{})

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/survey"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -61,7 +62,7 @@ func TestDevSurvey(t *testing.T) {
 // it takes; so whatever differs between two surveys is the plugin's doing.
 func TestDevSurveyRepeats(t *testing.T) {
 	features.Proves(t, "N6")
-	sessions := survey.Samples()
+	sessions := soak.Sample(survey.Samples(), 5, len(survey.Samples()))
 	a, b := run(t, "notes2", sessions), run(t, "notes2", sessions)
 	if c := survey.Compare(a, b); c.Differs() || c.Same != len(sessions) {
 		t.Errorf("%+v", c)
@@ -215,7 +216,7 @@ func TestSurveyFaster(t *testing.T) {
 // survey, for which nothing has to be read or counted, does the same.
 func TestSharedSessions(t *testing.T) {
 	paths := shared.With(t, nil)
-	if len(paths) == 0 {
+	if paths = soak.Sample(paths, 9, len(paths)); len(paths) == 0 {
 		paths = []string{filepath.Join(shared.Root(t), "testdata", "demo.jsonl")}
 	}
 	corpus := survey.NewCorpus(paths...)
