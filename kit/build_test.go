@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -151,7 +152,7 @@ func (c byLength) Message(m *abi.Message) int { return c.Text(m.Text()) }
 // TestGuestInAModule: what abi/guest promises holds inside the sandbox.
 func TestGuestInAModule(t *testing.T) {
 	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{},
-		CacheDir: filepath.Join(t.TempDir(), "cache")})
+		CacheDir: filepath.Join(t.TempDir(), "cache"), Interpreter: soak.Count(1, 0, 0) == 1}) // compiling takes seconds
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/kit/cassette"
@@ -168,7 +169,11 @@ func TestVerifyFaults(t *testing.T) {
 				"server": json.RawMessage(strconv.Quote(server.URL))}
 			path := faulty
 			if tc.fault == "empty" { // with no document there are no knobs
+				soak.Only(t, "builds another module")
 				path = build(t, "testdata/faulty", "-ldflags=-X=main.fault=empty")
+			}
+			if tc.rules != "" && soak.Count(0, 1, 1) == 0 { // that it breaks no other rule takes long
+				o.Rules = append(strings.Split(tc.rules, ", "), "plain session")
 			}
 			r := run(t, path, o)
 			got := broken(r)
