@@ -22,7 +22,7 @@ import (
 func runDev(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = doMain(t.Context(), append([]string{"dev", "--state", t.TempDir()}, args...), env{stdout: &out, stderr: &errs})
+	code = doMain(t.Context(), append([]string{"dev", "--state", cache}, args...), env{stdout: &out, stderr: &errs})
 	return code, out.String(), errs.String()
 }
 
@@ -90,7 +90,7 @@ func TestDevCommandWatches(t *testing.T) {
 	done := make(chan int, 1)
 	var errs bytes.Buffer
 	go func() {
-		done <- doMain(ctx, []string{"dev", fixture("notes1"), "--json", "--state", t.TempDir(), "--knob", "most=5",
+		done <- doMain(ctx, []string{"dev", fixture("notes2"), "--json", "--state", cache, "--knob", "most=5",
 			"--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs})
 		w.Close()
 	}()

@@ -16,8 +16,24 @@ import (
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
+// cache is the state of commands that build the same plugins: each module is
+// compiled once.
+var cache string
+
+// withCache runs tests with a cache of their own.
+type withCache struct{ *testing.M }
+
+func (m withCache) Run() int {
+	var err error
+	if cache, err = os.MkdirTemp("", "kagewasm-test-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(cache)
+	return m.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withCache{m}, map[string]func(){
 		"kagewasm": func() {
 			os.Exit(doMain(context.Background(), os.Args[1:], env{
 				stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stateHome: os.Getenv("STATE_HOME"),
