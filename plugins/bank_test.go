@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
@@ -110,6 +111,7 @@ func question(m abi.InputMessage) []abi.InputMessage {
 // the same.
 func TestBankSandbox(t *testing.T) {
 	features.Proves(t, "K28")
+	soak.Only(t, "10,000 turns through the sandbox")
 	list, texts := turns(10_000)
 	var want []string
 	for _, size := range []int{len(list), 100} {
@@ -133,7 +135,8 @@ func TestBankSandbox(t *testing.T) {
 			}
 			var got []string
 			for i := range 20 {
-				out, stats, err := p.Call(t.Context(), bankInput(abi.HookTurnEnd, question(list[i*500])))
+				m := list[i*500]
+				out, stats, err := p.Call(t.Context(), bankInput(abi.HookTurnEnd, question(m)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,8 +144,8 @@ func TestBankSandbox(t *testing.T) {
 					t.Logf("a recall: %v, %d KB", stats.HostCalls, stats.HostCallBytes/1000)
 				}
 				got = append(got, out.Inject)
-				if !strings.Contains(out.Inject, list[i*500].ID) {
-					t.Errorf("what %s begins with recalls %q", list[i*500].ID, out.Inject)
+				if !strings.Contains(out.Inject, m.ID) {
+					t.Errorf("what %s begins with recalls %q", m.ID, out.Inject)
 				}
 			}
 			if want == nil {

@@ -25,12 +25,13 @@ type remembering struct {
 	secrets map[string]string
 	limits  abi.Limits
 	clock   time.Time
+	loaded  map[string]*runtime.Plugin // by what it is configured with
 }
 
 func remember(t *testing.T) *remembering {
 	return &remembering{
 		t: t, server: startHindsight(t), kv: store.MemoryKV(store.KVOptions{}),
-		knobs: map[string]any{"backend": "server"}, clock: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
+		knobs: map[string]any{"backend": "server"}, loaded: make(map[string]*runtime.Plugin), clock: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
 	}
 }
 
@@ -45,9 +46,14 @@ func (r *remembering) call(hook abi.Hook, session string, target int, msgs ...ab
 	if _, set := r.knobs["api_url"]; !set {
 		config["api_url"], _ = json.Marshal(r.server.URL)
 	}
-	p := load(r.t, "hindsight", runtime.Options{KV: r.kv}, runtime.PluginOptions{
+	po := runtime.PluginOptions{
 		Config: config, Secrets: r.secrets, Limits: r.limits, Grants: runtime.Grants{HTTP: []string{r.server.URL}},
-	})
+	}
+	key := fmt.Sprintf("%s %v", config, po)
+	if r.loaded[key] == nil {
+		r.loaded[key] = load(r.t, "hindsight", runtime.Options{KV: r.kv}, po)
+	}
+	p := r.loaded[key]
 	in := abitest.NewInput(p.Manifest(), msgs, 1000)
 	in.Hook, in.Session.ID, in.Time = hook, session, r.clock.Format(time.RFC3339)
 	in.Budget.TargetTokens, in.Budget.SummaryTokens = target, 1500

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -47,15 +48,24 @@ func readDocument(tb testing.TB) *openAPI {
 		tb.Log("no OpenAPI document: requests and answers are not validated")
 		return nil
 	}
-	text, err := os.ReadFile(paths[0])
-	if err != nil {
-		tb.Fatal(err)
+	document.once.Do(func() {
+		text, err := os.ReadFile(paths[0])
+		if err == nil {
+			document.api, err = newDocument(text)
+		}
+		document.err = err
+	})
+	if document.err != nil {
+		tb.Fatal(document.err)
 	}
-	d, err := newDocument(text)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return d
+	return document.api
+}
+
+// document is compiled once for all tests.
+var document struct {
+	once sync.Once
+	api  *openAPI
+	err  error
 }
 
 // documentURL is what the document is called while it is compiled.

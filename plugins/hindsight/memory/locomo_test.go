@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 )
 
 // TestHindsightConversation: of conversations over months, session after
@@ -26,7 +27,7 @@ func TestHindsightConversation(t *testing.T) {
 	}
 	t.Run("own", func(t *testing.T) { atLeast(t, 0.95, "../testdata/conversation.json") })
 	t.Run("public", func(t *testing.T) {
-		atLeast(t, 0.75, shared.Glob(t, "data", "locomo", "*.json")[:2]...)
+		atLeast(t, 0.75, shared.Glob(t, "data", "locomo", "*.json")[:soak.Count(1, 2, 2)]...)
 	})
 }
 
