@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 )
 
-const programs = 60
+// programs is how many programs are generated.
+var programs = soak.Count(20, 60, 60)
 
 // TestPrograms: generated programs do the same rewritten; the fuel they use is
 // never less than the weight of what ran, and is the same in every engine,

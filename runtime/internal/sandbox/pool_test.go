@@ -125,7 +125,7 @@ func TestPoolHammer(t *testing.T) {
 		abi.CodeExit: wasmtest.Exit(pre, 1), abi.CodeDeadline: wasmtest.Loop(pre),
 	}
 	var calls atomic.Int64
-	for round := range 3 {
+	for round := range soak.Count(1, 3, 3) {
 		r, err := runtime.New(context.Background(), runtime.Options{WarmBytes: 4 << 20})
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestPoolHammer(t *testing.T) {
 // nor goroutines, nor files.
 func TestPoolSteady(t *testing.T) {
 	calls := soak.Count(1_000, 4_000, 20_000)
-	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}})
+	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}, CacheDir: compiled})
 	small := plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
 	eater := plugintest.MustLoad(t, r, wasmtest.EatMemory(pre), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 4}})
 	inGo := plugintest.MustLoad(t, r, plugintest.Guest(t, "keeper"), runtime.PluginOptions{})

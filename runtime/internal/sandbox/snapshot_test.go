@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
@@ -55,12 +56,16 @@ func busyStart() []byte {
 func TestRestored(t *testing.T) {
 	ctx := context.Background()
 	input := plugintest.SessionInput(t)
-	for name, wasm := range map[string][]byte{
+	guests := map[string][]byte{
 		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre), "data": wasmtest.Answer(pre, `{"inject":"x"}`),
 		"no memory": wasmtest.Build(wasmtest.WithHook), "a log": wasmtest.Log(pre, "line"), "host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
 		"a failure": wasmtest.Fail(pre, "no"), "a trap": wasmtest.Trap(pre), "memory eaten": wasmtest.EatMemory(pre), "an exit": wasmtest.Exit(pre, 3),
-		"keeper, in Go": plugintest.Guest(t, "keeper"), "markdown, in Go": plugintest.Guest(t, "markdown"),
-	} {
+		"keeper, in Go": plugintest.Guest(t, "keeper"),
+	}
+	if soak.Count(0, 1, 1) > 0 {
+		guests["markdown, in Go"] = plugintest.Guest(t, "markdown")
+	}
+	for name, wasm := range guests {
 		t.Run(name, func(t *testing.T) {
 			r := plugintest.New(t, runtime.Options{KV: &plugintest.KV{Data: map[string]string{}}, Counter: plugintest.Bytes{}})
 			o := runtime.PluginOptions{Grants: runtime.Grants{KV: true}}
@@ -68,7 +73,7 @@ func TestRestored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, code := spied(t, sandbox.Options{}, r, wasm, o)
+			p, code := spied(t, sandbox.Options{CacheDir: compiled}, r, wasm, o)
 			want := answerOf(ctx, attached, input)
 			if strings.HasSuffix(name, "in Go") && (want.err != "" || len(want.stats.HostCalls) == 0 && want.out == "") {
 				t.Fatalf("it does nothing: %+v", want)
@@ -112,7 +117,7 @@ func answerOf(ctx context.Context, p *runtime.Plugin, input []byte) answer {
 
 // Memory is restored by copying and by mapping, whichever the host chose.
 func TestImages(t *testing.T) {
-	p, code := spied(t, sandbox.Options{}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
+	p, code := spied(t, sandbox.Options{CacheDir: compiled}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
 	want := answerOf(context.Background(), p, plugintest.SessionInput(t)).out
 	for _, mapped := range []bool{false, true} {
 		t.Run(fmt.Sprint(mapped), func(t *testing.T) {
