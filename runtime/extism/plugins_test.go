@@ -15,6 +15,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
@@ -32,8 +33,8 @@ type sdkCase struct {
 // is called in TestExtismPluginsHTTP, and what the SDK's tests give a plugin
 // that no operator can is in sdkOwn.
 var sdkCases = []sdkCase{
-	{file: "alloc", export: "run_test"},
 	{file: "config", export: "run_test", config: map[string]string{"thing": "hello"}, want: `{"config": "hello"}`},
+	{file: "alloc", export: "run_test"},
 	{file: "config", export: "run_test", want: `{"config": "<unset by host>"}`},
 	{file: "count_vowels", export: "count_vowels", input: "hello world", want: `{"count":3,"total":3,"vowels":"aeiouAEIOU"}`},
 	{file: "count_vowels", export: "count_vowels", input: "aaaaaa", want: `{"count":6,"total":6,"vowels":"aeiouAEIOU"}`},
@@ -48,8 +49,8 @@ var sdkCases = []sdkCase{
 	{file: "fs", export: "run_test", code: abi.CodeExit, want: "1"}, // there are no files
 	{file: "fs_std", export: "run_test", code: abi.CodeExit, want: "1"},
 	{file: "hello", export: "run_test", want: "Hello, world!"},
-	{file: "hello_haskell", export: "testing", input: "John", config: map[string]string{"greeting": "Howdy"}, want: "Howdy, John"},
 	{file: "input_offset", export: "input_offset_length", input: "hello world", want: "\x0b\x00\x00\x00\x00\x00\x00\x00"},
+	{file: "hello_haskell", export: "testing", input: "John", config: map[string]string{"greeting": "Howdy"}, want: "Howdy, John"},
 	{file: "log", export: "run_test", logs: []string{"debug", "info", "warn", "error"}},
 	{file: "noop", export: "run_test"},
 	{file: "println", export: "run_test", input: "a line"},
@@ -137,7 +138,7 @@ func TestExtismPlugins(t *testing.T) {
 	// The SDK logs by a level of the whole process. Ours does not look at it.
 	sdk.SetLogLevel(sdk.LogLevelDebug)
 	t.Cleanup(func() { sdk.SetLogLevel(0) })
-	for _, tc := range sdkCases {
+	for _, tc := range soak.Sample(sdkCases, 10, len(sdkCases)) {
 		t.Run(fmt.Sprintf("%s/%s%s", tc.file, tc.input, tc.config), func(t *testing.T) {
 			t.Parallel()
 			wasm := sdkPlugin(t, tc.file)
@@ -216,7 +217,7 @@ func TestExtismPluginsAll(t *testing.T) {
 		called[tc.file] = true
 	}
 	r := plugintest.New(t, runtime.Options{Interpreter: true}) // nothing to compile, nothing to run
-	for _, path := range paths {
+	for _, path := range soak.Sample(paths, 12, len(paths)) {
 		name := strings.TrimSuffix(filepath.Base(path), ".wasm")
 		for _, engine := range engines {
 			p, err := plugintest.LoadFile(t.Context(), r, path, runtime.PluginOptions{AnyExport: true, Engine: interpreted(engine, true)})
@@ -248,13 +249,14 @@ func TestGoLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := plugintest.New(t, runtime.Options{})
-	for _, name := range []string{"pdk", "guest"} {
+	interpreter := soak.Count(1, 0, 0) > 0 // to compile them takes most of the time
+	r := plugintest.New(t, runtime.Options{Interpreter: interpreter})
+	for _, name := range soak.Sample([]string{"pdk", "guest"}, 1, 2) {
 		t.Run(name, func(t *testing.T) {
 			wasm := plugintest.GoGuest(t, "runtime", "testdata", "bench", name)
 			var want []byte
 			for _, engine := range engines {
-				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine), Limits: abi.Limits{TimeoutMS: 60_000}})
+				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: interpreted(engine, interpreter), Limits: abi.Limits{TimeoutMS: 60_000}})
 				out, stats, err := p.CallRaw(t.Context(), pre, doc)
 				if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
 					t.Errorf("%s on %s: %q, %v, %q", name, engine, out, err, stats.Warnings)

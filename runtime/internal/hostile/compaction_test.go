@@ -29,10 +29,10 @@ func TestCompactionCompletes(t *testing.T) {
 	}
 	defer rt.Close(ctx)
 	msgs := hosttest.Chat(60)
-	for _, g := range All() {
-		if g.Code == abi.CodeRefused || g.OrRefused {
-			continue // it never gets to a session
-		}
+	guests := slices.DeleteFunc(All(), func(g Guest) bool {
+		return g.Code == abi.CodeRefused || g.OrRefused // it never gets to a session
+	})
+	for _, g := range some(guests, 9) {
 		t.Run(g.Name, func(t *testing.T) {
 			wasm := g.Wasm()
 			var list []hooks.Plugin

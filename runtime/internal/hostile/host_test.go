@@ -11,6 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -40,12 +41,13 @@ func TestHostileMessages(t *testing.T) {
 		}
 		in.Messages = append(in.Messages[:i:i], abi.InputMessage{Message: m})
 	}
-	for name, ids := range map[string]string{
-		"one that fits": `"m0"`, "a part": `"m2"`, "arguments": `"m3"`, "one that does not": `"m1"`,
-		"one six times": `"m0","m0","m0","m0","m0","m0"`, "all": `"m0","m2","m3","m4","m5","m1"`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+ids+`]}`)
+	tests := []struct{ name, ids string }{
+		{"all", `"m0","m2","m3","m4","m5","m1"`}, {"one that fits", `"m0"`}, {"one six times", `"m0","m0","m0","m0","m0","m0"`},
+		{"a part", `"m2"`}, {"arguments", `"m3"`}, {"one that does not", `"m1"`},
+	}
+	for _, tt := range soak.Sample(tests, 2, len(tests)) {
+		t.Run(tt.name, func(t *testing.T) {
+			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+tt.ids+`]}`)
 			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: &lazy,
 				Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 // what would take too long to compile is refused.
 func TestHostileCompile(t *testing.T) {
 	features.Proves(t, "N1")
-	newSandbox(t, runtime.Options{}).tryAll(t, Compile(), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Compile(), 10), abi.Limits{})
 }
 
 // What is no module, or asks for what no plugin has, is refused at load.

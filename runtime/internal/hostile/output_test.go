@@ -14,7 +14,7 @@ import (
 func TestHostileOutput(t *testing.T) {
 	features.Proves(t, "N1")
 	s := newSandbox(t, runtime.Options{})
-	for _, g := range Output() {
+	for _, g := range some(Output(), 12) {
 		t.Run(g.Name, func(t *testing.T) {
 			stats, _ := s.try(t, g, abi.Limits{})
 			for _, l := range stats.Logs {
