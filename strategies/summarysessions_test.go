@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -87,7 +88,8 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := 0
-	for _, path := range shared.Sessions(t) {
+	sessions := shared.Sessions(t)
+	for _, path := range soak.Sample(sessions, 13, len(sessions)) {
 		msgs := load(t, path)
 		if len(msgs) > 400 {
 			continue // enough of them are shorter; BenchmarkRun has a long one
@@ -126,7 +128,7 @@ func TestSessions(t *testing.T) {
 		}
 		done++
 	}
-	if done < 15 {
+	if done < soak.Count(4, 15, 15) {
 		t.Errorf("%d sessions were summarized", done)
 	}
 }

@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
@@ -9,35 +10,25 @@ import (
 
 // recallWithin is the share of a question's evidence in as many of the best hits
 // as fit a share of the conversation's size, as the mean over all questions.
-func recallWithin(list []conversation, opts rank.Options, share float64) float64 {
-	sum, n := 0.0, 0
-	for _, c := range list {
-		ix, all := c.index(), 0
-		for _, t := range c.Turns {
-			all += len(t.Text) + len(t.Caption)
+func recallWithin(all []searched, share float64) float64 {
+	sum := 0.0
+	for _, s := range all {
+		size := 0
+		for _, t := range s.c.Turns {
+			size += len(t.Text) + len(t.Caption)
 		}
-		for _, q := range c.Questions {
-			if len(q.Evidence) == 0 {
-				continue
+		left := int(share * float64(size))
+		for _, h := range s.hits {
+			t := &s.c.Turns[h.Text]
+			if left -= len(t.Text) + len(t.Caption); left < 0 {
+				break
 			}
-			n++
-			left := int(share * float64(all))
-			needed := make(map[string]bool)
-			for _, id := range q.Evidence {
-				needed[id] = true
-			}
-			for _, h := range ix.Search(q.Question, opts) {
-				t := &c.Turns[h.Text]
-				if left -= len(t.Text) + len(t.Caption); left < 0 {
-					break
-				}
-				if needed[t.ID] {
-					sum += 1 / float64(len(q.Evidence))
-				}
+			if slices.Contains(s.evidence, t.ID) {
+				sum += 1 / float64(len(s.evidence))
 			}
 		}
 	}
-	return sum / float64(n)
+	return sum / float64(len(all))
 }
 
 // TestRecallAtTwelvePercent: with twelve in a hundred of a conversation's
@@ -45,7 +36,7 @@ func recallWithin(list []conversation, opts rank.Options, share float64) float64
 func TestRecallAtTwelvePercent(t *testing.T) {
 	features.Proves(t, "O9")
 	list := conversations(t)
-	got := recallWithin(list, rank.Conversation(), 0.12)
+	got := recallWithin(search(list, rank.Conversation()), 0.12)
 	t.Logf("recall at 12%% of the text: %.3f", got)
 	if got < 0.89 {
 		t.Errorf("recall at 12%% of the text is %.3f", got)

@@ -55,29 +55,41 @@ func (c *conversation) index() *rank.Index {
 // tops are the numbers of hits that recall is measured at.
 var tops = [...]int{5, 10, 25, 50}
 
-// recalls is the share of a question's evidence in the top hits, as the mean
-// over all questions that have evidence.
-func recalls(list []conversation, opts rank.Options) (recall [len(tops)]float64) {
-	n := 0.0
-	for _, c := range list {
+// searched is a question with evidence, and what a search for it finds.
+type searched struct {
+	c        *conversation
+	evidence []string
+	hits     []rank.Hit
+}
+
+// search searches for all questions that have evidence.
+func search(list []conversation, opts rank.Options) (all []searched) {
+	for i := range list {
+		c := &list[i]
 		ix := c.index()
 		for _, q := range c.Questions {
-			if len(q.Evidence) == 0 {
-				continue
+			if len(q.Evidence) > 0 {
+				all = append(all, searched{c, q.Evidence, ix.Search(q.Question, opts)})
 			}
-			n++
-			hits := ix.Search(q.Question, opts)
-			for k, top := range tops {
-				for _, h := range hits[:min(top, len(hits))] {
-					if slices.Contains(q.Evidence, c.Turns[h.Text].ID) {
-						recall[k] += 1 / float64(len(q.Evidence))
-					}
+		}
+	}
+	return all
+}
+
+// recalls is the share of a question's evidence in the top hits, as the mean
+// over all questions.
+func recalls(all []searched) (recall [len(tops)]float64) {
+	for _, s := range all {
+		for k, top := range tops {
+			for _, h := range s.hits[:min(top, len(s.hits))] {
+				if slices.Contains(s.evidence, s.c.Turns[h.Text].ID) {
+					recall[k] += 1 / float64(len(s.evidence))
 				}
 			}
 		}
 	}
 	for k := range recall {
-		recall[k] /= n
+		recall[k] /= float64(len(all))
 	}
 	return recall
 }
@@ -113,7 +125,7 @@ func TestEvidence(t *testing.T) {
 		{"all: Conversation()", rank.Conversation(), 0.68, 0.77},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
-			r := recalls(list, tc.opts)
+			r := recalls(search(list, tc.opts))
 			t.Logf("%-20s R@5 %.3f R@10 %.3f R@25 %.3f R@50 %.3f", tc.what, r[0], r[1], r[2], r[3])
 			if r[0] < tc.r5 || r[1] < tc.r10 {
 				t.Errorf("R@5 %.3f and R@10 %.3f, at least %.2f and %.2f wanted", r[0], r[1], tc.r5, tc.r10)
@@ -124,7 +136,7 @@ func TestEvidence(t *testing.T) {
 	for _, c := range list {
 		replied = append(replied, withReplies(c))
 	}
-	plain, all := recalls(replied, rank.Options{}), recalls(replied, rank.Conversation())
+	plain, all := recalls(search(replied, rank.Options{})), recalls(search(replied, rank.Conversation()))
 	t.Logf("with short replies between: plain BM25 %.3f, Conversation() %.3f", plain, all)
 	if all[0] < plain[0]+0.05 || all[1] < plain[1]+0.05 {
 		t.Errorf("short replies between the turns take the place of what is looked for: %.3f, plain BM25 %.3f", all, plain)

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -236,6 +237,7 @@ func TestLinear(t *testing.T) {
 		}, 10_000},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
+			tc.n /= soak.Count(4, 1, 1)
 			build := func(n int) time.Duration {
 				msgs := tc.make(n)
 				best := time.Hour

@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/survival"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -52,7 +53,7 @@ func TestSurvivalInChains(t *testing.T) {
 	if len(files) == 0 {
 		files = own(t)
 	}
-	for _, rounds := range []int{2, 3, 5} {
+	for _, rounds := range soak.Sample([]int{5, 2, 3}, 1, 3) {
 		t.Run(fmt.Sprint(rounds), func(t *testing.T) {
 			m := measure(t, files, rounds, 0)
 			t.Logf("%d rounds: mean survival %.4f", rounds, m.survival)
@@ -69,8 +70,7 @@ type means struct {
 	survival, share float64
 }
 
-// measure goes through the compactions in the sessions that are followed by
-// enough to judge them by.
+// measure goes through the compactions in the sessions.
 func measure(t *testing.T, files []string, rounds int, part float64) means {
 	t.Helper()
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
@@ -79,33 +79,56 @@ func measure(t *testing.T, files []string, rounds int, part float64) means {
 	}
 	var m means
 	for _, path := range files {
-		msgs := shared.Messages(t, path)
-		for i := range msgs {
-			if msgs[i].Kind != abi.KindSummary {
-				continue
-			}
-			need := survival.Needed(msgs, i)
-			if len(need) < 10 {
-				continue
-			}
-			budget := utf8.RuneCountInString(survival.Text(&msgs[i])) / 4
+		for _, c := range compactions(t, path) {
+			budget := utf8.RuneCountInString(c.own) / 4
 			if part > 0 {
-				budget = int(part * float64(tokensOf(msgs[:i], counter)))
+				budget = int(part * float64(tokensOf(c.before, counter)))
 			}
-			list := chain(goes(msgs[:i]), rounds, budget, counter.Text)
+			list := chain(goes(c.before), rounds, budget, counter.Text)
 			if got := counter.Text(list); got > budget {
-				t.Errorf("%s at %d: %d tokens of %d", filepath.Base(path), i, got, budget)
+				t.Errorf("%s at %d: %d tokens of %d", filepath.Base(path), len(c.before), got, budget)
 			}
-			kept, share := survival.Held(list, need), float64(utf8.RuneCountInString(list))/float64(size(msgs[:i]))
+			kept, share := survival.Held(list, c.need), float64(utf8.RuneCountInString(list))/float64(size(c.before))
 			if rounds == 1 {
 				t.Logf("%-50s at %3d: needed %3d, survival %.3f, the agent's own summary %.3f, share %.4f",
-					filepath.Base(path), i, len(need), kept, survival.Held(survival.Text(&msgs[i]), need), share)
+					filepath.Base(path), len(c.before), len(c.need), kept, survival.Held(c.own, c.need), share)
 			}
 			m.n, m.survival, m.share = m.n+1, m.survival+kept, m.share+share
 		}
 	}
 	m.survival, m.share = m.survival/float64(m.n), m.share/float64(m.n)
 	return m
+}
+
+// compaction is one that an agent made in its session.
+type compaction struct {
+	before []abi.Message
+	own    string          // the summary that its model wrote
+	need   map[string]bool // the names that it went on to use
+}
+
+// known are the compactions of the files that were read: to find what was needed
+// takes longer than all the rest.
+var known = make(map[string][]compaction)
+
+// compactions are those of a session that are followed by enough to judge them by.
+func compactions(t *testing.T, path string) []compaction {
+	t.Helper()
+	list, ok := known[path]
+	if ok {
+		return list
+	}
+	msgs := shared.Messages(t, path)
+	for i := range msgs {
+		if msgs[i].Kind != abi.KindSummary {
+			continue
+		}
+		if need := survival.Needed(msgs, i); len(need) >= 10 {
+			list = append(list, compaction{msgs[:i], survival.Text(&msgs[i]), need})
+		}
+	}
+	known[path] = list
+	return list
 }
 
 func tokensOf(msgs []abi.Message, counter abi.Counter) int {
