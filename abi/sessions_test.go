@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -23,7 +24,8 @@ func forEachSession(t *testing.T, f func(t *testing.T, lines [][]byte, msgs []ab
 	if err != nil || len(own) == 0 {
 		t.Fatalf("no sessions in testdata: %v", err)
 	}
-	for _, path := range shared.With(t, own) {
+	sessions := shared.With(t, own)
+	for _, path := range soak.Sample(sessions, 14, len(sessions)) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			lines, msgs := readSession(t, path)
 			if len(msgs) == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -94,7 +95,7 @@ func BenchmarkRecount(b *testing.B) {
 // bounded in TestPiecesAreBounded; this is for what that one does not see. A
 // busy machine gets three tries.
 func TestAdversarialTime(t *testing.T) {
-	size := 1 << 16
+	size := soak.Count(1<<14, 1<<16, 1<<16)
 	if raceEnabled {
 		size = 1 << 14
 	}

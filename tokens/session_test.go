@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -50,14 +51,16 @@ func sessions(tb testing.TB) []string {
 // Real text counts exactly as tiktoken counts it, but for the few with a run
 // of over 512 bytes.
 func TestSessionsCountAsTiktoken(t *testing.T) {
-	budget := 5 << 20 // bytes of text; the plain count is slow, more so under -race
+	budget := soak.Count(1<<20, 5<<20, 5<<20) // bytes of text; the plain count is slow, more so under -race
 	if raceEnabled {
 		budget = 1 << 20
 	}
+	paths := sessions(t)
 	for _, e := range encodings {
 		c := counter(t, e, tokens.Options{})
-		total, inexact, left := 0, 0, budget
-		for _, path := range sessions(t) {
+		total, inexact := 0, 0
+		for _, path := range paths {
+			left := budget / len(paths)
 			for _, s := range texts(readSession(t, path)) {
 				if left -= len(s); left < 0 {
 					break

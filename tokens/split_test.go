@@ -8,6 +8,7 @@ import (
 	"github.com/dlclark/regexp2"
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -32,11 +33,12 @@ func checkBoundaries(t rapid.TB, s string) {
 	}
 }
 
-// Every pair and triple of what the patterns tell apart, in both encodings.
+// Every pair and triple of what the patterns tell apart, in both encodings, and
+// in a longer test with what may come after.
 func TestBoundariesInEveryContext(t *testing.T) {
 	atoms := []string{" ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\u0085", "1", "12", "1234", "a", "B", "ſ", "ǅ", "ʰ", "漢",
 		"\u0301", "\u0903", "'", "'s", "'LL", "'l", "L", "/", "//", ".", "=", "😀", "\u200d", "\xff", "Ⅷ", "½", "\x00"}
-	tail := []string{"", "x", " ", "\n", "/", "'"}
+	tail := soak.Sample([]string{"", "x", " ", "\n", "/", "'"}, 1, 6)
 	if raceEnabled {
 		tail = tail[:1] // one goroutine, and slow
 	}

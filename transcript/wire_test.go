@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wirecheck"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -89,7 +90,8 @@ func compactions(msgs []abi.Message) (lists [][]abi.Message) {
 func TestProvidersTakeWhatIsWritten(t *testing.T) {
 	features.Proves(t, "K9", "complaint 2")
 	checked := make(map[transcript.Format]int)
-	for _, s := range samples(t) {
+	all := samples(t)
+	for _, s := range soak.Sample(all, 45, len(all)) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
 			got := read(t, s.data, transcript.Auto)
 			list := sound(got.Messages)
@@ -125,7 +127,7 @@ func TestProvidersTakeWhatIsWritten(t *testing.T) {
 		})
 	}
 	for to := range providers {
-		if checked[to] < 100 {
+		if checked[to] < soak.Count(30, 100, 100) {
 			t.Errorf("%s: only %d bodies were checked", to, checked[to])
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
@@ -238,8 +239,8 @@ func FuzzCheck(f *testing.F) {
 }
 
 // linearSize is the length of the documents that have to be read in linear
-// time: ten megabytes, two under the race detector.
-var linearSize = 10 << 20
+// time: ten megabytes, two in `make test` and under the race detector.
+var linearSize = soak.Count(2<<20, 10<<20, 10<<20)
 
 // TestCheckJSONLinear tries every shape that could cost more than its length.
 // Quadratic time would be minutes.
