@@ -82,8 +82,8 @@ func TestAlwaysKeep(t *testing.T) {
 	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{kept}}}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
-	for i, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
+		t.Run(id, func(t *testing.T) {
 			if !has(r.Messages, id) {
 				t.Errorf("%s is gone: pinned by rule, by meta, by the operator or by a plugin, and its unit with it", id)
 			}
@@ -271,7 +271,7 @@ func TestCommitFailed(t *testing.T) {
 		}
 	}
 	for _, fail := range []bool{false, true} {
-		t.Run(fmt.Sprint(fail), func(t *testing.T) {
+		t.Run(fmt.Sprintf("commit fails %v", fail), func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
 			req := request(1000, msgs)
 			req.Commit = func(context.Context, *kagewasm.Result) error {

@@ -311,7 +311,7 @@ func TestArgumentsInThePipeline(t *testing.T) {
 		}
 	}
 	total := compact(t, newCompactor(t, kagewasm.Options{}), request(1_000_000, msgs)).Report.TokensBefore
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		mode   strategies.ArgumentMode
 		window int
 		prunes bool
@@ -321,7 +321,7 @@ func TestArgumentsInThePipeline(t *testing.T) {
 		{strategies.ArgumentsCompaction, total * 3 / 2, false},
 		{strategies.ArgumentsCompaction, total * 11 / 10, true},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("arguments %q in a window of %d", tc.mode, tc.window), func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Arguments: tc.mode}}})
 			r := compact(t, c, request(tc.window, msgs)).Report
 			if (r.Pruned.Count > 0) != tc.prunes || r.Compacted {

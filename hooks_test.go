@@ -3,7 +3,6 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -120,8 +119,8 @@ func (brokenMemory) Set(context.Context, string, string, string) error {
 
 // TestRetainFailuresAreTold, whichever hook retained.
 func TestRetainFailuresAreTold(t *testing.T) {
-	for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		t.Run(string(hook), func(t *testing.T) {
 			p := &fakePlugin{Name: "obs"}
 			if hook == abi.HookPreCompact {
 				p.Pre = answers(&abi.Output{Retain: []string{"a", "b"}})

@@ -3,7 +3,6 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -34,18 +33,19 @@ func TestRetainedFactsLieWithTheRest(t *testing.T) {
 	retains := func() *fakePlugin {
 		return &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080"}})}
 	}
-	for i, tc := range []struct {
+	for _, tc := range []struct {
+		name   string
 		plugin hooks.Plugin
 		agent  string
 		want   string
 	}{
-		{retains(), "", "obs/"},
-		{retains(), "main/reviewer", abi.AgentNamespace("obs", "main/reviewer") + "/"},
-		{placed{fakePlugin: retains()}, "", "elsewhere/"},
-		{placed{fakePlugin: retains()}, "main/reviewer", abi.AgentNamespace("elsewhere", "main/reviewer") + "/"},
-		{placed{fakePlugin: retains(), err: errors.New("whose?")}, "", ""},
+		{"by name", retains(), "", "obs/"},
+		{"by name, of an agent", retains(), "main/reviewer", abi.AgentNamespace("obs", "main/reviewer") + "/"},
+		{"placed", placed{fakePlugin: retains()}, "", "elsewhere/"},
+		{"placed, of an agent", placed{fakePlugin: retains()}, "main/reviewer", abi.AgentNamespace("elsewhere", "main/reviewer") + "/"},
+		{"no place", placed{fakePlugin: retains(), err: errors.New("whose?")}, "", ""},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			mem := memory{}
 			req := request(400, chat(60))
 			req.Session.AgentPath = tc.agent

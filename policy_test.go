@@ -231,7 +231,7 @@ func TestTurnEnd(t *testing.T) {
 		t.Errorf("pre_compact was told %+v", in.Trigger)
 	}
 	for i, want := range []bool{true, true, false, false} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
+		t.Run(fmt.Sprintf("turn %d", i+2), func(t *testing.T) {
 			turn, err := c.TurnEnd(context.Background(), req)
 			if err != nil || (turn.Wanted != nil) != want {
 				t.Errorf("turn %d: wanted %v, error %v", i+2, turn.Wanted, err)

@@ -79,9 +79,9 @@ func sessionText(msgs []abi.Message) string {
 func TestCountSummary(t *testing.T) {
 	features.Proves(t, "complaint 16")
 	for _, n := range []int{100, 300} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d messages", n), func(t *testing.T) {
 			for _, w := range []int{20000, 40000, 60000} {
-				t.Run(fmt.Sprint(w), func(t *testing.T) {
+				t.Run(fmt.Sprintf("window of %d", w), func(t *testing.T) {
 					msgs := chat(n)
 					for i := range msgs {
 						if msgs[i].Role == abi.RoleTool {
@@ -121,7 +121,7 @@ func TestCount(t *testing.T) {
 		}
 	}
 	for _, w := range []int{1500, 3000, 5000, 8000} {
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
+		t.Run(fmt.Sprintf("window of %d", w), func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{})
 			req := request(w, msgs)
 			req.Force = true

@@ -75,14 +75,17 @@ func TestWhatModelsLose(t *testing.T) {
 					want["A6: the checklist"] = "- [ ] no parcel is handed out twice\n- [x] a test shows it"
 				}
 				for row, part := range want {
-					t.Run(row, func(t *testing.T) {
+					t.Run(fmt.Sprintf("compaction %d: %s", k, row), func(t *testing.T) {
 						if !strings.Contains(text, part) {
 							t.Errorf("%s, compaction %d: %s: no %q in %.900s", why, k, row, part, text)
 						}
 					})
 				}
-				for i, files := range []*abi.Files{r.Report.Files, r.Record.Files, watch.Calls(abi.HookPostCompact)[k].Record.Files} {
-					t.Run(fmt.Sprint(i), func(t *testing.T) {
+				for where, files := range map[string]*abi.Files{
+					"report": r.Report.Files, "record": r.Record.Files,
+					"post_compact": watch.Calls(abi.HookPostCompact)[k].Record.Files,
+				} {
+					t.Run(fmt.Sprintf("compaction %d: %s", k, where), func(t *testing.T) {
 						if files == nil || !slices.Equal(files.Read, read) || !slices.Equal(files.Modified, modified) {
 							t.Errorf("%s, compaction %d: T7: files %+v, want %v and %v", why, k, files, read, modified)
 						}

@@ -145,7 +145,7 @@ func TestWhatHooksAreTold(t *testing.T) {
 	second := compact(t, c, req)
 	pre, post := p.Calls(abi.HookPreCompact), p.Calls(abi.HookPostCompact)
 	for i, r := range []*kagewasm.Result{first, second} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("compaction %d", i), func(t *testing.T) {
 			tr, rec := pre[i].Trigger, post[i].Record
 			if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
 				t.Errorf("compaction %d: pre_compact was told %+v and %d messages", i, tr, len(pre[i].Messages))

@@ -45,7 +45,7 @@ func compactions(looks []*kagewasm.Result) (n int) {
 func TestOverhead(t *testing.T) {
 	features.Proves(t, "complaint 1")
 	for _, overhead := range []int{6500, 6700, 7000, 7300} {
-		t.Run(fmt.Sprint(overhead), func(t *testing.T) {
+		t.Run(fmt.Sprintf("overhead of %d", overhead), func(t *testing.T) {
 			m := writes("all is well")
 			looks := grow(t, newCompactor(t, kagewasm.Options{Model: m}), longWindow, overhead, 60, chat(1))
 			// There are 340 tokens that could go each time, of which a note is at

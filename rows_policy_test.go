@@ -19,7 +19,7 @@ import (
 // conservative ones for whoever wants them.
 func TestFamilies(t *testing.T) {
 	features.Proves(t, "I3")
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		profile, model string
 		upper, lower   float64
 	}{
@@ -32,7 +32,7 @@ func TestFamilies(t *testing.T) {
 		{"conservative", "google/gemini-3-pro", 0.55, 0.45},
 		{"gemini", "unknown", 0.50, 0.40},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("profile %q, %s", tc.profile, tc.model), func(t *testing.T) {
 			if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
 				t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
 			}

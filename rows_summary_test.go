@@ -203,8 +203,8 @@ func TestProviders(t *testing.T) {
 		{"orders in it", []modeltest.Answer{{Text: orders}}, "summarize", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			for i, wire := range []modeltest.Wire{modeltest.OpenAI, modeltest.Anthropic} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, wire := range []modeltest.Wire{modeltest.OpenAI, modeltest.Anthropic} {
+				t.Run(string(wire), func(t *testing.T) {
 					server := modeltest.New(t, tc.answers...)
 					m, err := models.New(models.Config{Provider: models.Provider(wire), Model: "m", BaseURL: server.URL(wire), Retries: -1})
 					if err != nil {
@@ -358,7 +358,7 @@ func TestSummarizeBesideGiants(t *testing.T) {
 	m := &goodModel{}
 	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Strategy: "summarize", Prune: strategies.PruneConfig{Off: true}}})
 	for _, w := range []int{3000, 4000, 6000, 7000} {
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
+		t.Run(fmt.Sprintf("window of %d", w), func(t *testing.T) {
 			m.n = 0
 			r, err := c.Compact(t.Context(), request(w, msgs))
 			t.Logf("%d: strategy %s fallback %v failures %v model %d superseded %d/%d edited %v after %d target %d %v", w, r.Report.Strategy, r.Report.Fallback, r.Report.Failures, m.n, len(r.Report.Superseded), len(msgs), r.Report.Edited, r.Report.TokensAfter, r.Report.Target, err)
@@ -375,13 +375,13 @@ func TestFastAndFull(t *testing.T) {
 	features.Proves(t, "I9", "T8")
 	m := writes("all is well")
 	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		reason abi.TriggerReason
 		model  string
 	}{
 		{abi.TriggerThreshold, "fast"}, {abi.TriggerOverflow, "fast"}, {abi.TriggerIdle, "fast"}, {abi.TriggerPlugin, "fast"}, {abi.TriggerManual, "full"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(string(tc.reason), func(t *testing.T) {
 			req := request(longWindow, long())
 			req.Reason, req.Force, req.Instructions = tc.reason, tc.reason == abi.TriggerManual, "keep the ports in view"
 			asked := len(m.Requests())

@@ -79,8 +79,8 @@ func TestOwnStrategyUsage(t *testing.T) {
 
 // TestOwnStrategyNames: names that are taken, or not there, are refused.
 func TestOwnStrategyNames(t *testing.T) {
-	for i, name := range []string{"", kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, name := range []string{"", kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			_, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Strategies: map[string]strategies.Strategy{name: noTools{}}})
 			if abi.CodeOf(err) != abi.CodeUsage {
 				t.Errorf("%q: %v", name, err)

@@ -168,7 +168,7 @@ func TestMetaBool(t *testing.T) {
 
 func TestRoleValid(t *testing.T) {
 	for r, want := range map[abi.Role]bool{"system": true, "user": true, "assistant": true, "tool": true, "": false, "User": false, "developer": false} {
-		t.Run(fmt.Sprint(r), func(t *testing.T) {
+		t.Run(fmt.Sprintf("role %q", r), func(t *testing.T) {
 			if r.Valid() != want {
 				t.Errorf("role %q: valid %v", r, !want)
 			}

@@ -28,8 +28,8 @@ func TestFenceRoundTrip(t *testing.T) {
 		"a tab and several scripts": "a\tb 日本語 é 😀",
 	} {
 		t.Run(name, func(t *testing.T) {
-			for i, note := range []string{"", "data, not instructions", "a]\n\nb", "]", "\n"} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, note := range []string{"", "data, not instructions", "a]\n\nb", "]", "\n"} {
+				t.Run(fmt.Sprintf("note %q", note), func(t *testing.T) {
 					s := abi.Fence(abi.KindInjected, "plugin:x", note, text)
 					got, ok := abi.Unfence(s)
 					if !ok || got != text {
@@ -68,10 +68,10 @@ func TestFenceForm(t *testing.T) {
 
 // TestFenceHead: what is named in the head cannot end it.
 func TestFenceHead(t *testing.T) {
-	for i, from := range []string{"", `a"b`, "a>\n</x>", "<|im_start|>", "a\x1b[31m", "a\x9b", "\xff", "a\tb"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			for i, kind := range []abi.Kind{abi.KindSummary, "a>\nb", `x from="y"`, ""} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, from := range []string{"", `a"b`, "a>\n</x>", "<|im_start|>", "a\x1b[31m", "a\x9b", "\xff", "a\tb"} {
+		t.Run(fmt.Sprintf("from %q", from), func(t *testing.T) {
+			for _, kind := range []abi.Kind{abi.KindSummary, "a>\nb", `x from="y"`, ""} {
+				t.Run(fmt.Sprintf("kind %q", kind), func(t *testing.T) {
 					s := abi.Fence(kind, from, "", "text")
 					if got, ok := abi.Unfence(s); !ok || got != "text" {
 						t.Errorf("kind %q, from %q: %q, %v", kind, from, got, ok)

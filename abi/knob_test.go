@@ -26,7 +26,7 @@ var knobs = map[abi.KnobType]abi.Knob{
 
 func TestKnobCheck(t *testing.T) {
 	features.Proves(t, "K27")
-	for i, c := range []struct {
+	for _, c := range []struct {
 		typ  abi.KnobType
 		raw  string
 		ok   bool
@@ -68,7 +68,7 @@ func TestKnobCheck(t *testing.T) {
 		{abi.KnobPath, `"a/b"`, true, "a path"},
 		{abi.KnobPath, `"a\nb"`, false, "two lines"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s: %s", c.typ, c.what), func(t *testing.T) {
 			k := knobs[c.typ]
 			if err := k.Check(json.RawMessage(c.raw)); (err == nil) != c.ok {
 				t.Errorf("%s: %.40s (%s): %v", c.typ, c.raw, c.what, err)
@@ -108,7 +108,7 @@ func TestKnobValidate(t *testing.T) {
 
 func TestKnobParse(t *testing.T) {
 	features.Proves(t, "K27")
-	for i, c := range []struct {
+	for _, c := range []struct {
 		typ         abi.KnobType
 		typed, want string // want "" is an error
 	}{
@@ -133,7 +133,7 @@ func TestKnobParse(t *testing.T) {
 		{abi.KnobPath, `C:\x`, `"C:\\x"`},
 		{abi.KnobModelAlias, "fast", `"fast"`},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s from %q", c.typ, c.typed), func(t *testing.T) {
 			k := knobs[c.typ]
 			raw, err := k.Parse(c.typed)
 			if string(raw) != c.want || (err == nil) != (c.want != "") {

@@ -2,7 +2,6 @@ package abi_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -111,30 +110,30 @@ func TestConfigValues(t *testing.T) {
 		"whole": json.RawMessage(`5.0`), "exp": json.RawMessage(`1e3`), "big": json.RawMessage(`9007199254740993`),
 		"huge": json.RawMessage(`1e300`), "null": json.RawMessage(`null`), "broken": json.RawMessage(`{`),
 	}
-	for i, k := range []struct {
+	for _, k := range []struct {
 		why       string
 		got, want any
 	}{
 		{"a text", c.String("s", "d"), "x"},
 		{"no such knob", c.String("none", "d"), "d"},
 		{"not a text", c.String("i", "d"), "d"},
-		{"null is none", c.String("null", "d"), "d"},
+		{"null is no text", c.String("null", "d"), "d"},
 		{"not JSON", c.String("broken", "d"), "d"},
 		{"a boolean", c.Bool("b", false), true},
 		{"not a boolean", c.Bool("s", true), true},
-		{"null is none", c.Bool("null", true), true},
+		{"null is no boolean", c.Bool("null", true), true},
 		{"a whole number", c.Int("i", 1), 7},
 		{"a whole number with a point", c.Int("whole", 1), 5},
 		{"a whole number with an exponent", c.Int("exp", 1), 1000},
 		{"a number beyond a float's precision", c.Int("big", 1), 9007199254740993},
 		{"not whole", c.Int("f", 1), 1},
 		{"too large", c.Int("huge", 1), 1},
-		{"null is none", c.Int("null", 1), 1},
+		{"null is no number", c.Int("null", 1), 1},
 		{"a number", c.Float("f", 1), 0.5},
 		{"a whole one too", c.Float("i", 1), 7.0},
 		{"no number", c.Float("s", 1), 1.0},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(k.why, func(t *testing.T) {
 			if k.got != k.want {
 				t.Errorf("%s: got %v, want %v", k.why, k.got, k.want)
 			}

@@ -137,8 +137,8 @@ func TestSetsChangeNothing(t *testing.T) {
 			}
 		})
 	}
-	for i, s := range []string{"nothing", "=1", ""} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, s := range []string{"nothing", "=1", ""} {
+		t.Run(fmt.Sprintf("%q", s), func(t *testing.T) {
 			if _, err := c.With("", s); abi.CodeOf(err) != abi.CodeUsage {
 				t.Errorf("%q: %v", s, err)
 			}

@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -44,8 +43,8 @@ func TestPredicates(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			policy := load(t, "compaction: {always_keep: ["+c.predicate+"]}").Policy("")
-			for i, m := range []*abi.Message{msg, result, plain} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, m := range []*abi.Message{msg, result, plain} {
+				t.Run(m.ID, func(t *testing.T) {
 					want := false
 					for _, k := range c.keeps {
 						want = want || k == m

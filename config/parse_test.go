@@ -179,8 +179,8 @@ func TestEmptyIsFine(t *testing.T) {
 func TestFind(t *testing.T) {
 	path := project(t, "", "a/b/c.txt", "")
 	dir := filepath.Dir(path)
-	for i, from := range []string{"", "a", "a/b"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, from := range []string{"", "a", "a/b"} {
+		t.Run(fmt.Sprintf("from %q", from), func(t *testing.T) {
 			got, err := config.Find(filepath.Join(dir, from))
 			if err != nil || got != path {
 				t.Errorf("from %q: %q, %v", from, got, err)

@@ -110,8 +110,8 @@ func TestFrameIDs(t *testing.T) {
 }
 
 func TestFrameTokens(t *testing.T) {
-	for i, kind := range []abi.Kind{abi.KindSummary, abi.KindInjected} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, kind := range []abi.Kind{abi.KindSummary, abi.KindInjected} {
+		t.Run(string(kind), func(t *testing.T) {
 			frame := firewall.FrameTokens(kind, source, count)
 			for n := range 40 {
 				text := fmt.Sprint("text ", n)

@@ -283,8 +283,8 @@ func TestBreakerOneTrial(t *testing.T) {
 // TestBreakerLateResults: calls that began before the circuit opened neither
 // close it nor prolong it.
 func TestBreakerLateResults(t *testing.T) {
-	for i, late := range []error{nil, trap} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for how, late := range map[string]error{"success": nil, "failure": trap} {
+		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := hooks.NewBreaker(hooks.BreakerOptions{})
 				quick := fails(trap)

@@ -212,7 +212,7 @@ func TestRequestsAtTheEndOfATurn(t *testing.T) {
 		t.Errorf("outcomes %s, retained %v", outcomes(turn.Outcomes), turn.Retained)
 	}
 	for i, n := range []int{0, 1, 1, 0, 0} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(turn.Outcomes[i].Plugin, func(t *testing.T) {
 			if w := turn.Outcomes[i].Warnings; len(w) != n {
 				t.Errorf("warnings of %s: %q", turn.Outcomes[i].Plugin, w)
 			}

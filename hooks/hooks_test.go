@@ -141,8 +141,8 @@ func TestFailuresAreKeptWithTheirPlace(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			d := dispatcher(t, 20*time.Millisecond, observer("good", says(&abi.Output{Inject: "x"})), observer("bad", tc.do), compactor("c", tc.do))
-			for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+				t.Run(string(hook), func(t *testing.T) {
 					var failures []*abi.Error
 					var list []hooks.Outcome
 					if hook == abi.HookPreCompact {
@@ -211,7 +211,7 @@ func TestRefuse(t *testing.T) {
 func TestPostOnSuccessAndOnFailure(t *testing.T) {
 	features.Proves(t, "O7")
 	for _, success := range []bool{true, false} {
-		t.Run(fmt.Sprint(success), func(t *testing.T) {
+		t.Run(fmt.Sprintf("success %v", success), func(t *testing.T) {
 			var told []bool
 			note := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 				told = append(told, in.Record.Success)

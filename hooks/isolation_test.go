@@ -39,8 +39,8 @@ func vandal(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error
 // TestInputsAreIsolated: what one plugin writes reaches neither the host nor
 // another plugin, whichever comes first.
 func TestInputsAreIsolated(t *testing.T) {
-	for i, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		t.Run(string(hook), func(t *testing.T) {
 			look := func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 				time.Sleep(time.Millisecond) // the vandal goes first
 				want := input(hook)

@@ -140,7 +140,7 @@ func TestBackoffGrows(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for i, limit := range []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 8e9, 8e9} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("wait %d up to %v", i, limit), func(t *testing.T) {
 			if w := at.waits[i]; w < limit/2 || w > limit {
 				t.Errorf("wait %d is %v, want %v to %v", i, w, limit/2, limit)
 			}

@@ -83,7 +83,7 @@ func TestSetWithoutDefault(t *testing.T) {
 func TestOneRequestAtATime(t *testing.T) {
 	features.Proves(t, "T5")
 	for _, tc := range []struct{ limit, peak int }{{1, 1}, {2, 2}} {
-		t.Run(fmt.Sprint("limit ", tc.limit), func(t *testing.T) {
+		t.Run(fmt.Sprintf("limit %d", tc.limit), func(t *testing.T) {
 			s := modeltest.New(t, modeltest.Answer{Delay: 5 * time.Millisecond})
 			c := config(s, modeltest.OpenAI)
 			c.Concurrency = tc.limit

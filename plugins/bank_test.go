@@ -115,7 +115,7 @@ func TestBankSandbox(t *testing.T) {
 	list, texts := turns(10_000)
 	var want []string
 	for _, size := range []int{len(list), 100} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d texts at a time", size), func(t *testing.T) {
 			p, dir := loadBank(t)
 			stats := retainAll(t, p, list, size)
 			kept := 0
@@ -164,7 +164,7 @@ func TestBankSandbox(t *testing.T) {
 func BenchmarkK28BankRecall(b *testing.B) {
 	list, _ := turns(10_000)
 	for _, size := range []int{len(list), 100, 5} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d texts at a time", size), func(b *testing.B) {
 			p, _ := loadBank(b)
 			retained := retainAll(b, p, list, size)
 			call := func(messages []abi.InputMessage) float64 {

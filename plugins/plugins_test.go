@@ -225,7 +225,7 @@ func agentSession(size int) []abi.Message {
 func TestLargeSessions(t *testing.T) {
 	for _, n := range names {
 		for _, size := range soak.Sample([]int{1 << 20, 4 << 20}, 1, 2) {
-			t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s with %d bytes", n, size), func(t *testing.T) {
 				p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
 				out, stats, err := p.Call(t.Context(), abitest.NewInput(p.Manifest(), agentSession(size), 0))
 				if err != nil || out.IsZero() {

@@ -190,7 +190,7 @@ func TestEcho(t *testing.T) {
 			for _, engine := range engines {
 				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: engineOf(engine)})
 				for _, size := range []int{0, 1, 7, 8, 9, 64, 65536, 1 << 20} {
-					t.Run(fmt.Sprint(size), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s, %d bytes", engine, size), func(t *testing.T) {
 						in := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
 						out, stats, err := p.CallRaw(context.Background(), pre, in)
 						if err != nil || !bytes.Equal(in, out) {

@@ -36,7 +36,7 @@ func TestConcurrent(t *testing.T) {
 		return took < 500*time.Millisecond || done.Load() < 100 && took < most
 	}
 	for code, wasm := range guests {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+		t.Run(fmt.Sprintf("code %q", code), func(t *testing.T) {
 			shared := plugintest.MustLoad(t, r, wasm, o)
 			for w := range 2 {
 				wg.Go(func() {

@@ -186,7 +186,7 @@ func (k *openKV) Get(ctx context.Context, ns, key string) (string, bool, error) 
 func TestSetWithoutSwapper(t *testing.T) {
 	features.Proves(t, "K28")
 	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
-		t.Run(fmt.Sprint(op), func(t *testing.T) {
+		t.Run(string(op), func(t *testing.T) {
 			kv := &openKV{KV: plugintest.KV{Data: map[string]string{"asks k": "old"}}}
 			r := plugintest.New(t, runtime.Options{KV: kv})
 			granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
@@ -194,12 +194,10 @@ func TestSetWithoutSwapper(t *testing.T) {
 			changes := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(op), request), granted)
 			in, _ := json.Marshal(plugintest.HookInput())
 			kv.got = func() {}
-			for i, p := range []*runtime.Plugin{swaps, changes} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) { // which joins the line of the name
-					if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
-						t.Fatal(err)
-					}
-				})
+			for _, p := range []*runtime.Plugin{swaps, changes} { // which joins the line of the name
+				if _, _, err := p.CallRaw(t.Context(), pre, in); err != nil {
+					t.Fatal(err)
+				}
 			}
 			kv.Data["asks k"] = "old"
 			changed := make(chan error, 1)

@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -169,14 +168,14 @@ func TestBadHTTPGrant(t *testing.T) {
 func TestSecretsStayInside(t *testing.T) {
 	here := plugintest.Web(t)
 	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
-	for i, request := range []string{
-		`{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
-		`{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,
-		`{"url":"http://localhost:1/","headers":{"X":"{{secret:key}}"}}`,
-		`{"url":"http://localhost:2/","headers":{"X":"{{secret:key}}"}}`,
-		`{"method":"{{secret:key}}","url":"` + here + `"}`,
+	for where, request := range map[string]string{
+		"a header":     `{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
+		"url and body": `{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,
+		"nobody there": `{"url":"http://localhost:1/","headers":{"X":"{{secret:key}}"}}`,
+		"not granted":  `{"url":"http://localhost:2/","headers":{"X":"{{secret:key}}"}}`,
+		"the method":   `{"method":"{{secret:key}}","url":"` + here + `"}`,
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(where, func(t *testing.T) {
 			resp, stats := hostCall(t, runtime.Options{}, o, abi.OpHTTP, request, nil)
 			doc, _ := json.Marshal([]any{resp, stats})
 			if strings.Contains(string(doc), secret) {

@@ -115,7 +115,7 @@ func TestRequestItems(t *testing.T) {
 	for n := range abi.MaxRequestItems {
 		many.Messages = append(many.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint(n), Role: abi.RoleUser}})
 	}
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		op      abi.Op
 		request func(n int) string
 		o       runtime.PluginOptions
@@ -125,9 +125,9 @@ func TestRequestItems(t *testing.T) {
 		{abi.OpMessagesGet, func(n int) string { return `{"ids":[` + list(`"m1"`, n) + `]}` }, runtime.PluginOptions{}, abi.CodeUsage},
 		{abi.OpModelComplete, func(n int) string { return `{"prompt":"x","messages":[` + list(`{}`, n) + `]}` }, model, abi.CodeUsage},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(string(tc.op), func(t *testing.T) {
 			for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
-				t.Run(fmt.Sprint(n), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%d items", n), func(t *testing.T) {
 					tc.o.Limits.TimeoutMS = 60_000
 					in := few
 					if tc.op == abi.OpMessagesGet {

@@ -244,7 +244,7 @@ func TestGiantsOfTheFirstTurn(t *testing.T) {
 		window int
 		pruned int
 	}{{1500, 2}, {2500, 0}} {
-		t.Run(fmt.Sprint(tc.window), func(t *testing.T) {
+		t.Run(fmt.Sprintf("window of %d", tc.window), func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{})
 			s := open(t, c, tc.window, msgs)
 			d, err := s.Dispatch(t.Context(), said("x", nil))

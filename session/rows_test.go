@@ -140,7 +140,7 @@ func TestUndo(t *testing.T) {
 	s := open(t, c, longWindow, nil)
 	var before [][]abi.Message
 	for k, o := range strategies {
-		t.Run(fmt.Sprint(k), func(t *testing.T) {
+		t.Run(o.Strategy, func(t *testing.T) {
 			if err := s.Append(t.Context(), renamed(long(), fmt.Sprint("k", k))...); err != nil {
 				t.Fatal(err)
 			}
@@ -184,12 +184,10 @@ func TestAgentsOfASession(t *testing.T) {
 		return s
 	}
 	small, large := agent("main/reviewer", longWindow), agent("main", 1_000_000)
-	for i, s := range []*session.Session{small, large} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if _, err := s.Dispatch(t.Context(), said("x", nil)); err != nil {
-				t.Fatal(err)
-			}
-		})
+	for _, s := range []*session.Session{small, large} {
+		if _, err := s.Dispatch(t.Context(), said("x", nil)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(small.Compactions()) != 1 || len(large.Compactions()) != 0 || len(large.Messages()) != len(long())+1 ||
 		events["main/reviewer"] != 2 || events["main"] != 0 {

@@ -265,8 +265,8 @@ func TestAResultOnItsWay(t *testing.T) {
 		ToolCalls: []abi.ToolCall{{ID: "slow", Name: "build"}}},
 		abi.Message{ID: "meanwhile", Role: abi.RoleUser, Content: abi.Text("Are you still there?")})
 	target := 0
-	for i, with := range []kagewasm.Request{{}, {Target: &target}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for what, with := range map[string]kagewasm.Request{"no target": {}, "no room": {Target: &target}} {
+		t.Run(what, func(t *testing.T) {
 			s := open(t, c, 400, msgs)
 			if _, err := s.Compact(t.Context(), with); err != nil {
 				t.Fatal(err)

@@ -123,15 +123,15 @@ func TestKVLinksLeadNowhere(t *testing.T) {
 	if err := s.Set(t.Context(), "r", "theirs.md", "theirs"); err != nil {
 		t.Fatal(err)
 	}
-	for i, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
+		t.Run(at[0]+" "+at[1], func(t *testing.T) {
 			if v, ok, _ := s.Get(t.Context(), at[0], at[1]); ok || v != "" {
 				t.Errorf("read %q through %s", v, at)
 			}
 		})
 	}
-	for i, at := range [][2]string{{"p", "folder/new.md"}, {"q", "new.md"}, {"p", "other/new.md"}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, at := range [][2]string{{"p", "folder/new.md"}, {"q", "new.md"}, {"p", "other/new.md"}} {
+		t.Run(at[0]+" "+at[1], func(t *testing.T) {
 			if err := s.Set(t.Context(), at[0], at[1], "x"); err == nil {
 				t.Errorf("wrote through %s", at)
 			}
@@ -158,12 +158,10 @@ func TestKVModesAndLeftovers(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i, f := range []string{stale, young} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if err := os.WriteFile(f, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		})
+	for _, f := range []string{stale, young} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Chtimes(stale, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)

@@ -128,8 +128,8 @@ func TestKVRefuses(t *testing.T) {
 		if _, err := s.List(t.Context(), "../p", ""); abi.CodeOf(err) != abi.CodeUsage {
 			t.Errorf("list: %v", err)
 		}
-		for i, prefix := range []string{"../", "/", "a//", strings.Repeat("k", 600) + "/"} {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+		for _, prefix := range []string{"../", "/", "a//", strings.Repeat("k", 600) + "/"} {
+			t.Run(fmt.Sprintf("prefix %.20q", prefix), func(t *testing.T) {
 				if keys, err := s.List(t.Context(), "p", prefix); len(keys) > 0 || err != nil {
 					t.Errorf("list of a prefix no key can have, %.20q: %q, %v", prefix, keys, err)
 				}
@@ -305,7 +305,7 @@ func TestKVSwap(t *testing.T) {
 			{"2", "", "", ""},
 			{"", "4", "", "4"}, // an empty value is as none
 		} {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%q to %q", step.expect, step.value), func(t *testing.T) {
 				err := s.Swap(t.Context(), "p", "a/b.md", step.expect, step.value)
 				v, _, getErr := s.Get(t.Context(), "p", "a/b.md")
 				if abi.CodeOf(err) != step.code || v != step.after || getErr != nil {

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,7 +38,7 @@ func TestKVWaitsAsLongAsItMay(t *testing.T) {
 			return ctx, cancel
 		},
 	} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+		t.Run(string(code), func(t *testing.T) {
 			for op, change := range map[string]func(context.Context) error{
 				"set":    func(ctx context.Context) error { return s.Set(ctx, "p", "k", "v") },
 				"swap":   func(ctx context.Context) error { return s.Swap(ctx, "p", "k", "", "v") },

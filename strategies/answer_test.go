@@ -124,8 +124,8 @@ func TestRepaired(t *testing.T) {
 // cap, with all sections, and long ones give way to short ones.
 func TestCap(t *testing.T) {
 	features.Proves(t, "complaint 18")
-	for i, o := range []note.Outline{note.Outlines()[0], note.Outlines()[1], {}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, o := range []note.Outline{note.Outlines()[0], note.Outlines()[1], {}} {
+		t.Run(fmt.Sprintf("outline %q", o.Name), func(t *testing.T) {
 			cfg := strategies.Config{MaxSummaryTokens: 300, Outline: o}
 			if len(o.Sections) == 0 {
 				cfg.Prompt = "Summarize it."

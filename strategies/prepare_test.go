@@ -103,7 +103,7 @@ func TestSummaryBytes(t *testing.T) {
 	}
 	v.TotalBytes = sessiongen.Sum(v.Bytes)
 	for _, target := range []int{v.TotalBytes * 3 / 4, v.TotalBytes / 2, 500} {
-		t.Run(fmt.Sprint(target), func(t *testing.T) {
+		t.Run(fmt.Sprintf("target of %d", target), func(t *testing.T) {
 			v.TargetBytes = target
 			p, err := strategies.Prepare(v, cfg, 2)
 			if err != nil {

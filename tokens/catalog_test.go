@@ -110,8 +110,8 @@ func TestWellKnownModels(t *testing.T) {
 }
 
 func TestLookupUnknown(t *testing.T) {
-	for i, tc := range [][2]string{{"openai", "nope"}, {"nope", "gpt-4o"}, {"", "gpt-4o"}, {"", ""}, {"openai", ""}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, tc := range [][2]string{{"openai", "nope"}, {"nope", "gpt-4o"}, {"", "gpt-4o"}, {"", ""}, {"openai", ""}} {
+		t.Run(fmt.Sprintf("%q", tc), func(t *testing.T) {
 			if m, ok := tokens.Default().Lookup(tc[0], tc[1]); ok {
 				t.Errorf("%q: %+v", tc, m)
 			}
@@ -121,8 +121,8 @@ func TestLookupUnknown(t *testing.T) {
 
 func TestUnknownWindow(t *testing.T) {
 	features.Proves(t, "K21")
-	for i, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":", "openai/"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":", "openai/"} {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			m := tokens.Default().Resolve(name)
 			if m.ContextWindow != nil || m.Prices != nil {
 				t.Errorf("%q: %+v, want no window and no prices", name, m)

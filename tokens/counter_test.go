@@ -13,7 +13,7 @@ import (
 )
 
 func TestTextKnownCounts(t *testing.T) {
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		text          string
 		cl100k, o200k int
 		why           string
@@ -26,7 +26,7 @@ func TestTextKnownCounts(t *testing.T) {
 		{"hello world", 2, 2, "two words of the vocabulary"},
 		{"<|endoftext|>", 7, 7, "a special token is plain text, not one token"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q", tc.text), func(t *testing.T) {
 			if got := counter(t, tokens.CL100k, uncached).Text(tc.text); got != tc.cl100k {
 				t.Errorf("%s: cl100k counts %q as %d, want %d", tc.why, tc.text, got, tc.cl100k)
 			}

@@ -59,8 +59,8 @@ func TestTools(t *testing.T) {
 
 func TestToolsNone(t *testing.T) {
 	c := counter(t, tokens.O200k, uncached)
-	for i, doc := range []string{"", "null", "[]", " [ ] "} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, doc := range []string{"", "null", "[]", " [ ] "} {
+		t.Run(fmt.Sprintf("%q", doc), func(t *testing.T) {
 			if n, err := c.Tools(t.Context(), json.RawMessage(doc)); err != nil || n != (tokens.Count{Exact: true}) {
 				t.Errorf("%q: %+v, %v, want nothing", doc, n, err)
 			}

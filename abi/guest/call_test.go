@@ -157,8 +157,8 @@ type brokenHost string
 func (h brokenHost) HostCall(abi.Op, []byte) []byte { return []byte(h) }
 
 func TestBrokenResponsesAreErrors(t *testing.T) {
-	for i, resp := range []string{"", "{", `{"result":[]}`, `{"result":{"counts":[1,2]}}`} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, resp := range []string{"", "{", `{"result":[]}`, `{"result":{"counts":[1,2]}}`} {
+		t.Run(fmt.Sprintf("response %q", resp), func(t *testing.T) {
 			c := guest.NewCall(input(abi.HookTurnEnd), brokenHost(resp))
 			if _, err := c.CountTokens("one text"); abi.CodeOf(err) != abi.CodeInternal {
 				t.Errorf("response %q: %v", resp, err)

@@ -2,7 +2,6 @@ package guest_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -35,7 +34,7 @@ func TestHandlerIsThatOfTheHook(t *testing.T) {
 	for h, want := range map[abi.Hook]string{
 		abi.HookPreCompact: "pre pre_compact", abi.HookPostCompact: "post post_compact", abi.HookTurnEnd: "end turn_end",
 	} {
-		t.Run(fmt.Sprint(h), func(t *testing.T) {
+		t.Run(string(h), func(t *testing.T) {
 			out, _, err := p.Call(t.Context(), input(h))
 			if err != nil || out.Inject != want {
 				t.Errorf("%s: %+v, %v", h, out, err)

@@ -37,7 +37,7 @@ func TestHookInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, window := range []int{2_000, 1_000_000} {
-			t.Run(fmt.Sprint(window), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s in a window of %d", hook, window), func(t *testing.T) {
 				req := kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window}, Messages: msgs}
 				in, err := inputOf(t.Context(), p, hook, kagewasm.Options{Counter: counter}, req)
 				if err != nil || in.Hook != hook || in.Session.ID != "s1" || len(in.Messages) == 0 {

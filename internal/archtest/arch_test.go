@@ -51,8 +51,8 @@ func list(t *testing.T, goos, goarch string) []pkg {
 }
 
 func TestLayout(t *testing.T) {
-	for i, platform := range [][2]string{{"linux", "amd64"}, {"wasip1", "wasm"}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, platform := range [][2]string{{"linux", "amd64"}, {"wasip1", "wasm"}} {
+		t.Run(platform[0], func(t *testing.T) {
 			pkgs := list(t, platform[0], platform[1])
 			if !slices.ContainsFunc(pkgs, func(p pkg) bool { return p.ImportPath == module+"/abi" }) {
 				t.Fatalf("%v: go list does not know package abi", platform)
@@ -194,7 +194,7 @@ func TestTable(t *testing.T) {
 
 // TestCheckFindsFaults: the check itself, on packages that do not exist.
 func TestCheckFindsFaults(t *testing.T) {
-	for i, c := range []struct {
+	for _, c := range []struct {
 		dir, imp string
 		says     string // "" where all is well
 	}{
@@ -230,7 +230,7 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"internal/shared", module + "/cmd/kagewasm", ""},
 		{"hooks", module + "extra/x", ""},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(c.dir+" imports "+c.imp, func(t *testing.T) {
 			p := pkg{ImportPath: strings.TrimSuffix(module+"/"+c.dir, "/."), Imports: []string{c.imp}}
 			faults := check(layout, []pkg{p})
 			switch {

@@ -23,16 +23,16 @@ const (
 	maxFileLines      = 600
 )
 
-// source is a file of the project that is no test.
+// source is a file of the project.
 type source struct {
 	dir, name string
 	tree      *ast.File
 	fset      *token.FileSet
 }
 
-// sources reads all of them, those of other platforms too. Modules of their own
-// and what guests are built of in tests are left out.
-func sources(t *testing.T) (list []source) {
+// sources reads all that are tests or all that are not, those of other platforms
+// too. Modules of their own and what guests are built of in tests are left out.
+func sources(t *testing.T, tests bool) (list []source) {
 	t.Helper()
 	root := shared.Root(t)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func sources(t *testing.T) (list []source) {
 				return fs.SkipDir
 			}
 			return nil
-		case !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+		case !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") != tests:
 			return nil
 		}
 		fset := token.NewFileSet()
@@ -72,7 +72,7 @@ func (s source) public() bool {
 // root.
 func TestSurface(t *testing.T) {
 	packages, names, root := make(map[string]int), 0, 0
-	for _, s := range sources(t) {
+	for _, s := range sources(t, false) {
 		if s.dir == "." {
 			root++
 		}
@@ -127,7 +127,7 @@ func exported(f *ast.File) (n int) {
 // scrolled, no file of several concepts.
 func TestSizes(t *testing.T) {
 	methods := make(map[string]int)
-	for _, s := range sources(t) {
+	for _, s := range sources(t, false) {
 		if n := s.fset.Position(s.tree.End()).Line; n > maxFileLines {
 			t.Errorf("%s/%s has %d lines, %d allowed", s.dir, s.name, n, maxFileLines)
 		}

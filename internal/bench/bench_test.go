@@ -92,8 +92,8 @@ func TestBench(t *testing.T) {
 			m.OutputBytes != again.OutputBytes || m.Digest != again.Digest {
 			t.Errorf("%+v\n%+v", m, again)
 		}
-		for i, times := range []bench.Times{m.Cold, m.Warm} {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+		for how, times := range map[string]bench.Times{"cold": m.Cold, "warm": m.Warm} {
+			t.Run(m.Input+" "+how, func(t *testing.T) {
 				if times.P50 <= 0 || times.P50 > times.P90 || times.P90 > times.P99 || times.P99 > times.Max {
 					t.Errorf("%s: %+v", m.Input, times)
 				}

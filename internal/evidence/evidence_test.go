@@ -107,8 +107,8 @@ func TestReadErrors(t *testing.T) {
 			}
 		})
 	}
-	for i, path := range []string{filepath.Join(dir, "none.json"), t.TempDir()} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for what, path := range map[string]string{"no file": filepath.Join(dir, "none.json"), "a folder": t.TempDir()} {
+		t.Run(what, func(t *testing.T) {
 			if _, err := evidence.Read(path); abi.CodeOf(err) != abi.CodeBadInput {
 				t.Errorf("%s: %v", path, err)
 			}

@@ -3,7 +3,6 @@ package folder_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -146,12 +145,10 @@ func TestExportWhere(t *testing.T) {
 		}
 	}
 	here, empty, link := filepath.Join(dir, "here"), filepath.Join(dir, "empty"), filepath.Join(dir, "link")
-	for i, d := range []string{here, empty} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if err := os.Mkdir(d, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		})
+	for _, d := range []string{here, empty} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink("empty", link); err != nil {
 		t.Fatal(err)
@@ -168,8 +165,8 @@ func TestExportWhere(t *testing.T) {
 	if err := os.Symlink("nowhere", dangling); err != nil {
 		t.Fatal(err)
 	}
-	for i, to := range []string{below, dangling} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, to := range []string{below, dangling} {
+		t.Run(filepath.Base(to), func(t *testing.T) {
 			_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
 			if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) && !strings.Contains(err.Error(), filepath.Dir(to)) {
 				t.Errorf("%s: %v", to, err)

@@ -46,7 +46,7 @@ func TestAnswersInTurn(t *testing.T) {
 		status int
 		body   string
 	}{{529, "overloaded_error"}, {400, "9000 tokens > 8192"}, {502, "<html>"}, {200, "the last"}, {200, "the last"}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("request %d: %d", i, want.status), func(t *testing.T) {
 			status, got, err := post(t, s, modeltest.Anthropic, `{"model":"m","messages":[]}`)
 			if err != nil || status != want.status || !strings.Contains(got, want.body) {
 				t.Errorf("request %d: %d %s, %v; want %d with %s", i, status, got, err, want.status, want.body)
@@ -61,7 +61,7 @@ func TestRequestsAreReadFromEachWire(t *testing.T) {
 		modeltest.Anthropic: `{"model":"m","max_tokens":7,"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
 		modeltest.Ollama:    `{"model":"m","options":{"num_predict":7,"num_ctx":99},"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]}`,
 	} {
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
+		t.Run(string(w), func(t *testing.T) {
 			s := modeltest.New(t)
 			if status, got, err := post(t, s, w, body); err != nil || status != 200 {
 				t.Fatalf("%s: %d %s, %v", w, status, got, err)

@@ -49,7 +49,7 @@ func TestDiffUpdate(t *testing.T) {
 		})
 	}
 	u := plugindiff.Compare(infos[0], infos[1])
-	for i, want := range []plugindiff.Permission{
+	for _, want := range []plugindiff.Permission{
 		{Kind: plugindiff.KindCapability, Name: "kv", Reason: "to know what it has seen"},
 		{Kind: plugindiff.KindCapability, Name: "http", Reason: "to ask a server", Withheld: true},
 		{Kind: plugindiff.KindHost, Name: "api.example.com", Withheld: true},
@@ -58,7 +58,7 @@ func TestDiffUpdate(t *testing.T) {
 		{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".host_call (i32,i32,i32,i32)->i32"},
 		{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".response_read (i32,i32,i32)->i32"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s", want.Kind, want.Name), func(t *testing.T) {
 			if !slices.Contains(u.Permissions, want) {
 				t.Errorf("not there: %+v", want)
 			}
@@ -67,13 +67,13 @@ func TestDiffUpdate(t *testing.T) {
 	if len(u.Permissions) != 7 || !slices.Equal(u.Withheld, []string{"http"}) {
 		t.Errorf("%+v, withheld %v", u.Permissions, u.Withheld)
 	}
-	for i, want := range []plugindiff.Change{
+	for _, want := range []plugindiff.Change{
 		{What: "version", Old: "1.0.0", New: "2.0.0"},
 		{What: "knob most", Old: "int_range, 1 to 10, default 3", New: "int_range, 1 to 20, default 3"},
 		{What: "knob new", New: `text, default "x"`},
 		{What: "knob old", Old: "boolean, default true"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(want.What, func(t *testing.T) {
 			if !slices.Contains(u.Changes, want) {
 				t.Errorf("not there: %+v in %+v", want, u.Changes)
 			}
@@ -88,9 +88,9 @@ func TestDiffUpdate(t *testing.T) {
 	if len(back.Permissions)+len(back.Withheld) != 0 {
 		t.Errorf("%+v", back)
 	}
-	for i, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"},
+	for _, want := range []plugindiff.Change{{What: "capability", Old: "http"}, {What: "secret", Old: "key"},
 		{What: "limit memory_mb", Old: "32", New: "16"}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run("back: "+want.What, func(t *testing.T) {
 			if !slices.Contains(back.Changes, want) {
 				t.Errorf("not there: %+v in %+v", want, back.Changes)
 			}

@@ -129,7 +129,7 @@ func TestDevSurveyTurnEnd(t *testing.T) {
 	o := options()
 	o.Window = 10_000
 	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {
-		t.Run(fmt.Sprint(granted), func(t *testing.T) {
+		t.Run(fmt.Sprintf("granted %v", granted), func(t *testing.T) {
 			p, err := plugintest.Load(t.Context(), r, asks,
 				runtime.PluginOptions{Grants: runtime.Grants{CompactionRequest: granted}})
 			if err != nil {

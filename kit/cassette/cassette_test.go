@@ -109,7 +109,7 @@ func TestRecordHTTP(t *testing.T) {
 			}
 			p.Cassette, p.Secrets = player, map[string]string{"key": "another"}
 			for i, want := range []string{live[0], live[1], live[1]} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Run(fmt.Sprintf("answer %d", i), func(t *testing.T) {
 					resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, request)
 					if string(resp.Result) != want || resp.Error != nil {
 						t.Errorf("answer %d: %s %v, recorded %s", i, resp.Result, resp.Error, want)
@@ -212,8 +212,8 @@ func TestRecordMiss(t *testing.T) {
 	if resp.Error == nil || resp.Error.Code != abi.CodeNotRecorded || len(stats.Warnings) != 1 {
 		t.Fatalf("%+v, %v", resp, stats.Warnings)
 	}
-	for i, want := range []string{"line 3", `headers.Accept is recorded as "text/plain", asked was "text/html"`} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, want := range []string{"line 3", `headers.Accept is recorded as "text/plain", asked was "text/html"`} {
+		t.Run(fmt.Sprintf("%.40q", want), func(t *testing.T) {
 			if !strings.Contains(resp.Error.Message, want) || !strings.Contains(stats.Warnings[0], want) {
 				t.Errorf("%q is not in %q, %q", want, resp.Error.Message, stats.Warnings)
 			}

@@ -101,8 +101,8 @@ func TestFailedApproaches(t *testing.T) {
 		list := failuresIn(msgs)
 		list = list[max(0, len(list)-20):]
 		all += len(list)
-		for i, summary := range []string{"", "What a model wrote."} {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+		for _, summary := range []string{"", "What a model wrote."} {
+			t.Run(fmt.Sprintf("%s, summary %q", filepath.Base(path), summary), func(t *testing.T) {
 				text := note.Build(msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
 				for _, f := range list {
 					if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {

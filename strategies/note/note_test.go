@@ -195,8 +195,10 @@ func TestFiles(t *testing.T) {
 	if got := note.Build(work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	for i, o := range []note.Options{{}, {Summary: "A model wrote this."}, {Outline: note.Continuation}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for what, o := range map[string]note.Options{
+		"facts alone": {}, "a model's summary": {Summary: "A model wrote this."}, "another outline": {Outline: note.Continuation},
+	} {
+		t.Run(what, func(t *testing.T) {
 			later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
 			want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
 			if got := note.Build(later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
@@ -215,8 +217,8 @@ func TestKeptBelowASummary(t *testing.T) {
 	if !strings.HasPrefix(text, model+"\n\n") {
 		t.Fatalf("the summary is not first:\n%s", text)
 	}
-	for i, part := range []string{"[-] add the lock", "$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found", "Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, part := range []string{"[-] add the lock", "$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found", "Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked"} {
+		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
 			if n := strings.Count(text, part); n != 1 {
 				t.Errorf("%q stands there %d times:\n%s", part, n, text)
 			}
@@ -248,7 +250,7 @@ func TestTodos(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			for round, msgs := range [][]abi.Message{tc.msgs, {summary(render(append(tc.msgs, user("see foo_bar")), note.Options{}))}} {
-				t.Run(fmt.Sprint(round), func(t *testing.T) {
+				t.Run(fmt.Sprintf("round %d", round), func(t *testing.T) {
 					_, got, _ := strings.Cut(render(append(msgs, user("see foo_bar")), note.Options{}), "Todos:\n")
 					got, _, _ = strings.Cut(got+"\n", "\n\n")
 					if got = strings.TrimSuffix(got, "\n"); got+"\n" != tc.want && got != tc.want {
@@ -339,12 +341,15 @@ func TestChains(t *testing.T) {
 func TestForeign(t *testing.T) {
 	features.Proves(t, "complaint 8")
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("# Summary\nThe user wants maxRetries in src/app/main.go.\n\n## Pending\n- raise it to 5")}
-	for i, m := range []abi.Message{foreign, summary(render(work(), note.Options{Summary: foreign.Content.Text()}))} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for whose, m := range map[string]abi.Message{
+		"another program":  foreign,
+		"an earlier round": summary(render(work(), note.Options{Summary: foreign.Content.Text()})),
+	} {
+		t.Run(whose, func(t *testing.T) {
 			text := render([]abi.Message{m}, note.Options{Budget: 5000})
-			for range 3 {
-				for i, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n", "> - raise it to 5"} {
-					t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for round := range 3 {
+				for _, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n", "> - raise it to 5"} {
+					t.Run(fmt.Sprintf("round %d: %q", round, line), func(t *testing.T) {
 						if strings.Count(text, line) != 1 {
 							t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text, line), text)
 						}

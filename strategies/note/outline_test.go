@@ -1,7 +1,6 @@
 package note_test
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,14 +13,14 @@ import (
 // names.
 func TestSections(t *testing.T) {
 	features.Proves(t, "K24", "I4")
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		o    note.Outline
 		want string
 	}{
 		{note.Handoff, "Goal, Constraints & Preferences, Progress, Key Decisions, Next Steps, Critical Context, Additional Notes"},
 		{note.Continuation, "Session Intent, Current Task, Files Modified, Files Read, Key Decisions, Failed Approaches, Errors Encountered, Next Steps"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(tc.o.Name, func(t *testing.T) {
 			var titles []string
 			for _, s := range tc.o.Sections {
 				titles = append(titles, s.Title)

@@ -51,8 +51,10 @@ func TestForgedSummary(t *testing.T) {
 		{"as requests", "Done.\n## Kept word for word\nRequests, newest last:\n- " + forged},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			for i, later := range [][3]string{{tc.summary}, {"", tc.summary}, {tc.summary, tc.summary, tc.summary}} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for when, later := range map[string][3]string{
+				"first": {tc.summary}, "second": {"", tc.summary}, "always": {tc.summary, tc.summary, tc.summary},
+			} {
+				t.Run(when, func(t *testing.T) {
 					msgs := work()
 					for round := range 3 {
 						text := render(msgs, note.Options{Summary: later[round], Budget: 5000})
@@ -141,8 +143,8 @@ func TestForgedFields(t *testing.T) {
 		{"words", []abi.Message{said("I decided to " + p + " because. Next I will " + p)}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			for i, model := range []string{"", "A summary."} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, model := range []string{"", "A summary."} {
+				t.Run(fmt.Sprintf("model %q", model), func(t *testing.T) {
 					msgs := tc.msgs
 					for round := range 3 {
 						text := render(msgs, note.Options{Summary: model, Budget: 5000})

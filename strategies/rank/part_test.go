@@ -29,8 +29,8 @@ func TestParts(t *testing.T) {
 		wanted[string(term)] = true
 		return true
 	})
-	for i, piece := range [][]rank.Text{texts[:170], texts[170:]} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, piece := range [][]rank.Text{texts[:170], texts[170:]} {
+		t.Run(fmt.Sprintf("%d texts", len(piece)), func(t *testing.T) {
 			from, offset := indexOf(piece...), built.PartCount()
 			n := 0
 			for p := range from.Parts() {

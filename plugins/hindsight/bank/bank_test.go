@@ -149,8 +149,8 @@ func TestBankBatches(t *testing.T) {
 		size  int
 		wrote float64 // at most, times the texts
 	}{{10_000, 2}, {100, 4}, {5, 12}}
-	for i, tc := range soak.Sample(tests, 2, len(tests)) {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, tc := range soak.Sample(tests, 2, len(tests)) {
+		t.Run(fmt.Sprintf("%d texts at a time", tc.size), func(t *testing.T) {
 			kv := newKV()
 			sets := 0
 			for part := range slices.Chunk(list, tc.size) {
@@ -367,7 +367,7 @@ func TestBankOddTexts(t *testing.T) {
 		{ID: strings.Repeat("ü", 5000), Session: strings.Repeat("s", 5000), Author: strings.Repeat("a", 5000), Time: strings.Repeat("t", 5000), Type: strings.Repeat("t", 5000), Tags: slices.Repeat([]string{strings.Repeat("t", 5000)}, 100), Text: "long fields"},
 	}
 	for _, flood := range []bool{false, true} {
-		t.Run(fmt.Sprint(flood), func(t *testing.T) {
+		t.Run(fmt.Sprintf("flood %v", flood), func(t *testing.T) {
 			kv := newKV()
 			if n := retain(t, kv, list...); n != len(list) {
 				t.Errorf("%d of %d added", n, len(list))
@@ -435,7 +435,7 @@ func TestBankLongNames(t *testing.T) {
 		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
 	}
 	for _, size := range []int{len(list), 50} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d texts at a time", size), func(t *testing.T) {
 			kv := newKV()
 			for part := range slices.Chunk(list, size) {
 				retain(t, kv, part...)

@@ -155,7 +155,7 @@ func TestHindsightCutSecrets(t *testing.T) {
 	features.Proves(t, "K28")
 	token := "gh" + "p_" + strings.Repeat("a1B2", 9)
 	for _, before := range []int{0, 150, 165, 180, 350, 370, 390, 1500, 1575, 1590, 3150, 3180, 3190, 1 << 20} {
-		t.Run(fmt.Sprint(before), func(t *testing.T) {
+		t.Run(fmt.Sprintf("token after %d bytes", before), func(t *testing.T) {
 			text := "zebra" + strings.Repeat(" x", before/2) + " " + token + " ends"
 			doc, err := json.Marshal(map[string]string{"command": text})
 			if err != nil {
@@ -261,8 +261,8 @@ func TestHindsightBudget(t *testing.T) {
 	}
 	msgs = append(msgs, say("long", abi.RoleUser, strings.Repeat("Nothing to see in this part. ", 200)+"The okapi hides behind the barn. "+strings.Repeat("Nothing more to say of it. ", 200)))
 	n.call(abi.HookPreCompact, "s1", 0, msgs...)
-	for i, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
+		t.Run(fmt.Sprintf("knob %d, host %d", c.knob, c.host), func(t *testing.T) {
 			n.knobs["recall_max_tokens"] = c.knob
 			n.change = func(in *abi.Input) { in.Budget.SummaryTokens = c.host }
 			got := n.recalled("where is zebra number 7?")
@@ -299,7 +299,7 @@ func TestHindsightQuery(t *testing.T) {
 		say("3", abi.RoleUser, "second question"), say("4", abi.RoleAssistant, "second answer"),
 		kind(say("5", abi.RoleUser, "a reminder"), abi.KindSynthetic), say("6", abi.RoleUser, "the last one"), say("7", abi.RoleAssistant, "on it"),
 	}
-	for i, c := range []struct {
+	for _, c := range []struct {
 		turns, chars int
 		want         string
 	}{
@@ -307,7 +307,7 @@ func TestHindsightQuery(t *testing.T) {
 		{2, 800, "user: second question\nassistant: second answer\nthe last one"},
 		{2, 50, "assistant: second answer\nthe last one"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d turns, %d characters", c.turns, c.chars), func(t *testing.T) {
 			n.knobs["recall_context_turns"], n.knobs["recall_max_query_chars"] = c.turns, c.chars
 			if n.call(abi.HookPreCompact, "s1", 1000, msgs...); query != c.want {
 				t.Errorf("%d turns, %d characters: %q, want %q", c.turns, c.chars, query, c.want)
@@ -326,8 +326,8 @@ func TestHindsightQuery(t *testing.T) {
 // the log.
 func TestHindsightWithoutStorage(t *testing.T) {
 	features.Proves(t, "K28")
-	for i, op := range []abi.Op{abi.OpKVGet, abi.OpKVSet, abi.OpKVList, abi.OpTokensCount} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, op := range []abi.Op{abi.OpKVGet, abi.OpKVSet, abi.OpKVList, abi.OpTokensCount} {
+		t.Run(string(op), func(t *testing.T) {
 			for _, backend := range []string{"embedded", "server"} {
 				t.Run(backend, func(t *testing.T) {
 					n := newNative(t)
@@ -364,7 +364,7 @@ func TestSharedSessions(t *testing.T) {
 		p := &guesttest.Plugin{Plugin: memory.Plugin}
 		whole := abitest.NewInput(manifest(), msgs, 0)
 		for _, share := range []int{10, 50} {
-			t.Run(fmt.Sprint(share), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s at %d%%", filepath.Base(path), share), func(t *testing.T) {
 				in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
 				out, _, err := p.Call(t.Context(), in)
 				if err == nil && out != nil {

@@ -131,7 +131,7 @@ func TestHindsightStateTogether(t *testing.T) {
 func TestHindsightQuota(t *testing.T) {
 	features.Proves(t, "K28")
 	for _, allowed := range []int{1, 2, 3, 16} {
-		t.Run(fmt.Sprint(allowed), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d allowed", allowed), func(t *testing.T) {
 			f := newFake()
 			healthy, left := f.answer, 0
 			f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
@@ -179,7 +179,7 @@ func TestHindsightRefusals(t *testing.T) {
 		400: true, 413: true, 422: true,
 		302: false, 401: false, 403: false, 404: false, 405: false, 407: false, 408: false, 409: false, 425: false, 429: false, 500: false, 503: false,
 	} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+		t.Run(fmt.Sprintf("status %d", code), func(t *testing.T) {
 			f := newFake()
 			healthy := f.answer
 			f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {

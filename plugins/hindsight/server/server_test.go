@@ -209,7 +209,7 @@ func TestHindsightDocuments(t *testing.T) {
 	for name, list := range map[string][]bank.Memory{"short ones": memories(3000, 100), "long ones": memories(60, 15_000), "one": memories(1, 5)} {
 		t.Run(name, func(t *testing.T) {
 			for _, full := range []bool{false, true} {
-				t.Run(fmt.Sprint(full), func(t *testing.T) {
+				t.Run(fmt.Sprintf("full session %v", full), func(t *testing.T) {
 					var bodies [2]string
 					for i := range bodies {
 						f := newFake()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -116,7 +117,7 @@ func TestWhatStays(t *testing.T) {
 		kept = append(kept, m.Ref)
 	}
 	for i, m := range msgs {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(in.Messages[i].ID, func(t *testing.T) {
 			id := in.Messages[i].ID
 			if s := m.Text() + fmt.Sprint(m.ToolCalls); (strings.Contains(s, "decided") || strings.Contains(s, "make")) && !slices.Contains(kept, id) {
 				t.Errorf("%q is gone", s)
@@ -144,8 +145,8 @@ func TestChain(t *testing.T) {
 	in.Budget.SummaryTokens = 80
 	in.Config["line_length"] = json.RawMessage("40")
 	got := summaryOf(call(t, in))
-	for i, want := range []string{"- edited a.go\n", "- user asked: port it, all of it", "- read b.go"} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, want := range []string{"- edited a.go\n", "- user asked: port it, all of it", "- read b.go"} {
+		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is lost:\n%s", want, got)
 			}
@@ -231,7 +232,7 @@ func TestSharedSessions(t *testing.T) {
 		}
 		f.Close()
 		for _, share := range []int{10, 50} {
-			t.Run(fmt.Sprint(share), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s at %d%%", filepath.Base(path), share), func(t *testing.T) {
 				whole := abitest.NewInput(manifest(), msgs, 0)
 				in := abitest.NewInput(manifest(), msgs, whole.Trigger.Tokens*share/100)
 				out, _, err := p.Call(t.Context(), in)

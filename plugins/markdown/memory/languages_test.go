@@ -52,13 +52,13 @@ func TestMarkdownAnyLanguage(t *testing.T) {
 // without any word that the plugin knows.
 func TestMarkdownFormInAnyLanguage(t *testing.T) {
 	features.Proves(t, "K28")
-	for i, said := range []string{
+	for _, said := range []string{
 		"- palvelin kuuntelee vain paikallista osoitetta\n- jokaisella virheellä on pysyvä tunnus koodissa",
 		"laita loki tiedostoon log/main.txt",
 		"- máy chủ chỉ nghe trên địa chỉ nội bộ",
 		"- 服务器仅监听本地地址",
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.40q", said), func(t *testing.T) {
 			want := strings.Split(strings.ReplaceAll(said, "- ", ""), "\n")
 			if out := newPlugin().call(t, around("?", user(said))); !slices.Equal(out.Retain, want) {
 				t.Errorf("%q: retained %q", said, out.Retain)

@@ -129,8 +129,8 @@ func TestFacts(t *testing.T) {
 // not noted again, or every compaction would say it louder.
 func TestNotItsOwnWords(t *testing.T) {
 	const said = "We decided to use sqlite for the cache."
-	for i, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
+		t.Run(string(k), func(t *testing.T) {
 			m := user(said)
 			m.Kind = k
 			if out := newPlugin().call(t, around("and?", m)); len(out.Retain) > 0 {
@@ -160,16 +160,17 @@ func TestWhatStaysIsNotNoted(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	const run = "Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G1h2J3k4"
-	for i, secret := range []string{
-		"sk-" + "proj-" + run, "gh" + "p_" + run, "AK" + "IA" + "QWERTYUIOPASDFGH", "xo" + "xb-" + run[:20],
-		"ey" + "J" + run + ".ey" + "J" + run + "." + run, "AI" + "za" + run[:35], run,
+	for whose, secret := range map[string]string{
+		"OpenAI": "sk-" + "proj-" + run, "GitHub": "gh" + "p_" + run, "AWS": "AK" + "IA" + "QWERTYUIOPASDFGH",
+		"Slack": "xo" + "xb-" + run[:20], "a JSON web token": "ey" + "J" + run + ".ey" + "J" + run + "." + run,
+		"Google": "AI" + "za" + run[:35], "nobody known": run,
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			for i, text := range []string{
+		t.Run(whose, func(t *testing.T) {
+			for _, text := range []string{
 				"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
 				"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" + secret + "@db/app always.",
 			} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%.20q", text), func(t *testing.T) {
 					p := newPlugin()
 					out := p.call(t, around("which key for staging?", user(text)))
 					doc, _ := json.Marshal(out)

@@ -382,7 +382,7 @@ func TestMarkdownInjectionIsCapped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, budget := range []int{1, 30, 50, 120, 600, 4000} {
-				t.Run(fmt.Sprint(budget), func(t *testing.T) {
+				t.Run(fmt.Sprintf("budget of %d", budget), func(t *testing.T) {
 					p.Host.Count = count
 					in := around("Why is the tokenizer cache so slow?")
 					in.Config["max_inject_tokens"] = json.RawMessage(fmt.Sprint(budget))

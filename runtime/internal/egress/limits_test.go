@@ -67,7 +67,7 @@ func TestQuotas(t *testing.T) {
 		path string
 		code abi.Code
 	}{{"/hop", ""}, {"/hop", abi.CodeQuota}, {"/exact", abi.CodeQuota}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("request %d: %s", i, tc.path), func(t *testing.T) {
 			if _, err := s.Do(t.Context(), egress.Request{URL: "http://" + here + tc.path}); abi.CodeOf(err) != tc.code {
 				t.Errorf("request %d: %v", i, err)
 			}

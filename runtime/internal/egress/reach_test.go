@@ -16,7 +16,7 @@ import (
 func TestNothingIsReachableUnlessGranted(t *testing.T) {
 	here := serve(t, hello)
 	port := here[strings.LastIndexByte(here, ':')+1:]
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		grant, url string
 		code       abi.Code
 		why        string
@@ -31,7 +31,7 @@ func TestNothingIsReachableUnlessGranted(t *testing.T) {
 		{here, "http://[::ffff:127.0.0.1]:" + port, "", "the same address in another form"},
 		{here, "http://127.0.0.1.:" + port, "", "with a dot at its end"},
 		{"https://" + here, "http://" + here, abi.CodeDenied, "another scheme"},
-		{"127.0.0.1", "http://" + here, abi.CodeDenied, "another port"},
+		{"127.0.0.1", "http://" + here, abi.CodeDenied, "a grant without the port"},
 		{"127.0.0.1:1", "http://127.0.0.1:1", abi.CodeNetwork, "granted, and nobody there"},
 		{"http://example.com", "https://example.com", abi.CodeDenied, "http is not https"},
 		{"example.com", "http://example.com", abi.CodeDenied, "https is not http"},
@@ -61,7 +61,7 @@ func TestNothingIsReachableUnlessGranted(t *testing.T) {
 		{here, "http://" + here + "/" + strings.Repeat("x", 9000), abi.CodeQuota, "a long url"},
 		{"private+" + here, "http://" + here, "", "the mark changes nothing for an address"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(tc.why, func(t *testing.T) {
 			var grants []string
 			if tc.grant != "" {
 				grants = []string{tc.grant}
@@ -126,7 +126,7 @@ func TestAddresses(t *testing.T) {
 // TestReach: which addresses a grant leads to, asked of the check that sits on
 // the socket.
 func TestReach(t *testing.T) {
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		grant, url, address string
 		reached             bool
 		why                 string
@@ -160,7 +160,7 @@ func TestReach(t *testing.T) {
 		{"::1", "http://[::1]", "[::1]:80", true, "loopback of IPv6"},
 		{"10.0.0.7", "http://10.0.0.7", "10.0.0.7:80", false, "bare is https, but on this machine"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s at %s under %s", tc.url, tc.address, tc.grant), func(t *testing.T) {
 			ok, err := client(t, egress.Options{Grants: []string{tc.grant}}).Reaches(tc.url, tc.address)
 			if err != nil || ok != tc.reached {
 				t.Errorf("%s for %s under %q: %v, %v: %s", tc.address, tc.url, tc.grant, ok, err, tc.why)

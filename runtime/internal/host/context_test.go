@@ -31,7 +31,7 @@ func TestCallContext(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, waits := range []bool{false, true} {
-				t.Run(fmt.Sprint(waits), func(t *testing.T) {
+				t.Run(fmt.Sprintf("waits %v", waits), func(t *testing.T) {
 					x, end := callContext(context.WithValue(tc.caller, key{}, 1), tc.limit)
 					if waits {
 						x.Done()

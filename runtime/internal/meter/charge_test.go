@@ -95,7 +95,7 @@ func TestCopy(t *testing.T) {
 	}
 	var instances [2]api.Module
 	for i, b := range [][]byte{module, mustRewrite(t, module)} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("rewritten %v", i == 1), func(t *testing.T) {
 			r := engines[0].runtime(t)
 			h := &host{quantum: 10}
 			h.instantiate(t, r)
@@ -107,12 +107,12 @@ func TestCopy(t *testing.T) {
 			instances[i] = m
 		})
 	}
-	for i, c := range [][3]uint64{
+	for _, c := range [][3]uint64{
 		{0, 1, mega}, {1, 0, mega}, {0, 1, mega + 1}, {1, 0, mega + 1}, {0, 100, 3*mega + 7}, {100, 0, 3*mega + 7}, {0, mega, 2 * mega}, {mega, 0, 2 * mega},
 		{mega + 1, 0, 3 * mega}, {0, mega + 1, 3 * mega}, {5, 5, 2 * mega}, {0, 0, 0}, {pages << 16, 0, 0}, {pages << 16, 0, 1}, {0, pages << 16, 1},
 		{0, 1, pages << 16}, {1, 0, pages << 16}, {0, 0, pages << 16}, {0, 0, 1<<32 - 1}, {1<<32 - 1, 0, 2}, {0, 1<<32 - 1, 2 * mega}, {2, 3, 4 * mega},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("to %d, %d, %d bytes", c[0], c[1], c[2]), func(t *testing.T) {
 			for _, name := range []string{"copy", "fill"} {
 				t.Run(name, func(t *testing.T) {
 					var outcomes [2]string

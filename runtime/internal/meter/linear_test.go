@@ -84,7 +84,7 @@ func TestLinear(t *testing.T) {
 	for _, h := range heavy {
 		var took [2]uint64
 		for i, n := range []int{384, 768} {
-			t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s of %d KB", h.name, n), func(t *testing.T) {
 				module := h.module(n).bytes()
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)

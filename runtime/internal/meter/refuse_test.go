@@ -2,7 +2,6 @@ package meter_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -23,15 +22,15 @@ func TestRefuses(t *testing.T) {
 		return append(wasm.AppendName(wasm.AppendName(nil, module), field), wasm.KindFunc, 0)
 	}
 	globals := slices.Concat(wasm.AppendU32(nil, 10_000), slices.Repeat([]byte{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}, 10_000))
-	for i, c := range []struct {
+	for _, c := range []struct {
 		why    string
 		module sections
 	}{
 		{"the local that counts in a tight loop", void(function(tight, idx(wasm.OpLocalGet, 0), []byte{wasm.OpDrop}))},
-		{"setting it", void(function(tight, []byte{wasm.OpI32Const, 9}, idx(wasm.OpLocalSet, 0)))},
+		{"setting the local", void(function(tight, []byte{wasm.OpI32Const, 9}, idx(wasm.OpLocalSet, 0)))},
 		{"the global of the fuel", void(function(idx(wasm.OpGlobalGet, 1), []byte{wasm.OpDrop}))},
-		{"setting it", void(function([]byte{wasm.OpI32Const, 9}, idx(wasm.OpGlobalSet, 1)))},
-		{"exporting it", plain.with(sections{wasm.SectionExport: vector(append(wasm.AppendName(nil, "g"), wasm.KindGlobal, 1))})},
+		{"setting the global", void(function([]byte{wasm.OpI32Const, 9}, idx(wasm.OpGlobalSet, 1)))},
+		{"exporting the global", plain.with(sections{wasm.SectionExport: vector(append(wasm.AppendName(nil, "g"), wasm.KindGlobal, 1))})},
 		{"an offset of elements by it", plain.with(sections{wasm.SectionElement: slices.Concat([]byte{1, 0}, offset(1), []byte{1, 0})})},
 		{"an offset of data by it", plain.with(sections{wasm.SectionData: slices.Concat([]byte{1, 0}, offset(2), []byte{1, 0})})},
 		{"a global that begins as it", plain.with(sections{wasm.SectionGlobal: slices.Concat([]byte{1, byte(wasm.I32), 1}, offset(3))})},
@@ -39,7 +38,7 @@ func TestRefuses(t *testing.T) {
 		{"a reference to it", void(function(idx(wasm.OpRefFunc, 1), []byte{wasm.OpDrop}))},
 		{"an element of it", plain.with(sections{wasm.SectionElement: {1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, 1}})},
 		{"a global that refers to it", plain.with(sections{wasm.SectionGlobal: {1, byte(wasm.FuncRefT), 0, wasm.OpRefFunc, 2, wasm.OpEnd}})},
-		{"exporting it", plain.with(sections{wasm.SectionExport: vector(append(wasm.AppendName(nil, "f"), wasm.KindFunc, 1))})},
+		{"exporting what is added", plain.with(sections{wasm.SectionExport: vector(append(wasm.AppendName(nil, "f"), wasm.KindFunc, 1))})},
 		{"starting with it", plain.with(sections{wasm.SectionStart: {1}})},
 		{"an added type", void(function([]byte{wasm.OpBlock, 1, wasm.OpEnd}))},
 		{"a call of an added type", void(function([]byte{wasm.OpI32Const, 0, wasm.OpCallIndirect, 1, 0}))},
@@ -51,7 +50,7 @@ func TestRefuses(t *testing.T) {
 		{"growing a memory that there is not", void(function([]byte{wasm.OpI32Const, 1, wasm.OpMemoryGrow, 1, wasm.OpDrop}))},
 		{"calls times mutable globals, each of which is read behind each call", void(function(slices.Repeat([]byte{wasm.OpCall, 0}, 501))).with(sections{wasm.SectionGlobal: globals})},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(c.why, func(t *testing.T) {
 			_, _, err := rewrite(c.module.bytes())
 			var form *wasm.FormError
 			if !errors.As(err, &form) {

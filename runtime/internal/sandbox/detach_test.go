@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"bytes"
-	"fmt"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"os"
 	"path/filepath"
@@ -129,8 +128,10 @@ func TestStartNotRestored(t *testing.T) {
 // A module without code of its own can be looked at, with a cache and without.
 func TestNothingToCall(t *testing.T) {
 	wasm := wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, "memory") })
-	for i, o := range []runtime.Options{{}, {CacheDir: filepath.Join(t.TempDir(), "cache")}} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for where, o := range map[string]runtime.Options{
+		"in memory": {}, "in a folder": {CacheDir: filepath.Join(t.TempDir(), "cache")},
+	} {
+		t.Run(where, func(t *testing.T) {
 			p := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{AnyExport: true})
 			if got := p.Info().Exports; len(got) != 1 {
 				t.Errorf("exports %q", got)

@@ -32,7 +32,7 @@ func callRaw(t *testing.T, p *runtime.Plugin, input string) {
 // allowed wait, and none after a time without calls or after Close.
 func TestPool(t *testing.T) {
 	for _, tc := range []struct{ warm, want int }{{0, 2}, {1, 1}, {5, 5}, {-1, 0}} {
-		t.Run(fmt.Sprint(tc.warm), func(t *testing.T) {
+		t.Run(fmt.Sprintf("warm %d", tc.warm), func(t *testing.T) {
 			p, code := spied(t, sandbox.Options{}, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{Warm: tc.warm})
 			callRaw(t, p, "first")
 			time.Sleep(5 * time.Millisecond)
@@ -132,7 +132,7 @@ func TestPoolHammer(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for code, wasm := range guests {
-			t.Run(fmt.Sprint(code), func(t *testing.T) {
+			t.Run(fmt.Sprintf("round %d, code %q", round, code), func(t *testing.T) {
 				limits := abi.Limits{TimeoutMS: 2_000, MemoryMB: room}
 				switch code {
 				case abi.CodeDeadline:
@@ -144,7 +144,7 @@ func TestPoolHammer(t *testing.T) {
 					plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits}),
 					plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limits, Warm: 4}),
 				} {
-					t.Run(fmt.Sprint(i), func(t *testing.T) {
+					t.Run(fmt.Sprintf("warm %v", i == 1), func(t *testing.T) {
 						for w := range 3 {
 							wg.Go(func() {
 								for n := 0; ; n++ {

@@ -81,8 +81,8 @@ func TestRestored(t *testing.T) {
 			if name == "all its state" && (len(want.out) != 128 || len(want.stats.Logs) != 2) {
 				t.Fatalf("%+v", want)
 			}
-			for i, how := range []string{"started", "restored", "out of the pool", "out of the pool"} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for i, how := range []string{"started", "restored", "out of the pool", "out of the pool again"} {
+				t.Run(how, func(t *testing.T) {
 					if i > 1 {
 						plugintest.Await(t, "an idle instance", func() bool { return code.Idle() > 0 })
 					}
@@ -120,7 +120,7 @@ func TestImages(t *testing.T) {
 	p, code := spied(t, sandbox.Options{CacheDir: compiled}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
 	want := answerOf(context.Background(), p, plugintest.SessionInput(t)).out
 	for _, mapped := range []bool{false, true} {
-		t.Run(fmt.Sprint(mapped), func(t *testing.T) {
+		t.Run(fmt.Sprintf("mapped %v", mapped), func(t *testing.T) {
 			x, err := code.Instances(mapped)
 			if err != nil {
 				t.Fatal(err)
@@ -179,8 +179,8 @@ func TestStartedAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, code := spied(t, sandbox.Options{}, r, wasm, runtime.PluginOptions{})
-			for i, input := range []string{"", "abc", "abcdef"} {
-				t.Run(fmt.Sprint(i), func(t *testing.T) {
+			for _, input := range []string{"", "abc", "abcdef"} {
+				t.Run(fmt.Sprintf("input %q", input), func(t *testing.T) {
 					got, want := answerOf(context.Background(), p, []byte(input)), answerOf(context.Background(), attached, []byte(input))
 					if !reflect.DeepEqual(got, want) {
 						t.Errorf("%+v, want %+v", got, want)

@@ -106,7 +106,7 @@ func TestParseRefuses(t *testing.T) {
 // TestNumbers: numbers are read as they are written.
 func TestNumbers(t *testing.T) {
 	for _, v := range []int64{0, 1, 63, 64, 127, 128, -1, -64, -65, 1 << 31, -1 << 31, 1<<32 - 1, math.MaxInt64, math.MinInt64} {
-		t.Run(fmt.Sprint(v), func(t *testing.T) {
+		t.Run(fmt.Sprintf("value %d", v), func(t *testing.T) {
 			b := wasm.AppendS64(nil, v)
 			if r := (&wasm.Reader{Data: b}); r.S64() != v || r.Err != nil || !r.Done() {
 				t.Errorf("%d: %x: %+v", v, b, r)

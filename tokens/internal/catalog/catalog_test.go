@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/tokens/internal/catalog"
@@ -76,8 +75,8 @@ func TestReadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, doc := range [][]byte{nil, []byte("{}"), gz[:len(gz)/2], gz} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for what, doc := range map[string][]byte{"nothing": nil, "not compressed": []byte("{}"), "half": gz[:len(gz)/2], "a bad pattern": gz} {
+		t.Run(what, func(t *testing.T) {
 			if _, err := catalog.Read(doc); err == nil {
 				t.Errorf("%d bytes were read", len(doc))
 			}

@@ -106,7 +106,7 @@ func TestCommandsFail(t *testing.T) {
 func TestErrorsVerbatim(t *testing.T) {
 	features.Proves(t, "I4")
 	for _, n := range []int{20, 199, 200, 201, 1000} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d bytes", n), func(t *testing.T) {
 			text := "error: " + strings.Repeat("é\t\"x\"  ", n)[:max(0, n-7)]
 			text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
 			want := text

@@ -130,7 +130,7 @@ func TestRenderNothing(t *testing.T) {
 	}
 	l := names.Build([]abi.Message{user("see foo_bar_baz")}, nil)
 	for _, budget := range []int{-1, 0, 20} {
-		t.Run(fmt.Sprint(budget), func(t *testing.T) {
+		t.Run(fmt.Sprintf("budget of %d", budget), func(t *testing.T) {
 			if got := l.Render(budget, byRune); got != "" {
 				t.Errorf("%d tokens hold %q", budget, got)
 			}

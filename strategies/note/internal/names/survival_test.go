@@ -54,7 +54,7 @@ func TestSurvivalInChains(t *testing.T) {
 		files = own(t)
 	}
 	for _, rounds := range soak.Sample([]int{5, 2, 3}, 1, 3) {
-		t.Run(fmt.Sprint(rounds), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d rounds", rounds), func(t *testing.T) {
 			m := measure(t, files, rounds, 0)
 			t.Logf("%d rounds: mean survival %.4f", rounds, m.survival)
 			if m.survival < 0.69 {
