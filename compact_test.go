@@ -14,6 +14,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
+// TestNothingIsPending: what a host forgot to give is an error of its, and no crash.
+func TestNothingIsPending(t *testing.T) {
+	c := newCompactor(t, kagewasm.Options{Audit: func(kagewasm.Event) { t.Error("an event of nothing") }})
+	if _, err := c.Commit(t.Context(), request(400, chat(60)), nil); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("%v", err)
+	}
+	c.Reject(abi.Session{ID: "s"}, nil, "")
+}
+
 func TestUpperStartsAndLowerStops(t *testing.T) {
 	features.Proves(t, "K2")
 	c := newCompactor(t, kagewasm.Options{})

@@ -158,6 +158,9 @@ func pending(l *look, o outcome) *Result {
 // The error is one of req.Commit or of the request. The session is then as it
 // was, and the compaction can be committed again.
 func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*Result, error) {
+	if pending == nil {
+		return nil, usage("no pending compaction to commit")
+	}
 	l, err := c.look(ctx, req)
 	if l == nil {
 		return nil, err
@@ -181,6 +184,9 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 // Reject notes for the audit that a pending compaction of a session was not
 // wanted, and why. Nothing else is needed to drop it.
 func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
+	if pending == nil || pending.Record == nil {
+		return // nothing waits
+	}
 	report := pending.Report
 	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
 	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,

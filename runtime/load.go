@@ -17,6 +17,9 @@ import (
 // Errors are of code refused (the module), bad_input (a manifest of the options),
 // usage (the options) or canceled.
 func (r *Runtime) Load(ctx context.Context, m *Module, o PluginOptions) (*Plugin, error) {
+	if m == nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Op: "load", Message: "no module: give the one that Open returned"}
+	}
 	parsed := *m.wasm
 	p := &Plugin{
 		runtime: r, size: len(m.bin), source: m.source, grants: o.Grants, engine: o.Engine, done: make(chan struct{}),

@@ -36,6 +36,9 @@ func sectionManifest(bin []byte, m *wasm.Module) (*abi.Manifest, error) {
 // EmbedManifest returns the module with the manifest inside, in place of one
 // that is there. The same module and manifest give the same bytes.
 func EmbedManifest(bin []byte, manifest *abi.Manifest) ([]byte, error) {
+	if manifest == nil {
+		return nil, badManifest("there is none")
+	}
 	if err := manifest.Validate(); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,9 @@ func NewReloader(p *Plugin) *Reloader { return &Reloader{current: &generation{Pl
 // role when they are told of them: a module of another name, or with other
 // roles, is refused with a usage error, and stays the caller's.
 func (r *Reloader) Swap(next *Plugin) error {
+	if next == nil {
+		return &abi.Error{Code: abi.CodeUsage, Op: "swap", Message: "no module to put in its place"}
+	}
 	r.mu.Lock()
 	old := r.current
 	if err := replaces(next.Manifest(), old.Manifest()); err != nil {

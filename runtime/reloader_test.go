@@ -24,6 +24,23 @@ func version(n int) []byte {
 	return wasmtest.WithManifest(wasmtest.Answer(pre, fmt.Sprintf(`{"inject":"%d"}`, n)), `{"name":"versions","version":"1","abi":1}`)
 }
 
+// TestNoModule: a module that a host forgot to give is an error of its, and no crash.
+func TestNoModule(t *testing.T) {
+	r := plugintest.New(t, runtime.Options{})
+	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
+	for name, call := range map[string]func() error{
+		"Load":          func() error { _, err := r.Load(t.Context(), nil, runtime.PluginOptions{}); return err },
+		"Swap":          func() error { return reloader.Swap(nil) },
+		"EmbedManifest": func() error { _, err := runtime.EmbedManifest(version(0), nil); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := call(); abi.CodeOf(err) != abi.CodeUsage && abi.CodeOf(err) != abi.CodeBadInput {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // TestDevSwapDropsNoCall: calls go on while the module is swapped again and
 // again; all are answered, and what a caller sees never goes back to an older
 // module.

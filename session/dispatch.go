@@ -32,11 +32,14 @@ type Dispatched struct {
 // twice. Where that compaction changed nothing the provider's error is returned.
 // It is never stored.
 //
-// Errors of its own: busy, where a compaction waits for the operator;
+// Errors of its own: usage, where there is no call; busy, where a compaction waits for the operator;
 // exceeds_window, where the session cannot be made to fit a window that is
 // known: then the model is not called; conflict, where the session was rolled
 // back meanwhile: the answer is returned and not added.
 func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) {
+	if call == nil {
+		return nil, usage("dispatch", "no call of the agent's model: give Dispatch one")
+	}
 	if err := s.gate.enter(ctx); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,10 @@ type Options struct {
 // shared by any number of sessions. The error has the code usage where the id is
 // missing, bad_input where the journal is not whole; others are the journal's.
 func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, error) {
-	if opts.Session.ID == "" {
+	switch {
+	case c == nil:
+		return nil, usage("open", "a session needs a compactor, as kagewasm.New returns it")
+	case opts.Session.ID == "":
 		return nil, usage("open", "a session needs an id: set Options.Session.ID")
 	}
 	if opts.Journal == nil {

@@ -15,6 +15,25 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
+// TestNothingIsGiven: what a host forgot to give is an error of its, and no crash.
+func TestNothingIsGiven(t *testing.T) {
+	s := open(t, newCompactor(t, kagewasm.Options{}), 400, chat(60))
+	for name, call := range map[string]func() error{
+		"no call":       func() error { _, err := s.Dispatch(t.Context(), nil); return err },
+		"no compactor":  func() error { _, err := session.Open(t.Context(), nil, session.Options{}); return err },
+		"no compaction": func() error { _, err := session.Swap(nil, nil, nil); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := call(); abi.CodeOf(err) != abi.CodeUsage {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if d, err := s.Dispatch(t.Context(), said("x", new([][]abi.Message))); err != nil || d.Calls != 1 {
+		t.Errorf("afterwards: %+v, %v", d, err)
+	}
+}
+
 // open is a session in a window of so many words, with messages in it.
 func open(t *testing.T, c *kagewasm.Compactor, window int, msgs []abi.Message) *session.Session {
 	t.Helper()

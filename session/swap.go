@@ -15,6 +15,9 @@ import (
 // what the compaction left. Where anything of base has changed the error has the
 // code conflict: keep now, and compact again.
 func Swap(result *kagewasm.Result, base, now []abi.Message) ([]abi.Message, error) {
+	if result == nil {
+		return nil, usage("swap", "no compaction to put in place")
+	}
 	if err := stillBegins(base, now); err != nil {
 		return nil, err
 	}
