@@ -262,7 +262,7 @@ func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.
 	if len(list) == 0 {
 		return nil, nil
 	}
-	left := p.look.budget(p.view, strategies.DropSource).Inject - p.cost(p.injected)
+	left := p.look.budget(p.view, longestSource).Inject - p.cost(p.injected)
 	for _, in := range list {
 		full := in.Text
 		in.Text, _ = p.secrets.Redact(in.Text)

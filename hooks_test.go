@@ -110,6 +110,22 @@ func TestCompactorBesideAnObserver(t *testing.T) {
 	}
 }
 
+// TestAPlanOfAllThatMayGoIsTaken: where what has to stay is near the target, what the
+// note and observers were promised fits together, so that no plan is refused for it.
+func TestAPlanOfAllThatMayGoIsTaken(t *testing.T) {
+	drops := compactor(keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned || strings.HasPrefix(m.ID, "big") }))
+	obs := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 400)})}
+	for big := 100; big < 900; big += 20 {
+		t.Run(fmt.Sprint(big), func(t *testing.T) {
+			msgs := append(chat(60), abi.Message{ID: "big", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", big))})
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, drops)}), request(1600, msgs)).Report
+			if r.Fallback || r.Strategy != "delegate" {
+				t.Errorf("strategy %s, %d of %d tokens, failures %v", r.Strategy, r.TokensAfter, r.Target, r.Failures)
+			}
+		})
+	}
+}
+
 // brokenMemory takes nothing.
 type brokenMemory struct{}
 

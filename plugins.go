@@ -102,11 +102,14 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after list, r
 	r.Failures = append(append(r.Failures, post.Failures...), unstored...)
 }
 
+// longestSource stands for plugins where a budget is told before it is known whose
+// frame comes out of it.
+var longestSource = abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
+
 // hookInput is what plugins are given about a list of messages. The budget is
 // that of a compaction of v.
 func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
-	source := abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x", 32)}
-	budget := l.budget(v, source)
+	budget := l.budget(v, longestSource)
 	reserved := l.req.Overhead + budget.Note
 	if l.hooks.HasObservers() {
 		reserved += budget.Inject
@@ -124,7 +127,7 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
 		},
 		Budget: abi.Budget{
 			TargetTokens:  max(least, v.Target-reserved),
-			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, source, l.opts.Counter)),
+			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, longestSource, l.opts.Counter)),
 		},
 		Messages: make([]abi.InputMessage, len(of.messages)),
 	}

@@ -115,6 +115,7 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	fixed := v.Fixed()
 	switch left := v.Target - fixed; {
 	case left >= b.Note:
+		b.Inject = min(b.Inject, left-b.Note) // a plan that keeps to it is not refused for it
 	case left >= b.Note/2 && left-frame >= minHost:
 		b.Note, b.Host, b.Inject = left, left-frame, 0
 	default:

@@ -6,7 +6,8 @@ import (
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
-// frameTokens is what the host's frame around the memories costs, at most.
+// frameTokens is what the host's frame around the memories costs, at most, or its
+// note where it has nothing to say.
 const frameTokens = 96
 
 // compact fills in the new list: what is pinned, the current turn and the
@@ -34,7 +35,7 @@ func (p *pass) compact(out *abi.Output) {
 			out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
 		}
 	}
-	if freed <= injected {
+	if freed <= injected+frameTokens {
 		out.Messages = nil
 		return
 	}

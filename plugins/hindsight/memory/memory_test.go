@@ -277,6 +277,22 @@ func TestHindsightBudget(t *testing.T) {
 	}
 }
 
+// TestHindsightGrew: where the note alone would cost what goes it has no plan.
+func TestHindsightGrew(t *testing.T) {
+	for _, tc := range []struct {
+		words int
+		plans bool
+	}{{10, false}, {60, false}, {200, true}} {
+		t.Run(fmt.Sprint(tc.words), func(t *testing.T) {
+			out, _ := newNative(t).call(abi.HookPreCompact, "s", 20, say("1", abi.RoleUser, "start"),
+				say("2", abi.RoleAssistant, strings.Repeat("word ", tc.words)), say("3", abi.RoleUser, "go on"))
+			if (out.Messages != nil) != tc.plans {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
+}
+
 // TestHindsightQuery: the last message of a person, and as much before it
 // as is asked for and fits.
 func TestHindsightQuery(t *testing.T) {
