@@ -15,8 +15,7 @@ func newConfig(e env) *cobra.Command {
 		Use:   "config",
 		Short: "Check and explain the configuration",
 	}
-	return group(cmd, "config: unknown command %q: use check, explain, schema or trust",
-		newConfigCheck(e), newConfigExplain(e), newConfigSchema(e), newConfigTrust(e))
+	return group(cmd, newConfigCheck(e), newConfigExplain(e), newConfigSchema(e), newConfigTrust(e))
 }
 
 // configFlag is the flag of every command that reads a configuration.

@@ -26,7 +26,7 @@ each plugin and each agent. Export copies one to a folder of your own, import
 reads a folder back: one that was exported, here or on another machine, or one
 that Claude Code, OpenClaw, basic-memory or a person wrote.`,
 	}
-	return group(cmd, "unknown command %q (see kagewasm memory --help)", newMemoryList(e), newMemoryExport(e),
+	return group(cmd, newMemoryList(e), newMemoryExport(e),
 		newMemoryImport(e))
 }
 

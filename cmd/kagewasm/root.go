@@ -37,27 +37,45 @@ memory and time limits on every call.`,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.HasSubCommands() && c.Flags().NArg() > 0 {
+			return unknown(c, c.Flags().Arg(0)) // whose flag it is nobody knows
+		}
 		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
 	})
-	return group(root, "unknown command %q (see kagewasm --help)",
+	return group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)
 }
 
-// group makes a command of others: by itself it shows its help. unknown is the error
-// of an argument that is none of them.
-func group(cmd *cobra.Command, unknown string, commands ...*cobra.Command) *cobra.Command {
+// group makes a command of others: by itself it shows its help.
+func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return ui.Usagef(unknown, args[0])
+			return unknown(c, args[0])
 		}
 		return c.Help()
 	}
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// unknown is the error of an argument that is no command of a group.
+func unknown(group *cobra.Command, arg string) error {
+	var names []string
+	for _, c := range group.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	group.SuggestionsMinimumDistance = 2 // a slip or two
+	meant := "use " + strings.Join(names, ", ")
+	if near := group.SuggestionsFor(arg); len(near) > 0 {
+		meant = fmt.Sprintf("did you mean %s? (see %s --help)", strings.Join(near, " or "), group.CommandPath())
+	}
+	return ui.Usagef("unknown command %q of %s: %s", arg, group.CommandPath(), meant)
 }
 
 // argCount is cobra.RangeArgs with an error that says what is wanted.
