@@ -117,3 +117,23 @@ func (f *field) standard() string {
 	v, _ := json.Marshal(f.Default)
 	return "`" + strings.Trim(string(v), `"`) + "`"
 }
+
+// Untrusted is what settings.json says that a file nobody trusts may set, by path.
+func Untrusted() map[string]string {
+	all := make(map[string]string)
+	var add func(path string, of *field)
+	add = func(path string, of *field) {
+		for _, f := range of.settable() {
+			switch {
+			case f.Untrusted == "" && f.Kind == table && f.Elem.Of == "agent": // its settings are those of the top
+			case f.Untrusted == "" && f.Kind == block:
+				add(path+f.Name+".", f)
+			default:
+				all[path+f.Name] = string(f.Untrusted)
+			}
+		}
+	}
+	add("", file)
+	add("agents.", agentBlock)
+	return all
+}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // predicate says which messages an operator keeps, as data: everything it says has
@@ -82,26 +81,4 @@ func equalJSON(a, b json.RawMessage) bool {
 	}
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-func checkPattern(n *node) string {
-	if _, err := regexp.Compile(n.value.(string)); err != nil {
-		return "pattern: " + err.Error()
-	}
-	return ""
-}
-
-func checkRedact(n *node) string {
-	if wrong := checkPattern(n); wrong != "" {
-		return wrong
-	}
-	if regexp.MustCompile(n.value.(string)).MatchString("") {
-		return "this pattern matches the empty text, and so everywhere: write one that needs at least a letter"
-	}
-	return ""
-}
-
-// patterns are those of a list redact.
-func patterns(n *node) []*regexp.Regexp {
-	return lists.Map(n.kids, func(item *node) *regexp.Regexp { return regexp.MustCompile(item.value.(string)) })
 }

@@ -13,6 +13,7 @@ import (
 type reader struct {
 	source
 	problems Problems
+	patterns int // their size so far
 }
 
 // read reads a whole file; the problems are nil where all is well.
@@ -75,7 +76,7 @@ func (r *reader) value(f *field, v *yamldoc.Value, depth int) *node {
 		return nil
 	}
 	wrong := len(r.problems)
-	if !r.read(n, v, depth) {
+	if !r.read(n, v, depth) || !r.affords(n) {
 		return nil
 	}
 	if check := checks[f.Check]; check != nil && len(r.problems) == wrong {

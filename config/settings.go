@@ -76,6 +76,8 @@ type field struct {
 	// Percent divides by 100 on the way.
 	Same    string
 	Percent bool
+	// Untrusted is what a file that nobody trusts may set the field to.
+	Untrusted trust
 	// Refuse is set where this is no setting, though a key may be put there.
 	Refuse bool
 }
