@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -114,13 +113,13 @@ func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bo
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
 		if !f.quiet {
-			fmt.Fprintf(e.stderr, "checkpoint %s: nobody can be asked here, so the result is written for you to look at; "+
-				"the session itself stays as it is\n", pending.Record.ID)
+			e.err().Linef("checkpoint %s: nobody can be asked here, so the result is written for you to look at; "+
+				"the session itself stays as it is", pending.Record.ID)
 		}
 		return true
 	}
 	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
-	fmt.Fprintf(e.stderr, "apply compaction %s? [y/N] ", pending.Record.ID)
+	e.err().Askf("apply compaction %s? [y/N]", pending.Record.ID)
 	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"

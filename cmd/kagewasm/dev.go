@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	json "github.com/goccy/go-json"
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
@@ -117,9 +116,7 @@ func (l *loader) fits(dir string) error {
 func (f *devFlags) show(e env, r *devloop.Round) error {
 	var b strings.Builder
 	if f.asJSON {
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
+		if err := ui.JSONLine(&b, r); err != nil {
 			return err
 		}
 	} else {

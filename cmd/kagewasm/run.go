@@ -199,7 +199,7 @@ func (f *runFlags) show(e env, r *ui.Run, out []byte, err error) error {
 		return errors.Join(ui.JSON(e.stdout, r), err)
 	}
 	if err == nil {
-		if _, werr := fmt.Fprintln(e.stdout, strings.TrimRight(string(out), "\n")); werr != nil {
+		if werr := ui.Answer(e.out(), out); werr != nil {
 			return werr
 		}
 	}

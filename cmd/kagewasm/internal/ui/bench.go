@@ -22,7 +22,7 @@ type Bench struct {
 
 // Measured shows what calls took, and what that was before.
 func Measured(p Printer, r *Bench) {
-	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), r.Hook,
+	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(r.Version, "(no version)"), r.Hook,
 		p.paint(dim, r.Digest))
 	for _, m := range r.Inputs {
 		showMeasurement(p, r, m)
@@ -36,12 +36,12 @@ func Measured(p Printer, r *Bench) {
 
 func showMeasurement(p Printer, r *Bench, m bench.Measurement) {
 	p.Linef("%s  %s", p.paint(bold, m.Input), p.paint(dim, bytesOf(m.Bytes)))
-	change := func(measure string) string { return r.change(p, m.Input, measure) }
+	change := func(measure string) safe { return r.change(p, m.Input, measure) }
 	p.field("warm", "%s%s", timesLine(m.Warm), change("warm"))
 	p.field("cold", "%s%s", timesLine(m.Cold), change("cold"))
 	p.field("first call", "%.2f ms, the plugin's own start included", m.FirstMS)
 	if m.Fuel > 0 {
-		varies := ""
+		varies := safe("")
 		if m.Varies {
 			varies = p.paint(yellow, "  varies from call to call")
 		}
@@ -62,7 +62,7 @@ func timesLine(t bench.Times) string {
 }
 
 // change says how a figure differs from the baseline's.
-func (r *Bench) change(p Printer, input, measure string) string {
+func (r *Bench) change(p Printer, input, measure string) safe {
 	if r.Baseline == nil {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 
 	json "github.com/goccy/go-json"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
 )
 
@@ -31,7 +30,7 @@ func Explanation(p Printer, x config.Explanation) {
 func heading(x config.Explanation) string {
 	name := "the main agent"
 	if x.Agent != "" {
-		name = "agent " + abi.Defuse(x.Agent)
+		name = "agent " + x.Agent
 	}
 	switch {
 	case x.Known == x.Agent:
@@ -49,11 +48,11 @@ func valueText(v any) string {
 	case nil:
 		return "-"
 	case string:
-		return abi.Defuse(v)
+		return v
 	}
 	b, err := json.MarshalWithOption(v, json.DisableHTMLEscape())
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return abi.Defuse(string(b))
+	return string(b)
 }

@@ -2,9 +2,7 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugindiff"
 	"github.com/kagewasm/kagewasm/internal/survey"
 )
@@ -47,7 +45,12 @@ type updated struct{ Printer }
 
 // head says which modules these are.
 func (p updated) head(u *plugindiff.Update) {
-	name := func(v plugindiff.Version) string { return strings.TrimSpace(p.paint(bold, v.Name) + " " + v.Version) }
+	name := func(v plugindiff.Version) safe {
+		if v.Version == "" {
+			return p.paint(bold, v.Name)
+		}
+		return safef("%s %s", p.paint(bold, v.Name), v.Version)
+	}
 	p.Linef("%s → %s", name(u.Old), name(u.New))
 	p.field("old", "%s  %s", u.Old.Digest, bytesOf(u.Old.Size))
 	p.field("new", "%s  %s", u.New.Digest, bytesOf(u.New.Size))
@@ -75,15 +78,15 @@ func (p Printer) withheld(capabilities []string) {
 	}
 }
 
-func (p updated) permission(n plugindiff.Permission) string {
-	words := []string{p.paint(bold, n.Name)}
+func (p updated) permission(n plugindiff.Permission) safe {
+	line := p.paint(bold, n.Name)
 	if n.New != "" {
-		words = append(words, n.Old+" → "+n.New)
+		line += safef("  %s → %s", n.Old, n.New)
 	}
 	if n.Reason != "" {
-		words = append(words, p.paint(dim, n.Reason))
+		line += "  " + p.paint(dim, n.Reason)
 	}
-	return strings.Join(words, "  ")
+	return line
 }
 
 // manifest shows what else changed.
@@ -92,9 +95,9 @@ func (p updated) manifest(u *plugindiff.Update) {
 	for _, c := range u.Changes {
 		switch {
 		case c.Old == "":
-			field("%s: new: %s", c.What, abi.Defuse(c.New))
+			field("%s: new: %s", c.What, c.New)
 		case c.New == "":
-			field("%s: gone: %s", c.What, abi.Defuse(c.Old))
+			field("%s: gone: %s", c.What, c.Old)
 		default:
 			field("%s: %s → %s", c.What, shortened(c.Old, 80), shortened(c.New, 80))
 		}

@@ -5,8 +5,9 @@
 //     compaction, progress, errors.
 //   - An error says what, where and what to do: "kagewasm: op: what: why", lower
 //     case, no full stop; the hint stands on a line of its own below.
-//   - What plugins, sessions and models say is made harmless (abi.Defuse) and cut,
-//     and cannot look like lines of ours.
+//   - What plugins, sessions and models say is cut, and cannot look like lines of
+//     ours: a [Printer] makes every value harmless on its way out, [JSON] escapes
+//     what a terminal would hide or obey. Nothing else writes to a terminal.
 //   - Numbers have thousands separators, sizes are binary (KiB, MiB), times are in
 //     milliseconds. A table has no lines.
 //   - Of a list a person sees the first few, and how many more there are; --json

@@ -3,7 +3,6 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -37,11 +36,13 @@ func ExitCode(err error) int {
 
 // Error says what went wrong, where, and what to do.
 func Error(p Printer, err error) {
-	// What a plugin says of itself must not look like lines of ours.
-	text := strings.ReplaceAll(abi.Defuse(err.Error()), "\n", "\n    | ")
-	p.Linef("%s %s", p.paint(red, "kagewasm:"), text)
-	var a *abi.Error
-	if errors.As(err, &a) && a.Hint != "" {
-		p.Linef("  %s", p.paint(dim, abi.Defuse(a.Hint)))
+	p.failed("kagewasm:", err)
+}
+
+// failed says what went wrong behind a word of ours, and what to do below.
+func (p Printer) failed(word string, err error) {
+	p.lines(p.paint(red, word), err.Error())
+	if a, ok := errors.AsType[*abi.Error](err); ok && a.Hint != "" {
+		p.Linef("  %s", p.paint(dim, a.Hint))
 	}
 }

@@ -47,19 +47,19 @@ func EvalCallsOf(calls []abi.CallStats) EvalCalls {
 
 // Recall shows how much of the evidence is brought back.
 func Recall(p Printer, r *Eval) {
-	p.Linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, abi.Defuse(r.Memory)),
+	p.Linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, r.Memory),
 		r.Conversations, Number(r.Turns), Number(r.Questions))
 	var t table
 	t.head("turns", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%", fmt.Sprintf("at %s t", Number(r.Budget)), "")
 	row := func(name string, c *evidence.Recall) {
-		cells := []string{name, Number(c.Questions)}
+		cells := []any{name, Number(c.Questions)}
 		for _, share := range []float64{c.R5, c.R10, c.R25, c.R50, c.At12Pct, c.AtBudget} {
 			cells = append(cells, fmt.Sprintf("%.3f", share))
 		}
 		t.row(append(cells, "")...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.ByCategory)) {
-		row(abi.Defuse(name), r.ByCategory[name])
+		row(name, r.ByCategory[name])
 	}
 	row("overall", &r.Overall)
 	t.print(p)

@@ -44,17 +44,20 @@ func Info(p Printer, i runtime.Info) {
 		p.field("capability", "none asked for")
 	}
 	if len(i.Secrets) > 0 {
-		p.field("secrets", "%s", abi.Defuse(strings.Join(i.Secrets, ", ")))
+		p.field("secrets", "%s", strings.Join(i.Secrets, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.Knobs)) {
 		k := i.Knobs[name]
-		p.field("knob", "%s = %s  %s", name, abi.Defuse(string(i.Config[name])), p.paint(dim, knobLine(k)))
+		p.field("knob", "%s = %s  %s", name, string(i.Config[name]), p.paint(dim, knobLine(k)))
 	}
 	imports := p.labelled("imports")
 	for _, module := range byModule(i.Imports) {
 		imports("%s", module)
 	}
-	p.field("exports", "%s", strings.Join(i.Exports, "\n              "))
+	exports := p.labelled("exports")
+	for _, name := range i.Exports {
+		exports("%s", name)
+	}
 }
 
 // manifestFrom says where a manifest is from.
@@ -97,16 +100,16 @@ func showLimits(p Printer, l abi.Limits) {
 		bytesOf(l.ErrorBytes), Number(int64(l.HostCalls)), bytesOf(l.HostCallBytes))
 }
 
-func capabilityLine(p Printer, c runtime.CapabilityInfo) string {
+func capabilityLine(p Printer, c runtime.CapabilityInfo) safe {
 	name := string(c.Name)
 	if len(c.Hosts) > 0 {
-		name += " " + abi.Defuse(strings.Join(c.Hosts, ", "))
+		name += " " + strings.Join(c.Hosts, ", ")
 	}
 	verdict := p.paint(yellow, "denied")
 	if c.Granted {
-		verdict = p.paint(green, strings.TrimSpace("granted "+abi.Defuse(strings.Join(c.GrantedHosts, ", "))))
+		verdict = p.paint(green, strings.TrimSpace("granted "+strings.Join(c.GrantedHosts, ", ")))
 	}
-	return name + ": " + verdict + "  " + p.paint(dim, abi.Defuse(c.Reason))
+	return safef("%s: %s  %s", name, verdict, p.paint(dim, c.Reason))
 }
 
 func knobLine(k abi.Knob) string {
@@ -115,15 +118,15 @@ func knobLine(k abi.Knob) string {
 	case abi.KnobRange, abi.KnobIntRange:
 		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
 	case abi.KnobEnum:
-		line += " " + abi.Defuse(strings.Join(k.Values, "|"))
+		line += " " + strings.Join(k.Values, "|")
 	}
 	if k.Label != "" {
-		line += ": " + abi.Defuse(k.Label)
+		line += ": " + k.Label
 	}
 	return line
 }
 
 // Built says which module was written.
 func Built(p Printer, r kit.Result) {
-	p.Linef("%s  %s  %s %s  %s", r.Path, bytesOf(r.Size), r.Manifest.Name, abi.Defuse(r.Manifest.Version), r.Digest)
+	p.Linef("%s  %s  %s %s  %s", r.Path, bytesOf(r.Size), r.Manifest.Name, r.Manifest.Version, r.Digest)
 }

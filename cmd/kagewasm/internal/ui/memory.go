@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -30,7 +29,7 @@ func Copied(p Printer, done string, r *folder.Report) {
 	if len(counts) == 0 {
 		counts = []string{"no files"}
 	}
-	p.Linef("%s: %s", abi.Defuse(done), strings.Join(counts, ", "))
+	p.Linef("%s: %s", done, strings.Join(counts, ", "))
 	for _, f := range r.Files {
 		for _, a := range actions {
 			if f.Action != a.Action || f.Action == folder.Unchanged {
@@ -43,7 +42,7 @@ func Copied(p Printer, done string, r *folder.Report) {
 			if f.Why != "" {
 				line += ": " + f.Why
 			}
-			p.Linef("  %s  %s", p.paint(a.style, fmt.Sprintf("%-9s", a.word)), abi.Defuse(line))
+			p.Linef("  %s  %s", p.paint(a.style, fmt.Sprintf("%-9s", a.word)), line)
 		}
 	}
 }

@@ -89,5 +89,16 @@ func difference(old, now int) string {
 	return fmt.Sprintf(" (%+d)", now-old)
 }
 
+// joined lists what is safe already.
+func joined(list []safe) (out safe) {
+	for i, s := range list {
+		if i > 0 {
+			out += ", "
+		}
+		out += s
+	}
+	return out
+}
+
 // Joined lists names.
 func Joined[T ~string](list []T) string { return strings.Join(lists.Strings(list), ", ") }

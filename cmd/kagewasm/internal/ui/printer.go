@@ -3,8 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
-
-	json "github.com/goccy/go-json"
+	"strings"
 )
 
 // Printer writes for a person.
@@ -24,19 +23,38 @@ const (
 	cyan   style = "36"
 )
 
-func (p Printer) paint(s style, text string) string {
+// paint is a value in a colour, made safe.
+func (p Printer) paint(s style, value any) safe {
+	text := safef("%v", value)
 	if !p.Color || text == "" {
 		return text
 	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+	return "\x1b[" + safe(s) + "m" + text + "\x1b[0m"
 }
 
-// Linef writes a line.
-func (p Printer) Linef(format string, args ...any) { fmt.Fprintf(p.W, format+"\n", args...) }
+// Linef writes one line. Values are made safe, whatever is in them.
+func (p Printer) Linef(format string, args ...any) {
+	for i := range args {
+		args[i] = shown(args[i])
+	}
+	fmt.Fprintf(p.W, format+"\n", args...)
+}
+
+// Askf writes a question, and stays on its line.
+func (p Printer) Askf(format string, args ...any) { fmt.Fprint(p.W, safef(format, args...)+" ") }
+
+// lines writes a text of several lines: the first behind head, the others below it
+// behind a bar, so that none looks like a line of ours.
+func (p Printer) lines(head safe, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		p.Linef("%s %s", head, line)
+		head = "    |"
+	}
+}
 
 // field writes a label and a value in columns.
 func (p Printer) field(label, format string, args ...any) {
-	p.Linef("  %s %s", p.paint(dim, fmt.Sprintf("%-11s", label)), fmt.Sprintf(format, args...))
+	p.Linef("  %s %s", p.paint(dim, fmt.Sprintf("%-11s", label)), safef(format, args...))
 }
 
 // labelled prints fields under one label, which stands beside the first of them.
@@ -45,13 +63,4 @@ func (p Printer) labelled(label string) func(format string, args ...any) {
 		p.field(label, format, args...)
 		label = ""
 	}
-}
-
-// JSON writes v as an indented document. Text for a model is not escaped
-// for a page.
-func JSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -15,7 +15,7 @@ const progressDelay = 300 * time.Millisecond
 type Progress struct {
 	w     io.Writer // nil: nobody watches
 	mu    sync.Mutex
-	now   string
+	now   safe
 	shown bool
 	timer *time.Timer
 }
@@ -31,7 +31,7 @@ func (p *Progress) Step(format string, args ...any) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.now = fmt.Sprintf(format, args...)
+	p.now = safef(format, args...)
 	if p.shown {
 		p.draw()
 	} else if p.timer == nil {

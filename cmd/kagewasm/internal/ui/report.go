@@ -21,14 +21,14 @@ type Compaction struct {
 // Report says what happened to a session.
 func Report(p Printer, c Compaction) {
 	h, r := human{p}, &c.Report
-	h.Linef("%s %s", h.paint(bold, "session"), abi.Defuse(c.Path))
+	h.Linef("%s %s", h.paint(bold, "session"), c.Path)
 	h.Linef("  %s", h.verdict(r))
 	window := Number(r.Window)
 	if r.ContextWindow == nil {
 		window += " (assumed: the model's is not known)"
 	}
 	if r.Model != "" {
-		window += "  model " + abi.Defuse(r.Model)
+		window += "  model " + r.Model
 	}
 	h.field("window", "%s", window)
 	h.field("tokens", "%s → %s  %s", Number(r.TokensBefore), Number(r.TokensAfter), h.bar(r))
@@ -82,7 +82,7 @@ func (h human) money(r *kagewasm.Report) {
 		if r.Cost.PriceUnknown {
 			price = "at an unknown price"
 		}
-		h.field("compactor", "%s: %s tokens in, %s out, %s", abi.Defuse(r.Cost.Model), Number(u.InputTokens),
+		h.field("compactor", "%s: %s tokens in, %s out, %s", r.Cost.Model, Number(u.InputTokens),
 			Number(u.OutputTokens), price)
 	}
 	if !r.Compacted {
@@ -97,7 +97,7 @@ func (h human) money(r *kagewasm.Report) {
 	h.field("cache", "%s", line)
 }
 
-func (h human) verdict(r *kagewasm.Report) string {
+func (h human) verdict(r *kagewasm.Report) safe {
 	s := green
 	switch {
 	case r.Fallback || r.ReasonCode == abi.ReasonPinnedExceedTarget || r.ReasonCode == abi.ReasonCurrentTurnExceedsTarget:
@@ -109,18 +109,18 @@ func (h human) verdict(r *kagewasm.Report) string {
 	if r.Fallback {
 		text += ", by fallback"
 	}
-	return h.paint(s, text) + ": " + r.Reason
+	return safef("%s: %s", h.paint(s, text), r.Reason)
 }
 
 // bar draws how full the window is, before and after.
-func (h human) bar(r *kagewasm.Report) string {
+func (h human) bar(r *kagewasm.Report) safe {
 	const width = 24
 	cells := func(tokens int) int { return min(width, (tokens*width+r.Window-1)/r.Window) }
 	before, after := cells(r.TokensBefore), cells(r.TokensAfter)
 	full := strings.Repeat("█", after) + strings.Repeat("░", max(0, before-after)) +
 		strings.Repeat("·", width-max(before, after))
 	percent := func(n int) string { return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(r.Window)) }
-	return h.paint(cyan, full) + " " + percent(r.TokensBefore) + " → " + percent(r.TokensAfter)
+	return safef("%s %s → %s", h.paint(cyan, full), percent(r.TokensBefore), percent(r.TokensAfter))
 }
 
 func (h human) hooks(list []hooks.Outcome) {
@@ -130,20 +130,20 @@ func (h human) hooks(list []hooks.Outcome) {
 		if o.Error != nil {
 			s = red
 		}
-		line := fmt.Sprintf("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)),
+		line := safef("%-16s %-12s %s  %.0f ms, %s", o.Plugin, o.Hook, h.paint(s, fmt.Sprintf("%-9s", o.Outcome)),
 			o.MS, bytesOf(o.PeakMemoryBytes))
 		if o.Until != "" {
-			line += ", until " + o.Until
+			line += safef(", until %s", o.Until)
 		}
 		if calls := hostCalls(o.HostCalls); calls != "" {
-			line += ", " + calls
+			line += safef(", %s", calls)
 		}
 		field("%s", line)
 		for _, w := range o.Warnings {
-			field("  %s", h.paint(yellow, "warning: "+abi.Defuse(w)))
+			field("  %s", h.paint(yellow, "warning: "+w))
 		}
 		for _, l := range o.Logs[:min(len(o.Logs), maxLogLines)] {
-			field("  %s", h.paint(dim, string(l.Level)+": "+shortened(abi.Defuse(l.Message), 100)))
+			field("  %s", h.paint(dim, string(l.Level)+": "+shortened(l.Message, 100)))
 		}
 		if more := len(o.Logs) - maxLogLines + o.LogsDropped; more > 0 {
 			field("  %s", h.paint(dim, fmt.Sprintf("… and %d more lines (see --report)", more)))
@@ -173,20 +173,20 @@ func (h human) retained(facts []hooks.Fact) {
 			field("… and %d more", len(facts)-show)
 			return
 		}
-		field("%s: %s", f.Plugin, shortened(abi.Defuse(f.Text), 90))
+		field("%s: %s", f.Plugin, shortened(f.Text, 90))
 	}
 }
 
 func (h human) failures(list []*abi.Error) {
 	field := h.labelled("failures")
 	for _, f := range list {
-		text, _, more := strings.Cut(abi.Defuse(f.Error()), "\n")
+		text, _, more := strings.Cut(f.Error(), "\n")
 		if more {
 			text += " … (see --report)"
 		}
 		field("%s %s", h.paint(red, string(f.Code)), text)
 		if f.Hint != "" {
-			field("  %s", h.paint(dim, abi.Defuse(f.Hint)))
+			field("  %s", h.paint(dim, f.Hint))
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (h human) excerpt(title, text string, lines int) {
 			continue
 		}
 		if n++; n <= lines {
-			h.Linef("  %s %s", h.paint(dim, "│"), shortened(abi.Defuse(line), width))
+			h.Linef("  %s %s", h.paint(dim, "│"), shortened(line, width))
 		}
 	}
 	if n > lines {
@@ -229,7 +229,7 @@ func (h human) excerpt(title, text string, lines int) {
 	}
 }
 
-func shortID(id string) string { return shortened(abi.Defuse(id), 24) }
+func shortID(id string) string { return shortened(id, 24) }
 
 // idRange names a list of ids by its ends.
 func idRange(ids []string) string {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/devloop"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/survey"
@@ -15,15 +14,12 @@ import (
 func Round(p Printer, r *devloop.Round, windows string) {
 	why := "started"
 	if len(r.Changed) > 0 {
-		why = "changed: " + shortened(abi.Defuse(strings.Join(r.Changed, ", ")), 100)
+		why = "changed: " + shortened(strings.Join(r.Changed, ", "), 100)
 	}
 	p.Linef("%s  %s", p.paint(bold, fmt.Sprintf("round %d", r.Number)),
 		p.paint(dim, time.Now().Format(time.TimeOnly)+"  "+why))
 	if r.Error != nil {
-		p.Linef("%s %s", p.paint(red, "failed:"), strings.ReplaceAll(abi.Defuse(r.Error.Error()), "\n", "\n    | "))
-		if r.Error.Hint != "" {
-			p.Linef("  %s", p.paint(dim, abi.Defuse(r.Error.Hint)))
-		}
+		p.failed("failed:", r.Error)
 		return
 	}
 	built := ""
@@ -31,7 +27,7 @@ func Round(p Printer, r *devloop.Round, windows string) {
 		built = fmt.Sprintf("built in %.1f s, ", r.BuildMS/1000)
 	}
 	m := r.Plugin.Manifest
-	p.Linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, abi.Defuse(m.Version), bytesOf(r.Plugin.Size), built, sessionsOf(r),
+	p.Linef("%s %s  %s  %s%s in %.1f s, %s", m.Name, m.Version, bytesOf(r.Plugin.Size), built, sessionsOf(r),
 		r.SurveyMS/1000, windows)
 	if r.Update != nil && len(r.Update.Permissions) > 0 {
 		updated{p}.permissions(r.Update)
@@ -57,5 +53,5 @@ func (p Printer) skipped(list []survey.Skipped) {
 		return
 	}
 	paths := lists.Map(list, func(s survey.Skipped) string { return s.Path })
-	p.field("no sessions", "%s", p.paint(dim, shortened(abi.Defuse(strings.Join(paths, ", ")), 160)))
+	p.field("no sessions", "%s", p.paint(dim, shortened(strings.Join(paths, ", "), 160)))
 }

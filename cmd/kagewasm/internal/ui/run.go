@@ -35,10 +35,10 @@ func Calls(p Printer, r *Run) {
 	r.showCode(p)
 	r.showCalls(p)
 	for _, w := range r.CallStats.Warnings {
-		p.field("warning", "%s", abi.Defuse(w))
+		p.field("warning", "%s", w)
 	}
 	for _, l := range r.CallStats.Logs {
-		p.field("log "+string(l.Level), "%s", abi.Defuse(l.Message))
+		p.field("log "+string(l.Level), "%s", l.Message)
 	}
 	if n := r.CallStats.LogBytes; n > 0 {
 		p.field("log", "%s of %s", bytesOf(n), bytesOf(r.Limits.LogBytes))

@@ -45,7 +45,7 @@ func (p surveyed) show(s *survey.Survey, c *survey.Comparison) {
 }
 
 // cells are the row of a session.
-func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []string {
+func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []any {
 	r := &o.Report
 	tokens := fmt.Sprintf("%s → %s", Number(r.TokensBefore), Number(r.TokensAfter))
 	kept := Number(len(r.Kept)) + " of " + Number(r.MessagesBefore)
@@ -62,12 +62,12 @@ func (p surveyed) cells(name string, o *survey.Outcome, d *survey.Delta) []strin
 		}
 		fuel += percent(d.Use.Old.Fuel, d.Use.New.Fuel)
 	}
-	return []string{name, tokens, kept, injected, fuel, fmt.Sprintf("%.0f", o.Use.MS), p.remark(o)}
+	return []any{name, tokens, kept, injected, fuel, fmt.Sprintf("%.0f", o.Use.MS), p.remark(o)}
 }
 
 // remark says what is not as it should be.
-func (p surveyed) remark(o *survey.Outcome) string {
-	var words []string
+func (p surveyed) remark(o *survey.Outcome) safe {
+	var words []safe
 	if code := o.Report.ReasonCode; code != abi.ReasonCompacted && code != "" {
 		words = append(words, p.paint(yellow, string(code)))
 	}
@@ -77,11 +77,11 @@ func (p surveyed) remark(o *survey.Outcome) string {
 	for _, e := range o.Failures() {
 		words = append(words, p.paint(red, string(e.Code)))
 	}
-	return strings.Join(slices.Compact(words), ", ")
+	return joined(slices.Compact(words))
 }
 
 // total is the row of all sessions.
-func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
+func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []any {
 	tokens := fmt.Sprintf("%s → %s", Number(t.TokensBefore), Number(t.TokensAfter))
 	kept := Number(t.Kept) + " of " + Number(t.Kept+t.Superseded)
 	injected, fuel := Number(t.Injected), amount(t.Fuel)
@@ -92,20 +92,19 @@ func (p surveyed) total(t *survey.Totals, c *survey.Comparison) []string {
 		injected += difference(old.Injected, now.Injected)
 		fuel += percent(old.Fuel, now.Fuel)
 	}
-	words := []string{fmt.Sprintf("%d compacted", t.Compacted)}
+	words := []safe{safef("%d compacted", t.Compacted)}
 	if t.Fallbacks > 0 {
 		words = append(words, p.paint(yellow, fmt.Sprintf("%d by fallback", t.Fallbacks)))
 	}
 	if t.Failed > 0 {
 		words = append(words, p.paint(red, fmt.Sprintf("%d with failures", t.Failed)))
 	}
-	words = append(words, fmt.Sprintf("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention,
+	words = append(words, safef("errors kept %.0f%%, sections filled %.0f%%, %s at most", 100*t.FailureRetention,
 		100*t.Completeness, bytesOf(t.PeakMemoryBytes)))
 	if calls := hostCalls(t.HostCalls); calls != "" {
-		words = append(words, calls)
+		words = append(words, plain(calls))
 	}
-	return []string{Plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS),
-		strings.Join(words, ", ")}
+	return []any{Plural(t.Sessions, "session"), tokens, kept, injected, fuel, fmt.Sprintf("%.0f", t.MS), joined(words)}
 }
 
 func (p surveyed) gone(c *survey.Comparison) {
@@ -113,7 +112,7 @@ func (p surveyed) gone(c *survey.Comparison) {
 		p.field("new", "%s", Plural(len(c.Came), "session"))
 	}
 	if len(c.Went) > 0 {
-		p.field("not there", "%s", abi.Defuse(strings.Join(c.Went, ", ")))
+		p.field("not there", "%s", strings.Join(c.Went, ", "))
 	}
 }
 
@@ -137,7 +136,7 @@ func shortNames(sessions []survey.Outcome) map[string]string {
 	names := make(map[string]string, len(sessions))
 	for i := range sessions {
 		name := sessions[i].Session
-		short := abi.Defuse(strings.TrimPrefix(name, dir+separator))
+		short := strings.TrimPrefix(name, dir+separator)
 		if utf8.RuneCountInString(short) > nameWidth {
 			short = "…" + clip.LastChars(short, nameWidth-1)
 		}

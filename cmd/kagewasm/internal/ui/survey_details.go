@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/survey"
@@ -76,7 +75,7 @@ func (p surveyed) texts(label string, pair *survey.Pair[[]string]) {
 				field("%s", p.paint(dim, fmt.Sprintf("%s … %d lines in all", side.sign, len(side.lines))))
 				break
 			}
-			field("%s", p.paint(side.style, side.sign+" "+shortened(abi.Defuse(line), 100)))
+			field("%s", p.paint(side.style, side.sign+" "+shortened(line, 100)))
 			differ = true
 		}
 	}
@@ -138,9 +137,9 @@ func (p surveyed) counted(label string, s style, texts map[string]int, hints map
 		if n := texts[text]; n > 1 {
 			times = fmt.Sprintf(" (%d times)", n)
 		}
-		field("%s%s", p.paint(s, shortened(abi.Defuse(text), 160)), times)
+		field("%s%s", p.paint(s, shortened(text, 160)), times)
 		if hint := hints[text]; hint != "" {
-			field("  %s", p.paint(dim, abi.Defuse(hint)))
+			field("  %s", p.paint(dim, hint))
 		}
 	}
 	if more := len(order) - maxLogLines; more > 0 {

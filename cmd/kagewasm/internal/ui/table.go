@@ -8,14 +8,20 @@ import (
 // table is rows of cells in columns: the first to the left, those between to
 // the right, the last as it is.
 type table struct {
-	rows [][]string
+	rows [][]safe
 	dim  map[int]bool // rows, by index
 }
 
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) row(cells ...any) {
+	row := make([]safe, len(cells))
+	for i, c := range cells {
+		row[i] = safef("%v", c)
+	}
+	t.rows = append(t.rows, row)
+}
 
 // head is a row that stands back.
-func (t *table) head(cells ...string) {
+func (t *table) head(cells ...any) {
 	if t.dim == nil {
 		t.dim = make(map[int]bool)
 	}
@@ -30,23 +36,23 @@ func (t *table) print(p Printer) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			widths[i] = max(widths[i], utf8.RuneCountInString(string(c)))
 		}
 	}
 	for n, cells := range t.rows {
 		var b strings.Builder
 		for i, c := range cells {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(string(c)))
 			switch i {
 			case 0:
-				b.WriteString(c + pad)
+				b.WriteString(string(c) + pad)
 			case len(cells) - 1:
-				b.WriteString("  " + c)
+				b.WriteString("  " + string(c))
 			default:
-				b.WriteString("  " + pad + c)
+				b.WriteString("  " + pad + string(c))
 			}
 		}
-		line := strings.TrimRight(b.String(), " ")
+		line := safe(strings.TrimRight(b.String(), " "))
 		if t.dim[n] {
 			line = p.paint(dim, line)
 		}

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +67,72 @@ func TestColour(t *testing.T) {
 	p.field("label", "%s", p.paint(red, "text"))
 	if got := strings.NewReplacer("\x1b[2m", "", "\x1b[31m", "", "\x1b[0m", "").Replace(coloured.String()); got != plain.String() {
 		t.Errorf("%q, plain %q", got, plain.String())
+	}
+}
+
+// TestPlain: nobody's text breaks a line, hides, turns the direction of writing or
+// steers the terminal, and what it says can still be read.
+func TestPlain(t *testing.T) {
+	for _, tc := range []struct{ why, text, want string }{
+		{"words", "häß 日本語 שלום", "häß 日本語 שלום"},
+		{"a line break", "a\n  digest     sha256:00", `a\n  digest     sha256:00`},
+		{"a return", "a\rb", `a\rb`},
+		{"other breaks", "a\u2028b\u0085c\vd", `a\u2028b\u0085c\vd`},
+		{"an escape", "\x1b[2J", `\x1b[2J`},
+		{"one of eight bits", "\u009b2J", `\u009b2J`},
+		{"a direction", "a\u202eb\u2066c\u200fd", `a\u202eb\u2066c\u200fd`},
+		{"no width", "a\u200bb\ufeffc\u00add", `a\u200bb\ufeffc\u00add`},
+		{"fillers", "\u3164\u115f\u2800", `\u3164\u115f\u2800`},
+		{"tags", "a\U000E0049", `a\U000e0049`},
+		{"selectors", "a\ufe01\U000E0101", `a\ufe01\U000e0101`},
+		{"private ones", "\ue000", `\ue000`},
+		{"emoji", "👩\u200d👧 ❤\ufe0f", "👩\u200d👧 ❤\ufe0f"},
+		{"a joiner of letters", "a\u200db", `a\u200db`},
+		{"a tower of accents", "a" + strings.Repeat("\u0301", 6), "a" + strings.Repeat("\u0301", 4) + `\u0301\u0301`},
+		{"spaces", "a\tb\u00a0c\u3000d", "a b c d"},
+		{"no UTF-8", "a\xffb", "a\ufffdb"},
+		{"a control word", "<|im_start|>", "< |im_start|>"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := string(plain(tc.text)); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+			for _, v := range []any{tc.text, errors.New(tc.text), style(tc.text), &abi.Error{Message: tc.text}, []string{tc.text}} {
+				var b bytes.Buffer
+				p := Printer{W: &b}
+				p.Linef("%v", v)
+				p.field("x", "%v", v)
+				p.labelled("x")("%v", v)
+				var table table
+				table.row(p.paint(dim, v), v)
+				table.print(p)
+				if got := b.String(); strings.Count(got, "\n") != 4 || !strings.Contains(got, tc.want) {
+					t.Errorf("%T: %q", v, got)
+				}
+			}
+		})
+	}
+}
+
+// TestJSON: a document has no character that a terminal hides or obeys, and says the
+// same.
+func TestJSON(t *testing.T) {
+	text := "a\u009b2J\u202e\x7f\u2028\U000E0049\u200bé\n<&>"
+	for name, write := range map[string]func(io.Writer, any) error{"JSON": JSON, "JSONLine": JSONLine,
+		"Answer": func(w io.Writer, v any) error { return Answer(Printer{W: w}, v.(json.RawMessage)) }} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := write(&b, json.RawMessage(`{"x": "`+strings.ReplaceAll(text, "\n", `\n`)+`"}`)); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsFunc(strings.ReplaceAll(b.String(), "\n", ""), hidden) || !strings.Contains(b.String(), "é") {
+				t.Errorf("%q", b.String())
+			}
+			var back struct{ X string }
+			if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.X != text {
+				t.Errorf("%q, %v", back.X, err)
+			}
+		})
 	}
 }
 

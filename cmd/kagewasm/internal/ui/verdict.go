@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/kit/check"
 )
 
 // Verdict says which rules a plugin keeps, what is odd about it, and what it used.
 func Verdict(p Printer, r *check.Verdict) {
-	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(abi.Defuse(r.Version), "(no version)"), bytesOf(r.Size),
+	p.Linef("%s %s  %s  %s", p.paint(bold, r.Plugin), cmp.Or(r.Version, "(no version)"), bytesOf(r.Size),
 		p.paint(dim, r.Digest))
 	width := 0
 	for _, rule := range r.Rules {
@@ -76,11 +75,15 @@ func showSkipped(p Printer, rules []check.Result) {
 
 // showBroken says how a rule was broken, why it matters and what to do.
 func showBroken(p Printer, r check.Result) {
-	how := strings.Join(firstLines(r.Broken, brokenLines), "\n          | ")
-	if r.Code != "" {
-		how = string(r.Code) + ": " + how
+	for i, line := range firstLines(r.Broken, brokenLines) {
+		switch {
+		case i > 0:
+			line = "| " + line
+		case r.Code != "":
+			line = string(r.Code) + ": " + line
+		}
+		p.Linef("          %s", line)
 	}
-	p.Linef("          %s", how)
 	p.Linef("          %s %s", p.paint(dim, "why: "), r.Explanation)
 	if r.Hint != "" {
 		p.Linef("          %s %s", p.paint(dim, "host:"), r.Hint)
