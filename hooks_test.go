@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,7 +117,7 @@ func TestAPlanOfAllThatMayGoIsTaken(t *testing.T) {
 	drops := compactor(keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned || strings.HasPrefix(m.ID, "big") }))
 	obs := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 400)})}
 	for big := 100; big < 900; big += 20 {
-		t.Run(fmt.Sprint(big), func(t *testing.T) {
+		t.Run(fmt.Sprint(big, " words"), func(t *testing.T) {
 			msgs := append(chat(60), abi.Message{ID: "big", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word ", big))})
 			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, drops)}), request(1600, msgs)).Report
 			if r.Fallback || r.Strategy != "delegate" {

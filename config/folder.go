@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -82,16 +83,9 @@ func reason(err error) error {
 
 // writeNew writes a file that is not there yet, and reports whether it did.
 func writeNew(root *os.Root, name string, data []byte) (bool, error) {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err := atomicfile.Create(root, name, data, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		root.Remove(name) // half a file would be taken for the operator's
 	}
 	return err == nil, err
 }

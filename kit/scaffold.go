@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
 // Languages and roles that [New] writes plugins in, the default first. The
@@ -106,15 +108,22 @@ func add(project map[string][]byte, folder, name string) error {
 }
 
 func write(project map[string][]byte, dir string) (paths []string, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fault("new", "", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fault("new", "", err)
+	}
+	defer root.Close()
 	for name, data := range project {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = os.WriteFile(path, data, 0o666)
+		if err = root.MkdirAll(path.Dir(name), 0o777); err == nil {
+			err = atomicfile.Create(root, name, data, 0o666)
 		}
 		if err != nil {
 			return paths, fault("new", "", err)
 		}
-		paths = append(paths, path)
+		paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	slices.Sort(paths)
 	return paths, nil

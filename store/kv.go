@@ -169,7 +169,7 @@ func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, old, size i
 		}
 	}
 	if c == nil {
-		atomicfile.Sweep(root)
+		atomicfile.Sweep(root, atomicfile.Stale)
 	}
 	if c == nil || c.changes > 0 {
 		used, err := count(ctx, root)

@@ -151,10 +151,13 @@ func TestKVLinksLeadNowhere(t *testing.T) {
 	}
 }
 
+// Files that writers have not finished.
+const oldTemp, newTemp = ".tmp-OOOOOOOOOOOOOOOOOOOOOOOOOO", ".tmp-NNNNNNNNNNNNNNNNNNNNNNNNNN"
+
 func TestKVModesAndLeftovers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "kv")
 	s := openKV(t, dir, store.KVOptions{})
-	stale, young := filepath.Join(dir, "p", ".tmp-old"), filepath.Join(dir, "p", ".tmp-new")
+	stale, young := filepath.Join(dir, "p", oldTemp), filepath.Join(dir, "p", newTemp)
 	if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,7 @@ func TestKVModesAndLeftovers(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !slices.Equal(files, []string{".lock", ".tmp-new", "c.md"}) {
+	if err != nil || !slices.Equal(files, []string{".lock", newTemp, "c.md"}) {
 		t.Errorf("files: %q, %v", files, err)
 	}
 	if err := s.Delete(t.Context(), "p", "a/b/c.md"); err != nil {

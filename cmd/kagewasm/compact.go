@@ -65,6 +65,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	conf, err := f.configured(e, f.agent, f.sets)
+	if err == nil {
+		err = files.CheckOutputs(conf.reads(), f.outputs()...)
+	}
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,12 @@ func (f *compactFlags) check(path string) error {
 	for _, plugin := range f.plugins {
 		reads = append(reads, files.Named("a plugin", plugin))
 	}
-	return files.CheckOutputs(reads, files.Named("--out", f.out), files.Named("--report", f.report))
+	return files.CheckOutputs(reads, f.outputs()...)
+}
+
+// outputs are the files that are written.
+func (f *compactFlags) outputs() []files.File {
+	return []files.File{files.Named("--out", f.out), files.Named("--report", f.report)}
 }
 
 // noPlugins checks the flags that are for plugins where there are none.

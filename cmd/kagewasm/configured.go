@@ -13,6 +13,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
@@ -168,6 +169,18 @@ func (c configured) plugins() []config.Plugin {
 		return nil
 	}
 	return lists.Map(c.agent.Plugins(), func(name string) config.Plugin { return c.file.Plugins[name] })
+}
+
+// reads are the files that are read because of the configuration.
+func (c configured) reads() []files.File {
+	if c.file == nil {
+		return nil
+	}
+	list := []files.File{files.Named("the configuration", c.file.File)}
+	for _, p := range c.plugins() {
+		list = append(list, files.Named("plugin "+p.Name, p.Path))
+	}
+	return list
 }
 
 // loadConfigured loads a plugin with what its configuration grants it, and no

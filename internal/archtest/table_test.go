@@ -48,7 +48,7 @@ var layout = []row{
 	{pattern: "store/...", may: []string{"abi", "internal/atomicfile", "internal/keypath"}},
 	{pattern: "internal/folder", may: []string{"abi", "internal/atomicfile", "internal/keypath", "store/..."}},
 	{pattern: ".", may: []string{"abi", "tokens/...", "firewall/...", "strategies/...", "hooks/..."}},
-	{pattern: "config/...", may: []string{"abi", "internal/yamldoc", "tokens/...", "strategies/...", "."}},
+	{pattern: "config/...", may: []string{"abi", "internal/atomicfile", "internal/yamldoc", "tokens/...", "strategies/...", "."}},
 	{pattern: "session", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "internal/evidence", may: []string{"abi", ".", "strategies/..."}},
 	{pattern: "kit/...", may: []string{"abi", "abi/abitest/...", "internal/pluginyaml", "internal/atomicfile", "runtime/...", "store/..."}},

@@ -1,14 +1,16 @@
-// Package atomicfile writes files whole or not at all.
+// Package atomicfile writes files whole or not at all, and is the one way in which
+// the project does.
 //
-// [Write] is for a folder that nothing may lead out of, [WriteFile] for a path. In
-// both a new file is written beside, synced, and given the name: a reader sees the
-// old file or the new one, also where the machine stops in between. The new file is
-// made exclusively, under a name that nobody can guess, and never through a link;
-// it is removed where something fails. [Sweep] removes what a writer left that was
-// killed.
+// [Write] is for a folder that nothing may lead out of, [WriteFile] for a path, and
+// [Create] for a file that must not be there yet. In all of them a new file is
+// written beside, synced, and given the name: a reader sees the old file or the new
+// one, also where the machine stops in between. The new file is made exclusively,
+// under a name that nobody can guess, and never through a link; it is removed where
+// something fails. [Sweep] removes what a writer left that was killed.
 //
-// Libraries for this work on paths, and follow what lies there. None of them works
-// below an os.Root.
+// It is no library because none does all of that everywhere: google/renameio is
+// empty on Windows, does not sync the folder, and gives what it leaves behind names
+// that cannot be told from those of other files.
 package atomicfile
 
 import (
@@ -18,15 +20,22 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
 )
 
-// prefix begins the names of files that are being written.
+// prefix begins the names of files that are being written. What follows it has the
+// form of nameLike.
 const prefix = ".tmp-"
 
-// stale is after how long such a file is a dead writer's.
-const stale = time.Hour
+var nameLike = regexp.MustCompile(`^\.tmp-[A-Z2-7]{26}$`)
+
+// Stale is after how long a file that is being written is a dead writer's, where
+// nothing else tells.
+const Stale = time.Hour
+
+// sweepable is how many entries of a folder are looked at for what dead writers left.
+const sweepable = 10_000
 
 // attempts is how often a folder is made that somebody else keeps removing.
 const attempts = 8
@@ -43,16 +52,48 @@ func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		_ = root.Remove(temp) // the first error says more
 	}
-	return err
+	return named(root, name, err)
 }
 
-// WriteFile is [Write] for a path. Its folder must be there.
+// named is an error of the file that was to be written, not of the one beside it.
+func named(root *os.Root, name string, err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		err = link.Err
+	}
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "write", Path: filepath.Join(root.Name(), name), Err: err}
+}
+
+// Create is [Write] for a file that is not there yet: else nothing is written, and
+// the error is fs.ErrExist. Its folder must be there.
+func Create(root *os.Root, name string, data []byte, perm fs.FileMode) error {
+	temp := prefix + rand.Text()
+	err := create(root, temp, data, perm)
+	if err == nil {
+		err = root.Link(temp, name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = create(root, name, data, perm) // a file system without links
+		}
+		SyncFolder(root, path.Dir(filepath.ToSlash(name)))
+	}
+	_ = root.Remove(temp)
+	return named(root, name, err)
+}
+
+// WriteFile is [Write] for a path. Its folder must be there. What dead writers left
+// in it goes.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	Sweep(root, Stale)
 	return Write(root, filepath.Base(path), data, perm)
 }
 
@@ -96,17 +137,20 @@ func SyncFolder(root *os.Root, name string) {
 	}
 }
 
-// Sweep removes what writers left in root an hour ago or earlier: they are dead.
-func Sweep(root *os.Root) {
-	entries, err := fs.ReadDir(root.FS(), ".")
+// Sweep removes what writers left in root that long ago or earlier: they are dead.
+// Whoever keeps all writers of a folder out may say 0.
+func Sweep(root *os.Root, ago time.Duration) {
+	f, err := root.Open(".")
 	if err != nil {
 		return
 	}
+	defer f.Close()
+	entries, _ := f.ReadDir(sweepable)
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) {
+		if !nameLike.MatchString(e.Name()) {
 			continue
 		}
-		if info, err := root.Lstat(e.Name()); err == nil && time.Since(info.ModTime()) > stale {
+		if info, err := root.Lstat(e.Name()); err == nil && time.Since(info.ModTime()) >= ago {
 			_ = root.Remove(e.Name())
 		}
 	}

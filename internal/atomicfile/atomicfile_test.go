@@ -1,8 +1,12 @@
 package atomicfile_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
@@ -78,5 +82,53 @@ func TestWriteLinks(t *testing.T) {
 	}
 	if got, err := os.ReadFile(target); err != nil || string(got) != "theirs" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestCreate: one of several gets to write a file that was not there, and what stands
+// there, a link included, stays.
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var wg sync.WaitGroup
+	var wrote atomic.Int32
+	for i := range 8 {
+		wg.Go(func() {
+			switch err := atomicfile.Create(root, "new", []byte{byte('0' + i)}, 0o600); {
+			case err == nil:
+				wrote.Add(1)
+			case !errors.Is(err, fs.ErrExist):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := root.ReadFile("new"); err != nil || len(got) != 1 || wrote.Load() != 1 {
+		t.Errorf("%q by %d, %v", got, wrote.Load(), err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if err := atomicfile.Create(root, "link", nil, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a link: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestErrorsNameTheFile: an error is about the file that was to be written.
+func TestErrorsNameTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full")
+	if err := os.MkdirAll(filepath.Join(path, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := atomicfile.WriteFile(path, nil, 0o600)
+	if named, ok := errors.AsType[*fs.PathError](err); !ok || named.Path != path {
+		t.Errorf("%v", err)
 	}
 }

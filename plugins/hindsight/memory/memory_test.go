@@ -283,7 +283,7 @@ func TestHindsightGrew(t *testing.T) {
 		words int
 		plans bool
 	}{{10, false}, {60, false}, {200, true}} {
-		t.Run(fmt.Sprint(tc.words), func(t *testing.T) {
+		t.Run(fmt.Sprint(tc.words, " words"), func(t *testing.T) {
 			out, _ := newNative(t).call(abi.HookPreCompact, "s", 20, say("1", abi.RoleUser, "start"),
 				say("2", abi.RoleAssistant, strings.Repeat("word ", tc.words)), say("3", abi.RoleUser, "go on"))
 			if (out.Messages != nil) != tc.plans {

@@ -8,12 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/links"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
+	"github.com/kagewasm/kagewasm/internal/owner"
 )
 
 // File is a file that a command reads or writes, and what the command calls it.
@@ -45,9 +49,10 @@ func (f File) same(other File) bool {
 	return named(f.path) && named(other.path) && sameFile(f.path, other.path)
 }
 
+// sameFile reports whether two paths lead to one file, or will once it is there.
 func sameFile(a, b string) bool {
-	if x, err := filepath.Abs(a); err == nil {
-		if y, err := filepath.Abs(b); err == nil && x == y {
+	if x, err := links.Target(a); err == nil {
+		if y, err := links.Target(b); err == nil && samePath(x, y) {
 			return true
 		}
 	}
@@ -57,6 +62,14 @@ func sameFile(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
+}
+
+// samePath compares paths as most disks of the system do.
+func samePath(a, b string) bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
 }
 
 // Read reads a file, or standard input for "-". Reading what somebody
@@ -90,13 +103,15 @@ func badInput(err error) error {
 	return &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err}
 }
 
-// Write writes a file whole or not at all: a new one beside it takes its
-// place, links followed and permissions kept. What is no regular file (a
-// device, a pipe) is written to as it is.
+// Write writes a file whole or not at all: a new one beside it takes its place, links
+// followed and permissions kept, where the file is the user's own. What is no regular
+// file (a device, a pipe) is written to as it is.
 func Write(path string, data []byte) error {
 	mode := os.FileMode(0o666) // less what the umask takes
 	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
+		if uid, ok := owner.Of(info); !ok || uid == os.Geteuid() {
+			mode = info.Mode().Perm()
+		}
 	}
 	return writeAs(path, data, mode)
 }
@@ -107,38 +122,39 @@ func WritePrivate(path string, data []byte) error { return writeAs(path, data, 0
 
 func writeAs(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0)
+		return writeTo(path, data)
 	}
-	if err := atomicfile.WriteFile(followed(path), data, mode); err != nil {
-		return writeError(path, err)
+	target, err := links.Target(path)
+	if err == nil {
+		err = atomicfile.WriteFile(target, data, mode)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, bare(err))
 	}
 	return nil
 }
 
-// writeError speaks of the file that was asked for, not of the one beside it.
-func writeError(path string, err error) error {
-	var p *os.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		err = p.Err
-	case errors.As(err, &l):
-		err = l.Err
+// writeTo writes to a device or a pipe. What has become a file meanwhile is none.
+func writeTo(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("write %s: %w", path, err)
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		err = fmt.Errorf("write %s: it is another file than it was", path)
+	default:
+		_, err = f.Write(data)
+	}
+	return errors.Join(err, f.Close())
 }
 
-// followed resolves links, whether the file at their end exists yet or not.
-func followed(path string) string {
-	for range 40 { // as many as the system follows
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
+// bare is an error without the path, which the message has already.
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
 	}
-	return path
+	return err
 }
