@@ -3,6 +3,7 @@ module github.com/kagewasm/kagewasm
 go 1.26.0
 
 require (
+	github.com/djherbis/times v1.6.0
 	github.com/dlclark/regexp2 v1.11.0
 	github.com/extism/go-sdk v1.7.1
 	github.com/fsnotify/fsnotify v1.10.1

@@ -74,6 +74,7 @@ func newConfigCheck(e env) *cobra.Command {
 			}
 			e.out().Linef("%s: all is well (models %d, plugins %d, agents %d)", c.File, len(c.Models), len(c.Plugins),
 				len(c.Agents())-1)
+			widens(e, c)
 			return nil
 		},
 	}
@@ -82,15 +83,23 @@ func newConfigCheck(e env) *cobra.Command {
 	return cmd
 }
 
+// widens says what in a configuration takes trust.
+func widens(e env, c *config.Config) {
+	for _, setting := range c.Widens() {
+		e.out().Linef("  takes trust: %s", setting)
+	}
+}
+
 // printCheck prints what is wrong as data; the exit code says it as well.
 func printCheck(e env, c *config.Config, err error) error {
 	out := struct {
 		File     string          `json:"file,omitempty"`
 		OK       bool            `json:"ok"`
 		Problems config.Problems `json:"problems"`
+		Widens   []string        `json:"widens,omitempty"`
 	}{OK: err == nil, Problems: config.ProblemsOf(err)}
 	if c != nil {
-		out.File = c.File
+		out.File, out.Widens = c.File, c.Widens()
 	}
 	if perr := ui.JSON(e.stdout, out); perr != nil {
 		return perr
@@ -152,23 +161,26 @@ func newConfigTrust(e env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "trust [FILE]",
 		Short: "Let a configuration that is found here use the models and plugins it names",
-		Long: `A configuration may come with somebody's repository, and says where sessions and
-keys are sent and which plugins run. One that names models or plugins, and is
-found, not named with --config, is used only after you have looked at it and
-trusted it: as it is, so a change of the file or of a prompt that it names is
-asked about again. The modules themselves are held by the digest that stands
-with a plugin, where one does.`,
+		Long: `A configuration may come with somebody's repository or archive, and says where
+sessions and keys are sent, which plugins run and what is protected. One that may
+be somebody else's, and is found, not named with --config, is used as it is only
+where it does no more than narrow what happens: compact earlier, keep more, take
+out more secrets. Any other is used after you have looked at it and trusted it: as
+it is, so a change of the file or of a prompt that it names is asked about again.
+The modules themselves are held by the digest that stands with a plugin, where one
+does. kagewasm config check says which settings take trust.`,
 		Args: oneArgOrNone("FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f := configFlag{path: argOr(args, "")}
 			c, err := f.load()
 			if err != nil {
 				return err
 			}
-			if err := (trust.List{Dir: e.stateHome}).Add(c); err != nil {
+			if err := (trust.List{Dir: e.stateHome}).Add(cmd.Context(), c); err != nil {
 				return err
 			}
 			e.out().Linef("trusted %s", c.File)
+			widens(e, c)
 			return nil
 		},
 	}

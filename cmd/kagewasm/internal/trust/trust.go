@@ -1,13 +1,15 @@
 // Package trust says which configurations are used that nobody named.
 //
 // Such a configuration may have come with somebody's repository. It says where
-// sessions and keys are sent and which modules run with what. So one within a
-// repository that names models or plugins is taken only where a person said so, of
-// this very text: with `config trust` ([List.Add]), or by naming it. [List.Check]
-// refuses all others.
+// sessions and keys are sent, which modules run with what, and what is protected. So
+// one that may be somebody else's is taken as it is only where all it does is to
+// narrow what happens ([config.Config.Widens]), or where a person said so, of this
+// very text: with `config trust` ([List.Add]), or by naming it. [List.Check] refuses
+// all others.
 package trust
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,15 +18,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/atomicfile"
+	"github.com/kagewasm/kagewasm/internal/owner"
 )
 
-// file lists what is trusted: a digest and a path a line.
-const file = "trusted"
+// What is trusted is a list in a folder of its own: a digest and a path a line.
+// earlier is where the list lay before, which is still read.
+const (
+	folder  = "trust"
+	file    = "trusted"
+	lock    = "lock"
+	earlier = "trusted"
+)
 
 // List is the list of trusted configurations of this machine.
 type List struct {
@@ -33,9 +45,15 @@ type List struct {
 }
 
 // Check is the error, of code usage, of a configuration that was found, not named,
-// and that nobody has trusted as it is now.
+// that may be somebody else's and does more than to narrow what happens, and that
+// nobody has trusted as it is now.
 func (l List) Check(c *config.Config) error {
-	if len(c.Models)+len(c.Plugins) == 0 || !inRepository(filepath.Dir(c.File)) {
+	wider := c.Widens()
+	if len(wider) == 0 {
+		return nil
+	}
+	from := origin(c.File)
+	if from == "" {
 		return nil
 	}
 	known, err := l.trusted()
@@ -46,32 +64,28 @@ func (l List) Check(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	why := "it names models or plugins, and nobody has trusted it yet"
+	why := says(c, wider) + ", and nobody has trusted it yet"
 	switch digest, ok := known[path]; {
 	case digest == c.Digest:
 		return nil
 	case ok:
 		why = "it, or a prompt that it names, has changed since it was trusted"
 	}
-	return &abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": " + why,
+	return &abi.Error{Code: abi.CodeUsage, Op: "config", Message: c.File + ": " + why + " (" + from + ")",
 		Hint: "look at it, then run kagewasm config trust; or name it with --config, or go on with --no-config"}
 }
 
-// inRepository reports whether a folder, or one above it, is a working copy that
-// came from somewhere, or may have.
-func inRepository(dir string) bool {
-	dir, err := filepath.Abs(dir)
-	for ; err == nil; dir = filepath.Dir(dir) {
-		for _, name := range []string{".git", ".hg", ".svn", ".jj"} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				return true
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
+// says is what a configuration does that takes trust, in words.
+func says(c *config.Config, wider []string) string {
+	if len(c.Models)+len(c.Plugins) > 0 {
+		return "it names models or plugins"
 	}
-	return true // nobody can say
+	const shown = 3
+	text := "it sets " + strings.Join(wider[:min(len(wider), shown)], ", ")
+	if more := len(wider) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // trusted are the digests of what is trusted, by its place. What is no such
@@ -81,20 +95,48 @@ func (l List) trusted() (map[string]string, error) {
 	if l.Dir == "" {
 		return known, nil
 	}
-	data, err := os.ReadFile(filepath.Join(l.Dir, file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
-	for line := range strings.Lines(string(data)) {
-		if digest, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok {
-			known[path] = digest
+	for _, name := range []string{earlier, filepath.Join(folder, file)} {
+		data, err := readOwn(filepath.Join(l.Dir, name))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(data)) {
+			if digest, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  "); ok {
+				known[path] = digest
+			}
 		}
 	}
-	return known, err
+	return known, nil
 }
 
-// Add puts a configuration on the list, as it is now.
-func (l List) Add(c *config.Config) error {
+// readOwn reads a list that nobody else could have written; none is empty.
+func readOwn(path string) ([]byte, error) {
+	for _, p := range []string{filepath.Dir(path), path} {
+		switch info, err := os.Stat(p); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case ofOthers(info):
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "config",
+				Message: p + ": it belongs to another user, or others can write to it: what it trusts is not taken",
+				Hint:    "look at it, and take the right to write from others: chmod go-w; or name the configuration with --config"}
+		}
+	}
+	return os.ReadFile(path)
+}
+
+// ofOthers reports whether somebody else can write to what is the user's own.
+func ofOthers(info fs.FileInfo) bool {
+	uid, ok := owner.Of(info)
+	return ok && (uid != os.Geteuid() || info.Mode().Perm()&0o022 != 0)
+}
+
+// lockRetry is how long to wait before trying again for a lock that is held.
+const lockRetry = 5 * time.Millisecond
+
+// Add puts a configuration on the list, as it is now. One process at a time does.
+func (l List) Add(ctx context.Context, c *config.Config) error {
 	if l.Dir == "" {
 		return ui.Usagef("config trust: this machine names no home folder: name the configuration with --config instead")
 	}
@@ -102,22 +144,38 @@ func (l List) Add(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(path, "\n") {
+	if strings.ContainsAny(path, "\n\r") {
 		return ui.Usagef("config trust: %q: a path with a line break", path)
 	}
+	dir := filepath.Join(l.Dir, folder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	held := flock.New(filepath.Join(dir, lock), flock.SetPermissions(0o600))
+	if _, err := held.TryLockContext(ctx, lockRetry); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	defer held.Close()
+	return l.add(dir, path, c.Digest)
+}
+
+func (l List) add(dir, path, digest string) error {
 	known, err := l.trusted()
 	if err != nil {
 		return err
 	}
-	known[path] = c.Digest
+	known[path] = digest
 	var lines strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&lines, "%s  %s\n", known[path], path)
 	}
-	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(filepath.Join(l.Dir, file), []byte(lines.String()), 0o600)
+	defer root.Close()
+	atomicfile.Sweep(root, 0) // nobody else writes now
+	return atomicfile.Write(root, file, []byte(lines.String()), 0o600)
 }
 
 // place returns the absolute path of a configuration. A link to one has a path of
