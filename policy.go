@@ -102,11 +102,8 @@ const (
 	DefaultLower = 0.60
 )
 
-// Defaults of the mode that keeps a reserve.
-const (
-	DefaultReserveTokens    = 8192
-	DefaultKeepRecentTokens = 16384
-)
+// DefaultKeepRecentTokens is Keep.Tokens in the mode that keeps a reserve.
+const DefaultKeepRecentTokens = 16384
 
 // Profile is a pair of thresholds that suits a family of models.
 type Profile struct {

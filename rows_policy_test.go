@@ -45,7 +45,7 @@ func TestFamilies(t *testing.T) {
 func TestInTheSession(t *testing.T) {
 	features.Proves(t, "I4")
 	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
-		text := note.Outlines()[1].Render(func(title string) string { return "about " + strings.ToLower(title) })
+		text := note.Outlines()[1].Render(func(s note.Section) string { return "about " + strings.ToLower(s.Title) })
 		return modeltest.Answer{Text: strings.Replace(text, "## Failed Approaches", "## Other", 1)}
 	})
 	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Outline: note.Outlines()[1].Name}}

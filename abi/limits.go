@@ -3,8 +3,6 @@ package abi
 import (
 	"cmp"
 	"iter"
-
-	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // Limits bound one call of a plugin. The zero value of a field means the
@@ -142,10 +140,6 @@ func (l Limits) negative() string {
 }
 
 const (
-	// MaxJSONDepth is how deep any document may nest.
-	MaxJSONDepth = strictjson.MaxDepth
-	// MaxJSONNumber is how many characters a number may be written with.
-	MaxJSONNumber = strictjson.MaxNumber
 	// MaxRetained is how many facts an output may retain; the host leaves out
 	// the rest and says so.
 	MaxRetained = 1_000

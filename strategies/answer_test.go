@@ -15,7 +15,7 @@ import (
 
 // handoff is a summary with all sections, which say text.
 func handoff(text string) string {
-	return note.Outlines()[0].Render(func(string) string { return text })
+	return note.Outlines()[0].Render(func(note.Section) string { return text })
 }
 
 // distinct is a text of so many words, no two alike.
@@ -132,8 +132,8 @@ func TestCap(t *testing.T) {
 			}
 			text := distinct(500)
 			if len(o.Sections) > 0 {
-				text = o.Render(func(title string) string {
-					if title == "Next Steps" {
+				text = o.Render(func(s note.Section) string {
+					if s.Title == "Next Steps" {
 						return "run the tests"
 					}
 					return distinct(70)

@@ -40,11 +40,7 @@ const turnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 // sections is an outline as a prompt shows it.
 func sections(o note.Outline) string {
-	about := make(map[string]string, len(o.Sections))
-	for _, s := range o.Sections {
-		about[s.Title] = s.About
-	}
-	return o.Render(func(title string) string { return about[title] })
+	return o.Render(func(s note.Section) string { return s.About })
 }
 
 // system is the system prompt, and the outline an answer is held to.

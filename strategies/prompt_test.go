@@ -14,11 +14,7 @@ import (
 // outline has them, to the letter.
 func TestDefaultPrompt(t *testing.T) {
 	features.Proves(t, "K24")
-	about := make(map[string]string)
-	for _, s := range note.Outlines()[0].Sections {
-		about[s.Title] = s.About
-	}
-	want := note.Outlines()[0].Render(func(title string) string { return about[title] })
+	want := note.Outlines()[0].Render(func(s note.Section) string { return s.About })
 	if !strings.HasSuffix(strings.TrimSpace(strategies.DefaultPrompt()), want) {
 		t.Errorf("the prompt does not end in\n%s", want)
 	}
@@ -62,7 +58,7 @@ func TestPrompts(t *testing.T) {
 	features.Proves(t, "K24", "I4")
 	own := note.Outline{Name: "own", Sections: []note.Section{{Title: "Facts", About: "all of them"}}}
 	edited := strings.Replace(strategies.DefaultPrompt(), "Points, not prose.", "Rhymes, not prose.", 1)
-	continuation := note.Outlines()[1].Render(func(string) string { return "x" })
+	continuation := note.Outlines()[1].Render(func(note.Section) string { return "x" })
 	for _, tc := range []struct {
 		why      string
 		cfg      strategies.Config

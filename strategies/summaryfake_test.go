@@ -52,7 +52,7 @@ func answer(r abi.ModelRequest, text string) abi.ModelResponse {
 	case strings.Contains(r.System, "## Session Intent"):
 		o = note.Outlines()[1]
 	}
-	return abi.ModelResponse{Text: o.Render(func(string) string { return text }), InputTokens: 100, OutputTokens: 10, Cost: 0.5,
+	return abi.ModelResponse{Text: o.Render(func(note.Section) string { return text }), InputTokens: 100, OutputTokens: 10, Cost: 0.5,
 		Model: "fake-1", StopReason: abi.StopEnd}
 }
 

@@ -57,7 +57,7 @@ func squeeze(o note.Outline, text string, limit int, count func(string) int) str
 	}
 	found := o.Parse(text)
 	write := func(share int) string {
-		return o.Render(func(title string) string { return head(found[title], share, count) })
+		return o.Render(func(s note.Section) string { return head(found[s.Title], share, count) })
 	}
 	lo, hi := 0, limit
 	for lo < hi {

@@ -48,7 +48,7 @@ func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Repor
 // mechanical summary stands in its place.
 func TestConfigured(t *testing.T) {
 	features.Proves(t, "K14", "K23")
-	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
+	summary := note.Outlines()[0].Render(func(s note.Section) string { return "The " + s.Title + " is clear." })
 	server := modeltest.New(t, modeltest.Answer{Text: summary, Input: 4000, Output: 300})
 	yaml := `
 models:
@@ -88,7 +88,7 @@ model: small
 // TestWhichModelIsAsked: where the agent names none the only one is its own; of
 // several none is guessed, and what is missing is said.
 func TestWhichModelIsAsked(t *testing.T) {
-	summary := note.Outlines()[0].Render(func(title string) string { return "The " + title + " is clear." })
+	summary := note.Outlines()[0].Render(func(s note.Section) string { return "The " + s.Title + " is clear." })
 	const first, second = "  first: {provider: openai, model: m-1, base_url: %q}\n", "  second: {provider: openai, " +
 		"model: m-2, base_url: %q}\n"
 	for _, tc := range []struct {

@@ -54,7 +54,7 @@ func (m Memory) Set(_ context.Context, ns, key, value string) error {
 
 // Summary is a summary of the default outline that says text in each section.
 func Summary(text string) string {
-	return note.Outlines()[0].Render(func(string) string { return text })
+	return note.Outlines()[0].Render(func(note.Section) string { return text })
 }
 
 // Writes is a model that says text in each section that it is asked for.

@@ -81,11 +81,7 @@ const none = "(none)"
 
 // Render writes every section in order. One that fill has nothing for is marked
 // as empty.
-func (o Outline) Render(fill func(title string) string) string {
-	return o.render(func(s Section) string { return fill(s.Title) })
-}
-
-func (o Outline) render(fill func(s Section) string) string {
+func (o Outline) Render(fill func(s Section) string) string {
 	var b strings.Builder
 	for i, s := range o.Sections {
 		if i > 0 {

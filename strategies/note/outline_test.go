@@ -45,8 +45,8 @@ func TestSections(t *testing.T) {
 // found.
 func TestPopulated(t *testing.T) {
 	features.Proves(t, "I4")
-	text := note.Continuation.Render(func(title string) string {
-		if title == "Session Intent" {
+	text := note.Continuation.Render(func(s note.Section) string {
+		if s.Title == "Session Intent" {
 			return "go home\n"
 		}
 		return ""

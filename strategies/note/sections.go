@@ -61,7 +61,7 @@ func (p *parts) kept(found *names.Names, summary string) string {
 // sections fills an outline. Names that do not belong to a section stand at
 // the end.
 func (p *parts) sections(found *names.Names, o Outline) string {
-	frame := intro + "\n\n" + o.render(func(Section) string { return "" })
+	frame := intro + "\n\n" + o.Render(func(Section) string { return "" })
 	said := ""
 	for _, text := range p.text {
 		said += text + "\n"
@@ -69,7 +69,7 @@ func (p *parts) sections(found *names.Names, o Outline) string {
 	files := found.Lists(p.budget+p.extra-p.used-p.count(frame), said, p.count)
 	p.text[headRoot], p.text[headModified], p.text[headRead] = files.Root, files.Modified, files.Read
 	placed := make(map[string]bool)
-	body := o.render(func(s Section) string {
+	body := o.Render(func(s Section) string {
 		var texts []string
 		for _, head := range s.parts {
 			if !placed[head] {

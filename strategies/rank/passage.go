@@ -3,6 +3,8 @@ package rank
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // match is a term of the query in a text.
@@ -27,10 +29,7 @@ func (ix *Index) Passage(text, query string, size int) (start, end int) {
 }
 
 func (ix *Index) matches(text, query string) []match {
-	wanted := make(map[int32]bool)
-	for _, term := range ix.query(query) {
-		wanted[term] = true
-	}
+	wanted := set.Of(ix.query(query)...)
 	var found []match
 	Terms(text, func(term []byte, start, end int) bool {
 		if id, ok := ix.terms[string(term)]; ok && wanted[id] {

@@ -1,6 +1,10 @@
 package bank
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
+)
 
 // sweepEvery is after how many changes values are looked for that nothing
 // names.
@@ -8,10 +12,7 @@ const sweepEvery = 64
 
 // sweep notes the values that a writer which broke off has left.
 func (c *change) sweep() error {
-	named := make(map[string]bool)
-	for _, n := range c.gone {
-		named[n] = true
-	}
+	named := set.Of(c.gone...)
 	for _, g := range c.root.garbage {
 		for _, n := range g.names {
 			named[n] = true
