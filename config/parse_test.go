@@ -75,7 +75,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		{"unclosed", "model: \"a\n", 1, 8, "could not find end"},
 		{"second document", "model: ~\n---\nmodel: ~\n", 3, 1, "second document"},
 		{"a list as a whole", "- a\n", 1, 1, "list"},
-		{"a key that is no text", "? [a]\n: b\n", 2, 1, ""},
+		{"a key that is no text", "? [a]\n: b\n", 1, 3, "plain text"},
 		{"bad pattern", "compaction: {redact: [\"a(\"]}\n", 1, 23, "missing closing"},
 		{"pattern that matches everywhere", "compaction: {redact: [\"a*\"]}\n", 1, 23, "everywhere"},
 		{"predicate that says nothing", "compaction: {always_keep: [{}]}\n", 1, 28, "would keep every message"},

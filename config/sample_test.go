@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/config"
@@ -60,7 +60,11 @@ func validator(t testing.TB) *jsonschema.Schema {
 
 func asJSON(t testing.TB, text string) any {
 	t.Helper()
-	b, err := yaml.YAMLToJSON([]byte(text))
+	var says any
+	if err := yaml.Unmarshal([]byte(text), &says); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(says)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 const (
 	modulePath = "github.com/kagewasm/kagewasm"
 	// yamlPath is the one module beside it that a plugin's test needs.
-	yamlPath = "github.com/goccy/go-yaml"
+	yamlPath = "go.yaml.in/yaml/v4"
 )
 
 // addModule puts a go.mod and a go.sum into the project, which need nothing from

@@ -2,30 +2,29 @@
 // readers that have to say where something is wrong. [Parse] is all there is to
 // call; what a value may be is for the reader to decide.
 //
-// It refuses what is longer than [MaxBytes], what is not UTF-8, and brackets that
-// nest deeper than any document does. Anchors, aliases, tags and merge keys are
-// never resolved: they are values of a kind of their own.
+// Texts come from strangers, and are read before anybody is asked whether to trust
+// them. So the time and memory of [Parse] are in proportion to the length: it
+// refuses what is longer than [MaxBytes], has more than [MaxValues], or nests
+// deeper than [MaxDepth], before anything is built of it. Anchors, aliases, tags
+// and merge keys are never resolved: they are values of a kind of their own.
 package yamldoc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
+	"io"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
 )
 
 // MaxBytes bounds the length of a text.
 const MaxBytes = 256 << 10
 
-// MaxDepth bounds how deep values nest. [Parse] reads deeper ones as well: readers
-// hold values to it, and can say where.
+// MaxDepth bounds how deep values nest. [Parse] holds lists and mappings in
+// brackets to it, and those that are indented; readers hold both together to it.
 const MaxDepth = 64
 
 // Pos is a place in a text. Line and Column count from 1; the zero value is none.
@@ -39,8 +38,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Kind is what a value is. What has no constant here, such as an anchor, has the
-// lower-case name that the parser has for it.
+// Kind is what a value is. Beside the constants there are "anchor", "alias" and
+// "tag", and "infinity" and "nan" for numbers that are not finite.
 type Kind string
 
 const (
@@ -78,104 +77,80 @@ type Entry struct{ Key, Value *Value }
 // Parse reads the documents of a text, each nil where it holds nothing. Errors are
 // [*Error].
 func Parse(data []byte) (docs []*Value, err error) {
-	defer func() {
-		// What a text does to the parser must not end the program.
-		if p := recover(); p != nil {
-			docs, err = nil, &Error{Message: fmt.Sprintf("this cannot be read as YAML: %v", p)}
-		}
-	}()
 	switch {
 	case len(data) > MaxBytes:
 		return nil, &Error{Message: fmt.Sprintf("%d bytes, %d allowed", len(data), MaxBytes)}
-	case tooDeep(data):
-		return nil, &Error{Message: fmt.Sprintf("nested deeper than %d", MaxDepth)}
 	case !utf8.Valid(data):
 		return nil, &Error{Message: "not UTF-8: save it as UTF-8"}
 	}
-	file, err := parser.ParseBytes(data, 0)
+	if err := scan(data); err != nil {
+		return nil, err
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(limits{}))
 	if err != nil {
-		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
-			return nil, &Error{Pos: position(syntax.GetToken()), Message: syntax.GetMessage()}
-		}
 		return nil, &Error{Message: err.Error()}
 	}
-	for _, d := range file.Docs {
-		var v *Value
-		if d.Body != nil {
-			v = read(d.Body)
+	r := reader{keys: make(map[key]Pos)}
+	for {
+		var doc yaml.Node
+		switch err := loader.Load(&doc); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err != nil:
+			return nil, asError(err)
+		}
+		v, err := r.document(&doc)
+		if err != nil {
+			return nil, err
 		}
 		docs = append(docs, v)
 	}
-	return docs, nil
 }
 
-// tooDeep looks for brackets within brackets, far more than any document has:
-// the time the parser takes for them grows with the square of their number.
-func tooDeep(data []byte) bool {
-	depth := 0
-	for _, c := range data {
-		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(depth-1, 0)
-		}
-		if depth > 16*MaxDepth {
-			return true
-		}
+// asError says in one sentence where the parser stopped, and what in.
+func asError(err error) *Error {
+	e, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
+		return &Error{Message: err.Error()}
 	}
-	return false
-}
-
-func position(t *token.Token) Pos {
-	if t == nil || t.Position == nil {
-		return Pos{}
-	}
-	return Pos{t.Position.Line, t.Position.Column}
-}
-
-func read(n ast.Node) *Value {
-	t := n.GetToken()
-	v := &Value{Kind: Kind(strings.ToLower(n.Type().String())), Pos: position(t)}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		v.Map = entries(n.Values)
-		if !n.IsFlowStyle && len(v.Map) > 0 {
-			v.Pos = v.Map[0].Key.Pos // its own token is the first colon
-		}
-	case *ast.MappingValueNode:
-		v.Kind, v.Map = Map, entries([]*ast.MappingValueNode{n})
-		v.Pos = v.Map[0].Key.Pos
-	case *ast.SequenceNode:
-		for _, item := range n.Values {
-			v.List = append(v.List, read(item))
-		}
-	case *ast.StringNode:
-		v.Any, v.Text = n.Value, n.Value
-	case *ast.LiteralNode:
-		v.Kind, v.Any, v.Text = String, n.Value.Value, n.Value.Value
-	case *ast.BoolNode:
-		v.Any, v.Text = n.Value, t.Value
-	case *ast.IntegerNode:
-		v.Any, v.Text = n.Value, t.Value
-		if i, err := strconv.Atoi(fmt.Sprint(n.Value)); err == nil {
-			v.Any = i
-		}
-	case *ast.FloatNode:
-		v.Any, v.Text = n.Value, t.Value
-		if math.IsInf(n.Value, 0) || math.IsNaN(n.Value) {
-			v.Kind = "infinity"
-		}
-	case *ast.NullNode:
-		v.Text, v.Missing = t.Value, t.Type == token.ImplicitNullType
-	}
-	return v
-}
-
-func entries(values []*ast.MappingValueNode) []Entry {
-	out := make([]Entry, len(values))
-	for i, v := range values {
-		out[i] = Entry{Key: read(v.Key), Value: read(v.Value)}
+	out := &Error{Pos: Pos{e.Mark.Line, e.Mark.Column}, Message: e.Message}
+	switch {
+	case e.ContextMsg == "" || e.Message == errDeep.Error():
+	case strings.Contains(e.Message, "end of stream"):
+		out.Pos = Pos{e.ContextMark.Line, e.ContextMark.Column}
+		out.Message = "could not find end of this, " + e.ContextMsg
+	default:
+		out.Message += fmt.Sprintf(", %s that begins in line %d", e.ContextMsg, e.ContextMark.Line)
 	}
 	return out
 }
+
+var errDeep = fmt.Errorf("nested deeper than %d", MaxDepth)
+
+// limits is what the parser asks while it reads.
+type limits struct{}
+
+// CheckDepth implements [yaml.LoaderLimitsPlugin].
+func (limits) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > MaxDepth {
+		return errDeep
+	}
+	return nil
+}
+
+// CheckAlias implements [yaml.LoaderLimitsPlugin]. No alias is resolved.
+func (limits) CheckAlias(int, int) error { return nil }
+
+// NewAliasDataContext implements [yaml.AliasDataPlugin].
+func (limits) NewAliasDataContext(yaml.AliasDataServices) (yaml.AliasDataContext, error) {
+	return limits{}, nil
+}
+
+// The aliases of a text: any of them is fine, and stands for nothing.
+
+func (limits) BeginDocument() error                          { return nil }
+func (limits) EndDocument() error                            { return nil }
+func (limits) DefineAnchor(string, *yaml.Node) error         { return nil }
+func (limits) ResolveAlias(string) (*yaml.Node, bool, error) { return nothing, true, nil }
+
+var nothing = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}

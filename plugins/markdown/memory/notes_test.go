@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
@@ -37,7 +37,7 @@ func TestMarkdownNote(t *testing.T) {
 		Tags                   []string // and both may show
 		Created                string
 	}
-	if err := yaml.UnmarshalWithOptions([]byte(front), &fields, yaml.Strict()); err != nil {
+	if err := yaml.Load([]byte(front), &fields, yaml.WithKnownFields()); err != nil {
 		t.Fatalf("%v in\n%s", err, front)
 	}
 	if fields.Title != decided || fields.Description != decided || fields.Type != "project" || fields.Permalink+".md" != notes[0] ||
