@@ -92,6 +92,9 @@ type Request struct {
 	Hosts []string `json:"hosts,omitempty"`
 }
 
+// maxFault is how long a message about a manifest may be, in bytes.
+const maxFault = 500
+
 // maxName is how long the name of a plugin or a knob may be.
 const maxName = 64
 
@@ -164,6 +167,9 @@ func (m *Manifest) Has(r PluginRole) bool {
 func (m *Manifest) Validate() error {
 	bad := func(format string, args ...any) error {
 		message := fmt.Sprintf(format, args...)
+		if len(message) > maxFault { // it quotes what is wrong, which may be of any length
+			message = strings.ToValidUTF8(message[:maxFault], "") + "..."
+		}
 		return &Error{Code: CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: PhaseLoad, Message: message}
 	}
 	switch {

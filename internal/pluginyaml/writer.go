@@ -19,6 +19,10 @@ type writer struct {
 	at   map[string]yamldoc.Pos // by path: "limits.timeout_ms"
 }
 
+// maxPath is how long a path may be whose place is remembered. What is deeper, or below
+// a longer name, is said to be where that begins.
+const maxPath = 256
+
 func fail(v *yamldoc.Value, format string, args ...any) error {
 	return &yamldoc.Error{Pos: v.Pos, Message: fmt.Sprintf(format, args...)}
 }
@@ -68,8 +72,11 @@ func (w *writer) mapping(v *yamldoc.Value, t reflect.Type, path string, depth in
 		w.next(i)
 		w.single(name)
 		w.json.WriteByte(':')
-		sub := strings.TrimPrefix(path+"."+name, ".")
-		w.at[sub] = e.Key.Pos
+		sub := path
+		if len(path)+len(name) < maxPath {
+			sub = strings.TrimPrefix(path+"."+name, ".")
+			w.at[sub] = e.Key.Pos
+		}
 		if err := w.value(e.Value, typ, sub, depth+1); err != nil {
 			return err
 		}
