@@ -3,9 +3,9 @@ package config
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/kagewasm/kagewasm/strategies"
 )
@@ -44,10 +44,14 @@ func assign(dst reflect.Value, n *node) {
 		}
 		dst.Set(reflect.ValueOf(value).Convert(dst.Type()))
 	case dst.Kind() == reflect.Slice:
-		dst.Set(reflect.MakeSlice(dst.Type(), len(n.kids), len(n.kids)))
-		for i, k := range n.kids {
-			assign(dst.Index(i), k)
+		if n.bound == nil {
+			list := reflect.MakeSlice(dst.Type(), len(n.kids), len(n.kids))
+			for i, k := range n.kids {
+				assign(list.Index(i), k)
+			}
+			n.bound = list.Interface()
 		}
+		dst.Set(reflect.ValueOf(n.bound))
 	default:
 		dst.Set(reflect.MakeMap(dst.Type()))
 		for _, k := range n.kids {
@@ -63,12 +67,22 @@ func assign(dst reflect.Value, n *node) {
 func (to targets) fields(path string, of any) {
 	v := reflect.ValueOf(of).Elem()
 	for i := range v.NumField() {
-		name := strings.ToLower(innerCapital.ReplaceAllString(v.Type().Field(i).Name, "${1}_$2"))
-		to[path+name] = v.Field(i).Addr().Interface()
+		to[path+settingName(v.Type().Field(i).Name)] = v.Field(i).Addr().Interface()
 	}
 }
 
-var innerCapital = regexp.MustCompile(`([a-z])([A-Z])`)
+// settingName is the name of a field in a configuration. It is no expression: a file
+// may have thousands of agents, and each has all fields.
+func settingName(field string) string {
+	var b strings.Builder
+	for i, c := range field {
+		if i > 0 && unicode.IsUpper(c) && !unicode.IsUpper(rune(field[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
 
 // targets are where what is said of an agent goes: to the field of its name,
 // or to what is listed.

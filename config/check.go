@@ -17,7 +17,9 @@ func (b *builder) check(a *Agent) {
 	known(b, a.own("compaction.agent"), "agent", b.config.agents)
 	b.checkPlugins(a)
 	b.checkThresholds(a)
-	if err := a.Policy.Check(); err != nil && b.problems == nil {
+	policy := a.Policy
+	policy.Note.Redact = nil // each was checked where it is read, not for all who inherit it
+	if err := policy.Check(); err != nil && b.problems == nil {
 		var at yamldoc.Pos
 		if n := a.said.kid("compaction"); n != nil {
 			at = n.pos
@@ -44,8 +46,9 @@ func known[V any](b *builder, n *node, what string, all map[string]V) bool {
 	if _, ok := all[name]; ok {
 		return true
 	}
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(s string) bool { return s == "" })
-	b.fail(n.at, "no %s %q%s", what, name, suggest(name, names))
+	b.fail(n.at, "no %s %q%s", what, name, late(func() string {
+		return suggest(name, slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(s string) bool { return s == "" }))
+	}))
 	return false
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // predicate says which messages an operator keeps, as data: everything it says has
@@ -25,16 +26,22 @@ type predicate struct {
 
 // predicates are those of a list always_keep.
 func predicates(n *node) []func(*abi.Message) bool {
-	var keep []func(*abi.Message) bool
-	for _, item := range n.kids {
+	return bindList(n, func(item *node) func(*abi.Message) bool {
 		p := new(predicate)
 		targets{
 			"role": &p.role, "kind": &p.kind, "tool": &p.tool, "contains": &p.contains, "id": &p.id, "meta": &p.meta,
 			"matches": func(n *node) { p.pattern = regexp.MustCompile(n.value.(string)) },
 		}.bind(item, "")
-		keep = append(keep, p.keeps)
+		return p.keeps
+	})
+}
+
+// bindList makes something of each item of a list, once for all who inherit it.
+func bindList[T any](n *node, make func(item *node) T) []T {
+	if n.bound == nil {
+		n.bound = slices.Clip(lists.Map(n.kids, make))
 	}
-	return keep
+	return n.bound.([]T)
 }
 
 func checkPredicate(n *node) string {

@@ -23,6 +23,8 @@ type node struct {
 	short bool    // a block written as off or on
 	value any     // bool, int, float64, string, time.Duration, json.RawMessage
 	kids  []*node // of a block, table or list, in the order of the file
+	// bound is what bind made of a list: all agents that inherit it share it.
+	bound any
 }
 
 // kid finds what is said of a field of a block, or under a name of a table.

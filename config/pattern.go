@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-
-	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 const (
@@ -103,5 +101,5 @@ func checkRedact(n *node) string {
 
 // patterns are those of a list redact.
 func patterns(n *node) []*regexp.Regexp {
-	return lists.Map(n.kids, func(item *node) *regexp.Regexp { return regexp.MustCompile(item.value.(string)) })
+	return bindList(n, func(item *node) *regexp.Regexp { return regexp.MustCompile(item.value.(string)) })
 }

@@ -68,12 +68,22 @@ type source struct {
 }
 
 func (s source) problem(at yamldoc.Pos, format string, args ...any) Problem {
-	message := secretRE.ReplaceAllString(fmt.Sprintf(format, args...), "***")
+	message := clip.CutChars(masked(fmt.Sprintf(format, args...)), maxMessage, "…")
 	return Problem{File: s.name, Line: at.Line, Column: at.Column, Message: message, Excerpt: s.excerpt(at)}
 }
 
-// At most this many characters of a line are shown.
-const maxExcerpt = 160
+// At most this many characters of a line are shown, and of a message. What is looked
+// through for secrets is longer, so that none is cut in half and then unknown.
+const (
+	maxExcerpt = 160
+	maxMessage = 1_000
+	maxMasked  = 2 << 10
+)
+
+// masked is a text without secrets, cut where it is far too long.
+func masked(text string) string {
+	return secretRE.ReplaceAllString(text[:min(len(text), maxMasked)], "***")
+}
 
 func (s source) excerpt(at yamldoc.Pos) string {
 	if at.Line < 1 || at.Line > len(s.lines) {
@@ -95,11 +105,12 @@ func (s source) excerpt(at yamldoc.Pos) string {
 // secrets: people paste keys where they do not belong, and errors end up in
 // logs.
 func (s source) shown(line int) string {
-	t := strings.ReplaceAll(strings.TrimRight(s.lines[line-1], "\r"), "\t", " ")
+	t := s.lines[line-1]
+	t = strings.ReplaceAll(strings.TrimRight(t[:min(len(t), maxMasked)], "\r"), "\t", " ")
 	if m := secretPairRE.FindStringSubmatchIndex(t); m != nil && !harmlessRE.MatchString(t[m[3]:]) {
 		t = t[:m[3]] + "***"
 	}
-	return clip.CutChars(secretRE.ReplaceAllString(t, "***"), maxExcerpt, "…")
+	return clip.CutChars(masked(t), maxExcerpt, "…")
 }
 
 var (

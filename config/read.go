@@ -26,8 +26,14 @@ func read(name string, data []byte) (*node, *reader) {
 	return n, r
 }
 
+// fail notes a problem. Those that are not listed are counted alone: there may be
+// thousands.
 func (r *reader) fail(at yamldoc.Pos, format string, args ...any) {
-	r.problems = append(r.problems, r.problem(at, format, args...))
+	var p Problem
+	if len(r.problems) < maxProblems {
+		p = r.problem(at, format, args...)
+	}
+	r.problems = append(r.problems, p)
 }
 
 // parse returns the one document, nil for an empty one.
@@ -167,7 +173,7 @@ func (r *reader) block(n *node, v *yamldoc.Value, depth int) bool {
 		case n.kid(name) != nil:
 			r.fail(e.Key.Pos, "%s%s is there already, in line %d", name, in(n.field), n.kid(name).pos.Line)
 		case f == nil:
-			r.fail(e.Key.Pos, "unknown field %q%s%s", name, in(n.field), meant(n.field, name))
+			r.fail(e.Key.Pos, "unknown field %q%s%s", name, in(n.field), late(func() string { return meant(n.field, name) }))
 		case f.Refuse:
 			r.fail(e.Key.Pos, "%s%s: %s", name, in(n.field), noKey)
 		case e.Value.Missing && f.like(n.field).single():

@@ -128,7 +128,7 @@ func (r *reader) text(n *node, v *yamldoc.Value) bool {
 	case strings.ContainsRune(s, 0):
 		r.fail(n.at, "%s holds a NUL", f.label())
 	case len(f.Choices) > 0 && !slices.Contains(f.Choices, s):
-		r.fail(n.at, "%s is %q%s", f.label(), s, suggest(s, f.Choices))
+		r.fail(n.at, "%s is %q%s", f.label(), s, late(func() string { return suggest(s, f.Choices) }))
 	case f.Pattern != nil && !f.Pattern.MatchString(s):
 		r.fail(n.at, "%s: %s", f.label(), f.Likeness)
 	default:

@@ -8,6 +8,12 @@ import (
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
+// late is a part of a message that takes long to find, and is found where the message
+// is listed.
+type late func() string
+
+func (l late) String() string { return l() }
+
 // suggest is the name a person may have meant, as the end of a message; it
 // begins with a colon, and lists the known names where none is near.
 func suggest(name string, known []string) string {

@@ -26,10 +26,10 @@ type Bound struct {
 
 var (
 	// Text is for texts: a configuration, a manifest.
-	Text = Bound{20 * time.Millisecond, 6 << 20}
+	Text = Bound{100 * time.Millisecond, 6 << 20}
 	// Module is for modules. Each function is rewritten as a whole: the largest has
 	// 256 KiB, and 40 bytes are there for each instruction, which may be a byte.
-	Module = Bound{20 * time.Millisecond, 32 << 20}
+	Module = Bound{100 * time.Millisecond, 32 << 20}
 )
 
 // Check fails the test where f spends too much on an input of n bytes. It runs f up
