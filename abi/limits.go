@@ -40,7 +40,9 @@ type Limits struct {
 	// TableElements is how many elements all tables may have together. Default
 	// 100,000. They count in the memory as well, with 16 bytes each.
 	TableElements int `json:"table_elements,omitempty"`
-	// ModuleBytes is the length of the module. Default, and at most, 64 MiB.
+	// ModuleBytes is the length of the module. Default 12 MiB, twice what the largest
+	// of plugins in Go has; those in C, Rust or TinyGo have less than 1 MiB. An
+	// interpreter inside may need more: at most 64 MiB.
 	ModuleBytes int `json:"module_bytes,omitempty"`
 	// Fuel is the budget of executed instructions, by weight, instantiation
 	// included. It is the same on every machine. Default: none but the clock.
@@ -64,7 +66,7 @@ func DefaultLimits() Limits {
 
 		StackBytes:    24 << 20,
 		TableElements: 100_000,
-		ModuleBytes:   64 << 20,
+		ModuleBytes:   12 << 20,
 	}
 }
 

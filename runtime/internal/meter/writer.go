@@ -11,13 +11,11 @@ type writer struct {
 	bodyWriter
 	added []wasm.FuncType // types, behind the module's own
 	code  []byte          // the functions of the module's own
-	patch []wasm.FuncRef  // the places outside of code that name functions
 }
 
 func newWriter(m *module, g *callGraph) *writer {
 	w := &writer{
 		bodyWriter: bodyWriter{module: m, graph: g, indirect: g.indirect()},
-		patch:      slices.SortedFunc(slices.Values(m.FuncRefs), func(a, b wasm.FuncRef) int { return a.Pos - b.Pos }),
 	}
 	w.helpers.first = uint32(len(m.Funcs)) + 1
 	globals := uint32(len(m.Globals))
@@ -107,14 +105,16 @@ func (w *writer) patched(s *wasm.Section) []byte {
 	}
 	var out []byte
 	at := s.Body
-	first, _ := slices.BinarySearchFunc(w.patch, s.Body, func(r wasm.FuncRef, pos int) int { return r.Pos - pos })
-	for _, ref := range w.patch[first:] {
-		if ref.Pos >= s.Stop {
+	refs := w.module.FuncRefs
+	first, _ := slices.BinarySearchFunc(refs, s.Body, func(r wasm.FuncRef, pos int) int { return int(r.Pos) - pos })
+	for _, ref := range refs[first:] {
+		pos := int(ref.Pos)
+		if pos >= s.Stop {
 			break
 		}
-		out = append(out, w.module.bytes[at:ref.Pos]...)
+		out = append(out, w.module.bytes[at:pos]...)
 		out = wasm.AppendU32(out, w.function(ref.Index))
-		r := &wasm.Reader{Data: w.module.bytes, Pos: ref.Pos}
+		r := &wasm.Reader{Data: w.module.bytes, Pos: pos}
 		r.U32()
 		at = r.Pos
 	}

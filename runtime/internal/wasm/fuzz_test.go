@@ -78,7 +78,7 @@ func checkPlaces(t *testing.T, module []byte, m *wasm.Module) {
 		t.Errorf("the sections end at %d of %d", at, len(module))
 	}
 	for _, ref := range m.FuncRefs {
-		if r := (&wasm.Reader{Data: module, Pos: ref.Pos}); r.U32() != ref.Index {
+		if r := (&wasm.Reader{Data: module, Pos: int(ref.Pos)}); r.U32() != ref.Index {
 			t.Errorf("no function %d at %d", ref.Index, ref.Pos)
 		}
 	}

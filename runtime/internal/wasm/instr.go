@@ -8,17 +8,17 @@ import (
 // Instr is an instruction: its bytes are those from Pos to End.
 type Instr struct {
 	Pos, End int
-	Op       byte
-	// Sub is the code behind a prefix.
-	Sub uint32
+	// Value is the number of an i32.const or i64.const, or a block type: the
+	// index of a type, or negative.
+	Value int64
 	// A and B are what follows, where it is one or two numbers: an index, a
 	// depth, an offset. Of a br_table they are where its targets begin in
 	// Code.Targets and how many there are, the default, which is the last,
 	// included.
 	A, B uint32
-	// Value is the number of an i32.const or i64.const, or a block type: the
-	// index of a type, or negative.
-	Value int64
+	// Sub is the code behind a prefix.
+	Sub uint32
+	Op  byte
 	// Pop and Push are how many operands are taken and left, but for those of
 	// blocks, branches and calls, which their types say.
 	Pop, Push int8

@@ -25,11 +25,13 @@ type Module struct {
 	Sections []Section
 
 	// FuncRefs are the places outside of code and exports that name a
-	// function: the start section, element segments, initializers.
+	// function, in their order: the start section, element segments, initializers.
 	FuncRefs []FuncRef
 
 	byName      map[string]Export // the first export of each name
 	initGlobals uint64            // how many globals initializers suppose there are
+	size        int               // of the whole, in bytes
+	values      int               // that all types take and give, together
 }
 
 // Section is one section: where it begins (its id), where its content does,
@@ -74,10 +76,7 @@ type GlobalType struct {
 }
 
 // FuncRef is a place that names a function.
-type FuncRef struct {
-	Pos   int
-	Index uint32
-}
+type FuncRef struct{ Pos, Index uint32 }
 
 // Body is the code of a function: its locals, and where the instructions are.
 type Body struct {
@@ -150,6 +149,12 @@ const (
 	MaxBody   = 256 << 10
 	MaxLocals = 4_096
 
+	// maxTypeValues is how many values the types of a module may have together, and
+	// one more for each so many bytes: real modules have fewer than 1,000, but for
+	// those of GHC, which have one for each 150 bytes.
+	maxTypeValues = 20_000
+	bytesPerValue = 64
+
 	maxTypes    = 100_000
 	maxExports  = 10_000
 	maxTables   = 100
@@ -200,7 +205,7 @@ func Parse(wasm []byte) (*Module, error) {
 	if err := checkForm(wasm); err != nil {
 		return nil, err
 	}
-	m := &Module{byName: make(map[string]Export)}
+	m := &Module{byName: make(map[string]Export), size: len(wasm)}
 	seen, last := [sectionEnd]bool{}, 0
 	r := &Reader{Data: wasm, Pos: HeaderBytes}
 	for !r.Done() {
@@ -262,7 +267,7 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 		s.Body = r.Pos
 		return r.Err
 	case SectionType:
-		r.Vector(atMost(r, maxTypes, func() { m.Types = append(m.Types, r.funcType()) }))
+		r.Vector(atMost(r, maxTypes, func() { m.typeEntry(r) }))
 	case SectionImport:
 		r.Vector(atMost(r, MaxImports, func() { m.importEntry(r) }))
 	case SectionFunction:
@@ -284,7 +289,7 @@ func (m *Module) parseSection(s *Section, r *Reader) error {
 	case SectionStart:
 		pos := r.Pos
 		m.Start = new(r.U32())
-		m.FuncRefs = append(m.FuncRefs, FuncRef{pos, *m.Start})
+		m.FuncRefs = append(m.FuncRefs, FuncRef{uint32(pos), *m.Start})
 	case SectionDataCount:
 		r.U32()
 	}

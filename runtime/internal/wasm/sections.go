@@ -40,7 +40,7 @@ func (m *Module) elements(r *Reader) {
 				return
 			}
 			pos := r.Pos
-			m.FuncRefs = append(m.FuncRefs, FuncRef{pos, r.U32()})
+			m.FuncRefs = append(m.FuncRefs, FuncRef{uint32(pos), r.U32()})
 		})
 		left -= min(left, n)
 	})
@@ -112,7 +112,7 @@ func (m *Module) init(r *Reader) (first Init) {
 			m.initGlobals = max(m.initGlobals, uint64(r.U32())+1)
 		case OpRefFunc:
 			pos := r.Pos
-			m.FuncRefs = append(m.FuncRefs, FuncRef{pos, r.U32()})
+			m.FuncRefs = append(m.FuncRefs, FuncRef{uint32(pos), r.U32()})
 		case OpI32Const:
 			first.Value = int32(r.S64())
 		case OpI64Const:

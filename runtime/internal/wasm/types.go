@@ -60,6 +60,16 @@ func (r *Reader) funcType() FuncType {
 	return FuncType{r.valueTypes(), r.valueTypes()}
 }
 
+// typeEntry reads a type. The engine compiles a way in for each, whether it is used
+// or not.
+func (m *Module) typeEntry(r *Reader) {
+	t := r.funcType()
+	m.Types = append(m.Types, t)
+	if m.values += len(t.Params) + len(t.Results); m.values > maxTypeValues+m.size/bytesPerValue {
+		r.Fail(bound{fmt.Errorf("types of more than %d values", maxTypeValues+m.size/bytesPerValue)})
+	}
+}
+
 func (r *Reader) valueTypes() (types []ValueType) {
 	r.Vector(func() {
 		if len(types) == maxValues {
