@@ -117,8 +117,10 @@ func add(a, b uint32) uint32 { return min(a+b, maxCost) } // both are below it
 func (c *charger) visit(i int32, in *wasm.Instr) uint32 {
 	next, cost := c.ahead[i+1], costOf(in)
 	switch in.Op {
-	case wasm.OpUnreachable, wasm.OpReturn:
+	case wasm.OpUnreachable:
 		return cost
+	case wasm.OpReturn:
+		return add(cost, handOver(c.blocks[0].results, 0))
 	case wasm.OpLoop:
 		return c.loop(&c.blocks[c.ref[i]], in, next)
 	case wasm.OpIf:
@@ -141,6 +143,7 @@ func (c *charger) visit(i int32, in *wasm.Instr) uint32 {
 	case wasm.OpCall:
 		return c.call(in, cost, next)
 	case wasm.OpCallIndirect:
+		cost += handOver(int32(width(c.module.calleeType(in))), 0)
 		c.replace(in, edit{kind: editIndirect, a: in.A, b: in.B, cost: add(cost, next)})
 		return 0
 	case wasm.OpRefFunc:
@@ -173,6 +176,12 @@ func (c *charger) replace(in *wasm.Instr, e edit) {
 
 // end is where paths join: a long one behind it gets a check of its own.
 func (c *charger) end(b *block, in *wasm.Instr, next uint32) uint32 {
+	switch {
+	case b.start < 0:
+		next = add(next, handOver(b.results, 0)) // locals end here
+	case b.op != wasm.OpLoop && (b.branchedTo || b.op == wasm.OpIf):
+		next = add(next, handOver(b.results, b.assigns))
+	}
 	if next > longPath && b.start >= 0 {
 		next = c.check(in.End, next)
 	}
@@ -198,14 +207,14 @@ func (c *charger) branch(i int32, in *wasm.Instr, cost, next uint32) uint32 {
 	}
 	j := c.jumpAt(i)
 	if j == nil {
-		return c.back(in, cost, next, b.start+1)
+		return c.back(in, cost+handOver(0, b.assigns), next, b.start+1)
 	}
 	behind := c.blocks[j.to].end
 	if j.forward {
 		c.replace(in, edit{kind: editJump, a: j.depth})
 		return add(cost, c.ahead[behind])
 	}
-	return c.back(in, cost+costDispatch, next, behind)
+	return c.back(in, cost+costDispatch+handOver(0, b.assigns), next, behind)
 }
 
 // branchTable is a branch to one of several blocks.
@@ -220,6 +229,7 @@ func (c *charger) branchTable(in *wasm.Instr, cost uint32) uint32 {
 		case b.seen != in.A+1:
 			b.seen = in.A + 1
 			froms = append(froms, b.start+1)
+			cost = max(cost, costOf(in)+handOver(0, b.assigns))
 		}
 	}
 	if froms == nil {
@@ -237,6 +247,7 @@ func (c *charger) back(in *wasm.Instr, cost, or uint32, froms ...int32) uint32 {
 // call is charged with what the callee leaves to its callers. Where the callee
 // is not known yet, there is a cycle, and the call has a check.
 func (c *charger) call(in *wasm.Instr, cost, next uint32) uint32 {
+	cost += handOver(int32(width(c.module.calleeType(in))), 0)
 	if in.A < c.module.imported {
 		if c.module.ticks[in.A] {
 			c.replace(in, edit{kind: editTick, a: in.A})

@@ -13,6 +13,13 @@ const (
 	// costDispatch is what is at the head of a dispatch.
 	costDispatch = costPlain + 2*costBranch
 
+	// costMove is a value that is handed over: to a block or loop where ways meet, to
+	// a function, or back. Some are for nothing, as they stay in registers: of those
+	// on the stack of operands, and of the locals that a block changes.
+	costMove   = 2
+	freeValues = 4
+	freeLocals = 16
+
 	// A unit of fuel moves 1<<bytesShift bytes, or one element of a table.
 	bytesShift = 3
 )
@@ -59,6 +66,11 @@ func costTable(other uint32, rows []costRow) (t [256]uint32) {
 		}
 	}
 	return t
+}
+
+// handOver is the cost of values that are handed over, and of locals that may be.
+func handOver(values, locals int32) uint32 {
+	return costMove * uint32(max(0, values-freeValues)+max(0, locals-freeLocals))
 }
 
 // costOf is the cost of one instruction.

@@ -1,8 +1,10 @@
 package meter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -21,6 +23,7 @@ type function struct {
 	blocks    []block
 	open      []int32 // the blocks that are open, while walking
 	jumps     []jump  // in the order of their instructions
+	assigned  []int32 // by local, behind the instruction that last assigned it
 }
 
 // block is a block, loop or if, or the whole function.
@@ -33,6 +36,7 @@ type block struct {
 	loops      int32 // how many of them, and itself, are loops
 	params     int32
 	results    int32
+	assigns    int32 // how many locals are assigned in it
 	branchedTo bool
 	dispatch   *dispatch
 	// editsBehind is how many edits there are behind the end; see charge.go.
@@ -72,6 +76,7 @@ func (f *function) read(index int) error {
 	for _, l := range body.Locals {
 		f.locals += int(l.N)
 	}
+	f.assigned = zeroed(f.assigned, f.locals)
 	f.begin(block{start: -1, results: int32(len(f.typ().Results))})
 	for i := range f.code.List {
 		if err := f.step(int32(i)); err != nil {
@@ -102,7 +107,9 @@ func (f *function) step(i int32) error {
 		b.els, f.ref[i] = i, innermost
 	case wasm.OpEnd:
 		b.end, f.ref[i] = i, innermost
-		f.open = f.open[:len(f.open)-1]
+		if f.open = f.open[:len(f.open)-1]; len(f.open) > 0 {
+			f.blocks[f.open[len(f.open)-1]].assigns += b.assigns
+		}
 	case wasm.OpBr, wasm.OpBrIf:
 		id, err := f.target(in.A)
 		if err != nil {
@@ -119,9 +126,29 @@ func (f *function) step(i int32) error {
 			f.tableRefs[k] = id
 		}
 	default:
-		return f.module.checkIndex(in, f.locals)
+		if err := f.module.checkIndex(in, f.locals); err != nil {
+			return err
+		}
+		if in.Op == wasm.OpLocalSet || in.Op == wasm.OpLocalTee {
+			f.assign(i, in.A)
+		}
 	}
 	return nil
+}
+
+// assign counts a local in the blocks that are open and do not assign it yet. Blocks
+// add what is in them to those around them when they end, so it is counted in the
+// innermost, and taken back in the first one that has it.
+func (f *function) assign(i int32, local uint32) {
+	last := f.assigned[local] - 1
+	f.assigned[local] = i + 1
+	f.blocks[f.open[len(f.open)-1]].assigns++
+	has, _ := slices.BinarySearchFunc(f.open, last, func(id, last int32) int {
+		return cmp.Compare(f.blocks[id].start, last)
+	})
+	if has > 0 && last >= 0 {
+		f.blocks[f.open[has-1]].assigns--
+	}
 }
 
 // begin opens a block and returns its number.

@@ -25,6 +25,9 @@ import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 
 // loop charges what is ahead of a loop's head, at every turn.
 func (c *charger) loop(b *block, in *wasm.Instr, next uint32) uint32 {
+	if b.branchedTo {
+		next = add(next, handOver(b.params, b.assigns))
+	}
 	switch {
 	case !b.branchedTo || b.dispatch != nil:
 		return next // no loop, or its jumps back are charged

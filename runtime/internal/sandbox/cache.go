@@ -42,7 +42,7 @@ type diskCache struct {
 // rewriteVersion changes whenever prepare gives other bytes for a module, or
 // refuses what it took before. Entries of other versions, and of modules that
 // are gone, stay until somebody empties the folder.
-const rewriteVersion = "12"
+const rewriteVersion = "13"
 
 // The files of an entry, beside the engine's own.
 const (
