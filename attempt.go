@@ -3,8 +3,10 @@ package kagewasm
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
@@ -37,6 +39,9 @@ type planner struct {
 	// last is what was read last: plans that differ in the note alone share it. A
 	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
 	last reading
+	// left is what is left, by plugin, of the time for what it answered: as much as
+	// its call may take. Plugins without a limit are not in it.
+	left map[string]time.Duration
 }
 
 // reading is what was read off messages that go, and what they cost.
@@ -46,8 +51,40 @@ type reading struct {
 	cost int
 }
 
-func (l *look) planner(v *strategies.View, secrets *redact.Redactor) *planner {
-	return &planner{look: l, view: v, secrets: secrets}
+func (l *look) planner(v *strategies.View, secrets *redact.Redactor, calls []hooks.Outcome) *planner {
+	p := &planner{look: l, view: v, secrets: secrets, left: make(map[string]time.Duration)}
+	for _, c := range calls {
+		if ms := c.Limits.TimeoutMS; ms > 0 {
+			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return p
+}
+
+// charge does what a plugin's answer asks for, in the plugin's time: f is to end
+// soon after its context, and works with the planner it is given. The error says
+// that the time was up; what f made is of no use then.
+func (p *planner) charge(ctx context.Context, plugin string, f func(context.Context, *planner)) error {
+	left, limited := p.left[plugin]
+	if !limited {
+		f(ctx, p)
+		return nil
+	}
+	ours := &allowance{ctx, time.Now().Add(left)}
+	q := *p
+	q.look, q.view = p.look.until(ours, p.view)
+	f(ours, &q)
+	p.left[plugin] = time.Until(ours.end)
+	if ours.Err() == nil {
+		p.last = q.last
+		return nil
+	}
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	return &abi.Error{Code: abi.CodeDeadline, Op: "check plan", Phase: abi.PhaseCheck, Err: ours.Err(),
+		Message: "what it answered takes longer to judge than a call of it may take",
+		Hint:    "let it answer with less text"}
 }
 
 // budget is what a plan of somebody may insert.
@@ -55,20 +92,55 @@ func (l *look) budget(v *strategies.View, source abi.Source) strategies.Budget {
 	return strategies.NewBudget(v, l.policy.Note, source)
 }
 
-// try makes a plan and has it checked.
-func (p *planner) try(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
+// allowance is a context for work that asks it now and then whether to go on: the
+// caller's, until an end that moves while the host does what is its own to do. It
+// belongs to one goroutine.
+type allowance struct {
+	context.Context
+	end time.Time
+}
+
+// Err implements context.Context.
+func (a *allowance) Err() error {
+	if err := a.Context.Err(); err != nil || time.Now().Before(a.end) {
+		return err
+	}
+	return context.DeadlineExceeded
+}
+
+// uncharged is the caller's context, for what is no plugin's: done says that it is
+// done.
+func uncharged(ctx context.Context) (caller context.Context, done func()) {
+	a, ok := ctx.(*allowance)
+	if !ok {
+		return ctx, func() {}
+	}
+	start := time.Now()
+	return a.Context, func() { a.end = a.end.Add(time.Since(start)) }
+}
+
+// try makes a plan and has it checked, a plugin's in the plugin's time.
+func (p *planner) try(ctx context.Context, c candidate) (a attempt, cut []hooks.Remark, err error) {
+	late := p.charge(ctx, c.plugin, func(ctx context.Context, p *planner) { a, cut, err = p.attempt(ctx, c) })
+	if late != nil {
+		return attempt{plan: a.plan}, cut, late
+	}
+	return a, cut, err
+}
+
+func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
 	b := p.look.budget(p.view, c.source)
 	b.Note += p.cost(p.injected)
-	b.Read = func(gone []string) *note.Note { return p.read(gone).note }
+	b.Read = func(gone []string) *note.Note { return p.read(ctx, gone).note }
 	plan, err := planOf(ctx, c, p.view, b)
 	if err != nil {
 		return attempt{plan: plan}, nil, err
 	}
 	var cut []hooks.Remark
-	plan.Insert, cut = p.clipped(plan.Insert)
+	plan.Insert, cut = p.clipped(ctx, plan.Insert)
 	plan.Note = max(plan.Note, b.Note)
 	failures := plan.Note - b.Note
-	a, err := p.check(plan, b.Host, failures)
+	a, err := p.check(ctx, plan, b.Host, failures)
 	switch {
 	case err != nil:
 	case b.Tight, p.view.All:
@@ -97,25 +169,28 @@ func planOf(ctx context.Context, c candidate, v *strategies.View, b strategies.B
 // so many more for failures, adds what is injected, and hands the plan to the
 // firewall. A note that makes the result miss the target or grow is written
 // smaller, down to nothing beside the plan's own summary.
-func (p *planner) check(plan abi.Plan, host, failures int) (attempt, error) {
+func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) (attempt, error) {
 	if len(plan.Supersede) == 0 {
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: "the plan supersedes nothing"}
 	}
-	r := p.read(plan.Supersede)
+	r := p.read(ctx, plan.Supersede)
 	host = min(host, r.cost/2)
 	against := firewall.Case{
 		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
-		Target: p.view.Target, Count: p.look.opts.Counter, Time: p.look.now,
+		Target: p.view.Target, Count: p.look.counter, Time: p.look.now,
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {
 		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.look.outline(), Budget: host,
-			Failures: failures, Count: p.look.opts.Counter.Text})
+			Failures: failures, Count: p.look.counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
-		text, _ = p.secrets.Redact(text)
+		text, _, err := p.secrets.RedactContext(ctx, text)
+		if err != nil {
+			return attempt{plan: plan}, canceled(ctx)
+		}
 		inserts[0].Text = text
 		full := plan
 		full.Insert = inserts
@@ -162,23 +237,23 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		if err != nil || len(plan.Supersede) == 0 || len(plan.Supersede) >= len(a.plan.Supersede) {
 			break
 		}
-		better, err := p.check(plan, b.Host, failures)
+		better, err := p.check(ctx, plan, b.Host, failures)
 		if err != nil || !better.Met {
 			break
 		}
 		a = better
 	}
-	return p.topUp(a, b.Host, failures)
+	return p.topUp(ctx, a, b.Host, failures)
 }
 
 // topUp lets the note have what no message fits into any more: at most half as
 // much again as it had.
-func (p *planner) topUp(a attempt, host, failures int) attempt {
+func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) attempt {
 	unused := p.view.Target - a.Tokens - refillSlack
 	if p.look.policy.Note.Tokens != 0 || unused < refillSlack || a.host+refillSlack < host {
 		return a
 	}
-	if better, err := p.check(a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
+	if better, err := p.check(ctx, a.plan, host+min(unused, host/2), failures); err == nil && better.Met {
 		return better
 	}
 	return a
@@ -187,10 +262,12 @@ func (p *planner) topUp(a attempt, host, failures int) attempt {
 // read reads the messages that go, without the secrets in them, as they came:
 // pruning must not take names from the note. Kept messages are read as they are
 // kept. Kept units that pruning shortened are also read in full.
-func (p *planner) read(gone []string) reading {
+func (p *planner) read(ctx context.Context, gone []string) reading {
 	if p.last.note != nil && slices.Equal(p.last.gone, gone) {
 		return p.last
 	}
+	ctx, done := uncharged(ctx)
+	defer done()
 	r := reading{gone: gone}
 	goes := set.Of(gone...)
 	var went, stays, pruned []abi.Message
@@ -207,8 +284,10 @@ func (p *planner) read(gone []string) reading {
 		}
 		stays = append(stays, *m)
 	}
-	r.note = note.Build(p.bare(went), stays, p.bare(pruned))
-	p.last = r
+	r.note = note.Build(ctx, p.bare(ctx, went), stays, p.bare(ctx, pruned))
+	if ctx.Err() == nil {
+		p.last = r
+	}
 	return r
 }
 
@@ -224,17 +303,25 @@ func (p *planner) original(i int) *abi.Message {
 }
 
 // bare are messages without the secrets in them, to be read for names: a secret
-// is known by what stands around it, and a list of names has nothing around.
-func (p *planner) bare(msgs []abi.Message) []abi.Message {
+// is known by what stands around it, and a list of names has nothing around. There
+// are none once the context is done.
+func (p *planner) bare(ctx context.Context, msgs []abi.Message) []abi.Message {
 	out := slices.Clone(msgs)
 	for i := range out {
 		m := &out[i]
-		if text, n := p.secrets.Redact(m.Text()); n > 0 {
+		text, n, err := p.secrets.RedactContext(ctx, m.Text())
+		if err != nil {
+			return nil
+		}
+		if n > 0 {
 			m.Content = abi.Text(text)
 		}
 		cloned := false
 		for k := range m.ToolCalls {
-			arguments, n := p.secrets.Redact(m.ToolCalls[k].Arguments)
+			arguments, n, err := p.secrets.RedactContext(ctx, m.ToolCalls[k].Arguments)
+			if err != nil {
+				return nil
+			}
 			if n == 0 {
 				continue
 			}
@@ -251,40 +338,72 @@ func (p *planner) bare(msgs []abi.Message) []abi.Message {
 func (p *planner) cost(list []abi.Insert) int {
 	n := 0
 	for _, in := range list {
-		n += firewall.FrameTokens(in.Kind, in.Source, p.look.opts.Counter) + p.look.opts.Counter.Text(in.Text)
+		n += firewall.FrameTokens(in.Kind, in.Source, p.look.counter) + p.look.counter.Text(in.Text)
 	}
 	return n
 }
 
 // clipped cuts texts that plugins want to insert to what is left of their
 // budget, in order, and remarks where something is left out.
-func (p *planner) clipped(list []abi.Insert) (out []abi.Insert, remarks []hooks.Remark) {
+func (p *planner) clipped(ctx context.Context, list []abi.Insert) (out []abi.Insert, remarks []hooks.Remark) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	left := p.look.budget(p.view, longestSource).Inject - p.cost(p.injected)
+	left, without := p.look.budget(p.view, longestSource).Inject-p.cost(p.injected), make(map[string]int)
 	for _, in := range list {
-		full := in.Text
-		in.Text, _ = p.secrets.Redact(in.Text)
-		left -= firewall.FrameTokens(in.Kind, in.Source, p.look.opts.Counter)
-		in.Text = within(in.Text, left, p.look.opts.Counter.Text)
-		switch {
-		case in.Text == "":
-			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
-				Warning: "no room for the injected text: it was left out"})
-			continue
-		case len(in.Text) < len(strings.TrimSpace(full)):
-			remarks = append(remarks, hooks.Remark{Plugin: in.Source.Name,
-				Warning: "the injected text was cut to its token budget"})
+		name, full, cost := in.Source.Name, len(strings.TrimSpace(in.Text)), 0
+		text := ""
+		if left > 0 {
+			left -= firewall.FrameTokens(in.Kind, in.Source, p.look.counter)
+			late := p.charge(ctx, name, func(ctx context.Context, p *planner) {
+				text = p.clip(ctx, in.Text, left)
+				cost = p.look.counter.Text(text)
+			})
+			if late != nil {
+				text = ""
+			}
 		}
-		left -= p.look.opts.Counter.Text(in.Text)
+		if in.Text = text; text == "" {
+			without[name]++
+			continue
+		}
+		if len(text) < full {
+			remarks = append(remarks, hooks.Remark{Plugin: name, Warning: "the injected text was cut to its token budget"})
+		}
+		left -= cost
 		out = append(out, in)
 	}
-	return out, remarks
+	return out, append(remarks, leftOut(without)...)
 }
 
-// within cuts text to at most budget tokens, at a word where it can, and says
-// that it did. It returns the empty string where nothing useful fits.
-func within(text string, budget int, count func(string) int) string {
-	return clip.Tokens(strings.TrimSpace(abi.Defuse(text)), budget, "\n[cut: over the token budget]", count)
+// leftOut remarks how many texts of each plugin were not injected.
+func leftOut(texts map[string]int) (remarks []hooks.Remark) {
+	for _, plugin := range slices.Sorted(maps.Keys(texts)) {
+		warning := "no room for the injected text: it was left out"
+		if n := texts[plugin]; n > 1 {
+			warning = fmt.Sprintf("no room for %d injected texts: they were left out", n)
+		}
+		remarks = append(remarks, hooks.Remark{Plugin: plugin, Warning: warning})
+	}
+	return remarks
+}
+
+const (
+	// maxTokenBytes is more than what a token of any text worth reading takes, in
+	// bytes: what is longer need not be counted to be too long.
+	maxTokenBytes = 16
+	// maxSecret is how far a secret may stand out of what is cut to its budget, in
+	// bytes, and still be known for one.
+	maxSecret = 8 << 10
+)
+
+// clip takes the secrets out of a text, and cuts it to at most budget tokens, at a
+// word where it can, and says that it did. It is empty where nothing useful fits.
+func (p *planner) clip(ctx context.Context, text string, budget int) string {
+	text, _, err := p.secrets.RedactContext(ctx, clip.Head(text, max(0, budget)*maxTokenBytes+maxSecret))
+	if err != nil {
+		return ""
+	}
+	text = clip.Head(text, max(0, budget)*maxTokenBytes)
+	return clip.Tokens(strings.TrimSpace(abi.Defuse(text)), budget, "\n[cut: over the token budget]", p.look.counter.Text)
 }

@@ -48,9 +48,12 @@ func (c *Compactor) Compact(ctx context.Context, req Request) (*Result, error) {
 // during look.
 func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	if gaveUp != nil {
-		return resultOf(l, outcome{list: l.came, code: abi.ReasonCancelled}), gaveUp
+		return untouched(l, gaveUp)
 	}
 	p := prune(l)
+	if err := canceled(ctx); err != nil {
+		return untouched(l, err)
+	}
 	o := outcome{list: p.list, pruned: p.Pruned}
 	if !due(l, p.list) {
 		o.code, o.warning = notDue(l, p.list)
@@ -66,10 +69,18 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	return result, err
 }
 
+// untouched is the session as it came: the caller gave up.
+func untouched(l *look, err error) (*Result, error) {
+	return resultOf(l, outcome{list: l.came, code: abi.ReasonCancelled}), err
+}
+
 // replace puts a note in the place of messages, where that is worth it: the
 // stages that follow the decision.
 func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	v, p, cut := shortenFixed(l, p)
+	if err := canceled(ctx); err != nil {
+		return untouched(l, err)
+	}
 	o := outcome{list: p.list, pruned: p.Pruned}
 	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
 		o, err := exceeds(l, o)
@@ -87,7 +98,9 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
 		result := resultOf(l, o)
-		postCompact(context.WithoutCancel(ctx), l, v, o.list, result)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		postCompact(ctx, l, v, o.list, result)
 		return result, err
 	}
 	o.code = reasonCode(l, v, o)
@@ -109,6 +122,10 @@ func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, 
 	postCompact(ctx, l, v, o.after(), result)
 	return result, err
 }
+
+// lastWords is how long plugins may take to hear that the caller gave up, who waits
+// for it.
+const lastWords = 50 * time.Millisecond
 
 // commit hands the result to whoever stores it.
 func commit(ctx context.Context, l *look, result *Result) error {

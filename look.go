@@ -26,6 +26,8 @@ type look struct {
 	// previous is what the model was given last, or else the session as it came.
 	previous Sent
 	memo     *memo
+	// counter counts as long as the call's context lasts.
+	counter abi.Counter
 }
 
 // list is a list of messages with what it costs.
@@ -65,9 +67,10 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session)}
+	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session),
+		counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
-	gaveUp := l.memo.measure(ctx, req.Messages, c.opts.Counter)
+	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {
 		c.close(l, nil)
 		return nil, gaveUp
@@ -101,17 +104,63 @@ func (c *Compactor) close(l *look, given *Result) {
 
 // view is a list as strategies see it.
 func (l *look) view(of list) *strategies.View {
-	return strategies.NewView(of.messages, of.tokens, of.pinned, l.req.Overhead, l.limits.Limits, l.opts.Counter)
+	return strategies.NewView(of.messages, of.tokens, of.pinned, l.req.Overhead, l.limits.Limits, l.counter)
 }
 
 // count is a list whose messages nobody has counted yet.
 func (l *look) count(msgs []abi.Message) list {
 	of := list{messages: msgs, tokens: make([]int, len(msgs)), total: l.req.Overhead}
 	for i := range msgs {
-		of.tokens[i] = l.opts.Counter.Message(&msgs[i])
+		of.tokens[i] = l.counter.Message(&msgs[i])
 		of.total += of.tokens[i]
 	}
 	return of
+}
+
+// stoppable is a counter that stops with a context. From then on everything costs more
+// than there is room for: whoever makes a text fit gives up at once, and nobody may
+// use what came of it.
+type stoppable struct {
+	abi.Counter
+	ctx context.Context
+}
+
+// unaffordable is more than any window, and sums of it stay sums.
+const unaffordable = 1 << 30
+
+// Text implements abi.Counter.
+func (s stoppable) Text(text string) int {
+	return s.count(func() int { return s.Counter.Text(text) },
+		func(c abi.ContextCounter) (int, error) { return c.TextContext(s.ctx, text) })
+}
+
+// Message implements abi.Counter.
+func (s stoppable) Message(m *abi.Message) int {
+	return s.count(func() int { return s.Counter.Message(m) },
+		func(c abi.ContextCounter) (int, error) { return c.MessageContext(s.ctx, m) })
+}
+
+func (s stoppable) count(whole func() int, until func(abi.ContextCounter) (int, error)) int {
+	if s.ctx.Err() != nil {
+		return unaffordable
+	}
+	c, ok := s.Counter.(abi.ContextCounter)
+	if !ok {
+		return whole()
+	}
+	n, err := until(c)
+	if err != nil {
+		return unaffordable
+	}
+	return n
+}
+
+// until returns both with a counter that stops with another context.
+func (l *look) until(ctx context.Context, v *strategies.View) (*look, *strategies.View) {
+	other, view := *l, *v
+	other.counter = stoppable{l.opts.Counter, ctx}
+	view.Count = other.counter
+	return &other, &view
 }
 
 func canceled(ctx context.Context) error {
@@ -196,12 +245,13 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 		if _, twice := m.index[id]; twice || id == "" {
 			return usage("message %d: id %q: every message needs an id of its own", i, id)
 		}
+		n := counter.Message(&msgs[i])
 		if err := canceled(ctx); err != nil {
 			return err
 		}
 		m.index[id] = i
 		m.messages = append(m.messages, msgs[i])
-		m.tokens = append(m.tokens, counter.Message(&msgs[i]))
+		m.tokens = append(m.tokens, n)
 	}
 	return nil
 }

@@ -184,9 +184,9 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted, secrets *redact.Redactor) planned {
 	out, taken, remarks := planned{fallback: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
-		p := l.planner(v, secrets)
+		p := l.planner(v, secrets, pre.Outcomes)
 		var cut []hooks.Remark
-		p.injected, cut = p.clipped(pre.Injected)
+		p.injected, cut = p.clipped(ctx, pre.Injected)
 		remarks = append(remarks, cut...)
 		for _, c := range candidates(l, pre.Proposals) {
 			a, cut, err := p.try(ctx, c)

@@ -88,6 +88,7 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after list, r
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return
 	}
+	l, v = l.until(ctx, v) // the caller's own may be done
 	in := hookInput(l, abi.HookPostCompact, v, after.pinnedAs(listOf(v)))
 	in.Record = result.Record
 	if in.Record == nil {
@@ -127,7 +128,7 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
 		},
 		Budget: abi.Budget{
 			TargetTokens:  max(least, v.Target-reserved),
-			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, longestSource, l.opts.Counter)),
+			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, longestSource, l.counter)),
 		},
 		Messages: make([]abi.InputMessage, len(of.messages)),
 	}

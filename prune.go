@@ -23,7 +23,7 @@ func prune(l *look) pruned {
 	if cfg.Trim.Due(p.total, l.limits.Window) {
 		p = p.without(strategies.Trim(l.view(p.list)))
 	}
-	p = shortened(l, p, strategies.Prune(p.messages, p.tokens, p.pinned, cfg, l.opts.Counter))
+	p = shortened(l, p, strategies.Prune(p.messages, p.tokens, p.pinned, cfg, l.counter))
 	if cfg.Arguments != strategies.ArgumentsOff {
 		p = shortened(l, p, strategies.PruneArguments(l.view(p.list), due(l, p.list), cfg))
 	}
@@ -54,7 +54,7 @@ func (p pruned) without(ids []string) pruned {
 // shortened puts edits of tool output and arguments into what the model sees.
 func shortened(l *look, p pruned, edits []abi.Edit) pruned {
 	after, ids := p, []string(nil)
-	if after.messages, after.tokens, ids = firewall.Edit(p.messages, p.tokens, edits, l.opts.Counter); len(ids) == 0 {
+	if after.messages, after.tokens, ids = firewall.Edit(p.messages, p.tokens, edits, l.counter); len(ids) == 0 {
 		return p
 	}
 	after.total = l.req.Overhead

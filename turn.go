@@ -43,6 +43,9 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	}
 	turn.Background = l.policy.When.Background
 	p := prune(l)
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
 	if due(l, p.list) {
 		turn.Wanted = &req
 	}

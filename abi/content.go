@@ -31,6 +31,15 @@ func Text(s string) Content { return Content{text: s} }
 // Parts is the content of a multi-part message.
 func Parts(parts ...Part) Content { return Content{parts: append([]Part{}, parts...)} }
 
+// KeepParts makes c a list of parts as [Parts] does, without a copy: the caller must
+// not change the list any more. It is for lists as long as others like to make them.
+func (c *Content) KeepParts(parts []Part) {
+	if parts == nil {
+		parts = []Part{}
+	}
+	*c = Content{parts: parts}
+}
+
 // TextPart is a part of type "text".
 func TextPart(s string) Part { return Part{Type: "text", Text: s} }
 

@@ -1,5 +1,7 @@
 package abi
 
+import "context"
+
 // Counter counts tokens as one family of models does. Implementations are safe
 // for concurrent use and run in linear time on any input.
 type Counter interface {
@@ -9,4 +11,13 @@ type Counter interface {
 	// Message counts what a message adds to a request: content, tool calls
 	// with their arguments, and the frame around them.
 	Message(m *Message) int
+}
+
+// ContextCounter is a [Counter] that can be stopped: counting ends with the error of
+// a context that is done. Hosts look whether a counter is one where texts are as long
+// as somebody else likes.
+type ContextCounter interface {
+	Counter
+	TextContext(ctx context.Context, s string) (int, error)
+	MessageContext(ctx context.Context, m *Message) (int, error)
 }

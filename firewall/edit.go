@@ -46,12 +46,15 @@ func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
 	if err != nil {
 		return m, err
 	}
+	if len(e.Text) >= 2*len(was)+maxControls { // and will not be shorter for being defused
+		return m, longer(m.ID, len(was), len(e.Text))
+	}
 	text := abi.Defuse(e.Text)
 	switch {
 	case strings.TrimSpace(text) == "":
 		return m, refuse(abi.CodeEdit, "blanks %q: say at least what was there", m.ID)
 	case len(text) >= len(was):
-		return m, refuse(abi.CodeEdit, "edits %q from %d bytes to %d: an edit has to shorten", m.ID, len(was), len(text))
+		return m, longer(m.ID, len(was), len(text))
 	}
 	if e.Call == abi.EditContent {
 		m.Content = abi.Text(text)
@@ -64,6 +67,14 @@ func edited(m abi.Message, e abi.Edit) (abi.Message, error) {
 	m.ToolCalls = slices.Clone(m.ToolCalls)
 	m.ToolCalls[e.Call].Arguments = text
 	return m, nil
+}
+
+// maxControls is how many control characters a text may have more than others, in
+// bytes, before it is too long.
+const maxControls = 64 << 10
+
+func longer(id string, was, is int) error {
+	return refuse(abi.CodeEdit, "edits %q from %d bytes to %d: an edit has to shorten", id, was, is)
 }
 
 // editable returns the text that an edit would replace.

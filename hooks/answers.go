@@ -77,5 +77,6 @@ const maxShown = 2000
 
 // shown is text of a plugin made fit to be shown or passed on.
 func shown(text string) string {
+	text = clip.Head(strings.TrimSpace(text), 2*maxShown) // what is dropped of a megabyte need not be read
 	return clip.Cut(strings.TrimSpace(abi.Defuse(text)), maxShown, "…")
 }

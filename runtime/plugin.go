@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -63,16 +63,15 @@ func (p *Plugin) Namespace(ctx context.Context, agentPath string) (string, error
 // changed. The error is an *abi.Error, and then there is no output; the stats
 // are those of the call, whether it failed or not.
 func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-	c, raw, stats, err := p.callHook(ctx, in)
-	if err != nil {
-		return nil, stats, err
-	}
-	start := time.Now()
-	out, warnings, err := decodeOutput(raw)
-	stats.MS = math.Round((stats.MS+millis(start))*1000) / 1000
+	var out *abi.Output
+	var warnings []string
+	c, _, stats, err := p.callHook(ctx, in, func(raw []byte, l strictjson.Limits) (err error) {
+		out, warnings, err = decodeOutput(raw, l)
+		return err
+	})
 	stats.Warnings = append(stats.Warnings, warnings...)
 	if err != nil {
-		return nil, stats, c.BadOutput(err)
+		return nil, stats, err
 	}
 	if out != nil && len(out.Retain) > 0 {
 		stats.Warnings = append(stats.Warnings, c.Retains(ctx)...)
@@ -87,11 +86,13 @@ func (p *Plugin) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.Call
 // CallHook is [Plugin.Call] with the answer as the plugin wrote it, whatever it
 // is.
 func (p *Plugin) CallHook(ctx context.Context, in *abi.Input) ([]byte, abi.CallStats, error) {
-	_, raw, stats, err := p.callHook(ctx, in)
+	_, raw, stats, err := p.callHook(ctx, in, nil)
 	return raw, stats, err
 }
 
-func (p *Plugin) callHook(ctx context.Context, in *abi.Input) (*host.Call, []byte, abi.CallStats, error) {
+// callHook calls a hook and has its answer read, within what the call has left.
+func (p *Plugin) callHook(ctx context.Context, in *abi.Input, read host.Reader) (
+	*host.Call, []byte, abi.CallStats, error) {
 	if !slices.Contains(p.hooks, in.Hook) {
 		return nil, nil, abi.CallStats{}, p.usage(
 			in.Hook, fmt.Sprintf("the plugin has no hook %q: it has %s", in.Hook, joinNames(p.hooks)),
@@ -102,7 +103,7 @@ func (p *Plugin) callHook(ctx context.Context, in *abi.Input) (*host.Call, []byt
 		return nil, nil, abi.CallStats{}, p.usage(in.Hook, err.Error())
 	}
 	c := host.NewCall(&p.shared, string(in.Hook), host.Input{Bytes: doc, Full: full})
-	raw, stats, err := p.run(ctx, c, in.Hook)
+	raw, stats, err := p.run(ctx, c, in.Hook, read)
 	return c, raw, stats, err
 }
 
@@ -121,7 +122,7 @@ func (p *Plugin) CallRaw(ctx context.Context, export string, input []byte) ([]by
 	if !hook.Valid() {
 		hook = ""
 	}
-	return p.run(ctx, host.NewCall(&p.shared, export, host.Input{Bytes: input}), hook)
+	return p.run(ctx, host.NewCall(&p.shared, export, host.Input{Bytes: input}), hook, nil)
 }
 
 // callable reports whether a function of the signature can be called, if there is
@@ -142,13 +143,13 @@ func (p *Plugin) callables() string {
 }
 
 // run runs one call.
-func (p *Plugin) run(ctx context.Context, c *host.Call, hook abi.Hook) ([]byte, abi.CallStats, error) {
+func (p *Plugin) run(ctx context.Context, c *host.Call, hook abi.Hook, read host.Reader) ([]byte, abi.CallStats, error) {
 	start := time.Now()
 	if !p.acquire() {
 		return nil, abi.CallStats{}, p.usage(hook, "the plugin is closed")
 	}
 	defer p.release()
-	out, stats, fail := c.Run(ctx, p.code)
+	out, stats, fail := c.Run(ctx, p.code, read)
 	stats.MS = millis(start)
 	if fail != nil {
 		return nil, stats, fail

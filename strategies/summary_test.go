@@ -197,7 +197,7 @@ func TestHostsPart(t *testing.T) {
 			}
 		})
 	}
-	mechanical, _ := note.Build(sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
+	mechanical, _ := note.Build(context.Background(), sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
 	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, strategies.Config{})
 	if !strings.HasPrefix(p.Previous, "## Goal\nRequests, newest last:\n- ") || strings.Contains(p.Previous, "Exact names") {
 		t.Errorf("of a note without a summary is read\n%s", p.Previous)

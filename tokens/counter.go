@@ -17,7 +17,7 @@ type Counter struct {
 	cache    *cache
 }
 
-var _ abi.Counter = (*Counter)(nil)
+var _ abi.ContextCounter = (*Counter)(nil)
 
 // Options of a [Counter]. The zero value is the default.
 type Options struct {
@@ -59,6 +59,12 @@ func (c *Counter) Encoding() Encoding { return c.encoding }
 func (c *Counter) Text(s string) int {
 	n, _ := c.Measure(context.Background(), s)
 	return n.Tokens
+}
+
+// TextContext implements [abi.ContextCounter].
+func (c *Counter) TextContext(ctx context.Context, s string) (int, error) {
+	n, err := c.Measure(ctx, s)
+	return n.Tokens, err
 }
 
 // Measure counts a bare text and says whether the count is exact. The only

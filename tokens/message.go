@@ -36,6 +36,12 @@ func (c *Counter) Message(m *abi.Message) int {
 	return n.Tokens
 }
 
+// MessageContext implements [abi.ContextCounter].
+func (c *Counter) MessageContext(ctx context.Context, m *abi.Message) (int, error) {
+	n, err := c.MeasureMessage(ctx, m)
+	return n.Tokens, err
+}
+
 // MeasureMessage is [Counter.Message] with a context, and says whether all of
 // the message's text was counted exactly and nothing in it was estimated. (The
 // frame is the documented one and no more than that.)

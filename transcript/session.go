@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -39,10 +40,17 @@ type Session struct {
 // All errors are an [abi.Error]: of [abi.CodeBadInput] for the file, of
 // [abi.CodeUsage] for an unknown format.
 func Read(name string, data []byte, format Format) (*Session, error) {
+	return ReadContext(context.Background(), name, data, format)
+}
+
+// ReadContext is [Read] until ctx is done, which is an error of [abi.CodeCanceled].
+func ReadContext(ctx context.Context, name string, data []byte, format Format) (*Session, error) {
 	file, err := codec.NewFile(name, data)
 	if err != nil {
 		return nil, err
 	}
+	file.Look = func() error { return canceled(ctx) }
+	defer func() { file.Look = nil }() // the session outlives the reading
 	f, err := pick(file, format)
 	if err != nil {
 		return nil, err
@@ -65,6 +73,13 @@ func Read(name string, data []byte, format Format) (*Session, error) {
 		s.Superseded = append(s.Superseded, log.Messages[i].ID)
 	}
 	return s, nil
+}
+
+func canceled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return &abi.Error{Code: abi.CodeCanceled, Op: "read", Message: err.Error(), Err: err}
+	}
+	return nil
 }
 
 func pick(file *codec.File, format Format) (*codec.Format, error) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // Call is one call of a hook: what the host says, and what it can be asked. It

@@ -2,7 +2,7 @@ package guest
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // decodeInput reads what the host wrote. The host is trusted to write the

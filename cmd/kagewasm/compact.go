@@ -108,7 +108,7 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcrip
 	if err != nil {
 		return nil, err
 	}
-	session, err := transcript.Read(path, data, transcript.Format(f.format))
+	session, err := transcript.ReadContext(ctx, path, data, transcript.Format(f.format))
 	if err != nil {
 		return nil, err
 	}

@@ -12,24 +12,51 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
-	os.Exit(doMain(ctx, os.Args[1:], env{
+	os.Exit(promptly(ctx, os.Args[1:], env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		screen:    term.IsTerminal(int(os.Stdout.Fd())),
 		stateHome: state.Home(),
 	}))
+}
+
+// patience is how long a command has to end by itself once it was interrupted.
+const patience = 40 * time.Millisecond
+
+// promptly is doMain, which ends soon after it was interrupted whatever is going on:
+// the compiler of modules and the garbage collector ask nobody. What is then not
+// written whole is not there at all, as after a kill.
+func promptly(ctx context.Context, args []string, e env) int {
+	done := make(chan int, 1)
+	go func() { done <- doMain(ctx, args, e) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(patience):
+	}
+	atomicfile.Abandon()
+	ui.Error(e.err(), &abi.Error{Code: abi.CodeCanceled, Op: "kagewasm", Message: "interrupted"})
+	return ui.ExitFailure
 }
 
 // env holds the streams and the folder that a command works with, so that tests can

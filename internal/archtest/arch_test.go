@@ -202,7 +202,7 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"abi", "github.com/goccy/go-json", "nothing but the standard library"},
 		{"abi", module + "/tokens", "names nothing of this project"},
 		{"abi/guest", module + "/abi", ""},
-		{"abi/guest/internal/wire", module + "/abi/guest", ""},
+		{"abi/guest/internal/memhost", module + "/abi/guest", ""},
 		{"abi/guest", "golang.org/x/sys/unix", "nothing but the standard library"},
 		{"abi/newthing", "fmt", "add a row"},
 		{"newthing", "fmt", "add a row"},

@@ -27,6 +27,7 @@ var layout = []row{
 	{pattern: "internal/strictjson", std: true, tool: true},
 	{pattern: "internal/lists", std: true, tool: true},
 	{pattern: "abi", std: true},
+	{pattern: "internal/wire", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "abi/guest/...", may: []string{"abi"}, std: true},
 	{pattern: "internal/owner", std: true, tool: true},
 	{pattern: "internal/yamldoc"},

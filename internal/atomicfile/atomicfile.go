@@ -45,6 +45,10 @@ const attempts = 8
 // Folders on the way are made, for their owner alone.
 func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	temp := prefix + rand.Text()
+	if err := writing.begin(root, temp); err != nil {
+		return err
+	}
+	defer writing.end(temp)
 	err := create(root, temp, data, perm)
 	if err == nil {
 		err = place(root, temp, name)

@@ -10,7 +10,11 @@ import (
 // stand side by side. Keys that differ only in case are different keys here;
 // all else that Check refuses is refused. Whoever decodes such a document
 // has to look fields up by their exact key. Errors are of type [*Error].
-func CheckForeign(doc []byte) error { return check(doc, nil, true) }
+func CheckForeign(doc []byte) error { return check(doc, nil, true, Limits{}) }
+
+// CheckForeignWithin is [CheckForeign] within limits, the errors of which are returned
+// as they are.
+func CheckForeignWithin(doc []byte, l Limits) error { return check(doc, nil, true, l) }
 
 // Error is a fault in a document, and where it is.
 type Error struct {

@@ -15,6 +15,10 @@ import (
 // more keys pay for a map.
 const manyKeys = 16
 
+// keyBytes is what a key of many takes, with what growing leaves behind, and its
+// text once more.
+const keyBytes = 64
+
 // keySet is the keys met so far in one object: those on the scanner's stack
 // from base on, and in a map once they are many.
 type keySet struct {
@@ -50,6 +54,11 @@ func (s *jsonScanner) add(k *keySet, key []byte) bool {
 // checkKey refuses a key that its object has already, and, unless the object
 // is free, one that a case-insensitive decoder takes for another.
 func (s *jsonScanner) checkKey(key []byte, seen *keySet, free bool) error {
+	if seen.many != nil {
+		if err := s.take(keyBytes + int64(len(key))); err != nil {
+			return err
+		}
+	}
 	if free {
 		if !s.add(seen, key) {
 			return fmt.Errorf("duplicate key %s", quoteKey(key))

@@ -18,6 +18,29 @@ type jsonScanner struct {
 	folded   map[string]string
 	keys     [][]byte
 	keyspace [32][]byte
+
+	limits Limits
+	values int
+	why    error // that is no fault of the document
+}
+
+// lookEvery is how many values are read between two looks.
+const lookEvery = 4096
+
+// step counts a value.
+func (s *jsonScanner) step() error {
+	if s.values++; s.values%lookEvery == 0 && s.limits.Look != nil {
+		s.why = s.limits.Look()
+	}
+	return s.why
+}
+
+// take reserves memory for what is about to be built.
+func (s *jsonScanner) take(n int64) error {
+	if s.limits.Take != nil && s.why == nil {
+		s.why = s.limits.Take(n)
+	}
+	return s.why
 }
 
 func (s *jsonScanner) space() {
@@ -41,6 +64,9 @@ func (s *jsonScanner) peek() byte {
 
 // value reads a value that stands inside depth containers.
 func (s *jsonScanner) value(depth int, free bool) error {
+	if err := s.step(); err != nil {
+		return err
+	}
 	switch c := s.peek(); {
 	case c == '"':
 		_, _, err := s.str()

@@ -36,17 +36,34 @@ const (
 // one small block for the documents it is made for; objects of many keys, and
 // keys with escapes or upper-case letters, cost more. Errors are of type
 // [*Error].
-func Check(doc []byte, known map[string]bool) error { return check(doc, known, false) }
+func Check(doc []byte, known map[string]bool) error { return check(doc, known, false, Limits{}) }
+
+// CheckWithin is [Check] within limits, the errors of which are returned as they are.
+func CheckWithin(doc []byte, known map[string]bool, l Limits) error {
+	return check(doc, known, false, l)
+}
+
+// Limits bound what it costs to read a document that somebody else wrote.
+type Limits struct {
+	// Take reserves memory for what is about to be built, in bytes, and Look is
+	// asked every few thousand values whether to go on. An error of either ends the
+	// reading. Nil: as much as it takes.
+	Take func(n int64) error
+	Look func() error
+}
 
 // check scans doc; where free, its keys are nobody's.
-func check(doc []byte, known map[string]bool, free bool) error {
+func check(doc []byte, known map[string]bool, free bool, l Limits) error {
 	if !utf8.Valid(doc) {
 		return &Error{Offset: invalidUTF8(doc), Err: errors.New("invalid utf-8")}
 	}
-	s := jsonScanner{doc: doc, known: known}
+	s := jsonScanner{doc: doc, known: known, limits: l}
 	s.keys = s.keyspace[:0]
 	s.space()
 	if err := s.value(0, free); err != nil {
+		if s.why != nil {
+			return s.why
+		}
 		return &Error{Offset: s.pos, Err: err}
 	}
 	if s.space(); s.pos < len(doc) {

@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -103,7 +104,7 @@ func TestFailedApproaches(t *testing.T) {
 		all += len(list)
 		for _, summary := range []string{"", "What a model wrote."} {
 			t.Run(fmt.Sprintf("%s, summary %q", filepath.Base(path), summary), func(t *testing.T) {
-				text := note.Build(msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
+				text := note.Build(context.Background(), msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
 				for _, f := range list {
 					if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
 						t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)

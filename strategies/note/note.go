@@ -1,6 +1,7 @@
 package note
 
 import (
+	"context"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -21,10 +22,15 @@ type Note struct {
 // Build reads the superseded messages, oldest first. Names that the kept messages
 // hold are not said again. Kept calls whose results were pruned are given as they
 // were, with their results: what failed in them is said too.
-func Build(superseded, kept, pruned []abi.Message) *Note {
-	n := &Note{names: names.Build(superseded, pruned), todos: todos{made: make(map[string]int)}}
-	n.names.Beside(kept)
+//
+// Once ctx is done it reads no further: the note is then of no use.
+func Build(ctx context.Context, superseded, kept, pruned []abi.Message) *Note {
+	n := &Note{names: names.Build(ctx, superseded, pruned), todos: todos{made: make(map[string]int)}}
+	n.names.Beside(ctx, kept)
 	for i := range superseded {
+		if ctx.Err() != nil {
+			break
+		}
 		n.message(&superseded[i], i >= len(superseded)-lately)
 	}
 	return n

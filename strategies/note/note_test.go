@@ -1,6 +1,7 @@
 package note_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -76,7 +77,7 @@ func render(msgs []abi.Message, o note.Options) string {
 	if o.Budget == 0 {
 		o.Budget = 3000
 	}
-	return note.Build(msgs, nil, nil).Render(o)
+	return note.Build(context.Background(), msgs, nil, nil).Render(o)
 }
 
 // TestMechanicalSummary, TestNoteMechanicalSummary: without a model every
@@ -192,7 +193,7 @@ func TestPatches(t *testing.T) {
 func TestFiles(t *testing.T) {
 	features.Proves(t, "T7")
 	want := abi.Files{Read: []string{"/srv/kw/docs/leases.md"}, Modified: []string{"/srv/kw/internal/store/lease.go", "/srv/kw/internal/store/lock.go"}}
-	if got := note.Build(work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
+	if got := note.Build(context.Background(), work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for what, o := range map[string]note.Options{
@@ -201,7 +202,7 @@ func TestFiles(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
 			want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
-			if got := note.Build(later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
+			if got := note.Build(context.Background(), later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
 				t.Errorf("after a compaction %+v, want %+v", got, want)
 			}
 		})
@@ -383,14 +384,14 @@ func TestBounded(t *testing.T) {
 			if rapid.Bool().Draw(t, "work") {
 				chain = append(chain, work()...)
 			}
-			text := note.Build(chain, nil, nil).Render(o)
+			text := note.Build(context.Background(), chain, nil, nil).Render(o)
 			if n := byRune(text); n > budget {
 				t.Fatalf("%d tokens of %d:\n%s", n, budget, text)
 			}
 			if !utf8.ValidString(text) {
 				t.Fatalf("invalid utf-8: %q", text)
 			}
-			if again := note.Build(chain, nil, nil).Render(o); again != text {
+			if again := note.Build(context.Background(), chain, nil, nil).Render(o); again != text {
 				t.Fatalf("not the same again:\n%s\n\n%s", text, again)
 			}
 			if missing := o.Outline.Missing(text); budget >= 1000 && text != "" && len(missing) > 0 {
@@ -408,7 +409,7 @@ func TestBounded(t *testing.T) {
 func TestBesideWhatStays(t *testing.T) {
 	features.Proves(t, "N8")
 	gone, stays := []abi.Message{said("first_name and second_name, also 8443")}, []abi.Message{said("second_name")}
-	text := note.Build(gone, stays, nil).Render(note.Options{Budget: 1000, Count: byRune})
+	text := note.Build(context.Background(), gone, stays, nil).Render(note.Options{Budget: 1000, Count: byRune})
 	if !strings.Contains(text, "first_name") || strings.Contains(text, "second_name") {
 		t.Errorf("%s", text)
 	}
@@ -438,6 +439,6 @@ func BenchmarkDigest(b *testing.B) {
 	}
 	b.SetBytes(int64(n))
 	for b.Loop() {
-		note.Build(msgs, nil, nil).Render(note.Options{Budget: 8000, Count: byRune})
+		note.Build(context.Background(), msgs, nil, nil).Render(note.Options{Budget: 8000, Count: byRune})
 	}
 }

@@ -11,6 +11,7 @@
 package redact
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"regexp"
@@ -105,24 +106,37 @@ func (p *Pattern) check() error {
 
 // Redact returns the text without its secrets, and how many there were.
 func (r *Redactor) Redact(text string) (string, int) {
-	n, places := 0, r.scan.places(text)
+	text, n, _ := r.RedactContext(context.Background(), text)
+	return text, n
+}
+
+// RedactContext is [Redactor.Redact] for texts as long as somebody else likes. The
+// only error is the context's own, and then there is no text.
+func (r *Redactor) RedactContext(ctx context.Context, text string) (string, int, error) {
+	n, places := 0, r.scan.places(ctx, text)
 	for i, rule := range r.rules {
 		if len(rule.words) > 0 && len(places[i]) == 0 {
 			continue
 		}
-		without, found := rule.apply(text, places[i])
+		without, found := rule.apply(ctx, text, places[i])
+		if err := ctx.Err(); err != nil {
+			return "", 0, err
+		}
 		if found > 0 {
-			n, text, places = n+found, without, r.scan.places(without)
+			n, text, places = n+found, without, r.scan.places(ctx, without)
 		}
 	}
-	return text, n
+	if err := ctx.Err(); err != nil { // and places may be missing
+		return "", 0, err
+	}
+	return text, n, nil
 }
 
 // apply replaces what the rule matches where one of its words stands.
-func (r rule) apply(text string, places []int) (string, int) {
+func (r rule) apply(ctx context.Context, text string, places []int) (string, int) {
 	var b strings.Builder
 	n, done := 0, 0
-	for at := range r.matches(text, places) {
+	for at := range r.matches(ctx, text, places) {
 		from, to := at[0], at[1]
 		if len(at) > 2 {
 			from, to = at[2], at[3]
@@ -141,15 +155,22 @@ func (r rule) apply(text string, places []int) (string, int) {
 	return b.String(), n
 }
 
-// matches are the submatch indices of a rule in a text, one after the other.
-func (r rule) matches(text string, places []int) iter.Seq[[]int] {
+// tries is how often a rule is tried between two looks at the context.
+const tries = 256
+
+// matches are the submatch indices of a rule in a text, one after the other, until
+// the context is done.
+func (r rule) matches(ctx context.Context, text string, places []int) iter.Seq[[]int] {
 	expr := r.expr()
 	if len(r.words) == 0 {
 		return slices.Values(expr.FindAllStringSubmatchIndex(text, -1))
 	}
 	return func(yield func([]int) bool) {
 		after := 0 // the last match
-		for _, pos := range places {
+		for k, pos := range places {
+			if k%tries == 0 && ctx.Err() != nil {
+				return
+			}
 			if pos < after || r.begins && pos > 0 && isWord(text[pos-1]) {
 				continue
 			}

@@ -1,6 +1,12 @@
 package redact
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
+
+// lookEvery is how much of a text is read between two looks at the context, in bytes.
+const lookEvery = 64 << 10
 
 // scanner finds, in one pass over a text, where the words of all rules stand:
 // few texts hold more than a few of them, and most hold none.
@@ -38,10 +44,13 @@ func (s *scanner) add(pair uint16, e entry) {
 }
 
 // places are, by rule, where one of its words stands in a text, whatever the
-// case, in order.
-func (s *scanner) places(text string) [][]int {
+// case, in order. It ends early where the context is done.
+func (s *scanner) places(ctx context.Context, text string) [][]int {
 	places := make([][]int, s.rules)
 	for i := 0; i+1 < len(text); i++ {
+		if i%lookEvery == 0 && ctx.Err() != nil {
+			break
+		}
 		pair := uint16(low[text[i]])<<8 | uint16(low[text[i+1]])
 		if s.pairs[pair>>6]&(1<<(pair&63)) == 0 {
 			continue

@@ -29,6 +29,7 @@ type Call struct {
 
 	// Its limits.
 	Memory  Budget
+	work    Budget // what the host builds of what the guest wrote
 	Usage   Usage
 	clock   clock
 	traffic traffic
@@ -82,6 +83,7 @@ func NewCall(p *Plugin, export string, in Input) *Call {
 		c.hook = h
 	}
 	c.Memory.Limit = int64(p.Limits.MemoryMB) << 20
+	c.work.Limit = c.Memory.Limit
 	c.traffic.limits = &p.Limits
 	c.extism.memory.budget, c.extism.texts = &c.Memory, &c.extism.memory
 	c.Logs = Logs{left: p.Limits.LogBytes, redact: p.redact}
@@ -158,7 +160,7 @@ func (c *Call) Stats() abi.CallStats {
 		Fuel:            c.Usage.Fuel,
 		StackBytes:      c.Usage.StackBytes,
 		TableElements:   c.Usage.TableElements,
-		PeakMemoryBytes: c.Memory.Peak,
+		PeakMemoryBytes: max(c.Memory.Peak, c.work.Peak),
 		ErrorBytes:      len(c.answer.err),
 		LogBytes:        c.Plugin.Limits.LogBytes - c.Logs.left,
 		InputBytes:      len(c.Input.Bytes),

@@ -127,14 +127,6 @@ func (t *traffic) carry(n int) error {
 
 func (t *traffic) mayCarry() int64 { return int64(t.limits.HostCallBytes) - t.bytes }
 
-// countItems refuses a request that holds more of something than one may.
-func countItems(what string, n int) error {
-	if n > abi.MaxRequestItems {
-		return quotaf("ask for fewer at a time", "%d %s, %d allowed in one request", n, what, abi.MaxRequestItems)
-	}
-	return nil
-}
-
 // quotaf is the error of a limit that is used up.
 func quotaf(hint, format string, args ...any) *abi.Error {
 	return &abi.Error{Code: abi.CodeQuota, Message: fmt.Sprintf(format, args...), Hint: hint}

@@ -10,9 +10,6 @@ import (
 type model struct{ used abi.ModelUsage }
 
 func (m *model) complete(ctx context.Context, c *Call, r abi.ModelRequest) (any, error) {
-	if err := countItems("messages", len(r.Messages)); err != nil {
-		return nil, err
-	}
 	if err := r.Check(); err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@ package host
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // operations are the host calls that a guest can make. A new one is a line here
@@ -40,19 +42,42 @@ func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, 
 	known := strictjson.Keys(*new(R))
 	return operation{needs, func(ctx context.Context, c *Call, request []byte) (any, error) {
 		var r R
-		err := strictjson.Check(request, known)
-		if Check(ctx); err == nil {
-			err = decodeKnown(request, &r)
-			Check(ctx)
-		}
+		err := decode(c.reading(ctx), request, &r, known)
+		Check(ctx)
 		if err != nil {
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
+			return nil, requestError(err)
 		}
 		if err := c.Plugin.need(needs); err != nil {
 			return nil, err
 		}
 		return method(service[S](c), ctx, c, r)
 	}}
+}
+
+// decode reads a request, which lies in the guest's memory, into a copy of it.
+func decode(l strictjson.Limits, request []byte, r any, known map[string]bool) error {
+	if err := strictjson.CheckWithin(request, known, l); err != nil {
+		return err
+	}
+	if err := l.Take(int64(len(request))); err != nil {
+		return err
+	}
+	unknown, err := wire.UnmarshalWithin(bytes.Clone(request), r, wire.Limits{Items: abi.MaxRequestItems, Limits: l})
+	if err == nil && len(unknown) > 0 {
+		err = fmt.Errorf("json: unknown field %q", Shorten(unknown[0], 80))
+	}
+	return err
+}
+
+func requestError(err error) error {
+	var many *wire.TooMany
+	switch {
+	case errors.As(err, &many):
+		return quotaf("ask for fewer at a time", "%d items, %d allowed in one request", many.Items, many.Allowed)
+	case errors.Is(err, errHostMemory):
+		return quotaf("ask for less at a time", "a request that takes more memory to read than the call has")
+	}
+	return &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
 }
 
 // service is the call's service of a kind, which is made when it is first needed.
@@ -72,10 +97,3 @@ type reporter interface{ report(*abi.CallStats) }
 
 // closer is a service that holds something until the call is over.
 type closer interface{ close() }
-
-// decodeKnown decodes a document that was checked.
-func decodeKnown(doc []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
-}

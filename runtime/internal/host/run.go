@@ -8,6 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
 // The entries of WASI: of a command, and of a reactor.
@@ -16,9 +17,14 @@ const (
 	InitExport  = "_initialize"
 )
 
-// Run makes the call. The output is as the guest wrote it; with an error there is
+// Reader makes something of what a guest answered, within what the call has left of
+// its time and memory.
+type Reader func(output []byte, l strictjson.Limits) error
+
+// Run makes the call, and has what it answers read where there is a reader: that is
+// part of the call. The output is as the guest wrote it; with an error there is
 // none. The stats have no time.
-func (c *Call) Run(caller context.Context, code Code) ([]byte, abi.CallStats, *abi.Error) {
+func (c *Call) Run(caller context.Context, code Code, read Reader) ([]byte, abi.CallStats, *abi.Error) {
 	if e := c.fits(); e != nil {
 		return nil, abi.CallStats{InputBytes: len(c.Input.Bytes)}, e
 	}
@@ -26,6 +32,9 @@ func (c *Call) Run(caller context.Context, code Code) ([]byte, abi.CallStats, *a
 	defer end()
 	result, err := runCode(ctx, c, code)
 	out, fail := ended(c, caller, ctx, code, result, err)
+	if fail == nil && read != nil {
+		fail = answered(c, caller, ctx, out, read)
+	}
 	stats := c.Stats()
 	for _, s := range c.services {
 		if s, ok := s.(closer); ok {
@@ -33,7 +42,9 @@ func (c *Call) Run(caller context.Context, code Code) ([]byte, abi.CallStats, *a
 		}
 	}
 	c.extism.memory.reset()
-	stats.OutputBytes = len(out)
+	if stats.OutputBytes = len(out); fail != nil {
+		out = nil
+	}
 	return out, stats, fail
 }
 
@@ -64,6 +75,44 @@ func ended(c *Call, caller, ctx context.Context, code Code, result uint32, err e
 	}
 	c.Phase = abi.PhaseOutput
 	return c.Output(), nil
+}
+
+// answered has an answer read. What the host builds of it counts like the guest's
+// memory, which is gone by then.
+func answered(c *Call, caller, ctx context.Context, out []byte, read Reader) *abi.Error {
+	l := c.reading(ctx)
+	err := l.Take(int64(len(out)))
+	if err == nil {
+		err = read(out, l)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errHostMemory):
+		return c.error(abi.CodeMemory, fmt.Sprintf(
+			"an answer of %d bytes that takes more than %d MiB of memory to read", len(out), c.Plugin.Limits.MemoryMB),
+			memoryHint, nil)
+	case errors.Is(err, ctx.Err()):
+		e := stopped(c, caller)
+		e.Message += ", of which the host was still reading its answer"
+		return e
+	}
+	return c.BadOutput(err)
+}
+
+// errHostMemory: what a guest wrote takes more memory to read than the call has.
+var errHostMemory = errors.New("it takes more memory to read than the call has")
+
+// reading is what it may cost the host to read something that the guest wrote: the
+// time of the call, and as much memory as the guest has.
+func (c *Call) reading(ctx context.Context) strictjson.Limits {
+	c.work.Used = 0
+	return strictjson.Limits{Look: ctx.Err, Take: func(n int64) error {
+		if !c.work.Take(n) {
+			return errHostMemory
+		}
+		return nil
+	}}
 }
 
 // exitedWell reports whether a guest ended itself with exit code 0.

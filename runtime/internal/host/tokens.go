@@ -17,10 +17,17 @@ func (*tokens) count(ctx context.Context, c *Call, r abi.TokensRequest) (any, er
 	if counter == nil {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "this host does not count tokens"}
 	}
-	if err := countItems("texts", len(r.Texts)); err != nil {
-		return nil, err
-	}
 	counts := make([]int, len(r.Texts))
+	if counter, ok := counter.(abi.ContextCounter); ok {
+		for i, text := range r.Texts {
+			var err error
+			if counts[i], err = counter.TextContext(ctx, text); err != nil {
+				Check(ctx)
+				return nil, err
+			}
+		}
+		return abi.TokensResponse{Counts: counts}, nil
+	}
 	for i, text := range r.Texts {
 		for first := true; first || text != ""; first = false {
 			Check(ctx)

@@ -94,9 +94,14 @@ type wasiCall struct {
 	changesFiles bool
 	// fault: the engine has one there, for want of a file system.
 	fault bool
-	// The parameter that says how much there is to do, what it counts, and how
-	// much of it one call may ask for; 0 is no bound. The engine does it all
-	// without a look at the clock, and a file's number is an index to it.
+	// What says how much there is to do. The engine does it all without a look at
+	// the clock, and holds it in memory that nobody counts.
+	amounts []amount
+}
+
+// amount is a parameter that says how much there is of what, and how much of it one
+// call may ask for. (A file's number is an index, and as large.)
+type amount struct {
 	param int
 	what  string
 	most  uint32
@@ -104,17 +109,43 @@ type wasiCall struct {
 
 var wasiCalls = map[string]wasiCall{
 	"fd_close":              {changesFiles: true},
-	"fd_renumber":           {changesFiles: true, param: 1, what: "a file number of", most: 1 << 10},
+	"fd_renumber":           {changesFiles: true, amounts: []amount{{1, "a file number of", 1 << 10}}},
 	"fd_filestat_set_times": {fault: true},
-	"fd_read":               {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_pread":              {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_write":              {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"fd_pwrite":             {param: 2, what: "a number of buffers of", most: maxBuffers},
-	"poll_oneoff":           {param: 2, what: "a number of subscriptions of", most: 4 << 10},
-	"random_get":            {param: 1, what: "a number of random bytes of", most: 8 << 20},
+	"fd_read":               buffers,
+	"fd_pread":              buffers,
+	"fd_write":              buffers,
+	"fd_pwrite":             buffers,
+	"sock_recv":             buffers,
+	"sock_send":             buffers,
+	"poll_oneoff":           {amounts: []amount{{2, "a number of subscriptions of", 4 << 10}}},
+	"random_get":            {amounts: []amount{{1, "a number of random bytes of", 8 << 20}}},
+
+	"fd_prestat_dir_name":     paths(2),
+	"path_create_directory":   paths(2),
+	"path_filestat_get":       paths(3),
+	"path_filestat_set_times": paths(3),
+	"path_link":               paths(3, 6),
+	"path_open":               paths(3),
+	"path_readlink":           paths(2),
+	"path_remove_directory":   paths(2),
+	"path_rename":             paths(2, 5),
+	"path_symlink":            paths(1, 4),
+	"path_unlink_file":        paths(2),
 }
 
-const maxBuffers = 16 << 10
+// buffers is a call with a list of buffers.
+var buffers = wasiCall{amounts: []amount{{2, "a number of buffers of", 16 << 10}}}
+
+// maxPath is the longest path, in bytes: as long as systems take.
+const maxPath = 4 << 10
+
+// paths is a call with paths, whose lengths are these parameters.
+func paths(params ...int) (w wasiCall) {
+	for _, p := range params {
+		w.amounts = append(w.amounts, amount{p, "a path with a length of", maxPath})
+	}
+	return w
+}
 
 // WatchWASI makes the engine show the calls that are in wasiCalls before it
 // answers them.
@@ -138,11 +169,13 @@ func (w *wasiCall) look(c *Call, name string, params []uint64) {
 	if w.fault {
 		c.Stop(abi.CodeDenied, name+": a plugin has no files", "")
 	}
-	if n := uint32(params[w.param]); w.most > 0 && n > w.most {
-		c.Stop(
-			abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, w.what, n, w.most),
-			"let the plugin ask for less at a time",
-		)
+	for _, a := range w.amounts {
+		if n := uint32(params[a.param]); n > a.most {
+			c.Stop(
+				abi.CodeQuota, fmt.Sprintf("%s with %s %d, %d allowed in one call", name, a.what, n, a.most),
+				"let the plugin ask for less at a time",
+			)
+		}
 	}
 }
 

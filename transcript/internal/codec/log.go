@@ -97,7 +97,7 @@ func (l *Log) Each(what string, known []string, read func(i int, o *jsondoc.Obje
 		if l.lined {
 			l.Note(l.Check(at))
 		}
-		if l.Err() != nil {
+		if !l.GoOn() {
 			return
 		}
 		read(i, l.Open(at, what, known...))

@@ -29,6 +29,9 @@ type Source struct {
 	Name string // of the file, for errors
 	Data []byte
 	Text int // where the text begins, after a byte order mark
+	// Look is asked now and then whether to go on reading; its error is a fault. Nil:
+	// to the end.
+	Look func() error
 
 	fault error
 }
@@ -77,10 +80,18 @@ func (s *Source) Err() error { return s.fault }
 // Note takes in a fault, unless there was one before.
 func (s *Source) Note(err error) { s.fault = cmp.Or(s.fault, err) }
 
+// GoOn reports whether to go on: there was no fault, and nobody wants to stop.
+func (s *Source) GoOn() bool {
+	if s.fault == nil && s.Look != nil {
+		s.fault = s.Look()
+	}
+	return s.fault == nil
+}
+
 // Check refuses a piece of the source that is not one JSON value, or one that
 // decoders read in more than one way: see [strictjson.CheckForeign].
 func (s *Source) Check(at Span) error {
-	err := strictjson.CheckForeign(s.Bytes(at))
+	err := strictjson.CheckForeignWithin(s.Bytes(at), strictjson.Limits{Look: s.Look})
 	var fault *strictjson.Error
 	if !errors.As(err, &fault) {
 		return err

@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -27,6 +28,6 @@ func BenchmarkBuild(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		names.Build(msgs, nil)
+		names.Build(context.Background(), msgs, nil)
 	}
 }

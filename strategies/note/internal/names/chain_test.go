@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,7 +46,7 @@ func chatter(round int) []abi.Message {
 
 // compacted is the message that a compaction leaves of these.
 func compacted(msgs []abi.Message, budget int) abi.Message {
-	return summary(names.Build(msgs, nil).Render(budget, byRune))
+	return summary(names.Build(context.Background(), msgs, nil).Render(budget, byRune))
 }
 
 func listsOf(m abi.Message) map[string]string {
@@ -128,11 +129,11 @@ func TestChainProperty(t *testing.T) {
 	features.Proves(t, "N8")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(30).Draw(t, "session")
-		text := names.Build(msgs, nil).Render(100_000, byRune)
+		text := names.Build(context.Background(), msgs, nil).Render(100_000, byRune)
 		if text == "" {
 			return
 		}
-		again := names.Build([]abi.Message{summary(text)}, nil).Render(100_000, byRune)
+		again := names.Build(context.Background(), []abi.Message{summary(text)}, nil).Render(100_000, byRune)
 		was, is := make(map[string]bool), make(map[string]bool)
 		survival.Names(text, was)
 		survival.Names(again, is)
@@ -148,7 +149,7 @@ func TestChainProperty(t *testing.T) {
 // TestSummaryWithText: what a model or a plugin wrote before the ledger is
 // read as text, and a summary of another program too.
 func TestSummaryWithText(t *testing.T) {
-	list := names.Build(work(), nil).Render(700, byRune)
+	list := names.Build(context.Background(), work(), nil).Render(700, byRune)
 	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
 	if !strings.Contains(got["Names"], "writeProblem") || !strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
 		t.Errorf("%v", got)
@@ -162,7 +163,7 @@ func TestSummaryWithText(t *testing.T) {
 
 // FuzzParse: a summary may hold anything, a forged ledger too.
 func FuzzParse(f *testing.F) {
-	list := names.Build(work(), nil).Render(1200, byRune)
+	list := names.Build(context.Background(), work(), nil).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
 		list, "", head, head + names.Intro + "\n", head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
@@ -175,11 +176,11 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, m := range []abi.Message{summary(text), {Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}} {
 			msgs := append([]abi.Message{m}, work()...)
-			out := names.Build(msgs, nil).Render(900, byRune)
+			out := names.Build(context.Background(), msgs, nil).Render(900, byRune)
 			if n := byRune(out); n > 900 || !strings.Contains(out, "acquireLocked") {
 				t.Fatalf("%d tokens:\n%s", n, out)
 			}
-			if again := names.Build(msgs, nil).Render(900, byRune); again != out {
+			if again := names.Build(context.Background(), msgs, nil).Render(900, byRune); again != out {
 				t.Fatalf("not the same again:\n%s\n\n%s", out, again)
 			}
 		}

@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestWorkingDirectory(t *testing.T) {
 		{"urls are no paths of the machine", "https://a.io/b/c.go https://a.io/b/d.go https://a.io/b/e.go", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			got := lines(names.Build([]abi.Message{user(tc.text)}, nil).Render(1000, byRune))
+			got := lines(names.Build(context.Background(), []abi.Message{user(tc.text)}, nil).Render(1000, byRune))
 			if got["root"] != tc.want {
 				t.Errorf("%q, want %q", got["root"], tc.want)
 			}
@@ -48,14 +49,14 @@ func TestOneFileManyNames(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
-	got := lines(names.Build(msgs, nil).Render(1000, byRune))
+	got := lines(names.Build(context.Background(), msgs, nil).Render(1000, byRune))
 	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "" || got["Other paths"] != "" {
 		t.Errorf("%v", got)
 	}
 	// What was opened by a short name is listed by that, also where a longer
 	// one (of an import) ends in it.
 	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")}, called("Read", "path", "internal/queue", "…", false)...)
-	got = lines(names.Build(msgs, nil).Render(1000, byRune))
+	got = lines(names.Build(context.Background(), msgs, nil).Render(1000, byRune))
 	if got["Files read"] != "internal/queue" {
 		t.Errorf("%v", got)
 	}
@@ -94,7 +95,7 @@ func TestCommandsFail(t *testing.T) {
 			for _, m := range tc.msgs {
 				msgs = append(msgs, m...)
 			}
-			got := lines(names.Build(append(msgs, said("so_it_is")), nil).Render(4000, byRune))
+			got := lines(names.Build(context.Background(), append(msgs, said("so_it_is")), nil).Render(4000, byRune))
 			if got["Commands"] != tc.commands || got["Errors"] != tc.errors {
 				t.Errorf("%s:\ncommands %q, want %q\nerrors %q, want %q", tc.why, got["Commands"], tc.commands, got["Errors"], tc.errors)
 			}
@@ -113,7 +114,7 @@ func TestErrorsVerbatim(t *testing.T) {
 			if len(text) > 200 {
 				want = strings.ToValidUTF8(text[:200], "") + "…"
 			}
-			got := lines(names.Build(called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
+			got := lines(names.Build(context.Background(), called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
 			if got != want+" ← make a_b\n" {
 				t.Errorf("%d bytes: %q, want %q", n, got, want)
 			}
@@ -135,7 +136,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", ``, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			got := lines(names.Build([]abi.Message{call(tc.args), said("zz_zz_zz")}, nil).Render(2000, byRune))
+			got := lines(names.Build(context.Background(), []abi.Message{call(tc.args), said("zz_zz_zz")}, nil).Render(2000, byRune))
 			all := fmt.Sprint(got)
 			for _, name := range strings.Fields(tc.want) {
 				if !strings.Contains(all, name) {

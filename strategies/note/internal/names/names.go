@@ -2,6 +2,7 @@ package names
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -65,14 +66,20 @@ const halfAge = 30
 // Build reads the messages, oldest first, and ranks what they name. Where calls
 // that stay, with their results, were pruned, they are given as they were: what
 // their output said is gone as well; the calls themselves are not, and do not
-// count.
-func Build(msgs, pruned []abi.Message) *Names {
+// count. It reads until ctx is done.
+func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
 	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
 	for i := range msgs {
+		if ctx.Err() != nil {
+			break
+		}
 		b.at = i + 1
 		b.message(&msgs[i])
 	}
 	for i := range pruned {
+		if ctx.Err() != nil {
+			break
+		}
 		b.at++
 		m := &pruned[i]
 		for k := range m.ToolCalls {
@@ -92,12 +99,15 @@ func (l *Names) Empty() bool {
 
 // Beside reads messages that stay: names they hold are left out
 // of [Names.Lists], but for files, and make room for others.
-func (l *Names) Beside(stays []abi.Message) {
+func (l *Names) Beside(ctx context.Context, stays []abi.Message) {
 	if l.kept == nil {
 		l.kept = make(map[string]bool)
 	}
 	note := func(name string, _ class) { l.kept[name] = true }
 	for i := range stays {
+		if ctx.Err() != nil {
+			return
+		}
 		m := &stays[i]
 		scan(m.Text(), m.Role == abi.RoleTool, note)
 		for k := range m.ToolCalls {

@@ -56,7 +56,7 @@ func scan(s string, listing bool, found func(name string, c class)) {
 		if i-start < 3 || i-start > maxWord {
 			continue
 		}
-		c := context{s, start, i}
+		c := place{s, start, i}
 		w := c.clean()
 		word(trim(w), c.quoted() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
 	}
@@ -178,14 +178,14 @@ func urlEnd(s string, i int) int {
 	return i
 }
 
-// context is a word and the text it stands in.
-type context struct {
+// place is a word and the text it stands in.
+type place struct {
 	s          string
 	start, end int
 }
 
 // before is the byte before the word, a space where there is none.
-func (c context) before() byte {
+func (c place) before() byte {
 	if c.start == 0 {
 		return ' '
 	}
@@ -193,12 +193,12 @@ func (c context) before() byte {
 }
 
 // quoted reports whether the word stands alone in quotes of any kind.
-func (c context) quoted() bool {
+func (c place) quoted() bool {
 	return c.end < len(c.s) && c.before() == c.s[c.end] && strings.IndexByte("`'\"", c.before()) >= 0
 }
 
 // clean is the word without what belongs to the text around it.
-func (c context) clean() string {
+func (c place) clean() string {
 	w := c.s[c.start:c.end]
 	if c.end < len(c.s) && c.s[c.end] == '*' && w[len(w)-1] == '_' {
 		return "" // TestStore_*

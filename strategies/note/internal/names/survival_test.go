@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -148,7 +149,7 @@ func chain(msgs []abi.Message, rounds, budget int, count func(string) int) strin
 		if list != "" {
 			part = append([]abi.Message{summary(list)}, part...)
 		}
-		list = names.Build(part, nil).Render(budget, count)
+		list = names.Build(context.Background(), part, nil).Render(budget, count)
 	}
 	return list
 }

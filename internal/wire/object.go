@@ -20,6 +20,9 @@ func object[T any](d *decoder, v *T, fields []field[T]) {
 	if !d.open('{') {
 		return
 	}
+	if d.within != nil {
+		d.within.depth++
+	}
 	var seen uint64
 	at := 0
 	for n := 0; d.next(n, '}'); n++ {
@@ -37,7 +40,13 @@ func object[T any](d *decoder, v *T, fields []field[T]) {
 		}
 		seen |= 1 << i
 		fields[i].read(d, v)
+		if d.err != nil && d.within != nil {
+			d.within.in(d, fields[i].name)
+		}
 		at = i + 1
+	}
+	if d.within != nil {
+		d.within.depth--
 	}
 }
 
@@ -67,6 +76,9 @@ func lookUp[T any](d *decoder, fields []field[T]) int {
 			d.fail("key " + strconv.Quote(key) + ": write " + strconv.Quote(fields[i].name))
 		}
 	}
+	if w := d.within; w != nil && w.depth == 1 && len(w.unknown) < maxUnknown {
+		w.unknown = append(w.unknown, key)
+	}
 	d.skip(0)
 	return -1
 }
@@ -80,10 +92,32 @@ func (d *decoder) open(c byte) bool {
 	case 'n':
 		d.literal("null")
 	default:
-		d.fail("a value of another type, where " + string(rune(c)) + " should begin one")
+		d.mistyped(map[byte]string{'{': "an object", '[': "a list"}[c])
 	}
 	return false
 }
+
+// mistyped ends the reading at a value of the wrong type.
+func (d *decoder) mistyped(want string) {
+	is := "no value"
+	switch c := d.peek(); {
+	case c == '"':
+		is = "a text"
+	case c == '{':
+		is = "an object"
+	case c == '[':
+		is = "a list"
+	case c == 't' || c == 'f':
+		is = "true or false"
+	case c == 'n':
+		is = "null"
+	case c == '-' || isDigit(c):
+		is = "a number"
+	}
+	d.fail(is + ", where " + want + " belongs")
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // key reads the key of a field, up to its value.
 func (d *decoder) key() string {
@@ -102,13 +136,18 @@ func list[T any](d *decoder, read func(d *decoder, v *T)) []T {
 		return nil
 	}
 	out := []T{}
+	if d.within != nil {
+		out = room[T](d)
+	}
 	start := d.pos
 	for n := 0; d.next(n, ']'); n++ {
 		if n == cap(out) {
 			out = slices.Grow(out, d.more(n, start))
 		}
 		out = out[:n+1]
-		read(d, &out[n])
+		if read(d, &out[n]); d.err != nil && d.within != nil {
+			d.within.in(d, "["+strconv.Itoa(n)+"]")
+		}
 	}
 	return out
 }
@@ -132,6 +171,9 @@ func texts(d *decoder) []string {
 	return list(d, func(d *decoder, s *string) { *s = d.text() })
 }
 
+// entryBytes is what an entry of a map takes, with what growing leaves behind.
+const entryBytes = 128
+
 // rawMap reads an object of any keys; null is nil, and of equal keys the last
 // one counts.
 func rawMap(d *decoder) map[string]json.RawMessage {
@@ -140,6 +182,7 @@ func rawMap(d *decoder) map[string]json.RawMessage {
 	}
 	m := make(map[string]json.RawMessage)
 	for n := 0; d.next(n, '}'); n++ {
+		d.take(entryBytes)
 		key := d.key()
 		m[key] = d.raw()
 	}

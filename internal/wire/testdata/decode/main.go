@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 //go:wasmimport kagewasm:host/env input_length

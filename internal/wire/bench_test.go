@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // BenchmarkUnmarshal reads natively; what counts is BenchmarkGuestDecode of

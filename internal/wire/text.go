@@ -12,7 +12,7 @@ import (
 func (d *decoder) text() string {
 	if d.peek() != '"' {
 		if !d.null() {
-			d.fail("not a string")
+			d.mistyped("a text")
 		}
 		return ""
 	}
@@ -47,6 +47,7 @@ func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // is always room for the rest.
 func (d *decoder) unescape(start int) string {
 	if d.space == nil {
+		d.take(int64(len(d.doc)))
 		d.space = make([]byte, len(d.doc)+8)
 	}
 	n, end, ascii, ok := jsonlex.Unescape(d.space, d.doc[start:])

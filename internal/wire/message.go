@@ -7,31 +7,43 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-var messageFields = []field[abi.InputMessage]{
-	{"id", func(d *decoder, m *abi.InputMessage) { m.ID = d.text() }},
-	{"role", func(d *decoder, m *abi.InputMessage) { m.Role = abi.Role(d.text()) }},
-	{"content", func(d *decoder, m *abi.InputMessage) { m.Content = content(d) }},
-	{"tool_calls", func(d *decoder, m *abi.InputMessage) { m.ToolCalls = list(d, toolCall) }},
-	{"tool_call_id", func(d *decoder, m *abi.InputMessage) { m.ToolCallID = d.text() }},
-	{"name", func(d *decoder, m *abi.InputMessage) { m.Name = d.text() }},
-	{"is_error", func(d *decoder, m *abi.InputMessage) { m.IsError = d.bool() }},
-	{"timestamp", func(d *decoder, m *abi.InputMessage) { m.Timestamp = d.text() }},
-	{"kind", func(d *decoder, m *abi.InputMessage) { m.Kind = abi.Kind(d.text()) }},
-	{"meta", func(d *decoder, m *abi.InputMessage) { m.Meta = rawMap(d) }},
-	{"raw", func(d *decoder, m *abi.InputMessage) { m.Raw = d.raw() }},
-	{"tokens", func(d *decoder, m *abi.InputMessage) { m.Tokens = d.int() }},
-	{"pinned", func(d *decoder, m *abi.InputMessage) { m.Pinned = d.bool() }},
-	{"unit", func(d *decoder, m *abi.InputMessage) { m.Unit = d.int() }},
+var inputMessageFields = append(messageFields(func(m *abi.InputMessage) *abi.Message { return &m.Message }),
+	field[abi.InputMessage]{"tokens", func(d *decoder, m *abi.InputMessage) { m.Tokens = d.int() }},
+	field[abi.InputMessage]{"pinned", func(d *decoder, m *abi.InputMessage) { m.Pinned = d.bool() }},
+	field[abi.InputMessage]{"unit", func(d *decoder, m *abi.InputMessage) { m.Unit = d.int() }})
+
+// messageFields are those of a T with a message in it.
+func messageFields[T any](in func(*T) *abi.Message) []field[T] {
+	return []field[T]{
+		{"id", func(d *decoder, v *T) { in(v).ID = d.text() }},
+		{"role", func(d *decoder, v *T) { in(v).Role = abi.Role(d.text()) }},
+		{"content", func(d *decoder, v *T) { in(v).Content = content(d) }},
+		{"tool_calls", func(d *decoder, v *T) { in(v).ToolCalls = list(d, toolCall) }},
+		{"tool_call_id", func(d *decoder, v *T) { in(v).ToolCallID = d.text() }},
+		{"name", func(d *decoder, v *T) { in(v).Name = d.text() }},
+		{"is_error", func(d *decoder, v *T) { in(v).IsError = d.bool() }},
+		{"timestamp", func(d *decoder, v *T) { in(v).Timestamp = d.text() }},
+		{"kind", func(d *decoder, v *T) { in(v).Kind = abi.Kind(d.text()) }},
+		{"meta", func(d *decoder, v *T) { in(v).Meta = rawMap(d) }},
+		{"raw", func(d *decoder, v *T) { in(v).Raw = d.raw() }},
+	}
 }
 
-func message(d *decoder, m *abi.InputMessage) { object(d, m, messageFields) }
+func message(d *decoder, m *abi.InputMessage) { object(d, m, inputMessageFields) }
 
 // content reads a string or a list of parts, see [abi.Content].
 func content(d *decoder) abi.Content {
-	if d.peek() != '[' {
+	switch d.peek() {
+	case '[':
+	case '"', 'n':
 		return abi.Text(d.text())
+	default:
+		d.mistyped("a text or a list of parts")
+		return abi.Content{}
 	}
-	return abi.Parts(list(d, part)...)
+	var c abi.Content
+	c.KeepParts(list(d, part))
+	return c
 }
 
 // part reads a part as [abi.Part] does: a bare string is a text part, null is
@@ -93,7 +105,8 @@ func arguments(d *decoder) string {
 		return d.text()
 	}
 	var buf bytes.Buffer
-	if raw := d.raw(); d.err == nil {
+	raw := d.raw()
+	if d.take(2 * int64(len(raw))); d.err == nil {
 		_ = json.Compact(&buf, raw) // raw is JSON
 	}
 	return buf.String()

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // read and written are all types that Unmarshal and Marshal know.

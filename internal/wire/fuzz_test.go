@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/abi/guest/internal/wire"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/strictjson"
+	"github.com/kagewasm/kagewasm/internal/wire"
 )
 
 // FuzzUnmarshal: no bytes make it panic; what it reads encoding/json reads the

@@ -16,6 +16,8 @@ type decoder struct {
 	err error
 	// space is where texts with escapes are written; see unescape.
 	space []byte
+	// within is nil where the document is trusted, as hosts are by guests.
+	within *within
 }
 
 func (d *decoder) fail(what string) {
@@ -69,6 +71,9 @@ func (d *decoder) next(n int, end byte) bool {
 		}
 		d.pos++
 	}
+	if d.within != nil {
+		d.within.step(d)
+	}
 	return d.err == nil
 }
 
@@ -93,7 +98,7 @@ func (d *decoder) bool() bool {
 	case 'n':
 		d.literal("null")
 	default:
-		d.fail("neither true nor false")
+		d.mistyped("true or false")
 	}
 	return false
 }
@@ -136,7 +141,7 @@ func (d *decoder) number() string {
 	rest := d.doc[d.pos:]
 	n := jsonlex.Number(rest)
 	if n == 0 {
-		d.fail("not a value of this type")
+		d.mistyped("a number")
 	}
 	d.pos += n
 	return share(rest[:n])

@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/kagewasm/kagewasm/internal/strictjson"
+)
+
+// Limits bound what it costs a host to read what a guest wrote. They are looked at
+// before anything is built.
+type Limits struct {
+	// Items is how many elements the lists of a document may hold together that
+	// name something: messages, ids, texts. 0 is no bound.
+	Items int
+	// An error of these is the error of the reading.
+	strictjson.Limits
+}
+
+// TooMany is the error of a document with more items than its limits allow.
+type TooMany struct{ Items, Allowed int }
+
+// Error says how many there are.
+func (e *TooMany) Error() string {
+	return fmt.Sprintf("it names %d messages, ids or texts, %d allowed", e.Items, e.Allowed)
+}
+
+// maxUnknown is how many unknown fields are named.
+const maxUnknown = 10
+
+// UnmarshalWithin is [Unmarshal] for a document that is not trusted, which
+// [strictjson.Check] has accepted. v points to a zero abi.Output or to the zero
+// request of a host call. unknown are the first fields of the document itself that
+// its type does not have. A value of the wrong type is an error that names the field.
+func UnmarshalWithin(doc []byte, v any, l Limits) (unknown []string, err error) {
+	d := decoder{doc: doc, within: &within{Limits: l}}
+	d.value(v)
+	err = d.end()
+	if w := d.within; w.why != nil {
+		return nil, w.why
+	}
+	var fault *strictjson.Error
+	if errors.As(err, &fault) && d.within.path != "" {
+		fault.Err = fmt.Errorf("%s: %w", d.within.path, fault.Err)
+	}
+	return d.within.unknown, err
+}
+
+// within is what a decoder knows of a document that is not trusted.
+type within struct {
+	Limits
+	items   int
+	steps   int
+	depth   int // of objects that are being read
+	unknown []string
+	path    string // of the field in which reading ended
+	why     error  // that is no fault of the document
+}
+
+// lookEvery is how many values are read between two looks.
+const lookEvery = 4096
+
+// stop ends the reading for a reason of the host's.
+func (d *decoder) stop(why error) {
+	if why != nil && d.err == nil {
+		d.within.why = why
+		d.fail(why.Error())
+	}
+}
+
+// take reserves memory for what is about to be built.
+func (d *decoder) take(n int64) {
+	if w := d.within; w != nil && w.Take != nil {
+		d.stop(w.Take(n))
+	}
+}
+
+// step counts a value.
+func (w *within) step(d *decoder) {
+	if w.steps++; w.steps%lookEvery == 0 && w.Look != nil {
+		d.stop(w.Look())
+	}
+}
+
+// in notes in which field reading ended; the innermost comes first.
+func (w *within) in(d *decoder, name string) {
+	if d.err == nil {
+		return
+	}
+	if w.path == "" || w.path[0] == '[' {
+		w.path = name + w.path
+		return
+	}
+	w.path = name + "." + w.path
+}
+
+// counted is [list] for elements that name something.
+func counted[T any](d *decoder, read func(d *decoder, v *T)) []T {
+	w := d.within
+	if w == nil || w.Items == 0 || d.peek() != '[' {
+		return list(d, read)
+	}
+	d.pos++
+	n := d.elements()
+	d.pos--
+	if w.items += n; w.items > w.Items {
+		d.stop(&TooMany{w.items, w.Items})
+	}
+	return list(d, read)
+}
+
+// elements counts what is left of the list that d is in, and stays where it is.
+func (d *decoder) elements() (n int) {
+	start := d.pos
+	for d.next(n, ']') {
+		d.skip(1)
+		n++
+	}
+	if d.err == nil {
+		d.pos = start
+	}
+	return n
+}
+
+// room makes room for the rest of the list that d is in, which is all of it.
+func room[T any](d *decoder) []T {
+	n := d.elements()
+	var one T
+	d.take(int64(n) * int64(unsafe.Sizeof(one)))
+	if d.err != nil {
+		return nil
+	}
+	return make([]T, 0, n)
+}
