@@ -17,7 +17,8 @@ import (
 
 // read and written are all types that Unmarshal and Marshal know.
 var (
-	read    = []any{abi.Input{}, abi.KVResponse{}, abi.TokensResponse{}, abi.MessagesResponse{}}
+	read = []any{abi.Input{}, abi.KVResponse{}, abi.TokensResponse{}, abi.MessagesResponse{}, abi.LogRequest{}, abi.KVRequest{},
+		abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}, abi.ModelRequest{}}
 	written = []any{abi.Output{}, abi.LogRequest{}, abi.KVRequest{}, abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}}
 )
 

@@ -21,6 +21,9 @@ type Guest struct {
 	Code abi.Code
 	// Phase is where the call ends; the zero value is that of the call itself.
 	Phase abi.Phase
+	// Judged is what a compaction says to its answer as a compactor. Empty: what the
+	// call ended with.
+	Judged abi.Code
 	// OrRefused: the module may be refused as well; what matters is that
 	// either is decided soon.
 	OrRefused bool
@@ -30,7 +33,7 @@ type Guest struct {
 
 // All are the guests of all topics.
 func All() []Guest {
-	return slices.Concat(Time(), Memory(), Stack(), Compile(), Form(), Output(), Host())
+	return slices.Concat(Time(), Memory(), Stack(), Compile(), Form(), Output(), Answers(), Host())
 }
 
 // Manifest is what a guest that asks for capabilities says of itself, nil for

@@ -25,6 +25,14 @@ func hostLoops() []Guest {
 		HostLoop("request compactions", "they are one request", abi.OpRequestCompact, `{}`, abi.CapCompactionRequest),
 		HostLoop("requests without a grant", "a refusal is no way to spend time either",
 			abi.OpHTTP, `{"url":"http://127.0.0.1/"}`),
+		HostLoop("count a million texts", "they are counted before they are built", abi.OpTokensCount,
+			`{"texts":[`+strings.Repeat(`"",`, 1_000_000)+`""]}`),
+		HostLoop("a model with a million messages", "nor is one of them asked", abi.OpModelComplete,
+			`{"messages":[`+strings.Repeat(`{},`, 1_000_000)+`{}]}`, abi.CapModel),
+		HostLoop("a model with a long prompt", "4 MB of escapes", abi.OpModelComplete,
+			`{"prompt":"`+strings.Repeat(`\n`, 2_000_000)+`"}`, abi.CapModel),
+		HostLoop("a million headers", "there may be 64", abi.OpHTTP,
+			`{"headers":[`+strings.Repeat(`"",`, 1_000_000)+`""]}`),
 		HostLoop("no such call", "nor an error", "fs.read", `{}`),
 		HostLoop("requests that are no JSON", "nor a document that is none",
 			abi.OpKVGet, strings.Repeat("[", 1000), abi.CapKV),
@@ -35,7 +43,7 @@ func hostLoops() []Guest {
 func HostLoop(name, why string, op abi.Op, request string, asks ...abi.Capability) Guest {
 	return Guest{Name: "host: " + name, Why: why, Code: abi.CodeDeadline, Asks: asks, Wasm: write(func(m *module) {
 		host := m.Import(abi.ImportModule, "host_call", slices.Repeat(i32, 4), i32)
-		m.Memory(64, -1, "memory")
+		m.Memory(uint32(64+(len(op)+len(request))/page), -1, "memory")
 		m.Data(64, []byte(string(op)+request))
 		at := int32(64 + len(op))
 		m.Hook(Hook, nil, wasmtest.Forever(c32(64), c32(int32(len(op))), c32(at), c32(int32(len(request))), call(host),
@@ -64,6 +72,8 @@ func wideCalls() []Guest {
 		wide("all memory", "64 MiB of randomness", "random_get", nil, 0, pages*page),
 		wide("700,000 subscriptions", "each of which the engine looks at", "poll_oneoff", nil, 0, 40<<20, 700_000, 64<<20-8),
 		wide("a number of 2^31", "the engine keeps a table of as many files", "fd_renumber", nil, 1, 1<<31-1),
+		wide("a path of 60 MB", "longer than any system takes", "path_unlink_file", ones, 3, 1<<20, 60_000_000),
+		wide("two paths", "the second of which is as long", "path_rename", ones, 3, 1<<20, 8, 3, 1<<20, 60_000_000),
 		{Name: "allocate and free 60 MiB", Why: "the host clears what it gives again, a piece at a time",
 			Code: abi.CodeDeadline,
 			Wasm: write(func(m *module) {

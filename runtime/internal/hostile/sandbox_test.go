@@ -149,7 +149,7 @@ func (s *sandbox) call(t *testing.T, g Guest, p *runtime.Plugin) (abi.CallStats,
 	}
 	e := checkError(t, err, g.Code, phase)
 	if e.Hook != abi.HookPreCompact || e.Plugin != p.Manifest().Name || out != nil {
-		t.Errorf("plugin %q, hook %q, output %v", e.Plugin, e.Hook, out)
+		t.Errorf("plugin %q, hook %q, an output: %v", e.Plugin, e.Hook, out != nil)
 	}
 	return stats, err
 }

@@ -88,10 +88,14 @@ func repeated(name string, arg int64) abi.Code {
 		if !zero {
 			return abi.CodeTrap
 		}
-	case "fd_read", "fd_pread", "fd_write", "fd_pwrite", "poll_oneoff", "fd_renumber":
+	case "fd_read", "fd_pread", "fd_write", "fd_pwrite", "poll_oneoff", "fd_renumber", "sock_recv", "sock_send",
+		"fd_prestat_dir_name":
 		if !zero {
 			return abi.CodeQuota // a million is too many
 		}
+	}
+	if strings.HasPrefix(name, "path_") && !zero {
+		return abi.CodeQuota // as long a path
 	}
 	return abi.CodeDeadline
 }

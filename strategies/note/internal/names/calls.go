@@ -85,7 +85,7 @@ func (b *builder) result(m *abi.Message, text string) {
 	b.output(text)
 	shallow := open.command == "" || viewers[toolcall.Program(toolcall.CommandLine(open.command))]
 	f := findings{marked: m.IsError, failed: m.IsError, shallow: shallow}
-	f.read(text)
+	f.read(text, b.goOn)
 	switch {
 	case f.failed:
 		b.failed(open.command)

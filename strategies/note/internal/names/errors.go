@@ -42,9 +42,14 @@ type findings struct {
 
 // read finds the lines that say what went wrong: those that look like it, or
 // the first of a result that its source marks as failed.
-func (f *findings) read(text string) {
-	first, heading, seen := "", "", 0
+func (f *findings) read(text string, goOn func() bool) {
+	first, heading, seen, looked := "", "", 0, 0
 	for line := range strings.Lines(text) {
+		if looked += len(line); looked > maxPiece {
+			if looked = 0; !goOn() {
+				return
+			}
+		}
 		line = unwrap(strings.TrimSpace(line))
 		if line == "" {
 			continue

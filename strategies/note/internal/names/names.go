@@ -3,6 +3,7 @@ package names
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -68,16 +69,17 @@ const halfAge = 30
 // their output said is gone as well; the calls themselves are not, and do not
 // count. It reads until ctx is done.
 func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
-	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool)}
+	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool),
+		goOn: func() bool { return ctx.Err() == nil }}
 	for i := range msgs {
-		if ctx.Err() != nil {
+		if !b.goOn() {
 			break
 		}
 		b.at = i + 1
 		b.message(&msgs[i])
 	}
 	for i := range pruned {
-		if ctx.Err() != nil {
+		if !b.goOn() {
 			break
 		}
 		b.at++
@@ -105,11 +107,13 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message) {
 	}
 	note := func(name string, _ class) { l.kept[name] = true }
 	for i := range stays {
-		if ctx.Err() != nil {
-			return
-		}
 		m := &stays[i]
-		scan(m.Text(), m.Role == abi.RoleTool, note)
+		for piece := range pieces(m.Text()) {
+			if ctx.Err() != nil {
+				return
+			}
+			scan(piece, m.Role == abi.RoleTool, note)
+		}
 		for k := range m.ToolCalls {
 			toolcall.EachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
 		}
@@ -126,6 +130,7 @@ type builder struct {
 	failures []Failure
 	root     string // what an earlier note says paths are relative to
 	at       int    // the message being read, counted from one
+	goOn     func() bool
 }
 
 func (b *builder) message(m *abi.Message) {
@@ -149,12 +154,46 @@ func (b *builder) message(m *abi.Message) {
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
-	scan(s, false, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+	b.scan(s, false, weight)
 }
 
 // output ranks every name in what a tool put out.
 func (b *builder) output(s string) {
-	scan(s, true, func(name string, c class) { b.mention(name, c, weightOutput, mentioned) })
+	b.scan(s, true, weightOutput)
+}
+
+func (b *builder) scan(s string, listing bool, weight float64) {
+	for piece := range pieces(s) {
+		if !b.goOn() {
+			return
+		}
+		scan(piece, listing, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+	}
+}
+
+// maxPiece is how much of a text is read between two looks at whether to go on, in
+// bytes, where it has lines.
+const maxPiece = 128 << 10
+
+// pieces are the pieces of a text, each of whole lines: no name goes on in the next
+// one.
+func pieces(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(s) > maxPiece {
+			end := strings.LastIndexByte(s[:maxPiece], '\n') + 1
+			if end == 0 {
+				end = strings.IndexByte(s, '\n') + 1
+			}
+			if end == 0 {
+				break
+			}
+			if !yield(s[:end]) {
+				return
+			}
+			s = s[end:]
+		}
+		yield(s)
+	}
 }
 
 // mention counts a name once a message, at the best weight it has there.
