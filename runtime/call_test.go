@@ -272,7 +272,7 @@ func TestOutput(t *testing.T) {
 		{"text", `"x"`, abi.CodeBadOutput, "object", ""},
 		{"wrong type", `{"retain":"a"}`, abi.CodeBadOutput, "retain", "the field is named"},
 		{"wrong type inside", `{"messages":[{"role":5}]}`, abi.CodeBadOutput, "messages[0].role: a number, where a text belongs", "with its path"},
-		{"nobody's message", `{"messages":[{"ref":"m1"},{}]}`, abi.CodeBadOutput, "messages[1]: neither a ref", "each names a message, or is one"},
+		{"nobody's message", `{"messages":[{"ref":"m1"},{}]}`, abi.CodeBadOutput, "messages[1]: it names nothing", "each names a message, or is one"},
 		{"another case", `{"Cancel":true}`, abi.CodeBadOutput, `"cancel"`, "decoders would take it"},
 		{"duplicate", `{"summary":"a","summary":"b"}`, abi.CodeBadOutput, "duplicate", "decoders disagree"},
 		{"trailing", `{} {}`, abi.CodeBadOutput, "trailing", ""},

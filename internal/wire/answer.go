@@ -13,7 +13,7 @@ var outputFields = []field[abi.Output]{
 	{"inject", func(d *decoder, o *abi.Output) { o.Inject = d.text() }},
 	{"request_compaction", func(d *decoder, o *abi.Output) { o.RequestCompaction = pointer(d, compactionFields) }},
 	{"always_keep", func(d *decoder, o *abi.Output) { o.AlwaysKeep = names(d) }},
-	{"messages", func(d *decoder, o *abi.Output) { o.Messages = counted(d, outputMessage) }},
+	{"messages", func(d *decoder, o *abi.Output) { o.Messages = counted(d, len(`{"id":""}`), outputMessage) }},
 	{"superseded", func(d *decoder, o *abi.Output) { o.Superseded = names(d) }},
 	{"summary", func(d *decoder, o *abi.Output) { o.Summary = d.text() }},
 	{"cancel", func(d *decoder, o *abi.Output) { o.Cancel = d.bool() }},
@@ -25,7 +25,7 @@ var outputMessageFields = append(
 	messageFields(func(m *abi.OutputMessage) *abi.Message { return &m.Message })...)
 
 // outputMessage reads an entry of a compactor's list. One that is nobody's is an
-// error at once: nothing is shorter, and nothing takes as much for its length.
+// error.
 func outputMessage(d *decoder, m *abi.OutputMessage) {
 	start := d.pos
 	object(d, m, outputMessageFields)
@@ -67,7 +67,7 @@ var modelFields = []field[abi.ModelRequest]{
 	{"system", func(d *decoder, r *abi.ModelRequest) { r.System = d.text() }},
 	{"prompt", func(d *decoder, r *abi.ModelRequest) { r.Prompt = d.text() }},
 	{"messages", func(d *decoder, r *abi.ModelRequest) {
-		r.Messages = counted(d, func(d *decoder, m *abi.ModelMessage) { object(d, m, modelMessageFields) })
+		r.Messages = counted(d, 0, func(d *decoder, m *abi.ModelMessage) { object(d, m, modelMessageFields) })
 	}},
 	{"max_tokens", func(d *decoder, r *abi.ModelRequest) { r.MaxTokens = d.int() }},
 }
@@ -88,7 +88,7 @@ var httpFields = []field[abi.HTTPRequest]{
 
 // names reads a list of ids or texts.
 func names(d *decoder) []string {
-	return counted(d, func(d *decoder, s *string) { *s = d.text() })
+	return counted(d, 0, func(d *decoder, s *string) { *s = d.text() })
 }
 
 // textMap reads an object of texts; null is nil.

@@ -38,7 +38,7 @@ func content(d *decoder) abi.Content {
 	case '"', 'n':
 		return abi.Text(d.text())
 	default:
-		d.mistyped("a text or a list of parts")
+		mistyped(d, "a text or a list of parts")
 		return abi.Content{}
 	}
 	var c abi.Content

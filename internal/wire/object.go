@@ -92,13 +92,13 @@ func (d *decoder) open(c byte) bool {
 	case 'n':
 		d.literal("null")
 	default:
-		d.mistyped(map[byte]string{'{': "an object", '[': "a list"}[c])
+		mistyped(d, map[byte]string{'{': "an object", '[': "a list"}[c])
 	}
 	return false
 }
 
 // mistyped ends the reading at a value of the wrong type.
-func (d *decoder) mistyped(want string) {
+func mistyped(d *decoder, want string) {
 	is := "no value"
 	switch c := d.peek(); {
 	case c == '"':

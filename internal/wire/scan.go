@@ -98,7 +98,7 @@ func (d *decoder) bool() bool {
 	case 'n':
 		d.literal("null")
 	default:
-		d.mistyped("true or false")
+		mistyped(d, "true or false")
 	}
 	return false
 }
@@ -141,7 +141,7 @@ func (d *decoder) number() string {
 	rest := d.doc[d.pos:]
 	n := jsonlex.Number(rest)
 	if n == 0 {
-		d.mistyped("a number")
+		mistyped(d, "a number")
 	}
 	d.pos += n
 	return share(rest[:n])

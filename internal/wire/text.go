@@ -12,7 +12,7 @@ import (
 func (d *decoder) text() string {
 	if d.peek() != '"' {
 		if !d.null() {
-			d.mistyped("a text")
+			mistyped(d, "a text")
 		}
 		return ""
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"unsafe"
 
 	"github.com/kagewasm/kagewasm/internal/strictjson"
@@ -62,7 +63,7 @@ type within struct {
 const lookEvery = 4096
 
 // stop ends the reading for a reason of the host's.
-func (d *decoder) stop(why error) {
+func stop(d *decoder, why error) {
 	if why != nil && d.err == nil {
 		d.within.why = why
 		d.fail(why.Error())
@@ -72,14 +73,14 @@ func (d *decoder) stop(why error) {
 // take reserves memory for what is about to be built.
 func (d *decoder) take(n int64) {
 	if w := d.within; w != nil && w.Take != nil {
-		d.stop(w.Take(n))
+		stop(d, w.Take(n))
 	}
 }
 
 // step counts a value.
 func (w *within) step(d *decoder) {
 	if w.steps++; w.steps%lookEvery == 0 && w.Look != nil {
-		d.stop(w.Look())
+		stop(d, w.Look())
 	}
 }
 
@@ -95,26 +96,34 @@ func (w *within) in(d *decoder, name string) {
 	w.path = name + "." + w.path
 }
 
-// counted is [list] for elements that name something.
-func counted[T any](d *decoder, read func(d *decoder, v *T)) []T {
+// counted is [list] for elements that name something, which take some bytes to do so:
+// that of a shorter one is not even built.
+func counted[T any](d *decoder, least int, read func(d *decoder, v *T)) []T {
 	w := d.within
-	if w == nil || w.Items == 0 || d.peek() != '[' {
+	if w == nil || d.peek() != '[' {
 		return list(d, read)
 	}
 	d.pos++
-	n := d.elements()
+	n := d.elements(least)
 	d.pos--
-	if w.items += n; w.items > w.Items {
-		d.stop(&TooMany{w.items, w.Items})
+	if w.items += n; w.Items > 0 && w.items > w.Items {
+		stop(d, &TooMany{w.items, w.Items})
 	}
 	return list(d, read)
 }
 
-// elements counts what is left of the list that d is in, and stays where it is.
-func (d *decoder) elements() (n int) {
+// elements counts what is left of the list that d is in, and stays where it is. The
+// first element that is shorter than least ends the reading.
+func (d *decoder) elements(least int) (n int) {
 	start := d.pos
 	for d.next(n, ']') {
-		d.skip(1)
+		d.peek()
+		at := d.pos
+		if d.skip(1); d.err == nil && d.pos-at < least {
+			d.pos = at
+			d.fail("it names nothing")
+			d.within.in(d, "["+strconv.Itoa(n)+"]")
+		}
 		n++
 	}
 	if d.err == nil {
@@ -125,7 +134,7 @@ func (d *decoder) elements() (n int) {
 
 // room makes room for the rest of the list that d is in, which is all of it.
 func room[T any](d *decoder) []T {
-	n := d.elements()
+	n := d.elements(0)
 	var one T
 	d.take(int64(n) * int64(unsafe.Sizeof(one)))
 	if d.err != nil {
