@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"sync"
@@ -14,6 +15,16 @@ type unfinished struct {
 	mu        sync.Mutex
 	files     map[string]*os.Root // by their names for now
 	abandoned bool
+}
+
+// beside writes a file under a name for now, which it makes.
+func (u *unfinished) beside(root *os.Root, write func(temp string) error) error {
+	temp := prefix + rand.Text()
+	if err := u.begin(root, temp); err != nil {
+		return err
+	}
+	defer u.end(temp)
+	return write(temp)
 }
 
 func (u *unfinished) begin(root *os.Root, temp string) error {

@@ -14,7 +14,6 @@
 package atomicfile
 
 import (
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -44,18 +43,16 @@ const attempts = 8
 // takes. What stands there is replaced, a link itself and not what it leads to.
 // Folders on the way are made, for their owner alone.
 func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
-	temp := prefix + rand.Text()
-	if err := writing.begin(root, temp); err != nil {
+	err := writing.beside(root, func(temp string) error {
+		err := create(root, temp, data, perm)
+		if err == nil {
+			err = place(root, temp, name)
+		}
+		if err != nil {
+			_ = root.Remove(temp) // the first error says more
+		}
 		return err
-	}
-	defer writing.end(temp)
-	err := create(root, temp, data, perm)
-	if err == nil {
-		err = place(root, temp, name)
-	}
-	if err != nil {
-		_ = root.Remove(temp) // the first error says more
-	}
+	})
 	return named(root, name, err)
 }
 
@@ -76,16 +73,18 @@ func named(root *os.Root, name string, err error) error {
 // Create is [Write] for a file that is not there yet: else nothing is written, and
 // the error is fs.ErrExist. Its folder must be there.
 func Create(root *os.Root, name string, data []byte, perm fs.FileMode) error {
-	temp := prefix + rand.Text()
-	err := create(root, temp, data, perm)
-	if err == nil {
-		err = root.Link(temp, name)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = create(root, name, data, perm) // a file system without links
+	err := writing.beside(root, func(temp string) error {
+		err := create(root, temp, data, perm)
+		if err == nil {
+			err = root.Link(temp, name)
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				err = create(root, name, data, perm) // a file system without links
+			}
+			SyncFolder(root, path.Dir(filepath.ToSlash(name)))
 		}
-		SyncFolder(root, path.Dir(filepath.ToSlash(name)))
-	}
-	_ = root.Remove(temp)
+		_ = root.Remove(temp)
+		return err
+	})
 	return named(root, name, err)
 }
 
