@@ -104,10 +104,20 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 		return result, err
 	}
 	o.code = reasonCode(l, v, o)
-	if o.taken != nil && l.strategy().waits && !l.req.DryRun {
-		return pending(l, o), nil
+	return l.strategy().finish(ctx, l, v, o)
+}
+
+// checkpoint lets the result wait for the operator: it is the session as it was,
+// with the compaction as its Pending. Where there is none to wait for, or the run
+// is dry, it is put.
+func checkpoint(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
+	if o.taken == nil || l.req.DryRun {
+		return put(ctx, l, v, o)
 	}
-	return put(ctx, l, v, o)
+	made := resultOf(l, o)
+	result := resultOf(l, undone(l, o, made, abi.ReasonPending))
+	result.Pending = made
+	return result, nil
 }
 
 // put stores what the stages came to, and tells plugins.
@@ -154,15 +164,6 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	rec.Success, rec.ReasonCode, rec.Failures = false, o.code, result.Report.Failures
 	result.Record = &rec
 	postCompact(ctx, l, l.view(o.list), o.list, result)
-	return result
-}
-
-// pending is the session as it was, with a compaction that waits for the
-// operator.
-func pending(l *look, o outcome) *Result {
-	made := resultOf(l, o)
-	result := resultOf(l, undone(l, o, made, abi.ReasonPending))
-	result.Pending = made
 	return result
 }
 

@@ -45,22 +45,24 @@ type strategy struct {
 	// Strategy is nil where nobody is to be asked; the error says why somebody
 	// who should be asked cannot.
 	candidate func(l *look, drop strategies.Drop) (candidate, error)
-	// waits: the result is shown to the operator, and stored when approved.
-	waits bool
+	// finish stores the result and tells plugins. It is put, or wraps it.
+	finish func(context.Context, *look, *strategies.View, outcome) (*Result, error)
 }
 
 // shipped are the strategies that ship, the default first. This is where one is
 // registered.
-var shipped = []strategy{
-	{name: StrategyDrop, candidate: modelWhereThereIsOne},
-	{name: StrategySummarize, candidate: modelOrWhyNot},
-	{name: StrategyDelegate, candidate: compactorOrWhyNot},
-	{name: StrategyCheckpoint, candidate: modelWhereThereIsOne, waits: true},
+func shipped() []strategy {
+	return []strategy{
+		{StrategyDrop, modelWhereThereIsOne, put},
+		{StrategySummarize, modelOrWhyNot, put},
+		{StrategyDelegate, compactorOrWhyNot, put},
+		{StrategyCheckpoint, modelWhereThereIsOne, checkpoint},
+	}
 }
 
 // Strategies are the names of all strategies that ship, the default first.
 func Strategies() (names []string) {
-	for _, s := range shipped {
+	for _, s := range shipped() {
 		names = append(names, s.name)
 	}
 	return names
@@ -71,12 +73,13 @@ func (l *look) strategy() strategy {
 	name := l.policy.Strategy
 	if own := l.opts.Strategies[name]; own != nil {
 		source := abi.Source{Type: abi.SourceStrategy, Name: name}
-		return strategy{name: name, candidate: func(*look, strategies.Drop) (candidate, error) {
+		return strategy{name, func(*look, strategies.Drop) (candidate, error) {
 			return candidate{Strategy: own, name: name, source: source}, nil
-		}}
+		}, put}
 	}
-	i := slices.IndexFunc(shipped, func(s strategy) bool { return s.name == name })
-	return shipped[i] // checked with the policy
+	list := shipped()
+	i := slices.IndexFunc(list, func(s strategy) bool { return s.name == name })
+	return list[i] // checked with the policy
 }
 
 // candidates are the strategies to ask, in order: what plugins propose, the
