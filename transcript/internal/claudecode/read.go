@@ -70,7 +70,7 @@ func read(f *codec.File) *codec.Log {
 	mine := false // there are messages that are not of a subagent
 	d.Each("the line", lineKeys, func(_ int, o *jsondoc.Object) {
 		l := readLine(o)
-		if d.Session == "" {
+		if d.Session == "" && o.Is("sessionId", '"') {
 			d.Session = o.Str("sessionId")
 		}
 		mine = mine || (l.user || l.assistant) && !l.Apart

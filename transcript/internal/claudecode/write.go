@@ -29,7 +29,7 @@ func (d *chain) contextOf(i int) context {
 	like.time = d.lines[i].time
 	o := d.Probe(d.Recs[i], "the line")
 	for _, key := range contextKeys {
-		if value := o.Raw(key); value.OK() {
+		if value := o.Raw(key); value.OK() && (key != "sessionId" || o.Kind(value) == '"') {
 			like.values[key] = jsondoc.Compact(o.Bytes(value))
 		}
 	}

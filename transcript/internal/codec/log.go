@@ -104,10 +104,11 @@ func (l *Log) Each(what string, known []string, read func(i int, o *jsondoc.Obje
 	}
 }
 
-// ReadAbout reads the model and the tools of a request body.
+// ReadAbout reads the model and the tools of a request body. Tools are a list: what
+// else stands there stays where it is, and is in no other format.
 func ReadAbout(body *jsondoc.Object) (about About) {
 	about.Model = body.Str("model")
-	if tools := body.Value("tools"); tools.OK() {
+	if tools := body.Value("tools"); body.Kind(tools) == '[' {
 		about.Tools = body.Bytes(tools)
 	}
 	return about

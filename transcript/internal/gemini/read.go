@@ -56,8 +56,8 @@ func read(f *codec.File) *codec.Log {
 	o := f.Document(docKeys...)
 	d := body{f.BodyLog(o, `put the contents in a list under "contents"`, "contents")}
 	d.Entry, d.Args, d.Result, d.Join, d.Split = writeMessage, codec.ObjectArgs, WriteResult, d.join, true
-	if len(d.Tools) > 0 && d.Tools[0] == '{' { // one alone
-		d.Tools = jsondoc.List([][]byte{d.Tools})
+	if tools := o.Value("tools"); o.Kind(tools) == '{' { // one alone
+		d.Tools = jsondoc.List([][]byte{o.Bytes(tools)})
 	}
 	d.readSystem(o)
 	d.readAnswer()

@@ -123,7 +123,7 @@ func (r *reader) action(i int, o *jsondoc.Object, action string, args *jsondoc.O
 	called := o.Value("tool_call_metadata").OK()
 	switch {
 	case action == "system":
-		if tools := args.Value("tools"); tools.OK() && r.Tools == nil {
+		if tools := args.Value("tools"); args.Kind(tools) == '[' && r.Tools == nil {
 			r.Tools = o.Bytes(tools)
 		}
 		r.add(i, o, abi.Message{Role: abi.RoleSystem, Content: codec.Content(args, "content")})

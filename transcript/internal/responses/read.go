@@ -68,18 +68,30 @@ const noItems = `no items under "input" or "output"`
 func itemsKey(o *jsondoc.Object) string {
 	switch {
 	case o.Is("input", '['):
-		for _, at := range o.List("input") {
-			if it := o.Probe(at, "the item"); !it.Has("type") && !it.Has("role") {
-				return ""
-			}
+		if isItems(o, o.List("input")) {
+			return "input"
 		}
-		return "input"
+		return ""
 	case o.Is("input", '"') && !o.Has("role") && !o.Has("messages") && (o.Has("model") || o.Has("instructions")):
 		return "input"
 	case o.Is("output", '['):
 		return "output"
 	}
 	return ""
+}
+
+// isItems reports whether a list holds items. Some may be texts, but not all of them:
+// that is what embeddings are made of.
+func isItems(o *jsondoc.Object, list []jsondoc.Span) bool {
+	texts := 0
+	for _, at := range list {
+		if o.Kind(at) == '"' {
+			texts++
+		} else if it := o.Probe(at, "the item"); !it.Has("type") && !it.Has("role") {
+			return false
+		}
+	}
+	return texts == 0 || texts < len(list)
 }
 
 func read(f *codec.File) *codec.Log {
