@@ -13,9 +13,15 @@ import (
 // but for what the fields say.
 type Options struct {
 	// CacheDir is where compiled modules are kept between runs. It is made
-	// with mode 0700, and refused where others than its owner can write to it.
-	// Empty: modules are compiled at every load.
+	// with mode 0700, and refused where it holds something and others than the
+	// user of this process own it, or can read or change it. Empty: modules are
+	// compiled at every load.
 	CacheDir string
+	// CacheKey authenticates what is in CacheDir, which is machine code: 32
+	// random bytes that only this user knows. Entries of another key are
+	// compiled again. Nil: a key in CacheDir itself, made at first use. That
+	// holds as long as nobody else makes the folder, such as a repository.
+	CacheKey []byte
 	// KV stores what plugins keep. Nil: the kv calls are denied.
 	KV abi.KV
 	// Counter counts tokens for plugins. Nil: tokens.count is denied.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/owner"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
 )
@@ -32,14 +33,25 @@ func New(_ context.Context, o Options) (*Runtime, error) {
 	if r.linker, err = newLinker(); err != nil {
 		return nil, &abi.Error{Code: abi.CodeInternal, Op: "new runtime", Message: err.Error(), Err: err}
 	}
-	r.sandbox, err = sandbox.New(sandbox.Options{CacheDir: o.CacheDir, Interpreter: o.Interpreter, WarmBytes: o.WarmBytes})
+	r.sandbox, err = sandbox.New(sandbox.Options{
+		CacheDir: o.CacheDir, CacheKey: o.CacheKey, Interpreter: o.Interpreter, WarmBytes: o.WarmBytes,
+	})
 	if err != nil {
-		return nil, &abi.Error{
-			Code: abi.CodeUsage, Op: "new runtime", Message: fmt.Sprintf("cache: %v", err), Err: err,
-			Hint: "name a folder that only you can write to (chmod 700), or none",
-		}
+		return nil, cacheFault(err)
 	}
 	return r, nil
+}
+
+// cacheFault is the error of a folder that cannot be the cache.
+func cacheFault(err error) error {
+	fault := &abi.Error{
+		Code: abi.CodeUsage, Op: "new runtime", Message: fmt.Sprintf("cache: %v", err), Err: err,
+		Hint: "name a folder that only you can write to (chmod 700), or none",
+	}
+	if others, ok := errors.AsType[*owner.Error](err); ok && others.Fix != "" {
+		fault.Hint = others.Fix + "; what is in it runs as machine code"
+	}
+	return fault
 }
 
 // Close closes all plugins, as [Plugin.Close] does.

@@ -1,6 +1,5 @@
 //go:build !unix
 
-// Package owner tells whose a file is, where the system says so.
 package owner
 
 import "io/fs"

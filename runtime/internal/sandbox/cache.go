@@ -6,12 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"strings"
 	"sync"
 
@@ -24,9 +21,8 @@ import (
 )
 
 // diskCache keeps compiled modules, each in a folder of its own under the
-// digest of the module. A sum of what is in it lies beside: the engine checks
-// only part of what it reads, and runs it as machine code. What does not match
-// its sum is compiled again.
+// digest of the module. What is in it runs as machine code, so a sum with a key
+// lies beside; see seal. What does not match its sum is compiled again.
 //
 // The engine finds compiled code by the bytes of a module, which it decodes and
 // validates first: that takes longer than loading the code. So the code is kept
@@ -36,6 +32,7 @@ import (
 // TestCacheFence holds it, and names the version it was read in.
 type diskCache struct {
 	dir   string
+	key   owner.Key
 	locks sync.Map // of *sync.Mutex by digest: one compilation of a module at a time
 }
 
@@ -50,25 +47,20 @@ const (
 	preparedFile = "prepared"
 )
 
-// openCache makes the folder, and refuses one that others can write to or that
-// somebody else made.
-func openCache(dir string) (*diskCache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// openCache makes the folder, and refuses one that is not the user's alone.
+// Without a key it is sealed with one of its own.
+func openCache(dir string, key owner.Key) (*diskCache, error) {
+	if err := owner.Private(dir); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
+	var err error
+	if key == nil {
+		key, err = owner.Read(dir, nil)
 	}
-	if goruntime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf(
-			"%s: others can write to it (mode %v), and what is in it runs as machine code", dir, info.Mode().Perm(),
-		)
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = owner.Make(dir, nil)
 	}
-	if uid, ok := owner.Of(info); ok && uid != os.Geteuid() {
-		return nil, fmt.Errorf("%s: somebody else's, and what is in it runs as machine code", dir)
-	}
-	return &diskCache{dir: dir}, nil
+	return &diskCache{dir: dir, key: key}, err
 }
 
 // compile compiles through the cache. The caller goes on without it where this
@@ -78,7 +70,7 @@ func (d *diskCache) compile(ctx context.Context, bin []byte, p *host.Plugin) (*c
 	lock.(*sync.Mutex).Lock()
 	defer lock.(*sync.Mutex).Unlock()
 	entry := filepath.Join(d.dir, rewriteVersion+"-"+strings.TrimPrefix(p.Digest, "sha256:"))
-	if ready := readEntry(entry, p.Module); ready != nil {
+	if ready := d.read(entry, p.Module); ready != nil {
 		if n, err := openEntry(ctx, entry, ready, p); err == nil {
 			return n, nil
 		}
@@ -97,7 +89,7 @@ func (d *diskCache) compile(ctx context.Context, bin []byte, p *host.Plugin) (*c
 	}
 	// What is not sealed is not used: the next load compiles again.
 	if renameToStub(ctx, entry, ready, p) == nil && ready.write(entry) == nil {
-		_ = os.WriteFile(filepath.Join(entry, sumFile), sumOf(entry), 0o600)
+		_ = d.seal(entry)
 	}
 	return n, nil
 }
@@ -185,11 +177,10 @@ func (p *prepared) write(entry string) error {
 	return os.WriteFile(filepath.Join(entry, preparedFile), append(append(doc, '\n'), p.bin...), 0o600)
 }
 
-// readEntry reads what write wrote for the same module, nil where an entry is
-// not there or does not match its sum.
-func readEntry(entry string, m *wasm.Module) *prepared {
-	sum, err := os.ReadFile(filepath.Join(entry, sumFile))
-	if err != nil || !bytes.Equal(sum, sumOf(entry)) {
+// read reads what write wrote for the same module, nil where an entry is not
+// there or does not match its sum.
+func (d *diskCache) read(entry string, m *wasm.Module) *prepared {
+	if !d.sealed(entry) {
 		return nil
 	}
 	doc, err := os.ReadFile(filepath.Join(entry, preparedFile))
@@ -208,35 +199,4 @@ func readEntry(entry string, m *wasm.Module) *prepared {
 		}
 	}
 	return p
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// sumOf lists the files below dir with their lengths and checksums, the list
-// itself left out. It is nil where that fails or there are none. It is there for
-// damage: who can write to the folder could write another list as well.
-func sumOf(dir string) []byte {
-	var out bytes.Buffer
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == sumFile {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		h := crc32.New(castagnoli)
-		n, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, 1<<20))
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		fmt.Fprintf(&out, "%08x %d %s\n", h.Sum32(), n, filepath.ToSlash(rel))
-		return err
-	})
-	if err != nil || out.Len() == 0 {
-		return nil
-	}
-	return out.Bytes()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
 )
 
 // files returns the files below dir and what is in them.
@@ -39,7 +40,7 @@ func TestCache(t *testing.T) {
 	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)
 	run := func() {
 		t.Helper()
-		r := plugintest.New(t, runtime.Options{CacheDir: dir})
+		r := plugintest.New(t, runtime.Options{CacheDir: dir, CacheKey: cacheKey})
 		p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{})
 		out, _, err := p.Call(context.Background(), plugintest.HookInput())
 		if err != nil || out.Inject != "x" {
@@ -71,7 +72,8 @@ func TestCache(t *testing.T) {
 					t.Fatal(err)
 				}
 				run()
-				if got := files(t, dir); len(got) != len(fresh) || !bytes.Equal(got[path], data) {
+				got := files(t, dir)
+				if again := !bytes.Equal(got[path], damaged) && len(got[path]) == len(data); len(got) != len(fresh) || !again {
 					t.Errorf("%s of %s was not made again", name, filepath.Base(path))
 				}
 			})
@@ -102,20 +104,82 @@ func TestCache(t *testing.T) {
 	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
+// A folder that holds something and is not the user's alone is refused, with what
+// to do; an empty one is made private.
 func TestCacheOfOthers(t *testing.T) {
 	if goruntime.GOOS == "windows" {
 		t.Log("modes mean nothing here")
 		return
 	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	_, err := runtime.New(context.Background(), runtime.Options{CacheDir: dir})
-	if e := plugintest.WantError(t, err, abi.CodeUsage); e.Hint == "" {
-		t.Error("no hint")
+	for _, mode := range []fs.FileMode{0o777, 0o755, 0o710} {
+		t.Run(mode.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			plugintest.New(t, runtime.Options{CacheDir: dir})
+			if info := must(os.Stat(dir)); info.Mode().Perm() != 0o700 {
+				t.Errorf("an empty folder has mode %v", info.Mode())
+			}
+			if err := os.Chmod(dir, mode); err != nil {
+				t.Fatal(err)
+			}
+			_, err := runtime.New(context.Background(), runtime.Options{CacheDir: dir})
+			if e := plugintest.WantError(t, err, abi.CodeUsage); !strings.Contains(e.Hint, "chmod 700 "+dir) {
+				t.Errorf("the hint is %q", e.Hint)
+			}
+		})
 	}
 }
+
+// Machine code that somebody else wrote, in whatever folder, is not run: it is
+// compiled again.
+func TestCacheFromSomewhereElse(t *testing.T) {
+	wasm, other := wasmtest.Answer(pre, `{"inject":"x"}`), wasmtest.Answer(pre, `{"inject":"y"}`)
+	say := func(wasm []byte, o runtime.Options) string {
+		out, _, err := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{}).Call(t.Context(), plugintest.HookInput())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Inject
+	}
+	// swap puts the code of one module in the place of another's.
+	swap := func(dir string) {
+		entries := must(filepath.Glob(filepath.Join(dir, "*-*")))
+		if len(entries) != 2 {
+			t.Fatalf("%d entries", len(entries))
+		}
+		for _, e := range [][2]string{{entries[0], dir + "/t"}, {entries[1], entries[0]}, {dir + "/t", entries[1]}} {
+			if err := os.Rename(e[0], e[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct{ theirs, mine runtime.Options }{
+		"sealed by another key":        {runtime.Options{CacheKey: bytes.Repeat([]byte{1}, 32)}, runtime.Options{CacheKey: cacheKey}},
+		"the code of another module":   {runtime.Options{CacheKey: cacheKey}, runtime.Options{CacheKey: cacheKey}},
+		"in a folder with its own key": {runtime.Options{}, runtime.Options{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "cache")
+			c.theirs.CacheDir, c.mine.CacheDir = dir, dir
+			say(wasm, c.theirs)
+			say(other, c.theirs)
+			if name != "sealed by another key" {
+				swap(dir)
+			}
+			before := files(t, dir)
+			if got := say(wasm, c.mine) + say(other, c.mine); got != "xy" {
+				t.Errorf("it said %q", got)
+			}
+			for path, data := range files(t, dir) {
+				if filepath.Base(path) == "sum" && bytes.Equal(data, before[path]) {
+					t.Errorf("%s was taken as it is", path)
+				}
+			}
+		})
+	}
+}
+
+// cacheKey is the user's.
+var cacheKey = bytes.Repeat([]byte{7}, 32)
 
 func flip(data []byte, i int) []byte {
 	out := bytes.Clone(data)
@@ -133,35 +197,22 @@ func must[T any](v T, err error) T {
 // An entry without machine code for this machine, though it is whole: the
 // module is compiled anew, not what stands for it there.
 func TestCacheOfAnotherMachine(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(t.TempDir(), "cache")
 	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)
 	for range 2 {
-		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}), wasm, runtime.PluginOptions{})
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir, CacheKey: cacheKey}), wasm, runtime.PluginOptions{})
 		if out, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil || out.Inject != "x" {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		var left [][]byte
-		for path, data := range files(t, dir) {
-			if filepath.Base(path) != "sum" {
-				continue
-			}
-			for line := range bytes.Lines(data) {
-				name := string(bytes.Fields(line)[2])
-				if filepath.Dir(name) == "." {
-					left = append(left, line)
-				} else if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile(path, bytes.Join(left, nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		code := must(filepath.Glob(filepath.Join(dir, "*", "wazero-*", "*")))
+		if len(code) != 1 {
+			t.Fatalf("files of machine code: %q", code)
 		}
-		if len(left) != 1 {
-			t.Fatalf("%d files beside the machine code", len(left))
+		if err := os.Remove(code[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := sandbox.Seal(cacheKey, filepath.Dir(filepath.Dir(code[0]))); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

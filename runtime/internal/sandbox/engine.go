@@ -12,6 +12,7 @@ const Name = "native"
 // Options of an [Engine]; see runtime.Options.
 type Options struct {
 	CacheDir    string
+	CacheKey    []byte
 	Interpreter bool
 	WarmBytes   int64
 }
@@ -45,7 +46,7 @@ func New(o Options) (*Engine, error) {
 	}
 	var err error
 	if o.CacheDir != "" {
-		e.cache, err = openCache(o.CacheDir)
+		e.cache, err = openCache(o.CacheDir, o.CacheKey)
 	}
 	return e, err
 }
