@@ -78,12 +78,51 @@ func (kv *KV) space(op, ns string) (*os.Root, error) {
 	return root, nil
 }
 
+// whole is space for who reads: changes that belong together are seen together.
+func (kv *KV) whole(ctx context.Context, op, ns string) (*os.Root, error) {
+	if kv.unfinished() {
+		unlock, err := kv.change(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		unlock()
+	}
+	return kv.space(op, ns)
+}
+
+// change begins a change, once those before it are finished. It ends with the
+// function it returns.
+func (kv *KV) change(ctx context.Context, op string) (release func(), err error) {
+	release, err = kv.lock.take(ctx, op)
+	if err == nil && kv.unfinished() {
+		if err = kv.finish(); err != nil {
+			release()
+			return nil, kvFault(op, err)
+		}
+	}
+	return release, err
+}
+
+// grow opens the folder of a namespace that gets values.
+func (kv *KV) grow(op, ns string) (*os.Root, error) {
+	if err := kv.root.Mkdir(ns, 0o700); err == nil {
+		atomicfile.SyncFolder(kv.root, ".")
+	} else if !errors.Is(err, fs.ErrExist) {
+		return nil, kvFault(op, err)
+	}
+	root, err := kv.space(op, ns)
+	if root == nil {
+		err = cmp.Or[error](err, kvFault(op, fs.ErrNotExist))
+	}
+	return root, err
+}
+
 // Get returns the value under key and whether there is one.
 func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	if err := checkCall(ctx, "get", ns, key); err != nil {
 		return "", false, err
 	}
-	root, err := kv.space("get", ns)
+	root, err := kv.whole(ctx, "get", ns)
 	if root == nil {
 		return "", false, err
 	}
@@ -117,70 +156,74 @@ func (kv *KV) Swap(ctx context.Context, ns, key, expect, value string) error {
 }
 
 func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value string) error {
-	if err := checkCall(ctx, "set", ns, key); err != nil {
+	c := Change{Key: key, Value: value, Expect: expect}
+	if err := kv.opts.checkChange(ctx, ns, &c); err != nil {
 		return err
 	}
-	if err := kv.opts.checkValue(value); err != nil {
-		return err
-	}
-	unlock, err := kv.lock.take(ctx, "set")
+	unlock, err := kv.change(ctx, "set")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if expect != nil {
-		switch now, _, err := kv.Get(ctx, ns, key); {
-		case err != nil:
-			return err
-		case now != *expect:
-			return conflict(key)
-		}
+	if err := kv.expected(ctx, ns, &c); err != nil {
+		return err
 	}
-	if err := kv.root.Mkdir(ns, 0o700); err == nil {
-		atomicfile.SyncFolder(kv.root, ".")
-	} else if !errors.Is(err, fs.ErrExist) {
-		return kvFault("set", err)
-	}
-	root, err := kv.space("set", ns)
-	if root == nil {
-		return cmp.Or[error](err, kvFault("set", fs.ErrNotExist))
+	root, err := kv.grow("set", ns)
+	if err != nil {
+		return err
 	}
 	defer root.Close()
 	name := filePath(root, key)
-	c, after, err := kv.reserve(ctx, root, ns, fileSize(root, name), int64(len(value)))
+	grown, err := kv.reserve(ctx, root, ns, func(u usage) usage {
+		u.disk += int64(len(missing(root, name))) * diskBlock
+		return u.after(fileSize(root, name), int64(len(value)))
+	})
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.Write(root, name, []byte(value), 0o600); err != nil {
 		return kvFault("set", err)
 	}
-	c.usage = after
-	c.changes++
+	grown()
 	return nil
 }
 
-// reserve returns the usage once a value of old bytes is replaced by one of
-// size bytes, or why that is too much. It is not refused by an old count.
-func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, old, size int64) (*counted, usage, error) {
+// expected is a conflict where a key does not hold what a change expects.
+func (kv *KV) expected(ctx context.Context, ns string, c *Change) error {
+	if c.Expect == nil {
+		return nil
+	}
+	switch now, _, err := kv.Get(ctx, ns, c.Key); {
+	case err != nil:
+		return err
+	case now != *c.Expect:
+		return conflict(c.Key)
+	}
+	return nil
+}
+
+// reserve says why a change of the usage is too much, and is not mistaken by an
+// old count. The function it returns counts the change, once it is made.
+func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, grow func(usage) usage) (grown func(), err error) {
 	c := kv.used[ns]
-	if c != nil && c.changes < recount {
-		if after := c.after(old, size); kv.opts.check(c.usage, after) == nil {
-			return c, after, nil
+	if c == nil || c.changes >= recount || kv.opts.check(c.usage, grow(c.usage)) != nil {
+		if c == nil {
+			atomicfile.Sweep(root, atomicfile.Stale)
+		}
+		if c == nil || c.changes > 0 {
+			used, err := count(ctx, root)
+			if err != nil {
+				return nil, err
+			}
+			c = &counted{usage: used}
+			kv.used[ns] = c
+		}
+		if err := kv.opts.check(c.usage, grow(c.usage)); err != nil {
+			return nil, err
 		}
 	}
-	if c == nil {
-		atomicfile.Sweep(root, atomicfile.Stale)
-	}
-	if c == nil || c.changes > 0 {
-		used, err := count(ctx, root)
-		if err != nil {
-			return nil, usage{}, err
-		}
-		c = &counted{usage: used}
-		kv.used[ns] = c
-	}
-	after := c.after(old, size)
-	return c, after, kv.opts.check(c.usage, after)
+	after := grow(c.usage)
+	return func() { c.usage, c.changes = after, c.changes+1 }, nil
 }
 
 // Delete removes key, and the folders it leaves empty. A key that is not there
@@ -189,7 +232,7 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 	if err := checkCall(ctx, "delete", ns, key); err != nil {
 		return err
 	}
-	unlock, err := kv.lock.take(ctx, "delete")
+	unlock, err := kv.change(ctx, "delete")
 	if err != nil {
 		return err
 	}
@@ -204,21 +247,29 @@ func (kv *KV) Delete(ctx context.Context, ns, key string) error {
 	if size < 0 {
 		return nil
 	}
-	if err := root.Remove(name); err != nil && !absent(err) {
+	folders, err := remove(root, name)
+	if err != nil {
 		return kvFault("delete", err)
 	}
-	folder := path.Dir(name)
-	for ; folder != "."; folder = path.Dir(folder) {
-		if root.Remove(folder) != nil {
-			break
-		}
-	}
-	atomicfile.SyncFolder(root, folder)
 	if c := kv.used[ns]; c != nil {
 		c.usage = c.after(size, -1)
+		c.disk -= int64(folders) * diskBlock
 		c.changes++
 	}
 	return nil
+}
+
+// remove removes a file, and the folders it leaves empty, and returns how many.
+func remove(root *os.Root, name string) (folders int, err error) {
+	if err := root.Remove(name); err != nil && !absent(err) {
+		return 0, err
+	}
+	folder := path.Dir(name)
+	for ; folder != "." && root.Remove(folder) == nil; folder = path.Dir(folder) {
+		folders++
+	}
+	atomicfile.SyncFolder(root, folder)
+	return folders, nil
 }
 
 // List returns the keys that begin with prefix, sorted. Files that a person
@@ -227,7 +278,7 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 	if err := checkCall(ctx, "list", ns, ""); err != nil {
 		return nil, err
 	}
-	root, err := kv.space("list", ns)
+	root, err := kv.whole(ctx, "list", ns)
 	if root == nil {
 		return nil, err
 	}
@@ -246,7 +297,7 @@ func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
 	var keys []string
 	for _, start := range starts {
 		err := walk(ctx, root, start, func(_, key string) error {
-			if strings.HasPrefix(key, prefix) {
+			if key != "" && strings.HasPrefix(key, prefix) {
 				keys = append(keys, key)
 			}
 			return nil
@@ -277,7 +328,7 @@ func (kv *KV) Spaces(ctx context.Context) ([]Space, error) {
 		if !e.IsDir() || !abi.ValidNamespace(e.Name()) || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
-		root, err := kv.space("list", e.Name())
+		root, err := kv.whole(ctx, "list", e.Name())
 		if err != nil {
 			return nil, err
 		} else if root == nil {

@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -253,13 +255,26 @@ func TestMain(m *testing.M) {
 		if err := s.Set(context.Background(), "p", fmt.Sprintf("k%d.md", i%4), text); err != nil {
 			panic(err)
 		}
+		var changes []store.Change
+		for k := range batchKeys {
+			changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d.md", k%5, k), Value: fmt.Sprint(i), Delete: i%7 == 6})
+		}
+		if err := s.Apply(context.Background(), "batch", changes); err != nil {
+			panic(err)
+		}
 		fmt.Println(i)
 	}
 }
 
+// batchKeys is how many keys the writer changes together.
+const batchKeys = 40
+
+// TestKVSurvivesKill: whenever a writer is killed, what it said is stored is
+// there, each value is whole, and what it changes together is all of one time.
 func TestKVSurvivesKill(t *testing.T) {
+	features.Proves(t, "K28")
 	dir := t.TempDir()
-	for round := range 4 {
+	for round := range soak.Count(6, 60, 300) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env = append(os.Environ(), "STORE_TEST_WRITER="+dir)
 		out, err := cmd.StdoutPipe()
@@ -269,12 +284,17 @@ func TestKVSurvivesKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		lines := bufio.NewScanner(out)
-		for range 5 + 3*round {
+		lines, said := bufio.NewScanner(out), -1
+		for range 4 + round%5 {
 			lines.Scan()
 		}
+		time.Sleep(time.Duration(round%13) * 700 * time.Microsecond)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
+		}
+		said, _ = strconv.Atoi(lines.Text())
+		for lines.Scan() {
+			said, _ = strconv.Atoi(lines.Text())
 		}
 		_ = cmd.Wait() // it was killed
 		s := openKV(t, dir, store.KVOptions{})
@@ -288,6 +308,104 @@ func TestKVSurvivesKill(t *testing.T) {
 				t.Errorf("%s: half a value of %d bytes, %v", k, len(v), err)
 			}
 		}
+		batchIsWhole(t, s, said)
+		if left, _ := filepath.Glob(filepath.Join(dir, ".batch*")); round%2 == 1 && len(left) > 1 {
+			t.Errorf("it leaves %q", left)
+		}
+	}
+}
+
+// batchIsWhole fails unless all keys of the batch hold what one change stored, the
+// one that the writer said last or the one after.
+func batchIsWhole(t *testing.T, s *store.KV, said int) {
+	t.Helper()
+	keys, err := s.List(t.Context(), "batch", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]int)
+	for _, k := range keys {
+		v, _, err := s.Get(t.Context(), "batch", k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[v]++
+	}
+	deletes := func(i int) bool { return i%7 == 6 }
+	switch {
+	case len(seen) == 0 && (deletes(said) || deletes(said+1)):
+	case !deletes(said) && seen[fmt.Sprint(said)] == batchKeys && len(seen) == 1:
+	case !deletes(said+1) && seen[fmt.Sprint(said+1)] == batchKeys && len(seen) == 1:
+	default:
+		t.Fatalf("after %d there are %v", said, seen)
+	}
+}
+
+// TestKVFinishesBatch: changes whose writer ended half way are seen together by
+// whoever reads next, and by a handle that was open before.
+func TestKVFinishesBatch(t *testing.T) {
+	dir := t.TempDir()
+	before := openKV(t, dir, store.KVOptions{})
+	if err := before.Set(t.Context(), "p", "a.md", "old"); err != nil {
+		t.Fatal(err)
+	}
+	batch := filepath.Join(dir, ".batch")
+	if err := os.Mkdir(batch, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	list := `{"namespace":"p","files":[{"name":"a.md","value":"0"},{"name":"b/c.md","value":"1"},{"name":"d.md","value":"2"},{"name":"e.md"}]}`
+	for name, text := range map[string]string{"list.json": list, "0": "new", "1": "new"} { // d.md was moved
+		if err := os.WriteFile(filepath.Join(batch, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "p", "d.md"), []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := before.List(t.Context(), "p", "")
+	v, _, getErr := before.Get(t.Context(), "p", "a.md")
+	if !slices.Equal(keys, []string{"a.md", "b/c.md", "d.md"}) || v != "new" || err != nil || getErr != nil {
+		t.Errorf("%q, %q, %v, %v", keys, v, err, getErr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".batch*")); len(left) > 0 {
+		t.Errorf("it leaves %q", left)
+	}
+}
+
+// SECURITY: filling the disk through KV. What values take on the disk counts: empty
+// ones in deep folders do.
+func TestKVQuotaOfDisk(t *testing.T) {
+	dir := t.TempDir()
+	opts := store.KVOptions{MaxDiskBytes: 400 << 10}
+	s := openKV(t, dir, opts)
+	deep := strings.Repeat("x/", 15)
+	n := 0
+	for ; ; n++ {
+		err := s.Set(t.Context(), "p", fmt.Sprintf("%d/%s", n, deep[:len(deep)-1]), "")
+		if abi.CodeOf(err) == abi.CodeQuota {
+			break
+		}
+		if err != nil || n > 1000 {
+			t.Fatal(n, err)
+		}
+	}
+	taken := 0
+	err := filepath.WalkDir(filepath.Join(dir, "p"), func(string, fs.DirEntry, error) error { taken += 4 << 10; return nil })
+	if err != nil || taken > 404<<10 || n < 5 {
+		t.Errorf("%d values, and %d bytes on the disk: %v", n, taken, err)
+	}
+	// Another handle counts the same, and what is deleted makes room.
+	if err := openKV(t, dir, opts).Set(t.Context(), "p", "y/"+deep[:len(deep)-1], ""); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("another handle: %v", err)
+	}
+	if err := s.Delete(t.Context(), "p", "0/"+deep[:len(deep)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set(t.Context(), "p", "y/"+deep[:len(deep)-1], ""); err != nil {
+		t.Errorf("there is room: %v", err)
+	}
+	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "z/" + deep[:len(deep)-1]}}); abi.CodeOf(err) != abi.CodeQuota {
+		t.Errorf("a batch: %v", err)
 	}
 }
 

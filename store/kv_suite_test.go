@@ -23,6 +23,7 @@ type kv interface {
 	Set(ctx context.Context, ns, key, value string) error
 	Swap(ctx context.Context, ns, key, expect, value string) error
 	Delete(ctx context.Context, ns, key string) error
+	Apply(ctx context.Context, ns string, changes []store.Change) error
 	List(ctx context.Context, ns, prefix string) ([]string, error)
 	Close() error
 }
@@ -354,5 +355,46 @@ func appendAll(t *testing.T, sides ...kv) {
 	}
 	if err != nil || len(seen) != writers*lines || strings.Count(got, "\n") != writers*lines {
 		t.Errorf("%d different lines of %d, %v:\n%s", len(seen), writers*lines, err, got)
+	}
+}
+
+// TestKVApply: changes are made together or not at all.
+func TestKVApply(t *testing.T) {
+	features.Proves(t, "K28")
+	one, none := "1", ""
+	start := map[string]string{"a/b.md": "1", "gone.md": "x"}
+	for name, c := range map[string]struct {
+		changes []store.Change
+		code    abi.Code
+		after   map[string]string
+	}{
+		"set, swap and delete": {[]store.Change{{Key: "a/b.md", Value: "2", Expect: &one}, {Key: "c/d/e", Value: "3", Expect: &none}, {Key: "gone.md", Delete: true}, {Key: "never.md", Delete: true}}, "",
+			map[string]string{"a/b.md": "2", "c/d/e": "3"}},
+		"nothing":             {nil, "", start},
+		"one is not expected": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "a/b.md", Value: "2", Expect: &none}}, abi.CodeConflict, start},
+		"one too long":        {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "b.md", Value: strings.Repeat("v", 11)}}, abi.CodeQuota, start},
+		"too many together":   {[]store.Change{{Key: "1", Value: "2"}, {Key: "2", Value: "2"}, {Key: "3", Value: "2"}}, abi.CodeQuota, start},
+		"too long together":   {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}}, abi.CodeQuota, start},
+		"just enough":         {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}, {Key: "gone.md", Delete: true}}, "", map[string]string{"a/b.md": "1", "1": "1234567890", "2": "1234567890"}},
+		"no key":              {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "../x", Value: "2"}}, abi.CodeUsage, start},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onAll(t, store.KVOptions{MaxValueBytes: 10, MaxBytes: 21, MaxKeys: 4}, func(t *testing.T, s kv) {
+				for k, v := range start {
+					if err := s.Set(t.Context(), "p", k, v); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := s.Apply(t.Context(), "p", c.changes)
+				got := make(map[string]string)
+				keys, listErr := s.List(t.Context(), "p", "")
+				for _, k := range keys {
+					got[k], _, _ = s.Get(t.Context(), "p", k)
+				}
+				if abi.CodeOf(err) != c.code || !maps.Equal(got, c.after) || listErr != nil {
+					t.Errorf("%v, and there is %q, %v", err, got, listErr)
+				}
+			})
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"syscall"
 
@@ -41,11 +42,11 @@ func readFile(root *os.Root, name string, limit int) ([]byte, error) {
 // filePath is where the value of a key is or goes: in the file that a person
 // named as the key, where there is one and no other.
 func filePath(root *os.Root, key string) string {
-	path := keypath.Of(key)
-	if key != path && keypath.Plain(key) && fileSize(root, path) < 0 && fileSize(root, key) >= 0 {
+	name := keypath.Of(key)
+	if key != name && keypath.Plain(key) && fileSize(root, name) < 0 && fileSize(root, key) >= 0 {
 		return key
 	}
-	return path
+	return name
 }
 
 // fileSize is the size of a plain file, -1 where there is none.
@@ -60,18 +61,31 @@ func fileSize(root *os.Root, name string) int64 {
 // count is what a namespace holds now.
 func count(ctx context.Context, root *os.Root) (usage, error) {
 	var u usage
-	err := walk(ctx, root, ".", func(name, _ string) error {
-		if size := fileSize(root, name); size >= 0 {
-			u.keys++
-			u.bytes += size
+	err := walk(ctx, root, ".", func(name, key string) error {
+		if key == "" {
+			u.disk += diskBlock
+		} else if size := fileSize(root, name); size >= 0 {
+			u = u.after(-1, size)
 		}
 		return nil
 	})
 	return u, err
 }
 
-// walk calls fn for each key below start, in no order that matters. Files that
-// vanish meanwhile are passed over.
+// missing are the folders on the way to a file that are not there, the deepest
+// first.
+func missing(root *os.Root, name string) (folders []string) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, err := root.Lstat(dir); !absent(err) {
+			break
+		}
+		folders = append(folders, dir)
+	}
+	return folders
+}
+
+// walk calls fn for each key below start, and with an empty key for each folder, in
+// no order that matters. Files that vanish meanwhile are passed over.
 func walk(ctx context.Context, root *os.Root, start string, fn func(name, key string) error) error {
 	err := fs.WalkDir(root.FS(), start, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -83,6 +97,8 @@ func walk(ctx context.Context, root *os.Root, start string, fn func(name, key st
 			return ctx.Err()
 		case d.IsDir() && name != "." && strings.Contains(d.Name(), "."):
 			return fs.SkipDir // no key's folder has a dot
+		case d.IsDir() && name != ".":
+			return fn(name, "")
 		case !d.Type().IsRegular():
 			return nil
 		}

@@ -57,44 +57,52 @@ func (m *Memory) Swap(ctx context.Context, ns, key, expect, value string) error 
 }
 
 func (m *Memory) set(ctx context.Context, ns, key string, expect *string, value string) error {
-	if err := checkCall(ctx, "set", ns, key); err != nil {
-		return err
-	}
-	if err := m.opts.checkValue(value); err != nil {
-		return err
+	return m.Apply(ctx, ns, []Change{{Key: key, Value: value, Expect: expect}})
+}
+
+// Apply makes all the changes or none of them, as [KV.Apply] does.
+func (m *Memory) Apply(ctx context.Context, ns string, changes []Change) error {
+	for i := range changes {
+		if err := m.opts.checkChange(ctx, ns, &changes[i]); err != nil {
+			return err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.space(ns)
-	old := int64(-1)
-	v, ok := s.values[key]
-	if ok {
-		old = int64(len(v))
+	used := s.used
+	for _, c := range changes {
+		now, found := s.values[c.Key]
+		if c.Expect != nil && now != *c.Expect {
+			return conflict(c.Key)
+		}
+		old, size := int64(-1), int64(len(c.Value))
+		if found {
+			old = int64(len(now))
+		}
+		if c.Delete {
+			size = -1
+		}
+		used = used.after(old, size)
 	}
-	if expect != nil && v != *expect {
-		return conflict(key)
-	}
-	used := s.used.after(old, int64(len(value)))
+	used.disk = 0
 	if err := m.opts.check(s.used, used); err != nil {
 		return err
 	}
-	s.values[key], s.used, m.data[ns] = value, used, s
+	for _, c := range changes {
+		if c.Delete {
+			delete(s.values, c.Key)
+		} else {
+			s.values[c.Key] = c.Value
+		}
+	}
+	s.used, m.data[ns] = used, s
 	return nil
 }
 
 // Delete removes key. A key that is not there is no error.
 func (m *Memory) Delete(ctx context.Context, ns, key string) error {
-	if err := checkCall(ctx, "delete", ns, key); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.space(ns)
-	if v, ok := s.values[key]; ok {
-		s.used = s.used.after(int64(len(v)), -1)
-		delete(s.values, key)
-	}
-	return nil
+	return m.Apply(ctx, ns, []Change{{Key: key, Delete: true}})
 }
 
 // List returns the keys that begin with prefix, sorted.

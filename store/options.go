@@ -18,6 +18,10 @@ type KVOptions struct {
 	MaxKeys int
 	// MaxValueBytes is how long a value may be. Default 1 MiB.
 	MaxValueBytes int
+	// MaxDiskBytes is what a namespace may take on the disk, counted in blocks of
+	// 4 KiB, at least one for each value and each folder. Default 128 MiB. In
+	// memory it is not counted.
+	MaxDiskBytes int64
 }
 
 // WithDefaults returns the quotas that hold.
@@ -31,13 +35,16 @@ func (o KVOptions) WithDefaults() KVOptions {
 	if o.MaxValueBytes <= 0 {
 		o.MaxValueBytes = 1 << 20
 	}
+	if o.MaxDiskBytes <= 0 {
+		o.MaxDiskBytes = 128 << 20
+	}
 	return o
 }
 
 // usage is what a namespace holds.
 type usage struct {
-	keys  int
-	bytes int64
+	keys        int
+	bytes, disk int64
 }
 
 // after is the usage once a value of old bytes (-1: none) is replaced by one
@@ -46,26 +53,38 @@ func (u usage) after(old, size int64) usage {
 	if old >= 0 {
 		u.keys--
 		u.bytes -= old
+		u.disk -= onDisk(old)
 	}
 	if size >= 0 {
 		u.keys++
 		u.bytes += size
+		u.disk += onDisk(size)
 	}
 	return u
 }
 
+// diskBlock is what a folder takes on the disk, and what values are rounded up to.
+const diskBlock = 4 << 10
+
+// onDisk is what a value of so many bytes takes.
+func onDisk(size int64) int64 { return max(1, (size+diskBlock-1)/diskBlock) * diskBlock }
+
 // check refuses growth beyond a quota. What is over it already, by hand or
 // under an earlier quota, can still shrink.
 func (o *KVOptions) check(before, u usage) error {
+	over := ""
 	switch {
 	case u.keys > o.MaxKeys && u.keys > before.keys:
-		return kvError(abi.CodeQuota, "set", fmt.Sprintf("more than %d keys", o.MaxKeys),
-			"delete keys, or raise the quota")
+		over = fmt.Sprintf("more than %d keys", o.MaxKeys)
 	case u.bytes > o.MaxBytes && u.bytes > before.bytes:
-		return kvError(abi.CodeQuota, "set", fmt.Sprintf("more than %d bytes in all", o.MaxBytes),
-			"delete keys, or raise the quota")
+		over = fmt.Sprintf("more than %d bytes in all", o.MaxBytes)
+	case u.disk > o.MaxDiskBytes && u.disk > before.disk:
+		over = fmt.Sprintf("more than %d bytes on the disk, of which each value and each folder takes %d at least",
+			o.MaxDiskBytes, diskBlock)
+	default:
+		return nil
 	}
-	return nil
+	return kvError(abi.CodeQuota, "set", over, "delete keys, or raise the quota")
 }
 
 func (o *KVOptions) checkValue(value string) error {
