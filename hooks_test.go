@@ -66,6 +66,7 @@ func TestFailuresFallBackToDrop(t *testing.T) {
 		"too much kept":           {keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 }), abi.CodeOverTarget},
 		"a summary that is huge":  {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
 		"a summary that is large": {keepOnly(strings.Repeat("word ", 600), fixed), abi.CodeOverTarget},
+		"what goes not stored":    {unstored(keepOnly("", fixed)), abi.CodeState},
 		"an empty summary":        {answers(&abi.Output{Summary: " \n"}), abi.CodeBadOutput},
 	}
 	for name, c := range lists {
@@ -80,6 +81,15 @@ func TestFailuresFallBackToDrop(t *testing.T) {
 				t.Errorf("failures %+v, want one of code %s", r.Failures, c.code)
 			}
 		})
+	}
+}
+
+// unstored is a plugin's answer with a memory that could not be stored.
+func unstored(pre func(*abi.Input) (*abi.Output, error)) func(*abi.Input) (*abi.Output, error) {
+	return func(in *abi.Input) (*abi.Output, error) {
+		out, err := pre(in)
+		out.Unstored = "the disk is full"
+		return out, err
 	}
 }
 

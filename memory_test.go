@@ -96,3 +96,31 @@ func TestOtherModuleRetainsApart(t *testing.T) {
 		})
 	}
 }
+
+// TestRetainedIsStored: what could not be stored is a failure, and is not listed
+// as retained.
+func TestRetainedIsStored(t *testing.T) {
+	first := &fakePlugin{Name: "first", Pre: answers(&abi.Output{Retain: []string{"a", "b"}})}
+	other := &fakePlugin{Name: "other", Pre: answers(&abi.Output{Retain: []string{"c"}})}
+	kv := refusing{memory{}, "first"}
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(first, other), Memory: kv}), request(400, chat(60))).Report
+	if len(r.Retained) != 1 || r.Retained[0].Text != "c" {
+		t.Errorf("retained %v", r.Retained)
+	}
+	if len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeState || r.Failures[0].Plugin != "first" || !r.Compacted {
+		t.Errorf("%+v", r.Failures)
+	}
+}
+
+// refusing is a memory that is full for a plugin.
+type refusing struct {
+	memory
+	plugin string
+}
+
+func (r refusing) Set(ctx context.Context, ns, key, value string) error {
+	if ns == r.plugin {
+		return errors.New("no space left on device")
+	}
+	return r.memory.Set(ctx, ns, key, value)
+}

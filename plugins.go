@@ -38,7 +38,7 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	}
 	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
 	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
-	s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
+	s.Retained, s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
 	return s
 }
 
@@ -96,10 +96,10 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after list, r
 		in.Record.Success = false
 	}
 	post := l.hooks.Post(ctx, in)
-	unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
+	retained, unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
 	r := &result.Report
 	r.Hooks = append(r.Hooks, post.Outcomes...)
-	r.Retained = append(r.Retained, post.Retained...)
+	r.Retained = append(r.Retained, retained...)
 	r.Failures = append(append(r.Failures, post.Failures...), unstored...)
 }
 
@@ -191,12 +191,12 @@ func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
 }
 
 // retain stores facts in the namespaces of the plugins that asked, each once,
-// but for a dry run. What could not be stored is reported, and stops nothing.
-func retain(ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact) []*abi.Error {
+// but for a dry run, and returns those that are retained. What could not be
+// stored is reported, and stops nothing.
+func retain(ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact) (kept []hooks.Fact, failures []*abi.Error) {
 	if l.opts.Memory == nil || l.req.DryRun {
-		return nil
+		return facts, nil
 	}
-	var failures []*abi.Error
 	failed := make(map[string]bool) // plugins whose store does not take it
 	for _, f := range facts {
 		text := strings.TrimSpace(abi.Defuse(f.Text))
@@ -204,14 +204,16 @@ func retain(ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact) []*
 			continue
 		}
 		if err := store(ctx, l, f, text); err != nil {
-			e := *abi.AsError(err)
-			e.Op, e.Plugin = "retain", f.Plugin
-			e.Hint = cmp.Or(e.Hint, "look at the store of the plugins' data; the compaction went on without")
+			cause := abi.AsError(err)
+			e := &abi.Error{Code: abi.CodeState, Op: "retain", Message: cause.Error(), Err: cause, Hint: cmp.Or(cause.Hint,
+				"look at the store of the plugins' data; the compaction went on without")}
 			failed[f.Plugin] = true // one line for all that follow
 			failures = append(failures, e.At(f.Plugin, hook, abi.PhaseCommit))
+			continue
 		}
+		kept = append(kept, f)
 	}
-	return failures
+	return kept, failures
 }
 
 // store stores a fact, with where it came from. The key follows from the text.

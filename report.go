@@ -55,7 +55,8 @@ type Report struct {
 	Pruned  Pruned `json:"pruned"`
 	// Hooks has an entry for each call of a plugin.
 	Hooks []hooks.Outcome `json:"hooks"`
-	// Retained are the facts that plugins asked to keep.
+	// Retained are the facts that plugins asked to keep and that are stored;
+	// where there is no Memory, and in a dry run, all they asked for.
 	Retained []hooks.Fact `json:"retained,omitempty"`
 	// Cost is the compactor's own, apart from the agent's.
 	Cost    Cost    `json:"cost"`

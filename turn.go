@@ -53,8 +53,9 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 		return turn, nil
 	}
 	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
-	turn.Hooks, turn.Retained, turn.Wishes = answers.Outcomes, answers.Retained, answers.Wishes
-	turn.Failures = append(append(turn.Failures, answers.Failures...), retain(ctx, l, abi.HookTurnEnd, answers.Retained)...)
+	retained, unstored := retain(ctx, l, abi.HookTurnEnd, answers.Retained)
+	turn.Hooks, turn.Retained, turn.Wishes = answers.Outcomes, retained, answers.Wishes
+	turn.Failures = append(append(turn.Failures, answers.Failures...), unstored...)
 	if len(answers.Wishes) > 0 {
 		req.Reason, req.Force = abi.TriggerPlugin, true
 		req.Instructions = joined(req.Instructions, answers.Instructions())

@@ -97,6 +97,9 @@ const (
 	// CodeNotRecorded: host calls are replayed, and this one is not in the
 	// recording.
 	CodeNotRecorded Code = "not_recorded"
+	// CodeState: what was to be remembered could not be stored, or what is stored
+	// is missing or damaged.
+	CodeState Code = "state"
 	// CodeInternal: a fault of the host itself.
 	CodeInternal Code = "internal"
 )

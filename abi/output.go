@@ -13,6 +13,11 @@ type Output struct {
 	// Retain are facts to keep beyond this session, [MaxRetained] at most. The
 	// host stores them in the plugin's namespace with where they came from.
 	Retain []string `json:"retain,omitempty"`
+	// Unstored says that something which the plugin should remember could not be
+	// stored, and why. The compaction says so, as a failure of [CodeState], and
+	// does not take a compaction that the plugin proposes: what it would take
+	// away is not remembered. All else it answers counts.
+	Unstored string `json:"unstored,omitempty"`
 	// Inject is text to put before the model after the compaction. The host
 	// frames it as data and caps its tokens.
 	Inject string `json:"inject,omitempty"`
@@ -60,7 +65,7 @@ type OutputMessage struct {
 
 // IsZero reports whether the output says nothing.
 func (o *Output) IsZero() bool {
-	return o == nil || len(o.Retain) == 0 && o.Inject == "" && o.RequestCompaction == nil &&
+	return o == nil || len(o.Retain) == 0 && o.Unstored == "" && o.Inject == "" && o.RequestCompaction == nil &&
 		len(o.AlwaysKeep) == 0 && !o.Compacts() && !o.Cancel
 }
 

@@ -39,6 +39,9 @@ type CallStats struct {
 	// Warnings are things that were wrong and did no harm, such as output
 	// fields the host does not know.
 	Warnings []string `json:"warnings,omitempty"`
+	// Unstored is why something that the guest stored was not stored, or what it
+	// keeps could not be read; nil where all went well. See [Output.Unstored].
+	Unstored *Error `json:"unstored,omitempty"`
 }
 
 // ModelUsage is what the completions of one call took.

@@ -22,7 +22,8 @@ type Outcome struct {
 	//	nothing      it had nothing to say
 	//	cancelled    an observer cancelled the compaction, or the compactor left it to the strategy
 	//	overruled    its cancel was not listened to
-	//	refused      the firewall did not take its proposal
+	//	unstored     it answered, and what it should remember could not be stored
+	//	refused      its proposal was not taken: by the firewall, or for not being remembered
 	//	failed       the call, or what it answered, was an error
 	//	quarantined  it was not called, for having failed too often
 	Outcome string `json:"outcome"`
@@ -39,6 +40,7 @@ const (
 	outcomeOK          = "ok"
 	outcomeNothing     = "nothing"
 	outcomeOverruled   = "overruled"
+	outcomeUnstored    = "unstored"
 	outcomeRefused     = "refused"
 	outcomeFailed      = "failed"
 	outcomeQuarantined = "quarantined"
@@ -52,6 +54,8 @@ type answer struct {
 	outcome Outcome
 	// proposes: whether the call was of use the firewall will say.
 	proposes bool
+	// unstored: what it should remember could not be stored.
+	unstored bool
 }
 
 // errHookTime is the cause of a context that a hook's own limit ended, so that
@@ -111,8 +115,26 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) a
 		if out.IsZero() {
 			a.outcome.Outcome = outcomeNothing
 		}
+		if err := unstored(out, &stats); err != nil {
+			a.outcome.fail(err)
+			a.outcome.Outcome, a.unstored = outcomeUnstored, true
+		}
 	}
 	return a
+}
+
+// unstored is what the plugin says could not be stored, or what the host knows of
+// that; nil where nothing went wrong.
+func unstored(out *abi.Output, stats *abi.CallStats) *abi.Error {
+	if out == nil || out.Unstored == "" {
+		return stats.Unstored
+	}
+	e := &abi.Error{Code: abi.CodeState, Op: "memory", Message: shown(out.Unstored)}
+	if host := stats.Unstored; host != nil { // a guest is told less of what went wrong
+		e.Message += " (" + host.Message + ")"
+		e.Hint, e.Err = host.Hint, host
+	}
+	return e
 }
 
 // callerEnded reports whether ctx ended by no fault of the plugins.

@@ -24,6 +24,8 @@ func hint(code abi.Code) string {
 		return "answer with null or an object as in the abi"
 	case abi.CodeUsage:
 		return "the host called a plugin it cannot call: load it again"
+	case abi.CodeState:
+		return "look at the disk, and at kagewasm memory check; what went is still in the session as it was"
 	case abi.CodeInternal:
 		return "run it again with kagewasm run; if it happens there too, report it"
 	case abi.CodeContextLength:

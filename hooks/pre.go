@@ -112,12 +112,19 @@ func (pre *Pre) compacted(in *abi.Input, a answer) {
 		a.outcome.warn("cancelled, so the strategy follows: %s", shown(a.out.Reason))
 	case a.out.Compacts():
 		pre.propose(&a, a.out)
+		pre.Fallback = a.unstored
 	}
 	pre.take(in, a)
 }
 
-// propose puts a proposal before all others.
+// propose puts a proposal before all others, unless what it would take away is not
+// remembered.
 func (pre *Pre) propose(a *answer, out *abi.Output) {
+	if a.unstored {
+		a.outcome.Outcome = outcomeRefused
+		a.outcome.warn("what it proposes was not taken: what would go could not be stored")
+		return
+	}
 	a.proposes = true
 	pre.Proposals = slices.Insert(pre.Proposals, 0, Proposal{Output: out, Source: source(a.plugin), permit: a.permit})
 }

@@ -19,7 +19,7 @@ import (
 // closed: every answer is the call's own, and every error is expected.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
-	kv := &plugintest.KV{Data: map[string]string{"asks a": "1"}}
+	kv := plugintest.Owned("asks", map[string]string{"asks a": "1"})
 	r := plugintest.New(t, runtime.Options{KV: kv, CacheDir: t.TempDir()})
 	o := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
 	guests := map[abi.Code][]byte{

@@ -79,7 +79,7 @@ func TestHostCall(t *testing.T) {
 		{"log level", abi.OpLog, `{"level":"loud","message":"hi"}`, runtime.PluginOptions{}, abi.CodeUsage, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kv := &plugintest.KV{Data: map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"}}
+			kv := plugintest.Owned("asks", map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"})
 			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: plugintest.Bytes{}}, tc.o, tc.op, tc.request, plugintest.HookInput())
 			if got := abi.CodeOf(asError(resp.Error)); got != tc.code {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
@@ -169,7 +169,7 @@ func TestRequestCompaction(t *testing.T) {
 
 // openKV lets others in after a get of the key k.
 type openKV struct {
-	plugintest.KV
+	*plugintest.KV
 	got func()
 }
 
@@ -187,7 +187,7 @@ func TestSetWithoutSwapper(t *testing.T) {
 	features.Proves(t, "K28")
 	for op, request := range map[abi.Op]string{abi.OpKVSet: `{"key":"k","value":"set"}`, abi.OpKVDelete: `{"key":"k"}`} {
 		t.Run(string(op), func(t *testing.T) {
-			kv := &openKV{KV: plugintest.KV{Data: map[string]string{"asks k": "old"}}}
+			kv := &openKV{KV: plugintest.Owned("asks", map[string]string{"asks k": "old"})}
 			r := plugintest.New(t, runtime.Options{KV: kv})
 			granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
 			swaps := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
@@ -229,7 +229,7 @@ func TestSetWithoutSwapper(t *testing.T) {
 // append to one key at the same time.
 func TestSwapWithoutSwapper(t *testing.T) {
 	features.Proves(t, "K28")
-	kv := &plugintest.KV{Data: map[string]string{"asks k": "old"}}
+	kv := plugintest.Owned("asks", map[string]string{"asks k": "old"})
 	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
 	in, _ := json.Marshal(plugintest.HookInput())
@@ -254,7 +254,7 @@ func TestSwapWithoutSwapper(t *testing.T) {
 	if stored.Load() != 1 || kv.Data["asks k"] != "new" {
 		t.Errorf("%d stored it: %q", stored.Load(), kv.Data)
 	}
-	kv = &plugintest.KV{Data: map[string]string{"asks k": "new"}}
+	kv = plugintest.Owned("asks", map[string]string{"asks k": "new"})
 	dry := plugintest.HookInput()
 	dry.Trigger.DryRun = true
 	resp, _ := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"old"}`, dry)
@@ -268,7 +268,7 @@ func TestSwapWithoutSwapper(t *testing.T) {
 
 // A dry run sees what it stores, and nobody else does.
 func TestDryRun(t *testing.T) {
-	kv := &plugintest.KV{Data: map[string]string{"asks a": "1", "asks gone": "1"}}
+	kv := plugintest.Owned("asks", map[string]string{"asks a": "1", "asks gone": "1"})
 	r := plugintest.New(t, runtime.Options{KV: kv})
 	type step struct{ op, request string }
 	steps := []step{{"kv.set", `{"key":"b","value":"2"}`}, {"kv.delete", `{"key":"gone"}`}, {"kv.get", `{"key":"b"}`}, {"kv.list", `{"key":""}`}}

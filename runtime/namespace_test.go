@@ -52,7 +52,7 @@ func where(kv *plugintest.KV, version string) []string {
 // SECURITY: reading another plugin's data. A module that takes another's name
 // does not get its data; a version that the operator adopts does.
 func TestLineage(t *testing.T) {
-	kv := &plugintest.KV{Data: map[string]string{"asks v": "0"}} // from before there were lines
+	kv := plugintest.Owned("asks", map[string]string{"asks v": "0"}) // that was imported
 	if w := storeOnce(t, kv, "1", keeperOptions(), plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "1" {
 		t.Errorf("the first module owns the name: %v, %q", kv.Data, w)
 	}
@@ -84,28 +84,105 @@ func TestLineage(t *testing.T) {
 
 // TestLineageOfDryRun: a dry run claims nothing, and sees what it would.
 func TestLineageOfDryRun(t *testing.T) {
-	kv := &plugintest.KV{Data: map[string]string{"asks a": "1"}}
+	kv := plugintest.Owned("asks", map[string]string{"asks a": "1"})
 	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), keeperOptions())
 	out, _, err := p.CallRaw(context.Background(), pre, doc)
-	if err != nil || !strings.Contains(string(out), `"1"`) || len(kv.Data) != 1 {
+	if err != nil || !strings.Contains(string(out), `"1"`) || len(kv.Data) != 2 {
 		t.Errorf("%s, %v, %v", out, err, kv.Data)
 	}
 }
 
-// TestLineageIsOutOfReach: no name and no key leads a plugin to the record, and
-// one that cannot be read gives nobody anything.
+// TestLineageIsOutOfReach: no name and no key leads a plugin to the record.
 func TestLineageIsOutOfReach(t *testing.T) {
 	if abi.ValidName("_lineage") {
 		t.Error("a plugin could be called _lineage")
 	}
-	kv := &plugintest.KV{Data: map[string]string{"_lineage asks.json": `{"digests":`, "asks v": "0"}}
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), keeper("1"), keeperOptions())
-	out, _, err := p.CallRaw(context.Background(), pre, nil)
-	if err != nil || !strings.Contains(string(out), `"code":"bad_input"`) || kv.Data["asks v"] != "0" {
-		t.Errorf("%s, %v, %v", out, err, kv.Data)
+}
+
+// SECURITY: state that is empty, gone or damaged. Where nobody can tell whose the
+// data is, no module of the name gets it, the owner neither: each is told what to
+// do. One that is adopted goes on with it.
+func TestLineageLost(t *testing.T) {
+	const record, agentRecord = "_lineage asks.json", "_lineage asks@a-b-c14cddc033f6.json"
+	agent := plugintest.HookInput()
+	agent.Session.AgentPath = "a/b"
+	for name, damage := range map[string]func(data map[string]string){
+		"gone":    func(data map[string]string) { delete(data, record) },
+		"empty":   func(data map[string]string) { data[record] = "" },
+		"cut":     func(data map[string]string) { data[record] = data[record][:20] },
+		"changed": func(data map[string]string) { data[record] = strings.Replace(data[record], "sha256:", "sha256:0", 1) },
+		"of an agent gone": func(data map[string]string) {
+			delete(data, agentRecord)
+		},
+		"all but the data of an agent gone": func(data map[string]string) {
+			delete(data, record)
+			delete(data, "asks v")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kv := &plugintest.KV{Data: make(map[string]string)}
+			storeOnce(t, kv, "1", keeperOptions(), plugintest.HookInput())
+			storeOnce(t, kv, "1", keeperOptions(), agent)
+			if len(kv.Data) != 4 || kv.Data[agentRecord] == "" {
+				t.Fatalf("%v", kv.Data)
+			}
+			damage(kv.Data)
+			before := maps.Clone(kv.Data)
+			adopted := keeperOptions()
+			adopted.Adopt = true
+			for _, try := range []struct {
+				version string
+				o       runtime.PluginOptions
+				ok      bool
+			}{{"1", keeperOptions(), false}, {"2", keeperOptions(), false}, {"2", adopted, true}, {"2", keeperOptions(), true}} {
+				in := plugintest.HookInput()
+				if strings.Contains(name, "agent") {
+					in = agent
+				}
+				if name == "of an agent gone" && try.version == "2" && !try.ok {
+					continue // the line is known, and it is a stranger
+				}
+				doc, _ := json.Marshal(in)
+				p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), keeper(try.version), try.o)
+				out, stats, err := p.CallRaw(t.Context(), pre, doc)
+				if err != nil || try.ok != (string(out) == "{}") || try.ok != (stats.Unstored == nil) {
+					t.Fatalf("version %s, adopted %v: %s, %v, %v", try.version, try.o.Adopt, out, stats.Unstored, err)
+				}
+				if try.ok {
+					continue
+				}
+				if u := stats.Unstored; u.Code != abi.CodeState || !strings.Contains(u.Hint, "kagewasm memory repair") {
+					t.Errorf("%+v", u)
+				}
+				if strings.HasPrefix(name, "all") {
+					delete(kv.Data, record) // whoever comes begins a new line, which is not the agent's
+				}
+				if !maps.Equal(kv.Data, before) {
+					t.Errorf("version %s changed\n%v\nto\n%v", try.version, before, kv.Data)
+				}
+			}
+			if got := kv.Data["asks@a-b-c14cddc033f6 v"]; strings.Contains(name, "agent") && got != "2" {
+				t.Errorf("the agent's data is %q", got)
+			}
+		})
+	}
+}
+
+// TestLineageOfBefore: a record without a checksum is one that an earlier version
+// wrote, when agents had none.
+func TestLineageOfBefore(t *testing.T) {
+	digest := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("1"), keeperOptions()).Digest()
+	agent := plugintest.HookInput()
+	agent.Session.AgentPath = "a/b"
+	kv := &plugintest.KV{Data: map[string]string{"_lineage asks.json": `{"digests":["` + digest + `"]}`, "asks v": "0", "asks@a-b-c14cddc033f6 v": "0"}}
+	if w := storeOnce(t, kv, "1", keeperOptions(), agent); len(w) > 0 || !strings.Contains(kv.Data["_lineage asks.json"], `"sum"`) {
+		t.Errorf("%q, %v", w, kv.Data)
+	}
+	if w := storeOnce(t, kv, "2", keeperOptions(), agent); len(w) != 1 || kv.Data["asks@a-b-c14cddc033f6 v"] != "1" {
+		t.Errorf("a stranger: %q, %v", w, kv.Data)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/folder"
+	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -52,6 +53,9 @@ func values(t *testing.T, kv reader) map[string]string {
 
 func put(t *testing.T, kv *store.KV, m map[string]string) {
 	t.Helper()
+	if err := lineage.Offer(t.Context(), kv, "p"); err != nil {
+		t.Fatal(err)
+	}
 	for k, v := range m {
 		if err := kv.Set(t.Context(), "p", k, v); err != nil {
 			t.Fatal(err)
@@ -297,11 +301,13 @@ type failing struct {
 	on string
 }
 
-func (f failing) Swap(ctx context.Context, ns, key, expect, value string) error {
-	if key == f.on {
-		return &abi.Error{Code: abi.CodeQuota, Message: "full"}
+func (f failing) Apply(ctx context.Context, ns string, changes []store.Change) error {
+	for _, c := range changes {
+		if c.Key == f.on {
+			return &abi.Error{Code: abi.CodeQuota, Message: "full"}
+		}
 	}
-	return f.KV.Swap(ctx, ns, key, expect, value)
+	return f.KV.Apply(ctx, ns, changes)
 }
 
 func TestImportIsWholeOrNothing(t *testing.T) {

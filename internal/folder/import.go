@@ -15,6 +15,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/keypath"
+	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -32,9 +33,10 @@ type ImportOptions struct {
 
 // Import stores every text file of a folder and of those in it under the key
 // that its name is; see [keypath.Key]. Hidden files, links and what is not
-// text are skipped, each with a reason. Either all is stored or nothing: where
-// one value is refused (CodeQuota where the namespace is full), those before it
-// are taken back.
+// text are skipped, each with a reason. All is stored in one step or nothing is,
+// also where the process ends in between; it is refused with CodeQuota where the
+// namespace is full. What is stored is the first module's that uses it, or goes to
+// the line of modules that has the namespace.
 func Import(ctx context.Context, kv KV, ns, dir string, o ImportOptions) (*Report, error) {
 	r := &Report{Namespace: ns, Dir: dir, DryRun: o.DryRun, Files: []File{}}
 	root, err := os.OpenRoot(dir)
@@ -47,10 +49,13 @@ func Import(ctx context.Context, kv KV, ns, dir string, o ImportOptions) (*Repor
 	if err := in.read(); err != nil {
 		return nil, err
 	}
-	if o.DryRun {
+	if o.DryRun || len(in.changes) == 0 {
 		return r, nil
 	}
-	if err := in.store(); err != nil {
+	if err := lineage.Offer(ctx, kv, ns); err != nil {
+		return nil, err
+	}
+	if err := kv.Apply(ctx, ns, in.changes); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -63,15 +68,8 @@ type importer struct {
 	root    *os.Root
 	opts    ImportOptions
 	names   map[string]string // of files, by key
-	changes []change
+	changes []store.Change
 	bytes   int64
-}
-
-// change is a value to store, and the one that is there.
-type change struct {
-	key, value string
-	old        string
-	found      bool
 }
 
 // read looks at all files and decides about each.
@@ -153,10 +151,10 @@ func (in *importer) file(name string, most int) error {
 		} else if there == text {
 			f.Action = Unchanged // imported before
 		}
-		old, found = "", false
+		old = ""
 	}
 	if f.Action != Unchanged {
-		in.changes = append(in.changes, change{f.Key, text, old, found})
+		in.changes = append(in.changes, store.Change{Key: f.Key, Value: text, Expect: &old})
 		in.bytes += f.Bytes
 	}
 	in.Files = append(in.Files, f)
@@ -188,24 +186,4 @@ func beside(key, text string) string {
 		name = strings.ToValidUTF8(name[:most], "")
 	}
 	return name + suffix
-}
-
-// store stores the changes, or takes back those that were made.
-func (in *importer) store() error {
-	for i, c := range in.changes {
-		err := in.kv.Swap(in.ctx, in.Namespace, c.key, c.old, c.value)
-		if err == nil {
-			continue
-		}
-		back := context.WithoutCancel(in.ctx)
-		for _, c := range in.changes[:i] {
-			if c.found {
-				err = errors.Join(err, in.kv.Swap(back, in.Namespace, c.key, c.value, c.old))
-			} else {
-				err = errors.Join(err, in.kv.Delete(back, in.Namespace, c.key))
-			}
-		}
-		return err
-	}
-	return nil
 }

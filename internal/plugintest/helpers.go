@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // New makes a runtime that is closed when the test ends.
@@ -155,6 +157,17 @@ type KV struct {
 	mu   sync.Mutex
 	Data map[string]string
 	Fail error
+}
+
+// Owned is a storage with data that the first module of a plugin's name may claim.
+func Owned(plugin string, data map[string]string) *KV {
+	ctx, records := context.Background(), store.MemoryKV(store.KVOptions{})
+	if err := lineage.Offer(ctx, records, plugin); err != nil {
+		panic(err)
+	}
+	doc, _, _ := records.Get(ctx, lineage.Space, lineage.Key(plugin)) // as it was stored
+	data[lineage.Space+" "+lineage.Key(plugin)] = doc
+	return &KV{Data: data}
 }
 
 // Get implements abi.KV.

@@ -69,7 +69,7 @@ func (a outcome) differs(b outcome) []string {
 // fails at load has no other aspect.
 func (tc *engineCase) on(t *testing.T, engine string) outcome {
 	t.Helper()
-	r := plugintest.New(t, runtime.Options{KV: &plugintest.KV{Data: map[string]string{"asks a": "1"}}, Counter: plugintest.Bytes{}})
+	r := plugintest.New(t, runtime.Options{KV: plugintest.Owned("asks", map[string]string{"asks a": "1"}), Counter: plugintest.Bytes{}})
 	o := tc.o
 	o.Engine = engineOf(engine)
 	p, err := plugintest.Load(t.Context(), r, tc.wasm, o)

@@ -1,6 +1,13 @@
 package bank
 
-import "github.com/kagewasm/kagewasm/abi"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sealed"
+)
 
 // KV is what a bank keeps itself in; guest.KV is one.
 type KV interface {
@@ -41,8 +48,8 @@ type Bank struct {
 }
 
 // Open opens the bank whose keys begin with prefix, such as "banks/main/". There
-// need not be one. The error is an *abi.Error: CodeBadInput where the root is
-// nothing that a bank wrote, or what the KV says.
+// need not be one. The error is an *abi.Error: CodeState where the root is
+// nothing that a bank wrote, or missing where there are values of a bank, or what the KV says.
 func Open(kv KV, prefix string) (*Bank, error) {
 	b := &Bank{kv: kv, prefix: prefix}
 	return b, b.load()
@@ -50,11 +57,15 @@ func Open(kv KV, prefix string) (*Bank, error) {
 
 // load reads the root.
 func (b *Bank) load() error {
-	stored, _, err := b.kv.Get(b.prefix + rootName)
+	stored, found, err := b.kv.Get(b.prefix + rootName)
 	if err != nil {
 		return err
 	}
-	root, err := readRoot(stored)
+	if !found {
+		b.stored, b.root = "", new(root)
+		return b.unborn()
+	}
+	root, err := openRoot(stored)
 	if err != nil {
 		return b.values().corrupt(rootName, err.Error())
 	}
@@ -62,11 +73,42 @@ func (b *Bank) load() error {
 	return nil
 }
 
+// unborn is an error where there is no root, and yet values of a bank: that one is
+// not begun anew.
+func (b *Bank) unborn() error {
+	keys, err := b.kv.List(b.prefix)
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(keys, func(key string) bool {
+		name := strings.TrimPrefix(key, b.prefix)
+		return !isName(name) && name != sealed.Copy(rootName)
+	})
+	if len(left) > 0 {
+		return b.values().corrupt(rootName, fmt.Sprintf("missing, and %d values of the bank are there", len(left)))
+	}
+	return nil
+}
+
+// begin stores the root of an empty bank, so that no values are ever there without
+// one. It reports whether nobody else did.
+func (b *Bank) begin() (bool, error) {
+	first := sealed.Write(0, new(root).write())
+	err := b.kv.Swap(b.prefix+rootName, "", first)
+	if err == nil {
+		b.stored = first
+	}
+	if abi.CodeOf(err) == abi.CodeConflict {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // stale reports whether an error may come of the bank having changed since its
 // root was read, which then is read again.
 func (b *Bank) stale(err error) bool {
 	before := b.stored
-	return abi.CodeOf(err) == abi.CodeBadInput && b.load() == nil && b.stored != before
+	return abi.CodeOf(err) == abi.CodeState && b.load() == nil && b.stored != before
 }
 
 func (b *Bank) values() *values { return &values{kv: b.kv, prefix: b.prefix} }

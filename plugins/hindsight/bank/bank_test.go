@@ -148,7 +148,7 @@ func TestBankBatches(t *testing.T) {
 	tests := []struct {
 		size  int
 		wrote float64 // at most, times the texts
-	}{{10_000, 2}, {100, 4}, {5, 12}}
+	}{{10_000, 2}, {100, 4}, {5, 18}} // of a few the root is written, and its copy
 	for _, tc := range soak.Sample(tests, 2, len(tests)) {
 		t.Run(fmt.Sprintf("%d texts at a time", tc.size), func(t *testing.T) {
 			kv := newKV()
@@ -228,6 +228,55 @@ func TestBankBreaksOff(t *testing.T) {
 	}
 	if failures < 3 {
 		t.Errorf("only %d writes", failures)
+	}
+}
+
+// TestBankRootLost: a bank whose root is gone, empty or damaged is no new bank: the
+// error names the value and what to do, nothing is deleted by retaining, and with
+// the copy in its place all is there.
+func TestBankRootLost(t *testing.T) {
+	features.Proves(t, "K28")
+	for _, n := range []int{3, 700} {
+		list := said(n)
+		base := newKV()
+		for part := range slices.Chunk(list, 50) {
+			retain(t, base, part...)
+		}
+		stored := base.m[prefix+"root"]
+		query := bank.Query{Text: questions(list, 1)[0], Limit: 20}
+		before := recall(t, base, query)
+		damaged := map[string]string{"gone": "", "empty": "", "cut": stored[:len(stored)/2], "an older head": "bank1 " + stored[40:],
+			"a letter": stored[:len(stored)-2] + "x" + stored[len(stored)-1:], "a generation": strings.Replace(stored, "sealed1 ", "sealed1 1", 1)}
+		for name, value := range damaged {
+			t.Run(fmt.Sprint(name, " of ", n), func(t *testing.T) {
+				kv := base.clone()
+				kv.m[prefix+"root"] = value
+				if name == "gone" {
+					delete(kv.m, prefix+"root")
+				}
+				_, err := bank.Open(kv, prefix)
+				var e *abi.Error
+				if !errors.As(err, &e) || e.Code != abi.CodeState || !strings.Contains(e.Message, prefix+"root") || !strings.Contains(e.Hint, "memory repair") {
+					t.Fatalf("%v", err)
+				}
+				kv.m[prefix+"root"] = kv.m[prefix+"root.copy"]
+				if got := recall(t, kv, query); !reflect.DeepEqual(got, before) {
+					t.Errorf("of the copy it recalls otherwise")
+				}
+			})
+		}
+	}
+}
+
+// TestBankOfBefore: a root that an earlier version wrote has no checksum, and gets
+// one.
+func TestBankOfBefore(t *testing.T) {
+	kv, list := newKV(), said(4)
+	retain(t, kv, list[:3]...)
+	_, kv.m[prefix+"root"], _ = strings.Cut(kv.m[prefix+"root"], "\n")
+	retain(t, kv, list[3])
+	if root := kv.m[prefix+"root"]; !strings.HasPrefix(root, "sealed1 2 ") || open(t, kv).Len() != 4 {
+		t.Errorf("%d memories, and the root %.20q", open(t, kv).Len(), root)
 	}
 }
 
@@ -471,7 +520,7 @@ func TestBankDamaged(t *testing.T) {
 				return
 			}
 			failed++
-			if e := abi.AsError(err); e.Code != abi.CodeBadInput || !strings.Contains(e.Message, prefix) || e.Hint == "" {
+			if e := abi.AsError(err); e.Code != abi.CodeState || !strings.Contains(e.Message, prefix) || e.Hint == "" {
 				doc, _ := json.Marshal(e)
 				t.Errorf("%s %s: %s", key, what, doc)
 			}

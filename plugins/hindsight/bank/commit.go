@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/sealed"
 )
 
 // keepFor is for how many changes of the bank values are kept that it does not
@@ -33,7 +34,7 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 		g.names = slices.DeleteFunc(slices.Clone(g.names), c.isWritten)
 	}
 	old = slices.DeleteFunc(old, c.isWritten)
-	next := c.root.write()
+	next := sealed.Write(c.root.generation, c.root.write())
 	switch err := b.kv.Swap(b.prefix+rootName, b.stored, next); {
 	case abi.CodeOf(err) == abi.CodeConflict:
 		return false, nil
@@ -41,10 +42,26 @@ func (b *Bank) commit(c *change) (done bool, err error) {
 		return false, err
 	}
 	b.stored, b.root = next, c.root
+	b.copyRoot()
 	for _, name := range old {
 		_ = b.kv.Delete(b.prefix + name) // what stays is found by a sweep
 	}
 	return true, nil
+}
+
+// copyRoot stores the root once more, in the place of an older copy, so that it can
+// be repaired: the newest memories stand nowhere else. The bank is whole without,
+// and where it fails the host knows of it.
+func (b *Bank) copyRoot() {
+	key := sealed.Copy(b.prefix + rootName)
+	before, _, err := b.kv.Get(key)
+	if err != nil {
+		return
+	}
+	if _, generation, err := sealed.Read(before); err == nil && generation > b.root.generation {
+		return // another call's
+	}
+	_ = b.kv.Swap(key, before, b.stored) // in a conflict another call has stored a newer one
 }
 
 func (c *change) isWritten(name string) bool { return c.written[name] }

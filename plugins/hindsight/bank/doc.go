@@ -24,7 +24,8 @@
 // to 16 KiB of them, and names the segments, each an index of some memories in a
 // row:
 //
-//	root  generation, segments, values that are not needed any more, newest memories
+//	root  generation, checksum, segments, values that are not needed any more, newest memories
+//	root.copy  the same once more
 //	t...  a table: sessions, authors, types and tags, the length of each text
 //	l...  posting lists of some terms, in the order of the terms, 4 KiB at a time
 //	w...  texts with their ids and times, 16 KiB at a time
@@ -53,7 +54,8 @@
 // Nothing is forgotten. In a KV that is full a retain fails with CodeQuota, now
 // and later, until somebody deletes a bank; what is there is recalled as before.
 //
-// A value that was damaged or is somebody else's is an *abi.Error of
-// CodeBadInput that names its key. Values are not signed: who can write to the
-// KV can change memories.
+// A value that was damaged or is somebody else's is an *abi.Error of CodeState
+// that names its key, and so is a root that is missing where values of a bank
+// are: a bank is never begun anew in the place of another. Values are not
+// signed: who can write to the KV can change memories.
 package bank

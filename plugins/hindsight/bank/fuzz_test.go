@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		check := func(err error) {
-			if err != nil && abi.CodeOf(err) != abi.CodeBadInput {
+			if err != nil && abi.CodeOf(err) != abi.CodeState {
 				t.Fatalf("%v", err)
 			}
 		}

@@ -13,7 +13,7 @@ const tries = 4
 // Retain adds memories, in the order they were said, and returns how many it
 // added. What is known, by session, author and text, is passed over. Either all
 // are added or, where there is an error, none. The error is what the KV says,
-// or an *abi.Error: CodeBadInput where a value is not what was written,
+// or an *abi.Error: CodeState where a value is not what was written,
 // CodeConflict where others change the bank all the time.
 func (b *Bank) Retain(list []Memory) (added int, err error) {
 	for range tries {
@@ -39,6 +39,11 @@ func (b *Bank) retain(list []Memory) (added int, done bool, err error) {
 	fresh, err := b.unknown(v, list)
 	if err != nil || len(fresh) == 0 {
 		return 0, true, err
+	}
+	if b.stored == "" {
+		if first, err := b.begin(); !first {
+			return 0, false, err
+		}
 	}
 	next := &root{
 		generation: b.root.generation + 1,

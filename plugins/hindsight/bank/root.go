@@ -1,5 +1,12 @@
 package bank
 
+import (
+	"errors"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/sealed"
+)
+
 // root names what is valid. What it does not name is not there.
 type root struct {
 	generation int
@@ -48,11 +55,25 @@ func (r *root) write() string {
 	return string(w)
 }
 
-// readRoot reads what write wrote; an empty one is a new bank.
-func readRoot(value string) (*root, error) {
-	if value == "" {
-		return new(root), nil
+// openRoot reads a root as it is stored: with a generation and a checksum, unless
+// an earlier version wrote it.
+func openRoot(stored string) (*root, error) {
+	if strings.HasPrefix(stored, rootMagic) {
+		return readRoot(stored)
 	}
+	value, generation, err := sealed.Read(stored)
+	if err != nil {
+		return nil, err
+	}
+	r, err := readRoot(value)
+	if err == nil && r.generation != generation {
+		err = errors.New("its generation is another")
+	}
+	return r, err
+}
+
+// readRoot reads what write wrote.
+func readRoot(value string) (*root, error) {
 	r := &reader{in: value}
 	r.magic(rootMagic)
 	root := &root{generation: r.number()}

@@ -79,8 +79,9 @@ func isName(s string) bool {
 // corrupt says that a value is not what was written.
 func (v *values) corrupt(name, what string) *abi.Error {
 	return &abi.Error{
-		Code: abi.CodeBadInput, Op: "bank", Message: fmt.Sprintf("%s%s: %s", v.prefix, name, what),
-		Hint: "restore it from a backup, or delete all keys under " + v.prefix + " for an empty memory",
+		Code: abi.CodeState, Op: "bank", Message: fmt.Sprintf("%s%s: %s", v.prefix, name, what),
+		Hint: "see kagewasm memory check; run kagewasm memory repair, restore it from a backup, or delete all keys under " +
+			v.prefix + " for an empty memory",
 	}
 }
 

@@ -13,11 +13,14 @@
 // messages; see compact.
 //
 // Start with [Plugin]. It never fails a call: whatever its bank does is a line
-// in the log, and the compaction goes on without. In a dry run nothing is
-// retained.
+// in the log. Where what goes could not be retained it says so in its answer, and
+// the host makes the cut by other means. In a dry run nothing is retained.
 package memory
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 )
@@ -33,6 +36,7 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 		p.compact(out)
 	}
 	p.store.deliver()
+	out.Unstored = p.unstored
 	return out, nil
 }
 
@@ -44,7 +48,7 @@ func turnEnd(c *guest.Call) (*abi.Output, error) {
 		p.retain(true)
 		p.store.deliver()
 	}
-	return nil, nil
+	return &abi.Output{Unstored: p.unstored}, nil
 }
 
 // pass is one call of the plugin.
@@ -55,12 +59,23 @@ type pass struct {
 	msgs  []abi.Message // without bodies, see read
 	texts []string
 	store store
+	// unstored is the first thing that could not be retained, and why.
+	unstored string
 }
 
 func newPass(c *guest.Call) *pass {
 	p := &pass{Call: c, in: c.Input, set: settingsOf(c.Input), msgs: c.Input.Plain()}
 	p.store = p.open()
 	return p
+}
+
+// lost says what is not remembered, and why. A storage that the operator denies is
+// no loss.
+func (p *pass) lost(what string, err error) {
+	p.warn(what, err)
+	if abi.CodeOf(err) != abi.CodeDenied {
+		p.unstored = cmp.Or(p.unstored, fmt.Sprintf("%s: %v", what, err))
+	}
 }
 
 // warn says what went wrong and is survived.

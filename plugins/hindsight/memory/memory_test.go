@@ -3,6 +3,7 @@ package memory_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -351,13 +352,49 @@ func TestHindsightWithoutStorage(t *testing.T) {
 					n.p.Host.Fail = map[abi.Op]*abi.Error{op: {Code: abi.CodeDenied, Message: "no " + string(op)}}
 					msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
 					out, stats := n.call(abi.HookPreCompact, "s1", 200, msgs...)
-					if !slices.Equal(out.Superseded, []string{"2"}) {
+					if !slices.Equal(out.Superseded, []string{"2"}) || out.Unstored != "" {
 						t.Errorf("%s, %s: %+v", op, backend, out)
 					}
 					if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return l.Level == abi.LogWarn }) {
 						t.Errorf("%s, %s: nothing is said: %+v", op, backend, stats.Logs)
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestHindsightUnstored: what could not be retained is said in the answer, at any
+// hook and whichever write fails; so is a bank that cannot be read.
+func TestHindsightUnstored(t *testing.T) {
+	features.Proves(t, "K28")
+	full := &abi.Error{Code: abi.CodeInternal, Message: "no space left on device"}
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+	for _, backend := range []string{"embedded", "server"} {
+		for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookTurnEnd} {
+			t.Run(backend+" "+string(hook), func(t *testing.T) {
+				n := newNative(t)
+				n.knobs["backend"] = backend
+				n.p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: full}
+				if out, _ := n.call(hook, "s1", 200, msgs...); !strings.Contains(out.Unstored, "no space left") {
+					t.Errorf("%+v", out)
+				}
+				n.p.Host.Fail = nil
+				if out, _ := n.call(hook, "s1", 200, msgs...); out.Unstored != "" {
+					t.Errorf("with space again: %+v", out)
+				}
+			})
+		}
+	}
+	n := newNative(t)
+	n.call(abi.HookPreCompact, "s1", 200, msgs...)
+	for name, root := range map[string]string{"empty": "", "cut": "sealed1 1 "} {
+		t.Run("a bank whose root is "+name, func(t *testing.T) {
+			n.p.Host.KV["banks/kagewasm/root"] = root
+			before := maps.Clone(n.p.Host.KV)
+			out, _ := n.call(abi.HookPreCompact, "s2", 200, msgs...)
+			if !strings.Contains(out.Unstored, "banks/kagewasm/root") || !maps.Equal(n.p.Host.KV, before) {
+				t.Errorf("%q, and %d values of %d", out.Unstored, len(n.p.Host.KV), len(before))
 			}
 		})
 	}

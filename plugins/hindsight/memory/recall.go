@@ -35,7 +35,11 @@ func (p *pass) recall() string {
 		Text: query, Time: p.in.Time, Limit: min(budget/lineTokens+1, maxLines),
 		TextBytes: maxLine, Types: p.set.recallTypes, Tags: p.set.recallTags, Skip: p.stands(),
 	})
-	if err != nil {
+	switch {
+	case abi.CodeOf(err) == abi.CodeState:
+		p.lost("recall", err)
+		return ""
+	case err != nil:
 		p.warn("recall", err)
 		return ""
 	}

@@ -25,7 +25,7 @@ func (p *pass) retain(all bool) {
 	}
 	pr, err := p.loadProgress()
 	if err != nil {
-		p.warn("retain: what was retained already is not known, so nothing is", err)
+		p.lost("retain: what was retained already is not known, so nothing is", err)
 		return
 	}
 	said := p.said(all)
@@ -40,7 +40,7 @@ func (p *pass) retain(all bool) {
 	if len(fresh) > 0 {
 		added, err := p.store.Retain(fresh)
 		if err != nil {
-			p.warn(notRetained(err), err)
+			p.lost(notRetained(err), err)
 			return
 		}
 		p.Log(abi.LogInfo, "of %d messages %d are new to the bank %s", len(said), added, p.set.bank)

@@ -18,8 +18,7 @@ type backend interface {
 	Recall(q bank.Query) ([]bank.Hit, error)
 }
 
-// store is the backend of one call; nil where it cannot be opened, which the
-// log says.
+// store is the backend of one call; nil where it cannot be opened.
 type store struct {
 	backend
 	// deliver sends what waits, where there is a server to send it to.
@@ -34,7 +33,7 @@ func (p *pass) open() store {
 	nothing := func() {}
 	b, err := bank.Open(p.KV(), "banks/"+p.set.key()+"/")
 	if err != nil {
-		p.warn("the bank cannot be opened", err)
+		p.lost("the bank cannot be opened", err)
 		return store{nil, nothing}
 	}
 	return store{b, nothing}
@@ -50,7 +49,8 @@ func (p *pass) openServer() *server.Bank {
 		Overlap: p.overlap,
 		KV:      p.KV(), Prefix: "server/" + s.key() + "/",
 		Now: p.in.Time, DryRun: p.in.Trigger.DryRun, HTTP: p.HTTP,
-		Warn: func(format string, args ...any) { p.Log(abi.LogWarn, "server: %s", fmt.Sprintf(format, args...)) },
+		Warn: func(format string, args ...any) { p.Log(abi.LogWarn, "server: "+format, args...) },
+		Lost: func(format string, args ...any) { p.lost("server", fmt.Errorf(format, args...)) },
 	})
 }
 

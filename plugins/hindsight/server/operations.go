@@ -30,7 +30,7 @@ func (b *Bank) follow(list []string) {
 			b.Warn("operation %s: %v", id, err)
 		case op.Status == statusFailed || op.Status == statusCancelled:
 			why := clip.Line(op.ErrorMessage, 200)
-			b.Warn("operation %s %s: what it was to retain is not in the bank: %s", id, op.Status, why)
+			b.Lost("operation %s %s: what it was to retain is not in the bank: %s", id, op.Status, why)
 		case op.Status != statusCompleted && op.Status != statusNotFound:
 			b.note(func(s *state) { s.goesOn(id) })
 			continue

@@ -29,9 +29,10 @@ type queue struct {
 	prefix string
 	now    time.Time
 	warn   func(format string, args ...any)
+	lost   func(format string, args ...any)
 }
 
-func (b *Bank) queue() queue { return queue{b.KV, b.Prefix + "queue/", b.now, b.Warn} }
+func (b *Bank) queue() queue { return queue{b.KV, b.Prefix + "queue/", b.now, b.Warn, b.Lost} }
 
 func (q queue) keys() ([]string, error) { return q.kv.List(q.prefix) }
 
@@ -49,7 +50,7 @@ func (q queue) add(r retainRequest) error {
 		return err // in a conflict the same request stands there
 	}
 	if over := len(keys) + 1 - maxQueued; over > 0 {
-		q.warn("more than %d requests wait: the oldest are given up: %d", maxQueued, over)
+		q.lost("more than %d requests wait: the oldest are given up: %d", maxQueued, over)
 		for _, key := range keys[:over] {
 			q.drop(key)
 		}
@@ -112,7 +113,7 @@ func (b *Bank) sendOne(key, doc string) bool {
 		return true
 	}
 	if b.hopeless(key, err) {
-		b.Warn("%s is given up: %v", key, err)
+		b.Lost("%s is given up: %v", key, err)
 		return true
 	}
 	b.down = cmp.Or(b.down, err)

@@ -61,6 +61,8 @@ type Options struct {
 
 	HTTP func(abi.HTTPRequest) (*abi.HTTPResponse, error)
 	Warn func(format string, args ...any)
+	// Lost is Warn for what will not be in the bank.
+	Lost func(format string, args ...any)
 }
 
 // Bank is a bank of a server, for one call.

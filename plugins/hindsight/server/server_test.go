@@ -74,7 +74,7 @@ func (f *fake) open() *server.Bank {
 			f.asked = append(f.asked, r)
 			return f.answer(r)
 		},
-		Warn: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) },
+		Warn: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) }, Lost: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) },
 	}
 	if f.change != nil {
 		f.change(&o)

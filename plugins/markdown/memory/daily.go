@@ -80,8 +80,9 @@ func clock(t string) string {
 	return t[11:19]
 }
 
-// writeDaily appends to the log of the day, whoever else does.
-func writeDaily(c *guest.Call, text string) {
+// writeDaily appends to the log of the day, whoever else does, and returns why it
+// could not, or "".
+func writeDaily(c *guest.Call, text string) (unstored string) {
 	name := day(c.Input.Time)
 	name = cmp.Or(name, "undated")
 	for part := 1; part <= maxParts; part++ {
@@ -89,18 +90,19 @@ func writeDaily(c *guest.Call, text string) {
 		if part > 1 {
 			key = fmt.Sprintf("%s%s-%d.md", notesPrefix, name, part)
 		}
-		err := c.KV().Update(key, func(old string) string {
+		err := update(c, key, func(old string) string {
 			if full = old != "" && len(old)+len(text) > maxDaily; full {
 				return old
 			}
 			old = cmp.Or(old, "# "+name+"\n")
 			return withNewline(old) + text
 		})
-		if err != nil {
-			c.Log(abi.LogWarn, "%s: %v", key, err)
-		}
-		if !full {
-			return
+		switch {
+		case err != nil && abi.CodeOf(err) != abi.CodeDenied:
+			return err.Error()
+		case !full || err != nil:
+			return ""
 		}
 	}
+	return "the log of the day is full"
 }

@@ -23,10 +23,12 @@
 // and both stay. Of all notes those that bear on the current work are injected.
 //
 // Start with [Plugin]. It never fails a call: without storage it hands facts
-// to the host alone. Secrets are taken out of everything it says.
+// to the host alone, and what could not be written it says in its answer. Secrets are taken out of everything it says.
 package memory
 
 import (
+	"cmp"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
 )
@@ -50,10 +52,10 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 	if !in.Trigger.DryRun {
 		notes.add(news)
 		if text := entry(in, news, changed); text != "" && in.Config.Bool("journal", true) {
-			writeDaily(c, text)
+			notes.unstored = cmp.Or(notes.unstored, writeDaily(c, text))
 		}
 	}
-	out := new(abi.Output)
+	out := &abi.Output{Unstored: notes.unstored}
 	for _, f := range news.fresh {
 		out.Retain = append(out.Retain, f.text())
 	}
@@ -66,7 +68,7 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 func postCompact(c *guest.Call) (*abi.Output, error) {
 	in := c.Input
 	if r := in.Record; r != nil && !r.DryRun && !in.Trigger.DryRun && in.Config.Bool("journal", true) {
-		writeDaily(c, outcome(in))
+		return &abi.Output{Unstored: writeDaily(c, outcome(in))}, nil
 	}
 	return nil, nil
 }

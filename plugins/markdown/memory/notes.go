@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,6 +26,8 @@ type notes struct {
 	count int        // of notes
 	known string     // every name there is or was
 	off   bool       // there is no storage
+	// unstored is why something was not written down, "" where all was.
+	unstored string
 }
 
 // news is what a compaction adds.
@@ -46,6 +49,9 @@ func openNotes(c *guest.Call) *notes {
 	if err != nil {
 		n.off = true
 		c.Log(abi.LogWarn, "no storage, facts go to the host alone: %v", err)
+		if abi.CodeOf(err) != abi.CodeDenied {
+			n.unstored = err.Error()
+		}
 		return n
 	}
 	index, seen := n.get(indexKey), n.get(seenKey)
@@ -178,11 +184,20 @@ func (n *notes) add(list news) {
 const maxMentions = 10
 
 func (n *notes) update(key string, change func(string) string) bool {
-	err := n.c.KV().Update(key, change)
-	if err != nil {
-		n.c.Log(abi.LogWarn, "%s: %v", key, err)
+	err := update(n.c, key, change)
+	if err != nil && abi.CodeOf(err) != abi.CodeDenied {
+		n.unstored = cmp.Or(n.unstored, err.Error())
 	}
 	return err == nil
+}
+
+// update changes a value, whoever else does.
+func update(c *guest.Call, key string, change func(string) string) error {
+	if err := c.KV().Update(key, change); err != nil {
+		c.Log(abi.LogWarn, "%s: %v", key, err)
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
 }
 
 // withNames adds the names of notes to those seen. Where there are none yet,

@@ -442,3 +442,24 @@ func (h *interleaved) HostCall(op abi.Op, request []byte) []byte {
 func noteKeys(p *plugin) []string {
 	return slices.DeleteFunc(keys(p, "memory/"), func(k string) bool { return strings.HasPrefix(k, "memory/2026-") })
 }
+
+// TestMarkdownUnstored: what could not be written down is said in the answer, of a
+// note and of the log of the day, and what is known is recalled all the same.
+func TestMarkdownUnstored(t *testing.T) {
+	p := newPlugin()
+	p.call(t, around("the cache?", user(decided)))
+	p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeInternal, Message: "no space left on device"}}
+	out := p.call(t, around("the cache?", user("We decided to use postgres for the queue, not redis.")))
+	if !strings.Contains(out.Unstored, "no space left") || !strings.Contains(out.Inject, decided) {
+		t.Errorf("answered %+v", out)
+	}
+	in := around("go on")
+	in.Hook, in.Record = abi.HookPostCompact, &abi.Record{Success: true, Strategy: "drop"}
+	if out := p.call(t, in); !strings.Contains(out.Unstored, "memory/2026-11-21.md") {
+		t.Errorf("of the log: %+v", out)
+	}
+	p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVList: {Code: abi.CodeState, Message: "nobody can tell whose it is"}}
+	if out := p.call(t, around("the cache?")); !strings.Contains(out.Unstored, "whose it is") {
+		t.Errorf("of a storage that cannot be read: %+v", out)
+	}
+}

@@ -13,15 +13,21 @@ import (
 // kv answers the kv ops. What a dry run stores is kept here: the call sees it,
 // nobody else does.
 type kv struct {
+	ns     string             // once it is known
 	stored map[string]*string // nil of a key that was deleted
 	warned bool               // that the plugin's name is another module's
+	failed failed
 }
+
+// report implements reporter.
+func (k *kv) report(stats *abi.CallStats) { stats.Unstored = k.failed.error() }
 
 func (k *kv) get(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {
 	if err := checkKV(c, r.Key); err != nil {
 		return nil, err
 	}
 	value, found, err := k.read(ctx, c, r.Key)
+	k.failed.note(abi.OpKVGet, r.Key, err)
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +64,15 @@ func (k *kv) set(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {
 		return nil, k.keep(c, r.Key, &r.Value)
 	}
 	ns, err := k.namespace(ctx, c)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+	case r.Expect != nil:
+		err = c.Plugin.Services.kv.Swap(ctx, ns, r.Key, *r.Expect, r.Value)
+	default:
+		err = c.Plugin.Services.kv.Set(ctx, ns, r.Key, r.Value)
 	}
-	if r.Expect != nil {
-		return nil, c.Plugin.Services.kv.Swap(ctx, ns, r.Key, *r.Expect, r.Value)
-	}
-	return nil, c.Plugin.Services.kv.Set(ctx, ns, r.Key, r.Value)
+	k.failed.note(abi.OpKVSet, r.Key, err)
+	return nil, err
 }
 
 func (k *kv) delete(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {
@@ -75,10 +83,11 @@ func (k *kv) delete(ctx context.Context, c *Call, r abi.KVRequest) (any, error) 
 		return nil, k.keep(c, r.Key, nil)
 	}
 	ns, err := k.namespace(ctx, c)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.Plugin.Services.kv.Delete(ctx, ns, r.Key)
 	}
-	return nil, c.Plugin.Services.kv.Delete(ctx, ns, r.Key)
+	k.failed.note(abi.OpKVDelete, r.Key, err)
+	return nil, err
 }
 
 func (k *kv) list(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {
@@ -88,11 +97,12 @@ func (k *kv) list(ctx context.Context, c *Call, r abi.KVRequest) (any, error) {
 	if len(r.Key) > abi.MaxKeyBytes || !utf8.ValidString(r.Key) || strings.ContainsFunc(r.Key, unicode.IsControl) {
 		return nil, &abi.Error{Code: abi.CodeUsage, Message: "key: not the beginning of a key"}
 	}
+	var keys []string
 	ns, err := k.namespace(ctx, c)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		keys, err = c.Plugin.Services.kv.List(ctx, ns, r.Key)
 	}
-	keys, err := c.Plugin.Services.kv.List(ctx, ns, r.Key)
+	k.failed.note(abi.OpKVList, r.Key, err)
 	if err != nil {
 		return nil, err
 	}

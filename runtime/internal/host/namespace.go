@@ -2,46 +2,30 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/strictjson"
+	"github.com/kagewasm/kagewasm/internal/lineage"
 )
 
-// The data of a plugin belongs to a line of modules, not to whoever bears the
-// name: the first module that stores something under a name owns it, and a later
-// one is of the same line where the operator adopts it. Any other module of that
-// name has a namespace of its own. The lines are recorded in a namespace that no
-// plugin can have, beside the data they are about.
-
-const (
-	lineageSpace = "_lineage"
-	// maxLine is how many digests of a line are remembered.
-	maxLine = 1000
-	// maxClaims is how often a line is joined while others join it.
-	maxClaims = 16
-)
-
-// lineage is the record of a line, oldest module first.
-type lineage struct {
-	Digests []string `json:"digests"`
-}
+// maxClaims is how often a line is joined while others join it; see package
+// lineage.
+const maxClaims = 16
 
 // Namespace is where the plugin's data for an agent lies. With claim the first
 // call claims the name where nobody has it. A dry run looks without, and leaves
 // no trace.
 func (p *Plugin) Namespace(ctx context.Context, agent string, claim bool) (string, error) {
-	line, err := p.findLine(ctx, claim)
+	line, err := p.findLine(ctx, agent, claim)
 	if err != nil {
 		return "", err
 	}
 	return abi.AgentNamespace(line, agent), nil
 }
 
-// findLine returns the namespace of the plugin's line.
-func (p *Plugin) findLine(ctx context.Context, claim bool) (line string, err error) {
+// findLine returns the namespace of the plugin's line, once the data of an agent
+// is known to be of that line.
+func (p *Plugin) findLine(ctx context.Context, agent string, claim bool) (line string, err error) {
 	s := p.Services
 	if s.kv == nil {
 		return p.Manifest.Name, nil
@@ -49,9 +33,7 @@ func (p *Plugin) findLine(ctx context.Context, claim bool) (line string, err err
 	looked := false
 	err = s.lines.with(ctx, func() (err error) {
 		looked = true
-		if line = p.line; line == "" {
-			line, err = s.line(ctx, p, claim)
-		}
+		line, err = s.line(ctx, p, agent, claim)
 		return err
 	})
 	if !looked {
@@ -63,24 +45,29 @@ func (p *Plugin) findLine(ctx context.Context, claim bool) (line string, err err
 }
 
 // line looks a plugin's line up, and joins it where the plugin may. Once that is
-// settled the plugin keeps it.
-func (s *Services) line(ctx context.Context, p *Plugin, claim bool) (string, error) {
+// settled for an agent the plugin keeps it.
+func (s *Services) line(ctx context.Context, p *Plugin, agent string, claim bool) (string, error) {
+	if line, ok := p.lines[agent]; ok {
+		return line, nil
+	}
 	name := p.Manifest.Name
 	for range maxClaims {
-		l, doc, err := s.lineage(ctx, name)
+		r, err := lineage.Read(ctx, s.kv, name)
+		if p.Adopt && abi.CodeOf(err) == abi.CodeState {
+			r, err = lineage.Renew(ctx, s.kv, name)
+		}
 		switch {
 		case err != nil:
 			return "", err
-		case slices.Contains(l.Digests, p.Digest):
-			p.line = name
-			return name, nil
-		case len(l.Digests) > 0 && !p.Adopt:
-			p.line = abi.NamespaceOf(name, p.Digest)
-			return p.line, nil
-		case !claim:
-			return name, nil
+		case !r.Has(p.Digest) && !p.Adopt && !r.Free():
+			return p.keepLine(agent, abi.NamespaceOf(name, p.Digest)), nil
+		case claim:
+			err = r.Claim(ctx, s.kv, name, p.Digest)
 		}
-		if err := s.extend(ctx, name, l, doc, p.Digest); err != nil && abi.CodeOf(err) != abi.CodeConflict {
+		switch {
+		case err == nil:
+			return s.agent(ctx, p, r, agent, claim)
+		case abi.CodeOf(err) != abi.CodeConflict:
 			return "", err
 		}
 	}
@@ -89,35 +76,38 @@ func (s *Services) line(ctx context.Context, p *Plugin, claim bool) (string, err
 	}
 }
 
-// lineage returns the record of a name's line, and the document it stands in.
-func (s *Services) lineage(ctx context.Context, name string) (l lineage, doc string, err error) {
-	doc, _, err = s.kv.Get(ctx, lineageSpace, name+".json")
-	if err != nil || doc == "" {
-		return l, doc, err
+// agent checks that the data of an agent is of the plugin's own line.
+func (s *Services) agent(ctx context.Context, p *Plugin, r *lineage.Record, agent string, claim bool) (string, error) {
+	name := p.Manifest.Name
+	if agent != "" {
+		if err := r.Agent(ctx, s.kv, abi.AgentNamespace(name, agent), claim, p.Adopt); err != nil {
+			return "", err
+		}
 	}
-	if err := strictjson.Decode([]byte(doc), &l); err != nil {
-		return l, doc, &abi.Error{Code: abi.CodeBadInput, Op: "lineage", Plugin: name, Err: err,
-			Message: fmt.Sprintf("the record %s/%s.json of whose data it is cannot be read: %v", lineageSpace, name, err),
-			Hint:    `write {"digests":[...]} into it, or remove it: the next module of that name then owns the data`}
+	if !claim {
+		return name, nil
 	}
-	return l, doc, nil
+	return p.keepLine(agent, name), nil
 }
 
-// extend adds a module to a line, unless its record changed meanwhile.
-func (s *Services) extend(ctx context.Context, name string, l lineage, old, digest string) error {
-	l.Digests = append(l.Digests, digest)
-	l.Digests = l.Digests[max(0, len(l.Digests)-maxLine):]
-	doc, err := json.MarshalIndent(l, "", "  ")
-	if err != nil {
-		return err
+// maxLines is how many agents a plugin remembers the lines of.
+const maxLines = 1000
+
+func (p *Plugin) keepLine(agent, line string) string {
+	if p.lines == nil || len(p.lines) >= maxLines {
+		p.lines = make(map[string]string)
 	}
-	return s.kv.Swap(ctx, lineageSpace, name+".json", old, string(doc)+"\n")
+	p.lines[agent] = line
+	return line
 }
 
 // namespace is where the data of a call lies. It says once in a call that the
 // plugin's name is another module's.
 func (k *kv) namespace(ctx context.Context, c *Call) (string, error) {
-	line, err := c.Plugin.findLine(ctx, !c.Input.dryRun())
+	if k.ns != "" {
+		return k.ns, nil
+	}
+	line, err := c.Plugin.findLine(ctx, c.Input.agent(), !c.Input.dryRun())
 	if err != nil {
 		return "", err
 	}
@@ -129,7 +119,8 @@ func (k *kv) namespace(ctx context.Context, c *Call) (string, error) {
 			name, line, name,
 		))
 	}
-	return abi.AgentNamespace(line, c.Input.agent()), nil
+	k.ns = abi.AgentNamespace(line, c.Input.agent())
+	return k.ns, nil
 }
 
 // Retains looks up where the host will store what the plugin retains, after the

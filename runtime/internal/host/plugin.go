@@ -32,7 +32,9 @@ type Plugin struct {
 	redact *strings.Replacer
 	// inBlocks: the guest asks where its input is in the Extism ABI's memory.
 	inBlocks bool
-	line     string // once it is known; see Namespace
+	// lines are the namespaces of its data by agent, once they are known; see
+	// Namespace.
+	lines map[string]string
 }
 
 // Finish is called once the fields are set. Secrets are values by name.
