@@ -45,5 +45,5 @@ func (l *loader) host(path string) (*runtime.Module, runtime.Options, runtime.Pl
 	if err == nil {
 		err = l.unusedFlag()
 	}
-	return m, runtime.Options{CacheDir: l.state.CacheDir, Counter: l.counter, Model: l.model}, opts, err
+	return m, runtime.Options{CacheDir: l.state.CacheDir, CacheKey: l.state.CacheKey, Counter: l.counter, Model: l.model}, opts, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -180,6 +181,9 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 			c.Out = f.out
 		}
 		ui.Report(e.err(), c)
+	}
+	if n := len(result.Report.Failures); err == nil && f.strict && n > 0 {
+		err = fmt.Errorf("--strict: %s on the way, the first of which is %w", ui.Plural(n, "failure"), result.Report.Failures[0])
 	}
 	return err
 }

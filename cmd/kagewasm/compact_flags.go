@@ -35,6 +35,7 @@ type compactFlags struct {
 	noPrune       bool
 	out, report   string
 	asJSON, quiet bool
+	strict        bool
 	// given reports whether a flag was typed.
 	given func(flag string) bool
 }
@@ -101,6 +102,8 @@ func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fs.BoolVar(&f.asJSON, "json", false,
 		"print the report as JSON (to standard output where the result does not go there)")
+	fs.BoolVar(&f.strict, "strict", false, "exit with 1 where anything failed on the way, such as a plugin's memory that "+
+		"could not be stored, though the compaction is done and its result written")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
 }
 

@@ -22,7 +22,7 @@ import (
 func runDev(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = doMain(t.Context(), append([]string{"dev", "--state", cache}, args...), env{stdout: &out, stderr: &errs})
+	code = doMain(t.Context(), append([]string{"dev", "--state", cache}, args...), env{stdout: &out, stderr: &errs, stateHome: cache})
 	return code, out.String(), errs.String()
 }
 

@@ -74,6 +74,9 @@ type env struct {
 func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen} }
 func (e env) err() ui.Printer { return ui.Printer{W: e.stderr, Color: e.color && e.terminal} }
 
+// say prints a line about what the command does beside what it was asked for.
+func (e env) say(line string) { e.err().Linef("%s", line) }
+
 // progress returns a line on standard error, which is silent where nobody watches.
 func (e env) progress() *ui.Progress {
 	if !e.terminal {

@@ -20,14 +20,15 @@ import (
 func newMemory(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory",
-		Short: "List, export and import what plugins keep between sessions",
+		Short: "List, export, import and repair what plugins keep between sessions",
 		Long: `What a plugin keeps between sessions is text under keys, one folder of it for
 each plugin and each agent. Export copies one to a folder of your own, import
 reads a folder back: one that was exported, here or on another machine, or one
-that Claude Code, OpenClaw, basic-memory or a person wrote.`,
+that Claude Code, OpenClaw, basic-memory or a person wrote. Check says what is
+missing or damaged, and repair does something about it.`,
 	}
 	return group(cmd, newMemoryList(e), newMemoryExport(e),
-		newMemoryImport(e))
+		newMemoryImport(e), newMemoryCheck(e), newMemoryRepair(e))
 }
 
 // memoryFlags say whose memory.

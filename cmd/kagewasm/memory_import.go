@@ -65,7 +65,7 @@ func (f *memoryFlags) write(e env, trial bool) (kv folder.KV, done func() error,
 			return store.MemoryKV(store.KVOptions{}), func() error { return nil }, nil
 		}
 	default:
-		kept, err = state.OpenKV(dir)
+		kept, err = state.OpenKV(dir, e.stateHome, e.say)
 	}
 	if err != nil {
 		return nil, nil, err

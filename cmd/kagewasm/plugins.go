@@ -133,12 +133,14 @@ func openLoaderOver(
 	if err != nil {
 		return nil, err
 	}
-	st, err := state.Open(f.state, e.stateHome)
+	st, err := state.Open(f.state, e.stateHome, e.say)
 	if err != nil {
 		return nil, err
 	}
 	st.KV = over(st.KV)
-	rt, err := runtime.New(ctx, runtime.Options{CacheDir: st.CacheDir, KV: st.KV, Counter: counter, Model: model})
+	rt, err := runtime.New(ctx, runtime.Options{
+		CacheDir: st.CacheDir, CacheKey: st.CacheKey, KV: st.KV, Counter: counter, Model: model,
+	})
 	if err != nil {
 		st.Close()
 		return nil, err

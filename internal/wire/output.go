@@ -5,6 +5,7 @@ import "github.com/kagewasm/kagewasm/abi"
 func (e *encoder) output(o *abi.Output) {
 	e.object(func() {
 		e.someTexts("retain", o.Retain)
+		e.given("unstored", o.Unstored)
 		e.given("inject", o.Inject)
 		if o.RequestCompaction != nil {
 			e.key("request_compaction")

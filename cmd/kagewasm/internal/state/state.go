@@ -12,6 +12,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/internal/owner"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -45,6 +46,9 @@ func Home() string {
 // KVFolder is the folder in a state where plugins keep what they keep.
 const KVFolder = "kv"
 
+// cacheFolder is where compiled modules are kept.
+const cacheFolder = "cache"
+
 // NoHome is the error where there is no folder, and none was named.
 func NoHome() error {
 	return ui.Usagef("state: this machine names no home folder: give one with --state DIR, or --state %s to keep "+
@@ -55,33 +59,45 @@ func NoHome() error {
 type State struct {
 	KV       abi.KV
 	CacheDir string // empty where nothing is kept
+	CacheKey []byte // authenticates what is in it
 	closer   io.Closer
 }
 
-// Open opens the folder, or an in-memory stand-in. Empty is the
-// platform's.
-func Open(dir, home string) (*State, error) {
+// Open opens the folder, or an in-memory stand-in. Empty is the platform's, home.
+// The folder has to be sealed, see seal; say gets a line where that is done now.
+func Open(dir, home string, say func(string)) (*State, error) {
 	dir = cmp.Or(dir, home)
 	if dir == InMemory {
 		return &State{KV: store.MemoryKV(store.KVOptions{})}, nil
 	}
-	if dir == "" {
-		return nil, NoHome()
-	}
-	kv, err := OpenKV(dir)
+	kv, key, err := open(dir, home, say)
 	if err != nil {
 		return nil, err
 	}
-	return &State{KV: kv, CacheDir: filepath.Join(dir, "cache"), closer: kv}, nil
+	st := &State{KV: kv, CacheKey: key, closer: kv}
+	if key != nil {
+		st.CacheDir = filepath.Join(dir, cacheFolder)
+	}
+	return st, nil
 }
 
 // OpenKV opens what plugins keep in the folder of a state, and makes both
 // where they are not there.
-func OpenKV(dir string) (*store.KV, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, ui.Usagef("state: %w: give another folder with --state DIR, or --state %s to keep nothing", err, InMemory)
+func OpenKV(dir, home string, say func(string)) (*store.KV, error) {
+	kv, _, err := open(dir, home, say)
+	return kv, err
+}
+
+func open(dir, home string, say func(string)) (*store.KV, owner.Key, error) {
+	if dir == "" {
+		return nil, nil, NoHome()
 	}
-	return store.OpenKV(filepath.Join(dir, KVFolder), store.KVOptions{})
+	key, err := seal(dir, home, say)
+	if err != nil {
+		return nil, nil, err
+	}
+	kv, err := store.OpenKV(filepath.Join(dir, KVFolder), store.KVOptions{})
+	return kv, key, err
 }
 
 // Close ends the use of it.

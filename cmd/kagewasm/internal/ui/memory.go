@@ -60,3 +60,55 @@ func Spaces(p Printer, spaces []store.Space) {
 	}
 	t.print(p)
 }
+
+// Health is what was found in the folder of a state.
+type Health struct {
+	Dir        string `json:"state"`
+	Namespaces int    `json:"namespaces"`
+	Values     int    `json:"values"`
+	// Problems is what is wrong, in the order in which it matters.
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is something that is wrong with a state.
+type Problem struct {
+	// Where is a path, or a namespace and a key.
+	Where string `json:"where"`
+	What  string `json:"what"`
+	// Repair is what a repair does, or did; empty where it can do nothing.
+	Repair   string `json:"repair,omitempty"`
+	Repaired bool   `json:"repaired,omitempty"`
+	// Fix is what a person can do.
+	Fix string `json:"fix,omitempty"`
+}
+
+// Left is how many problems are left.
+func (h *Health) Left() (n int) {
+	for _, q := range h.Problems {
+		if !q.Repaired {
+			n++
+		}
+	}
+	return n
+}
+
+// Healthy says what was found in a state.
+func Healthy(p Printer, h *Health) {
+	for _, q := range h.Problems {
+		mark := p.paint(red, "problem ")
+		if q.Repaired {
+			mark = p.paint(green, "repaired")
+		}
+		p.Linef("%s  %s: %s", mark, q.Where, q.What)
+		if q.Repair != "" {
+			p.Linef("  %s", p.paint(dim, "repair: "+q.Repair))
+		}
+		if q.Fix != "" && !q.Repaired {
+			p.Linef("  %s", p.paint(dim, q.Fix))
+		}
+	}
+	if len(h.Problems) == 0 {
+		p.Linef("%s: nothing is wrong", h.Dir)
+	}
+	p.Linef("%s, %s", Plural(h.Namespaces, "namespace"), Plural(h.Values, "value"))
+}
