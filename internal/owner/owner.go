@@ -18,6 +18,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/kagewasm/kagewasm/internal/atomicfile"
 )
 
 // Error is a folder or a file that may be somebody else's.
@@ -149,17 +151,13 @@ func owned(key, by Key) []byte {
 func Make(dir string, by Key) (Key, error) {
 	key := make(Key, sha256.Size)
 	_, _ = rand.Read(key) // never fails
-	temp, err := os.CreateTemp(dir, ".tmp-*")
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(owned(key, by))
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return nil, err
-	}
-	// A link is made in one step, and never in place of a key that is there.
-	if err := os.Link(temp.Name(), filepath.Join(dir, File)); err != nil && !errors.Is(err, fs.ErrExist) {
+	defer root.Close()
+	err = atomicfile.Create(root, File, owned(key, by), 0o600)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return Read(dir, by)
