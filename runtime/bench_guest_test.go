@@ -57,7 +57,7 @@ func megabyte(b *testing.B) (in *abi.Input, doc []byte) {
 // copies the input in is taken off.
 func BenchmarkGuestDecode(b *testing.B) {
 	_, doc := megabyte(b)
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "abi", "guest", "internal", "wire", "testdata", "decode"), runtime.PluginOptions{AnyExport: true})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "internal", "wire", "testdata", "decode"), runtime.PluginOptions{AnyExport: true})
 	call := func(b *testing.B, export string) time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), export, doc); err != nil {

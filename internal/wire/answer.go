@@ -2,37 +2,68 @@ package wire
 
 import (
 	"encoding/base64"
+	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // What guests write, and hosts read: see output.go for the other side.
 
+// written reads into what v points to. It is apart from what guests read, so that no
+// guest has to carry it.
+func written(d *decoder, v any) {
+	switch v := v.(type) {
+	case *abi.Output:
+		object(d, v, outputFields)
+	case *abi.LogRequest:
+		object(d, v, logFields)
+	case *abi.KVRequest:
+		object(d, v, kvRequestFields)
+	case *abi.TokensRequest:
+		object(d, v, tokensRequestFields)
+	case *abi.MessagesRequest:
+		object(d, v, messagesRequestFields)
+	case *abi.CompactionRequest:
+		object(d, v, compactionFields)
+	case *abi.HTTPRequest:
+		object(d, v, httpFields)
+	case *abi.ModelRequest:
+		object(d, v, modelFields)
+	default:
+		panic(fmt.Sprintf("wire: %T is not read here", v))
+	}
+}
+
 var outputFields = []field[abi.Output]{
 	{"retain", func(d *decoder, o *abi.Output) { o.Retain = texts(d) }},
 	{"inject", func(d *decoder, o *abi.Output) { o.Inject = d.text() }},
 	{"request_compaction", func(d *decoder, o *abi.Output) { o.RequestCompaction = pointer(d, compactionFields) }},
 	{"always_keep", func(d *decoder, o *abi.Output) { o.AlwaysKeep = names(d) }},
-	{"messages", func(d *decoder, o *abi.Output) { o.Messages = counted(d, len(`{"id":""}`), outputMessage) }},
+	{"messages", func(d *decoder, o *abi.Output) { o.Messages = outputMessages(d) }},
 	{"superseded", func(d *decoder, o *abi.Output) { o.Superseded = names(d) }},
 	{"summary", func(d *decoder, o *abi.Output) { o.Summary = d.text() }},
 	{"cancel", func(d *decoder, o *abi.Output) { o.Cancel = d.bool() }},
 	{"reason", func(d *decoder, o *abi.Output) { o.Reason = d.text() }},
 }
 
-var outputMessageFields = append(
-	[]field[abi.OutputMessage]{{"ref", func(d *decoder, m *abi.OutputMessage) { m.Ref = d.text() }}},
-	messageFields(func(m *abi.OutputMessage) *abi.Message { return &m.Message })...)
+// outputMessageFields makes the table of a message's fields. Made where it is needed,
+// no guest has to carry it.
+func outputMessageFields() []field[abi.OutputMessage] {
+	return append([]field[abi.OutputMessage]{{"ref", func(d *decoder, m *abi.OutputMessage) { m.Ref = d.text() }}},
+		messageFields(func(m *abi.OutputMessage) *abi.Message { return &m.Message })...)
+}
 
-// outputMessage reads an entry of a compactor's list. One that is nobody's is an
-// error.
-func outputMessage(d *decoder, m *abi.OutputMessage) {
-	start := d.pos
-	object(d, m, outputMessageFields)
-	if d.within != nil && d.err == nil && m.Ref == "" && m.ID == "" && m.Role == "" {
-		d.pos = start
-		d.fail("neither a ref, nor an id, nor a role")
-	}
+// outputMessages reads a compactor's list. An entry that is nobody's is an error.
+func outputMessages(d *decoder) []abi.OutputMessage {
+	fields := outputMessageFields()
+	return counted(d, len(`{"id":""}`), func(d *decoder, m *abi.OutputMessage) {
+		start := d.pos
+		object(d, m, fields)
+		if d.err == nil && m.Ref == "" && m.ID == "" && m.Role == "" {
+			d.pos = start
+			d.fail("neither a ref, nor an id, nor a role")
+		}
+	})
 }
 
 var compactionFields = []field[abi.CompactionRequest]{

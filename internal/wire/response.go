@@ -7,9 +7,8 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// Unmarshal reads doc into v, a pointer to a zero abi.Input, to the zero response
-// of a host call, or to what [UnmarshalWithin] reads. Any other type panics. Errors
-// are of type [*strictjson.Error]; v is then of no use.
+// Unmarshal reads doc into v, a pointer to a zero abi.Input or to the zero
+// response of a host call. Any other type panics. Errors are of type [*strictjson.Error]; v is then of no use.
 func Unmarshal(doc []byte, v any) error {
 	d := decoder{doc: doc}
 	d.value(v)
@@ -48,22 +47,6 @@ func (d *decoder) value(v any) {
 		object(d, v, tokensFields)
 	case *abi.MessagesResponse:
 		object(d, v, messagesFields)
-	case *abi.Output:
-		object(d, v, outputFields)
-	case *abi.LogRequest:
-		object(d, v, logFields)
-	case *abi.KVRequest:
-		object(d, v, kvRequestFields)
-	case *abi.TokensRequest:
-		object(d, v, tokensRequestFields)
-	case *abi.MessagesRequest:
-		object(d, v, messagesRequestFields)
-	case *abi.CompactionRequest:
-		object(d, v, compactionFields)
-	case *abi.HTTPRequest:
-		object(d, v, httpFields)
-	case *abi.ModelRequest:
-		object(d, v, modelFields)
 	case *abi.HTTPResponse, *abi.ModelResponse: // few, and waiting for them takes longer
 		if err := json.Unmarshal(d.raw(), v); err != nil {
 			d.fail(err.Error())

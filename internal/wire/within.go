@@ -36,7 +36,7 @@ const maxUnknown = 10
 // its type does not have. A value of the wrong type is an error that names the field.
 func UnmarshalWithin(doc []byte, v any, l Limits) (unknown []string, err error) {
 	d := decoder{doc: doc, within: &within{Limits: l}}
-	d.value(v)
+	written(&d, v)
 	err = d.end()
 	if w := d.within; w.why != nil {
 		return nil, w.why

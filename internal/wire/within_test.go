@@ -107,7 +107,7 @@ func TestRequestsAreRead(t *testing.T) {
 		t.Run(doc.json, func(t *testing.T) { compareRead(t, []byte(doc.json), doc.into) })
 	}
 	var r abi.HTTPRequest
-	if err := wire.Unmarshal([]byte(`{"body_base64":"?"}`), &r); err == nil || json.Unmarshal([]byte(`{"body_base64":"?"}`), &r) == nil {
+	if err := unmarshal([]byte(`{"body_base64":"?"}`), &r); err == nil || json.Unmarshal([]byte(`{"body_base64":"?"}`), &r) == nil {
 		t.Error("bytes that are no base64 were read")
 	}
 }
