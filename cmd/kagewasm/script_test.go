@@ -34,6 +34,9 @@ func (m withCache) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	testscript.Main(withCache{m}, map[string]func(){
 		"kagewasm": func() {
 			os.Exit(doMain(context.Background(), os.Args[1:], env{

@@ -352,3 +352,48 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestWithin: what is checked within limits ends at the limit, with its own error.
+func TestWithin(t *testing.T) {
+	enough := errors.New("enough")
+	keys := `{"meta":{`
+	for i := range 2000 {
+		keys += fmt.Sprintf(`"k%d":1,`, i)
+	}
+	keys += `"last":1}}`
+	values := `[` + strings.Repeat("1,", 100_000) + `1]`
+	var taken int64
+	looks := 0
+	limits := strictjson.Limits{
+		Take: func(n int64) error {
+			if taken += n; taken > 64<<10 {
+				return enough
+			}
+			return nil
+		},
+		Look: func() error {
+			if looks++; looks > 10 {
+				return enough
+			}
+			return nil
+		},
+	}
+	for name, doc := range map[string]string{"memory for keys": keys, "time for values": values} {
+		t.Run(name, func(t *testing.T) {
+			taken, looks = 0, 0
+			if err := strictjson.Check([]byte(doc), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := strictjson.CheckWithin([]byte(doc), map[string]bool{"a": true}, limits); !errors.Is(err, enough) {
+				t.Errorf("%v is not the limit's own", err)
+			}
+			taken, looks = 0, 0
+			if err := strictjson.CheckForeignWithin([]byte(doc), limits); !errors.Is(err, enough) {
+				t.Errorf("of another program's: %v", err)
+			}
+			if err := strictjson.CheckWithin([]byte(`{"a":[1,{"b":2}]}`), nil, strictjson.Limits{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
