@@ -143,7 +143,7 @@ func Compile() []Guest {
 				m.Custom("x", nil)
 			}
 		}),
-		bomb("a large custom section", "16 MiB", func(m *module) { innocent(m); m.Custom("x", make([]byte, 16<<20)) }),
+		bomb("a large custom section", "11 MiB", func(m *module) { innocent(m); m.Custom("x", make([]byte, 11<<20)) }),
 		bomb("names", "a name section that names a function 200,000 times", func(m *module) {
 			innocent(m)
 			m.FuncNames(slices.Repeat([]string{"f"}, 200_000)...)

@@ -33,7 +33,7 @@ type Guest struct {
 
 // All are the guests of all topics.
 func All() []Guest {
-	return slices.Concat(Time(), Memory(), Stack(), Compile(), Form(), Output(), Answers(), Host())
+	return slices.Concat(Time(), Memory(), Stack(), Compile(), Loading(), Form(), Output(), Answers(), Host())
 }
 
 // Manifest is what a guest that asks for capabilities says of itself, nil for

@@ -17,6 +17,12 @@ func TestHostileCompile(t *testing.T) {
 	newSandbox(t, runtime.Options{}).tryAll(t, some(Compile(), 10), abi.Limits{})
 }
 
+// What is full of what nobody needs is read in time.
+func TestHostileLoading(t *testing.T) {
+	features.Proves(t, "N1")
+	newSandbox(t, runtime.Options{}).tryAll(t, Loading(), abi.Limits{})
+}
+
 // What is no module, or asks for what no plugin has, is refused at load.
 func TestHostileForm(t *testing.T) {
 	newSandbox(t, runtime.Options{}).tryAll(t, Form(), abi.Limits{})
