@@ -16,6 +16,11 @@ const EngineNative = sandbox.Name
 // name, and the one in package runtime/extism.
 type Engine interface{ host.Engine }
 
+// Describe is an engine for who wants to know what a module is, and does not call it:
+// it is checked as for the sandbox, and not compiled, which takes most of the time of
+// loading one and is worth nothing where nobody trusts it yet. Calls fail.
+func Describe() Engine { return sandbox.Describer{} }
+
 // Cassette stands between a plugin and the network: it is asked to answer the host
 // calls that leave the host, http and model.complete, once grants and limits have
 // let them pass. One that records makes the call and keeps the answer; one that

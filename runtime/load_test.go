@@ -338,3 +338,24 @@ func TestInfo(t *testing.T) {
 		t.Errorf("the module's own digest: %v", err)
 	}
 }
+
+// What is only described is checked, and not compiled.
+func TestDescribe(t *testing.T) {
+	r := plugintest.New(t, runtime.Options{})
+	o := runtime.PluginOptions{Engine: runtime.Describe()}
+	p := plugintest.MustLoad(t, r, wasmtest.Nothing(pre), o)
+	if info := p.Info(); info.Engine != runtime.EngineNative || len(info.Hooks) != 1 {
+		t.Errorf("%+v", info)
+	}
+	if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err == nil {
+		t.Error("it is called")
+	}
+	ifs := wasmtest.Build(func(m *wasmtest.Module) {
+		m.Func([]wasmtest.Type{wasmtest.I32}, nil, nil, wasmtest.Times(20_000, wasmtest.Get(0), wasmtest.If()))
+		wasmtest.WithHook(m)
+	})
+	_, err := plugintest.Load(context.Background(), r, ifs, o)
+	if e := plugintest.WantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "too long to compile") {
+		t.Errorf("%v", e)
+	}
+}

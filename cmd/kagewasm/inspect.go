@@ -24,6 +24,7 @@ func newInspect(e env) *cobra.Command {
 				return err
 			}
 			defer l.close(context.WithoutCancel(ctx))
+			l.look = true
 			p, err := l.loadOnly(ctx, args[0], true)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

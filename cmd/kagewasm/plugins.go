@@ -99,6 +99,7 @@ type loader struct {
 	limits  abi.Limits
 	taken   map[string]bool // values of --knob, --adopt and --secret that were for some plugin
 	author  bool            // who loads a module is the one who builds it
+	look    bool            // modules are looked at, and not called
 }
 
 // openLoader opens the state and a runtime over it. With trial set a plugin's
@@ -214,7 +215,9 @@ func (l *loader) meant(m *abi.Manifest, opts runtime.PluginOptions) (runtime.Plu
 		return opts, err
 	}
 	opts.Config, opts.Secrets = over(opts.Config, knobs), over(opts.Secrets, secrets)
-	opts.Engine, err = l.flags.engineFor(m)
+	if opts.Engine, err = l.flags.engineFor(m); opts.Engine == nil && l.look {
+		opts.Engine = runtime.Describe()
+	}
 	return opts, err
 }
 

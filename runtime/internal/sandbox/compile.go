@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
@@ -44,12 +43,9 @@ func (e *Engine) compile(ctx context.Context, bin []byte, p *host.Plugin) (*code
 	if err != nil {
 		return nil, err
 	}
-	if int(n.stack) > p.Limits.StackBytes {
+	if err := checkStack(n.stack, p); err != nil {
 		_ = n.Close(ctx)
-		return nil, &wasm.FormError{
-			Message: fmt.Sprintf("a function takes %d bytes of stack, %d allowed", n.stack, p.Limits.StackBytes),
-			Hint:    host.StackHint,
-		}
+		return nil, err
 	}
 	n.slots = e.slots
 	if size := orDefault(p.Warm, defaultWarm); n.init.canRestore() && size > 0 {
