@@ -127,14 +127,11 @@ func (o Outline) Parse(text string) map[string]string {
 // case and without what stands in parentheses: "## Files Read (reference only)"
 // is "files read". Any level of heading counts, and bold lines do.
 func parse(text string) map[string]string {
-	found := make(map[string]string)
+	bodies := make(map[string][]string) // a title may stand there many times
 	title, body := "", []string(nil)
 	end := func() {
 		if text := strings.TrimSpace(strings.Join(body, "\n")); title != "" && text != "" {
-			if was := found[title]; was != "" {
-				text = was + "\n" + text
-			}
-			found[title] = text
+			bodies[title] = append(bodies[title], text)
 		}
 		body = nil
 	}
@@ -151,6 +148,10 @@ func parse(text string) map[string]string {
 		body = append(body, line)
 	}
 	end()
+	found := make(map[string]string, len(bodies))
+	for title, texts := range bodies {
+		found[title] = strings.Join(texts, "\n")
+	}
 	return found
 }
 

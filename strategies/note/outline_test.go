@@ -2,6 +2,7 @@ package note_test
 
 import (
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -81,5 +82,24 @@ func TestParse(t *testing.T) {
 	want := map[string]string{"goal": "ship it\nand again", "next steps": "1. a\n2. b"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("parsed %q", got)
+	}
+}
+
+// TestHeadingsManyTimes: a summary that repeats a heading costs its length, not its
+// square.
+func TestHeadingsManyTimes(t *testing.T) {
+	allocated := func(n int) uint64 {
+		text := strings.Repeat("## Goal\nto go on\n", n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		said := note.Outlines()[0].Parse(text)["Goal"]
+		runtime.ReadMemStats(&after)
+		if len(said) != len("to go on\n")*n-1 {
+			t.Errorf("%d times: %d bytes", n, len(said))
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(2_000), allocated(20_000); many > 20*few {
+		t.Errorf("%d bytes for 2,000 headings, %d for 20,000", few, many)
 	}
 }

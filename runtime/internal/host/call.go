@@ -112,8 +112,19 @@ func (c *Call) Clean(text []byte) string {
 	return clean(text, c.Plugin.Limits.ErrorBytes, c.Plugin.redact)
 }
 
-// Warn adds a warning for the host.
-func (c *Call) Warn(text string) { c.warnings = append(c.warnings, strings.TrimSpace(text)) }
+// maxWarnings is how many warnings a call has: a store that fails does so at each of
+// ten thousand host calls.
+const maxWarnings = 100
+
+// Warn adds a warning for the host, the first hundred of them.
+func (c *Call) Warn(text string) {
+	switch n := len(c.warnings); {
+	case n < maxWarnings:
+		c.warnings = append(c.warnings, strings.TrimSpace(text))
+	case n == maxWarnings:
+		c.warnings = append(c.warnings, "there are more warnings than these")
+	}
+}
 
 // view returns a range of guest memory.
 func (c *Call) view(name string, ptr, n uint64) []byte {

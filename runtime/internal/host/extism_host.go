@@ -40,14 +40,7 @@ func logAt(level abi.LogLevel) func(context.Context, *Call, []uint64) {
 	}
 }
 
-// extismRequest is what Extism's libraries write.
-type extismRequest struct {
-	URL     string            `json:"url"`
-	Method  string            `json:"method"`
-	Headers map[string]string `json:"headers"`
-}
-
-var extismRequestKeys = strictjson.Keys(extismRequest{})
+var httpKeys = strictjson.Keys(abi.HTTPRequest{})
 
 // httpRequest takes the request as JSON and the body, and returns the body of
 // the response, 0 where it is empty. It has no way to return an error, so one
@@ -76,13 +69,9 @@ func extismFetch(ctx context.Context, c *Call, doc, body []byte) (*abi.HTTPRespo
 	if err := c.traffic.admit(abi.OpHTTP, len(doc)+len(body)); err != nil {
 		return nil, err
 	}
-	var r extismRequest
-	err := strictjson.Check(doc, extismRequestKeys)
-	if err == nil {
-		err = json.Unmarshal(doc, &r)
-	}
-	if err != nil {
-		return nil, &abi.Error{Code: abi.CodeUsage, Message: err.Error()}
+	var r abi.HTTPRequest // of which Extism's libraries write a few fields
+	if _, err := decode(ctx, c, doc, &r, httpKeys); err != nil {
+		return nil, err
 	}
 	if err := c.Plugin.need(operations[abi.OpHTTP].needs); err != nil {
 		return nil, err

@@ -42,10 +42,12 @@ func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, 
 	known := strictjson.Keys(*new(R))
 	return operation{needs, func(ctx context.Context, c *Call, request []byte) (any, error) {
 		var r R
-		err := decode(c.reading(ctx), request, &r, known)
-		Check(ctx)
+		unknown, err := decode(ctx, c, request, &r, known)
 		if err != nil {
-			return nil, requestError(err)
+			return nil, err
+		}
+		if len(unknown) > 0 {
+			return nil, requestError(fmt.Errorf("json: unknown field %q", Shorten(unknown[0], 80)))
 		}
 		if err := c.Plugin.need(needs); err != nil {
 			return nil, err
@@ -54,19 +56,20 @@ func op[S, R any](needs abi.Capability, method func(*S, context.Context, *Call, 
 	}}
 }
 
-// decode reads a request, which lies in the guest's memory, into a copy of it.
-func decode(l strictjson.Limits, request []byte, r any, known map[string]bool) error {
-	if err := strictjson.CheckWithin(request, known, l); err != nil {
-		return err
+// decode reads a request, which lies in memory that the guest goes on with, into a
+// copy of it. unknown are fields that it does not have.
+func decode(ctx context.Context, c *Call, request []byte, r any, known map[string]bool) (unknown []string, err error) {
+	l := c.reading(ctx)
+	if err = strictjson.CheckWithin(request, known, l); err == nil {
+		err = l.Take(int64(len(request)))
 	}
-	if err := l.Take(int64(len(request))); err != nil {
-		return err
+	if err == nil {
+		unknown, err = wire.UnmarshalWithin(bytes.Clone(request), r, wire.Limits{Items: abi.MaxRequestItems, Limits: l})
 	}
-	unknown, err := wire.UnmarshalWithin(bytes.Clone(request), r, wire.Limits{Items: abi.MaxRequestItems, Limits: l})
-	if err == nil && len(unknown) > 0 {
-		err = fmt.Errorf("json: unknown field %q", Shorten(unknown[0], 80))
+	if Check(ctx); err != nil {
+		return nil, requestError(err)
 	}
-	return err
+	return unknown, nil
 }
 
 func requestError(err error) error {

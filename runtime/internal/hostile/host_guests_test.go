@@ -72,8 +72,8 @@ func wideCalls() []Guest {
 		wide("all memory", "64 MiB of randomness", "random_get", nil, 0, pages*page),
 		wide("700,000 subscriptions", "each of which the engine looks at", "poll_oneoff", nil, 0, 40<<20, 700_000, 64<<20-8),
 		wide("a number of 2^31", "the engine keeps a table of as many files", "fd_renumber", nil, 1, 1<<31-1),
-		wide("a path of 60 MB", "longer than any system takes", "path_unlink_file", ones, 3, 1<<20, 60_000_000),
-		wide("two paths", "the second of which is as long", "path_rename", ones, 3, 1<<20, 8, 3, 1<<20, 60_000_000),
+		wide("a path of 60 MB", "longer than any system takes", "path_unlink_file", nil, 3, 1<<20, 60_000_000),
+		wide("two paths", "the second of which is as long", "path_rename", nil, 3, 1<<20, 8, 3, 1<<20, 60_000_000),
 		{Name: "allocate and free 60 MiB", Why: "the host clears what it gives again, a piece at a time",
 			Code: abi.CodeDeadline,
 			Wasm: write(func(m *module) {
