@@ -36,6 +36,7 @@ func written(d *decoder, v any) {
 
 var outputFields = []field[abi.Output]{
 	{"retain", func(d *decoder, o *abi.Output) { o.Retain = texts(d) }},
+	{"unstored", func(d *decoder, o *abi.Output) { o.Unstored = d.text() }},
 	{"inject", func(d *decoder, o *abi.Output) { o.Inject = d.text() }},
 	{"request_compaction", func(d *decoder, o *abi.Output) { o.RequestCompaction = pointer(d, compactionFields) }},
 	{"always_keep", func(d *decoder, o *abi.Output) { o.AlwaysKeep = names(d) }},

@@ -40,6 +40,9 @@ func fill(v reflect.Value, s source) {
 	case json.RawMessage:
 		v.Set(reflect.ValueOf(s.raw()))
 		return
+	case []byte:
+		v.SetBytes([]byte(s.text()))
+		return
 	}
 	switch v.Kind() {
 	case reflect.String:

@@ -18,7 +18,7 @@ import (
 // read and written are all types that Unmarshal and Marshal know.
 var (
 	read = []any{abi.Input{}, abi.KVResponse{}, abi.TokensResponse{}, abi.MessagesResponse{}, abi.LogRequest{}, abi.KVRequest{},
-		abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}, abi.ModelRequest{}}
+		abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}, abi.ModelRequest{}, abi.HTTPRequest{}}
 	written = []any{abi.Output{}, abi.LogRequest{}, abi.KVRequest{}, abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}}
 )
 
@@ -31,6 +31,12 @@ func TestEveryFieldIsRead(t *testing.T) {
 			compareRead(t, encode(t, json.Marshal, v.Interface()), zero)
 		})
 	}
+	t.Run("abi.Output", func(t *testing.T) {
+		var out abi.Output
+		fill(reflect.ValueOf(&out).Elem(), new(counting))
+		out.Messages[0].Ref = "" // the other is a reference, which has no more to it
+		compareRead(t, encode(t, json.Marshal, out), abi.Output{})
+	})
 }
 
 // TestEveryFieldIsWritten is the same for what guests write.
