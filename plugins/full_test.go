@@ -80,26 +80,33 @@ func diskOf(t *testing.T, all map[string]string, left int) *disk {
 	return d
 }
 
+// reader reads a storage.
+type reader interface {
+	Get(ctx context.Context, ns, key string) (value string, found bool, err error)
+	List(ctx context.Context, ns, prefix string) ([]string, error)
+}
+
 // guestKV is hindsight's part of a storage, as its bank sees it.
-type guestKV struct{ *disk }
+type guestKV struct{ reader }
 
 func (g guestKV) Get(key string) (string, bool, error) {
-	return g.disk.Get(context.Background(), "hindsight", key)
+	return g.reader.Get(context.Background(), "hindsight", key)
 }
 func (g guestKV) List(prefix string) ([]string, error) {
-	return g.disk.List(context.Background(), "hindsight", prefix)
+	return g.reader.List(context.Background(), "hindsight", prefix)
 }
 func (guestKV) Set(string, string) error          { return errors.ErrUnsupported }
 func (guestKV) Swap(string, string, string) error { return errors.ErrUnsupported }
 func (guestKV) Delete(string) error               { return errors.ErrUnsupported }
 
 // remembered are the texts in hindsight's bank.
-func remembered(t *testing.T, d *disk) map[string]bool {
-	b, err := bank.Open(guestKV{d}, "banks/kagewasm/")
+func remembered(t *testing.T, kv reader) map[string]bool {
+	t.Helper()
+	b, err := bank.Open(guestKV{kv}, "banks/kagewasm/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, err := b.Recall(bank.Query{Text: "topic", Limit: 10_000, TextBytes: 10_000})
+	hits, err := b.Recall(bank.Query{Text: "topic", Limit: 100_000, TextBytes: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}

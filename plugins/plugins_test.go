@@ -49,6 +49,7 @@ var modules = sync.OnceValues(func() (map[string]kit.Result, error) {
 var tempDir string
 
 func TestMain(m *testing.M) {
+	killMain()
 	code := m.Run()
 	if tempDir != "" {
 		_ = os.RemoveAll(tempDir) // of the system's temporary folder

@@ -2,7 +2,11 @@
 
 package host
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Map returns n zero bytes outside of Go's heap, which take memory as they are
 // written; nil where there is no room for them.
@@ -17,6 +21,16 @@ func Map(n int) []byte {
 	return b
 }
 
-// Unmap gives back what Map returned. Done twice, it does nothing: the
+// MapFile returns the first n bytes of a file, to be read; nil where it cannot be
+// mapped. A file that is cut meanwhile faults.
+func MapFile(f *os.File, n int) []byte {
+	b, err := unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Unmap gives back what Map or MapFile returned. Done twice, it does nothing: the
 // package keeps book of what is mapped.
 func Unmap(b []byte) { _ = unix.Munmap(b) }

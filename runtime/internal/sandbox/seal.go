@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
@@ -8,13 +9,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
-	"strings"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/kagewasm/kagewasm/runtime/internal/host"
 )
 
 // A sum is an HMAC over the name of the entry, which is the digest of the module
@@ -49,14 +53,6 @@ func (d *diskCache) sealed(entry string) bool {
 	return err == nil && hmac.Equal(sum, data[saltBytes:])
 }
 
-// piece is a part of a file, and its tag.
-type piece struct {
-	path   string
-	offset int64
-	length int
-	tag    []byte
-}
-
 // sum is the sum of an entry; the file that holds it is left out.
 func (d *diskCache) sum(entry string, salt []byte) ([]byte, error) {
 	block, err := aes.NewCipher(d.key.Sum("compile cache: pieces", string(salt)))
@@ -67,85 +63,82 @@ func (d *diskCache) sum(entry string, salt []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, names, err := pieces(entry)
-	if err != nil {
-		return nil, err
-	}
-	if err := tagAll(gcm, list); err != nil {
-		return nil, err
-	}
-	var tags strings.Builder
-	for _, p := range list {
-		tags.Write(p.tag)
-	}
-	return d.key.Sum("compile cache: entry", string(salt), filepath.Base(entry), names, tags.String()), nil
-}
-
-// pieces are those of all files below an entry, in order, and the names of the
-// files with their lengths.
-func pieces(entry string) (list []*piece, names string, err error) {
+	names, tags := "", ""
+	pieces := 0
 	err = filepath.WalkDir(entry, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || e.Name() == sumFile {
 			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: not a plain file", path)
 		}
 		rel, err := filepath.Rel(entry, path)
 		if err != nil {
 			return err
 		}
-		names += fmt.Sprintf("%d %s\n", info.Size(), filepath.ToSlash(rel))
-		for at := int64(0); at < info.Size(); at += pieceBytes {
-			list = append(list, &piece{path: path, offset: at, length: int(min(pieceBytes, info.Size()-at))})
+		data, done, err := contents(path)
+		if err != nil {
+			return err
 		}
-		return nil
+		defer done()
+		list, err := tagAll(gcm, data, pieces)
+		names += fmt.Sprintf("%d %s\n", len(data), filepath.ToSlash(rel))
+		tags += string(bytes.Join(list, nil))
+		pieces += len(list)
+		return err
 	})
-	if err == nil && len(list) == 0 {
+	if err == nil && pieces == 0 {
 		err = errors.New("nothing in it")
 	}
-	return list, names, err
+	if err != nil {
+		return nil, err
+	}
+	return d.key.Sum("compile cache: entry", string(salt), filepath.Base(entry), names, tags), nil
 }
 
-// tagAll makes the tags of pieces, on as many processors as there are.
-func tagAll(gcm cipher.AEAD, list []*piece) error {
+// contents are the bytes of a plain file, until done is called. They are mapped
+// where they can be: reading them takes as long as making the tags.
+func contents(path string) (data []byte, done func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s: not a plain file", path)
+	}
+	if data = host.MapFile(f, int(info.Size())); data != nil {
+		return data, func() { host.Unmap(data) }, nil
+	}
+	data, err = io.ReadAll(f)
+	return data, func() {}, err
+}
+
+// tagAll makes the tags of the pieces of a file, on as many processors as there
+// are. first is the number of the first piece: no number is used twice.
+func tagAll(gcm cipher.AEAD, data []byte, first int) ([][]byte, error) {
+	tags := make([][]byte, (len(data)+pieceBytes-1)/pieceBytes)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	workers := min(goruntime.GOMAXPROCS(0), len(list))
-	errs := make([]error, workers)
-	for w := range workers {
+	errs := make([]error, min(goruntime.GOMAXPROCS(0), len(tags)))
+	for w := range errs {
 		wg.Go(func() {
-			buf := make([]byte, pieceBytes)
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(list) {
-					return
+			// A file that is cut while it is mapped faults.
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() {
+				if r := recover(); r != nil {
+					errs[w] = fmt.Errorf("the file cannot be read: %v", r)
 				}
-				errs[w] = list[i].sign(gcm, i, buf)
+			}()
+			for i := int(next.Add(1)) - 1; i < len(tags); i = int(next.Add(1)) - 1 {
+				nonce := make([]byte, gcm.NonceSize())
+				binary.LittleEndian.PutUint64(nonce, uint64(first+i))
+				at := i * pieceBytes
+				tags[i] = gcm.Seal(nil, nonce, nil, data[at:min(len(data), at+pieceBytes)])
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// sign reads a piece and makes its tag; number is used for no other piece.
-func (p *piece) sign(gcm cipher.AEAD, number int, buf []byte) error {
-	f, err := os.Open(p.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	data := buf[:p.length]
-	if _, err := f.ReadAt(data, p.offset); err != nil {
-		return err
-	}
-	nonce := make([]byte, gcm.NonceSize())
-	binary.LittleEndian.PutUint64(nonce, uint64(number))
-	p.tag = gcm.Seal(nil, nonce, nil, data)
-	return nil
+	return tags, errors.Join(errs...)
 }
