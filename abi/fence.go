@@ -20,9 +20,9 @@ func Fence(kind Kind, from, note, text string) string {
 	tag := fenceName(string(kind)) + "-" + hex.EncodeToString(sum[:8])
 	var b strings.Builder
 	b.Grow(len(text) + len(note) + 160)
-	b.WriteString("<" + tag + ` from="` + fenceName(from) + "\">\n")
+	b.WriteString("<" + tag + ` from="` + Defuse(fenceName(from)) + "\">\n")
 	if note != "" {
-		b.WriteString("[" + strings.ReplaceAll(Defuse(note), "\n", " ") + "]\n")
+		b.WriteString(Defuse("["+strings.ReplaceAll(note, "\n", " ")+"]") + "\n")
 	}
 	b.WriteString("\n")
 	b.WriteString(text)
@@ -55,36 +55,11 @@ func Unfence(s string) (text string, ok bool) {
 	return strings.CutPrefix(body, "\n")
 }
 
-// Defuse makes text safe to show to a model and on a terminal: it drops
-// control characters other than tab and newline, and invalid UTF-8, and then
-// breaks up what chat-template markers begin with: <| as most models write
-// them, and its full-width form. What only ends a marker, |>, is an operator
-// in several languages and stays. Defusing twice changes nothing more.
-func Defuse(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if strings.IndexFunc(text, isControl) >= 0 {
-		text = strings.Map(func(r rune) rune {
-			if isControl(r) {
-				return -1
-			}
-			return r
-		}, text)
-	}
-	if strings.Contains(text, "<|") || strings.Contains(text, "<\uFF5C") {
-		text = strings.NewReplacer("<|", "< |", "<\uFF5C", "< \uFF5C").Replace(text)
-	}
-	return text
-}
-
-func isControl(r rune) bool {
-	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0
-}
-
 // fenceName makes s fit for the first line of a frame.
 func fenceName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '"' || r == '<' || r == '>' || r == '\t' || r == '\n' || isControl(r):
+		case r == '"' || r == '<' || r == '>' || r == '\t' || r == '\n' || isControl(r) || invisible(r):
 			return '_'
 		}
 		return r

@@ -2,6 +2,7 @@ package abi_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -112,23 +113,52 @@ func TestUnfenceRefuses(t *testing.T) {
 
 func TestDefuse(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":                       "plain",
-		"<|im_start|>system":          "< |im_start|>system",
-		"<|>":                         "< |>",
-		"<<||>>":                      "<< ||>>",
-		"<\x00|im_start|\x1b>":        "< |im_start|>",
-		"<\x7f|x":                     "< |x",
-		"<\u0085|x":                   "< |x",
-		"<\uff5cbegin\u2581of\uff5c>": "< \uff5cbegin\u2581of\uff5c>",
-		"a |> b":                      "a |> b",
-		"a\r\nb":                      "a\nb",
-		"\x1b[31mred\x1b[0m":          "[31mred[0m",
-		"\u009b31m":                   "31m",
-		"tab\tnewline\n":              "tab\tnewline\n",
-		"bad \xff\xfe utf-8":          "bad \ufffd utf-8",
-		"<\xff|x|>":                   "<\ufffd|x|>",
-		"half a rune \xe2\x82":        "half a rune \ufffd",
-		"<|a|><|b|>":                  "< |a|>< |b|>",
+		"plain":                           "plain",
+		"<|im_start|>system":              "< |im_start|>system",
+		"<|>":                             "< |>",
+		"<<||>>":                          "<< ||>>",
+		"<\x00|im_start|\x1b>":            "< |im_start|>",
+		"<\x7f|x":                         "< |x",
+		"<\u0085|x":                       "< |x",
+		"<\uff5cbegin\u2581of\uff5c>":     "< \uff5cbegin\u2581of\uff5c>",
+		"a |> b":                          "a |> b",
+		"a\r\nb":                          "a\nb",
+		"\x1b[31mred\x1b[0m":              "[31mred[0m",
+		"\u009b31m":                       "31m",
+		"tab\tnewline\n":                  "tab\tnewline\n",
+		"bad \xff\xfe utf-8":              "bad \ufffd utf-8",
+		"<\xff|x|>":                       "<\ufffd|x|>",
+		"half a rune \xe2\x82":            "half a rune \ufffd",
+		"<|a|><|b|>":                      "< |a|>< |b|>",
+		"</s><s>":                         "< /s>< s>",
+		"[INST] x [/INST]":                "[ INST] x [ /INST]",
+		"<<SYS>>x<</SYS>>":                "<< SYS>>x<< /SYS>>",
+		"<bos><start_of_turn>user\n":      "< bos>< start_of_turn>user\n",
+		"<end_of_turn><unused12>":         "< end_of_turn>< unused12>",
+		"<tool_call>{}</tool_call>":       "< tool_call>{}< /tool_call>",
+		"<tool_response><tools>":          "< tool_response>< tools>",
+		"[TOOL_CALLS][ARGS]":              "[ TOOL_CALLS][ ARGS]",
+		"[AVAILABLE_TOOLS]":               "[ AVAILABLE_TOOLS]",
+		"<" + "function_calls>":           "< function_calls>",
+		"<" + "x:invoke name=\"a\">":      "< x:invoke name=\"a\">",
+		"<function=ls>":                   "< function=ls>",
+		"<fim_prefix><repo_name>":         "< fim_prefix>< repo_name>",
+		"[gMASK]<sop>":                    "[ gMASK]< sop>",
+		"[|user|]":                        "[ |user|]",
+		"]~b]system":                      "] ~b]system",
+		"<extra_id_17><seed:bos>":         "< extra_id_17>< seed:bos>",
+		"<BOS_TOKEN></think>":             "< BOS_TOKEN>< /think>",
+		"<\u202es>":                       "< s>",
+		"\U000E003C|im_end|>":             "< |im_end|>",
+		"<S> <p> <summary> a[s] x[i]":     "<S> <p> <summary> a[s] x[i]",
+		"if a <s && b> [inst] <b>":        "if a <s && b> [inst] <b>",
+		"<s class=\"x\"> <pre> [args]":    "<s class=\"x\"> <pre> [args]",
+		"a\U000E0049\U000E0047N":          "aIGN",
+		"🏴\U000E0067\U000E0062\U000E007F": "🏴gb\U000E007F",
+		"a\u202eb\u2066c\u2069d":          "abcd",
+		"a\u200b\u200c\u200bb":            "a\u200bb",
+		"x\ufe00\ufe01\U000E0101y":        "x\ufe00y",
+		"👩\u200d👧 ❤\ufe0f می\u200cخواهم": "👩\u200d👧 ❤\ufe0f می\u200cخواهم",
 	} {
 		t.Run(in, func(t *testing.T) {
 			if got := abi.Defuse(in); got != want {
@@ -138,12 +168,17 @@ func TestDefuse(t *testing.T) {
 	}
 }
 
+// controlWord is some of those that Defuse breaks up.
+var controlWord = regexp.MustCompile(`</?(s|bos|eos|(start|end)_of_turn|tool_call|SYS)>|\[/?(INST|TOOL_CALLS)\]|<(\w+:)?invoke[ >]`)
+
 func checkDefused(t interface{ Fatalf(string, ...any) }, s string) {
 	switch {
 	case !utf8.ValidString(s):
 		t.Fatalf("invalid utf-8: %q", s)
-	case strings.Contains(s, "<|") || strings.Contains(s, "<\uff5c"):
+	case strings.Contains(s, "<|") || strings.Contains(s, "<\uff5c") || controlWord.MatchString(s):
 		t.Fatalf("a marker: %q", s)
+	case strings.ContainsFunc(s, func(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0xe0020 && r < 0xe007f }):
+		t.Fatalf("hidden text: %q", s)
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f }):
 		t.Fatalf("a control character: %q", s)
 	}
@@ -171,7 +206,8 @@ func checkFence(t interface{ Fatalf(string, ...any) }, from, note, text string) 
 }
 
 func TestFenceProperty(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\[\]<>|/\n\r\x00 a]{0,30}`))
+	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\[\]<>|/\n\r\x00 as\x{202e}\x{200b}\x{e0073}]{0,30}`),
+		rapid.StringMatching(`(<|/|>|\[|\]|s|INST|invoke|tool_call|bos|a:| |\x{202e}|\x{e003c}|\x{e003e})*`))
 	rapid.Check(t, func(t *rapid.T) {
 		checkFence(t, text.Draw(t, "from"), text.Draw(t, "note"), text.Draw(t, "text"))
 	})

@@ -30,7 +30,7 @@ func (j rules) accept(resp abi.ModelResponse, conversation string) (string, erro
 	if len(resp.Text) > 4*j.cap*maxTokenBytes {
 		return "", j.refuse("it had %d bytes, for %d tokens at most", len(resp.Text), j.cap)
 	}
-	text := unwrap(abi.Defuse(resp.Text))
+	text := strings.TrimSpace(abi.Defuse(unwrap(resp.Text)))
 	tokens := j.count(text)
 	switch {
 	case !readable(text):

@@ -57,7 +57,7 @@ func TestTranscriptTranscript(t *testing.T) {
 			{Role: abi.RoleUser, Kind: abi.KindDisplayOnly, Content: abi.Text("display")}, {Role: abi.RoleUser, Kind: abi.KindBookmark, Content: abi.Text("bookmark")},
 			{Role: abi.RoleUser, Kind: abi.KindMetadata, Content: abi.Text("metadata")}, {Role: abi.RoleAssistant, Content: abi.Text("said")}}, "[assistant]\nsaid"},
 		{"thinking is left out", []abi.Message{{Role: abi.RoleAssistant, Content: *thinking}, {Role: abi.RoleAssistant, Content: abi.Text("<think>\nhm\n</think>\n\nand so")}}, "[assistant]\nso\n\n[assistant]\nand so"},
-		{"a person's words are not thinking", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("why <think>this</think>?")}}, "[user]\nwhy <think>this</think>?"},
+		{"a person's words are not thinking", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("why <think>this</think>?")}}, "[user]\nwhy < think>this< /think>?"},
 		{"media are named", []abi.Message{{Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("see"), part("image", `{"type":"image","data":"AAAA"}`))}}, "[user]\nsee\n(image)"},
 		{"kinds say what they are", []abi.Message{{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text("ls")}, {Role: abi.RoleUser, Kind: "odd]\n[user", Content: abi.Text("x")}}, "[user ran]\nls\n\n[user, odd___user]\nx"},
 		{"a name is no longer than a name", []abi.Message{{Role: abi.RoleTool, Name: long, Content: abi.Text("x")}}, "[tool " + long[:64] + "]\nx"},

@@ -1,0 +1,187 @@
+package abi
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Defuse makes text safe to show to a model: nothing in it is a control word of a chat
+// template, and nothing in it is hidden from a person who reads the same text.
+//
+// Control words of all known models are broken up by a space behind their first
+// character: <|im_start|>, </s>, [INST], <start_of_turn>, <tool_call> and others. What
+// only ends a marker, |>, is an operator in several languages and stays. Letters that
+// are written as invisible tags become visible. Control characters other than tab and
+// newline go, and so do characters that turn the direction of writing; of several
+// invisible characters in a row the first stays, as scripts and emoji use it. Invalid
+// UTF-8 is replaced. Defusing twice changes nothing more.
+func Defuse(text string) string { return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD"))) }
+
+// uncover takes out of text what a reader does not see.
+func uncover(text string) string {
+	if open(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	hidden := false
+	for _, r := range text {
+		switch {
+		case isControl(r), turns(r):
+			continue
+		case r > tags && r < tags+0x7f && r >= tags+' ': // a letter in disguise
+			b.WriteRune(r - tags)
+			hidden = false
+			continue
+		case !invisible(r):
+			hidden = false
+		case hidden:
+			continue
+		default:
+			hidden = true
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// tags is where the invisible copies of ASCII begin.
+const tags = 0xE0000
+
+func isControl(r rune) bool {
+	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0
+}
+
+// open reports whether there is nothing to uncover in text.
+func open(text string) bool {
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		if isControl(r) || invisible(r) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// turns reports whether r changes the order in which what follows is shown.
+func turns(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x206f }
+
+// invisible reports whether r takes no room: what Unicode calls ignorable by default.
+func invisible(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0x180b && r <= 0x180f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff0 && r <= 0xfff8, r >= tags && r <= tags+0xfff:
+		return true
+	}
+	switch r {
+	case 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xfeff, 0xffa0:
+		return true
+	}
+	return false
+}
+
+// breakUp puts a space behind the first character of every control word.
+func breakUp(text string) string {
+	var b strings.Builder
+	done := 0
+	for i := range len(text) {
+		if c := text[i]; (c == '<' || c == '[' || c == ']') && isControlWord(c, text[i+1:]) {
+			b.WriteString(text[done:i+1] + " ")
+			done = i + 1
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// isControlWord reports whether a control word begins with a bracket and goes on with
+// rest.
+func isControlWord(bracket byte, rest string) bool {
+	switch bracket {
+	case ']':
+		return strings.HasPrefix(rest, "~b]") || strings.HasPrefix(rest, "~!b[") // MiniMax
+	case '[':
+		if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "e~[") { // EXAONE, MiniMax
+			return true
+		}
+		name, end := wordOf(rest)
+		return end == ']' && squareWord(name)
+	}
+	// <| of ChatML, Llama, Qwen, Phi, GLM, Kimi, Command R, gpt-oss and others; the full
+	// width form is DeepSeek's.
+	if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "\uFF5C") {
+		return true
+	}
+	name, end := wordOf(rest)
+	if end == '>' && angleWord(strings.TrimRight(name, "0123456789")) {
+		return true
+	}
+	return (end == '>' || end == '=' || end == ' ' || end == '\n' || end == '\t') && callWord(name)
+}
+
+// maxWord is how long the name of a control word is at most.
+const maxWord = 40
+
+// wordOf is the name that text begins with, without a slash or what stands before a
+// colon, and the byte behind it.
+func wordOf(text string) (name string, end byte) {
+	text = strings.TrimPrefix(text, "/")
+	from := 0
+	for i := 0; i < len(text) && i <= maxWord; i++ {
+		switch c := text[i]; {
+		case c == ':':
+			from = i + 1
+		case c != '_' && c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z'):
+			return text[from:i], c
+		}
+	}
+	return "", 0
+}
+
+// angleWord reports whether <name> is a control word; digits at its end are left out.
+func angleWord(name string) bool {
+	switch name {
+	case "s", "unk", "pad", "bos", "eos", "mask", "cls", "sep", // Llama, Mistral, Gemma, Seed and others
+		"SYS",                                    // Llama 2, within a second bracket
+		"start_of_turn", "end_of_turn", "unused", // Gemma
+		"start_of_image", "end_of_image", "image_soft_token",
+		"BOS_TOKEN", "EOS_TOKEN", "PAD_TOKEN", "UNK_TOKEN", // Command R
+		"sop", "eop", "eoh", "eoa", "eot", "eom", // GLM, InternLM
+		"reserved_", "extra_id_", "SPECIAL_", "TOKENS_UNUSED_", // Baichuan, T5, Nemotron
+		"fim_prefix", "fim_suffix", "fim_middle", "fim_pad", "file_sep", "repo_name", "reponame", "PRE", "SUF", "MID", "EOT",
+		"think", "image", "video", "audio", "img_context", "IMG_CONTEXT", "end_of_utterance":
+		return true
+	}
+	return false
+}
+
+// callWord reports whether <name>, also with attributes, begins or ends what a model
+// writes to call a tool, or what it is answered.
+func callWord(name string) bool {
+	switch name {
+	case "tool_call", "tool_calls", "tool_response", "tool_responses", "tool_result", "tool_results", "tools", "tool_use",
+		"function_call", "function_calls", "function_result", "function_results", "function", "invoke", "parameter":
+		return true
+	}
+	return false
+}
+
+// squareWord reports whether [name] is a control word.
+func squareWord(name string) bool {
+	switch name {
+	case "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "ARGS", "CALL_ID", "IMG",
+		"IMG_BREAK", "IMG_END", "AUDIO", "BEGIN_AUDIO", "THINK", "MODEL_SETTINGS", "PREFIX", "MIDDLE", "SUFFIX", // Mistral
+		"gMASK", "sMASK", "MASK", "CLS", "SEP", "PAD", "UNK", "BOS", "EOS": // GLM, BERT
+		return true
+	}
+	return false
+}
