@@ -89,7 +89,7 @@ func left(t *testing.T, state string) []string {
 // TestKilled: what was trusted is trusted, whenever the process is killed that trusts
 // the next; and the next process takes away what that left behind.
 func TestKilled(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
+	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
 	write(t, dir+"/.git/HEAD", "")
 	for i := range 20 {
 		write(t, fmt.Sprintf("%s/%d/%s", dir, i, config.FileName), sends)
@@ -129,7 +129,7 @@ func TestKilled(t *testing.T) {
 // TestDiskFull: where the disk takes no more than so many bytes of the list, trusting
 // fails and says so, and everything is as it was.
 func TestDiskFull(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
+	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
 	write(t, dir+"/.git/HEAD", "")
 	list := trust.List{Dir: state}
 	old, c := read(t, write(t, dir+"/old/"+config.FileName, sends)), read(t, write(t, dir+"/new/a/"+config.FileName, sends))

@@ -112,24 +112,16 @@ func (l List) trusted() (map[string]string, error) {
 // readOwn reads a list that nobody else could have written; none is empty.
 func readOwn(path string) ([]byte, error) {
 	for _, p := range []string{filepath.Dir(path), path} {
-		switch info, err := os.Stat(p); {
-		case errors.Is(err, fs.ErrNotExist):
+		if err := owner.Check(p); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
-		case err != nil:
+		} else if others, ok := errors.AsType[*owner.Error](err); ok {
+			return nil, &abi.Error{Code: abi.CodeUsage, Op: "config", Message: others.Error() + ": what it trusts is not taken",
+				Hint: "look at it; " + others.Fix + "; or name the configuration with --config"}
+		} else if err != nil {
 			return nil, err
-		case ofOthers(info):
-			return nil, &abi.Error{Code: abi.CodeUsage, Op: "config",
-				Message: p + ": it belongs to another user, or others can write to it: what it trusts is not taken",
-				Hint:    "look at it, and take the right to write from others: chmod go-w; or name the configuration with --config"}
 		}
 	}
 	return os.ReadFile(path)
-}
-
-// ofOthers reports whether somebody else can write to what is the user's own.
-func ofOthers(info fs.FileInfo) bool {
-	uid, ok := owner.Of(info)
-	return ok && (uid != os.Geteuid() || info.Mode().Perm()&0o022 != 0)
 }
 
 // lockRetry is how long to wait before trying again for a lock that is held.
@@ -148,7 +140,7 @@ func (l List) Add(ctx context.Context, c *config.Config) error {
 		return ui.Usagef("config trust: %q: a path with a line break", path)
 	}
 	dir := filepath.Join(l.Dir, folder)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := errors.Join(owner.Private(l.Dir), owner.Private(dir)); err != nil {
 		return err
 	}
 	held := flock.New(filepath.Join(dir, lock), flock.SetPermissions(0o600))
