@@ -12,9 +12,9 @@ import (
 // character: <|im_start|>, </s>, [INST], <start_of_turn>, <tool_call> and others. What
 // only ends a marker, |>, is an operator in several languages and stays. Letters that
 // are written as invisible tags become visible. Control characters other than tab and
-// newline go, and so do characters that turn the direction of writing; of several
-// invisible characters in a row the first stays, as scripts and emoji use it. Invalid
-// UTF-8 is replaced. Defusing twice changes nothing more.
+// newline go, and so do characters that turn the direction of writing; of invisible
+// characters in a row two stay, as scripts and emoji use them. Invalid UTF-8 is
+// replaced. Defusing twice changes nothing more.
 func Defuse(text string) string { return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD"))) }
 
 // uncover takes out of text what a reader does not see.
@@ -24,26 +24,27 @@ func uncover(text string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	hidden := false
+	hidden := 0 // in a row
 	for _, r := range text {
 		switch {
 		case isControl(r), turns(r):
 			continue
 		case r > tags && r < tags+0x7f && r >= tags+' ': // a letter in disguise
-			b.WriteRune(r - tags)
-			hidden = false
-			continue
+			r, hidden = r-tags, 0
 		case !invisible(r):
-			hidden = false
-		case hidden:
+			hidden = 0
+		case hidden == maxHidden:
 			continue
 		default:
-			hidden = true
+			hidden++
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
 }
+
+// maxHidden is how many invisible characters in a row stay: a heart on fire has two.
+const maxHidden = 2
 
 // tags is where the invisible copies of ASCII begin.
 const tags = 0xE0000

@@ -156,8 +156,9 @@ func TestDefuse(t *testing.T) {
 		"a\U000E0049\U000E0047N":          "aIGN",
 		"🏴\U000E0067\U000E0062\U000E007F": "🏴gb\U000E007F",
 		"a\u202eb\u2066c\u2069d":          "abcd",
-		"a\u200b\u200c\u200bb":            "a\u200bb",
-		"x\ufe00\ufe01\U000E0101y":        "x\ufe00y",
+		"a\u200b\u200c\u200b\u200bb":      "a\u200b\u200cb",
+		"x\ufe00\ufe01\U000E0101y":        "x\ufe00\ufe01y",
+		"❤\ufe0f\u200d🔥":                  "❤\ufe0f\u200d🔥",
 		"👩\u200d👧 ❤\ufe0f می\u200cخواهم": "👩\u200d👧 ❤\ufe0f می\u200cخواهم",
 	} {
 		t.Run(in, func(t *testing.T) {
