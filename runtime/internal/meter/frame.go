@@ -90,6 +90,9 @@ const (
 	enough  = 12 - hidden
 	scratch = 4
 	hidden  = 2
+	// fewOperands may be there where a basic block ends, as compilers write code,
+	// without being counted as values that live over its border.
+	fewOperands = 8
 	// shortLived is how many values may be made between an operand and its use
 	// without a lack of registers.
 	shortLived = 6
@@ -273,6 +276,7 @@ func (f *frame) plain(i int32, in *wasm.Instr) {
 func (f *frame) border() {
 	f.borders++
 	f.part++
+	f.live += max(0, len(f.operands)-fewOperands)
 	f.slots += len(f.operands) - f.counted
 	f.counted = len(f.operands)
 }
