@@ -1,13 +1,16 @@
 package runtime_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/cost"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -61,5 +64,36 @@ func TestOpenCostSearch(t *testing.T) {
 		manifest := cost.Bomb(r, fragments, 1<<(12+r.IntN(6)))
 		module := wasmtest.WithSection(wasmtest.Nothing(pre), abi.ManifestSection, append([]byte(`{"name":"x","abi":1,`), manifest...))
 		cost.Text.Check(t, fmt.Sprintf("seed %d, %.60q", seed, manifest), len(module), func() { _, _ = runtime.Open(module) })
+	}
+}
+
+// TestInfoCost: what a person is shown of a module costs no more either.
+func TestInfoCost(t *testing.T) {
+	wide := slices.Repeat([]wasmtest.Type{wasmtest.F64}, 1_000)
+	for name, module := range map[string][]byte{
+		"exports of a wide type": wasmtest.Build(func(m *wasmtest.Module) {
+			wasmtest.WithHook(m)
+			f := m.Func(wide, nil, nil)
+			for i := range 9_000 {
+				m.Export(fmt.Sprint("e", i), f)
+			}
+		}),
+		"imports of long names": wasmtest.Build(func(m *wasmtest.Module) {
+			for i := range 900 {
+				m.Import("env", fmt.Sprint(i, strings.Repeat("n", 1_000)), wide[:10], nil)
+			}
+			wasmtest.WithHook(m)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := plugintest.New(t, runtime.Options{})
+			cost.Module.Check(t, name, len(module), func() {
+				p, err := plugintest.Load(context.Background(), r, module, runtime.PluginOptions{Engine: runtime.Describe()})
+				if err == nil {
+					p.Info()
+					p.Close(context.Background())
+				}
+			})
+		})
 	}
 }

@@ -28,8 +28,8 @@ func newModule(bytes []byte, parsed *wasm.Module, o Options) (*module, error) {
 		}
 	}
 	byText := make(map[wasm.Signature]int32, len(m.Types))
-	for _, t := range m.Types {
-		sig := t.Signature()
+	for i := range m.Types {
+		sig, _ := m.Signature(uint32(i))
 		if _, ok := byText[sig]; !ok {
 			byText[sig] = int32(len(byText))
 		}

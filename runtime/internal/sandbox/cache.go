@@ -39,7 +39,7 @@ type diskCache struct {
 // rewriteVersion changes whenever prepare gives other bytes for a module, or
 // refuses what it took before. Entries of other versions, and of modules that
 // are gone, stay until somebody empties the folder.
-const rewriteVersion = "13"
+const rewriteVersion = "14"
 
 // The files of an entry, beside the engine's own.
 const (

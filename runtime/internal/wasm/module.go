@@ -32,6 +32,7 @@ type Module struct {
 	initGlobals uint64            // how many globals initializers suppose there are
 	size        int               // of the whole, in bytes
 	values      int               // that all types take and give, together
+	signatures  []Signature       // of the types: thousands of exports may have the same one
 }
 
 // Section is one section: where it begins (its id), where its content does,

@@ -16,10 +16,10 @@ func (m *Module) SignatureOf(index uint32) (Signature, bool) {
 
 // Signature returns a type, by its index, as text.
 func (m *Module) Signature(typ uint32) (Signature, bool) {
-	if uint64(typ) >= uint64(len(m.Types)) {
+	if uint64(typ) >= uint64(len(m.signatures)) {
 		return "", false
 	}
-	return m.Types[typ].Signature(), true
+	return m.signatures[typ], true
 }
 
 // Export returns what is exported under a name.

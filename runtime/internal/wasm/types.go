@@ -64,7 +64,7 @@ func (r *Reader) funcType() FuncType {
 // or not.
 func (m *Module) typeEntry(r *Reader) {
 	t := r.funcType()
-	m.Types = append(m.Types, t)
+	m.Types, m.signatures = append(m.Types, t), append(m.signatures, t.Signature())
 	if m.values += len(t.Params) + len(t.Results); m.values > maxTypeValues+m.size/bytesPerValue {
 		r.Fail(bound{fmt.Errorf("types of more than %d values", maxTypeValues+m.size/bytesPerValue)})
 	}
