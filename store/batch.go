@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -122,12 +123,18 @@ func grown(root *os.Root, u usage, changes []Change) usage {
 func (kv *KV) stage(ctx context.Context, root *os.Root, ns string, changes []Change) error {
 	kv.sweep()
 	temp := batchPrefix + rand.Text()
-	err := kv.writeBatch(ctx, temp, root, ns, changes)
+	folders, err := makeFolders(root, changes)
+	if err == nil {
+		err = kv.writeBatch(ctx, temp, root, ns, changes)
+	}
 	if err == nil {
 		err = kv.root.Rename(temp, batchName)
 	}
 	if err != nil {
 		_ = kv.root.RemoveAll(temp) // the first error says more
+		for _, folder := range slices.Backward(folders) {
+			_ = root.Remove(folder) // which is empty, if nobody else uses it
+		}
 		if ctx.Err() != nil {
 			return ended("apply", ctx.Err())
 		}
@@ -135,6 +142,30 @@ func (kv *KV) stage(ctx context.Context, root *os.Root, ns string, changes []Cha
 	}
 	atomicfile.SyncFolder(kv.root, ".")
 	return nil
+}
+
+// makeFolders makes those on the way to new values, and returns them, also where it
+// fails: nothing may be in the way of a batch that is to be finished.
+func makeFolders(root *os.Root, changes []Change) (made []string, err error) {
+	for i := range changes {
+		if changes[i].Delete {
+			continue
+		}
+		name := filePath(root, changes[i].Key)
+		for _, folder := range slices.Backward(missing(root, name)) {
+			if err := root.Mkdir(folder, 0o700); err != nil {
+				return made, err
+			}
+			made = append(made, folder)
+		}
+		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil { // which something else may be
+			return made, err
+		}
+		if info, err := root.Lstat(name); err == nil && info.IsDir() {
+			return made, &fs.PathError{Op: "write", Path: name, Err: errors.New("a folder stands there")}
+		}
+	}
+	return made, nil
 }
 
 func (kv *KV) writeBatch(ctx context.Context, temp string, root *os.Root, ns string, changes []Change) error {
@@ -206,6 +237,9 @@ func (kv *KV) finish() error {
 	defer root.Close()
 	touched := make(map[string]bool)
 	for _, f := range b.Files {
+		if !fs.ValidPath(f.Name) || strings.Contains(f.Value, "/") {
+			return fmt.Errorf("%s: %q to %q", batchName, f.Value, f.Name)
+		}
 		if err := kv.move(root, b.Namespace, f); err != nil {
 			return err
 		}
@@ -224,6 +258,9 @@ func (kv *KV) finish() error {
 // move does what a batch says of one file, unless that was done.
 func (kv *KV) move(root *os.Root, ns string, f batchFile) error {
 	if f.Value == "" {
+		if fileSize(root, f.Name) < 0 {
+			return nil
+		}
 		_, err := remove(root, f.Name)
 		return err
 	}

@@ -372,6 +372,71 @@ func TestKVFinishesBatch(t *testing.T) {
 	}
 }
 
+// TestKVApplyLeavesNothing: a batch that cannot be written leaves no folders.
+func TestKVApplyLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	s := openKV(t, dir, store.KVOptions{})
+	if err := s.Set(t.Context(), "p", "a/b.md", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "p", "x"), nil, 0o600); err != nil { // where a folder would be
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "p", "folder.md", "y"), 0o700); err != nil { // where a file would be
+		t.Fatal(err)
+	}
+	for _, key := range []string{"x/y.md", "folder.md"} {
+		err := s.Apply(t.Context(), "p", []store.Change{{Key: "a/c/d.md", Value: "2"}, {Key: key, Value: "2"}})
+		if abi.CodeOf(err) != abi.CodeInternal {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "folder.md", Delete: true}}); err != nil {
+		t.Errorf("a folder is no value: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "p", "a", "*")); len(left) != 1 {
+		t.Errorf("it leaves %q", left)
+	}
+	if keys, err := s.List(t.Context(), "p", ""); len(keys) != 1 || err != nil {
+		t.Errorf("%q, %v", keys, err)
+	}
+}
+
+// TestFullDisk: a batch is made as a whole or not at all on a disk that is full,
+// whatever it is full of.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	var changes []store.Change
+	for i := range 60 {
+		changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d/%d.md", i%5, i%15, i), Value: strings.Repeat("x", 5000)})
+	}
+	refused := 0
+	for _, options := range []string{"size=40k", "size=300k", "size=470k", "size=1m,nr_inodes=30", "size=1m,nr_inodes=70", "size=1m,nr_inodes=84", "size=1m"} {
+		t.Run(options, func(t *testing.T) {
+			if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=700,"+options, "tmpfs", dir).CombinedOutput(); err != nil {
+				t.Skipf("no disk of its own can be had here: %v: %s", err, out)
+			}
+			defer exec.Command("umount", "-l", dir).Run()
+			s, err := store.OpenKV(filepath.Join(dir, "kv"), store.KVOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			err = s.Apply(t.Context(), "p", changes)
+			keys, listErr := s.List(t.Context(), "p", "")
+			if listErr != nil || err == nil && len(keys) != len(changes) || err != nil && len(keys) > 0 {
+				t.Errorf("%v, and %d keys, %v", err, len(keys), listErr)
+			}
+			if err != nil {
+				refused++
+			}
+		})
+	}
+	if refused == 7 {
+		t.Error("there was room for none")
+	}
+}
+
 // SECURITY: filling the disk through KV. What values take on the disk counts: empty
 // ones in deep folders do.
 func TestKVQuotaOfDisk(t *testing.T) {

@@ -101,7 +101,7 @@ func (x *examination) key() error {
 	_, err := owner.Read(x.Dir, by)
 	var damaged *owner.Error
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, fs.ErrNotExist) && fresh(x.Dir):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		damaged = unsealed(x.Dir)
