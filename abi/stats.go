@@ -14,7 +14,8 @@ type CallStats struct {
 	StackBytes int64 `json:"stack_bytes"`
 	// TableElements is how many elements all tables had in the end.
 	TableElements int64 `json:"table_elements"`
-	// PeakMemoryBytes is the most memory the guest held.
+	// PeakMemoryBytes is the most memory the guest held, or the host to read what
+	// the guest wrote, whichever was more.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	InputBytes      int   `json:"input_bytes"`
 	OutputBytes     int   `json:"output_bytes"`
