@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -21,8 +22,8 @@ var marks = []string{
 	".git_archival.txt", ".hg_archival.txt", ".gitmodules", ".github", ".hgtags",
 }
 
-// settled is how far apart the times of a file are that was written where it lies, at
-// most: editors name it and set its mode after they wrote it.
+// settled is how far apart times are that are one: disks count some in seconds, and
+// editors name a file after they wrote it.
 const settled = 2 * time.Second
 
 // origin says in words why a file may be somebody else's; it is empty where nothing
@@ -40,10 +41,33 @@ func origin(file string) string {
 	switch t, err := times.Stat(file); {
 	case err != nil:
 		return "when it was written cannot be told"
-	case t.HasChangeTime() && t.ChangeTime().Sub(t.ModTime()).Abs() > settled:
+	case unpacked(t):
 		return "by its times it was unpacked or copied here"
 	}
 	return ""
+}
+
+// unpacked reports whether what is in a file is older than the file, or newer than its
+// last change: its time was set by whoever brought it.
+func unpacked(t times.Timespec) bool {
+	written := t.ModTime()
+	if t.HasChangeTime() && written.After(t.ChangeTime().Add(settled)) {
+		return true
+	}
+	made, known := born(t)
+	return known && written.Before(made.Add(-settled))
+}
+
+// born is when a file was made, or else when it was changed last: its mode too. macOS
+// moves the time it was made back to a time that is set.
+func born(t times.Timespec) (made time.Time, known bool) {
+	if t.HasBirthTime() && t.BirthTime().Unix() > 0 && (runtime.GOOS != "darwin" || t.ModTime().After(t.BirthTime())) {
+		return t.BirthTime(), true
+	}
+	if t.HasChangeTime() {
+		return t.ChangeTime(), true
+	}
+	return time.Time{}, false
 }
 
 // marked says which mark lies in a folder or in one above it.

@@ -101,6 +101,14 @@ func TestFromElsewhere(t *testing.T) {
 			}
 			return path
 		},
+		"unpacked with a time to come": func(t *testing.T, dir string) string {
+			path := write(t, dir+"/project-1.0/"+config.FileName, sends)
+			then := time.Now().Add(time.Hour)
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		},
 		"that takes a protection away": func(t *testing.T, dir string) string {
 			write(t, dir+"/repo/.git/HEAD", "")
 			return write(t, dir+"/repo/"+config.FileName, "compaction: {redact: off}\n")
@@ -141,7 +149,8 @@ func TestMarks(t *testing.T) {
 func TestOwn(t *testing.T) {
 	dir, list := t.TempDir(), trust.List{Dir: filepath.Join(t.TempDir(), "state")}
 	write(t, dir+"/CVS", "no folder")
-	if err := list.Check(read(t, write(t, dir+"/home/"+config.FileName, sends))); err != nil {
+	own := write(t, dir+"/home/"+config.FileName, sends)
+	if err := list.Check(read(t, own)); err != nil {
 		t.Error(err)
 	}
 	write(t, dir+"/repo/.git/HEAD", "")
