@@ -52,7 +52,8 @@ func Reference() []byte {
 	var b bytes.Buffer
 	b.WriteString("# " + FileName + "\n\n" +
 		"Written by package config from the settings themselves. At the top of the file stand the settings of\n" +
-		"an agent, which hold for all, and `models`, `overrides`, `plugins` and `agents`.\n")
+		"an agent, which hold for all, and `models`, `overrides`, `plugins` and `agents`. The first three take trust,\n" +
+		"and so does what is marked so: see security.md.\n")
 	for _, s := range []struct {
 		title string
 		of    *field
@@ -77,12 +78,17 @@ func reference(b *bytes.Buffer, path string, of *field) {
 			continue
 		}
 		read := f.like(of)
-		doc := strings.ReplaceAll(f.Doc, "|", "\\|")
+		doc := strings.TrimSpace(strings.ReplaceAll(f.Doc, "|", "\\|") + takesTrust[read.Untrusted])
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path+f.Name, read.allowed(), read.standard(), doc)
 		if f.Kind == block && f.Same == "" {
 			reference(b, path+f.Name+".", f)
 		}
 	}
+}
+
+// takesTrust says in words what only a trusted file may say.
+var takesTrust = map[trust]string{
+	trustNo: " **Takes trust.**", trustLess: " **More than the default takes trust.**", trustAdd: " **`off` takes trust.**",
 }
 
 // allowed says in words what a value may be.

@@ -32,11 +32,12 @@ FILE is a session in any known format, or - for standard input. It is never
 changed. Without --out the result goes to standard output and the report, for a
 person, to standard error.
 
-A kagewasm.yaml here or in a folder above is used; in a repository, where it
-names models or plugins, after kagewasm config trust. --config names another,
---no-config goes without. --agent says whose settings hold, --set changes one for this time, and
-flags win over all. The strategy checkpoint shows on a terminal what it would do
-and asks; --yes approves it.`,
+A kagewasm.yaml here or in a folder above is used; where it may be somebody
+else's, and names models or plugins or takes a protection away, after kagewasm
+config trust. --config names another, --no-config goes without. --agent says
+whose settings hold, --set changes one for this time, and flags win over all.
+The strategy checkpoint shows on a terminal what it would do and asks; --yes
+approves it.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
