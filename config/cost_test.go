@@ -89,7 +89,7 @@ func TestLoadCostSearch(t *testing.T) {
 	})
 	dir := t.TempDir()
 	path := filepath.Join(dir, config.FileName)
-	for seed := range uint64(soak.Count(15, 500, 10_000)) {
+	for seed := range uint64(soak.Count(15, 500, 3_000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		text := cost.Bomb(r, fragments, 1<<(12+r.IntN(6)))
 		if err := os.WriteFile(path, text, 0o600); err != nil {

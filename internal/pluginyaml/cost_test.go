@@ -55,7 +55,7 @@ func TestParseCostSearch(t *testing.T) {
 		"name: x\nabi: 1\n", "knobs:\n", "  k" + cost.Count + ":\n", "    type: text\n", "    default: ", "values: [", "hooks: [", "pre_compact, ",
 		"capabilities:\n", "  http:\n    reason: x\n", "    hosts:\n    - ", "limits:\n  memory_mb: 3\n", "description: ", "secrets: [", "roles: ",
 	})
-	for seed := range uint64(soak.Count(15, 500, 10_000)) {
+	for seed := range uint64(soak.Count(15, 500, 3_000)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		text := cost.Bomb(r, fragments, 1<<(12+r.IntN(6)))
 		cost.Text.Check(t, fmt.Sprintf("seed %d, %.60q", seed, text), len(text), func() { _, _ = pluginyaml.Parse("p.yaml", text) })

@@ -25,6 +25,10 @@ func scan(data []byte) error {
 		switch c {
 		case '\n', '\r', ',', ':', '[', '{':
 			values++
+		case 0x85, 0xa8, 0xa9: // the ends of U+0085, U+2028 and U+2029, which are line ends to YAML
+			if bytes.HasSuffix(data[:i], []byte{0xc2}) || bytes.HasSuffix(data[:i], []byte{0xe2, 0x80}) {
+				values++
+			}
 		case '-', '?':
 			if i+1 == len(data) || bytes.IndexByte([]byte(" \t\r\n"), data[i+1]) >= 0 {
 				values++

@@ -110,7 +110,7 @@ func TestCostSearch(t *testing.T) {
 		}
 	})
 	slices.SortFunc(modules, slices.Compare)
-	for seed := range uint64(soak.Count(5, 300, 5_000)) {
+	for seed := range uint64(soak.Count(5, 300, 2_000)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		module := inflate(r, modules[r.IntN(len(modules))], 1<<(15+r.IntN(5)))
 		cost.Module.Check(t, fmt.Sprintf("seed %d", seed), len(module), func() { _ = read(module) })
