@@ -86,6 +86,10 @@ func Parse(data []byte) (docs []*Value, err error) {
 	if err := scan(data); err != nil {
 		return nil, err
 	}
+	// The parser refuses documents that say they are of the version it reads them in.
+	if rest, ok := bytes.CutPrefix(data, []byte("%YAML 1.2")); ok {
+		data = append([]byte("%YAML 1.1"), rest...)
+	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(limits{}))
 	if err != nil {
 		return nil, &Error{Message: err.Error()}

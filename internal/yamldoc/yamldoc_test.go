@@ -2,6 +2,7 @@ package yamldoc_test
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,6 +37,14 @@ func TestParse(t *testing.T) {
 		{"no finite number", "a: .inf", 1, 4, "infinity", nil, ".inf"},
 		{"a truth", "\n\na: true", 3, 4, yamldoc.Bool, true, "true"},
 		{"nothing, written", "a: ~", 1, 4, yamldoc.Null, nil, "~"},
+		{"below zero", "a: -0.0", 1, 4, yamldoc.Float, math.Copysign(0, -1), "-0.0"},
+		{"a date", "a: 2026-11-22", 1, 4, yamldoc.String, "2026-11-22", "2026-11-22"},
+		{"yes", "a: yes", 1, 4, yamldoc.String, "yes", "yes"},
+		{"an emoji", "a: \U0001f642 é", 1, 4, yamldoc.String, "\U0001f642 é", "\U0001f642 é"},
+		{"other line ends", "x: |\r\n  1\r\n  2\r\na: b\r\n", 1, 4, yamldoc.String, "1\n2\n", "1\n2\n"},
+		{"a byte order mark", "\ufeffa: b", 1, 4, yamldoc.String, "b", "b"},
+		{"a directive", "%YAML 1.2\n---\na: b", 3, 4, yamldoc.String, "b", "b"},
+		{"brackets in a text", "a: '" + strings.Repeat("[", 500) + "'", 1, 4, yamldoc.String, strings.Repeat("[", 500), strings.Repeat("[", 500)},
 		{"an anchor", "a: &b c", 1, 4, "anchor", nil, ""},
 		{"a tag", "a: !!str c", 1, 4, "tag", nil, ""},
 		{"a mapping begins with its first key", "a:\n  b: 1\n  c: 2\n", 2, 3, yamldoc.Map, nil, ""},
