@@ -1,6 +1,7 @@
 package yamldoc_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -66,4 +67,18 @@ func TestParseCostSearch(t *testing.T) {
 		text := cost.Bomb(r, cost.YAML, 1<<(12+r.IntN(6)))
 		cost.Text.Check(t, fmt.Sprintf("seed %d, %.60q", seed, text), len(text), func() { _, _ = yamldoc.Parse(text) })
 	}
+}
+
+// FuzzParseCost fails on time and memory, and on what is no *Error.
+func FuzzParseCost(f *testing.F) {
+	for _, text := range bombs(2_000) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var err error
+		cost.Text.Check(t, "a text", len(text), func() { _, err = yamldoc.Parse(text) })
+		if _, ok := errors.AsType[*yamldoc.Error](err); err != nil && !ok {
+			t.Errorf("%T: %v", err, err)
+		}
+	})
 }

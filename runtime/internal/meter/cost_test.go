@@ -2,6 +2,7 @@ package meter_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -102,19 +103,16 @@ func TestCost(t *testing.T) {
 
 // TestCostSearch looks for others, made of pieces of real modules.
 func TestCostSearch(t *testing.T) {
-	modules := slices.Collect(func(yield func([]byte) bool) {
-		for _, m := range seeds(t) {
-			if !yield(m) {
-				return
-			}
-		}
-	})
-	slices.SortFunc(modules, slices.Compare)
+	modules := sorted(seeds(t))
 	for seed := range uint64(soak.Count(5, 300, 2_000)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		module := inflate(r, modules[r.IntN(len(modules))], 1<<(15+r.IntN(5)))
 		cost.Module.Check(t, fmt.Sprintf("seed %d", seed), len(module), func() { _ = read(module) })
 	}
+}
+
+func sorted(modules map[string][]byte) [][]byte {
+	return slices.SortedFunc(maps.Values(modules), slices.Compare)
 }
 
 // inflate repeats entries of a module's sections and instructions of its functions up
@@ -162,4 +160,14 @@ func inflateCode(r *rand.Rand, module []byte, m *wasm.Module, n int) []byte {
 		out = append(wasm.AppendU32(out, uint32(len(body))), body...)
 	}
 	return out
+}
+
+// FuzzReadCost fails on time and memory.
+func FuzzReadCost(f *testing.F) {
+	for _, module := range soak.Sample(sorted(seeds(f)), 10, 100) {
+		f.Add(module)
+	}
+	f.Fuzz(func(t *testing.T, module []byte) {
+		cost.Module.Check(t, "a module", len(module), func() { _ = read(module) })
+	})
 }
