@@ -35,13 +35,18 @@ type values struct {
 
 // put is the name under which a value will be stored.
 func (v *values) put(kind byte, value string) (name string) {
-	sum := sha256.Sum256([]byte(value))
-	name = string(kind) + hex.EncodeToString(sum[:])[:nameBytes-1]
+	name = nameOf(kind, value)
 	if v.pending == nil {
 		v.pending = make(map[string]string)
 	}
 	v.pending[name] = value
 	return name
+}
+
+// nameOf is the name of a value of a kind.
+func nameOf(kind byte, value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return string(kind) + hex.EncodeToString(sum[:])[:nameBytes-1]
 }
 
 // flush stores what is pending.

@@ -37,6 +37,10 @@ func Calls(p Printer, r *Run) {
 	for _, w := range r.CallStats.Warnings {
 		p.field("warning", "%s", w)
 	}
+	if e := r.CallStats.Unstored; e != nil {
+		p.field("memory", "%s", p.paint(red, e.Message))
+		p.field("", "%s", p.paint(dim, e.Hint))
+	}
 	for _, l := range r.CallStats.Logs {
 		p.field("log "+string(l.Level), "%s", l.Message)
 	}
