@@ -82,7 +82,7 @@ func TestStopsSoon(t *testing.T) {
 	if whole.longest > soon {
 		t.Errorf("it did not look for %v", whole.longest)
 	}
-	moments := soak.Count(3, 10, 100)
+	moments := soak.Count(2, 10, 100)
 	for i := range moments {
 		ctx := looked{until: 1 + whole.looks*i/moments}
 		r, err := compacted(&ctx)
