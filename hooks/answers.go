@@ -72,6 +72,9 @@ func (o *Outcome) warn(format string, args ...any) {
 	o.Warnings = append(o.Warnings, fmt.Sprintf(format, args...))
 }
 
+// remark is what a plugin says in passing, on one line: hosts write such lines to logs.
+func remark(text string) string { return clip.OneLine(shown(text)) }
+
 // maxShown bounds a text of a plugin that is shown or passed on, in bytes.
 const maxShown = 2000
 

@@ -129,7 +129,7 @@ func unstored(out *abi.Output, stats *abi.CallStats) *abi.Error {
 	if out == nil || out.Unstored == "" {
 		return stats.Unstored
 	}
-	e := &abi.Error{Code: abi.CodeState, Op: "memory", Message: shown(out.Unstored)}
+	e := &abi.Error{Code: abi.CodeState, Op: "memory", Message: remark(out.Unstored)}
 	if host := stats.Unstored; host != nil { // a guest is told less of what went wrong
 		e.Message += " (" + host.Message + ")"
 		e.Hint, e.Err = host.Hint, host

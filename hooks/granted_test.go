@@ -90,7 +90,7 @@ func TestCancel(t *testing.T) {
 	d := dispatcher(t, 0, compactor("z", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 		asked = true
 		return nil, abi.CallStats{}, nil
-	}), trusted("a", says(&abi.Output{Summary: "1", Inject: "x", Retain: []string{"f"}})), trusted("b", says(&abi.Output{Cancel: true, Reason: "in the middle of it"})))
+	}), trusted("a", says(&abi.Output{Summary: "1", Inject: "x", Retain: []string{"f"}})), trusted("b", says(&abi.Output{Cancel: true, Reason: "in the middle\nof\u202e it"})))
 	got := d.Pre(t.Context(), input(abi.HookPreCompact))
 	if !got.Cancelled || asked || len(got.Proposals)+len(got.Injected) > 0 || got.Fallback {
 		t.Errorf("asked %v: %+v", asked, got)
@@ -102,7 +102,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("what came to nothing is told: %q", w)
 	}
 	if w := got.Outcomes[1].Warnings; len(w) != 1 || !strings.Contains(w[0], "in the middle of it") {
-		t.Errorf("the reason is told: %q", w)
+		t.Errorf("the reason is told, on one line: %q", w)
 	}
 }
 

@@ -90,7 +90,7 @@ func (pre *Pre) observed(in *abi.Input, a answer) {
 		}
 		if out.Cancel {
 			a.outcome.Outcome = OutcomeCancelled
-			a.outcome.warn("cancelled: %s", shown(out.Reason))
+			a.outcome.warn("cancelled: %s", remark(out.Reason))
 		} else {
 			summary = out.Summary
 		}
@@ -109,7 +109,7 @@ func (pre *Pre) compacted(in *abi.Input, a answer) {
 		pre.Fallback = a.outcome.Error != nil
 	case a.out.Cancel:
 		a.outcome.Outcome = OutcomeCancelled
-		a.outcome.warn("cancelled, so the strategy follows: %s", shown(a.out.Reason))
+		a.outcome.warn("cancelled, so the strategy follows: %s", remark(a.out.Reason))
 	case a.out.Compacts():
 		pre.propose(&a, a.out)
 		pre.Fallback = a.unstored
