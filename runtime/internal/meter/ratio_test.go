@@ -308,8 +308,10 @@ func TestTimePerFuel(t *testing.T) {
 	for seed := range uint64(soak.Count(0, 100, 1_500)) {
 		module, what := carry(seed)
 		took := timePerFuel(t, module, 200_000)
-		if took > maxTimePerFuel { // or it was the machine
-			took = min(took, timePerFuel(t, module, 2_000_000))
+		for range 4 {
+			if took > maxTimePerFuel { // or it was the machine
+				took = min(took, timePerFuel(t, module, 2_000_000))
+			}
 		}
 		if took < 0 {
 			refused++
