@@ -96,6 +96,11 @@ func talk() []abi.Message {
 	}
 }
 
+// longTalk is a talk of which more can go than a note costs.
+func longTalk() []abi.Message {
+	return append(talk(), said("D1:5", "assistant", strings.Repeat("The lake is wide and blue today. ", 40)))
+}
+
 func ask(text string) abi.Message { return said("Q1", "", text) }
 
 // TestHindsightServer: what goes from one session is recalled in another,
@@ -173,7 +178,7 @@ func TestHindsightFaults(t *testing.T) {
 				r.knobs["recall_timeout"] = 0.2
 			}
 			r.server.Fault = c.fault
-			msgs := append(talk(), ask("where is the locker key?"))
+			msgs := append(longTalk(), ask("where is the locker key?"))
 			_, first := r.call(abi.HookPreCompact, "s1", 40, msgs...)
 			out, second := r.call(abi.HookPreCompact, "s1", 40, msgs...)
 			if len(out.Superseded) == 0 {
@@ -227,7 +232,7 @@ func TestHindsightSilentServer(t *testing.T) {
 	r := remember(t)
 	r.knobs["recall_timeout"], r.limits = 0.5, abi.Limits{TimeoutMS: 60_000}
 	r.server.Fault = func(_ http.ResponseWriter, q *http.Request) bool { <-q.Context().Done(); return true }
-	out, stats := r.call(abi.HookPreCompact, "s1", 40, append(talk(), ask("where is the locker key?"))...)
+	out, stats := r.call(abi.HookPreCompact, "s1", 40, append(longTalk(), ask("where is the locker key?"))...)
 	if len(out.Superseded) == 0 || !warned(stats, "no answer within") || len(r.server.Requests("")) != 1 {
 		t.Errorf("%+v, %+v", out, stats.Logs)
 	}

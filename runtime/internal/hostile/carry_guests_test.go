@@ -29,10 +29,10 @@ func Carry() []Guest {
 	return []Guest{
 		carrying("parameters of a loop", "1,000 that shift by one at each turn", func(*module, uint32) []byte { return nil }),
 		carrying("results of blocks", "1,000 that two ways bring", func(m *module, block uint32) []byte {
-			return wasmtest.Times(50, typed(0x02, block), c32(1), some(m), wasmtest.BrIf(0), wasmtest.Drop, op(0x0b))
+			return wasmtest.Times(40, typed(0x02, block), c32(1), some(m), wasmtest.BrIf(0), wasmtest.Drop, op(0x0b))
 		}),
 		carrying("results of ifs", "1,000, and another order on the one way", func(m *module, block uint32) []byte {
-			return wasmtest.Times(50, some(m), typed(0x04, block), c32(1), wasmtest.Br(0), op(0x05, 0x0b))
+			return wasmtest.Times(40, some(m), typed(0x04, block), c32(1), wasmtest.Br(0), op(0x05, 0x0b))
 		}),
 		carrying("a branch table with values", "1,000 to one of five blocks", func(m *module, block uint32) []byte {
 			return slices.Concat(wasmtest.Times(5, typed(0x02, block)), c32(1), some(m), wasmtest.BrTable(0, 1, 2, 3, 4),
