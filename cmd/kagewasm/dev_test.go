@@ -16,6 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/devloop"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 )
 
 // runDev runs kagewasm dev and returns its exit code and what it wrote.
@@ -30,6 +31,7 @@ func fixture(name string) string { return filepath.Join("..", "..", "kit", "test
 
 func TestDevCommandOnce(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "surveys all sample sessions")
 	code, out, errs := runDev(t, fixture("notes2"), "--once")
 	if code != ui.ExitOK || errs != "" {
 		t.Fatalf("exit code %d: %s", code, errs)
@@ -77,6 +79,7 @@ func TestDevCommandOnce(t *testing.T) {
 // build, and who interrupts the loop gets exit code 0.
 func TestDevCommandWatches(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "builds a plugin in Go again and again")
 	sessions := filepath.Join(t.TempDir(), "session.jsonl")
 	save := func(text string) {
 		t.Helper()

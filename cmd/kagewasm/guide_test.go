@@ -138,6 +138,7 @@ func follow(t *testing.T, lang, dir, line string) string {
 // it says.
 func TestAuthorsCode(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "builds a plugin in each language")
 	files := map[string]string{"go": "main.go", "ts": "assembly/plugin.ts", "c": "plugin.c"}
 	for _, lang := range kit.Langs {
 		t.Run(lang, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/bench"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -75,6 +76,7 @@ func work(rounds int32) []byte {
 // session.
 func TestBench(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "measures a plugin twice")
 	built, err := kit.Build(t.Context(), kit.Options{Dir: "../../plugins/keeper", Out: t.TempDir() + "/"})
 	if err != nil {
 		t.Fatal(err)

@@ -156,6 +156,7 @@ func steps(n int) string {
 // leaves that as it was.
 func TestDevLoop(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "builds a plugin in Go again and again")
 	a := newAuthor(t)
 	a.write("sessions/one.jsonl", steps(20))
 	next := a.watch()

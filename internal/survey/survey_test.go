@@ -24,6 +24,7 @@ import (
 // with the plugin.
 func TestDevSurvey(t *testing.T) {
 	features.Proves(t, "N6")
+	soak.Only(t, "compiles two plugins of Go")
 	sessions := []*survey.Session{work("parcel", 12, "--- FAIL: TestParcel"),
 		work("ledger", 12, "ok: the test of the step passed")}
 	s := run(t, "notes2", sessions)
