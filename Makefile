@@ -81,7 +81,7 @@ features:
 	$(GO) run ./internal/features/gen < $(BUILD)/tests.json
 
 # The race detector needs a C compiler.
-RACE := . ./hooks/... ./strategies ./models ./config ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/...
+RACE := . ./hooks/... ./strategies ./models ./config ./runtime/... ./store/... ./tokens/... ./firewall/... ./abi/... ./internal/strictjson
 race:
 	$(GO) test -race $(RACE)
 

@@ -1,5 +1,5 @@
 //go:build race
 
-package abi_test
+package strictjson_test
 
 func init() { linearSize = 2 << 20 }
