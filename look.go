@@ -67,8 +67,8 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(), memo: c.known.take(&req.Session),
-		counter: stoppable{c.opts.Counter, ctx}}
+	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(),
+		memo: c.known.take(&req.Session), counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {

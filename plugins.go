@@ -193,7 +193,9 @@ func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
 // retain stores facts in the namespaces of the plugins that asked, each once,
 // but for a dry run, and returns those that are retained. What could not be
 // stored is reported, and stops nothing.
-func retain(ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact) (kept []hooks.Fact, failures []*abi.Error) {
+func retain(
+	ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact,
+) (kept []hooks.Fact, failures []*abi.Error) {
 	if l.opts.Memory == nil || l.req.DryRun {
 		return facts, nil
 	}

@@ -179,7 +179,8 @@ func callWord(name string) bool {
 // squareWord reports whether [name] is a control word.
 func squareWord(name string) bool {
 	switch name {
-	case "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "ARGS", "CALL_ID", "IMG",
+	case "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
+		"ARGS", "CALL_ID", "IMG",
 		"IMG_BREAK", "IMG_END", "AUDIO", "BEGIN_AUDIO", "THINK", "MODEL_SETTINGS", "PREFIX", "MIDDLE", "SUFFIX", // Mistral
 		"gMASK", "sMASK", "MASK", "CLS", "SEP", "PAD", "UNK", "BOS", "EOS": // GLM, BERT
 		return true

@@ -143,7 +143,9 @@ func (p *Plugin) callables() string {
 }
 
 // run runs one call.
-func (p *Plugin) run(ctx context.Context, c *host.Call, hook abi.Hook, read host.Reader) ([]byte, abi.CallStats, error) {
+func (p *Plugin) run(
+	ctx context.Context, c *host.Call, hook abi.Hook, read host.Reader,
+) ([]byte, abi.CallStats, error) {
 	start := time.Now()
 	if !p.acquire() {
 		return nil, abi.CallStats{}, p.usage(hook, "the plugin is closed")

@@ -94,7 +94,8 @@ func (kv *KV) Apply(ctx context.Context, ns string, changes []Change) error {
 	delete(kv.used, ns) // it is counted again
 	if err := kv.finish(); err != nil {
 		return &abi.Error{Code: abi.CodeState, Op: "kv.apply", Err: err,
-			Message: fmt.Sprintf("what is stored is not in its place yet: %v", err), Hint: "the next use of the storage goes on with it"}
+			Message: fmt.Sprintf("what is stored is not in its place yet: %v", err),
+			Hint:    "the next use of the storage goes on with it"}
 	}
 	return nil
 }

@@ -104,7 +104,8 @@ var outputRules = []rule{
 
 func validText(_ *abi.Manifest, _ *abi.Input, out *abi.Output) error {
 	texts := map[string][]string{
-		"retain": out.Retain, "unstored": {out.Unstored}, "inject": {out.Inject}, "summary": {out.Summary}, "reason": {out.Reason},
+		"retain": out.Retain, "unstored": {out.Unstored}, "inject": {out.Inject}, "summary": {out.Summary},
+		"reason": {out.Reason},
 	}
 	if out.RequestCompaction != nil {
 		texts["request_compaction"] = []string{out.RequestCompaction.Instructions}

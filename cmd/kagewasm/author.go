@@ -45,5 +45,6 @@ func (l *loader) host(path string) (*runtime.Module, runtime.Options, runtime.Pl
 	if err == nil {
 		err = l.unusedFlag()
 	}
-	return m, runtime.Options{CacheDir: l.state.CacheDir, CacheKey: l.state.CacheKey, Counter: l.counter, Model: l.model}, opts, err
+	o := runtime.Options{CacheDir: l.state.CacheDir, CacheKey: l.state.CacheKey, Counter: l.counter, Model: l.model}
+	return m, o, opts, err
 }

@@ -184,7 +184,8 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 		ui.Report(e.err(), c)
 	}
 	if n := len(result.Report.Failures); err == nil && f.strict && n > 0 {
-		err = fmt.Errorf("--strict: %s on the way, the first of which is %w", ui.Plural(n, "failure"), result.Report.Failures[0])
+		err = fmt.Errorf("--strict: %s on the way, the first of which is %w", ui.Plural(n, "failure"),
+			result.Report.Failures[0])
 	}
 	return err
 }

@@ -24,7 +24,8 @@ type storageCall struct {
 
 // harmless are the failures that say nothing about the storage: the plugin's own
 // mistakes, and what it is to try again.
-var harmless = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeDenied: true, abi.CodeConflict: true, abi.CodeCanceled: true}
+var harmless = map[abi.Code]bool{abi.CodeUsage: true, abi.CodeDenied: true,
+	abi.CodeConflict: true, abi.CodeCanceled: true}
 
 // note takes what came of an operation.
 func (f *failed) note(op abi.Op, key string, err error) {

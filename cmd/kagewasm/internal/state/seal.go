@@ -43,7 +43,8 @@ func seal(dir, home string, say func(string)) (owner.Key, error) {
 	case !own && !fresh:
 		return nil, refused(unsealed(dir))
 	case !fresh:
-		say(fmt.Sprintf("state: %s is yours alone, and sealed from now on by the key in %s", dir, filepath.Join(dir, owner.File)))
+		say(fmt.Sprintf("state: %s is yours alone, and sealed from now on by the key in %s",
+			dir, filepath.Join(dir, owner.File)))
 	}
 	if err := os.MkdirAll(filepath.Join(dir, KVFolder), 0o700); err != nil {
 		return nil, unusable(err)
@@ -74,7 +75,8 @@ func userKey(home string, say func(string)) (owner.Key, error) {
 		}
 		why = denied.Error()
 	}
-	say("state: no compiled code is kept: it is authenticated by a key in the user's own folder, and there can be none: " + why)
+	say("state: no compiled code is kept: it is authenticated by a key in the user's own folder, " +
+		"and there can be none: " + why)
 	return nil, nil
 }
 

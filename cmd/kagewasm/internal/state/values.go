@@ -58,7 +58,7 @@ func (x *examination) record(ctx context.Context, kv *store.KV, ns string) error
 	name, _, _ := strings.Cut(ns, "@")
 	return x.found(ui.Problem{
 		Where: ns, What: abi.AsError(err).Message, Repair: "keep it for the next plugin of that name that is adopted",
-		Fix: fmt.Sprintf("restore the record from a backup; or repair it, and run the plugin whose data it is with --adopt %s", name),
+		Fix: "restore the record from a backup; or repair it, and run the plugin whose data it is with --adopt " + name,
 	}, func() error { return lineage.Repair(ctx, kv, ns) })
 }
 
@@ -105,7 +105,8 @@ func (x *examination) sealed(ctx context.Context, kv *store.KV, ns, key, value s
 	switch {
 	case lost != nil && damage != nil:
 		return x.found(ui.Problem{
-			Where: ns + " " + original, What: fmt.Sprintf("damaged (%v), and so is its copy", lost), Fix: "restore it from a backup",
+			Where: ns + " " + original, What: fmt.Sprintf("damaged (%v), and so is its copy", lost),
+			Fix: "restore it from a backup",
 		}, nil)
 	case lost != nil:
 		return x.found(ui.Problem{
@@ -130,7 +131,8 @@ func (x *examination) alone(ctx context.Context, kv *store.KV, ns, key, value st
 		return err // it is looked at with the copy
 	}
 	return x.found(ui.Problem{
-		Where: ns + " " + key, What: fmt.Sprintf("damaged (%v), and there is no copy", damage), Fix: "restore it from a backup",
+		Where: ns + " " + key, What: fmt.Sprintf("damaged (%v), and there is no copy", damage),
+		Fix: "restore it from a backup",
 	}, nil)
 }
 
@@ -149,14 +151,16 @@ func (x *examination) banks(ctx context.Context, kv *store.KV, ns string, keys [
 		if err != nil && abi.CodeOf(err) != abi.CodeState {
 			return err
 		}
-		if _, rootless := bank.Open(stored{ctx, kv, ns}, prefix); rootless != nil && slices.Contains(keys, sealed.Copy(prefix+"root")) {
+		_, rootless := bank.Open(stored{ctx, kv, ns}, prefix)
+		if rootless != nil && slices.Contains(keys, sealed.Copy(prefix+"root")) {
 			continue // told of the root
 		}
 		if err == nil {
 			continue
 		}
 		for line := range strings.Lines(err.Error()) {
-			if err := x.found(ui.Problem{Where: ns, What: strings.TrimSpace(line), Fix: "restore it from a backup"}, nil); err != nil {
+			problem := ui.Problem{Where: ns, What: strings.TrimSpace(line), Fix: "restore it from a backup"}
+			if err := x.found(problem, nil); err != nil {
 				return err
 			}
 		}

@@ -95,7 +95,8 @@ func hidden(r rune) bool {
 
 // joins reports whether a character makes one emoji of those around it.
 func joins(last, r rune) bool {
-	return (r == '\u200d' || r == '\ufe0e' || r == '\ufe0f') && (last == '\ufe0f' || unicode.In(last, unicode.So, unicode.Sk))
+	return (r == '\u200d' || r == '\ufe0e' || r == '\ufe0f') &&
+		(last == '\ufe0f' || unicode.In(last, unicode.So, unicode.Sk))
 }
 
 // escaped is a character as Go writes it in a string.
