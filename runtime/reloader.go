@@ -26,8 +26,14 @@ type generation struct {
 	retired bool
 }
 
-// NewReloader returns a plugin that starts with the module p, and owns it.
-func NewReloader(p *Plugin) *Reloader { return &Reloader{current: &generation{Plugin: p}} }
+// NewReloader returns a plugin that starts with the module p, and owns it. Without
+// one it is a usage error.
+func NewReloader(p *Plugin) (*Reloader, error) {
+	if p == nil {
+		return nil, &abi.Error{Code: abi.CodeUsage, Op: "reload", Message: "no module to start with: give the one that Load returned"}
+	}
+	return &Reloader{current: &generation{Plugin: p}}, nil
+}
 
 // Swap puts next in the place of the module, and owns it then; the old module is
 // closed once no call runs on it any more. Hosts sort their plugins by name and

@@ -24,12 +24,22 @@ func version(n int) []byte {
 	return wasmtest.WithManifest(wasmtest.Answer(pre, fmt.Sprintf(`{"inject":"%d"}`, n)), `{"name":"versions","version":"1","abi":1}`)
 }
 
+func reload(t *testing.T, p *runtime.Plugin) *runtime.Reloader {
+	t.Helper()
+	r, err := runtime.NewReloader(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestNoModule: a module that a host forgot to give is an error of its, and no crash.
 func TestNoModule(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{})
-	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
+	reloader := reload(t, plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	for name, call := range map[string]func() error{
 		"Load":          func() error { _, err := r.Load(t.Context(), nil, runtime.PluginOptions{}); return err },
+		"NewReloader":   func() error { _, err := runtime.NewReloader(nil); return err },
 		"Swap":          func() error { return reloader.Swap(nil) },
 		"EmbedManifest": func() error { _, err := runtime.EmbedManifest(version(0), nil); return err },
 	} {
@@ -47,7 +57,7 @@ func TestNoModule(t *testing.T) {
 func TestDevSwapDropsNoCall(t *testing.T) {
 	features.Proves(t, "N6")
 	r := plugintest.New(t, runtime.Options{})
-	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
+	reloader := reload(t, plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	const swaps, callers = 30, 4
 	var calls atomic.Int64
 	var swapped atomic.Bool
@@ -113,7 +123,7 @@ func TestDevSwapLetsCallsEnd(t *testing.T) {
 	waits := wasmtest.WithManifest(wasmtest.HostCall(pre, "kv.get", `{"key":"gate"}`),
 		`{"name":"versions","version":"0","abi":1,"capabilities":{"kv":{"reason":"to wait"}}}`)
 	old := plugintest.MustLoad(t, r, waits, o)
-	reloader := runtime.NewReloader(old)
+	reloader := reload(t, old)
 	done := make(chan error)
 	go func() {
 		_, _, err := reloader.Call(context.Background(), &abi.Input{Hook: abi.HookPreCompact})
@@ -140,7 +150,7 @@ func TestDevSwapLetsCallsEnd(t *testing.T) {
 
 func TestReloaderRefusesAnotherPlugin(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{})
-	reloader := runtime.NewReloader(plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
+	reloader := reload(t, plugintest.MustLoad(t, r, version(0), runtime.PluginOptions{}))
 	for manifest, says := range map[string]string{
 		`{"name":"other","version":"1","abi":1}`:                          "another plugin, other",
 		`{"name":"versions","version":"1","abi":1,"roles":["compactor"]}`: "other roles",

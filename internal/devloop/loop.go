@@ -128,7 +128,9 @@ func (l *loop) rebuild(ctx context.Context, r *Round) error {
 	if err != nil {
 		return err
 	}
-	l.replace(plugin)
+	if err := l.replace(plugin); err != nil {
+		return err
+	}
 	l.built, l.info, l.stale, l.followed = &built, plugin.Info(), false, false
 	return nil
 }
@@ -151,14 +153,15 @@ func (l *loop) followPackages(ctx context.Context) {
 }
 
 // replace swaps the module, or starts over with one of another name or role.
-func (l *loop) replace(next *runtime.Plugin) {
+func (l *loop) replace(next *runtime.Plugin) (err error) {
 	if l.plugin != nil {
 		if l.plugin.Swap(next) == nil {
-			return
+			return nil
 		}
 		_ = l.plugin.Close(context.Background()) // no call is running
 	}
-	l.plugin = runtime.NewReloader(next)
+	l.plugin, err = runtime.NewReloader(next)
+	return err
 }
 
 func (l *loop) step(format string, args ...any) {
