@@ -1,7 +1,6 @@
 package extism_test
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -44,17 +43,6 @@ func differing() []engineCase {
 		{name: "calls without a loop", wasm: exponential(28), raw: raw, o: limited(abi.Limits{TimeoutMS: 100}), code: abi.CodeDeadline,
 			differs: []string{"logs", "message"},
 			why:     "upstream looks at the clock in loops alone: the guest runs to its end, which its log line shows, and only its answer is refused"},
-		{name: "costly to compile", wasm: wasmtest.Build(func(m *wasmtest.Module) {
-			m.Hook(pre, slices.Repeat(i64, 1000), bytes.Repeat([]byte{0x03, 0x40}, 21), bytes.Repeat([]byte{0x0b}, 21), c32(0))
-		}), raw: raw, code: abi.CodeRefused,
-			differs: []string{"answer", "code", "hint", "message", "phase"},
-			why:     "21 loops and 1,000 locals: upstream compiles what it gets, however long that takes"},
-		{name: "names of the host", wasm: wasmtest.Build(func(m *wasmtest.Module) {
-			wasmtest.WithHook(m)
-			m.Export("kagewasm.x", m.Func(nil, nil, nil))
-		}), raw: raw, code: abi.CodeRefused,
-			differs: []string{"answer", "code", "hint", "message", "phase"},
-			why:     "upstream's engine adds no exports, so it has none to protect"},
 		{name: "load outside", wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp imp) {
 			m.Hook(pre, nil, c64(1<<40), call(imp("load_u8", "l", "i")))
 		}), raw: raw, code: abi.CodeTrap, differs: []string{"code", "message", "phase"},

@@ -7,6 +7,6 @@
 // docs/engines.md lists.
 //
 // It is for trusted plugins. It counts memory, and keeps the time limit where the
-// guest lets it. It counts neither fuel nor the stack nor tables, and compiles
-// whatever it gets, however long that takes.
+// guest lets it. It counts neither fuel nor the stack nor tables. A module that the
+// sandbox refuses before it compiles is refused here too.
 package extism

@@ -1,6 +1,7 @@
 package extism_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -145,6 +146,14 @@ func agreeing() []engineCase {
 		{name: "exit 0", wasm: wasmtest.Exit(pre, 0), code: abi.CodeExit, why: "an exit is no return, whatever its code"},
 		{name: "exit 3", wasm: wasmtest.Exit(pre, 3), code: abi.CodeExit},
 		{name: "exit as the engine does", wasm: wasmtest.Exit(pre, 0xefffffff), code: abi.CodeExit, why: "the engine's own code for a deadline"},
+		{name: "costly to compile", wasm: wasmtest.Build(func(m *wasmtest.Module) {
+			m.Hook(pre, slices.Repeat([]wasmtest.Type{wasmtest.I64}, 1000),
+				bytes.Repeat([]byte{0x03, 0x40}, 21), bytes.Repeat([]byte{0x0b}, 21), c32(0))
+		}), code: abi.CodeRefused, why: "21 loops and 1,000 locals: upstream by itself compiles what it gets, however long that takes"},
+		{name: "names of the host", wasm: wasmtest.Build(func(m *wasmtest.Module) {
+			wasmtest.WithHook(m)
+			m.Export("kagewasm.x", m.Func(nil, nil, nil))
+		}), code: abi.CodeRefused, why: "a module that loads on one engine loads on the other"},
 		{name: "failure", wasm: wasmtest.Fail(pre, "no \x1b[31mway"), code: abi.CodeExit},
 		{name: "nonzero without a text", wasm: wasmtest.Build(func(m *wasmtest.Module) { m.Hook(pre, nil, c32(-7)) }), code: abi.CodeExit},
 		{name: "memory", wasm: wasmtest.EatMemory(pre), o: granted, code: abi.CodeMemory},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
+	"github.com/kagewasm/kagewasm/runtime/internal/sandbox"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
 
@@ -30,8 +31,12 @@ type Engine struct {
 // Name implements runtime.Engine.
 func (Engine) Name() string { return Name }
 
-// Compile implements runtime.Engine.
+// Compile implements runtime.Engine. What the sandbox refuses before it compiles is
+// refused here too: this engine's compiler has no bounds of its own.
 func (e Engine) Compile(ctx context.Context, bin []byte, p *host.Plugin) (host.Code, error) {
+	if _, err := (sandbox.Describer{}).Compile(ctx, bin, p); err != nil {
+		return nil, err
+	}
 	config := wazero.NewRuntimeConfig()
 	if e.Interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
