@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 
 // doMain runs one command line and returns its exit code.
 func doMain(ctx context.Context, args []string, e env) int {
-	root := newRoot(e)
+	root := newRoot(e, args)
 	root.SetArgs(args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
@@ -25,7 +26,7 @@ func doMain(ctx context.Context, args []string, e env) int {
 	return ui.ExitCode(err)
 }
 
-func newRoot(e env) *cobra.Command {
+func newRoot(e env, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kagewasm",
 		Short: "Compact the context of LLM agents, with WebAssembly plugins taking part",
@@ -37,8 +38,8 @@ memory and time limits on every call.`,
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if c.HasSubCommands() && c.Flags().NArg() > 0 {
-			return unknown(c, c.Flags().Arg(0)) // whose flag it is nobody knows
+		if slip, ok := misspelled(c, args); ok {
+			return unknown(c, slip) // whose flag it is nobody knows
 		}
 		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
 	})
@@ -52,6 +53,7 @@ memory and time limits on every call.`,
 // group makes a command of others: by itself it shows its help.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 2 // a slip or two
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknown(c, args[0])
@@ -62,6 +64,23 @@ func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// misspelled is the argument that is no command of a group. Behind a flag that nobody
+// knows it may be the flag's value, so there it has to be nearly a command.
+func misspelled(group *cobra.Command, args []string) (arg string, found bool) {
+	if !group.HasSubCommands() || group.Flags().NArg() > 0 {
+		return group.Flags().Arg(0), group.HasSubCommands()
+	}
+	for _, arg := range args {
+		near := group.SuggestionsFor(arg)
+		switch {
+		case arg == "", strings.HasPrefix(arg, "-"), arg == group.Name(), len(near) == 0:
+			continue
+		}
+		return arg, !slices.Contains(near, arg)
+	}
+	return "", false
+}
+
 // unknown is the error of an argument that is no command of a group.
 func unknown(group *cobra.Command, arg string) error {
 	var names []string
@@ -70,7 +89,6 @@ func unknown(group *cobra.Command, arg string) error {
 			names = append(names, c.Name())
 		}
 	}
-	group.SuggestionsMinimumDistance = 2 // a slip or two
 	meant := "use " + strings.Join(names, ", ")
 	if near := group.SuggestionsFor(arg); len(near) > 0 {
 		meant = fmt.Sprintf("did you mean %s? (see %s --help)", strings.Join(near, " or "), group.CommandPath())

@@ -100,7 +100,10 @@ func badInput(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err}
+	return &abi.Error{
+		Code: abi.CodeBadInput, Op: "read", Message: err.Error(), Err: err,
+		Hint: "name a file that can be read, or - for standard input",
+	}
 }
 
 // Write writes a file whole or not at all: a new one beside it takes its place, links
