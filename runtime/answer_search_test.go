@@ -22,7 +22,7 @@ const (
 // length allows: documents that repeat pieces of answers, at any place in them.
 func TestAnswersCostTheirLength(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	deadline := time.Now().Add(time.Duration(soak.Count(1, 10, 600)) * 500 * time.Millisecond)
+	deadline := time.Now().Add(time.Duration(soak.Count(1, 10, 1_200)) * 500 * time.Millisecond)
 	var worst [2]struct {
 		cost float64
 		doc  string
