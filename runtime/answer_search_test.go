@@ -3,11 +3,11 @@ package runtime_test
 import (
 	"fmt"
 	"math/rand/v2"
-	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime"
 )
@@ -27,15 +27,24 @@ func TestAnswersCostTheirLength(t *testing.T) {
 		cost float64
 		doc  string
 	}
-	for n := 0; n < soak.Count(40, 1_000, 1_000_000) && time.Now().Before(deadline); n++ {
+	tried := 0
+	for ; tried < soak.Count(40, 1_000, 1_000_000) && time.Now().Before(deadline); tried++ {
 		doc := drawAnswer(rng, 32<<10<<rng.IntN(soak.Count(2, 4, 7)))
-		took, allocated := readingCosts(doc)
-		for i, cost := range []float64{float64(took), float64(allocated)} {
-			if cost /= float64(len(doc)); cost > worst[i].cost {
-				worst[i].cost, worst[i].doc = cost, doc
+		costs := readingCosts(doc)
+		for range 2 { // the machine does other things too
+			if costs[0] <= worst[0].cost && costs[1] <= worst[1].cost {
+				break
+			}
+			again := readingCosts(doc)
+			costs = [2]float64{min(costs[0], again[0]), min(costs[1], again[1])}
+		}
+		for i := range worst {
+			if costs[i] > worst[i].cost {
+				worst[i].cost, worst[i].doc = costs[i], doc
 			}
 		}
 	}
+	t.Logf("%d answers", tried)
 	for i, most := range []float64{float64(maxAnswerTime), maxAnswerBytes} {
 		w := worst[i]
 		report := t.Logf
@@ -46,23 +55,13 @@ func TestAnswersCostTheirLength(t *testing.T) {
 	}
 }
 
-// readingCosts is what it takes to read an answer: the least of a few readings, for
-// the machine does other things too.
-func readingCosts(doc string) (took time.Duration, allocated uint64) {
-	took, allocated = time.Hour, 1<<63
-	for range 3 {
-		var before, after goruntime.MemStats
-		goruntime.ReadMemStats(&before)
-		start := time.Now()
-		_, _, _ = runtime.DecodeOutput([]byte(doc))
-		took = min(took, time.Since(start))
-		goruntime.ReadMemStats(&after)
-		allocated = min(allocated, after.TotalAlloc-before.TotalAlloc)
-		if took < maxAnswerTime*time.Duration(len(doc)) {
-			break
-		}
-	}
-	return took, allocated - min(allocated, uint64(len(doc))) // the copy is the test's
+// readingCosts is the processor time and the memory that it takes to read an answer,
+// for each byte of it.
+func readingCosts(doc string) [2]float64 {
+	data := []byte(doc)
+	took, allocated := cost.Of(func() { _, _, _ = runtime.DecodeOutput(data) })
+	n := float64(len(doc))
+	return [2]float64{float64(took) / n, float64(allocated) / n}
 }
 
 // answerPlaces are where pieces may be repeated in an answer, and what may stand there.

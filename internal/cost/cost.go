@@ -42,10 +42,10 @@ func (b Bound) Check(t testing.TB, what string, n int, f func()) {
 		return
 	}
 	most := b.Time + time.Duration(n)*TimePerByte
-	took, made := run(f)
+	took, made := Of(f)
 	for range 2 {
 		if took > most {
-			again, _ := run(f)
+			again, _ := Of(f)
 			took = min(took, again)
 		}
 	}
@@ -61,8 +61,8 @@ func (b Bound) Check(t testing.TB, what string, n int, f func()) {
 	}
 }
 
-// run returns the processor time that f takes, and the bytes that it allocates.
-func run(f func()) (time.Duration, uint64) {
+// Of returns the processor time that f takes, and the bytes that it allocates.
+func Of(f func()) (time.Duration, uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
