@@ -268,6 +268,72 @@ func TestBankRootLost(t *testing.T) {
 	}
 }
 
+// TestBankSalvage: a bank that has lost its root and the copy is made anew of what is
+// left. Gone are the newest memories, which stood in the root alone, and those of
+// values that are damaged as well.
+func TestBankSalvage(t *testing.T) {
+	list := said(900)
+	base := newKV()
+	base.failAt = 12
+	_, _ = open(t, base).Retain(said(1200)[900:]) // a call that breaks off leaves values behind
+	base.failAt = 0
+	for part := range slices.Chunk(list, 40) {
+		retain(t, base, part...)
+	}
+	valueOf := func(kv *memKV, kind string, i int) string {
+		keys, _ := kv.List(prefix + kind)
+		return slices.DeleteFunc(keys, func(k string) bool { return strings.Contains(k, "root") })[i]
+	}
+	for _, tc := range []struct {
+		name   string
+		damage func(kv *memKV)
+		gone   int // bytes, at most, beside those of the root
+	}{
+		{"a root that is missing", func(kv *memKV) { delete(kv.m, prefix+"root") }, 0},
+		{"a root that is empty", func(kv *memKV) { kv.m[prefix+"root"] = "" }, 0},
+		{"hashes are missing as well", func(kv *memKV) { delete(kv.m, valueOf(kv, "k", 0)) }, 0},
+		{"lists are damaged as well", func(kv *memKV) { kv.m[valueOf(kv, "l", 3)] += "0" }, 0},
+		{"texts are damaged as well", func(kv *memKV) { kv.m[valueOf(kv, "w", 1)] += "0" }, 20 << 10},
+		{"no value can be read of some kinds", func(kv *memKV) {
+			for k := range kv.m {
+				if strings.HasPrefix(k, prefix+"k") || strings.HasPrefix(k, prefix+"l") {
+					delete(kv.m, k)
+				}
+			}
+		}, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			kv := base.clone()
+			kv.m[prefix+"root"], kv.m[prefix+"root.copy"] = "sealed1 x", ""
+			tc.damage(kv)
+			left, err := bank.Salvage(kv, prefix)
+			must(t, err)
+			must(t, left.Store())
+			must(t, bank.Check(kv, prefix))
+			if n := open(t, kv).Len(); n != left.Memories {
+				t.Errorf("%d memories, and %d were found", n, left.Memories)
+			}
+			lost := 0
+			for i := range list {
+				if retain(t, kv, list[i]) == 1 {
+					lost += len(list[i].Text) + 80
+				}
+			}
+			if most := 17<<10 + tc.gone; lost == 0 || lost > most {
+				t.Errorf("%d bytes of memories are gone, at most %d may be", lost, most)
+			}
+			query := bank.Query{Text: questions(list, 7)[3], Limit: 20}
+			if got, want := ids(recall(t, kv, query)), ids(recall(t, base, query)); got != want {
+				t.Errorf("it recalls %s, not %s", got, want)
+			}
+		})
+	}
+	left, err := bank.Salvage(newKV(), prefix)
+	if err != nil || left.Memories != 0 {
+		t.Errorf("of nothing there are %d memories, %v", left.Memories, err)
+	}
+}
+
 // TestBankOfBefore: a root that an earlier version wrote has no checksum, and gets
 // one.
 func TestBankOfBefore(t *testing.T) {

@@ -13,10 +13,7 @@ func Check(kv KV, prefix string) error {
 	v := b.values()
 	var wrong []error
 	look := func(name string) {
-		value, err := v.get(name)
-		if err == nil && nameOf(name[0], value) != name {
-			err = v.corrupt(name, "it is not what was written")
-		}
+		_, err := v.sound(name)
 		wrong = append(wrong, err)
 	}
 	for i := range b.root.segments {

@@ -70,14 +70,10 @@ func build(v *values, first int, list []Memory) segment {
 	s := segment{texts: n, weight: weight}
 	var t table
 	ix := new(rank.Index)
-	known := writer(magic(knownKind))
-	known.number(first)
 	for i := range list {
 		m := &list[i]
 		t.add(m.Session, m.label())
 		ix.Add(m.indexed())
-		h := m.hash()
-		known = append(known, h[:]...)
 	}
 	for p := range ix.Parts() {
 		t.parts = append(t.parts, partOf(p))
@@ -88,8 +84,20 @@ func build(v *values, first int, list []Memory) segment {
 	}
 	w.flush()
 	t.shards, t.blocks = w.shards, buildBlocks(v, first, list)
-	s.table, s.known = v.put(tableKind, t.write()), v.put(knownKind, string(known))
+	s.table, s.known = v.put(tableKind, t.write()), v.put(knownKind, knownOf(first, list))
 	return s
+}
+
+// knownOf is the value by which memories are known; the first is that number of the
+// bank.
+func knownOf(first int, list []Memory) string {
+	known := writer(magic(knownKind))
+	known.number(first)
+	for i := range list {
+		h := list[i].hash()
+		known = append(known, h[:]...)
+	}
+	return string(known)
 }
 
 func newListWriter(v *values, first, texts int) *listWriter {

@@ -76,6 +76,15 @@ func (v *values) get(name string) (string, error) {
 	return value, err
 }
 
+// sound is get, and makes sure that the value is what was written.
+func (v *values) sound(name string) (string, error) {
+	value, err := v.get(name)
+	if err == nil && nameOf(name[0], value) != name {
+		return "", v.corrupt(name, "it is not what was written")
+	}
+	return value, err
+}
+
 // isName reports whether a value of a bank can have that name.
 func isName(s string) bool {
 	return len(s) == nameBytes && strings.IndexByte("tlwk", s[0]) >= 0 && strings.Trim(s[1:], "0123456789abcdef") == ""

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/internal/sealed"
-	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/store"
 )
 
@@ -69,10 +67,14 @@ func (x *examination) values(ctx context.Context, kv *store.KV, ns string) error
 		return err
 	}
 	x.Values += len(keys)
-	if err := x.banks(ctx, kv, ns, keys); err != nil {
+	told, err := x.banks(ctx, kv, ns, keys)
+	if err != nil {
 		return err
 	}
 	for _, key := range keys {
+		if original, _ := sealed.Original(key); told[original] {
+			continue
+		}
 		value, _, err := kv.Get(ctx, ns, key)
 		_, isCopy := sealed.Original(key)
 		switch fault := abi.AsError(err); {
@@ -135,48 +137,3 @@ func (x *examination) alone(ctx context.Context, kv *store.KV, ns, key, value st
 		Fix: "restore it from a backup",
 	}, nil)
 }
-
-// banks looks at the memories of hindsight, whose values name each other. A root
-// that has a copy is looked at as any value with a checksum.
-func (x *examination) banks(ctx context.Context, kv *store.KV, ns string, keys []string) error {
-	seen := make(map[string]bool)
-	for _, key := range keys {
-		parts := strings.SplitAfterN(key, "/", 3)
-		if len(parts) < 3 || parts[0] != "banks/" || seen[parts[0]+parts[1]] {
-			continue
-		}
-		prefix := parts[0] + parts[1]
-		seen[prefix] = true
-		err := bank.Check(stored{ctx, kv, ns}, prefix)
-		if err != nil && abi.CodeOf(err) != abi.CodeState {
-			return err
-		}
-		_, rootless := bank.Open(stored{ctx, kv, ns}, prefix)
-		if rootless != nil && slices.Contains(keys, sealed.Copy(prefix+"root")) {
-			continue // told of the root
-		}
-		if err == nil {
-			continue
-		}
-		for line := range strings.Lines(err.Error()) {
-			problem := ui.Problem{Where: ns, What: strings.TrimSpace(line), Fix: "restore it from a backup"}
-			if err := x.found(problem, nil); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// stored is a namespace as a bank reads it.
-type stored struct {
-	ctx context.Context
-	kv  *store.KV
-	ns  string
-}
-
-func (k stored) Get(key string) (string, bool, error) { return k.kv.Get(k.ctx, k.ns, key) }
-func (k stored) List(prefix string) ([]string, error) { return k.kv.List(k.ctx, k.ns, prefix) }
-func (stored) Set(string, string) error               { return errors.ErrUnsupported }
-func (stored) Swap(string, string, string) error      { return errors.ErrUnsupported }
-func (stored) Delete(string) error                    { return errors.ErrUnsupported }
