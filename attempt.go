@@ -34,7 +34,6 @@ type attempt struct {
 type planner struct {
 	look     *look
 	view     *strategies.View
-	secrets  *redact.Redactor
 	injected []abi.Insert // texts of plugins, cut to their budget
 	// last is what was read last: plans that differ in the note alone share it. A
 	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
@@ -51,8 +50,8 @@ type reading struct {
 	cost int
 }
 
-func (l *look) planner(v *strategies.View, secrets *redact.Redactor, calls []hooks.Outcome) *planner {
-	p := &planner{look: l, view: v, secrets: secrets, left: make(map[string]time.Duration)}
+func (l *look) planner(v *strategies.View, calls []hooks.Outcome) *planner {
+	p := &planner{look: l, view: v, left: make(map[string]time.Duration)}
 	for _, c := range calls {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
@@ -187,7 +186,7 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
-		text, _, err := p.secrets.RedactContext(ctx, text)
+		text, _, err := p.look.secrets.RedactContext(ctx, text)
 		if err != nil {
 			return attempt{plan: plan}, canceled(ctx)
 		}
@@ -309,7 +308,7 @@ func (p *planner) bare(ctx context.Context, msgs []abi.Message) []abi.Message {
 	out := slices.Clone(msgs)
 	for i := range out {
 		m := &out[i]
-		text, n, err := p.secrets.RedactContext(ctx, m.Text())
+		text, n, err := p.look.secrets.RedactContext(ctx, m.Text())
 		if err != nil {
 			return nil
 		}
@@ -318,7 +317,7 @@ func (p *planner) bare(ctx context.Context, msgs []abi.Message) []abi.Message {
 		}
 		cloned := false
 		for k := range m.ToolCalls {
-			arguments, n, err := p.secrets.RedactContext(ctx, m.ToolCalls[k].Arguments)
+			arguments, n, err := p.look.secrets.RedactContext(ctx, m.ToolCalls[k].Arguments)
 			if err != nil {
 				return nil
 			}
@@ -400,7 +399,7 @@ const (
 // clip takes the secrets out of a text, and cuts it to at most budget tokens, at a
 // word where it can, and says that it did. It is empty where nothing useful fits.
 func (p *planner) clip(ctx context.Context, text string, budget int) string {
-	text, _, err := p.secrets.RedactContext(ctx, clip.Head(text, max(0, budget)*maxTokenBytes+maxSecret))
+	text, _, err := p.look.secrets.RedactContext(ctx, clip.Head(text, max(0, budget)*maxTokenBytes+maxSecret))
 	if err != nil {
 		return ""
 	}

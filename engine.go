@@ -86,15 +86,10 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 		o, err := exceeds(l, o)
 		return resultOf(l, o), err
 	}
-	secrets, err := l.policy.redactor()
-	if err != nil {
-		o.code = abi.ReasonNothingToSupersede
-		return resultOf(l, o), err
-	}
 	o.pre = preCompact(ctx, l, v)
 	v = v.WithPins(o.pre.pinned)
 	o.list = listOf(v)
-	o.planned = plan(ctx, l, v, o.pre, secrets)
+	o.planned = plan(ctx, l, v, o.pre)
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
 		result := resultOf(l, o)

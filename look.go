@@ -9,6 +9,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // look is a session as one call of the compactor finds it: what is asked for, by
@@ -19,10 +20,12 @@ type look struct {
 	hooks  *hooks.Dispatcher
 	req    Request
 	policy Policy // with its defaults
-	limits limits
-	start  time.Time
-	now    string // start, RFC 3339
-	came   list   // the session as it came
+	// secrets takes secrets out of what is inserted, stored and reported.
+	secrets *redact.Redactor
+	limits  limits
+	start   time.Time
+	now     string // start, RFC 3339
+	came    list   // the session as it came
 	// previous is what the model was given last, or else the session as it came.
 	previous Sent
 	memo     *memo
@@ -67,7 +70,11 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(),
+	secrets, err := policy.redactor()
+	if err != nil {
+		return nil, err
+	}
+	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(),
 		memo: c.known.take(&req.Session), counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)

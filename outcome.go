@@ -44,12 +44,13 @@ func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
 func resultOf(l *look, o outcome) *Result {
 	after := o.after()
 	r := Report{
-		ReasonCode: o.code, Fallback: o.planned.fallback, Failures: slices.Concat(o.pre.unstored, o.planned.failures),
-		Window: l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
+		ReasonCode: o.code, Fallback: o.planned.fallback,
+		Failures: l.withoutSecrets(slices.Concat(o.pre.unstored, o.planned.failures)),
+		Window:   l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
 		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages),
 		TokensAfter: after.total, MessagesAfter: len(after.messages),
-		Pruned: o.pruned, Hooks: o.planned.outcomes, Retained: o.pre.Retained, Warning: o.warning, Receipt: o.receipt,
+		Pruned: o.pruned, Hooks: l.bareOutcomes(o.planned.outcomes), Retained: o.pre.Retained, Warning: o.warning, Receipt: o.receipt,
 		Cost: costOf(l, o.planned),
 	}
 	if a := o.taken; a != nil {
@@ -81,6 +82,35 @@ func resultOf(l *look, o outcome) *Result {
 	r.normalize()
 	result.Report = r
 	return result
+}
+
+// withoutSecrets are errors without the secrets that a message, a model or a plugin
+// put into their words.
+func (l *look) withoutSecrets(list []*abi.Error) []*abi.Error {
+	return lists.Map(list, l.bareError)
+}
+
+func (l *look) bareError(e *abi.Error) *abi.Error {
+	if e == nil {
+		return nil
+	}
+	bare := *e
+	bare.Message, _ = l.secrets.Redact(e.Message)
+	bare.Hint, _ = l.secrets.Redact(e.Hint)
+	return &bare
+}
+
+// bareOutcomes are outcomes of calls without the secrets in what plugins said.
+func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
+	return lists.Map(list, func(o hooks.Outcome) hooks.Outcome {
+		o.Error, o.Unstored = l.bareError(o.Error), l.bareError(o.Unstored)
+		o.Warnings = lists.Map(o.Warnings, func(s string) string { s, _ = l.secrets.Redact(s); return s })
+		o.Logs = lists.Map(o.Logs, func(line abi.LogRequest) abi.LogRequest {
+			line.Message, _ = l.secrets.Redact(line.Message)
+			return line
+		})
+		return o
+	})
 }
 
 // taken reports a plan that was taken.

@@ -8,7 +8,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies"
-	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
 // planned is what the plan stage came to.
@@ -184,10 +183,10 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 // plan asks the strategies in order until the firewall takes a plan. Each
 // failure is kept. None is taken where no plan makes the session smaller, and
 // where plugins cancelled.
-func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted, secrets *redact.Redactor) planned {
+func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) planned {
 	out, taken, remarks := planned{fallback: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
-		p := l.planner(v, secrets, pre.Outcomes)
+		p := l.planner(v, pre.Outcomes)
 		var cut []hooks.Remark
 		p.injected, cut = p.clipped(ctx, pre.Injected)
 		remarks = append(remarks, cut...)

@@ -98,9 +98,9 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after list, r
 	post := l.hooks.Post(ctx, in)
 	retained, unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
 	r := &result.Report
-	r.Hooks = append(r.Hooks, post.Outcomes...)
+	r.Hooks = append(r.Hooks, l.bareOutcomes(post.Outcomes)...)
 	r.Retained = append(r.Retained, retained...)
-	r.Failures = append(append(r.Failures, post.Failures...), unstored...)
+	r.Failures = append(r.Failures, l.withoutSecrets(slices.Concat(post.Failures, unstored))...)
 }
 
 // longestSource stands for plugins where a budget is told before it is known whose
@@ -190,22 +190,31 @@ func (l *look) namespace(ctx context.Context, plugin string) (string, error) {
 	return abi.AgentNamespace(plugin, agentPath), nil
 }
 
-// retain stores facts in the namespaces of the plugins that asked, each once,
-// but for a dry run, and returns those that are retained. What could not be
-// stored is reported, and stops nothing.
+// lookThrough is how long the facts of a hook may take to be looked through for
+// secrets.
+const lookThrough = time.Second
+
+// retain stores facts without the secrets in them, in the namespaces of the plugins
+// that asked, each once, but for a dry run, and returns those that are retained.
+// What could not be stored is reported, and stops nothing.
 func retain(
 	ctx context.Context, l *look, hook abi.Hook, facts []hooks.Fact,
 ) (kept []hooks.Fact, failures []*abi.Error) {
-	if l.opts.Memory == nil || l.req.DryRun {
-		return facts, nil
-	}
-	failed := make(map[string]bool) // plugins whose store does not take it
+	within, cancel := context.WithTimeout(ctx, lookThrough)
+	defer cancel()
+	failed := make(map[string]bool) // plugins of which a fact is not taken
 	for _, f := range facts {
-		text := strings.TrimSpace(abi.Defuse(f.Text))
-		if failed[f.Plugin] || text == "" {
+		if failed[f.Plugin] {
 			continue
 		}
-		if err := store(ctx, l, f, text); err != nil {
+		text, _, err := l.secrets.RedactContext(within, f.Text)
+		if f.Text = strings.TrimSpace(abi.Defuse(text)); err == nil && f.Text == "" {
+			continue
+		}
+		if err == nil && l.opts.Memory != nil && !l.req.DryRun {
+			err = store(ctx, l, f)
+		}
+		if err != nil {
 			cause := abi.AsError(err)
 			e := &abi.Error{Code: abi.CodeState, Op: "retain", Message: cause.Error(), Err: cause, Hint: cmp.Or(cause.Hint,
 				"look at the store of the plugins' data; the compaction went on without")}
@@ -219,14 +228,14 @@ func retain(
 }
 
 // store stores a fact, with where it came from. The key follows from the text.
-func store(ctx context.Context, l *look, f hooks.Fact, text string) error {
+func store(ctx context.Context, l *look, f hooks.Fact) error {
 	value, err := json.MarshalIndent(struct {
 		Text    string `json:"text"`
 		Session string `json:"session"`
 		Agent   string `json:"agent,omitempty"`
 		Call    string `json:"call"`
 		Time    string `json:"time"`
-	}{text, l.req.Session.ID, l.req.Session.AgentPath, f.Call, l.now}, "", "  ")
+	}{f.Text, l.req.Session.ID, l.req.Session.AgentPath, f.Call, l.now}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -234,6 +243,6 @@ func store(ctx context.Context, l *look, f hooks.Fact, text string) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256([]byte(f.Text))
 	return l.opts.Memory.Set(ctx, ns, abi.RetainedPrefix+hex.EncodeToString(sum[:8])+".json", string(value))
 }

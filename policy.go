@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -210,17 +209,14 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 	return p, nil
 }
 
-// knownSecrets takes out the secrets that are known by their form.
-var knownSecrets = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(nil) })
-
-// redactor takes secrets out of what a compaction inserts: a note is sent at
-// every call, and outlives the message that held the secret.
+// redactor takes secrets out of what a compaction inserts, stores and reports: that
+// outlives the message that held the secret.
 func (p *Policy) redactor() (r *redact.Redactor, err error) {
 	switch {
 	case p.Note.NoRedact:
 		r, err = redact.New([]redact.Pattern{})
 	case len(p.Note.Redact) == 0:
-		r, err = knownSecrets()
+		r = redact.Known()
 	default:
 		patterns := redact.Defaults()
 		for _, expr := range p.Note.Redact {

@@ -1,14 +1,18 @@
 package kagewasm_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/hosttest"
+	"github.com/kagewasm/kagewasm/internal/secretforms"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -133,4 +137,76 @@ func TestCount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFormsEndToEnd: of no secret, in whatever form it is told, is anything left in
+// what a compaction inserts, in its report and record, and in what plugins retain.
+func TestFormsEndToEnd(t *testing.T) {
+	features.Proves(t, "complaint 16")
+	forms := secretforms.Forms(t)
+	for at := 0; at < len(forms); at += 20 {
+		some := forms[at:min(len(forms), at+20)]
+		t.Run(some[0].Text, func(t *testing.T) {
+			var texts []string
+			msgs := chat(400)
+			for i, f := range some {
+				texts = append(texts, f.Text)
+				arguments, err := json.Marshal(map[string]string{"command": f.Text})
+				if err != nil {
+					t.Fatal(err)
+				}
+				msgs[3*i+1].Content = abi.Text("Do this: " + f.Text)
+				if calls := msgs[3*i+3].ToolCalls; len(calls) > 0 {
+					calls[0].Arguments = string(arguments)
+				}
+			}
+			all := strings.Join(texts, "\n")
+			talks := func(out *abi.Output) hosttest.Handler {
+				return func(*abi.Input) (*abi.Output, error) { return out, nil }
+			}
+			failing := func(*abi.Input) (*abi.Output, error) {
+				return nil, &abi.Error{Code: abi.CodeTrap, Phase: abi.PhaseCall, Message: all, Hint: all}
+			}
+			mem := memory{}
+			out := &abi.Output{Retain: texts, Inject: all}
+			c := newCompactor(t, kagewasm.Options{Memory: mem, Plugins: plugins(
+				&fakePlugin{Name: "obs", Pre: talks(out), Post: talks(&abi.Output{Retain: texts}), Turn: talks(&abi.Output{Retain: texts})},
+				&fakePlugin{Name: "bad", Pre: failing, Post: failing, Turn: failing})})
+			r := compact(t, c, request(4000, msgs))
+			turn, err := c.TurnEnd(t.Context(), request(4000, msgs))
+			if err != nil || !r.Report.Compacted || len(mem) == 0 || len(turn.Retained) == 0 {
+				t.Fatalf("%v, %s, %d facts", err, r.Report.Reason, len(mem))
+			}
+			texts = []string{inserted(r)}
+			for _, v := range []any{r.Report, r.Record, turn, mem} {
+				b := new(strings.Builder)
+				e := json.NewEncoder(b)
+				e.SetEscapeHTML(false)
+				if err := e.Encode(v); err != nil {
+					t.Fatal(err)
+				}
+				texts = append(texts, b.String())
+			}
+			for i, name := range []string{"what is inserted", "the report", "the record", "the end of a turn", "the memory"} {
+				for _, f := range some {
+					for _, secret := range f.Secrets {
+						if at := strings.Index(texts[i], strings.Split(secret, "\n")[0]); at >= 0 {
+							t.Errorf("%s has %q of %q: %q", name, secret, f.Text, texts[i][max(0, at-60):min(len(texts[i]), at+60)])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// inserted is the text of what a compaction inserted.
+func inserted(r *kagewasm.Result) string {
+	var list []abi.Message
+	for i := range r.Messages {
+		if slices.Contains(r.Report.Inserted, r.Messages[i].ID) {
+			list = append(list, r.Messages[i])
+		}
+	}
+	return sessionText(list)
 }

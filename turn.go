@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -54,8 +55,8 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	}
 	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
 	retained, unstored := retain(ctx, l, abi.HookTurnEnd, answers.Retained)
-	turn.Hooks, turn.Retained, turn.Wishes = answers.Outcomes, retained, answers.Wishes
-	turn.Failures = append(append(turn.Failures, answers.Failures...), unstored...)
+	turn.Hooks, turn.Retained, turn.Wishes = l.bareOutcomes(answers.Outcomes), retained, answers.Wishes
+	turn.Failures = append(turn.Failures, l.withoutSecrets(slices.Concat(answers.Failures, unstored))...)
 	if len(answers.Wishes) > 0 {
 		req.Reason, req.Force = abi.TriggerPlugin, true
 		req.Instructions = joined(req.Instructions, answers.Instructions())

@@ -1,31 +1,17 @@
 package redact
 
-// secretNames are how secrets are called where they are assigned.
-const secretNames = `(?:password|passwd|passphrase|pwd|secret|` +
-	`api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|(?:auth|access|refresh|session|bearer|bot)[_-]?token)`
-
-var secretWords = []string{
-	"passw", "passphrase", "pwd", "secret", "api_key", "api-key", "apikey", "access", "account", "private",
-	"auth", "refresh", "session", "bearer", "bot",
-}
-
-// A bare value does not begin or go on like a variable, a call, a list or a
-// mark of ours. Behind a name there may be a quote, in escaped JSON with a
-// backslash before it.
-//
-// No try goes on beyond the next assignment, so that many in a row take no
-// more time each.
-const (
-	notBare = "\\s&;,\"'`\\[\\](){}<>$*%=\\\\"
-	bare    = "[^" + notBare + "]"
-	toDigit = "[^" + notBare + ":0-9]*[0-9]" + bare + "*={0,2}"
-	ends    = "(?:[\\s&;,\"'`\\\\]|$)"
-	quote   = "\\\\?[\"'`]"
-	assign  = "(?:" + quote + ")?\\s*(?::=|=>|[:=])\\s*"
-)
+import "strings"
 
 // Defaults returns the patterns of a redactor that is told nothing else.
-func Defaults() []Pattern { return append(keys(), assigned()...) }
+func Defaults() []Pattern {
+	all := append(keys(), headers()...)
+	all = append(all, links()...)
+	all = append(all, files()...)
+	return append(append(all, spoken()...),
+		Pattern{Kind: "secret", Words: assignedWords(), Min: 4, find: assigned},
+		Pattern{Kind: "secret", Words: []string{"--", " -", "\t-"}, Min: 4, find: flagged},
+		Pattern{Kind: "secret", Words: programs(), Begins: true, Min: 4, find: commanded})
+}
 
 const (
 	begin   = "-----BEGIN "
@@ -45,6 +31,7 @@ func keys() []Pattern {
 		{Kind: "private-key", Words: []string{begin}, Expr: keyHead + `(?:[^-]|-[^-])*` + keyEnd},
 		// One that was cut off: its lines are longer than words are.
 		{Kind: "private-key", Words: []string{begin}, Expr: keyHead + `(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*`},
+		keyed("private-key", `AGE-SECRET-KEY-1[A-Z0-9]{40,}`, "AGE-SECRET-KEY-1"),
 		keyed("jwt", `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "eyJ"),
 		keyed("aws-key", `(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`, "AKIA", "ASIA", "ABIA", "ACCA"),
 		keyed("github-token", `gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}`,
@@ -63,27 +50,87 @@ func keys() []Pattern {
 		keyed("token", `npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|`+
 			`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}`,
 			"npm_", "pypi-", "hf_", "dckr_pat_", "SG."),
+		keyed("token", `do[opr]_v1_[a-f0-9]{64}|hv[sbr]\.[A-Za-z0-9_-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|`+
+			`glc_[A-Za-z0-9+/=_-]{32,}|lin_api_[A-Za-z0-9]{32,}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,}|`+
+			`PMAK-[a-f0-9]{24}-[a-f0-9]{34}|dapi[a-f0-9]{32}\b|xai-[A-Za-z0-9]{60,}|gsk_[A-Za-z0-9]{40,}|`+
+			`r8_[A-Za-z0-9]{32,}`,
+			"dop_v1_", "doo_v1_", "dor_v1_", "hvs.", "hvb.", "hvr.", "shpat_", "shpca_", "shppa_", "shpss_", "glc_",
+			"lin_api_", "sq0", "PMAK-", "dapi", "xai-", "gsk_", "r8_"),
+		keyed("token", `(?:SK|key-)[a-f0-9]{32}\b`, "SK", "key-"),                                 // Twilio, Mailgun
+		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33})\b`, accept: ofABot}, // Telegram
+		keyed("token", `(?i:discord(?:app)?\.com/api/webhooks/)[0-9]+/([A-Za-z0-9_-]{40,})`,
+			"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
+		keyed("token", `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`, "M", "N", "O"), // Discord
 	}
 }
 
-// assigned are secrets that can be told by what stands before them.
-func assigned() []Pattern {
+// ofABot reports whether the number of a bot stands before its token.
+func ofABot(text string, groups []span) bool {
+	digits := 0
+	for i := groups[0].from - 1; i >= 0 && '0' <= text[i] && text[i] <= '9' && digits < 16; i-- {
+		digits++
+	}
+	return digits >= 8
+}
+
+// headers are secrets in the headers of requests.
+func headers() []Pattern {
+	const (
+		colon = `["']?\s*[:=]\s*\\?["']?`
+		token = "([A-Za-z0-9._~+/=-]+)"
+	)
 	return []Pattern{
-		keyed("bearer-token", `(?i)bearer\s+([a-z0-9._~+/=-]{20,})`, "bearer"),
-		{Kind: "basic-auth", Words: []string{"authorization"},
-			Expr: `(?i)authorization` + assign + `["']?basic\s+([a-z0-9+/=]{8,})`},
-		{Kind: "password", Words: []string{"://"},
-			Expr: "://[^\\s:/@\"'`\\[\\]<>]*:([^\\s/@\"'`\\[\\](){}<>$*%][^\\s/@\"'`\\[\\]<>]*)@"},
-		// Quoted: any text without spaces, for one with spaces is a message.
-		{Kind: "secret", Words: secretWords, Min: 4,
-			Expr: `(?i)` + secretNames + assign + quote + `(` + bare + `+={0,2})` + quote},
-		// Bare behind "=", as in settings and connection strings.
-		{Kind: "secret", Words: secretWords, Min: 4,
-			Expr: `(?i)` + secretNames + `=(` + bare + `+={0,2})(?:[\s&;"'\\]|$)`},
-		// Bare in any other way: with a digit, or "password: string" would be one.
-		{Kind: "secret", Words: secretWords, Min: 8,
-			Expr: `(?i)` + secretNames + assign + `(` + toDigit + `)` + ends},
-		{Kind: "secret", Words: []string{"--"}, Min: 6,
-			Expr: `(?i)--(?:` + secretNames + `|token)\s+(` + toDigit + `)` + ends},
+		{Kind: "bearer-token", Begins: true, Words: []string{"bearer"}, Min: 8, Expr: `(?i:bearer)\s+` + token,
+			accept: func(text string, groups []span) bool {
+				s := groups[1].of(text)
+				return hasDigit(s) || len(s) >= 20
+			}},
+		{Kind: "basic-auth", Words: []string{"authorization"}, Min: 8,
+			Expr: `(?i:authorization)` + colon + `(?i:basic)\s+` + token},
+		{Kind: "token", Words: []string{"authorization"}, Min: 8,
+			Expr: `(?i:authorization)` + colon + `(?i:(?:token|apikey|api-key|digest|negotiate|hmac)\s+)?` + token,
+			accept: func(text string, groups []span) bool {
+				return strongGroup(text, groups) && !strings.HasPrefix(groups[1].of(text), "AWS4-")
+			}},
+		{Kind: "token", Words: []string{"signature="}, Min: 40, Expr: `(?i:signature)=([a-f0-9]{40,})`},
+		{Kind: "token", Words: []string{"x-", "private-token", "ocp-apim-subscription-key", "api-key"}, Begins: true, Min: 8,
+			Expr:   `(?i:(?:x-[a-z-]*(?:token|key|secret)|private-token|ocp-apim-subscription-key|api-key))` + colon + token,
+			accept: strongGroup},
+		{Kind: "cookie", Words: []string{"cookie:"}, Expr: `(?i:cookie):\s*` +
+			"([A-Za-z0-9_.-]+=[^\\s\"'`;\\[]+(?:;\\s*[A-Za-z0-9_.-]+=[^\\s\"'`;\\[]+)*)", Begins: true},
+		{Kind: "cookie", Words: []string{"set-cookie:"}, Min: 4,
+			Expr: `(?i:set-cookie):\s*[A-Za-z0-9_.-]+=` + "([^\\s\"'`;\\[]+)"},
 	}
 }
+
+func strongGroup(text string, groups []span) bool { return hasDigit(groups[1].of(text)) }
+
+// links are secrets in addresses.
+func links() []Pattern {
+	var words []string
+	for _, name := range []string{"token", "access_token", "auth_token", "id_token", "refresh_token", "api_key", "apikey",
+		"api-key", "key", "sig", "signature", "x-amz-signature", "x-amz-security-token", "client_secret", "auth"} {
+		words = append(words, "?"+name+"=", "&"+name+"=")
+	}
+	return []Pattern{
+		{Kind: "password", Words: []string{"://"},
+			Expr: "://[^\\s:/@?#\"'`\\[\\]<>]*:([^\\s/@\"'`\\[\\](){}<>$*%][^\\s/\"'`\\[\\]<>]*)@"},
+		{Kind: "token", Words: []string{"://"}, Min: 16, Expr: "://([A-Za-z0-9_-]+)@", accept: strongGroup},
+		{Kind: "token", Words: words, Min: 8, accept: strongGroup,
+			Expr: `[?&][A-Za-z_-]+=` + "([^\\s&#\"'`<>{}$\\[\\]()\\\\]+)"},
+	}
+}
+
+// files are secrets in the files where programs look for them.
+func files() []Pattern {
+	return []Pattern{
+		{Kind: "password", Words: []string{"identified by", "identified with"}, Min: 3, // SQL
+			Expr: `(?i:identified\s+(?:with\s+\S+\s+)?by)\s+\\*["']([^"'\\\n]+)`, accept: meantGroup},
+		{Kind: "password", Words: []string{"login "}, Begins: true, Min: 3, // .netrc
+			Expr: "(?i:login)\\s+[^\\s\"'`\\\\]+(?:\\s|\\\\n)+(?i:password)\\s+([^\\s\"'`\\\\]+)", accept: meantGroup},
+		{Kind: "password", Words: []string{":5432:", ":5433:", ":6432:", "*:*:*:"}, Min: 3, // .pgpass
+			Expr: "[0-9:*]+:(?:[^\\s:\"'`]+:){1,2}([^\\s:\"'`]+)", accept: meantGroup},
+	}
+}
+
+func meantGroup(text string, groups []span) bool { return meant(groups[1].of(text)) }

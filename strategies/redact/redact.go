@@ -1,19 +1,19 @@
 // Package redact takes secrets out of texts that outlive the messages they
-// stood in: summaries, notes, retained facts. Each secret is replaced by
+// stood in: summaries, notes, reports, retained facts. Each secret is replaced by
 // "[redacted: KIND]", and all else stays as it was. Redacting twice changes
 // nothing more.
 //
-// Begin with [New], or [Spoken] for what people tell each other, and
-// [Redactor.Redact]. [Defaults] knows the keys of well-known services, private
-// keys, bearer and web tokens, and passwords where they are assigned. It looks
-// for what only secrets look like: hashes, ids, checksums and paths must
-// survive, because the agent goes on to use them.
+// Begin with [New] and [Redactor.Redact]. [Defaults] knows the keys of well-known
+// services, and secrets by what stands around them: settings, links, headers, the
+// arguments of commands, and what people tell each other. It looks for what only
+// secrets look like: hashes, ids, checksums and paths must survive, because the
+// agent goes on to use them.
 package redact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,8 +24,9 @@ import (
 type Pattern struct {
 	// Kind is what stands in its place: lower-case letters, digits and dashes.
 	Kind string
-	// Expr is an RE2 expression, which matches in linear time. Where it has a
-	// group, the first group is the secret, and the rest around it stays.
+	// Expr is an RE2 expression, which matches in linear time. Where it has
+	// groups, the first one that matches something is the secret, and the rest
+	// around it stays.
 	Expr string
 	// Words make it fast: Expr is only tried where one of them stands, in any
 	// case, and must match from there. None: it is looked for everywhere.
@@ -36,7 +37,19 @@ type Pattern struct {
 	Begins bool
 	// Min is the least length of a secret in bytes. Shorter ones stay.
 	Min int
+
+	find   finder                    // in the place of Expr
+	accept func(string, []span) bool // of what Expr matched: whether it is a secret
 }
+
+// span is a part of a text, from a byte to another.
+type span struct{ from, to int }
+
+func (s span) of(text string) string { return text[s.from:s.to] }
+
+// finder returns the secrets at a place of a text where a word of its pattern
+// stands, and where to go on if not right behind it.
+type finder func(text string, at int) (secrets []span, next int)
 
 // Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
@@ -45,20 +58,30 @@ type Redactor struct {
 }
 
 type rule struct {
-	expr   func() *regexp.Regexp // compiled when first needed: most texts need none
 	words  []string
 	begins bool
 	min    int
 	mark   string
+	find   finder
+	all    func() *regexp.Regexp // of a rule without words
+}
+
+// finding is a secret and the rule that found it.
+type finding struct {
+	span
+	rule int
 }
 
 var kind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
-// New makes a redactor of patterns, which are applied in order. Nil is
-// [Defaults], and an empty list redacts nothing.
+var known = sync.OnceValue(func() *Redactor { return compiled(Defaults()) })
+
+// New makes a redactor of patterns. Where two find the same text, the first one
+// says what kind of secret it is. Nil is [Defaults], and an empty list redacts
+// nothing.
 func New(patterns []Pattern) (*Redactor, error) {
 	if patterns == nil {
-		return compiled(Defaults()), nil
+		return Known(), nil
 	}
 	for i, p := range patterns {
 		if err := p.check(); err != nil {
@@ -68,28 +91,103 @@ func New(patterns []Pattern) (*Redactor, error) {
 	return compiled(patterns), nil
 }
 
+// Known returns the redactor of [Defaults]. It is made once.
+func Known() *Redactor { return known() }
+
 // compiled makes a redactor of patterns that were checked, by New or by tests.
 func compiled(patterns []Pattern) *Redactor {
 	r := new(Redactor)
 	for _, p := range patterns {
-		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + markClose}
+		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + markClose, find: p.find}
 		for _, w := range p.Words {
 			rule.words = append(rule.words, lower(w))
 		}
-		expr := p.Expr
-		if len(p.Words) > 0 {
-			expr = `\A(?:` + expr + `)`
+		switch {
+		case p.find != nil:
+		case len(p.Words) == 0:
+			rule.all = lazily(p.Expr)
+		default:
+			rule.find = p.matcher()
 		}
-		rule.expr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 		r.rules = append(r.rules, rule)
 	}
 	r.scan = newScanner(r.rules)
 	return r
 }
 
+// lazily compiles an expression when it is first needed: most texts need few.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// maxTried is how much of a text is looked at before it is clear that there is a
+// secret, in bytes: then all of it goes.
+const maxTried = 192
+
+// matcher finds what Expr matches. A match that may not be accepted is tried on the
+// beginning of the text first, so that failed tries take no more time each.
+func (p *Pattern) matcher() finder {
+	expr, accept := lazily(`\A(?:`+p.Expr+`)`), p.accept
+	try := func(text string, at int) []span {
+		groups := groupsOf(expr().FindStringSubmatchIndex(text[at:]), at)
+		if groups == nil || accept != nil && !accept(text, groups) {
+			return nil
+		}
+		return append(secretOf(groups), groups[0])
+	}
+	return func(text string, at int) ([]span, int) {
+		end := len(text)
+		if accept != nil {
+			end = min(end, at+maxTried)
+		}
+		found := try(text[:end], at)
+		if found != nil && end < len(text) && found[len(found)-1].to == end {
+			found = try(text, at)
+		}
+		if found == nil {
+			return nil, 0
+		}
+		last := len(found) - 1
+		return found[:last], found[last].to
+	}
+}
+
+// groupsOf are the groups of a match that begins at a place of a text. Those that
+// took no part are empty.
+func groupsOf(match []int, at int) (groups []span) {
+	for i := 0; i < len(match); i += 2 {
+		if match[i] < 0 {
+			groups = append(groups, span{})
+			continue
+		}
+		groups = append(groups, span{at + match[i], at + match[i+1]})
+	}
+	return groups
+}
+
+// secretOf is the first group that matched something, or all where there are no
+// groups.
+func secretOf(groups []span) []span {
+	if len(groups) == 1 {
+		return groups
+	}
+	for _, g := range groups[1:] {
+		if g.to > g.from {
+			return []span{g}
+		}
+	}
+	return nil
+}
+
 func (p *Pattern) check() error {
 	if !kind().MatchString(p.Kind) {
 		return fmt.Errorf("kind %q: give lower-case letters, digits and dashes", p.Kind)
+	}
+	if slices.Contains(p.Words, "") {
+		return fmt.Errorf("%s: an empty word", p.Kind)
+	}
+	if p.find != nil {
+		return nil
 	}
 	expr, err := regexp.Compile(p.Expr)
 	if err != nil {
@@ -97,9 +195,6 @@ func (p *Pattern) check() error {
 	}
 	if expr.MatchString("") {
 		return fmt.Errorf("%s: matches the empty text", p.Kind)
-	}
-	if slices.Contains(p.Words, "") {
-		return fmt.Errorf("%s: an empty word", p.Kind)
 	}
 	return nil
 }
@@ -110,46 +205,58 @@ func (r *Redactor) Redact(text string) (string, int) {
 	return text, n
 }
 
+// passes is how often a text is looked through: what stands beside a secret that was
+// taken out can be one in its turn.
+const passes = 4
+
 // RedactContext is [Redactor.Redact] for texts as long as somebody else likes. The
 // only error is the context's own, and then there is no text.
 func (r *Redactor) RedactContext(ctx context.Context, text string) (string, int, error) {
-	n, places := 0, r.scan.places(ctx, text)
-	for i, rule := range r.rules {
-		if len(rule.words) > 0 && len(places[i]) == 0 {
-			continue
-		}
-		without, found := rule.apply(ctx, text, places[i])
-		if err := ctx.Err(); err != nil {
+	all := 0
+	for range passes {
+		found := r.find(ctx, text)
+		if err := ctx.Err(); err != nil { // and some may be missing
 			return "", 0, err
 		}
-		if found > 0 {
-			n, text, places = n+found, without, r.scan.places(ctx, without)
+		if len(found) == 0 {
+			break
 		}
+		n := 0
+		text, n = r.without(text, found)
+		all += n
 	}
-	if err := ctx.Err(); err != nil { // and places may be missing
-		return "", 0, err
-	}
-	return text, n, nil
+	return text, all, nil
 }
 
-// apply replaces what the rule matches where one of its words stands.
-func (r rule) apply(ctx context.Context, text string, places []int) (string, int) {
-	var b strings.Builder
-	n, done := 0, 0
-	for at := range r.matches(ctx, text, places) {
-		from, to := at[0], at[1]
-		if len(at) > 2 {
-			from, to = at[2], at[3]
-		}
-		if from < 0 || to-from < r.min || strings.Contains(text[from:to], markOpen) {
+// find is what the rules find in a text, as far as the context lets them.
+func (r *Redactor) find(ctx context.Context, text string) (found []finding) {
+	places := r.scan.places(ctx, text)
+	for i := range r.rules {
+		if r.rules[i].all == nil && len(places[i]) == 0 {
 			continue
 		}
-		b.WriteString(text[done:from])
-		b.WriteString(r.mark)
-		n, done = n+1, to
+		r.rules[i].each(ctx, text, places[i], func(s span) { found = append(found, finding{s, i}) })
+		if ctx.Err() != nil {
+			return nil
+		}
 	}
-	if n == 0 {
-		return text, 0
+	return found
+}
+
+// without is a text with marks in the place of what was found, and how many. What
+// overlaps is one secret.
+func (r *Redactor) without(text string, found []finding) (string, int) {
+	slices.SortFunc(found, func(a, b finding) int { return cmp.Or(a.from-b.from, a.rule-b.rule) })
+	var b strings.Builder
+	n, done := 0, 0
+	for i := 0; i < len(found); n++ {
+		one := found[i]
+		for i++; i < len(found) && found[i].from < one.to; i++ {
+			one.to, one.rule = max(one.to, found[i].to), min(one.rule, found[i].rule)
+		}
+		b.WriteString(text[done:one.from])
+		b.WriteString(r.rules[one.rule].mark)
+		done = one.to
 	}
 	b.WriteString(text[done:])
 	return b.String(), n
@@ -158,35 +265,34 @@ func (r rule) apply(ctx context.Context, text string, places []int) (string, int
 // tries is how often a rule is tried between two looks at the context.
 const tries = 256
 
-// matches are the submatch indices of a rule in a text, one after the other, until
-// the context is done.
-func (r rule) matches(ctx context.Context, text string, places []int) iter.Seq[[]int] {
-	expr := r.expr()
-	if len(r.words) == 0 {
-		return slices.Values(expr.FindAllStringSubmatchIndex(text, -1))
+// each gives what the rule finds in a text to yield, until the context is done.
+func (r *rule) each(ctx context.Context, text string, places []int, yield func(span)) {
+	secret := func(s span) {
+		if s.to-s.from >= r.min && !strings.Contains(s.of(text), markOpen) {
+			yield(s)
+		}
 	}
-	return func(yield func([]int) bool) {
-		after := 0 // the last match
-		for k, pos := range places {
-			if k%tries == 0 && ctx.Err() != nil {
-				return
-			}
-			if pos < after || r.begins && pos > 0 && isWord(text[pos-1]) {
-				continue
-			}
-			at := expr.FindStringSubmatchIndex(text[pos:])
-			if at == nil {
-				continue
-			}
-			for i := range at {
-				if at[i] >= 0 {
-					at[i] += pos
-				}
-			}
-			if after = at[1]; !yield(at) {
-				return
+	if r.all != nil {
+		for _, match := range r.all().FindAllStringSubmatchIndex(text, -1) {
+			for _, s := range secretOf(groupsOf(match, 0)) {
+				secret(s)
 			}
 		}
+		return
+	}
+	after := 0 // where the last try ended
+	for k, at := range places {
+		if k%tries == 0 && ctx.Err() != nil {
+			return
+		}
+		if at < after || r.begins && at > 0 && isWord(text[at-1]) {
+			continue
+		}
+		secrets, next := r.find(text, at)
+		for _, s := range secrets {
+			secret(s)
+		}
+		after = next
 	}
 }
 

@@ -2,19 +2,15 @@ package memory
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
-// redactor takes secrets out of texts. A guest is a new instance in every
-// call, so it is made when first needed.
-var redactor = sync.OnceValue(redact.Spoken)
-
+// redacted is a text without secrets.
 func redacted(text string) string {
-	text, _ = redactor().Redact(text)
+	text, _ = redact.Known().Redact(text)
 	return text
 }
 
