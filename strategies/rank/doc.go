@@ -14,9 +14,10 @@
 // scripts written without spaces (Chinese, Japanese, Thai and their
 // neighbours) are cut into pairs of characters. An identifier such as
 // pkg/foo_bar.go or parseHTTPBody is a term as a whole, and so are its parts.
-// English words are stemmed by a shorter Porter, and those that say nothing of a
-// text's matter are left out. Latin letters lose their accents, composed or not:
-// café, cafe\u0301 and cafe are one word.
+// English words are stemmed by a shorter Porter, irregular forms count as their
+// word (bought as buy), and those that say nothing of a text's matter are left
+// out. Latin letters lose their accents, composed or not: café, cafe\u0301 and
+// cafe are one word.
 //
 // # Score
 //
@@ -32,20 +33,25 @@
 // What is said in a conversation is seldom understood alone: an answer names
 // the thing, the question before it the matter. So the words of the texts
 // around it can count as a text's own, at a discount; this is BM25F, from the
-// same paper, with the surroundings as fields. See [Options]. A nod ("ok,
-// thanks") and a page stand between others without parting them: people go on
-// after either with what they were at. A nod takes little of what is said around
-// it, and is left out of the average, or else many nods would make everything
-// else a long text.
+// same paper, with the surroundings as fields. The longer a text is, the less it
+// takes of them: a line needs what was asked before it, a paragraph says itself
+// what it is about. See [Options]. A nod ("ok, thanks") and a page stand between
+// others without parting them: people go on after either with what they were at.
+// A nod takes little of what is said around it, and is left out of the average,
+// or else many nods would make everything else a long text.
 //
 // # Long texts
 //
 // A text of more than about 40 terms is scored by its parts, cut where sentences
 // end, and by the best of them: a page of an answer that tells of the matter in
 // one paragraph is as good as that paragraph, and no better for holding many
-// other words. The words of its other parts count in each, at a discount, so the
-// whole has a say as well. How many texts hold a term, which texts are around
-// it, and what a group is worth, go by texts.
+// other words. The words of its other parts count in each, at a discount. Where
+// most texts are long, plain BM25 over whole texts has a share in the score as
+// well. How many texts hold a term, which texts are around it, and what a group
+// is worth, go by texts.
+//
+// A [Hit] says where the best part stands in the text: that is the passage to
+// show. With [Options].Passages the other parts are hits of their own.
 //
 // # Parts and lists
 //

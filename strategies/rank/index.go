@@ -30,8 +30,8 @@ type Index struct {
 	groups  names
 }
 
-// part is a Part of a text.
-type part struct{ length, text int32 }
+// part is a Part of a text, with its place in the body.
+type part struct{ length, text, start, end int32 }
 
 // text is where its parts are, and what is the same for all of them.
 type text struct{ first, parts, length, author, group int32 }
@@ -66,21 +66,23 @@ func (ix *Index) Len() int { return len(ix.texts) }
 func (ix *Index) Add(t Text) int {
 	n := len(ix.texts)
 	part := Part{Author: ix.Author(t.Author), Group: ix.Group(t.Group)}
-	end := 0 // of the last term
+	start, end := 0, 0 // of the part, and of the last term
 	Terms(t.About, func(term []byte, _, _ int) bool {
 		ix.count(term) // but not in the length: a label makes no text a long one
 		return true
 	})
-	Terms(t.Body, func(term []byte, start, termEnd int) bool {
-		if part.Length >= partTerms && (part.Length >= 2*partTerms || start > end && endsSentence(t.Body[end:start])) {
+	Terms(t.Body, func(term []byte, from, termEnd int) bool {
+		if part.Length >= partTerms && (part.Length >= 2*partTerms || from > end && endsSentence(t.Body[end:from])) {
+			part.Bytes = int32(from - start)
 			ix.AddPart(part)
-			part.Length, part.Same = 0, true
+			part.Length, part.Same, start = 0, true, from
 		}
 		part.Length++
 		ix.count(term)
 		end = termEnd
 		return true
 	})
+	part.Bytes = int32(len(t.Body) - start)
 	ix.AddPart(part)
 	return n
 }

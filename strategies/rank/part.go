@@ -13,8 +13,8 @@ const partTerms = 40
 
 // Part is what is scored: a text or, of a long one, a part of it.
 type Part struct {
-	// Length is how many terms it has.
-	Length int32
+	// Length is how many terms it has, Bytes how many bytes of the body.
+	Length, Bytes int32
 	// Author and Group are numbers of names: [Index.Author], [Index.Group].
 	Author, Group int32
 	// Same says that it is of the same text as the part before it.
@@ -40,8 +40,11 @@ func (ix *Index) AddPart(p Part) {
 	if !p.Same || len(ix.texts) == 0 {
 		ix.texts = append(ix.texts, text{first: int32(len(ix.parts)), author: p.Author, group: p.Group})
 	}
-	n := len(ix.texts) - 1
-	ix.parts = append(ix.parts, part{p.Length, int32(n)})
+	n, start := len(ix.texts)-1, int32(0)
+	if p.Same && len(ix.parts) > 0 {
+		start = ix.parts[len(ix.parts)-1].end
+	}
+	ix.parts = append(ix.parts, part{p.Length, int32(n), start, start + p.Bytes})
 	ix.texts[n].parts++
 	ix.texts[n].length += p.Length
 }
@@ -56,7 +59,7 @@ func (ix *Index) Parts() iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		for i, p := range ix.parts {
 			t := &ix.texts[p.text]
-			if !yield(Part{p.length, t.author, t.group, int(t.first) != i}) {
+			if !yield(Part{p.length, p.end - p.start, t.author, t.group, int(t.first) != i}) {
 				return
 			}
 		}

@@ -1,10 +1,6 @@
 package rank
 
-import (
-	"container/heap"
-	"iter"
-	"slices"
-)
+import "slices"
 
 const (
 	// k1 is how soon more of the same word counts no more, and b how much a
@@ -21,86 +17,20 @@ const (
 	// give, and that it does not stand between others: "yes, sure" says nothing,
 	// whatever is said around it.
 	fewTerms = 4
+	// ownTerms are so many that a text takes but half of what its surroundings
+	// give: a line of a chat needs what was asked before it, a paragraph says
+	// itself what it is about.
+	ownTerms = 60
 	// restShare is what a word in the other parts of a text counts.
 	restShare = 0.2
 )
-
-// Options of a search. The zero value is plain BM25.
-type Options struct {
-	// Limit is how many hits to return at most. Default all.
-	Limit int
-	// Near is what a word in the text before or after counts, one in the text
-	// itself being 1; two texts away it counts Near*Near. It counts less in a
-	// text of a few words, and from a long one. Surroundings end where the
-	// group does. From 0 to 1; default 0.
-	Near float64
-	// Group adds to each text's score this many times the mean of the best
-	// three of its group, and less to a text of less than a few words. Default 0.
-	Group float64
-	// Author adds this share to the score of texts whose author's name, or a
-	// word of it, is in the query; the name itself then counts for nothing, as
-	// it stands in what others say to its bearer. Default 0.
-	Author float64
-	// Recency adds this share to the score of the newest text, and less in
-	// proportion to those before it. Default 0.
-	Recency float64
-}
-
-// Conversation returns the options for texts that are the messages of
-// conversations, in order.
-func Conversation() Options { return Options{Near: 0.5, Group: 1, Author: 0.5} }
-
-// Hit is a text that a search found.
-type Hit struct {
-	Text  int     // its number
-	Score float64 // over 0; comparable within one search
-}
-
-// Search returns the texts that bear on the query, best first; of
-// equals the earlier. With Near or Group these can be texts that share no word
-// with it.
-func (ix *Index) Search(query string, opts Options) []Hit {
-	return slices.Collect(ix.Ranked(query, opts))
-}
-
-// Ranked goes through what [Index.Search] returns. It is for those who cannot
-// know how many they want: putting all in order is half the time of a search.
-func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
-	return func(yield func(Hit) bool) {
-		var hits ranking
-		for i, score := range ix.scores(query, opts) {
-			if score > 0 {
-				hits = append(hits, Hit{i, score})
-			}
-		}
-		heap.Init(&hits)
-		for n := 0; len(hits) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
-			if !yield(heap.Pop(&hits).(Hit)) {
-				return
-			}
-		}
-	}
-}
-
-// scores are the scores of all texts.
-func (ix *Index) scores(query string, opts Options) []float64 {
-	s := newSearch(ix, opts)
-	terms := ix.query(query)
-	named := s.named(terms)
-	for _, term := range s.withoutNames(terms, named) {
-		s.add(term)
-	}
-	scores := s.best()
-	s.favour(scores, named)
-	s.share(scores)
-	return scores
-}
 
 // search is what a query makes of an index.
 type search struct {
 	*Index
 	opts    Options
 	average float64   // length of a part
+	whole   whole     // what texts get as a whole
 	scores  []float64 // by part
 	norms   []float64 // of the lengths of parts with their surroundings; 0 is not known yet
 
@@ -116,7 +46,7 @@ type search struct {
 func newSearch(ix *Index, opts Options) *search {
 	parts, texts := len(ix.parts), len(ix.texts)
 	return &search{
-		Index: ix, opts: opts, average: ix.average(),
+		Index: ix, opts: opts, average: ix.average(), whole: newWhole(ix, opts.Whole),
 		scores: make([]float64, parts), norms: make([]float64, parts), counts: make([]float64, parts),
 		given: make([]float64, texts), held: make([]bool, texts),
 	}
@@ -157,6 +87,7 @@ func (s *search) add(term int32) {
 		}
 		holders++
 		s.hold(from)
+		s.whole.count(from, count)
 		given := count / s.norm(float64(s.texts[from].length))
 		for _, n := range s.around(from) {
 			s.hold(n.text)
@@ -164,6 +95,7 @@ func (s *search) add(term int32) {
 		}
 	}
 	weight := s.idf(holders)
+	s.whole.add(weight)
 	for _, i := range s.order {
 		s.addTo(i, weight)
 		s.given[i], s.held[i] = 0, false
@@ -189,7 +121,7 @@ func (s *search) addTo(i int32, weight float64) {
 		s.counts[p] = 0
 		f := c
 		if given := s.given[i]; given > 0 {
-			f += given * length / (length + fewTerms)
+			f += given * length / (length + fewTerms) * ownTerms / (ownTerms + float64(t.length))
 		}
 		if rest := all - c; rest > 0 {
 			f += restShare * rest / s.norm(float64(t.length)-length)
@@ -222,6 +154,20 @@ func (s *search) best() []float64 {
 			scores[i] = max(scores[i], score)
 		}
 	}
+	return scores
+}
+
+// rate returns the scores of all texts, and leaves those of their parts.
+func (s *search) rate(query string) []float64 {
+	terms := s.query(query)
+	named := s.named(terms)
+	for _, term := range s.withoutNames(terms, named) {
+		s.add(term)
+	}
+	scores := s.best()
+	s.whole.mix(scores)
+	s.favour(scores, named)
+	s.share(scores)
 	return scores
 }
 

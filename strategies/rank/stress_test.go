@@ -1,31 +1,20 @@
 package rank_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/features"
-	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies/rank"
 )
 
 // pages are long answers of assistants, from conversations about anything else.
 func pages(tb testing.TB) (list []string) {
-	for _, path := range shared.Glob(tb, "data", "longmemeval", "*.json") {
-		var c struct{ Turns []struct{ Text string } }
-		b, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(b, &c)
-		}
-		if err != nil {
-			tb.Fatal(path, err)
-		}
+	for _, c := range read(tb, "longmemeval") {
 		for _, t := range c.Turns {
 			if len(t.Text) > 1000 && len(t.Text) < 6000 {
 				list = append(list, t.Text)
@@ -115,14 +104,14 @@ func TestStress(t *testing.T) {
 		change         func(c conversation) conversation
 		r5, r10, share float64 // at least
 	}{
-		{"as they are", func(c conversation) conversation { return c }, 0.70, 0.78, 0.89},
-		{"a nod after each turn", nods, 0.69, 0.77, 0.89},
-		{"a page after each third turn", func(c conversation) conversation { return answered(c, pages, 3) }, 0.66, 0.75, 0.89},
-		{"a page after each turn", func(c conversation) conversation { return answered(c, pages, 1) }, 0.62, 0.70, 0.88},
+		{"as they are", func(c conversation) conversation { return c }, 0.71, 0.79, 0.90},
+		{"a nod after each turn", nods, 0.70, 0.78, 0.90},
+		{"a page after each third turn", func(c conversation) conversation { return answered(c, pages, 3) }, 0.69, 0.77, 0.91},
+		{"a page after each turn", func(c conversation) conversation { return answered(c, pages, 1) }, 0.64, 0.74, 0.91},
 		{"each fourth turn within pages", func(c conversation) conversation { return buried(c, pages, 4) }, 0.64, 0.74, 0.87},
-		{"each second turn within pages", func(c conversation) conversation { return buried(c, pages, 2) }, 0.61, 0.70, 0.85},
+		{"each second turn within pages", func(c conversation) conversation { return buried(c, pages, 2) }, 0.58, 0.68, 0.85},
 		{"within pages, and nods", func(c conversation) conversation { return nods(buried(c, pages, 2)) }, 0.60, 0.69, 0.85},
-		{"in another language", cyrillic, 0.55, 0.63, 0.80},
+		{"in another language", cyrillic, 0.62, 0.71, 0.86},
 	}
 	for _, tc := range soak.Sample(tests, 4, len(tests)) {
 		t.Run(tc.what, func(t *testing.T) {

@@ -184,7 +184,7 @@ func (s *scanner) emit(start, end int, plain bool) {
 		if len(term) == end-start && isStop(term) { // with an accent it is longer: thé is not the
 			return
 		}
-		term = stem(term)
+		term = stem(regular(term))
 	}
 	s.done = !s.yield(term, start, end)
 }

@@ -1,0 +1,92 @@
+package rank
+
+import (
+	"container/heap"
+	"iter"
+	"slices"
+)
+
+// repeatShare is what another passage of a text that was found counts: what it
+// says is mostly known from the first.
+const repeatShare = 0.8
+
+// Hit is a text that a search found, or a passage of it.
+type Hit struct {
+	Text  int     // its number
+	Score float64 // over 0; comparable within one search
+	// Start and End are where the passage that tells most of the query stands
+	// in the text's body, in bytes. That is all of a text which is not long.
+	Start, End int
+}
+
+// Search returns the texts that bear on the query, best first; of
+// equals the earlier. With Near or Group these can be texts that share no word
+// with it.
+func (ix *Index) Search(query string, opts Options) []Hit {
+	return slices.Collect(ix.Ranked(query, opts))
+}
+
+// Ranked goes through what [Index.Search] returns. It is for those who cannot
+// know how many they want: putting all in order is half the time of a search.
+func (ix *Index) Ranked(query string, opts Options) iter.Seq[Hit] {
+	return func(yield func(Hit) bool) {
+		hits := newSearch(ix, opts).hits(query)
+		heap.Init(&hits)
+		for n := 0; len(hits) > 0 && (opts.Limit <= 0 || n < opts.Limit); n++ {
+			if !yield(heap.Pop(&hits).(Hit)) {
+				return
+			}
+		}
+	}
+}
+
+// hits are what the query finds, in no order.
+func (s *search) hits(query string) (hits ranking) {
+	for i, score := range s.rate(query) {
+		if score <= 0 {
+			continue
+		}
+		t := &s.texts[i]
+		best := t.first
+		for p := t.first; p < t.first+t.parts; p++ {
+			if s.scores[p] > s.scores[best] {
+				best = p
+			}
+		}
+		hits = append(hits, s.hit(best, score))
+		if !s.opts.Passages {
+			continue
+		}
+		for p := t.first; p < t.first+t.parts; p++ {
+			if p != best && s.scores[p] > 0 {
+				hits = append(hits, s.hit(p, score*repeatShare*s.scores[p]/s.scores[best]))
+			}
+		}
+	}
+	return hits
+}
+
+func (ix *Index) hit(p int32, score float64) Hit {
+	part := &ix.parts[p]
+	return Hit{Text: int(part.text), Score: score, Start: int(part.start), End: int(part.end)}
+}
+
+// ranking is a heap of hits, the best in front: see container/heap.
+type ranking []Hit
+
+func (r ranking) Len() int      { return len(r) }
+func (r ranking) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
+func (r *ranking) Push(hit any) { *r = append(*r, hit.(Hit)) }
+
+// Less says which of two hits comes first: the better, of equals the earlier.
+func (r ranking) Less(i, j int) bool {
+	a, b := &r[i], &r[j]
+	return a.Score > b.Score || a.Score == b.Score && (a.Text < b.Text || a.Text == b.Text && a.Start < b.Start)
+}
+
+func (r *ranking) Pop() any {
+	last := len(*r) - 1
+	hit := (*r)[last]
+	*r = (*r)[:last]
+	return hit
+}
