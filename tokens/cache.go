@@ -16,7 +16,7 @@ type cache struct {
 	limit int // entries of one generation
 
 	mu         sync.Mutex
-	young, old map[cacheKey]Count
+	young, old map[cacheKey]int
 }
 
 type cacheKey struct {
@@ -30,7 +30,7 @@ func newCache(n int) *cache {
 		return nil
 	}
 	return &cache{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-		limit: max(n/2, 1), young: make(map[cacheKey]Count)}
+		limit: max(n/2, 1), young: make(map[cacheKey]int)}
 }
 
 func (c *cache) key(s string) cacheKey {
@@ -40,13 +40,13 @@ func (c *cache) key(s string) cacheKey {
 	return cacheKey{[2]uint64{maphash.String(c.seeds[0], s), maphash.String(c.seeds[1], s)}, len(s)}
 }
 
-func (c *cache) get(k cacheKey) (Count, bool) {
+func (c *cache) get(k cacheKey) (n int, ok bool) {
 	if c == nil {
-		return Count{}, false
+		return 0, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n, ok := c.young[k]
+	n, ok = c.young[k]
 	if ok {
 		return n, true
 	}
@@ -56,7 +56,7 @@ func (c *cache) get(k cacheKey) (Count, bool) {
 	return n, ok
 }
 
-func (c *cache) put(k cacheKey, n Count) {
+func (c *cache) put(k cacheKey, n int) {
 	if c == nil {
 		return
 	}
@@ -65,9 +65,9 @@ func (c *cache) put(k cacheKey, n Count) {
 	c.insert(k, n)
 }
 
-func (c *cache) insert(k cacheKey, n Count) {
+func (c *cache) insert(k cacheKey, n int) {
 	if len(c.young) >= c.limit {
-		c.old, c.young = c.young, make(map[cacheKey]Count, c.limit)
+		c.old, c.young = c.young, make(map[cacheKey]int, c.limit)
 	}
 	c.young[k] = n
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/tokens/internal/bpe"
 )
 
 // Counter counts tokens in one encoding. It is safe for concurrent use, and
@@ -12,8 +13,7 @@ import (
 // hashing of its texts.
 type Counter struct {
 	encoding Encoding
-	bounds   *boundaries
-	load     func() encoder
+	engine   *bpe.Encoding
 	cache    *cache
 }
 
@@ -33,23 +33,20 @@ const defaultCacheEntries = 1 << 16
 type Count struct {
 	Tokens int
 	// Exact is true where Tokens is the encoding's own count of the texts. It
-	// is false where a text had to be cut inside a piece, once in 512 bytes;
-	// such a count is an estimate, as a rule from above, and off by at most
-	// two tokens a cut in all that was measured. It is false, too, where
-	// something that is not text was estimated: an image, a document.
+	// is false where something that is not text was estimated: an image, a
+	// document, tool definitions.
 	Exact bool
 }
 
 // New returns a counter for the encoding; the empty one is [O200k]. The error,
 // for an unknown encoding, has [abi.CodeUsage].
 func New(e Encoding, opts Options) (*Counter, error) {
-	v, err := e.vocabulary()
+	engine, err := e.engine()
 	if err != nil {
 		return nil, err
 	}
-	e = cmp.Or(e, O200k)
 	opts.CacheEntries = cmp.Or(opts.CacheEntries, defaultCacheEntries)
-	return &Counter{encoding: e, bounds: v.bounds, load: v.load, cache: newCache(opts.CacheEntries)}, nil
+	return &Counter{encoding: cmp.Or(e, O200k), engine: engine, cache: newCache(opts.CacheEntries)}, nil
 }
 
 // Encoding is the encoding that is counted in.
@@ -57,36 +54,23 @@ func (c *Counter) Encoding() Encoding { return c.encoding }
 
 // Text counts a bare text.
 func (c *Counter) Text(s string) int {
-	n, _ := c.Measure(context.Background(), s)
-	return n.Tokens
+	n, _ := c.TextContext(context.Background(), s)
+	return n
 }
 
-// TextContext implements [abi.ContextCounter].
+// TextContext implements [abi.ContextCounter]. The context is looked at every
+// few dozen microseconds.
 func (c *Counter) TextContext(ctx context.Context, s string) (int, error) {
-	n, err := c.Measure(ctx, s)
-	return n.Tokens, err
-}
-
-// Measure counts a bare text and says whether the count is exact. The only
-// error is the context's own, looked at every few kilobytes.
-func (c *Counter) Measure(ctx context.Context, s string) (Count, error) {
 	if s == "" {
-		return Count{Exact: true}, nil
+		return 0, nil
 	}
 	key := c.cache.key(s)
 	if n, ok := c.cache.get(key); ok {
 		return n, nil
 	}
-	n := Count{Exact: true}
-	enc := c.load()
-	for s != "" {
-		if err := ctx.Err(); err != nil {
-			return Count{}, err
-		}
-		end, certain := c.bounds.chunk(s, minChunk)
-		n.Tokens += enc.count(s[:end])
-		n.Exact = n.Exact && certain
-		s = s[end:]
+	n, err := c.engine.Count(ctx, s)
+	if err != nil {
+		return 0, err
 	}
 	c.cache.put(key, n)
 	return n, nil

@@ -47,11 +47,11 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestMeasureCancelled(t *testing.T) {
+func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := counter(t, tokens.O200k, tokens.Options{})
-	if _, err := c.Measure(ctx, "one two"); !errors.Is(err, context.Canceled) {
+	if _, err := c.TextContext(ctx, "one two"); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v, want the context's", err)
 	}
 	m := user("one two three")
@@ -61,32 +61,9 @@ func TestMeasureCancelled(t *testing.T) {
 	if _, err := c.Tools(ctx, []byte(`[{"name":"x"}]`)); !errors.Is(err, context.Canceled) {
 		t.Errorf("tools: err = %v, want the context's", err)
 	}
-	if got, want := c.Text("one two"), plain(t, tokens.O200k, "one two"); got != want {
+	if got, want := c.Text("one two"), plain(tokens.O200k, "one two"); got != want {
 		t.Errorf("after a count that was given up: %d, want %d", got, want)
 	}
-}
-
-func TestCounterIsConcurrent(t *testing.T) {
-	texts := make([]string, 50)
-	want := make([]int, len(texts))
-	for i := range texts {
-		texts[i] = repeat("The quick brown fox isn't lazy. 12345\n\n", 20*i)
-		want[i] = plain(t, tokens.O200k, texts[i])
-	}
-	c := counter(t, tokens.O200k, tokens.Options{CacheEntries: 20})
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Go(func() {
-			for i := range 200 {
-				k := (i*7 + g) % len(texts)
-				if got := c.Text(texts[k]); got != want[k] {
-					t.Errorf("text %d: %d, want %d", k, got, want[k])
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func TestCacheIsBounded(t *testing.T) {
@@ -104,15 +81,27 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-func TestCacheKeepsExactness(t *testing.T) {
-	c := counter(t, tokens.O200k, tokens.Options{})
-	long := strings.Repeat("a", 2000)
-	for range 2 {
-		n, err := c.Measure(t.Context(), long)
-		if err != nil || n.Exact || n.Tokens == 0 {
-			t.Errorf("Measure = %+v, %v, want a count that is not exact, cached or not", n, err)
-		}
+func TestCounterIsConcurrent(t *testing.T) {
+	texts := make([]string, 50)
+	want := make([]int, len(texts))
+	for i := range texts {
+		texts[i] = repeat("The quick brown fox isn't lazy. 12345\n\n", 20*i)
+		want[i] = plain(tokens.O200k, texts[i])
 	}
+	c := counter(t, tokens.O200k, tokens.Options{CacheEntries: 20})
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				k := (i*7 + g) % len(texts)
+				if got := c.Text(texts[k]); got != want[k] {
+					t.Errorf("text %d: %d, want %d", k, got, want[k])
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // A count from the cache costs no allocation, whatever the length of the text.

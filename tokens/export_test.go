@@ -6,38 +6,6 @@ import (
 	"github.com/kagewasm/kagewasm/tokens/internal/catalog"
 )
 
-// Chunks cuts s as a counter does, but at the first certain boundary after min
-// bytes.
-func Chunks(e Encoding, s string, min int) (chunks []string, certain bool) {
-	v, err := e.vocabulary()
-	if err != nil {
-		panic(err)
-	}
-	certain = true
-	for s != "" {
-		n, ok := v.bounds.chunk(s, min)
-		chunks, s, certain = append(chunks, s[:n]), s[n:], certain && ok
-	}
-	return chunks, certain
-}
-
-// Pattern is the splitting pattern of an encoding.
-func Pattern(e Encoding) string {
-	return map[Encoding]string{O200k: o200kPattern, CL100k: cl100kPattern}[e]
-}
-
-// ReadRanks reads a vocabulary.
-var ReadRanks = readRanks
-
-// Load makes the encoder of an encoding, as the first text does that is counted.
-func Load(e Encoding) {
-	if e == CL100k {
-		loadOnce(e, cl100kPattern, cl100kRanks)()
-	} else {
-		loadOnce(e, o200kPattern, o200kRanks)()
-	}
-}
-
 // Cached is how many counts c remembers.
 func (c *Counter) Cached() int {
 	c.cache.mu.Lock()
@@ -67,7 +35,4 @@ const (
 	ToolCallTokens = toolCallTokens
 	ToolsTokens    = toolsTokens
 	ImageTokens    = imageTokens
-
-	MaxPiece = maxPiece
-	MinChunk = minChunk
 )

@@ -1,18 +1,14 @@
 package tokens_test
 
 import (
-	"errors"
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/tokens"
-	"github.com/pkoukk/tiktoken-go"
-	loader "github.com/pkoukk/tiktoken-go-loader"
-	"pgregory.net/rapid"
+	"github.com/kagewasm/kagewasm/tokens/internal/reference"
 )
 
 // noNetwork is what the whole package runs with: counting must not download.
@@ -24,47 +20,11 @@ func (noNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestMain(m *testing.M) {
 	http.DefaultTransport = noNetwork{}
-	tiktoken.SetBpeLoader(downloader{})
 	os.Exit(m.Run())
 }
 
-// downloader stands for tiktoken-go's own loader, which downloads. The
-// reference counts of the tests go through it, by names that it allows.
-type downloader struct{}
-
-func (downloader) LoadTiktokenBpe(url string) (map[string]int, error) {
-	if !reference.loading {
-		return nil, errors.New("tiktoken-go's global loader was used")
-	}
-	return loader.NewOfflineLoader().LoadTiktokenBpe(url)
-}
-
-var reference struct {
-	mu      sync.Mutex
-	loading bool
-	enc     map[tokens.Encoding]*tiktoken.Tiktoken
-}
-
-// plain is tiktoken-go's own count, through its own registry.
-func plain(tb rapid.TB, e tokens.Encoding, s string) int {
-	tb.Helper()
-	reference.mu.Lock()
-	enc := reference.enc[e]
-	if enc == nil {
-		var err error
-		reference.loading = true
-		if enc, err = tiktoken.GetEncoding(string(e)); err != nil {
-			tb.Fatal(err)
-		}
-		reference.loading = false
-		if reference.enc == nil {
-			reference.enc = make(map[tokens.Encoding]*tiktoken.Tiktoken)
-		}
-		reference.enc[e] = enc
-	}
-	reference.mu.Unlock()
-	return len(enc.EncodeOrdinary(s))
-}
+// plain is tiktoken-go's own count.
+func plain(e tokens.Encoding, s string) int { return len(reference.IDs(string(e), s)) }
 
 var encodings = []tokens.Encoding{tokens.O200k, tokens.CL100k}
 
@@ -100,6 +60,10 @@ var adversarial = map[string]string{
 	"contractions":      "'s",
 	"word, apostrophe":  "a'",
 	"punctuation":       "=",
+	"dashes":            "-",
+	"rules":             strings.Repeat("-", 150) + "x",
+	"line ends":         "\r\n",
+	"tabs, spaces":      "\t ",
 	"slashes":           "/\n",
 	"dots, newlines":    ".\n",
 	"han":               "漢",

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pkoukk/tiktoken-go"
 )
 
 // aliases are other names of the catalog's providers.
@@ -75,21 +77,36 @@ func spellings(id string) []string {
 }
 
 // encodingOf returns the encoding of a model by its name, and whether it is
-// the model's own. The families are those of tiktoken's own table.
+// the model's own.
 func encodingOf(id string) (e Encoding, exact bool) {
 	id = lastPart(id)
 	id = vendor.ReplaceAllString(region.ReplaceAllString(id, ""), "")
 	id = strings.TrimPrefix(strings.TrimPrefix(id, "ft:"), "chat")
-	switch {
-	case o200kFamily.MatchString(id):
+	id, _, _ = strings.Cut(id, ":") // a variant: "gpt-4o:extended"
+	switch e := published(id); {
+	case e == O200k || o200kFamily.MatchString(id):
 		return O200k, true
-	case cl100kFamily.MatchString(id):
+	case e == CL100k || cl100kFamily.MatchString(id):
 		return CL100k, true
 	}
 	return O200k, false
 }
 
+// published is the encoding that tiktoken-go has in its table for a model, or none.
+func published(id string) Encoding {
+	if e, ok := tiktoken.MODEL_TO_ENCODING[id]; ok {
+		return Encoding(e)
+	}
+	for prefix, e := range tiktoken.MODEL_PREFIX_TO_ENCODING {
+		if strings.HasPrefix(id, prefix) {
+			return Encoding(e)
+		}
+	}
+	return ""
+}
+
+// The families that tiktoken-go's table does not have: newer ones, and other spellings.
 var (
-	o200kFamily  = regexp.MustCompile(`^(?:gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[134](?:-|$)|codex-mini)`)
-	cl100kFamily = regexp.MustCompile(`^(?:gpt-4(?:-|$)|gpt-3\.5|gpt-35|text-embedding-(?:3|ada-002))`)
+	o200kFamily  = regexp.MustCompile(`^(?:gpt-5|gpt-oss|o[134](?:-|$)|codex-mini)`)
+	cl100kFamily = regexp.MustCompile(`^gpt-3\.?5`)
 )

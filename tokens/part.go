@@ -38,9 +38,8 @@ func (t *tally) text(s string) {
 	if t.err != nil {
 		return
 	}
-	n, err := t.c.Measure(t.ctx, s)
-	t.n.Tokens += n.Tokens
-	t.n.Exact = t.n.Exact && n.Exact
+	n, err := t.c.TextContext(t.ctx, s)
+	t.n.Tokens += n
 	t.err = err
 }
 

@@ -24,6 +24,7 @@ var sinks = []sink{
 			"runtime/internal/sandbox":   "an entry of the cache is a folder, which gets its name as a whole",
 			"internal/folder":            "an export is a folder, which gets its name as a whole",
 			"tokens/internal/gencatalog": "go generate",
+			"tokens/internal/genranks":   "go generate",
 			"internal/features/gen":      "go generate",
 		},
 	},

@@ -1,0 +1,68 @@
+// Package bpe counts the tokens of a text as tiktoken does, in time linear in the text whatever it is.
+//
+// A text is split into pieces (split.go), as the regular expressions of the encodings do it. How many tokens a short one
+// has is remembered (memo.go). Others are looked up (vocabulary.go) or encoded (encode.go), which falls back to merging
+// pair by pair (pairs.go), a window at a time (windows.go). The vocabularies are embedded as genranks writes them.
+package bpe
+
+import (
+	"context"
+	_ "embed"
+	"sync"
+)
+
+// Encoding is one of OpenAI's encodings. It is safe for concurrent use.
+type Encoding struct {
+	split   func(*splitter, int) int
+	load    func() *vocabulary
+	walkers sync.Pool
+}
+
+//go:embed o200k_base.gz
+var o200k []byte
+
+//go:embed cl100k_base.gz
+var cl100k []byte
+
+// The encodings. Each loads its vocabulary when it first counts.
+var (
+	O200k  = newEncoding(o200k, (*splitter).o200k)
+	CL100k = newEncoding(cl100k, (*splitter).cl100k)
+)
+
+// newEncoding makes an encoding that panics with the first count where what is linked into the program cannot be read:
+// there is nothing a caller could do.
+func newEncoding(gz []byte, split func(*splitter, int) int) *Encoding {
+	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary {
+		v, err := readVocabulary(gz)
+		if err != nil {
+			panic("bpe: embedded vocabulary: " + err.Error())
+		}
+		return v
+	})}
+}
+
+// Count returns the number of tokens in text. Special tokens in it are plain text. The only error is the context's own.
+func (e *Encoding) Count(ctx context.Context, text string) (n int, err error) {
+	w := e.walk(text)
+	defer e.done(w)
+	for w.next(ctx) {
+		n += w.count(ctx)
+	}
+	return n, w.err
+}
+
+// Offset returns how many bytes the first n tokens of text have, without a last character that is not whole; all of
+// them where there are no more than n.
+func (e *Encoding) Offset(ctx context.Context, text string, n int) (int, error) {
+	w := e.walk(text)
+	defer e.done(w)
+	for w.next(ctx) {
+		piece := w.encode(ctx)
+		if n < len(piece) {
+			return w.begin + w.length(piece[:n]), w.err
+		}
+		n -= len(piece)
+	}
+	return w.end, w.err
+}
