@@ -179,14 +179,16 @@ func canceled(ctx context.Context) error {
 }
 
 // memo is what is remembered of a session from one look at it to the next, so
-// that a look costs what is new in it. Nothing depends on it but speed, and
-// what is said about provider caches.
+// that a look costs what is new in it. Nothing depends on it but speed, what is
+// said about provider caches, and whether a model is asked that failed before.
 type memo struct {
 	messages []abi.Message
 	tokens   []int
 	index    map[string]int // by id
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
+	// declined are the models whose answers were refused.
+	declined declined
 }
 
 // maxMemos is how many sessions are remembered; the one not looked at for the
@@ -210,7 +212,7 @@ func (ms *memos) take(s *abi.Session) *memo {
 	defer ms.mu.Unlock()
 	i := ms.index(memoKey(s))
 	if i < 0 {
-		return &memo{index: make(map[string]int)}
+		return &memo{index: make(map[string]int), declined: make(declined)}
 	}
 	m := ms.list[i].memo
 	ms.list = slices.Delete(ms.list, i, i+1)

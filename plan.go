@@ -3,7 +3,9 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -122,6 +124,9 @@ func modelWhereThereIsOne(l *look, drop strategies.Drop) (c candidate, err error
 	if l.opts.Model == nil || l.policy.Summarize.Off {
 		return c, nil
 	}
+	if err := l.memo.declined.open(l.summarizer(), l.start); err != nil && l.req.Reason != abi.TriggerManual {
+		return c, err
+	}
 	return candidate{Strategy: l.summarize(drop), name: StrategySummarize,
 		source: abi.Source{Type: abi.SourceModel, Name: l.summarizer()}}, nil
 }
@@ -144,6 +149,54 @@ func compactorOrWhyNot(l *look, _ strategies.Drop) (c candidate, err error) {
 		return c, notThere(l, "no compactor plugin is loaded", "load one, or choose another strategy")
 	}
 	return c, nil
+}
+
+// declined are models whose answers a session refused, by alias: a breaker that
+// keeps it from paying for the same again at each compaction.
+type declined map[string]*declining
+
+type declining struct {
+	calls int // that were paid for and refused, in the last compaction
+	why   string
+	wait  time.Duration
+	until time.Time
+}
+
+// A model is left alone at first for declinedFor, and twice as long after each
+// compaction that it fails again, up to declinedMost.
+const (
+	declinedFor  = 5 * time.Minute
+	declinedMost = time.Hour
+)
+
+// open is the error where a model is not to be asked now, and nil where it may be. A
+// person who asks for a compaction is not kept from trying.
+func (d declined) open(alias string, now time.Time) error {
+	m := d[alias]
+	if m == nil || !now.Before(m.until) {
+		return nil
+	}
+	return &abi.Error{Code: abi.CodeQuarantined, Op: StrategySummarize, Phase: abi.PhaseCall,
+		Message: fmt.Sprintf("%s is not asked until %s: all of its %d answers were refused in the last compaction that asked "+
+			"it, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
+		Hint: "choose another model or prompt for summaries; a compaction by hand asks it all the same"}
+}
+
+// heard notes what came of asking a model. Answers that were refused again and again
+// open the breaker, a summary closes it, and anything else says nothing.
+func (d declined) heard(alias string, usage abi.ModelUsage, err error, now time.Time) {
+	switch {
+	case err == nil:
+		delete(d, alias)
+	case abi.CodeOf(err) == abi.CodeBadSummary && usage.Calls > 1:
+		m := d[alias]
+		if m == nil {
+			m = &declining{wait: declinedFor / 2}
+			d[alias] = m
+		}
+		m.wait = min(2*m.wait, declinedMost)
+		m.calls, m.why, m.until = usage.Calls, abi.AsError(err).Message, now.Add(m.wait)
+	}
 }
 
 // notThere is the error where the policy names a strategy of somebody who is not
@@ -195,6 +248,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
+				l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
 			}
 			if err == nil {
 				out.taken, out.strategy, taken = &a, c.name, c.plugin

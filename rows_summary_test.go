@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -450,5 +451,62 @@ func TestSmallSummarizer(t *testing.T) {
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Lookup: lookup}), request(longWindow, long())).Report
 	if r.Strategy != "summarize" || asked < 2 || r.TokensAfter > r.Target {
 		t.Errorf("%d requests, by %s, %v", asked, r.Strategy, r.Failures)
+	}
+}
+
+// TestRefusedAgainAndAgain: where all answers of a model were refused, the next
+// compactions of the session do without it and say so, until some time has passed or a
+// person asks. Other sessions are asked for.
+func TestRefusedAgainAndAgain(t *testing.T) {
+	features.Proves(t, "complaint 12")
+	good, asked := false, 0
+	model := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		if asked++; good {
+			return modeltest.Answer{Text: inForm(r, "fine")}
+		}
+		return modeltest.Answer{Text: "I'm sorry, I cannot help with that."}
+	})
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	c := newCompactor(t, kagewasm.Options{Model: model, Now: func() time.Time { return now }})
+	look := func(session string, reason abi.TriggerReason) kagewasm.Report {
+		asked = 0
+		req := request(1200, chat(60))
+		req.Session.ID, req.Reason, req.Force = session, reason, reason == abi.TriggerManual
+		return compact(t, c, req).Report
+	}
+	for _, step := range []struct {
+		why, session string
+		reason       abi.TriggerReason
+		later        time.Duration
+		good         bool
+		strategy     string
+		code         abi.Code
+		asked        bool
+	}{
+		{"the first time", "a", abi.TriggerThreshold, 0, false, "drop", abi.CodeBadSummary, true},
+		{"the second", "a", abi.TriggerThreshold, time.Minute, false, "drop", abi.CodeQuarantined, false},
+		{"on an overflow too", "a", abi.TriggerOverflow, 0, false, "drop", abi.CodeQuarantined, false},
+		{"another session", "b", abi.TriggerThreshold, 0, false, "drop", abi.CodeBadSummary, true},
+		{"a person asks", "a", abi.TriggerManual, 0, false, "drop", abi.CodeBadSummary, true},
+		{"twice as long then", "a", abi.TriggerThreshold, 9 * time.Minute, false, "drop", abi.CodeQuarantined, false},
+		{"after that", "a", abi.TriggerThreshold, 2 * time.Minute, true, "summarize", "", true},
+		{"and from then on", "a", abi.TriggerThreshold, 0, true, "summarize", "", true},
+	} {
+		t.Run(step.why, func(t *testing.T) {
+			now, good = now.Add(step.later), step.good
+			r := look(step.session, step.reason)
+			if !r.Compacted || r.Strategy != step.strategy || (asked > 0) != step.asked {
+				t.Fatalf("%s by %s, asked %d times: %+v", r.Reason, r.Strategy, asked, r.Failures)
+			}
+			if step.code == "" {
+				return
+			}
+			if len(r.Failures) != 1 || r.Failures[0].Code != step.code || r.Failures[0].Hint == "" || !r.Fallback {
+				t.Errorf("%+v", r.Failures)
+			}
+			if paid := r.Cost.Usage != nil; paid != step.asked {
+				t.Errorf("usage %+v", r.Cost.Usage)
+			}
+		})
 	}
 }

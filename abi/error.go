@@ -79,8 +79,8 @@ const (
 	CodeBusy Code = "busy"
 	// CodeCommit: the result could not be stored.
 	CodeCommit Code = "commit"
-	// CodeQuarantined: the plugin failed too often in a row, and is not called
-	// for a while.
+	// CodeQuarantined: the plugin or the model failed too often in a row, and is
+	// not called for a while.
 	CodeQuarantined Code = "quarantined"
 	// CodeContextLength: a model's provider says that the request does not fit.
 	CodeContextLength Code = "context_length"

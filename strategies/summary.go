@@ -80,6 +80,7 @@ type summaryRun struct {
 	count    func(string) int
 	input    int // the bound of a request
 	overflow int // tokens of the shortest transcript that was too long all the same
+	room     int // tokens for thinking, once the model was seen to need them
 	// good are parts whose answer was taken, refused is why the last answer of
 	// others was not; by name.
 	good    map[string]*part
@@ -96,6 +97,7 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 			w.add(p)
 		}
 		s.judged(p)
+		s.room = max(s.room, p.room)
 		texts = append(texts, p.text)
 		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
 			s.overflow = n

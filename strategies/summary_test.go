@@ -368,3 +368,41 @@ func TestEnds(t *testing.T) {
 		t.Errorf("canceled: %v, %d calls", err, len(f.requests))
 	}
 }
+
+// TestThinkingModels: a model that thinks until max_tokens is used up, and says
+// nothing, is asked the same once more with more of them, before it gets less to
+// read; what is asked after that has them from the start.
+func TestThinkingModels(t *testing.T) {
+	features.Proves(t, "complaint 7")
+	for name, thought := range map[string]string{"not shown": "", "shown": "<think>\nFirst I read", "whole": "<think>so</think>\n"} {
+		t.Run(name, func(t *testing.T) {
+			thinks := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
+				if r.MaxTokens < 8000 {
+					return abi.ModelResponse{Text: thought, StopReason: abi.StopLength, OutputTokens: r.MaxTokens}, nil
+				}
+				return answer(r, "fine"), nil
+			}}
+			cfg := strategies.Config{Chunks: 3}
+			r := mustRun(t, thinks, prepared(t, cfg), cfg)
+			if r.ToolResultChars != 200 || r.Usage.Calls != 4 || len(r.Attempts) != 3 {
+				t.Errorf("%d characters of a result, %d calls, %d attempts", r.ToolResultChars, r.Usage.Calls, len(r.Attempts))
+			}
+			if first, second := thinks.requests[0], thinks.requests[1]; first.Prompt != second.Prompt || second.MaxTokens <= first.MaxTokens {
+				t.Errorf("asked with %d tokens, and then with %d", first.MaxTokens, second.MaxTokens)
+			}
+		})
+	}
+	never := &fake{reply: func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
+		return abi.ModelResponse{StopReason: abi.StopLength}, nil
+	}}
+	_, err := strategies.Write(t.Context(), never, prepared(t, strategies.Config{}), strategies.Config{})
+	if n := len(never.requests); abi.CodeOf(err) != abi.CodeBadSummary || n != 6 {
+		t.Errorf("a model that never comes to an answer: %v after %d requests, 6 expected", err, n)
+	}
+	said := &fake{reply: func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
+		return abi.ModelResponse{Text: "## Goal\nto be", StopReason: abi.StopLength}, nil
+	}}
+	if _, err := strategies.Write(t.Context(), said, prepared(t, strategies.Config{}), strategies.Config{}); err == nil || len(said.requests) != 5 {
+		t.Errorf("an answer that was cut off is no thinking: %d requests", len(said.requests))
+	}
+}

@@ -29,6 +29,7 @@ type part struct {
 	answered  string // the name of the model
 	attempts  []attempt
 	refusedAt int // tokens of a transcript that was too long
+	room      int // tokens of an answer for thinking, beside the summary
 }
 
 // The names of parts.
@@ -47,7 +48,7 @@ func (s *summaryRun) parts(chars int) []*part {
 		prefixLimit = limit / 3
 		limit -= prefixLimit + s.count(turnHeading) + between
 	}
-	history := &part{summaryRun: s, name: historyPart, chunks: s.cfg.chunks(),
+	history := &part{summaryRun: s, name: historyPart, room: s.room, chunks: s.cfg.chunks(),
 		rules: rules{outline: o, cap: limit, replaced: s.ready.Replaced, count: s.count},
 		question: question{
 			system: system, previous: s.ready.Previous, todo: s.ready.Todo,
@@ -63,7 +64,7 @@ func (s *summaryRun) parts(chars int) []*part {
 	if !s.ready.SplitTurn {
 		return []*part{history}
 	}
-	prefix := &part{summaryRun: s, name: prefixPart, chunks: 1, what: history.what,
+	prefix := &part{summaryRun: s, name: prefixPart, room: s.room, chunks: 1, what: history.what,
 		rules: rules{outline: turnPrefix, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
 		question: question{
 			system: turnPrefixPrompt + "\n" + sections(turnPrefix),
@@ -213,13 +214,11 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	if size := q.tokens(p.count); size > p.input {
 		return "", tooLong(nil, "a request of %d tokens, %d allowed", size, p.input)
 	}
-	p.usage.Calls++
-	resp, err := p.model.Complete(ctx, abi.ModelRequest{
-		Model: p.cfg.Model, System: q.system, Prompt: q.prompt(), MaxTokens: p.rules.cap,
-	})
-	p.usage.InputTokens += resp.InputTokens
-	p.usage.OutputTokens += resp.OutputTokens
-	p.usage.Cost += resp.Cost
+	resp, err := p.complete(ctx, q)
+	if err == nil && p.room == 0 && onlyThought(resp) {
+		p.room = thinkingRoom
+		resp, err = p.complete(ctx, q)
+	}
 	if err == nil {
 		p.answered = resp.Model
 		return p.rules.accept(resp, q.conversation)
@@ -229,4 +228,27 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 		p.refusedAt = p.count(q.conversation)
 	}
 	return "", e
+}
+
+// thinkingRoom is what a model that thinks gets beside the summary, in tokens, once
+// it has shown that it does: providers count what it thinks as part of its answer.
+const thinkingRoom = 16 << 10
+
+// onlyThought reports whether an answer was cut off before it began.
+func onlyThought(resp abi.ModelResponse) bool {
+	text := unwrap(resp.Text)
+	return resp.StopReason == abi.StopLength && (text == "" || strings.HasPrefix(text, "<think"))
+}
+
+// complete asks the model once.
+func (p *part) complete(ctx context.Context, q question) (abi.ModelResponse, error) {
+	p.usage.Calls++
+	resp, err := p.model.Complete(ctx, abi.ModelRequest{
+		Model: p.cfg.Model, System: q.system, Prompt: q.prompt(),
+		MaxTokens: p.rules.cap + max(0, min(p.room, p.input-q.tokens(p.count))),
+	})
+	p.usage.InputTokens += resp.InputTokens
+	p.usage.OutputTokens += resp.OutputTokens
+	p.usage.Cost += resp.Cost
+	return resp, err
 }

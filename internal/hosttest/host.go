@@ -20,7 +20,9 @@ func New(t testing.TB, opts kagewasm.Options) *kagewasm.Compactor {
 	if opts.Counter == nil {
 		opts.Counter = Words{}
 	}
-	opts.Now = func() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
+	if opts.Now == nil {
+		opts.Now = func() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
+	}
 	c, err := kagewasm.New(opts)
 	if err != nil {
 		t.Fatal(err)
