@@ -26,6 +26,7 @@ type evalFlags struct {
 	pluginFlags
 	plugin string
 	budget int
+	unit   string
 	asJSON bool
 }
 
@@ -42,7 +43,9 @@ The memory is the project's own ranking, or a plugin in the sandbox: what its
 pre_compact retains of each session, and what a later pre_compact injects for
 the question. Each conversation starts from an empty memory. Knobs of a plugin
 that bound the tokens it injects are turned up to their end, unless --knob
-sets them: the figures at 12% and at --budget cut what comes back.`,
+sets them: the figures at 12% and at --budget cut what comes back. They cut it
+in whole turns, or with --unit passage in the passages of long turns that come
+back: of a plugin what it injects from one message's id to the next.`,
 		Example: `  kagewasm eval recall locomo10.json
   kagewasm eval recall locomo/ --plugin build/hindsight.wasm --json`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -57,6 +60,10 @@ sets them: the figures at 12% and at --budget cut what comes back.`,
 		"measure this `X.wasm`, through its hooks (default: the project's own ranking)")
 	cmd.Flags().IntVar(&f.budget, "budget", evidence.DefaultBudget,
 		"how many `TOKENS` of turns to look at, beside the fixed figures")
+	units := []string{string(evidence.UnitTurn), string(evidence.UnitPassage)}
+	cmd.Flags().StringVar(&f.unit, "unit", units[0],
+		"count and fill budgets with whole turns (turn), or with what is brought back of them (passage)")
+	complete(cmd, "unit", units...)
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	f.register(cmd)
 	return cmd
@@ -65,6 +72,10 @@ sets them: the figures at 12% and at --budget cut what comes back.`,
 func (f *evalFlags) run(ctx context.Context, e env, paths []string) error {
 	if f.budget < 1 {
 		return ui.Usagef("--budget %d: give a number of tokens from 1", f.budget)
+	}
+	unit := evidence.Unit(f.unit)
+	if unit != evidence.UnitTurn && unit != evidence.UnitPassage {
+		return ui.Usagef("--unit %s: give %s or %s", f.unit, evidence.UnitTurn, evidence.UnitPassage)
 	}
 	list, err := evidence.Read(paths...)
 	if err != nil {
@@ -77,12 +88,14 @@ func (f *evalFlags) run(ctx context.Context, e env, paths []string) error {
 	progress := e.progress()
 	defer progress.Done()
 	n := 0
-	opts := evidence.Options{Counter: counter, Budget: f.budget, Progress: func(d *evidence.Dataset) {
+	opts := evidence.Options{Counter: counter, Budget: f.budget, Unit: unit, Progress: func(d *evidence.Dataset) {
 		n++
 		progress.Step("conversation %d of %d, %s", n, len(list), abi.Defuse(d.ID))
 	}}
 	report := ui.Eval{Memory: "ranking"}
-	opts.Memory = func(context.Context, *evidence.Dataset) (evidence.Memory, error) { return new(evidence.Ranking), nil }
+	opts.Memory = func(context.Context, *evidence.Dataset) (evidence.Memory, error) {
+		return &evidence.Ranking{Passages: unit == evidence.UnitPassage}, nil
+	}
 	var m *measured
 	if f.plugin != "" {
 		if m, err = f.openMeasured(ctx, e, counter); err != nil {

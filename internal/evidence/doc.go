@@ -15,6 +15,10 @@
 //
 //	SPEAKER said, "TEXT" and shared CAPTION
 //
+// A budget is filled with whole turns, or by [UnitPassage] with the passages that
+// were brought back: of a long turn the part that bears on the question, which
+// then counts as the turn.
+//
 // At a share of the conversation, or at a budget of tokens, the top k is as
 // many of the best as fit. For sessions, any at k says whether one of the
 // sessions with evidence is among the first k, and all at k whether all are:

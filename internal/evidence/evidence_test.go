@@ -127,7 +127,12 @@ func (f *fixed) Retain(_ context.Context, s *evidence.Session) error {
 	return nil
 }
 
-func (f *fixed) Recall(context.Context, *evidence.Question) ([]string, error) { return f.ids, nil }
+func (f *fixed) Recall(context.Context, *evidence.Question) (list []evidence.Passage, err error) {
+	for _, id := range f.ids {
+		list = append(list, evidence.Passage{Turn: id, Text: "one"}, evidence.Passage{Turn: id, Text: "word"})
+	}
+	return list, nil
+}
 
 // TestDefinitions holds the figures to their definitions, counted by hand: a
 // conversation of 100 turns in ten sessions, each of 20 characters and 3 words.
@@ -149,15 +154,26 @@ func TestDefinitions(t *testing.T) {
 	// The first five are 0, 10, ... 40, each of another session; 70 is the
 	// eighth, 99 the thirteenth.
 	memory := &fixed{ids: []string{"0", "10", "20", "30", "40", "50", "60", "70", "80", "90", "1", "2", "99"}}
-	r, err := evidence.Measure(t.Context(), []evidence.Dataset{d}, evidence.Options{
+	opts := evidence.Options{
 		Memory:  func(context.Context, *evidence.Dataset) (evidence.Memory, error) { return memory, nil },
 		Counter: byWords{}, Budget: 6,
-	})
+	}
+	r, err := evidence.Measure(t.Context(), []evidence.Dataset{d}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(memory.told) != 10 || r.Turns != 100 || r.Questions != 2 || r.WithoutEvidence != 1 || r.Overall.Questions != 2 {
 		t.Errorf("%v %+v", memory.told, r)
+	}
+	// By passages each turn takes two places, and a word of the budget for each:
+	// among the first ten are five turns, the 25th is of 99, and six words are three turns.
+	memory.told, opts.Unit = nil, evidence.UnitPassage
+	p, err := evidence.Measure(t.Context(), []evidence.Dataset{d}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Unit != evidence.UnitPassage || r.Unit != evidence.UnitTurn {
+		t.Errorf("units %q and %q", p.Unit, r.Unit)
 	}
 	// 12% of 100 equal turns are twelve, and six words are two turns.
 	for name, pair := range map[string][2]float64{
@@ -165,7 +181,10 @@ func TestDefinitions(t *testing.T) {
 		"12%": {r.ByCategory["one"].At12Pct, 0.5}, "budget": {r.ByCategory["one"].AtBudget, 0.25},
 		"overall": {r.Overall.R10, 0.75}, "two at budget": {r.ByCategory["two"].AtBudget, 1},
 		"any of the sessions": {r.Sessions.Any5, 1}, "all of the sessions": {r.Sessions.All5, 0.5},
-		"all in ten": {r.Sessions.All10, 1},
+		"all in ten":      {r.Sessions.All10, 1},
+		"r10 by passages": {p.ByCategory["one"].R10, 0.25}, "r25 by passages": {p.ByCategory["one"].R25, 0.75},
+		"two in five passages": {p.ByCategory["two"].R5, 1}, "12% by passages": {p.Overall.At12Pct, 0.875},
+		"budget by passages": {p.ByCategory["two"].AtBudget, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if math.Abs(pair[0]-pair[1]) > 1e-9 {
@@ -209,9 +228,15 @@ func TestPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids, err := memory.Recall(t.Context(), &list[0].Questions[0]); err != nil ||
-		!slices.Equal(ids, []string{"D2:1", "D1:2", "D1:1"}) {
-		t.Errorf("%v, %v", ids, err)
+	found, err := memory.Recall(t.Context(), &list[0].Questions[0])
+	want := []evidence.Passage{
+		{Turn: "D2:1", Text: "[Ada t00002] Ada said, \"It leaks.\"\n"},
+		{Turn: "D1:2", Text: "[Ben t00001] Ben said, \"Nice!\" and shared a red canoe\n"},
+		{Turn: "D1:1", Text: "[Ada t00000] Ada said, \"I bought a canoe.\"\n"},
+		{Turn: "D1:2", Text: "seen t00001 t99999 xt00000"},
+	}
+	if err != nil || !slices.Equal(found, want) {
+		t.Errorf("%q, %v", found, err)
 	}
 	retains, recalls := memory.Calls()
 	if r.Overall.R5 != 1 || len(retains) != 2 || len(recalls) != 2 || memory.Unnamed() != 0 {

@@ -1,22 +1,38 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Memory is what is measured.
 type Memory interface {
 	// Retain is given a session when it is over.
 	Retain(ctx context.Context, s *Session) error
-	// Recall is given a question and returns the ids of turns, best first, each
-	// once.
-	Recall(ctx context.Context, q *Question) ([]string, error)
+	// Recall is given a question and returns turns, or passages of them, best
+	// first.
+	Recall(ctx context.Context, q *Question) ([]Passage, error)
 }
+
+// Passage is what is brought back of a turn.
+type Passage struct {
+	Turn string // its id
+	Text string
+}
+
+// Unit is what is counted and what fills a budget.
+type Unit string
+
+const (
+	UnitTurn    Unit = "turn"    // whole turns, whatever was brought back of them
+	UnitPassage Unit = "passage" // what was brought back, which may be less
+)
 
 // Options of a measurement.
 type Options struct {
@@ -27,6 +43,8 @@ type Options struct {
 	// Budget is how many tokens of turns are looked at beside the fixed
 	// figures. Default [DefaultBudget].
 	Budget int
+	// Unit is what the figures count. Default [UnitTurn].
+	Unit Unit
 	// Progress is told before each conversation; nil is nobody.
 	Progress func(d *Dataset)
 }
@@ -39,7 +57,8 @@ func Measure(ctx context.Context, list []Dataset, o Options) (*Result, error) {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	r := &Result{Budget: o.Budget, ByCategory: make(map[string]*Recall)}
+	o.Unit = cmp.Or(o.Unit, UnitTurn)
+	r := &Result{Unit: o.Unit, Budget: o.Budget, ByCategory: make(map[string]*Recall)}
 	for i := range list {
 		d := &list[i]
 		if o.Progress != nil {
@@ -64,7 +83,7 @@ func (r *Result) conversation(ctx context.Context, d *Dataset, o Options) error 
 		return err
 	}
 	r.Conversations++
-	sizes := newSizes(d, o.Counter)
+	sizes := newSizes(d, o.Unit, o.Counter)
 	r.Turns += len(sizes.of)
 	for i := range d.Sessions {
 		if err := m.Retain(ctx, &d.Sessions[i]); err != nil {
@@ -80,11 +99,11 @@ func (r *Result) conversation(ctx context.Context, d *Dataset, o Options) error 
 		if err := ctx.Err(); err != nil {
 			return &abi.Error{Code: abi.CodeCanceled, Op: "eval", Message: "the caller gave up", Err: err}
 		}
-		ids, err := m.Recall(ctx, q)
+		found, err := m.Recall(ctx, q)
 		if err != nil {
 			return fmt.Errorf("recalling for %.80q: %w", q.Text, err)
 		}
-		r.add(q, ids, sizes)
+		r.add(q, found, sizes)
 		for _, id := range q.Evidence {
 			if _, known := sizes.of[id]; !known {
 				r.UnknownEvidence++
@@ -98,6 +117,8 @@ func (r *Result) conversation(ctx context.Context, d *Dataset, o Options) error 
 type sizes struct {
 	of         map[string]size
 	characters int // of all
+	unit       Unit
+	counter    abi.Counter
 }
 
 type size struct {
@@ -105,8 +126,8 @@ type size struct {
 	session            string
 }
 
-func newSizes(d *Dataset, counter abi.Counter) sizes {
-	s := sizes{of: make(map[string]size)}
+func newSizes(d *Dataset, unit Unit, counter abi.Counter) sizes {
+	s := sizes{of: make(map[string]size), unit: unit, counter: counter}
 	for _, session := range d.Sessions {
 		for _, t := range session.Turns {
 			text := t.Text()
@@ -118,14 +139,42 @@ func newSizes(d *Dataset, counter abi.Counter) sizes {
 	return s
 }
 
-// within is the first of the ids that fit together.
-func (s *sizes) within(ids []string, room int, cost func(size) int) []string {
-	for i, id := range ids {
-		if room -= cost(s.of[id]); room < 0 {
-			return ids[:i]
+// units are the passages as they are counted: of a turn only the first where
+// turns are.
+func (s *sizes) units(found []Passage) []Passage {
+	if s.unit == UnitPassage {
+		return found
+	}
+	seen := make(map[string]bool)
+	return lists.Filter(found, func(p Passage) bool {
+		first := !seen[p.Turn]
+		seen[p.Turn] = true
+		return first
+	})
+}
+
+func (s *sizes) charactersOf(p Passage) int {
+	if s.unit == UnitPassage {
+		return utf8.RuneCountInString(p.Text)
+	}
+	return s.of[p.Turn].characters
+}
+
+func (s *sizes) tokensOf(p Passage) int {
+	if s.unit == UnitPassage {
+		return s.counter.Text(p.Text)
+	}
+	return s.of[p.Turn].tokens
+}
+
+// within is how many of the first fit together.
+func within(found []Passage, room int, cost func(Passage) int) int {
+	for i, p := range found {
+		if room -= cost(p); room < 0 {
+			return i
 		}
 	}
-	return ids
+	return len(found)
 }
 
 // sessions are those of the turns, in the order they are met.

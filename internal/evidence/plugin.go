@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -72,7 +73,7 @@ func (p *Plugin) Retain(ctx context.Context, s *Session) error {
 }
 
 // Recall calls pre_compact with the question, and reads what is injected.
-func (p *Plugin) Recall(ctx context.Context, q *Question) ([]string, error) {
+func (p *Plugin) Recall(ctx context.Context, q *Question) ([]Passage, error) {
 	in := p.input("question", q.Date)
 	in.Trigger.DryRun = true // what is asked is not remembered
 	in.Budget = abi.Budget{TargetTokens: 2 * p.room(), SummaryTokens: p.room()}
@@ -82,11 +83,11 @@ func (p *Plugin) Recall(ctx context.Context, q *Question) ([]string, error) {
 	if err != nil || out == nil {
 		return nil, err
 	}
-	ids := p.recalled(out.Inject)
-	if out.Inject != "" && len(ids) == 0 {
+	found := p.recalled(out.Inject)
+	if out.Inject != "" && len(found) == 0 {
 		p.unnamed++
 	}
-	return ids, nil
+	return found, nil
 }
 
 // Unnamed is how many injections named no message, so that nobody can tell
@@ -122,17 +123,29 @@ func messageID(turn int) string { return fmt.Sprintf("t%05d", turn) }
 
 var messageIDs = regexp.MustCompile(`\bt(\d{5,})\b`)
 
-// recalled are the turns whose messages a text names, in that order.
-func (p *Plugin) recalled(text string) (ids []string) {
-	seen := make(map[int]bool)
-	for _, m := range messageIDs.FindAllStringSubmatch(text, -1) {
-		var n int
-		if _, err := fmt.Sscanf(m[1], "%d", &n); err == nil && n < len(p.turns) && !seen[n] && messageID(n) == m[0] {
-			seen[n] = true
-			ids = append(ids, p.turns[n])
+// recalled are the turns whose messages a text names, in that order, each with
+// the line that names it and those that follow without a name.
+func (p *Plugin) recalled(text string) (found []Passage) {
+	for line := range strings.Lines(text) {
+		for _, turn := range p.named(line) {
+			found = append(found, Passage{Turn: turn})
+		}
+		if len(found) > 0 {
+			found[len(found)-1].Text += line
 		}
 	}
-	return ids
+	return found
+}
+
+// named are the turns whose messages a line names.
+func (p *Plugin) named(line string) (turns []string) {
+	for _, m := range messageIDs.FindAllStringSubmatch(line, -1) {
+		var n int
+		if _, err := fmt.Sscanf(m[1], "%d", &n); err == nil && n < len(p.turns) && messageID(n) == m[0] {
+			turns = append(turns, p.turns[n])
+		}
+	}
+	return turns
 }
 
 // dateLayouts are how LoCoMo and LongMemEval write dates.

@@ -1,5 +1,7 @@
 package evidence
 
+import "github.com/kagewasm/kagewasm/internal/lists"
+
 // Result is what was measured.
 type Result struct {
 	Conversations int `json:"conversations"`
@@ -10,7 +12,8 @@ type Result struct {
 	WithoutEvidence int `json:"without_evidence"`
 	// UnknownEvidence is how many turns questions name that are not there: they
 	// count as not found.
-	UnknownEvidence int `json:"unknown_evidence,omitempty"`
+	UnknownEvidence int  `json:"unknown_evidence,omitempty"`
+	Unit            Unit `json:"unit"`
 	// Budget in tokens, of AtBudget.
 	Budget     int                `json:"budget"`
 	Overall    Recall             `json:"overall"`
@@ -46,7 +49,9 @@ type SessionRecall struct {
 const partOfText = 0.12
 
 // add takes in the answer to one question.
-func (r *Result) add(q *Question, ids []string, s sizes) {
+func (r *Result) add(q *Question, found []Passage, s sizes) {
+	found = s.units(found)
+	ids := lists.Map(found, func(p Passage) string { return p.Turn })
 	if len(q.Evidence) > 0 {
 		r.Questions++
 		one := Recall{
@@ -55,9 +60,8 @@ func (r *Result) add(q *Question, ids []string, s sizes) {
 			R10:       share(q.Evidence, first(ids, 10)),
 			R25:       share(q.Evidence, first(ids, 25)),
 			R50:       share(q.Evidence, first(ids, 50)),
-			At12Pct: share(q.Evidence, s.within(ids, int(partOfText*float64(s.characters)),
-				func(s size) int { return s.characters })),
-			AtBudget: share(q.Evidence, s.within(ids, r.Budget, func(s size) int { return s.tokens })),
+			At12Pct:   share(q.Evidence, ids[:within(found, int(partOfText*float64(s.characters)), s.charactersOf)]),
+			AtBudget:  share(q.Evidence, ids[:within(found, r.Budget, s.tokensOf)]),
 		}
 		category := r.ByCategory[q.Category]
 		if category == nil {
@@ -68,8 +72,8 @@ func (r *Result) add(q *Question, ids []string, s sizes) {
 		category.add(one)
 	}
 	if len(q.Sessions) > 0 {
-		found := s.sessions(ids)
-		five, ten := share(q.Sessions, first(found, 5)), share(q.Sessions, first(found, 10))
+		sessions := s.sessions(ids)
+		five, ten := share(q.Sessions, first(sessions, 5)), share(q.Sessions, first(sessions, 10))
 		r.Sessions.Questions++
 		r.Sessions.Any5 += one(five > 0)
 		r.Sessions.Any10 += one(ten > 0)

@@ -15,6 +15,9 @@
 // "yesterday" has to do with a question about May 7th. In a question yesterday
 // and three days ago go by [Query].Time.
 //
+// A long text is found by its passages. Where each ends is stored with its terms,
+// so that no text is looked through again for what tells of a query.
+//
 // Of a text the first 128 KiB are kept and searched, see [MaxTextBytes], and of
 // any other field 512 bytes. A text need not be valid UTF-8; it is made so.
 //
@@ -26,7 +29,7 @@
 //
 //	root  generation, checksum, segments, values that are not needed any more, newest memories
 //	root.copy  the same once more
-//	t...  a table: sessions, authors, types and tags, the length of each text
+//	t...  a table: sessions, authors, types and tags, the length of each passage
 //	l...  posting lists of some terms, in the order of the terms, 4 KiB at a time
 //	w...  texts with their ids and times, 16 KiB at a time
 //	k...  hashes by which known memories are told

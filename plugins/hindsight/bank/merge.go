@@ -26,7 +26,7 @@ func merge(v *values, first int, list []segment) (segment, error) {
 		from := lists{values: v, shards: one.shards, limit: len(one.parts)}
 		cursors = append(cursors, &cursor{lists: from, offset: int32(len(t.parts))})
 		t.addAll(&one.who)
-		t.parts = append(t.parts, one.parts...)
+		t.parts, t.cuts = append(t.parts, one.parts...), append(t.cuts, one.cuts...)
 		t.blocks = append(t.blocks, one.blocks...)
 		s.texts += list[i].texts
 		s.weight += list[i].weight

@@ -27,7 +27,8 @@ type Query struct {
 	// Limit is how many hits to return at most. Default 10.
 	Limit int
 	// TextBytes is how long the text of one hit may be: a longer one is cut to
-	// the passage that tells most of the query. Default any length.
+	// the passage that tells most of the query, and further passages of it are
+	// hits of their own. Default any length.
 	TextBytes int
 	// Types and Tags, where there are any, are those of which a hit must
 	// have one.
@@ -37,9 +38,12 @@ type Query struct {
 	Skip func(*Memory) bool
 }
 
-// Hit is a memory that was found.
+// Hit is a memory that was found, or a passage of a long one.
 type Hit struct {
 	Memory
+	// Start is where a passage begins in the memory's text, and Length how long
+	// that is, in bytes; 0 where Text is all of it.
+	Start, Length int
 	// Score is over 0, and comparable within one recall.
 	Score float64
 }
@@ -141,9 +145,14 @@ func (o *opened) addTerms(t *table, terms []string) error {
 
 // hits are the memories that the query finds, as far as they are wanted.
 func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
-	for h := range o.index.Ranked(query, rank.Conversation()) {
+	opts, whole := rank.Conversation(), make(map[int]bool)
+	opts.Passages = q.TextBytes > 0
+	for h := range o.index.Ranked(query, opts) {
 		if len(hits) == q.Limit || len(o.blocks) > maxBlocks {
 			break
+		}
+		if whole[h.Text] {
+			continue
 		}
 		m, wanted, err := o.memory(h.Text, &q)
 		if err != nil {
@@ -152,13 +161,25 @@ func (o *opened) hits(q Query, query string) (hits []Hit, err error) {
 		if !wanted || q.Skip != nil && q.Skip(&m) {
 			continue
 		}
-		if q.TextBytes > 0 && len(m.Text) > q.TextBytes {
-			start, end := o.index.Passage(m.Text, query, q.TextBytes)
-			m.Text = m.Text[start:end]
+		hit := Hit{Memory: m, Score: h.Score}
+		if whole[h.Text] = q.TextBytes == 0 || len(m.Text) <= q.TextBytes; !whole[h.Text] {
+			hit.Length = len(m.Text)
+			hit.Text, hit.Start = o.passage(m.Text, query, h, q.TextBytes)
 		}
-		hits = append(hits, Hit{m, h.Score})
+		hits = append(hits, hit)
 	}
 	return hits, nil
+}
+
+// passage is that of a hit, of at most size bytes, and where it begins. What an
+// earlier version stored does not say where: all of the text is looked through.
+func (o *opened) passage(text, query string, h rank.Hit, size int) (string, int) {
+	start, end := min(h.Start, len(text)), min(h.End, len(text))
+	if start < 0 || start >= end {
+		start, end = 0, len(text)
+	}
+	from, to := o.index.Passage(text[start:end], query, size)
+	return text[start+from : start+to], start + from
 }
 
 // memory reads a text, unless its label says that it is not wanted.

@@ -76,7 +76,7 @@ func build(v *values, first int, list []Memory) segment {
 		ix.Add(m.indexed())
 	}
 	for p := range ix.Parts() {
-		t.parts = append(t.parts, partOf(p))
+		t.addPart(p)
 	}
 	w := newListWriter(v, first, len(list))
 	for term, postings := range ix.Lists() {

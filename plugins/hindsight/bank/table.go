@@ -7,8 +7,11 @@ import "github.com/kagewasm/kagewasm/strategies/rank"
 type table struct {
 	who
 	parts  []int32 // see partOf
+	cuts   []int32 // where texts are cut: bytes of each part that another one of its text follows
 	shards []shard // of posting lists, sorted
 	blocks []block // of texts, in order
+
+	last int32 // bytes of the part that was added last
 }
 
 // partOf is a part without its names: its length, times two, plus one where it is
@@ -18,6 +21,14 @@ func partOf(p rank.Part) int32 {
 		return p.Length<<1 | 1
 	}
 	return p.Length << 1
+}
+
+// addPart adds a part of a text.
+func (t *table) addPart(p rank.Part) {
+	if p.Same {
+		t.cuts = append(t.cuts, t.last)
+	}
+	t.parts, t.last = append(t.parts, partOf(p)), p.Bytes
 }
 
 // shard is a value with posting lists, from that of its first term on.
@@ -43,6 +54,7 @@ func (t *table) write() string {
 		w.number(b.texts)
 		w = append(w, b.name...)
 	}
+	w.column(t.cuts)
 	return string(w)
 }
 
@@ -72,6 +84,13 @@ func readTable(r *reader) (t *table) {
 	if texts != len(t.labelOf) {
 		r.fail("texts without a place")
 	}
+	t.cuts = make([]int32, len(t.parts)-starts)
+	if r.pos == len(r.in) {
+		return t // an earlier version did not say where it cut
+	}
+	if t.cuts = r.column(MaxTextBytes + 1); len(t.cuts) != len(t.parts)-starts {
+		r.fail("not as many cuts as parts")
+	}
 	return t
 }
 
@@ -81,10 +100,13 @@ func (t *table) index(ix *rank.Index) {
 	for i := range t.labels {
 		authors[i] = ix.Author(t.labels[i].author)
 	}
-	text, at, left := -1, 0, int32(0)
+	text, at, left, cuts := -1, 0, int32(0), t.cuts
 	var p rank.Part
-	for _, tp := range t.parts {
-		p.Length, p.Same = tp>>1, tp&1 != 0
+	for i, tp := range t.parts {
+		p.Length, p.Same, p.Bytes = tp>>1, tp&1 != 0, MaxTextBytes // the last one of a text goes to its end
+		if i+1 < len(t.parts) && t.parts[i+1]&1 != 0 {
+			p.Bytes, cuts = cuts[0], cuts[1:]
+		}
 		if !p.Same {
 			text++
 			for left == 0 {

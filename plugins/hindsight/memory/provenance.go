@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -9,10 +10,14 @@ import (
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 )
 
-// provenance is where a memory is from: date, author, session and message.
-func provenance(m *bank.Memory) string {
+// provenance is where a memory is from: date, author, session and message, and of
+// a passage where in it.
+func provenance(m *bank.Hit) string {
 	where := strings.TrimSpace(plain(m.Session) + " " + plain(m.ID))
 	parts := []string{day(plain(m.Time)), plain(m.Author), where}
+	if m.Length > 0 {
+		parts = append(parts, fmt.Sprintf("bytes %d to %d of %d", m.Start, m.Start+len(m.Text), m.Length))
+	}
 	return strings.Join(lists.Filter(parts, func(s string) bool { return s != "" }), ", ")
 }
 

@@ -63,7 +63,7 @@ func (p *pass) block(hits []bank.Hit, budget int) string {
 		if p.set.server() {
 			text = clip.Bytes(redacted(text), maxLine) // of others' words as well
 		}
-		lines = append(lines, "\n- ["+provenance(&h.Memory)+"] "+clip.OneLine(abi.Defuse(text)))
+		lines = append(lines, "\n- ["+provenance(&h)+"] "+clip.OneLine(abi.Defuse(text)))
 	}
 	costs := p.count(lines...)
 	block, used := lines[0], costs[0]
