@@ -105,7 +105,11 @@ func (t Tools) answerRecall(host ToolHost, name, arguments string) string {
 	if args.Limit != nil {
 		q.Limit = int(*args.Limit)
 	}
-	return newRecall(host.All()).answer(q, max(minAnswerTokens, cmp.Or(t.Tokens, recallTokens)))
+	budget := max(minAnswerTokens, cmp.Or(t.Tokens, recallTokens))
+	if s, ok := host.(*Session); ok {
+		return s.recalls.answer(host.All(), q, budget)
+	}
+	return new(recalls).answer(host.All(), q, budget)
 }
 
 // read decodes arguments into args, which is zero before, and says what is

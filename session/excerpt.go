@@ -9,6 +9,9 @@ import (
 const (
 	// minExcerpt is the least an excerpt is worth showing for, in tokens.
 	minExcerpt = 12
+	// minLooked is how much of a text is looked through around a place, in
+	// bytes, where the budget is not more.
+	minLooked = 4 << 10
 	// bytesPerToken is a generous guess, which counting then corrects.
 	bytesPerToken = 5
 )
@@ -17,7 +20,7 @@ const (
 // may take an equal share of what those before it left.
 func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []Recalled) {
 	for i, h := range found {
-		pieces, cost := r.unitExcerpts(h.Text, q, budget/(len(found)-i))
+		pieces, cost := r.unitExcerpts(h, q, budget/(len(found)-i))
 		budget -= cost
 		if len(pieces) > 0 {
 			list = append(list, Recalled{h.Score, pieces})
@@ -28,15 +31,19 @@ func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []R
 
 // unitExcerpts cuts a unit around the piece that was found, which may take
 // three quarters; the other half of its call comes next, then the others.
-func (r *recall) unitExcerpts(found int, q RecallQuery, budget int) (pieces []Excerpt, cost int) {
-	order := r.byNearness(found)
+func (r *recall) unitExcerpts(found rank.Hit, q RecallQuery, budget int) (pieces []Excerpt, cost int) {
+	order := r.byNearness(found.Text)
 	shown := make(map[int]Excerpt)
 	for k, i := range order {
 		share := (budget - cost) / (len(order) - k)
 		if k == 0 && len(order) > 1 {
 			share = max(share, budget*3/4)
 		}
-		e, c := r.excerpt(r.pieces[i].Excerpt, q, share)
+		place := rank.Hit{Text: i}
+		if i == found.Text {
+			place = found
+		}
+		e, c := r.excerpt(place, q, share)
 		if e.Text == "" && e.Length > 0 {
 			continue // no room
 		}
@@ -53,10 +60,12 @@ func (r *recall) unitExcerpts(found int, q RecallQuery, budget int) (pieces []Ex
 }
 
 // excerpt cuts a piece to the passage that tells most of the query, in at most
-// budget tokens. Nothing is left where that is too little to tell anything.
-func (r *recall) excerpt(e Excerpt, q RecallQuery, budget int) (Excerpt, int) {
+// budget tokens: around its place, or where none is known near the beginning.
+// Nothing is left where that is too little to tell anything.
+func (r *recall) excerpt(place rank.Hit, q RecallQuery, budget int) (Excerpt, int) {
+	e := r.pieces[place.Text].Excerpt
 	whole := e.Text
-	e.End = len(whole)
+	e.Start, e.End = place.Around(whole, max(budget*bytesPerToken, minLooked))
 	for size := budget * bytesPerToken; size > 0; {
 		// Each try looks only where the one before did: texts are long.
 		start, end := r.index.Passage(whole[e.Start:e.End], q.Text, size)

@@ -49,7 +49,7 @@ type Excerpt struct {
 	Kind      abi.Kind `json:"kind,omitempty"`
 	Timestamp string   `json:"timestamp,omitempty"`
 	// Compaction is the id of what superseded it.
-	Compaction string `json:"compaction"`
+	Compaction string `json:"compaction,omitempty"`
 	// Tool is the tool's name, for a call and for its result.
 	Tool string `json:"tool,omitempty"`
 	// Call says that Text is from the arguments of a call.
@@ -68,7 +68,8 @@ type Excerpt struct {
 // compactions inserted themselves: the originals say it better. It asks no
 // model, and the same messages and query give the same answer.
 func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
-	r := newRecall(stored)
+	r := new(recall)
+	r.update(stored, recallable)
 	return r.excerpts(r.find(q), q, cmp.Or(max(0, q.Tokens), recallTokens))
 }
 
@@ -85,10 +86,18 @@ func recallable(m *StoredMessage) bool {
 	return m.Superseded
 }
 
-// recall is an index of what can be recalled.
+// recall is an index of what can be recalled. It is kept between recalls: a
+// session grows at its end.
 type recall struct {
 	index  rank.Index
 	pieces []piece // as numbered in the index; those of a unit stand together
+	seen   []entry // what was indexed
+}
+
+// entry is a message as it was indexed. Under its id its content never changes.
+type entry struct {
+	id, by string
+	unit   int
 }
 
 // piece is all that a message says, or all of the arguments of one of its
@@ -99,7 +108,9 @@ type piece struct {
 	unit   int
 }
 
-func newRecall(stored []StoredMessage) *recall {
+// update indexes the messages to keep that are not indexed yet. Where those that
+// are have changed, as by a rollback, it begins again.
+func (r *recall) update(stored []StoredMessage, keep func(*StoredMessage) bool) {
 	msgs := make([]abi.Message, 0, len(stored))
 	from := make([]*StoredMessage, 0, len(stored))
 	for i := range stored {
@@ -107,17 +118,28 @@ func newRecall(stored []StoredMessage) *recall {
 			msgs, from = append(msgs, m.Message), append(from, m)
 		}
 	}
-	r := new(recall)
+	var list []entry
+	var kept []*StoredMessage
 	units, _ := abi.Units(msgs)
-	for unit, list := range units {
-		calls := make(map[string]*piece)
-		for _, i := range list {
-			if recallable(from[i]) {
-				r.add(from[i], unit, calls)
+	for unit, members := range units {
+		for _, i := range members {
+			if m := from[i]; keep(m) {
+				list, kept = append(list, entry{m.ID, m.By, unit}), append(kept, m)
 			}
 		}
 	}
-	return r
+	if n := len(r.seen); n > len(list) || !slices.Equal(r.seen, list[:n]) ||
+		0 < n && n < len(list) && list[n].unit == list[n-1].unit {
+		*r = recall{}
+	}
+	var calls map[string]*piece // of a unit
+	for i := len(r.seen); i < len(list); i++ {
+		if i == 0 || list[i].unit != list[i-1].unit {
+			calls = make(map[string]*piece)
+		}
+		r.add(kept[i], list[i].unit, calls)
+	}
+	r.seen = list
 }
 
 // add adds what a message says and the calls it makes. The calls of its unit are
@@ -155,7 +177,7 @@ func (r *recall) addPiece(p piece, asked string) {
 func (r *recall) find(q RecallQuery) (found []rank.Hit) {
 	limit := min(cmp.Or(max(0, q.Limit), recallLimit), maxRecallLimit)
 	units, said := make(map[int]bool), make(map[string]bool)
-	for h := range r.index.Ranked(q.Text, rank.Options{Near: rank.Conversation().Near}) {
+	for h := range r.index.Ranked(q.Text, rank.Conversation()) {
 		if len(found) == limit || len(found) > 0 && h.Score < minRecallScore*found[0].Score {
 			break
 		}

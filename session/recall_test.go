@@ -67,7 +67,7 @@ func TestRecall(t *testing.T) {
 		want       string
 	}{
 		{"a result comes with its call; what is in view, or was rolled back, is not found", "ErrConflict", 1, "a1() t1"},
-		{"the best comes first: what stands in a call counts for its result", "which port is in server.yaml", 2,
+		{"the best comes first: what stands in a call counts for its result", "which port does cat server.yaml say", 2,
 			"a2() t2; say"},
 		{"a call is found by its arguments", "cat", 1, "a2() t2"},
 		{"a day is searched", "2026-03-14 run server.yaml", 1, "a2() t2"},

@@ -44,7 +44,7 @@ memory and time limits on every call.`,
 		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
 	})
 	return group(root,
-		newCompact(e), newInit(e), newConfig(e), newMemory(e),
+		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)

@@ -72,10 +72,10 @@ func (ix *Index) Add(t Text) int {
 		return true
 	})
 	Terms(t.Body, func(term []byte, from, termEnd int) bool {
-		if part.Length >= partTerms && (part.Length >= 2*partTerms || from > end && endsSentence(t.Body[end:from])) {
-			part.Bytes = int32(from - start)
+		if cut := cutBefore(t.Body, part.Length, end, from); cut > 0 {
+			part.Bytes = int32(cut - start)
 			ix.AddPart(part)
-			part.Length, part.Same, start = 0, true, from
+			part.Length, part.Same, start = 0, true, cut
 		}
 		part.Length++
 		ix.count(term)

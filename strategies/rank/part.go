@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // partTerms is after how many terms a text is cut, at the next end of a
@@ -49,9 +50,23 @@ func (ix *Index) AddPart(p Part) {
 	ix.texts[n].length += p.Length
 }
 
-// endsSentence reports whether a sentence ends in what stands between two terms.
-func endsSentence(between string) bool {
-	return strings.ContainsAny(between, "\n.!?\u3002\uff01\uff1f")
+// cutBefore is where a body is cut before the term that begins at next, or 0: behind
+// the sentence that ended since the end of the term before it, where the part is
+// long enough, and anywhere where it is too long.
+func cutBefore(body string, length int32, end, next int) int {
+	if length < partTerms {
+		return 0
+	}
+	if next > end {
+		if i := strings.LastIndexAny(body[end:next], "\n.!?\u3002\uff01\uff1f"); i >= 0 {
+			_, size := utf8.DecodeRuneInString(body[end+i:])
+			return end + i + size
+		}
+	}
+	if length < 2*partTerms {
+		return 0
+	}
+	return next
 }
 
 // Parts are the parts of all texts, in order.

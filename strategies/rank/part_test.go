@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
@@ -74,5 +75,34 @@ func TestRankedIsSearch(t *testing.T) {
 	opts.Limit = 20
 	if got := ix.Search("blue thing1", opts); !reflect.DeepEqual(got, all[:20]) {
 		t.Error("the best are others where fewer are wanted")
+	}
+}
+
+// TestPlaces: the passages of a text, one behind the other, are all of it, and a
+// passage begins where a sentence does if there are any.
+func TestPlaces(t *testing.T) {
+	features.Proves(t, "N9")
+	for _, tc := range []struct{ why, sentence, begins string }{
+		{"sentences", "The committee of the harbour district met about roads, bridges and schools. ", "The committee"},
+		{"lists", "- On the roads\n", "- On"},
+		{"no sentences", "roads bridges and schools ", ""},
+		{"no spaces", "我们昨天在北京开会讨论道路和学校的事情", ""},
+		{"sentences without spaces", "我们昨天在北京开会。讨论道路和学校。", ""},
+		{"names", "parseHTTPBody_of_theRequest/path.go:", ""},
+		{"nothing to find", "... --- ", ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			body := strings.Repeat(tc.sentence, 100)
+			ix, end := indexOf(rank.Text{Body: body, About: "2023-05-08"}), 0
+			for p := range ix.Parts() {
+				begins := strings.HasPrefix(strings.TrimSpace(body[end:]), tc.begins)
+				if end += int(p.Bytes); !begins || !utf8.ValidString(body[:end]) {
+					t.Fatalf("a passage of %d bytes ends at %d, at %q", p.Bytes, end, body[end:min(end+40, len(body))])
+				}
+			}
+			if end != len(body) {
+				t.Errorf("passages of %d bytes of %d", end, len(body))
+			}
+		})
 	}
 }

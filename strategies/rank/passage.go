@@ -28,6 +28,13 @@ func (ix *Index) Passage(text, query string, size int) (start, end int) {
 	return snap(text, start, start+size, first, last)
 }
 
+// Around is where a hit stands in its text with so many bytes before and after, at
+// spaces where there are any, and never inside a character.
+func (h Hit) Around(text string, size int) (start, end int) {
+	first, last := min(h.Start, len(text)), min(h.End, len(text))
+	return snap(text, max(0, first-size), min(len(text), last+size), first, last)
+}
+
 func (ix *Index) matches(text, query string) []match {
 	wanted := set.Of(ix.query(query)...)
 	var found []match
