@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -98,17 +99,22 @@ func (m *Module) Digest() string { return m.digest }
 // readLimited reads a file, and one byte more than allowed at most: what is too
 // long is refused later, in better words.
 func readLimited(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path) // to open a pipe is to wait for who writes to it
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	return io.ReadAll(io.LimitReader(f, limit+1))
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else it is copied as it grows
+	_, err = b.ReadFrom(io.LimitReader(f, limit+1))
+	return b.Bytes(), err
 }
 
 // fileName turns a file's name into a plugin's.

@@ -49,8 +49,10 @@ func newExamination(
 		if err != nil {
 			return err
 		}
-		if _, err := os.Stat(dir); err != nil {
+		if info, err := os.Stat(dir); err != nil {
 			return ui.Usagef("no plugin has kept anything in %s: there is no such state: %w", dir, err)
+		} else if !info.IsDir() {
+			return ui.Usagef("%s is not a folder, so it is no state: give one with --state DIR", dir)
 		}
 		health, err := examine(c.Context(), dir, e.stateHome)
 		if err != nil {
