@@ -72,6 +72,24 @@ func Compile() []Guest {
 			}
 			innocent(m)
 		}),
+		bomb("types and functions", "25,000 of each: the engine looks at all types for each function", func(m *module) {
+			for range 25_000 {
+				m.Func(nil, nil, nil)
+			}
+			innocent(m)
+		}),
+		bomb("traps", "3 MB of two bytes that become a hundred", func(m *module) {
+			for range 1_000 {
+				m.Func([]vt{wasmtest.F64}, nil, nil, wasmtest.Times(750, get(0), op(0xaa), wasmtest.Drop))
+			}
+			innocent(m)
+		}),
+		bomb("calls", "3 MB of them", func(m *module) {
+			for range 1_000 {
+				m.Func(nil, nil, nil, wasmtest.Times(1_500, call(0)))
+			}
+			innocent(m)
+		}),
 		bomb("vectors", "20,000 operations on 100 locals of 16 bytes", func(m *module) {
 			m.Func(nil, nil, slices.Repeat([]vt{wasmtest.V128}, 100), wasmtest.Times(200, keepVectors))
 			innocent(m)

@@ -52,7 +52,8 @@ func analyse(m *module) (*callGraph, error) {
 		g.info.Stack = max(g.info.Stack, n.stacked)
 		n.edits = slices.Clone(c.edits)
 		n.done = true
-		compile.add(index+m.imported, c.compileTime(c.edits, c.frame.live, c.frame.borders))
+		compile.add(index+m.imported, c.compileTime(c.edits, c.frame.live, c.frame.borders),
+			c.compileMemory(c.edits))
 		return nil
 	})
 	if err != nil {

@@ -38,6 +38,7 @@ const (
 	nsTargets  = 4   // pairs of targets of br_tables in a nanosecond
 	nsGlobal   = 300 // for each mutable global at each call
 	nsMove     = 500 // for each value that is handed over
+	nsType     = 15  // for each type in the module at each function
 )
 
 // checkNesting holds the function against the bounds of its shape.
@@ -98,25 +99,32 @@ func (f *function) compileTime(edits []edit, live, borders int) float64 {
 }
 
 // compileTime adds up what all functions take, in nanoseconds, and notes the one
-// that takes longest.
+// that takes longest. It adds up their memory, too.
 type compileTime struct {
 	total, longest float64
 	worst          uint32
+	memory         int
 }
 
-func (c *compileTime) add(index uint32, took float64) {
+func (c *compileTime) add(index uint32, took float64, memory int) {
+	c.memory += memory
 	c.total += took
 	if took > c.longest {
 		c.longest, c.worst = took, index
 	}
 }
 
-// check refuses a module that takes too long to compile.
+// check refuses a module that takes too long to compile, or too much memory.
 func (c *compileTime) check(m *module) error {
+	c.total += nsType * float64(len(m.Types)) * float64(len(m.Bodies))
 	for i := range m.Types {
 		c.total += nsMove * float64(width(&m.Types[i])) // a way in from outside, for each
 	}
 	limit := maxCompile + time.Duration(len(m.bytes))*maxCompileByte
+	if most := maxMemory + len(m.bytes)*maxMemoryByte; c.memory > most {
+		return fmt.Errorf("it would take too much memory to compile: about %d MiB, %d allowed for its length",
+			c.memory>>20, most>>20)
+	}
 	if c.total <= float64(limit) {
 		return nil
 	}
