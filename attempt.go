@@ -273,6 +273,9 @@ func (p *planner) read(ctx context.Context, gone []string) reading {
 	short := func(i int) bool { return !p.original(i).Same(&p.view.Messages[i]) }
 	for i := range p.view.Messages {
 		m := &p.view.Messages[i]
+		if m.Kind.Internal() {
+			continue // no model is to read it, and a note is read by one
+		}
 		if goes[m.ID] {
 			went = append(went, *p.original(i))
 			r.cost += p.view.Tokens[i]

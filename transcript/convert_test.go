@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -35,7 +36,7 @@ func TestToNeutralLosesNothing(t *testing.T) {
 }
 
 // Between any two formats roles, texts, calls and pairs survive, and neither
-// gains a message.
+// gains a message. What is for no model is left to the neutral form.
 func TestConversionsKeepWhatBothHold(t *testing.T) {
 	for _, s := range samples(t) {
 		if len(s.data) > 400_000 {
@@ -48,7 +49,11 @@ func TestConversionsKeepWhatBothHold(t *testing.T) {
 			}
 			t.Run(string(to)+"/"+s.name, func(t *testing.T) {
 				out := encode(t, got, got.Messages, to)
-				want, again := foldAnswers(to, got.Messages), foldAnswers(to, read(t, out, to).Messages)
+				held := got.Messages
+				if to != transcript.Neutral {
+					held = slices.DeleteFunc(slices.Clone(held), func(m abi.Message) bool { return m.Kind.Internal() })
+				}
+				want, again := foldAnswers(to, held), foldAnswers(to, read(t, out, to).Messages)
 				if len(again) != len(want) {
 					t.Fatalf("%d messages, want %d\n%s", len(again), len(want), clip(out))
 				}
@@ -306,6 +311,36 @@ func TestConversionsLoseWhatIsDocumented(t *testing.T) {
 			}
 			if have := strings.Join(got, " "); have != kept {
 				t.Errorf("%s keeps %q, documented is %q", to, have, kept)
+			}
+		})
+	}
+}
+
+// Messages that are for no model get into no body that a model is sent, nor do the
+// results of calls in them; the neutral form keeps all.
+func TestInternalMessagesAreForNoModel(t *testing.T) {
+	features.Proves(t, "A3", "A4")
+	var data strings.Builder
+	for _, line := range []string{
+		`{"id":"u","role":"user","content":"Go on."}`,
+		`{"id":"a","role":"assistant","kind":"display_only","content":"hidden1","tool_calls":[{"id":"c1","name":"show","arguments":"{\"text\":\"hidden2\"}"}]}`,
+		`{"id":"t","role":"tool","tool_call_id":"c1","content":"hidden3"}`,
+		`{"id":"b","role":"user","kind":"bookmark","content":"hidden4"}`,
+		`{"id":"m","role":"user","kind":"metadata","content":[{"type":"text","text":"hidden5"}]}`,
+		`{"id":"d","role":"tool","kind":"display_only","tool_call_id":"c2","content":"hidden6"}`,
+		`{"id":"z","role":"assistant","content":"Done."}`,
+	} {
+		data.WriteString(line + "\n")
+	}
+	s := read(t, []byte(data.String()), transcript.Neutral)
+	for _, to := range transcript.Formats() {
+		t.Run(string(to), func(t *testing.T) {
+			out := string(encode(t, s, s.Messages, to))
+			if want := map[bool]int{true: 6}[to == transcript.Neutral]; strings.Count(out, "hidden") != want {
+				t.Errorf("%d are there, want %d:\n%s", strings.Count(out, "hidden"), want, out)
+			}
+			if !strings.Contains(out, "Go on.") || !strings.Contains(out, "Done.") {
+				t.Errorf("what was said is gone:\n%s", out)
 			}
 		})
 	}

@@ -22,7 +22,8 @@ import (
 // messages stays as it is.
 //
 // In another format the whole file is new, and what the format cannot hold is
-// left out: see the package comment.
+// left out: see the package comment. Messages that are for no model are left out of
+// all but the neutral one.
 //
 // It refuses, with [abi.CodeUsage], lists that no compaction makes: an id
 // twice, originals in another order, or changed elsewhere.
@@ -38,7 +39,30 @@ func (s *Session) Encode(msgs []abi.Message, to Format) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to != Neutral {
+		msgs = forModels(msgs)
+	}
 	return f.Write(codec.About{Model: s.Model, Session: s.ID, Tools: s.Tools}, msgs), nil
+}
+
+// forModels are the messages that a model may see: none of an internal kind, and no
+// result of a call in one.
+func forModels(msgs []abi.Message) []abi.Message {
+	list, hidden := make([]abi.Message, 0, len(msgs)), make([]bool, len(msgs))
+	units, _ := abi.Units(msgs)
+	for _, u := range units {
+		if msgs[u[0]].Kind.Internal() {
+			for _, i := range u {
+				hidden[i] = true
+			}
+		}
+	}
+	for i := range msgs {
+		if !hidden[i] && !msgs[i].Kind.Internal() {
+			list = append(list, msgs[i])
+		}
+	}
+	return list
 }
 
 // compare finds out what became of the messages that were read.
