@@ -13,10 +13,15 @@ type limits struct {
 	strategies.Limits
 	// upperShare and lowerShare are the thresholds as fractions of the window.
 	upperShare, lowerShare float64
+	// quiet is the largest session that starts no compaction.
+	quiet int
 }
 
 // maxTokens bounds what a caller can claim, so that sums stay sums.
 const maxTokens = 1 << 40
+
+// roundingError is what products of fractions may be off by.
+const roundingError = 1e-9
 
 // limits works out the figures for a session of so many tokens.
 func (p *Policy) limits(req *Request, tokens int) (limits, error) {
@@ -30,6 +35,7 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 			"then 128,000 are used"
 		return l, e
 	case w == nil:
+		l.Window = max(l.Window, when.MaxTokens+when.OutputReserve) // nothing says that so many do not fit
 	case *w <= 0:
 		return l, usage("context window %d: it has to be positive", *w)
 	case *w > maxTokens:
@@ -51,7 +57,10 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 		l.Upper = min(l.Upper, int(l.upperShare*float64(fits)))
 		l.Target = min(l.Target, int(l.lowerShare*float64(fits)))
 	}
-	l.Lower = int(l.lowerShare * float64(l.Window))
+	l.Lower, l.quiet = int(l.lowerShare*float64(l.Window)), l.Upper
+	if share := l.upperShare * float64(l.Window); !when.absolute() && float64(l.Upper) > share-roundingError {
+		l.quiet-- // a fraction starts it at the very token
+	}
 	switch {
 	case req.Target == nil:
 		if req.Force || req.Reason == abi.TriggerOverflow {
@@ -79,7 +88,7 @@ func (l *limits) thresholds(when *When) {
 		l.Upper = l.Window - when.ReserveTokens
 		l.Target = min(l.Target, int(float64(l.Upper)*when.Lower/when.Upper))
 	}
-	if when.MaxTokens > 0 || when.ReserveTokens > 0 { // plugins and reports get fractions in any mode
+	if when.absolute() { // plugins and reports get fractions in any mode
 		l.upperShare = float64(l.Upper) / float64(l.Window)
 		l.lowerShare = float64(l.Target) / float64(l.Window)
 	}
@@ -101,7 +110,7 @@ func due(l *look, now list) bool {
 		return true
 	case l.req.Reason == abi.TriggerIdle && now.total > int(l.policy.When.IdleUpper*float64(l.limits.Window)):
 		return true
-	case now.total > l.limits.Upper:
+	case now.total > l.limits.quiet:
 		return true
 	case l.limits.UpperBytes == 0:
 		return false
@@ -205,11 +214,13 @@ func reasonCode(l *look, v *strategies.View, o outcome) abi.ReasonCode {
 	if v.All {
 		// As little as possible was asked for, and is there; it falls short
 		// only where that would start the next compaction.
-		goal = v.Upper
+		goal = l.limits.quiet
 	}
 	switch {
 	case o.pre.Cancelled:
 		return abi.ReasonCancelledByPlugin
+	case o.taken == nil && l.policy.NoFloor && o.planned.failed:
+		return abi.ReasonFailed
 	case o.taken == nil:
 		return abi.ReasonNothingToSupersede
 	case o.taken.Tokens <= goal:

@@ -29,6 +29,8 @@ func TestWhenItStarts(t *testing.T) {
 	}{
 		{"K2", "at 85% nothing yet", kagewasm.Policy{}, "", ptr(total*100/85 + 2), false, 0},
 		{"K2", "over it", kagewasm.Policy{}, "", ptr(total*100/85 - 2), true, int(0.6 * float64(total*100/85-2))},
+		{"K2", "exactly at it", kagewasm.Policy{When: kagewasm.When{Upper: 0.5}}, "", ptr(total * 2), true, 0},
+		{"K2", "one token below", kagewasm.Policy{When: kagewasm.When{Upper: 0.5}}, "", ptr(total*2 + 2), false, 0},
 		{"K2", "both are the policy's", kagewasm.Policy{When: kagewasm.When{Upper: 0.5, Lower: 0.3}}, "", ptr(total*2 - 2), true, int(0.3 * float64(total*2-2))},
 		{"K21", "an unknown window is 128,000", kagewasm.Policy{}, "", none, false, 0},
 		{"A2", "an absolute number of tokens", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1}}, "", ptr(1_000_000), true, 0},
@@ -414,5 +416,31 @@ func TestAudit(t *testing.T) {
 	_, _ = c.Compact(t.Context(), request(10, chat(0)))
 	if len(events) != 2 || events[1].Type != kagewasm.EventNoop && events[1].Type != kagewasm.EventFailed || events[1].Report.ReasonCode != abi.ReasonNothingToSupersede {
 		t.Errorf("nothing could go: %v", events)
+	}
+}
+
+// TestMaxTokensOfAnUnknownWindow: a number of tokens is absolute where nothing says how
+// large the window is: the 128,000 that stand for it do not make it less.
+func TestMaxTokensOfAnUnknownWindow(t *testing.T) {
+	features.Proves(t, "A2", "K21")
+	msgs := chat(8000)
+	req := kagewasm.Request{Session: abi.Session{ID: "s"}, Messages: msgs}
+	for name, tc := range map[string]struct {
+		most   int
+		starts bool
+	}{"below it": {200_000, false}, "over it": {150_000, true}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxTokens: tc.most}}})
+			r := compact(t, c, req).Report
+			if r.TokensBefore < 150_000 || r.TokensBefore > 200_000 {
+				t.Fatalf("a session of %d tokens", r.TokensBefore)
+			}
+			if r.Compacted != tc.starts || r.Warning != "" || r.ContextWindow != nil {
+				t.Errorf("%d tokens: %s (%s)", r.TokensBefore, r.Reason, r.Warning)
+			}
+			if want := int(float64(tc.most) * 0.6 / 0.85); r.Target != want {
+				t.Errorf("target %d, want %d", r.Target, want)
+			}
+		})
 	}
 }

@@ -328,3 +328,55 @@ func TestCanceledContext(t *testing.T) {
 }
 
 // renamed gives messages and calls new ids.
+
+// TestStrategyByHand: a strategy that is named by hand wins over a compactor plugin,
+// which is told, and is not the worse for it; one of the policy does not, and delegate
+// is the plugin.
+func TestStrategyByHand(t *testing.T) {
+	features.Proves(t, "K26")
+	for _, tc := range []struct {
+		policy, byHand, want string
+		passed               bool
+	}{
+		{"", "", "delegate", false},
+		{"drop", "", "delegate", false},
+		{"", "drop", "drop", true},
+		{"delegate", "drop", "drop", true},
+		{"", "summarize", "drop", true}, // there is no model
+		{"drop", "delegate", "delegate", false},
+	} {
+		t.Run(tc.policy+", by hand "+tc.byHand, func(t *testing.T) {
+			p := compactor(answers(&abi.Output{Summary: "The plugin's own words."}))
+			c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Policy: kagewasm.Policy{Strategy: tc.policy}})
+			req := request(1200, chat(60))
+			req.Overrides = &kagewasm.Overrides{Strategy: tc.byHand}
+			for range 4 { // passed over is no failure, which would be three in a row
+				r := compact(t, c, req).Report
+				if r.Strategy != tc.want || !r.Compacted {
+					t.Fatalf("by %s: %s", r.Strategy, r.Reason)
+				}
+				if o := r.Hooks[0]; o.Outcome != "ok" || (len(o.Warnings) == 1) != tc.passed {
+					t.Errorf("%s %q", o.Outcome, o.Warnings)
+				}
+			}
+		})
+	}
+}
+
+// TestCancelledBefore: cancels that another process counted count, so that the fourth
+// in a row is overruled.
+func TestCancelledBefore(t *testing.T) {
+	features.Proves(t, "O3")
+	for before, cancels := range map[int]bool{0: true, 2: true, 3: false, 9: false} {
+		t.Run(fmt.Sprint(before), func(t *testing.T) {
+			p := &fakePlugin{Name: "obs", Grants: []abi.Capability{abi.CapCompactionSummary},
+				Pre: answers(&abi.Output{Cancel: true, Reason: "later"})}
+			req := request(1400, chat(60))
+			req.Cancelled = before
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req).Report
+			if got := r.ReasonCode == abi.ReasonCancelledByPlugin; got != cancels {
+				t.Errorf("after %d: %s", before, r.Reason)
+			}
+		})
+	}
+}

@@ -115,7 +115,7 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 
 // taken reports a plan that was taken.
 func taken(l *look, r *Report, o outcome, a *attempt) {
-	files, sections := a.read.Files(), l.outline()
+	files, sections := a.read.Files().Merged(), l.outline()
 	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
 	missing := sections.Missing(a.note)
@@ -184,7 +184,7 @@ func explain(r *Report) string {
 		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded),
 			r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
 	case abi.ReasonBelowThreshold:
-		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts over %.0f%%", r.TokensAfter,
+		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts at %.0f%%", r.TokensAfter,
 			100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
 	case abi.ReasonCancelled:
 		return "the caller gave up; nothing was changed"
@@ -192,6 +192,8 @@ func explain(r *Report) string {
 		return fmt.Sprintf("cancelled by %s; nothing was changed", cancelledBy(r.Hooks))
 	case abi.ReasonCommitFailed:
 		return "the result could not be stored; the session is as it was"
+	case abi.ReasonFailed:
+		return "nobody could make a plan, and the floor is switched off; the session is as it was"
 	case abi.ReasonDisabled:
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d; automatic compaction is switched off", r.TokensAfter,
 			100*float64(r.TokensAfter)/float64(r.Window), r.Window)

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +21,8 @@ type planned struct {
 	strategy string
 	// fallback: somebody else's plan was to be used, and failed.
 	fallback bool
+	// failed: somebody could not make a plan who had something to make it of.
+	failed bool
 	// outcomes are those of the plugins' calls before the compaction, failures
 	// the whole chain.
 	outcomes []hooks.Outcome
@@ -237,13 +240,17 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 // failure is kept. None is taken where no plan makes the session smaller, and
 // where plugins cancelled.
 func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) planned {
-	out, taken, remarks := planned{fallback: pre.Fallback}, "", pre.remarks
+	out, taken, remarks := planned{fallback: pre.Fallback, failed: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
 		p := l.planner(v, pre.Outcomes)
 		var cut []hooks.Remark
 		p.injected, cut = p.clipped(ctx, pre.Injected)
 		remarks = append(remarks, cut...)
-		for _, c := range candidates(l, pre.Proposals) {
+		proposals := pre.Proposals
+		if l.req.Overrides.byHand() {
+			proposals = nil
+		}
+		for _, c := range candidates(l, proposals) {
 			a, cut, err := p.try(ctx, c)
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
@@ -272,6 +279,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 				out.failures = append(out.failures, &e)
 			}
 			out.fallback = out.fallback || !c.floor
+			out.failed = out.failed || !c.floor && !errors.Is(err, strategies.ErrNothing)
 		}
 	}
 	outcomes, failures := pre.Settle(taken, remarks)

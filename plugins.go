@@ -36,8 +36,16 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
 		return preCompacted{pinned: v.Pinned}
 	}
+	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
 	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
 	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
+	if l.req.Overrides.byHand() {
+		for _, p := range s.Proposals {
+			s.remarks = append(s.remarks, hooks.Remark{Plugin: p.Source.Name, PassedOver: true,
+				Warning: "its plan was passed over: the strategy " + l.policy.Strategy + " was named by hand"})
+		}
+		s.Fallback = false
+	}
 	s.Retained, s.unstored = retain(ctx, l, abi.HookPreCompact, s.Retained)
 	return s
 }

@@ -61,7 +61,7 @@ type Policy struct {
 // When says when a session is compacted, and down to what. MaxTokens goes before
 // ReserveTokens, and that before the fractions.
 type When struct {
-	// Upper is the fraction of the window over which a compaction starts, Lower
+	// Upper is the fraction of the window at which a compaction starts, Lower
 	// the one it gets down to. Defaults: those of the profile.
 	Upper, Lower float64
 	// Profile names a pair of thresholds, see [Profiles]; "auto" takes the one
@@ -69,7 +69,7 @@ type When struct {
 	Profile string
 	// MaxTokens, where set, is the number of tokens over which a compaction
 	// starts, whatever the window is. It gets down to the same share of them
-	// that Lower is of Upper.
+	// that Lower is of Upper. An unknown window is taken to hold so many.
 	MaxTokens int
 	// ReserveTokens, where set, starts a compaction when fewer tokens than that
 	// are left in the window, and Keep.Tokens is then 16,384 by default.
@@ -94,6 +94,10 @@ type When struct {
 	// compacted. Default half way between Lower and Upper.
 	IdleUpper float64
 }
+
+// absolute reports whether numbers of tokens say when a compaction starts, and not
+// fractions of the window.
+func (w *When) absolute() bool { return w.MaxTokens > 0 || w.ReserveTokens > 0 }
 
 // Default thresholds, as fractions of the context window.
 const (

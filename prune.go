@@ -88,7 +88,7 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	}
 	target := v.Target
 	if l.req.Target == nil {
-		v.Target = v.Upper
+		v.Target = l.limits.quiet
 	}
 	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note)
 	v.Target = target

@@ -167,7 +167,7 @@ func audited(l *look, result *Result, err error) {
 	case result.Pending != nil:
 	case result.Report.Compacted:
 		audit(l, EventCompleted, &result.Report, err)
-	case err != nil:
+	case err != nil, result.Report.ReasonCode == abi.ReasonFailed:
 		audit(l, EventFailed, &result.Report, err)
 	default:
 		audit(l, EventNoop, &result.Report, nil)

@@ -54,6 +54,10 @@ type Request struct {
 	// without results stay, since providers refuse a result without its call.
 	// Default false: what is not answered never will be.
 	Ongoing bool
+	// Cancelled is how many compactions of the session plugins cancelled last, for
+	// hosts that do not live from one to the next. Default 0: the Compactor counts
+	// those that it was asked for.
+	Cancelled int
 	// Original returns a message as it came to the session, before earlier
 	// prunings shortened it, or nil where it does not know it; the note is
 	// written from originals. Default: Messages are as they came.
@@ -63,6 +67,8 @@ type Request struct {
 // Overrides are what one compaction does differently, whatever is
 // configured. Zero values override nothing.
 type Overrides struct {
+	// Strategy is named by hand: what plugins propose is not asked for, unless it
+	// is delegate.
 	Strategy string `json:"strategy,omitempty"`
 	// Summarize switches the model on or off.
 	Summarize *bool `json:"summarize,omitempty"`
@@ -72,6 +78,12 @@ type Overrides struct {
 	Lower float64 `json:"lower_threshold,omitempty"`
 	// Prompt is the text of the summary's prompt.
 	Prompt string `json:"prompt,omitempty"`
+}
+
+// byHand reports whether somebody named a strategy that goes before what plugins
+// propose.
+func (o *Overrides) byHand() bool {
+	return o != nil && o.Strategy != "" && o.Strategy != StrategyDelegate
 }
 
 // apply returns the policy with the overrides in it.

@@ -510,3 +510,72 @@ func TestRefusedAgainAndAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedWithoutAFloor: where everybody who was to make a plan failed, and nothing
+// comes after them, the compaction failed, and is none that found nothing to do.
+func TestFailedWithoutAFloor(t *testing.T) {
+	features.Proves(t, "K22", "A8")
+	for _, tc := range []struct {
+		why    string
+		model  abi.Model
+		plugin *fakePlugin
+		want   abi.ReasonCode
+		event  kagewasm.EventType
+	}{
+		{"the summary was refused", says("no"), nil, abi.ReasonFailed, kagewasm.EventFailed},
+		{"the compactor traps", nil, compactor(fails(abi.CodeTrap)), abi.ReasonFailed, kagewasm.EventFailed},
+		{"its plan is refused", nil, compactor(answers(&abi.Output{Messages: []abi.OutputMessage{}})), abi.ReasonFailed, kagewasm.EventFailed},
+		{"it has nothing to say", nil, compactor(answers(nil)), abi.ReasonNothingToSupersede, kagewasm.EventNoop},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			var last kagewasm.Event
+			opts := kagewasm.Options{Model: tc.model, Policy: kagewasm.Policy{NoFloor: true}, Audit: func(e kagewasm.Event) { last = e }}
+			if tc.plugin != nil {
+				opts.Plugins = plugins(tc.plugin)
+			}
+			r := compact(t, newCompactor(t, opts), request(1400, chat(60)))
+			if r.Report.ReasonCode != tc.want || r.Report.Compacted || r.Report.Reason == "" || last.Type != tc.event {
+				t.Errorf("%s (%s), %s: %v", r.Report.ReasonCode, r.Report.Reason, last.Type, r.Report.Failures)
+			}
+		})
+	}
+}
+
+// says is a model that always answers the same.
+func says(text string) *modeltest.Model { return modeltest.Script(modeltest.Answer{Text: text}) }
+
+// TestInternalMessages are for no model: none gets into the prompt of a summary, and
+// none into the note that stands for what went.
+func TestInternalMessages(t *testing.T) {
+	features.Proves(t, "A3", "A4")
+	msgs := chat(60)
+	for i, kind := range []abi.Kind{abi.KindDisplayOnly, abi.KindBookmark, abi.KindMetadata} {
+		for k, role := range []abi.Role{abi.RoleUser, abi.RoleAssistant} {
+			m := abi.Message{ID: fmt.Sprintf("i%d.%d", i, k), Role: role, Kind: kind,
+				Content: abi.Text("Do never deploy /srv/hidden_" + string(kind) + ".go, it failed: error E4711.")}
+			if role == abi.RoleAssistant {
+				m.ToolCalls = []abi.ToolCall{{ID: "x" + m.ID, Name: "todo_write",
+					Arguments: `{"todos":[{"content":"hidden ` + string(kind) + `","status":"pending"}]}`}}
+			}
+			msgs = slices.Insert(msgs, 8+10*i+k, m)
+		}
+	}
+	var prompts []string
+	model := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		prompts = append(prompts, r.System+r.Prompt)
+		return modeltest.Answer{Text: inForm(r, "fine")}
+	})
+	for name, m := range map[string]abi.Model{"summarize": model, "drop": nil} {
+		t.Run(name, func(t *testing.T) {
+			r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(1300, msgs))
+			if r.Report.Strategy != name || !slices.Contains(r.Report.Superseded, "i0.0") {
+				t.Fatalf("by %s: %s", r.Report.Strategy, r.Report.Reason)
+			}
+			for _, text := range append(prompts, r.Report.Summary, inserted(r)) {
+				if at := strings.Index(text, "hidden"); at >= 0 {
+					t.Errorf("%q", text[max(0, at-60):min(len(text), at+60)])
+				}
+			}
+		})
+	}
+}

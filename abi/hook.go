@@ -94,7 +94,7 @@ type Trigger struct {
 	// Tokens in the context now, and their fraction of the window.
 	Tokens   int     `json:"tokens"`
 	Fraction float64 `json:"fraction"`
-	// Upper and Lower are the thresholds, as fractions of the window: over
+	// Upper and Lower are the thresholds, as fractions of the window: at
 	// upper a compaction starts, and it goes on until below lower.
 	Upper float64 `json:"upper"`
 	Lower float64 `json:"lower"`

@@ -1,5 +1,11 @@
 package abi
 
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
 // Record is a compaction done, or one that failed. The host
 // stores it, and gives it to post_compact hooks.
 type Record struct {
@@ -57,6 +63,42 @@ type Files struct {
 	Modified []string `json:"modified"`
 }
 
+// Merged are the files with one name each: a relative name goes where the whole path
+// of one file, and of no other, ends in it. What was modified is not listed as read.
+func (f Files) Merged() Files {
+	whole := make(map[string]string) // by what a path ends in; "" where two do
+	for _, list := range [][]string{f.Read, f.Modified} {
+		for _, name := range list {
+			if name = path.Clean(name); !path.IsAbs(name) {
+				continue
+			}
+			for end := name[1:]; end != ""; {
+				if other, taken := whole[end]; taken && other != name {
+					whole[end] = ""
+				} else {
+					whole[end] = name
+				}
+				_, end, _ = strings.Cut(end, "/")
+			}
+		}
+	}
+	named := func(list []string, but []string) (out []string) {
+		for _, name := range list {
+			clean := path.Clean(name)
+			if known := whole[clean]; known != "" && !path.IsAbs(clean) {
+				clean = known
+			}
+			if !slices.Contains(out, clean) && !slices.Contains(but, clean) {
+				out = append(out, clean)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	modified := named(f.Modified, nil)
+	return Files{Read: named(f.Read, modified), Modified: modified}
+}
+
 // MarshalJSON writes the lists as lists even where they are nil.
 func (f Files) MarshalJSON() ([]byte, error) {
 	type plain Files
@@ -102,6 +144,9 @@ const (
 	ReasonCurrentTurnExceedsTarget ReasonCode = "current_turn_exceeds_target"
 	// ReasonCommitFailed: the plan was good and could not be stored.
 	ReasonCommitFailed ReasonCode = "commit_failed"
+	// ReasonFailed: everybody who was to make a plan failed, and the floor is
+	// switched off. The session is as it was.
+	ReasonFailed ReasonCode = "failed"
 	// ReasonCancelled: the caller gave up before anything was done.
 	ReasonCancelled ReasonCode = "cancelled"
 	// ReasonCancelledByPlugin: an observer that may asked not to compact now.

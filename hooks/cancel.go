@@ -34,6 +34,12 @@ func (d *Dispatcher) listens(pre *Pre, in *abi.Input) bool {
 	return false
 }
 
+// CancelledBefore says how many compactions of a session plugins cancelled last, where
+// another dispatcher called them.
+func (d *Dispatcher) CancelledBefore(s *abi.Session, n int) {
+	d.cancels.resume(streakKey(s, ""), n)
+}
+
 // overrules says why a cancel would not count now, or returns "".
 func (d *Dispatcher) overrules(in *abi.Input, key string) string {
 	switch {

@@ -43,6 +43,8 @@ type Remark struct {
 	Plugin  string
 	Warning string
 	Refused *abi.Error
+	// PassedOver: its proposal was not looked at, which is no fault of its.
+	PassedOver bool
 }
 
 // Pre calls the observers, then the compactor. Nothing a plugin does makes it
@@ -168,6 +170,9 @@ func (pre *Pre) Settle(taken string, remarks []Remark) ([]Outcome, []*abi.Error)
 		case o == nil:
 		case r.Refused == nil:
 			o.warn("%s", r.Warning)
+			if r.PassedOver && i >= 0 {
+				pre.Proposals[i].permit.succeeded()
+			}
 		case i >= 0:
 			o.failed(pre.Proposals[i].permit, r.Refused, outcomeRefused)
 			all.Failures = append(all.Failures, o.Error)

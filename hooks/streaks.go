@@ -46,13 +46,24 @@ func (s *streaks) add(key string) bool {
 	return true
 }
 
-// full reports whether add would refuse.
-func (s *streaks) full(key string) bool {
+// resume counts at least n for a row, of which others know.
+func (s *streaks) resume(key string, n int) {
+	for range min(n, maxInARow) - s.count(key) {
+		s.add(key)
+	}
+}
+
+func (s *streaks) count(key string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := s.index(key)
-	return i >= 0 && s.list[i].n >= maxInARow
+	if i := s.index(key); i >= 0 {
+		return s.list[i].n
+	}
+	return 0
 }
+
+// full reports whether add would refuse.
+func (s *streaks) full(key string) bool { return s.count(key) >= maxInARow }
 
 // end forgets a row.
 func (s *streaks) end(key string) {

@@ -1,6 +1,8 @@
 package strategies
 
 import (
+	"errors"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -69,9 +71,12 @@ func prepare(v *View, cfg summary, keepLast int) (*preparation, error) {
 	return p, nil
 }
 
+// ErrNothing is the cause where there is nothing that a model could summarize.
+var ErrNothing = errors.New("nothing to summarize")
+
 // nothing is why there is no preparation.
 func nothing(why string) error {
-	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall,
+	return &abi.Error{Code: abi.CodeBadSummary, Op: summarizeName, Phase: abi.PhaseCall, Err: ErrNothing,
 		Message: "nothing to summarize: " + why}
 }
 

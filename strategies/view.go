@@ -12,7 +12,7 @@ import (
 type Limits struct {
 	// Window is what there is for a request.
 	Window int
-	// Upper is over which a compaction starts, Lower the lower threshold.
+	// Upper is at which a compaction starts, Lower the lower threshold.
 	Upper, Lower int
 	// Target is what the whole request has to come down to. It is Lower unless
 	// the request or the model's own window asks for something else.

@@ -82,14 +82,20 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
-	opts, closePlugins, err := f.options(ctx, e, conf, counter, progress)
+	opts, plugins, err := f.options(ctx, e, conf, counter, progress)
 	if err != nil {
 		return err
 	}
-	defer closePlugins()
+	if plugins != nil {
+		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
+	}
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
-	result, err := compact(ctx, opts, f.request(path, session, model, tools.Tokens, sink),
+	req := f.request(path, session, model, tools.Tokens, sink)
+	if plugins != nil {
+		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
+	}
+	result, err := compact(ctx, opts, req,
 		func(pending *kagewasm.Result) bool {
 			progress.Done()
 			return f.approved(e, path, pending)
@@ -97,8 +103,15 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case result.Report.ReasonCode == abi.ReasonFailed:
+		err = failed(result)
+	case result.Pending == nil:
 		err = sink.write(result)
+	}
+	if plugins != nil {
+		err = errors.Join(err, plugins.counted(req, result))
 	}
 	progress.Done()
 	return f.tell(e, path, result, sink.written, err)
@@ -141,6 +154,32 @@ func compact(
 		err = nil
 	}
 	return result, err
+}
+
+// counted keeps how many compactions of the session plugins have cancelled in a row
+// now: the next one is another process.
+func (l *loader) counted(req kagewasm.Request, r *kagewasm.Result) error {
+	n := req.Cancelled
+	switch {
+	case r == nil || req.DryRun || len(r.Report.Hooks) == 0:
+		return nil // nobody was asked
+	case r.Report.ReasonCode == abi.ReasonCancelledByPlugin:
+		n++
+	default:
+		n = 0
+	}
+	return l.state.SetCancelled(n, req.Session.ID, req.Session.AgentPath)
+}
+
+// failed is the error of a session that is over its threshold, and that nobody could
+// compact.
+func failed(r *kagewasm.Result) error {
+	e := abi.Error{Code: abi.CodeNoCompactor}
+	if n := len(r.Report.Failures); n > 0 {
+		e = *r.Report.Failures[n-1]
+	}
+	e.Op, e.Message = "compact", r.Report.Reason+": "+e.Message
+	return &e
 }
 
 // sessionID is the session's own id, or the name of its file.

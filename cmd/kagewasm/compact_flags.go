@@ -71,11 +71,11 @@ func (f *compactFlags) registerSession(c *cobra.Command) {
 func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs := c.Flags()
 	fs.StringVar(&f.strategy, "strategy", "",
-		"`NAME` of what is done where no compactor plugin has a plan: "+strings.Join(kagewasm.Strategies(),
+		"`NAME` of what is done, whatever a compactor plugin has planned: "+strings.Join(kagewasm.Strategies(),
 			", ")+" (default: the configuration's, else drop, which asks a model where there is one)")
 	fs.StringArrayVar(&f.plugins, "plugin", nil,
 		"load a plugin, `X.wasm`, beside those of the configuration; may be repeated")
-	fs.Float64Var(&f.upper, "upper", 0, fmt.Sprintf("`FRACTION` of the window over which to compact (default: the "+
+	fs.Float64Var(&f.upper, "upper", 0, fmt.Sprintf("`FRACTION` of the window at which to compact (default: the "+
 		"configuration's, else %v)", kagewasm.DefaultUpper))
 	fs.Float64Var(&f.lower, "lower", 0, fmt.Sprintf("`FRACTION` of the window to get down to (default: the "+
 		"configuration's, else %v, or as much below a low --upper)", kagewasm.DefaultLower))
@@ -88,7 +88,7 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.StringVar(&f.instructions, "instructions", "",
 		"`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
-		"is no terminal to ask on it is approved anyway")
+		"is no terminal to ask on, nothing is written without it")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")
 }
 

@@ -33,9 +33,6 @@ func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Mo
 // policy is the configuration's, with what the flags say instead.
 func (f *compactFlags) policy(conf configured) kagewasm.Policy {
 	p := conf.policy()
-	if f.given("strategy") {
-		p.Strategy = f.strategy
-	}
 	if f.given("ledger-tokens") {
 		if p.Note.Tokens = f.ledgerTokens; f.ledgerTokens == 0 {
 			p.Note.Tokens = -1
@@ -50,9 +47,9 @@ func (f *compactFlags) policy(conf configured) kagewasm.Policy {
 	return p
 }
 
-// overrides are the thresholds that flags give.
+// overrides are the strategy and the thresholds that flags give.
 func (f *compactFlags) overrides() *kagewasm.Overrides {
-	o := &kagewasm.Overrides{}
+	o := &kagewasm.Overrides{Strategy: f.strategy}
 	if f.given("upper") {
 		o.Upper = f.upper
 	}
@@ -62,19 +59,20 @@ func (f *compactFlags) overrides() *kagewasm.Overrides {
 	return o
 }
 
-// options are the compactor's. Without plugins no state is opened.
+// options are the compactor's, with the plugins loaded by l. Without plugins no
+// state is opened, and l is nil.
 func (f *compactFlags) options(
 	ctx context.Context, e env, conf configured, counter *tokens.Counter, progress *ui.Progress,
-) (kagewasm.Options, func(), error) {
+) (opts kagewasm.Options, l *loader, err error) {
 	model, err := conf.models()
 	if err != nil {
-		return kagewasm.Options{}, nil, err
+		return opts, nil, err
 	}
-	opts := kagewasm.Options{Counter: counter, Policy: f.policy(conf), Model: model, Lookup: conf.resolve}
+	opts = kagewasm.Options{Counter: counter, Policy: f.policy(conf), Model: model, Lookup: conf.resolve}
 	if len(f.plugins)+len(conf.plugins()) == 0 {
-		return opts, func() {}, f.noPlugins()
+		return opts, nil, f.noPlugins()
 	}
-	l, err := openLoader(ctx, e, &f.pluginFlags, counter, model, false)
+	l, err = openLoader(ctx, e, &f.pluginFlags, counter, model, false)
 	if err != nil {
 		return opts, nil, err
 	}
@@ -87,7 +85,7 @@ func (f *compactFlags) options(
 	for _, p := range plugins {
 		opts.Plugins = append(opts.Plugins, hooks.Plugin(p))
 	}
-	return opts, func() { l.close(context.WithoutCancel(ctx)) }, nil
+	return opts, l, nil
 }
 
 func (f *compactFlags) request(
@@ -105,18 +103,15 @@ func (f *compactFlags) request(
 }
 
 // approved asks whether a checkpoint is to be applied. Where nobody can be asked
-// it is: the result is a file of its own, to be looked at, and the session
-// itself stays as it is.
+// it is not: nobody has looked at it.
 func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bool {
 	if f.yes {
 		return true
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
-		if !f.quiet {
-			e.err().Linef("checkpoint %s: nobody can be asked here, so the result is written for you to look at; "+
-				"the session itself stays as it is", pending.Record.ID)
-		}
-		return true
+		e.err().Linef("checkpoint %s: nobody can be asked here, so nothing is written: look at it with --dry-run, and "+
+			"approve it with --yes", pending.Record.ID)
+		return false
 	}
 	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
 	e.err().Askf("apply compaction %s? [y/N]", pending.Record.ID)

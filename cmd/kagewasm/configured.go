@@ -124,6 +124,9 @@ func (c configured) models() (abi.Model, error) {
 	}
 	byAlias := make(map[string]abi.Model, len(c.file.Models))
 	for alias, m := range c.file.Models {
+		if alias == c.own() && c.agent.Window > 0 {
+			m.Window = c.agent.Window // what the agent says goes before what its model does
+		}
 		made, err := c.model(m)
 		if err != nil {
 			return nil, fmt.Errorf("%s: model %s: %w", c.file.File, alias, err)

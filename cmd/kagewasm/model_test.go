@@ -116,12 +116,41 @@ func TestWhichModelIsAsked(t *testing.T) {
 	}
 }
 
-// TestOnACommandLine: nobody can be asked, so the result is written to be
-// looked at, and the session itself is as it was.
+// TestOnACommandLine: nobody can be asked, so a checkpoint stays one, unless it was
+// approved beforehand.
 func TestOnACommandLine(t *testing.T) {
 	features.Proves(t, "K29")
 	code, r, stderr := compactWith(t, "{}", "--strategy", "checkpoint")
+	if code != 0 || r.Compacted || r.ReasonCode != abi.ReasonPending || !strings.Contains(stderr, "nothing is written") {
+		t.Errorf("exit code %d, %s\n%s", code, r.Reason, stderr)
+	}
+	code, r, stderr = compactWith(t, "{}", "--strategy", "checkpoint", "--yes")
 	if code != 0 || !r.Compacted || r.ReasonCode != abi.ReasonCompacted || !strings.Contains(stderr, "written to") {
 		t.Errorf("exit code %d, %s\n%s", code, r.Reason, stderr)
+	}
+}
+
+// TestContextOfAnAgent: how large a context an agent's configuration says is what
+// Ollama loads the agent's model with, before what the model says; other models keep
+// their own.
+func TestContextOfAnAgent(t *testing.T) {
+	features.Proves(t, "A7")
+	for name, tc := range map[string]struct {
+		agent string
+		want  int
+	}{
+		"the agent's":                    {"context: 24576", 24576},
+		"the model's where it says none": {"", 16384},
+		"another model's stays as it is": {"context: 24576\ncompaction: {summarize: {model: other}}", 4096},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := modeltest.New(t, modeltest.Answer{Text: "no"})
+			model := "{provider: ollama, model: m, base_url: " + server.URL(modeltest.Ollama) + ", context_window: "
+			compactWith(t, "models:\n  local: "+model+"16384}\n  other: "+model+"4096}\nmodel: local\n"+tc.agent+"\n")
+			list := server.Requests()
+			if len(list) == 0 || list[0].NumCtx != tc.want {
+				t.Errorf("%d requests, the first: %+v", len(list), list)
+			}
+		})
 	}
 }

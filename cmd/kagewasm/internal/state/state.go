@@ -60,6 +60,7 @@ type State struct {
 	KV       abi.KV
 	CacheDir string // empty where nothing is kept
 	CacheKey []byte // authenticates what is in it
+	dir      string // empty where nothing is kept
 	closer   io.Closer
 }
 
@@ -74,7 +75,7 @@ func Open(dir, home string, say func(string)) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &State{KV: kv, CacheKey: key, closer: kv}
+	st := &State{KV: kv, CacheKey: key, dir: dir, closer: kv}
 	if key != nil {
 		st.CacheDir = filepath.Join(dir, cacheFolder)
 	}
