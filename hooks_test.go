@@ -368,7 +368,7 @@ func TestStrategyByHand(t *testing.T) {
 func TestCancelledBefore(t *testing.T) {
 	features.Proves(t, "O3")
 	for before, cancels := range map[int]bool{0: true, 2: true, 3: false, 9: false} {
-		t.Run(fmt.Sprint(before), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d before", before), func(t *testing.T) {
 			p := &fakePlugin{Name: "obs", Grants: []abi.Capability{abi.CapCompactionSummary},
 				Pre: answers(&abi.Output{Cancel: true, Reason: "later"})}
 			req := request(1400, chat(60))
