@@ -51,7 +51,7 @@ func (e *encoder) encode(ctx context.Context, piece string) error {
 			continue
 		}
 		if wrong++; wrong > minWrong+len(e.tokens)/8 {
-			return e.windows(ctx, piece)
+			return e.windows(ctx, piece, windowSize)
 		}
 		e.wrong[at/64] |= 1 << (at % 64)
 		at -= e.size(last)

@@ -14,6 +14,17 @@ func (e *Encoding) IDs(ctx context.Context, text string) (ids []int, err error) 
 	return ids, w.err
 }
 
+// WindowIDs returns the tokens of a text that is one piece, encoded with windows of so many bytes.
+func (e *Encoding) WindowIDs(ctx context.Context, piece string, size int) (ids []int, err error) {
+	w := e.walk("")
+	defer e.done(w)
+	err = w.windows(ctx, piece, size)
+	for _, t := range w.tokens {
+		ids = append(ids, int(t))
+	}
+	return ids, err
+}
+
 // Load loads a vocabulary as the first count does.
 func Load() error {
 	_, err := readVocabulary(o200k)

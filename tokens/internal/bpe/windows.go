@@ -6,10 +6,10 @@ import "context"
 // longest token has.
 const windowSize = 1024
 
-// windows encodes a piece pair by pair, a window at a time, in linear time and without memory for all of it. Where two
-// windows do not go together, it begins again with larger ones.
-func (e *encoder) windows(ctx context.Context, piece string) error {
-	for size := windowSize; ; size *= 2 {
+// windows encodes a piece pair by pair, a window of so many bytes at a time, in linear time and without memory for all
+// of it. Where two windows do not go together, it begins again with larger ones.
+func (e *encoder) windows(ctx context.Context, piece string, size int) error {
+	for ; ; size *= 2 {
 		if done, err := e.join(ctx, piece, size); done || err != nil {
 			return err
 		}
