@@ -47,7 +47,11 @@ func (e *Encoding) Count(ctx context.Context, text string) (n int, err error) {
 	w := e.walk(text)
 	defer e.done(w)
 	for w.next(ctx) {
-		n += w.count(ctx)
+		known, at := w.recall(w.piece)
+		if known == 0 {
+			known = w.learn(ctx, at)
+		}
+		n += known
 	}
 	return n, w.err
 }

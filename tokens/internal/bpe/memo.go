@@ -2,42 +2,50 @@ package bpe
 
 // memo remembers how many tokens short pieces have. A text's words come again and again, and the vocabulary is larger
 // than the processor's caches: this is not.
-type memo [memoSize]memory
+type memo [1 << memoBits]memory
 
 const (
-	memoSize = 1 << memoBits
-	memoBits = 13
-	memoLen  = 16 // of the longest piece that is remembered
+	memoBits = 15
+	memoLen  = 15 // of the longest piece that is remembered
 )
 
-// memory is what is remembered of a piece: its beginning, its end, and its length, which are all of it.
-type memory struct {
-	head, tail uint64
-	size       int32
-	tokens     int32
-}
+// memory is what is remembered of a piece: all of it in 15 bytes, and in the last byte its length and how many tokens it
+// has, a half each.
+type memory struct{ head, tail uint64 }
 
-// recall returns the place of a piece, with zero tokens where it is not remembered; nil for a long piece.
-func (m *memo) recall(piece string) *memory {
-	if len(piece) > memoLen {
-		return nil
+const (
+	lengthShift = 60
+	tokensShift = 56
+	tokensMask  = 15
+)
+
+// recall returns how many tokens a piece has, or 0, and where to remember it; nil for a long piece.
+func (m *memo) recall(piece string) (int, *memory) {
+	n := len(piece)
+	if n > memoLen {
+		return 0, nil
 	}
 	var head, tail uint64
-	switch n := len(piece); {
+	switch {
 	case n >= 8:
-		head, tail = load64(piece), load64(piece[n-8:])
+		head, tail = load64(piece), load64(piece[n-8:])>>8
 	case n >= 4:
-		head, tail = uint64(load32(piece)), uint64(load32(piece[n-4:]))
+		head = uint64(load32(piece)) | uint64(load32(piece[n-4:]))<<32
 	default:
-		head, tail = uint64(piece[0])|uint64(piece[n/2])<<8, uint64(piece[n-1])
+		head = uint64(piece[0]) | uint64(piece[n/2])<<8 | uint64(piece[n-1])<<16
 	}
-	hash := (head ^ tail*golden ^ uint64(len(piece))) * golden
-	at := &m[hash>>(64-memoBits)]
-	if at.head != head || at.tail != tail || at.size != int32(len(piece)) {
-		*at = memory{head: head, tail: tail, size: int32(len(piece))}
+	tail |= uint64(n) << lengthShift
+	at := &m[(head^tail*golden)*golden>>(64-memoBits)]
+	if at.head == head && at.tail&^(tokensMask<<tokensShift) == tail {
+		return at.tokens(), at
 	}
-	return at
+	at.head, at.tail = head, tail
+	return 0, at
 }
+
+func (m *memory) tokens() int { return int(m.tail >> tokensShift & tokensMask) }
+
+func (m *memory) remember(tokens int) { m.tail |= uint64(tokens) << tokensShift }
 
 func load64(s string) uint64 {
 	_ = s[7]

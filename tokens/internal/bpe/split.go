@@ -41,13 +41,18 @@ func (s *splitter) wide(i int) (class, int) {
 // run returns the end of the characters from i on that are of the set.
 func (s *splitter) run(i int, set class) int {
 	for i < len(s.text) {
-		c, n := class(0), 1
 		if b := s.text[i]; b < utf8.RuneSelf {
-			c = s.classes[b]
-		} else {
-			c, n = s.wide(i)
+			if s.classes[b]&set == 0 {
+				break
+			}
+			i++
+			continue
 		}
-		if c&set == 0 {
+		r, n := utf8.DecodeRuneInString(s.text[i:])
+		if r == utf8.RuneError && n == 1 {
+			s.invalid = true
+		}
+		if s.classes.of(r)&set == 0 {
 			break
 		}
 		i += n

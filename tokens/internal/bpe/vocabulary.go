@@ -16,8 +16,8 @@ const none = token(idMask) // more than any id
 
 // vocabulary holds the tokens of an encoding in flat arrays that never change.
 type vocabulary struct {
-	// nodes are a trie of the tokens' bytes, breadth first, so that children stand beside each other. Node 0 is the
-	// root, and behind the last stands where its children would end.
+	// nodes are a trie of the tokens' bytes, of which the first is the root. Children stand beside each other, and
+	// what is below them soon behind, so that a walk stays in one place.
 	nodes  []node
 	labels []byte          // the last byte of each node, and eight more, so that eight can be read at once
 	second [1 << 16]uint32 // the nodes of two bytes, which have the most siblings
@@ -28,8 +28,8 @@ type vocabulary struct {
 }
 
 type node struct {
-	first uint32 // child
-	token token  // or none
+	children uint32 // where the first is, and in the low byte how many there are; not of the root
+	token    token  // or none
 }
 
 // origin is what a token was merged from.
@@ -45,7 +45,7 @@ const (
 	bytesEnd = 256 // the tokens of single bytes come first
 )
 
-// readVocabulary reads what package vocab writes.
+// readVocabulary reads what genranks writes.
 func readVocabulary(gz []byte) (*vocabulary, error) {
 	r, err := gzip.NewReader(bytes.NewReader(gz))
 	if err != nil {
@@ -57,10 +57,11 @@ func readVocabulary(gz []byte) (*vocabulary, error) {
 	}
 	n := int(binary.LittleEndian.Uint32(doc))
 	children, labels, lefts, ids := doc[4:4+n], doc[4+n:4+2*n], doc[4+2*n:4+3*n], doc[4+3*n:]
-	v := &vocabulary{labels: append(bytes.Clone(labels), make([]byte, 8)...)}
-	v.link(children, lefts, ids)
-	b := builder{vocabulary: v, lefts: lefts}
-	b.visit(0, 0, none)
+	v := &vocabulary{labels: append(bytes.Clone(labels), make([]byte, 8)...), nodes: make([]node, n)}
+	v.name(lefts, ids)
+	b := builder{vocabulary: v, children: children, lefts: lefts, next: 1}
+	b.link(0, bytesEnd) // all bytes are tokens
+	b.explain(0, 0, none)
 	v.table = make([]uint64, 1<<bits.Len(uint(2*len(v.origins)-1)))
 	for t := bytesEnd; t < len(v.origins); t++ {
 		v.insert(v.origins[t].left, v.origins[t].right, token(t))
@@ -68,42 +69,47 @@ func readVocabulary(gz []byte) (*vocabulary, error) {
 	return v, nil
 }
 
-// link makes the nodes. The first child of a node is behind the last one of the node before.
-func (v *vocabulary) link(children, lefts, ids []byte) {
-	count := len(ids) / 3
+// name tells the nodes which tokens they are.
+func (v *vocabulary) name(lefts, ids []byte) {
+	count, next := len(ids)/3, 0
 	v.origins = make([]origin, count)
-	v.nodes = make([]node, len(children)+1)
-	first, next := uint32(1), 0
-	for i := range children {
-		v.nodes[i] = node{first, none}
-		if lefts[i] > 0 {
+	for i, left := range lefts {
+		v.nodes[i].token = none
+		if left > 0 {
 			v.nodes[i].token = token(ids[next]) | token(ids[count+next])<<8 | token(ids[2*count+next])<<16
 			next++
-		}
-		if first += uint32(children[i]); i == 0 {
-			first = 1 + bytesEnd // all bytes are tokens
-		}
-	}
-	v.nodes[len(children)] = node{first, none}
-	for b := range uint32(bytesEnd) {
-		for n := v.nodes[1+b].first; n < v.nodes[2+b].first; n++ {
-			v.second[b<<8|uint32(v.labels[n])] = n
 		}
 	}
 }
 
-// builder walks over the trie and tells of each token what it was merged from.
+// builder walks over the trie.
 type builder struct {
 	*vocabulary
-	lefts []byte // by node: the length of the left part, or zero where no token ends
-	path  [maxToken]byte
-	above [maxToken + 1]token // the tokens that the path begins with, by length
+	children []byte // by node: how many
+	lefts    []byte // by node: the length of the left part, or zero where no token ends
+	next     uint32 // node that is no child yet
+	path     [maxToken]byte
+	above    [maxToken + 1]token // the tokens that the path begins with, by length
 }
 
 // maxToken is the length of the longest token.
 const maxToken = 128
 
-func (b *builder) visit(n uint32, depth int, lead token) {
+// link tells a node and those below it where their children are.
+func (b *builder) link(n uint32, children uint32) {
+	first := b.next
+	b.nodes[n].children = first<<8 | children&0xff
+	b.next += children
+	for child := first; child < first+children; child++ {
+		if n-1 < bytesEnd { // one byte: these nodes come first
+			b.second[(n-1)<<8|uint32(b.labels[child])] = child
+		}
+		b.link(child, uint32(b.children[child]))
+	}
+}
+
+// explain tells of the tokens at a node and below it what they were merged from.
+func (b *builder) explain(n uint32, depth int, lead token) {
 	t := b.nodes[n].token
 	b.above[depth] = t
 	if t != none {
@@ -114,9 +120,13 @@ func (b *builder) visit(n uint32, depth int, lead token) {
 		}
 		b.origins[t], lead = from, t
 	}
-	for child := b.nodes[n].first; child < b.nodes[n+1].first; child++ {
+	first, end := b.below(n)
+	if n == 0 {
+		end = first + bytesEnd
+	}
+	for child := first; child < end; child++ {
 		b.path[depth] = b.labels[child]
-		b.visit(child, depth+1, lead)
+		b.explain(child, depth+1, lead)
 	}
 }
 
@@ -147,10 +157,16 @@ func (v *vocabulary) slot(left, right token) uint64 {
 	return (uint64(left)<<idBits | uint64(right)) * golden >> 32 & uint64(len(v.table)-1)
 }
 
+// below returns where a node's children begin and end. It is not for the root.
+func (v *vocabulary) below(n uint32) (from, end uint32) {
+	from = v.nodes[n].children >> 8
+	return from, from + v.nodes[n].children&0xff
+}
+
 // child returns the child of a node with the label, or 0. It looks at eight labels at a time.
 func (v *vocabulary) child(n uint32, label byte) uint32 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for at, end := v.nodes[n].first, v.nodes[n+1].first; at < end; at += 8 {
+	for at, end := v.below(n); at < end; at += 8 {
 		x := binary.LittleEndian.Uint64(v.labels[at:]) ^ uint64(label)*ones
 		if zeros := (x - ones) &^ x & highs; zeros != 0 {
 			if at += uint32(bits.TrailingZeros64(zeros) / 8); at < end {

@@ -30,7 +30,7 @@ func (e *Encoding) walk(text string) *walker {
 
 // done ends a walk.
 func (e *Encoding) done(w *walker) {
-	w.text, w.piece, w.begin, w.end, w.checked, w.err = "", "", 0, 0, 0, nil
+	w.text, w.piece, w.begin, w.end, w.checked, w.invalid, w.err = "", "", 0, 0, 0, false, nil
 	w.trim()
 	e.walkers.Put(w)
 }
@@ -40,39 +40,42 @@ const ctxBytes = 1 << 14
 
 // next goes to the next piece, where there is one and the context has not ended.
 func (w *walker) next(ctx context.Context) bool {
-	if w.err != nil || w.end == len(w.text) {
+	begin := w.end
+	if begin == len(w.text) {
 		return false
 	}
-	if w.end >= w.checked {
-		if w.err = ctx.Err(); w.err != nil {
-			return false
-		}
-		w.checked = w.end + ctxBytes
-	}
-	w.begin = w.end
-	w.end = w.split(&w.splitter, w.begin)
-	w.piece = w.text[w.begin:w.end]
-	if w.invalid {
-		w.piece, w.invalid = replaced(w.piece), false
-	}
-	return true
+	end := w.split(&w.splitter, begin)
+	w.begin, w.end, w.piece = begin, end, w.text[begin:end]
+	return end < w.checked && !w.invalid || w.look(ctx)
 }
 
-// count returns the number of tokens in the piece.
-func (w *walker) count(ctx context.Context) int {
-	m := w.recall(w.piece)
-	if m == nil {
-		return len(w.encode(ctx))
+// look sees to what is rare: bytes that are no UTF-8, and the end of the context, for which it reports false.
+func (w *walker) look(ctx context.Context) bool {
+	w.checked = w.end + ctxBytes
+	if w.err == nil {
+		w.err = ctx.Err()
 	}
-	if m.tokens == 0 {
-		m.tokens = int32(len(w.encode(ctx)))
+	if w.invalid && w.err == nil {
+		w.invalid = false
+		w.piece, w.err = replaced(ctx, w.piece)
 	}
-	return int(m.tokens)
+	return w.err == nil
+}
+
+// learn returns the number of tokens in the piece, and remembers it where there is a place for it.
+func (w *walker) learn(ctx context.Context, at *memory) int {
+	n := len(w.encode(ctx))
+	if at != nil {
+		at.remember(n)
+	}
+	return n
 }
 
 // encode returns the tokens of the piece, until the next call.
 func (w *walker) encode(ctx context.Context) []token {
-	w.err = w.encoder.encode(ctx, w.piece)
+	if w.err = w.encoder.encode(ctx, w.piece); w.err != nil {
+		w.checked = 0 // the next look ends the walk
+	}
 	return w.tokens
 }
 
@@ -93,10 +96,14 @@ func (w *walker) length(first []token) int {
 }
 
 // replaced is text with the three bytes of U+FFFD for each byte that is no UTF-8: that is what tiktoken encodes.
-func replaced(text string) string {
+func replaced(ctx context.Context, text string) (string, error) {
 	var b strings.Builder
-	for _, r := range text {
+	b.Grow(3 * len(text))
+	for i, r := range text {
+		if i%ctxBytes == 0 && ctx.Err() != nil {
+			return "", ctx.Err()
+		}
 		b.WriteRune(r)
 	}
-	return b.String()
+	return b.String(), nil
 }

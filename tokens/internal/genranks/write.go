@@ -2,19 +2,17 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
-// write returns a vocabulary as a trie of its tokens' bytes, breadth first: the number of nodes, and then, node by node,
-// how many children each has, its last byte, and the length of the first of the two tokens that it was merged from (its
-// own where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, because
-// like goes with like when it is compressed. The root's 256 children are more than a byte holds; it has zero.
+// write returns a vocabulary as a trie of its tokens' bytes: the number of nodes, and then, node by node, how many
+// children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own where
+// it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, because like goes with
+// like when it is compressed. The root's 256 children are more than a byte holds; it has zero.
 func write(ranks map[string]int) ([]byte, error) {
 	if err := check(ranks); err != nil {
 		return nil, err
@@ -76,17 +74,35 @@ func check(ranks map[string]int) error {
 	return nil
 }
 
-// trie returns the beginnings of all tokens, from the empty one on, the short ones first.
+// trie returns the beginnings of all tokens, the empty one first: those that go on from the same one stand together, and
+// soon behind them those that go on from each. So who looks for a token finds the rest of it nearby.
 func trie(ranks map[string]int) []string {
-	seen := map[string]bool{"": true}
+	seen := make(map[string]bool)
 	for t := range ranks {
-		for n := len(t); !seen[t[:n]]; n-- {
+		for n := len(t); n > 0 && !seen[t[:n]]; n-- {
 			seen[t[:n]] = true
 		}
 	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
-	})
+	return below([]string{""}, slices.Sorted(maps.Keys(seen)), 1)
+}
+
+// below appends the texts, in which each is followed by what goes on from it: those of the size, and then what is below
+// each of them.
+func below(to, texts []string, size int) []string {
+	var at []int
+	for i, t := range texts {
+		if len(t) == size {
+			to, at = append(to, t), append(at, i)
+		}
+	}
+	for i, from := range at {
+		end := len(texts)
+		if i+1 < len(at) {
+			end = at[i+1]
+		}
+		to = below(to, texts[from+1:end], size+1)
+	}
+	return to
 }
 
 // left returns the length of the first of the two tokens that a token is merged from last; its own length for a single
