@@ -29,8 +29,10 @@ var (
 	memoryBytesSIMD = costTable(50, []costRow{{130, "62"}})
 )
 
-// memoryCheck is what a check of ours takes, which is a call.
-const memoryCheck = 100
+const (
+	memoryCheck = 100 // for a check of ours, which is a call
+	memoryLocal = 9   // for each local, whether or not it is used
+)
 
 // compileMemory estimates how much memory an engine takes to compile the function with
 // the given edits.
@@ -45,5 +47,5 @@ func (f *function) compileMemory(edits []edit) (bytes int) {
 			bytes += int(memoryBytes[in.Op])
 		}
 	}
-	return bytes + memoryCheck*len(edits)
+	return bytes + memoryCheck*len(edits) + memoryLocal*f.locals
 }

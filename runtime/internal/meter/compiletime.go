@@ -39,6 +39,7 @@ const (
 	nsGlobal   = 300 // for each mutable global at each call
 	nsMove     = 500 // for each value that is handed over
 	nsType     = 15  // for each type in the module at each function
+	nsLocal    = 45  // whether or not it is used
 )
 
 // checkNesting holds the function against the bounds of its shape.
@@ -93,7 +94,7 @@ func (f *function) compileTime(edits []edit, live, borders int) float64 {
 	body := f.module.Bodies[f.index]
 	size, targets := float64(body.Stop-body.Code), float64(len(f.code.Targets))
 	lives := float64(live) * max(1, blocks/max(1, float64(borders)))
-	return nsFunction + nsByte*size/10 + nsBlock*blocks + nsBlocks*blocks*blocks +
+	return nsFunction + nsByte*size/10 + nsLocal*float64(f.locals) + nsBlock*blocks + nsBlocks*blocks*blocks +
 		lives*min(nsLive+lives/nsLives, nsLiveMost) + nsNesting*nesting*nesting + targets*targets/nsTargets +
 		calls*nsGlobal*float64(f.module.mutable) + nsMove*float64(moves)
 }

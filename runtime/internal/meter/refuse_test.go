@@ -21,6 +21,8 @@ func TestRefuses(t *testing.T) {
 	name := func(module, field string) []byte {
 		return append(wasm.AppendName(wasm.AppendName(nil, module), field), wasm.KindFunc, 0)
 	}
+	locals := append([]byte{1}, append(wasm.AppendU32(nil, 4_000), byte(wasm.I64), wasm.OpEnd)...)
+	locals = append([]byte{byte(len(locals))}, locals...)
 	globals := slices.Concat(wasm.AppendU32(nil, 10_000), slices.Repeat([]byte{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}, 10_000))
 	for _, c := range []struct {
 		why    string
@@ -48,6 +50,7 @@ func TestRefuses(t *testing.T) {
 		{"exporting a counter", plain.with(sections{wasm.SectionExport: vector(append(wasm.AppendName(nil, meter.Fuel), wasm.KindGlobal, 0))})},
 		{"a loop in what looks like a constant", void(function(hidden))},
 		{"growing a memory that there is not", void(function([]byte{wasm.OpI32Const, 1, wasm.OpMemoryGrow, 1, wasm.OpDrop}))},
+		{"4,000 locals in each of 20,000 functions, none of which is used", void(slices.Repeat([][]byte{locals}, 20_000)...)},
 		{"calls times mutable globals, each of which is read behind each call", void(function(slices.Repeat([]byte{wasm.OpCall, 0}, 501))).with(sections{wasm.SectionGlobal: globals})},
 	} {
 		t.Run(c.why, func(t *testing.T) {
