@@ -100,9 +100,9 @@ func (f *recallFlags) run(ctx context.Context, e env, path, query string) error 
 
 // read reads all messages of a session file, with what became of them.
 func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.StoredMessage, error) {
-	if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, `./\`) {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "recall", Message: path + ": there is no such file",
-			Hint: "sessions are not stored by their ids yet: give the path of a session file", Err: err}
+	if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "recall", Message: path + ": there is no such file", Err: err,
+			Hint: "give the path of a session file; sessions are not stored by their ids yet"}
 	}
 	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// irregularList are English words with the forms that no ending tells of.
+// irregularList are English words with the forms that no ending tells of. A form
+// that is a word of its own has its plural beside it, or is left out.
 //
 //go:embed irregular.txt
 var irregularList string

@@ -28,6 +28,7 @@ func TestTerms(t *testing.T) {
 		{"camel case", "parseHTTPBody", "parsehttpbody pars http bodi"},
 		{"a capital first is no part", "Reserve", "reserv"},
 		{"an irregular form is its word", "She bought what he wrote", "buy writ"},
+		{"a word of its own is that of its plural", "one bit of thoughts, a thought of bits", "one bit think think bit"},
 		{"digits stay with their word", "sha256 v2 404", "sha256 v2 404"},
 		{"dates and versions are one term too", "2023-05-08 v1.2", "2023-05-08 2023 05 08 v1.2 v1 2"},
 		{"a full stop ends a sentence", "at home. Then", "home"},

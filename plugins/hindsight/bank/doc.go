@@ -29,7 +29,7 @@
 //
 //	root  generation, checksum, segments, values that are not needed any more, newest memories
 //	root.copy  the same once more
-//	t...  a table: sessions, authors, types and tags, the length of each passage
+//	t...  a table: sessions, authors, types and tags, the passages
 //	l...  posting lists of some terms, in the order of the terms, 4 KiB at a time
 //	w...  texts with their ids and times, 16 KiB at a time
 //	k...  hashes by which known memories are told
