@@ -190,8 +190,8 @@ func (a *assignment) quoted(text string, from int, quote byte) (span, bool) {
 		return s, false
 	case a.name == "auth":
 		return s, isLogin(v)
-	case a.name == "passphrase" && strings.Count(v, " ") > 2:
-		return s, !strings.ContainsAny(v, ".,:;?!")
+	case a.name == "passphrase" && strings.Count(v, " ") > 2, a.upper && a.tight && strings.Contains(v, " "):
+		return s, !sentence(v)
 	case strings.ContainsAny(v, " \t\n([{,;\\<>"):
 		return s, false
 	}
@@ -219,14 +219,24 @@ func isLogin(v string) bool {
 	})
 }
 
-var keyOnly = lazily(`(?:\A|\n|\\n|")[\s"'\w.-]*\z`)
+var (
+	keyOnly = lazily(`(?:\A|\n|\\n|")[\s"'\w.-]*\z`)
+	inCode  = lazily(`\b(?:const|let|var|val|def|func|self|this)\b`)
+)
 
 // alone reports whether a value ends its line, and only a key stands before it, as
-// in a file of settings.
+// in a file of settings, or words in which a person says what a password is.
 func (a *assignment) alone(text string, s span) bool {
 	rest := strings.TrimLeft(text[s.to:min(len(text), s.to+maxSpace)], " \t")
 	end := rest == "" || strings.IndexByte("\n\r#\"'`", rest[0]) >= 0 || isLineBreak(rest)
-	return end && len(s.of(text)) >= 4 && (keyOnly().MatchString(a.line) || a.name[0] >= 0x80)
+	switch v := s.of(text); {
+	case !end || len(v) < 4 || inCode().MatchString(a.line):
+		return false
+	case keyOnly().MatchString(a.line), a.name[0] >= 0x80:
+		return true
+	default:
+		return strings.HasPrefix(a.name, "pass") && len(v) >= 6 && v == lower(v) && !strings.HasSuffix(a.line, ".")
+	}
 }
 
 // hasSize reports whether a text is a figure with a unit or a range: 8-64, 32-byte.

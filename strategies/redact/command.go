@@ -23,6 +23,8 @@ type argument struct {
 var arguments = []argument{
 	{programs: "mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlsh mycli", glued: "-p"},
 	{programs: "mariadb mariadb-dump mariadb-admin", glued: "-p"},
+	{programs: "mysql mysqldump mariadb mongo mongosh mongodump mongorestore", flags: "--password"},
+	{programs: "sudo"}, // which takes one from another program
 	{programs: "mysqladmin", when: "password", named: true},
 	{programs: "aws npm yarn pnpm git gcloud poetry pip composer conda", when: "config configure", named: true},
 	{programs: "sshpass mongo mongosh mongodump mongorestore", flags: "-p", glued: "-p"},

@@ -10,7 +10,7 @@ func Defaults() []Pattern {
 	return append(append(all, spoken()...),
 		Pattern{Kind: "secret", Words: assignedWords(), Min: 4, find: assigned},
 		Pattern{Kind: "secret", Words: []string{"--", " -", "\t-"}, Min: 4, find: flagged},
-		Pattern{Kind: "secret", Words: programs(), Begins: true, Min: 4, find: commanded})
+		Pattern{Kind: "secret", Words: programs(), Begins: true, Min: 3, find: commanded})
 }
 
 const (
@@ -56,8 +56,8 @@ func keys() []Pattern {
 			`r8_[A-Za-z0-9]{32,}`,
 			"dop_v1_", "doo_v1_", "dor_v1_", "hvs.", "hvb.", "hvr.", "shpat_", "shpca_", "shppa_", "shpss_", "glc_",
 			"lin_api_", "sq0", "PMAK-", "dapi", "xai-", "gsk_", "r8_"),
-		keyed("token", `(?:SK|key-)[a-f0-9]{32}\b`, "SK", "key-"),                                 // Twilio, Mailgun
-		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33})\b`, accept: ofABot}, // Telegram
+		keyed("token", `(?:SK|key-)[a-f0-9]{32}\b`, "SK", "key-"),                                // Twilio, Mailgun
+		{Kind: "token", Words: []string{":AA"}, Expr: `:(AA[A-Za-z0-9_-]{33,})`, accept: ofABot}, // Telegram
 		keyed("token", `(?i:discord(?:app)?\.com/api/webhooks/)[0-9]+/([A-Za-z0-9_-]{40,})`,
 			"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
 		keyed("token", `[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`, "M", "N", "O"), // Discord
@@ -126,6 +126,7 @@ func files() []Pattern {
 	return []Pattern{
 		{Kind: "password", Words: []string{"identified by", "identified with"}, Min: 3, // SQL
 			Expr: `(?i:identified\s+(?:with\s+\S+\s+)?by)\s+\\*["']([^"'\\\n]+)`, accept: meantGroup},
+		{Kind: "password", Words: []string{"jdbc:oracle:thin:"}, Expr: `(?i:jdbc:oracle:thin):[^\s/@"']+/([^\s@"']+)@`},
 		{Kind: "password", Words: []string{"login "}, Begins: true, Min: 3, // .netrc
 			Expr: "(?i:login)\\s+[^\\s\"'`\\\\]+(?:\\s|\\\\n)+(?i:password)\\s+([^\\s\"'`\\\\]+)", accept: meantGroup},
 		{Kind: "password", Words: []string{":5432:", ":5433:", ":6432:", "*:*:*:"}, Min: 3, // .pgpass

@@ -77,7 +77,7 @@ func toldPassword(text string, groups []span) bool {
 		return false
 	case !isBare(groups):
 		if strings.Contains(v, " ") {
-			return strings.HasPrefix(lower(said), "passphrase") && strings.Count(v, " ") > 2
+			return connected && strings.Count(v, " ") < 8 && !sentence(v)
 		}
 		return connected || mixed(v) || strings.HasSuffix(said, " '")
 	case !connected:
@@ -117,7 +117,9 @@ func toldToken(text string, groups []span) bool {
 	}
 	s := secretOf(groups)[0]
 	v := s.of(text)
-	return mixed(v) && hasDigit(v) && len(v) >= 5 && meant(v) && !reference(v) && !hasSize(v) && !callOrList(text, s) &&
+	isKey := strings.Contains(lower(text[groups[0].from:s.from]), "key ") && len(v) >= 16 && !ordinary(v)
+	return (isKey || mixed(v) && hasDigit(v) && len(v) >= 5) && meant(v) && !reference(v) && !hasSize(v) &&
+		!callOrList(text, s) &&
 		!strings.ContainsAny(v, "/: ")
 }
 

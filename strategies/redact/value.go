@@ -100,6 +100,18 @@ func ordinary(s string) bool {
 	return false
 }
 
+// sentence reports whether a text of several words says something, and is no secret:
+// it has signs of a sentence, or a third of it is what people say of a password.
+func sentence(s string) bool {
+	all, said := 0, 0
+	for word := range strings.FieldsSeq(lower(s)) {
+		if all++; words().ordinary[word] || words().stand[word] {
+			said++
+		}
+	}
+	return 3*said >= all || strings.ContainsAny(s, ".,:;?!([{\n")
+}
+
 // reference reports whether a text is a name in a program: args.password.
 func reference(s string) bool {
 	if !strings.Contains(s, ".") {

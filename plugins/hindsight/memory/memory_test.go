@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/secretforms"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/memory"
 )
@@ -428,5 +429,35 @@ func TestSharedSessions(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHindsightSecretForms: in whatever form a secret is told, whoever says it, none of
+// it is stored.
+func TestHindsightSecretForms(t *testing.T) {
+	features.Proves(t, "K28")
+	for _, f := range secretforms.Forms(t) {
+		t.Run(f.Text, func(t *testing.T) {
+			doc, err := json.Marshal(map[string]string{"command": f.Text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := say("b", abi.RoleAssistant, f.Text)
+			call.ToolCalls = []abi.ToolCall{{ID: "c", Name: "bash", Arguments: string(doc)}}
+			n := newNative(t)
+			n.knobs = map[string]any{"retain_tool_calls": true}
+			n.call(abi.HookPreCompact, "s1", 0, say("a", abi.RoleUser, "The zebra.\n"+f.Text), call,
+				abi.Message{ID: "r", Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(f.Text)})
+			kept := fmt.Sprint(n.p.Host.KV)
+			if !strings.Contains(kept, "zebra") {
+				t.Fatal("nothing is kept")
+			}
+			for _, secret := range f.Secrets {
+				line, _, _ := strings.Cut(secret, "\n")
+				if at := strings.Index(kept, line); at >= 0 {
+					t.Errorf("%q of %q is kept: %q", line, f.Text, kept[max(0, at-60):min(len(kept), at+60)])
+				}
+			}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/abi/guest/guesttest"
+	"github.com/kagewasm/kagewasm/internal/secretforms"
 	"github.com/kagewasm/kagewasm/plugins/markdown/memory"
 )
 
@@ -241,4 +242,25 @@ func keys(p *plugin, prefix string) (list []string) {
 		}
 	}
 	return list
+}
+
+// TestSecretForms: in whatever form a secret is told, none of it is noted.
+func TestSecretForms(t *testing.T) {
+	for _, f := range secretforms.Forms(t) {
+		t.Run(f.Text, func(t *testing.T) {
+			for _, text := range []string{f.Text, "Remember, always: " + f.Text, "We decided on this in /srv/app:\n- " + f.Text + "\n- and no other way"} {
+				p := newPlugin()
+				doc, err := json.Marshal(p.call(t, around("which one was it?", user(text))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := string(doc) + fmt.Sprint(p.Host.KV)
+				for _, secret := range f.Secrets {
+					if line, _, _ := strings.Cut(secret, "\n"); strings.Contains(all, line) {
+						t.Errorf("%q of %q is kept: %s", line, text, all)
+					}
+				}
+			}
+		})
+	}
 }
