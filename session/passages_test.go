@@ -14,7 +14,8 @@ import (
 func TestPassages(t *testing.T) {
 	features.Proves(t, "N9")
 	filler := minutes(3) + minutes(4)
-	long := gone("long", abi.RoleAssistant, filler+"\nThe ferry leaves at noon.\n"+filler+"\nThe ferry comes back at six.\n"+filler)
+	long := gone("long", abi.RoleAssistant,
+		filler+"\nThe ferry leaves at noon.\n"+filler+"\nThe ferry comes back at six.\n"+filler)
 	list := append(storedSession(), long)
 	for _, tc := range []struct {
 		why, query string
@@ -25,7 +26,8 @@ func TestPassages(t *testing.T) {
 		{"what is in view", "have a look again please", 1, []string{"ErrConflict again"}, "shown"},
 		{"what was superseded", "port of the server", 1, []string{"The port of the server is 8443"}, "say"},
 		{"what was rolled back is no part of a session", "spelled differently branch", 1, nil, ""},
-		{"both passages", "Does the ferry leave at noon, or come?", 2, []string{"ferry leaves at noon", "ferry comes back at six"}, "long; long"},
+		{"both passages", "Does the ferry leave at noon, or come?", 2,
+			[]string{"ferry leaves at noon", "ferry comes back at six"}, "long; long"},
 		{"nothing", "xylophone", 5, nil, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -38,8 +40,11 @@ func TestPassages(t *testing.T) {
 				if !strings.Contains(e.Text, want) {
 					t.Errorf("passage %d is %q", i, e.Text)
 				}
-				if e.Message == "long" && (long.Text()[e.Start:e.End] != e.Text || e.Length != len(long.Text()) || len(e.Text) > 1500) {
-					t.Errorf("passage %d, bytes %d to %d of %d, is not where it says: %q", i, e.Start, e.End, e.Length, e.Text)
+				if e.Message != "long" {
+					continue
+				}
+				if long.Text()[e.Start:e.End] != e.Text || e.Length != len(long.Text()) || len(e.Text) > 1500 {
+					t.Errorf("bytes %d to %d of %d are not %q", e.Start, e.End, e.Length, e.Text)
 				}
 			}
 		})

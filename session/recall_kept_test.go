@@ -95,7 +95,7 @@ func TestKeptIndexIsFaster(t *testing.T) {
 // minutes are some sentences about many things.
 func minutes(n int) (text string) {
 	for i := range 8 {
-		text += fmt.Sprintf("District %d met about roads and schools and put the matter of bridge%d off until spring. ", (n*i)%61, n)
+		text += fmt.Sprintf("District %d met about roads and put the matter of bridge%d off until spring. ", (n*i)%61, n)
 	}
 	return text
 }

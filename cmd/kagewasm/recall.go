@@ -65,7 +65,8 @@ func (f *recallFlags) check(args []string) error {
 	case f.message == "" && query == "":
 		return ui.Usagef("recall: say what to look for in %s, or --message ID for one message", args[0])
 	case f.message != "" && query != "":
-		return ui.Usagef("recall: --message %s prints a message, and %q looks for passages: give one of them", f.message, query)
+		return ui.Usagef("recall: --message %s prints a message, and %q looks for passages: give one of them",
+			f.message, query)
 	case f.limit < 1 || f.limit > maxRecalled:
 		return ui.Usagef("recall: --limit %d: give a number from 1 to %d", f.limit, maxRecalled)
 	}
@@ -101,8 +102,10 @@ func (f *recallFlags) run(ctx context.Context, e env, path, query string) error 
 // read reads all messages of a session file, with what became of them.
 func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.StoredMessage, error) {
 	if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
-		return nil, &abi.Error{Code: abi.CodeBadInput, Op: "recall", Message: path + ": there is no such file", Err: err,
-			Hint: "give the path of a session file; sessions are not stored by their ids yet"}
+		return nil, &abi.Error{
+			Code: abi.CodeBadInput, Op: "recall", Message: path + ": there is no such file", Err: err,
+			Hint: "give the path of a session file; sessions are not stored by their ids yet",
+		}
 	}
 	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {
@@ -127,7 +130,9 @@ func (f *recallFlags) show(e env, path string, stored []session.StoredMessage) e
 			return show(e, f.asJSON, &stored[i], ui.Whole)
 		}
 	}
-	return &abi.Error{Code: abi.CodeBadInput, Op: "recall",
-		Message: path + ": no message has the id " + f.message,
-		Hint:    "kagewasm recall FILE QUERY prints ids beside what it finds; where a file has none, they are m00000, m00001, ..."}
+	return &abi.Error{
+		Code: abi.CodeBadInput, Op: "recall", Message: path + ": no message has the id " + f.message,
+		Hint: "kagewasm recall FILE QUERY prints ids beside what it finds; " +
+			"where a file has none, they are m00000, m00001, ...",
+	}
 }

@@ -168,7 +168,8 @@ func measure(list []conversation, by func(c *conversation) searcher) (sum figure
 				if !slices.Contains(q.Evidence, id) || !c.tells(h) {
 					continue
 				}
-				for k, within := range [...]bool{n < 5, n < 10, n < 25, n < 50, used <= size*12/100, used <= 1024*bytesPerToken} {
+				fits := [...]bool{n < 5, n < 10, n < 25, n < 50, used <= size*12/100, used <= 1024*bytesPerToken}
+				for k, within := range fits {
 					if within && seen[id]&(1<<k) == 0 {
 						seen[id] |= 1 << k
 						sum[k] += 1 / float64(len(q.Evidence))
@@ -216,7 +217,8 @@ func rankPassages(c *conversation) searcher {
 func TestNeverBelowPlain(t *testing.T) {
 	features.Proves(t, "N9")
 	list, chats := conversations(t), read(t, "longmemeval")
-	each := func(change func(c conversation, f *filler) conversation) func() []conversation {
+	type changer func(c conversation, f *filler) conversation
+	each := func(change changer) func() []conversation {
 		return func() (changed []conversation) {
 			for i := range list {
 				changed = append(changed, change(list[i], newFiller(list, i)))
@@ -224,6 +226,13 @@ func TestNeverBelowPlain(t *testing.T) {
 			return changed
 		}
 	}
+	long := func(every int) changer {
+		return func(c conversation, f *filler) conversation { return lengthened(c, f, every) }
+	}
+	chat := func(turns int, echo bool) changer {
+		return func(c conversation, f *filler) conversation { return chatted(c, f, turns, echo) }
+	}
+	other := func(c conversation, _ *filler) conversation { return beside(c, chats[1]) }
 	tests := []struct {
 		what string
 		list func() []conversation
@@ -231,13 +240,13 @@ func TestNeverBelowPlain(t *testing.T) {
 		// surroundings and where nearly all is found anyway.
 		less float64
 	}{
-		{"long answers", each(func(c conversation, f *filler) conversation { return lengthened(c, f, 2) }), 0},
+		{"long answers", each(long(2)), 0},
 		{"as they are", each(func(c conversation, _ *filler) conversation { return c }), 0},
-		{"all of them long", each(func(c conversation, f *filler) conversation { return lengthened(c, f, 1) }), 0},
-		{"eight turns and a page", each(func(c conversation, f *filler) conversation { return chatted(c, f, 8, false) }), 0.01},
-		{"four turns and a page", each(func(c conversation, f *filler) conversation { return chatted(c, f, 4, false) }), 0},
-		{"each turn told again", each(func(c conversation, f *filler) conversation { return chatted(c, f, 1, true) }), 0},
-		{"beside a chat with an assistant", each(func(c conversation, _ *filler) conversation { return beside(c, chats[1]) }), 0},
+		{"all of them long", each(long(1)), 0},
+		{"eight turns and a page", each(chat(8, false)), 0.01},
+		{"four turns and a page", each(chat(4, false)), 0},
+		{"each turn told again", each(chat(1, true)), 0},
+		{"beside a chat with an assistant", each(other), 0},
 		{"questions to an assistant", func() []conversation { return lists(chats, asked) }, 0},
 		{"words of an assistant", func() []conversation { return lists(chats, quoted) }, 0.01},
 	}

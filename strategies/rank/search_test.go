@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/rank"
@@ -155,7 +156,14 @@ func FuzzPassage(f *testing.F) {
 		if start < 0 || end < start || end > len(text) || end-start > max(0, size) {
 			t.Fatalf("passage [%d:%d] of %d bytes, at most %d", start, end, len(text), size)
 		}
-		for _, h := range ix.Search(query, rank.Conversation()) {
+		opts, bodies := rank.Conversation(), []string{text, query}
+		opts.Passages = true
+		for _, h := range ix.Search(query, opts) {
+			body := bodies[h.Text]
+			start, end := h.Around(body, max(0, size))
+			if h.Start > h.End || h.End > len(body) || utf8.ValidString(body) && (start > h.Start || end < h.End) {
+				t.Fatalf("[%d:%d], around it [%d:%d], of %d bytes", h.Start, h.End, start, end, len(body))
+			}
 			if h.Score <= 0 || math.IsNaN(h.Score) || math.IsInf(h.Score, 0) {
 				t.Fatalf("a score of %v", h.Score)
 			}

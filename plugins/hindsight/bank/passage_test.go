@@ -15,7 +15,7 @@ import (
 func minutes(n int) string {
 	var b strings.Builder
 	for i := range 120 {
-		fmt.Fprintf(&b, "District %d met about roads and schools and put the matter of bridge%d off until spring. ", i, i)
+		fmt.Fprintf(&b, "District %d met about roads and schools, and put bridge%d off until spring. ", i, i)
 		if i == n {
 			b.WriteString("The ferry to Ramsgate leaves pier seven at noon. ")
 		}
@@ -31,7 +31,8 @@ func TestPassages(t *testing.T) {
 	kv := newKV()
 	var list []bank.Memory
 	for i := range 20 {
-		list = append(list, bank.Memory{ID: fmt.Sprint(i), Session: fmt.Sprint(i % 3), Author: "assistant", Text: minutes(-1)[i:]})
+		m := bank.Memory{ID: fmt.Sprint(i), Session: fmt.Sprint(i % 3), Author: "assistant", Text: minutes(-1)[i:]}
+		list = append(list, m)
 	}
 	list[7].Text = minutes(60)
 	retain(t, kv, list...)
