@@ -84,6 +84,14 @@ func Compile() []Guest {
 			}
 			innocent(m)
 		}),
+		body("a chain of loads", "80,000 in one function, for each of which the engine takes 4 KB meanwhile", 0,
+			get(0), wasmtest.Times(80_000, op(0x2d, 0, 0)), set(0)),
+		bomb("chains of loads", "many functions, which are compiled side by side", func(m *module) {
+			for range 20 {
+				m.Func(i32, nil, nil, get(0), wasmtest.Times(20_000, op(0x2d, 0, 0)), set(0))
+			}
+			innocent(m)
+		}),
 		bomb("calls", "3 MB of them", func(m *module) {
 			for range 1_000 {
 				m.Func(nil, nil, nil, wasmtest.Times(1_500, call(0)))

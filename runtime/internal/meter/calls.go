@@ -52,13 +52,14 @@ func analyse(m *module) (*callGraph, error) {
 		g.info.Stack = max(g.info.Stack, n.stacked)
 		n.edits = slices.Clone(c.edits)
 		n.done = true
-		compile.add(index+m.imported, c.compileTime(c.edits, c.frame.live, c.frame.borders),
-			c.compileMemory(c.edits))
+		memory, scratch := c.compileMemory(c.edits)
+		compile.add(index+m.imported, c.compileTime(c.edits, c.frame.live, c.frame.borders), memory, scratch)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	g.info.Scratch = compile.scratch
 	return g, compile.check(m)
 }
 

@@ -9,6 +9,10 @@ import "github.com/kagewasm/kagewasm/runtime/internal/wasm"
 const (
 	maxMemory     = 32 << 20 // for any module
 	maxMemoryByte = 40       // for each byte it has
+
+	// MaxScratch is what is taken meanwhile for one function. The largest of SQLite is
+	// estimated at half of it.
+	MaxScratch = 128 << 20
 )
 
 // memoryBytes is about how much memory an instruction takes: what the process held at
@@ -29,23 +33,37 @@ var (
 	memoryBytesSIMD = costTable(50, []costRow{{130, "62"}})
 )
 
+// scratchBytes is about how much an instruction takes while its function is compiled:
+// what the process held at most for a function of 250 KB of it, divided by their number.
+var scratchBytes = costTable(800, []costRow{
+	{50, "00-01 0b 1a 20-22 41-44"}, // constants, locals, what is no code
+	{1_600, "10-11 25-26 40 d2"},    // calls, tables
+	{4_200, "28-35"},                // loads
+	{2_500, "36-3e fc-fd"},          // stores, vectors, ranges
+	{4_000, "6d-70 7f-82"},          // integer division
+	{7_000, "a8-ab ae-b1"},          // floats to integers
+})
+
 const (
-	memoryCheck = 100 // for a check of ours, which is a call
-	memoryLocal = 9   // for each local, whether or not it is used
+	memoryCheck  = 100 // for a check of ours, which is a call
+	memoryLocal  = 9   // for each local, whether or not it is used
+	scratchCheck = 1_600
 )
 
-// compileMemory estimates how much memory an engine takes to compile the function with
-// the given edits.
-func (f *function) compileMemory(edits []edit) (bytes int) {
+// compileMemory estimates how much memory an engine keeps of compiling the function with
+// the given edits, and how much it takes for that meanwhile.
+func (f *function) compileMemory(edits []edit) (kept, scratch int) {
 	for i := range f.code.List {
-		switch in := &f.code.List[i]; in.Op {
+		in := &f.code.List[i]
+		scratch += int(scratchBytes[in.Op])
+		switch in.Op {
 		case wasm.OpMisc:
-			bytes += int(memoryBytesMisc[in.Sub])
+			kept += int(memoryBytesMisc[in.Sub])
 		case wasm.OpSIMD:
-			bytes += int(memoryBytesSIMD[in.Sub])
+			kept += int(memoryBytesSIMD[in.Sub])
 		default:
-			bytes += int(memoryBytes[in.Op])
+			kept += int(memoryBytes[in.Op])
 		}
 	}
-	return bytes + memoryCheck*len(edits) + memoryLocal*f.locals
+	return kept + memoryCheck*len(edits) + memoryLocal*f.locals, scratch + scratchCheck*len(edits)
 }

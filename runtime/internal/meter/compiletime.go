@@ -100,14 +100,18 @@ func (f *function) compileTime(edits []edit, live, borders int) float64 {
 }
 
 // compileTime adds up what all functions take, in nanoseconds, and notes the one
-// that takes longest. It adds up their memory, too.
+// that takes longest. It adds up their memory, too, and notes the function that takes
+// most of it meanwhile.
 type compileTime struct {
-	total, longest float64
-	worst          uint32
-	memory         int
+	total, longest  float64
+	worst, largest  uint32
+	memory, scratch int
 }
 
-func (c *compileTime) add(index uint32, took float64, memory int) {
+func (c *compileTime) add(index uint32, took float64, memory, scratch int) {
+	if scratch > c.scratch {
+		c.scratch, c.largest = scratch, index
+	}
 	c.memory += memory
 	c.total += took
 	if took > c.longest {
@@ -125,6 +129,10 @@ func (c *compileTime) check(m *module) error {
 	if most := maxMemory + len(m.bytes)*maxMemoryByte; c.memory > most {
 		return fmt.Errorf("it would take too much memory to compile: about %d MiB, %d allowed for its length",
 			c.memory>>20, most>>20)
+	}
+	if c.scratch > MaxScratch {
+		return fmt.Errorf("it would take too much memory to compile: about %d MiB for function %d, %d allowed",
+			c.scratch>>20, c.largest, MaxScratch>>20)
 	}
 	if c.total <= float64(limit) {
 		return nil

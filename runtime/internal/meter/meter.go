@@ -64,6 +64,9 @@ type Info struct {
 	// Segments: the code looks at segments after they were applied, or changes
 	// a table. What an instance is then is more than its memory and globals.
 	Segments bool
+	// Scratch is about how much memory an engine takes meanwhile to compile the
+	// function that takes most, in bytes: at most [MaxScratch].
+	Scratch int
 }
 
 // Rewrite returns a module that does the same and can be stopped. m is what

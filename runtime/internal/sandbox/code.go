@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	goruntime "runtime"
 	"strings"
 	"sync/atomic"
 
@@ -82,7 +81,7 @@ func newCode(
 	if err := n.link(ctx); err != nil {
 		return nil, fmt.Errorf("link: %w", err)
 	}
-	n.module, err = n.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), ready.bin)
+	n.module, err = n.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, max(1, ready.workers)), ready.bin)
 	return n, err
 }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	goruntime "runtime"
 
 	"github.com/kagewasm/kagewasm/runtime/internal/host"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
@@ -17,6 +18,9 @@ type prepared struct {
 	init *initState
 	// stack is what a call takes of the stack before anything counts, in bytes.
 	stack uint32
+	// workers are how many functions may be compiled side by side: all together take
+	// no more memory meanwhile than one may.
+	workers int
 }
 
 // prepare rewrites a module for the engine: metered, so that it can be stopped,
@@ -26,7 +30,8 @@ func prepare(bin []byte, m *wasm.Module) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{bin: metered, stack: info.Stack}
+	p := &prepared{bin: metered, stack: info.Stack, workers: max(1, min(goruntime.GOMAXPROCS(0),
+		meter.MaxScratch/max(1, info.Scratch)))}
 	if detached, init, err := detach(metered, info.Segments); err == nil {
 		p.bin, p.init = detached, init
 	}
