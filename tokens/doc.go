@@ -6,7 +6,7 @@
 // [Counter], which counts texts, messages and tool definitions.
 //
 // Counts are those of tiktoken, in time linear in the text whatever it is, at
-// some 100 MB/s. Counting can be cancelled, and never reaches for the network:
+// 50 MB/s and more. Counting can be cancelled, and never reaches for the network:
 // the vocabularies are linked into the program, and loaded with the first text
 // that is counted in them. Special tokens in a text count as the plain text
 // they are.

@@ -5,7 +5,7 @@ package bpe
 type memo [1 << memoBits]memory
 
 const (
-	memoBits = 15
+	memoBits = 16
 	memoLen  = 15 // of the longest piece that is remembered
 )
 
