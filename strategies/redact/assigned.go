@@ -153,11 +153,8 @@ func (a *assignment) value(text string, from int) (span, bool) {
 		s.to = bareEnd(text, from, a.tight)
 		return s, true
 	}
-	if len(v) == 0 || a.upper && !a.tight && a.weak && v != lower(v) && !hasDigit(v) {
-		return s, false
-	}
 	switch {
-	case a.name == "pw" && len(v) < 4, !meant(v), !a.tight && (reference(v) || hasSize(v)):
+	case !meant(v), !a.tight && (reference(v) || hasSize(v)):
 		return s, false
 	case a.tag:
 		return s, s.to < len(text) && text[s.to] == '<' && !ordinary(v)
@@ -192,7 +189,7 @@ func (a *assignment) quoted(text string, from int, quote byte) (span, bool) {
 		return s, isLogin(v)
 	case a.name == "passphrase" && strings.Count(v, " ") > 2, a.upper && a.tight && strings.Contains(v, " "):
 		return s, !sentence(v)
-	case strings.ContainsAny(v, " \t\n([{,;\\<>"):
+	case strings.ContainsAny(v, " \t\n"), !a.tight && strings.ContainsAny(v, "([{,;\\<>"):
 		return s, false
 	}
 	return s, !a.weak || a.looksLike(v)
