@@ -10,8 +10,8 @@ const (
 	maxMemory     = 32 << 20 // for any module
 	maxMemoryByte = 40       // for each byte it has
 
-	// MaxScratch is what is taken meanwhile for one function. The largest of SQLite is
-	// estimated at half of it.
+	// MaxScratch is what is taken meanwhile for one function. The largest that was found,
+	// of GHC, is estimated at half of it; those of Go plugins and QuickJS at a fifth.
 	MaxScratch = 128 << 20
 )
 
