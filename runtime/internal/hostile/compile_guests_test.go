@@ -92,6 +92,14 @@ func Compile() []Guest {
 			}
 			innocent(m)
 		}),
+		bomb("calls through a table", "90,000, each of which takes the engine 40 us", func(m *module) {
+			m.Table(1, -1)
+			typ := m.Type(nil, nil)
+			for range 500 {
+				m.Func(nil, nil, nil, wasmtest.Times(180, c32(0), wasmtest.CallIndirect(typ)))
+			}
+			innocent(m)
+		}),
 		bomb("calls", "3 MB of them", func(m *module) {
 			for range 1_000 {
 				m.Func(nil, nil, nil, wasmtest.Times(1_500, call(0)))

@@ -40,6 +40,7 @@ const (
 	nsMove     = 500 // for each value that is handed over
 	nsType     = 15  // for each type in the module at each function
 	nsLocal    = 45  // whether or not it is used
+	nsIndirect = 30_000
 )
 
 // checkNesting holds the function against the bounds of its shape.
@@ -61,12 +62,14 @@ func (f *function) checkNesting() error {
 // the given edits, in nanoseconds, where so many values live over so many borders
 // of blocks.
 func (f *function) compileTime(edits []edit, live, borders int) float64 {
-	blocks, calls, nesting := float64(len(f.blocks)), 0.0, 0.0
+	blocks, calls, indirect, nesting := float64(len(f.blocks)), 0.0, 0.0, 0.0
 	moves := width(f.typ()) // values that are handed over
 	for i := range f.code.List {
 		switch in := &f.code.List[i]; in.Op {
 		case wasm.OpCall, wasm.OpCallIndirect:
-			calls++
+			if calls++; in.Op == wasm.OpCallIndirect {
+				indirect++
+			}
 			moves += width(f.module.calleeType(in))
 		case wasm.OpBrIf:
 			blocks++
@@ -94,7 +97,7 @@ func (f *function) compileTime(edits []edit, live, borders int) float64 {
 	body := f.module.Bodies[f.index]
 	size, targets := float64(body.Stop-body.Code), float64(len(f.code.Targets))
 	lives := float64(live) * max(1, blocks/max(1, float64(borders)))
-	return nsFunction + nsByte*size/10 + nsLocal*float64(f.locals) + nsBlock*blocks + nsBlocks*blocks*blocks +
+	return nsFunction + nsByte*size/10 + nsLocal*float64(f.locals) + nsIndirect*indirect + nsBlock*blocks + nsBlocks*blocks*blocks +
 		lives*min(nsLive+lives/nsLives, nsLiveMost) + nsNesting*nesting*nesting + targets*targets/nsTargets +
 		calls*nsGlobal*float64(f.module.mutable) + nsMove*float64(moves)
 }
