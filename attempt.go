@@ -181,8 +181,8 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {
-		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Outline: p.look.outline(), Budget: host,
-			Failures: failures, Count: p.look.counter.Text})
+		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Budget: host, Failures: failures,
+			Recall: p.look.req.Recall, Count: p.look.counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
@@ -198,6 +198,12 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 			host, failures = tokens/2, 0
 			continue
 		}
+		if err == nil && !verdict.Met && !p.view.All {
+			if over := verdict.Tokens - p.view.Target; over < tokens/2 { // a smaller note meets it
+				host, failures = tokens-over-noteSlack, 0
+				continue
+			}
+		}
 		a := attempt{Verdict: verdict, plan: plan, note: text, host: tokens, read: r.note}
 		for _, in := range inserts {
 			a.redacted += redact.Marks(in.Text)
@@ -206,29 +212,29 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 	}
 }
 
+// noteSlack is by how much less than it may a note is written to meet the target.
+const noteSlack = 16
+
 // bareNote stands for superseded messages of which nothing else is said.
 const bareNote = "Earlier messages were superseded."
 
-// outline are the sections of a summary.
-func (l *look) outline() note.Outline {
-	o, _ := note.OutlineNamed(l.policy.Summarize.Outline) // checked with the policy
-	return o
-}
-
 const (
 	// maxRefills bounds how often the tokens that a note did not take are given
-	// to messages. A note of other messages may take refillSlack more, and needs
-	// note.MinBudget for its sections.
+	// to messages. A note of other messages may take refillSlack more, and gets
+	// minRefilled at least.
 	maxRefills  = 3
 	refillSlack = 64
+	minRefilled = 300
 )
 
-// refill keeps more of the newest messages where the note took less than it had.
+// refill keeps more of the newest messages where the note took less than it had. The
+// note of what goes then still has all that it was allowed.
 func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, a attempt, failures int) attempt {
+	allowed := b.Host
 	b.Note, b.Failures = a.plan.Note, 0
 	for range maxRefills {
-		unused := b.Host + failures - max(a.host, note.MinBudget) - refillSlack
-		if unused <= 0 || b.Host-unused < note.MinBudget {
+		unused := b.Host + failures - max(a.host, minRefilled) - refillSlack
+		if unused <= 0 || b.Host-unused < minRefilled {
 			break
 		}
 		b.Note, b.Host = b.Note-unused, b.Host-unused
@@ -236,13 +242,13 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		if err != nil || len(plan.Supersede) == 0 || len(plan.Supersede) >= len(a.plan.Supersede) {
 			break
 		}
-		better, err := p.check(ctx, plan, b.Host, failures)
+		better, err := p.check(ctx, plan, allowed, failures)
 		if err != nil || !better.Met {
 			break
 		}
 		a = better
 	}
-	return p.topUp(ctx, a, b.Host, failures)
+	return p.topUp(ctx, a, allowed, failures)
 }
 
 // topUp lets the note have what no message fits into any more: at most half as
@@ -267,26 +273,33 @@ func (p *planner) read(ctx context.Context, gone []string) reading {
 	}
 	ctx, done := uncharged(ctx)
 	defer done()
-	r := reading{gone: gone}
-	goes := set.Of(gone...)
-	var went, stays, pruned []abi.Message
+	r, goes := reading{gone: gone}, set.Of(gone...)
+	var in note.Session
+	var went []abi.Message
 	short := func(i int) bool { return !p.original(i).Same(&p.view.Messages[i]) }
 	for i := range p.view.Messages {
-		m := &p.view.Messages[i]
+		m := p.view.Messages[i]
 		if m.Kind.Internal() {
 			continue // no model is to read it, and a note is read by one
 		}
+		in.Messages, in.Gone = append(in.Messages, m), append(in.Gone, goes[m.ID])
 		if goes[m.ID] {
 			went = append(went, *p.original(i))
 			r.cost += p.view.Tokens[i]
-			continue
+		} else if slices.ContainsFunc(p.view.Units[p.view.UnitOf[i]], short) {
+			in.Pruned = append(in.Pruned, *p.original(i))
 		}
-		if slices.ContainsFunc(p.view.Units[p.view.UnitOf[i]], short) {
-			pruned = append(pruned, *p.original(i))
-		}
-		stays = append(stays, *m)
 	}
-	r.note = note.Build(ctx, p.bare(ctx, went), stays, p.bare(ctx, pruned))
+	in.Pruned = p.bare(ctx, in.Pruned)
+	if went = p.bare(ctx, went); ctx.Err() != nil {
+		in = note.Session{} // the time is up: what was read is of no use
+	}
+	for i := range in.Messages {
+		if in.Gone[i] {
+			in.Messages[i], went = went[0], went[1:]
+		}
+	}
+	r.note = note.Build(ctx, in)
 	if ctx.Err() == nil {
 		p.last = r
 	}

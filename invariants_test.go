@@ -177,7 +177,7 @@ func TestInvariantsOfAnySession(t *testing.T) {
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
 	features.Proves(t, "complaint 8", "N8")
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 400}}})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
 	for k := range 6 {

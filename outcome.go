@@ -10,6 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // outcome is what the stages came to. The report is made of it.
@@ -115,14 +116,10 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 
 // taken reports a plan that was taken.
 func taken(l *look, r *Report, o outcome, a *attempt) {
-	files, sections := a.read.Files().Merged(), l.outline()
+	files := a.read.Files().Merged()
 	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
-	missing := sections.Missing(a.note)
-	r.Metrics = Metrics{
-		LedgerTokens: a.host, Redacted: a.redacted, FailureRetention: a.read.FailuresKept(a.note),
-		MissingSections: missing, Completeness: 1 - float64(len(missing))/float64(len(sections.Sections)),
-	}
+	r.Metrics = metrics(l, a)
 	// What the plan shortened comes beside what pruning did.
 	before := make(map[string]int, len(o.messages))
 	for i := range o.messages {
@@ -135,6 +132,23 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 		}
 	}
 	r.Pruned.took(a.Edited, saved)
+}
+
+// metrics say how good a note is.
+func metrics(l *look, a *attempt) Metrics {
+	m := Metrics{NoteTokens: a.host, Redacted: a.redacted, FailureRetention: 1, Completeness: 1, WordsKept: 1}
+	if m.FailuresTold, m.FailuresGone = a.read.FailuresTold(a.note); m.FailuresGone > 0 {
+		m.FailureRetention = float64(m.FailuresTold) / float64(m.FailuresGone)
+	}
+	if told, all := a.read.Words(a.note); all > 0 {
+		m.WordsKept = float64(told) / float64(all)
+	}
+	sections, _ := note.OutlineNamed(l.policy.Summarize.Outline) // checked with the policy
+	if a.plan.Source.Type == abi.SourceModel && len(sections.Sections) > 0 {
+		m.MissingSections = sections.Missing(a.plan.Summary)
+		m.Completeness = 1 - float64(len(m.MissingSections))/float64(len(sections.Sections))
+	}
+	return m
 }
 
 // record is the compaction as it is stored.

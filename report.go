@@ -95,14 +95,20 @@ type Cost struct {
 type Metrics struct {
 	// CompressionRatio is tokens before over tokens after.
 	CompressionRatio float64 `json:"compression_ratio"`
-	// LedgerTokens is what the ledger of exact names costs.
-	LedgerTokens int `json:"ledger_tokens"`
-	// FailureRetention is the share of the last twenty commands that failed and
-	// errors met in what is superseded that the note has word for word; 1 where
-	// there were none.
+	// NoteTokens is what the host says in the note beside a summary, in tokens.
+	NoteTokens int `json:"note_tokens"`
+	// WordsKept is the share of what persons wrote in the superseded messages, in
+	// characters, that the note has word for word and whole; 1 where they wrote
+	// nothing.
+	WordsKept float64 `json:"words_kept"`
+	// FailuresGone is how many different calls that failed were met in what is
+	// superseded, FailuresTold how many of them the note has word for word, and
+	// FailureRetention the share; 1 where there were none.
+	FailuresGone     int     `json:"failures_gone"`
+	FailuresTold     int     `json:"failures_told"`
 	FailureRetention float64 `json:"failure_retention"`
-	// Completeness is the share of the summary's sections that are filled or
-	// marked empty, MissingSections the others.
+	// Completeness is the share of the sections asked for that the model filled or
+	// marked empty, MissingSections the others; 1 where no model wrote a summary.
 	Completeness    float64  `json:"completeness"`
 	MissingSections []string `json:"missing_sections,omitempty"`
 	// Redacted is how many secrets are marked as taken out in what was inserted.

@@ -36,6 +36,9 @@ type Request struct {
 	DryRun bool
 	// Instructions are what the caller wants kept in view.
 	Instructions string
+	// Recall says in one line how the model, or who runs it, can read and search
+	// what goes: a tool, a command, a file. The note tells it. Default nothing.
+	Recall string
 	// Commit, if set, stores the result before post_compact hooks hear of it.
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error

@@ -105,14 +105,14 @@ func TestEveryCompaction(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			r := compact(t, newCompactor(t, opts), request(longWindow, long()))
-			gone, budget := r.Report.Metrics.LedgerTokens, longWindow
+			gone, budget := r.Report.Metrics.NoteTokens, longWindow
 			if gone == 0 || gone > budget/12 || !strings.Contains(r.Messages[2].Text(), "pkg/step0/run.go") && !strings.Contains(r.Messages[2].Text(), "pkg/step100/run.go") {
 				t.Errorf("a ledger of %d tokens: %.200s", gone, r.Messages[2].Text())
 			}
 		})
 	}
-	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.LedgerTokens != 0 {
-		t.Errorf("switched off, and %d tokens", r.Metrics.LedgerTokens)
+	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.NoteTokens != 0 {
+		t.Errorf("switched off, and %d tokens", r.Metrics.NoteTokens)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestSummaryDefaults(t *testing.T) {
 		t.Errorf("%d superseded by %s", len(r.Report.Superseded), r.Report.Strategy)
 	}
 	off := compact(t, newCompactor(t, kagewasm.Options{Model: writes(words(300))}), req)
-	if n := (wordCounter{}).Text(off.Report.Summary) - off.Report.Metrics.LedgerTokens; n > 1500 || off.Report.Strategy != "summarize" {
+	if n := (wordCounter{}).Text(off.Report.Summary) - off.Report.Metrics.NoteTokens; n > 1500 || off.Report.Strategy != "summarize" {
 		t.Errorf("a summary of %d tokens by %s", n, off.Report.Strategy)
 	}
 }
@@ -279,7 +279,7 @@ func TestTenTimes(t *testing.T) {
 				summaries++
 			}
 		}
-		written := wordCounter{}.Text(r.Report.Summary) - r.Report.Metrics.LedgerTokens
+		written := wordCounter{}.Text(r.Report.Summary) - r.Report.Metrics.NoteTokens
 		if sizes = append(sizes, written); written > 400 || summaries != 1 {
 			t.Errorf("compaction %d: %d summaries, the new one of %d tokens", k, summaries, written)
 		}

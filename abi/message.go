@@ -72,10 +72,6 @@ func (k Kind) Internal() bool {
 	return k == KindDisplayOnly || k == KindBookmark || k == KindMetadata
 }
 
-// IsPerson reports whether m is a message typed by a person: role user and no
-// kind. Logs begin with meta entries that are not.
-func (m *Message) IsPerson() bool { return m.Role == RoleUser && m.Kind == "" }
-
 // Text is the text of the message's content, without its tool calls.
 func (m *Message) Text() string { return m.Content.Text() }
 

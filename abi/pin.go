@@ -1,30 +1,38 @@
 package abi
 
+import "slices"
+
 // Pinned marks the messages that no compaction may touch, under any strategy:
-// every system message before the first message of a person,
-// that first message, and messages whose meta says always_keep. Also marks the
-// messages for which one of more reports true (operator predicates).
+//   - every system message before the first message with the role of the user and
+//     no kind, and the first message of a person, which says what the task is;
+//   - the instructions of a project, see [Message.IsInstructions];
+//   - compactions that only their provider can read: nothing else carries the past;
+//   - messages whose meta says always_keep, and those for which one of more reports
+//     true (operator predicates).
 //
 // Pinning is by message; a unit with one pinned member is kept whole.
 func Pinned(msgs []Message, more ...func(*Message) bool) []bool {
-	pins := make([]bool, len(msgs))
-	head := true
+	pins, head, task := make([]bool, len(msgs)), true, task(msgs)
 	for i := range msgs {
 		m := &msgs[i]
-		if head && (m.Role == RoleSystem || m.IsPerson()) {
-			pins[i] = true
-			head = !m.IsPerson()
-		}
-		if m.Meta.Bool(MetaAlwaysKeep) {
-			pins[i] = true
-		}
+		head = head && !m.isUser()
+		pins[i] = i == task || m.Role == RoleSystem && head || m.IsInstructions() || m.isOpaque() ||
+			m.Meta.Bool(MetaAlwaysKeep)
 		for _, pred := range more {
-			if pred(m) {
-				pins[i] = true
-			}
+			pins[i] = pins[i] || pred(m)
 		}
 	}
 	return pins
+}
+
+// task is the index of the message that says what the task is: the first of a
+// person, or the first with the role of the user where none is of a person; -1 where
+// there is none.
+func task(msgs []Message) int {
+	if i := slices.Index(Persons(msgs), true); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(msgs, func(m Message) bool { return m.isUser() })
 }
 
 // CurrentTurn marks what the model is busy with: the last message of a person
@@ -35,11 +43,8 @@ func CurrentTurn(msgs []Message) []bool {
 	if len(msgs) == 0 {
 		return turn
 	}
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].IsPerson() {
-			turn[i] = true
-			break
-		}
+	if i := lastTrue(Persons(msgs)); i >= 0 {
+		turn[i] = true
 	}
 	units, of := Units(msgs)
 	for _, i := range units[of[len(msgs)-1]] {
@@ -57,11 +62,8 @@ func PrefixEnd(msgs []Message) int {
 	for end < len(msgs) && msgs[end].Role == RoleSystem {
 		end++
 	}
-	for i := range msgs {
-		if msgs[i].IsPerson() {
-			end = i + 1
-			break
-		}
+	if i := task(msgs); i >= 0 {
+		end = i + 1
 	}
 	return NextGap(msgs, end)
 }
@@ -78,4 +80,14 @@ func NextGap(msgs []Message, i int) int {
 		}
 	}
 	return i
+}
+
+// lastTrue is the last index that is marked, or -1.
+func lastTrue(marks []bool) int {
+	for i := len(marks) - 1; i >= 0; i-- {
+		if marks[i] {
+			return i
+		}
+	}
+	return -1
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -81,8 +82,10 @@ func refPins(ms []object) (pins []int) {
 	for i, m := range ms {
 		meta, _ := m["meta"].(object)
 		switch kind, _ := m["kind"].(string); {
-		case m["role"] == "user" && kind == "":
+		case m["role"] == "user" && kind == "" && refPerson(ms, i):
 			return append(pins, i)
+		case m["role"] == "user" && kind == "" && strings.HasPrefix(m["content"].(string), "# AGENTS.md instructions"):
+			pins = append(pins, i)
 		case m["role"] == "system", meta["always_keep"] == true:
 			pins = append(pins, i)
 		}
@@ -90,10 +93,30 @@ func refPins(ms []object) (pins []int) {
 	return pins
 }
 
+// refPerson knows the messages in the role of the user that no person typed, in the
+// shared sessions: commands of a harness and their output, reminders, a demonstration,
+// and in a session where commands stand in the text what a shell answered.
+func refPerson(ms []object, i int) bool {
+	text, ok := ms[i]["content"].(string)
+	if !ok {
+		return true
+	}
+	for _, head := range []string{"<local-command-", "<bash-", "[Request interrupted", "<turn_aborted>", "# AGENTS.md instructions",
+		"Here is a demonstration"} {
+		if strings.HasPrefix(strings.TrimSpace(text), head) {
+			return false
+		}
+	}
+	if strings.HasPrefix(text, "<command-") {
+		return strings.Contains(text, "<command-args>") && !strings.Contains(text, "<command-args></command-args>")
+	}
+	return !(strings.HasSuffix(text, "\nbash-$") && slices.ContainsFunc(ms[:i], func(m object) bool { return m["role"] == "assistant" }))
+}
+
 func refTurn(ms []object) map[int]bool {
 	turn := map[int]bool{}
 	for i := len(ms) - 1; i >= 0; i-- {
-		if kind, _ := ms[i]["kind"].(string); ms[i]["role"] == "user" && kind == "" {
+		if kind, _ := ms[i]["kind"].(string); ms[i]["role"] == "user" && kind == "" && refPerson(ms, i) {
 			turn[i] = true
 			break
 		}

@@ -161,7 +161,7 @@ func judge(t fataler, c firewall.Case, v *firewall.Verdict, err error) bool {
 	}
 	report, merr := json.Marshal(map[string]any{
 		"compacted": true, "reason_code": code, "window": 1 << 20, "target": max(1, c.Target), "tokens_before": before, "tokens_after": v.Tokens,
-		"superseded": v.Superseded, "pruned": map[string]any{"ids": v.Edited},
+		"superseded": v.Superseded, "pruned": map[string]any{"ids": v.Edited}, "pinned": pinnedIDs(c),
 	})
 	if merr != nil {
 		t.Fatalf("report: %v", merr)
@@ -209,4 +209,14 @@ func held(t fataler, c firewall.Case, v *firewall.Verdict) {
 
 func explain(c firewall.Case, v *firewall.Verdict) string {
 	return fmt.Sprintf("in:\n%sout:\n%s", sessiongen.JSONL(c.Messages), sessiongen.JSONL(v.Messages))
+}
+
+// pinnedIDs are the messages that a case pins.
+func pinnedIDs(c firewall.Case) (ids []string) {
+	for i, pinned := range c.Pinned {
+		if pinned {
+			ids = append(ids, c.Messages[i].ID)
+		}
+	}
+	return ids
 }

@@ -17,6 +17,10 @@ type Options struct {
 	// Overhead is what a request costs beyond its messages, in tokens, for
 	// instance for tool definitions. Default 0.
 	Overhead int
+	// Recall says in one line how the model can read and search what was
+	// superseded, for instance by which of its tools; notes tell it. Default
+	// nothing: the model is not told of a way that it does not have.
+	Recall string
 	// Journal stores the session. Default one in memory, which is gone with the
 	// Session.
 	Journal Journal
@@ -55,7 +59,7 @@ func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, e
 		return nil, err
 	}
 	return &Session{compactor: c, tooLong: opts.TooLong, gate: gate{busy: make(chan struct{}, 1)},
-		state: state{id: opts.Session, overhead: opts.Overhead, history: h}}, nil
+		state: state{id: opts.Session, overhead: opts.Overhead, recall: opts.Recall, history: h}}, nil
 }
 
 func usage(op, format string, args ...any) error {

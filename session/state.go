@@ -17,6 +17,7 @@ type state struct {
 	mu       sync.Mutex
 	id       abi.Session // its window shrinks where a provider says so
 	overhead int
+	recall   string // what notes say of how to read what went
 	history  *history
 	sent     kagewasm.Sent // what the model was sent last
 	wanted   []string      // instructions of the compactions that were asked for
@@ -111,7 +112,8 @@ func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
 
 func (s *state) requestLocked(reason abi.TriggerReason) kagewasm.Request {
 	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
-		Reason: reason, QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original}
+		Reason: reason, QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
+		Recall: s.recall}
 }
 
 // original is a message as it came, or nil.

@@ -159,7 +159,7 @@ func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	if b.Failures == 0 || b.Read == nil || len(c.gone) == 0 {
 		return c, b.Note
 	}
-	more := min(b.Read(c.gone).FailuresBeside(b.Host, v.Count.Text), b.Failures)
+	more := min(b.Read(c.gone).FailuresBeside(v.Count.Text), b.Failures)
 	if more == 0 {
 		return c, b.Note
 	}

@@ -3,6 +3,7 @@ package strategies_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -181,7 +182,7 @@ func TestUpdate(t *testing.T) {
 func TestHostsPart(t *testing.T) {
 	features.Proves(t, "T6")
 	framed := func(id, text string) abi.Message {
-		m := earlier(text + "\n\n## Kept word for word\n\nTodos:\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
+		m := earlier(text + "\n\nRead off the session by the host, without a model; what is quoted is word for word.\n\n## Todos\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
 		m.ID = id
 		return m
 	}
@@ -190,16 +191,16 @@ func TestHostsPart(t *testing.T) {
 	f := &fake{}
 	mustRun(t, f, p, strategies.Config{})
 	prompt := f.requests[0].Prompt
-	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Kept word for word": false, "an old task": false, "it broke": false} {
+	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Read off the session": false, "an old task": false, "it broke": false} {
 		t.Run(text, func(t *testing.T) {
 			if strings.Contains(prompt, text) != want {
 				t.Errorf("%q is in the prompt: %v", text, !want)
 			}
 		})
 	}
-	mechanical, _ := note.Build(context.Background(), sessiongen.Long(5, 100), nil, nil).Write(note.Options{Budget: 2000, Count: counter.Text})
+	mechanical, _ := note.Build(context.Background(), gone(sessiongen.Long(5, 100))).Write(note.Options{Budget: 2000, Count: counter.Text})
 	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, strategies.Config{})
-	if !strings.HasPrefix(p.Previous, "## Goal\nRequests, newest last:\n- ") || strings.Contains(p.Previous, "Exact names") {
+	if !strings.HasPrefix(p.Previous, "## Thread\n") || strings.Contains(p.Previous, "Exact names") {
 		t.Errorf("of a note without a summary is read\n%s", p.Previous)
 	}
 }
@@ -405,4 +406,9 @@ func TestThinkingModels(t *testing.T) {
 	if _, err := strategies.Write(t.Context(), said, prepared(t, strategies.Config{}), strategies.Config{}); err == nil || len(said.requests) != 5 {
 		t.Errorf("an answer that was cut off is no thinking: %d requests", len(said.requests))
 	}
+}
+
+// gone is a session of which everything goes.
+func gone(msgs []abi.Message) note.Session {
+	return note.Session{Messages: msgs, Gone: slices.Repeat([]bool{true}, len(msgs))}
 }

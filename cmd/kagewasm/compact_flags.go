@@ -29,7 +29,7 @@ type compactFlags struct {
 	upper, lower  float64
 	force, dryRun bool
 	target        int
-	ledgerTokens  int
+	noteTokens    int
 	overhead      int
 	instructions  string
 	noPrune       bool
@@ -82,9 +82,11 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.BoolVar(&f.force, "force", false, "compact below the threshold too")
 	fs.IntVar(&f.target, "target", 0,
 		"`TOKENS` to get down to (default: lower x window); 0 leaves only what is pinned and the summary")
-	fs.IntVar(&f.ledgerTokens, "ledger-tokens", 0, "budget of the ledger of exact names, in `TOKENS`, at most half "+
+	fs.IntVar(&f.noteTokens, "note-tokens", 0, "budget of what the host writes in the note, in `TOKENS`, at most half "+
 		"of the target (default: 7% of what goes up to 10,000, or an eighth of the target up to 4,000, the larger, and "+
 		"the last failures beside it); 0 writes none")
+	fs.IntVar(&f.noteTokens, "ledger-tokens", 0, "the old name of --note-tokens")
+	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",
 		"`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
@@ -131,8 +133,8 @@ func (f *compactFlags) check(path string) error {
 	switch {
 	case f.given("window") && f.window <= 0:
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
-	case f.overhead < 0 || f.target < 0 || f.ledgerTokens < 0:
-		return ui.Usagef("--overhead, --target and --ledger-tokens cannot be negative")
+	case f.overhead < 0 || f.target < 0 || f.noteTokens < 0:
+		return ui.Usagef("--overhead, --target and --note-tokens cannot be negative")
 	case f.timeout < 0 || f.memory < 0:
 		return ui.Usagef("--timeout-ms and --memory-mb cannot be negative")
 	}

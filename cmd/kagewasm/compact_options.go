@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -33,8 +35,8 @@ func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Mo
 // policy is the configuration's, with what the flags say instead.
 func (f *compactFlags) policy(conf configured) kagewasm.Policy {
 	p := conf.policy()
-	if f.given("ledger-tokens") {
-		if p.Note.Tokens = f.ledgerTokens; f.ledgerTokens == 0 {
+	if f.given("note-tokens") || f.given("ledger-tokens") {
+		if p.Note.Tokens = f.noteTokens; f.noteTokens == 0 {
 			p.Note.Tokens = -1
 		}
 	}
@@ -95,11 +97,25 @@ func (f *compactFlags) request(
 		Session:  abi.Session{ID: sessionID(path, s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
 		Instructions: f.instructions, Overrides: f.overrides(), Commit: sink.commit,
+		Recall: recallLine(path),
 	}
 	if f.given("target") {
 		req.Target = &f.target
 	}
 	return req
+}
+
+// recallLine says in a note how what went can be read: the file that is compacted
+// stays as it is. It is empty where there is no file.
+func recallLine(path string) string {
+	full, err := filepath.Abs(path)
+	if path == "-" || err != nil {
+		return ""
+	}
+	if strings.ContainsAny(full, " \t'\"$") {
+		full = strconv.Quote(full)
+	}
+	return "kagewasm recall " + full + " QUERY"
 }
 
 // approved asks whether a checkpoint is to be applied. Where nobody can be asked

@@ -68,3 +68,25 @@ func Line(s string, n int) string {
 
 // longer reports whether s has more than n characters.
 func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
+
+// maxRest is how much longer than asked for [Whole] makes a text, in bytes.
+const maxRest = 80
+
+// Whole returns the beginning of s, at least n characters of it and up to the end of the
+// word there, and a mark where there was more: no number or name is cut. A word
+// without an end is cut after 80 bytes.
+func Whole(s string, n int) string {
+	head := Chars(s, n)
+	rest := s[len(head):]
+	if rest == "" {
+		return s
+	}
+	end := strings.IndexAny(Head(rest, maxRest), " \t\n")
+	if end < 0 {
+		end = len(Head(rest, maxRest))
+	}
+	if head += rest[:end]; strings.TrimSpace(s[len(head):]) == "" {
+		return head
+	}
+	return head + " " + more
+}

@@ -21,6 +21,7 @@ type report struct {
 	TokensBefore *int     `json:"tokens_before"`
 	TokensAfter  *int     `json:"tokens_after"`
 	Superseded   []string `json:"superseded"`
+	Pinned       []string `json:"pinned"`
 	Pruned       struct {
 		IDs []string `json:"ids"`
 	} `json:"pruned"`
@@ -30,7 +31,7 @@ type report struct {
 // neutral JSONL, and with the JSON report of the compaction. It returns what
 // is wrong, a problem a line, nothing where all is well:
 //
-// pinned messages (system messages before the first message of a person, that
+// pinned messages (system messages before the first message of a user, what the report lists,
 // message, and those marked always_keep) are byte-identical; kept ones are too, but for tool results
 // and arguments that the report lists as pruned; the order is kept; nothing is
 // gone without being superseded; what is inserted is role user with a declared
@@ -86,8 +87,21 @@ func (c *check) problem(format string, args ...any) {
 	c.bad = append(c.bad, fmt.Sprintf(format, args...))
 }
 
+// taskPinned reports whether a message in the role of the user is pinned.
+func (c *check) taskPinned() bool {
+	for i := range c.pinned {
+		if c.in[i].str("role") == "user" {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *check) prepare() {
-	c.pinned = pins(c.in)
+	c.pinned = pins(c.in, c.rep.Pinned)
+	if slices.ContainsFunc(c.in, message.isPerson) && !c.taskPinned() {
+		c.problem("no message of a user is pinned")
+	}
 	c.must = turn(c.in)
 	maps.Copy(c.must, withUnits(c.in, c.pinned))
 	if c.live {

@@ -27,7 +27,7 @@ const (
 {"id":"m5","role":"assistant","content":"done","meta":{"always_keep":true}}
 {"id":"m6","role":"user","content":"go on","timestamp":"2026-01-01T00:00:00Z"}
 `
-	goodReport = `{"compacted":true,"reason_code":"compacted","window":1000,"upper":0.85,"target":400,"tokens_before":520,"tokens_after":35,"superseded":["m2","m3"],"pruned":{"ids":["m4"]}}`
+	goodReport = `{"compacted":true,"reason_code":"compacted","window":1000,"upper":0.85,"target":400,"tokens_before":520,"tokens_after":35,"superseded":["m2","m3"],"pinned":["m0","m1","m5"],"pruned":{"ids":["m4"]}}`
 )
 
 func session(s string) string {
@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckUnchanged(t *testing.T) {
-	const below = `{"compacted":false,"reason_code":"below_threshold","window":1000,"tokens_before":520,"tokens_after":520}`
+	const below = `{"compacted":false,"reason_code":"below_threshold","window":1000,"tokens_before":520,"tokens_after":520,"pinned":["m1"]}`
 	in := session(inSession)
 	if got := invariants.Check([]byte(in), []byte(in), []byte(below)); len(got) > 0 {
 		t.Errorf("nothing was done: %q", got)
@@ -119,7 +119,7 @@ func TestReusedIDs(t *testing.T) {
 {"id":"q","role":"tool","tool_call_id":"c","content":"again"}
 {"id":"e","role":"user","content":"y"}
 `
-	const report = `{"compacted":true,"reason_code":"compacted","window":1000,"target":100,"tokens_before":40,"tokens_after":30,"superseded":["a"]}`
+	const report = `{"compacted":true,"reason_code":"compacted","window":1000,"target":100,"tokens_before":40,"tokens_after":30,"superseded":["a"],"pinned":["u"]}`
 	lines := strings.SplitAfter(in, "\n")
 	without := func(n int) string { return strings.Join(append(append([]string{}, lines[:n]...), lines[n+1:]...), "") }
 	if got := invariants.Check([]byte(in), []byte(without(1)), []byte(report)); len(got) > 0 {

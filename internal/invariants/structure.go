@@ -4,21 +4,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
-// pins are the messages that have to come out byte for byte: system messages
-// before the first message of a person, that message, and those that are
-// marked to be kept.
-func pins(ms []message) map[int]bool {
-	out := make(map[int]bool)
-	head := true
+// pins are the messages that have to come out byte for byte: system messages before
+// the first message in the role of the user, instructions of a project, those that are
+// marked to be kept, and those that the report says are pinned. Which message says what
+// the task is only the report knows.
+func pins(ms []message, reported []string) map[int]bool {
+	out, head := make(map[int]bool), true
 	for i, m := range ms {
 		meta, _ := m.doc["meta"].(map[string]any)
-		switch {
-		case truthy(meta["always_keep"]), head && (m.isPerson() || m.str("role") == "system"):
+		head = head && !m.isPerson()
+		if truthy(meta["always_keep"]) || head && m.str("role") == "system" || m.str("kind") == "instructions" ||
+			slices.Contains(reported, m.str("id")) {
 			out[i] = true
 		}
-		head = head && !m.isPerson()
 	}
 	return out
 }

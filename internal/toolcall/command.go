@@ -73,3 +73,56 @@ func Program(line string) string {
 	}
 	return name
 }
+
+// Normal returns a script as it is compared with others: without the folder it
+// changes to, settings of the environment and time limits before it, and without
+// what shortens or redirects its output. It is empty where nothing is left.
+func Normal(script string) string {
+	s := strings.Join(strings.Fields(script), " ")
+	for {
+		if rest, ok := strings.CutPrefix(s, "cd "); ok {
+			if _, after, ok := strings.Cut(rest, "&& "); ok {
+				s = after
+				continue
+			}
+		}
+		word, rest, ok := strings.Cut(s, " ")
+		switch {
+		case !ok:
+		case word == "time" || word == "sudo" || isSetting(word):
+			s = rest
+			continue
+		case word == "timeout":
+			if _, after, ok := strings.Cut(rest, " "); ok {
+				s = after
+				continue
+			}
+		}
+		break
+	}
+	s = strings.ReplaceAll(s, " 2>&1", "")
+	for _, mark := range outputMarks {
+		for at := strings.Index(s, mark); at > 0; at = strings.Index(s, mark) {
+			rest := s[at+len(mark):]
+			s = strings.TrimRight(s[:at], " ")
+			if end := strings.IndexAny(rest, ";&"); end >= 0 {
+				s += " " + rest[end:]
+			}
+		}
+	}
+	s = strings.Trim(strings.ReplaceAll(s, " ;", ";"), " ;&")
+	if len(s) < len(script) {
+		return Normal(s) // what stands before may begin with a setting again
+	}
+	return s
+}
+
+// outputMarks begin what shortens or redirects the output of a command, or talks after
+// it.
+var outputMarks = []string{" | head", " | tail", " | grep", " | tee", " | less", " | cat", " 2>", "; echo", " ; echo"}
+
+// isSetting reports whether a word sets a variable: "CGO_ENABLED=0".
+func isSetting(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.ToUpper(name) == name && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}

@@ -1,23 +1,26 @@
 // Package note writes, without a model, the note that stands for superseded
 // messages. A reader sees these parts in it:
 //
-//   - thread: what persons asked for, the todo list, decisions and next steps;
-//   - rules: what a person required;
+//   - thread: what persons wrote, oldest first and word for word, each with what came
+//     of it: what was changed, called and checked, and the agent's closing words;
+//   - rules: what binds what follows, of messages that are shortened in the thread;
+//   - todos, in the state that the agent's own tool gave them;
+//   - the beginning of a summary that somebody else wrote;
 //   - failures: commands that failed and errors, in their exact words;
 //   - files: those that were read and modified;
 //   - names: paths, symbols, numbers and ids, as they were written.
 //
-// Without a summary they fill the sections of an [Outline]. Where a model or a
-// plugin wrote a summary it comes first, and the note adds below it what such
-// summaries lose. The sections are written in sections.go; outline.go says which
-// part fills which section, write.go how much each may have.
+// Where a model or a plugin wrote a summary it comes first, and the note adds all of
+// these below it. A part that has nothing to say is left out. One budget is divided
+// among them in write.go; the lines they begin with stand in sections.go. [Outline] is
+// about the sections of a model's summary.
 //
-// Use [Build] on the superseded messages, then [Note.Write]. A summary of an earlier
-// compaction, of this package or of any other, may be among them: what it kept is
-// taken over, so that chains of compactions lose nothing that there is room for,
-// and none makes the note grow over its budget.
+// Use [Build] on a session, then [Note.Write]. A summary of an earlier compaction, of
+// this package or of any other, may be among the messages: what it kept is taken over,
+// so that chains of compactions lose nothing that there is room for, cut nothing twice
+// that they need not, and never grow over their budget.
 //
-// Nothing is inferred. Requests, requirements, decisions and steps are quoted;
-// what is not said in the session is not in the note. No text of the session and
-// no summary can pass for a line of the host's own.
+// Nothing is inferred. A line is quoted, or made of a call and its result: what an
+// agent says of itself is only quoted. No text of the session and no summary can pass
+// for a line of the host's own.
 package note

@@ -2,6 +2,7 @@ package note
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -13,72 +14,75 @@ import (
 // in bytes.
 const maxEarlier = 12 << 10
 
-// summary takes over what an earlier compaction kept. Package names reads the
-// files, names, commands and failures for itself.
-func (n *Note) summary(text string) {
-	text, ours := unframed(text)
-	foreign := ""
-	if !ours {
-		foreign, text = cutAt(text, headKept, names.Heading)
-	}
+// summary takes over what an earlier compaction kept, and returns the turns of its
+// thread. Package names reads the files, names, commands and failures for itself.
+func (n *Note) summary(text string) []turn {
+	foreign, ours := parted(text)
 	p := parser{Note: n}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(ours) {
 		p.line(strings.TrimRight(line, "\r\n"))
 	}
 	if strings.TrimSpace(foreign) != "" {
 		p.quoted = nil
-		for line := range strings.Lines(clip.Head(foreign, maxEarlier)) {
+		if _, said, ok := strings.Cut(foreign, "\nSummary:\n"); ok && strings.Contains(foreign, "Analysis:\n") {
+			foreign = said // what stands before is how its model came to it
+		}
+		for line := range strings.Lines(clip.Ends(foreign, maxEarlier/2)) {
 			p.quote(line)
 		}
 	}
 	if len(p.quoted) > 0 {
 		n.earlier = p.quoted
 	}
+	return readThread(p.thread)
 }
 
-// Said returns what a summary of an earlier compaction says, for a model that is
-// to renew it: without its frame and what the host added below it; of a note
-// without a summary, its sections. It is empty where there are names alone.
+// Said returns what a summary of an earlier compaction says, for a model that is to
+// renew it: without its frame and without what the host added below it, but for the
+// thread where there is nothing else. It is empty where there are names alone.
 func Said(text string) string {
-	text, ours := unframed(text)
-	heads := []string{headKept, names.Heading}
-	if ours {
-		text = strings.TrimPrefix(text, intro)
-		heads = heads[1:]
+	foreign, ours := parted(text)
+	if foreign = strings.TrimSpace(foreign); foreign != "" {
+		return foreign
 	}
-	said, _ := cutAt(text, heads...)
+	said, found := "", false
+	for line := range strings.Lines(ours) {
+		switch bare := strings.TrimRight(line, "\r\n"); {
+		case bare == headThread || bare == headRules || bare == headTodos || bare == headEarlier:
+			found = true
+		case names.Reserved(bare):
+			found = false
+		}
+		if found {
+			said += line
+		}
+	}
 	return strings.TrimSpace(said)
 }
 
-// unframed is a summary without its frame, and whether it is a note of ours from
-// its first line on. Without a frame it is another program's.
-func unframed(text string) (inner string, ours bool) {
+// parted parts a summary at what the host added to it: its own words stand before.
+// Without a frame all of it is another program's.
+func parted(text string) (foreign, ours string) {
 	inner, ok := abi.Unfence(text)
 	if !ok {
-		inner = quote(text)
+		return quote(text), ""
 	}
-	inner = strings.TrimSpace(inner)
-	return inner, strings.HasPrefix(inner, intro)
-}
-
-// cutAt parts a note at what the host added to a summary: at the first line
-// that is one of the heads.
-func cutAt(text string, heads ...string) (summary, kept string) {
 	at := 0
-	for line := range strings.Lines(text) {
-		if slices.Contains(heads, strings.TrimSuffix(line, "\n")) {
+	for line := range strings.Lines(inner) {
+		if bare := strings.TrimRight(line, "\r\n"); bare == intro || bare == names.Heading {
 			break
 		}
 		at += len(line)
 	}
-	return text[:at], text[at:]
+	return inner[:at], inner[at:]
 }
 
 // parser reads a note back, line by line.
 type parser struct {
 	*Note
-	head   string // the line above the entries
-	listed bool   // todos were met: they are the list, and not added to it
+	head   string   // the line above the entries
+	thread []string // the lines of the thread
+	listed bool     // todos were met: they are the list, and not added to it
 	fenced bool
 	quoted []string // of the earlier summary
 }
@@ -91,30 +95,33 @@ func (p *parser) line(line string) {
 	if p.fenced {
 		return
 	}
-	if text, ok := strings.CutPrefix(line, quoteMark); ok && p.head == headEarlier {
-		p.quote(text)
-		return
-	}
-	entry, ok := strings.CutPrefix(line, "- ")
-	if !ok {
+	if reserved(line) {
 		p.head = line
 		return
 	}
+	entry, listed := strings.CutPrefix(line, "- ")
 	switch p.head {
-	case headRequests:
-		p.requests = add(p.requests, entry, maxRequests, true)
-	case headMusts:
-		p.musts = add(p.musts, entry, maxMusts, true)
-	case headDecisions:
-		p.decisions = add(p.decisions, entry, maxDecisions, false)
-	case headNext:
-		p.next = add(p.next, entry, maxNext, false)
+	case intro:
+		if recall, ok := strings.CutPrefix(line, recallMark); ok && !slices.Contains(p.transcripts, recall) {
+			p.transcripts = append(p.transcripts, recall)
+		}
+	case headThread:
+		p.thread = append(p.thread, line)
+	case headRules:
+		number, text, ok := strings.Cut(strings.TrimPrefix(entry, "["), "] ")
+		if n, err := strconv.Atoi(number); listed && ok && err == nil {
+			p.rules = append(p.rules, rule{n: n, text: text, binds: true})
+		}
 	case headTodos:
-		if t, ok := parseTodo(entry); ok && len(p.todos.list) < maxTodos {
+		if t, ok := parseTodo(entry); listed && ok && len(p.todos.list) < maxTodos {
 			if !p.listed {
 				p.listed, p.todos.list = true, nil
 			}
 			p.todos.list = append(p.todos.list, t)
+		}
+	case headEarlier:
+		if text, ok := strings.CutPrefix(line, quoteMark); ok {
+			p.quote(text)
 		}
 	}
 }
@@ -125,3 +132,33 @@ func (p *parser) quote(line string) {
 		p.quoted = append(p.quoted, clip.Words(line, 4*maxEntry))
 	}
 }
+
+// quoted adds the beginning and the end of a summary that somebody else wrote: what it
+// is about, and where it stood.
+func (p *parts) quoted(head string, list []string, budget int) {
+	cost := func(s string) int { return p.count(quoteMark+s) + 1 }
+	budget -= p.count(head) + cost(between)
+	from, to, half := 0, len(list), budget/2
+	for ; from < len(list) && cost(list[from]) <= half; from++ {
+		half -= cost(list[from])
+	}
+	for half += budget - budget/2; to > from && cost(list[to-1]) <= half; to-- {
+		half -= cost(list[to-1])
+	}
+	if from == 0 && to == len(list) {
+		return
+	}
+	lines := []string{head}
+	for i, s := range list {
+		if i == from && i < to {
+			lines = append(lines, quoteMark+between)
+		}
+		if i < from || i >= to {
+			lines = append(lines, quoteMark+s)
+		}
+	}
+	p.put(lines...)
+}
+
+// between stands for the lines of a summary that there is no room for.
+const between = "[...]"

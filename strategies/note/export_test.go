@@ -8,10 +8,20 @@ var (
 	Continuation = continuation
 	Quote        = quote
 	Parse        = parse
+	Shorter      = shorter
 )
 
-// None marks an empty section.
-const None = none
+// Lines and marks of notes and outlines.
+const (
+	None        = none
+	Intro       = intro
+	LeftOut     = leftOut
+	FoldedMark  = foldedMark
+	HeadThread  = headThread
+	HeadRules   = headRules
+	HeadTodos   = headTodos
+	HeadEarlier = headEarlier
+)
 
 // Failures are all failures that were read.
 func (n *Note) Failures() []names.Failure { return n.names.Failures() }

@@ -19,11 +19,12 @@ func failureShare(budget int) int {
 // [Options.Failures].
 const lastFailures = 20
 
-// failures keeps the newest failures that fit, oldest first: as many as their
-// share of the budget holds, and the last ones in room beside it.
+// failures adds the newest failures that fit, oldest first: as many as their share
+// of what is left holds, and the last ones in room beside it.
 func (p *parts) failures(list []names.Failure, beside int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
-	left := p.budget*failureShare(p.budget)/100 - heads
+	left := p.share(failureShare(p.left)) - heads
+	extra := 0
 	var failed, errors []string
 	for i := len(list) - 1; i >= 0; i-- {
 		if i == len(list)-1-lastFailures {
@@ -36,7 +37,7 @@ func (p *parts) failures(list []names.Failure, beside int) {
 			break
 		}
 		if left -= n; left < 0 {
-			beside, p.extra, left = beside+left, p.extra-left, 0
+			beside, extra, left = beside+left, extra-left, 0
 		}
 		if f.Command() {
 			failed = append(failed, text)
@@ -44,45 +45,49 @@ func (p *parts) failures(list []names.Failure, beside int) {
 			errors = append(errors, text)
 		}
 	}
-	slices.Reverse(failed)
-	slices.Reverse(errors)
-	p.put(names.HeadFailed, failed)
-	p.put(names.HeadErrors, errors)
+	p.under(names.HeadFailed, failed)
+	p.under(names.HeadErrors, errors)
+	p.left += extra
+}
+
+// under adds texts, newest first, below a head in order.
+func (p *parts) under(head string, texts []string) {
+	if len(texts) > 0 {
+		slices.Reverse(texts)
+		p.put(append([]string{head}, texts...)...)
+	}
 }
 
 // quoted is a failure as it is written.
 func quoted(f *names.Failure) string {
 	text := "```\n" + f.Text + "\n```"
-	if f.Then != "" {
-		text += "\n" + names.ThenLine + "`" + f.Then + "`"
+	if f.Passed {
+		text += "\n" + names.PassedLine
 	}
 	return text
 }
 
-// FailuresBeside returns what the last failures need beside their share of a
-// budget, in tokens: what [Options.Failures] must be for all of them to be written.
-func (n *Note) FailuresBeside(budget int, count func(string) int) int {
+// FailuresBeside returns what the last failures need, in tokens: what
+// [Options.Failures] must be for all of them to be written, whatever the other parts
+// leave.
+func (n *Note) FailuresBeside(count func(string) int) int {
 	list := n.last()
 	need := count(names.HeadFailed+names.HeadErrors) + 2
 	for i := range list {
 		need += count(quoted(&list[i])) + 1
 	}
-	return max(0, need-budget*failureShare(budget)/100)
+	return need
 }
 
-// FailuresKept returns the part of the last failures that a text holds word for
-// word, from 0 to 1. It is 1 where there are none.
-func (n *Note) FailuresKept(text string) float64 {
-	failures, kept := n.last(), 0
-	if len(failures) == 0 {
-		return 1
-	}
-	for _, f := range failures {
+// FailuresTold returns how many of the failures in the superseded messages a text
+// holds word for word, and how many there were.
+func (n *Note) FailuresTold(text string) (told, all int) {
+	for _, f := range n.names.Failures() {
 		if strings.Contains(text, f.Text) {
-			kept++
+			told++
 		}
 	}
-	return float64(kept) / float64(len(failures))
+	return told, n.names.Failed()
 }
 
 // last are the last failures, oldest first.

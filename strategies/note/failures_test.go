@@ -1,7 +1,6 @@
 package note_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -73,7 +72,8 @@ func commandIn(args string) string {
 	return s
 }
 
-func first(s string, n int) string {
+// beginning is the first n characters of s.
+func beginning(s string, n int) string {
 	r := []rune(s)
 	return string(r[:min(n, len(r))])
 }
@@ -102,11 +102,12 @@ func TestFailedApproaches(t *testing.T) {
 		list := failuresIn(msgs)
 		list = list[max(0, len(list)-20):]
 		all += len(list)
+		n := build(gone(msgs))
 		for _, summary := range []string{"", "What a model wrote."} {
 			t.Run(fmt.Sprintf("%s, summary %q", filepath.Base(path), summary), func(t *testing.T) {
-				text := note.Build(context.Background(), msgs, nil, nil).Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
+				text := n.Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
 				for _, f := range list {
-					if command, line := first(f.command, 200), first(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
+					if command, line := beginning(f.command, 200), beginning(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
 						t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)
 					}
 				}
@@ -115,5 +116,55 @@ func TestFailedApproaches(t *testing.T) {
 	}
 	if t.Logf("%d failures", all); all == 0 {
 		t.Error("no session has a failure: nothing was shown")
+	}
+}
+
+// manyFailures are so many commands that fail, each with texts of its own.
+func manyFailures(n int) (msgs []abi.Message) {
+	for i := range n {
+		msgs = append(msgs, run(fmt.Sprintf("make part_%d", i),
+			fmt.Sprintf("Exit code 2\npart_%d.c:7: error: no member named 'kw_%d' in 'struct lease'", i, i), true)...)
+	}
+	return msgs
+}
+
+// TestFailuresBeside: with the room beside the budget that the note says it needs, the last
+// 20 failures are there word for word, however small the budget, and no more is used.
+func TestFailuresBeside(t *testing.T) {
+	features.Proves(t, "I4", "complaint 18")
+	n := build(gone(session("Mend it.", manyFailures(60))))
+	for _, budget := range []int{200, 1000, 3000, 20_000} {
+		t.Run(fmt.Sprintf("%d tokens", budget), func(t *testing.T) {
+			beside := n.FailuresBeside(byRune)
+			text := n.Render(note.Options{Budget: budget, Failures: beside, Count: byRune})
+			if got := byRune(text); got > budget+beside {
+				t.Errorf("%d tokens, %d and %d are allowed", got, budget, beside)
+			}
+			for i := 40; i < 60; i++ {
+				want := fmt.Sprintf("$ make part_%d\nExit code 2\npart_%d.c:7: error: no member named 'kw_%d' in 'struct lease'\n", i, i, i)
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q", want)
+				}
+			}
+		})
+	}
+}
+
+// TestFailuresTold: how many failures went and how many are told counts all of them.
+func TestFailuresTold(t *testing.T) {
+	features.Proves(t, "I10")
+	n := build(gone(session("Mend it.", manyFailures(60), manyFailures(5))))
+	text := n.Render(note.Options{Budget: 700, Count: byRune})
+	there := 0
+	for i := range 60 {
+		if strings.Contains(text, fmt.Sprintf("$ make part_%d\n", i)) {
+			there++
+		}
+	}
+	if told, all := n.FailuresTold(text); told != there || told == 0 || all != 60 {
+		t.Errorf("%d of %d are said to be told, %d of 60 are", told, all, there)
+	}
+	if told, all := n.FailuresTold(""); told != 0 || all != 60 {
+		t.Errorf("of no text %d of %d", told, all)
 	}
 }

@@ -2,42 +2,78 @@ package note
 
 import (
 	"context"
-	"slices"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // Note is what was read off the superseded messages.
 type Note struct {
-	names     *names.Names
-	requests  []string // of persons, oldest first
-	musts     []string // requirements, in order
-	decisions []string // newest last
-	next      []string // newest last
-	todos     todos
-	earlier   []string // lines of a summary that somebody else wrote
+	names       *names.Names
+	turns       []turn
+	rules       []rule // of messages that earlier notes shortened
+	todos       todos
+	earlier     []string // lines of a summary that somebody else wrote
+	transcripts []string // how earlier notes say that more can be found
 }
 
-// Build reads the superseded messages, oldest first. Names that the kept messages
-// hold are not said again. Kept calls whose results were pruned are given as they
-// were, with their results: what failed in them is said too.
+// Session is the session that a compaction takes messages from.
+type Session struct {
+	// Messages are all of its messages, oldest first: those that go as they came,
+	// those that stay as they stay.
+	Messages []abi.Message
+	// Gone marks those that go.
+	Gone []bool
+	// Pruned are kept calls whose results were pruned, as they were, with their
+	// results: what failed in them is said too.
+	Pruned []abi.Message
+}
+
+// Build reads the messages that go. Names that the kept messages hold are not said
+// again.
 //
 // Once ctx is done it reads no further: the note is then of no use.
-func Build(ctx context.Context, superseded, kept, pruned []abi.Message) *Note {
-	n := &Note{names: names.Build(ctx, superseded, pruned), todos: todos{made: make(map[string]int)}}
-	n.names.Beside(ctx, kept)
-	for i := range superseded {
-		if ctx.Err() != nil {
-			break
+func Build(ctx context.Context, s Session) *Note {
+	var gone, stays []abi.Message
+	for i := range s.Messages {
+		if s.Gone[i] {
+			gone = append(gone, s.Messages[i])
+		} else {
+			stays = append(stays, s.Messages[i])
 		}
-		n.message(&superseded[i], i >= len(superseded)-lately)
 	}
+	n := &Note{names: names.Build(ctx, gone, s.Pruned), todos: todos{made: make(map[string]int)}}
+	n.names.Beside(ctx, stays)
+	harness := outcome.Harness{Marks: outcome.Marks(s.Messages), GoOn: func() bool { return ctx.Err() == nil }}
+	t := newThread(harness, n.Files().Modified)
+	persons, prefix := abi.Persons(s.Messages), abi.PrefixEnd(s.Messages)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		switch {
+		case ctx.Err() != nil:
+			return n
+		case persons[i] && s.Gone[i]:
+			t.person(m, "")
+		case persons[i] && i < prefix:
+			t.person(m, staysAbove)
+		case persons[i]:
+			t.person(m, staysBelow)
+		case !s.Gone[i]:
+			t.stays(m)
+		case m.Kind == abi.KindSummary:
+			t.takeOver(n.summary(m.Text()))
+		default:
+			t.message(m)
+			n.todos.message(m)
+		}
+	}
+	t.end()
+	repeated(t.turns)
+	n.turns = t.turns
 	return n
 }
-
-// lately is how many of the last messages are asked what comes next.
-const lately = 40
 
 // Files returns what tool calls read and modified, sorted, cumulative over
 // earlier compactions, whole paths where they are known. What was modified is not
@@ -50,47 +86,19 @@ func (n *Note) Files() abi.Files {
 // empty reports whether there is nothing to say.
 func (n *Note) empty() bool {
 	return n.names.Empty() && len(n.names.Failures()) == 0 &&
-		len(n.requests)+len(n.musts)+len(n.decisions)+len(n.next)+len(n.todos.list)+len(n.earlier) == 0
+		len(n.turns)+len(n.rules)+len(n.todos.list)+len(n.earlier) == 0
 }
 
-func (n *Note) message(m *abi.Message, late bool) {
-	switch {
-	case m.Kind == abi.KindSummary:
-		n.summary(m.Text())
-	case m.IsPerson():
-		text := m.Text()
-		n.request(text)
-		n.required(text)
-		n.decided(text)
-	case m.Role == abi.RoleAssistant:
-		text := m.Text()
-		n.decided(text)
-		if late {
-			n.comes(text)
+// Words says how much of what persons wrote in the superseded messages a text
+// holds, in characters: of all, and of those that are there word for word.
+func (n *Note) Words(text string) (told, all int) {
+	held := strings.ReplaceAll("\n"+text, "\n"+quoteMark, "\n")
+	for i := range n.turns {
+		words := n.turns[i].words
+		all += len(words)
+		if words != "" && strings.Contains(held, words) {
+			told += len(words)
 		}
-		for k := range m.ToolCalls {
-			n.todos.call(&m.ToolCalls[k])
-		}
-	case m.Role == abi.RoleTool:
-		n.todos.result(m)
 	}
-}
-
-// add appends a line, or moves it to the end; over max the oldest goes, but
-// for the first where keepFirst is set.
-func add(list []string, line string, max int, keepFirst bool) []string {
-	if i := slices.Index(list, line); i >= 0 {
-		if i == 0 && keepFirst {
-			return list
-		}
-		list = slices.Delete(list, i, i+1)
-	}
-	if len(list) >= max {
-		k := 0
-		if keepFirst {
-			k = 1
-		}
-		list = slices.Delete(list, k, k+1)
-	}
-	return append(list, line)
+	return told, all
 }

@@ -2,11 +2,11 @@ package note_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -17,124 +17,61 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-var byRune = sessiongen.Counter{}.Text
-
-func user(text string) abi.Message { return abi.Message{Role: abi.RoleUser, Content: abi.Text(text)} }
-func said(text string) abi.Message {
-	return abi.Message{Role: abi.RoleAssistant, Content: abi.Text(text)}
-}
-
-// summary is a message as a compaction leaves it.
-func summary(text string) abi.Message {
-	return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(abi.Fence(abi.KindSummary, "strategy:drop", "a note", text))}
-}
-
-// called is a call to a tool with these arguments, and its result.
-func called(tool string, args map[string]any, output string, failed bool) []abi.Message {
-	doc, err := json.Marshal(args)
-	if err != nil {
-		panic(err)
-	}
-	return []abi.Message{
-		{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c", Name: tool, Arguments: string(doc)}}},
-		{Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(output), IsError: failed},
-	}
-}
-
-func run(command, output string, failed bool) []abi.Message {
-	return called("Bash", map[string]any{"command": command}, output, failed)
-}
-
-func todoWrite(list ...string) []abi.Message {
-	todos := []any{}
-	for i := 0; i < len(list); i += 2 {
-		todos = append(todos, map[string]any{"content": list[i], "status": list[i+1]})
-	}
-	return called("TodoWrite", map[string]any{"todos": todos}, "ok", false)
-}
-
-// work is a piece of work with everything in it that a digest keeps.
-func work() []abi.Message {
-	msgs := []abi.Message{
-		user("hello!"),
-		user("Make the lease table safe.\n\n- [ ] no parcel is handed out twice\n- [x] a test shows it\n\nYou must not change the wire format. Thanks"),
-		said("I decided to use one lock for the table because two were the cause. Let me read it."),
-	}
-	msgs = append(msgs, todoWrite("write the test", "completed", "add the lock", "in_progress", "run everything", "pending")...)
-	msgs = append(msgs, called("Read", map[string]any{"file_path": "/srv/kw/docs/leases.md"}, "# parcel_lease_ttl", false)...)
-	msgs = append(msgs, called("Write", map[string]any{"file_path": "/srv/kw/internal/store/lock.go", "content": "package store"}, "File created", false)...)
-	msgs = append(msgs, called("Edit", map[string]any{"file_path": "/srv/kw/internal/store/lease.go", "old_string": "a", "new_string": "b"}, "updated:\n    12→func acquireLocked()\n    13→}\n", false)...)
-	msgs = append(msgs, called("Edit", map[string]any{"file_path": "/srv/kw/internal/store/lease.go", "old_string": "x"}, "<tool_use_error>String to replace not found in file.</tool_use_error>", true)...)
-	msgs = append(msgs, run("go test ./internal/store/... -run TestLease", "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1", true)...)
-	msgs = append(msgs, run("go test ./internal/store/...", "ok", false)...)
-	return append(msgs, said("The lock works. Next I will run the race detector over PAR-2291."), user("ok"))
-}
-
-func render(msgs []abi.Message, o note.Options) string {
-	if o.Count == nil {
-		o.Count = byRune
-	}
-	if o.Budget == 0 {
-		o.Budget = 3000
-	}
-	return note.Build(context.Background(), msgs, nil, nil).Render(o)
-}
-
-// TestMechanicalSummary, TestNoteMechanicalSummary: without a model every
-// section is filled with what can be read off the session, or marked.
-func TestMechanicalSummary(t *testing.T) {
-	features.Proves(t, "K24")
-	text := render(work(), note.Options{})
-	sections(t, text, note.Handoff, map[string]string{
-		"goal":                      "- Make the lease table safe.",
-		"constraints & preferences": "- [ ] no parcel is handed out twice\n- [x] a test shows it\n- You must not change the wire format.",
-		"progress":                  "- [x] write the test\n- [-] add the lock\n- [ ] run everything",
-		"key decisions":             "- I decided to use one lock for the table because two were the cause.",
-		"next steps":                "- Next I will run the race detector over PAR-2291.",
-		"critical context":          "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1",
-		"additional notes":          note.None,
-	})
-}
-
-func TestNoteMechanicalSummary(t *testing.T) {
+// TestParts: without a model everything that can be read off the session is there, in
+// the order in which somebody who goes on needs it. A part that found nothing is left
+// out.
+func TestParts(t *testing.T) {
 	features.Proves(t, "I4")
-	text := render(work(), note.Options{Outline: note.Continuation})
-	sections(t, text, note.Continuation, map[string]string{
-		"session intent":     "Make the lease table safe.",
-		"current task":       "- [-] add the lock",
-		"files modified":     "- internal/store/: ",
-		"files read":         "- docs/: leases.md",
-		"key decisions":      "because two were the cause.",
-		"failed approaches":  "$ go test ./internal/store/... -run TestLease\nExit code 1",
-		"errors encountered": "Edit /srv/kw/internal/store/lease.go\n<tool_use_error>String to replace not found in file.</tool_use_error>",
-		"next steps":         "race detector",
-	})
-	if empty := render([]abi.Message{user("see foo_bar_baz")}, note.Options{Outline: note.Continuation}); strings.Count(empty, note.None) != 7 {
-		t.Errorf("sections without anything are not marked:\n%s", empty)
+	text, at := render(work(), note.Options{Recall: "`kagewasm recall FILE QUERY`"}), 0
+	for _, part := range []string{
+		"All of it can be read and searched: `kagewasm recall FILE QUERY`",
+		"## Thread\n",
+		"> Make the lease table safe.\n>\n> - [ ] no parcel is handed out twice\n> - [x] a test shows it\n>\n" +
+			"> You must not change the wire format. Thanks\n",
+		"## Todos\n- [x] write the test\n- [-] add the lock\n- [ ] run everything\n",
+		"Failed, newest last:\n```\n$ go test ./internal/store/... -run TestLease\nExit code 1\n" +
+			"--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\n```\n",
+		"Errors, newest last:\n```\nEdit /srv/kw/internal/store/lease.go\n" +
+			"<tool_use_error>String to replace not found in file.</tool_use_error>\n```\n",
+		"Files modified:\n- internal/store/: ",
+		"Files read:\n- docs/: leases.md\n",
+		"## Exact names\n",
+	} {
+		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
+			i := strings.Index(text[at:], part)
+			if i < 0 {
+				t.Fatalf("no %q behind byte %d:\n%s", part, at, text)
+			}
+			at += i
+		})
 	}
-}
-
-func sections(t *testing.T, text string, o note.Outline, want map[string]string) {
-	t.Helper()
-	if missing := o.Missing(text); len(missing) > 0 {
-		t.Errorf("no section %v:\n%s", missing, text)
+	for _, absent := range []string{"(none)", "shortened above", "earlier compaction"} {
+		t.Run("no "+absent, func(t *testing.T) {
+			if strings.Contains(text, absent) {
+				t.Errorf("%q is in\n%s", absent, text)
+			}
+		})
 	}
-	got := note.Parse(text)
-	for title, part := range want {
-		if !strings.Contains(got[title], part) {
-			t.Errorf("%s: %q is not in %q", title, part, got[title])
+	t.Run("a session in which nothing was done has its words alone", func(t *testing.T) {
+		if text := render([]abi.Message{user("Hello there.")}, note.Options{}); strings.Count(text, "\n\n") != 1 ||
+			!strings.HasSuffix(text, "[1]\n> Hello there.") {
+			t.Errorf("%s", text)
 		}
-	}
+	})
+	t.Run("of nothing there is no note", func(t *testing.T) {
+		if text := render(nil, note.Options{Recall: "x"}); text != "" {
+			t.Errorf("%q", text)
+		}
+	})
 }
 
-// TestClasses: what is kept, what is kept as a reference, and what goes.
+// TestClasses: what is kept as a reference, and what goes.
 func TestClasses(t *testing.T) {
 	features.Proves(t, "I8")
 	text := render(work(), note.Options{})
 	for _, tc := range []struct{ why, part string }{
 		{"an edit is the lines it changed", "lease.go (edited, lines 12-13)"},
 		{"a new file is named", "lock.go (created)"},
-		{"a failed command has what replaced it", "Worked instead: `go test ./internal/store/...`"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if !strings.Contains(text, tc.part) {
@@ -142,43 +79,71 @@ func TestClasses(t *testing.T) {
 			}
 		})
 	}
-	for _, tc := range []struct{ why, part string }{
-		{"greetings are dropped", "hello"},
-		{"what was typed to go on is dropped", "- ok"},
-		{"contents are dropped", "package store"},
+	t.Run("contents are dropped", func(t *testing.T) {
+		if strings.Contains(text, "package store") {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
+// TestPassedLater: a command that failed is resolved where the same one passed later,
+// and nothing else resolves it.
+func TestPassedLater(t *testing.T) {
+	features.Proves(t, "I4")
+	const failed, passed = "Exit code 1\n--- FAIL: TestLease (0.41s)", "ok  \tkw/internal/store\t0.3s"
+	const command = "go test ./internal/store -run TestLease"
+	for _, tc := range []struct {
+		why, later, output string
+		bad, want          bool
+	}{
+		{"the same command", command, passed, false, true},
+		{"the same in its folder, with a setting and a time limit", "cd /srv/kw && CGO_ENABLED=0 timeout 60 " + command, passed, false, true},
+		{"the same with its output cut, which says that it passed", command + " 2>&1 | tail -5", passed, false, true},
+		{"the same behind a pipe, of which nothing is known", command + " 2>&1 | head -1", "compiling", false, false},
+		{"another test", "go test ./internal/store -run TestOther", passed, false, false},
+		{"all of the package", "go test ./internal/store", passed, false, false},
+		{"another program", "gofmt -l .", "", false, false},
+		{"the same, which fails again", command, "Exit code 1\n--- FAIL: TestOther (0.1s)", true, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			if strings.Contains(text, tc.part) {
-				t.Errorf("%q is in\n%s", tc.part, text)
+			text := render(session("Mend it.", run(command, failed, true), run(tc.later, tc.output, tc.bad)), note.Options{})
+			if got := strings.Contains(text, "```\nPassed later."); got != tc.want {
+				t.Errorf("told as passed later %v, want %v:\n%s", got, tc.want, text)
 			}
 		})
 	}
-	for _, greeting := range []string{"Hi!", "thanks", "OK.", "Danke!", "谢谢", "ありがとう", "…", "[Request interrupted by user]"} {
-		t.Run(greeting, func(t *testing.T) {
-			if text := render([]abi.Message{user(greeting), said("see foo_bar_baz")}, note.Options{}); strings.Contains(text, "Requests") {
-				t.Errorf("%q was taken for a request", greeting)
+	t.Run("in a later compaction", func(t *testing.T) {
+		text := render(session("Mend it.", run(command, failed, true)), note.Options{})
+		if strings.Contains(text, "Passed later.") {
+			t.Fatalf("it did not:\n%s", text)
+		}
+		// The code 1 of another command shows that this harness tells of those that fail.
+		more := session(summary(text), run("false", "Exit code 1", true), run(command, passed, false), said("Done."))
+		text = render(more, note.Options{})
+		for round := range 2 {
+			if !strings.Contains(text, "```\nPassed later.") {
+				t.Errorf("round %d:\n%s", round, text)
 			}
-		})
-	}
-	for _, request := range []string{"ok, use tabs", "修复这个错误", "1", "thanks, now the second"} {
-		t.Run(request, func(t *testing.T) {
-			if text := render([]abi.Message{user(request)}, note.Options{}); !strings.Contains(text, "- "+request) {
-				t.Errorf("%q was lost", request)
-			}
-		})
-	}
+			text = render(session(summary(text)), note.Options{})
+		}
+	})
 }
 
 // TestPatches: of a patch the files and the lines stay.
 func TestPatches(t *testing.T) {
 	features.Proves(t, "I8")
 	for _, tc := range []struct{ why, patch, want string }{
-		{"a patch of files", "*** Begin Patch\n*** Update File: internal/a.go\n@@\n-x\n+y\n*** Add File: internal/b.go\n+z\n*** Delete File: internal/c.go\n*** End Patch", "internal/a.go (edited) internal/b.go (created) internal/c.go (deleted)"},
-		{"a unified diff", "--- a/internal/a.go\n+++ b/internal/a.go\n@@ -10,2 +12,3 @@ func f() {\n-x\n+y\n", "a.go (edited, lines 12-14)"},
+		{"a patch of files",
+			"*** Begin Patch\n*** Update File: internal/a.go\n@@\n-x\n+y\n*** Add File: internal/b.go\n+z\n" +
+				"*** Delete File: internal/c.go\n*** End Patch",
+			"internal/a.go (edited) internal/b.go (created) internal/c.go (deleted)"},
+		{"a unified diff", "--- a/internal/a.go\n+++ b/internal/a.go\n@@ -10,2 +12,3 @@ func f() {\n-x\n+y\n",
+			"a.go (edited, lines 12-14)"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(called("apply_patch", map[string]any{"input": tc.patch}, "Done", false), note.Options{})
-			got, _, _ := strings.Cut(text[strings.Index(text, "Files modified:"):], "\n\n")
+			_, files, _ := strings.Cut(text, "Files modified:")
+			got, _, _ := strings.Cut(files, "\n\n")
 			for _, file := range strings.SplitAfter(tc.want, ") ") {
 				if !strings.Contains(got, strings.TrimSpace(file)) {
 					t.Errorf("no %q in %q", file, got)
@@ -192,18 +157,42 @@ func TestPatches(t *testing.T) {
 // below a summary, cumulative over compactions.
 func TestFiles(t *testing.T) {
 	features.Proves(t, "T7")
-	want := abi.Files{Read: []string{"/srv/kw/docs/leases.md"}, Modified: []string{"/srv/kw/internal/store/lease.go", "/srv/kw/internal/store/lock.go"}}
-	if got := note.Build(context.Background(), work(), nil, nil).Files(); !reflect.DeepEqual(got, want) {
+	want := abi.Files{Read: []string{"/srv/kw/docs/leases.md"},
+		Modified: []string{"/srv/kw/internal/store/lease.go", "/srv/kw/internal/store/lock.go"}}
+	if got := build(gone(work())).Files(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	for what, o := range map[string]note.Options{
-		"facts alone": {}, "a model's summary": {Summary: "A model wrote this."}, "another outline": {Outline: note.Continuation},
-	} {
+	want.Read = append(want.Read, "/srv/kw/go.mod")
+	for what, o := range map[string]note.Options{"facts alone": {}, "a model's summary": {Summary: "A model wrote this."}} {
 		t.Run(what, func(t *testing.T) {
-			later := append([]abi.Message{summary(render(work(), o))}, called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false)...)
-			want.Read = []string{"/srv/kw/docs/leases.md", "/srv/kw/go.mod"}
-			if got := note.Build(context.Background(), later, nil, nil).Files(); !reflect.DeepEqual(got, want) {
+			later := session(summary(render(work(), o)), called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false))
+			if got := build(gone(later)).Files(); !reflect.DeepEqual(got, want) {
 				t.Errorf("after a compaction %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// TestRefusedIsNotModified: a file of which every change was refused is not said to be
+// modified, in words or in data.
+func TestRefusedIsNotModified(t *testing.T) {
+	features.Proves(t, "T7", "N13")
+	for why, result := range map[string]string{
+		"rejected":  "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+		"not found": "<tool_use_error>String to replace not found in file.</tool_use_error>",
+	} {
+		t.Run(why, func(t *testing.T) {
+			msgs := session("Mend it.", edit("/srv/kw/resume.go", result, true), edit("/srv/kw/other.go", "ok", false), said("Done."))
+			for round := range 2 {
+				n := build(gone(msgs))
+				text := n.Render(note.Options{Budget: 3000, Count: byRune})
+				_, files, _ := strings.Cut(text, "Files modified:")
+				files, _, _ = strings.Cut(files, "\n\n")
+				modified := n.Files().Modified
+				if strings.Contains(files, "resume.go") || !strings.Contains(files, "other.go") || !reflect.DeepEqual(modified, []string{"/srv/kw/other.go"}) {
+					t.Errorf("round %d: %v are modified:\n%s", round, modified, text)
+				}
+				msgs = session(summary(text))
 			}
 		})
 	}
@@ -218,7 +207,11 @@ func TestKeptBelowASummary(t *testing.T) {
 	if !strings.HasPrefix(text, model+"\n\n") {
 		t.Fatalf("the summary is not first:\n%s", text)
 	}
-	for _, part := range []string{"[-] add the lock", "$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found", "Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked"} {
+	for _, part := range []string{
+		"> You must not change the wire format. Thanks", "> - [ ] no parcel is handed out twice", "- [-] add the lock",
+		"$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found",
+		"Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked",
+	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
 			if n := strings.Count(text, part); n != 1 {
 				t.Errorf("%q stands there %d times:\n%s", part, n, text)
@@ -230,81 +223,70 @@ func TestKeptBelowASummary(t *testing.T) {
 	}
 }
 
+// TestSummaryIsBeside: a summary does not count against the budget, and what is said
+// to have been added is what was.
+func TestSummaryIsBeside(t *testing.T) {
+	features.Proves(t, "A6")
+	n, long := build(gone(work())), strings.Repeat("A model wrote this. ", 500)
+	o := note.Options{Budget: 700, Count: byRune}
+	alone, _ := n.Write(o)
+	o.Summary = long
+	text, cost := n.Write(o)
+	added := strings.TrimPrefix(text, strings.TrimSpace(long))
+	if cost != byRune(added) || cost > 701 || cost < byRune(alone)/2 {
+		t.Errorf("%d tokens are said to be added, %d are, and %d alone", cost, byRune(added), byRune(alone))
+	}
+}
+
 // TestTodos: the list in its last state, whoever's tool keeps it.
 func TestTodos(t *testing.T) {
 	features.Proves(t, "A6")
 	list := []any{map[string]any{"step": "one", "status": "completed"}, map[string]any{"step": "two", "status": "in_progress"}}
+	items := []any{map[string]any{"title": "one", "done": true}}
+	create := func(what, result string) []abi.Message {
+		return called("TaskCreate", map[string]any{"subject": what}, result, false)
+	}
+	broken := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{Name: "TodoWrite", Arguments: `{"todos":`}}}
 	for _, tc := range []struct {
 		why  string
 		msgs []abi.Message
 		want string
 	}{
-		{"the last call counts", append(todoWrite("old", "pending"), todoWrite("one", "completed", "two", "in_progress")...), "- [x] one\n- [-] two\n"},
-		{"a plan", called("update_plan", map[string]any{"explanation": "x", "plan": list}, "", false), "- [x] one\n- [-] two\n"},
-		{"words", called("write_todos", map[string]any{"todos": []any{"one", "two"}}, "", false), "- [ ] one\n- [ ] two\n"},
-		{"a checklist in markdown", called("todo_write", map[string]any{"todos": "- [x] one\n- [ ] two\n"}, "", false), "- [x] one\n- [ ] two\n"},
-		{"true for done", called("set_todos", map[string]any{"items": []any{map[string]any{"title": "one", "done": true}}}, "", false), "- [x] one\n"},
-		{"one by one, by number", append(append(called("TaskCreate", map[string]any{"subject": "one"}, "Task #7 created", false), called("TaskCreate", map[string]any{"subject": "two"}, "Task #8 created", false)...),
-			called("TaskUpdate", map[string]any{"taskId": "7", "status": "completed"}, "", false)...), "- [x] #7 one\n- [ ] #8 two\n"},
-		{"cleared", append(todoWrite("one", "pending"), todoWrite()...), ""},
-		{"arguments that are none change nothing", append(todoWrite("one", "pending"), abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{Name: "TodoWrite", Arguments: `{"todos":`}}}), "- [ ] one\n"},
+		{"the last call counts", session(todoWrite("old", "pending"), todoWrite("one", "completed", "two", "in_progress")),
+			"- [x] one\n- [-] two"},
+		{"a plan", called("update_plan", map[string]any{"explanation": "x", "plan": list}, "", false), "- [x] one\n- [-] two"},
+		{"words", called("write_todos", map[string]any{"todos": []any{"one", "two"}}, "", false), "- [ ] one\n- [ ] two"},
+		{"a checklist in markdown", called("todo_write", map[string]any{"todos": "- [x] one\n- [ ] two\n"}, "", false),
+			"- [x] one\n- [ ] two"},
+		{"true for done", called("set_todos", map[string]any{"items": items}, "", false), "- [x] one"},
+		{"one by one, by number", session(create("one", "Task #7 created"), create("two", "Task #8 created"),
+			called("TaskUpdate", map[string]any{"taskId": "7", "status": "completed"}, "", false)), "- [x] #7 one\n- [ ] #8 two"},
+		{"cleared", session(todoWrite("one", "pending"), todoWrite()), ""},
+		{"arguments that are none change nothing", session(todoWrite("one", "pending"), broken), "- [ ] one"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			for round, msgs := range [][]abi.Message{tc.msgs, {summary(render(append(tc.msgs, user("see foo_bar")), note.Options{}))}} {
-				t.Run(fmt.Sprintf("round %d", round), func(t *testing.T) {
-					_, got, _ := strings.Cut(render(append(msgs, user("see foo_bar")), note.Options{}), "Todos:\n")
-					got, _, _ = strings.Cut(got+"\n", "\n\n")
-					if got = strings.TrimSuffix(got, "\n"); got+"\n" != tc.want && got != tc.want {
-						t.Errorf("%s, round %d: %q, want %q", tc.why, round, got, tc.want)
-					}
-				})
+			msgs := tc.msgs
+			for round := range 3 {
+				text := render(session(msgs, "see foo_bar"), note.Options{})
+				_, got, _ := strings.Cut(text, "## Todos\n")
+				if got, _, _ = strings.Cut(got, "\n\n"); got != tc.want {
+					t.Errorf("round %d: %q, want %q", round, got, tc.want)
+				}
+				msgs = session(summary(text))
 			}
 		})
 	}
 }
 
-// TestRequirementsVerbatim: lists, boxes and sentences that say what has to
-// be, in any language; not code, and not what was pasted.
-func TestRequirementsVerbatim(t *testing.T) {
+// TestTodoList: the list as text is that of the note.
+func TestTodoList(t *testing.T) {
 	features.Proves(t, "A6")
-	for _, tc := range []struct{ why, text, want string }{
-		{"a numbered list", "Do:\n1. use `pflag`, not flag\n2) keep v1.2", "- use `pflag`, not flag\n- keep v1.2"},
-		{"a sentence", "It is slow. It must take under 5 ms. Look.", "- It must take under 5 ms."},
-		{"German", "Das muss schneller sein!", "- Das muss schneller sein!"},
-		{"Chinese", "很慢。必须保持兼容。请看", "- 必须保持兼容。"},
-		{"code is none", "see\n```\n- must not\n```", ""},
-		{"a plain request is none", "Read the file.", ""},
-		{"nor is a list in a long log", strings.Repeat("- line of a log\n", 2000), ""},
-		{"a box in one is", strings.Repeat("- line of a log\n", 2000) + "- [ ] the box\n", "- [ ] the box"},
-	} {
-		t.Run(tc.why, func(t *testing.T) {
-			_, got, _ := strings.Cut(render([]abi.Message{user(tc.text)}, note.Options{}), "Required:\n")
-			if got, _, _ = strings.Cut(got, "\n\n"); got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
-			}
-		})
+	const want = "- [x] write the test\n- [-] add the lock\n- [ ] run everything"
+	if got := build(gone(work())).Todos(); got != want || !strings.Contains(render(work(), note.Options{}), "\n"+want+"\n") {
+		t.Errorf("%q, want %q, and in the note", got, want)
 	}
-}
-
-// TestOnlyStatedDecisions: an error or work in progress decides nothing.
-func TestOnlyStatedDecisions(t *testing.T) {
-	features.Proves(t, "A6")
-	for _, tc := range []struct {
-		text   string
-		stated bool
-	}{
-		{"We decided to keep SQLite.", true},
-		{"Going with wazero because it needs no cgo.", true},
-		{"我们决定用 SQLite。", true},
-		{"The build failed with DuckDB.", false},
-		{"I changed the import to SQLite.", false},
-	} {
-		t.Run(tc.text, func(t *testing.T) {
-			text := render([]abi.Message{said(tc.text), said("see foo_bar")}, note.Options{})
-			if strings.Contains(text, "Stated:\n- "+tc.text) != tc.stated {
-				t.Errorf("stated %v wanted:\n%s", tc.stated, text)
-			}
-		})
+	if got := build(gone(session("hello"))).Todos(); got != "" {
+		t.Errorf("of no list: %q", got)
 	}
 }
 
@@ -312,25 +294,25 @@ func TestOnlyStatedDecisions(t *testing.T) {
 // before it kept, whatever was written above it and whatever comes between.
 func TestChains(t *testing.T) {
 	features.Proves(t, "complaint 8")
-	keeps := []string{"Make the lease table safe.", "no parcel is handed out twice", "You must not change the wire format.", "[-] add the lock", "I decided to use one lock",
-		"lock.go (created)", "lease.go (edited, lines 12-13)", "leases.md", "--- FAIL: TestLease (0.41s)", "String to replace not found", "Worked instead: `go test", "acquireLocked", "PAR-2291"}
-	outlines := note.Outlines()
+	keeps := []string{"> Make the lease table safe.\n", "> - [ ] no parcel is handed out twice\n",
+		"> You must not change the wire format. Thanks\n", "- [-] add the lock", "lock.go (created)",
+		"lease.go (edited, lines 12-13)", "leases.md", "--- FAIL: TestLease (0.41s)", "String to replace not found",
+		"- Changed: lock.go (written), lease.go (edited)\n", "- Agent: The lock works. Next I will run", "acquireLocked", "PAR-2291"}
 	text := render(work(), note.Options{})
 	for round := range 6 {
 		for _, part := range keeps {
-			t.Run(part, func(t *testing.T) {
-				if round%2 == 0 && !strings.Contains(text, part) {
-					t.Errorf("round %d lost %q:\n%s", round, part, text)
+			t.Run(fmt.Sprintf("round %d: %s", round, part), func(t *testing.T) {
+				if !strings.Contains(text, part) {
+					t.Errorf("lost:\n%s", text)
 				}
 			})
 		}
-		o := note.Options{Outline: outlines[round%len(outlines)], Budget: 4000}
+		o := note.Options{Budget: 4000}
 		if round%2 == 0 {
-			o.Outline = note.Continuation
+			o.Summary = fmt.Sprintf("What a model wrote in round %d.", round)
 		}
-		msgs := []abi.Message{summary(text)}
-		msgs = append(msgs, run(fmt.Sprintf("make step_%d", round), "ok", false)...)
-		text = render(append(msgs, said(fmt.Sprintf("Now step %d.", round))), o)
+		text = render(session(summary(text), run(fmt.Sprintf("make step_%d", round), "ok", false),
+			said(fmt.Sprintf("Now step %d.", round))), o)
 	}
 	if strings.Count(text, "make step_") == 0 {
 		t.Errorf("the steps of later rounds are lost:\n%s", text)
@@ -341,7 +323,8 @@ func TestChains(t *testing.T) {
 // are kept; so is one that a model wrote in an earlier round.
 func TestForeign(t *testing.T) {
 	features.Proves(t, "complaint 8")
-	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("# Summary\nThe user wants maxRetries in src/app/main.go.\n\n## Pending\n- raise it to 5")}
+	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
+		Content: abi.Text("# Summary\nThe user wants maxRetries in src/app/main.go.\n\n## Pending\n- raise it to 5")}
 	for whose, m := range map[string]abi.Message{
 		"another program":  foreign,
 		"an earlier round": summary(render(work(), note.Options{Summary: foreign.Content.Text()})),
@@ -349,7 +332,8 @@ func TestForeign(t *testing.T) {
 		t.Run(whose, func(t *testing.T) {
 			text := render([]abi.Message{m}, note.Options{Budget: 5000})
 			for round := range 3 {
-				for _, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n", "> - raise it to 5"} {
+				for _, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n",
+					"> - raise it to 5"} {
 					t.Run(fmt.Sprintf("round %d: %q", round, line), func(t *testing.T) {
 						if strings.Count(text, line) != 1 {
 							t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text, line), text)
@@ -366,7 +350,8 @@ func TestForeign(t *testing.T) {
 func TestForeignCode(t *testing.T) {
 	features.Proves(t, "complaint 8")
 	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Added:\n```\nfunc f_g() {}\n```\n")}
-	if text := render([]abi.Message{foreign}, note.Options{}); strings.Contains(text, "Failed, newest") || strings.Contains(text, "Errors, newest") {
+	text := render([]abi.Message{foreign}, note.Options{})
+	if !strings.Contains(text, "f_g") || strings.Contains(text, "Failed, newest") || strings.Contains(text, "Errors, newest") {
 		t.Errorf("%s", text)
 	}
 }
@@ -377,25 +362,23 @@ func TestBounded(t *testing.T) {
 	features.Proves(t, "complaint 18")
 	rapid.Check(t, func(t *rapid.T) {
 		budget := rapid.IntRange(0, 6000).Draw(t, "budget")
-		o := note.Options{Budget: budget, Count: byRune, Outline: rapid.SampledFrom(note.Outlines()).Draw(t, "outline")}
+		o := note.Options{Budget: budget, Count: byRune, Recall: "`kagewasm recall FILE QUERY`"}
 		var chain []abi.Message
 		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
 			chain = append(chain, sessiongen.Messages(30).Draw(t, "session")...)
 			if rapid.Bool().Draw(t, "work") {
 				chain = append(chain, work()...)
 			}
-			text := note.Build(context.Background(), chain, nil, nil).Render(o)
+			s := goneUpTo(rapid.IntRange(0, len(chain)).Draw(t, "gone"), chain)
+			text := build(s).Render(o)
 			if n := byRune(text); n > budget {
 				t.Fatalf("%d tokens of %d:\n%s", n, budget, text)
 			}
 			if !utf8.ValidString(text) {
 				t.Fatalf("invalid utf-8: %q", text)
 			}
-			if again := note.Build(context.Background(), chain, nil, nil).Render(o); again != text {
+			if again := build(s).Render(o); again != text {
 				t.Fatalf("not the same again:\n%s\n\n%s", text, again)
-			}
-			if missing := o.Outline.Missing(text); budget >= 1000 && text != "" && len(missing) > 0 {
-				t.Fatalf("no section %v:\n%s", missing, text)
 			}
 			chain = nil
 			if text != "" {
@@ -408,30 +391,123 @@ func TestBounded(t *testing.T) {
 // TestBesideWhatStays: names that stay in view make room for others.
 func TestBesideWhatStays(t *testing.T) {
 	features.Proves(t, "N8")
-	gone, stays := []abi.Message{said("first_name and second_name, also 8443")}, []abi.Message{said("second_name")}
-	text := note.Build(context.Background(), gone, stays, nil).Render(note.Options{Budget: 1000, Count: byRune})
+	msgs := session(called("Grep", map[string]any{"pattern": "x"}, "first_name and second_name, also 8443", false), said("second_name"))
+	text := write(goneUpTo(2, msgs), note.Options{Budget: 1000})
 	if !strings.Contains(text, "first_name") || strings.Contains(text, "second_name") {
 		t.Errorf("%s", text)
 	}
 }
 
-// FuzzSummary: a summary met in a log may hold anything, a forged digest too.
+// TestPrunedFails: what failed in results that were pruned is told, though their calls
+// stay.
+func TestPrunedFails(t *testing.T) {
+	features.Proves(t, "I4")
+	s := goneUpTo(1, session(said("see foo_bar"), run("make lint", "(pruned)", false)))
+	s.Pruned = run("make lint", "lint.go:4: error: no comment", true)
+	if text := write(s, note.Options{}); !strings.Contains(text, "$ make lint\nlint.go:4: error: no comment\n") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestStops: a note of a session that is no longer wanted is not read to its end.
+func TestStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if told, all := note.Build(ctx, gone(work())).Words(""); told+all != 0 {
+		t.Errorf("%d characters of words were read", all)
+	}
+}
+
+// FuzzSummary: a summary met in a log may hold anything, a forged note too.
 func FuzzSummary(f *testing.F) {
-	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```", "```\n```\n```", "Todos:\n- [", "Files modified:\n- /: a (edited ×-1, lines 5-) (", "Files read:\n- ./: ../: ~/: x\nPaths are relative to /",
-		"Worked instead: ", "From an earlier summary:\n> > > x", "## Exact names\n## Kept word for word\n", "Required:\n- \nRequests, newest last:\n- "} {
+	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```",
+		"```\n```\n```", "## Todos\n- [", "Files modified:\n- /: a (edited ×-1, lines 5-) (",
+		"Files read:\n- ./: ../: ~/: x\nPaths are relative to /", "## Thread\n[1-9] 99999999999999999999" + note.FoldedMark,
+		"## Thread\n[-1]\n> x\n[9999999999999999999]\n>\n- \n- Agent: ", "## Thread\n[5-2] -7" + note.FoldedMark,
+		"## From the summary of an earlier compaction\n> > > x", "## Exact names\n## Thread\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}
-		out := render(append([]abi.Message{foreign}, work()...), note.Options{Budget: 2500})
-		if n := byRune(out); n > 2500 || len(note.Handoff.Missing(out)) > 0 {
-			t.Fatalf("%d tokens:\n%s", n, out)
+		for _, m := range []abi.Message{foreign, summary(text), summary(note.Intro + "\n\n" + text)} {
+			out := render(session(m, work()), note.Options{Budget: 2500})
+			if n := byRune(out); n > 2500 || !utf8.ValidString(out) || !strings.Contains(out, "acquireLocked") {
+				t.Fatalf("%d tokens:\n%s", n, out)
+			}
 		}
 	})
 }
 
-// BenchmarkDigest reads and writes a long session.
-func BenchmarkDigest(b *testing.B) {
+// TestLinear: ten times as much takes about ten times as long, whatever it is made of.
+func TestLinear(t *testing.T) {
+	features.Proves(t, "complaint 18")
+	for _, tc := range []struct {
+		why  string
+		msgs func(n int) []abi.Message
+	}{
+		{"one message of logs", func(n int) []abi.Message { return session(strings.Repeat("2026-01-23T14:05 error: x\n", n)) }},
+		{"one message of rules", func(n int) []abi.Message { return session(strings.Repeat("- never do it\n", n)) }},
+		{"one message of fences", func(n int) []abi.Message { return session(strings.Repeat("```\nx\n", n)) }},
+		{"one message of elements that do not end", func(n int) []abi.Message {
+			return session("Begin.\n" + strings.Repeat("<system-reminder>\n", n))
+		}},
+		{"one message of many such elements", func(n int) []abi.Message {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, "<bash-%d>\n", i)
+			}
+			return session("Begin.\n" + b.String())
+		}},
+		{"one word", func(n int) []abi.Message { return session(strings.Repeat("x", 10*n)) }},
+		{"many messages", func(n int) (msgs []abi.Message) {
+			for i := range n / 10 {
+				msgs = append(msgs, user(fmt.Sprintf("Never do the thing %d again, it is not what was asked.", i)), said("ok"))
+			}
+			return msgs
+		}},
+		{"a note of many turns", func(n int) []abi.Message {
+			var b strings.Builder
+			b.WriteString(note.Intro + "\n\n" + note.HeadThread + "\n")
+			for i := range n / 10 {
+				fmt.Fprintf(&b, "[%d]\n> Never do the thing %d again.\n- Changed: x%d.go (edited)\n", i+1, i, i)
+			}
+			return session(summary(b.String()))
+		}},
+		{"a note of one long turn", func(n int) []abi.Message {
+			return session(summary(note.Intro + "\n\n" + note.HeadThread + "\n[1]\n" + strings.Repeat("> x y\n", 3*n)))
+		}},
+		{"many calls", func(n int) (msgs []abi.Message) {
+			for i := range n / 20 {
+				msgs = append(msgs, run(fmt.Sprintf("make step_%d", i), "Exit code 1\nerror: x", true)...)
+			}
+			return msgs
+		}},
+		{"many changes", func(n int) (msgs []abi.Message) {
+			for i := range n / 20 {
+				msgs = append(msgs, edit(fmt.Sprintf("/srv/kw/f%d.go", i), "ok", false)...)
+			}
+			return msgs
+		}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			took := func(n int) time.Duration {
+				msgs, best := tc.msgs(n), time.Hour
+				for range 3 {
+					start := time.Now()
+					render(msgs, note.Options{Budget: 2000})
+					best = min(best, time.Since(start))
+				}
+				return best
+			}
+			if few, many := took(1_000), took(10_000); many > 40*few+20*time.Millisecond {
+				t.Errorf("%v for ten times what took %v", many, few)
+			}
+		})
+	}
+}
+
+// BenchmarkNote reads and writes a long session.
+func BenchmarkNote(b *testing.B) {
 	msgs := sessiongen.Long(5000, 300)
 	n := 0
 	for i := range msgs {
@@ -439,6 +515,6 @@ func BenchmarkDigest(b *testing.B) {
 	}
 	b.SetBytes(int64(n))
 	for b.Loop() {
-		note.Build(context.Background(), msgs, nil, nil).Render(note.Options{Budget: 8000, Count: byRune})
+		build(gone(msgs)).Render(note.Options{Budget: 8000, Count: byRune})
 	}
 }

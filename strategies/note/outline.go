@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // Section is one heading of a summary.
@@ -12,9 +11,6 @@ type Section struct {
 	Title string
 	// About says what belongs there, as a prompt says it.
 	About string
-	// parts of the note fill it, by their heads. What has no section of its own
-	// in an outline stands below them all.
-	parts []string
 }
 
 // Outline is the sections of a structured summary, in order. Structure forces
@@ -28,38 +24,32 @@ type Outline struct {
 
 // Both outlines have these.
 var (
-	keyDecisions = Section{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y",
-		[]string{headDecisions}}
-	nextSteps = Section{"Next Steps", "what comes next, in order", []string{headNext}}
+	keyDecisions = Section{"Key Decisions", "decisions that were stated, each with its reason: chose X because Y"}
+	nextSteps    = Section{"Next Steps", "what comes next, in order"}
 )
 
 // handoff is the default.
 var handoff = Outline{"handoff", []Section{
-	{"Goal", "what the user wants, in one to three sentences", []string{headRequests}},
+	{"Goal", "what the user wants, in one to three sentences"},
 	{"Constraints & Preferences",
-		"requirements, checklists and acceptance criteria, word for word; how the user wants it done",
-		[]string{headMusts}},
+		"requirements, checklists and acceptance criteria, word for word; how the user wants it done"},
 	{"Progress",
-		"what is done, what is under way, what is blocked and by what; files modified and what changed in them",
-		[]string{headTodos, headRoot, headModified, names.HeadCommands}},
+		"what is done, what is under way, what is blocked and by what; files modified and what changed in them"},
 	keyDecisions, nextSteps,
 	{"Critical Context",
-		"what has to be known to go on: failed approaches, errors in their exact words, values, names, files read",
-		[]string{names.HeadFailed, names.HeadErrors, headRead}},
-	{"Additional Notes", "contradictions between what was required and what was done, and anything else",
-		[]string{headEarlier}},
+		"what has to be known to go on: failed approaches, errors in their exact words, values, names, files read"},
+	{"Additional Notes", "contradictions between what was required and what was done, and anything else"},
 }}
 
 // continuation has eight sections.
 var continuation = Outline{"continuation", []Section{
-	{"Session Intent", "what the user wants to accomplish overall", []string{headRequests, headMusts}},
-	{"Current Task", "what is being worked on, and how far it is", []string{headTodos, names.HeadCommands}},
-	{"Files Modified", "path and what changed in each, lines where they are known; no contents",
-		[]string{headRoot, headModified}},
-	{"Files Read", "paths only", []string{headRead}},
+	{"Session Intent", "what the user wants to accomplish overall"},
+	{"Current Task", "what is being worked on, and how far it is"},
+	{"Files Modified", "path and what changed in each, lines where they are known; no contents"},
+	{"Files Read", "paths only"},
 	keyDecisions,
-	{"Failed Approaches", "what was tried and did not work, and why; always kept", []string{names.HeadFailed}},
-	{"Errors Encountered", "error messages in their exact words, and what fixed them", []string{names.HeadErrors}},
+	{"Failed Approaches", "what was tried and did not work, and why; always kept"},
+	{"Errors Encountered", "error messages in their exact words, and what fixed them"},
 	nextSteps,
 }}
 
@@ -101,15 +91,19 @@ func (o Outline) Render(fill func(s Section) string) string {
 // nothing under them: not even a mark that there is nothing.
 func (o Outline) Missing(text string) []string {
 	found := o.Parse(text)
-	missing := lists.Filter(o.Sections, func(s Section) bool { return found[s.Title] == "" })
+	missing := lists.Filter(o.Sections, func(s Section) bool { return found[s.Title] == "" || found[s.Title] == omitted })
 	return lists.Map(missing, func(s Section) string { return s.Title })
 }
 
+// omitted marks a section that who wrote a summary left out. It still counts as
+// missing.
+const omitted = none + ": the model left it out"
+
 // MarkMissing returns the text with each missing section at its end, marked as
-// empty.
+// left out.
 func (o Outline) MarkMissing(text string) string {
 	for _, title := range o.Missing(text) {
-		text += "\n\n## " + title + "\n" + none
+		text += "\n\n## " + title + "\n" + omitted
 	}
 	return text
 }

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // unfenced are the lines of a text that stand in no block of code, trimmed and
@@ -18,22 +16,6 @@ func unfenced(text string) iter.Seq[string] {
 			if strings.HasPrefix(line, fence) {
 				fenced = !fenced
 			} else if !fenced && line != "" && !yield(line) {
-				return
-			}
-		}
-	}
-}
-
-// lines are the lines of a text that are prose, without the marks of headings
-// and lists.
-func lines(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range unfenced(text) {
-			if strings.IndexByte("|<{}", line[0]) >= 0 {
-				continue
-			}
-			line, _ = listItem(strings.TrimLeft(line, "# "))
-			if line != "" && !yield(line) {
 				return
 			}
 		}
@@ -90,9 +72,4 @@ func sentenceEnd(line string) int {
 		}
 	}
 	return len(line)
-}
-
-// oneLine is the text with its words on one line, cut to so many runes.
-func oneLine(text string, runes int) string {
-	return clip.Words(clip.OneLine(clip.Head(text, 8*8*runes)), runes)
 }

@@ -12,7 +12,7 @@ import (
 // what the host keeps word for word: each line that a later compaction would
 // take for one of the host's own is quoted, "> Required:", and a fence left
 // open is closed. Nothing else changes and no word is lost, so nobody can make
-// a person require something by writing it down in the form of a note
+// a person require something by writing it down in the form of a note.
 // Quoting twice changes nothing more.
 func quote(text string) string {
 	var b strings.Builder

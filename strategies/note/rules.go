@@ -1,44 +1,147 @@
 package note
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// mustWords are how requirements are worded, in lower case.
-var mustWords = newVocabulary("required")
+// rule is a sentence or an entry of a list by which a person bound what follows,
+// and the number of the turn it was said in.
+type rule struct {
+	n     int
+	text  string
+	binds bool // surely
+}
 
-// maxPasted is the length of a message, in bytes, over which its lists are
-// taken for something pasted rather than asked for.
+// bindingWords are how rules, decisions, owners and what takes them back are worded,
+// in lower case; maybeWords are those of which many are none.
+var (
+	bindingWords = newVocabulary("binding")
+	maybeWords   = newVocabulary("maybe")
+)
+
+// maxPasted is the length of a message, in bytes, over which its lists are taken for
+// something pasted rather than asked for.
 const maxPasted = 16 << 10
 
-// required notes the lines in which a person says what must be, word for
-// word: boxes to check, items of lists, and sentences with a word like must.
-func (n *Note) required(text string) {
-	for line := range unfenced(text) {
-		if utf8.RuneCountInString(line) > 2*maxEntry {
+// maxEntry is how long a rule or an entry of a list may be, in characters.
+const maxEntry = 300
+
+// binding reports whether the words of a person bind what follows.
+func binding(words string) bool {
+	return slices.ContainsFunc(bindings(words), func(r rule) bool { return r.binds })
+}
+
+// bindings are the sentences and the entries of lists with which a person says what
+// must be, what was decided, who does what, and what no longer holds, word for word.
+func bindings(words string) (list []rule) {
+	add := func(s string, binds bool) {
+		if n := utf8.RuneCountInString(s); n >= 4 && n <= 2*maxEntry {
+			list = append(list, rule{text: s, binds: binds})
+		}
+	}
+	for line := range unfenced(words) {
+		entry, item := listItem(line)
+		if item && len(words) <= maxPasted || isBox(line) {
+			add(entry, true)
 			continue
 		}
-		_, item := listItem(line)
-		if item && len(text) <= maxPasted || isBox(line) {
-			n.must(line)
-			continue
-		}
-		if strings.IndexByte("<>|{}#/`$", line[0]) >= 0 || len(text) > maxPasted {
+		if pasted(line) {
 			continue
 		}
 		for s := range sentences(line) {
-			if mustWords.says(s + " ") {
-				n.must(s)
+			if bindingWords.says(s+" ") || gives(s) {
+				add(s, true)
+			} else if maybeWords.says(s + " ") {
+				add(s, false)
 			}
 		}
 	}
+	return list
 }
 
-func (n *Note) must(line string) {
-	if line, _ = listItem(line); utf8.RuneCountInString(line) >= 4 {
-		n.musts = add(n.musts, clip.Words(line, maxEntry), maxMusts, true)
+// gives reports whether a sentence gives something to somebody to do: "and Dagny will
+// rename the table".
+func gives(s string) bool {
+	before, _, ok := strings.Cut(s, " will ")
+	if !ok {
+		return false
+	}
+	who := before[strings.LastIndexByte(before, ' ')+1:]
+	r, _ := utf8.DecodeRuneInString(who)
+	return unicode.IsUpper(r) && !pronouns[who]
+}
+
+// pronouns begin sentences of which nobody is named as who does it.
+var pronouns = set.Of("I", "We", "You", "It", "They", "He", "She", "This", "That", "There", "These", "Those", "Which", "Who",
+	"What")
+
+// lost are the rules of the turns whose words are not shown whole, in order,
+// with those that earlier notes kept.
+func (n *Note) lost(v *view) []rule {
+	list := n.rules
+	for i := range v.turns {
+		t := &v.turns[i]
+		if v.whole(i) || t.words == "" {
+			continue
+		}
+		shown := v.words(i)
+		for _, r := range bindings(t.words) {
+			if !strings.Contains(shown, r.text) && !strings.Contains(r.text, leftOut) {
+				r.n = t.n
+				list = append(list, r)
+			}
+		}
+	}
+	return unique(list)
+}
+
+// unique are rules without those that were said before in the same words. The last
+// one counts: order tells what holds.
+func unique(list []rule) []rule {
+	last := make(map[string]int, len(list))
+	for i, r := range list {
+		last[r.text] = i
+	}
+	var out []rule
+	for i, r := range list {
+		if last[r.text] == i {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// oneLine is the text with its words on one line, cut to so many runes.
+func oneLine(text string, runes int) string {
+	return clip.Words(clip.OneLine(clip.Head(text, 8*8*runes)), runes)
+}
+
+// rules adds the rules that fit: those that surely bind, and then the others, the
+// newest first.
+func (p *parts) rules(list []rule, budget int) {
+	keep := make([]bool, len(list))
+	budget -= p.count(headRules)
+	for _, binds := range []bool{true, false} {
+		for i := len(list) - 1; i >= 0; i-- {
+			if n := p.count("- "+list[i].String()) + 1; list[i].binds == binds && n <= budget {
+				keep[i] = true
+				budget -= n
+			}
+		}
+	}
+	lines := []string{headRules}
+	for i, r := range list {
+		if keep[i] {
+			lines = append(lines, "- "+r.String())
+		}
+	}
+	if len(lines) > 1 {
+		p.put(lines...)
 	}
 }

@@ -1,90 +1,78 @@
 package note
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // Lines above the parts of a note. They are part of its form: a later compaction
-// reads them back. Those of names, commands and failures stand in package names.
+// reads them back. Those of the thread stand in thread.go, those of names, commands
+// and failures in package names.
 const (
-	// intro begins a note without a summary.
-	intro         = "Read off the session without a model; what is quoted is word for word."
-	headKept      = "## Kept word for word"
-	headRequests  = "Requests, newest last:"
-	headMusts     = "Required:"
-	headTodos     = "Todos:"
-	headDecisions = "Stated:"
-	headNext      = "Said last:"
-	headEarlier   = "From an earlier summary:"
-	quoteMark     = "> "
+	// intro begins what the host says, below a summary where there is one.
+	intro       = "Read off the session by the host, without a model; what is quoted is word for word."
+	recallMark  = "All of it can be read and searched: "
+	headRules   = "## Rules, decisions and lists of messages that are shortened above"
+	headTodos   = "## Todos"
+	headEarlier = "## From the summary of an earlier compaction"
+	quoteMark   = "> "
 )
 
-// heads are the lines that [parser] and [cutAt] go by.
-var heads = []string{headKept, headRequests, headMusts, headTodos, headDecisions, headNext, headEarlier}
+// heads are the lines that [parser] goes by.
+var heads = []string{intro, headThread, headRules, headTodos, headEarlier}
 
-// Heads of the lists of files.
-const (
-	headRoot     = "root"
-	headModified = "modified"
-	headRead     = "read"
-)
-
-// order are all parts, as they stand where an outline has no section for them.
-var order = []string{
-	headRequests, headMusts, headTodos, headRoot, headModified, names.HeadCommands, headDecisions, headNext,
-	names.HeadFailed, names.HeadErrors, headRead, headEarlier,
+// parts are the pieces of a note that are written already, in the order in which a
+// reader sees them.
+type parts struct {
+	texts []string
+	left  int // of the budget, in tokens
+	count func(string) int
 }
 
-// kept is what stands below a summary.
-func (p *parts) kept(found *names.Names, summary string) string {
-	var b strings.Builder
-	for _, head := range []string{headMusts, headTodos, names.HeadFailed, names.HeadErrors} {
-		if text := p.text[head]; text != "" {
-			b.WriteString("\n\n" + text)
+// put adds a piece.
+func (p *parts) put(lines ...string) {
+	if len(lines) > 0 {
+		text := strings.Join(lines, "\n")
+		p.texts = append(p.texts, text)
+		p.left -= p.count(text) + 1
+	}
+}
+
+// share is so many hundredths of what is left.
+func (p *parts) share(hundredths int) int { return p.left * hundredths / 100 }
+
+// entries adds the entries that fit into a budget under a head, the newest first,
+// in order.
+func (p *parts) entries(head string, list []string, budget int) {
+	budget -= p.count(head)
+	from := len(list)
+	for from > 0 {
+		n := p.count("- "+list[from-1]) + 1
+		if n > budget {
+			break
+		}
+		budget -= n
+		from--
+	}
+	if from == len(list) {
+		return
+	}
+	lines := []string{head}
+	for _, s := range list[from:] {
+		lines = append(lines, "- "+s)
+	}
+	p.put(lines...)
+}
+
+// names adds the names that fit into what is left.
+func (p *parts) names(found *names.Names, said string) {
+	lists := found.Lists(p.left, said+"\n"+p.String(), p.count)
+	for _, text := range []string{lists.Root, lists.Modified, lists.Read, lists.Rest} {
+		if text != "" {
+			p.put(text)
 		}
 	}
-	if b.Len() > 0 {
-		p.used += p.count(headKept) + 1
-	}
-	lists := found.Lists(p.budget+p.extra-p.used, summary+b.String(), p.count)
-	text := join(lists.Rest, lists.Root, lists.Modified, lists.Read)
-	if b.Len() == 0 && (lists.Rest != "" || text == "") {
-		return text // under a heading of their own
-	}
-	return strings.TrimSpace(headKept + b.String() + "\n\n" + text)
 }
 
-// sections fills an outline. Names that do not belong to a section stand at
-// the end.
-func (p *parts) sections(found *names.Names, o Outline) string {
-	frame := intro + "\n\n" + o.Render(func(Section) string { return "" })
-	said := ""
-	for _, text := range p.text {
-		said += text + "\n"
-	}
-	files := found.Lists(p.budget+p.extra-p.used-p.count(frame), said, p.count)
-	p.text[headRoot], p.text[headModified], p.text[headRead] = files.Root, files.Modified, files.Read
-	placed := make(map[string]bool)
-	body := o.Render(func(s Section) string {
-		var texts []string
-		for _, head := range s.parts {
-			if !placed[head] {
-				texts = append(texts, p.text[head])
-				placed[head] = true
-			}
-		}
-		return join(texts...)
-	})
-	rest := lists.Filter(order[:], func(head string) bool { return !placed[head] })
-	others := join(lists.Map(rest, func(head string) string { return p.text[head] })...)
-	return join(intro, body, others, files.Rest)
-}
-
-// join puts an empty line between texts.
-func join(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n\n")
-}
+func (p *parts) String() string { return strings.Join(p.texts, "\n\n") }

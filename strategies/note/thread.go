@@ -1,95 +1,313 @@
 package note
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
-// How much is remembered of each kind, in entries, and of one entry, in runes.
-// What is written is bounded by the budget; this bounds what can be carried
-// from one compaction to the next.
+// Lines of the thread. They are part of its form: a later compaction reads them
+// back.
 const (
-	maxRequests  = 8
-	maxMusts     = 40
-	maxDecisions = 12
-	maxNext      = 2
-	maxEntry     = 300
+	headThread  = "## Thread"
+	aboutThread = "Persons, oldest first, word for word behind \">\". Below it what came of it, by calls and their " +
+		"results; Agent: its own closing words."
+	staysAbove = "its message stands above"
+	staysBelow = "its message stands below"
+	agentMark  = "Agent: "
+	besides    = "Besides: "
 )
 
-// request notes what a person asked for, word for word. Greetings and thanks
-// are dropped.
-func (n *Note) request(text string) {
-	text = oneLine(text, maxEntry)
-	if text == "" || isPleasantry(text) {
-		return
-	}
-	n.requests = add(n.requests, text, maxRequests, true)
+// sizes are how much of the words of a person is shown, in characters, most first.
+var sizes = []int{6000, 1200, 400, maxFirst, 0}
+
+// view is a thread as it is to be written: how much of each turn is shown.
+type view struct {
+	turns []turn
+	size  []int      // of the words, a place in sizes
+	came  [][]string // the lines on what came of it, empty where one is not shown
+	said  []bool
+	cost  int // of what is shown so far, in tokens
+	count func(string) int
 }
 
-// pleasantries are texts that ask for nothing new.
-var pleasantries = set.Of(wordLists["pleasantries"]...)
-
-func isPleasantry(text string) bool {
-	if len(text) > 80 {
-		return false
+// show chooses what of the words of persons is shown in so many tokens.
+func show(turns []turn, budget int, count func(string) int) *view {
+	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)), said: make([]bool, len(turns)),
+		count: count}
+	for i := range turns {
+		v.came[i] = make([]string, len(turns[i].came))
 	}
-	bare := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
-			return unicode.ToLower(r)
+	if len(turns) > 0 {
+		head := count(headThread + "\n" + aboutThread)
+		v.cost = head + v.shrink(budget-head)
+	}
+	return v
+}
+
+// shrink makes the words fit, and returns what they cost. Long words shrink before short
+// ones, and those that bind what follows last; old ones before new ones.
+func (v *view) shrink(budget int) (total int) {
+	cost := make([]int, len(v.turns))
+	for i := range v.turns {
+		cost[i] = v.price(i)
+		total += cost[i]
+	}
+	resize := func(i, to int) {
+		if v.size[i] >= to {
+			return
 		}
-		return -1
-	}, text)
-	bare = clip.OneLine(bare)
-	return pleasantries[bare] || bare == "" && !strings.ContainsFunc(text, unicode.IsDigit) ||
-		strings.HasPrefix(text, "[Request interrupted")
+		v.size[i] = to
+		total -= cost[i]
+		cost[i] = v.price(i)
+		total += cost[i]
+	}
+	least := len(sizes) - 1
+	for _, step := range []struct {
+		to   int  // the size
+		over int  // of turns that cost more, in tokens
+		all  bool // of those that bind too
+	}{
+		{1, 0, false}, {2, 0, false}, {3, 0, false}, {least, 40, false}, {1, 0, true}, {2, 0, true}, {3, 0, true},
+		{least, 20, false}, {least, 40, true}, {least, 0, false}, {least, 0, true},
+	} {
+		for i := range v.turns {
+			if total <= budget {
+				return total
+			}
+			if cost[i] > step.over && (step.all || !binding(v.turns[i].words)) {
+				resize(i, step.to)
+			}
+		}
+	}
+	return total
 }
 
-// decisionWords are how decisions are stated. Few, so that nothing is taken
-// for one that is none.
-var decisionWords = newVocabulary("decisions")
-
-// decided notes the sentences that state a decision.
-func (n *Note) decided(text string) {
-	if !decisionWords.says(text) {
-		return
+// fill adds what came of the turns, the newest first: what was done, then the words
+// of the agent, in at most said tokens, then what was only looked at. Left is for all
+// of it.
+func (v *view) fill(left, said int) {
+	take := func(line string, room *int) bool {
+		n := v.count(line) + 2
+		if n > *room || n > left {
+			return false
+		}
+		if *room -= n; room != &left {
+			left -= n
+		}
+		return true
 	}
-	for line := range lines(text) {
-		if !decisionWords.says(line) {
+	newest := func(f func(i int, t *turn)) {
+		for i := len(v.turns) - 1; i >= 0; i-- {
+			f(i, &v.turns[i])
+		}
+	}
+	lines := func(wanted func(line string) bool) {
+		newest(func(i int, t *turn) {
+			for k, line := range t.came {
+				if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
+					continue
+				}
+				if short := withoutArguments(line); take(line, &left) {
+					v.came[i][k] = line
+				} else if short != line && take(short, &left) {
+					v.came[i][k] = short
+				}
+			}
+		})
+	}
+	lines(isDeed)
+	lines(func(line string) bool { return !strings.HasPrefix(line, besides) })
+	newest(func(i int, t *turn) { v.said[i] = !v.folded(i) && t.said != "" && take(agentMark+t.said, &said) })
+	lines(func(line string) bool { return strings.HasPrefix(line, besides) })
+}
+
+// isDeed reports whether a line tells what was done that must not be done again: it is
+// told of turns too that there is no other room for.
+func isDeed(line string) bool {
+	return strings.HasPrefix(line, work.Called) || strings.HasPrefix(line, work.Committed) || strings.HasPrefix(line, work.Ran)
+}
+
+// withoutArguments is the line of a call without what it was called with.
+func withoutArguments(line string) string {
+	before, rest, ok := strings.Cut(line, " (")
+	_, found, ended := strings.Cut(rest, ")"+work.Result)
+	if !ok || !ended || !strings.HasPrefix(line, work.Called) {
+		return line
+	}
+	return before + " (...)" + work.Result + found
+}
+
+// folded reports whether nothing of a turn is shown but that it was there.
+func (v *view) folded(i int) bool { return v.turns[i].folded > 0 || v.size[i] == len(sizes)-1 }
+
+// whole reports whether all words of a turn are shown.
+func (v *view) whole(i int) bool {
+	return !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), leftOut)
+}
+
+// complete reports whether all of the thread is shown.
+func (v *view) complete() bool {
+	for i := range v.turns {
+		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") || v.turns[i].said != "" && !v.said[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// words are those of a turn as they are shown.
+func (v *view) words(i int) string {
+	t := &v.turns[i]
+	if v.folded(i) || t.words == "" {
+		return ""
+	}
+	if t.cut && sizes[v.size[i]] > maxFirst {
+		return t.words // it was cut before
+	}
+	return shorter(t.words, sizes[v.size[i]], t.id)
+}
+
+// price is what the head and the words of a turn cost, in tokens.
+func (v *view) price(i int) int {
+	if v.folded(i) {
+		return 1
+	}
+	return v.count(strings.Join(v.head(i), "\n")) + 1
+}
+
+// head are the number of a turn and its words.
+func (v *view) head(i int) []string {
+	t := &v.turns[i]
+	head := "[" + strconv.Itoa(t.n) + "]"
+	if t.stays != "" {
+		head += " " + t.stays
+	}
+	lines := []string{head}
+	if words := v.words(i); words != "" {
+		for line := range strings.SplitSeq(words, "\n") {
+			lines = append(lines, strings.TrimRight(quoteMark+strings.TrimRight(line, "\r"), " "))
+		}
+	}
+	return lines
+}
+
+// lines are the thread as it is written.
+func (v *view) lines() []string {
+	if len(v.turns) == 0 {
+		return nil
+	}
+	out := []string{headThread, aboutThread}
+	for i := 0; i < len(v.turns); i++ {
+		if v.folded(i) {
+			from, n := i, 0
+			for ; i < len(v.turns) && v.folded(i); i++ {
+				n += max(1, v.turns[i].folded)
+			}
+			i--
+			first := v.turns[from].n - max(0, v.turns[from].folded-1)
+			out = append(out, fmt.Sprintf("[%d-%d] %d%s", first, v.turns[i].n, n, foldedMark))
+			for k := from; k <= i; k++ {
+				out = append(out, v.shown(k)...)
+			}
 			continue
 		}
-		for s := range sentences(line) {
-			if size := utf8.RuneCountInString(s); size >= 8 && size <= maxEntry && decisionWords.says(s) {
-				n.decisions = add(n.decisions, s, maxDecisions, false)
-			}
+		t := &v.turns[i]
+		out = append(out, v.head(i)...)
+		out = append(out, v.shown(i)...)
+		if v.said[i] {
+			out = append(out, "- "+agentMark+t.said)
 		}
 	}
+	return out
 }
 
-// nextWords are how an agent says what it does next.
-var nextWords = newVocabulary("next")
-
-// comes notes what the agent said last about what comes next; where it says
-// nothing of the kind, the last it said.
-func (n *Note) comes(text string) {
-	last, named := "", ""
-	for line := range lines(clip.Tail(text, 4000)) {
-		for s := range sentences(line) {
-			if utf8.RuneCountInString(s) < 3 {
-				continue
-			}
-			if last = s; nextWords.says(s) {
-				named = s
-			}
+// shown are the lines on what came of a turn that are shown.
+func (v *view) shown(i int) (lines []string) {
+	for _, line := range v.came[i] {
+		if line != "" {
+			lines = append(lines, "- "+line)
 		}
 	}
-	if named != "" {
-		last = named
+	return lines
+}
+
+// foldedMark ends the line that stands for turns that there was no room for.
+const foldedMark = " messages of persons are left out here: search the transcript for them"
+
+// readThread reads the turns of an earlier note back.
+func readThread(lines []string) (turns []turn) {
+	var words []string
+	end := func() {
+		if len(turns) > 0 && len(words) > 0 {
+			last := &turns[len(turns)-1]
+			last.words = strings.Join(words, "\n")
+			last.cut = strings.Contains(last.words, leftOut)
+		}
+		words = nil
 	}
-	if last != "" {
-		n.next = add(n.next, clip.Words(last, maxEntry), maxNext, false)
+	for _, line := range lines {
+		if t, ok := readHead(line); ok {
+			end()
+			turns = append(turns, t)
+			continue
+		}
+		if len(turns) == 0 {
+			continue
+		}
+		last := &turns[len(turns)-1]
+		if text, ok := strings.CutPrefix(line, "- "+agentMark); ok {
+			last.said = text
+		} else if text, ok := strings.CutPrefix(line, "- "); ok {
+			last.came = append(last.came, text)
+		} else if text, ok := strings.CutPrefix(line+" ", quoteMark); ok {
+			words = append(words, strings.TrimSuffix(text, " "))
+		}
 	}
+	end()
+	return turns
+}
+
+// readHead reads the line that a turn begins with, or the one that stands for many.
+func readHead(line string) (t turn, ok bool) {
+	inner, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
+	if !ok || !strings.HasPrefix(line, "[") {
+		return t, false
+	}
+	from, to, many := strings.Cut(inner, "-")
+	n, err := strconv.Atoi(from)
+	if err != nil {
+		return t, false
+	}
+	t.n = n
+	if many {
+		last, err := strconv.Atoi(to)
+		size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		folded, err2 := strconv.Atoi(size)
+		if err != nil || err2 != nil || !strings.HasSuffix(rest, foldedMark) {
+			return t, false
+		}
+		t.n, t.folded = last, folded
+		return t, true
+	}
+	t.stays = strings.TrimSpace(rest)
+	return t, t.stays == "" || t.stays == staysAbove || t.stays == staysBelow
+}
+
+// takeOver puts the turns of an earlier note before those that follow.
+func (t *thread) takeOver(turns []turn) {
+	t.end()
+	if len(turns) == 0 {
+		return
+	}
+	if len(t.turns) > 0 { // a second note: numbers go on
+		base := t.turns[len(t.turns)-1].n
+		for i := range turns {
+			turns[i].n += base
+		}
+	}
+	t.turns, t.taken = slices.Concat(t.turns, turns), true
 }

@@ -69,6 +69,16 @@ func boxState(c byte) byte {
 	return ' '
 }
 
+// message takes the list over from what an agent and its tools say.
+func (ts *todos) message(m *abi.Message) {
+	for i := range m.ToolCalls {
+		ts.call(&m.ToolCalls[i])
+	}
+	if m.Role == abi.RoleTool {
+		ts.result(m)
+	}
+}
+
 // planTools are tools that keep a list under another name.
 var planTools = []string{"updateplan", "setplan"}
 

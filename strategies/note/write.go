@@ -1,39 +1,67 @@
 package note
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // Options say how a note is written.
 type Options struct {
 	// Summary is what a model or a plugin wrote. It stands first and does not
-	// count; lines of it that look like the host's own are quoted. Empty: the
-	// note fills the sections of Outline itself.
+	// count; lines of it that look like the host's own are quoted.
 	Summary string
-	// Outline is the set of sections. Default the first of [Outlines].
-	Outline Outline
 	// Budget is what the note may cost beside Summary, in tokens.
 	Budget int
 	// Failures is what the last 20 commands that failed and errors may cost
 	// beside Budget, in tokens, for them to stand there word for word.
 	Failures int
+	// Recall says how what went can be read and searched, in one line. Empty: the
+	// note says nothing of it.
+	Recall string
 	// Count counts the tokens of a text. Required.
 	Count func(string) int
 }
 
-// MinBudget is the budget, in tokens, below which there are no sections, but
-// names alone: headings would cost more than they say.
-const MinBudget = 300
+// What the other parts of a note may cost, in hundredths: the words of the agent of the
+// whole budget, the others of what the parts before them leave. What they do not need
+// is for names, and what those leave for the thread.
+const (
+	saidShare    = 15
+	rulesShare   = 80
+	todosShare   = 25
+	earlierShare = 15
+	commandShare = 5
+)
+
+// threadShare is what the words of persons may cost, in hundredths of the budget: a
+// part of a small one, in which names go furthest, and most of a large one. What came
+// of them may cost cameShare more.
+func threadShare(budget int) int {
+	const low, high = 1000, 4000
+	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
+}
+
+const cameShare = 8
+
+const (
+	// minBudget is the least that is worth writing in, in tokens.
+	minBudget = 40
+	// worthMore is what a thread must get more for it to be written once more.
+	worthMore = 64
+	// maxCommands is how many of the last commands are listed.
+	maxCommands = 6
+)
 
 // Write returns the note, and the tokens of what stands in it beside
 // [Options.Summary]. The text is empty where there is nothing to say, or no room
 // to say it in.
 func (n *Note) Write(o Options) (text string, tokens int) {
-	if o.Outline.Sections == nil {
-		o.Outline = handoff
-	}
 	summary := quote(strings.TrimSpace(o.Summary))
 	added := n.added(o, summary)
 	if summary != "" && added != "" {
@@ -44,62 +72,59 @@ func (n *Note) Write(o Options) (text string, tokens int) {
 
 // added is what the note says beside a summary, within the budget.
 func (n *Note) added(o Options, summary string) string {
-	if o.Budget < MinBudget {
-		return n.names.Render(o.Budget, o.Count)
-	}
 	if n.empty() {
 		return ""
 	}
-	write := func(budget int) string { return n.render(o, budget, summary) }
-	if text, ok := names.Fit(o.Budget, o.Failures, MinBudget, o.Count, write); ok {
+	text, _ := names.Fit(o.Budget, o.Failures, minBudget, o.Count, func(budget int) string {
+		text, more := n.render(o, budget, 0, summary)
+		if more >= worthMore {
+			text, _ = n.render(o, budget, more, summary)
+		}
 		return text
-	}
-	return n.names.Render(o.Budget, o.Count)
+	})
+	return text
 }
 
-func (n *Note) render(o Options, budget int, summary string) string {
-	p := parts{budget: budget, count: o.Count, text: make(map[string]string)}
+// render writes the parts in order, with so many tokens more for the thread than its
+// share. More is what a thread that is not whole could have besides.
+func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
+	p := parts{left: budget, count: o.Count}
+	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
+	share := threadShare(budget)
+	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)
+	v.fill(min(budget*(share+cameShare)/100+extra, p.left)-v.cost, budget*saidShare*share/6000+extra)
+	p.put(v.lines()...)
+	p.rules(n.lost(v), p.share(rulesShare))
+	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
+	p.quoted(headEarlier, n.earlier, p.share(earlierShare))
 	p.failures(n.names.Failures(), o.Failures)
-	if summary != "" {
-		p.entries(headTodos, n.todos.lines(), atLeast(10, budget))
-		p.entries(headMusts, n.musts, atLeast(8, budget))
-		return p.kept(n.names, summary)
+	p.entries(names.HeadCommands, n.commands(p.String()), p.share(commandShare))
+	p.names(n.names, summary)
+	if !v.complete() {
+		more = extra + p.left
 	}
-	share := shares
-	if budget < largeBudget {
-		share = smallShares
+	return p.String(), more
+}
+
+// transcript says where all of what went can be found, for each of the transcripts
+// that it went from.
+func (n *Note) transcript(recall string) []string {
+	list := n.transcripts
+	if recall != "" && !slices.Contains(list, recall) {
+		list = append(slices.Clone(list), recall)
 	}
-	p.entries(headTodos, n.todos.lines(), atLeast(share.todos, budget))
-	p.entries(headRequests, n.requests, share.requests)
-	p.entries(headMusts, n.musts, atLeast(share.musts, budget))
-	p.entries(headNext, n.next, share.next)
-	p.entries(headDecisions, n.decisions, share.decisions)
-	p.entries(names.HeadCommands, n.names.Commands(maxCommands), share.commands)
-	p.earlier(n.earlier, share.earlier)
-	return p.sections(n.names, o.Outline)
+	return lists.Map(list[max(0, len(list)-maxTranscripts):], func(s string) string { return recallMark + s })
 }
 
-// atLeast is a share that is room for a short list in a small budget too: the
-// tasks and what is required are lost to nothing but want of room.
-func atLeast(share, budget int) int {
-	const tokens, most = 64, 15
-	return max(share, min(most, 100*tokens/budget))
+// maxTranscripts bounds how many transcripts of a chain a note names.
+const maxTranscripts = 3
+
+// String is the rule as it is written, with the number of its turn.
+func (r rule) String() string { return fmt.Sprintf("[%d] %s", r.n, r.text) }
+
+// commands are the last commands that a text does not tell yet.
+func (n *Note) commands(told string) []string {
+	return lists.Filter(n.names.Commands(maxCommands), func(line string) bool {
+		return !strings.Contains(told, clip.Head(toolcall.Normal(line), 40))
+	})
 }
-
-// maxCommands is how many of the last commands are listed as steps.
-const maxCommands = 6
-
-// share is what a part of a note may cost, in hundredths of the budget. What
-// is left, and what parts do not need, is for names.
-type share struct {
-	todos, requests, musts, next, decisions, commands, earlier int
-}
-
-// largeBudget, in tokens, holds all names that matter in most sessions; a
-// smaller one leaves less for sentences, of which each costs a dozen names.
-const largeBudget = 4000
-
-var (
-	shares      = share{todos: 5, requests: 5, musts: 5, next: 2, decisions: 3, commands: 3, earlier: 8}
-	smallShares = share{todos: 3, requests: 3, musts: 3, next: 1, decisions: 1, commands: 1, earlier: 2}
-)

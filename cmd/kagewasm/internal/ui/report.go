@@ -45,7 +45,7 @@ func Report(p Printer, c Compaction) {
 		h.field("superseded", "%s", idRange(r.Superseded))
 		h.field("kept", "%s, %d of them pinned", idRange(r.Kept), len(r.Pinned))
 		inserted := strings.Join(r.Inserted, ", ")
-		if n := r.Metrics.LedgerTokens; n > 0 {
+		if n := r.Metrics.NoteTokens; n > 0 {
 			inserted += "  (" + Number(n) + " tokens read off the session)"
 		}
 		h.field("inserted", "%s", inserted)

@@ -6,6 +6,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // call is a tool call whose result has not been met yet.
@@ -13,6 +14,9 @@ type call struct {
 	name    string
 	command string // the command line it runs, if any
 	subject string // the file it is about, if any
+	files   []string
+	patches []string
+	use     use // what it does to its files, if it ends well
 	change  facts
 }
 
@@ -31,23 +35,22 @@ func (b *builder) call(c *abi.ToolCall) {
 			open.command = value
 			b.text(value, weightCall)
 		case toolcall.IsPathKey(key) && len(value) < 512:
-			if open.subject != "" {
-				b.subject(open.subject, useOf(verb))
-			}
+			open.files = append(open.files, value)
 			open.subject = value
 		default:
 			open.change.argument(key, value)
 			b.text(value, weightCall)
-			b.patch(value)
+			open.patches = append(open.patches, value)
 		}
 	})
-	if open.subject != "" { // known by now: what is done to it
-		b.subject(open.subject, useOf(verb))
+	open.use = useOf(verb)
+	for _, file := range open.files {
+		b.subject(file, mentioned)
 	}
 	if open.command != "" {
 		b.run(open.command)
 	}
-	if useOf(verb) == modified {
+	if open.use == modified {
 		open.change.verb(verb)
 	}
 	b.calls[c.ID] = open
@@ -83,20 +86,32 @@ func (b *builder) result(m *abi.Message, text string) {
 	open := b.calls[m.ToolCallID]
 	delete(b.calls, m.ToolCallID)
 	b.output(text)
-	shallow := open.command == "" || viewers[toolcall.Program(toolcall.CommandLine(open.command))]
-	f := findings{marked: m.IsError, failed: m.IsError, shallow: shallow}
-	f.read(text, b.goOn)
+	o := b.harness.Of(m, open.command)
+	b.done(&open, o)
 	switch {
-	case f.failed:
+	case o.Failed:
 		b.failed(open.command)
-		b.failure(&open, text, &f)
-	case open.command != "":
+		b.failure(&open, text, m.IsError, o)
+	case open.command != "" && o.Passed:
 		b.worked(open.command)
-	default:
+	case o.Passed:
 		b.changed(&open, text)
 	}
 	doing, about := open.doing()
-	b.fail(f.lines[:min(len(f.lines), maxErrorLines)], doing, about)
+	b.fail(o.Lines[:min(len(o.Lines), maxErrorLines)], doing, about)
+}
+
+// done notes what a call did to its files, as far as its result says that it did.
+func (b *builder) done(c *call, o outcome.Outcome) {
+	if c.use == modified && !o.Passed || o.Failed || o.Told {
+		return
+	}
+	for _, file := range c.files {
+		b.subject(file, c.use)
+	}
+	for _, text := range c.patches {
+		b.patch(text)
+	}
 }
 
 // doing is what a call does, in short, and the file it is about.

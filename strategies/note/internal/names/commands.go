@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -47,9 +46,6 @@ func (b *builder) failed(script string) {
 		}
 	}
 }
-
-// viewers show text, in which errors may be talked about.
-var viewers = set.Of(wordLists["viewers"]...)
 
 // relative is a command line as it reads in the root folder.
 func relative(line, root string) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
@@ -103,16 +104,17 @@ func TestCommandsFail(t *testing.T) {
 	}
 }
 
-// TestErrorsVerbatim: an error text is kept word for word, up to 200 bytes.
+// TestErrorsVerbatim: an error text is kept word for word, up to the end of the word
+// after 200 characters.
 func TestErrorsVerbatim(t *testing.T) {
 	features.Proves(t, "I4")
 	for _, n := range []int{20, 199, 200, 201, 1000} {
 		t.Run(fmt.Sprintf("%d bytes", n), func(t *testing.T) {
 			text := "error: " + strings.Repeat("é\t\"x\"  ", n)[:max(0, n-7)]
 			text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
-			want := text
-			if len(text) > 200 {
-				want = strings.ToValidUTF8(text[:200], "") + "…"
+			want := clip.Whole(text, 200)
+			if !strings.HasPrefix(want, clip.Chars(text, 200)) {
+				t.Fatalf("%q is not whole", want)
 			}
 			got := lines(names.Build(context.Background(), called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
 			if got != want+" ← make a_b\n" {

@@ -7,19 +7,19 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // Failure is a call that failed, word for word.
 type Failure struct {
 	// Text is the command behind "$ ", or the name of the tool and what it was
 	// about, a line break, and what came of it. Of the command and of each text
-	// of an error it holds the first 200 characters.
+	// of an error it holds the first 200 characters, and the rest of the word there.
 	Text string
-	// Then is the command that worked where this one failed, or "" where none
-	// was met.
-	Then string
+	// Passed: the same command passed later.
+	Passed bool
 
-	program, line string
+	normal string // the command as it is compared with others
 }
 
 // Command reports whether what failed was a command.
@@ -32,12 +32,13 @@ const (
 	HeadErrors = "Errors, newest last:"
 )
 
-// ThenLine begins the line below a failure in a summary that says what worked
-// instead; see [Failure.Then].
-const ThenLine = "Worked instead: "
+// PassedLine stands below a failure in a note whose command passed later.
+const PassedLine = "Passed later."
 
 const (
 	commandMark = "$ "
+	// moreMark begins the lines of a command but for the first, as in a shell.
+	moreMark = "> "
 	// maxVerbatim is how much is kept of a command and of an error, in runes.
 	maxVerbatim = 200
 	// maxFailures is how many failures are remembered: twice as many as must be
@@ -49,22 +50,25 @@ const (
 // listed once.
 func (l *Names) Failures() []Failure { return l.failures }
 
+// Failed is how many different failures there were, those that are not listed among
+// them.
+func (l *Names) Failed() int { return l.failed }
+
 // failure notes a call that failed with this output.
-func (b *builder) failure(c *call, text string, f *findings) {
-	fail := Failure{Text: commandMark + clip.Chars(c.command, maxVerbatim)}
+func (b *builder) failure(c *call, text string, marked bool, o outcome.Outcome) {
+	fail := Failure{Text: commandMark + strings.ReplaceAll(clip.Whole(c.command, maxVerbatim), "\n", "\n"+moreMark)}
 	if c.command == "" {
 		fail.Text = strings.TrimSpace(c.name + " " + clip.Cut(c.subject, maxDoing, "…"))
 	} else {
-		fail.line = toolcall.CommandLine(c.command)
-		fail.program = toolcall.Program(fail.line)
+		fail.normal = toolcall.Normal(c.command)
 	}
 	said := ""
-	if f.marked {
-		said = clip.Chars(strings.TrimSpace(text), maxVerbatim)
+	if marked {
+		said = clip.Whole(strings.TrimSpace(text), maxVerbatim)
 	}
-	for _, line := range worst(f.lines) {
-		if !strings.Contains(said, strings.TrimSuffix(line, "…")) {
-			said = strings.TrimPrefix(said+"\n"+clip.Chars(line, maxVerbatim), "\n")
+	for _, line := range worst(o.Lines) {
+		if !strings.Contains(said, strings.TrimSuffix(line, " …")) {
+			said = strings.TrimPrefix(said+"\n"+line, "\n")
 		}
 	}
 	fail.Text += "\n" + said
@@ -92,17 +96,17 @@ func worst(lines []string) []string {
 // remember puts a failure last, also where it was met before.
 func (b *builder) remember(f Failure) {
 	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
+	b.met[f.Text] = true
 	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.Text == f.Text })
 }
 
-// worked notes that a command did what it was to do: it replaces those of the
-// same program that failed before it.
+// worked notes that a command passed: the same one that failed before it is no
+// longer broken.
 func (b *builder) worked(command string) {
-	line := toolcall.CommandLine(command)
-	name := toolcall.Program(line)
+	normal := toolcall.Normal(command)
 	for i := range b.failures {
-		if f := &b.failures[i]; f.program == name && f.Then == "" && name != "" {
-			f.Then = clip.Cut(line, maxDoing, "…")
+		if f := &b.failures[i]; f.normal == normal && normal != "" {
+			f.Passed = true
 		}
 	}
 }

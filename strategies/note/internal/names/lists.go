@@ -58,3 +58,6 @@ func (l *Names) Commands(max int) []string {
 	}
 	return lines
 }
+
+// Root is the folder that paths are relative to, or empty.
+func (l *Names) Root() string { return l.root }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // Names is what was found in the superseded messages.
@@ -19,6 +20,7 @@ type Names struct {
 	commands []command       // newest last
 	errors   []failure       // newest last
 	failures []Failure       // newest last
+	failed   int             // how many different ones there were
 	files    [2][]string     // read, modified
 	kept     map[string]bool // names that messages beside the note hold
 	root     string          // folder that paths are relative to, or ""
@@ -58,6 +60,14 @@ const (
 	weightSummary = 1.5
 	weightSaid    = 1.0
 	weightOutput  = 0.25
+	// weightListing is that of a result that names more than maxNamed things: it
+	// lists them, and speaks of none.
+
+	weightListing = 0.15
+	maxNamed      = 40
+	// importWorth is what a path by which code imports other code is worth beside
+	// another name: it is rarely said again.
+	importWorth = 0.5
 )
 
 // halfAge is the number of messages after its last mention at which a name
@@ -69,8 +79,10 @@ const halfAge = 30
 // their output said is gone as well; the calls themselves are not, and do not
 // count. It reads until ctx is done.
 func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
-	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool),
-		goOn: func() bool { return ctx.Err() == nil }}
+	goOn := func() bool { return ctx.Err() == nil }
+	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool), goOn: goOn,
+		met:     make(map[string]bool),
+		harness: outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn}}
 	for i := range msgs {
 		if !b.goOn() {
 			break
@@ -128,8 +140,10 @@ type builder struct {
 	commands []command
 	errors   []failure
 	failures []Failure
-	root     string // what an earlier note says paths are relative to
-	at       int    // the message being read, counted from one
+	met      map[string]bool // texts of failures
+	root     string          // what an earlier note says paths are relative to
+	at       int             // the message being read, counted from one
+	harness  outcome.Harness
 	goOn     func() bool
 }
 
@@ -140,7 +154,7 @@ func (b *builder) message(m *abi.Message) {
 		b.summary(text)
 	case m.Role == abi.RoleTool:
 		b.result(m, text)
-	case m.Role == abi.RoleUser && m.Kind == "":
+	case m.IsPerson():
 		b.text(text, weightUser)
 	case m.Role == abi.RoleAssistant:
 		b.text(text, weightSaid)
@@ -148,26 +162,35 @@ func (b *builder) message(m *abi.Message) {
 			b.call(&m.ToolCalls[i])
 		}
 	default:
-		b.text(text, weightOutput)
+		b.output(text)
 	}
 }
 
 // text ranks every name in s.
 func (b *builder) text(s string, weight float64) {
-	b.scan(s, false, weight)
-}
-
-// output ranks every name in what a tool put out.
-func (b *builder) output(s string) {
-	b.scan(s, true, weightOutput)
-}
-
-func (b *builder) scan(s string, listing bool, weight float64) {
 	for piece := range pieces(s) {
 		if !b.goOn() {
 			return
 		}
-		scan(piece, listing, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+		scan(piece, false, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+	}
+}
+
+// output ranks every name in what a tool put out.
+func (b *builder) output(s string) {
+	met := make(map[string]class)
+	for piece := range pieces(s) {
+		if !b.goOn() {
+			return
+		}
+		scan(piece, true, func(name string, c class) { met[name] = c })
+	}
+	weight := weightOutput
+	if len(met) > maxNamed {
+		weight = weightListing
+	}
+	for name, c := range met {
+		b.mention(name, c, weight, mentioned)
 	}
 }
 
@@ -214,12 +237,15 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 // value is what a name tells for the tokens it takes: who mentioned it and how
 // often, by how long ago that was, over its length and the separator's.
 func (it *item) value(now int) float64 {
-	age := float64(now - it.seen)
-	return it.weight / (1 + age/halfAge) / float64(len(it.name)+8)
+	age, worth := float64(now-it.seen), 1.0
+	if imported(it.name) {
+		worth = importWorth
+	}
+	return worth * it.weight / (1 + age/halfAge) / float64(len(it.name)+8)
 }
 
 func (b *builder) names() *Names {
-	l := &Names{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures}
+	l := &Names{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures, failed: len(b.met)}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		it := b.items[name]
 		it.score = it.value(b.at)
@@ -253,4 +279,11 @@ func files(items []*item, root string) (lists [2][]string) {
 		lists[k] = append(lists[k], name)
 	}
 	return lists
+}
+
+// imported reports whether a path is one by which code imports other code: its
+// first part is a host.
+func imported(name string) bool {
+	host, rest, ok := strings.Cut(name, "/")
+	return ok && rest != "" && host != "" && host[0] != '.' && strings.Contains(host, ".") && !strings.Contains(name, "://")
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // Reserved reports whether a line of a summary is read back as one of this
@@ -62,7 +62,9 @@ func (e *entries) line(line string) {
 	switch {
 	case strings.HasPrefix(line, blockMark):
 		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
-			e.remember(Failure{Text: strings.Join(e.block, "\n")})
+			f := Failure{Text: strings.Join(e.block, "\n")}
+			f.normal = toolcall.Normal(commandOf(e.block))
+			e.remember(f)
 		}
 		e.inBlock, e.block = !e.inBlock, nil
 		return
@@ -81,9 +83,9 @@ func (e *entries) line(line string) {
 		}
 		return
 	}
-	if strings.HasPrefix(line, ThenLine) && (e.section == HeadFailed || e.section == HeadErrors) {
+	if line == PassedLine && (e.section == HeadFailed || e.section == HeadErrors) {
 		if n := len(e.failures); n > 0 {
-			e.failures[n-1].Then = clip.Cut(strings.Trim(line[len(ThenLine):], "`"), maxDoing, "…")
+			e.failures[n-1].Passed = true
 		}
 		return
 	}
@@ -100,6 +102,23 @@ func (e *entries) line(line string) {
 	case line != intro && !Reserved(line):
 		e.text(line, weightSummary)
 	}
+}
+
+// commandOf is the command that failed, of the lines of a failure; empty where it was
+// none.
+func commandOf(block []string) string {
+	command, ok := strings.CutPrefix(block[0], commandMark)
+	if !ok {
+		return ""
+	}
+	for _, line := range block[1:] {
+		more, ok := strings.CutPrefix(line, moreMark)
+		if !ok {
+			break
+		}
+		command += "\n" + more
+	}
+	return command
 }
 
 // maxBlock is more lines than a failure of ours can have.

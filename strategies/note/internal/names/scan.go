@@ -42,6 +42,7 @@ func scan(s string, listing bool, found func(name string, c class)) {
 			i += size
 			continue
 		}
+		i = groupsEnd(s, start, i)
 		if listing && fresh {
 			start = afterLineNumber(s, start, i)
 		}
@@ -60,6 +61,27 @@ func scan(s string, listing bool, found func(name string, c class)) {
 		w := c.clean()
 		word(trim(w), c.quoted() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
 	}
+}
+
+// groupsEnd is where a number ends that begins at start and of which the first group is
+// read up to i: 1,337.5 and 1.299,95 and 12'000 are one number each.
+func groupsEnd(s string, start, i int) int {
+	n := strings.Trim(s[start:i], "0123456789.")
+	if n != "" || i == start || s[i-1] == '.' {
+		return i
+	}
+	for i+1 < len(s) && (s[i] == ',' || s[i] == '\'') {
+		group := digits(s[i+1 : min(len(s), i+5)])
+		decimals := s[i] == ',' && strings.Contains(s[start:i], ".") && group <= 2
+		if group != 3 && !(decimals && group > 0) {
+			break
+		}
+		i += 1 + group
+		if i+1 < len(s) && s[i] == '.' && digits(s[i+1:min(len(s), i+2)]) > 0 {
+			i += 1 + digits(s[i+1:])
+		}
+	}
+	return i
 }
 
 // scanPath is scan for a text that is to be a path.

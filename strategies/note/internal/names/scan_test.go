@@ -77,6 +77,32 @@ func TestScanListing(t *testing.T) {
 	}
 }
 
+// TestNumbersWhole: a number keeps its groups and its decimals, or is no name.
+func TestNumbersWhole(t *testing.T) {
+	features.Proves(t, "N8")
+	for _, tc := range []struct{ number, parts string }{
+		{"1773489600000", ""}, {"1,337", "337 1"}, {"12,345,678", "12 345 678 345,678"}, {"1,337.5", "337.5 1 337"},
+		{"1.299,95", "1.299 299,95 299"}, {"0.8825", "8825"}, {"+49 30 901820-0", "901820"},
+	} {
+		t.Run(tc.number, func(t *testing.T) {
+			for _, text := range []string{tc.number, "It has " + tc.number + " rows.", "(" + tc.number + ")", "costs €" + tc.number + ", or so"} {
+				t.Run(text, func(t *testing.T) {
+					for _, found := range names.ScanAll(text, false) {
+						for part := range strings.FieldsSeq(tc.parts) {
+							if found == "n:"+part {
+								t.Errorf("%s is found, a part of %s", found, tc.number)
+							}
+						}
+					}
+				})
+			}
+		})
+	}
+	if got := strings.Join(names.ScanAll("It has 1773489600000 rows.", false), " "); got != "n:1773489600000" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestScanLinear(t *testing.T) {
 	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, piece string }{

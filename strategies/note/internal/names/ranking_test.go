@@ -1,0 +1,57 @@
+package names_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
+
+// TestWhoUsedThem: where there is room for a few names, those that persons and agents used
+// come before those that stood in a listing, and those that code imports come last.
+func TestWhoUsedThem(t *testing.T) {
+	features.Proves(t, "N8")
+	listing := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+"\n", i)
+		}
+		return b.String()
+	}
+	grep := func(output string) []abi.Message { return called("Grep", "pattern", "x", output, false) }
+	for _, tc := range []struct {
+		why   string
+		msgs  [][]abi.Message
+		first string
+		last  string
+	}{
+		{"what a person wrote", [][]abi.Message{{user("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
+		{"what the agent acted on", [][]abi.Message{called("Bash", "command", "make lease_ttl", "ok", false), grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
+		{"what the agent said", [][]abi.Message{{said("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
+		{"one of a few results", [][]abi.Message{grep("lease_ttl"), grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
+		{"a module of its own", [][]abi.Message{grep("pkg/lease.go"), grep("github.com/x/lease v0.0.0")}, "pkg/lease.go", "github.com/x/lease"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			var msgs []abi.Message
+			for _, m := range tc.msgs {
+				msgs = append(msgs, m...)
+			}
+			all := names.Build(context.Background(), msgs, nil)
+			shown := false
+			for budget := 60; budget < 1000 && !shown; budget += 2 {
+				text := all.Render(budget, byRune)
+				shown = strings.Contains(text, tc.last)
+				if shown && !strings.Contains(text, tc.first) {
+					t.Errorf("%d tokens:\n%s", budget, text)
+				}
+			}
+			if !shown {
+				t.Errorf("%s is never shown", tc.last)
+			}
+		})
+	}
+}

@@ -1,0 +1,176 @@
+package outcome_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+)
+
+func result(text string, failed bool) abi.Message {
+	return abi.Message{Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text), IsError: failed}
+}
+
+// What results of calls come to, as agents write them.
+const (
+	passed  = "passed"
+	failed  = "failed"
+	unknown = "unknown"
+)
+
+const (
+	rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+		"new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
+	gemini = "Command: go test ./...\nDirectory: (root)\nOutput: x\nError: (none)\nExit Code: CODE\nSignal: 0\n" +
+		"Background PIDs: (none)\nProcess Group PGID: 26593"
+	codex = "Command: /bin/zsh -lc 'go test ./...'\nChunk ID: cbac8d\nWall time: 0.2 seconds\nProcess exited with code CODE\n" +
+		"Original token count: 12\nOutput:\nok\n"
+)
+
+// TestOutcomes: how a call ended is what its result says, and where that says nothing
+// it is not known.
+func TestOutcomes(t *testing.T) {
+	features.Proves(t, "A6", "I4", "N13")
+	for _, tc := range []struct {
+		why, command, text string
+		marked, marks      bool // the result; some result of the session
+		want               string
+	}{
+		// Commands, of a harness that marks those that fail.
+		{"marked", "make lint", "Exit code 1\nlint: 2 issues", true, true, failed},
+		{"a command that says nothing", "make lint", "", false, true, passed},
+		{"a command whose output talks of errors", "make lint", "error: is a word of the manual", false, true, passed},
+		{"behind a pipe the code is another's", "go test ./... 2>&1 | tail -3", "x", false, true, unknown},
+		{"behind a pipe, with a line of the runner", "go test ./... 2>&1 | tail -3", "ok  \tkw/store\t0.3s", false, true, passed},
+		{"behind a pipe, with a failure", "go test ./... 2>&1 | tail -3", "ok  \tkw/a\t0.1s\n--- FAIL: TestX (0.1s)\nFAIL\tkw/b", false, true, failed},
+		{"behind a pipe, with a cut that hides it", "mise run test | head -100", "[test] $ go test ./...", false, true, unknown},
+		{"something follows whatever came of it", "make test; echo done", "done", false, true, unknown},
+		{"in the background", "make serve &", "", false, true, unknown},
+		{"rejected", "git push", rejected, true, true, failed},
+		{"denied", "ls /root", "Permission to use Bash with command ls /root has been denied.", true, true, failed},
+		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true, true, failed},
+		// Commands, of one that does not.
+		{"a command that says nothing, of which nobody tells", "make lint", "", false, false, unknown},
+		{"a runner that says that it passed", "pytest -q", "....\n12 passed in 3.1s", false, false, passed},
+		{"a runner that says that some failed", "pytest -q", "==== 1 failed, 12 passed in 3.1s ====", false, false, unknown},
+		{"a runner of Go", "go test ./...", "ok  \tkw/store\t0.3s", false, false, passed},
+		{"a runner of Go that failed", "go test ./...", "--- FAIL: TestX (0.1s)\nFAIL\tkw/store\t0.3s\nFAIL", false, false, failed},
+		{"a runner of Rust", "cargo test", "test result: ok. 3 passed; 0 failed; 0 ignored", false, false, passed},
+		{"a runner of Rust that failed", "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false, false, unknown},
+		{"a compiler", "go build ./...", "# kw/store\nstore/a.go:3:5: undefined: x", false, false, failed},
+		{"make", "make", "cc -c x.c\nmake: *** [Makefile:192: build] Error 2", false, false, failed},
+		{"a shell", "gof", "bash: gof: command not found", false, false, failed},
+		{"a viewer of a file that talks of errors", "cat log.txt", "started\nerror: disk is full\n", false, false, unknown},
+		{"a viewer without its file", "cat log.txt", "cat: log.txt: No such file or directory", false, false, failed},
+		// Codes of exits, wherever they stand.
+		{"the code of Gemini", "go test ./...", strings.Replace(gemini, "CODE", "0", 1), false, true, passed},
+		{"a bad code of Gemini", "go test ./...", strings.Replace(gemini, "CODE", "1", 1), false, true, failed},
+		{"the code of Codex", "go test ./...", strings.Replace(codex, "CODE", "0", 1), false, true, passed},
+		{"a bad code of Codex", "go test ./...", strings.Replace(codex, "CODE", "101", 1), false, true, failed},
+		{"the code of OpenHands", "make", "x\n[The command completed with exit code 0.]", false, true, passed},
+		{"a bad code of OpenHands", "make", "x\n[The command completed with exit code 2.]", false, true, failed},
+		{"a code in the middle of long output is what a command said",
+			"make", strings.Repeat("x\n", 400) + "exit code 1\n" + strings.Repeat("x\n", 400), false, false, failed},
+		// Tools that are no commands.
+		{"an edit", "", "The file /srv/a.go has been updated. Here's the result of running `cat -n` on a snippet:\n 70→\treturn err", false, true, passed},
+		{"an edit that says little", "", "Done", false, false, passed},
+		{"an edit of what is not there", "", "<tool_use_error>String to replace not found in file.</tool_use_error>", true, true, failed},
+		{"an edit of what is not there, not marked", "", "Error: String to replace not found in file.", false, false, failed},
+		{"an edit that changes nothing", "", "No changes to make: old_string and new_string are exactly the same.", false, false, unknown},
+		{"an edit that is not unique", "", "ERROR:\nNo replacement was performed, old_str `x` did not appear verbatim in /srv/a.c.", false, false, failed},
+		{"an edit that was rejected", "", rejected, true, true, failed},
+		{"an edit that was rejected, not marked", "", rejected, false, false, unknown},
+		{"a file that was not read", "", "File has not been read yet. Read it first before writing to it.", false, false, unknown},
+		{"a booking", "", `{"reservation_id": "HATHAT", "status": "confirmed"}`, false, false, passed},
+		{"a booking that failed", "", `{"error": "payment declined"}`, false, false, unknown},
+		{"a booking that failed, of a service that says so", "", `{"success": false, "message": "no seats"}`, false, false, unknown},
+		{"a booking that failed, in words", "", "Error: payment amount does not add up", false, false, failed},
+		{"a page that is not there", "", "Request failed with status code 404", true, true, failed},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			m := result(tc.text, tc.marked)
+			o := outcome.Harness{Marks: tc.marks, GoOn: func() bool { return true }}.Of(&m, tc.command)
+			got := unknown
+			switch {
+			case o.Failed && o.Passed:
+				got = "both"
+			case o.Failed:
+				got = failed
+			case o.Passed:
+				got = passed
+			}
+			if got != tc.want {
+				t.Errorf("%s (%+v), want %s", got, o, tc.want)
+			}
+		})
+	}
+}
+
+// TestTold: a harness tells with a mark or a code; a text that looks like a failure
+// does not.
+func TestTold(t *testing.T) {
+	for _, tc := range []struct {
+		why, text string
+		marked    bool
+		told      bool
+	}{
+		{"a mark", "x", true, true}, {"a code", "Exit code 1\nx", false, true}, {"a code of zero", "exit code: 0", false, false},
+		{"a text", "error: x", false, false}, {"a sentence on a code", "it ends with exit code 1 there", false, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			m := result(tc.text, tc.marked)
+			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, "make"); o.Told != tc.told {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+// TestMarks: a harness marks what failed where one result has such a mark.
+func TestMarks(t *testing.T) {
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want bool
+	}{
+		{"none", []abi.Message{result("error: x", false)}, false},
+		{"a mark", []abi.Message{result("a", false), result("x", true)}, true},
+		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, true},
+		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := outcome.Marks(tc.msgs); got != tc.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+// TestLines: the lines that say what went wrong, word for word.
+func TestLines(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	for _, tc := range []struct {
+		why, text string
+		marked    bool
+		want      []string
+	}{
+		{"a failed test", "=== RUN\n--- FAIL: TestX (0.1s)\n    x_test.go:3: got 2\nFAIL\tkw\t0.1s", false, []string{"--- FAIL: TestX (0.1s)", "FAIL\tkw\t0.1s"}},
+		{"a heading and its text", "ERROR:\nNo such target", false, []string{"ERROR: No such target"}},
+		{"the first line of what is marked", "Exit code 1\nlint: 2 issues\nmore", true, []string{"lint: 2 issues"}},
+		{"out of its tag", "<tool_use_error>File does not exist.</tool_use_error>", true, []string{"File does not exist."}},
+		{"counts of none", "errors: 0\nError: (none)", false, nil},
+		{"source code", "12: error: x\n// error: y\n{error: z}", false, nil},
+		{"a long one is cut, and says so", "error: " + strings.Repeat("no 1,337 rows ", 20), false,
+			[]string{"error:" + strings.Repeat(" no 1,337 rows", 14) + " …"}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			m := result(tc.text, tc.marked)
+			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, "make"); !reflect.DeepEqual(o.Lines, tc.want) {
+				t.Errorf("%q, want %q", o.Lines, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package work
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// call is a call that has no result yet.
+type call struct {
+	name    string
+	command string // the script it runs, if any
+	changes []file // what it does to files, if it is said to change some
+	args    []arg  // short arguments
+}
+
+type arg struct{ key, value string }
+
+// maxArgs bounds what is kept of the arguments of a call, in bytes, and maxArg one.
+const (
+	maxArgs = 240
+	maxArg  = 60
+)
+
+func read(c *abi.ToolCall) *call {
+	out := &call{name: c.Name}
+	verb, path, size := c.Name, "", 0
+	toolcall.EachString(c.Arguments, func(key, value string) {
+		switch {
+		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
+			verb = value
+		case toolcall.IsCommandKey(key) && out.command == "":
+			out.command = value
+		case toolcall.IsPathKey(key) && path == "" && len(value) < 512:
+			path = value
+		}
+		out.changes = append(out.changes, patched(value)...)
+		a := arg{key, strings.TrimSpace(value)}
+		if n := len(key) + len(a.value); key != "" && a.value != "" && len(a.value) <= maxArg && size+n <= maxArgs &&
+			!strings.Contains(a.value, "\n") && !slices.Contains(out.args, a) {
+			out.args, size = append(out.args, a), size+n
+		}
+	})
+	if len(out.changes) > 0 { // a patch, in whatever the tool takes it
+		out.command = ""
+	} else if f := (file{path: path}); path != "" && f.verb(verb) {
+		out.changes = []file{f}
+	}
+	return out
+}
+
+// verb reads off the name of a tool what it does to its file, and reports whether
+// it changes it.
+func (f *file) verb(name string) bool {
+	has := func(words ...string) bool { return toolcall.HasAny(strings.ToLower(name), words) }
+	switch {
+	case has("delete", "remove"):
+		f.deleted = true
+	case has("create", "write"):
+		f.created = true
+	case has("edit", "patch", "replace", "insert", "append", "rename", "move"):
+		f.edits = 1
+	default:
+		return false
+	}
+	return true
+}
+
+// patched are the files that a patch changes.
+func patched(text string) (files []file) {
+	if !strings.Contains(text, "*** Begin Patch") {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for head, f := range map[string]file{
+			"*** Update File: ": {edits: 1}, "*** Add File: ": {created: true}, "*** Delete File: ": {deleted: true},
+		} {
+			if path, ok := strings.CutPrefix(line, head); ok {
+				f.path = path
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// plain is the name of the tool without that of its server, in lower case.
+func (c *call) plain() string {
+	name := strings.ToLower(c.name)
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	return name
+}
+
+// is reports whether the tool is one of a list, by its name or the first word of it,
+// and changes no file.
+func (c *call) is(list map[string]bool) bool {
+	name := c.plain()
+	if len(c.changes) > 0 || name == "" {
+		return false
+	}
+	word := name
+	if i := strings.IndexAny(name, "_-."); i > 0 {
+		word = name[:i]
+	}
+	i := strings.IndexFunc(c.name[1:], unicode.IsUpper) // "ReadFile"
+	return list[name] || list[word] || i > 0 && list[strings.ToLower(c.name[:i+1])]
+}
+
+// about is what work for another agent was called.
+func (c *call) about() string {
+	for _, key := range []string{"description", "title", "name", "prompt"} {
+		for _, a := range c.args {
+			if a.key == key {
+				return a.value
+			}
+		}
+	}
+	return c.name
+}
+
+// String is the call as it is told: "book_reservation (user_id mia_li_3668)".
+func (c *call) String() string {
+	s := Called + c.name
+	for i, a := range c.args {
+		sep := ", "
+		if i == 0 {
+			sep = " ("
+		}
+		s += sep + a.key + " " + a.value
+	}
+	if len(c.args) > 0 {
+		s += ")"
+	}
+	return s
+}
+
+// maxFound is how many values of a result are told.
+const maxFound = 4
+
+// found is what identifies a result: of an object, its ids, numbers and states
+// that the call did not give itself; of a text, its first line.
+func found(text string, args []arg) string {
+	var doc map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &doc) != nil {
+		if line := clip.Line(first(nil, text), 120); line != "" {
+			return Result + line
+		}
+		return ""
+	}
+	var values []string
+	toolcall.EachString(text, func(key, value string) {
+		given := slices.ContainsFunc(args, func(a arg) bool { return a.value == value })
+		if len(values) < maxFound && !given && value != "" && len(value) <= maxArg && identifies(key) {
+			values = append(values, key+" "+value)
+		}
+	})
+	if len(values) == 0 {
+		return ""
+	}
+	return Result + strings.Join(values, ", ")
+}
+
+// identifies reports whether a value under this key tells one thing from others.
+func identifies(key string) bool {
+	key = strings.ToLower(key)
+	return key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "number") ||
+		toolcall.HasAny(key, []string{"status", "url", "hash", "sha", "total", "confirmation", "state", "code", "key"})
+}
+
+// first is the first line that says something, of lines or else of a text.
+func first(lines []string, text string) string {
+	if len(lines) > 0 {
+		return lines[0]
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

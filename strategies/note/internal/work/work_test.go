@@ -1,0 +1,181 @@
+package work_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
+)
+
+// step is a call and its result.
+type step struct {
+	tool   string
+	args   map[string]any
+	result string
+	failed bool
+}
+
+func bash(command, result string, failed bool) step {
+	return step{"Bash", map[string]any{"command": command}, result, failed}
+}
+
+func edit(path, result string, failed bool) step {
+	return step{"Edit", map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}, result, failed}
+}
+
+// did are the lines on steps, of a harness that marks what failed.
+func did(t *testing.T, steps ...step) []string {
+	t.Helper()
+	w := work.New(outcome.Harness{Marks: true, GoOn: func() bool { return true }})
+	for i, s := range steps {
+		doc, err := json.Marshal(s.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprint(i)
+		w.Call(&abi.ToolCall{ID: id, Name: s.tool, Arguments: string(doc)})
+		w.Result(&abi.Message{Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(s.result), IsError: s.failed})
+	}
+	return w.Lines(func(path string) string { return path })
+}
+
+const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+	"new_string was NOT written to the file)."
+
+// TestLines: what changed something is told where the result says that it did, by what
+// identifies it; what only looked is counted; a check is told as its result has it.
+func TestLines(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	const ok, fail = "ok  \tkw/store\t0.3s", "Exit code 1\n--- FAIL: TestLease (0.41s)"
+	for _, tc := range []struct {
+		why   string
+		steps []step
+		want  string
+	}{
+		// Files.
+		{"files, and how often", []step{edit("a.go", "ok", false), edit("a.go", "ok", false), edit("b.go", "ok", false)},
+			"Changed: a.go (edited ×2), b.go (edited)"},
+		{"a file that is written and deleted", []step{{"write_file", map[string]any{"file_path": "a.go", "content": "x"}, "Wrote it", false},
+			{"delete_file", map[string]any{"path": "a.go"}, "Done", false}}, "Changed: a.go (written, deleted)"},
+		{"one tool for all that is done to files", []step{{"str_replace_editor", map[string]any{"command": "create", "path": "a.go"}, "File created", false},
+			{"str_replace_editor", map[string]any{"command": "view", "path": "b.go"}, "x", false}},
+			"Changed: a.go (written)\nBesides: 1 read or search"},
+		{"a patch", []step{{"apply_patch", map[string]any{"input": "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** Add File: b.go\n+z\n*** End Patch"}, "Done", false}},
+			"Changed: a.go (edited), b.go (written)"},
+		{"an edit that found nothing is no change", []step{edit("a.go", "<tool_use_error>String to replace not found in file.</tool_use_error>", true)}, ""},
+		{"an edit that was rejected is no change", []step{edit("a.go", rejected, true)}, ""},
+		{"nor where only the text says so", []step{edit("a.go", rejected, false), edit("b.go", "No replacement was performed", false),
+			edit("c.go", "File has not been read yet.", false)}, ""},
+		// Calls that change something else.
+		{"a booking with its number", []step{{"book_reservation", map[string]any{"user_id": "mia_li_3668", "cabin": "economy"},
+			`{"reservation_id": "HATHAT", "user_id": "mia_li_3668", "total": 1337.5, "status": "confirmed", "flights": []}`, false}},
+			"Called: book_reservation (cabin economy, user_id mia_li_3668) → reservation_id HATHAT, total 1337.5, status confirmed"},
+		{"an answer in words", []step{{"transfer_to_human_agents", map[string]any{"reason": "refund"}, "Transfer successful", false}},
+			"Called: transfer_to_human_agents (reason refund) → Transfer successful"},
+		{"one that failed", []step{{"book_reservation", map[string]any{"user_id": "m"}, "Error: payment amount does not add up", false}},
+			"Failed: book_reservation: Error: payment amount does not add up"},
+		{"one that failed and then did it", []step{{"book_reservation", map[string]any{"user_id": "m"}, "Error: no seats", false},
+			{"book_reservation", map[string]any{"user_id": "m"}, `{"id": "HATHAT"}`, false}}, "Called: book_reservation (user_id m) → id HATHAT"},
+		{"one that failed in a field", []step{{"cancel", map[string]any{"id": "HATHAT"}, `{"error": "too late"}`, false}},
+			`Failed: cancel: {"error": "too late"}`},
+		{"one that was rejected", []step{{"create_comment", map[string]any{"issue": "ENT-98"}, rejected, true}}, "Failed: create_comment: " + rejected},
+		{"of a server", []step{{"mcp__linear__get_issue", map[string]any{"id": "ENT-98"}, "{}", false}}, "Besides: 1 read or search"},
+		// Commands.
+		{"a commit by its hash", []step{bash("git add -A && git commit -m 'mend it'", "[main 3f2a1bc] mend it\n 1 file changed", false)},
+			"Committed: 3f2a1bc mend it"},
+		{"a commit that is pushed", []step{bash("git commit -am x && git push", "[main 3f2a1bc] mend it\nTo github.com:x/y", false)},
+			"Committed: 3f2a1bc mend it, then pushed"},
+		{"a commit whose push failed", []step{bash("git commit -am x && git push", "Exit code 1\n[main 3f2a1bc] mend it\nerror: failed to push", true)},
+			"Failed: `git commit -am x && git push`: error: failed to push"},
+		{"a request with its address", []step{bash("gh pr create --fill", "Creating\nhttps://github.com/x/y/pull/7\n", false)},
+			"Ran: `gh pr create --fill` → https://github.com/x/y/pull/7"},
+		{"a command that was rejected", []step{bash("git push --force", rejected, true)},
+			"Failed: `git push --force`: " + rejected},
+		{"text that is fed in is no command", []step{bash("cat > x.txt <<EOF\ngit push\ngo test ./...\nEOF", "", false)}, "Besides: 1 other command"},
+		// Checks.
+		{"one that passed", []step{bash("go test ./store", ok, false)}, "Checks: `go test ./store` passed"},
+		{"one that failed", []step{bash("go test ./store", fail, true)}, "Checks: `go test ./store` failed"},
+		{"one that failed and then passed", []step{bash("go test ./store", fail, true), bash("go test ./store", fail, true), bash("go test ./store", ok, false)},
+			"Checks: `go test ./store` failed 2 times, then passed"},
+		{"one that passed and then failed", []step{bash("go test ./store", ok, false), bash("go test ./store", fail, true)}, "Checks: `go test ./store` failed"},
+		{"the same however its output is cut", []step{bash("cd /srv/kw && go test ./store 2>&1 | tail -5", "FAIL\tkw/store\nFAIL", false), bash("go test ./store", ok, false)},
+			"Checks: `go test ./store` failed once, then passed"},
+		{"another is another", []step{bash("go test ./store", fail, true), bash("go test ./store -run TestX", ok, false)},
+			"Checks: `go test ./store` failed; `go test ./store -run TestX` passed"},
+		{"behind a pipe without evidence", []step{bash("go test ./... | head -5", "compiling", false)},
+			"Checks: `go test ./...` ran, how it ended is not known"},
+		{"behind a pipe with evidence", []step{bash("go test ./... | tail -5", ok, false)}, "Checks: `go test ./...` passed"},
+		{"it is not known again", []step{bash("go test ./...", fail, true), bash("go test ./... | head -5", "compiling", false)},
+			"Checks: `go test ./...` ran, how it ended is not known"},
+		{"those of which nothing is known, in short", []step{bash("go test ./a | head -5", "x", false), bash("go vet ./... | head -5", "x", false),
+			bash("go test ./b", fail, true)},
+			"Checks: `go test ./b` failed; 2 more ran, how they ended is not known, the last `go vet ./...`"},
+		// What is counted.
+		{"reads, searches and commands that look", []step{{"Read", map[string]any{"file_path": "a.go"}, "x", false},
+			{"Grep", map[string]any{"pattern": "x"}, "x", false}, bash("ls", "x", false), bash("cat a.go", "x", false)},
+			"Besides: 2 reads and searches, 2 other commands"},
+		{"reads that failed", []step{{"Read", map[string]any{"file_path": "a.go"}, "<tool_use_error>File does not exist.</tool_use_error>", true}},
+			"Besides: 1 read or search"},
+		// Persons and other agents.
+		{"an answer of the person", []step{{"AskUserQuestion", map[string]any{"questions": "Which?"}, "User has answered: \"Which?\"=\"SQLite\"", false}},
+			`The person answered: User has answered: "Which?"="SQLite"`},
+		{"another agent", []step{{"Task", map[string]any{"description": "Find the lock", "prompt": strings.Repeat("x", 500)}, "Found.", false}},
+			"Handed to other agents: Find the lock"},
+		{"a result of no call", []step{}, ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := strings.Join(did(t, tc.steps...), "\n"); got != tc.want {
+				t.Errorf("%s\nwant\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestOpenCalls: a call without a result, and a result without a call, did nothing.
+func TestOpenCalls(t *testing.T) {
+	w := work.New(outcome.Harness{GoOn: func() bool { return true }})
+	w.Call(&abi.ToolCall{ID: "a", Name: "book", Arguments: `{"id":"x"}`})
+	w.Result(&abi.Message{Role: abi.RoleTool, ToolCallID: "b", Content: abi.Text("Done")})
+	if lines := w.Lines(strings.ToUpper); len(lines) > 0 || w.Busy() {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestRan: a command that an agent ran by writing it down counts as one that it called.
+func TestRan(t *testing.T) {
+	w := work.New(outcome.Harness{GoOn: func() bool { return true }})
+	w.Ran("pytest -q", &abi.Message{Role: abi.RoleUser, Content: abi.Text("12 passed in 3.1s")})
+	if got := w.Lines(strings.ToUpper); !slices.Equal(got, []string{"Checks: `pytest -q` passed"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestBounded: what is told of much work stays short, its last part is told, and how
+// much went before.
+func TestBounded(t *testing.T) {
+	features.Proves(t, "complaint 18")
+	var steps []step
+	for i := range 200 {
+		steps = append(steps, edit(fmt.Sprintf("f%d.go", i), "ok", false), bash(fmt.Sprintf("go test ./p%d", i), "ok  \tx\t1s", false),
+			step{"book", map[string]any{"seat": i}, fmt.Sprintf(`{"id": "B%d"}`, i), false},
+			step{"pay", map[string]any{"bill": i}, fmt.Sprintf("Error: no money for B%d", i), false})
+	}
+	text := strings.Join(did(t, steps...), "\n")
+	for _, part := range []string{"Changed: 192 before, then f192.go", "f199.go (edited)", "`go test ./p199` passed",
+		"id B199", "Failed: pay: Error: no money for B199"} {
+		t.Run(part, func(t *testing.T) {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s", text)
+			}
+		})
+	}
+	if len(text) > 4000 {
+		t.Errorf("%d bytes:\n%s", len(text), text)
+	}
+}

@@ -1,0 +1,167 @@
+package note
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// leftOut marks what was cut out of the words of a person. A later compaction
+// knows by it that they were cut.
+const leftOut = " characters left out here"
+
+// shorter is what is shown of a person's words in about so many characters, more
+// for the marks: their beginning and end, without what was pasted in between, or
+// the first sentence where there is little room. Nothing is cut in the middle of a
+// word, a number or an address, and every cut is marked.
+func shorter(words string, runes int, id string) string {
+	if utf8.RuneCountInString(words) <= runes {
+		return words
+	}
+	before, id := marked(words, id)
+	mark := func(gone int, id string) string { return mark(gone+before, id) }
+	if short := withoutPasted(words, id); utf8.RuneCountInString(short) <= runes {
+		return short
+	}
+	if runes <= maxFirst {
+		first := strings.TrimSpace(words)
+		for s := range sentences(strings.TrimSpace(strings.SplitN(first, "\n", 2)[0])) {
+			first = s
+			break
+		}
+		first = wholeWords(first, runes)
+		return first + "\n" + mark(utf8.RuneCountInString(words)-utf8.RuneCountInString(first), id)
+	}
+	head := wholeWords(words, runes*2/3)
+	tail := lastWords(words[len(head):], runes/3)
+	gone := utf8.RuneCountInString(words[len(head) : len(words)-len(tail)])
+	return strings.TrimSpace(head) + "\n" + mark(gone, id) + "\n" + strings.TrimSpace(tail)
+}
+
+// maxFirst is the room, in characters, for a first sentence alone.
+const maxFirst = 160
+
+// marked reads the marks in a text that was shortened before: how many characters they
+// speak of, more than they have themselves, and of which message.
+func marked(text, id string) (runes int, message string) {
+	for {
+		_, rest, ok := strings.Cut(text, "[... ")
+		if !ok {
+			return runes, id
+		}
+		inner, after, ok := strings.Cut(rest, " ...]")
+		number, of, isMark := strings.Cut(inner, leftOut)
+		if n, err := strconv.Atoi(number); ok && isMark && err == nil {
+			runes += n - utf8.RuneCountInString(inner) - len("[...  ...]") - 1
+			if m, ok := strings.CutPrefix(of, ": message "); ok {
+				id = m
+			}
+		}
+		text = after
+	}
+}
+
+func mark(runes int, id string) string {
+	if id != "" {
+		id = ": message " + id
+	}
+	return fmt.Sprintf("[... %d%s%s ...]", runes, leftOut, id)
+}
+
+// wholeWords is the beginning of a text in at most so many characters, up to the end
+// of a word.
+func wholeWords(s string, runes int) string {
+	n, last := 0, 0
+	for i, r := range s {
+		if unicode.IsSpace(r) {
+			last = i
+		} else if i > 0 && separate(r) {
+			last = i
+		}
+		if n++; n > runes {
+			return s[:last]
+		}
+	}
+	return s
+}
+
+// lastWords is the end of a text in at most so many characters, from the beginning
+// of a word.
+func lastWords(s string, runes int) string {
+	n, at := 0, len(s)
+	for i := len(s); i > 0 && n < runes; n++ {
+		r, size := utf8.DecodeLastRuneInString(s[:i])
+		if unicode.IsSpace(r) {
+			at = i
+		} else if separate(r) {
+			at = i - size
+		}
+		i -= size
+		if i == 0 {
+			return s
+		}
+	}
+	return s[at:]
+}
+
+// separate reports whether a character is a word of its own: of a script that puts
+// no spaces between them.
+func separate(r rune) bool {
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
+
+const (
+	minPasted = 6 // lines in a row that were not typed
+	shownHead = 2 // of them that are shown
+)
+
+// withoutPasted is a text without the middle of what was pasted into it: runs of
+// lines that nobody types, such as logs, code and output.
+func withoutPasted(text, id string) string {
+	lines := strings.Split(text, "\n")
+	var out []string
+	fenced := false
+	for i := 0; i < len(lines); {
+		end := i
+		for end < len(lines) && (fenced || pasted(lines[end]) || strings.HasPrefix(strings.TrimSpace(lines[end]), fence)) {
+			if strings.HasPrefix(strings.TrimSpace(lines[end]), fence) {
+				fenced = !fenced
+			}
+			end++
+		}
+		if end-i >= minPasted {
+			gone := lines[i+shownHead : end-1]
+			out = append(out, lines[i:i+shownHead]...)
+			out = append(out, mark(utf8.RuneCountInString(strings.Join(gone, "\n")), id), lines[end-1])
+			i = end
+			continue
+		}
+		end = max(end, i+1)
+		out = append(out, lines[i:end]...)
+		i = end
+	}
+	return strings.Join(out, "\n")
+}
+
+// pasted reports whether a line looks like one that nobody types: of a log, of code,
+// of a table or of a trace.
+func pasted(line string) bool {
+	bare := strings.TrimSpace(line)
+	if bare == "" {
+		return false
+	}
+	if _, item := listItem(bare); item || isBox(bare) {
+		return false
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
+	letters := 0
+	for _, r := range bare {
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+	}
+	return indent >= 4 || line[0] == '\t' || strings.IndexByte("+|{}<>$@=│├└*/", bare[0]) >= 0 ||
+		digits(bare) >= 2 && strings.ContainsAny(bare, ":-/") || letters*10 < utf8.RuneCountInString(bare)*7
+}

@@ -1,0 +1,199 @@
+package note_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// markRE is the line that stands for words that are left out.
+var markRE = regexp.MustCompile(`(?m)^\[\.\.\. (\d+)` + note.LeftOut + `(: message m7)? \.\.\.\]$`)
+
+// TestShorter: a long message is shown by its beginning and its end, with how much is
+// left out between and how to find it; where there is little room, by its first sentence.
+func TestShorter(t *testing.T) {
+	features.Proves(t, "A6")
+	prose := "The table is slow. " + strings.Repeat("It was built for a few hundred rows. ", 200) + "Never push to main."
+	log := "This fails:\n" + strings.Repeat("2026-01-23T14:05:06Z ERROR lease 8443 expired\n", 60) + "Mend the clock."
+	code := "See:\n```go\n" + strings.Repeat("x := 1\n", 200) + "```\nWhy?"
+	for _, tc := range []struct {
+		why, words string
+		runes      int
+		want       string
+	}{
+		{"short ones stay", "Mend it.", 160, `Mend it\.`},
+		{"as long as there is room", strings.Repeat("é", 400), 400, strings.Repeat("é", 400)},
+		{"the beginning and the end", prose, 400, `The table is slow\. It was .*\nMARK\n.*rows\. Never push to main\.`},
+		{"the first sentence", prose, 160, `The table is slow\.\nMARK`},
+		{"a log that was pasted, not the words around it", log, 1200,
+			`This fails:\n(2026\S+ ERROR lease 8443 expired\n){2}MARK\n2026\S+ ERROR lease 8443 expired\nMend the clock\.`},
+		{"code that was pasted", code, 1200, "See:\n```go\nx := 1\nMARK\n```\nWhy\\?"},
+		{"without spaces between words", strings.Repeat("不要推送", 200), 160, `(不要推送)+(不|不要|不要推)?\nMARK`},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			got := markRE.ReplaceAllString(note.Shorter(tc.words, tc.runes, "m7"), "MARK")
+			if !regexp.MustCompile(`\A` + tc.want + `\z`).MatchString(got) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestCutsAreWhole: wherever a message is cut, every word, number and address that is
+// shown is whole, every cut is marked, and the marks count what they stand for.
+func TestCutsAreWhole(t *testing.T) {
+	features.Proves(t, "A6")
+	word := rapid.OneOf(
+		rapid.SampledFrom([]string{"1773489600000", "1,337", "1.299,95", "+49", "(0)30", "901820-0", "12'000.5", "v1.2.3-rc.1", "5ms", "€4.50",
+			"https://example.com/a/b?c=d&e=1773489600000#f", "/srv/kw/internal/store/lease_table.go:12:3", "kage@example.com",
+			"https://example.com/" + strings.Repeat("a/b?c=d&", 40), strings.Repeat("QmFzZTY0", 100),
+			"PAR-2291", "`go test ./...`", "don't", "naïve", "x̂_ŷ", "🙂", "und", "The", "a."}),
+		rapid.StringMatching(`[a-zA-Zé0-9_.,:/-]{1,40}`),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for i := range rapid.IntRange(1, 300).Draw(t, "words") {
+			if i > 0 {
+				b.WriteString(rapid.SampledFrom([]string{" ", " ", " ", " ", "\n", "\n\n", ", "}).Draw(t, "space"))
+			}
+			b.WriteString(word.Draw(t, "word"))
+		}
+		words := b.String()
+		runes := rapid.SampledFrom([]int{6000, 1200, 400, 160}).Draw(t, "runes")
+		got := note.Shorter(words, runes, "m7")
+		if !utf8.ValidString(got) {
+			t.Fatalf("invalid utf-8: %q", got)
+		}
+		if got == words {
+			return
+		}
+		met := make(map[string]int)
+		for _, w := range strings.Fields(words) {
+			met[w]++
+		}
+		shown := markRE.ReplaceAllString(got, "")
+		for _, w := range strings.Fields(shown) {
+			if met[w]--; met[w] < 0 {
+				t.Fatalf("%q is no word of\n%q\nbut is shown in\n%q", w, words, got)
+			}
+		}
+		left, marked := 0, 0
+		for _, m := range markRE.FindAllStringSubmatch(got, -1) {
+			n := 0
+			if _, err := fmt.Sscan(m[1], &n); err != nil || n == 0 {
+				t.Fatalf("a mark of nothing: %q", got)
+			}
+			left, marked = left+n, marked+1
+		}
+		if marked == 0 {
+			t.Fatalf("nothing is marked: %q", got)
+		}
+		space := 4 * marked // white space around a mark may be left out uncounted
+		if n := utf8.RuneCountInString(words) - utf8.RuneCountInString(shown); left < n-space || left > n+space {
+			t.Fatalf("%d characters are said to be left out, %d are:\n%q\n%q", left, n, words, got)
+		}
+		if most := runes + 64*marked; utf8.RuneCountInString(got) > most {
+			t.Fatalf("%d characters, at most %d:\n%q", utf8.RuneCountInString(got), most, got)
+		}
+	})
+}
+
+// TestScriptsWithoutSpaces: where no spaces stand between words a text is cut between
+// characters, and no letter or number is.
+func TestScriptsWithoutSpaces(t *testing.T) {
+	features.Proves(t, "A6")
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"不要推送", "必ず", "1773489600000", "PAR-2291", "保持兼容。", "ไม่", "テスト"})
+		words := strings.Join(rapid.SliceOfN(part, 60, 400).Draw(t, "parts"), "")
+		got := note.Shorter(words, 160, "m7")
+		shown := strings.TrimSpace(markRE.ReplaceAllString(got, ""))
+		if shown == words || shown == "" {
+			return
+		}
+		if !strings.HasPrefix(words, shown) {
+			t.Fatalf("%q does not begin\n%q", shown, words)
+		}
+		last, _ := utf8.DecodeLastRuneInString(shown)
+		next, _ := utf8.DecodeRuneInString(words[len(shown):])
+		ascii := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-') }
+		if ascii(last) && ascii(next) || unicode.Is(unicode.Mn, next) {
+			t.Fatalf("cut between %q and %q:\n%q", last, next, got)
+		}
+	})
+}
+
+// longMessage is a message of so many characters in which the marks of a beginning and an
+// end stand.
+func longMessage(runes int) string {
+	return "Begin here. " + strings.Repeat("And then it goes on for a while. ", runes/33) + "The end is here."
+}
+
+// TestLongShrinkFirst: where there is not room for all words the long messages shrink,
+// the oldest first, and those that bind what follows last.
+func TestLongShrinkFirst(t *testing.T) {
+	features.Proves(t, "A6", "complaint 18")
+	msgs := session(longMessage(3000), said("a"), "A short one: keep it.", said("b"),
+		longMessage(3000)+" Never push to main.", said("c"), longMessage(2900)+" Really.", said("d"))
+	whole := func(text, words string) bool { return strings.Contains(text, quoted(words)) }
+	seen := make(map[string]bool)
+	for budget := 3500; budget >= 150; budget -= 50 {
+		text := render(msgs, note.Options{Budget: budget})
+		short, binds := whole(text, "A short one: keep it."), whole(text, longMessage(3000)+" Never push to main.")
+		first := strings.Contains(text, "[1]\n> "+longMessage(3000)+"\n")
+		last := whole(text, longMessage(2900)+" Really.")
+		if first && !last || last && !binds || binds && !short {
+			t.Errorf("%d tokens: the first whole %v, the last %v, the one that binds %v, the short one %v:\n%s", budget, first, last, binds, short, text)
+		}
+		seen[fmt.Sprint(first, last, binds, short)] = true
+	}
+	for _, state := range []string{"true true true true", "false true true true", "false false true true", "false false false true"} {
+		t.Run(state, func(t *testing.T) {
+			if !seen[state] {
+				t.Errorf("no budget shows it: %v", seen)
+			}
+		})
+	}
+}
+
+// TestNotCutAgain: what was shortened stays as it was left in the compactions that
+// follow: its mark, and how to find it. Where there is less room its first sentence
+// stays, and the mark stands for all that was left out, by then and now.
+func TestNotCutAgain(t *testing.T) {
+	features.Proves(t, "complaint 8", "complaint 18", "N13")
+	m := user(longMessage(9000) + " Call +49 30 901820-0 or see https://example.com/a?b=1773489600000.")
+	m.ID = "m7"
+	text := render(session(m, said("a"), "Go on."), note.Options{Budget: 1200})
+	was, _, _ := strings.Cut(thread(text), "\n- Agent:")
+	if marks := markRE.FindAllString(strings.ReplaceAll(was, "> ", ""), -1); len(marks) != 1 || !strings.Contains(marks[0], ": message m7 ") {
+		t.Fatalf("%q in\n%s", marks, text)
+	}
+	short := 0
+	for budget := 1200; budget >= 140; budget -= 40 {
+		text = render(session(summary(text), "Go on.", said("b")), note.Options{Budget: 1200})
+		less := render(session(summary(text), "Go on.", said("b")), note.Options{Budget: budget})
+		got, _, _ := strings.Cut(thread(less), "\n- Agent:")
+		got, _, _ = strings.Cut(got, "\n[")
+		if got == was || strings.HasPrefix(got, "[1-") {
+			continue
+		}
+		marks := markRE.FindAllStringSubmatch(strings.ReplaceAll(got, "> ", ""), -1)
+		n := 0
+		if len(marks) == 1 {
+			_, _ = fmt.Sscan(marks[0][1], &n)
+		}
+		if short++; !strings.HasPrefix(got, "[1]\n> Begin here.\n> [... ") || n < 9000 || marks[0][2] == "" {
+			t.Fatalf("%d tokens:\n%s\n\nwas\n%s", budget, got, was)
+		}
+	}
+	if short == 0 {
+		t.Error("no budget leaves the first sentence alone")
+	}
+}

@@ -1,0 +1,369 @@
+package note_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// thread is what stands in the thread of a note, without its head.
+func thread(text string) string {
+	_, part, _ := strings.Cut(text, note.HeadThread+"\n")
+	part, _, _ = strings.Cut(part, "\n\n")
+	_, part, _ = strings.Cut(part, "\n")
+	return part
+}
+
+// rulesIn are the entries under the rules of a note.
+func rulesIn(text string) string {
+	_, part, _ := strings.Cut(text, note.HeadRules+"\n")
+	part, _, _ = strings.Cut(part, "\n\n")
+	return part
+}
+
+// quoted is a person's text as the thread has it.
+func quoted(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		b.WriteString(strings.TrimSpace("> "+line) + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// TestThread: every message of a person stands there word for word, oldest first, with
+// what came of it below.
+func TestThread(t *testing.T) {
+	features.Proves(t, "A6", "complaint 8", "N13")
+	msgs := session(
+		"Plan: move the leases to Redis. Dagny owns the migration, Ravi the tests.",
+		said("I moved the table. Shall I delete the old one?"),
+		"Scratch that: no Redis. We stay with bbolt.\n\nNever touch `wal/`.",
+		edit("/srv/kw/store/bolt.go", "ok", false), run("go test ./store", "ok  \tkw/store\t0.1s", false),
+		said("bbolt is back."),
+		"不要推送。", said("好的。"),
+		"thanks!",
+	)
+	const want = `[1]
+> Plan: move the leases to Redis. Dagny owns the migration, Ravi the tests.
+- Agent: I moved the table. Shall I delete the old one?
+[2]
+> Scratch that: no Redis. We stay with bbolt.
+>
+> Never touch ` + "`wal/`" + `.
+- Changed: bolt.go (edited)
+- Checks: ` + "`go test ./store`" + ` passed
+- Agent: bbolt is back.
+[3]
+> 不要推送。
+- Agent: 好的。
+[4]
+> thanks!`
+	text := render(msgs, note.Options{})
+	for round := range 4 {
+		t.Run(fmt.Sprintf("compaction %d", round+1), func(t *testing.T) {
+			if got := thread(text); got != want {
+				t.Errorf("%s\n\nwant\n%s", got, want)
+			}
+		})
+		text = render(session(summary(text)), note.Options{})
+	}
+}
+
+// TestWordsInOrder: whatever persons say, all of it is there in its order where there
+// is room, after any number of compactions, however they are cut.
+func TestWordsInOrder(t *testing.T) {
+	features.Proves(t, "A6", "complaint 8", "N13")
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.StringMatching(`[A-Za-z#>*\x60-][A-Za-z0-9 .,:#>\x60é看-]{0,60}[a-z看.]`)
+		said := []string{}
+		var msgs []abi.Message
+		for round := range rapid.IntRange(1, 4).Draw(t, "rounds") {
+			for i := range rapid.IntRange(0, 5).Draw(t, "messages") {
+				words := fmt.Sprintf("In %d.%d ", round, i) + strings.Join(rapid.SliceOfN(line, 1, 4).Draw(t, "lines"), "\n")
+				said = append(said, words)
+				msgs = append(msgs, user(words), abi.Message{Role: abi.RoleAssistant, Content: abi.Text("Done.")})
+			}
+			text := render(msgs, note.Options{Budget: 100_000})
+			at := 0
+			for k, words := range said {
+				want := fmt.Sprintf("[%d]\n%s\n", k+1, quoted(words))
+				i := strings.Index(text[at:], want)
+				if i < 0 {
+					t.Fatalf("no %q behind byte %d of\n%s", want, at, text)
+				}
+				at += i
+			}
+			if told, all := build(gone(msgs)).Words(text); told != all {
+				t.Fatalf("%d of %d characters are said to be told:\n%s", told, all, text)
+			}
+			if msgs = nil; text != "" {
+				msgs = []abi.Message{summary(text)}
+			}
+		}
+	})
+}
+
+// TestWordsOfSessions: of real sessions everything that a person wrote, and that is no
+// longer than a page, is there word for word and in order.
+func TestWordsOfSessions(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	checked := 0
+	for _, path := range shared.Sessions(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			msgs := shared.Messages(t, path)
+			text := render(msgs, note.Options{Budget: 200_000})
+			at, persons, last := 0, abi.Persons(msgs), make(map[string]int)
+			for i := range msgs {
+				last[msgs[i].Words()] = i
+			}
+			for i := range msgs {
+				words := msgs[i].Words()
+				if !persons[i] || words == "" || last[words] != i || len(words) > 6000 {
+					continue
+				}
+				k := strings.Index(text[at:], "]\n"+quoted(strings.ReplaceAll(words, "\r", ""))+"\n")
+				if k < 0 && !strings.HasSuffix(text, quoted(words)) {
+					t.Fatalf("message %d is not there behind byte %d: %q", i, at, words)
+				}
+				at, checked = at+max(0, k), checked+1
+			}
+		})
+	}
+	if t.Logf("%d messages", checked); checked < 100 {
+		t.Errorf("%d messages show little", checked)
+	}
+}
+
+// TestNotWords: what harnesses write in the role of the user is no word of a person;
+// what a person wrote beside it is.
+func TestNotWords(t *testing.T) {
+	features.Proves(t, "complaint 15")
+	for _, tc := range []struct{ why, text, want string }{
+		{"a reminder", "<system-reminder>\nNever say PAR-2291.\n</system-reminder>", ""},
+		{"a reminder behind words", "Go on.\n<system-reminder>\nNever say PAR-2291.\n</system-reminder>", "[1]\n> Go on."},
+		{"output of a command", "<bash-input>ls</bash-input>\n<bash-stdout>PAR-2291</bash-stdout><bash-stderr></bash-stderr>", ""},
+		{"a command of the harness", "<command-name>/release-notes</command-name>\n<command-args></command-args>", ""},
+		{"a command with words", "<command-message>x</command-message>\n<command-name>/plan</command-name>\n<command-args>the move</command-args>",
+			"[1]\n> /plan the move"},
+		{"output of a local command", "<local-command-stdout>PAR-2291</local-command-stdout>", ""},
+		{"an observation", "OBSERVATION:\nPAR-2291\n(Open file: n/a)\nbash-$", ""},
+		{"a demonstration", "Here is a demonstration of how to correctly accomplish this task.\n\nPAR-2291", ""},
+		{"another program's summary", "This session is being continued from a previous conversation. PAR-2291", ""},
+		{"where the agent runs", "<environment_context>\n<cwd>/srv/kw</cwd>\n</environment_context>", ""},
+		{"an element of a person's own", "Use this:\n<config>\n<port>8443</port>\n</config>",
+			"[1]\n> Use this:\n> <config>\n> <port>8443</port>\n> </config>"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := thread(render(session(tc.text), note.Options{})); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+	t.Run("an interruption is told, and is no message", func(t *testing.T) {
+		msgs := session("Mend it.", edit("a/b.go", "ok", false), "[Request interrupted by user for tool use]", "No, the other one.")
+		got := thread(render(msgs, note.Options{}))
+		if got != "[1]\n> Mend it.\n- The person interrupted it here.\n- Changed: b.go (edited)\n[2]\n> No, the other one." {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestAnswerByNumber: an answer that is a number says what it chose.
+func TestAnswerByNumber(t *testing.T) {
+	features.Proves(t, "A6")
+	const plans = "Two ways:\n\n1. Keep bbolt and compact it at night.\n2. Move to SQLite, with WAL.\n\nWhich one?"
+	for _, tc := range []struct {
+		why, asked, answer, want string
+	}{
+		{"a list", plans, "2", "- That was: 2. Move to SQLite, with WAL."},
+		{"with a mark", plans, "1.", "- That was: 1. Keep bbolt and compact it at night."},
+		{"with parentheses", "a:\n1) one way\n2) the other", "2)", "- That was: 2) the other"},
+		{"in bold", "a:\n**1. one way**\n**2. the other**", "1", "- That was: 1. one way"},
+		{"ten and one are two entries", "a:\n1. one way\n10. the tenth", "10", "- That was: 10. the tenth"},
+		{"a number of none", plans, "3", ""},
+		{"an answer in words", plans, "2 of them are wrong", ""},
+		{"a number that answers nothing", "It took 2 minutes.", "2", ""},
+		{"a price in the text is no option", "It costs\n2.50 euros", "2", ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(session("Plan?", said(tc.asked), tc.answer), note.Options{})
+			for round := range 2 {
+				_, got, _ := strings.Cut(thread(text), "> "+tc.answer)
+				if got = strings.TrimSpace(got); got != tc.want {
+					t.Errorf("round %d: %q, want %q", round, got, tc.want)
+				}
+				text = render(session(summary(text)), note.Options{})
+			}
+		})
+	}
+	t.Run("the question stays beside the answer", func(t *testing.T) {
+		if got := thread(render(session("Plan?", said(plans), "2"), note.Options{})); !strings.Contains(got, "Which one?") {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestClosingWords: what the agent concluded is told in its own last words of the turn.
+func TestClosingWords(t *testing.T) {
+	features.Proves(t, "A6")
+	long := strings.Repeat("The lease table is safe now. ", 40)
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want string
+	}{
+		{"the last words", session(said("I begin."), said("It was the clock.")), "- Agent: It was the clock."},
+		{"not what announces a call", session(said("It was the clock."), abi.Message{Role: abi.RoleAssistant,
+			Content: abi.Text("Let me commit:"), ToolCalls: []abi.ToolCall{{ID: "c", Name: "get_x", Arguments: "{}"}}}), ""},
+		{"headings, tables and code are no words", session(said("## Result\n\n| a | b |\n|---|---|\n```\ncode\n```\nIt was the **clock**.")),
+			"- Agent: It was the clock."},
+		{"a list", session(said("Done:\n- the lock\n- the test")), "- Agent: Done: the lock; the test"},
+		{"a question at the end", session(said(long + "\n\nShall I push?")), " [...] Shall I push?"},
+		{"what is cut is marked", session(said(long)), " [...]"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			_, got, _ := strings.Cut(thread(render(session("Mend it.", tc.msgs, "ok"), note.Options{})), "> Mend it.")
+			got, _, _ = strings.Cut(got, "\n[2]")
+			if got = strings.TrimSpace(got); tc.want == "" && got != "" || !strings.HasSuffix(got, tc.want) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestWhatStays: of a message that stays in view the note says where it stands, and
+// does not say its words again.
+func TestWhatStays(t *testing.T) {
+	features.Proves(t, "A6")
+	msgs := session("The task is PAR-1.", edit("a/b.go", "ok", false), said("Edited."),
+		"And now PAR-2.", edit("a/c.go", "ok", false), said("Still at it."), edit("a/d.go", "ok", false))
+	s := note.Session{Messages: msgs, Gone: []bool{false, true, true, true, false, true, true, false, false, false}}
+	const want = `[1] its message stands above
+- Changed: b.go (edited)
+- Agent: Edited.
+[2] its message stands below
+- Changed: c.go (edited)
+- It goes on below.`
+	text := write(s, note.Options{})
+	if got := thread(text); got != want {
+		t.Fatalf("%s\n\nwant\n%s", got, want)
+	}
+	t.Run("and the next compaction goes on with it", func(t *testing.T) {
+		later := session(msgs[0], summary(text), msgs[4], msgs[7:], said("All done."), "Thanks, push it.")
+		s := note.Session{Messages: later, Gone: slices.Repeat([]bool{true}, len(later))}
+		s.Gone[0], s.Gone[len(later)-1] = false, false
+		got := thread(write(s, note.Options{}))
+		for _, part := range []string{"[1] its message stands above\n", "[2]\n> And now PAR-2.\n", "c.go (edited)", "d.go (edited)",
+			"- Agent: All done."} {
+			if strings.Count(got, part) != 1 {
+				t.Errorf("%q is not there once:\n%s", part, got)
+			}
+		}
+	})
+	t.Run("a turn that stays as a whole is not told", func(t *testing.T) {
+		if got := thread(write(goneUpTo(3, msgs), note.Options{})); strings.Contains(got, "[2]") {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestRepeated: words said again stand once, where they were said last, and what came
+// of them the first time stays.
+func TestRepeated(t *testing.T) {
+	features.Proves(t, "A6", "complaint 18")
+	const words = "Run the whole suite again and tell me which of the tests fail, please."
+	got := thread(render(session(words, edit("a/b.go", "ok", false), said("Two fail."), words, said("None."), "ok", said("x"), "ok"), note.Options{}))
+	const want = "[1]\n> [... said again in [2] ...]\n- Changed: b.go (edited)\n[2]\n> " + words + "\n- Agent: None.\n" +
+		"[3]\n> ok\n- Agent: x\n[4]\n> ok"
+	if got != want {
+		t.Errorf("%s\n\nwant\n%s", got, want)
+	}
+	var many []any
+	for range 50 {
+		many = append(many, words, said("None."))
+	}
+	text := render(session(many...), note.Options{})
+	for round := range 3 {
+		if got := thread(text); strings.Count(got, words) != 1 || !strings.HasPrefix(got, "[1-49] 49"+note.FoldedMark+"\n[50]\n> ") {
+			t.Errorf("round %d: %s", round, got)
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
+}
+
+// TestFolds: where even first sentences do not fit the oldest fold into one line with
+// their numbers, and numbers go on from there in the next compaction.
+func TestFolds(t *testing.T) {
+	features.Proves(t, "complaint 18", "complaint 8")
+	var parts []any
+	for i := range 300 {
+		parts = append(parts, fmt.Sprintf("Look at part %d of it, and tell me.", i+1), said("I did."))
+	}
+	text, last := render(session(parts...), note.Options{Budget: 1500}), 300
+	for round := range 4 {
+		got := thread(text)
+		var to, n int
+		if _, err := fmt.Sscanf(got, "[1-%d] %d messages of persons are left out here", &to, &n); err != nil || to != n || n < 100 {
+			t.Fatalf("round %d: %d of %d are folded (%v):\n%s", round, n, to, err, got)
+		}
+		for k := to + 1; k <= last; k++ {
+			if want := fmt.Sprintf("\n[%d]\n> ", k); strings.Count(got, want) != 1 {
+				t.Fatalf("round %d: no %q:\n%s", round, want, got)
+			}
+		}
+		if part := "> Look at part 300 of it, and tell me."; round == 0 && !strings.Contains(got, "[300]\n"+part) {
+			t.Errorf("round %d: no %q:\n%s", round, part, got)
+		}
+		text = render(session(summary(text), "Look once more.", said("I did.")), note.Options{Budget: 1500})
+		if last++; !strings.Contains(text, fmt.Sprintf("[%d]\n> Look once more.", last)) {
+			t.Fatalf("round %d: numbers do not go on at %d:\n%s", round, last, text)
+		}
+	}
+}
+
+// TestTwoNotes: where two notes meet, as in a session that was continued, their turns
+// are told one after the other, and numbers go on.
+func TestTwoNotes(t *testing.T) {
+	features.Proves(t, "complaint 8")
+	a := render(session("First.", said("a"), "Second.", said("b")), note.Options{Recall: "`recall one`"})
+	b := render(session("Third.", said("c")), note.Options{Recall: "`recall two`"})
+	text := render(session(summary(a), summary(b), "Fourth."), note.Options{Recall: "`recall three`"})
+	const want = "[1]\n> First.\n- Agent: a\n[2]\n> Second.\n- Agent: b\n[3]\n> Third.\n- Agent: c\n[4]\n> Fourth."
+	if got := thread(text); got != want {
+		t.Errorf("%s", got)
+	}
+	for _, where := range []string{"one", "two", "three"} {
+		t.Run(where, func(t *testing.T) {
+			if strings.Count(text, "All of it can be read and searched: `recall "+where+"`\n") != 1 {
+				t.Errorf("%s", text)
+			}
+		})
+	}
+}
+
+// TestTranscripts: the note says where all of it can be read, for the last transcripts
+// of a chain, each once.
+func TestTranscripts(t *testing.T) {
+	features.Proves(t, "complaint 8")
+	text := render(session("Begin."), note.Options{Recall: "`recall 0`"})
+	for i := 1; i < 6; i++ {
+		text = render(session(summary(text), "On."), note.Options{Recall: fmt.Sprintf("`recall %d`", i/2)})
+	}
+	if got := strings.Count(text, "All of it can be read"); got != 3 {
+		t.Errorf("%d transcripts:\n%s", got, text)
+	}
+	for i := range 3 {
+		if part := fmt.Sprintf("searched: `recall %d`\n", i); !strings.Contains(text, part) {
+			t.Errorf("no %q:\n%s", part, text)
+		}
+	}
+}
