@@ -98,7 +98,7 @@ type Metrics struct {
 	// NoteTokens is what the host says in the note beside a summary, in tokens.
 	NoteTokens int `json:"note_tokens"`
 	// WordsKept is the share of what persons wrote in the superseded messages, in
-	// characters, that the note has word for word and whole; 1 where they wrote
+	// bytes, that the note has word for word and whole; 1 where they wrote
 	// nothing.
 	WordsKept float64 `json:"words_kept"`
 	// FailuresGone is how many different calls that failed were met in what is

@@ -74,14 +74,20 @@ func Program(line string) string {
 	return name
 }
 
+// lineEnds makes one line of a script.
+var lineEnds = strings.NewReplacer("\\\n", " ", "\n", " ; ")
+
+// maxScript is how much of a script is compared, in bytes.
+const maxScript = 4000
+
 // Normal returns a script as it is compared with others: without the folder it
 // changes to, settings of the environment and time limits before it, and without
 // what shortens or redirects its output. It is empty where nothing is left.
 func Normal(script string) string {
-	s := strings.Join(strings.Fields(script), " ")
+	s := strings.Join(strings.Fields(lineEnds.Replace(clip.Head(script, maxScript))), " ")
 	for {
 		if rest, ok := strings.CutPrefix(s, "cd "); ok {
-			if _, after, ok := strings.Cut(rest, "&& "); ok {
+			if folder, after, ok := strings.Cut(rest, "&& "); ok && !strings.ContainsAny(folder, ";|&") {
 				s = after
 				continue
 			}
@@ -111,7 +117,7 @@ func Normal(script string) string {
 		}
 	}
 	s = strings.Trim(strings.ReplaceAll(s, " ;", ";"), " ;&")
-	if len(s) < len(script) {
+	if len(s) < min(len(script), maxScript) {
 		return Normal(s) // what stands before may begin with a setting again
 	}
 	return s

@@ -16,7 +16,7 @@ func TestNormal(t *testing.T) {
 	const same = "go test ./store -run TestLease"
 	for _, tc := range []struct{ why, script, want string }{
 		{"as it is", same, same},
-		{"over lines and spaces", "  go test\n\t./store   -run TestLease\n", same},
+		{"over lines and spaces", "  go test \\\n\t./store   -run TestLease\n", same},
 		{"in a folder", "cd /srv/kw && " + same, same},
 		{"in two", "cd /srv && cd kw && " + same, same},
 		{"with a setting", "CGO_ENABLED=0 GOFLAGS=-trimpath " + same, same},

@@ -45,7 +45,8 @@ func Said(text string) string {
 	if foreign = strings.TrimSpace(foreign); foreign != "" {
 		return foreign
 	}
-	said, found := "", false
+	var said strings.Builder
+	found := false
 	for line := range strings.Lines(ours) {
 		switch bare := strings.TrimRight(line, "\r\n"); {
 		case bare == headThread || bare == headRules || bare == headTodos || bare == headEarlier:
@@ -54,10 +55,10 @@ func Said(text string) string {
 			found = false
 		}
 		if found {
-			said += line
+			said.WriteString(line)
 		}
 	}
-	return strings.TrimSpace(said)
+	return strings.TrimSpace(said.String())
 }
 
 // parted parts a summary at what the host added to it: its own words stand before.

@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -48,6 +49,7 @@ func Build(ctx context.Context, s Session) *Note {
 	n.names.Beside(ctx, stays)
 	harness := outcome.Harness{Marks: outcome.Marks(s.Messages), GoOn: func() bool { return ctx.Err() == nil }}
 	t := newThread(harness, n.Files().Modified)
+	t.calls = slices.ContainsFunc(s.Messages, func(m abi.Message) bool { return len(m.ToolCalls) > 0 })
 	persons, prefix := abi.Persons(s.Messages), abi.PrefixEnd(s.Messages)
 	for i := range s.Messages {
 		m := &s.Messages[i]
@@ -90,13 +92,12 @@ func (n *Note) empty() bool {
 }
 
 // Words says how much of what persons wrote in the superseded messages a text
-// holds, in characters: of all, and of those that are there word for word.
+// holds, in bytes: of all, and of those messages that are there whole.
 func (n *Note) Words(text string) (told, all int) {
-	held := strings.ReplaceAll("\n"+text, "\n"+quoteMark, "\n")
 	for i := range n.turns {
 		words := n.turns[i].words
 		all += len(words)
-		if words != "" && strings.Contains(held, words) {
+		if words != "" && strings.Contains(text, asQuoted(words)) {
 			told += len(words)
 		}
 	}

@@ -84,7 +84,7 @@ var pronouns = set.Of("I", "We", "You", "It", "They", "He", "She", "This", "That
 // lost are the rules of the turns whose words are not shown whole, in order,
 // with those that earlier notes kept.
 func (n *Note) lost(v *view) []rule {
-	list := n.rules
+	list := slices.Clone(n.rules)
 	for i := range v.turns {
 		t := &v.turns[i]
 		if v.whole(i) || t.words == "" {

@@ -78,7 +78,7 @@ func (v *view) shrink(budget int) (total int) {
 			if total <= budget {
 				return total
 			}
-			if cost[i] > step.over && (step.all || !binding(v.turns[i].words)) {
+			if cost[i] > step.over && v.turns[i].words != "" && (step.all || !binding(v.turns[i].words)) {
 				resize(i, step.to)
 			}
 		}
@@ -188,11 +188,18 @@ func (v *view) head(i int) []string {
 	}
 	lines := []string{head}
 	if words := v.words(i); words != "" {
-		for line := range strings.SplitSeq(words, "\n") {
-			lines = append(lines, strings.TrimRight(quoteMark+strings.TrimRight(line, "\r"), " "))
-		}
+		lines = append(lines, asQuoted(words))
 	}
 	return lines
+}
+
+// asQuoted are the words of a person as they are written, a mark before each line.
+func asQuoted(words string) string {
+	var lines []string
+	for line := range strings.SplitSeq(words, "\n") {
+		lines = append(lines, strings.TrimRight(quoteMark+strings.TrimRight(line, "\r"), " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // lines are the thread as it is written.
@@ -299,10 +306,10 @@ func readHead(line string) (t turn, ok bool) {
 
 // takeOver puts the turns of an earlier note before those that follow.
 func (t *thread) takeOver(turns []turn) {
-	t.end()
 	if len(turns) == 0 {
-		return
+		return // somebody else's
 	}
+	t.end()
 	if len(t.turns) > 0 { // a second note: numbers go on
 		base := t.turns[len(t.turns)-1].n
 		for i := range turns {

@@ -36,6 +36,7 @@ type thread struct {
 	asked   string // all of that message, for answers by number
 	command string // a command that an agent runs by writing it down
 	silent  bool   // nothing of the turn went
+	calls   bool   // the session has calls: nothing runs by being written down
 	goesOn  bool   // a part of the turn stays
 	taken   bool   // the last turn is of an earlier note
 	files   shortNames
@@ -112,7 +113,7 @@ func (t *thread) message(m *abi.Message) {
 		}
 	case m.Role == abi.RoleUser && m.Kind == "" && interrupted(m.Text()):
 		t.add("The person interrupted it here.")
-	case m.Role == abi.RoleUser && m.Kind == "" && t.command != "":
+	case m.Role == abi.RoleUser && m.Kind == "" && t.command != "" && !t.calls && answers(m.Text()):
 		t.work.Ran(t.command, m)
 		t.command = ""
 	default:
@@ -176,6 +177,12 @@ const toldInstead = "To tell you how to proceed, the user said:\n"
 // maxTold is how much of such words is kept, in characters.
 const maxTold = 1200
 
+// answers reports whether a message in the role of the user is what came of a command
+// that an agent wrote down.
+func answers(text string) bool {
+	return strings.HasSuffix(strings.TrimSpace(text), "bash-$") || strings.HasPrefix(text, "OBSERVATION:")
+}
+
 // lastBlock is the last block of code that a text ends with.
 func lastBlock(text string) string {
 	text = strings.TrimSpace(text)
@@ -197,27 +204,34 @@ const (
 )
 
 // closing are the words with which an agent ends a turn: how they begin, and the
-// question that they end with.
+// question that they end with. What is left out between is marked.
 func closing(text string) string {
-	first, last := "", ""
-	full := func() bool { return utf8.RuneCountInString(first) >= maxSaid/2 }
-	for line := range unfenced(text) {
+	said, last := "", ""
+	gap, fenced, more := false, false, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, fence) {
+			fenced = !fenced
+		}
 		bare, item := listItem(line)
-		heading := line[0] == '#' || strings.HasPrefix(bare, "**") && strings.HasSuffix(strings.TrimRight(bare, ":"), "**")
 		bare = plain(bare)
-		if bare == "" || heading || strings.IndexByte("|<{-", bare[0]) >= 0 {
+		switch {
+		case line == "" || bare == "":
+			continue
+		case fenced, isHeading(line), strings.IndexByte("|<{-`", bare[0]) >= 0:
+			gap = gap || said != ""
 			continue
 		}
 		last = bare
-		switch {
-		case full():
-		case item && first != "" && !strings.HasSuffix(first, ":"):
-			first += "; " + bare
-		default:
-			first = strings.TrimSpace(first + " " + bare)
+		if more = more || utf8.RuneCountInString(said) >= maxSaid/2; more {
+			continue
 		}
+		said, gap = joined(said, bare, gap, item), false
 	}
-	said := shortened(first, maxSaid)
+	said = shortened(said, maxSaid)
+	if (more || gap) && !strings.HasSuffix(said, leftOutHere) {
+		said += leftOutHere
+	}
 	question := ""
 	for s := range sentences(last) {
 		if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
@@ -225,23 +239,45 @@ func closing(text string) string {
 		}
 	}
 	if question != "" && !strings.Contains(said, question) {
-		said += " [...] " + shortened(question, maxQuestion)
+		said += " " + shortened(question, maxQuestion)
 	}
 	return said
 }
 
-// plain is a line without the marks of emphasis around words.
-func plain(line string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
+// leftOutHere marks what is left out of a line.
+const leftOutHere = " [...]"
+
+// joined adds a line to what was said. A gap is marked.
+func joined(said, line string, gap, item bool) string {
+	switch {
+	case said == "":
+		return line
+	case gap:
+		return said + leftOutHere + " " + line
+	case item && !strings.HasSuffix(said, ":"):
+		return said + "; " + line
+	}
+	return said + " " + line
+}
+
+// isHeading reports whether a line is one: marked as such, or short and all of it bold.
+func isHeading(line string) bool {
+	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":"), "**")
+	return line[0] == '#' || bold && len(line) < 60 && !strings.ContainsAny(line, ".?!")
 }
 
 // shortened is a line in at most so many characters, and a mark where words are left
 // out.
 func shortened(line string, runes int) string {
 	if short := wholeWords(line, runes); len(short) < len(line) {
-		return strings.TrimSpace(short) + " [...]"
+		return strings.TrimSpace(short) + leftOutHere
 	}
 	return line
+}
+
+// plain is a line without the marks of emphasis around words.
+func plain(line string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
 }
 
 // chosen are the entries of a list that a short answer names by their numbers: "2" or

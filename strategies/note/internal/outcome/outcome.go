@@ -5,6 +5,7 @@ package outcome
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -18,8 +19,8 @@ type Outcome struct {
 	Failed bool
 	// Told: it is the harness that says so, with a mark or the code of an exit.
 	Told bool
-	// Passed: the call did what it was to do, by what the harness says or by what
-	// a test runner wrote. Where neither is there it is false.
+	// Passed: the call did what it was to do: of a command the harness says so, or a
+	// test runner does; of another tool the result is no refusal.
 	Passed bool
 	// Lines are those that say what went wrong, each cut at the end of a word
 	// after 200 characters.
@@ -37,8 +38,14 @@ type Harness struct {
 
 // Marks reports whether results say of commands that failed that they did.
 func Marks(msgs []abi.Message) bool {
+	commands := make(map[string]bool) // calls, by id
 	return slices.ContainsFunc(msgs, func(m abi.Message) bool {
-		if m.Role != abi.RoleTool {
+		for i := range m.ToolCalls {
+			toolcall.EachString(m.ToolCalls[i].Arguments, func(key, _ string) {
+				commands[m.ToolCalls[i].ID] = commands[m.ToolCalls[i].ID] || toolcall.IsCommandKey(key)
+			})
+		}
+		if m.Role != abi.RoleTool || !commands[m.ToolCallID] {
 			return false
 		}
 		text := m.Text()
@@ -65,9 +72,12 @@ func (h Harness) Of(m *abi.Message, command string) Outcome {
 		code = exit(clip.Tail(text, maxLook))
 	}
 	o := Outcome{Failed: f.failed, Told: m.IsError || code == bad, Lines: f.lines}
-	alone := !Masks(command)
+	alone := !masks(command)
 	if command != "" && h.Marks && alone && !o.Told {
 		o.Failed = false // it ended with the code 0: its text only talks of errors
+	}
+	if command == "" && hasError(text) {
+		o.Failed = true
 	}
 	switch {
 	case o.Failed || o.Told || saysNo(text, command):
@@ -81,11 +91,11 @@ func (h Harness) Of(m *abi.Message, command string) Outcome {
 	return o
 }
 
-// Masks reports whether a script ends with another code than that of what it runs:
+// masks reports whether a script may end with another code than that of what it runs:
 // behind a pipe, or where something else follows whatever came of it.
-func Masks(script string) bool {
-	return strings.Contains(script, "|") || strings.Contains(script, "; echo") || strings.Contains(script, ";echo") ||
-		strings.Contains(script, "; true") || strings.HasSuffix(strings.TrimSpace(script), "&")
+func masks(script string) bool {
+	script = strings.TrimRight(strings.ReplaceAll(script, "\\\n", " "), " ;\n")
+	return strings.ContainsAny(script, "|;\n") || strings.HasSuffix(script, "&")
 }
 
 // refusals are how the tools of editors and services say that they did not do it,
@@ -96,22 +106,44 @@ var refusals = []string{"not found", "no match", "did not", "could not", "couldn
 	"interrupted", "no files were", "must be ", "nothing was"}
 
 // saysNo reports whether the result of a call that ran no command begins with a
-// refusal. That of JSON says so in a field of that name.
+// refusal.
 func saysNo(text, command string) bool {
 	if command != "" {
 		return false
 	}
 	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
-	if strings.HasPrefix(low, "{") || strings.HasPrefix(low, "[") {
-		return toolcall.HasAny(low, []string{`"error"`, `"success": false`, `"success":false`, `"ok": false`, `"ok":false`})
-	}
 	line, _, _ := strings.Cut(low, "\n")
-	return toolcall.HasAny(line, refusals)
+	words := strings.FieldsFunc(line, unicode.IsSpace)
+	if len(words) > 0 && done[words[0]] || strings.Contains(line, "successfully") || strings.Contains(line, "has been updated") {
+		return false
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w[:len(w)-1], "/.'\"`_") })
+	return toolcall.HasAny(strings.Join(words, " "), refusals)
 }
 
+// hasError reports whether a result of JSON says in a field of its own that the call
+// failed.
+func hasError(text string) bool {
+	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
+	if !strings.HasPrefix(low, "{") && !strings.HasPrefix(low, "[") {
+		return false
+	}
+	bare := strings.Join(strings.Fields(low), "")
+	for _, none := range []string{`"error":null`, `"error":false`, `"error":""`, `"error":{}`} {
+		bare = strings.ReplaceAll(bare, none, "")
+	}
+	return toolcall.HasAny(bare, []string{`"error":`, `"success":false`, `"ok":false`})
+}
+
+// done begin the results of calls that did what they were to do.
+var done = set.Of("created", "updated", "added", "saved", "wrote", "applied", "sent", "deleted", "removed", "edited", "replaced",
+	"done", "ok", "success")
+
 // passes are how test runners and builds say that all went well.
-var passes = []string{"test result: ok", "build success", "0 failed", "0 failures", "all tests passed", "all checks passed",
-	"tests passed", "no issues found", "0 errors"}
+var passes = []string{"test result: ok", "build success", "all tests passed", "all checks passed", "no issues found"}
+
+// nones are what there is none of where all went well, behind a 0.
+var nones = []string{"fail", "failed", "failures", "errors", "issues"}
 
 // saysPassed reports whether the end of a text says that all went well.
 func saysPassed(text string) bool {
@@ -119,15 +151,39 @@ func saysPassed(text string) bool {
 	for line := range strings.Lines(clip.Tail(text, 4000)) {
 		line = strings.TrimSpace(line)
 		low := strings.ToLower(line)
+		none := countsNone(low)
 		switch {
-		case strings.Contains(low, "fail") && !strings.Contains(low, "0 fail"), toolcall.IsFailure(line):
+		case strings.Contains(low, "fail") && !none, toolcall.IsFailure(line), strings.Contains(low, "no tests to run"):
 			return false
-		case line == "PASS", line == "OK", strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "ok \t"),
+		case none, line == "PASS", line == "OK", strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "ok \t"),
 			strings.HasPrefix(line, "OK ("), toolcall.HasAny(low, passes), countPassed(low):
 			passed = true
 		}
 	}
 	return passed
+}
+
+// countsNone reports whether a line says that nothing failed: "0 failed", and not "10
+// failed".
+func countsNone(line string) bool {
+	none := false
+	for _, what := range nones {
+		for rest := line; ; {
+			before, after, ok := strings.Cut(rest, " "+what)
+			if !ok {
+				break
+			}
+			number := before[strings.LastIndexAny(before, " ,:(")+1:]
+			if digits(number) == len(number) && number != "" {
+				if number != "0" {
+					return false
+				}
+				none = true
+			}
+			rest = after
+		}
+	}
+	return none
 }
 
 // countPassed reports whether a line says how many passed: "12 passed in 3.1s".

@@ -85,8 +85,8 @@ func TestOutcomes(t *testing.T) {
 		{"an edit that was rejected, not marked", "", rejected, false, false, unknown},
 		{"a file that was not read", "", "File has not been read yet. Read it first before writing to it.", false, false, unknown},
 		{"a booking", "", `{"reservation_id": "HATHAT", "status": "confirmed"}`, false, false, passed},
-		{"a booking that failed", "", `{"error": "payment declined"}`, false, false, unknown},
-		{"a booking that failed, of a service that says so", "", `{"success": false, "message": "no seats"}`, false, false, unknown},
+		{"a booking that failed", "", `{"error": "payment declined"}`, false, false, failed},
+		{"a booking that failed, of a service that says so", "", `{"success": false, "message": "no seats"}`, false, false, failed},
 		{"a booking that failed, in words", "", "Error: payment amount does not add up", false, false, failed},
 		{"a page that is not there", "", "Request failed with status code 404", true, true, failed},
 	} {
@@ -139,10 +139,12 @@ func TestMarks(t *testing.T) {
 		{"none", []abi.Message{result("error: x", false)}, false},
 		{"a mark", []abi.Message{result("a", false), result("x", true)}, true},
 		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, true},
+		{"of an edit", []abi.Message{{Role: abi.RoleTool, ToolCallID: "edit", IsError: true, Content: abi.Text("x")}}, false},
 		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			if got := outcome.Marks(tc.msgs); got != tc.want {
+			call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: tc.msgs[0].ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
+			if got := outcome.Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
 				t.Errorf("%v", got)
 			}
 		})

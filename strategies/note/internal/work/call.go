@@ -99,9 +99,12 @@ func (c *call) plain() string {
 	return name
 }
 
-// is reports whether the tool is one of a list, by its name or the first word of it,
-// and changes no file.
-func (c *call) is(list map[string]bool) bool {
+// is reports whether the tool is one of a list, by its name, and changes no file.
+func (c *call) is(list map[string]bool) bool { return len(c.changes) == 0 && list[c.plain()] }
+
+// looks reports whether the tool changes nothing that lasts, by its name or by the
+// first word of it.
+func (c *call) looks() bool {
 	name := c.plain()
 	if len(c.changes) > 0 || name == "" {
 		return false
@@ -111,7 +114,7 @@ func (c *call) is(list map[string]bool) bool {
 		word = name[:i]
 	}
 	i := strings.IndexFunc(c.name[1:], unicode.IsUpper) // "ReadFile"
-	return list[name] || list[word] || i > 0 && list[strings.ToLower(c.name[:i+1])]
+	return looks[name] || reads[word] || i > 0 && reads[strings.ToLower(c.name[:i+1])]
 }
 
 // about is what work for another agent was called.

@@ -19,6 +19,7 @@ var (
 	checks    = newBeginnings("checks")
 	acts      = newBeginnings("acts")
 	looks     = set.Of(wordLists["looks"]...)
+	reads     = set.Of(wordLists["reads"]...)
 	silent    = set.Of(wordLists["silent"]...)
 	asks      = set.Of(wordLists["asks"]...)
 	agents    = set.Of(wordLists["agents"]...)
@@ -37,11 +38,12 @@ func newBeginnings(name string) beginnings {
 	return b
 }
 
-// begins reports whether a command begins with one of them, whole words.
+// begins reports whether a command begins with one of them, whole words: "mise run
+// test" is "mise run test:ci" too.
 func (b beginnings) begins(command string) bool {
 	program, _, _ := strings.Cut(command, " ")
 	for _, w := range b[program] {
-		if rest, ok := strings.CutPrefix(command+" ", strings.TrimSuffix(w, " ")); ok && rest[0] == ' ' {
+		if rest, ok := strings.CutPrefix(command+" ", strings.TrimSuffix(w, " ")); ok && (rest[0] == ' ' || rest[0] == ':') {
 			return true
 		}
 	}

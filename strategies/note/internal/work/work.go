@@ -89,17 +89,22 @@ func (w *Work) ended(c *call, m *abi.Message) {
 	case agents[c.plain()]:
 		w.agents = append(w.agents, c.about())
 	case c.is(silent):
-	case c.is(looks):
+	case c.looks():
 		w.looks++
 	case len(c.changes) > 0:
 		w.changed(c, o)
-	case o.Passed:
-		w.did = append(w.did, c.String()+found(text, c.args))
-		w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.tool == c.name })
-	case o.Failed || o.Told || text != "":
-		w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.tool == c.name })
+	case o.Failed || o.Told:
+		w.settled(c.name)
 		w.failed = append(w.failed, failed{c.name, clip.Line(text, maxAnswer)})
+	default:
+		w.settled(c.name)
+		w.did = append(w.did, c.String()+found(text, c.args))
 	}
+}
+
+// settled forgets what failed of a tool or a command, now that it was called again.
+func (w *Work) settled(tool string) {
+	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.tool == tool })
 }
 
 func (w *Work) changed(c *call, o outcome.Outcome) {
@@ -127,8 +132,10 @@ func (w *Work) command(script, text string, o outcome.Outcome) {
 	}
 	switch {
 	case did && (o.Told || o.Failed):
+		w.settled(quoted(script))
 		w.failed = append(w.failed, failed{quoted(script), clip.Line(first(o.Lines, text), maxAnswer)})
 	case did:
+		w.settled(quoted(script))
 		w.did = append(w.did, effect(script, text, o.Passed))
 	case checked:
 		w.checked(script, o)
@@ -148,6 +155,9 @@ func (w *Work) checked(script string, o outcome.Outcome) {
 	case o.Passed:
 		c.last = passed
 	case o.Failed:
+		if c.last == passed {
+			c.failures = 0
+		}
 		c.last, c.failures = broken, c.failures+1
 	default:
 		c.last = unknown
@@ -187,6 +197,9 @@ func (w *Work) Lines(name func(path string) string) []string {
 		lines = append(lines, head+more+strings.Join(entries, sep))
 	}
 	add("Changed: ", lists.Map(w.files, func(f *file) string { return f.text(name(f.path)) }), ", ")
+	if n := len(w.did) - maxListed; n > 0 {
+		lines = append(lines, plural(n, "call or command", "calls and commands")+" that changed something before these")
+	}
 	for _, d := range w.did[max(0, len(w.did)-maxListed):] {
 		lines = append(lines, d)
 	}
