@@ -143,7 +143,7 @@ func TestMarks(t *testing.T) {
 		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: tc.msgs[0].ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
+			call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
 			if got := outcome.Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
 				t.Errorf("%v", got)
 			}
