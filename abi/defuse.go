@@ -11,10 +11,10 @@ import (
 // Control words of all known models are broken up by a space behind their first
 // character: <|im_start|>, </s>, [INST], <start_of_turn>, <tool_call> and others. What
 // only ends a marker, |>, is an operator in several languages and stays. Letters that
-// are written as invisible tags become visible. Control characters other than tab and
-// newline go, and so do characters that turn the direction of writing; of invisible
-// characters in a row two stay, as scripts and emoji use them. Invalid UTF-8 is
-// replaced. Defusing twice changes nothing more.
+// are written as invisible tags become visible, with ' for " and / for \. Control
+// characters other than tab and newline go, and so do characters that turn the
+// direction of writing; of invisible characters in a row two stay, as scripts and emoji
+// use them. Invalid UTF-8 is replaced. Defusing twice changes nothing more.
 func Defuse(text string) string { return breakUp(uncover(strings.ToValidUTF8(text, "\uFFFD"))) }
 
 // uncover takes out of text what a reader does not see.
@@ -30,7 +30,7 @@ func uncover(text string) string {
 		case isControl(r), turns(r):
 			continue
 		case r > tags && r < tags+0x7f && r >= tags+' ': // a letter in disguise
-			r, hidden = r-tags, 0
+			r, hidden = uncovered(r-tags), 0
 		case !invisible(r):
 			hidden = 0
 		case hidden == maxHidden:
@@ -41,6 +41,18 @@ func uncover(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// uncovered is a letter that was written as an invisible tag. A quotation mark and a
+// backslash come as others of their kind: JSON in which one stood stays JSON.
+func uncovered(r rune) rune {
+	switch r {
+	case '"':
+		return '\''
+	case '\\':
+		return '/'
+	}
+	return r
 }
 
 // maxHidden is how many invisible characters in a row stay: a heart on fire has two.
