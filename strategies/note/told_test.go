@@ -17,7 +17,7 @@ func TestPassedLaterByFirstLine(t *testing.T) {
 	const command = "go test ./internal/store -run TestLease"
 	text := render(session("Mend it.", run("go vet ./...\n"+command, failed, true)), note.Options{})
 	more := session(summary(text), run("false", "Exit code 1", true), run("go vet ./...", "", false), said("Done."))
-	if text = render(more, note.Options{}); strings.Contains(text, "Passed later.") || !strings.Contains(text, "$ go vet ./...\n> "+command) {
+	if text = render(more, note.Options{}); strings.Contains(text, "Passed later.") || !strings.Contains(text, "$\ngo vet ./...\n"+command) {
 		t.Errorf("%s", text)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Failure is a call that failed, word for word.
 type Failure struct {
-	// Text is the command behind "$ ", or the name of the tool and what it was
+	// Text is the command behind "$ ", or below "$" where it has several lines, or the name of the tool and what it was
 	// about, a line break, and what came of it. Of the command and of each text
 	// of an error it holds the first 200 characters, and the rest of the word there.
 	Text string
@@ -23,7 +23,9 @@ type Failure struct {
 }
 
 // Command reports whether what failed was a command.
-func (f *Failure) Command() bool { return strings.HasPrefix(f.Text, commandMark) }
+func (f *Failure) Command() bool {
+	return strings.HasPrefix(f.Text, commandMark) || strings.HasPrefix(f.Text, scriptMark)
+}
 
 // Lines above the failures in a summary, commands and others. Each failure
 // stands below between two lines of three backquotes.
@@ -37,8 +39,9 @@ const PassedLine = "Passed later."
 
 const (
 	commandMark = "$ "
-	// moreMark begins the lines of a command but for the first, as in a shell.
-	moreMark = "> "
+	// scriptMark stands before a command of several lines: where it ends cannot be
+	// read back.
+	scriptMark = "$\n"
 	// maxVerbatim is how much is kept of a command and of an error, in runes.
 	maxVerbatim = 200
 	// maxFailures is how many failures are remembered: twice as many as must be
@@ -56,7 +59,11 @@ func (l *Names) Failed() int { return l.failed }
 
 // failure notes a call that failed with this output.
 func (b *builder) failure(c *call, text string, marked bool, o outcome.Outcome) {
-	fail := Failure{Text: commandMark + strings.ReplaceAll(clip.Whole(c.command, maxVerbatim), "\n", "\n"+moreMark)}
+	command := clip.Whole(strings.TrimSpace(c.command), maxVerbatim)
+	fail := Failure{Text: commandMark + command}
+	if strings.Contains(command, "\n") {
+		fail.Text = scriptMark + command
+	}
 	if c.command == "" {
 		fail.Text = strings.TrimSpace(c.name + " " + clip.Cut(c.subject, maxDoing, "…"))
 	} else {

@@ -63,7 +63,9 @@ func (e *entries) line(line string) {
 	case strings.HasPrefix(line, blockMark):
 		if n := len(e.block); e.inBlock && n > 0 && n <= maxBlock && (e.section == HeadFailed || e.section == HeadErrors) {
 			f := Failure{Text: strings.Join(e.block, "\n")}
-			f.normal = toolcall.Normal(commandOf(e.block))
+			if command, ok := strings.CutPrefix(e.block[0], commandMark); ok {
+				f.normal = toolcall.Normal(command)
+			}
 			e.remember(f)
 		}
 		e.inBlock, e.block = !e.inBlock, nil
@@ -102,23 +104,6 @@ func (e *entries) line(line string) {
 	case line != intro && !Reserved(line):
 		e.text(line, weightSummary)
 	}
-}
-
-// commandOf is the command that failed, of the lines of a failure; empty where it was
-// none.
-func commandOf(block []string) string {
-	command, ok := strings.CutPrefix(block[0], commandMark)
-	if !ok {
-		return ""
-	}
-	for _, line := range block[1:] {
-		more, ok := strings.CutPrefix(line, moreMark)
-		if !ok {
-			break
-		}
-		command += "\n" + more
-	}
-	return command
 }
 
 // maxBlock is more lines than a failure of ours can have.
