@@ -12,9 +12,10 @@ import (
 
 // Failure is a call that failed, word for word.
 type Failure struct {
-	// Text is the command behind "$ ", or below "$" where it has several lines, or the name of the tool and what it was
-	// about, a line break, and what came of it. Of the command and of each text
-	// of an error it holds the first 200 characters, and the rest of the word there.
+	// Text is the command behind "$ ", or below "$" where it has several lines, or the
+	// name of the tool and what it was about, a line break, and what came of it. Of the
+	// command and of each text of an error it holds the first 200 characters, and the
+	// rest of the word there.
 	Text string
 	// Passed: the same command passed later.
 	Passed bool
