@@ -200,9 +200,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	if n := len(w.did) - maxListed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that changed something before these")
 	}
-	for _, d := range w.did[max(0, len(w.did)-maxListed):] {
-		lines = append(lines, d)
-	}
+	lines = append(lines, w.did[max(0, len(w.did)-maxListed):]...)
 	add("Checks: ", w.told(), "; ")
 	for _, f := range w.failed[max(0, len(w.failed)-3):] {
 		lines = append(lines, "Failed: "+f.tool+": "+f.said)
