@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/session"
 )
 
@@ -29,16 +29,6 @@ func chat2() []abi.Message {
 		out = append(out, m)
 	}
 	return out
-}
-
-type slowModel struct{ gate chan struct{} }
-
-func (m *slowModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
-	select {
-	case <-m.gate:
-	case <-ctx.Done():
-	}
-	return abi.ModelResponse{}, errors.New("no")
 }
 
 // TestHeldIsNotPinned: a call that waits for its result is held, and not reported as pinned.
@@ -189,37 +179,45 @@ func TestRollbackEndsACheckpoint(t *testing.T) {
 // TestAskedForWhileAJobRuns: what is asked for while a job is at work is answered by the next one.
 func TestAskedForWhileAJobRuns(t *testing.T) {
 	features.Proves(t, "I5", "T2")
-	m := &slowModel{make(chan struct{})}
-	var s *session.Session
-	var j *session.Job
-	for ended := true; ended; { // one job in some hundred ends without asking the model
-		c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Model: m})
-		s = open(t, c, 600, chat(60))
+	const wish = "keep the store in view"
+	entered, release := make(chan struct{}, 9), make(chan struct{})
+	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		entered <- struct{}{}
+		<-release
+		return modeltest.Answer{Text: inForm(r, "all is well")}
+	})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Model: m})
+	s := open(t, c, longWindow, long())
+	endTurn := func() *session.Job {
+		t.Helper()
 		if _, _, err := s.EndOfTurn(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		j = s.Background()
-		s.Request("keep the store in view")
-		if _, _, err := s.EndOfTurn(t.Context()); err != nil {
-			t.Fatal(err)
+		return s.Background()
+	}
+	first := endTurn()
+	<-entered // it is at work for certain
+	s.Request(wish)
+	if endTurn() != first {
+		t.Fatal("another job beside the one that runs")
+	}
+	close(release)
+	<-first.Done()
+	if r, _, err := first.Poll(); err != nil || r.Report.Strategy != kagewasm.StrategySummarize {
+		t.Fatalf("the first job did not use its model: %+v, %v", r, err)
+	}
+	second := endTurn()
+	<-second.Done()
+	r, _, err := second.Poll()
+	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
+		t.Fatalf("the request is lost: %+v, %v", r, err)
+	}
+	for _, asked := range m.Requests() {
+		if strings.Contains(asked.Messages[0].Content, wish) {
+			return
 		}
-		_, ended, _ = j.Poll()
 	}
-	close(m.gate)
-	<-j.Done()
-	if s.Background() != j {
-		t.Fatal("another")
-	}
-	if _, _, err := s.EndOfTurn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	j2 := s.Background()
-	<-j2.Done()
-	r, _, err := j2.Poll()
-	t.Logf("%v %v", r.Report.Reason, err)
-	if !r.Report.Compacted {
-		t.Error("request lost")
-	}
+	t.Error("the model was not told what was asked for")
 }
 
 // TestAskedForWhileACheckpointWaits: what is asked for while a checkpoint waits is answered after it.
