@@ -53,9 +53,9 @@ func CurrentTurn(msgs []Message) []bool {
 	return turn
 }
 
-// PrefixEnd is the index at which a summary belongs: right after the stable
-// prefix (the first message of a person, or the leading system messages where
-// there is none), moved past any unit that reaches across that place. What
+// PrefixEnd is the index at which a summary belongs: right after the message that
+// says what the task is, or after the leading system messages where no message has
+// the role of the user, moved past any unit that reaches across that place. What
 // stands before it is never rewritten, so provider caches of it stay valid.
 func PrefixEnd(msgs []Message) int {
 	end := 0

@@ -40,6 +40,7 @@ func (k *KeepConfig) start(v *View) int {
 	if !k.Recent() {
 		return 0
 	}
+	persons := abi.Persons(v.Messages)
 	messages, tokens, exchanges := k.Messages, k.Tokens, k.Exchanges
 	i := len(v.Messages)
 	for i > 0 && (messages > 0 || tokens > 0 || exchanges > 0) {
@@ -49,7 +50,7 @@ func (k *KeepConfig) start(v *View) int {
 		if !m.Kind.Internal() {
 			messages--
 		}
-		if m.IsPerson() {
+		if persons[i] {
 			exchanges--
 		}
 	}

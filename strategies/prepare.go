@@ -128,12 +128,13 @@ func (p *preparation) name(c cut) {
 	if c.previous != nil {
 		gone[c.previous[0]] = true
 	}
+	persons := abi.Persons(p.view.Messages)
 	for i := range p.view.Messages[:c.end] {
 		m := &p.view.Messages[i]
 		switch {
 		case gone[i]:
 			p.Supersede = append(p.Supersede, m.ID)
-		case m.IsPerson() && p.task < 0:
+		case persons[i] && p.task < 0:
 			p.task = i
 		}
 	}

@@ -30,6 +30,18 @@ func talk() []abi.Message {
 	}
 }
 
+// shell is a turn of an agent that writes its commands down: they are answered in the
+// role of the user.
+func shell() []abi.Message {
+	msgs := []abi.Message{sized("task", abi.RoleUser, 50), sized("a0", abi.RoleAssistant, 50), sized("q1", abi.RoleUser, 50)}
+	for _, n := range []string{"1", "2", "3"} {
+		output := sized("o"+n, abi.RoleUser, 50)
+		output.Content = abi.Text(output.Text() + "\nbash-$")
+		msgs = append(msgs, sized("a"+n, abi.RoleAssistant, 50), output)
+	}
+	return msgs
+}
+
 func TestCutKeeping(t *testing.T) {
 	features.Proves(t, "A3", "A11", "I2")
 	calls := results("x:50", "x:50", "x:50")
@@ -47,6 +59,7 @@ func TestCutKeeping(t *testing.T) {
 		{"nothing goes where all is recent and fits", talk(), 1000, 900, strategies.KeepConfig{Messages: 100}, ""},
 		{"I2: by exchanges", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 2}, "a0 q1 a1"},
 		{"I2: one exchange is the current turn", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 1}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"I2: what a shell answers is no exchange", shell(), 1000, 0, strategies.KeepConfig{Exchanges: 1}, "a0"},
 		{"T1: by tokens, the one that crosses the line with them", talk(), 1000, 0, strategies.KeepConfig{Tokens: 301}, "a0 q1 a1"},
 		{"the largest of what is set counts", talk(), 1000, 0, strategies.KeepConfig{Tokens: 100, Messages: 1, Exchanges: 2}, "a0 q1 a1"},
 		{"A11: where that does not fit it shrinks from its old end", talk(), 300, 0, strategies.KeepConfig{Messages: 4}, "a0 q1 a1 q2 shown"},

@@ -50,7 +50,7 @@ func makeCut(v *View, window, keepLast, reserve int) cut {
 	}
 	// A person's message that would go last is left to the answers that stay,
 	// where the target does not need it.
-	if n := len(c.units) - 1; n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 && v.Messages[c.units[n][0]].IsPerson() {
+	if n := len(c.units) - 1; n > 0 && c.units[n][len(c.units[n])-1] == c.end-1 && abi.Persons(v.Messages)[c.units[n][0]] {
 		less := none
 		for _, u := range c.units[:n] {
 			less = less.with(v, u)
@@ -71,8 +71,9 @@ func (c cut) with(v *View, u abi.Unit) cut {
 // turnOf is the message of a person in whose turn the cut falls, or -1 where
 // it falls between two turns, or before the first.
 func turnOf(msgs []abi.Message, end int) int {
+	persons := abi.Persons(msgs)
 	for i := end; ; i++ {
-		if i == len(msgs) || msgs[i].IsPerson() {
+		if i == len(msgs) || persons[i] {
 			return -1
 		}
 		if !msgs[i].Kind.Internal() {
@@ -80,7 +81,7 @@ func turnOf(msgs []abi.Message, end int) int {
 		}
 	}
 	for i := end - 1; i >= 0; i-- {
-		if msgs[i].IsPerson() {
+		if persons[i] {
 			return i
 		}
 	}

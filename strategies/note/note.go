@@ -50,24 +50,24 @@ func Build(ctx context.Context, s Session) *Note {
 	harness := outcome.Harness{Marks: outcome.Marks(s.Messages), GoOn: func() bool { return ctx.Err() == nil }}
 	t := newThread(harness, n.Files().Modified)
 	t.calls = slices.ContainsFunc(s.Messages, func(m abi.Message) bool { return len(m.ToolCalls) > 0 })
-	persons, prefix := abi.Persons(s.Messages), abi.PrefixEnd(s.Messages)
+	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		switch {
 		case ctx.Err() != nil:
 			return n
-		case persons[i] && s.Gone[i]:
+		case origins[i] == abi.FromPerson && s.Gone[i]:
 			t.person(m, "")
-		case persons[i] && i < prefix:
+		case origins[i] == abi.FromPerson && i < prefix:
 			t.person(m, staysAbove)
-		case persons[i]:
+		case origins[i] == abi.FromPerson:
 			t.person(m, staysBelow)
 		case !s.Gone[i]:
 			t.stays(m)
 		case m.Kind == abi.KindSummary:
 			t.takeOver(n.summary(m.Text()))
 		default:
-			t.message(m)
+			t.message(m, origins[i])
 			n.todos.message(m)
 		}
 	}

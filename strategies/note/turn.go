@@ -92,7 +92,7 @@ func (t *thread) person(m *abi.Message, where string) {
 }
 
 // message takes what no person wrote, and went.
-func (t *thread) message(m *abi.Message) {
+func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	switch {
 	case m.Role == abi.RoleTool:
 		t.work.Result(m)
@@ -111,9 +111,9 @@ func (t *thread) message(m *abi.Message) {
 		if len(m.ToolCalls) == 0 {
 			t.command = lastBlock(m.Text())
 		}
-	case m.Role == abi.RoleUser && m.Kind == "" && interrupted(m.Text()):
+	case origin == abi.FromInterruption:
 		t.add("The person interrupted it here.")
-	case m.Role == abi.RoleUser && m.Kind == "" && t.command != "" && !t.calls && answers(m.Text()):
+	case origin == abi.FromCommand && t.command != "" && !t.calls:
 		t.work.Ran(t.command, m)
 		t.command = ""
 	default:
@@ -165,23 +165,12 @@ const maxCame = 15
 // goesOn says of a turn that a part of it stays.
 const goesOn = "It goes on below."
 
-func interrupted(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "[Request interrupted by user") || strings.HasPrefix(text, "<turn_aborted>")
-}
-
 // toldInstead stands before the words of a person in the result of a call that they
 // did not allow.
 const toldInstead = "To tell you how to proceed, the user said:\n"
 
 // maxTold is how much of such words is kept, in characters.
 const maxTold = 1200
-
-// answers reports whether a message in the role of the user is what came of a command
-// that an agent wrote down.
-func answers(text string) bool {
-	return strings.HasSuffix(strings.TrimSpace(text), "bash-$") || strings.HasPrefix(text, "OBSERVATION:")
-}
 
 // lastBlock is the last block of code that a text ends with.
 func lastBlock(text string) string {
