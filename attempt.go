@@ -314,7 +314,7 @@ func (p *planner) original(i int) *abi.Message {
 			return m
 		}
 	}
-	return &p.look.came.messages[p.look.memo.index[id]]
+	return &p.look.came.Messages[p.look.memo.index[id]]
 }
 
 // bare are messages without the secrets in them, to be read for names: a secret

@@ -98,39 +98,39 @@ func (l *limits) thresholds(when *When) {
 
 // due reports whether a compaction is to run: over a threshold, or asked for.
 // Getting down to the lower one keeps it from running again at once.
-func due(l *look, now list) bool {
+func due(l *look, now strategies.List) bool {
 	switch {
 	case l.req.Force:
 		return true
 	case l.policy.Disabled:
 		return false
-	case now.total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow:
+	case now.Total <= min(l.req.QuietBelow, l.limits.Window) && l.req.Reason != abi.TriggerOverflow:
 		return false
 	case l.req.Reason == abi.TriggerOverflow:
 		return true
-	case l.req.Reason == abi.TriggerIdle && now.total > int(l.policy.When.IdleUpper*float64(l.limits.Window)):
+	case l.req.Reason == abi.TriggerIdle && now.Total > int(l.policy.When.IdleUpper*float64(l.limits.Window)):
 		return true
-	case now.total > l.limits.quiet:
+	case now.Total > l.limits.quiet:
 		return true
 	case l.limits.UpperBytes == 0:
 		return false
 	}
 	bytes := 0
-	for i := range now.messages {
-		bytes += strategies.Bytes(&now.messages[i])
+	for i := range now.Messages {
+		bytes += strategies.Bytes(&now.Messages[i])
 	}
 	return bytes > l.limits.UpperBytes
 }
 
 // notDue says why nothing is to be done yet, or by a policy that is switched
 // off.
-func notDue(l *look, now list) (code abi.ReasonCode, warning string) {
+func notDue(l *look, now strategies.List) (code abi.ReasonCode, warning string) {
 	switch {
 	case !l.policy.Disabled:
 		return abi.ReasonBelowThreshold, ""
-	case now.total > l.limits.Window:
+	case now.Total > l.limits.Window:
 		warning = fmt.Sprintf("%d tokens do not fit a window of %d, and compaction is switched off",
-			now.total, l.limits.Window)
+			now.Total, l.limits.Window)
 	}
 	return abi.ReasonDisabled, warning
 }
@@ -197,14 +197,14 @@ func freesTooLittle(l *look, v *strategies.View) string {
 // not fit the window, which is an error too.
 func exceeds(l *look, o outcome) (outcome, error) {
 	after := o.after()
-	if after.total <= l.limits.Window {
+	if after.Total <= l.limits.Window {
 		return o, nil
 	}
 	o.warning = fmt.Sprintf("%d tokens in %d messages do not fit a window of %d, and nothing more can go: pin less, "+
 		"shorten the last message, or start a new session",
-		after.total, len(after.messages), l.limits.Window)
+		after.Total, len(after.Messages), l.limits.Window)
 	return o, &abi.Error{Code: abi.CodeExceedsWindow, Op: "compact",
-		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", after.total, l.limits.Window),
+		Message: fmt.Sprintf("%d tokens that may not go, in a window of %d", after.Total, l.limits.Window),
 		Hint:    "pin less, shorten the current turn, or use a model with a larger window"}
 }
 

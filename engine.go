@@ -54,9 +54,9 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 	if err := canceled(ctx); err != nil {
 		return untouched(l, err)
 	}
-	o := outcome{list: p.list, pruned: p.Pruned}
-	if !due(l, p.list) {
-		o.code, o.warning = notDue(l, p.list)
+	o := outcome{List: p.List, pruned: p.Pruned}
+	if !due(l, p.List) {
+		o.code, o.warning = notDue(l, p.List)
 		return resultOf(l, o), nil
 	}
 	if nobodyCompacts(l) {
@@ -71,7 +71,7 @@ func compact(ctx context.Context, l *look, gaveUp error) (*Result, error) {
 
 // untouched is the session as it came: the caller gave up.
 func untouched(l *look, err error) (*Result, error) {
-	return resultOf(l, outcome{list: l.came, code: abi.ReasonCancelled}), err
+	return resultOf(l, outcome{List: l.came, code: abi.ReasonCancelled}), err
 }
 
 // replace puts a note in the place of messages, where that is worth it: the
@@ -81,21 +81,21 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	if err := canceled(ctx); err != nil {
 		return untouched(l, err)
 	}
-	o := outcome{list: p.list, pruned: p.Pruned}
+	o := outcome{List: p.List, pruned: p.Pruned}
 	if o.code, o.warning, o.receipt = gate(l, v, cut); o.code != "" {
 		o, err := exceeds(l, o)
 		return resultOf(l, o), err
 	}
 	o.pre = preCompact(ctx, l, v)
 	v = v.WithPins(o.pre.pinned)
-	o.list = listOf(v)
+	o.List = v.List
 	o.planned = plan(ctx, l, v, o.pre)
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
 		result := resultOf(l, o)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		postCompact(ctx, l, v, o.list, result)
+		postCompact(ctx, l, v, o.List, result)
 		return result, err
 	}
 	o.code = reasonCode(l, v, o)
@@ -158,7 +158,7 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	rec := *made.Record
 	rec.Success, rec.ReasonCode, rec.Failures = false, o.code, result.Report.Failures
 	result.Record = &rec
-	postCompact(ctx, l, l.view(o.list), o.list, result)
+	postCompact(ctx, l, l.view(o.List), o.List, result)
 	return result
 }
 

@@ -24,37 +24,13 @@ type look struct {
 	secrets *redact.Redactor
 	limits  limits
 	start   time.Time
-	now     string // start, RFC 3339
-	came    list   // the session as it came
+	now     string          // start, RFC 3339
+	came    strategies.List // the session as it came
 	// previous is what the model was given last, or else the session as it came.
 	previous Sent
 	memo     *memo
 	// counter counts as long as the call's context lasts.
 	counter abi.Counter
-}
-
-// list is a list of messages with what it costs.
-type list struct {
-	messages []abi.Message
-	tokens   []int  // of each message
-	total    int    // of the request, overhead included
-	pinned   []bool // nil where nobody asks
-}
-
-// listOf is what a view shows.
-func listOf(v *strategies.View) list { return list{v.Messages, v.Tokens, v.Total, v.Pinned} }
-
-// pinnedAs is the list with the pins that another one has, by id.
-func (of list) pinnedAs(other list) list {
-	pins := make(map[string]bool)
-	for i := range other.messages {
-		pins[other.messages[i].ID] = other.pinned[i]
-	}
-	of.pinned = make([]bool, len(of.messages))
-	for i := range of.messages {
-		of.pinned[i] = pins[of.messages[i].ID]
-	}
-	return of
 }
 
 // look counts the session as it came. It is nil where the request makes no
@@ -82,11 +58,10 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		c.close(l, nil)
 		return nil, gaveUp
 	}
-	l.came = list{messages: req.Messages, tokens: make([]int, len(req.Messages)), total: req.Overhead}
-	for i := range copy(l.came.tokens, l.memo.tokens) {
-		l.came.total += l.came.tokens[i]
-	}
-	if l.limits, err = policy.limits(&req, l.came.total); err != nil {
+	tokens := make([]int, len(req.Messages))
+	copy(tokens, l.memo.tokens) // all of them, unless the caller gave up
+	l.came = strategies.NewList(req.Messages, tokens, abi.Pinned(req.Messages, policy.Keep.Always...), req.Overhead)
+	if l.limits, err = policy.limits(&req, l.came.Total); err != nil {
 		c.close(l, nil)
 		return nil, err
 	}
@@ -94,9 +69,8 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		l.previous = *req.Sent
 	}
 	if l.previous.Messages == nil {
-		l.previous = Sent{req.Messages, l.came.total - req.Overhead}
+		l.previous = Sent{req.Messages, l.came.Total - req.Overhead}
 	}
-	l.came.pinned = abi.Pinned(req.Messages, policy.Keep.Always...)
 	return l, gaveUp
 }
 
@@ -110,18 +84,17 @@ func (c *Compactor) close(l *look, given *Result) {
 }
 
 // view is a list as strategies see it.
-func (l *look) view(of list) *strategies.View {
-	return strategies.NewView(of.messages, of.tokens, of.pinned, l.req.Overhead, l.limits.Limits, l.counter)
+func (l *look) view(of strategies.List) *strategies.View {
+	return strategies.NewView(of, l.limits.Limits, l.counter)
 }
 
 // count is a list whose messages nobody has counted yet.
-func (l *look) count(msgs []abi.Message) list {
-	of := list{messages: msgs, tokens: make([]int, len(msgs)), total: l.req.Overhead}
+func (l *look) count(msgs []abi.Message) strategies.List {
+	tokens := make([]int, len(msgs))
 	for i := range msgs {
-		of.tokens[i] = l.counter.Message(&msgs[i])
-		of.total += of.tokens[i]
+		tokens[i] = l.counter.Message(&msgs[i])
 	}
-	return of
+	return strategies.NewList(msgs, tokens, nil, l.req.Overhead)
 }
 
 // stoppable is a counter that stops with a context. From then on everything costs more
@@ -266,9 +239,9 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 }
 
 // shared is what the messages at the beginning of both lists cost.
-func (s *Sent) shared(now list) (tokens int) {
-	for i := 0; i < min(len(now.messages), len(s.Messages)) && s.Messages[i].Same(&now.messages[i]); i++ {
-		tokens += now.tokens[i]
+func (s *Sent) shared(now strategies.List) (tokens int) {
+	for i := 0; i < min(len(now.Messages), len(s.Messages)) && s.Messages[i].Same(&now.Messages[i]); i++ {
+		tokens += now.Tokens[i]
 	}
 	return tokens
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // outcome is what the stages came to. The report is made of it.
 type outcome struct {
-	list          // what the model would see without a compaction
-	pruned Pruned // and what was taken out of that
-	pre    preCompacted
+	strategies.List        // what the model would see without a compaction
+	pruned          Pruned // and what was taken out of that
+	pre             preCompacted
 	planned
 	code    abi.ReasonCode
 	warning string
@@ -26,17 +27,17 @@ type outcome struct {
 }
 
 // after is what the model is given.
-func (o *outcome) after() list {
+func (o *outcome) after() strategies.List {
 	if a := o.taken; a != nil {
-		return list{messages: a.Messages, tokens: a.Cost, total: a.Tokens}
+		return strategies.List{Messages: a.Messages, Tokens: a.Cost, Total: a.Tokens}
 	}
-	return o.list
+	return o.List
 }
 
 // undone is the outcome of a compaction that was made and is not put in place:
 // the session as it came. What it took to make it stays.
 func undone(l *look, o outcome, made *Result, code abi.ReasonCode) outcome {
-	o.list, o.pruned, o.code, o.warning = l.came.pinnedAs(o.list), Pruned{}, code, ""
+	o.List, o.pruned, o.code, o.warning = l.came.PinnedAs(o.List), Pruned{}, code, ""
 	o.receipt, o.taken = made.Report.Receipt, nil
 	return o
 }
@@ -49,21 +50,21 @@ func resultOf(l *look, o outcome) *Result {
 		Failures: l.withoutSecrets(slices.Concat(o.pre.unstored, o.planned.failures)),
 		Window:   l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
-		TokensBefore: l.came.total, MessagesBefore: len(l.came.messages),
-		TokensAfter: after.total, MessagesAfter: len(after.messages),
-		Pruned: o.pruned, Hooks: l.bareOutcomes(o.planned.outcomes), Retained: o.pre.Retained, Warning: o.warning, Receipt: o.receipt,
-		Cost: costOf(l, o.planned),
+		TokensBefore: l.came.Total, MessagesBefore: len(l.came.Messages),
+		TokensAfter: after.Total, MessagesAfter: len(after.Messages),
+		Pruned: o.pruned, Hooks: l.bareOutcomes(o.planned.outcomes), Retained: o.pre.Retained, Warning: o.warning,
+		Receipt: o.receipt, Cost: costOf(l, o.planned),
 	}
 	if a := o.taken; a != nil {
 		taken(l, &r, o, a)
 	} else {
-		for i := range o.messages {
-			r.Kept = append(r.Kept, o.messages[i].ID)
+		for i := range o.Messages {
+			r.Kept = append(r.Kept, o.Messages[i].ID)
 		}
 	}
-	for i := range o.messages {
-		if o.pinned[i] {
-			r.Pinned = append(r.Pinned, o.messages[i].ID)
+	for i := range o.Messages {
+		if o.Pinned[i] {
+			r.Pinned = append(r.Pinned, o.Messages[i].ID)
 		}
 	}
 	if r.TokensAfter > 0 {
@@ -76,7 +77,7 @@ func resultOf(l *look, o outcome) *Result {
 	}
 	r.Reason = explain(&r)
 	r.Metrics.MS = float64(l.opts.Now().Sub(l.start).Microseconds()) / 1000
-	result := &Result{Messages: after.messages}
+	result := &Result{Messages: after.Messages}
 	if r.Compacted || r.DryRun {
 		result.Record = record(l, &r)
 	}
@@ -121,9 +122,9 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
 	r.Metrics = metrics(l, a)
 	// What the plan shortened comes beside what pruning did.
-	before := make(map[string]int, len(o.messages))
-	for i := range o.messages {
-		before[o.messages[i].ID] = o.tokens[i]
+	before := make(map[string]int, len(o.Messages))
+	for i := range o.Messages {
+		before[o.Messages[i].ID] = o.Tokens[i]
 	}
 	saved := 0
 	for i := range a.Messages {

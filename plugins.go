@@ -37,7 +37,7 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 		return preCompacted{pinned: v.Pinned}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
-	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, listOf(v)))}
+	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, v.List))}
 	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
 	if l.req.Overrides.byHand() {
 		for _, p := range s.Proposals {
@@ -92,12 +92,12 @@ func pin(v *strategies.View, keep []hooks.Keep) (pinned []bool, remarks []hooks.
 
 // postCompact tells plugins what was done, and reports what they say. v is what
 // the compaction was made of, after what it left.
-func postCompact(ctx context.Context, l *look, v *strategies.View, after list, result *Result) {
+func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, result *Result) {
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return
 	}
 	l, v = l.until(ctx, v) // the caller's own may be done
-	in := hookInput(l, abi.HookPostCompact, v, after.pinnedAs(listOf(v)))
+	in := hookInput(l, abi.HookPostCompact, v, after.PinnedAs(v.List))
 	in.Record = result.Record
 	if in.Record == nil {
 		in.Record = record(l, &result.Report)
@@ -117,7 +117,7 @@ var longestSource = abi.Source{Type: abi.SourcePlugin, Name: strings.Repeat("x",
 
 // hookInput is what plugins are given about a list of messages. The budget is
 // that of a compaction of v.
-func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
+func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *abi.Input {
 	budget := l.budget(v, longestSource)
 	reserved := l.req.Overhead + budget.Note
 	if l.hooks.HasObservers() {
@@ -138,12 +138,12 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of list) *abi.Input {
 			TargetTokens:  max(least, v.Target-reserved),
 			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, longestSource, l.counter)),
 		},
-		Messages: make([]abi.InputMessage, len(of.messages)),
+		Messages: make([]abi.InputMessage, len(of.Messages)),
 	}
-	_, unit := abi.Units(of.messages)
-	for i := range of.messages {
-		m := &of.messages[i]
-		in.Messages[i] = abi.InputMessage{Message: *m, Tokens: of.tokens[i], Pinned: of.pinned[i], Unit: unit[i]}
+	_, unit := abi.Units(of.Messages)
+	for i := range of.Messages {
+		m := &of.Messages[i]
+		in.Messages[i] = abi.InputMessage{Message: *m, Tokens: of.Tokens[i], Pinned: of.Pinned[i], Unit: unit[i]}
 		if m.Kind == abi.KindSummary {
 			in.PreviousSummary = m.Text()
 			if text, ok := abi.Unfence(in.PreviousSummary); ok {

@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
 // pruned is a session with old tool output shortened, and what that took out.
 type pruned struct {
-	list
+	strategies.List
 	Pruned
 }
 
@@ -19,50 +18,26 @@ type pruned struct {
 // are left out, old tool output and arguments shortened. It is no compaction: no
 // record, no hooks, nothing superseded.
 func prune(l *look) pruned {
-	p, cfg := pruned{list: l.came}, l.policy.Prune
-	if cfg.Trim.Due(p.total, l.limits.Window) {
-		p = p.without(strategies.Trim(l.view(p.list)))
+	p, cfg := pruned{List: l.came}, l.policy.Prune
+	if cfg.Trim.Due(p.Total, l.limits.Window) {
+		p.Removed = strategies.Trim(l.view(p.List))
+		p = p.instead(p.Without(p.Removed), p.Removed)
 	}
-	p = shortened(l, p, strategies.Prune(p.messages, p.tokens, p.pinned, cfg, l.counter))
+	p = p.instead(p.Edited(strategies.Prune(p.List, cfg, l.counter), l.counter))
 	if cfg.Arguments != strategies.ArgumentsOff {
-		p = shortened(l, p, strategies.PruneArguments(l.view(p.list), due(l, p.list), cfg))
+		p = p.instead(p.Edited(strategies.PruneArguments(l.view(p.List), due(l, p.List), cfg), l.counter))
 	}
 	return p
 }
 
-// without leaves messages, named in session order, out of what the model sees.
-func (p pruned) without(ids []string) pruned {
-	if len(ids) == 0 {
-		return p
+// instead is p after another step, which left the list after, and changed or removed
+// the messages named.
+func (p pruned) instead(after strategies.List, ids []string) pruned {
+	if len(ids) > 0 {
+		p.took(ids, p.Total-after.Total)
+		p.List = after
 	}
-	left, next := pruned{list: list{total: p.total}, Pruned: p.Pruned}, 0
-	for i := range p.messages {
-		if next < len(ids) && p.messages[i].ID == ids[next] {
-			left.total -= p.tokens[i]
-			next++
-			continue
-		}
-		left.messages = append(left.messages, p.messages[i])
-		left.tokens = append(left.tokens, p.tokens[i])
-		left.pinned = append(left.pinned, p.pinned[i])
-	}
-	left.Removed = ids
-	left.took(ids, p.total-left.total)
-	return left
-}
-
-// shortened puts edits of tool output and arguments into what the model sees.
-func shortened(l *look, p pruned, edits []abi.Edit) pruned {
-	after, ids := p, []string(nil)
-	if after.messages, after.tokens, ids = firewall.Edit(p.messages, p.tokens, edits, l.counter); len(ids) == 0 {
-		return p
-	}
-	after.total = l.req.Overhead
-	for _, n := range after.tokens {
-		after.total += n
-	}
-	after.took(ids, p.total-after.total)
-	return after
+	return p
 }
 
 // took names messages as pruned, each once.
@@ -82,7 +57,7 @@ func (p *Pruned) took(ids []string, saved int) {
 // miss a target that was asked for. That is a kind of pruning, and may be all that
 // is needed; cut says whether there were any.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
-	v = l.view(p.list)
+	v = l.view(p.List)
 	if l.req.Ongoing {
 		holdOpenCalls(v)
 	}
@@ -92,9 +67,7 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	}
 	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note)
 	v.Target = target
-	after = pruned{list: listOf(v), Pruned: p.Pruned}
-	after.took(ids, p.total-v.Total)
-	return v, after, len(ids) > 0
+	return v, p.instead(v.List, ids), len(ids) > 0
 }
 
 // holdOpenCalls keeps the last calls of the model that are not answered yet,

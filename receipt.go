@@ -28,10 +28,10 @@ type Cache struct {
 var assumed = tokens.Rates{Input: 1e6, Output: 5e6, CacheRead: 0.1e6, CacheWrite: 1.25e6}
 
 // cacheOf says how much of what the model is given now a cache can serve.
-func cacheOf(l *look, now list) Cache {
+func cacheOf(l *look, now strategies.List) Cache {
 	c := Cache{PreviousTokens: l.req.Overhead + l.previous.Tokens, PrefixTokens: l.req.Overhead + l.previous.shared(now)}
-	if now.total > 0 {
-		c.HitRate = float64(c.PrefixTokens) / float64(now.total)
+	if now.Total > 0 {
+		c.HitRate = float64(c.PrefixTokens) / float64(now.Total)
 	}
 	return c
 }
@@ -39,10 +39,10 @@ func cacheOf(l *look, now list) Cache {
 // weigh weighs a compaction down to after tokens, of which prefix stay as they
 // were, against what it costs.
 func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
-	r := &abi.Receipt{FreedTokens: l.came.total - after, Unit: abi.UnitUSD, Cost: cost.Compactor}
+	r := &abi.Receipt{FreedTokens: l.came.Total - after, Unit: abi.UnitUSD, Cost: cost.Compactor}
 	var rates tokens.Rates
 	if prices := l.opts.Lookup(l.req.Session.Model).Prices; prices != nil && !cost.PriceUnknown {
-		rates = prices.At(l.came.total)
+		rates = prices.At(l.came.Total)
 	} else {
 		rates, r.Unit, r.Cost = assumed, abi.UnitInputTokens, 0
 		if u := cost.Usage; u != nil {

@@ -47,13 +47,13 @@ func (c *Compactor) TurnEnd(ctx context.Context, req Request) (*Turn, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
-	if due(l, p.list) {
+	if due(l, p.List) {
 		turn.Wanted = &req
 	}
 	if c.hooks.Empty(abi.HookTurnEnd) {
 		return turn, nil
 	}
-	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.list), p.list))
+	answers := c.hooks.TurnEnd(ctx, hookInput(l, abi.HookTurnEnd, l.view(p.List), p.List))
 	retained, unstored := retain(ctx, l, abi.HookTurnEnd, answers.Retained)
 	turn.Hooks, turn.Retained, turn.Wishes = l.bareOutcomes(answers.Outcomes), retained, answers.Wishes
 	turn.Failures = append(turn.Failures, l.withoutSecrets(slices.Concat(answers.Failures, unstored))...)

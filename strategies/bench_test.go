@@ -23,7 +23,7 @@ func large(b *testing.B) (*strategies.View, abi.Counter) {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{Window: 200_000, Target: 100_000, UpperBytes: 1 << 40}, counter)
+	v := strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{Window: 200_000, Target: 100_000, UpperBytes: 1 << 40}, counter)
 	if v.Total < 1_900_000 || len(msgs) < 10_000 {
 		b.Fatalf("%d messages of %d tokens", len(msgs), v.Total)
 	}
@@ -32,23 +32,19 @@ func large(b *testing.B) (*strategies.View, abi.Counter) {
 
 func BenchmarkPrune(b *testing.B) {
 	v, counter := large(b)
-	again := edited(b, v.Messages, strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{}, counter), counter)
-	small := make([]int, len(again))
-	for i := range again {
-		small[i] = counter.Message(&again[i])
-	}
+	again, _ := v.List.Edited(strategies.Prune(v.List, strategies.PruneConfig{}, counter), counter)
 	for name, prune := range map[string]func() []abi.Edit{
 		"default": func() []abi.Edit {
-			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{}, counter)
+			return strategies.Prune(v.List, strategies.PruneConfig{}, counter)
 		},
 		"again": func() []abi.Edit {
-			return strategies.Prune(again, small, v.Pinned, strategies.PruneConfig{}, counter)
+			return strategies.Prune(again, strategies.PruneConfig{}, counter)
 		},
 		"reference": func() []abi.Edit {
-			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{Reference: true}, counter)
+			return strategies.Prune(v.List, strategies.PruneConfig{Reference: true}, counter)
 		},
 		"shorten": func() []abi.Edit {
-			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
+			return strategies.Prune(v.List, strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
 		},
 		"arguments": func() []abi.Edit {
 			return strategies.PruneArguments(v, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration})
@@ -89,7 +85,7 @@ func BenchmarkCapGiant(b *testing.B) {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
+	v := strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{}, counter)
 	for b.Loop() {
 		strategies.Cap(v, 25_000)
 	}

@@ -132,7 +132,7 @@ func TestMedia(t *testing.T) {
 			for i := range msgs {
 				counts[i] = counter.Message(&msgs[i])
 			}
-			v := strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{}, counter)
+			v := strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{}, counter)
 			if edits := strategies.Cap(v, counts[4]); len(edits) > 0 {
 				t.Errorf("%s: within the limit, and edited", tc.why)
 			}

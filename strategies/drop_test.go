@@ -17,7 +17,7 @@ import (
 
 // view is a session to cut, with extra tokens of overhead.
 func view(msgs []abi.Message, target, overhead int, all bool) *strategies.View {
-	return strategies.NewView(msgs, count.Tokens(msgs), abi.Pinned(msgs), overhead, strategies.Limits{Window: 1000, Target: target, All: all}, count)
+	return strategies.NewView(strategies.NewList(msgs, count.Tokens(msgs), abi.Pinned(msgs), overhead), strategies.Limits{Window: 1000, Target: target, All: all}, count)
 }
 
 // sized is a message of so many tokens, frame included.

@@ -71,9 +71,8 @@ var defaultProtectedTools = []string{"read", "skill"}
 // pinned messages, protected tools and the current turn stay.
 //
 // It returns no edits unless they save MinimumSavings in all: what is rewritten
-// is lost to the provider's cache, so it is rewritten seldom. pinned marks
-// messages that stay as they are.
-func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, count abi.Counter) []abi.Edit {
+// is lost to the provider's cache, so it is rewritten seldom.
+func Prune(l List, cfg PruneConfig, count abi.Counter) []abi.Edit {
 	protect := orDefault(cfg.ProtectTokens, defaultProtectTokens)
 	minimum := orDefault(cfg.MinimumSavings, defaultMinimumSavings)
 	tools := cfg.ProtectedTools
@@ -81,34 +80,34 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 		tools = defaultProtectedTools
 	}
 	long := func(n int) bool { return cfg.ShortenTokens > 0 && n > cfg.ShortenTokens }
-	if cfg.Off || !canPay(msgs, tokens, protect, minimum, long) {
+	if cfg.Off || !canPay(l, protect, minimum, long) {
 		return nil
 	}
 	var turn []bool
 	if cfg.ShortenTokens > 0 {
-		turn = abi.CurrentTurn(msgs)
+		turn = abi.CurrentTurn(l.Messages)
 	}
-	calls := callsOf(msgs)
+	calls := callsOf(l.Messages)
 	var edits []abi.Edit
 	seen, saved := 0, 0
-	for i := len(msgs) - 1; i >= 0; i-- {
-		m := &msgs[i]
+	for i := len(l.Messages) - 1; i >= 0; i-- {
+		m := &l.Messages[i]
 		if m.Role != abi.RoleTool {
 			continue
 		}
 		var s shortened
 		ok := false
 		switch old := seen >= protect; {
-		case !old && !long(tokens[i]), pinned[i], isProtected(m, calls[i], tools):
+		case !old && !long(l.Tokens[i]), l.Pinned[i], isProtected(m, calls[i], tools):
 		case old:
-			s, ok = withNotice(m, tokens[i], calls[i], cfg.Reference, count)
+			s, ok = withNotice(m, l.Tokens[i], calls[i], cfg.Reference, count)
 		case !turn[i]:
-			s, ok = shorten(m, tokens[i], cfg.ShortenTokens, orDefault(cfg.EndTokens, defaultEndTokens), count)
+			s, ok = shorten(m, l.Tokens[i], cfg.ShortenTokens, orDefault(cfg.EndTokens, defaultEndTokens), count)
 		}
-		seen += tokens[i]
+		seen += l.Tokens[i]
 		if ok {
-			saved += tokens[i] - s.tokens
-			seen -= tokens[i] - s.tokens
+			saved += l.Tokens[i] - s.tokens
+			seen -= l.Tokens[i] - s.tokens
 			edits = append(edits, s.Edit)
 		}
 	}
@@ -120,16 +119,16 @@ func Prune(msgs []abi.Message, tokens []int, pinned []bool, cfg PruneConfig, cou
 }
 
 // canPay is the quick look: whether all that is old or long comes to the minimum.
-func canPay(msgs []abi.Message, tokens []int, protect, minimum int, long func(int) bool) bool {
+func canPay(l List, protect, minimum int, long func(int) bool) bool {
 	seen, most := 0, 0
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role != abi.RoleTool {
+	for i := len(l.Messages) - 1; i >= 0; i-- {
+		if l.Messages[i].Role != abi.RoleTool {
 			continue
 		}
-		if seen >= protect || long(tokens[i]) {
-			most += tokens[i]
+		if seen >= protect || long(l.Tokens[i]) {
+			most += l.Tokens[i]
 		}
-		seen += tokens[i]
+		seen += l.Tokens[i]
 	}
 	return most > 0 && most >= minimum
 }

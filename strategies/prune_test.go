@@ -33,7 +33,7 @@ func results(list ...string) []abi.Message {
 }
 
 func prune(msgs []abi.Message, cfg strategies.PruneConfig) []abi.Edit {
-	return strategies.Prune(msgs, count.Tokens(msgs), abi.Pinned(msgs), cfg, count)
+	return strategies.Prune(strategies.NewList(msgs, count.Tokens(msgs), abi.Pinned(msgs), 0), cfg, count)
 }
 
 // pruned applies edits.
@@ -163,7 +163,7 @@ func TestAgain(t *testing.T) {
 	msgs := results("bash:1234567", "bash:30")
 	perRune := sessiongen.Counter{Runes: 1}
 	do := func(msgs []abi.Message) []abi.Edit {
-		return strategies.Prune(msgs, perRune.Tokens(msgs), abi.Pinned(msgs), cfg, perRune)
+		return strategies.Prune(strategies.NewList(msgs, perRune.Tokens(msgs), abi.Pinned(msgs), 0), cfg, perRune)
 	}
 	after := pruned(msgs, do(msgs))
 	if again := do(after); len(again) > 0 || after[2].Text() == msgs[2].Text() {

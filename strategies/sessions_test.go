@@ -31,7 +31,7 @@ func TestRealSessions(t *testing.T) {
 		do   func(*strategies.View) []abi.Edit
 	}{
 		{"I7 prune", func(v *strategies.View) []abi.Edit {
-			return strategies.Prune(v.Messages, v.Tokens, v.Pinned, cfg, counter)
+			return strategies.Prune(v.List, cfg, counter)
 		}},
 		{"A13 arguments", func(v *strategies.View) []abi.Edit {
 			return strategies.PruneArguments(v, false, cfg)
@@ -93,5 +93,5 @@ func counted(msgs []abi.Message, counter abi.Counter) *strategies.View {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	return strategies.NewView(msgs, counts, abi.Pinned(msgs), 0, strategies.Limits{Window: 16_000}, counter)
+	return strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{Window: 16_000}, counter)
 }

@@ -65,7 +65,7 @@ func says(text string) *fake {
 
 // toSummarize is a session to be brought down to target.
 func toSummarize(msgs []abi.Message, target int) *strategies.View {
-	return strategies.NewView(msgs, counter.Tokens(msgs), abi.Pinned(msgs), 0, strategies.Limits{Window: 1 << 20, Target: target}, counter)
+	return strategies.NewView(strategies.NewList(msgs, counter.Tokens(msgs), abi.Pinned(msgs), 0), strategies.Limits{Window: 1 << 20, Target: target}, counter)
 }
 
 // prepared is a session of many turns of which most has to go.

@@ -98,7 +98,7 @@ func TestSessions(t *testing.T) {
 		for i := range msgs {
 			costs[i] = counter.Message(&msgs[i])
 		}
-		v := strategies.NewView(msgs, costs, abi.Pinned(msgs), 0, strategies.Limits{Window: 1 << 20}, counter)
+		v := strategies.NewView(strategies.NewList(msgs, costs, abi.Pinned(msgs), 0), strategies.Limits{Window: 1 << 20}, counter)
 		if v.Target = v.Total / 2; v.Target < 500 {
 			continue // any summary would be longer
 		}

@@ -63,7 +63,7 @@ func TestHeadAndTail(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			msgs := results("bash:1", "bash:1")
 			msgs[2].Content = abi.Text(tc.text)
-			edits := strategies.Prune(msgs, tc.counter.Tokens(msgs), abi.Pinned(msgs), ion, tc.counter)
+			edits := strategies.Prune(strategies.NewList(msgs, tc.counter.Tokens(msgs), abi.Pinned(msgs), 0), ion, tc.counter)
 			if len(edits) != 1 {
 				t.Fatalf("edits %v", edits)
 			}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/firewall"
 )
 
 // Limits are the figures a compaction goes by, in tokens where nothing else is
@@ -30,19 +29,15 @@ type Limits struct {
 // changes something returns another one.
 type View struct {
 	Limits
-	Messages []abi.Message
-	// Tokens is the cost of each message, Total that of the whole request:
-	// messages, tool definitions and overhead.
-	Tokens []int
-	Total  int
+	List
 	// Bytes is what each message adds to the body of the request, see the
 	// function [Bytes], and TotalBytes their sum. They are counted only where
 	// bytes are bounded.
 	Bytes      []int
 	TotalBytes int
-	// Pinned and Turn mark the messages that stay; see abi.Pinned and
+	// Turn marks the current turn, which stays like what is pinned; see
 	// abi.CurrentTurn.
-	Pinned, Turn []bool
+	Turn []bool
 	// Units are the messages that stay or go together, UnitOf the unit of each.
 	Units  []abi.Unit
 	UnitOf []int
@@ -51,18 +46,14 @@ type View struct {
 	Count abi.Counter
 }
 
-// NewView groups the messages and marks the current turn. overhead is what the
-// request costs beside them, in tokens.
-func NewView(msgs []abi.Message, tokens []int, pinned []bool, overhead int, l Limits, count abi.Counter) *View {
-	v := &View{Limits: l, Messages: msgs, Tokens: tokens, Total: overhead, Pinned: pinned, Count: count}
-	for _, n := range tokens {
-		v.Total += n
-	}
+// NewView groups the messages and marks the current turn.
+func NewView(of List, l Limits, count abi.Counter) *View {
+	v := &View{Limits: l, List: of, Count: count}
 	v.weigh()
-	v.Units, v.UnitOf = abi.Units(msgs)
-	v.Turn = make([]bool, len(msgs))
+	v.Units, v.UnitOf = abi.Units(v.Messages)
+	v.Turn = make([]bool, len(v.Messages))
 	if !l.All {
-		v.Turn = abi.CurrentTurn(msgs)
+		v.Turn = abi.CurrentTurn(v.Messages)
 	}
 	return v
 }
@@ -86,10 +77,7 @@ func (v *View) Edited(edits []abi.Edit) (*View, []string) {
 		return v, nil
 	}
 	after, changed := *v, []string(nil)
-	after.Messages, after.Tokens, changed = firewall.Edit(v.Messages, v.Tokens, edits, v.Count)
-	for i := range v.Tokens {
-		after.Total += after.Tokens[i] - v.Tokens[i]
-	}
+	after.List, changed = v.List.Edited(edits, v.Count)
 	after.weigh()
 	return &after, changed
 }
@@ -122,14 +110,3 @@ func (v *View) Fixed() int { return v.fixed().tokens }
 
 // Fits reports whether the session is within its targets as it is.
 func (v *View) Fits() bool { return v.fitsWithout(size{}, 0) }
-
-// ids are those of the messages marked, in session order.
-func (v *View) ids(marked []bool) []string {
-	var ids []string
-	for i := range v.Messages {
-		if marked[i] {
-			ids = append(ids, v.Messages[i].ID)
-		}
-	}
-	return ids
-}

@@ -1,0 +1,80 @@
+package strategies
+
+import (
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+)
+
+// List is a list of messages with what it costs. Nobody writes to a list; what
+// changes something returns another one.
+type List struct {
+	Messages []abi.Message
+	// Tokens is the cost of each message, Total that of the whole request:
+	// messages, tool definitions and overhead.
+	Tokens []int
+	Total  int
+	// Pinned marks the messages that stay; see abi.Pinned. It is nil where nobody
+	// asks.
+	Pinned []bool
+}
+
+// NewList sums up what messages cost. overhead is what the request costs beside
+// them, in tokens.
+func NewList(msgs []abi.Message, tokens []int, pinned []bool, overhead int) List {
+	l := List{msgs, tokens, overhead, pinned}
+	for _, n := range tokens {
+		l.Total += n
+	}
+	return l
+}
+
+// Edited returns the list with edits in it, and the ids of the messages that
+// changed.
+func (l List) Edited(edits []abi.Edit, count abi.Counter) (after List, changed []string) {
+	after = l
+	after.Messages, after.Tokens, changed = firewall.Edit(l.Messages, l.Tokens, edits, count)
+	for i := range l.Tokens {
+		after.Total += after.Tokens[i] - l.Tokens[i]
+	}
+	return after, changed
+}
+
+// Without returns the list without messages, which are named in session order.
+func (l List) Without(ids []string) List {
+	after := List{Total: l.Total}
+	for i := range l.Messages {
+		if len(ids) > 0 && l.Messages[i].ID == ids[0] {
+			after.Total -= l.Tokens[i]
+			ids = ids[1:]
+			continue
+		}
+		after.Messages = append(after.Messages, l.Messages[i])
+		after.Tokens = append(after.Tokens, l.Tokens[i])
+		after.Pinned = append(after.Pinned, l.Pinned[i])
+	}
+	return after
+}
+
+// PinnedAs returns the list with the pins that another one has, by id.
+func (l List) PinnedAs(other List) List {
+	pins := make(map[string]bool)
+	for i := range other.Messages {
+		pins[other.Messages[i].ID] = other.Pinned[i]
+	}
+	l.Pinned = make([]bool, len(l.Messages))
+	for i := range l.Messages {
+		l.Pinned[i] = pins[l.Messages[i].ID]
+	}
+	return l
+}
+
+// ids are those of the messages marked, in session order.
+func (l List) ids(marked []bool) []string {
+	var ids []string
+	for i := range l.Messages {
+		if marked[i] {
+			ids = append(ids, l.Messages[i].ID)
+		}
+	}
+	return ids
+}
