@@ -102,13 +102,16 @@ func refPerson(ms []object, i int) bool {
 		return true
 	}
 	for _, head := range []string{"<local-command-", "<bash-", "[Request interrupted", "<turn_aborted>", "# AGENTS.md instructions",
-		"Here is a demonstration"} {
+		"Here is a demonstration", "Review the conversation above and update "} {
 		if strings.HasPrefix(strings.TrimSpace(text), head) {
 			return false
 		}
 	}
 	if strings.HasPrefix(text, "<command-") {
 		return strings.Contains(text, "<command-args>") && !strings.Contains(text, "<command-args></command-args>")
+	}
+	if strings.HasPrefix(text, "[System note: ") && strings.HasSuffix(strings.TrimSpace(text), "]") {
+		return false
 	}
 	return !(strings.HasSuffix(text, "\nbash-$") && slices.ContainsFunc(ms[:i], func(m object) bool { return m["role"] == "assistant" }))
 }
