@@ -155,7 +155,7 @@ func (t *thread) end() {
 	if k := len(t.turns) - 1; k >= 0 && t.silent && t.turns[k].stays != "" && !t.taken {
 		t.turns = t.turns[:k] // all of it stays
 	}
-	t.work, t.closing, t.asked, t.command, t.silent, t.goesOn = work.New(t.harness), "", "", "", true, false
+	t.work, t.closing, t.asked, t.command, t.silent, t.goesOn = t.work.Next(), "", "", "", true, false
 }
 
 // maxCame is how many lines on a turn are carried through a chain of compactions,

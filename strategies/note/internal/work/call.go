@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
@@ -17,19 +18,22 @@ type call struct {
 	command string // the script it runs, if any
 	changes []file // what it does to files, if it is said to change some
 	args    []arg  // short arguments
+	subject string // what it is about, see [toolcall.Subject]
 }
 
 type arg struct{ key, value string }
 
-// maxArgs bounds what is kept of the arguments of a call, in bytes, and maxArg one.
+// maxArgs bounds what is told of the arguments of a call, in bytes, and maxArg one;
+// maxKept is how many are compared with those of other calls.
 const (
 	maxArgs = 240
 	maxArg  = 60
+	maxKept = 100
 )
 
 func read(c *abi.ToolCall) *call {
-	out := &call{name: c.Name}
-	verb, path, size := c.Name, "", 0
+	out := &call{name: c.Name, subject: toolcall.Subject(c.Arguments)}
+	verb, path := c.Name, ""
 	toolcall.EachString(c.Arguments, func(key, value string) {
 		switch {
 		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
@@ -41,9 +45,8 @@ func read(c *abi.ToolCall) *call {
 		}
 		out.changes = append(out.changes, patched(value)...)
 		a := arg{key, strings.TrimSpace(value)}
-		if n := len(key) + len(a.value); key != "" && a.value != "" && len(a.value) <= maxArg && size+n <= maxArgs &&
-			!strings.Contains(a.value, "\n") && !slices.Contains(out.args, a) {
-			out.args, size = append(out.args, a), size+n
+		if key != "" && a.value != "" && len(a.value) <= maxArg && len(out.args) < maxKept && !strings.Contains(a.value, "\n") {
+			out.args = append(out.args, a)
 		}
 	})
 	if len(out.changes) > 0 { // a patch, in whatever the tool takes it
@@ -129,20 +132,46 @@ func (c *call) about() string {
 	return c.name
 }
 
-// String is the call as it is told: "book_reservation (user_id mia_li_3668)".
-func (c *call) String() string {
-	s := Called + c.name
-	for i, a := range c.args {
-		sep := ", "
-		if i == 0 {
-			sep = " ("
+// told is the call with its arguments: "book_reservation (user_id mia_li_3668)". Of a
+// call that repeats another the arguments that differ, and all sums.
+func (c *call) told(before []arg) string {
+	differs := func(a arg) bool { return !slices.Contains(before, a) }
+	switch {
+	case len(before) == 0:
+		return c.name + listed(c.args)
+	case !slices.ContainsFunc(c.args, differs):
+		return c.name + " again (as before)"
+	}
+	return c.name + " again" + listed(lists.Filter(c.args, func(a arg) bool { return differs(a) || weighs(a.key) }))
+}
+
+// listed are the arguments that there is room for: amounts and what they are paid with
+// before others, in order.
+func listed(args []arg) string {
+	size, shown := 0, make(map[arg]bool)
+	for _, first := range []bool{true, false} {
+		for _, a := range args {
+			if n := len(a.key) + len(a.value); weighs(a.key) == first && !shown[a] && size+n <= maxArgs {
+				shown[a], size = true, size+n
+			}
 		}
-		s += sep + a.key + " " + a.value
 	}
-	if len(c.args) > 0 {
-		s += ")"
+	var told []string
+	for _, a := range args {
+		if s := a.key + " " + a.value; shown[a] && (weighs(a.key) || !slices.Contains(told, s)) {
+			told = append(told, s)
+		}
 	}
-	return s
+	if len(told) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(told, ", ") + ")"
+}
+
+// weighs reports whether an argument of this name says how much of something, or what
+// it is paid with: the same amount may stand there twice, of two payments.
+func weighs(key string) bool {
+	return toolcall.HasAny(strings.ToLower(key), []string{"amount", "pay", "price", "total", "cost", "quantity"})
 }
 
 // maxFound is how many values of a result are told.
@@ -175,7 +204,8 @@ func found(text string, args []arg) string {
 func identifies(key string) bool {
 	key = strings.ToLower(key)
 	return key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "number") ||
-		toolcall.HasAny(key, []string{"status", "url", "hash", "sha", "total", "confirmation", "state", "code", "key"})
+		toolcall.HasAny(key, []string{"status", "url", "hash", "sha", "total", "price", "amount", "cost",
+			"balance", "confirmation", "state", "code", "key"})
 }
 
 // first is the first line that says something, of lines or else of a text.

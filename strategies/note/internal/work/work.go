@@ -16,14 +16,15 @@ import (
 type Work struct {
 	harness outcome.Harness
 	open    map[string]*call
-	files   []*file  // in the order of their first change
-	did     []string // what changed something else, in order
-	checks  []*check // in the order of their last run
-	failed  []failed // calls that were to change something and failed
-	answers []string // of the person, asked by a tool
-	agents  []string // what was handed to other agents
-	looks   int      // reads and searches
-	others  int      // other commands
+	files   []*file          // in the order of their first change
+	did     []string         // what changed something else, in order
+	checks  []*check         // in the order of their last run
+	failed  []failed         // calls that were to change something and failed
+	answers []string         // of the person, asked by a tool
+	agents  []string         // what was handed to other agents
+	looks   int              // reads and searches
+	others  int              // other commands
+	before  map[string][]arg // of the last call to each tool that changed something
 }
 
 // file is a file that was changed.
@@ -49,11 +50,20 @@ const (
 	broken
 )
 
-// failed is a call that failed: of which tool, and what came back.
-type failed struct{ tool, said string }
+// failed is a call that failed, and what came back.
+type failed struct{ call, said string }
 
 // New returns the work of a turn that has not begun.
-func New(h outcome.Harness) *Work { return &Work{harness: h, open: make(map[string]*call)} }
+func New(h outcome.Harness) *Work {
+	return &Work{harness: h, open: make(map[string]*call), before: make(map[string][]arg)}
+}
+
+// Next returns the work of the turn that follows.
+func (w *Work) Next() *Work {
+	next := New(w.harness)
+	next.before = w.before
+	return next
+}
 
 // Busy reports whether anything was done.
 func (w *Work) Busy() bool {
@@ -63,22 +73,23 @@ func (w *Work) Busy() bool {
 // Call takes a call.
 func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = read(c) }
 
-// Result takes what a call came to.
-func (w *Work) Result(m *abi.Message) {
+// Result takes what a call came to, and returns the call as it is told alone.
+func (w *Work) Result(m *abi.Message) Step {
 	c := w.open[m.ToolCallID]
 	if c == nil {
-		return
+		return Step{}
 	}
 	delete(w.open, m.ToolCallID)
-	w.ended(c, m)
+	return w.ended(c, m)
 }
 
-// Ran takes a command that was run without a call, and what came of it.
-func (w *Work) Ran(command string, m *abi.Message) {
-	w.ended(&call{name: "shell", command: command}, m)
+// Ran takes a command that was run without a call, and what came of it, and returns it
+// as it is told alone.
+func (w *Work) Ran(command string, m *abi.Message) Step {
+	return w.ended(&call{name: "shell", command: command}, m)
 }
 
-func (w *Work) ended(c *call, m *abi.Message) {
+func (w *Work) ended(c *call, m *abi.Message) Step {
 	o := w.harness.Of(m, c.command)
 	text := m.Text()
 	switch {
@@ -94,17 +105,20 @@ func (w *Work) ended(c *call, m *abi.Message) {
 	case len(c.changes) > 0:
 		w.changed(c, o)
 	case o.Failed || o.Told:
-		w.settled(c.name)
-		w.failed = append(w.failed, failed{c.name, clip.Line(text, maxAnswer)})
+		f := failed{c.told(w.before[c.name]), clip.Line(text, maxAnswer)}
+		w.settled(f.call)
+		w.failed = append(w.failed, f)
 	default:
-		w.settled(c.name)
-		w.did = append(w.did, c.String()+found(text, c.args))
+		w.settled(c.told(w.before[c.name]))
+		w.did = append(w.did, Called+c.told(w.before[c.name])+found(text, c.args))
+		w.before[c.name] = c.args
 	}
+	return c.step(text, o)
 }
 
-// settled forgets what failed of a tool or a command, now that it was called again.
-func (w *Work) settled(tool string) {
-	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.tool == tool })
+// settled forgets that a call or a command failed, now that the same was tried again.
+func (w *Work) settled(call string) {
+	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.call == call })
 }
 
 func (w *Work) changed(c *call, o outcome.Outcome) {
@@ -179,6 +193,7 @@ const (
 	maxTold    = 1200 // of what a person answered, in characters
 	maxCommand = 90   // of a command line, in characters
 	maxListed  = 8    // entries of a line
+	maxFailed  = 4    // calls that failed
 	maxChecks  = 4    // checks of which it is known how they ended
 )
 
@@ -202,8 +217,11 @@ func (w *Work) Lines(name func(path string) string) []string {
 	}
 	lines = append(lines, w.did[max(0, len(w.did)-maxListed):]...)
 	add("Checks: ", w.told(), "; ")
-	for _, f := range w.failed[max(0, len(w.failed)-3):] {
-		lines = append(lines, "Failed: "+f.tool+": "+f.said)
+	if n := len(w.failed) - maxFailed; n > 0 {
+		lines = append(lines, plural(n, "call or command", "calls and commands")+" that failed before these")
+	}
+	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
+		lines = append(lines, "Failed: "+f.call+": "+f.said)
 	}
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")

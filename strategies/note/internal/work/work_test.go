@@ -79,12 +79,23 @@ func TestLines(t *testing.T) {
 		{"an answer in words", []step{{"transfer_to_human_agents", map[string]any{"reason": "refund"}, "Transfer successful", false}},
 			"Called: transfer_to_human_agents (reason refund) → Transfer successful"},
 		{"one that failed", []step{{"book_reservation", map[string]any{"user_id": "m"}, "Error: payment amount does not add up", false}},
-			"Failed: book_reservation: Error: payment amount does not add up"},
+			"Failed: book_reservation (user_id m): Error: payment amount does not add up"},
+		{"one that is repeated with another payment", []step{
+			{"book", map[string]any{"user": "m", "pay": []any{map[string]any{"id": "cert_75", "amount": 250}, map[string]any{"id": "cert_48", "amount": 55}}},
+				`{"reservation_id": "HATHAT"}`, false},
+			{"book", map[string]any{"user": "m", "pay": []any{map[string]any{"id": "cert_75", "amount": 250}, map[string]any{"id": "card_44", "amount": 55}}},
+				"Error: payment method cert_75 not found", false},
+			{"book", map[string]any{"user": "m", "pay": []any{map[string]any{"id": "card_44", "amount": 305}}}, `{"reservation_id": "HATHAU"}`, false},
+			{"book", map[string]any{"user": "m", "pay": []any{map[string]any{"id": "card_44", "amount": 305}}}, `{"reservation_id": "HATHAV"}`, false}},
+			"Called: book (amount 250, id cert_75, amount 55, id cert_48, user m) → reservation_id HATHAT\n" +
+				"Called: book again (amount 305, id card_44) → reservation_id HATHAU\n" +
+				"Called: book again (as before) → reservation_id HATHAV\n" +
+				"Failed: book again (amount 250, amount 55, id card_44): Error: payment method cert_75 not found"},
 		{"one that failed and then did it", []step{{"book_reservation", map[string]any{"user_id": "m"}, "Error: no seats", false},
 			{"book_reservation", map[string]any{"user_id": "m"}, `{"id": "HATHAT"}`, false}}, "Called: book_reservation (user_id m) → id HATHAT"},
 		{"one that failed in a field", []step{{"cancel", map[string]any{"id": "HATHAT"}, `{"error": "too late"}`, false}},
-			`Failed: cancel: {"error": "too late"}`},
-		{"one that was rejected", []step{{"create_comment", map[string]any{"issue": "ENT-98"}, rejected, true}}, "Failed: create_comment: " + rejected},
+			`Failed: cancel (id HATHAT): {"error": "too late"}`},
+		{"one that was rejected", []step{{"create_comment", map[string]any{"issue": "ENT-98"}, rejected, true}}, "Failed: create_comment (issue ENT-98): " + rejected},
 		{"of a server", []step{{"mcp__linear__get_issue", map[string]any{"id": "ENT-98"}, "{}", false}}, "Besides: 1 read or search"},
 		// Commands.
 		{"a commit by its hash", []step{bash("git add -A && git commit -m 'mend it'", "[main 3f2a1bc] mend it\n 1 file changed", false)},
@@ -168,7 +179,7 @@ func TestBounded(t *testing.T) {
 	}
 	text := strings.Join(did(t, steps...), "\n")
 	for _, part := range []string{"Changed: 192 before, then f192.go", "f199.go (edited)", "`go test ./p199` passed",
-		"id B199", "Failed: pay: Error: no money for B199"} {
+		"id B199", "Failed: pay again (bill 199): Error: no money for B199", "176 calls and commands that failed before these"} {
 		t.Run(part, func(t *testing.T) {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s", text)

@@ -1,0 +1,94 @@
+package work
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+)
+
+// Step is one call as it is told alone, with how it ended.
+type Step struct {
+	// Text is the call in one line. It is empty of a call that is not told.
+	Text string
+	// Looked: it only looked.
+	Looked bool
+	// Changed are the files that it changed.
+	Changed []string
+	// Commit is the hash of the commit that it made.
+	Commit string
+}
+
+const (
+	maxScript = 160 // of a command that is told alone, in characters
+	maxOutput = 120 // of what a command that ended well put out, in characters
+)
+
+// step tells a call alone.
+func (c *call) step(text string, o outcome.Outcome) Step {
+	if asks[c.plain()] || c.command == "" && c.is(silent) {
+		return Step{}
+	}
+	s := Step{Text: c.name, Looked: c.looks()}
+	switch {
+	case c.command != "":
+		s.Text, s.Looked = "`"+clip.Words(toolcall.CommandLine(c.command), maxScript)+"`", false
+	case len(c.changes) > 0:
+		s.Text += " " + strings.Join(lists.Map(c.changes, func(f file) string { return path.Base(f.path) }), ", ")
+	case c.looks() && c.subject != "":
+		s.Text += " " + clip.Line(ending(c.subject), maxOutput)
+	default:
+		s.Text = c.told(nil)
+	}
+	switch {
+	case o.Told || o.Failed && (c.command == "" || !s.Looked):
+		s.Text += Result + "failed: " + why(text, o)
+	case len(c.changes) > 0 && !o.Passed:
+		s.Text += Result + clip.Line(first(nil, text), maxAnswer)
+	case len(c.changes) > 0:
+		s.Changed = lists.Map(c.changes, func(f file) string { return f.path })
+	case c.command != "":
+		if line := printed(text); line != "" {
+			s.Text += Result + clip.Line(line, maxOutput)
+		}
+	case !s.Looked:
+		s.Text += found(text, c.args)
+	}
+	s.Text = clip.OneLine(s.Text)
+	return s
+}
+
+// ending is a path without the folders far above.
+func ending(subject string) string {
+	if strings.Count(subject, "/") < 3 || strings.ContainsAny(subject, " :") {
+		return subject
+	}
+	return path.Base(path.Dir(subject)) + "/" + path.Base(subject)
+}
+
+// why is what a result says of what failed, and of why it did.
+func why(text string, o outcome.Outcome) string {
+	said, reason := clip.Line(first(o.Lines, text), maxAnswer), outcome.Reason(text)
+	if reason == "" || strings.Contains(said, reason) || strings.Contains(reason, said) {
+		return said
+	}
+	return said + " / " + clip.Line(reason, maxAnswer)
+}
+
+// printed is the last line that a command put out, without what its harness added.
+func printed(text string) (last string) {
+	for line := range strings.Lines(clip.Tail(text, 4000)) {
+		line = strings.TrimSpace(line)
+		if line != "" && !slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) }) {
+			last = line
+		}
+	}
+	return last
+}
+
+// prompts begin lines that a harness adds to the output of a command.
+var prompts = []string{"<", "[The command completed", "bash-$", "(Open file:", "(Current directory:"}
