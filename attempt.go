@@ -43,11 +43,13 @@ type planner struct {
 	left map[string]time.Duration
 }
 
-// reading is what was read off messages that go, and what they cost.
+// reading is what was read off messages that go, beside edits to those that stay, and
+// what they cost.
 type reading struct {
-	gone []string
-	note *note.Note
-	cost int
+	gone  []string
+	edits []abi.Edit
+	note  *note.Note
+	cost  int
 }
 
 func (l *look) planner(v *strategies.View, calls []hooks.Outcome) *planner {
@@ -130,7 +132,7 @@ func (p *planner) try(ctx context.Context, c candidate) (a attempt, cut []hooks.
 func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Remark, error) {
 	b := p.look.budget(p.view, c.source)
 	b.Note += p.cost(p.injected)
-	b.Read = func(gone []string) *note.Note { return p.read(ctx, gone).note }
+	b.Read = func(gone []string, edits []abi.Edit) *note.Note { return p.read(ctx, gone, edits).note }
 	plan, err := planOf(ctx, c, p.view, b)
 	if err != nil {
 		return attempt{plan: plan}, nil, err
@@ -173,7 +175,7 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		return attempt{plan: plan}, &abi.Error{Code: abi.CodeGrew, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: "the plan supersedes nothing"}
 	}
-	r := p.read(ctx, plan.Supersede)
+	r := p.read(ctx, plan.Supersede, plan.Edit)
 	host = min(host, r.cost/2)
 	against := firewall.Case{
 		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
@@ -266,19 +268,20 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 
 // read reads the messages that go, without the secrets in them, as they came:
 // pruning must not take names from the note. Kept messages are read as they are
-// kept. Kept units that pruning shortened are also read in full.
-func (p *planner) read(ctx context.Context, gone []string) reading {
-	if p.last.note != nil && slices.Equal(p.last.gone, gone) {
+// kept. Kept units that pruning or the plan's edits shortened are also read in full.
+func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) reading {
+	if p.last.note != nil && slices.Equal(p.last.gone, gone) && slices.Equal(p.last.edits, edits) {
 		return p.last
 	}
+	view, _ := p.view.Edited(edits)
 	ctx, done := uncharged(ctx)
 	defer done()
-	r, goes := reading{gone: gone}, set.Of(gone...)
+	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
 	var in note.Session
 	var went []abi.Message
-	short := func(i int) bool { return !p.original(i).Same(&p.view.Messages[i]) }
-	for i := range p.view.Messages {
-		m := p.view.Messages[i]
+	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
+	for i := range view.Messages {
+		m := view.Messages[i]
 		if m.Kind.Internal() {
 			continue // no model is to read it, and a note is read by one
 		}
@@ -286,7 +289,7 @@ func (p *planner) read(ctx context.Context, gone []string) reading {
 		if goes[m.ID] {
 			went = append(went, *p.original(i))
 			r.cost += p.view.Tokens[i]
-		} else if slices.ContainsFunc(p.view.Units[p.view.UnitOf[i]], short) {
+		} else if slices.ContainsFunc(view.Units[view.UnitOf[i]], short) {
 			in.Pruned = append(in.Pruned, *p.original(i))
 		}
 	}

@@ -25,7 +25,7 @@ func TestDefaultsSurvival(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})
 	window := 1 << 30
 	all := cuts(t)
-	for _, tc := range []struct{ part, least float64 }{{0.12, 0.88}, {0.024, 0.69}} {
+	for _, tc := range []struct{ part, least float64 }{{0.12, 0.90}, {0.024, 0.69}} {
 		t.Run(fmt.Sprintf("a note of %.3g%%", 100*tc.part), func(t *testing.T) {
 			sum := 0.0
 			for _, cut := range all {
@@ -111,5 +111,33 @@ func TestFailuresOfPrunedOutput(t *testing.T) {
 	}
 	if want := "$ make target_28\n" + problem; !strings.Contains(result.Report.Summary, want) {
 		t.Errorf("no %q in\n%s", want, result.Report.Summary)
+	}
+}
+
+// TestNamesOfShortenedOutput: where a plan shortens the output of a call that stays, the
+// note names what the output no longer says.
+func TestNamesOfShortenedOutput(t *testing.T) {
+	features.Proves(t, "N8")
+	keep := strategies.KeepConfig{ToolTokens: 100}
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Keep: keep}})
+	const name = "parcelLeaseTable"
+	output := strings.Repeat("a line of output\n", 200) + name + "\n" + strings.Repeat("a line of output\n", 200)
+	msgs := chat(200)
+	for _, id := range []string{"long", "last"} {
+		call := abi.ToolCall{ID: id, Name: "grep", Arguments: `{"pattern":"lease"}`}
+		msgs = append(msgs, abi.Message{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{call}},
+			abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(output)})
+		output = "nothing"
+	}
+	target := 3000
+	result, err := c.Compact(t.Context(), kagewasm.Request{Messages: msgs, Force: true, Target: &target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(result.Report.Edited, "rlong") {
+		t.Fatalf("the long result was to stay, shortened: %v, %s", result.Report.Edited, result.Report.Reason)
+	}
+	if !strings.Contains(result.Report.Summary, name) {
+		t.Errorf("no %s in\n%s", name, result.Report.Summary)
 	}
 }

@@ -45,9 +45,10 @@ type Budget struct {
 	// goes then, and the note gets a part of what is left up to the next
 	// threshold.
 	Tight bool
-	// Read reads messages that would go, as they came to the session. It may be
-	// nil, and is called in the goroutine that called Plan.
-	Read func(superseded []string) *note.Note
+	// Read reads messages that would go, as they came to the session, and those that
+	// edits would shorten. It may be nil, and is called in the goroutine that called
+	// Plan.
+	Read func(superseded []string, edits []abi.Edit) *note.Note
 }
 
 // NoteConfig is about the note that stands for what goes.
@@ -159,7 +160,7 @@ func (b Budget) settle(v *View, choose func(note int) choice) (choice, int) {
 	if b.Failures == 0 || b.Read == nil || len(c.gone) == 0 {
 		return c, b.Note
 	}
-	more := min(b.Read(c.gone).FailuresBeside(v.Count.Text), b.Failures)
+	more := min(b.Read(c.gone, c.edits).FailuresBeside(v.Count.Text), b.Failures)
 	if more == 0 {
 		return c, b.Note
 	}

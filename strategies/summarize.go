@@ -125,7 +125,7 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 		return abi.Plan{}, c.err
 	}
 	if b.Read != nil {
-		c.ready.Todo = b.Read(c.gone).Todos()
+		c.ready.Todo = b.Read(c.gone, c.edits).Todos()
 	}
 	limit := defaultSummaryTimeout
 	if ms := s.Config.TimeoutMS; ms > 0 {
