@@ -95,7 +95,7 @@ func (c *Config) Explain(agentPath string, sets ...string) (Explanation, error) 
 	e := Explanation{Agent: agentPath, Known: a.Path, File: c.File, Writer: a.Writer}
 	e.Plugins = append([]string{}, a.Plugins()...)
 	x := explainer{c, a}
-	for _, f := range agentSettings {
+	for _, f := range agentSettings() {
 		s := Setting{Name: f.path, Doc: f.Doc, Value: f.Default, Source: Source{Kind: fromDefault}}
 		n := a.said.find(f.path)
 		if n != nil {

@@ -32,7 +32,7 @@ func Check(name string, data []byte) error {
 // Names are the names of a list of settings.json, Choices and Default what it says
 // of one of them.
 func Names(list string) (names []string) {
-	for _, f := range blocks[list] {
+	for _, f := range blocks()[list] {
 		names = append(names, f.Name)
 	}
 	return names
@@ -58,11 +58,11 @@ func Reference() []byte {
 		title string
 		of    *field
 	}{
-		{"An agent: the top of the file, `agents.NAME`, `subagents.NAME`", agentBlock},
+		{"An agent: the top of the file, `agents.NAME`, `subagents.NAME`", agentBlock()},
 		{"models.NAME", blockOf("model")},
 		{"overrides", blockOf("overrides")},
 		{"plugins.NAME", blockOf("plugin")},
-		{"compaction.always_keep", agentBlock.at("compaction.always_keep").Elem},
+		{"compaction.always_keep", agentBlock().at("compaction.always_keep").Elem},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| setting | value | default | |\n|---|---|---|---|\n", s.title)
 		reference(&b, "", s.of)
@@ -70,7 +70,7 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
-func blockOf(name string) *field { return &field{Kind: block, fields: blocks[name]} }
+func blockOf(name string) *field { return &field{Kind: block, fields: blocks()[name]} }
 
 func reference(b *bytes.Buffer, path string, of *field) {
 	for _, f := range of.fields {
@@ -139,7 +139,7 @@ func Untrusted() map[string]string {
 			}
 		}
 	}
-	add("", file)
-	add("agents.", agentBlock)
+	add("", file())
+	add("agents.", agentBlock())
 	return all
 }

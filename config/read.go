@@ -19,9 +19,9 @@ type reader struct {
 // read reads a whole file; the problems are nil where all is well.
 func read(name string, data []byte) (*node, *reader) {
 	r := &reader{source: source{name, strings.Split(string(data), "\n")}}
-	n := &node{field: file}
+	n := &node{field: file()}
 	if body := r.parse(data); body != nil {
-		n = r.value(file, body, 0)
+		n = r.value(file(), body, 0)
 	}
 	return n, r
 }

@@ -23,7 +23,7 @@ var sampleAgents string
 func sample() []byte {
 	var w sampler
 	w.WriteString("# yaml-language-server: $schema=" + schemaFile + "\n" + sampleHead)
-	for _, f := range file.settable() {
+	for _, f := range file().settable() {
 		if f.Name == "agents" {
 			break // the last, and by example: settings are those of the top
 		}
@@ -31,7 +31,7 @@ func sample() []byte {
 		w.top(f)
 	}
 	w.WriteByte('\n')
-	w.prose(0, file.child("agents").Doc)
+	w.prose(0, file().child("agents").Doc)
 	w.WriteString("agents:\n" + sampleAgents)
 	return w.Bytes()
 }

@@ -10,7 +10,7 @@ const schemaID = "https://kagewasm.dev/schema/config/1.json"
 func Schema() []byte {
 	// Blocks that are met again and again are definitions.
 	s := schemer{"agent": nil, "compaction": nil}
-	root := s.block(file)
+	root := s.block(file())
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = schemaID
 	root["title"] = FileName

@@ -41,10 +41,10 @@ func (c *Config) With(agentPath string, sets ...string) (*Agent, error) {
 // readSet makes the nodes that a setting would be in a file.
 func readSet(path, value string) (*node, error) {
 	r := &reader{source: source{name: "--set " + path}}
-	parents, names := []*field{agentBlock}, strings.Split(path, ".")
-	f := agentBlock.at(path)
+	parents, names := []*field{agentBlock()}, strings.Split(path, ".")
+	f := agentBlock().at(path)
 	if f == nil || f.Own {
-		known := lists.Map(agentSettings, func(s setting) string { return s.path })
+		known := lists.Map(agentSettings(), func(s setting) string { return s.path })
 		r.fail(yamldoc.Pos{}, "no setting %q%s", path, suggest(path, known))
 		return nil, r.problems.asError()
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // kind is what a setting holds.
@@ -91,14 +92,17 @@ var checks = map[string]func(*node) string{
 //go:embed settings.json
 var settingsJSON []byte
 
-// blocks are the fields of all blocks, by the name of the block.
-var blocks = readSettings()
+// blocks are the fields of all blocks, by the name of the block. They are read when a configuration is, as most
+// commands have none.
+var blocks = sync.OnceValue(readSettings)
 
 // The blocks that stand under names of their own, and the whole file, which has
 // the agent at the root of all others.
 var (
-	agentBlock = &field{Name: "agent", Kind: block, Of: "agent", fields: blocks["agent"]}
-	file       = &field{Kind: block, Of: "file", fields: blocks["file"]}
+	agentBlock = sync.OnceValue(func() *field {
+		return &field{Name: "agent", Kind: block, Of: "agent", fields: blocks()["agent"]}
+	})
+	file = sync.OnceValue(func() *field { return &field{Kind: block, Of: "file", fields: blocks()["file"]} })
 )
 
 func readSettings() map[string][]*field {
@@ -197,7 +201,7 @@ type setting struct {
 }
 
 // agentSettings are all of them, in the order of the documentation.
-var agentSettings = agentBlock.leaves("")
+var agentSettings = sync.OnceValue(func() []setting { return agentBlock().leaves("") })
 
 func (f *field) leaves(path string) (all []setting) {
 	for _, c := range f.settable() {

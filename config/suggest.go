@@ -72,7 +72,7 @@ var places = [][2]string{
 // meant is the field a person may have wanted, here or elsewhere.
 func meant(f *field, name string) string {
 	for _, p := range places {
-		there := field{fields: blocks[p[0]]}
+		there := field{fields: blocks()[p[0]]}
 		if c := there.child(name); p[0] != f.Of && c != nil && !c.Refuse {
 			return ": it belongs under " + p[1]
 		}

@@ -13,7 +13,13 @@ import (
 type Catalog struct {
 	doc       *catalog.Document
 	providers map[string]*catalog.Provider
-	byName    map[string][]Model // by id, by other exact names, by the last part of these
+	byName    func() map[string][]entry // by id, by other exact names, by the last part of these
+}
+
+// entry is a model at a provider.
+type entry struct {
+	*catalog.Provider
+	*catalog.Model
 }
 
 //go:embed catalog.json.gz
@@ -36,30 +42,34 @@ func newCatalog(gz []byte) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalog{doc: doc, providers: make(map[string]*catalog.Provider), byName: make(map[string][]Model)}
+	c := &Catalog{doc: doc, providers: make(map[string]*catalog.Provider)}
 	for _, p := range doc.Providers {
 		c.providers[p.ID] = p
-		for _, e := range p.Models {
-			c.index(modelOf(p, e), e)
-		}
 	}
+	c.byName = sync.OnceValue(c.names)
 	return c, nil
 }
 
-func (c *Catalog) index(m Model, e *catalog.Model) {
-	names := []string{e.ID}
-	if e.Match != nil {
-		names = append(names, e.Match.Equal...)
-	}
-	seen := make(map[string]bool)
-	for _, n := range names {
-		for _, n := range []string{n, lastPart(n)} {
-			if !seen[n] {
-				seen[n] = true
-				c.byName[n] = append(c.byName[n], m)
+func (c *Catalog) names() map[string][]entry {
+	byName := make(map[string][]entry)
+	for _, p := range c.doc.Providers {
+		for _, m := range p.Models {
+			names := []string{m.ID}
+			if m.Match != nil {
+				names = append(names, m.Match.Equal...)
+			}
+			seen := make(map[string]bool)
+			for _, n := range names {
+				for _, n := range []string{n, lastPart(n)} {
+					if !seen[n] {
+						seen[n] = true
+						byName[n] = append(byName[n], entry{p, m})
+					}
+				}
 			}
 		}
 	}
+	return byName
 }
 
 // AsOf is the day the catalog's prices hold for, YYYY-MM-DD.

@@ -133,7 +133,10 @@ func (c *Catalog) complete(m Model) Model {
 func (c *Catalog) anywhere(name string) (Model, bool) {
 	var at []Model
 	for _, s := range spellings(name) {
-		if at = c.byName[s]; len(at) > 0 {
+		if named := c.byName()[s]; len(named) > 0 {
+			for _, e := range named {
+				at = append(at, modelOf(e.Provider, e.Model))
+			}
 			break
 		}
 	}

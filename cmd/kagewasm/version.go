@@ -29,7 +29,9 @@ func newVersion(e env) *cobra.Command {
 		Short: "Say which kagewasm this is",
 		Args:  exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			return show(e, asJSON, readVersion(), func(p ui.Printer, v versionInfo) {
+			v := readVersion()
+			v.Catalog = tokens.Default().AsOf()
+			return show(e, asJSON, v, func(p ui.Printer, v versionInfo) {
 				p.Linef("kagewasm %s (abi %d, %s, %s)", v.Version, v.ABI, v.Go, v.Platform)
 				p.Linef("model catalog of %s", v.Catalog)
 			})
@@ -39,9 +41,10 @@ func newVersion(e env) *cobra.Command {
 	return cmd
 }
 
+// readVersion leaves the catalog out: every command asks for the version, and few need to read that.
 func readVersion() versionInfo {
 	v := versionInfo{Version: "devel", ABI: abi.Version, Go: goruntime.Version(),
-		Platform: goruntime.GOOS + "/" + goruntime.GOARCH, Catalog: tokens.Default().AsOf()}
+		Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

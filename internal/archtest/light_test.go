@@ -30,7 +30,7 @@ var light = []struct {
 	{pattern: "./hooks"},
 	{pattern: "./models"},
 	{pattern: "./transcript", modules: []string{goccy}},
-	{pattern: "./tokens", modules: tokenizer},
+	{pattern: "./tokens", modules: append(tokenizer, goccy)},
 	{pattern: ".", modules: append(tokenizer, goccy)},
 	{pattern: "./session", modules: append(tokenizer, goccy)},
 	{pattern: "./runtime", modules: []string{goccy, "github.com/tetratelabs/wazero", "golang.org/x/sys"}},

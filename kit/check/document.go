@@ -29,7 +29,7 @@ func (s *subject) documentRules() []abitest.Rule {
 			document{"an input without messages", noMessages + "}"},
 			document{"an input without a budget",
 				noMessages + `,"messages":[{"id":"a","role":"user","content":"hi","tokens":5,"unit":0}]}`}),
-		s.survives("no json", "what is no JSON is an error, and no crash, endless loop or flood of memory", noJSON...),
+		s.survives("no json", "what is no JSON is an error, and no crash, endless loop or flood of memory", noJSON()...),
 		{
 			Name: "unknown fields",
 			Explanation: "fields are added within a version of the abi: a plugin of today has to answer the hosts of " +
@@ -50,14 +50,16 @@ func (s *subject) documentRules() []abitest.Rule {
 // noMessages begins an input.
 const noMessages = `{"abi":1,"hook":"pre_compact","session":{"id":"s","context_window":null}`
 
-var noJSON = []document{
-	{"half a document", `{"abi":1,"hook":"pre_compact","messages":[{"id":"a","role":"us`},
-	{"a list", `[1,2,3]`},
-	{"a text", `"pre_compact"`},
-	{"bytes that are no text", "\xff\xfe\x00{"},
-	{"10,000 brackets", strings.Repeat("[", 10_000)},
-	{"a megabyte of one letter", strings.Repeat("a", 1<<20)},
-	{"wrong types", `{"abi":"one","messages":{"a":1},"budget":[],"config":7,"session":null}`},
+func noJSON() []document {
+	return []document{
+		{"half a document", `{"abi":1,"hook":"pre_compact","messages":[{"id":"a","role":"us`},
+		{"a list", `[1,2,3]`},
+		{"a text", `"pre_compact"`},
+		{"bytes that are no text", "\xff\xfe\x00{"},
+		{"10,000 brackets", strings.Repeat("[", 10_000)},
+		{"a megabyte of one letter", strings.Repeat("a", 1<<20)},
+		{"wrong types", `{"abi":"one","messages":{"a":1},"budget":[],"config":7,"session":null}`},
+	}
 }
 
 // survives is a rule that every hook answers documents, or fails in an orderly

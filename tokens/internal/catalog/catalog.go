@@ -5,8 +5,8 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
+	"github.com/goccy/go-json"
 	"io"
 )
 
