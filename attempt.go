@@ -35,6 +35,7 @@ type planner struct {
 	look     *look
 	view     *strategies.View
 	injected []abi.Insert // texts of plugins, cut to their budget
+	keepers  abi.Keepers  // pins of plugins that last
 	// last is what was read last: plans that differ in the note alone share it. A
 	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
 	last reading
@@ -52,9 +53,9 @@ type reading struct {
 	cost  int
 }
 
-func (l *look) planner(v *strategies.View, calls []hooks.Outcome) *planner {
-	p := &planner{look: l, view: v, left: make(map[string]time.Duration)}
-	for _, c := range calls {
+func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
+	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration)}
+	for _, c := range pre.Outcomes {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
 		}
@@ -179,7 +180,7 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 	host = min(host, r.cost/2)
 	against := firewall.Case{
 		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
-		Target: p.view.Target, Count: p.look.counter, Time: p.look.now,
+		Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {

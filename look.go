@@ -23,6 +23,7 @@ type look struct {
 	// secrets takes secrets out of what is inserted, stored and reported.
 	secrets *redact.Redactor
 	limits  limits
+	keepers abi.Keepers // what plugins pinned in earlier compactions, without what the request releases
 	start   time.Time
 	now     string          // start, RFC 3339
 	came    strategies.List // the session as it came
@@ -58,9 +59,19 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		c.close(l, nil)
 		return nil, gaveUp
 	}
+	l.keepers = abi.KeepersOf(req.Messages)
+	for _, id := range req.Release {
+		if len(l.keepers[id]) == 0 {
+			c.close(l, nil)
+			return nil, usage("release %q: no plugin pinned a message of that id", id)
+		}
+	}
+	for _, id := range req.Release {
+		delete(l.keepers, id)
+	}
 	tokens := make([]int, len(req.Messages))
 	copy(tokens, l.memo.tokens) // all of them, unless the caller gave up
-	l.came = strategies.NewList(req.Messages, tokens, abi.Pinned(req.Messages, policy.Keep.Always...), req.Overhead)
+	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
 	if l.limits, err = policy.limits(&req, l.came.Total); err != nil {
 		c.close(l, nil)
 		return nil, err
@@ -72,6 +83,11 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		l.previous = Sent{req.Messages, l.came.Total - req.Overhead}
 	}
 	return l, gaveUp
+}
+
+// pinned marks what stays whatever anybody plans.
+func (l *look) pinned(msgs []abi.Message, keepers abi.Keepers) []bool {
+	return abi.Pinned(msgs, append(slices.Clip(l.policy.Keep.Always), keepers.Keeps)...)
 }
 
 // close gives back what is remembered of the session, with what the model is

@@ -242,7 +242,7 @@ func (f failing) Plan(context.Context, *strategies.View, strategies.Budget) (abi
 func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) planned {
 	out, taken, remarks := planned{fallback: pre.Fallback, failed: pre.Fallback}, "", pre.remarks
 	if !pre.Cancelled {
-		p := l.planner(v, pre.Outcomes)
+		p := l.planner(v, pre)
 		var cut []hooks.Remark
 		p.injected, cut = p.clipped(ctx, pre.Injected)
 		remarks = append(remarks, cut...)

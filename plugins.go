@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,11 +23,7 @@ import (
 // it.
 type preCompacted struct {
 	hooks.Pre
-	// pinned marks the messages that stay: the host's pins, and those that
-	// plugins added.
-	pinned []bool
-	// remarks tell a plugin which part of its answer had no effect.
-	remarks []hooks.Remark
+	pins
 	// unstored is why facts could not be stored.
 	unstored []*abi.Error
 }
@@ -34,11 +31,11 @@ type preCompacted struct {
 // preCompact lets plugins take part, and takes their pins.
 func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 	if l.hooks.Empty(abi.HookPreCompact) {
-		return preCompacted{pinned: v.Pinned}
+		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
 	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, v.List))}
-	s.pinned, s.remarks = pin(v, s.AlwaysKeep)
+	s.pins = pin(l, v, s.AlwaysKeep, s.Release)
 	if l.req.Overrides.byHand() {
 		for _, p := range s.Proposals {
 			s.remarks = append(s.remarks, hooks.Remark{Plugin: p.Source.Name, PassedOver: true,
@@ -54,40 +51,129 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 // counted.
 const maxUnknown = 10
 
-// pin takes the pins of plugins, unless they leave nothing that could go.
-func pin(v *strategies.View, keep []hooks.Keep) (pinned []bool, remarks []hooks.Remark) {
-	pinned = slices.Clone(v.Pinned)
-	at := make(map[string]int, len(v.Messages))
+// pins are the messages that stay, as plugins want it.
+type pins struct {
+	view   *strategies.View
+	at     map[string]int // messages by id
+	pinned []bool         // the host's pins, and those of plugins
+	// keepers are the pins that last beyond this compaction.
+	keepers abi.Keepers
+	// remarks tell a plugin which part of its answer had no effect.
+	remarks []hooks.Remark
+}
+
+// pin takes what plugins release and pin. Pins that leave nothing that could go are
+// not taken.
+func pin(l *look, v *strategies.View, keep, release []hooks.Keep) pins {
+	p := pins{view: v, at: make(map[string]int, len(v.Messages)), pinned: slices.Clone(v.Pinned),
+		keepers: maps.Clone(l.keepers)}
 	for i := range v.Messages {
-		at[v.Messages[i].ID] = i
+		p.at[v.Messages[i].ID] = i
 	}
-	warn := func(plugin, format string, args ...any) {
-		remarks = append(remarks, hooks.Remark{Plugin: plugin, Warning: fmt.Sprintf(format, args...)})
+	if p.release(release) {
+		p.pinned = l.pinned(v.Messages, p.keepers)
 	}
-	unknown := make(map[string]int) // by plugin
+	hosts, keep := slices.Clone(p.pinned), p.known(l, keep)
 	for _, k := range keep {
-		if i, ok := at[k.ID]; ok {
-			pinned[i] = true
-		} else if unknown[k.Plugin]++; unknown[k.Plugin] <= maxUnknown {
-			warn(k.Plugin, "always_keep of %q: there is no such message", k.ID)
+		p.pinned[p.at[k.ID]] = true
+	}
+	if v.WithPins(p.pinned).WorthTrying() {
+		p.last(keep, hosts)
+		return p
+	}
+	p.pinned = hosts
+	p.warnEach(keep, "always_keep was not taken: nothing would be left that may go")
+	return p
+}
+
+func (p *pins) warn(plugin, format string, args ...any) {
+	p.remarks = append(p.remarks, hooks.Remark{Plugin: plugin, Warning: fmt.Sprintf(format, args...)})
+}
+
+// warnEach warns each plugin once.
+func (p *pins) warnEach(of []hooks.Keep, warning string) {
+	told := make(map[string]bool)
+	for _, k := range of {
+		if !told[k.Plugin] {
+			p.warn(k.Plugin, "%s", warning)
+		}
+		told[k.Plugin] = true
+	}
+}
+
+// release takes pins back, each plugin its own, and reports whether there were any.
+func (p *pins) release(list []hooks.Keep) (any bool) {
+	for _, k := range list {
+		by := p.keepers[k.ID]
+		i := slices.Index(by, k.Plugin)
+		if i < 0 {
+			p.warn(k.Plugin, "release of %q: the plugin has not pinned it", k.ID)
+			continue
+		}
+		if p.keepers[k.ID] = slices.Delete(slices.Clone(by), i, i+1); len(by) == 1 {
+			delete(p.keepers, k.ID)
+		}
+		any = true
+	}
+	return any
+}
+
+// known are the pins of messages that are there, and that nobody has just released.
+func (p *pins) known(l *look, list []hooks.Keep) (known []hooks.Keep) {
+	unknown := make(map[string]int) // by plugin
+	for _, k := range list {
+		switch _, ok := p.at[k.ID]; {
+		case slices.Contains(l.req.Release, k.ID):
+			p.warn(k.Plugin, "always_keep of %q: the request releases it", k.ID)
+		case ok:
+			known = append(known, k)
+		default:
+			if unknown[k.Plugin]++; unknown[k.Plugin] <= maxUnknown {
+				p.warn(k.Plugin, "always_keep of %q: there is no such message", k.ID)
+			}
 		}
 	}
 	for plugin, n := range unknown {
 		if n > maxUnknown {
-			warn(plugin, "always_keep of %d more messages that are not there", n-maxUnknown)
+			p.warn(plugin, "always_keep of %d more messages that are not there", n-maxUnknown)
 		}
 	}
-	if v.WithPins(pinned).WorthTrying() {
-		return pinned, remarks
+	return known
+}
+
+// lastingShare is the most that lasting pins may take of what is left after a
+// compaction: with more, the pins of one compaction after the other would leave
+// nothing that can go.
+const lastingShare = 0.5
+
+// last makes pins last, as far as there is room for them. What the host pins stays
+// without.
+func (p *pins) last(list []hooks.Keep, hosts []bool) {
+	room := int(lastingShare * float64(p.view.Lower))
+	for id := range p.keepers {
+		room -= p.cost(id)
 	}
-	told := make(map[string]bool)
-	for _, k := range keep {
-		if !told[k.Plugin] {
-			warn(k.Plugin, "always_keep was not taken: nothing would be left that may go")
+	var over []hooks.Keep
+	for _, k := range list {
+		by := p.keepers[k.ID]
+		if slices.Contains(by, k.Plugin) || len(by) == 0 && hosts[p.at[k.ID]] {
+			continue
 		}
-		told[k.Plugin] = true
+		if cost := p.cost(k.ID); len(by) == 0 && cost > room {
+			over = append(over, k)
+			continue
+		} else if len(by) == 0 {
+			room -= cost
+		}
+		p.keepers[k.ID] = append(slices.Clip(by), k.Plugin)
 	}
-	return v.Pinned, remarks
+	p.warnEach(over, "always_keep holds for this compaction only: lasting pins take half of what is left after one; "+
+		"release some")
+}
+
+// cost is what a pinned message holds back: the unit that it belongs to.
+func (p *pins) cost(id string) int {
+	return p.view.UnitTokens(p.view.Units[p.view.UnitOf[p.at[id]]])
 }
 
 // postCompact tells plugins what was done, and reports what they say. v is what

@@ -36,6 +36,9 @@ type Request struct {
 	DryRun bool
 	// Instructions are what the caller wants kept in view.
 	Instructions string
+	// Release are ids of messages that plugins pinned in earlier compactions, and
+	// that need not stay any more. It holds with the compaction that comes of it.
+	Release []string
 	// Recall says in one line how the model, or who runs it, can read and search
 	// what goes: a tool, a command, a file. The note tells it. Default nothing.
 	Recall string

@@ -122,8 +122,9 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Meta is free-form data about a message. Plugins and operators mark messages
-// here; the host knows [MetaAlwaysKeep] and passes the rest through.
+// Meta is free-form data about a message. Hosts and operators mark messages
+// here; the engine knows [MetaAlwaysKeep] and passes the rest through. What
+// plugins pin stands elsewhere, see [Keepers].
 type Meta map[string]json.RawMessage
 
 // MetaAlwaysKeep is the Meta key that pins a message: a JSON true keeps it

@@ -3,7 +3,7 @@ package abi
 // Output is what a hook answers. The empty output and JSON null mean "nothing
 // to say"; a plugin with both roles may fill the fields of both.
 //
-// Of an observer: Retain, Inject, AlwaysKeep; with the capability
+// Of an observer: Retain, Inject, AlwaysKeep, Release; with the capability
 // compaction.request also RequestCompaction, and with compaction.summary
 // Summary, Cancel and Reason.
 //
@@ -24,8 +24,13 @@ type Output struct {
 	// RequestCompaction, of turn_end, asks for a compaction now that the turn
 	// has completed. The host bounds how often in a row it listens.
 	RequestCompaction *CompactionRequest `json:"request_compaction,omitempty"`
-	// AlwaysKeep are ids of messages to pin in this compaction.
+	// AlwaysKeep are ids of messages to pin, in this compaction and all that
+	// follow. What plugins pin lasts as far as it takes at most half of what is
+	// left after a compaction; beyond that it holds for this one.
 	AlwaysKeep []string `json:"always_keep,omitempty"`
+	// Release are ids of messages that the plugin pinned in this compaction or
+	// an earlier one, and that need not stay any more.
+	Release []string `json:"release,omitempty"`
 
 	// Messages is the whole new list.
 	Messages []OutputMessage `json:"messages,omitzero"`
@@ -66,7 +71,7 @@ type OutputMessage struct {
 // IsZero reports whether the output says nothing.
 func (o *Output) IsZero() bool {
 	return o == nil || len(o.Retain) == 0 && o.Unstored == "" && o.Inject == "" && o.RequestCompaction == nil &&
-		len(o.AlwaysKeep) == 0 && !o.Compacts() && !o.Cancel
+		len(o.AlwaysKeep)+len(o.Release) == 0 && !o.Compacts() && !o.Cancel
 }
 
 // Compacts reports whether the output proposes a compaction.

@@ -22,6 +22,7 @@ func TestOutputForms(t *testing.T) {
 		"inject":          {`{"inject":"x"}`, false, false},
 		"request":         {`{"request_compaction":{}}`, false, false},
 		"always keep":     {`{"always_keep":["m1"]}`, false, false},
+		"release":         {`{"release":["m1"]}`, false, false},
 		"cancel":          {`{"cancel":true,"reason":"r"}`, false, false},
 		"reason alone":    {`{"reason":"r"}`, true, false},
 		"summary":         {`{"summary":"s"}`, false, true},

@@ -8,7 +8,7 @@ import "slices"
 //   - the instructions of a project, see [Message.IsInstructions];
 //   - compactions that only their provider can read: nothing else carries the past;
 //   - messages whose meta says always_keep, and those for which one of more reports
-//     true (operator predicates).
+//     true (operator predicates, and [Keepers.Keeps]).
 //
 // Pinning is by message; a unit with one pinned member is kept whole.
 func Pinned(msgs []Message, more ...func(*Message) bool) []bool {

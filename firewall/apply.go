@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -21,6 +22,9 @@ type Case struct {
 	Target int
 	// Count is the token counter of the model's family.
 	Count abi.Counter
+	// Keepers are the pins of plugins that last beyond this compaction: the first
+	// summary that is inserted names them.
+	Keepers abi.Keepers
 	// Time stamps inserted messages, RFC 3339. Sessions without timestamps get
 	// none.
 	Time string
@@ -163,6 +167,9 @@ func (a *application) verdict() (*Verdict, error) {
 		kept = append(kept, *m)
 	}
 	v.Messages = kept
+	if i := slices.IndexFunc(a.inserted, func(m abi.Message) bool { return m.Kind == abi.KindSummary }); i >= 0 {
+		a.inserted[i].Content = abi.Text(a.Keepers.Note(a.inserted[i].Text(), kept))
+	}
 	if len(a.inserted) > 0 {
 		at := abi.PrefixEnd(kept)
 		v.Messages = make([]abi.Message, 0, len(kept)+len(a.inserted))

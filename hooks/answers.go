@@ -53,7 +53,8 @@ func (all *Answers) take(in *abi.Input, a answer) {
 // onlyRetain takes the answer of a hook in which inject, pins, proposals and
 // cancels have no effect; where there are some it says so.
 func (all *Answers) onlyRetain(in *abi.Input, a answer, warning string) {
-	if a.out != nil && (a.out.Inject != "" || a.out.Compacts() || a.out.Cancel || len(a.out.AlwaysKeep) > 0) {
+	if a.out != nil && (a.out.Inject != "" || a.out.Compacts() || a.out.Cancel ||
+		len(a.out.AlwaysKeep)+len(a.out.Release) > 0) {
 		a.outcome.warn("%s", warning)
 	}
 	all.take(in, a)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
 // Pre is what the plugins said before a compaction.
@@ -13,8 +14,9 @@ type Pre struct {
 	// Injected is what they want to put before the model, in the order of the
 	// plugins. A compactor's comes last.
 	Injected []abi.Insert
-	// AlwaysKeep are messages to pin.
-	AlwaysKeep []Keep
+	// AlwaysKeep are messages to pin, Release those that a plugin wants pinned no
+	// more.
+	AlwaysKeep, Release []Keep
 	// Proposals are the compactions they propose, in the order to try them:
 	// the compactor's, then the summaries of observers, the last one first.
 	// [Pre.Settle] says how they fared.
@@ -34,7 +36,7 @@ type Proposal struct {
 	permit *permit
 }
 
-// Keep is a message that a plugin wants pinned.
+// Keep is a message that a plugin wants pinned, or not any more.
 type Keep struct{ Plugin, ID string }
 
 // Remark is what a plugin is told of its answer: a warning, or why its proposal
@@ -137,9 +139,9 @@ func (pre *Pre) take(in *abi.Input, a answer) {
 		if a.out.Inject != "" {
 			pre.Injected = append(pre.Injected, abi.Insert{Kind: abi.KindInjected, Text: a.out.Inject, Source: source(a.plugin)})
 		}
-		for _, id := range a.out.AlwaysKeep {
-			pre.AlwaysKeep = append(pre.AlwaysKeep, Keep{Plugin: a.outcome.Plugin, ID: id})
-		}
+		keep := func(id string) Keep { return Keep{Plugin: a.outcome.Plugin, ID: id} }
+		pre.AlwaysKeep = append(pre.AlwaysKeep, lists.Map(a.out.AlwaysKeep, keep)...)
+		pre.Release = append(pre.Release, lists.Map(a.out.Release, keep)...)
 	}
 	pre.Answers.take(in, a)
 }

@@ -72,7 +72,7 @@ func (s *Session) Request(instructions string) { s.state.want(strings.TrimSpace(
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or
 // a call runs it fails at once, with the code busy. Of the request it takes
-// Target, Overrides, DryRun and Instructions.
+// Target, Overrides, DryRun, Instructions and Release.
 func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm.Result, error) {
 	if err := s.gate.tryEnter(); err != nil {
 		return nil, err
@@ -83,7 +83,8 @@ func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm
 	}
 	req := s.state.request(abi.TriggerManual)
 	req.Force = true
-	req.Target, req.Overrides, req.DryRun, req.Instructions = with.Target, with.Overrides, with.DryRun, with.Instructions
+	req.Target, req.Overrides, req.DryRun = with.Target, with.Overrides, with.DryRun
+	req.Instructions, req.Release = with.Instructions, with.Release
 	return s.look(ctx, req)
 }
 

@@ -300,3 +300,46 @@ func TestAResultOnItsWay(t *testing.T) {
 		})
 	}
 }
+
+// TestPinsOfPluginsLastInASession: what a plugin pinned once stays through the
+// compactions that follow, until a rollback undoes the one that pinned it or a
+// person takes it back.
+func TestPinsOfPluginsLastInASession(t *testing.T) {
+	features.Proves(t, "K10", "K11")
+	calls := 0
+	rules := &fakePlugin{Name: "rules", Pre: func(*abi.Input) (*abi.Output, error) {
+		if calls++; calls == 1 {
+			return &abi.Output{AlwaysKeep: []string{"t30"}}, nil
+		}
+		return nil, nil
+	}}
+	s := open(t, newCompactor(t, kagewasm.Options{Plugins: plugins(rules)}), 500, chat(60))
+	compacts := func(with kagewasm.Request) {
+		t.Helper()
+		if r, err := s.Compact(t.Context(), with); err != nil || !r.Report.Compacted {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	for n := range 5 {
+		compacts(kagewasm.Request{})
+		if !has(s.Messages(), "t30") {
+			t.Fatalf("gone with compaction %d", n+1)
+		}
+		if err := s.Append(t.Context(), renamed(chat(60)[2:], fmt.Sprintf("n%d-", n))...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Rollback(t.Context(), "last"); err != nil {
+		t.Fatal(err)
+	}
+	if compacts(kagewasm.Request{}); has(s.Messages(), "t30") {
+		t.Error("the compaction that pinned it was undone, and it is pinned")
+	}
+
+	calls = 0
+	s = open(t, newCompactor(t, kagewasm.Options{Plugins: plugins(rules)}), 500, chat(60))
+	compacts(kagewasm.Request{})
+	if compacts(kagewasm.Request{Release: []string{"t30"}}); has(s.Messages(), "t30") {
+		t.Error("a person took it back, and it is there")
+	}
+}

@@ -77,10 +77,10 @@ var outputRules = []rule{
 		answer: withinBudget,
 	}, {
 		name:        "known pins",
-		explanation: "always_keep names messages of the input: the host warns of any other",
-		fix:         "put ids of input.messages into always_keep, no others",
+		explanation: "always_keep and release name messages of the input: the host warns of any other",
+		fix:         "put ids of input.messages into always_keep and release, no others",
 		answer: func(_ *abi.Manifest, in *abi.Input, out *abi.Output) error {
-			return known(in, out.AlwaysKeep)
+			return known(in, slices.Concat(out.AlwaysKeep, out.Release))
 		},
 	}, {
 		name: "only its role",

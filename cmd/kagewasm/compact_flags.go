@@ -32,6 +32,7 @@ type compactFlags struct {
 	noteTokens    int
 	overhead      int
 	instructions  string
+	releases      []string
 	noPrune       bool
 	out, report   string
 	asJSON, quiet bool
@@ -89,6 +90,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",
 		"`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
+	fs.StringArrayVar(&f.releases, "release", nil, "`ID` of a message that a plugin pinned in an earlier compaction, and "+
+		"that need not stay any more; may be repeated")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+
 		"is no terminal to ask on, nothing is written without it")
 	fs.BoolVar(&f.noPrune, "no-prune", false, "leave old tool output as it is")

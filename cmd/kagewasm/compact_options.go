@@ -96,7 +96,7 @@ func (f *compactFlags) request(
 	req := kagewasm.Request{
 		Session:  abi.Session{ID: sessionID(path, s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
-		Instructions: f.instructions, Overrides: f.overrides(), Commit: sink.commit,
+		Instructions: f.instructions, Release: f.releases, Overrides: f.overrides(), Commit: sink.commit,
 		Recall: recallLine(path),
 	}
 	if f.given("target") {

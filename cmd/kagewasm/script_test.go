@@ -165,6 +165,7 @@ func misbehaving() map[string][]byte {
 		"recurses": compactor("recurses", wasmtest.Recurse("pre_compact")),
 		"second":   compactor("second", answer(`null`)),
 		"observer": wasmtest.Answer("pre_compact", `{"retain":["parcels are counted in internal/step7"],"inject":"Earlier it was decided to keep the old API."}`),
+		"pins":     answer(`{"always_keep":["a003"]}`),
 		"summary":  compactor("summary", answer(`{"summary":"The tests of parcel fail one after the other."}`)),
 		"forger":   forger(),
 		"cancels":  wasmtest.WithManifest(answer(`{"cancel":true,"reason":"not now"}`), cancels),

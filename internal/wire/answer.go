@@ -40,6 +40,7 @@ var outputFields = []field[abi.Output]{
 	{"inject", func(d *decoder, o *abi.Output) { o.Inject = d.text() }},
 	{"request_compaction", func(d *decoder, o *abi.Output) { o.RequestCompaction = pointer(d, compactionFields) }},
 	{"always_keep", func(d *decoder, o *abi.Output) { o.AlwaysKeep = names(d) }},
+	{"release", func(d *decoder, o *abi.Output) { o.Release = names(d) }},
 	{"messages", func(d *decoder, o *abi.Output) { o.Messages = outputMessages(d) }},
 	{"superseded", func(d *decoder, o *abi.Output) { o.Superseded = names(d) }},
 	{"summary", func(d *decoder, o *abi.Output) { o.Summary = d.text() }},

@@ -12,6 +12,7 @@ func (e *encoder) output(o *abi.Output) {
 			e.compactionRequest(*o.RequestCompaction)
 		}
 		e.someTexts("always_keep", o.AlwaysKeep)
+		e.someTexts("release", o.Release)
 		if o.Messages != nil {
 			e.key("messages")
 			elements(e, o.Messages, e.outputMessage)

@@ -87,6 +87,7 @@ export class Message {
 // Output is what a hook answers; empty fields are left out.
 export class Output {
   always_keep: string[] = [];
+  release: string[] = [];
   retain: string[] = [];
   inject: string = "";
   summary: string = "";
@@ -95,6 +96,7 @@ export class Output {
   send(): i32 {
     const fields: string[] = [];
     if (this.always_keep.length) fields.push('"always_keep":' + list(this.always_keep));
+    if (this.release.length) fields.push('"release":' + list(this.release));
     if (this.retain.length) fields.push('"retain":' + list(this.retain));
     if (this.inject != "") fields.push('"inject":' + quote(this.inject));
     if (this.summary != "") fields.push('"summary":' + quote(this.summary));
