@@ -94,7 +94,7 @@ type code struct {
 func (u *code) Run(ctx context.Context, c *host.Call) (uint32, error) {
 	wasi, guest := host.NewWASI(), &memories{budget: &c.Memory}
 	wasi.Bind(c)
-	c.Guest = guest
+	c.Linear = guest
 	// The SDK takes an exit with code 0 for a return.
 	var exit *sys.ExitError
 	noteExit := experimental.CloseNotifyFunc(func(_ context.Context, code uint32) { exit = sys.NewExitError(code) })

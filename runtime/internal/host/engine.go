@@ -14,7 +14,7 @@ type Engine interface {
 // Code is the compiled module of one plugin.
 type Code interface {
 	// Run makes a fresh instance, calls c.Export in it and returns its result,
-	// 0 where it has none. It sets c.Phase and c.Guest as it goes. Runs are
+	// 0 where it has none. It sets c.Phase and c.Linear as it goes. Runs are
 	// concurrent.
 	Run(ctx context.Context, c *Call) (result uint32, err error)
 	// FunctionName is what to call a function that a stack trace of the engine

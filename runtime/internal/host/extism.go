@@ -87,15 +87,15 @@ var blockFuncs = []Func{
 		c.SetError(text)
 	}},
 	{"error_get", "()->i64", func(ctx context.Context, c *Call, stack []uint64) {
-		c.clock.moved(ctx, len(c.answer.err))
-		stack[0] = c.extism.memory.Put([]byte(c.answer.err))
+		c.clock.moved(ctx, len(c.err))
+		stack[0] = c.extism.memory.Put([]byte(c.err))
 	}},
 	{"reset", "()", func(ctx context.Context, c *Call, _ []uint64) {
 		x := &c.extism
 		c.clock.moved(ctx, len(x.memory.mem))
 		x.memory.reset()
-		c.Input.Bytes, x.inputAt, x.outputAt, x.outputLen = nil, 0, 0, 0
-		c.answer.err, c.answer.output, c.answer.late = "", nil, nil
+		x.inputAt, x.outputAt, x.outputLen = 0, 0, 0
+		c.IO.reset()
 	}},
 	{
 		"memory_bytes", "()->i64",
@@ -147,7 +147,7 @@ func setOutput(ctx context.Context, c *Call, stack []uint64) {
 		c.Stop(abi.CodeTrap, outside("output_set", n, at, "the memory of the call"), "")
 	}
 	x.outputAt, x.outputLen = at, n
-	c.answer.late = func() []byte {
+	c.late = func() []byte {
 		b, _ := x.memory.view(at, n)
 		return b
 	}

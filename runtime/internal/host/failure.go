@@ -27,10 +27,13 @@ const (
 
 // error is an error of this call.
 func (c *Call) error(code abi.Code, message, hint string, err error) *abi.Error {
-	return &abi.Error{
-		Code: code, Op: "call", Plugin: c.Plugin.Manifest.Name, Hook: c.hook, Phase: c.Phase,
-		Message: message, Hint: hint, Err: err,
+	e := &abi.Error{
+		Code: code, Op: "call", Plugin: c.Plugin.Manifest.Name, Phase: c.Phase, Message: message, Hint: hint, Err: err,
 	}
+	if h := abi.Hook(c.Export); h.Valid() {
+		e.Hook = h
+	}
+	return e
 }
 
 // BadOutput is the error of an output that is no answer of a hook.
@@ -64,9 +67,9 @@ func failure(c *Call, caller, ctx context.Context, code Code, err error) *abi.Er
 		e := stopped(c, caller)
 		e.Message += where(err, code)
 		return e
-	case c.answer.over:
+	case c.over:
 		return tooLong(c)
-	case denied(c) && ended:
+	case c.denied() && ended:
 		return outOfRoom(c, after)
 	case exited:
 		return c.error(
@@ -102,12 +105,9 @@ func tooLong(c *Call) *abi.Error {
 	)
 }
 
-// denied reports whether the guest wanted more memory or larger tables.
-func denied(c *Call) bool { return c.Usage.TablesDenied || c.Memory.Denied }
-
 // outOfRoom is the failure of a guest that was denied, and ended with this text.
 func outOfRoom(c *Call, after string) *abi.Error {
-	if c.Usage.TablesDenied {
+	if c.TablesDenied {
 		return c.error(
 			abi.CodeMemory,
 			fmt.Sprintf("it wanted tables of more than %d elements, then: %s", c.Plugin.Limits.TableElements, after),
@@ -122,11 +122,11 @@ func outOfRoom(c *Call, after string) *abi.Error {
 
 // refusedItself is the failure of a hook that returned nonzero.
 func refusedItself(c *Call, code uint32) *abi.Error {
-	text := cmp.Or(c.answer.err, fmt.Sprintf("it returned %d and no error text", int32(code)))
+	text := cmp.Or(c.err, fmt.Sprintf("it returned %d and no error text", int32(code)))
 	switch {
-	case c.answer.over:
+	case c.over:
 		return tooLong(c)
-	case denied(c):
+	case c.denied():
 		return outOfRoom(c, text)
 	}
 	return c.error(abi.CodeExit, text, "", nil)

@@ -125,6 +125,10 @@ func (t *traffic) carry(n int) error {
 	return nil
 }
 
+func (t *traffic) report(stats *abi.CallStats) {
+	stats.HostCalls, stats.HostCallBytes = t.counts, t.bytes
+}
+
 func (t *traffic) mayCarry() int64 { return int64(t.limits.HostCallBytes) - t.bytes }
 
 // quotaf is the error of a limit that is used up.

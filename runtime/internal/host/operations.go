@@ -83,6 +83,9 @@ func requestError(err error) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "decode request", Message: err.Error()}
 }
 
+// services are those that a call has used, one of each kind.
+type services []any
+
 // service is the call's service of a kind, which is made when it is first needed.
 func service[S any](c *Call) *S {
 	for _, s := range c.services {
@@ -95,8 +98,19 @@ func service[S any](c *Call) *S {
 	return s
 }
 
-// reporter is a service that has something to say of the call it was used in.
-type reporter interface{ report(*abi.CallStats) }
+func (list services) report(stats *abi.CallStats) {
+	for _, s := range list {
+		if s, ok := s.(reporter); ok {
+			s.report(stats)
+		}
+	}
+}
 
-// closer is a service that holds something until the call is over.
-type closer interface{ close() }
+// close ends what services hold until the call is over.
+func (list services) close() {
+	for _, s := range list {
+		if s, ok := s.(interface{ close() }); ok {
+			s.close()
+		}
+	}
+}

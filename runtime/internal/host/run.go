@@ -36,11 +36,7 @@ func (c *Call) Run(caller context.Context, code Code, read Reader) ([]byte, abi.
 		fail = answered(c, caller, ctx, out, read)
 	}
 	stats := c.Stats()
-	for _, s := range c.services {
-		if s, ok := s.(closer); ok {
-			s.close()
-		}
-	}
+	c.services.close()
 	c.extism.memory.reset()
 	if stats.OutputBytes = len(out); fail != nil {
 		out = nil
@@ -68,10 +64,10 @@ func ended(c *Call, caller, ctx context.Context, code Code, result uint32, err e
 		return nil, failure(c, caller, ctx, code, err)
 	case result != 0:
 		return nil, refusedItself(c, result)
-	case c.answer.over:
+	case c.over:
 		return nil, tooLong(c)
-	case c.answer.err != "":
-		c.Warn("it set an error text and returned 0: " + Shorten(c.answer.err, 200))
+	case c.err != "":
+		c.Warn("it set an error text and returned 0: " + Shorten(c.err, 200))
 	}
 	c.Phase = abi.PhaseOutput
 	return c.Output(), nil
@@ -98,21 +94,6 @@ func answered(c *Call, caller, ctx context.Context, out []byte, read Reader) *ab
 		return e
 	}
 	return c.BadOutput(err)
-}
-
-// errHostMemory: what a guest wrote takes more memory to read than the call has.
-var errHostMemory = errors.New("it takes more memory to read than the call has")
-
-// reading is what it may cost the host to read something that the guest wrote: the
-// time of the call, and as much memory as the guest has.
-func (c *Call) reading(ctx context.Context) strictjson.Limits {
-	c.work.Used = 0
-	return strictjson.Limits{Look: ctx.Err, Take: func(n int64) error {
-		if !c.work.Take(n) {
-			return errHostMemory
-		}
-		return nil
-	}}
 }
 
 // exitedWell reports whether a guest ended itself with exit code 0.

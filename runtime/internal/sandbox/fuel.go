@@ -86,7 +86,7 @@ func (r *run) burnt() int64 {
 
 // settle tells the call what was used, before the instance is gone.
 func (r *run) settle() {
-	u := &r.call.Usage
+	u := &r.call.Spent
 	u.Fuel, u.StackBytes, u.TableElements = r.burnt(), r.counted.deepest, r.counted.tables
 }
 
@@ -149,7 +149,7 @@ func (r *run) deeper(left int32) int64 {
 // growTable reports whether tables may have n elements more.
 func (r *run) growTable(n int64) bool {
 	if n > int64(r.call.Plugin.Limits.TableElements)-r.counted.tables {
-		r.call.Usage.TablesDenied = true
+		r.call.TablesDenied = true
 		return false
 	}
 	if !r.call.Memory.Take(n * elementBytes) {

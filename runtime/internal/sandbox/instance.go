@@ -57,7 +57,7 @@ func (r *run) bind(i *instance) {
 	if i.budget = &r.call.Memory; i.memory != nil {
 		i.memory.budget = i.budget
 	}
-	r.call.Guest = i
+	r.call.Linear = i
 	if i.wasi != nil {
 		i.wasi.Bind(r.call)
 	}
