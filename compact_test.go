@@ -224,6 +224,22 @@ func TestCommitComesBeforePostCompact(t *testing.T) {
 	}
 }
 
+// TestStoredResultStays: a host may keep the result that it is handed to store, which
+// is finished by then; what plugins say later stands in the report returned.
+func TestStoredResultStays(t *testing.T) {
+	p := &fakePlugin{Name: "watch", Post: answers(&abi.Output{Retain: []string{"a fact"}})}
+	req := request(400, chat(60))
+	var stored *kagewasm.Result
+	req.Commit = func(_ context.Context, r *kagewasm.Result) error { stored = r; return nil }
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
+	if len(stored.Report.Hooks) != 0 || len(stored.Report.Retained) != 0 {
+		t.Errorf("the stored report was written to: %+v", stored.Report)
+	}
+	if len(r.Report.Hooks) != 1 || r.Report.Hooks[0].Hook != abi.HookPostCompact || len(r.Report.Retained) != 1 {
+		t.Errorf("hooks %+v, retained %v: post_compact is missing", r.Report.Hooks, r.Report.Retained)
+	}
+}
+
 func TestCommitThatFailsLeavesTheSession(t *testing.T) {
 	features.Proves(t, "O7", "A12")
 	p := &fakePlugin{Name: "watch", Post: answers(nil)}

@@ -22,7 +22,7 @@ import (
 //	check, apply  the note is written, the firewall checks the plan   attempt.go, package firewall
 //	report        the result is made of what the stages came to       outcome.go
 //	commit        the result is stored                                engine.go
-//	post_compact  plugins hear of it, and their calls join the report plugins.go
+//	post_compact  plugins hear of it, and what they say is reported   plugins.go
 
 // Compact looks at a session before a model call and makes it smaller where it
 // has to. It always completes. The error, an *abi.Error, is non-nil for
@@ -92,11 +92,9 @@ func replace(ctx context.Context, l *look, p pruned) (*Result, error) {
 	o.planned = plan(ctx, l, v, o.pre)
 	if err := canceled(ctx); err != nil {
 		o.taken, o.code = nil, abi.ReasonCancelled
-		result := resultOf(l, o)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		postCompact(ctx, l, v, o.List, result)
-		return result, err
+		return postCompact(ctx, l, v, o.List, resultOf(l, o)), err
 	}
 	o.code = reasonCode(l, v, o)
 	return l.strategy().finish(ctx, l, v, o)
@@ -124,8 +122,7 @@ func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, 
 			return notStored(ctx, l, o, result, err), err
 		}
 	}
-	postCompact(ctx, l, v, o.after(), result)
-	return result, err
+	return postCompact(ctx, l, v, o.after(), result), err
 }
 
 // lastWords is how long plugins may take to hear that the caller gave up, who waits
@@ -158,8 +155,7 @@ func notStored(ctx context.Context, l *look, o outcome, made *Result, err error)
 	rec := *made.Record
 	rec.Success, rec.ReasonCode, rec.Failures = false, o.code, result.Report.Failures
 	result.Record = &rec
-	postCompact(ctx, l, l.view(o.List), o.List, result)
-	return result
+	return postCompact(ctx, l, l.view(o.List), o.List, result)
 }
 
 // Commit applies a pending compaction exactly as it was shown: it stores the
@@ -183,13 +179,11 @@ func (c *Compactor) Commit(ctx context.Context, req Request, pending *Result) (*
 	if err != nil {
 		return nil, err
 	}
-	result := *pending
-	if err := commit(ctx, l, &result); err != nil {
+	if err := commit(ctx, l, pending); err != nil {
 		audited(l, nil, err)
 		return nil, err
 	}
-	stored = &result
-	postCompact(ctx, l, l.view(l.came), l.count(result.Messages), stored)
+	stored = postCompact(ctx, l, l.view(l.came), l.count(pending.Messages), pending)
 	audited(l, stored, nil)
 	return stored, nil
 }

@@ -176,25 +176,27 @@ func (p *pins) cost(id string) int {
 	return p.view.UnitTokens(p.view.Units[p.view.UnitOf[p.at[id]]])
 }
 
-// postCompact tells plugins what was done, and reports what they say. v is what
-// the compaction was made of, after what it left.
-func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, result *Result) {
+// postCompact tells plugins what was done, and returns the result with what they
+// say in its report. The result that was made may be stored, and stays as it is. v is
+// what the compaction was made of, after what it left.
+func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result) *Result {
 	if l.hooks.Empty(abi.HookPostCompact) {
-		return
+		return made
 	}
 	l, v = l.until(ctx, v) // the caller's own may be done
 	in := hookInput(l, abi.HookPostCompact, v, after.PinnedAs(v.List))
-	in.Record = result.Record
+	in.Record = made.Record
 	if in.Record == nil {
-		in.Record = record(l, &result.Report)
+		in.Record = record(l, &made.Report)
 		in.Record.Success = false
 	}
 	post := l.hooks.Post(ctx, in)
 	retained, unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
-	r := &result.Report
-	r.Hooks = append(r.Hooks, l.bareOutcomes(post.Outcomes)...)
-	r.Retained = append(r.Retained, retained...)
-	r.Failures = append(r.Failures, l.withoutSecrets(slices.Concat(post.Failures, unstored))...)
+	result, r := *made, &made.Report
+	result.Report.Hooks = append(slices.Clip(r.Hooks), l.bareOutcomes(post.Outcomes)...)
+	result.Report.Retained = append(slices.Clip(r.Retained), retained...)
+	result.Report.Failures = append(slices.Clip(r.Failures), l.withoutSecrets(slices.Concat(post.Failures, unstored))...)
+	return &result
 }
 
 // longestSource stands for plugins where a budget is told before it is known whose
