@@ -17,6 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/modeltest"
 	"github.com/kagewasm/kagewasm/models"
 	"github.com/kagewasm/kagewasm/strategies"
+	"github.com/kagewasm/kagewasm/strategies/note"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -575,6 +576,53 @@ func TestInternalMessages(t *testing.T) {
 				if at := strings.Index(text, "hidden"); at >= 0 {
 					t.Errorf("%q", text[max(0, at-60):min(len(text), at+60)])
 				}
+			}
+		})
+	}
+}
+
+// TestTheModelIsToldWhatTheHostKeeps: what stands word for word below a summary
+// the model need not repeat, and is told so where it does stand there. An
+// operator's prompt is sent as it is.
+func TestTheModelIsToldWhatTheHostKeeps(t *testing.T) {
+	features.Proves(t, "N13", "K24")
+	const rule = "Never touch the release branch, whatever the tests say."
+	msgs := long()
+	msgs = slices.Insert(slices.Clip(msgs), 42, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule)})
+	for _, tc := range []struct {
+		why    string
+		policy kagewasm.Policy
+		told   bool
+	}{
+		{"the prompt that ships", kagewasm.Policy{}, true},
+		{"the prompt that ships, as a project has it on disk",
+			kagewasm.Policy{Summarize: strategies.SummarizeConfig{Prompt: strategies.DefaultPrompt()}}, true},
+		{"the prompt that ships with other sections",
+			kagewasm.Policy{Summarize: strategies.SummarizeConfig{Outline: "continuation"}}, true},
+		{"an operator's prompt", kagewasm.Policy{Summarize: strategies.SummarizeConfig{Prompt: "Say what was done."}}, false},
+		{"the host writes no note", kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}, false},
+		{"the note has no room for what persons wrote", kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 60}}, false},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+				if strings.Contains(r.System, "## Session Intent") {
+					return modeltest.Answer{Text: note.Outlines()[1].Render(func(note.Section) string { return "all is well" })}
+				}
+				return modeltest.Answer{Text: inForm(r, "all is well")}
+			})
+			r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: tc.policy}), request(longWindow, msgs))
+			if r.Report.Strategy != kagewasm.StrategySummarize {
+				t.Fatalf("%s: %v", r.Report.Strategy, r.Report.Failures)
+			}
+			for i, asked := range m.Requests() {
+				_, ours, _ := strings.Cut(asked.Messages[0].Content, "\n</conversation-")
+				if told := strings.Contains(ours, "what persons wrote") && strings.Contains(ours, "Do not repeat"); told != tc.told {
+					t.Errorf("request %d: told is %v:\n%s\n%s", i, told, asked.System, ours)
+				}
+			}
+			summary, host, _ := strings.Cut(r.Report.Summary, "\n## Thread\n")
+			if tc.told && (!strings.Contains(summary, "all is well") || strings.Contains(summary, rule) || !strings.Contains(host, rule)) {
+				t.Errorf("what the model was told is not so:\n%s", r.Report.Summary)
 			}
 		})
 	}

@@ -20,6 +20,8 @@ var (
 	updatePrompt string
 	//go:embed prompts/turn-prefix.md
 	turnPrefixPrompt string
+	//go:embed prompts/kept.md
+	keptPrompt string
 )
 
 // DefaultPrompt is the prompt that ships, with the sections of
@@ -43,10 +45,21 @@ func sections(o note.Outline) string {
 	return o.Render(func(s note.Section) string { return s.About })
 }
 
+// ownPrompt reports whether the operator wrote the prompt.
+func (c summary) ownPrompt() bool { return c.Prompt != "" && c.Prompt != defaultPrompt }
+
+// minKept is the least budget of the host's note that has room for what persons
+// wrote, in tokens. With less the model has to say it.
+const minKept = 500
+
+// tellsKept reports whether the model is told what the host keeps word for word. An
+// operator's prompt says by itself what belongs into the summary.
+func (c summary) tellsKept() bool { return c.host >= minKept && !c.ownPrompt() }
+
 // system is the system prompt, and the outline an answer is held to.
 func (c summary) system() (string, note.Outline) {
 	prompt, o := c.Prompt, c.sections
-	if prompt == "" || prompt == defaultPrompt {
+	if !c.ownPrompt() {
 		if len(o.Sections) == 0 {
 			return defaultPrompt, note.Outlines()[0]
 		}
@@ -89,6 +102,7 @@ type question struct {
 	todo, focus  string
 	part, parts  int // of the parts a history is read in
 	words        int
+	kept         bool   // tells what the host keeps
 	refused      string // why the last answer was
 }
 
@@ -120,6 +134,9 @@ func (q question) prompt() string {
 		b.WriteString(strings.TrimSpace(updatePrompt))
 	} else {
 		b.WriteString("Write the summary of the conversation above.")
+	}
+	if q.kept {
+		b.WriteString("\n\n" + strings.TrimSpace(keptPrompt))
 	}
 	fmt.Fprintf(&b, "\n\nWrite at most %d words.", q.words)
 	if q.refused != "" {

@@ -111,6 +111,7 @@ var _ Strategy = Summarize{}
 // Plan implements [Strategy]. It asks the model once it is clear what goes.
 func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
 	cfg := s.summary(v)
+	cfg.host = b.Host
 	c, budget := b.settle(v, func(budget int) choice {
 		cfg.budget = budget
 		return s.choose(v, budget+cfg.limit(), func(v *View) choice {
@@ -145,9 +146,10 @@ type summary struct {
 	SummarizeConfig
 	// sections are those an answer must have. Zero: those of the prompt.
 	sections note.Outline
-	// budget is what the host puts around a summary, in tokens. The cut leaves it.
-	budget int
-	focus  string
+	// budget is what the host puts around a summary, in tokens, and host what it says
+	// in the note itself. The cut leaves both.
+	budget, host int
+	focus        string
 	// inputTokens bounds one request. 0 is what [abi.FallbackWindow] leaves.
 	inputTokens int
 }

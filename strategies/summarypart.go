@@ -52,7 +52,8 @@ func (s *summaryRun) parts(chars int) []*part {
 		rules: rules{outline: o, cap: limit, replaced: s.ready.Replaced, count: s.count},
 		question: question{
 			system: system, previous: s.ready.Previous, todo: s.ready.Todo,
-			focus: headTail(s.cfg.focus, maxFocus), words: wordsIn(limit), refused: s.refused[historyPart],
+			focus: headTail(s.cfg.focus, maxFocus), words: wordsIn(limit), kept: s.cfg.tellsKept(),
+			refused: s.refused[historyPart],
 		},
 	}
 	history.show(t, s.ready.task)
@@ -68,7 +69,8 @@ func (s *summaryRun) parts(chars int) []*part {
 		rules: rules{outline: turnPrefix, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
 		question: question{
 			system: turnPrefixPrompt + "\n" + sections(turnPrefix),
-			focus:  history.question.focus, words: wordsIn(prefixLimit), refused: s.refused[prefixPart],
+			focus:  history.question.focus, words: wordsIn(prefixLimit), kept: s.cfg.tellsKept(),
+			refused: s.refused[prefixPart],
 		},
 	}
 	prefix.show(t, s.ready.request)
