@@ -71,9 +71,11 @@ type NoteConfig struct {
 const (
 	defaultInject = 2000
 	// minHost bounds what the host says in a note where nothing is configured,
+	// smallHost is what it may say in a small window: less says nothing to go on with,
 	// and maxHost does where little goes, in tokens.
-	minHost = 150
-	maxHost = 4000
+	minHost   = 150
+	smallHost = 600
+	maxHost   = 4000
 	// goneShare is what the host says in a note about much that goes, as a part
 	// of it: then a token of the note preserves more than a token of the newest
 	// messages. It is maxNote tokens at most, and noteShare of the target.
@@ -132,7 +134,7 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 // defaultHost is what the host says in a note of a session of so many tokens
 // that is to come down to the target.
 func defaultHost(total, target int) int {
-	little := max(min(maxHost, target/8), min(minHost, target/3))
+	little := max(min(maxHost, target/8), min(smallHost, target/5))
 	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
 	return max(little, much)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -14,27 +15,85 @@ import (
 // in bytes.
 const maxEarlier = 12 << 10
 
-// summary takes over what an earlier compaction kept, and returns the turns of its
-// thread. Package names reads the files, names, commands and failures for itself.
-func (n *Note) summary(text string) []turn {
+// former is what an earlier note says of the thread: numbers in it are its own.
+type former struct {
+	turns   []turn
+	rules   []rule
+	steps   []step
+	changes changes
+}
+
+// summary takes over what an earlier compaction kept, and returns its thread. Package
+// names reads the files, names, commands and failures for itself. What somebody else
+// wrote is older than the message of a person with number before.
+func (n *Note) summary(text string, before int) *former {
 	foreign, ours := parted(text)
 	p := parser{Note: n}
 	for line := range strings.Lines(ours) {
 		p.line(strings.TrimRight(line, "\r\n"))
 	}
 	if strings.TrimSpace(foreign) != "" {
-		p.quoted = nil
+		p.quoted, p.before = nil, before
 		if _, said, ok := strings.Cut(foreign, "\nSummary:\n"); ok && strings.Contains(foreign, "Analysis:\n") {
 			foreign = said // what stands before is how its model came to it
 		}
-		for line := range strings.Lines(clip.Ends(foreign, maxEarlier/2)) {
+		for _, line := range openFirst(foreign) {
 			p.quote(line)
 		}
 	}
 	if len(p.quoted) > 0 {
-		n.earlier = p.quoted
+		n.earlier, n.earlierBefore = p.quoted, p.before
 	}
-	return readThread(p.thread)
+	f := &former{turns: readThread(p.thread), rules: p.rules}
+	f.steps, f.changes = readState(p.state)
+	return f
+}
+
+// asides are lines that a harness adds to a summary: they are no part of it, and one
+// that tells the agent what to do would be taken for a wish of today.
+var asides = []string{"This session is being continued from a previous conversation", "If you need specific details from before compaction",
+	"Please continue the conversation from where we left", "Continue the conversation from where it left off",
+	"Continue with the last task that you were asked to work on"}
+
+// open are words in the titles of sections that say what is still to be done.
+var open = []string{"pending", "current", "next", "remaining", "open", "todo", "in progress", "blocked"}
+
+// openFirst are the lines of a summary that somebody else wrote, those first that say
+// what was still to be done: where there is little room they are what counts.
+func openFirst(text string) []string {
+	var first, others []string
+	into := &others
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if slices.ContainsFunc(asides, func(s string) bool { return strings.HasPrefix(line, s) }) {
+			continue
+		}
+		if title, ok := sectionTitle(line); ok {
+			if into = &others; toolcall.HasAny(strings.ToLower(title), open) {
+				into = &first
+			}
+		}
+		*into = append(*into, line)
+	}
+	return slices.Concat(ends(first), ends(others))
+}
+
+// ends are the first and the last lines of many, in half of maxEarlier.
+func ends(lines []string) []string {
+	return strings.Split(clip.Ends(strings.Join(lines, "\n"), maxEarlier/4), "\n")
+}
+
+// sectionTitle is the title of a section that a line begins: a heading, or a numbered
+// line that ends with a colon, "7. Pending Tasks:".
+func sectionTitle(line string) (string, bool) {
+	if title, ok := heading(line); ok {
+		return title, true
+	}
+	bare, item := listItem(line)
+	if title, ok := strings.CutSuffix(plain(bare), ":"); ok && item && digits(line) > 0 && len(title) < 60 {
+		return title, true
+	}
+	return "", false
 }
 
 // Said returns what a summary of an earlier compaction says, for a model that is to
@@ -49,7 +108,7 @@ func Said(text string) string {
 	found := false
 	for line := range strings.Lines(ours) {
 		switch bare := strings.TrimRight(line, "\r\n"); {
-		case bare == headThread || bare == headRules || bare == headTodos || bare == headEarlier:
+		case bare == headThread || bare == headRules || bare == headState || bare == headTodos || bare == headEarlier:
 			found = true
 		case names.Reserved(bare):
 			found = false
@@ -83,7 +142,10 @@ type parser struct {
 	*Note
 	head   string   // the line above the entries
 	thread []string // the lines of the thread
-	listed bool     // todos were met: they are the list, and not added to it
+	state  []string // those of the state
+	rules  []rule
+	before int  // the number of the message before which the earlier summary was written
+	listed bool // todos were met: they are the list, and not added to it
 	fenced bool
 	quoted []string // of the earlier summary
 }
@@ -108,10 +170,12 @@ func (p *parser) line(line string) {
 		}
 	case headThread:
 		p.thread = append(p.thread, line)
+	case headState:
+		p.state = append(p.state, line)
 	case headRules:
 		number, text, ok := strings.Cut(strings.TrimPrefix(entry, "["), "] ")
 		if n, err := strconv.Atoi(number); listed && ok && err == nil {
-			p.rules = append(p.rules, rule{n: n, text: text, binds: true})
+			p.rules = append(p.rules, rule{n: n, text: text, binds: !maybe(text)})
 		}
 	case headTodos:
 		if t, ok := parseTodo(entry); listed && ok && len(p.todos.list) < maxTodos {
@@ -123,6 +187,8 @@ func (p *parser) line(line string) {
 	case headEarlier:
 		if text, ok := strings.CutPrefix(line, quoteMark); ok {
 			p.quote(text)
+		} else if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line, olderMark), "]")); err == nil {
+			p.before = n
 		}
 	}
 }
@@ -134,22 +200,25 @@ func (p *parser) quote(line string) {
 	}
 }
 
-// quoted adds the beginning and the end of a summary that somebody else wrote: what it
-// is about, and where it stood.
-func (p *parts) quoted(head string, list []string, budget int) {
-	cost := func(s string) int { return p.count(quoteMark+s) + 1 }
-	budget -= p.count(head) + cost(between)
-	from, to, half := 0, len(list), budget/2
-	for ; from < len(list) && cost(list[from]) <= half; from++ {
-		half -= cost(list[from])
+// quoted adds the beginning and the end of a summary that somebody else wrote, and which
+// message it is older than.
+func (p *parts) quoted(list []string, before, budget int) {
+	lines := []string{headEarlier}
+	if before > 0 {
+		lines = append(lines, olderMark+strconv.Itoa(before)+"]")
 	}
-	for half += budget - budget/2; to > from && cost(list[to-1]) <= half; to-- {
-		half -= cost(list[to-1])
+	cost := func(s string) int { return p.count(quoteMark+s) + 1 }
+	budget -= p.count(strings.Join(lines, "\n")) + cost(between)
+	from, to, part := 0, len(list), budget*firstPart/100
+	for ; from < len(list) && cost(list[from]) <= part; from++ {
+		part -= cost(list[from])
+	}
+	for part += budget - budget*firstPart/100; to > from && cost(list[to-1]) <= part; to-- {
+		part -= cost(list[to-1])
 	}
 	if from == 0 && to == len(list) {
 		return
 	}
-	lines := []string{head}
 	for i, s := range list {
 		if i == from && i < to {
 			lines = append(lines, quoteMark+between)
@@ -161,5 +230,11 @@ func (p *parts) quoted(head string, list []string, budget int) {
 	p.put(lines...)
 }
 
-// between stands for the lines of a summary that there is no room for.
-const between = "[...]"
+const (
+	// olderMark says how old a summary is.
+	olderMark = "It was written before ["
+	// between stands for the lines of a summary that there is no room for.
+	between = "[...]"
+	// firstPart is how much of what is shown of a summary is its beginning, in hundredths.
+	firstPart = 70
+)

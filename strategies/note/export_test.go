@@ -17,6 +17,8 @@ const (
 	Intro       = intro
 	LeftOut     = leftOut
 	FoldedMark  = foldedMark
+	AgainMark   = againMark
+	HeadState   = headState
 	HeadThread  = headThread
 	HeadRules   = headRules
 	HeadTodos   = headTodos

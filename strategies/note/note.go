@@ -12,12 +12,16 @@ import (
 
 // Note is what was read off the superseded messages.
 type Note struct {
-	names       *names.Names
-	turns       []turn
-	rules       []rule // of messages that earlier notes shortened
-	todos       todos
-	earlier     []string // lines of a summary that somebody else wrote
-	transcripts []string // how earlier notes say that more can be found
+	names   *names.Names
+	turns   []turn
+	rules   []rule // of messages that earlier notes shortened
+	todos   todos
+	steps   []step   // what was said and done last
+	changes changes  // since the last commit
+	earlier []string // lines of a summary that somebody else wrote
+	// earlierBefore is the number of the message of a person before which it was written.
+	earlierBefore int
+	transcripts   []string // how earlier notes say that more can be found
 }
 
 // Session is the session that a compaction takes messages from.
@@ -65,15 +69,18 @@ func Build(ctx context.Context, s Session) *Note {
 		case !s.Gone[i]:
 			t.stays(m)
 		case m.Kind == abi.KindSummary:
-			t.takeOver(n.summary(m.Text()))
+			f := n.summary(m.Text(), t.n+1)
+			shift := t.takeOver(f)
+			for _, r := range f.rules {
+				n.rules = append(n.rules, rule{n: r.n + shift, text: r.text, binds: r.binds})
+			}
 		default:
 			t.message(m, origins[i])
 			n.todos.message(m)
 		}
 	}
-	t.end()
-	repeated(t.turns)
-	n.turns = t.turns
+	n.turns = t.finish()
+	n.steps, n.changes = lastSteps(t.steps), t.changes
 	return n
 }
 

@@ -209,7 +209,7 @@ func TestKeptBelowASummary(t *testing.T) {
 	}
 	for _, part := range []string{
 		"> You must not change the wire format. Thanks", "> - [ ] no parcel is handed out twice", "- [-] add the lock",
-		"$ go test ./internal/store/... -run TestLease\nExit code 1", "String to replace not found",
+		"$ go test ./internal/store/... -run TestLease\nExit code 1", "<tool_use_error>String to replace not found",
 		"Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {

@@ -65,6 +65,12 @@ func bindings(words string) (list []rule) {
 	return list
 }
 
+// maybe reports whether a rule that an earlier note kept may be none: it is worded as
+// many are that bind nothing.
+func maybe(text string) bool {
+	return maybeWords.says(text+" ") && !bindingWords.says(text+" ") && !gives(text)
+}
+
 // gives reports whether a sentence gives something to somebody to do: "and Dagny will
 // rename the table".
 func gives(s string) bool {
@@ -87,7 +93,7 @@ func (n *Note) lost(v *view) []rule {
 	list := slices.Clone(n.rules)
 	for i := range v.turns {
 		t := &v.turns[i]
-		if v.whole(i) || t.words == "" {
+		if v.whole(i) || t.words == "" || t.again > 0 {
 			continue
 		}
 		shown := v.words(i)

@@ -30,7 +30,8 @@ type view struct {
 	size  []int      // of the words, a place in sizes
 	came  [][]string // the lines on what came of it, empty where one is not shown
 	said  []bool
-	cost  int // of what is shown so far, in tokens
+	binds []bool // the words bind what follows
+	cost  int    // of what is shown so far, in tokens
 	count func(string) int
 }
 
@@ -40,6 +41,7 @@ func show(turns []turn, budget int, count func(string) int) *view {
 		count: count}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
+		v.binds = append(v.binds, binding(turns[i].words))
 	}
 	if len(turns) > 0 {
 		head := count(headThread + "\n" + aboutThread)
@@ -78,7 +80,7 @@ func (v *view) shrink(budget int) (total int) {
 			if total <= budget {
 				return total
 			}
-			if cost[i] > step.over && v.turns[i].words != "" && (step.all || !binding(v.turns[i].words)) {
+			if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) {
 				resize(i, step.to)
 			}
 		}
@@ -120,6 +122,7 @@ func (v *view) fill(left, said int) {
 		})
 	}
 	lines(isDeed)
+	lines(func(line string) bool { return strings.HasPrefix(line, work.Failed) })
 	lines(func(line string) bool { return !strings.HasPrefix(line, besides) })
 	newest(func(i int, t *turn) { v.said[i] = !v.folded(i) && t.said != "" && take(agentMark+t.said, &said) })
 	lines(func(line string) bool { return strings.HasPrefix(line, besides) })
@@ -142,11 +145,14 @@ func withoutArguments(line string) string {
 }
 
 // folded reports whether nothing of a turn is shown but that it was there.
-func (v *view) folded(i int) bool { return v.turns[i].folded > 0 || v.size[i] == len(sizes)-1 }
+func (v *view) folded(i int) bool {
+	t := &v.turns[i]
+	return t.folded > 0 || v.size[i] == len(sizes)-1 || t.again > 0 && len(t.came) == 0
+}
 
 // whole reports whether all words of a turn are shown.
 func (v *view) whole(i int) bool {
-	return !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), leftOut)
+	return v.turns[i].again > 0 || !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), leftOut)
 }
 
 // complete reports whether all of the thread is shown.
@@ -162,7 +168,7 @@ func (v *view) complete() bool {
 // words are those of a turn as they are shown.
 func (v *view) words(i int) string {
 	t := &v.turns[i]
-	if v.folded(i) || t.words == "" {
+	if v.folded(i) || t.words == "" || t.again > 0 {
 		return ""
 	}
 	if t.cut && sizes[v.size[i]] > maxFirst {
@@ -183,7 +189,12 @@ func (v *view) price(i int) int {
 func (v *view) head(i int) []string {
 	t := &v.turns[i]
 	head := "[" + strconv.Itoa(t.n) + "]"
-	if t.stays != "" {
+	switch {
+	case t.again > 0:
+		head += fmt.Sprintf("%s%d]", sameMark, t.again)
+	case t.opens != "":
+		head += " " + t.stays + `: "` + t.opens + `"`
+	case t.stays != "":
 		head += " " + t.stays
 	}
 	lines := []string{head}
@@ -210,16 +221,15 @@ func (v *view) lines() []string {
 	out := []string{headThread, aboutThread}
 	for i := 0; i < len(v.turns); i++ {
 		if v.folded(i) {
-			from, n := i, 0
-			for ; i < len(v.turns) && v.folded(i); i++ {
-				n += max(1, v.turns[i].folded)
+			end := i + 1
+			for end < len(v.turns) && v.folded(end) {
+				end++
+			}
+			out = append(out, v.fold(i, end))
+			for ; i < end; i++ {
+				out = append(out, v.shown(i)...)
 			}
 			i--
-			first := v.turns[from].n - max(0, v.turns[from].folded-1)
-			out = append(out, fmt.Sprintf("[%d-%d] %d%s", first, v.turns[i].n, n, foldedMark))
-			for k := from; k <= i; k++ {
-				out = append(out, v.shown(k)...)
-			}
 			continue
 		}
 		t := &v.turns[i]
@@ -232,6 +242,30 @@ func (v *view) lines() []string {
 	return out
 }
 
+// fold is the line that stands for turns of which nothing is shown.
+func (v *view) fold(from, end int) string {
+	n, copies, again := 0, 0, 0
+	for i := from; i < end; i++ {
+		t := &v.turns[i]
+		n += max(1, t.folded)
+		if again = max(again, t.again); t.again > 0 {
+			copies += max(1, t.folded)
+		}
+	}
+	last := v.turns[end-1].n
+	line := fmt.Sprintf("[%d-%d] %d messages of persons are ", v.turns[from].n-max(0, v.turns[from].folded-1), last, n)
+	if n == 1 {
+		line = fmt.Sprintf("[%d] 1 message of a person is ", last)
+	}
+	switch {
+	case copies == n:
+		return line + againMark + strconv.Itoa(again) + "]"
+	case copies > 0:
+		return line + fmt.Sprintf("%s; %d of them said again below", foldedMark, copies)
+	}
+	return line + foldedMark
+}
+
 // shown are the lines on what came of a turn that are shown.
 func (v *view) shown(i int) (lines []string) {
 	for _, line := range v.came[i] {
@@ -242,8 +276,13 @@ func (v *view) shown(i int) (lines []string) {
 	return lines
 }
 
-// foldedMark ends the line that stands for turns that there was no room for.
-const foldedMark = " messages of persons are left out here: search the transcript for them"
+// Lines that stand for turns that there was no room for, and for those whose words stand
+// elsewhere.
+const (
+	foldedMark = "left out here: search the transcript"
+	againMark  = "said again in the same words below, up to ["
+	sameMark   = " the same words as ["
+)
 
 // readThread reads the turns of an earlier note back.
 func readThread(lines []string) (turns []turn) {
@@ -284,37 +323,70 @@ func readHead(line string) (t turn, ok bool) {
 	if !ok || !strings.HasPrefix(line, "[") {
 		return t, false
 	}
-	from, to, many := strings.Cut(inner, "-")
-	n, err := strconv.Atoi(from)
-	if err != nil {
+	from, to, _ := strings.Cut(inner, "-")
+	first, err := strconv.Atoi(from)
+	if t.n = first; err != nil {
 		return t, false
 	}
-	t.n = n
-	if many {
-		last, err := strconv.Atoi(to)
-		size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		folded, err2 := strconv.Atoi(size)
-		if err != nil || err2 != nil || !strings.HasSuffix(rest, foldedMark) {
+	if to != "" {
+		if t.n, err = strconv.Atoi(to); err != nil || t.n < first {
 			return t, false
 		}
-		t.n, t.folded = last, folded
+	}
+	number := func(mark string) (n int, ok bool) {
+		_, after, _ := strings.Cut(rest, mark)
+		digits, ok := strings.CutSuffix(after, "]")
+		n, err := strconv.Atoi(digits)
+		return n, ok && err == nil
+	}
+	var same bool
+	if t.again, same = number(sameMark); same && to == "" {
 		return t, true
 	}
-	t.stays = strings.TrimSpace(rest)
-	return t, t.stays == "" || t.stays == staysAbove || t.stays == staysBelow
-}
-
-// takeOver puts the turns of an earlier note before those that follow.
-func (t *thread) takeOver(turns []turn) {
-	if len(turns) == 0 {
-		return // somebody else's
-	}
-	t.end()
-	if len(t.turns) > 0 { // a second note: numbers go on
-		base := t.turns[len(t.turns)-1].n
-		for i := range turns {
-			turns[i].n += base
+	size, counted, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if n, err := strconv.Atoi(size); err == nil && n > 0 && strings.HasPrefix(counted, "message") {
+		t.folded = n
+		if t.again, same = number(againMark); same || strings.Contains(rest, foldedMark) {
+			return t, true
 		}
 	}
-	t.turns, t.taken = slices.Concat(t.turns, turns), true
+	stays, opens, _ := strings.Cut(strings.TrimSpace(rest), `: "`)
+	t = turn{n: first, stays: stays, opens: strings.TrimSuffix(opens, `"`)}
+	return t, to == "" && (stays == "" || stays == staysAbove || stays == staysBelow)
+}
+
+// takeOver puts the turns of an earlier note before those that follow. It returns by how
+// much the numbers in that note shift: those of a second one go on.
+func (t *thread) takeOver(e *former) (shift int) {
+	if len(e.turns) == 0 {
+		return 0 // somebody else's
+	}
+	t.end()
+	if t.waits != nil {
+		t.turns, t.waits = append(t.turns, *t.waits), nil
+	}
+	if len(t.turns) > 0 {
+		shift = t.turns[len(t.turns)-1].n
+	}
+	for i := range e.turns {
+		e.turns[i].n += shift
+		if e.turns[i].again > 0 {
+			e.turns[i].again += shift
+		}
+	}
+	k := len(e.turns) - 1
+	last := &e.turns[k]
+	t.steps, t.changes, t.n = e.steps, e.changes, last.n
+	for i := range t.steps {
+		t.steps[i].turn += shift
+	}
+	if n := len(t.steps); n > 0 && t.steps[n-1].turn == last.n && !slices.Contains(last.came, goesOn) {
+		t.asked = t.steps[n-1].said
+	}
+	if last.stays == staysBelow {
+		t.waits, t.n = last, last.n-1
+		e.turns = e.turns[:k]
+	}
+	t.turns, t.taken = slices.Concat(t.turns, e.turns), true
+	return shift
 }

@@ -193,7 +193,18 @@ func TestAnswerByNumber(t *testing.T) {
 		{"in bold", "a:\n**1. one way**\n**2. the other**", "1", "- That was: 1. one way"},
 		{"ten and one are two entries", "a:\n1. one way\n10. the tenth", "10", "- That was: 10. the tenth"},
 		{"a number of none", plans, "3", ""},
-		{"an answer in words", plans, "2 of them are wrong", ""},
+		{"an answer with a number in it", plans, "sorry, I missed this. 1 is correct",
+			"- The agent had listed: 1. Keep bbolt and compact it at night. / 2. Move to SQLite, with WAL."},
+		{"an answer with a number in words", plans, "I'll go with the second option, since it's the cheaper one.",
+			"- The agent had listed: 1. Keep bbolt and compact it at night. / 2. Move to SQLite, with WAL."},
+		{"of many only those that are named", "a:\n1. a\n2. b\n3. c\n4. d\n5. e\n6. f", "skip 2 and 5, do the rest",
+			"- The agent had listed: 2. b / 5. e"},
+		{"rows of a table", "| # | what |\n|---|---|\n| 1 | nil check |\n| 2 | help text |", "fix 2 first",
+			"- The agent had listed: 1, nil check / 2, help text"},
+		{"what stands below an entry", "1. **HAT218**\n   - Price: $261\n2. **HAT136**\n   - Price: $255\n\nWhich?", "the second one",
+			"- The agent had listed: 1. HAT218; Price: $261 / 2. HAT136; Price: $255"},
+		{"a number of something else", plans, "wait for 20 minutes", ""},
+		{"a wish of its own", plans, "Rewrite the parser in Go.", ""},
 		{"a number that answers nothing", "It took 2 minutes.", "2", ""},
 		{"a price in the text is no option", "It costs\n2.50 euros", "2", ""},
 	} {
@@ -253,7 +264,7 @@ func TestWhatStays(t *testing.T) {
 	const want = `[1] its message stands above
 - Changed: b.go (edited)
 - Agent: Edited.
-[2] its message stands below
+[2] its message stands below: "And now PAR-2."
 - Changed: c.go (edited)
 - It goes on below.`
 	text := write(s, note.Options{})
@@ -285,7 +296,7 @@ func TestRepeated(t *testing.T) {
 	features.Proves(t, "A6", "complaint 18")
 	const words = "Run the whole suite again and tell me which of the tests fail, please."
 	got := thread(render(session(words, edit("a/b.go", "ok", false), said("Two fail."), words, said("None."), "ok", said("x"), "ok"), note.Options{}))
-	const want = "[1]\n> [... said again in [2] ...]\n- Changed: b.go (edited)\n[2]\n> " + words + "\n- Agent: None.\n" +
+	const want = "[1] the same words as [2]\n- Changed: b.go (edited)\n[2]\n> " + words + "\n- Agent: None.\n" +
 		"[3]\n> ok\n- Agent: x\n[4]\n> ok"
 	if got != want {
 		t.Errorf("%s\n\nwant\n%s", got, want)
@@ -296,7 +307,7 @@ func TestRepeated(t *testing.T) {
 	}
 	text := render(session(many...), note.Options{})
 	for round := range 3 {
-		if got := thread(text); strings.Count(got, words) != 1 || !strings.HasPrefix(got, "[1-49] 49"+note.FoldedMark+"\n[50]\n> ") {
+		if got := thread(text); strings.Count(got, words) != 1 || !strings.HasPrefix(got, "[1-49] 49 messages of persons are "+note.AgainMark+"50]\n[50]\n> ") {
 			t.Errorf("round %d: %s", round, got)
 		}
 		text = render(session(summary(text)), note.Options{})

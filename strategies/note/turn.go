@@ -1,13 +1,13 @@
 package note
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -18,6 +18,8 @@ type turn struct {
 	id    string // of the message
 	words string // of the person, word for word; empty where the message itself stays
 	stays string // where the message stays, as the note says it; empty where it went
+	opens string // how the words of a message that stays below begin
+	again int    // the number of the turn in which the same words stand
 	came  []string
 	said  string // the closing words of the agent
 	// folded is how many turns an earlier note left out in the place of this one,
@@ -39,7 +41,11 @@ type thread struct {
 	calls   bool   // the session has calls: nothing runs by being written down
 	goesOn  bool   // a part of the turn stays
 	taken   bool   // the last turn is of an earlier note
+	n       int    // the number of the last message of a person
+	waits   *turn  // of an earlier note, whose message is still to come
 	files   shortNames
+	steps   []step // what was said and done last, see state.go
+	changes changes
 }
 
 func newThread(h outcome.Harness, modified []string) *thread {
@@ -68,58 +74,105 @@ func (s shortNames) of(file string) string {
 
 // person begins a turn. Where the message stays, where says so.
 func (t *thread) person(m *abi.Message, where string) {
-	asked := t.asked
+	asked, words := t.asked, m.Words()
 	t.end()
-	next, k := turn{n: 1, id: m.ID, stays: where}, len(t.turns)
-	if k > 0 {
-		next.n = t.turns[k-1].n + 1
-		if last := t.turns[k-1]; t.taken && last.stays == staysBelow { // the note speaks of this one
-			last.id, last.stays = m.ID, where
-			next = last
-			next.came = slices.DeleteFunc(next.came, func(s string) bool { return s == goesOn })
-			t.turns = t.turns[:k-1]
-		}
+	t.n++
+	next := turn{n: t.n, id: m.ID, stays: where}
+	if p := t.waits; p != nil && p.opensWith(words) {
+		next, t.waits = *p, nil
+		next.id, next.stays, next.opens = m.ID, where, ""
+		next.n, t.n = max(p.n, t.n), max(p.n, t.n)
+		next.came = slices.DeleteFunc(next.came, func(s string) bool { return s == goesOn })
 	}
-	t.taken = false
-	if where == "" {
-		next.words = m.Words()
+	switch where {
+	case "":
+		next.words = words
+	case staysBelow:
+		next.opens = opening(words)
 	}
-	if option := chosen(m.Words(), asked); option != "" {
-		next.came = append(next.came, "That was: "+option)
+	if line := refersTo(words, asked); line != "" && !slices.Contains(next.came, line) {
+		next.came = append(next.came, line)
 	}
-	t.turns = append(t.turns, next)
+	t.turns, t.taken = append(t.turns, next), false
 	t.silent = where != ""
 }
+
+// opening is how words begin that stand elsewhere, for a reader to find them by.
+func opening(words string) string {
+	words = strings.ReplaceAll(clip.OneLine(clip.Chars(words, 4*maxOpening)), `"`, "'")
+	if short := strings.TrimSpace(wholeWords(words, maxOpening)); len(short) < len(words) {
+		return short + cutMark
+	}
+	return words
+}
+
+const (
+	maxOpening = 60 // of how a message begins, in characters
+	cutMark    = "…"
+)
+
+// opensWith reports whether words are those of a message that an earlier note left where
+// it was.
+func (t *turn) opensWith(words string) bool { return t.opens == "" || t.opens == opening(words) }
 
 // message takes what no person wrote, and went.
 func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	switch {
 	case m.Role == abi.RoleTool:
-		t.work.Result(m)
+		t.did(t.work.Result(m))
 		if _, words, ok := strings.Cut(m.Text(), toldInstead); ok {
 			t.add("The person said: " + shortened(strings.Join(strings.Fields(words), " "), maxTold))
 		}
 	case m.Role == abi.RoleAssistant:
-		t.closing = ""
-		if text := strings.TrimSpace(m.Text()); len(m.ToolCalls) == 0 && text != "" {
-			t.closing, t.asked = text, text
-		}
-		for i := range m.ToolCalls {
-			t.work.Call(&m.ToolCalls[i])
-		}
-		t.command = ""
-		if len(m.ToolCalls) == 0 {
-			t.command = lastBlock(m.Text())
-		}
+		t.agent(m)
 	case origin == abi.FromInterruption:
 		t.add("The person interrupted it here.")
 	case origin == abi.FromCommand && t.command != "" && !t.calls:
-		t.work.Ran(t.command, m)
+		t.did(t.work.Ran(t.command, m))
 		t.command = ""
 	default:
 		return
 	}
 	t.silent = false
+}
+
+// noAnswer is what a harness has an agent say to a command of its own.
+const noAnswer = "No response requested."
+
+// agent takes what an agent said and called.
+func (t *thread) agent(m *abi.Message) {
+	text := strings.TrimSpace(m.Text())
+	if text == noAnswer {
+		return
+	}
+	t.closing, t.command = "", ""
+	if len(m.ToolCalls) == 0 && text != "" {
+		t.closing, t.asked = text, text
+		t.command = lastBlock(text)
+	}
+	for i := range m.ToolCalls {
+		t.work.Call(&m.ToolCalls[i])
+	}
+	if t.command != "" && !t.calls {
+		text = strings.TrimSpace(text[:strings.LastIndex(strings.TrimSuffix(text, fence), fence)])
+	}
+	if text != "" {
+		t.step(step{said: clip.Chars(text, maxWords)})
+	}
+}
+
+// did takes a call as it is told alone.
+func (t *thread) did(s work.Step) {
+	t.changes.take(s, t.files.of)
+	if s.Text != "" {
+		t.step(step{did: s.Text, looked: s.Looked})
+	}
+}
+
+// step adds a step to those of the turn.
+func (t *thread) step(s step) {
+	s.turn = t.n
+	t.steps = append(t.steps[max(0, len(t.steps)+1-maxSteps):], s)
 }
 
 // stays takes what no person wrote, and stays.
@@ -152,10 +205,20 @@ func (t *thread) end() {
 	case said != "":
 		t.turns[len(t.turns)-1].said = said
 	}
-	if k := len(t.turns) - 1; k >= 0 && t.silent && t.turns[k].stays != "" && !t.taken {
+	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
 		t.turns = t.turns[:k] // all of it stays
 	}
 	t.work, t.closing, t.asked, t.command, t.silent, t.goesOn = t.work.Next(), "", "", "", true, false
+}
+
+// finish closes the thread.
+func (t *thread) finish() []turn {
+	t.end()
+	if t.waits != nil {
+		t.turns, t.waits = append(t.turns, *t.waits), nil
+	}
+	repeated(t.turns)
+	return t.turns
 }
 
 // maxCame is how many lines on a turn are carried through a chain of compactions,
@@ -268,55 +331,3 @@ func shortened(line string, runes int) string {
 func plain(line string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
 }
-
-// chosen are the entries of a list that a short answer names by their numbers: "2" or
-// "1+3".
-func chosen(answer, list string) string {
-	if strings.Trim(answer, "0123456789 +,&/.)!\n") != "" || len(answer) > maxChoice || list == "" {
-		return ""
-	}
-	var options []string
-	for _, number := range strings.FieldsFunc(answer, func(r rune) bool { return r < '0' || r > '9' }) {
-		option := ""
-		for line := range unfenced(list) {
-			bare := plain(line)
-			rest, ok := strings.CutPrefix(bare, number)
-			if ok && rest != "" && strings.IndexByte(".):", rest[0]) >= 0 && (len(rest) == 1 || rest[1] == ' ') {
-				option = shortened(bare, maxQuestion)
-			}
-		}
-		if option != "" && !slices.Contains(options, option) {
-			options = append(options, option)
-		}
-	}
-	return strings.Join(options, " / ")
-}
-
-// maxChoice is how long an answer is at most, in bytes, that is a choice.
-const maxChoice = 20
-
-// repeated folds what a person said again later in the same words: the last one
-// stands. What came of the earlier one stays.
-func repeated(turns []turn) {
-	last := make(map[string]int, len(turns))
-	for i := range turns {
-		last[turns[i].words] = i
-	}
-	for i := range turns {
-		t := &turns[i]
-		again := last[t.words]
-		if again == i || len(t.words) < minRepeated {
-			continue
-		}
-		t.said = ""
-		t.came = slices.DeleteFunc(t.came, func(s string) bool { return strings.HasPrefix(s, besides) })
-		if len(t.came) == 0 {
-			t.words, t.folded = "", 1
-		} else {
-			t.words = fmt.Sprintf("[... said again in [%d] ...]", turns[again].n)
-		}
-	}
-}
-
-// minRepeated is how long words are, in bytes, that nobody says twice by chance.
-const minRepeated = 40

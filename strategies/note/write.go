@@ -41,13 +41,16 @@ const (
 
 // threadShare is what the words of persons may cost, in hundredths of the budget: a
 // part of a small one, in which names go furthest, and most of a large one. What came
-// of them may cost cameShare more.
+// of them may cost cameShare more: in a small one it says most to those who go on.
 func threadShare(budget int) int {
 	const low, high = 1000, 4000
 	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
 }
 
-const cameShare = 8
+func cameShare(budget int) int {
+	const low, high = 1000, 4000
+	return 25 - 17*(min(max(budget, low), high)-low)/(high-low)
+}
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
@@ -91,12 +94,17 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p := parts{left: budget, count: o.Count}
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
 	share := threadShare(budget)
+	state := n.state(budget*stateShare(budget)/100+extra/4, o.Count)
+	told := o.Count(strings.Join(state, "\n"))
+	p.left -= told
 	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)
-	v.fill(min(budget*(share+cameShare)/100+extra, p.left)-v.cost, budget*saidShare*share/6000+extra)
+	v.fill(min(budget*(share+cameShare(budget))/100+extra, p.left)-v.cost, budget*saidShare*share/6000+extra)
 	p.put(v.lines()...)
 	p.rules(n.lost(v), p.share(rulesShare))
+	p.left += told
+	p.put(state...)
 	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
-	p.quoted(headEarlier, n.earlier, p.share(earlierShare))
+	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))
 	p.failures(n.names.Failures(), o.Failures)
 	p.entries(names.HeadCommands, n.commands(p.String()), p.share(commandShare))
 	p.names(n.names, summary)

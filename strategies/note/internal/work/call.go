@@ -187,17 +187,23 @@ func found(text string, args []arg) string {
 		}
 		return ""
 	}
-	var values []string
+	var own, inner []string
 	toolcall.EachString(text, func(key, value string) {
 		given := slices.ContainsFunc(args, func(a arg) bool { return a.value == value })
-		if len(values) < maxFound && !given && value != "" && len(value) <= maxArg && identifies(key) {
-			values = append(values, key+" "+value)
+		if s := key + " " + value; !given && value != "" && len(value) <= maxArg && identifies(key) && !slices.Contains(inner, s) {
+			if _, top := doc[key]; top || weighs(key) {
+				own = append(own, s)
+			}
+			inner = append(inner, s)
 		}
 	})
-	if len(values) == 0 {
+	if len(own) == 0 {
+		own = inner // of a result in an envelope; else what is inside has ids of its own
+	}
+	if len(own) == 0 {
 		return ""
 	}
-	return Result + strings.Join(values, ", ")
+	return Result + strings.Join(own[:min(len(own), maxFound)], ", ")
 }
 
 // identifies reports whether a value under this key tells one thing from others.

@@ -71,17 +71,12 @@ func segments(script string) iter.Seq[string] {
 // effect says what a script did that changes something: a commit by its hash, what
 // has an address by that, else the command. What ended well did all of it.
 func effect(script, output string, ended bool) string {
-	for line := range strings.Lines(clip.Head(output, 8000)) {
-		if strings.Contains(script, "git init") {
-			break // a repository to try something in
+	if hash, subject := committed(script, output); hash != "" {
+		s := Committed + hash + " " + clip.Line(subject, maxCommand)
+		if ended && strings.Contains(script, "git push") {
+			s += ", then pushed"
 		}
-		if hash, subject, ok := commit(strings.TrimSpace(line)); ok {
-			s := Committed + hash + " " + clip.Line(subject, maxCommand)
-			if ended && strings.Contains(script, "git push") {
-				s += ", then pushed"
-			}
-			return s
-		}
+		return s
 	}
 	s := Ran + quoted(script)
 	if strings.Contains(script, "gh ") || strings.Contains(script, "glab ") {
@@ -90,6 +85,20 @@ func effect(script, output string, ended bool) string {
 		}
 	}
 	return s
+}
+
+// committed is the commit that a script made, if its output tells one. One in a
+// repository to try something in is none.
+func committed(script, output string) (hash, subject string) {
+	if !strings.Contains(script, "commit") || strings.Contains(script, "git init") {
+		return "", ""
+	}
+	for line := range strings.Lines(clip.Head(output, 8000)) {
+		if hash, subject, ok := commit(strings.TrimSpace(line)); ok {
+			return hash, subject
+		}
+	}
+	return "", ""
 }
 
 // commit reads "[main 3f2a1bc] subject".

@@ -34,9 +34,10 @@ func (c *call) step(text string, o outcome.Outcome) Step {
 		return Step{}
 	}
 	s := Step{Text: c.name, Looked: c.looks()}
+	s.Commit, _ = committed(c.command, text)
 	switch {
 	case c.command != "":
-		s.Text, s.Looked = "`"+clip.Words(toolcall.CommandLine(c.command), maxScript)+"`", false
+		s.Text, s.Looked = "`"+clip.Words(strings.ReplaceAll(toolcall.CommandLine(c.command), " 2>&1", ""), maxScript)+"`", false
 	case len(c.changes) > 0:
 		s.Text += " " + strings.Join(lists.Map(c.changes, func(f file) string { return path.Base(f.path) }), ", ")
 	case c.looks() && c.subject != "":
@@ -52,9 +53,7 @@ func (c *call) step(text string, o outcome.Outcome) Step {
 	case len(c.changes) > 0:
 		s.Changed = lists.Map(c.changes, func(f file) string { return f.path })
 	case c.command != "":
-		if line := printed(text); line != "" {
-			s.Text += Result + clip.Line(line, maxOutput)
-		}
+		s.Text += printed(c.command, text)
 	case !s.Looked:
 		s.Text += found(text, c.args)
 	}
@@ -79,16 +78,37 @@ func why(text string, o outcome.Outcome) string {
 	return said + " / " + clip.Line(reason, maxAnswer)
 }
 
-// printed is the last line that a command put out, without what its harness added.
-func printed(text string) (last string) {
-	for line := range strings.Lines(clip.Tail(text, 4000)) {
+// printed is what a command that ended well put out: the commit that it made, what
+// identifies a document, or else the last line, without what its harness added.
+func printed(command, text string) string {
+	if hash, subject := committed(command, text); hash != "" {
+		return Result + "committed " + hash + " " + clip.Line(subject, maxCommand)
+	}
+	var last string
+	n := 0
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && !slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) }) {
-			last = line
+			last, n = line, n+1
 		}
 	}
-	return last
+	switch {
+	case n == 0:
+		return ""
+	case last[0] == '{' && n == 1:
+		return found(last, nil)
+	case len(last) > maxPrinted:
+		return ""
+	case n > 1:
+		last = "[...] " + last
+	}
+	return Result + clip.Line(last, maxOutput)
 }
 
+// maxPrinted is how long a line is, in bytes, that a person may read.
+const maxPrinted = 500
+
 // prompts begin lines that a harness adds to the output of a command.
-var prompts = []string{"<", "[The command completed", "bash-$", "(Open file:", "(Current directory:"}
+var prompts = []string{"<", "[The command completed", "[Current working directory", "[Python interpreter", "bash-$", "(Open file:",
+	"(Current directory:", "Output:", "Chunk ID:", "Wall time:", "Process exited with", "Original token count:", "Exit code",
+	"Command: "}

@@ -185,6 +185,7 @@ const (
 	Called    = "Called: "
 	Committed = "Committed: "
 	Ran       = "Ran: "
+	Failed    = "Failed: "
 	Result    = " → "
 )
 
@@ -221,7 +222,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that failed before these")
 	}
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
-		lines = append(lines, "Failed: "+f.call+": "+f.said)
+		lines = append(lines, Failed+f.call+": "+f.said)
 	}
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")

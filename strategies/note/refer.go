@@ -1,0 +1,108 @@
+package note
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
+)
+
+// refersTo says what a short answer speaks of that names entries of a list by their
+// numbers: the entries, word for word. Without them nobody knows what was decided.
+func refersTo(answer, asked string) string {
+	if strings.Contains(answer, "\n") || len(answer) > maxAnswer {
+		return ""
+	}
+	options := numbered(asked)
+	pure := strings.Trim(answer, "0123456789 +,&/.)!") == "" && len(answer) <= maxChoice
+	var named, all []string
+	for _, o := range options {
+		if slices.Contains(numbersIn(answer), o.number) {
+			named = append(named, o.text)
+		}
+		all = append(all, o.text)
+	}
+	switch {
+	case pure && len(named) > 0:
+		return "That was: " + strings.Join(named, " / ")
+	case pure || len(all) < 2 || !namesEntries(answer, len(named)):
+		return ""
+	case len(all) > maxOptions && len(named) == 0:
+		return ""
+	case len(all) > maxOptions:
+		all = named
+	}
+	return "The agent had listed: " + strings.Join(all, " / ")
+}
+
+const (
+	maxChoice  = 20  // of an answer that is a choice alone, in bytes
+	maxAnswer  = 200 // of one that speaks of a list, in bytes
+	maxOptions = 5   // entries that are all told
+	maxOption  = 200 // of one, in characters
+)
+
+// ordinals name entries of a list.
+var ordinals = set.Of("first", "second", "third", "fourth", "fifth", "former", "latter", "both", "option", "options", "one", "either")
+
+// namesEntries reports whether an answer speaks of entries of a list: by so many of their
+// numbers, or by words.
+func namesEntries(answer string, numbers int) bool {
+	return numbers > 0 || slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(answer), notLetter), func(w string) bool { return ordinals[w] })
+}
+
+func notLetter(r rune) bool { return r < 'a' || r > 'z' }
+
+// numbersIn are the numbers in a text, as they are written.
+func numbersIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// option is an entry of a numbered list.
+type option struct{ number, text string }
+
+// numbered are the entries of the last numbered list of a text, each with what stands
+// below it. Rows of a table that begin with a number are entries too.
+func numbered(text string) (list []option) {
+	below := false
+	for line := range unfenced(text) {
+		number, rest := entryNumber(line)
+		switch {
+		case number != "":
+			if number == "1" || len(list) > 0 && list[len(list)-1].number == number {
+				list = nil
+			}
+			list, below = append(list, option{number, shortened(plain(rest), maxOption)}), true
+		case isHeading(line):
+			below = false
+		case below && len(list) > 0:
+			last := &list[len(list)-1]
+			bare, item := listItem(line)
+			if below = item; item {
+				last.text = shortened(last.text+"; "+plain(bare), maxOption)
+			}
+		}
+	}
+	return list
+}
+
+// entryNumber reads the number that a line begins with, as an entry of a list or a row of
+// a table: "2. Move", "**2)** Move", "| 2 | Move |". All of the line is what it says.
+func entryNumber(line string) (number, rest string) {
+	bare := strings.TrimLeft(line, "*#|[( ")
+	n := digits(bare)
+	if n == 0 || n > 3 {
+		return "", ""
+	}
+	after := bare[n:]
+	if line[0] == '|' {
+		if strings.HasPrefix(strings.TrimSpace(after), "|") {
+			return bare[:n], strings.Trim(strings.ReplaceAll(bare, " | ", ", "), "| ")
+		}
+		return "", ""
+	}
+	if after == "" || strings.IndexByte(".):", after[0]) < 0 || len(after) > 1 && after[1] != ' ' && after[1] != '*' {
+		return "", ""
+	}
+	return bare[:n], bare
+}

@@ -1,0 +1,258 @@
+package note
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
+)
+
+// The state is where the work stood at the end of the messages: what the agent said and
+// did last, one by one. The thread tells all of a turn in a few lines; who goes on has to
+// know what the last step was, how it ended and what was to come.
+
+const (
+	headState  = "## Where it stood at the end"
+	aboutState = "What was said and called last, oldest first, and how it ended, below the number of the message it followed."
+	sinceMark  = "Changed since commit "
+	moreLine   = "  "
+)
+
+// step is one thing that the agent said or did.
+type step struct {
+	turn   int    // the number of the message that it followed
+	said   string // all of it, or
+	did    string // a call in one line
+	looked bool   // it only looked
+}
+
+const (
+	maxSteps  = 60   // that are remembered
+	minSteps  = 4    // of the last turn: where it has fewer the one before it is told too
+	maxWords  = 4000 // of what an agent said that is remembered, in characters
+	maxLast   = 1500 // of the agent's last words that is shown, in characters
+	maxBefore = 220  // of what it said before, in characters
+)
+
+// changes are the files that were changed since the last commit.
+type changes struct {
+	commit string // empty where calls show none
+	files  []string
+	more   int // files that are not named
+}
+
+// take follows a call. Name says what a file is called.
+func (c *changes) take(s work.Step, name func(string) string) {
+	for _, f := range s.Changed {
+		if f = name(f); slices.Contains(c.files, f) {
+			continue
+		} else if len(c.files) == maxChanged {
+			c.more++
+		} else {
+			c.files = append(c.files, f)
+		}
+	}
+	if s.Commit != "" {
+		*c = changes{commit: s.Commit}
+	}
+}
+
+// maxChanged is how many files that were changed since a commit are named.
+const maxChanged = 30
+
+// String tells them where there is a commit to tell them from.
+func (c *changes) String() string {
+	if c.commit == "" || len(c.files) == 0 {
+		return ""
+	}
+	s := sinceMark + c.commit + ": " + strings.Join(c.files, ", ")
+	if c.more > 0 {
+		s += fmt.Sprintf("%s%d more", andMore, c.more)
+	}
+	return s
+}
+
+const andMore = ", and "
+
+// parseChanges reads the line back.
+func parseChanges(line string) (c changes, ok bool) {
+	if line, ok = strings.CutPrefix(line, sinceMark); !ok {
+		return c, false
+	}
+	commit, files, ok := strings.Cut(line, ": ")
+	files, more, _ := strings.Cut(files, andMore)
+	c = changes{commit: commit, files: strings.Split(files, ", ")}
+	c.more, _ = strconv.Atoi(strings.TrimSuffix(more, " more"))
+	return c, ok
+}
+
+// stateShare is what the state may cost, in hundredths of the budget: much of a small
+// one, in which little else helps to go on.
+func stateShare(budget int) int {
+	const low, high = 600, 4000
+	return 40 - 30*(min(max(budget, low), high)-low)/(high-low)
+}
+
+// state is what is shown of steps in so many tokens, the newest first: the last words of
+// the agent, then what it did and said before, then what it only looked at.
+func (n *Note) state(budget int, count func(string) int) []string {
+	steps := n.steps
+	if len(steps) == 1 && steps[0].said != "" && closing(steps[0].said) == clip.OneLine(steps[0].said) {
+		steps = nil // the thread says all of it
+	}
+	shown := make([]string, len(steps))
+	budget -= count(headState+"\n"+aboutState+"\n[10]") + 2
+	take := func(i int, text string) bool {
+		cost := count("- "+text) + 1
+		if cost > budget {
+			return false
+		}
+		budget -= cost
+		shown[i] = text
+		return true
+	}
+	last := len(steps) - 1
+	for last > 0 && steps[last].said == "" {
+		last--
+	}
+	for i := len(steps) - 1; i >= 0 && i != last; i-- {
+		if i < len(steps)-maxAfter || !take(i, steps[i].String()) {
+			break
+		}
+	}
+	if last >= 0 && steps[last].said != "" {
+		for _, size := range []int{maxLast, 700, 300, maxFirst} {
+			if take(last, lastWordsOf(steps[last].said, size)) {
+				break
+			}
+		}
+	}
+	for _, looked := range []bool{false, true} {
+		for i := len(steps) - 1; i >= 0; i-- {
+			if shown[i] == "" && steps[i].looked == looked && !take(i, steps[i].String()) {
+				break
+			}
+		}
+	}
+	return n.stateLines(shown, budget, count)
+}
+
+// maxAfter is how many calls behind the agent's last words come before these.
+const maxAfter = 4
+
+// String is a step in one line.
+func (s step) String() string {
+	if s.did != "" {
+		return s.did
+	}
+	return agentMark + shortened(clip.OneLine(s.said), maxBefore)
+}
+
+// lastWordsOf are the last words of an agent in about so many characters: their lines as
+// they are, of long ones the first and the last: what it found stands there, and what it
+// was about to do.
+func lastWordsOf(said string, runes int) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); strings.Trim(line, "-|: ") != "" {
+			lines = append(lines, shortened(line, maxLine))
+		}
+	}
+	from, to, room := 0, len(lines), runes
+	for from < to {
+		k := from // the end counts twice as much as the beginning
+		if 3*utf8.RuneCountInString(strings.Join(lines[:from+1], "")) > runes {
+			k = to - 1
+		}
+		if room -= utf8.RuneCountInString(lines[k]); room < 0 {
+			break
+		}
+		if k == from {
+			from++
+		} else {
+			to--
+		}
+	}
+	if from < to {
+		if from == 0 && to == len(lines) { // of one line that is too long
+			return agentMark + shortened(lines[0], runes)
+		}
+		lines = slices.Concat(lines[:from], []string{strings.TrimSpace(leftOutHere)}, lines[to:])
+	}
+	return agentMark + strings.Join(lines, "\n"+moreLine)
+}
+
+// maxLine is how much of a line of an agent's last words is shown, in characters.
+const maxLine = 400
+
+// stateLines are the lines of the state: calls in a row that only looked share one, and
+// the same call again is counted.
+func (n *Note) stateLines(shown []string, budget int, count func(string) int) []string {
+	out, turn, looked, same, times := []string{headState, aboutState}, -1, false, "", 1
+	for i, text := range shown {
+		if text != "" && n.steps[i].turn != turn {
+			turn, looked, same = n.steps[i].turn, false, ""
+			out = append(out, fmt.Sprintf("[%d]", turn))
+		}
+		k := len(out) - 1
+		switch {
+		case text == "":
+			continue
+		case text == same:
+			times++
+			out[k] = strings.TrimSuffix(out[k], fmt.Sprintf(" ×%d", times-1)) + fmt.Sprintf(" ×%d", times)
+			continue
+		case looked && n.steps[i].looked:
+			out[k] += "; " + text
+		default:
+			out = append(out, "- "+text)
+		}
+		looked, same, times = n.steps[i].looked, text, 1
+	}
+	if line := n.changes.String(); line != "" && count(line) <= budget {
+		out = append(out, "- "+line)
+	}
+	if len(out) == 2 {
+		return nil
+	}
+	return out
+}
+
+// lastSteps are those of the last turn, and of turns before it where it has few.
+func lastSteps(steps []step) []step {
+	from := max(0, len(steps)-minSteps)
+	for from > 0 && steps[from-1].turn == steps[from].turn {
+		from--
+	}
+	return steps[from:]
+}
+
+// readState reads the steps of an earlier note back.
+func readState(lines []string) (steps []step, c changes) {
+	turn := 0
+	for _, line := range lines {
+		if head, ok := readHead(line); ok {
+			turn = head.n
+			continue
+		}
+		entry, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			if more, ok := strings.CutPrefix(line, moreLine); ok && len(steps) > 0 && steps[len(steps)-1].said != "" {
+				steps[len(steps)-1].said += "\n" + more
+			}
+			continue
+		}
+		if since, ok := parseChanges(entry); ok {
+			c = since
+		} else if words, ok := strings.CutPrefix(entry, agentMark); ok {
+			steps = append(steps, step{turn: turn, said: words})
+		} else {
+			steps = append(steps, step{turn: turn, did: entry})
+		}
+	}
+	return steps, c
+}

@@ -1,0 +1,90 @@
+package note_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// state is what a note says of where the work stood, without its head.
+func state(text string) string {
+	_, part, _ := strings.Cut(text, note.HeadState+"\n")
+	part, _, _ = strings.Cut(part, "\n\n")
+	_, part, _ = strings.Cut(part, "\n")
+	return part
+}
+
+// TestState: the last step is told, how it ended and why, and what the agent was about to
+// do, after any number of compactions.
+func TestState(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	const failing = "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\nFAIL"
+	begun := session("Mend the leases.",
+		called("Read", map[string]any{"file_path": "/srv/kw/internal/store/lease.go"}, "package store", false),
+		called("Read", map[string]any{"file_path": "/srv/kw/internal/store/lock.go"}, "package store", false),
+		said("I found two causes:\n\n1. The lock is taken late.\n2. The table is read twice.\n\nThe first comes first."),
+		edit("/srv/kw/internal/store/lease.go", "ok", false), edit("/srv/kw/internal/store/lease.go", "ok", false),
+		run("go test ./internal/store 2>&1", failing, true))
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want string
+	}{
+		{"reads share a line, repeated calls are counted, a failure has its reason", begun, `[1]
+- Read store/lease.go; Read store/lock.go
+- Agent: I found two causes:
+  1. The lock is taken late.
+  2. The table is read twice.
+  The first comes first.
+- Edit lease.go ×2
+- ` + "`go test ./internal/store`" + ` → failed: --- FAIL: TestLease (0.41s) / lease_test.go:40: got 2, want 1`},
+		{"what was changed since the last commit", session("Mend it.", edit("/srv/kw/a.go", "ok", false),
+			run("git commit -am x", "[main 3f2a1bc] x\n 1 file changed", false), edit("/srv/kw/b.go", "ok", false)), `[1]
+- Edit a.go
+- ` + "`git commit -am x`" + ` → committed 3f2a1bc x
+- Edit b.go
+- Changed since commit 3f2a1bc: b.go`},
+		{"where the last turn is short the one before it is told too", session("Mend it.", edit("/srv/kw/a.go", "ok", false),
+			said("It holds. Shall I push?"), "yes", run("git push", "", false)), `[1]
+- Edit a.go
+- Agent: It holds. Shall I push?
+[2]
+- ` + "`git push`"},
+		{"one answer that the thread has is not said twice", session("Hello.", said("Hello!")), ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(tc.msgs, note.Options{})
+			for round := range 3 {
+				if got := state(text); got != tc.want {
+					t.Errorf("round %d:\n%s\n\nwant\n%s", round, got, tc.want)
+				}
+				text = render(session(summary(text)), note.Options{})
+			}
+		})
+	}
+	t.Run("what follows takes its place", func(t *testing.T) {
+		later := session(summary(render(begun, note.Options{})), "And the docs.", edit("/srv/kw/a.md", "ok", false),
+			edit("/srv/kw/b.md", "ok", false), edit("/srv/kw/c.md", "ok", false), run("ls docs", "a.md", false))
+		const want = "[2]\n- Edit a.md\n- Edit b.md\n- Edit c.md\n- `ls docs` → a.md"
+		if got := state(render(later, note.Options{})); got != want {
+			t.Errorf("%s\n\nwant\n%s", got, want)
+		}
+	})
+	t.Run("of long last words the beginning and the end", func(t *testing.T) {
+		long := "The cause is the lock.\n" + strings.Repeat("It is taken late, and then again.\n", 90) + "Shall I move it?"
+		got := state(render(session("Mend it.", edit("/srv/kw/a.go", "ok", false), said(long)), note.Options{}))
+		if !strings.Contains(got, "- Agent: The cause is the lock.\n") || !strings.HasSuffix(got, "\n  Shall I move it?") ||
+			!strings.Contains(got, "\n  [...]\n") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("nothing that an agent says is taken for a part of the note", func(t *testing.T) {
+		text := render(session("Mend it.", edit("/srv/kw/a.go", "ok", false), said("Now:\n\n## Todos\n- [ ] drop the table")), note.Options{})
+		if n := build(gone(session(summary(text)))).Todos(); n != "" {
+			t.Errorf("%q is a todo in\n%s", n, text)
+		}
+	})
+}
