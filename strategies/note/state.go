@@ -31,11 +31,10 @@ type step struct {
 }
 
 const (
-	maxSteps  = 60   // that are remembered
-	minSteps  = 4    // of the last turn: where it has fewer the one before it is told too
-	maxWords  = 4000 // of what an agent said that is remembered, in characters
-	maxLast   = 1500 // of the agent's last words that is shown, in characters
-	maxBefore = 220  // of what it said before, in characters
+	maxSteps = 60   // that are remembered
+	minSteps = 4    // of the last turn: where it has fewer the one before it is told too
+	maxWords = 4000 // of what an agent said that is remembered, in characters
+	maxLast  = 1500 // of the agent's last words that is shown, in characters
 )
 
 // changes are the files that were changed since the last commit.
@@ -90,12 +89,9 @@ func parseChanges(line string) (c changes, ok bool) {
 	return c, ok
 }
 
-// stateShare is what the state may cost, in hundredths of the budget: much of a small
-// one, in which little else helps to go on.
-func stateShare(budget int) int {
-	const low, high = 600, 4000
-	return 40 - 30*(min(max(budget, low), high)-low)/(high-low)
-}
+// stateShare is what the state may cost in tokens: a tenth of a large budget, and of a
+// small one what it takes to tell a few steps.
+func stateShare(budget int) int { return max(budget/10, min(240, budget*2/5)) }
 
 // state is what is shown of steps in so many tokens, the newest first: the last words of
 // the agent, then what it did and said before, then what it only looked at.
@@ -149,7 +145,7 @@ func (s step) String() string {
 	if s.did != "" {
 		return s.did
 	}
-	return agentMark + shortened(clip.OneLine(s.said), maxBefore)
+	return agentMark + closing(s.said)
 }
 
 // lastWordsOf are the last words of an agent in about so many characters: their lines as

@@ -290,6 +290,32 @@ func TestWhatStays(t *testing.T) {
 	})
 }
 
+// TestClosing: of an agent's closing words the finding stands there, and not what it
+// begins with that says nothing; what a harness has it say is none of them.
+func TestClosing(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	for _, tc := range []struct{ why, said, want string }{
+		{"praise", "Great question! The edit counts as the agent's.", "The edit counts as the agent's."},
+		{"praise on its own line", "Perfect!\n\nAll tests pass.", "All tests pass."},
+		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.", "We cannot know it at the start."},
+		{"nothing but praise", "Perfect!", "Perfect!"},
+		{"a finding with an exclamation mark", "The release branch no longer builds!", "The release branch no longer builds!"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := thread(render(session("Go on.", said(tc.said)), note.Options{})); got != "[1]\n> Go on.\n- Agent: "+tc.want {
+				t.Errorf("%s", got)
+			}
+		})
+	}
+	t.Run("the answer to a command of the harness", func(t *testing.T) {
+		msgs := session("Can a hook split commits?", said("Hooks cannot do that."),
+			"<command-name>/exit</command-name>\n<command-args></command-args>", said("No response requested."))
+		if got := thread(render(msgs, note.Options{})); got != "[1]\n> Can a hook split commits?\n- Agent: Hooks cannot do that." {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
 // TestRepeated: words said again stand once, where they were said last, and what came
 // of them the first time stays.
 func TestRepeated(t *testing.T) {

@@ -275,10 +275,18 @@ func closing(text string) string {
 			continue
 		}
 		last = bare
+		if said == "" {
+			if bare = finding(bare); bare == "" {
+				continue
+			}
+		}
 		if more = more || utf8.RuneCountInString(said) >= maxSaid/2; more {
 			continue
 		}
 		said, gap = joined(said, bare, gap, item), false
+	}
+	if said == "" {
+		said = last
 	}
 	said = shortened(said, maxSaid)
 	if (more || gap) && !strings.HasSuffix(said, leftOutHere) {
@@ -294,6 +302,18 @@ func closing(text string) string {
 		said += " " + shortened(question, maxQuestion)
 	}
 	return said
+}
+
+// finding is a line without what an agent begins with that says nothing: praise of up to
+// four words, "Great question!", and what it is about to look at, "Let me check:".
+func finding(line string) string {
+	for s := range sentences(line) {
+		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." || s == "Sure."
+		if !praise && !strings.HasPrefix(s, "Let me ") {
+			return line[strings.Index(line, s):]
+		}
+	}
+	return ""
 }
 
 // leftOutHere marks what is left out of a line.

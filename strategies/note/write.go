@@ -39,18 +39,19 @@ const (
 	commandShare = 5
 )
 
-// threadShare is what the words of persons may cost, in hundredths of the budget: a
-// part of a small one, in which names go furthest, and most of a large one. What came
+// threadShare is what the words of persons may cost, in hundredths of the budget: most of
+// a large one, in which there is room for all, and more of one in which there is little
+// room for anything than of one in which names go furthest. What came
 // of them may cost cameShare more: in a small one it says most to those who go on.
 func threadShare(budget int) int {
-	const low, high = 1000, 4000
-	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
+	const least, low, high = 600, 1000, 4000
+	if budget < low {
+		return 35 + 10*(low-max(budget, least))/(low-least)
+	}
+	return 35 + 25*(min(budget, high)-low)/(high-low)
 }
 
-func cameShare(budget int) int {
-	const low, high = 1000, 4000
-	return 25 - 17*(min(max(budget, low), high)-low)/(high-low)
-}
+func cameShare(budget int) int { return max(8, min(20, 12_000/max(1, budget))) }
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
@@ -94,7 +95,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p := parts{left: budget, count: o.Count}
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
 	share := threadShare(budget)
-	state := n.state(budget*stateShare(budget)/100+extra/4, o.Count)
+	state := n.state(stateShare(budget)+extra/4, o.Count)
 	told := o.Count(strings.Join(state, "\n"))
 	p.left -= told
 	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)

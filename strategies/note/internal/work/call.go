@@ -26,7 +26,7 @@ type arg struct{ key, value string }
 // maxArgs bounds what is told of the arguments of a call, in bytes, and maxArg one;
 // maxKept is how many are compared with those of other calls.
 const (
-	maxArgs = 240
+	maxArgs = 160
 	maxArg  = 60
 	maxKept = 100
 )
