@@ -8,15 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/soak"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -47,17 +46,10 @@ func turns(n int) (list []abi.InputMessage, bytes int) {
 	return list, bytes
 }
 
-var bankGuest = sync.OnceValues(func() (kit.Result, error) {
-	if _, err := modules(); err != nil { // they make the folder
-		return kit.Result{}, err
-	}
-	return kit.Build(context.Background(), kit.Options{Dir: filepath.Join("hindsight", "bank", "testdata", "guest"), Out: tempDir})
-})
-
 // loadBank loads the guest over a store of files.
 func loadBank(t testing.TB) (p *runtime.Plugin, dir string) {
 	t.Helper()
-	built, err := bankGuest()
+	m, err := runtime.OpenFile(plugintest.GuestFile(t, "plugins/hindsight/bank/testdata/guest"), pluginyaml.Parse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +59,12 @@ func loadBank(t testing.TB) (p *runtime.Plugin, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { kv.Close() })
-	r, err := runtime.New(t.Context(), runtime.Options{KV: kv, CacheDir: filepath.Join(tempDir, "cache")})
+	r, err := runtime.New(t.Context(), runtime.Options{KV: kv, CacheDir: plugintest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(context.Background()) })
-	p, err = plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: plugintest.GrantAll(built.Manifest)})
+	p, err = r.Load(t.Context(), m, runtime.PluginOptions{Grants: plugintest.GrantAll(m.Manifest())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,25 +23,25 @@ import (
 )
 
 // compactorVariable makes the test's own binary compact without end: the folders of
-// the storage and of the modules.
+// the storage and of compiled modules, and the modules.
 const compactorVariable = "PLUGINS_TEST_COMPACTOR"
 
 // compactForever compacts one conversation after the other with hindsight and
 // markdown, and says which are done.
 func compactForever(where string) error {
 	ctx := context.Background()
-	dir, built, _ := strings.Cut(where, ":")
-	kv, err := store.OpenKV(dir, store.KVOptions{})
+	paths := filepath.SplitList(where)
+	kv, err := store.OpenKV(paths[0], store.KVOptions{})
 	if err != nil {
 		return err
 	}
-	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: byLength{}, CacheDir: built + "/cache"})
+	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: byLength{}, CacheDir: paths[1]})
 	if err != nil {
 		return err
 	}
 	var list []hooks.Plugin
-	for _, n := range []string{"markdown", "hindsight"} {
-		p, err := plugintest.LoadFile(ctx, rt, built+"/"+n+".wasm", runtime.PluginOptions{
+	for _, path := range paths[2:] {
+		p, err := plugintest.LoadFile(ctx, rt, path, runtime.PluginOptions{
 			Grants: runtime.Grants{KV: true}, Limits: abi.Limits{TimeoutMS: 60_000},
 		})
 		if err != nil {
@@ -72,8 +73,10 @@ func compactForever(where string) error {
 // those before it stored is there, whose it is is known, and the next one goes on.
 func TestKilledCompactions(t *testing.T) {
 	features.Proves(t, "K28")
-	for _, n := range []string{"markdown", "hindsight"} { // builds and compiles them
-		load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
+	given := []string{plugintest.CacheDir(t)}
+	for _, n := range []string{"markdown", "hindsight"} {
+		load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{}) // compiles it
+		given = append(given, plugintest.GuestFile(t, "plugins/"+n))
 	}
 	dir := t.TempDir()
 	done := 0
@@ -82,7 +85,7 @@ func TestKilledCompactions(t *testing.T) {
 			dir = t.TempDir() // before what is kept takes long to read
 		}
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), compactorVariable+"="+dir+":"+tempDir)
+		cmd.Env = append(os.Environ(), compactorVariable+"="+strings.Join(append([]string{dir}, given...), string(filepath.ListSeparator)))
 		said, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

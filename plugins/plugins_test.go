@@ -19,9 +19,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
 	"github.com/kagewasm/kagewasm/store"
@@ -30,31 +30,9 @@ import (
 // names are the plugins, each a folder.
 var names = []string{"hindsight", "keeper", "markdown"}
 
-// modules are the built plugins: compiled once for all tests.
-var modules = sync.OnceValues(func() (map[string]kit.Result, error) {
-	dir, err := os.MkdirTemp("", "kagewasm-plugins-")
-	if err != nil {
-		return nil, err
-	}
-	tempDir = dir
-	built := make(map[string]kit.Result)
-	for _, n := range names {
-		if built[n], err = kit.Build(context.Background(), kit.Options{Dir: n, Out: dir}); err != nil {
-			return nil, err
-		}
-	}
-	return built, nil
-})
-
-var tempDir string
-
 func TestMain(m *testing.M) {
 	killMain()
-	code := m.Run()
-	if tempDir != "" {
-		_ = os.RemoveAll(tempDir) // of the system's temporary folder
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // byLength counts a token for every 4 bytes, as abitest does.
@@ -67,20 +45,20 @@ func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
 // origins of po.
 func load(t testing.TB, name string, ro runtime.Options, po runtime.PluginOptions) *runtime.Plugin {
 	t.Helper()
-	built, err := modules()
+	m, err := runtime.OpenFile(plugintest.GuestFile(t, "plugins/"+name), pluginyaml.Parse)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ro.Counter, ro.CacheDir = byLength{}, filepath.Join(tempDir, "cache")
+	ro.Counter, ro.CacheDir = byLength{}, plugintest.CacheDir(t)
 	r, err := runtime.New(t.Context(), ro)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(context.Background()) })
 	origins := po.Grants.HTTP
-	po.Grants = plugintest.GrantAll(built[name].Manifest)
+	po.Grants = plugintest.GrantAll(m.Manifest())
 	po.Grants.HTTP = append(po.Grants.HTTP, origins...)
-	p, err := plugintest.LoadFile(t.Context(), r, built[name].Path, po)
+	p, err := r.Load(t.Context(), m, po)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // with go-pdk, which both run; x-stock is how many times as long stock takes
 // for both together.
 func BenchmarkFirstCall(b *testing.B) {
-	wasm, dirs := plugintest.GoGuest(b, "runtime", "testdata", "bench", "pdk"), []string{b.TempDir(), b.TempDir()}
+	wasm, dirs := plugintest.GoGuest(b, "runtime/testdata/bench/pdk"), []string{b.TempDir(), b.TempDir()}
 	if err := os.Chmod(dirs[0], 0o700); err != nil {
 		b.Fatal(err)
 	}

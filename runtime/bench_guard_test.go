@@ -50,7 +50,7 @@ var guarded = []struct {
 	name string
 	wasm func(b *testing.B) []byte
 }{
-	{"json", func(b *testing.B) []byte { return plugintest.GoGuest(b, "runtime", "testdata", "bench", "json") }},
+	{"json", func(b *testing.B) []byte { return plugintest.GoGuest(b, "runtime/testdata/bench/json") }},
 	{"tightest-loop", counted(20_000_000)},
 	{"loop-with-loads", counted(10_000_000, wasmtest.Get(0), wasmtest.Const32(0xfffc), wasmtest.And32, wasmtest.Load32, wasmtest.Get(1), wasmtest.Add32, wasmtest.Set(1))},
 	{"fib", func(*testing.B) []byte {

@@ -57,7 +57,7 @@ func megabyte(b *testing.B) (in *abi.Input, doc []byte) {
 // copies the input in is taken off.
 func BenchmarkGuestDecode(b *testing.B) {
 	_, doc := megabyte(b)
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "internal", "wire", "testdata", "decode"), runtime.PluginOptions{AnyExport: true})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "internal/wire/testdata/decode"), runtime.PluginOptions{AnyExport: true})
 	call := func(b *testing.B, export string) time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), export, doc); err != nil {
@@ -85,9 +85,9 @@ func BenchmarkGuestDecode(b *testing.B) {
 // times longer stock takes.
 func BenchmarkGuestCompact(b *testing.B) {
 	in, _ := megabyte(b)
-	wasm := plugintest.GoGuest(b, "runtime", "testdata", "bench", "guest")
+	wasm := plugintest.GoGuest(b, "runtime/testdata/bench/guest")
 	full, lazy := oursCompact(b, wasm, abi.ContentFull, in), oursCompact(b, wasm, abi.ContentLazy, in)
-	stock := stockCompact(b, plugintest.GoGuest(b, "runtime", "testdata", "bench", "pdk"), in)
+	stock := stockCompact(b, plugintest.GoGuest(b, "runtime/testdata/bench/pdk"), in)
 	var fullTime, lazyTime, freshTime, sameTime time.Duration
 	for b.Loop() {
 		want := full(&fullTime)

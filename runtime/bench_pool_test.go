@@ -76,7 +76,7 @@ func BenchmarkCallers(b *testing.B) {
 	for _, guestName := range []string{"echo", "keeper"} {
 		wasm, input := wasmtest.Echo(pre), bytes.Repeat([]byte("x"), 1<<10)
 		if guestName == "keeper" {
-			wasm, input = plugintest.Guest(b, guestName), plugintest.SessionInput(b)
+			wasm, input = plugintest.Guest(b, "plugins/"+guestName), plugintest.SessionInput(b)
 		}
 		one := 0.0
 		for _, callers := range []int{1, 4} {

@@ -1,10 +1,8 @@
 package plugindiff_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -14,37 +12,24 @@ import (
 	"github.com/kagewasm/kagewasm/internal/plugindiff"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
 func newRuntime(t *testing.T) *runtime.Runtime {
 	t.Helper()
-	r, err := runtime.New(t.Context(), runtime.Options{Interpreter: true}) // nothing is called
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close(context.Background()) })
-	return r
+	return plugintest.New(t, runtime.Options{CacheDir: plugintest.CacheDir(t)})
 }
 
 // TestDiffUpdate: what a new version of a real plugin asks for, and what else
 // it changes.
 func TestDiffUpdate(t *testing.T) {
 	features.Proves(t, "N6")
-	r, dir := newRuntime(t), t.TempDir()
+	r := newRuntime(t)
 	var infos []runtime.Info
 	for _, name := range []string{"notes1", "notes2"} {
 		t.Run(name, func(t *testing.T) {
-			built, err := kit.Build(t.Context(), kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name),
-				Out: filepath.Join(dir, name+".wasm")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := plugintest.LoadFile(t.Context(), r, built.Path, runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := plugintest.MustLoad(t, r, plugintest.Guest(t, "kit/testdata/"+name),
+				runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 			infos = append(infos, p.Info())
 		})
 	}

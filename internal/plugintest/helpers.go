@@ -6,9 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +15,6 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lineage"
-	"github.com/kagewasm/kagewasm/internal/shared"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/store"
 )
@@ -85,49 +81,6 @@ var sdkDir = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/extism/go-sdk").Output()
 	return strings.TrimSpace(string(out)), err
 })
-
-var built sync.Map // of func() ([]byte, error), by name
-
-// Guest is one of the plugins of this project, built once in a process.
-func Guest(tb testing.TB, name string) []byte {
-	tb.Helper()
-	dir := filepath.Join(shared.Root(tb), "plugins", name)
-	build, _ := built.LoadOrStore(name, sync.OnceValues(func() ([]byte, error) {
-		temp, err := os.MkdirTemp("", "plugintest-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(temp)
-		r, err := kit.Build(context.Background(), kit.Options{Dir: dir, Out: filepath.Join(temp, name+".wasm")})
-		if err != nil {
-			return nil, err
-		}
-		return os.ReadFile(r.Path)
-	}))
-	wasm, err := build.(func() ([]byte, error))()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return wasm
-}
-
-// GoGuest is the Go guest in a folder below the project's root, built for
-// wasip1.
-func GoGuest(tb testing.TB, dir ...string) []byte {
-	tb.Helper()
-	file := filepath.Join(tb.TempDir(), "guest.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".")
-	cmd.Dir = filepath.Join(append([]string{shared.Root(tb)}, dir...)...)
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		tb.Fatalf("%v\n%s", err, out)
-	}
-	wasm, err := os.ReadFile(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return wasm
-}
 
 // HookInput is the input of pre_compact for a session of two messages.
 func HookInput() *abi.Input {

@@ -1,11 +1,8 @@
 package survey_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,46 +10,16 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/survey"
-	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
-// modules are the versions of a plugin in kit/testdata, built and loaded once,
-// with kv granted.
-var modules = sync.OnceValues(func() (map[string]*runtime.Plugin, error) {
-	dir, err := os.MkdirTemp("", "kagewasm-survey-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	ctx := context.Background()
-	loaded := make(map[string]*runtime.Plugin)
-	for _, name := range []string{"notes1", "notes2", "notes3"} {
-		// Long sessions are for notes2: the others are not worth being compiled.
-		r, err := runtime.New(ctx, runtime.Options{KV: survey.KV(nil), Interpreter: name != "notes2"})
-		if err != nil {
-			return nil, err
-		}
-		built, err := kit.Build(ctx, kit.Options{Dir: filepath.Join("..", "..", "kit", "testdata", name), Out: dir})
-		if err != nil {
-			return nil, err
-		}
-		if loaded[name], err = plugintest.LoadFile(ctx, r, built.Path,
-			runtime.PluginOptions{Grants: runtime.Grants{KV: true}}); err != nil {
-			return nil, err
-		}
-	}
-	return loaded, nil
-})
-
+// load loads a version of the plugin in kit/testdata, with kv granted.
 func load(t *testing.T, name string) *runtime.Plugin {
 	t.Helper()
-	loaded, err := modules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded[name]
+	r := plugintest.New(t, runtime.Options{KV: survey.KV(nil), CacheDir: plugintest.CacheDir(t)})
+	return plugintest.MustLoad(t, r, plugintest.Guest(t, "kit/testdata/"+name),
+		runtime.PluginOptions{Grants: runtime.Grants{KV: true}})
 }
 
 // options count with one counter for all tests.

@@ -3,7 +3,6 @@ package check_test
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/kit/check"
@@ -13,12 +12,7 @@ import (
 // A plugin is verified in the tests of its own project.
 func ExampleVerify() {
 	const manifest = `{"name":"quiet","version":"1","abi":1,"description":"Says nothing.","hooks":["pre_compact"]}`
-	path := cache + "/quiet.wasm"
-	if err := os.WriteFile(path, wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest), 0o600); err != nil {
-		fmt.Println(err)
-		return
-	}
-	module, err := runtime.OpenFile(path, nil)
+	module, err := runtime.Open(wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
@@ -26,28 +27,16 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-// cache is shared by all tests: modules are compiled once.
-var cache string
-
-func TestMain(m *testing.M) {
-	var err error
-	if cache, err = os.MkdirTemp("", "kagewasm-verify-test-"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(cache)
-	os.Exit(code)
-}
-
 type byLength struct{}
 
 func (byLength) Text(s string) int            { return (len(s) + 3) / 4 }
 func (c byLength) Message(m *abi.Message) int { return 4 + c.Text(m.Text()) }
 
 // options grant what stays on the machine.
-func options() check.VerifyOptions {
+func options(t *testing.T) check.VerifyOptions {
+	t.Helper()
 	return check.VerifyOptions{
-		Runtime: runtime.Options{CacheDir: cache, Counter: byLength{}},
+		Runtime: runtime.Options{CacheDir: plugintest.CacheDir(t), Counter: byLength{}},
 		Plugin:  runtime.PluginOptions{Grants: runtime.Grants{KV: true}},
 	}
 }
@@ -68,15 +57,6 @@ func run(t *testing.T, path string, o check.VerifyOptions) *check.Verdict {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func build(t *testing.T, dir string, flags ...string) string {
-	t.Helper()
-	r, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir() + "/", Flags: flags})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Path
 }
 
 // module writes a module made by hand.
@@ -111,7 +91,7 @@ func finding(r *check.Verdict, name string) *check.Finding {
 func TestVerifyKeeper(t *testing.T) {
 	features.Proves(t, "N6")
 	soak.Only(t, "asks for all rules of a large plugin")
-	r := run(t, build(t, "../../plugins/keeper"), options())
+	r := run(t, plugintest.GuestFile(t, "plugins/keeper"), options(t))
 	if r.Broken > 0 || r.Kept < 40 || r.Kept+r.Skipped != len(r.Rules) || len(r.Findings) > 0 {
 		t.Errorf("%d kept, %d of %d skipped, broken %+v, findings %+v", r.Kept, r.Skipped, len(r.Rules), broken(r),
 			r.Findings)
@@ -139,7 +119,7 @@ func TestVerifyFaults(t *testing.T) {
 		fmt.Fprint(w, asked)
 	}))
 	defer server.Close()
-	faulty := build(t, "testdata/faulty")
+	faulty := plugintest.GuestFile(t, "kit/check/testdata/faulty")
 	for _, tc := range []struct {
 		fault  string
 		limits abi.Limits
@@ -164,14 +144,19 @@ func TestVerifyFaults(t *testing.T) {
 		{fault: "demands", rules: "nothing granted", rule: "nothing granted", code: abi.CodeExit, says: "not granted"},
 	} {
 		t.Run(tc.fault, func(t *testing.T) {
-			o := options()
+			o := options(t)
 			o.Plugin.Limits, o.Plugin.Grants.HTTP = tc.limits, []string{server.URL}
 			o.Plugin.Config = abi.Config{"fault": json.RawMessage(strconv.Quote(tc.fault)),
 				"server": json.RawMessage(strconv.Quote(server.URL))}
 			path := faulty
 			if tc.fault == "empty" { // with no document there are no knobs
 				soak.Only(t, "builds another module")
-				path = build(t, "testdata/faulty", "-ldflags=-X=main.fault=empty")
+				built, err := kit.Build(t.Context(), kit.Options{Dir: "testdata/faulty", Out: t.TempDir() + "/",
+					Flags: []string{"-ldflags=-X=main.fault=empty"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				path = built.Path
 			}
 			if tc.rules != "" && soak.Count(0, 1, 1) == 0 { // that it breaks no other rule takes long
 				o.Rules = append(strings.Split(tc.rules, ", "), "plain session")
@@ -205,7 +190,7 @@ func TestVerifyFaults(t *testing.T) {
 func TestVerifyModules(t *testing.T) {
 	features.Proves(t, "N6")
 	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
-	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options())
+	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options(t))
 	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields",
 		"nothing granted", "fresh loads", "extreme knobs"} {
 		t.Run(rule, func(t *testing.T) {
@@ -217,7 +202,7 @@ func TestVerifyModules(t *testing.T) {
 	if b := broken(trap); b["plain session"].Same != "" || b["null"].Same != "plain session" {
 		t.Errorf("one failure, told twice: %+v", b["null"])
 	}
-	r := run(t, module(t, wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest)), options())
+	r := run(t, module(t, wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), manifest)), options(t))
 	if r.Broken > 0 {
 		t.Errorf("a plugin with nothing to say breaks %+v", broken(r))
 	}
@@ -239,7 +224,7 @@ func TestVerifyModules(t *testing.T) {
 	m.Import("wasi_snapshot_preview1", "proc_exit", []wasmtest.Type{wasmtest.I32}, nil)
 	m.Memory(1, -1, "memory")
 	m.Hook("pre_compact", nil, wasmtest.Const32(0))
-	bare := run(t, module(t, m.Bytes()), options())
+	bare := run(t, module(t, m.Bytes()), options(t))
 	if f := finding(bare, "unused imports"); f == nil || !strings.Contains(f.Message,
 		"kagewasm:host/env.output_write, wasi_snapshot_preview1.proc_exit") {
 		t.Errorf("unused imports: %+v", bare.Findings)
@@ -247,7 +232,7 @@ func TestVerifyModules(t *testing.T) {
 	if finding(bare, "no manifest") == nil {
 		t.Errorf("no manifest: %+v", bare.Findings)
 	}
-	if later := run(t, module(t, wasmtest.Echo("pre_compact")), options()); broken(later)["unknown fields"].Broken == "" {
+	if later := run(t, module(t, wasmtest.Echo("pre_compact")), options(t)); broken(later)["unknown fields"].Broken == "" {
 		t.Error("an answer that changes with the host's fields was accepted")
 	}
 }
@@ -256,7 +241,7 @@ func TestVerifyModules(t *testing.T) {
 func TestVerifySome(t *testing.T) {
 	features.Proves(t, "N6")
 	path := module(t, wasmtest.Nothing("pre_compact"))
-	o := options()
+	o := options(t)
 	o.Rules = []string{"null", "compacts"}
 	var seen []string
 	o.Progress = func(rule string) { seen = append(seen, rule) }
@@ -269,11 +254,11 @@ func TestVerifySome(t *testing.T) {
 		!strings.Contains(abi.AsError(err).Hint, "no bytes, null") {
 		t.Errorf("%v", err)
 	}
-	if _, err := verify(t.Context(), module(t, []byte("no")), options()); abi.CodeOf(err) != abi.CodeRefused {
+	if _, err := verify(t.Context(), module(t, []byte("no")), options(t)); abi.CodeOf(err) != abi.CodeRefused {
 		t.Errorf("no module: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	o = options()
+	o = options(t)
 	o.Progress = func(string) { cancel() }
 	if _, err := verify(ctx, path, o); abi.CodeOf(err) != abi.CodeCanceled {
 		t.Errorf("a caller that gave up: %v", err)
@@ -298,7 +283,7 @@ func TestVerifyReplayed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := options()
+			o := options(t)
 			o.Plugin.Cassette, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
 			rule, missed := broken(run(t, path, o))["recorded calls"]
 			if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
@@ -316,7 +301,7 @@ func TestVerifyReplayed(t *testing.T) {
 // TestVerifyJUnit: the document is what builds read.
 func TestVerifyJUnit(t *testing.T) {
 	features.Proves(t, "N6")
-	o := options()
+	o := options(t)
 	o.Rules = []string{"null", "compacts", "no messages"}
 	r := run(t, module(t, wasmtest.Fail("pre_compact", "not <today> & \x1b[31mnot\x00 ever")), o)
 	var buf bytes.Buffer

@@ -253,7 +253,7 @@ func TestGoLibraries(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{Interpreter: interpreter})
 	for _, name := range soak.Sample([]string{"pdk", "guest"}, 1, 2) {
 		t.Run(name, func(t *testing.T) {
-			wasm := plugintest.GoGuest(t, "runtime", "testdata", "bench", name)
+			wasm := plugintest.GoGuest(t, "runtime/testdata/bench/"+name)
 			var want []byte
 			for _, engine := range engines {
 				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: interpreted(engine, interpreter), Limits: abi.Limits{TimeoutMS: 60_000}})

@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
+	"github.com/kagewasm/kagewasm/internal/testcache"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
@@ -42,11 +43,14 @@ func TestGoGuest(t *testing.T) {
 	features.Proves(t, "N1")
 	original := goGuest(t)
 	rewritten := mustRewrite(t, original)
-	// What runs twice is compiled once.
-	cache := wazero.NewCompilationCache()
+	// Compiling takes seconds, so it is done once, and again where what is compiled can differ.
+	cache, err := wazero.NewCompilationCacheWithDir(testcache.Dir(t, "runtime/internal/meter", "runtime/internal/wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer cache.Close(t.Context())
 	compiler := engine{engines[0].name, func() wazero.RuntimeConfig { return engines[0].config().WithCompilationCache(cache) }}
-	want := runGuest(t, engines[0], original, &host{})
+	want := runGuest(t, compiler, original, &host{})
 	h := &host{quantum: 20_000, keep: true}
 	got := runGuest(t, compiler, rewritten, h)
 	first := slices.Clone(h.ticks)

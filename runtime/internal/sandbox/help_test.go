@@ -2,8 +2,6 @@ package sandbox_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -14,20 +12,6 @@ import (
 
 // pre is the hook most tests use.
 const pre = "pre_compact"
-
-// compiled is where the tests keep what takes long to compile.
-var compiled string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "sandbox-")
-	if err != nil {
-		panic(err)
-	}
-	compiled = filepath.Join(dir, "cache")
-	code := m.Run()
-	_ = os.RemoveAll(dir) // of the system's temporary folder
-	os.Exit(code)
-}
 
 // newEngine makes an engine that is closed when the test ends, and with it those
 // who load plugins after it.

@@ -188,10 +188,10 @@ func TestPoolHammer(t *testing.T) {
 // nor goroutines, nor files.
 func TestPoolSteady(t *testing.T) {
 	calls := soak.Count(1_000, 4_000, 20_000)
-	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}, CacheDir: compiled})
+	r := plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}, CacheDir: plugintest.CacheDir(t)})
 	small := plugintest.MustLoad(t, r, wasmtest.Echo(pre), runtime.PluginOptions{})
 	eater := plugintest.MustLoad(t, r, wasmtest.EatMemory(pre), runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 4}})
-	inGo := plugintest.MustLoad(t, r, plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
+	inGo := plugintest.MustLoad(t, r, plugintest.Guest(t, "plugins/keeper"), runtime.PluginOptions{})
 	call := func(n int) {
 		callRaw(t, small, "x")
 		if n%10 == 0 {

@@ -60,10 +60,10 @@ func TestRestored(t *testing.T) {
 		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre), "data": wasmtest.Answer(pre, `{"inject":"x"}`),
 		"no memory": wasmtest.Build(wasmtest.WithHook), "a log": wasmtest.Log(pre, "line"), "host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
 		"a failure": wasmtest.Fail(pre, "no"), "a trap": wasmtest.Trap(pre), "memory eaten": wasmtest.EatMemory(pre), "an exit": wasmtest.Exit(pre, 3),
-		"keeper, in Go": plugintest.Guest(t, "keeper"),
+		"keeper, in Go": plugintest.Guest(t, "plugins/keeper"),
 	}
 	if soak.Count(0, 1, 1) > 0 {
-		guests["markdown, in Go"] = plugintest.Guest(t, "markdown")
+		guests["markdown, in Go"] = plugintest.Guest(t, "plugins/markdown")
 	}
 	for name, wasm := range guests {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRestored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, code := spied(t, sandbox.Options{CacheDir: compiled}, r, wasm, o)
+			p, code := spied(t, sandbox.Options{CacheDir: plugintest.CacheDir(t)}, r, wasm, o)
 			want := answerOf(ctx, attached, input)
 			if strings.HasSuffix(name, "in Go") && (want.err != "" || len(want.stats.HostCalls) == 0 && want.out == "") {
 				t.Fatalf("it does nothing: %+v", want)
@@ -117,7 +117,7 @@ func answerOf(ctx context.Context, p *runtime.Plugin, input []byte) answer {
 
 // Memory is restored by copying and by mapping, whichever the host chose.
 func TestImages(t *testing.T) {
-	p, code := spied(t, sandbox.Options{CacheDir: compiled}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "keeper"), runtime.PluginOptions{})
+	p, code := spied(t, sandbox.Options{CacheDir: plugintest.CacheDir(t)}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "plugins/keeper"), runtime.PluginOptions{})
 	want := answerOf(context.Background(), p, plugintest.SessionInput(t)).out
 	for _, mapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("mapped %v", mapped), func(t *testing.T) {
