@@ -23,7 +23,7 @@ import (
 func runDev(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = doMain(t.Context(), append([]string{"dev", "--state", cache}, args...), env{stdout: &out, stderr: &errs, stateHome: cache})
+	code = doMain(t.Context(), append([]string{"dev"}, args...), env{stdout: &out, stderr: &errs, stateHome: newState(t)})
 	return code, out.String(), errs.String()
 }
 
@@ -90,11 +90,11 @@ func TestDevCommandWatches(t *testing.T) {
 	save(longSession(40))
 	ctx, interrupt := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	done := make(chan int, 1)
+	done, home := make(chan int, 1), newState(t)
 	var errs bytes.Buffer
 	go func() {
-		done <- doMain(ctx, []string{"dev", fixture("notes2"), "--json", "--state", cache, "--knob", "most=5",
-			"--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs})
+		done <- doMain(ctx, []string{"dev", fixture("notes2"), "--json", "--knob", "most=5",
+			"--sessions", sessions, "--window", "2000"}, env{stdout: w, stderr: &errs, stateHome: home})
 		w.Close()
 	}()
 	lines := bufio.NewReader(r)

@@ -26,8 +26,15 @@ import (
 // command runs a command line that has to succeed and returns what it prints.
 func command(t *testing.T, line ...string) string {
 	t.Helper()
+	return commandAt(t, "", line...)
+}
+
+// commandAt is command of a user whose state is in home.
+func commandAt(t *testing.T, home string, line ...string) string {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}); code != 0 {
+	if code := doMain(t.Context(), line,
+		env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, stateHome: home}); code != 0 {
 		t.Fatalf("kagewasm %s: exit code %d: %s", strings.Join(line, " "), code, stderr.String())
 	}
 	return stdout.String()
@@ -89,12 +96,9 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, err := runtime.New(t.Context(), runtime.Options{Counter: counter, CacheDir: filepath.Join(cache, "cache")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rt.Close(t.Context())
-	plain := compactDemo(t, cache)
+	rt := plugintest.New(t, runtime.Options{Counter: counter, CacheDir: plugintest.CacheDir(t)})
+	home := newState(t)
+	plain := compactDemo(t, home)
 	for _, role := range kit.Roles {
 		if strings.Contains(plain, signs[role]) {
 			t.Fatalf("the demo has %s without a plugin", signs[role])
@@ -120,7 +124,7 @@ func TestNew(t *testing.T) {
 				r := &turned{t: t, rt: rt, wasm: wasm, loaded: make(map[string]*runtime.Plugin),
 					answers: make(map[string]*abi.Output)}
 				r.fixture(dir, p.Manifest())
-				if !strings.Contains(compactDemo(t, cache, "--plugin", wasm, "--adopt", "tried"), signs[role]) {
+				if !strings.Contains(compactDemo(t, home, "--plugin", wasm, "--adopt", "tried"), signs[role]) {
 					t.Errorf("it does not change a compaction: no %s", signs[role])
 				}
 				if !whole {
@@ -177,10 +181,10 @@ func cutShort(t *testing.T, p *runtime.Plugin, doc []byte) {
 var signs = map[string]string{"observer": `"id":"msg_121","role":"user"`, "compactor": "What was asked and answered, oldest first:"}
 
 // compactDemo returns the demo's session compacted.
-func compactDemo(t *testing.T, state string, flags ...string) string {
+func compactDemo(t *testing.T, home string, flags ...string) string {
 	t.Helper()
 	demo := filepath.Join(shared.Root(t), "testdata", "demo.jsonl")
-	return command(t, append([]string{"compact", demo, "--window", "32000", "--state", state, "-q"}, flags...)...)
+	return commandAt(t, home, append([]string{"compact", demo, "--window", "32000", "-q"}, flags...)...)
 }
 
 // ownTests are the tests that come with a new plugin.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,44 +14,79 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/owner"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
-// cache is the state of commands that build the same plugins: each module is
-// compiled once.
-var cache string
-
-// withCache runs tests with a cache of their own.
-type withCache struct{ *testing.M }
-
-func (m withCache) Run() int {
-	var err error
-	if cache, err = os.MkdirTemp("", "kagewasm-test-"); err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(cache)
-	return m.M.Run()
-}
+// program is the name by which tests find this one in the path as the command.
+const program = "kagewasm"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	switch {
+	case os.Getenv(asProgram) != "":
 		main()
+	case filepath.Base(os.Args[0]) == program:
+		os.Exit(doMain(context.Background(), os.Args[1:], env{
+			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stateHome: os.Getenv("STATE_HOME"),
+		}))
 	}
-	testscript.Main(withCache{m}, map[string]func(){
-		"kagewasm": func() {
-			os.Exit(doMain(context.Background(), os.Args[1:], env{
-				stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, stateHome: os.Getenv("STATE_HOME"),
-			}))
-		},
-	})
+	os.Exit(withProgram(m))
+}
+
+// withProgram runs tests with this program in the path as the command.
+func withProgram(m *testing.M) int {
+	bin, err := os.MkdirTemp("", "kagewasm-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(bin)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(bin, program))
+	}
+	if err == nil {
+		err = os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+// newState is the folder of a user's state that is new but for what was compiled of large
+// plugins in other tests.
+func newState(t *testing.T) string {
+	t.Helper()
+	dir, compiled := t.TempDir(), plugintest.CacheDir(t)
+	_, err := owner.Make(compiled, nil)
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o700), os.Mkdir(filepath.Join(dir, state.KVFolder), 0o700),
+			os.Symlink(compiled, filepath.Join(dir, "cache")),
+			os.WriteFile(filepath.Join(dir, owner.File), read(t, filepath.Join(compiled, owner.File)), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// inOrder is a test whose scripts run one after the other, see run.
+type inOrder struct{ *testing.T }
+
+func (inOrder) Parallel()     {}
+func (inOrder) Verbose() bool { return testing.Verbose() }
+func (t inOrder) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(inOrder{t}) })
 }
 
 // TestScript runs testdata/script: each file is one story on the command line.
 // Every script finds modules that misbehave in $BAD and a session of its own in
 // $SESSION; -update is not needed, the scripts look for what matters.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(inOrder{t}, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
 		Cmds: scriptCommands(),
 		Setup: func(e *testscript.Env) error {
