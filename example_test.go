@@ -55,6 +55,6 @@ func Example() {
 	fmt.Println(result.Messages[2].Kind, "stands for", len(r.Superseded))
 	// Output:
 	// below_threshold 42
-	// compacted by drop to 19 messages
-	// compaction_summary stands for 24
+	// compacted by drop to 20 messages
+	// compaction_summary stands for 23
 }

@@ -177,13 +177,13 @@ func TestInvariantsOfAnySession(t *testing.T) {
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
 	features.Proves(t, "complaint 8", "N8")
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}}})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1200}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
 		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
 	for k := range 6 {
 		session = append(session, sessiongen.JSONL(renamed(chat(60)[2:], fmt.Sprintf("k%d", k)))...)
 		var r *kagewasm.Result
-		session, r = step(t, c, session, 3_000)
+		session, r = step(t, c, session, 3_400)
 		if !r.Report.Compacted {
 			t.Fatalf("round %d: %s", k, r.Report.Reason)
 		}

@@ -109,7 +109,7 @@ func TestCompactions(t *testing.T) {
 	}
 	s := run(t, o)
 	if s.Calls != 60 || s.Compactions != compacted || compacted < 3 || s.Superseded != superseded ||
-		s.Per100Calls != 100*float64(compacted)/60 {
+		s.Per100Calls != 100*(float64(compacted)/60) {
 		t.Errorf("%+v of %d compactions", s, compacted)
 	}
 	if s.Ratio < 1.2 || s.TokensBefore <= s.TokensAfter ||

@@ -42,16 +42,25 @@ const (
 	maxOption  = 200 // of one, in characters
 )
 
-// ordinals name entries of a list.
-var ordinals = set.Of("first", "second", "third", "fourth", "fifth", "former", "latter", "both", "option", "options", "one", "either")
+// Words that name entries of a list: some alone, ordinals beside words that say of what.
+var (
+	choices   = set.Of("former", "latter", "both", "option", "options", "either")
+	ordinals  = set.Of("first", "second", "third", "fourth", "fifth", "last")
+	ofEntries = set.Of("the", "one", "option", "approach", "way", "variant", "item", "point", "choice", "suggestion")
+)
 
 // namesEntries reports whether an answer speaks of entries of a list: by so many of their
 // numbers, or by words.
 func namesEntries(answer string, numbers int) bool {
-	return numbers > 0 || slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(answer), notLetter), func(w string) bool { return ordinals[w] })
+	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool { return r < 'a' || r > 'z' })
+	for i, w := range words {
+		beside := i > 0 && ofEntries[words[i-1]] || i+1 < len(words) && ofEntries[words[i+1]]
+		if choices[w] || ordinals[w] && beside {
+			return true
+		}
+	}
+	return numbers > 0
 }
-
-func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
 // numbersIn are the numbers in a text, as they are written.
 func numbersIn(text string) []string {

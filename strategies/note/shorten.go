@@ -10,7 +10,11 @@ import (
 
 // leftOut marks what was cut out of the words of a person. A later compaction
 // knows by it that they were cut.
-const leftOut = " characters left out here"
+const (
+	leftOut    = " characters left out here"
+	markBegins = "[... "
+	markEnds   = " ...]"
+)
 
 // shorter is what is shown of a person's words in about so many characters, more
 // for the marks: their beginning and end, without what was pasted in between, or
@@ -20,8 +24,11 @@ func shorter(words string, runes int, id string) string {
 	if utf8.RuneCountInString(words) <= runes {
 		return words
 	}
-	before, id := marked(words, id)
-	mark := func(gone int, id string) string { return mark(gone+before, id) }
+	_, id = marked(words, id)
+	mark := func(gone string) string { // what the marks in it speak of is gone too
+		n, _ := marked(gone, id)
+		return mark(utf8.RuneCountInString(gone)+n, id)
+	}
 	if short := withoutPasted(words, id); utf8.RuneCountInString(short) <= runes {
 		return short
 	}
@@ -32,12 +39,17 @@ func shorter(words string, runes int, id string) string {
 			break
 		}
 		first = wholeWords(first, runes)
-		return first + "\n" + mark(utf8.RuneCountInString(words)-utf8.RuneCountInString(first), id)
+		return first + "\n" + mark(strings.Replace(words, first, "", 1))
 	}
 	head := wholeWords(words, runes*2/3)
+	if i := strings.LastIndex(head, markBegins); i >= 0 && !strings.Contains(head[i:], markEnds) {
+		head = head[:i]
+	}
 	tail := lastWords(words[len(head):], runes/3)
-	gone := utf8.RuneCountInString(words[len(head) : len(words)-len(tail)])
-	return strings.TrimSpace(head) + "\n" + mark(gone, id) + "\n" + strings.TrimSpace(tail)
+	if i := strings.Index(tail, markEnds); i >= 0 && !strings.Contains(tail[:i], markBegins) {
+		tail = tail[i+len(markEnds):]
+	}
+	return strings.TrimSpace(head) + "\n" + mark(words[len(head):len(words)-len(tail)]) + "\n" + strings.TrimSpace(tail)
 }
 
 // maxFirst is the room, in characters, for a first sentence alone.
@@ -47,14 +59,14 @@ const maxFirst = 160
 // speak of, more than they have themselves, and of which message.
 func marked(text, id string) (runes int, message string) {
 	for {
-		_, rest, ok := strings.Cut(text, "[... ")
+		_, rest, ok := strings.Cut(text, markBegins)
 		if !ok {
 			return runes, id
 		}
-		inner, after, ok := strings.Cut(rest, " ...]")
+		inner, after, ok := strings.Cut(rest, markEnds)
 		number, of, isMark := strings.Cut(inner, leftOut)
 		if n, err := strconv.Atoi(number); ok && isMark && err == nil {
-			runes += n - utf8.RuneCountInString(inner) - len("[...  ...]") - 1
+			runes += n - utf8.RuneCountInString(inner) - len(markBegins+markEnds) - 1
 			if m, ok := strings.CutPrefix(of, ": message "); ok {
 				id = m
 			}
@@ -67,7 +79,7 @@ func mark(runes int, id string) string {
 	if id != "" {
 		id = ": message " + id
 	}
-	return fmt.Sprintf("[... %d%s%s ...]", runes, leftOut, id)
+	return fmt.Sprintf("%s%d%s%s%s", markBegins, runes, leftOut, id, markEnds)
 }
 
 // wholeWords is the beginning of a text in at most so many characters, up to the end

@@ -47,6 +47,38 @@ func TestShorter(t *testing.T) {
 	}
 }
 
+// TestMarksCountOnce: of a message that was cut before, a mark that stays speaks for what
+// it spoke for, and one that goes is counted by the mark in its place.
+func TestMarksCountOnce(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	const old = "[... 5000 characters left out here: message m7 ...]"
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	for _, tc := range []struct {
+		why, words string
+		marks      int
+	}{
+		{"one at the beginning stays", "Begin.\n" + old + "\n" + words(400), 2},
+		{"one at the end stays", words(400) + "\n" + old + "\nEnd.", 2},
+		{"one in the middle goes", words(200) + "\n" + old + "\n" + words(200), 1},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			got := note.Shorter(tc.words, 1200, "m7")
+			total := 0
+			marks := markRE.FindAllStringSubmatch(got, -1)
+			for _, m := range marks {
+				n := 0
+				_, _ = fmt.Sscan(m[1], &n)
+				total += n
+			}
+			all := len(strings.Fields(strings.ReplaceAll(tc.words, old, "")))*5 + 5000
+			left := len(strings.Fields(markRE.ReplaceAllString(got, ""))) * 5
+			if len(marks) != tc.marks || total < all-left-20 || total > all-left+20 {
+				t.Errorf("%d marks say %d characters, %d went:\n%s", len(marks), total, all-left, got)
+			}
+		})
+	}
+}
+
 // TestCutsAreWhole: wherever a message is cut, every word, number and address that is
 // shown is whole, every cut is marked, and the marks count what they stand for.
 func TestCutsAreWhole(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 const (
 	headState  = "## Where it stood at the end"
-	aboutState = "What was said and called last, oldest first, and how it ended, below the number of the message it followed."
+	aboutState = "What was said and called last, oldest first, and how it ended."
 	sinceMark  = "Changed since commit "
 	moreLine   = "  "
 )
@@ -90,8 +90,14 @@ func parseChanges(line string) (c changes, ok bool) {
 }
 
 // stateShare is what the state may cost in tokens: a tenth of a large budget, and of a
-// small one what it takes to tell a few steps.
-func stateShare(budget int) int { return max(budget/10, min(240, budget*2/5)) }
+// small one what it takes to tell a few steps. With less nothing is told.
+func stateShare(budget int) int {
+	const few, least = 200, 100
+	if share := max(budget/10, min(few, budget/3)); share >= least {
+		return share
+	}
+	return 0
+}
 
 // state is what is shown of steps in so many tokens, the newest first: the last words of
 // the agent, then what it did and said before, then what it only looked at.

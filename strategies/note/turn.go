@@ -3,6 +3,7 @@ package note
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -189,8 +190,25 @@ func (t *thread) add(line string) {
 	}
 	last := &t.turns[len(t.turns)-1]
 	last.came = slices.DeleteFunc(last.came, func(s string) bool { return s == goesOn })
-	last.came = append(last.came[max(0, len(last.came)-maxCame):], line)
+	if last.came = append(last.came, line); len(last.came) > maxCame {
+		last.came = fewer(last.came)
+	}
 }
+
+// fewer are the lines of a turn without the first that tells no deed, or else without the
+// first: one line counts those that went.
+func fewer(came []string) []string {
+	n := 0
+	if rest, ok := strings.CutSuffix(came[0], goneMark); ok {
+		n, _ = strconv.Atoi(rest)
+		came = came[1:]
+	}
+	i := max(0, slices.IndexFunc(came, func(s string) bool { return !isDeed(s) }))
+	return slices.Concat([]string{strconv.Itoa(n+1) + goneMark}, came[:i], came[i+1:])
+}
+
+// goneMark ends the line that counts lines that went.
+const goneMark = " more lines on this are left out"
 
 // end closes the turn that goes on.
 func (t *thread) end() {
@@ -221,9 +239,8 @@ func (t *thread) finish() []turn {
 	return t.turns
 }
 
-// maxCame is how many lines on a turn are carried through a chain of compactions,
-// beside the one that is added.
-const maxCame = 15
+// maxCame is how many lines on a turn are carried through a chain of compactions.
+const maxCame = 16
 
 // goesOn says of a turn that a part of it stays.
 const goesOn = "It goes on below."

@@ -37,6 +37,8 @@ const (
 	todosShare   = 25
 	earlierShare = 15
 	commandShare = 5
+	// namesShare is what names have of the whole budget whatever the others need.
+	namesShare = 15
 )
 
 // threadShare is what the words of persons may cost, in hundredths of the budget: most of
@@ -51,7 +53,7 @@ func threadShare(budget int) int {
 	return 35 + 25*(min(budget, high)-low)/(high-low)
 }
 
-func cameShare(budget int) int { return max(8, min(20, 12_000/max(1, budget))) }
+func cameShare(budget int) int { return max(8, min(15, 12_000/max(1, budget))) }
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
@@ -94,6 +96,8 @@ func (n *Note) added(o Options, summary string) string {
 func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
 	p := parts{left: budget, count: o.Count}
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
+	reserved := max(0, min(budget*namesShare/100, p.left))
+	p.left -= reserved
 	share := threadShare(budget)
 	state := n.state(stateShare(budget)+extra/4, o.Count)
 	told := o.Count(strings.Join(state, "\n"))
@@ -108,6 +112,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))
 	p.failures(n.names.Failures(), o.Failures)
 	p.entries(names.HeadCommands, n.commands(p.String()), p.share(commandShare))
+	p.left += reserved
 	p.names(n.names, summary)
 	if !v.complete() {
 		more = extra + p.left
