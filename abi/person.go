@@ -127,10 +127,12 @@ func (m *Message) IsInstructions() bool {
 	return m.Kind == KindInstructions || m.isUser() && hasAnyPrefix(m.Text(), instructionHeads)
 }
 
-// isOpaque reports whether m is a compaction that only its provider can read: it has
-// parts, and no text.
+// isOpaque reports whether m is a compaction of which only its provider can read a
+// part, or all.
 func (m *Message) isOpaque() bool {
-	return m.Kind == KindSummary && m.Content.IsParts() && len(m.Content.Parts()) > 0 && m.Text() == ""
+	return m.Kind == KindSummary && slices.ContainsFunc(m.Content.Parts(), func(p Part) bool {
+		return p.Type != "text" && (m.Text() == "" || strings.Contains(p.Type, "compaction"))
+	})
 }
 
 // words are those of a person in a text, and who wrote the text.

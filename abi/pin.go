@@ -56,7 +56,9 @@ func CurrentTurn(msgs []Message) []bool {
 // PrefixEnd is the index at which a summary belongs: right after the message that
 // says what the task is, or after the leading system messages where no message has
 // the role of the user, moved past any unit that reaches across that place. What
-// stands before it is never rewritten, so provider caches of it stay valid.
+// stands before it is never rewritten, so provider caches of it stay valid. A
+// compaction that only its provider can read belongs to that prefix: providers do not
+// show the model what stands before it.
 func PrefixEnd(msgs []Message) int {
 	end := 0
 	for end < len(msgs) && msgs[end].Role == RoleSystem {
@@ -64,6 +66,11 @@ func PrefixEnd(msgs []Message) int {
 	}
 	if i := task(msgs); i >= 0 {
 		end = i + 1
+	}
+	for i := end; i < len(msgs); i++ {
+		if msgs[i].isOpaque() {
+			end = i + 1
+		}
 	}
 	return NextGap(msgs, end)
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -9,7 +10,11 @@ import (
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
 
-var blockKeys = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "signature"}
+var blockKeys = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "signature",
+	encrypted}
+
+// encrypted is the key of what the server alone can read of its compaction.
+const encrypted = "encrypted_content"
 
 // ReadBlock reads a content block of the Messages API: see
 // [codec.BlockReader]. Blocks of tools that the server runs (server_tool_use and
@@ -20,8 +25,7 @@ func ReadBlock(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) co
 	case typ == "tool_use" && answer:
 		return codec.CallBlock(rec, b, b.Str("id"), b.Str("name"), "input")
 	case typ == "compaction" && answer:
-		return codec.Block{Message: &abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
-			Content: codec.Content(b, "content")}}
+		return codec.Block{Message: &abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: readCompaction(b)}}
 	case typ == "tool_result" && !answer:
 		return codec.Block{At: codec.SlotOf(rec, b, "content"), Message: &abi.Message{
 			Role: abi.RoleTool, ToolCallID: b.Str("tool_use_id"), IsError: b.Flag("is_error"),
@@ -30,6 +34,26 @@ func ReadBlock(parent *jsondoc.Object, at jsondoc.Span, rec int, answer bool) co
 	}
 	part := codec.Part(b, at)
 	return codec.Block{Part: part, Signed: isSigned(part)}
+}
+
+// readCompaction reads what a compaction says, and what only the server can read of
+// it.
+func readCompaction(b *jsondoc.Object) abi.Content {
+	said := codec.Content(b, "content")
+	if b.Str(encrypted) == "" {
+		return said
+	}
+	parts := said.Parts()
+	if !said.IsParts() && said.Text() != "" {
+		parts = []abi.Part{abi.TextPart(said.Text())}
+	}
+	return abi.Parts(append(slices.Clip(parts), abi.RawPart("compaction",
+		jsondoc.Obj("type", "compaction", encrypted, b.Str(encrypted))))...)
+}
+
+// isEncrypted reports whether only the server can read a part of a compaction.
+func isEncrypted(c abi.Content) bool {
+	return slices.ContainsFunc(c.Parts(), func(p abi.Part) bool { return p.Type == "compaction" })
 }
 
 // isSigned reports whether a part is thinking that the provider signed: it can

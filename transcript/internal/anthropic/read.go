@@ -6,7 +6,8 @@
 // model no longer sees. It is a compaction_summary message of its own, and what
 // follows it in the same message is another. If a new message comes to stand
 // before it, the block is written as text; otherwise the model would not see the
-// new message either.
+// new message either. A block with encrypted_content, which the server alone can
+// read, stays as it is: nothing is inserted before it.
 package anthropic
 
 import (
@@ -127,10 +128,10 @@ func readRecord(r *codec.BlockReader, i int) {
 }
 
 // showSummaries writes the server's compactions as text where something new
-// stands before them.
+// stands before them. What only the server can read stays.
 func showSummaries(w *codec.Rewrite, summaries []codec.SummaryBlock) {
 	for _, s := range summaries {
-		if w.Stays(s.Index) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
+		if w.Stays(s.Index) && !isEncrypted(s.Content) && len(w.Insert) > 0 && w.Insert[0].Before(s.Message) {
 			w.EditAt(s.Rec, s.At, content.TextPart(content.NonEmpty(s.Text())))
 		}
 	}
