@@ -10,7 +10,9 @@ type CallStats struct {
 	// 0 where the engine does not count.
 	Fuel int64 `json:"fuel"`
 	// StackBytes is how deep calls nested, by the estimated size of their
-	// frames; in steps of 64 KiB, rounded up.
+	// frames; in steps of 64 KiB, rounded up. It is there to be held against the
+	// limit, which counts the same way: no frame is larger than its estimate, and
+	// the usual one takes a tenth of it.
 	StackBytes int64 `json:"stack_bytes"`
 	// TableElements is how many elements all tables had in the end.
 	TableElements int64 `json:"table_elements"`

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -224,6 +226,28 @@ func check(t *testing.T, m *abi.Manifest, name string) (err error, applies bool)
 }
 
 func TestGoodPluginPasses(t *testing.T) { abitest.Run(t, manifest(), new(fake)) }
+
+// TestRunQuotesTheRule: who reads a failure is told which rule was broken, why there is
+// one, and what to do. The test runs itself again with a plugin that breaks one.
+func TestRunQuotesTheRule(t *testing.T) {
+	const broken, again = "known pins", "ABITEST_BROKEN"
+	if os.Getenv(again) != "" {
+		abitest.Run(t, manifest(), &fake{spoil: defects[broken]})
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRunQuotesTheRule$")
+	cmd.Env = append(os.Environ(), again+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatal("the defect was not found")
+	}
+	for _, r := range abitest.Rules(manifest(), new(fake)) {
+		quoted := strings.Contains(string(out), "why: "+r.Explanation) && strings.Contains(string(out), "fix: "+r.Fix)
+		if quoted != (r.Name == broken) {
+			t.Errorf("%s: quoted %v in\n%s", r.Name, quoted, out)
+		}
+	}
+}
 
 // TestEveryRuleCanFail: a rule that nothing breaks proves nothing.
 func TestEveryRuleCanFail(t *testing.T) {

@@ -55,18 +55,3 @@ func (e *Encoding) Count(ctx context.Context, text string) (n int, err error) {
 	}
 	return n, w.err
 }
-
-// Offset returns how many bytes the first n tokens of text have, without a last character that is not whole; all of
-// them where there are no more than n.
-func (e *Encoding) Offset(ctx context.Context, text string, n int) (int, error) {
-	w := e.walk(text)
-	defer e.done(w)
-	for w.next(ctx) {
-		piece := w.encode(ctx)
-		if n < len(piece) {
-			return w.begin + w.length(piece[:n]), w.err
-		}
-		n -= len(piece)
-	}
-	return w.end, w.err
-}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -139,48 +138,6 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestOffset: where the first tokens end, those that make no whole character left out.
-func TestOffset(t *testing.T) {
-	for _, tc := range []struct {
-		why, text string
-		n, want   int
-	}{
-		{"nothing", "", 3, 0},
-		{"none", "hello world", 0, 0},
-		{"a word", "hello world", 1, 5},
-		{"all", "hello world", 2, 11},
-		{"more than there are", "hello world", 9, 11},
-		{"within a piece", "antidisestablishmentarianism", 2, 7},
-		{"no half of a character", "🫠🫠", 1, 0},
-		{"a byte that is no UTF-8 is a character", "\xffab", 1, 1},
-	} {
-		t.Run(tc.why, func(t *testing.T) {
-			if got, err := bpe.O200k.Offset(t.Context(), tc.text, tc.n); got != tc.want || err != nil {
-				t.Errorf("%d, %v, want %d", got, err, tc.want)
-			}
-		})
-	}
-}
-
-// TestOffsetsGrow: offsets are at the borders of characters, and count no less than the tokens before them.
-func TestOffsetsGrow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		count, _ := bpe.O200k.Count(context.Background(), text)
-		last := 0
-		for n := range count + 2 {
-			at, err := bpe.O200k.Offset(context.Background(), text, n)
-			if err != nil || at < last || !utf8.ValidString(text[:at]) {
-				t.Fatalf("%q: %d tokens end at %d after %d, %v", text, n, at, last, err)
-			}
-			last = at
-		}
-		if last != len(text) {
-			t.Fatalf("%q: all tokens end at %d", text, last)
-		}
-	})
 }
 
 // TestLoadIsLight: a vocabulary takes 20 MB to load at most, and less to keep.

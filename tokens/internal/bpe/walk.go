@@ -3,7 +3,6 @@ package bpe
 import (
 	"context"
 	"strings"
-	"unicode/utf8"
 )
 
 // walker goes over the pieces of a text.
@@ -11,11 +10,11 @@ type walker struct {
 	splitter
 	encoder
 	memo
-	split      func(*splitter, int) int
-	begin, end int    // of the piece
-	piece      string // as it is encoded
-	checked    int    // up to where the context was looked at
-	err        error
+	split   func(*splitter, int) int
+	end     int    // of the piece
+	piece   string // as it is encoded
+	checked int    // up to where the context was looked at
+	err     error
 }
 
 // walk begins a walk, with what an earlier one has left.
@@ -30,7 +29,7 @@ func (e *Encoding) walk(text string) *walker {
 
 // done ends a walk.
 func (e *Encoding) done(w *walker) {
-	w.text, w.piece, w.begin, w.end, w.checked, w.invalid, w.err = "", "", 0, 0, 0, false, nil
+	w.text, w.piece, w.end, w.checked, w.invalid, w.err = "", "", 0, 0, false, nil
 	w.trim()
 	e.walkers.Put(w)
 }
@@ -44,9 +43,9 @@ func (w *walker) next(ctx context.Context) bool {
 	if begin == len(w.text) {
 		return false
 	}
-	end := w.split(&w.splitter, begin)
-	w.begin, w.end, w.piece = begin, end, w.text[begin:end]
-	return end < w.checked && !w.invalid || w.look(ctx)
+	w.end = w.split(&w.splitter, begin)
+	w.piece = w.text[begin:w.end]
+	return w.end < w.checked && !w.invalid || w.look(ctx)
 }
 
 // look sees to what is rare: bytes that are no UTF-8, and the end of the context, for which it reports false.
@@ -77,22 +76,6 @@ func (w *walker) encode(ctx context.Context) []token {
 		w.checked = 0 // the next look ends the walk
 	}
 	return w.tokens
-}
-
-// length returns how many bytes of the text the first tokens of the piece have, without a last character that is not
-// whole.
-func (w *walker) length(first []token) int {
-	left := 0
-	for _, t := range first {
-		left += w.size(t)
-	}
-	for end := w.begin; ; {
-		r, n := utf8.DecodeRuneInString(w.text[end:w.end])
-		if left -= utf8.RuneLen(r); n == 0 || left < 0 {
-			return end - w.begin
-		}
-		end += n
-	}
 }
 
 // replaced is text with the three bytes of U+FFFD for each byte that is no UTF-8: that is what tiktoken encodes.
