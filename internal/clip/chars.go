@@ -66,6 +66,9 @@ func Line(s string, n int) string {
 	return strings.TrimSpace(Chars(line, n-1)) + more
 }
 
+// Digits returns how many digits s begins with.
+func Digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+
 // longer reports whether s has more than n characters.
 func longer(s string, n int) bool { return len(s) > n && utf8.RuneCountInString(s) > n }
 

@@ -4,8 +4,10 @@
 //
 // [Head], [Tail] and [Ends] count bytes, [Chars] and [LastChars] characters; none
 // of them says that there was more. [Cut] and [CutChars] add a mark of the
-// caller's, and [Bytes], [Line] and [Words] have room for theirs. [Tokens] and
-// [Shrink] count tokens, with whatever counter they are given.
+// caller's, and [Bytes], [Line] and [Words] have room for theirs; [Whole] goes on to the
+// end of the word, and [OneLine] only takes line breaks out. [Tokens] and [Shrink] count
+// tokens, with whatever counter they are given. [Digits] counts
+// those at the beginning.
 //
 // A text that fits is returned as it is. Lengths below zero are zero. Guests
 // compile this package too.

@@ -45,12 +45,11 @@ func isScene(line string) bool {
 // withoutHeredoc cuts a line where text from the following lines is fed in.
 func withoutHeredoc(line string) string {
 	i := strings.Index(line, "<<")
-	if i <= 0 || strings.HasPrefix(line[i:], "<<<") {
+	if i <= 0 {
 		return line
 	}
-	end := strings.TrimLeft(line[i+2:], "-~ '\"\\")
-	if end == "" || !(end[0] >= 'A' && end[0] <= 'Z' || end[0] >= 'a' && end[0] <= 'z' || end[0] == '_') {
-		return line // a shift
+	if _, size := heredoc(line[i:]); size == 0 {
+		return line
 	}
 	head := strings.TrimSpace(line[:i])
 	head = strings.TrimSuffix(strings.TrimSuffix(head, "$(cat"), "\"")

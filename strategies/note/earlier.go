@@ -90,7 +90,7 @@ func sectionTitle(line string) (string, bool) {
 		return title, true
 	}
 	bare, item := listItem(line)
-	if title, ok := strings.CutSuffix(plain(bare), ":"); ok && item && digits(line) > 0 && len(title) < 60 {
+	if title, ok := strings.CutSuffix(plain(bare), ":"); ok && item && clip.Digits(line) > 0 && len(title) < 60 {
 		return title, true
 	}
 	return "", false

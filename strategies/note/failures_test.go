@@ -51,6 +51,9 @@ func failuresIn(msgs []abi.Message) []failure {
 		if m.IsError && f.line == "" {
 			f.line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 		}
+		if searchRE.MatchString(f.command) && f.line == "" && strings.Contains(text, "exited with code 1\n") {
+			continue // it found nothing
+		}
 		if m.IsError || exited && f.command != "" || f.line != "" {
 			list = append(list, f)
 		}
@@ -59,6 +62,8 @@ func failuresIn(msgs []abi.Message) []failure {
 }
 
 var viewerRE = regexp.MustCompile(`(^|&& *|; *)(cat|sed|head|tail|grep|rg|git (show|diff|log|blame)|nl|awk|find|ls)\b`)
+
+var searchRE = regexp.MustCompile(`^(grep|rg|git grep|diff) `)
 
 func commandIn(args string) string {
 	var doc struct{ Command, Cmd any }

@@ -2,7 +2,6 @@ package note
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -41,6 +40,9 @@ type Session struct {
 //
 // Once ctx is done it reads no further: the note is then of no use.
 func Build(ctx context.Context, s Session) *Note {
+	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
+	messages, wrote := called(s.Messages, origins)
+	s.Messages = messages
 	var gone, stays []abi.Message
 	for i := range s.Messages {
 		if s.Gone[i] {
@@ -51,10 +53,11 @@ func Build(ctx context.Context, s Session) *Note {
 	}
 	n := &Note{names: names.Build(ctx, gone, s.Pruned), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays)
+	if wrote {
+		n.names.WithoutTools()
+	}
 	harness := outcome.Harness{Marks: outcome.Marks(s.Messages), GoOn: func() bool { return ctx.Err() == nil }}
 	t := newThread(harness, n.Files().Modified)
-	t.calls = slices.ContainsFunc(s.Messages, func(m abi.Message) bool { return len(m.ToolCalls) > 0 })
-	origins, prefix := abi.Origins(s.Messages), abi.PrefixEnd(s.Messages)
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		switch {

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // unfenced are the lines of a text that stand in no block of code, trimmed and
@@ -30,15 +32,12 @@ func listItem(line string) (string, bool) {
 			return strings.TrimSpace(rest), true
 		}
 	}
-	n := digits(line)
+	n := clip.Digits(line)
 	if n > 0 && n <= 3 && (strings.HasPrefix(line[n:], ". ") || strings.HasPrefix(line[n:], ") ")) {
 		return strings.TrimSpace(line[n+2:]), true
 	}
 	return line, false
 }
-
-// digits is how many digits s begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func isBox(line string) bool {
 	line, _ = listItem(line)

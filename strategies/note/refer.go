@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -99,7 +100,7 @@ func numbered(text string) (list []option) {
 // a table: "2. Move", "**2)** Move", "| 2 | Move |". All of the line is what it says.
 func entryNumber(line string) (number, rest string) {
 	bare := strings.TrimLeft(line, "*#|[( ")
-	n := digits(bare)
+	n := clip.Digits(bare)
 	if n == 0 || n > 3 {
 		return "", ""
 	}

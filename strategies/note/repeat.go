@@ -3,6 +3,8 @@ package note
 import (
 	"slices"
 	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
 // repeated finds what a person said again later in the same words, as where a harness
@@ -46,7 +48,7 @@ func repeated(turns []turn) {
 		}
 		t.again, t.said = turns[at].n, ""
 		t.came = slices.DeleteFunc(t.came, func(s string) bool {
-			return strings.HasPrefix(s, besides) || slices.Contains(turns[at].came, s)
+			return strings.HasPrefix(s, work.Besides) || slices.Contains(turns[at].came, s)
 		})
 	}
 }

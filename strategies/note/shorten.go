@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // leftOut marks what was cut out of the words of a person. A later compaction
@@ -175,5 +177,5 @@ func pasted(line string) bool {
 		}
 	}
 	return indent >= 4 || line[0] == '\t' || strings.IndexByte("+|{}<>$@=│├└*/", bare[0]) >= 0 ||
-		digits(bare) >= 2 && strings.ContainsAny(bare, ":-/") || letters*10 < utf8.RuneCountInString(bare)*7
+		clip.Digits(bare) >= 2 && strings.ContainsAny(bare, ":-/") || letters*10 < utf8.RuneCountInString(bare)*7
 }

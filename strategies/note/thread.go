@@ -18,7 +18,6 @@ const (
 	staysAbove = "its message stands above"
 	staysBelow = "its message stands below"
 	agentMark  = "Agent: "
-	besides    = "Besides: "
 )
 
 // sizes are how much of the words of a person is shown, in characters, most first.
@@ -123,9 +122,9 @@ func (v *view) fill(left, said int) {
 	}
 	lines(isDeed)
 	lines(func(line string) bool { return strings.HasPrefix(line, work.Failed) })
-	lines(func(line string) bool { return !strings.HasPrefix(line, besides) })
+	lines(func(line string) bool { return !strings.HasPrefix(line, work.Besides) })
 	newest(func(i int, t *turn) { v.said[i] = !v.folded(i) && t.said != "" && take(agentMark+t.said, &said) })
-	lines(func(line string) bool { return strings.HasPrefix(line, besides) })
+	lines(func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 }
 
 // isDeed reports whether a line tells what was done that must not be done again: it is

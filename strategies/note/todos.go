@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
@@ -52,7 +53,7 @@ func parseTodo(s string) (todo, bool) {
 	}
 	t := todo{state: boxState(s[1]), text: strings.TrimSpace(s[3:])}
 	if rest, ok := strings.CutPrefix(t.text, "#"); ok {
-		if id, text, ok := strings.Cut(rest, " "); ok && id != "" && digits(id) == len(id) {
+		if id, text, ok := strings.Cut(rest, " "); ok && id != "" && clip.Digits(id) == len(id) {
 			t.id, t.text = id, text
 		}
 	}
@@ -135,7 +136,7 @@ func (ts *todos) result(m *abi.Message) {
 	}
 	delete(ts.made, m.ToolCallID)
 	if _, rest, ok := strings.Cut(m.Text(), "#"); ok {
-		ts.list[i].id = rest[:digits(rest)]
+		ts.list[i].id = rest[:clip.Digits(rest)]
 	}
 }
 

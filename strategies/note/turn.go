@@ -37,9 +37,7 @@ type thread struct {
 	work    *work.Work
 	closing string // what the agent said last in the turn
 	asked   string // all of that message, for answers by number
-	command string // a command that an agent runs by writing it down
 	silent  bool   // nothing of the turn went
-	calls   bool   // the session has calls: nothing runs by being written down
 	goesOn  bool   // a part of the turn stays
 	taken   bool   // the last turn is of an earlier note
 	n       int    // the number of the last message of a person
@@ -121,16 +119,10 @@ func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	switch {
 	case m.Role == abi.RoleTool:
 		t.did(t.work.Result(m))
-		if _, words, ok := strings.Cut(m.Text(), toldInstead); ok {
-			t.add("The person said: " + shortened(strings.Join(strings.Fields(words), " "), maxTold))
-		}
 	case m.Role == abi.RoleAssistant:
 		t.agent(m)
 	case origin == abi.FromInterruption:
 		t.add("The person interrupted it here.")
-	case origin == abi.FromCommand && t.command != "" && !t.calls:
-		t.did(t.work.Ran(t.command, m))
-		t.command = ""
 	default:
 		return
 	}
@@ -146,16 +138,12 @@ func (t *thread) agent(m *abi.Message) {
 	if text == noAnswer {
 		return
 	}
-	t.closing, t.command = "", ""
+	t.closing = ""
 	if len(m.ToolCalls) == 0 && text != "" {
 		t.closing, t.asked = text, text
-		t.command = lastBlock(text)
 	}
 	for i := range m.ToolCalls {
 		t.work.Call(&m.ToolCalls[i])
-	}
-	if t.command != "" && !t.calls {
-		text = strings.TrimSpace(text[:strings.LastIndex(strings.TrimSuffix(text, fence), fence)])
 	}
 	if text != "" {
 		t.step(step{said: clip.Chars(text, maxWords)})
@@ -226,7 +214,7 @@ func (t *thread) end() {
 	if k := len(t.turns) - 1; k >= 0 && t.silent && !t.taken && t.turns[k].stays != "" && len(t.turns[k].came) == 0 {
 		t.turns = t.turns[:k] // all of it stays
 	}
-	t.work, t.closing, t.asked, t.command, t.silent, t.goesOn = t.work.Next(), "", "", "", true, false
+	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
 }
 
 // finish closes the thread.
@@ -244,28 +232,6 @@ const maxCame = 16
 
 // goesOn says of a turn that a part of it stays.
 const goesOn = "It goes on below."
-
-// toldInstead stands before the words of a person in the result of a call that they
-// did not allow.
-const toldInstead = "To tell you how to proceed, the user said:\n"
-
-// maxTold is how much of such words is kept, in characters.
-const maxTold = 1200
-
-// lastBlock is the last block of code that a text ends with.
-func lastBlock(text string) string {
-	text = strings.TrimSpace(text)
-	body, ok := strings.CutSuffix(text, fence)
-	if !ok {
-		return ""
-	}
-	i := strings.LastIndex(body, fence)
-	if i < 0 {
-		return ""
-	}
-	_, code, _ := strings.Cut(body[i+len(fence):], "\n")
-	return strings.TrimSpace(code)
-}
 
 const (
 	maxSaid     = 220 // of the closing words of an agent, in characters

@@ -1,73 +1,32 @@
 package names
 
 import (
-	"strings"
-
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
-
-// call is a tool call whose result has not been met yet.
-type call struct {
-	name    string
-	command string // the command line it runs, if any
-	subject string // the file it is about, if any
-	files   []string
-	patches []string
-	use     use // what it does to its files, if it ends well
-	change  facts
-}
 
 // call ranks the names in a tool call's arguments, and remembers what it does
 // until its result is met.
 func (b *builder) call(c *abi.ToolCall) {
-	open := call{name: c.Name}
-	verb := c.Name
 	b.tool(c.Name)
 	toolcall.EachString(c.Arguments, func(key, value string) {
 		b.parameter(c.Name, key)
 		switch {
 		case toolcall.IsCommandKey(key) && toolcall.IsEditorVerb(value):
-			verb = value // one tool for all that is done to files
-		case toolcall.IsCommandKey(key) && open.command == "":
-			open.command = value
-			b.text(value, weightCall)
-		case toolcall.IsPathKey(key) && len(value) < 512:
-			open.files = append(open.files, value)
-			open.subject = value
+		case toolcall.IsPathKey(key):
+			b.subject(value, mentioned)
 		default:
-			open.change.argument(key, value)
 			b.text(value, weightCall)
-			open.patches = append(open.patches, value)
 		}
 	})
-	open.use = useOf(verb)
-	for _, file := range open.files {
-		b.subject(file, mentioned)
+	a := action.Of(c)
+	if a.Script != "" {
+		b.run(a.Script)
 	}
-	if open.command != "" {
-		b.run(open.command)
-	}
-	if open.use == modified {
-		open.change.verb(verb)
-	}
-	b.calls[c.ID] = open
-}
-
-// stays remembers what a call does that is still in view.
-func (b *builder) stays(c *abi.ToolCall) {
-	open := call{name: c.Name}
-	toolcall.EachString(c.Arguments, func(key, value string) {
-		switch {
-		case toolcall.IsCommandKey(key) && !toolcall.IsEditorVerb(value) && open.command == "":
-			open.command = value
-		case toolcall.IsPathKey(key) && len(value) < 512:
-			open.subject = value
-		}
-	})
-	b.calls[c.ID] = open
+	b.calls[c.ID] = a
 }
 
 // subject ranks the file that a call is about.
@@ -81,54 +40,87 @@ func (b *builder) subject(file string, u use) {
 	})
 }
 
-// result ranks the names in a tool's output and notes whether it failed.
+// result ranks the names in a tool's output and notes what the call did, and whether
+// it failed.
 func (b *builder) result(m *abi.Message, text string) {
-	open := b.calls[m.ToolCallID]
+	a := b.calls[m.ToolCallID]
+	if a == nil {
+		a = &action.Action{}
+	}
 	delete(b.calls, m.ToolCallID)
 	b.output(text)
-	o := b.harness.Of(m, open.command)
-	b.done(&open, o)
+	a.Answered(text)
+	o := b.harness.Of(m, a)
+	b.done(a, o)
 	switch {
 	case o.Failed:
-		b.failed(open.command)
-		b.failure(&open, text, m.IsError, o)
-	case open.command != "" && o.Passed:
-		b.worked(open.command)
-	case o.Passed:
-		b.changed(&open, text)
+		b.failed(a.Script)
+		b.failure(a, text, m.IsError, o)
+	case a.Script != "" && o.Passed:
+		b.worked(a.Script)
 	}
-	doing, about := open.doing()
+	doing, about := doing(a)
 	b.fail(o.Lines[:min(len(o.Lines), maxErrorLines)], doing, about)
 }
 
 // done notes what a call did to its files, as far as its result says that it did.
-func (b *builder) done(c *call, o outcome.Outcome) {
-	if c.use == modified && !o.Passed || o.Failed || o.Told {
-		return
-	}
-	for _, file := range c.files {
-		b.subject(file, c.use)
-	}
-	for _, text := range c.patches {
-		b.patch(text)
+func (b *builder) done(a *action.Action, o outcome.Outcome) {
+	for i := range a.Files {
+		switch f := &a.Files[i]; {
+		case f.Use != action.Read && o.Passed:
+			b.change(f)
+		case f.Use == action.Read && !o.Failed && !o.Told:
+			b.subject(f.Path, read)
+		}
 	}
 }
 
 // doing is what a call does, in short, and the file it is about.
-func (c call) doing() (doing, about string) {
-	if c.command != "" {
-		return clip.Cut(toolcall.CommandLine(c.command), maxDoing, "…"), ""
+func doing(a *action.Action) (doing, about string) {
+	if a.Script != "" {
+		return clip.Cut(toolcall.CommandLine(a.Script), maxDoing, "…"), ""
 	}
-	return clip.Cut(c.name, maxDoing, "…"), clip.Cut(c.subject, maxDoing, "…")
+	return clip.Cut(a.Tool, maxDoing, "…"), clip.Cut(a.Path(), maxDoing, "…")
 }
 
-// changes are in the names of tools that change files.
-var changes = []string{"edit", "write", "create", "patch", "replace", "insert", "append", "delete", "move", "rename"}
-
-// useOf says from a tool's name what it does to files.
-func useOf(tool string) use {
-	if toolcall.HasAny(strings.ToLower(tool), changes) {
-		return modified
+// change notes a change to a file.
+func (b *builder) change(f *action.File) {
+	it := b.file(f.Path)
+	if it == nil {
+		return
 	}
-	return read
+	ch := facts{at: b.at, lines: f.Lines()}
+	switch f.Use {
+	case action.Created:
+		ch.created = true
+	case action.Edited:
+		ch.edits = 1
+	case action.Deleted:
+		ch.deleted = true
+		for _, below := range b.items {
+			if below.use == modified && action.Within(below.name, it.name) {
+				below.facts.merge(ch)
+			}
+		}
+	case action.Moved:
+		ch.moved = f.To
+		if to := b.file(f.To); to != nil {
+			was := it.facts
+			was.at, was.moved, was.deleted = b.at, "", false
+			to.facts.merge(was)
+		}
+	}
+	it.facts.merge(ch)
+}
+
+// file is the item of a file that is changed, nil where its name is none to keep.
+func (b *builder) file(name string) *item {
+	var it *item
+	b.subject(name, modified)
+	scanPath(name, func(found string, c class) {
+		if c == path {
+			it = b.items[found]
+		}
+	})
+	return it
 }

@@ -3,7 +3,6 @@ package names
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -12,7 +11,9 @@ import (
 type facts struct {
 	created, deleted bool
 	edits            int
-	from, to         int // the lines of the last edit, zero where unknown
+	lines            string // those of the last edit, empty where they are not known
+	moved            string // where it stands now
+	at               int    // the message of the last change
 }
 
 // String is " (created, edited ×3, last lines 340-352)", empty where nothing
@@ -27,13 +28,17 @@ func (f facts) String() string {
 	} else if f.edits == 1 {
 		parts = append(parts, "edited")
 	}
-	if f.deleted {
+	switch {
+	case f.deleted:
 		parts = append(parts, "deleted")
-	}
-	if f.from > 0 && f.edits > 1 {
-		parts = append(parts, fmt.Sprintf("last lines %d-%d", f.from, f.to))
-	} else if f.from > 0 {
-		parts = append(parts, fmt.Sprintf("lines %d-%d", f.from, f.to))
+	case f.moved != "" && strings.ContainsAny(f.moved, "(), "):
+		parts = append(parts, "moved")
+	case f.moved != "":
+		parts = append(parts, "moved to "+f.moved)
+	case f.lines != "" && f.edits > 1:
+		parts = append(parts, "last lines "+f.lines)
+	case f.lines != "":
+		parts = append(parts, "lines "+f.lines)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -41,130 +46,19 @@ func (f facts) String() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// verb reads what is done off the name of a tool or of an editor's verb.
-func (f *facts) verb(name string) {
-	switch n := strings.ToLower(name); {
-	case strings.Contains(n, "delete"), strings.Contains(n, "remove"):
-		f.deleted = true
-	case strings.Contains(n, "create"), strings.Contains(n, "write"):
-		f.created = true
-	default:
-		f.edits = 1
-	}
-}
+// gone reports whether the file is no longer at its place.
+func (f *facts) gone() bool { return f.deleted || f.moved != "" }
 
-// argument reads lines off the arguments of editors that count them.
-func (f *facts) argument(key, value string) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n <= 0 {
-		return
+// merge takes in another change, or those that are known of the same file by another
+// name. A file that is written again after it was deleted is there again.
+func (f *facts) merge(other facts) {
+	earlier, later := *f, other
+	if later.at < earlier.at {
+		earlier, later = later, earlier
 	}
-	switch key {
-	case "start_line", "insert_line", "line_start":
-		f.from, f.to = n, max(n, f.to)
-	case "end_line", "line_end":
-		f.to = n
+	*f = facts{created: earlier.created || later.created, edits: earlier.edits + later.edits, at: later.at,
+		deleted: later.deleted, moved: later.moved, lines: cmp.Or(later.lines, earlier.lines)}
+	if !later.created && later.edits == 0 && !later.gone() {
+		f.deleted, f.moved = earlier.deleted, earlier.moved
 	}
-}
-
-// changed notes what a call did to its file, now that it did.
-func (b *builder) changed(c *call, output string) {
-	ch := c.change
-	if !ch.created && !ch.deleted && ch.edits == 0 {
-		return
-	}
-	if from, to := numbered(output); from > 0 && ch.edits > 0 {
-		ch.from, ch.to = from, to
-	}
-	name := ""
-	scanPath(c.subject, func(found string, cl class) {
-		if cl == path {
-			name = found
-		}
-	})
-	if it := b.items[name]; it != nil {
-		it.facts.merge(ch)
-	}
-}
-
-// merge takes a later change in. A file that is written again after it was
-// deleted is there again.
-func (f *facts) merge(later facts) {
-	f.created = f.created || later.created
-	f.deleted = later.deleted || f.deleted && !later.created && later.edits == 0
-	f.edits += later.edits
-	if later.from > 0 {
-		f.from, f.to = later.from, max(later.from, later.to)
-	}
-}
-
-// numbered is the first and the last number of the lines that an editor shows
-// after an edit, as "   12→text" or "   12\ttext"; zero where there are none.
-func numbered(output string) (from, to int) {
-	for line := range strings.Lines(output) {
-		line = strings.TrimLeft(line, " ")
-		n := digits(line)
-		if n == 0 || n > 7 || !strings.HasPrefix(line[n:], "→") && !strings.HasPrefix(line[n:], "\t") {
-			continue
-		}
-		to, _ = strconv.Atoi(line[:n])
-		from = cmp.Or(from, to)
-	}
-	return from, to
-}
-
-// patch notes the files that a patch changes, as the arguments of a call hold
-// it: "*** Update File: a.go", or "+++ b/a.go" with "@@ -1,2 +3,4 @@" below.
-func (b *builder) patch(text string) {
-	if !strings.Contains(text, "*** Begin Patch") && !strings.Contains(text, "\n+++ ") {
-		return
-	}
-	var at *item
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if name, ch, ok := patched(line); ok {
-			b.subject(name, modified)
-			if at = b.items[trim(name)]; at != nil {
-				at.facts.merge(ch)
-			}
-			continue
-		}
-		if _, rest, ok := strings.Cut(line, "@@ -"); ok && at != nil {
-			at.facts.merge(hunk(rest))
-		}
-	}
-}
-
-// patchHeads begin the lines of a patch that name a file.
-var patchHeads = []struct {
-	head string
-	ch   facts
-}{
-	{"*** Update File: ", facts{edits: 1}},
-	{"*** Add File: ", facts{created: true}},
-	{"*** Delete File: ", facts{deleted: true}},
-	{"+++ b/", facts{edits: 1}},
-}
-
-// patched is the file that a line of a patch says it is about.
-func patched(line string) (name string, ch facts, ok bool) {
-	for _, p := range patchHeads {
-		if name, ok = strings.CutPrefix(line, p.head); ok {
-			return strings.TrimSpace(name), p.ch, true
-		}
-	}
-	return "", facts{}, false
-}
-
-// hunk reads the lines of the new text in "1,2 +3,4 @@".
-func hunk(rest string) facts {
-	_, rest, _ = strings.Cut(rest, "+")
-	rest, _, _ = strings.Cut(rest, " ")
-	at, size, _ := strings.Cut(rest, ",")
-	from, err := strconv.Atoi(at)
-	n, err2 := strconv.Atoi(size)
-	if err != nil || err2 != nil || from <= 0 || n <= 0 {
-		return facts{}
-	}
-	return facts{from: from, to: from + n - 1}
 }

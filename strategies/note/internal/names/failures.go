@@ -7,6 +7,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
@@ -59,16 +60,16 @@ func (l *Names) Failures() []Failure { return l.failures }
 func (l *Names) Failed() int { return l.failed }
 
 // failure notes a call that failed with this output.
-func (b *builder) failure(c *call, text string, marked bool, o outcome.Outcome) {
-	command := clip.Whole(strings.TrimSpace(c.command), maxVerbatim)
+func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.Outcome) {
+	command := clip.Whole(strings.TrimSpace(a.Script), maxVerbatim)
 	fail := Failure{Text: commandMark + command}
 	if strings.Contains(command, "\n") {
 		fail.Text = scriptMark + command
 	}
-	if c.command == "" {
-		fail.Text = strings.TrimSpace(c.name + " " + clip.Cut(c.subject, maxDoing, "…"))
+	if a.Script == "" {
+		fail.Text = strings.TrimSpace(a.Tool + " " + clip.Cut(a.Path(), maxDoing, "…"))
 	} else {
-		fail.normal = toolcall.Normal(c.command)
+		fail.normal = toolcall.Normal(a.Script)
 	}
 	said := ""
 	if marked {

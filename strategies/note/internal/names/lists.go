@@ -59,5 +59,5 @@ func (l *Names) Commands(max int) []string {
 	return lines
 }
 
-// Root is the folder that paths are relative to, or empty.
-func (l *Names) Root() string { return l.root }
+// WithoutTools leaves the tools out: an agent that writes its calls down has none.
+func (l *Names) WithoutTools() { l.tools = nil }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
@@ -80,15 +81,16 @@ const halfAge = 30
 // count. It reads until ctx is done.
 func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
 	goOn := func() bool { return ctx.Err() == nil }
-	b := builder{items: make(map[string]*item), calls: make(map[string]call), tools: make(map[string]*tool), goOn: goOn,
+	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool), goOn: goOn,
 		met:     make(map[string]bool),
 		harness: outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn}}
+	origins := abi.Origins(msgs)
 	for i := range msgs {
 		if !b.goOn() {
 			break
 		}
 		b.at = i + 1
-		b.message(&msgs[i])
+		b.message(&msgs[i], origins[i])
 	}
 	for i := range pruned {
 		if !b.goOn() {
@@ -97,7 +99,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
 		b.at++
 		m := &pruned[i]
 		for k := range m.ToolCalls {
-			b.stays(&m.ToolCalls[k])
+			b.calls[m.ToolCalls[k].ID] = action.Of(&m.ToolCalls[k])
 		}
 		if m.Role == abi.RoleTool {
 			b.result(m, m.Text())
@@ -135,7 +137,7 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message) {
 // builder collects while the messages go by.
 type builder struct {
 	items    map[string]*item
-	calls    map[string]call // open tool calls, by id
+	calls    map[string]*action.Action // open tool calls, by id
 	tools    map[string]*tool
 	commands []command
 	errors   []failure
@@ -147,15 +149,16 @@ type builder struct {
 	goOn     func() bool
 }
 
-func (b *builder) message(m *abi.Message) {
+func (b *builder) message(m *abi.Message, origin abi.Origin) {
 	text := m.Text()
 	switch {
 	case m.Kind == abi.KindSummary:
 		b.summary(text)
 	case m.Role == abi.RoleTool:
 		b.result(m, text)
-	case m.IsPerson():
-		b.text(text, weightUser)
+	case origin == abi.FromExample: // of another task
+	case origin == abi.FromPerson:
+		b.text(m.Words(), weightUser)
 	case m.Role == abi.RoleAssistant:
 		b.text(text, weightSaid)
 		for i := range m.ToolCalls {
@@ -265,7 +268,7 @@ func (b *builder) names() *Names {
 func files(items []*item, root string) (lists [2][]string) {
 	seen := make(map[string]use)
 	for _, it := range items {
-		if it.class != path || it.use == mentioned {
+		if it.class != path || it.use == mentioned || it.facts.gone() {
 			continue
 		}
 		name := it.name

@@ -147,6 +147,9 @@ func (e *entries) files(line string, u use) {
 	}
 }
 
+// maxLines is how long the numbers of lines are, in bytes.
+const maxLines = 16
+
 // parseFacts reads back what [facts.String] wrote.
 func parseFacts(s string) (f facts) {
 	for part := range strings.SplitSeq(s, ", ") {
@@ -157,15 +160,20 @@ func parseFacts(s string) (f facts) {
 			f.created = true
 		case part == "deleted":
 			f.deleted = true
+		case strings.HasPrefix(part, "moved"):
+			f.moved = strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to ")
+			if f.moved == "" {
+				f.moved = "?"
+			}
 		case part == "edited":
 			f.edits = 1
 		case counted:
 			n, _ := strconv.Atoi(times)
 			f.edits = max(0, min(n, maxCalls))
 		case ranged:
-			from, to, _ := strings.Cut(lines, "-")
-			f.from, _ = strconv.Atoi(from)
-			f.to, _ = strconv.Atoi(to)
+			if strings.Trim(lines, "0123456789-") == "" && len(lines) < maxLines {
+				f.lines = lines
+			}
 		}
 	}
 	return f

@@ -127,6 +127,8 @@ func mergePaths(items []*item, root string) []*item {
 			switch {
 			case f == nil:
 				files = append(files, it)
+			case f.name == it.name && f.rooted != it.rooted: // the root is where it was named from
+				f.merge(it)
 			case strings.IndexByte(it.name, '/') < 0:
 				it.short = true // what people and models say instead of the path
 				files = append(files, it)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
 )
 
 // class is what kind of name an item is.
@@ -71,14 +73,14 @@ func groupsEnd(s string, start, i int) int {
 		return i
 	}
 	for i+1 < len(s) && (s[i] == ',' || s[i] == '\'') {
-		group := digits(s[i+1 : min(len(s), i+5)])
+		group := clip.Digits(s[i+1 : min(len(s), i+5)])
 		decimals := s[i] == ',' && strings.Contains(s[start:i], ".") && group <= 2
 		if group != 3 && !(decimals && group > 0) {
 			break
 		}
 		i += 1 + group
-		if i+1 < len(s) && s[i] == '.' && digits(s[i+1:min(len(s), i+2)]) > 0 {
-			i += 1 + digits(s[i+1:])
+		if i+1 < len(s) && s[i] == '.' && clip.Digits(s[i+1:min(len(s), i+2)]) > 0 {
+			i += 1 + clip.Digits(s[i+1:])
 		}
 	}
 	return i
@@ -160,7 +162,7 @@ var unspacedScripts = []*unicode.RangeTable{
 // viewers (12→text) and grep's context (12-text) write it. The number of a line
 // that grep found (12:text) is one to go back to, and stays.
 func afterLineNumber(s string, start, end int) int {
-	n := start + digits(s[start:end])
+	n := start + clip.Digits(s[start:end])
 	switch rest := s[n:]; {
 	case n == start:
 	case n == end && (strings.HasPrefix(rest, "\t") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "→")):
@@ -170,9 +172,6 @@ func afterLineNumber(s string, start, end int) int {
 	}
 	return start
 }
-
-// digits is how many digits s begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
@@ -330,7 +329,7 @@ func grepLine(w string) int {
 		if w[i] != '-' {
 			continue
 		}
-		n := i + 1 + digits(w[i+1:])
+		n := i + 1 + clip.Digits(w[i+1:])
 		dot := strings.LastIndexByte(w[:i], '.')
 		if n > i+1 && (n == len(w) || w[n] == '-') && dot > 0 && extensions[w[dot+1:i]] {
 			return i

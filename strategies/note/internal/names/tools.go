@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 )
 
@@ -65,7 +66,7 @@ func parseTools(line string) []tool {
 	line = strings.TrimPrefix(line, listSeparator)
 	for line != "" {
 		head, rest, found := strings.Cut(line, "×")
-		n := digits(rest)
+		n := clip.Digits(rest)
 		calls, err := strconv.Atoi(rest[:n])
 		name, params, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
 		if !found || err != nil || calls < 1 || name == "" {

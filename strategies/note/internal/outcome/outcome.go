@@ -1,9 +1,12 @@
 // Package outcome says how a tool call ended, by what its result says: it failed, it
-// passed, or neither can be told. What cannot be told is left open, not guessed.
+// passed, or neither can be told. It goes by the mark of the harness and the code of an
+// exit, as far as that is the code of what ran, and else by the words of tools, test
+// runners and compilers.
 package outcome
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 )
 
 // Outcome is how a call ended.
@@ -49,7 +53,8 @@ func Marks(msgs []abi.Message) bool {
 			return false
 		}
 		text := m.Text()
-		return m.IsError || exit(clip.Head(text, maxLook)) != unknown || exit(clip.Tail(text, maxLook)) != unknown
+		_, told := exit(text)
+		return m.IsError || told
 	})
 }
 
@@ -57,45 +62,58 @@ func Marks(msgs []abi.Message) bool {
 // in bytes.
 const maxLook = 400
 
-// Of reads how the call ended that m answers. The command is the script that the
-// call ran, or empty.
-func (h Harness) Of(m *abi.Message, command string) Outcome {
-	text := m.Text()
-	shallow := command == "" || viewers[toolcall.Program(toolcall.CommandLine(command))]
-	f := findings{marked: m.IsError, failed: m.IsError, shallow: shallow}
+// Of reads how the call ended that m answers.
+func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
+	if a.Script == "" {
+		return h.ofTool(m)
+	}
+	text, code, told := m.Text(), 0, false
+	if code, told = exit(text); told && code < 0 {
+		return Outcome{} // it was still running
+	}
+	f := findings{failed: m.IsError, shallow: showText(a.Commands)}
 	f.read(text, h.GoOn)
-	code := exit(clip.Head(text, maxLook))
-	if shallow && command != "" && exitLine(unwrap(strings.TrimSpace(text))) == bad {
-		return Outcome{} // a search that found nothing
+	if told && code == 1 && !f.errors && findNothing(a.Commands) || f.shallow && onlyCode(text) {
+		return Outcome{}
 	}
-	if code == unknown {
-		code = exit(clip.Tail(text, maxLook))
-	}
-	o := Outcome{Failed: f.failed, Told: m.IsError || code == bad, Lines: f.lines}
-	alone := !masks(command)
-	if command != "" && h.Marks && alone && !o.Told {
-		o.Failed = false // it ended with the code 0: its text only talks of errors
-	}
-	if command == "" && hasError(text) {
-		o.Failed = true
-	}
-	switch {
-	case o.Failed || o.Told || saysNo(text, command):
-	case command == "":
-		o.Passed = true
-	case code == good, h.Marks && alone:
-		o.Passed = true
-	default:
-		o.Passed = saysPassed(text)
-	}
+	o := Outcome{Failed: f.failed, Told: m.IsError || told && code > 0, Lines: f.lines}
+	ended := (told || h.Marks) && !o.Told && !toolcall.Masked(a.Commands)
+	o.Failed = o.Failed && !ended // with the code 0: its text only talks of errors
+	o.Passed = !o.Failed && !o.Told && (ended || saysPassed(text))
 	return o
 }
 
-// masks reports whether a script may end with another code than that of what it runs:
-// behind a pipe, or where something else follows whatever came of it.
-func masks(script string) bool {
-	script = strings.TrimRight(strings.ReplaceAll(script, "\\\n", " "), " ;\n")
-	return strings.ContainsAny(script, "|;\n") || strings.HasSuffix(script, "&")
+// ofTool reads how a call ended that ran no command.
+func (h Harness) ofTool(m *abi.Message) Outcome {
+	text := m.Text()
+	f := findings{failed: m.IsError, shallow: true}
+	f.read(text, h.GoOn)
+	code, told := exit(text)
+	o := Outcome{Failed: f.failed || hasError(text), Told: m.IsError || told && code > 0, Lines: f.lines}
+	o.Passed = !o.Failed && !o.Told && !saysNo(text)
+	return o
+}
+
+// showText reports whether a script shows text, in which errors may be talked about.
+func showText(list []toolcall.Command) bool {
+	for i := range list {
+		if c := &list[i]; !c.SetsScene() {
+			return isOne(c, viewers)
+		}
+	}
+	return false
+}
+
+// findNothing reports whether a script ends in a command that says with the code 1
+// that there is nothing, or a difference.
+func findNothing(list []toolcall.Command) bool {
+	return len(list) > 0 && isOne(&list[len(list)-1], finders)
+}
+
+// isOne reports whether a command runs one of the programs, which may be of two words.
+func isOne(c *toolcall.Command, programs map[string]bool) bool {
+	w := c.Words
+	return len(w) > 0 && (programs[w[0]] || len(w) > 1 && programs[w[0]+" "+w[1]])
 }
 
 // refusals are how the tools of editors and services say that they did not do it,
@@ -107,10 +125,7 @@ var refusals = []string{"not found", "no match", "did not", "could not", "couldn
 
 // saysNo reports whether the result of a call that ran no command begins with a
 // refusal.
-func saysNo(text, command string) bool {
-	if command != "" {
-		return false
-	}
+func saysNo(text string) bool {
 	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
 	line, _, _ := strings.Cut(low, "\n")
 	words := strings.FieldsFunc(line, unicode.IsSpace)
@@ -140,7 +155,8 @@ var done = set.Of("created", "updated", "added", "saved", "wrote", "applied", "s
 	"done", "ok", "success")
 
 // passes are how test runners and builds say that all went well.
-var passes = []string{"test result: ok", "build success", "all tests passed", "all checks passed", "no issues found"}
+var passes = []string{"test result: ok", "build success", "all tests passed", "all checks passed", "no issues found",
+	"your command ran successfully"}
 
 // nones are what there is none of where all went well, behind a 0.
 var nones = []string{"fail", "failed", "failures", "errors", "issues"}
@@ -174,7 +190,7 @@ func countsNone(line string) bool {
 				break
 			}
 			number := before[strings.LastIndexAny(before, " ,:(")+1:]
-			if digits(number) == len(number) && number != "" {
+			if number != "" && clip.Digits(number) == len(number) {
 				if number != "0" {
 					return false
 				}
@@ -196,6 +212,11 @@ func countPassed(line string) bool {
 var viewers = set.Of(strings.Split("cat,head,tail,less,sed,awk,grep,rg,ag,find,fd,ls,tree,bat,jq,wc,echo,git show,"+
 	"git diff,git log,git blame,git grep", ",")...)
 
+// finders are programs that end with the code 1 where they find nothing, or a
+// difference.
+var finders = set.Of("rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "git grep", "git diff", "diff", "cmp", "test", "[", "[[",
+	"which", "pgrep", "type", "hash")
+
 const (
 	// maxError is how much of a line is kept, in characters, and the rest of a word.
 	maxError = 200
@@ -211,8 +232,8 @@ const maxHead = 8
 
 // findings are what a tool's output says about how the call ended.
 type findings struct {
-	// marked: its source says that it failed; failed: that, or its text says so.
-	marked, failed bool
+	// failed: its source or its text says so; errors: a line of its text does.
+	failed, errors bool
 	// shallow: the output is text to read, such as a file; only its first line
 	// says how the call ended.
 	shallow bool
@@ -229,12 +250,12 @@ func (f *findings) read(text string, goOn func() bool) {
 				return
 			}
 		}
-		line = unwrap(strings.TrimSpace(line))
-		if line == "" {
+		line = strings.TrimSpace(line)
+		if code, ok := exitLine(line); ok {
+			f.failed = f.failed || code > 0
 			continue
 		}
-		if c := exitLine(line); c != unknown {
-			f.failed = f.failed || c == bad
+		if line = unwrap(line); line == "" {
 			continue
 		}
 		if heading != "" { // "ERROR:" and the text below
@@ -260,7 +281,8 @@ func (f *findings) read(text string, goOn func() bool) {
 			break
 		}
 	}
-	f.failed = f.failed || len(f.lines) > 0
+	f.errors = len(f.lines) > 0
+	f.failed = f.failed || f.errors
 	if len(f.lines) == 0 && f.failed && first != "" && first != "(no output)" {
 		f.lines = append(f.lines, clip.Whole(first, maxError))
 	}
@@ -281,46 +303,49 @@ func unwrap(line string) string {
 // exits are what harnesses write before the exit code of a command.
 var exits = []string{"exit code", "exit status", "exited with code", "command exited with code",
 	"process exited with code", "command failed with exit code", "command finished with exit code",
-	"the command completed with exit code"}
+	"the command completed with exit code", "<returncode>"}
 
-// code is what the exit of a command says.
-type code uint8
-
-const (
-	unknown code = iota
-	good
-	bad
-)
-
-// exit finds the line that says with which code a command ended.
-func exit(text string) code {
-	for line := range strings.Lines(text) {
-		if c := exitLine(unwrap(strings.TrimSpace(line))); c != unknown {
-			return c
-		}
-	}
-	return unknown
-}
-
-// exitLine reads a line that says no more than with which code a command ended.
-func exitLine(line string) code {
-	low := strings.Trim(strings.ToLower(line), "[]")
-	for _, s := range exits {
-		if rest, ok := strings.CutPrefix(low, s); ok {
-			rest = strings.Trim(rest, " :.")
-			switch {
-			case rest == "0":
-				return good
-			case rest != "" && digits(rest) == len(rest):
-				return bad
+// exit finds the line that says with which code a command ended, near the ends of its
+// result.
+func exit(text string) (code int, ok bool) {
+	for _, part := range []string{clip.Head(text, maxLook), clip.Tail(text, maxLook)} {
+		for line := range strings.Lines(part) {
+			if code, ok = exitLine(strings.TrimSpace(line)); ok {
+				return code, true
 			}
 		}
 	}
-	return unknown
+	return 0, false
 }
 
-// digits is how many digits s begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+// exitLine reads a line that says no more than with which code a command ended.
+func exitLine(line string) (code int, ok bool) {
+	if len(line) == 0 || line[len(line)-1] > '9' && !strings.HasSuffix(line, "]") && !strings.HasSuffix(line, ">") {
+		return 0, false
+	}
+	low := strings.ToLower(clip.Tail(line, maxLook))
+	low, _ = strings.CutSuffix(low, "</returncode>")
+	low = strings.Trim(unwrap(low), "[]")
+	for _, s := range exits {
+		if rest, ok := strings.CutPrefix(low, s); ok {
+			if code, err := strconv.Atoi(strings.Trim(rest, " :.")); err == nil {
+				return code, true
+			}
+		}
+	}
+	if _, rest, ok := strings.Cut(low, "` executed with exit code "); ok {
+		code, err := strconv.Atoi(strings.TrimSuffix(rest, "."))
+		return code, err == nil
+	}
+	return 0, false
+}
+
+// onlyCode reports whether a result says no more than that a command ended with a bad
+// code.
+func onlyCode(text string) bool {
+	code, ok := exitLine(strings.TrimSpace(text))
+	return ok && code > 0
+}
 
 // errorStarts and errorParts are how compilers, runtimes, shells and test
 // runners begin or mark the line that matters.

@@ -1,17 +1,32 @@
 package outcome_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 func result(text string, failed bool) abi.Message {
 	return abi.Message{Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text), IsError: failed}
+}
+
+// run is what a call does that runs a command, or edits a file where there is none.
+func run(t *testing.T, command string) *action.Action {
+	t.Helper()
+	if command == "" {
+		return action.Of(&abi.ToolCall{Name: "Edit", Arguments: `{"file_path":"a.go"}`})
+	}
+	doc, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return action.Of(&abi.ToolCall{Name: "Bash", Arguments: string(doc)})
 }
 
 // What results of calls come to, as agents write them.
@@ -74,7 +89,21 @@ func TestOutcomes(t *testing.T) {
 		{"a bad code of OpenHands", "make", "x\n[The command completed with exit code 2.]", false, true, failed},
 		{"a code in the middle of long output is what a command said",
 			"make", strings.Repeat("x\n", 400) + "exit code 1\n" + strings.Repeat("x\n", 400), false, false, failed},
+		{"the code of OpenHands, of a command that goes on", "make serve", "x\n[Command finished with exit code -1]", false, true, unknown},
+		{"a code in a sentence of OpenHands", "mkdir x", "Command `mkdir x` executed with exit code 0.", false, true, passed},
+		{"the code of mini-swe-agent", "make", "<returncode>0</returncode>\n<output>\nerror: is a word\n</output>", false, true, passed},
+		{"a bad code of mini-swe-agent", "make", "<returncode>2</returncode>\n<output>\nx\n</output>", false, true, failed},
+		{"the words of SWE-agent", "rm a.py", "Your command ran successfully and did not produce any output.\n(Open file: n/a)\nbash-$", false, false, passed},
+		{"a good code that is another's", "go test ./... | tail -3", strings.Replace(codex, "CODE", "0", 1), false, true, unknown},
+		{"a good code that is that of what stops", "set -e\ngo vet ./...\ngo test ./...", strings.Replace(codex, "CODE", "0", 1), false, true, passed},
+		{"a search that found nothing", "rg -n lease src", strings.Replace(codex, "CODE", "1", 1), false, true, unknown},
+		{"in a folder", "cd /srv && grep -rn lease src", "Exit code 1", true, true, unknown},
+		{"two files that differ", "diff a b", "Exit code 1\n1c1\n< failed\n---\n> x", true, true, unknown},
+		{"a search that failed", "rg -n '(' src", "Exit code 2\nregex parse error: unclosed group", true, true, failed},
+		{"a search where there is no folder", "cd /srv/x && grep -rn lease src", "Exit code 1\ncd: no such file or directory: /srv/x", true, true, failed},
 		// Tools that are no commands.
+		{"an edit that a checker refused", "", "Your proposed edit has introduced new syntax error(s). Please read this error message carefully " +
+			"and then retry editing the file.\n\nERRORS:\n- E999 IndentationError: unexpected indent\n", false, false, unknown},
 		{"an edit", "", "The file /srv/a.go has been updated. Here's the result of running `cat -n` on a snippet:\n 70→\treturn err", false, true, passed},
 		{"an edit that says little", "", "Done", false, false, passed},
 		{"an edit of what is not there", "", "<tool_use_error>String to replace not found in file.</tool_use_error>", true, true, failed},
@@ -92,7 +121,7 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			m := result(tc.text, tc.marked)
-			o := outcome.Harness{Marks: tc.marks, GoOn: func() bool { return true }}.Of(&m, tc.command)
+			o := outcome.Harness{Marks: tc.marks, GoOn: func() bool { return true }}.Of(&m, run(t, tc.command))
 			got := unknown
 			switch {
 			case o.Failed && o.Passed:
@@ -122,7 +151,7 @@ func TestTold(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			m := result(tc.text, tc.marked)
-			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, "make"); o.Told != tc.told {
+			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, run(t, "make")); o.Told != tc.told {
 				t.Errorf("%+v", o)
 			}
 		})
@@ -170,7 +199,7 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			m := result(tc.text, tc.marked)
-			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, "make"); !reflect.DeepEqual(o.Lines, tc.want) {
+			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, run(t, "make")); !reflect.DeepEqual(o.Lines, tc.want) {
 				t.Errorf("%q, want %q", o.Lines, tc.want)
 			}
 		})

@@ -36,12 +36,12 @@ func hasPlace(line string) bool {
 	if !ok || strings.ContainsAny(file, " \t\"'<>") || !strings.Contains(file, ".") {
 		return false
 	}
-	n := digits(rest)
+	n := clip.Digits(rest)
 	if n == 0 {
 		return false
 	}
-	if rest = rest[n:]; strings.HasPrefix(rest, ":") && digits(rest[1:]) > 0 {
-		rest = rest[1+digits(rest[1:]):]
+	if rest = rest[n:]; strings.HasPrefix(rest, ":") && clip.Digits(rest[1:]) > 0 {
+		rest = rest[1+clip.Digits(rest[1:]):]
 	}
 	return strings.HasPrefix(rest, ": ") && len(strings.TrimSpace(rest)) > 1
 }

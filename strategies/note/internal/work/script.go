@@ -1,104 +1,134 @@
 package work
 
 import (
-	_ "embed"
-	"iter"
+	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
-	"github.com/kagewasm/kagewasm/internal/wordlist"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
-//go:embed words.txt
-var wordFile string
-
-var (
-	wordLists = wordlist.Read(wordFile)
-	checks    = newBeginnings("checks")
-	acts      = newBeginnings("acts")
-	looks     = set.Of(wordLists["looks"]...)
-	reads     = set.Of(wordLists["reads"]...)
-	silent    = set.Of(wordLists["silent"]...)
-	asks      = set.Of(wordLists["asks"]...)
-	agents    = set.Of(wordLists["agents"]...)
-)
-
-// beginnings are beginnings of commands, by their first word.
-type beginnings map[string][]string
-
-func newBeginnings(name string) beginnings {
-	b := make(beginnings)
-	for _, w := range wordLists[name] {
-		w = strings.ReplaceAll(w, "_", " ")
-		program, _, _ := strings.Cut(w, " ")
-		b[program] = append(b[program], w)
-	}
-	return b
-}
-
-// begins reports whether a command begins with one of them, whole words: "mise run
-// test" is "mise run test:ci" too.
-func (b beginnings) begins(command string) bool {
-	program, _, _ := strings.Cut(command, " ")
-	for _, w := range b[program] {
-		if rest, ok := strings.CutPrefix(command+" ", strings.TrimSuffix(w, " ")); ok && (rest[0] == ' ' || rest[0] == ':') {
-			return true
+// script takes a script and how it ended.
+func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
+	acts, changes, checks := false, false, []string(nil)
+	for i := range a.Steps {
+		switch s := &a.Steps[i]; s.Kind {
+		case action.Checks:
+			checks = append(checks, s.Text)
+		case action.Acts:
+			acts, changes = true, true
+		case action.Prepares, action.Writes:
+			changes = true
 		}
 	}
-	return false
+	broken := o.Told || o.Failed
+	switch {
+	case acts && broken, changes && broken && len(checks) == 0:
+		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(first(o.Lines, text))})
+		return
+	case changes && !broken:
+		w.settled(quoted(toolcall.Normal(a.Script)), "")
+		w.effects(a, text, o.Passed)
+	case !changes && len(checks) == 0:
+		w.others++
+	}
+	if len(checks) > 0 {
+		w.checked(clip.Words(strings.Join(slices.Compact(checks), " && "), maxCommand), o)
+	}
 }
 
-// segments are the commands of a script, each without what stands before its
-// program. Text that is fed to a command is none.
-func segments(script string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if i := strings.Index(script, "<<"); i > 0 && !strings.HasPrefix(script[i:], "<<<") {
-			script = script[:i] // what follows is mostly text
-		}
-		for line := range strings.Lines(clip.Head(script, 4000)) {
-			for part := range strings.SplitSeq(strings.ReplaceAll(line, "&&", ";"), ";") {
-				part, _, _ = strings.Cut(part, "|")
-				if part = toolcall.Normal(part); part != "" && !yield(part) {
-					return
-				}
+// effects tells what a script changed: files by their names, commits by their hashes,
+// and of the rest which commands ran. What ended well did all of it.
+func (w *Work) effects(a *action.Action, output string, ended bool) {
+	var acts []action.Step
+	for _, s := range a.Steps {
+		switch {
+		case ended && (s.Kind == action.Writes || s.Kind == action.Checks):
+			for _, f := range s.Files {
+				w.change(f)
 			}
+		case s.Kind == action.Writes, s.Kind == action.Prepares:
+			w.prepares(s.Text)
+		case s.Kind == action.Acts:
+			acts = append(acts, s)
 		}
 	}
+	if len(acts) == 0 {
+		return
+	}
+	if place := scratch(acts); place != "" {
+		w.runs(acts, " in "+place)
+		return
+	}
+	pushed := ""
+	if ended && slices.ContainsFunc(acts, func(s action.Step) bool { return begins(s, "git push") }) {
+		pushed = ", then pushed"
+	}
+	commits := committed(a, output)
+	for i, c := range commits {
+		if i == len(commits)-1 {
+			c += pushed
+		}
+		w.did = append(w.did, Committed+c)
+	}
+	if len(commits) > 0 { // what was staged is in them
+		w.did = slices.DeleteFunc(w.did, func(s string) bool { return strings.HasPrefix(s, Ran+"`git add") })
+		acts = slices.DeleteFunc(acts, func(s action.Step) bool {
+			return begins(s, "git add") || begins(s, "git commit") || begins(s, "git push") && pushed != ""
+		})
+	}
+	w.runs(acts, address(acts, output))
 }
 
-// effect says what a script did that changes something: a commit by its hash, what
-// has an address by that, else the command. What ended well did all of it.
-func effect(script, output string, ended bool) string {
-	if hash, subject := committed(script, output); hash != "" {
-		s := Committed + hash + " " + clip.Line(subject, maxCommand)
-		if ended && strings.Contains(script, "git push") {
-			s += ", then pushed"
-		}
-		return s
+// runs tells that commands ran, with what there is to say of them.
+func (w *Work) runs(acts []action.Step, more string) {
+	if len(acts) == 0 {
+		return
 	}
-	s := Ran + quoted(script)
-	if strings.Contains(script, "gh ") || strings.Contains(script, "glab ") {
-		if i := strings.Index(output, "https://"); i >= 0 {
-			s += Result + strings.Fields(clip.Head(output[i:], 4000))[0]
-		}
-	}
-	return s
+	line := Ran + quoted(strings.Join(lists.Map(acts, func(s action.Step) string { return s.Text }), " && ")) + more
+	w.did = append(slices.DeleteFunc(w.did, func(s string) bool { return s == line }), line)
 }
 
-// committed is the commit that a script made, if its output tells one. One in a
-// repository to try something in is none.
-func committed(script, output string) (hash, subject string) {
-	if !strings.Contains(script, "commit") || strings.Contains(script, "git init") {
-		return "", ""
+// prepares notes a command that is told in short, the last time it ran.
+func (w *Work) prepares(command string) {
+	command = quoted(command)
+	w.prepared = append(slices.DeleteFunc(w.prepared, func(s string) bool { return s == command }), command)
+}
+
+// scratches are the folders in which something is tried.
+var scratches = []string{"/tmp", "/private/tmp", "/var/tmp", "/var/folders", "/private/var/folders"}
+
+// scratch is the folder in which all of the commands try something, or empty.
+func scratch(acts []action.Step) string {
+	place := ""
+	for _, s := range acts {
+		if s.Dir == "" || !slices.ContainsFunc(scratches, func(f string) bool { return s.Dir == f || action.Within(s.Dir, f) }) {
+			return ""
+		}
+		place = s.Dir
+	}
+	return place
+}
+
+func begins(s action.Step, command string) bool { return strings.HasPrefix(s.Text+" ", command+" ") }
+
+// committed are the commits that a script made, as far as its output tells: "3f2a1bc
+// subject". Those of a repository to try something in are none.
+func committed(a *action.Action, output string) (list []string) {
+	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
+	starts := func(s action.Step) bool { return begins(s, "git init") }
+	if !strings.Contains(a.Script, "commit") || len(acts) == 0 || scratch(acts) != "" || slices.ContainsFunc(acts, starts) {
+		return nil
 	}
 	for line := range strings.Lines(clip.Head(output, 8000)) {
 		if hash, subject, ok := commit(strings.TrimSpace(line)); ok {
-			return hash, subject
+			list = append(list, hash+" "+clip.Line(subject, maxCommand))
 		}
 	}
-	return "", ""
+	return list
 }
 
 // commit reads "[main 3f2a1bc] subject".
@@ -111,11 +141,19 @@ func commit(line string) (hash, subject string, ok bool) {
 	return hash, subject, len(hash) >= 7 && len(hash) <= 40 && hash != inner && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
-// quoted is a script in one line, as it is told.
-func quoted(script string) string {
-	line := toolcall.Normal(script)
-	if i := strings.Index(line, " <<"); i > 0 {
-		line = line[:i]
+// address is the address of what a command for a forge made.
+func address(acts []action.Step, output string) string {
+	forge := func(s action.Step) bool { return begins(s, "gh") || begins(s, "glab") }
+	if i := strings.Index(output, "https://"); i >= 0 && slices.ContainsFunc(acts, forge) {
+		return Result + strings.TrimRight(strings.Fields(clip.Head(output[i:], 4000))[0], `",`)
+	}
+	return ""
+}
+
+// quoted is a command in one line, as it is told.
+func quoted(line string) string {
+	if i := strings.Index(line, "\"$(cat <<"); i > 0 {
+		line = line[:i] + "…"
 	}
 	return "`" + clip.Words(line, maxCommand) + "`"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
@@ -29,37 +30,43 @@ const (
 )
 
 // step tells a call alone.
-func (c *call) step(text string, o outcome.Outcome) Step {
-	if asks[c.plain()] || c.command == "" && c.is(silent) {
+func step(a *action.Action, text string, o outcome.Outcome) Step {
+	s := Step{Text: a.Tool, Looked: a.Kind == action.Looks}
+	switch a.Kind {
+	case action.Asks, action.Silent:
 		return Step{}
-	}
-	s := Step{Text: c.name, Looked: c.looks()}
-	s.Commit, _ = committed(c.command, text)
-	switch {
-	case c.command != "":
-		s.Text, s.Looked = "`"+clip.Words(strings.ReplaceAll(toolcall.CommandLine(c.command), " 2>&1", ""), maxScript)+"`", false
-	case len(c.changes) > 0:
-		s.Text += " " + strings.Join(lists.Map(c.changes, func(f file) string { return path.Base(f.path) }), ", ")
-	case c.looks() && c.subject != "":
-		s.Text += " " + clip.Line(ending(c.subject), maxOutput)
+	case action.Runs:
+		s.Text = "`" + clip.Words(strings.ReplaceAll(toolcall.CommandLine(a.Script), " 2>&1", ""), maxScript) + "`"
+		if list := committed(a, text); len(list) > 0 {
+			s.Commit, _, _ = strings.Cut(list[len(list)-1], " ")
+		}
+	case action.Changes:
+		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string { return path.Base(f.Path) + " " + f.Lines() }), ", ")
+	case action.Looks:
+		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
-		s.Text = c.told(nil)
+		s.Text = told(a, nil)
 	}
 	switch {
-	case o.Told || o.Failed && (c.command == "" || !s.Looked):
+	case o.Told || o.Failed:
 		s.Text += Result + "failed: " + why(text, o)
-	case len(c.changes) > 0 && !o.Passed:
-		s.Text += Result + clip.Line(first(nil, text), maxAnswer)
-	case len(c.changes) > 0:
-		s.Changed = lists.Map(c.changes, func(f file) string { return f.path })
-	case c.command != "":
-		s.Text += printed(c.command, text)
+	case a.Kind == action.Changes && !o.Passed:
+		s.Text += Result + said(first(nil, text))
+	case a.Kind == action.Changes:
+		s.Changed = lists.Map(a.Files, func(f action.File) string { return f.Path })
+	case a.Kind == action.Runs:
+		s.Text += printed(a, text)
+		if o.Passed {
+			s.Changed = lists.Map(lists.Filter(a.Files, changes), func(f action.File) string { return f.Path })
+		}
 	case !s.Looked:
-		s.Text += found(text, c.args)
+		s.Text += found(text, a.Args)
 	}
 	s.Text = clip.OneLine(s.Text)
 	return s
 }
+
+func changes(f action.File) bool { return f.Use != action.Read }
 
 // ending is a path without the folders far above.
 func ending(subject string) string {
@@ -80,9 +87,9 @@ func why(text string, o outcome.Outcome) string {
 
 // printed is what a command that ended well put out: the commit that it made, what
 // identifies a document, or else the last line, without what its harness added.
-func printed(command, text string) string {
-	if hash, subject := committed(command, text); hash != "" {
-		return Result + "committed " + hash + " " + clip.Line(subject, maxCommand)
+func printed(a *action.Action, text string) string {
+	if list := committed(a, text); len(list) > 0 {
+		return Result + "committed " + strings.Join(list, ", ")
 	}
 	var last string
 	n := 0

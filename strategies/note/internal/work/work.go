@@ -8,30 +8,24 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
 
 // Work is what was done between two messages of a person.
 type Work struct {
-	harness outcome.Harness
-	open    map[string]*call
-	files   []*file          // in the order of their first change
-	did     []string         // what changed something else, in order
-	checks  []*check         // in the order of their last run
-	failed  []failed         // calls that were to change something and failed
-	answers []string         // of the person, asked by a tool
-	agents  []string         // what was handed to other agents
-	looks   int              // reads and searches
-	others  int              // other commands
-	before  map[string][]arg // of the last call to each tool that changed something
-}
-
-// file is a file that was changed.
-type file struct {
-	path             string
-	created, deleted bool
-	edits            int
+	harness  outcome.Harness
+	open     map[string]*action.Action
+	files    []*file                 // in the order of their first change
+	did      []string                // what changed something else, in order
+	prepared []string                // commands that are told in short
+	checks   []*check                // in the order of their last run
+	failed   []failed                // calls that were to change something and failed
+	answers  []string                // of the person
+	agents   []string                // what was handed to other agents
+	looks    int                     // reads and searches
+	others   int                     // other commands
+	before   map[string][]action.Arg // of the last call to each tool that changed something
 }
 
 // check is a test, a build or the like, and how often it ended how.
@@ -50,12 +44,17 @@ const (
 	broken
 )
 
-// failed is a call that failed, and what came back.
-type failed struct{ call, said string }
+// failed is a call that failed.
+type failed struct {
+	what  string // the call as it is told
+	path  string // the file that it was to change, if any
+	said  string // what came back
+	times int
+}
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{harness: h, open: make(map[string]*call), before: make(map[string][]arg)}
+	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg)}
 }
 
 // Next returns the work of the turn that follows.
@@ -65,101 +64,85 @@ func (w *Work) Next() *Work {
 	return next
 }
 
-// Busy reports whether anything was done.
-func (w *Work) Busy() bool {
-	return len(w.files)+len(w.did)+len(w.checks)+len(w.failed)+len(w.answers)+len(w.agents)+w.looks+w.others > 0
-}
-
 // Call takes a call.
-func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = read(c) }
+func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = action.Of(c) }
+
+// toldInstead stands before the words of a person in the result of a call that they
+// did not allow.
+const toldInstead = "To tell you how to proceed, the user said:\n"
 
 // Result takes what a call came to, and returns the call as it is told alone.
 func (w *Work) Result(m *abi.Message) Step {
-	c := w.open[m.ToolCallID]
-	if c == nil {
+	text := m.Text()
+	if _, words, ok := strings.Cut(text, toldInstead); ok {
+		w.answers = append(w.answers, clip.Line(words, maxTold))
+	}
+	a := w.open[m.ToolCallID]
+	if a == nil {
 		return Step{}
 	}
 	delete(w.open, m.ToolCallID)
-	return w.ended(c, m)
-}
-
-// Ran takes a command that was run without a call, and what came of it, and returns it
-// as it is told alone.
-func (w *Work) Ran(command string, m *abi.Message) Step {
-	return w.ended(&call{name: "shell", command: command}, m)
-}
-
-func (w *Work) ended(c *call, m *abi.Message) Step {
-	o := w.harness.Of(m, c.command)
-	text := m.Text()
-	switch {
-	case c.command != "":
-		w.command(c.command, text, o)
-	case asks[c.plain()]:
+	a.Answered(text)
+	o := w.harness.Of(m, a)
+	switch a.Kind {
+	case action.Runs:
+		w.script(a, text, o)
+	case action.Asks:
 		w.answers = append(w.answers, clip.Line(text, maxTold))
-	case agents[c.plain()]:
-		w.agents = append(w.agents, c.about())
-	case c.is(silent):
-	case c.looks():
+	case action.Delegates:
+		w.agents = append(w.agents, about(a))
+	case action.Silent:
+	case action.Looks:
 		w.looks++
-	case len(c.changes) > 0:
-		w.changed(c, o)
-	case o.Failed || o.Told:
-		f := failed{c.told(w.before[c.name]), clip.Line(text, maxAnswer)}
-		w.settled(f.call)
-		w.failed = append(w.failed, f)
+	case action.Changes:
+		w.changed(a, text, o)
 	default:
-		w.settled(c.told(w.before[c.name]))
-		w.did = append(w.did, Called+c.told(w.before[c.name])+found(text, c.args))
-		w.before[c.name] = c.args
+		w.does(a, text, o)
 	}
-	return c.step(text, o)
+	return step(a, text, o)
 }
 
-// settled forgets that a call or a command failed, now that the same was tried again.
-func (w *Work) settled(call string) {
-	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.call == call })
-}
-
-func (w *Work) changed(c *call, o outcome.Outcome) {
-	if !o.Passed {
+// does takes a call to a tool that does something, of which no more is known.
+func (w *Work) does(a *action.Action, text string, o outcome.Outcome) {
+	what := told(a, w.before[a.Tool])
+	if o.Failed || o.Told {
+		w.fails(failed{what: what, said: said(text)})
 		return
 	}
-	for _, ch := range c.changes {
-		i := slices.IndexFunc(w.files, func(f *file) bool { return f.path == ch.path })
-		if i < 0 {
-			i, w.files = len(w.files), append(w.files, &file{path: ch.path})
-		}
-		f := w.files[i]
-		f.created = f.created || ch.created
-		f.deleted = ch.deleted
-		f.edits += ch.edits
-	}
+	w.settled(what, "")
+	w.did = append(w.did, Called+what+found(text, a.Args))
+	w.before[a.Tool] = a.Args
 }
 
-// command takes a script and how it ended.
-func (w *Work) command(script, text string, o outcome.Outcome) {
-	did, checked := false, false
-	for s := range segments(script) {
-		did = did || acts.begins(s)
-		checked = checked || checks.begins(s)
+// fails notes that a call failed, again where the same did before.
+func (w *Work) fails(f failed) {
+	f.times = 1
+	if i := slices.IndexFunc(w.failed, func(o failed) bool { return o.what == f.what }); i >= 0 {
+		f.times += w.failed[i].times
+		w.failed = slices.Delete(w.failed, i, i+1)
 	}
-	switch {
-	case did && (o.Told || o.Failed):
-		w.settled(quoted(script))
-		w.failed = append(w.failed, failed{quoted(script), clip.Line(first(o.Lines, text), maxAnswer)})
-	case did:
-		w.settled(quoted(script))
-		w.did = append(w.did, effect(script, text, o.Passed))
-	case checked:
-		w.checked(script, o)
-	default:
-		w.others++
-	}
+	w.failed = append(w.failed, f)
 }
 
-func (w *Work) checked(script string, o outcome.Outcome) {
-	name := clip.Words(toolcall.Normal(script), maxCommand)
+// settled forgets that a call failed, now that the same ended otherwise, or that its
+// file was changed.
+func (w *Work) settled(what, path string) {
+	w.failed = slices.DeleteFunc(w.failed, func(f failed) bool { return f.what == what || path != "" && f.path == path })
+}
+
+// rejected begins the results of calls that the person did not allow.
+const rejected = "The user doesn't want to proceed with this tool use."
+
+// said is what came back of a call that failed, in short.
+func said(text string) string {
+	if strings.HasPrefix(text, rejected) {
+		return "the person rejected it"
+	}
+	return clip.Line(text, maxAnswer)
+}
+
+// checked takes a check by its name, and how it ended.
+func (w *Work) checked(name string, o outcome.Outcome) {
 	c := &check{command: name}
 	if i := slices.IndexFunc(w.checks, func(c *check) bool { return c.command == name }); i >= 0 {
 		c = w.checks[i]
@@ -186,6 +169,7 @@ const (
 	Committed = "Committed: "
 	Ran       = "Ran: "
 	Failed    = "Failed: "
+	Besides   = "Besides: "
 	Result    = " → "
 )
 
@@ -212,17 +196,18 @@ func (w *Work) Lines(name func(path string) string) []string {
 		}
 		lines = append(lines, head+more+strings.Join(entries, sep))
 	}
-	add("Changed: ", lists.Map(w.files, func(f *file) string { return f.text(name(f.path)) }), ", ")
+	add("Changed: ", lists.Map(w.files, func(f *file) string { return f.text(name) }), ", ")
 	if n := len(w.did) - maxListed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that changed something before these")
 	}
 	lines = append(lines, w.did[max(0, len(w.did)-maxListed):]...)
+	add("Also ran: ", w.prepared, ", ")
 	add("Checks: ", w.told(), "; ")
 	if n := len(w.failed) - maxFailed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that failed before these")
 	}
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
-		lines = append(lines, Failed+f.call+": "+f.said)
+		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
@@ -262,7 +247,7 @@ func (w *Work) rest() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "Besides: " + strings.Join(parts, ", ")
+	return Besides + strings.Join(parts, ", ")
 }
 
 func plural(n int, one, many string) string {
@@ -272,20 +257,11 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func (f *file) text(name string) string {
-	var how []string
-	if f.created {
-		how = append(how, "written")
+func (f *failed) String() string {
+	if f.times > 1 {
+		return fmt.Sprintf("%s (%d times)", f.what, f.times)
 	}
-	if f.edits > 1 {
-		how = append(how, fmt.Sprintf("edited ×%d", f.edits))
-	} else if f.edits == 1 {
-		how = append(how, "edited")
-	}
-	if f.deleted {
-		how = append(how, "deleted")
-	}
-	return name + " (" + strings.Join(how, ", ") + ")"
+	return f.what
 }
 
 func (c *check) String() string {

@@ -3,7 +3,6 @@ package work_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +26,12 @@ func bash(command, result string, failed bool) step {
 
 func edit(path, result string, failed bool) step {
 	return step{"Edit", map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}, result, failed}
+}
+
+// linted is an edit of nine lines that a checker refused.
+func linted(from string) step {
+	return step{"edit", map[string]any{"path": "a.go", "start_line": from, "end_line": "295", "text": "x"},
+		"Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ']'\n", false}
 }
 
 // did are the lines on steps, of a harness that marks what failed.
@@ -68,10 +73,25 @@ func TestLines(t *testing.T) {
 			"Changed: a.go (written)\nBesides: 1 read or search"},
 		{"a patch", []step{{"apply_patch", map[string]any{"input": "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** Add File: b.go\n+z\n*** End Patch"}, "Done", false}},
 			"Changed: a.go (edited), b.go (written)"},
-		{"an edit that found nothing is no change", []step{edit("a.go", "<tool_use_error>String to replace not found in file.</tool_use_error>", true)}, ""},
-		{"an edit that was rejected is no change", []step{edit("a.go", rejected, true)}, ""},
+		{"an edit that found nothing is no change", []step{edit("a.go", "<tool_use_error>String to replace not found in file.</tool_use_error>", true)},
+			"Failed: Edit a.go: String to replace not found in file."},
+		{"an edit that was rejected is no change", []step{edit("a.go", rejected, true)}, "Failed: Edit a.go: the person rejected it"},
 		{"nor where only the text says so", []step{edit("a.go", rejected, false), edit("b.go", "No replacement was performed", false),
-			edit("c.go", "File has not been read yet.", false)}, ""},
+			edit("c.go", "File has not been read yet.", false)},
+			"Failed: Edit a.go: the person rejected it\nFailed: Edit b.go: No replacement was performed\nFailed: Edit c.go: File has not been read yet."},
+		{"a refusal that the next edit of the file settles", []step{edit("a.go", "Error: not found", false), edit("a.go", "ok", false)}, "Changed: a.go (edited)"},
+		{"the same edit refused again, with the lines it was to change", []step{linted("287"), linted("287"), linted("286")},
+			"Failed: edit a.go 287-295 (2 times): Your proposed edit has introduced new syntax error(s). ERRORS: - E999 SyntaxError: unmatched ']'\n" +
+				"Failed: edit a.go 286-295: Your proposed edit has introduced new syntax error(s). ERRORS: - E999 SyntaxError: unmatched ']'"},
+		// Files, by commands.
+		{"a file that is removed", []step{edit("/srv/a.go", "ok", false), bash("cd /srv && rm a.go", "", false)}, "Changed: /srv/a.go (edited, deleted)"},
+		{"a file that was removed and is written again", []step{bash("rm a.go", "", false), bash("cat > a.go <<'EOF'\nx\nEOF", "", false)}, "Changed: a.go (written)"},
+		{"a folder that is removed", []step{edit("x/a.go", "ok", false), bash("rm -rf x", "", false)}, "Changed: x/a.go (edited, deleted), x (deleted)"},
+		{"a file that is moved", []step{edit("a.md", "ok", false), bash("mkdir -p docs && git mv a.md docs/", "", false)},
+			"Changed: a.md (edited, moved to docs/a.md)\nAlso ran: `mkdir -p docs`"},
+		{"a removal of which it is not known whether it was done", []step{bash("rm a.go; ls", "b.go", false)}, "Also ran: `rm a.go`"},
+		{"a removal that failed", []step{bash("rm a.go", "Exit code 1\nrm: a.go: Permission denied", true)},
+			"Failed: `rm a.go`: rm: a.go: Permission denied"},
 		// Calls that change something else.
 		{"a booking with its number", []step{{"book_reservation", map[string]any{"user_id": "mia_li_3668", "cabin": "economy"},
 			`{"reservation_id": "HATHAT", "user_id": "mia_li_3668", "total": 1337.5, "status": "confirmed", "flights": []}`, false}},
@@ -95,7 +115,7 @@ func TestLines(t *testing.T) {
 			{"book_reservation", map[string]any{"user_id": "m"}, `{"id": "HATHAT"}`, false}}, "Called: book_reservation (user_id m) → id HATHAT"},
 		{"one that failed in a field", []step{{"cancel", map[string]any{"id": "HATHAT"}, `{"error": "too late"}`, false}},
 			`Failed: cancel (id HATHAT): {"error": "too late"}`},
-		{"one that was rejected", []step{{"create_comment", map[string]any{"issue": "ENT-98"}, rejected, true}}, "Failed: create_comment (issue ENT-98): " + rejected},
+		{"one that was rejected", []step{{"create_comment", map[string]any{"issue": "ENT-98"}, rejected, true}}, "Failed: create_comment (issue ENT-98): the person rejected it"},
 		{"of a server", []step{{"mcp__linear__get_issue", map[string]any{"id": "ENT-98"}, "{}", false}}, "Besides: 1 read or search"},
 		// Commands.
 		{"a commit by its hash", []step{bash("git add -A && git commit -m 'mend it'", "[main 3f2a1bc] mend it\n 1 file changed", false)},
@@ -107,14 +127,34 @@ func TestLines(t *testing.T) {
 		{"a request with its address", []step{bash("gh pr create --fill", "Creating\nhttps://github.com/x/y/pull/7\n", false)},
 			"Ran: `gh pr create --fill` → https://github.com/x/y/pull/7"},
 		{"a command that was rejected", []step{bash("git push --force", rejected, true)},
-			"Failed: `git push --force`: " + rejected},
-		{"text that is fed in is no command", []step{bash("cat > x.txt <<EOF\ngit push\ngo test ./...\nEOF", "", false)}, "Besides: 1 other command"},
+			"Failed: `git push --force`: the person rejected it"},
+		{"a call that was rejected with words", []step{bash("git push", rejected+"\nTo tell you how to proceed, the user said:\nPush to\nstaging.", true)},
+			"Failed: `git push`: the person rejected it\nThe person answered: Push to staging."},
+		{"what is staged", []step{bash("git add a.go", "", false)}, "Ran: `git add a.go`"},
+		{"what was staged is in the commit", []step{bash("git add a.go", "", false), bash("git commit -m x", "[main 3f2a1bc] x", false)}, "Committed: 3f2a1bc x"},
+		{"two commits at once", []step{bash("git commit -m x && git commit -am y && git push", "[main 3f2a1bc] x\n[main 3f2a1bd] y", false)},
+			"Committed: 3f2a1bc x\nCommitted: 3f2a1bd y, then pushed"},
+		{"a commit among other commands", []step{bash("git checkout -b fix && git add -A && git commit -m x", "[fix 3f2a1bc] x", false)},
+			"Committed: 3f2a1bc x\nRan: `git checkout -b fix`"},
+		{"a branch, a stash and a reset, by what they are", []step{bash("cd /srv/kw && git checkout -b fix", "", false), bash("git stash 2>&1", "", false),
+			bash("git reset --hard HEAD~1 && make serve", "", false)}, "Ran: `git checkout -b fix`\nRan: `git stash`\nRan: `git reset --hard HEAD~1`"},
+		{"a commit in a repository to try something in is none of the project", []step{bash("cd /tmp && git init x && cd x && git add f && git commit -m init", "[main 3f2a1bc] init", false)},
+			"Ran: `git init x && git add f && git commit -m init` in /tmp/x"},
+		{"nor one that is made for that elsewhere", []step{bash("git init x && cd x && git commit -m init", "[main 3f2a1bc] init", false)},
+			"Ran: `git init x && git commit -m init`"},
+		{"what prepares, in one line", []step{bash("npm install left-pad", "added 1", false), bash("mkdir -p a && chmod +x b", "", false), bash("npm install left-pad", "", false)},
+			"Also ran: `mkdir -p a`, `chmod +x b`, `npm install left-pad`"},
+		{"an installation that failed", []step{bash("npm install left-pad", "Exit code 1\nnpm ERR! 404", true)}, "Failed: `npm install left-pad`: npm ERR! 404"},
+		{"what only looks is counted", []step{bash("git status && git diff | head", "x", false), bash("docker ps", "x", false), bash("npm run dev", "x", false)},
+			"Besides: 3 other commands"},
+		{"text that is fed in is no command", []step{bash("cat > x.txt <<EOF\ngit push\ngo test ./...\nEOF", "", false)}, "Changed: x.txt (written)"},
 		// Checks.
 		{"one that passed", []step{bash("go test ./store", ok, false)}, "Checks: `go test ./store` passed"},
 		{"one that failed", []step{bash("go test ./store", fail, true)}, "Checks: `go test ./store` failed"},
 		{"one that failed and then passed", []step{bash("go test ./store", fail, true), bash("go test ./store", fail, true), bash("go test ./store", ok, false)},
 			"Checks: `go test ./store` failed 2 times, then passed"},
 		{"one that passed and then failed", []step{bash("go test ./store", ok, false), bash("go test ./store", fail, true)}, "Checks: `go test ./store` failed"},
+		{"a check and what follows it", []step{bash("go test ./store && git push", ok, false)}, "Ran: `git push`\nChecks: `go test ./store` passed"},
 		{"the same however its output is cut", []step{bash("cd /srv/kw && go test ./store 2>&1 | tail -5", "FAIL\tkw/store\nFAIL", false), bash("go test ./store", ok, false)},
 			"Checks: `go test ./store` failed once, then passed"},
 		{"another is another", []step{bash("go test ./store", fail, true), bash("go test ./store -run TestX", ok, false)},
@@ -153,17 +193,8 @@ func TestOpenCalls(t *testing.T) {
 	w := work.New(outcome.Harness{GoOn: func() bool { return true }})
 	w.Call(&abi.ToolCall{ID: "a", Name: "book", Arguments: `{"id":"x"}`})
 	w.Result(&abi.Message{Role: abi.RoleTool, ToolCallID: "b", Content: abi.Text("Done")})
-	if lines := w.Lines(strings.ToUpper); len(lines) > 0 || w.Busy() {
+	if lines := w.Lines(strings.ToUpper); len(lines) > 0 {
 		t.Errorf("%q", lines)
-	}
-}
-
-// TestRan: a command that an agent ran by writing it down counts as one that it called.
-func TestRan(t *testing.T) {
-	w := work.New(outcome.Harness{GoOn: func() bool { return true }})
-	w.Ran("pytest -q", &abi.Message{Role: abi.RoleUser, Content: abi.Text("12 passed in 3.1s")})
-	if got := w.Lines(strings.ToUpper); !slices.Equal(got, []string{"Checks: `pytest -q` passed"}) {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -1,0 +1,101 @@
+package toolcall_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// TestCommandsOfAScript: what a script runs, command by command: text that is fed to
+// one, quoted or commented is none.
+func TestCommandsOfAScript(t *testing.T) {
+	for _, tc := range []struct{ why, script, want string }{
+		{"one", "git push --force", "git,push,--force"},
+		{"a list of them", "a x && b; c || d | e &", "a,x && b ; c || d | e &"},
+		{"over lines", "a\nb \\\n  -x\n\n# c\nd # e", "a ; b,-x ; d"},
+		{"quotes", `rm 'a b' "c \"d\" $(x "y")" e\ f`, `rm,a b,c "d" $(x "y"),e f`},
+		{"operators in quotes are none", `echo "a; rm b" 'c && rm d'`, "echo,a; rm b,c && rm d"},
+		{"settings and what measures", "A=1 sudo timeout -k 5 60 nohup make", "make"},
+		{"a folder", "cd /srv && cd kw && rm x; ls", "cd,/srv && /srv:cd,kw && /srv/kw:rm,x ; /srv/kw:ls"},
+		{"redirections", "a > x 2>&1; b >>y 2>/dev/null; c 2> z &>w < in", "a>x ; b>>y ; c>w"},
+		{"nowhere", "a >/dev/null 2>&1", "a"},
+		{"a text that is fed in", "cat > a.txt <<'EOF'\nrm b\nEOF\nrm c", "cat>a.txt ; rm,c"},
+		{"an indented one, to a pipe", "cat <<-X | sort && rm c\n\trm b\n\tX\nrm d", "cat | sort && rm,c ; rm,d"},
+		{"one in an argument", "git commit -m \"$(cat <<'EOF'\na (list; rm b\nEOF\n)\" && git push", "git,commit,-m,$(cat <<'EOF'\na (list; rm b\nEOF\n) && git,push"},
+		{"a shift", "echo $((1 << 4)) > x", "echo,$((1 << 4))>x"},
+		{"a line that is fed in", "grep x <<< 'rm y'", "grep,x"},
+		{"a comparison", "[[ a > b ]] && rm c", "[[,a,>,b,]] && rm,c"},
+		{"in parentheses", "(cd /tmp && rm x) && make", "cd,/tmp && /tmp:rm,x && make"},
+		{"a loop", "for f in a b; do rm $f; done", "for,f,in,a,b ; rm,$f ;"},
+		{"a shell in a shell", "bash -lc 'cd /srv && rm x' && ls", "cd,/srv && /srv:rm,x && ls"},
+		{"a quote without an end", "echo 'a && rm b", "echo,a && rm b"},
+		{"nothing", " \n ; # x", ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			var got []string
+			for _, c := range toolcall.Commands(tc.script) {
+				s := strings.Join(c.Words, ",")
+				if c.Dir != "" {
+					s = c.Dir + ":" + s
+				}
+				for _, f := range c.Writes {
+					s += ">" + f
+				}
+				for _, f := range c.Appends {
+					s += ">>" + f
+				}
+				got = append(got, strings.TrimSpace(s+" "+c.Then))
+			}
+			if got := strings.TrimSuffix(strings.Join(got, " "), " ;"); got != strings.TrimSuffix(tc.want, " ;") {
+				t.Errorf("%s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestTextOfACommand: a command is told as it is written, without what goes elsewhere.
+func TestTextOfACommand(t *testing.T) {
+	list := toolcall.Commands("cd /srv && go test './a b' 2>&1 | tail -3; cat > x <<'EOF'\ny\nEOF\ngit push")
+	var got []string
+	for _, c := range list {
+		got = append(got, c.Text)
+	}
+	if want := "[cd /srv go test './a b' tail -3 cat > x git push]"; fmt.Sprint(got) != want {
+		t.Errorf("%q, want %s", got, want)
+	}
+}
+
+// TestMasked: a code says how a script ended, and not always how what it runs did.
+func TestMasked(t *testing.T) {
+	for script, want := range map[string]bool{
+		"make": false, "cd x && make": false, "cd x\nmake": false, "echo start; make": false, "make &": true, "make; echo done": true,
+		"make | tail -3": true, "set -o pipefail; make | tail -3": false, "set -e\nmake\nmake test": false, "make\nmake test": true,
+		"make || true": true, "cat > x <<EOF\na | b\nEOF": false, "git commit -m \"a; b\" && git push": false, "": false,
+	} {
+		t.Run(script, func(t *testing.T) {
+			if got := toolcall.Masked(toolcall.Commands(script)); got != want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+// TestCommandsOfAnything: whatever a script holds, reading it ends, and no word is
+// made up.
+func TestCommandsOfAnything(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", " ", "'", "\"", "`", "$(", ")", "(", "<<X", "X", "\n", "\\", ">", "2>&1", "&", "|", ";", "cd ", "#", "bash -c "})
+	rapid.Check(t, func(t *rapid.T) {
+		script := strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "script"), "")
+		for _, c := range toolcall.Commands(script) {
+			for _, w := range c.Words {
+				if len(w) > len(script) {
+					t.Fatalf("%q of %q", w, script)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,248 @@
+package action
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
+
+// File is what is done to a file.
+type File struct {
+	Path string
+	Use  Use
+	// To is where a file that is moved stands then.
+	To string
+	// From and Last are the lines that an edit changes, zero where they are not known.
+	From, Last int
+}
+
+// Lines are the lines that an edit changes as they are told: "340-352", empty where
+// they are not known.
+func (f *File) Lines() string {
+	switch {
+	case f.From == 0:
+		return ""
+	case f.Last <= f.From:
+		return strconv.Itoa(f.From)
+	}
+	return fmt.Sprintf("%d-%d", f.From, f.Last)
+}
+
+// Use is what is done to a file.
+type Use uint8
+
+const (
+	Read Use = iota + 1
+	Created
+	Edited
+	Deleted
+	Moved
+)
+
+// Same reports whether two paths may name one file: one is the end of the other.
+func Same(p, q string) bool {
+	if len(p) < len(q) {
+		p, q = q, p
+	}
+	q = strings.TrimPrefix(q, "./")
+	return p == q || q != "" && strings.HasSuffix(p, "/"+q)
+}
+
+// Within reports whether a path lies in a folder.
+func Within(p, folder string) bool { return strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/") }
+
+// patchHeads begin the lines of a patch that name a file.
+var patchHeads = []struct {
+	head string
+	use  Use
+}{{"*** Update File: ", Edited}, {"*** Add File: ", Created}, {"*** Delete File: ", Deleted}, {"+++ b/", Edited}}
+
+// patched are the files that a patch changes: "*** Update File: a.go", or "+++ b/a.go"
+// with "@@ -1,2 +3,4 @@" below.
+func patched(text string) (files []File) {
+	if !strings.Contains(text, "*** Begin Patch") && !strings.Contains(text, "\n+++ b/") {
+		return nil
+	}
+	at := 0 // the line of the new text, zero where it is not known
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if f, ok := patchHead(line); ok {
+			files, at = append(files, f), 0
+			continue
+		}
+		if len(files) == 0 {
+			continue
+		}
+		f := &files[len(files)-1]
+		switch {
+		case strings.HasPrefix(line, "*** Move to: "):
+			f.Use, f.To = Moved, strings.TrimSpace(line[len("*** Move to: "):])
+		case strings.HasPrefix(line, "@@ -"):
+			at = hunk(line)
+		case at == 0:
+		case strings.HasPrefix(line, "+"):
+			f.changes(at)
+			at++
+		case strings.HasPrefix(line, "-"):
+			f.changes(at)
+		default:
+			at++
+		}
+	}
+	return files
+}
+
+// changes notes that a line is changed. Of several places in a file the last one counts.
+func (f *File) changes(line int) {
+	if f.From == 0 || line > f.Last+1 {
+		f.From = line
+	}
+	f.Last = line
+}
+
+// patchHead is the file that a line of a patch says it is about.
+func patchHead(line string) (File, bool) {
+	for _, p := range patchHeads {
+		if name, ok := strings.CutPrefix(line, p.head); ok {
+			return File{Path: strings.TrimSpace(name), Use: p.use}, true
+		}
+	}
+	return File{}, false
+}
+
+// hunk is the first line of the new text in "@@ -1,2 +3,4 @@", zero where there is none.
+func hunk(line string) int {
+	_, rest, _ := strings.Cut(line, " +")
+	number, _, _ := strings.Cut(rest, " ")
+	number, _, _ = strings.Cut(number, ",")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// named are the files that a command names, and what it does to them.
+type named struct {
+	dir   string
+	files []File
+	// unknown: it changes files that it does not name, by a pattern or a variable.
+	unknown bool
+}
+
+func (n *named) add(use Use, names ...string) {
+	for _, name := range names {
+		switch {
+		case use == Read && strings.Trim(name, "+0123456789") == "": // what an option is given
+		case name == "" || strings.HasPrefix(name, "/dev/") || len(name) >= maxPath:
+		case strings.ContainsAny(name, "*?$`{\n"):
+			n.unknown = n.unknown || use != Read
+		default:
+			n.files = append(n.files, File{Path: in(n.dir, name), Use: use})
+		}
+	}
+}
+
+// filesOf reads what a command does to files.
+func filesOf(c *toolcall.Command) named {
+	n := named{dir: c.Dir}
+	words := c.Words
+	if len(words) > 2 && words[0] == "git" && (words[1] == "rm" || words[1] == "mv") {
+		words = words[1:]
+	}
+	if len(words) > 0 {
+		n.program(words[0], words[1:])
+	}
+	n.add(Created, c.Writes...)
+	n.add(Edited, c.Appends...)
+	return n
+}
+
+func (n *named) program(name string, args []string) {
+	names := withoutOptions(args)
+	switch {
+	case name == "rm" && slices.Contains(args, "--cached"):
+		n.unknown = true
+	case name == "rm" || name == "unlink":
+		n.add(Deleted, names...)
+	case (name == "mv" || name == "cp") && len(names) > 1:
+		n.places(name == "mv", names[:len(names)-1], names[len(names)-1])
+	case name == "touch":
+		n.add(Created, names...)
+	case name == "tee" && hasOption(args, "-a"):
+		n.add(Edited, names...)
+	case name == "tee":
+		n.add(Created, names...)
+	case name == "sed" && (hasOption(args, "-i") || slices.Contains(args, "--in-place")),
+		name == "perl" && hasOption(args, "-i") && hasOption(args, "-p"):
+		n.add(Edited, edited(args)...)
+	case name == "sed":
+		n.add(Read, edited(args)...)
+	case shows[name]:
+		n.add(Read, names...)
+	}
+}
+
+// places adds files that are moved or copied to a place: a file, or a folder for them.
+func (n *named) places(moved bool, sources []string, to string) {
+	for _, source := range sources {
+		place := to
+		if len(sources) > 1 || strings.HasSuffix(to, "/") || path.Ext(to) == "" && path.Ext(source) != "" {
+			place = path.Join(to, path.Base(source))
+		}
+		if !moved {
+			n.add(Created, place)
+			continue
+		}
+		k := len(n.files)
+		if n.add(Moved, source); len(n.files) > k {
+			n.files[k].To = in(n.dir, place)
+		}
+	}
+}
+
+// edited are the files that an editor of streams is given, behind what it is to do.
+func edited(args []string) []string {
+	var files []string
+	given, said := false, false // the next word is what to do; it was said
+	for _, w := range args {
+		switch {
+		case given:
+			given, said = false, true
+		case w == "-e" || w == "-f" || strings.HasPrefix(w, "-") && strings.HasSuffix(w, "e") && len(w) < 5:
+			given = true
+		case w != "" && w[0] != '-': // empty: the suffix of copies, which other systems want
+			files = append(files, w)
+		}
+	}
+	if !said && len(files) > 0 {
+		return files[1:]
+	}
+	return files
+}
+
+// withoutOptions are the words that are no options.
+func withoutOptions(args []string) []string {
+	return lists.Filter(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
+}
+
+// hasOption reports whether one of the words is a short option, or holds it among
+// others.
+func hasOption(args []string, option string) bool {
+	return slices.ContainsFunc(args, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w[1:], option[1:])
+	})
+}
+
+// in is a path as it reads from where a script began.
+func in(dir, name string) string {
+	if dir == "" || path.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return name
+	}
+	return path.Join(dir, name)
+}

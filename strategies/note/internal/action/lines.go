@@ -1,0 +1,67 @@
+package action
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+)
+
+// changedLines are the lines that an edit changed: where the new text stands among
+// the numbered lines that an editor shows after it ("   12→text" or "   12\ttext"),
+// without what stood there before. They are zero where it does not stand there.
+func changedLines(shown, before, after string) (from, last int) {
+	old, text := textLines(before), textLines(after)
+	first, show := numbered(shown)
+	for at := range show {
+		if len(text) == 0 || at+len(text) > len(show) || !slices.Equal(show[at:at+len(text)], text) {
+			continue
+		}
+		head, tail := 0, 0
+		for head < min(len(old), len(text)) && old[head] == text[head] {
+			head++
+		}
+		for tail < min(len(old), len(text))-head && old[len(old)-1-tail] == text[len(text)-1-tail] {
+			tail++
+		}
+		from = first + at + head
+		return from, max(from, first+at+len(text)-1-tail)
+	}
+	return 0, 0
+}
+
+// textLines are the lines of a text without the white space around each.
+func textLines(text string) (lines []string) {
+	if text == "" {
+		return nil
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines
+}
+
+// numbered are the lines of the first run of numbered ones, and the number of the first.
+func numbered(text string) (first int, lines []string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, " ")
+		n := clip.Digits(line)
+		rest, ok := strings.CutPrefix(line[n:], "→")
+		if !ok {
+			rest, ok = strings.CutPrefix(line[n:], "\t")
+		}
+		number, err := strconv.Atoi(line[:n])
+		switch {
+		case !ok || err != nil || len(lines) > 0 && number != first+len(lines):
+			if len(lines) > 0 {
+				return first, lines
+			}
+			continue
+		case len(lines) == 0:
+			first = number
+		}
+		lines = append(lines, strings.TrimSpace(rest))
+	}
+	return first, lines
+}

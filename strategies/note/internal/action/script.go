@@ -1,0 +1,174 @@
+package action
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+	"github.com/kagewasm/kagewasm/internal/wordlist"
+)
+
+//go:embed words.txt
+var wordFile string
+
+var (
+	wordLists    = wordlist.Read(wordFile)
+	checks       = newBeginnings("checks")
+	runners      = newBeginnings("runners")
+	checkWords   = set.Of(wordLists["check words"]...)
+	wrappers     = newBeginnings("wrappers")
+	acts         = newBeginnings("acts")
+	actsThatLook = newBeginnings("acts that look")
+	prepares     = newBeginnings("prepares")
+	shows        = set.Of(wordLists["shows"]...)
+	lookers      = set.Of(wordLists["looks"]...)
+	readers      = set.Of(wordLists["reads"]...)
+	silent       = set.Of(wordLists["silent"]...)
+	asks         = set.Of(wordLists["asks"]...)
+	agents       = set.Of(wordLists["agents"]...)
+)
+
+// Step is a command of a script that does something.
+type Step struct {
+	Kind StepKind
+	// Text is the command as it is written, Dir the folder it runs in, empty where the
+	// script does not say.
+	Text, Dir string
+	// Files are the files that it changes or shows.
+	Files []File
+}
+
+// StepKind is what kind of thing a command does.
+type StepKind uint8
+
+const (
+	Shows    StepKind = iota // it shows the files of the step
+	Checks                   // a test, a build or the like
+	Prepares                 // it installs, makes folders, formats
+	Acts                     // it changes something outside of the files of the step
+	Writes                   // it changes the files of the step, and nothing else
+)
+
+// steps reads the commands of the script.
+func (a *Action) steps() {
+	for i := range a.Commands {
+		c := &a.Commands[i]
+		n := filesOf(c)
+		kind := kindOf(c, &n)
+		if kind == Shows && len(n.files) == 0 {
+			continue
+		}
+		a.Steps = append(a.Steps, Step{Kind: kind, Text: toolcall.Normal(c.Text), Dir: c.Dir, Files: n.files})
+		a.Files = append(a.Files, n.files...)
+	}
+}
+
+func kindOf(c *toolcall.Command, n *named) StepKind {
+	line := strings.Join(c.Words, " ")
+	if rest, ok := wrappers.cut(line); ok {
+		line = rest
+	}
+	switch {
+	case acts.begins(line) && !actsThatLook.begins(line), asksServer(c), changesData(c):
+		return Acts
+	case isCheck(line) && !prepares.begins(line):
+		return Checks
+	case !n.unknown && slices.ContainsFunc(n.files, func(f File) bool { return f.Use != Read }):
+		return Writes
+	case prepares.begins(line), n.unknown:
+		return Prepares
+	}
+	return Shows
+}
+
+// isCheck reports whether a command is a test, a build or the like. What a runner runs
+// is told by its name: "npm run dev" is a server.
+func isCheck(line string) bool {
+	rest, ok := runners.cut(line)
+	name := firstName(rest)
+	if !ok || name == "" {
+		return checks.begins(line) // "make" alone
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(":-_/.", r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return checkWords[part] })
+}
+
+// firstName is the first word that is no option, nor what one is given.
+func firstName(words string) string {
+	given := false
+	for w := range strings.FieldsSeq(words) {
+		switch {
+		case given:
+			given = false
+		case w == "-C" || w == "-f" || w == "--prefix" || w == "--filter" || w == "--cwd":
+			given = true
+		case w[0] != '-':
+			return w
+		}
+	}
+	return ""
+}
+
+// asksServer reports whether a command sends a request that changes something.
+func asksServer(c *toolcall.Command) bool {
+	w := c.Words
+	if len(w) < 2 || w[0] != "curl" && (w[0] != "gh" || w[1] != "api") {
+		return false
+	}
+	for i, option := range w {
+		switch option {
+		case "-X", "--request", "--method":
+			return i+1 < len(w) && w[i+1] != "GET"
+		case "-d", "--data", "-f", "-F", "--field", "--raw-field", "--input", "--data-raw", "-XPOST", "-XPUT", "-XDELETE", "-XPATCH":
+			return true
+		}
+	}
+	return false
+}
+
+// databases are programs that are given SQL.
+var databases = set.Of("psql", "mysql", "sqlite3", "mariadb", "duckdb")
+
+// changesData reports whether a command gives a database a statement that changes
+// something.
+func changesData(c *toolcall.Command) bool {
+	if len(c.Words) == 0 || !databases[c.Words[0]] {
+		return false
+	}
+	sql := " " + strings.ToLower(strings.Join(c.Words, " "))
+	return toolcall.HasAny(sql, []string{" insert ", " update ", " delete ", " alter ", " create ", " drop ", " truncate "})
+}
+
+// beginnings are beginnings of commands, by their first word.
+type beginnings map[string][]string
+
+func newBeginnings(name string) beginnings {
+	b := make(beginnings)
+	for _, w := range wordLists[name] {
+		program, _, _ := strings.Cut(w, " ")
+		b[program] = append(b[program], w)
+	}
+	return b
+}
+
+// begins reports whether a command begins with one of them, whole words: "mise run
+// test" is "mise run test:ci" too.
+func (b beginnings) begins(command string) bool {
+	_, ok := b.cut(command)
+	return ok
+}
+
+// cut is a command behind the longest of them that it begins with.
+func (b beginnings) cut(command string) (rest string, ok bool) {
+	program, _, _ := strings.Cut(command, " ")
+	best := ""
+	for _, w := range b[program] {
+		behind, begins := strings.CutPrefix(command+" ", w)
+		if begins && (behind[0] == ' ' || behind[0] == ':') && len(w) > len(best) {
+			best, rest, ok = w, strings.TrimSpace(behind), true
+		}
+	}
+	return rest, ok
+}

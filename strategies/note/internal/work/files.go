@@ -1,0 +1,89 @@
+package work
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+)
+
+// file is a file that was changed.
+type file struct {
+	path             string
+	created, deleted bool
+	edits            int
+	to               string // where it was moved
+}
+
+// changed takes a call that was to change files, and how it ended.
+func (w *Work) changed(a *action.Action, text string, o outcome.Outcome) {
+	f := &a.Files[0]
+	if !o.Passed {
+		what := strings.TrimSpace(a.Tool + " " + path.Base(f.Path) + " " + f.Lines())
+		if len(o.Lines) > 0 {
+			text = o.Lines[0]
+		}
+		w.fails(failed{what: what, path: f.Path, said: said(text)})
+		return
+	}
+	for _, f := range a.Files {
+		w.change(f)
+	}
+}
+
+// change notes what was done to a file.
+func (w *Work) change(ch action.File) {
+	if ch.Use == action.Read {
+		return
+	}
+	w.settled("", ch.Path)
+	f := w.file(ch.Path)
+	switch ch.Use {
+	case action.Created:
+		f.created, f.deleted, f.to = true, false, ""
+	case action.Edited:
+		f.edits, f.deleted = f.edits+1, false
+	case action.Deleted:
+		for _, other := range w.files {
+			other.deleted = other.deleted || other == f || action.Within(other.path, ch.Path)
+		}
+	case action.Moved:
+		f.to = ch.To
+	}
+}
+
+// file is the one at a path, which it may have been given as an absolute one and as a
+// relative one.
+func (w *Work) file(at string) *file {
+	i := slices.IndexFunc(w.files, func(f *file) bool { return f.path == at })
+	if i < 0 {
+		i = slices.IndexFunc(w.files, func(f *file) bool { return path.IsAbs(f.path) != path.IsAbs(at) && action.Same(f.path, at) })
+	}
+	if i < 0 {
+		i, w.files = len(w.files), append(w.files, &file{path: at})
+	}
+	return w.files[i]
+}
+
+// text is the file as it is told: name says what it is called.
+func (f *file) text(name func(path string) string) string {
+	var how []string
+	if f.created {
+		how = append(how, "written")
+	}
+	if f.edits > 1 {
+		how = append(how, fmt.Sprintf("edited ×%d", f.edits))
+	} else if f.edits == 1 {
+		how = append(how, "edited")
+	}
+	if f.to != "" {
+		how = append(how, "moved to "+f.to)
+	}
+	if f.deleted {
+		how = append(how, "deleted")
+	}
+	return name(f.path) + " (" + strings.Join(how, ", ") + ")"
+}
