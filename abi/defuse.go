@@ -10,7 +10,8 @@ import (
 //
 // Control words of all known models are broken up by a space behind their first
 // character: <|im_start|>, </s>, [INST], <start_of_turn>, <tool_call> and others. What
-// only ends a marker, |>, is an operator in several languages and stays. Letters that
+// only ends a marker, |>, is an operator in several languages and stays, and so do
+// elements that people write for themselves: <video>, <function>, </mask>. Letters that
 // are written as invisible tags become visible, with ' for " and / for \. Control
 // characters other than tab and newline go, and so do characters that turn the
 // direction of writing; of invisible characters in a row two stay, as scripts and emoji
@@ -126,27 +127,30 @@ func isControlWord(bracket byte, rest string) bool {
 		if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "e~[") { // EXAONE, MiniMax
 			return true
 		}
-		name, end := wordOf(rest)
-		return end == ']' && squareWord(name)
+		name, after := wordOf(rest)
+		return strings.HasPrefix(after, "]") && squareWord(name)
 	}
 	// <| of ChatML, Llama, Qwen, Phi, GLM, Kimi, Command R, gpt-oss and others; the full
 	// width form is DeepSeek's.
 	if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "\uFF5C") {
 		return true
 	}
-	name, end := wordOf(rest)
-	if end == '>' && angleWord(strings.TrimRight(name, "0123456789")) {
-		return true
+	name, after := wordOf(rest)
+	if strings.HasPrefix(after, ">") && angleWord(strings.TrimRight(name, "0123456789")) {
+		return !strings.HasPrefix(rest, "/") || hasEnd(name)
 	}
-	return (end == '>' || end == '=' || end == ' ' || end == '\n' || end == '\t') && callWord(name)
+	if name == "function" || name == "parameter" { // are of XML and of people where they name nothing
+		return strings.HasPrefix(after, "=") || strings.HasPrefix(strings.TrimLeft(after, " \t\n"), "name=")
+	}
+	return after != "" && strings.IndexByte(">= \t\n", after[0]) >= 0 && callWord(name)
 }
 
 // maxWord is how long the name of a control word is at most.
 const maxWord = 40
 
 // wordOf is the name that text begins with, without a slash or what stands before a
-// colon, and the byte behind it.
-func wordOf(text string) (name string, end byte) {
+// colon, and what stands behind it.
+func wordOf(text string) (name, after string) {
 	text = strings.TrimPrefix(text, "/")
 	from := 0
 	for i := 0; i < len(text) && i <= maxWord; i++ {
@@ -154,10 +158,10 @@ func wordOf(text string) (name string, end byte) {
 		case c == ':':
 			from = i + 1
 		case c != '_' && c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z'):
-			return text[from:i], c
+			return text[from:i], text[i:]
 		}
 	}
-	return "", 0
+	return "", ""
 }
 
 // angleWord reports whether <name> is a control word; digits at its end are left out.
@@ -171,10 +175,16 @@ func angleWord(name string) bool {
 		"sop", "eop", "eoh", "eoa", "eot", "eom", // GLM, InternLM
 		"reserved_", "extra_id_", "SPECIAL_", "TOKENS_UNUSED_", // Baichuan, T5, Nemotron
 		"fim_prefix", "fim_suffix", "fim_middle", "fim_pad", "file_sep", "repo_name", "reponame", "PRE", "SUF", "MID", "EOT",
-		"think", "image", "video", "audio", "img_context", "IMG_CONTEXT", "end_of_utterance":
+		"think", "image", "img_context", "IMG_CONTEXT", "end_of_utterance":
 		return true
 	}
 	return false
+}
+
+// hasEnd reports whether </name> is a control word as <name> is. Others of that form
+// are of SVG and the like.
+func hasEnd(name string) bool {
+	return name == "s" || name == "think" || name == "image" || name == "SYS"
 }
 
 // callWord reports whether <name>, also with attributes, begins or ends what a model
@@ -182,7 +192,7 @@ func angleWord(name string) bool {
 func callWord(name string) bool {
 	switch name {
 	case "tool_call", "tool_calls", "tool_response", "tool_responses", "tool_result", "tool_results", "tools", "tool_use",
-		"function_call", "function_calls", "function_result", "function_results", "function", "invoke", "parameter":
+		"function_call", "function_calls", "function_result", "function_results", "invoke":
 		return true
 	}
 	return false
@@ -194,7 +204,7 @@ func squareWord(name string) bool {
 	case "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
 		"ARGS", "CALL_ID", "IMG",
 		"IMG_BREAK", "IMG_END", "AUDIO", "BEGIN_AUDIO", "THINK", "MODEL_SETTINGS", "PREFIX", "MIDDLE", "SUFFIX", // Mistral
-		"gMASK", "sMASK", "MASK", "CLS", "SEP", "PAD", "UNK", "BOS", "EOS": // GLM, BERT
+		"gMASK", "sMASK", "MASK", "PAD", "UNK", "BOS", "EOS": // GLM, Kimi
 		return true
 	}
 	return false
