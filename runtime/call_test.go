@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +118,29 @@ func TestErrorTexts(t *testing.T) {
 	})
 	if e := fail(long, runtime.PluginOptions{}); len(e.Message) > 200 {
 		t.Errorf("a long name: %d bytes", len(e.Message))
+	}
+}
+
+// TestTrapHints: what to do about a trap depends on what it is.
+func TestTrapHints(t *testing.T) {
+	zero, far := wasmtest.Const32(0), wasmtest.Const32(-8)
+	said := make(map[string]string)
+	for trap, code := range map[string][]byte{
+		"unreachable":                 wasmtest.Unreachable,
+		"integer divide by zero":      slices.Concat(zero, zero, []byte{0x6d}, wasmtest.Drop),
+		"integer overflow":            slices.Concat(wasmtest.Const32(math.MinInt32), wasmtest.Const32(-1), []byte{0x6d}, wasmtest.Drop),
+		"out of bounds memory access": slices.Concat(far, wasmtest.Load32, wasmtest.Drop),
+	} {
+		t.Run(trap, func(t *testing.T) {
+			guest := wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Hook(pre, nil, code, zero) })
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), guest, runtime.PluginOptions{})
+			_, _, err := p.Call(t.Context(), plugintest.HookInput())
+			e := plugintest.WantError(t, err, abi.CodeTrap)
+			if !strings.HasPrefix(e.Message, trap) || e.Hint == "" || said[e.Hint] != "" {
+				t.Errorf("%q has the hint %q, which %q has too", e.Message, e.Hint, said[e.Hint])
+			}
+			said[e.Hint] = trap
+		})
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"github.com/kagewasm/kagewasm/runtime"
 )
 
-const fixDocument = "check the document before using it: answer nothing, or return 1 with an error text (error_write)"
-
 // document is an input that is none.
 type document struct{ name, text string }
 
@@ -22,14 +20,20 @@ func (s *subject) documentRules() []abitest.Rule {
 	return []abitest.Rule{
 		s.survives("no bytes",
 			"a hook can be called without a document, by hand or by a host that has none: that is no reason to crash",
+			"look at the length of the input before decoding it, and answer nothing where it is 0",
 			document{"no bytes", ""}),
-		s.survives("null", "the document can be null: that is no reason to crash", document{"null", "null"}),
+		s.survives("null", "the document can be null: that is no reason to crash",
+			"look after decoding whether there is a document, and answer nothing where there is none",
+			document{"null", "null"}),
 		s.survives("empty object", "the document can lack every field: messages, session, budget, config; older hosts "+
-			"and tests leave things out", document{"{}", "{}"},
+			"and tests leave things out",
+			"take each field for one that may be missing: without messages there is nothing to say, without a budget no room",
+			document{"{}", "{}"},
 			document{"an input without messages", noMessages + "}"},
 			document{"an input without a budget",
 				noMessages + `,"messages":[{"id":"a","role":"user","content":"hi","tokens":5,"unit":0}]}`}),
-		s.survives("no json", "what is no JSON is an error, and no crash, endless loop or flood of memory", noJSON()...),
+		s.survives("no json", "what is no JSON is an error, and no crash, endless loop or flood of memory",
+			"return 1 with the text of the decoder's error (error_write); have it stop at a depth of nesting", noJSON()...),
 		{
 			Name: "unknown fields",
 			Explanation: "fields are added within a version of the abi: a plugin of today has to answer the hosts of " +
@@ -64,8 +68,8 @@ func noJSON() []document {
 
 // survives is a rule that every hook answers documents, or fails in an orderly
 // way.
-func (s *subject) survives(name, explanation string, docs ...document) abitest.Rule {
-	return abitest.Rule{Name: name, Explanation: explanation, Fix: fixDocument, Check: func(ctx context.Context) error {
+func (s *subject) survives(name, explanation, fix string, docs ...document) abitest.Rule {
+	return abitest.Rule{Name: name, Explanation: explanation, Fix: fix, Check: func(ctx context.Context) error {
 		p, err := s.with(ctx, nil)
 		if err != nil {
 			return err

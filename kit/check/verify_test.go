@@ -109,6 +109,22 @@ func TestVerifyKeeper(t *testing.T) {
 	}
 }
 
+// TestDocumentFixes: what to do about a crash depends on the document.
+func TestDocumentFixes(t *testing.T) {
+	o := options(t)
+	o.Rules = []string{"no bytes", "null", "empty object", "no json"}
+	fixes := make(map[string]string)
+	for name, r := range broken(run(t, module(t, wasmtest.Trap("pre_compact")), o)) {
+		if other := fixes[r.Fix]; other != "" || r.Fix == "" {
+			t.Errorf("%s and %s are fixed by %q", name, other, r.Fix)
+		}
+		fixes[r.Fix] = name
+	}
+	if len(fixes) != len(o.Rules) {
+		t.Errorf("%d fixes of %d rules: %v", len(fixes), len(o.Rules), fixes)
+	}
+}
+
 // TestVerifyFaults: each fault is found by the rule it breaks, with the input
 // and what to do; a plugin without one breaks none.
 func TestVerifyFaults(t *testing.T) {

@@ -172,7 +172,7 @@ func recoverPanic(c *host.Call, err error) {
 		return
 	}
 	if text, _, ok := strings.Cut(err.Error(), recovered); ok && !strings.HasPrefix(text, host.TrapPrefix) {
-		c.SetCause(c.Trap(c.Clean([]byte(text)), host.TrapHint, err))
+		c.SetCause(c.Trap(c.Clean([]byte(text)), err))
 	}
 }
 

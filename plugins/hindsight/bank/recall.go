@@ -49,7 +49,7 @@ type Hit struct {
 }
 
 // Recall returns the memories that have to do with the query, best first. The
-// error is what the KV says, or an *abi.Error of CodeBadInput where a value is
+// error is what the KV says, or an *abi.Error of CodeState where a value is
 // not what was written.
 func (b *Bank) Recall(q Query) ([]Hit, error) {
 	hits, err := b.recall(q)

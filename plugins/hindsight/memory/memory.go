@@ -19,7 +19,6 @@ package memory
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/guest"
@@ -74,11 +73,19 @@ func newPass(c *guest.Call) *pass {
 func (p *pass) lost(what string, err error) {
 	p.warn(what, err)
 	if abi.CodeOf(err) != abi.CodeDenied {
-		p.unstored = cmp.Or(p.unstored, fmt.Sprintf("%s: %v", what, err))
+		p.unstored = cmp.Or(p.unstored, what+": "+withHint(err))
 	}
 }
 
 // warn says what went wrong and is survived.
 func (p *pass) warn(what string, err error) {
-	p.Log(abi.LogWarn, "%s: %v", what, err)
+	p.Log(abi.LogWarn, "%s: %s", what, withHint(err))
+}
+
+// withHint is an error with what to do about it: nobody sees more of it than that.
+func withHint(err error) string {
+	if hint := abi.AsError(err).Hint; hint != "" {
+		return err.Error() + " (" + hint + ")"
+	}
+	return err.Error()
 }

@@ -397,6 +397,9 @@ func TestHindsightUnstored(t *testing.T) {
 			if !strings.Contains(out.Unstored, "banks/kagewasm/root") || !maps.Equal(n.p.Host.KV, before) {
 				t.Errorf("%q, and %d values of %d", out.Unstored, len(n.p.Host.KV), len(before))
 			}
+			if !strings.Contains(out.Unstored, "kagewasm memory repair") {
+				t.Errorf("%q does not say what to do", out.Unstored)
+			}
 		})
 	}
 }

@@ -18,7 +18,6 @@ const (
 	TableHint = "a plugin needs a table element for each function it calls indirectly; " +
 		"raise the limit (--limit table_elements=N)"
 	FuelHint = "raise its fuel (--limit fuel=N), or let it do less at a time"
-	TrapHint = "the fault is in the plugin: run it again with kagewasm run"
 
 	deadlineHint = "raise its time limit (--timeout-ms), or let it do less at a time"
 	memoryHint   = "raise its memory limit (--memory-mb), or let it use less"
@@ -42,8 +41,24 @@ func (c *Call) BadOutput(err error) *abi.Error {
 }
 
 // Trap is the error of a fault of the guest.
-func (c *Call) Trap(text, hint string, err error) *abi.Error {
-	return c.error(abi.CodeTrap, text, hint, err)
+func (c *Call) Trap(text string, err error) *abi.Error {
+	for _, t := range trapHints {
+		if strings.HasPrefix(text, t.trap) {
+			return c.error(abi.CodeTrap, text, t.hint, err)
+		}
+	}
+	return c.error(abi.CodeTrap, text, "the fault is in the plugin: run it again with kagewasm run", err)
+}
+
+// trapHints are what to do about a trap, by how its text begins.
+var trapHints = []struct{ trap, hint string }{
+	{"unreachable", "the plugin panicked or aborted: kagewasm run shows what it logged before"},
+	{"out of bounds memory", "a pointer or a length is wrong in the function named: build it with bounds checks"},
+	{"integer divide by zero", "a divisor was 0 in the function named: an input can be empty"},
+	{"integer overflow", "a number is out of range in the function named: check it before converting or dividing"},
+	{"invalid conversion to integer", "a number was not a number in the function named: check it before converting"},
+	{"invalid table access", "a function pointer is wrong in the function named: was it set?"},
+	{"indirect call type mismatch", "a function was called as another type than it has: build all of it again"},
 }
 
 // failure says why a guest ended that did not return. The cause is what the
@@ -79,7 +94,7 @@ func failure(c *Call, caller, ctx context.Context, code Code, err error) *abi.Er
 	case trapped && strings.HasPrefix(text, "stack overflow"):
 		return c.error(abi.CodeStack, "calls nested too deep: "+text, StackHint, err)
 	case trapped:
-		return c.Trap(text, TrapHint, err)
+		return c.Trap(text, err)
 	}
 	// The error says a lot about this process: it stays inside.
 	return c.error(abi.CodeInternal, "a fault in the host while the plugin ran", "", err)

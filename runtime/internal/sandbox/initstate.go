@@ -137,10 +137,8 @@ func (b *initState) run(ctx context.Context, r *run) error {
 	for _, s := range b.data {
 		into, ok := i.View(s.at, uint32(len(s.bytes)))
 		if !ok {
-			r.call.SetCause(r.call.Trap(
-				fmt.Sprintf("%d bytes of data at %d are not all inside the guest's memory of %d", len(s.bytes), s.at, i.Size()),
-				"", nil,
-			))
+			r.call.SetCause(r.call.Trap(fmt.Sprintf(
+				"%d bytes of data at %d are not all inside the guest's memory of %d", len(s.bytes), s.at, i.Size()), nil))
 			return host.ErrStopped
 		}
 		copy(into, s.bytes)
