@@ -12,7 +12,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
-// ToolHost is what the tools of an agent work on. [Session] is one.
+// ToolHost is what the tools of an agent work on. [Session] is one. A host of its own
+// embeds a [RecallIndex], or is indexed anew at each recall.
 type ToolHost interface {
 	// Request asks for a compaction once the turn is over.
 	Request(instructions string)
@@ -106,10 +107,11 @@ func (t Tools) answerRecall(host ToolHost, name, arguments string) string {
 		q.Limit = int(*args.Limit)
 	}
 	budget := max(minAnswerTokens, cmp.Or(t.Tokens, recallTokens))
-	if s, ok := host.(*Session); ok {
-		return s.recalls.answer(host.All(), q, budget)
+	index := new(RecallIndex)
+	if h, ok := host.(interface{ kept() *RecallIndex }); ok {
+		index = h.kept()
 	}
-	return new(recalls).answer(host.All(), q, budget)
+	return index.answer(host.All(), q, budget)
 }
 
 // read decodes arguments into args, which is zero before, and says what is

@@ -19,7 +19,7 @@ type Session struct {
 	tooLong   func(error) (abi.Exceeded, bool)
 	gate      gate
 	state     state
-	recalls   recalls
+	recalls   RecallIndex
 }
 
 // Messages is the list the model would see now. It shares its messages with the
