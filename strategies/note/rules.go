@@ -128,9 +128,9 @@ func oneLine(text string, runes int) string {
 	return clip.Words(clip.OneLine(clip.Head(text, 8*8*runes)), runes)
 }
 
-// rules adds the rules that fit: those that surely bind, and then the others, the
-// newest first.
-func (p *parts) rules(list []rule, budget int) {
+// rules are the lines on the rules that fit: those that surely bind, and then the others,
+// the newest first.
+func (p *parts) rules(list []rule, budget int) []string {
 	keep := make([]bool, len(list))
 	budget -= p.count(headRules)
 	for _, binds := range []bool{true, false} {
@@ -147,7 +147,8 @@ func (p *parts) rules(list []rule, budget int) {
 			lines = append(lines, "- "+r.String())
 		}
 	}
-	if len(lines) > 1 {
-		p.put(lines...)
+	if len(lines) == 1 {
+		return nil
 	}
+	return lines
 }

@@ -93,7 +93,7 @@ func parseChanges(line string) (c changes, ok bool) {
 // small one what it takes to tell a few steps. With less nothing is told.
 func stateShare(budget int) int {
 	const few, least = 200, 100
-	if share := max(budget/10, min(few, budget/3)); share >= least {
+	if share := max(budget/10, min(few, budget/4)); share >= least {
 		return share
 	}
 	return 0

@@ -87,44 +87,53 @@ func (v *view) shrink(budget int) (total int) {
 	return total
 }
 
-// fill adds what came of the turns, the newest first: what was done, then the words
-// of the agent, in at most said tokens, then what was only looked at. Left is for all
-// of it.
-func (v *view) fill(left, said int) {
-	take := func(line string, room *int) bool {
-		n := v.count(line) + 2
-		if n > *room || n > left {
-			return false
-		}
-		if *room -= n; room != &left {
-			left -= n
-		}
-		return true
+// deeds adds what was done that must not be done again, the newest first, and returns
+// what it costs.
+func (v *view) deeds(budget int) int {
+	left := budget
+	v.take(&left, isDeed)
+	return budget - left
+}
+
+// fill adds what else came of the turns, the newest first: what failed and what was done,
+// then the words of the agent, in at most said tokens, then what was only looked at. Left
+// is for all of it. What failed is not said again where state tells it.
+func (v *view) fill(left, said int, state string) {
+	v.take(&left, isDeed)
+	failed := func(line string) bool {
+		call, ok := strings.CutPrefix(line, work.Failed)
+		call, _, _ = strings.Cut(call, ": ")
+		return ok && !strings.Contains(state, call)
 	}
-	newest := func(f func(i int, t *turn)) {
-		for i := len(v.turns) - 1; i >= 0; i-- {
-			f(i, &v.turns[i])
+	v.take(&left, failed)
+	v.take(&left, func(line string) bool {
+		return !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed) || failed(line)
+	})
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if n := v.count(agentMark+t.said) + 2; t.said != "" && !v.folded(i) && n <= min(left, said) {
+			v.said[i], left, said = true, left-n, said-n
 		}
 	}
-	lines := func(wanted func(line string) bool) {
-		newest(func(i int, t *turn) {
-			for k, line := range t.came {
-				if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
-					continue
-				}
-				if short := withoutArguments(line); take(line, &left) {
-					v.came[i][k] = line
-				} else if short != line && take(short, &left) {
-					v.came[i][k] = short
+	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
+}
+
+// take adds the lines that are wanted and fit, the newest first. A call that does not fit
+// is told without arguments.
+func (v *view) take(left *int, wanted func(line string) bool) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
+				continue
+			}
+			for _, text := range []string{line, withoutArguments(line)} {
+				if n := v.count(text) + 2; n <= *left {
+					v.came[i][k], *left = text, *left-n
+					break
 				}
 			}
-		})
+		}
 	}
-	lines(isDeed)
-	lines(func(line string) bool { return strings.HasPrefix(line, work.Failed) })
-	lines(func(line string) bool { return !strings.HasPrefix(line, work.Besides) })
-	newest(func(i int, t *turn) { v.said[i] = !v.folded(i) && t.said != "" && take(agentMark+t.said, &said) })
-	lines(func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 }
 
 // isDeed reports whether a line tells what was done that must not be done again: it is

@@ -33,7 +33,7 @@ type Options struct {
 // is for names, and what those leave for the thread.
 const (
 	saidShare    = 15
-	rulesShare   = 80
+	rulesShare   = 95
 	todosShare   = 25
 	earlierShare = 15
 	commandShare = 5
@@ -41,25 +41,23 @@ const (
 	namesShare = 15
 )
 
-// threadShare is what the words of persons may cost, in hundredths of the budget: most of
-// a large one, in which there is room for all, and more of one in which there is little
-// room for anything than of one in which names go furthest. What came
+// threadShare is what the words of persons may cost, in hundredths of the budget: a
+// part of a small one, in which names go furthest, and most of a large one. What came
 // of them may cost cameShare more: in a small one it says most to those who go on.
 func threadShare(budget int) int {
-	const least, low, high = 600, 1000, 4000
-	if budget < low {
-		return 35 + 10*(low-max(budget, least))/(low-least)
-	}
-	return 35 + 25*(min(budget, high)-low)/(high-low)
+	const low, high = 1000, 4000
+	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
 }
 
-func cameShare(budget int) int { return max(8, min(15, 12_000/max(1, budget))) }
+func cameShare(budget int) int { return max(8, min(20, 12_000/max(1, budget))) }
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
 	minBudget = 40
 	// worthMore is what a thread must get more for it to be written once more.
 	worthMore = 64
+	// maxSmallState is what the state of a small note may cost where persons said little.
+	maxSmallState = 250
 	// maxCommands is how many of the last commands are listed.
 	maxCommands = 6
 )
@@ -98,15 +96,24 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
 	reserved := max(0, min(budget*namesShare/100, p.left))
 	p.left -= reserved
+	whole := p.left
 	share := threadShare(budget)
-	state := n.state(stateShare(budget)+extra/4, o.Count)
-	told := o.Count(strings.Join(state, "\n"))
-	p.left -= told
+	least := stateShare(budget)
+	p.left -= least
 	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)
-	v.fill(min(budget*(share+cameShare(budget))/100+extra, p.left)-v.cost, budget*saidShare*share/6000+extra)
+	unused := max(0, budget*share/100-v.cost) // by persons: a small state gets some of it
+	p.left += least - v.cost
+	deeds := v.deeds(min(budget*cameShare(budget)/100, p.left-least))
+	p.left -= deeds
+	state := n.state(max(least, min(least+unused/2, maxSmallState))+extra/4, o.Count)
+	stood := strings.Join(state, "\n")
+	p.left -= o.Count(stood)
+	rules := p.rules(n.lost(v), p.share(rulesShare))
+	came := budget*(share+cameShare(budget))/100 - v.cost - deeds
+	v.fill(min(came+extra, p.left-o.Count(strings.Join(rules, "\n"))), budget*saidShare*share/6000+extra, stood)
+	p.left = whole
 	p.put(v.lines()...)
-	p.rules(n.lost(v), p.share(rulesShare))
-	p.left += told
+	p.put(rules...)
 	p.put(state...)
 	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))

@@ -12,7 +12,7 @@ import (
 )
 
 // maxArgs bounds what is told of the arguments of a call, in bytes.
-const maxArgs = 160
+const maxArgs = 120
 
 // about is what work for another agent was called.
 func about(a *action.Action) string {
@@ -65,7 +65,8 @@ func listed(args []action.Arg) string {
 // weighs reports whether an argument of this name says how much of something, or what
 // it is paid with: the same amount may stand there twice, of two payments.
 func weighs(key string) bool {
-	return toolcall.HasAny(strings.ToLower(key), []string{"amount", "pay", "price", "total", "cost", "quantity"})
+	key = strings.ToLower(key)
+	return strings.HasSuffix(key, "total") || toolcall.HasAny(key, []string{"amount", "pay", "price", "cost", "quantity"})
 }
 
 const (

@@ -29,8 +29,8 @@ const (
 	maxOutput = 120 // of what a command that ended well put out, in characters
 )
 
-// step tells a call alone.
-func step(a *action.Action, text string, o outcome.Outcome) Step {
+// step tells a call alone. Before are the arguments of the last one to its tool.
+func step(a *action.Action, text string, o outcome.Outcome, before []action.Arg) Step {
 	s := Step{Text: a.Tool, Looked: a.Kind == action.Looks}
 	switch a.Kind {
 	case action.Asks, action.Silent:
@@ -45,7 +45,7 @@ func step(a *action.Action, text string, o outcome.Outcome) Step {
 	case action.Looks:
 		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
-		s.Text = told(a, nil)
+		s.Text = told(a, before)
 	}
 	switch {
 	case o.Told || o.Failed:

@@ -84,6 +84,7 @@ func (w *Work) Result(m *abi.Message) Step {
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
 	o := w.harness.Of(m, a)
+	alone := step(a, text, o, w.before[a.Tool])
 	switch a.Kind {
 	case action.Runs:
 		w.script(a, text, o)
@@ -99,7 +100,7 @@ func (w *Work) Result(m *abi.Message) Step {
 	default:
 		w.does(a, text, o)
 	}
-	return step(a, text, o)
+	return alone
 }
 
 // does takes a call to a tool that does something, of which no more is known.
