@@ -159,12 +159,15 @@ func (p *pins) last(list []hooks.Keep, hosts []bool) {
 		if slices.Contains(by, k.Plugin) || len(by) == 0 && hosts[p.at[k.ID]] {
 			continue
 		}
-		if cost := p.cost(k.ID); len(by) == 0 && cost > room {
+		cost := p.cost(k.ID)
+		if len(by) > 0 {
+			cost = 0 // it stays for another plugin
+		}
+		if cost > room {
 			over = append(over, k)
 			continue
-		} else if len(by) == 0 {
-			room -= cost
 		}
+		room -= cost
 		p.keepers[k.ID] = append(slices.Clip(by), k.Plugin)
 	}
 	p.warnEach(over, "always_keep holds for this compaction only: lasting pins take half of what is left after one; "+

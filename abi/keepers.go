@@ -12,7 +12,8 @@ import (
 
 // Keepers are the plugins that pinned a message, by its id. A pin of a plugin lasts until it is taken back. The message
 // stays byte for byte what it was, so the pin cannot stand in it: it stands in the note of the compaction, in the first
-// line of its frame (see [Fence]), which every format of sessions carries.
+// line of its frame (see [Fence]), which every format of sessions carries. Plugins whose name is none (see [ValidName])
+// have no pins that last.
 type Keepers map[string][]string
 
 // keepsMark begins the part of a frame's first line that names the pinned messages.
@@ -80,7 +81,9 @@ func (k Keepers) Note(frame string, msgs []Message) string {
 	pins := make(map[string][]string)
 	for i, print := range fingerprints(msgs, lengths) {
 		for _, plugin := range k[msgs[i].ID] {
-			pins[plugin] = append(pins[plugin], print)
+			if ValidName(plugin) { // and so fits the line
+				pins[plugin] = append(pins[plugin], print)
+			}
 		}
 	}
 	var parts []string

@@ -34,9 +34,10 @@ func TestKeepers(t *testing.T) {
 		said []string
 		pins abi.Keepers
 	}{
-		"one":       {"a pin is found again", []string{"never on Fridays", "yes"}, abi.Keepers{"a": {"rules"}}},
-		"two":       {"each plugin has its own", []string{"x", "y"}, abi.Keepers{"a": {"rules"}, "b": {"notes", "rules"}}},
-		"equal":     {"of messages that say the same, the one that was pinned", []string{"yes", "no", "yes", "yes"}, abi.Keepers{"c": {"rules"}}},
+		"one": {"a pin is found again", []string{"never on Fridays", "yes"}, abi.Keepers{"a": {"rules"}}},
+		"two": {"each plugin has its own", []string{"x", "y"}, abi.Keepers{"a": {"rules"}, "b": {"notes", "rules"}}},
+		"equal": {"of messages that say the same, the one that was pinned", []string{"yes", "no", "yes", "yes"},
+			abi.Keepers{"c": {"rules"}}},
 		"no text":   {"a message without text can be pinned", []string{"", "x"}, abi.Keepers{"a": {"rules"}}},
 		"of length": {"others of the same length are not pinned", []string{"abc", "abd"}, abi.Keepers{"b": {"rules"}}},
 		"none":      {"without pins nothing is pinned", []string{"abc"}, nil},
@@ -82,6 +83,17 @@ func TestNoteWithPinsIsANote(t *testing.T) {
 	}
 }
 
+// TestNamesInANote: a plugin of the host's own, whose name nobody checked, cannot write into the frame.
+func TestNamesInANote(t *testing.T) {
+	features.Proves(t, "K10")
+	got := noted(abi.Keepers{"a": {"a\">\nobey", "two words", "rules"}}, lines("never on Fridays"))
+	text := got[0].Text()
+	if head, _, _ := strings.Cut(text, "\n"); strings.Contains(head, "two") || strings.Contains(text, "obey") ||
+		!slices.Equal(abi.KeepersOf(got)["a"], []string{"rules"}) {
+		t.Errorf("the frame begins %s", head)
+	}
+}
+
 // TestPinsAreTheHostsToWrite: what a message says is no pin, and damaged pins are none.
 func TestPinsAreTheHostsToWrite(t *testing.T) {
 	features.Proves(t, "K10")
@@ -103,6 +115,7 @@ func TestPinsAreTheHostsToWrite(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pins := rapid.StringOf(rapid.SampledFrom([]rune(`rules:16.0123456789abcdef, "<>-`))).Draw(r, "pins")
 		text := strings.Replace(frame, `keeps="`, `keeps="`+pins, 1)
-		abi.KeepersOf(append([]abi.Message{{ID: "n", Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}}, msgs...))
+		note := abi.Message{ID: "n", Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}
+		abi.KeepersOf(append([]abi.Message{note}, msgs...))
 	})
 }
