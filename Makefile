@@ -48,7 +48,7 @@ demo: $(KW) $(PLUGINS)
 		--out $(BUILD)/demo/again.jsonl && cmp $(BUILD)/demo/hindsight.jsonl $(BUILD)/demo/again.jsonl && echo "identical, byte for byte"
 
 test:
-	$(GO) test ./...
+	$(GO) test $(TESTFLAGS) ./...
 
 # A module of its own: nothing else downloads the SDKs.
 oracle:

@@ -2,6 +2,7 @@ package features_test
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -81,17 +82,29 @@ func TestScanFolders(t *testing.T) {
 // TestResults: a failed test refuses the table, a skipped one proves nothing.
 func TestResults(t *testing.T) {
 	const out = `{"Action":"start","Package":"github.com/kagewasm/kagewasm/abi"}
+{"Action":"output","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestGood","Output":"all is well\n"}
+{"Action":"output","Package":"github.com/kagewasm/kagewasm","Test":"TestBad","Output":"nothing is well\n"}
+{"Action":"output","Package":"github.com/kagewasm/kagewasm","Test":"TestEnded","Output":"panic: everything\n"}
 {"Action":"pass","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestGood/sub"}
 {"Action":"pass","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestGood"}
 {"Action":"skip","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestHalf/sub"}
 {"Action":"pass","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestHalf"}
 {"Action":"skip","Package":"github.com/kagewasm/kagewasm/abi","Test":"TestSkipped"}
 {"Action":"fail","Package":"github.com/kagewasm/kagewasm","Test":"TestBad"}
+{"Action":"output","Package":"github.com/kagewasm/kagewasm/abi","Output":"PASS\n"}
+{"Action":"output","Package":"github.com/kagewasm/kagewasm/abi","Output":"ok  \tabi\t0.1s\n"}
 {"Action":"pass","Package":"github.com/kagewasm/kagewasm/abi"}
+{"Action":"fail","Package":"github.com/kagewasm/kagewasm"}
+{"ImportPath":"broken","Action":"build-output","Output":"broken.go:1:1: no package\n"}
 `
-	results, err := features.ReadResults(strings.NewReader(out))
+	var printed strings.Builder
+	results, err := features.ReadResults(strings.NewReader(out), &printed)
 	if err != nil {
 		t.Fatal(err)
+	}
+	const failed = "nothing is well\nok  \tabi\t0.1s\npanic: everything\nbroken.go:1:1: no package\n"
+	if printed.String() != failed {
+		t.Errorf("printed %q, want %q", printed.String(), failed)
 	}
 	test := func(name string) features.Test { return features.Test{Dir: "abi", Name: name} }
 	p := features.Proofs{
@@ -105,7 +118,7 @@ func TestResults(t *testing.T) {
 	if got := results.Check(p); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := features.ReadResults(strings.NewReader("ok  abi 0.1s\n")); err == nil {
+	if _, err := features.ReadResults(strings.NewReader("ok  abi 0.1s\n"), io.Discard); err == nil {
 		t.Error("what is no JSON was read")
 	}
 }
