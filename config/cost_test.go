@@ -65,7 +65,7 @@ func bombs(n int) map[string]string {
 }
 
 func TestLoadCost(t *testing.T) {
-	n := soak.Count(32<<10, 128<<10, 256<<10)
+	n := soak.Count(8<<10, 128<<10, 256<<10)
 	for name, text := range bombs(n) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), config.FileName)

@@ -21,7 +21,7 @@ import (
 // shortened, new messages in between - is what the written file says when it is
 // read again, twice over, and what it left alone has its old bytes.
 func TestRewriteProperty(t *testing.T) {
-	checksEach(t, soak.Count(15, 100, 100))
+	checksEach(t, soak.Count(6, 100, 100))
 	for _, s := range samples(t) {
 		if len(s.data) > 40_000 || strings.Contains(s.name, "#") {
 			continue // the same programs wrote the smaller ones; a recording's request is tested with it

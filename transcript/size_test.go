@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -31,7 +32,7 @@ func large(tb testing.TB, format transcript.Format, size int) []byte {
 func TestMemoryIsLinear(t *testing.T) {
 	for _, f := range transcript.Formats() {
 		t.Run(string(f), func(t *testing.T) {
-			data := large(t, f, 2<<20)
+			data := large(t, f, soak.Count(1<<20, 2<<20, 2<<20))
 			heap := func() uint64 {
 				runtime.GC()
 				var m runtime.MemStats
@@ -56,7 +57,7 @@ func TestMemoryIsLinear(t *testing.T) {
 // A log whose answers never end and whose chain is one long line of entries
 // that go is still written in linear time.
 func TestHostileChain(t *testing.T) {
-	const n = 30_000
+	n := soak.Count(10_000, 30_000, 30_000)
 	var b bytes.Buffer
 	b.WriteString(`{"type":"user","uuid":"0","parentUuid":null,"message":{"content":"go"}}` + "\n")
 	for i := 1; i < n; i++ {
@@ -84,7 +85,7 @@ func TestHostileChain(t *testing.T) {
 // Logs that compact, roll back and branch at every turn are read and written
 // in linear time.
 func TestHostileCompactions(t *testing.T) {
-	const n = 10_000
+	n := soak.Count(3_000, 10_000, 10_000)
 	for f, log := range map[transcript.Format]func(b *bytes.Buffer){
 		codex: func(b *bytes.Buffer) {
 			b.WriteString(`{"type":"session_meta","payload":{"id":"s","base_instructions":{"text":"x"}}}` + "\n")

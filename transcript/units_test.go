@@ -5,6 +5,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -13,7 +14,8 @@ import (
 // and read again.
 func TestPairsSurviveReading(t *testing.T) {
 	features.Proves(t, "K9")
-	for _, s := range samples(t) {
+	all := samples(t)
+	for _, s := range soak.Sample(all, 60, len(all)) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
 			got := read(t, s.data, transcript.Auto)
 			calls, results := abi.Orphans(got.Messages)

@@ -91,7 +91,7 @@ func TestProvidersTakeWhatIsWritten(t *testing.T) {
 	features.Proves(t, "K9", "complaint 2")
 	checked := make(map[transcript.Format]int)
 	all := samples(t)
-	for _, s := range soak.Sample(all, 45, len(all)) {
+	for _, s := range soak.Sample(all, 20, len(all)) {
 		t.Run(string(s.format)+"/"+s.name, func(t *testing.T) {
 			got := read(t, s.data, transcript.Auto)
 			list := sound(got.Messages)
@@ -127,7 +127,7 @@ func TestProvidersTakeWhatIsWritten(t *testing.T) {
 		})
 	}
 	for to := range providers {
-		if checked[to] < soak.Count(30, 100, 100) {
+		if checked[to] < soak.Count(10, 100, 100) {
 			t.Errorf("%s: only %d bodies were checked", to, checked[to])
 		}
 	}

@@ -82,7 +82,7 @@ func (c cell) String() string { return fmt.Sprintf("%s/%d/%s", c.strategy.name, 
 func grid(t *testing.T) (cells []cell) {
 	ways := allStrategies(t)
 	all := recordings(t)
-	nth, first := uint32(soak.Count(50, 10, 1)), min(soak.Count(9, 0, 0), len(all)-3)
+	nth, first := uint32(soak.Count(100, 10, 1)), min(soak.Count(9, 0, 0), len(all)-3)
 	for i, r := range all {
 		for _, w := range windows {
 			for k, s := range ways {

@@ -250,7 +250,7 @@ func TestNeverBelowPlain(t *testing.T) {
 		{"questions to an assistant", func() []conversation { return lists(chats, asked) }, 0},
 		{"words of an assistant", func() []conversation { return lists(chats, quoted) }, 0.01},
 	}
-	for _, tc := range soak.Sample(tests, 2, len(tests)) {
+	for _, tc := range soak.Sample(tests, 1, len(tests)) {
 		t.Run(tc.what, func(t *testing.T) {
 			changed := tc.list()
 			compare(t, "turns", tc.less, measure(changed, rankTurns), measure(changed, plainTurns))

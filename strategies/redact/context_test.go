@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
 
@@ -34,14 +35,15 @@ func TestRedactContext(t *testing.T) {
 		"secrets": "api_key=abcdefgh1 ", "nothing": "lorem ipsum ", "beginnings": "bearer ", "links": "https://a.b/c?token=",
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.Repeat(unit, (1<<20)/len(unit))
+			size := soak.Count(1<<18, 1<<20, 1<<20)
+			text := strings.Repeat(unit, size/len(unit))
 			all := &lookedAt{Context: t.Context(), until: 1 << 30}
 			want, n := r.Redact(text)
 			if got, m, err := r.RedactContext(all, text); got != want || m != n || err != nil {
 				t.Fatalf("%d secrets, %v, want %d", m, err, n)
 			}
-			if all.looks < 16 {
-				t.Errorf("it looked %d times in a megabyte", all.looks)
+			if all.looks < size>>16 {
+				t.Errorf("it looked %d times in %d bytes", all.looks, size)
 			}
 			for _, until := range []int{1, all.looks / 2, all.looks} {
 				ctx := &lookedAt{Context: t.Context(), until: until}

@@ -141,14 +141,14 @@ func TestBankRecall(t *testing.T) {
 // thousand are recalled the same, within the limits and with bounded writing.
 func TestBankBatches(t *testing.T) {
 	features.Proves(t, "K28")
-	list := said(10_000)
+	list := said(soak.Count(4_000, 10_000, 10_000))
 	queries := questions(list, 20)
 	texts := float64(bytesOf(list))
 	var want [][]bank.Hit
 	tests := []struct {
 		size  int
 		wrote float64 // at most, times the texts
-	}{{10_000, 2}, {100, 4}, {5, 18}} // of a few the root is written, and its copy
+	}{{len(list), 2}, {100, 4}, {5, 18}} // of a few the root is written, and its copy
 	for _, tc := range soak.Sample(tests, 2, len(tests)) {
 		t.Run(fmt.Sprintf("%d texts at a time", tc.size), func(t *testing.T) {
 			kv := newKV()
@@ -544,7 +544,7 @@ func TestBankEqualTexts(t *testing.T) {
 // own, never make a value that is too long, however they are merged.
 func TestBankLongNames(t *testing.T) {
 	features.Proves(t, "K28")
-	list := make([]bank.Memory, 6000)
+	list := make([]bank.Memory, soak.Count(2000, 6000, 6000))
 	for i := range list {
 		name := fmt.Sprint(i, strings.Repeat("n", 1000))
 		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
@@ -555,7 +555,7 @@ func TestBankLongNames(t *testing.T) {
 			for part := range slices.Chunk(list, size) {
 				retain(t, kv, part...)
 			}
-			if got := recall(t, kv, bank.Query{Text: "word4711", Limit: 1}); len(got) != 1 || got[0].Text != "word4711" {
+			if got := recall(t, kv, bank.Query{Text: "word1711", Limit: 1}); len(got) != 1 || got[0].Text != "word1711" {
 				t.Errorf("%d hits", len(got))
 			}
 		})
@@ -604,7 +604,7 @@ func TestBankDamaged(t *testing.T) {
 		check(err)
 	}
 	keys := slices.Sorted(maps.Keys(base.m))
-	keys = soak.Sample(keys, 10, len(keys))
+	keys = soak.Sample(keys, 5, len(keys))
 	for _, key := range keys {
 		value := base.m[key]
 		for what, bad := range map[string]string{

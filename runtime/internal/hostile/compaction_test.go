@@ -34,7 +34,7 @@ func TestCompactionCompletes(t *testing.T) {
 	guests := slices.DeleteFunc(All(), func(g Guest) bool {
 		return g.Code == abi.CodeRefused || g.OrRefused // it never gets to a session
 	})
-	for _, g := range some(guests, 9) {
+	for _, g := range some(guests, 6) {
 		t.Run(g.Name, func(t *testing.T) {
 			wasm := g.Wasm()
 			var list []hooks.Plugin

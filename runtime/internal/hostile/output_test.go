@@ -29,5 +29,5 @@ func TestHostileOutput(t *testing.T) {
 // an answer costs its host no more than the call may cost, whatever it asks for.
 func TestHostileAnswers(t *testing.T) {
 	features.Proves(t, "N1")
-	newSandbox(t, runtime.Options{}).tryAll(t, Answers(), abi.Limits{MemoryMB: 16})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Answers(), 10), abi.Limits{MemoryMB: 16})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime/internal/meter"
 	"github.com/kagewasm/kagewasm/runtime/internal/wasm"
 )
@@ -81,7 +82,7 @@ func many(n, size int, f []byte) sections { return void(slices.Repeat([][]byte{f
 // TestLinear: twice the module takes no more than about twice the memory, and
 // no more than so many times its length becomes of it.
 func TestLinear(t *testing.T) {
-	for _, h := range heavy {
+	for _, h := range soak.Sample(heavy, 3, len(heavy)) {
 		var took [2]uint64
 		for i, n := range []int{384, 768} {
 			t.Run(fmt.Sprintf("%s of %d KB", h.name, n), func(t *testing.T) {

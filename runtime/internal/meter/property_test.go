@@ -11,7 +11,7 @@ import (
 )
 
 // programs is how many programs are generated.
-var programs = soak.Count(20, 60, 60)
+var programs = soak.Count(10, 60, 60)
 
 // TestPrograms: generated programs do the same rewritten; the fuel they use is
 // never less than the weight of what ran, and is the same in every engine,

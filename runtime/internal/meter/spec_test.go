@@ -92,7 +92,7 @@ func TestSpec(t *testing.T) {
 				t.Fatal(err)
 			}
 			var n specCount
-			some := soak.Sample(files, 16, len(files))
+			some := soak.Sample(files, 8, len(files))
 			for _, file := range some {
 				h := &host{quantum: c.quantum, depth: 8 << 20}
 				runScript(t, c.engine, h, file, &n)
