@@ -173,3 +173,44 @@ func TestFailuresTold(t *testing.T) {
 		t.Errorf("of no text %d of %d", told, all)
 	}
 }
+
+// TestOneFailure: a test that fails again in the same way is one failure in its last
+// state, with the reason; one that fails in another way is another.
+func TestOneFailure(t *testing.T) {
+	features.Proves(t, "I4", "I10", "N13")
+	const command = "go test ./internal/store -run TestLease 2>&1 | tail -20"
+	fails := func(seconds, why string) string {
+		return "=== RUN   TestLease\n    lease_test.go:40: " + why + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds + "s"
+	}
+	failed := func(text string) string {
+		_, part, _ := strings.Cut(text, "Failed, newest last:\n")
+		part, _, _ = strings.Cut(part, "\n\n")
+		return part
+	}
+	entry := func(seconds, why string) string {
+		return "```\n$ " + command + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds + "s\nlease_test.go:40: " + why + "\n```"
+	}
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want string
+	}{
+		{"again in the same way", session("Mend it.", run(command, fails("0.41", "got 2"), false), run(command, fails("0.38", "got 2"), false)),
+			entry("0.38", "got 2")},
+		{"in another way", session("Mend it.", run(command, fails("0.41", "got 2"), false), run(command, fails("0.38", "got 3"), false)),
+			entry("0.41", "got 2") + "\n" + entry("0.38", "got 3")},
+		{"with more lines than are told", session("Mend it.", run("make check",
+			"--- FAIL: TestA (0.1s)\n--- FAIL: TestB (0.1s)\n--- FAIL: TestC (0.1s)\n--- FAIL: TestD (0.1s)", false)),
+			"```\n$ make check\n--- FAIL: TestA (0.1s)\n--- FAIL: TestB (0.1s)\n--- FAIL: TestC (0.1s)\n[... more lines like these ...]\n```"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(tc.msgs, note.Options{Budget: 4000})
+			for round := range 3 {
+				if got := failed(text); got != tc.want {
+					t.Errorf("round %d:\n%s\n\nwant\n%s", round, got, tc.want)
+				}
+				text = render(session(summary(text)), note.Options{Budget: 4000})
+			}
+		})
+	}
+}

@@ -239,9 +239,10 @@ const (
 )
 
 // closing are the words with which an agent ends a turn: how they begin, and the
-// question that they end with. What is left out between is marked.
+// question that they end with, with the sentence before it: what the agent came to stands
+// there. What is left out between is marked.
 func closing(text string) string {
-	said, last := "", ""
+	said, last, result, question := "", "", "", ""
 	gap, fenced, more := false, false, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -256,6 +257,14 @@ func closing(text string) string {
 		case fenced, isHeading(line), strings.IndexByte("|<{-`", bare[0]) >= 0:
 			gap = gap || said != ""
 			continue
+		}
+		question = ""
+		for s := range sentences(bare) {
+			if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+				question = s
+			} else if question == "" && !item && strings.HasSuffix(s, ".") {
+				result = s
+			}
 		}
 		last = bare
 		if said == "" {
@@ -275,13 +284,10 @@ func closing(text string) string {
 	if (more || gap) && !strings.HasSuffix(said, leftOutHere) {
 		said += leftOutHere
 	}
-	question := ""
-	for s := range sentences(last) {
-		if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
-			question = s
-		}
-	}
 	if question != "" && !strings.Contains(said, question) {
+		if result != "" && !strings.Contains(said, result) {
+			said += " " + shortened(result, maxQuestion)
+		}
 		said += " " + shortened(question, maxQuestion)
 	}
 	return said

@@ -22,6 +22,7 @@ type Failure struct {
 	Passed bool
 
 	normal string // the command as it is compared with others
+	key    string // see known
 }
 
 // Command reports whether what failed was a command.
@@ -80,9 +81,18 @@ func (b *builder) failure(a *action.Action, text string, marked bool, o outcome.
 			said = strings.TrimPrefix(said+"\n"+line, "\n")
 		}
 	}
+	if len(o.Lines) > maxErrorLines {
+		said += "\n" + moreLines
+	}
+	if why := outcome.Reason(text); a.Script != "" && !strings.Contains(said, strings.TrimSuffix(why, " …")) {
+		said += "\n" + why
+	}
 	fail.Text += "\n" + said
 	b.remember(fail)
 }
+
+// moreLines stands below the lines of a failure where there are more of the kind.
+const moreLines = "[... more lines like these ...]"
 
 // worst are the lines that say most about what went wrong, in order: those that
 // begin with it, before those that mention it.
@@ -105,8 +115,9 @@ func worst(lines []string) []string {
 // remember puts a failure last, also where it was met before.
 func (b *builder) remember(f Failure) {
 	f.Text = strings.ReplaceAll(f.Text, blockMark, "'''")
-	b.met[f.Text] = true
-	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.Text == f.Text })
+	f.key = f.known()
+	b.met[f.key] = true
+	b.failures = putLast(b.failures, f, maxFailures, func(o Failure) bool { return o.key == f.key })
 }
 
 // worked notes that a command passed: the same one that failed before it is no
