@@ -35,11 +35,6 @@ func (c *Call) error(code abi.Code, message, hint string, err error) *abi.Error 
 	return e
 }
 
-// BadOutput is the error of an output that is no answer of a hook.
-func (c *Call) BadOutput(err error) *abi.Error {
-	return c.error(abi.CodeBadOutput, c.Clean([]byte(err.Error())), "answer with null or an object as in the abi", err)
-}
-
 // Trap is the error of a fault of the guest.
 func (c *Call) Trap(text string, err error) *abi.Error {
 	for _, t := range trapHints {

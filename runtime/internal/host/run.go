@@ -93,7 +93,7 @@ func answered(c *Call, caller, ctx context.Context, out []byte, read Reader) *ab
 		e.Message += ", of which the host was still reading its answer"
 		return e
 	}
-	return c.BadOutput(err)
+	return c.error(abi.CodeBadOutput, c.Clean([]byte(err.Error())), "answer with null or an object as in the abi", err)
 }
 
 // exitedWell reports whether a guest ended itself with exit code 0.
