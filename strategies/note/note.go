@@ -51,12 +51,12 @@ func Build(ctx context.Context, s Session) *Note {
 			stays = append(stays, s.Messages[i])
 		}
 	}
-	n := &Note{names: names.Build(ctx, gone, s.Pruned), todos: todos{made: make(map[string]int)}}
+	harness := outcome.Harness{Marks: outcome.Marks(s.Messages) || outcome.Marks(s.Pruned), GoOn: func() bool { return ctx.Err() == nil }}
+	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays)
 	if wrote {
 		n.names.WithoutTools()
 	}
-	harness := outcome.Harness{Marks: outcome.Marks(s.Messages), GoOn: func() bool { return ctx.Err() == nil }}
 	t := newThread(harness, n.Files().Modified)
 	for i := range s.Messages {
 		m := &s.Messages[i]

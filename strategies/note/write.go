@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
@@ -118,7 +116,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))
 	p.failures(n.names.Failures(), o.Failures)
-	p.entries(names.HeadCommands, n.commands(p.String()), p.share(commandShare))
+	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	p.left += reserved
 	p.names(n.names, summary)
 	if !v.complete() {
@@ -142,10 +140,3 @@ const maxTranscripts = 3
 
 // String is the rule as it is written, with the number of its turn.
 func (r rule) String() string { return fmt.Sprintf("[%d] %s", r.n, r.text) }
-
-// commands are the last commands that a text does not tell yet.
-func (n *Note) commands(told string) []string {
-	return lists.Filter(n.names.Commands(maxCommands), func(line string) bool {
-		return !strings.Contains(told, clip.Head(toolcall.Normal(line), 40))
-	})
-}

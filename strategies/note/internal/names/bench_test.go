@@ -1,14 +1,12 @@
 package names_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/survival"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // BenchmarkBuild reads two million tokens of real sessions, or a generated one
@@ -28,6 +26,6 @@ func BenchmarkBuild(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		names.Build(context.Background(), msgs, nil)
+		build(msgs)
 	}
 }

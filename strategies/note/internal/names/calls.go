@@ -2,7 +2,6 @@ package names
 
 import (
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
@@ -59,8 +58,6 @@ func (b *builder) result(m *abi.Message, text string) {
 	case a.Script != "" && o.Passed:
 		b.worked(a.Script)
 	}
-	doing, about := doing(a)
-	b.fail(o.Lines[:min(len(o.Lines), maxErrorLines)], doing, about)
 }
 
 // done notes what a call did to its files, as far as its result says that it did.
@@ -73,14 +70,6 @@ func (b *builder) done(a *action.Action, o outcome.Outcome) {
 			b.subject(f.Path, read)
 		}
 	}
-}
-
-// doing is what a call does, in short, and the file it is about.
-func doing(a *action.Action) (doing, about string) {
-	if a.Script != "" {
-		return clip.Cut(toolcall.CommandLine(a.Script), maxDoing, "…"), ""
-	}
-	return clip.Cut(a.Tool, maxDoing, "…"), clip.Cut(a.Path(), maxDoing, "…")
 }
 
 // change notes a change to a file.

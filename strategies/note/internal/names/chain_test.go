@@ -1,7 +1,6 @@
 package names_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,7 +45,7 @@ func chatter(round int) []abi.Message {
 
 // compacted is the message that a compaction leaves of these.
 func compacted(msgs []abi.Message, budget int) abi.Message {
-	return summary(names.Build(context.Background(), msgs, nil).Render(budget, byRune))
+	return summary(build(msgs).Render(budget, byRune))
 }
 
 func listsOf(m abi.Message) map[string]string {
@@ -97,15 +96,22 @@ func TestChainOfQuietRounds(t *testing.T) {
 	features.Proves(t, "N8")
 	note := compacted(work(), 1200)
 	want := listsOf(note)
-	if want["Commands"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" ||
-		want["Errors"] != "--- FAIL: TestLease (0.41s) ← go test ./internal/store/...\nFAIL\tkw/internal/store ← same\n" {
-		t.Fatalf("events %q, %q", want["Commands"], want["Errors"])
+	if want["Commands"] != "go vet ./...\ngo test ./internal/store/... (failed)\n" {
+		t.Fatalf("commands %q", want["Commands"])
+	}
+	failed := func(m abi.Message) []names.Failure { return build([]abi.Message{m}).Failures() }
+	if list := failed(note); len(list) != 1 || !strings.HasSuffix(list[0].Text, "\n--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store") {
+		t.Fatalf("failures %+v", list)
 	}
 	for round := range 5 {
+		before := failed(note)
 		note = compacted([]abi.Message{note}, 1200)
+		if after := failed(note); !slices.Equal(after, before) {
+			t.Errorf("round %d: %+v, was %+v", round, after, before)
+		}
 		got := listsOf(note)
 		for head := range want {
-			if head == "Commands" || head == "Errors" || head == "root" {
+			if head == "Commands" || head == "root" {
 				if got[head] != want[head] {
 					t.Errorf("round %d: %s: %q, was %q", round, head, got[head], want[head])
 				}
@@ -129,11 +135,11 @@ func TestChainProperty(t *testing.T) {
 	features.Proves(t, "N8")
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(30).Draw(t, "session")
-		text := names.Build(context.Background(), msgs, nil).Render(100_000, byRune)
+		text := build(msgs).Render(100_000, byRune)
 		if text == "" {
 			return
 		}
-		again := names.Build(context.Background(), []abi.Message{summary(text)}, nil).Render(100_000, byRune)
+		again := build([]abi.Message{summary(text)}).Render(100_000, byRune)
 		was, is := make(map[string]bool), make(map[string]bool)
 		survival.Names(text, was)
 		survival.Names(again, is)
@@ -149,7 +155,7 @@ func TestChainProperty(t *testing.T) {
 // TestSummaryWithText: what a model or a plugin wrote before the ledger is
 // read as text, and a summary of another program too.
 func TestSummaryWithText(t *testing.T) {
-	list := names.Build(context.Background(), work(), nil).Render(700, byRune)
+	list := build(work()).Render(700, byRune)
 	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
 	if !strings.Contains(got["Names"], "writeProblem") || !strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
 		t.Errorf("%v", got)
@@ -163,7 +169,7 @@ func TestSummaryWithText(t *testing.T) {
 
 // FuzzParse: a summary may hold anything, a forged ledger too.
 func FuzzParse(f *testing.F) {
-	list := names.Build(context.Background(), work(), nil).Render(1200, byRune)
+	list := build(work()).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
 		list, "", head, head + names.Intro + "\n", head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
@@ -176,11 +182,11 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, m := range []abi.Message{summary(text), {Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}} {
 			msgs := append([]abi.Message{m}, work()...)
-			out := names.Build(context.Background(), msgs, nil).Render(900, byRune)
+			out := build(msgs).Render(900, byRune)
 			if n := byRune(out); n > 900 || !strings.Contains(out, "acquireLocked") {
 				t.Fatalf("%d tokens:\n%s", n, out)
 			}
-			if again := names.Build(context.Background(), msgs, nil).Render(900, byRune); again != out {
+			if again := build(msgs).Render(900, byRune); again != out {
 				t.Fatalf("not the same again:\n%s\n\n%s", out, again)
 			}
 		}

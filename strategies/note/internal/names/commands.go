@@ -11,12 +11,11 @@ import (
 type command struct {
 	line   string
 	failed bool
-	at     int
 }
 
 const (
 	maxDoing = 80
-	maxKept  = 200 // commands and errors remembered at most
+	maxKept  = 200 // commands remembered at most
 )
 
 // run notes a command line; the same one again moves to the end.
@@ -26,7 +25,7 @@ func (b *builder) run(script string) {
 		return
 	}
 	same := func(c command) bool { return c.line == line }
-	b.commands = putLast(b.commands, command{line: line, at: b.at}, maxKept, same)
+	b.commands = putLast(b.commands, command{line: line}, maxKept, same)
 }
 
 // putLast appends to a list what is the same as nothing else in it, and drops

@@ -1,7 +1,6 @@
 package names_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/features"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 func TestWorkingDirectory(t *testing.T) {
@@ -26,7 +24,7 @@ func TestWorkingDirectory(t *testing.T) {
 		{"urls are no paths of the machine", "https://a.io/b/c.go https://a.io/b/d.go https://a.io/b/e.go", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			got := lines(names.Build(context.Background(), []abi.Message{user(tc.text)}, nil).Render(1000, byRune))
+			got := lines(build([]abi.Message{user(tc.text)}).Render(1000, byRune))
 			if got["root"] != tc.want {
 				t.Errorf("%q, want %q", got["root"], tc.want)
 			}
@@ -50,14 +48,14 @@ func TestOneFileManyNames(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
-	got := lines(names.Build(context.Background(), msgs, nil).Render(1000, byRune))
+	got := lines(build(msgs).Render(1000, byRune))
 	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "" || got["Other paths"] != "" {
 		t.Errorf("%v", got)
 	}
 	// What was opened by a short name is listed by that, also where a longer
 	// one (of an import) ends in it.
 	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")}, called("Read", "path", "internal/queue", "…", false)...)
-	got = lines(names.Build(context.Background(), msgs, nil).Render(1000, byRune))
+	got = lines(build(msgs).Render(1000, byRune))
 	if got["Files read"] != "internal/queue" {
 		t.Errorf("%v", got)
 	}
@@ -72,33 +70,41 @@ func TestCommandsFail(t *testing.T) {
 		why      string
 		msgs     [][]abi.Message
 		commands string
-		errors   string
+		failed   string
 	}{
-		{"an exit code marks the command", [][]abi.Message{run("make lint", "Exit code 1", false)}, "make lint (failed)\n", ""},
-		{"zero is none", [][]abi.Message{run("make lint", "exit code: 0", false)}, "make lint\n", ""},
-		{"what its source calls failed has, and its first line says why", [][]abi.Message{run("make it_all", "make: *** no rule\nmore", true)}, "make it_all (failed)\n", "make: *** no rule ← make it_all\n"},
-		{"no output is no error text", [][]abi.Message{run("grep foo_bar x", "(no output)", true)}, "grep foo_bar x (failed)\n", ""},
-		{"the last time counts", [][]abi.Message{run("make a_b", "error: x", false), run("make a_b", "ok", false)}, "make a_b\n", "error: x ← make a_b\n"},
-		{"the same command moves to the end", [][]abi.Message{run("make a_b", "", false), run("make c_d", "", false), run("make a_b", "", false)}, "make c_d\nmake a_b\n", ""},
-		{"three lines of an output", [][]abi.Message{run("make a_b", "error: 1\nerror: 2\nerror: 3\nerror: 4", false)}, "make a_b (failed)\n", "error: 1 ← make a_b\nerror: 2 ← same\nerror: 3 ← same\n"},
-		{"the same error moves to the end, whatever time it took", [][]abi.Message{run("make a_b", "--- FAIL: TestA (0.31s)", false), run("make c_d", "error: y", false), run("make e_f", "--- FAIL: TestA (1.2s)", false)},
-			"make a_b (failed)\nmake c_d (failed)\nmake e_f (failed)\n", "error: y ← make c_d\n--- FAIL: TestA (1.2s) ← make e_f\n"},
-		{"a heading takes the next line along", [][]abi.Message{run("make a_b", "ERROR:\nno such target", false)}, "make a_b (failed)\n", "ERROR: no such target ← make a_b\n"},
-		{"what a viewer shows is no error", [][]abi.Message{run("cat main.go", "package main\nerror: not one\n", false), run("cd /x && grep -n error log_file", "one\n2:error: two", false)}, "cat main.go\ncd /x && grep -n error log_file\n", ""},
-		{"what it says itself is", [][]abi.Message{run("cat no_file", "cat: no_file: No such file or directory", false)}, "cat no_file (failed)\n", "cat: no_file: No such file or directory ← cat no_file\n"},
+		{"an exit code marks the command", [][]abi.Message{run("make lint", "Exit code 1", false)}, "make lint (failed)", "$ make lint / \n"},
+		{"zero is none", [][]abi.Message{run("make lint", "exit code: 0", false)}, "make lint", ""},
+		{"what its source calls failed has", [][]abi.Message{run("make it_all", "make: *** no rule\nmore", true)}, "make it_all (failed)", "$ make it_all / make: *** no rule / more\n"},
+		{"the last time counts", [][]abi.Message{run("make a_b", "error: x", false), run("make a_b", "12 passed", false)}, "make a_b", "$ make a_b / error: x (passed)\n"},
+		{"the same command moves to the end", [][]abi.Message{run("make a_b", "", false), run("make c_d", "", false), run("make a_b", "", false)}, "make c_d, make a_b", ""},
+		{"three lines of an output, and how many more there are", [][]abi.Message{run("make a_b", "error: 1\nerror: 2\nerror: 3\nerror: 4\nerror: 5", false)},
+			"make a_b (failed)", "$ make a_b / error: 1 / error: 2 / error: 3 / [... more lines like these ...]\n"},
+		{"the same failure moves to the end", [][]abi.Message{run("make a_b", "error: x", false), run("make c_d", "error: y", false), run("make a_b", "error: x", false)},
+			"make c_d (failed), make a_b (failed)", "$ make c_d / error: y\n$ make a_b / error: x\n"},
+		{"a heading takes the next line along", [][]abi.Message{run("make a_b", "ERROR:\nno such target", false)}, "make a_b (failed)", "$ make a_b / ERROR: no such target\n"},
+		{"what a viewer shows is no error", [][]abi.Message{run("cat main.go", "package main\nerror: not one\n", false), run("cd /x && grep -n error log_file", "one\n2:error: two", false)},
+			"cat main.go, cd /x && grep -n error log_file", ""},
+		{"what it says itself is", [][]abi.Message{run("cat no_file", "cat: no_file: No such file or directory", false)}, "cat no_file (failed)", "$ cat no_file / cat: no_file: No such file or directory\n"},
 		{"a tool that reads has no errors inside", [][]abi.Message{called("Read", "file_path", "a/b.go", "func f()\nerror: not one", false)}, "", ""},
-		{"but its own", [][]abi.Message{called("Read", "file_path", "a/b.go", "<tool_use_error>File does not exist.</tool_use_error>", true)}, "", "File does not exist. ← Read a/b.go\n"},
-		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b\n", ""},
-		{"an editor's verb is no command", [][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "", "error: no file ← str_replace_editor\n"},
+		{"but its own", [][]abi.Message{called("Read", "file_path", "a/b.go", "<tool_use_error>File does not exist.</tool_use_error>", true)}, "", "Read a/b.go / <tool_use_error>File does not exist.</tool_use_error>\n"},
+		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b", ""},
+		{"an editor's verb is no command", [][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "", "str_replace_editor / error: no file\n"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var msgs []abi.Message
 			for _, m := range tc.msgs {
 				msgs = append(msgs, m...)
 			}
-			got := lines(names.Build(context.Background(), append(msgs, said("so_it_is")), nil).Render(4000, byRune))
-			if got["Commands"] != tc.commands || got["Errors"] != tc.errors {
-				t.Errorf("%s:\ncommands %q, want %q\nerrors %q, want %q", tc.why, got["Commands"], tc.commands, got["Errors"], tc.errors)
+			l := build(append(msgs, said("so_it_is")))
+			commands, failed := strings.Join(l.Commands(9, ""), ", "), ""
+			for _, f := range l.Failures() {
+				if failed += strings.ReplaceAll(f.Text, "\n", " / "); f.Passed {
+					failed += " (passed)"
+				}
+				failed += "\n"
+			}
+			if commands != tc.commands || failed != tc.failed {
+				t.Errorf("commands %q, want %q\nfailed %q, want %q", commands, tc.commands, failed, tc.failed)
 			}
 		})
 	}
@@ -116,9 +122,9 @@ func TestErrorsVerbatim(t *testing.T) {
 			if !strings.HasPrefix(want, clip.Chars(text, 200)) {
 				t.Fatalf("%q is not whole", want)
 			}
-			got := lines(names.Build(context.Background(), called("Bash", "command", "make a_b", text, false), nil).Render(9000, byRune))["Errors"]
-			if got != want+" ← make a_b\n" {
-				t.Errorf("%d bytes: %q, want %q", n, got, want)
+			list := build(called("Bash", "command", "make a_b", text, false)).Failures()
+			if len(list) != 1 || list[0].Text != "$ make a_b\n"+want {
+				t.Errorf("%d bytes: %+v, want %q", n, list, want)
 			}
 		})
 	}
@@ -138,7 +144,7 @@ func TestArguments(t *testing.T) {
 		{"nothing", ``, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			got := lines(names.Build(context.Background(), []abi.Message{call(tc.args), said("zz_zz_zz")}, nil).Render(2000, byRune))
+			got := lines(build([]abi.Message{call(tc.args), said("zz_zz_zz")}).Render(2000, byRune))
 			all := fmt.Sprint(got)
 			for _, name := range strings.Fields(tc.want) {
 				if !strings.Contains(all, name) {

@@ -7,8 +7,7 @@
 // on to need. Measured on compactions of popular agents, model-written
 // summaries kept about a third of them; see BENCHMARKS.md.
 //
-// Use [Build] on the superseded messages, then [Names.Lists], or [Names.Render]
-// where there is little room. A summary that an
+// Use [Build] on the superseded messages, then [Names.Lists]. A summary that an
 // earlier compaction wrote may be among the messages: the names it held are
 // taken over, so that names survive chains of compactions.
 package names

@@ -47,6 +47,8 @@ const (
 	scriptMark = "$\n"
 	// maxVerbatim is how much is kept of a command and of an error, in runes.
 	maxVerbatim = 200
+	// maxErrorLines is how many lines of one result are kept.
+	maxErrorLines = 3
 	// maxFailures is how many failures are remembered: twice as many as must be
 	// kept, since what one reader calls a failure is none to another.
 	maxFailures = 40

@@ -1,10 +1,14 @@
 package names
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
+)
 
 // Lists are the names one list at a time, for a caller that puts them in
-// sections of its own. Each is written as Render writes it, and is read back
-// by Build wherever it stands in a summary; an empty list is the empty string.
+// sections of its own. Each is read back by Build wherever it stands in a summary; an empty list is the empty string.
 type Lists struct {
 	// Root says what the paths in all lists are relative to.
 	Root string
@@ -49,15 +53,24 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 // known, sorted. What was modified is not listed as read.
 func (l *Names) Files() (read, modified []string) { return l.files[0], l.files[1] }
 
-// Commands returns the last commands that were run, newest last, at most max of
-// them, as they read in the root folder; those that failed say so.
-func (l *Names) Commands(max int) []string {
-	var lines []string
-	for i := len(l.commands) - min(max, len(l.commands)); i < len(l.commands); i++ {
-		lines = append(lines, strings.TrimPrefix(l.commandLine(i), "- "))
+// Commands returns those of the last commands that a text does not tell, newest last, as
+// they read in the root folder; those that failed say so.
+func (l *Names) Commands(last int, told string) (lines []string) {
+	for _, c := range l.commands[max(0, len(l.commands)-last):] {
+		line := relative(c.line, l.root)
+		if strings.Contains(told, clip.Head(toolcall.Normal(line), maxCompared)) {
+			continue
+		}
+		if c.failed {
+			line += failedMark
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
+
+// maxCompared is how much of a command is looked for in a text, in bytes.
+const maxCompared = 40
 
 // WithoutTools leaves the tools out: an agent that writes its calls down has none.
 func (l *Names) WithoutTools() { l.tools = nil }

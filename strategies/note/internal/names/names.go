@@ -19,7 +19,6 @@ type Names struct {
 	names    []*item         // ranked, best first
 	tools    []*tool         // most called first
 	commands []command       // newest last
-	errors   []failure       // newest last
 	failures []Failure       // newest last
 	failed   int             // how many different ones there were
 	files    [2][]string     // read, modified
@@ -79,11 +78,11 @@ const halfAge = 30
 // that stay, with their results, were pruned, they are given as they were: what
 // their output said is gone as well; the calls themselves are not, and do not
 // count. It reads until ctx is done.
-func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
+func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness) *Names {
 	goOn := func() bool { return ctx.Err() == nil }
 	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool), goOn: goOn,
 		met:     make(map[string]bool),
-		harness: outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn}}
+		harness: harness}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
 		if !b.goOn() {
@@ -110,7 +109,7 @@ func Build(ctx context.Context, msgs, pruned []abi.Message) *Names {
 
 // Empty reports whether there is nothing to keep.
 func (l *Names) Empty() bool {
-	return len(l.names) == 0 && len(l.commands) == 0 && len(l.errors) == 0
+	return len(l.names) == 0 && len(l.commands) == 0
 }
 
 // Beside reads messages that stay: names they hold are left out
@@ -140,7 +139,6 @@ type builder struct {
 	calls    map[string]*action.Action // open tool calls, by id
 	tools    map[string]*tool
 	commands []command
-	errors   []failure
 	failures []Failure
 	met      map[string]bool // texts of failures
 	root     string          // what an earlier note says paths are relative to
@@ -248,7 +246,7 @@ func (it *item) value(now int) float64 {
 }
 
 func (b *builder) names() *Names {
-	l := &Names{tools: rankTools(b.tools), commands: b.commands, errors: b.errors, failures: b.failures, failed: len(b.met)}
+	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met)}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
 		it := b.items[name]
 		it.score = it.value(b.at)

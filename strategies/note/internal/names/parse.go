@@ -20,7 +20,7 @@ func Reserved(line string) bool {
 // Lines that begin a list: those above its entries, and those that hold all of
 // it.
 var (
-	sectionHeads = set.Of(HeadCommands, headErrors, HeadFailed, HeadErrors, headModified, headRead, headPaths)
+	sectionHeads = set.Of(HeadCommands, HeadFailed, HeadErrors, headModified, headRead, headPaths)
 	fileHeads    = map[string]use{headModified: modified, headRead: read, headPaths: mentioned}
 	listHeads    = map[string]class{headShort: path, headSymbols: symbol, headNumbers: number}
 )
@@ -81,7 +81,7 @@ func (e *entries) line(line string) {
 		if u, ok := fileHeads[e.section]; ok {
 			e.files(entry, u)
 		} else {
-			e.event(e.section, entry)
+			e.ran(entry)
 		}
 		return
 	}
@@ -217,20 +217,12 @@ const (
 	takenHalf   = 20
 )
 
-func (b *builder) event(section, entry string) {
-	if section == HeadCommands {
-		line, failed := strings.CutSuffix(entry, failedMark)
-		b.run(line)
-		if n := len(b.commands); n > 0 && failed {
-			b.commands[n-1].failed = true
-		}
-		b.text(line, weightSummary)
-		return
+// ran takes over a command that was run.
+func (b *builder) ran(entry string) {
+	line, failed := strings.CutSuffix(entry, failedMark)
+	b.run(line)
+	if n := len(b.commands); n > 0 && failed {
+		b.commands[n-1].failed = true
 	}
-	text, doing, _ := strings.Cut(entry, whileMark)
-	if n := len(b.errors); doing == sameDoing && n > 0 {
-		doing = b.errors[n-1].doing
-	}
-	b.fail([]string{text}, doing, "")
-	b.text(text, weightSummary)
+	b.text(line, weightSummary)
 }

@@ -1,14 +1,12 @@
 package names_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
 // TestWhoUsedThem: where there is room for a few names, those that persons and agents used
@@ -40,7 +38,7 @@ func TestWhoUsedThem(t *testing.T) {
 			for _, m := range tc.msgs {
 				msgs = append(msgs, m...)
 			}
-			all := names.Build(context.Background(), msgs, nil)
+			all := build(msgs)
 			shown := false
 			for budget := 60; budget < 1000 && !shown; budget += 2 {
 				text := all.Render(budget, byRune)

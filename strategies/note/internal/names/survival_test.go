@@ -1,7 +1,6 @@
 package names_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/survival"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -150,7 +148,7 @@ func chain(msgs []abi.Message, rounds, budget int, count func(string) int) strin
 		if list != "" {
 			part = append([]abi.Message{summary(list)}, part...)
 		}
-		list = names.Build(context.Background(), part, nil).Render(budget, count)
+		list = build(part).Render(budget, count)
 	}
 	return list
 }

@@ -163,18 +163,23 @@ var nones = []string{"fail", "failed", "failures", "errors", "issues"}
 
 // saysPassed reports whether the end of a text says that all went well.
 func saysPassed(text string) bool {
-	passed := false
+	passed, none := false, false // none: no test ran in what the next line speaks of
 	for line := range strings.Lines(clip.Tail(text, 4000)) {
 		line = strings.TrimSpace(line)
 		low := strings.ToLower(line)
-		none := countsNone(low)
+		failsNone := countsNone(low)
 		switch {
-		case strings.Contains(low, "fail") && !none, toolcall.IsFailure(line), strings.Contains(low, "no tests to run"):
+		case strings.Contains(low, "fail") && !failsNone, toolcall.IsFailure(line):
 			return false
-		case none, line == "PASS", line == "OK", strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "ok \t"),
+		case strings.Contains(low, "no tests to run"):
+			none = true
+			continue
+		case none && line == "PASS":
+		case failsNone, line == "PASS", line == "OK", strings.HasPrefix(line, "ok  \t"), strings.HasPrefix(line, "ok \t"),
 			strings.HasPrefix(line, "OK ("), toolcall.HasAny(low, passes), countPassed(low):
 			passed = true
 		}
+		none = false
 	}
 	return passed
 }
@@ -269,7 +274,7 @@ func (f *findings) read(text string, goOn func() bool) {
 		} else if f.shallow {
 			break
 		}
-		if !looksLikeError(line) {
+		if !looksLikeError(withoutTag(line)) {
 			continue
 		}
 		if len(line) < 12 && strings.HasSuffix(line, ":") {
@@ -286,6 +291,16 @@ func (f *findings) read(text string, goOn func() bool) {
 	if len(f.lines) == 0 && f.failed && first != "" && first != "(no output)" {
 		f.lines = append(f.lines, clip.Whole(first, maxError))
 	}
+}
+
+// withoutTag is a line without the name of a task that its runner put before it:
+// "[lint] ERROR task failed".
+func withoutTag(line string) string {
+	tag, rest, ok := strings.Cut(line, "] ")
+	if !ok || tag[0] != '[' || rest == "" || strings.ContainsAny(tag, " /") {
+		return line
+	}
+	return rest
 }
 
 // unwrap takes a line out of the one tag that a harness puts around it.
