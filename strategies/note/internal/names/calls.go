@@ -1,6 +1,8 @@
 package names
 
 import (
+	"strings"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -102,9 +104,19 @@ func (b *builder) change(f *action.File) {
 	it.facts.merge(ch)
 }
 
-// file is the item of a file that is changed, nil where its name is none to keep.
+// file is the item of a file that is changed, nil where its name is none to keep. One
+// that was changed by its absolute path keeps it.
 func (b *builder) file(name string) *item {
 	var it *item
+	for _, other := range b.items {
+		if !strings.HasPrefix(name, "/") && other.use == modified && other.name[0] == '/' && action.Same(other.name, name) && (it == nil || other.name < it.name) {
+			it = other
+		}
+	}
+	if it != nil {
+		b.mention(it.name, it.class, weightCall, modified)
+		return it
+	}
 	b.subject(name, modified)
 	scanPath(name, func(found string, c class) {
 		if c == path {

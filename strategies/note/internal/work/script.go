@@ -45,21 +45,22 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 func (w *Work) effects(a *action.Action, output string, ended bool) {
 	var acts []action.Step
 	for _, s := range a.Steps {
-		switch {
-		case ended && (s.Kind == action.Writes || s.Kind == action.Checks):
-			for _, f := range s.Files {
+		for _, f := range s.Files {
+			if ended && !w.tries.holds(f.Path) {
 				w.change(f)
 			}
-		case s.Kind == action.Writes, s.Kind == action.Prepares:
-			w.prepares(s.Text)
+		}
+		switch {
 		case s.Kind == action.Acts:
 			acts = append(acts, s)
+		case s.Kind == action.Prepares, s.Kind == action.Writes && !ended:
+			w.prepares(s.Text)
 		}
 	}
 	if len(acts) == 0 {
 		return
 	}
-	if place := scratch(acts); place != "" {
+	if place := w.tries.of(acts); place != "" {
 		w.runs(acts, " in "+place)
 		return
 	}
@@ -67,7 +68,7 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 	if ended && slices.ContainsFunc(acts, func(s action.Step) bool { return begins(s, "git push") }) {
 		pushed = ", then pushed"
 	}
-	commits := committed(a, output)
+	commits := w.committed(a, output)
 	for i, c := range commits {
 		if i == len(commits)-1 {
 			c += pushed
@@ -98,29 +99,14 @@ func (w *Work) prepares(command string) {
 	w.prepared = append(slices.DeleteFunc(w.prepared, func(s string) bool { return s == command }), command)
 }
 
-// scratches are the folders in which something is tried.
-var scratches = []string{"/tmp", "/private/tmp", "/var/tmp", "/var/folders", "/private/var/folders"}
-
-// scratch is the folder in which all of the commands try something, or empty.
-func scratch(acts []action.Step) string {
-	place := ""
-	for _, s := range acts {
-		if s.Dir == "" || !slices.ContainsFunc(scratches, func(f string) bool { return s.Dir == f || action.Within(s.Dir, f) }) {
-			return ""
-		}
-		place = s.Dir
-	}
-	return place
-}
-
 func begins(s action.Step, command string) bool { return strings.HasPrefix(s.Text+" ", command+" ") }
 
 // committed are the commits that a script made, as far as its output tells: "3f2a1bc
 // subject". Those of a repository to try something in are none.
-func committed(a *action.Action, output string) (list []string) {
+func (w *Work) committed(a *action.Action, output string) (list []string) {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
 	starts := func(s action.Step) bool { return begins(s, "git init") }
-	if !strings.Contains(a.Script, "commit") || len(acts) == 0 || scratch(acts) != "" || slices.ContainsFunc(acts, starts) {
+	if !strings.Contains(a.Script, "commit") || len(acts) == 0 || w.tries.of(acts) != "" || slices.ContainsFunc(acts, starts) {
 		return nil
 	}
 	for line := range strings.Lines(clip.Head(output, 8000)) {

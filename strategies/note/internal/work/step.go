@@ -30,14 +30,14 @@ const (
 )
 
 // step tells a call alone. Before are the arguments of the last one to its tool.
-func step(a *action.Action, text string, o outcome.Outcome, before []action.Arg) Step {
+func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	s := Step{Text: a.Tool, Looked: a.Kind == action.Looks}
 	switch a.Kind {
 	case action.Asks, action.Silent:
 		return Step{}
 	case action.Runs:
 		s.Text = "`" + clip.Words(strings.ReplaceAll(toolcall.CommandLine(a.Script), " 2>&1", ""), maxScript) + "`"
-		if list := committed(a, text); len(list) > 0 {
+		if list := w.committed(a, text); len(list) > 0 {
 			s.Commit, _, _ = strings.Cut(list[len(list)-1], " ")
 		}
 	case action.Changes:
@@ -45,7 +45,7 @@ func step(a *action.Action, text string, o outcome.Outcome, before []action.Arg)
 	case action.Looks:
 		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
-		s.Text = told(a, before)
+		s.Text = told(a, w.before[a.Tool])
 	}
 	switch {
 	case o.Told || o.Failed:
@@ -55,9 +55,10 @@ func step(a *action.Action, text string, o outcome.Outcome, before []action.Arg)
 	case a.Kind == action.Changes:
 		s.Changed = lists.Map(a.Files, func(f action.File) string { return f.Path })
 	case a.Kind == action.Runs:
-		s.Text += printed(a, text)
+		s.Text += w.printed(a, text)
 		if o.Passed {
-			s.Changed = lists.Map(lists.Filter(a.Files, changes), func(f action.File) string { return f.Path })
+			changed := lists.Filter(a.Files, func(f action.File) bool { return f.Use != action.Read && !w.tries.holds(f.Path) })
+			s.Changed = lists.Map(changed, func(f action.File) string { return f.Path })
 		}
 	case !s.Looked:
 		s.Text += found(text, a.Args)
@@ -65,8 +66,6 @@ func step(a *action.Action, text string, o outcome.Outcome, before []action.Arg)
 	s.Text = clip.OneLine(s.Text)
 	return s
 }
-
-func changes(f action.File) bool { return f.Use != action.Read }
 
 // ending is a path without the folders far above.
 func ending(subject string) string {
@@ -87,8 +86,8 @@ func why(text string, o outcome.Outcome) string {
 
 // printed is what a command that ended well put out: the commit that it made, what
 // identifies a document, or else the last line, without what its harness added.
-func printed(a *action.Action, text string) string {
-	if list := committed(a, text); len(list) > 0 {
+func (w *Work) printed(a *action.Action, text string) string {
+	if list := w.committed(a, text); len(list) > 0 {
 		return Result + "committed " + strings.Join(list, ", ")
 	}
 	var last string

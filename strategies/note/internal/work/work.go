@@ -16,15 +16,16 @@ import (
 type Work struct {
 	harness  outcome.Harness
 	open     map[string]*action.Action
-	files    []*file                 // in the order of their first change
-	did      []string                // what changed something else, in order
-	prepared []string                // commands that are told in short
-	checks   []*check                // in the order of their last run
-	failed   []failed                // calls that were to change something and failed
-	answers  []string                // of the person
-	agents   []string                // what was handed to other agents
-	looks    int                     // reads and searches
-	others   int                     // other commands
+	files    []*file  // in the order of their first change
+	did      []string // what changed something else, in order
+	prepared []string // commands that are told in short
+	checks   []*check // in the order of their last run
+	failed   []failed // calls that were to change something and failed
+	answers  []string // of the person
+	agents   []string // what was handed to other agents
+	looks    int      // reads and searches
+	others   int      // other commands
+	tries    tries
 	before   map[string][]action.Arg // of the last call to each tool that changed something
 }
 
@@ -54,13 +55,13 @@ type failed struct {
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg)}
+	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg), tries: make(tries)}
 }
 
 // Next returns the work of the turn that follows.
 func (w *Work) Next() *Work {
 	next := New(w.harness)
-	next.before = w.before
+	next.before, next.tries = w.before, w.tries
 	return next
 }
 
@@ -84,7 +85,8 @@ func (w *Work) Result(m *abi.Message) Step {
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
 	o := w.harness.Of(m, a)
-	alone := step(a, text, o, w.before[a.Tool])
+	w.tries.take(a.Steps)
+	alone := w.step(a, text, o)
 	switch a.Kind {
 	case action.Runs:
 		w.script(a, text, o)
