@@ -73,24 +73,15 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 		if i == len(commits)-1 {
 			c += pushed
 		}
-		w.did = append(w.did, Committed+c)
+		w.did = append(w.did, deed{text: Committed + c})
 	}
 	if len(commits) > 0 { // what was staged is in them
-		w.did = slices.DeleteFunc(w.did, func(s string) bool { return strings.HasPrefix(s, Ran+"`git add") })
+		w.did = slices.DeleteFunc(w.did, func(d deed) bool { return strings.HasPrefix(d.run, "git add") })
 		acts = slices.DeleteFunc(acts, func(s action.Step) bool {
 			return begins(s, "git add") || begins(s, "git commit") || begins(s, "git push") && pushed != ""
 		})
 	}
 	w.runs(acts, address(acts, output))
-}
-
-// runs tells that commands ran, with what there is to say of them.
-func (w *Work) runs(acts []action.Step, more string) {
-	if len(acts) == 0 {
-		return
-	}
-	line := Ran + quoted(strings.Join(lists.Map(acts, func(s action.Step) string { return s.Text }), " && ")) + more
-	w.did = append(slices.DeleteFunc(w.did, func(s string) bool { return s == line }), line)
 }
 
 // prepares notes a command that is told in short, the last time it ran.
@@ -129,12 +120,20 @@ func commit(line string) (hash, subject string, ok bool) {
 
 // address is the address of what a command for a forge made.
 func address(acts []action.Step, output string) string {
-	forge := func(s action.Step) bool { return begins(s, "gh") || begins(s, "glab") }
-	if i := strings.Index(output, "https://"); i >= 0 && slices.ContainsFunc(acts, forge) {
-		return Result + strings.TrimRight(strings.Fields(clip.Head(output[i:], 4000))[0], `",`)
+	forge := func(s action.Step) bool { return begins(s, "gh") && !begins(s, "gh api") || begins(s, "glab") }
+	i := strings.Index(output, "https://")
+	if i < 0 || !slices.ContainsFunc(acts, forge) {
+		return ""
 	}
-	return ""
+	address := clip.Head(output[i:], maxAddress)
+	if end := strings.IndexAny(address, " \t\r\n\"'<>)"); end >= 0 {
+		address = address[:end]
+	}
+	return Result + address
 }
+
+// maxAddress is how long an address is, in bytes.
+const maxAddress = 300
 
 // quoted is a command in one line, as it is told.
 func quoted(line string) string {

@@ -17,7 +17,7 @@ type Work struct {
 	harness  outcome.Harness
 	open     map[string]*action.Action
 	files    []*file  // in the order of their first change
-	did      []string // what changed something else, in order
+	did      []deed   // what changed something else, in order
 	prepared []string // commands that are told in short
 	checks   []*check // in the order of their last run
 	failed   []failed // calls that were to change something and failed
@@ -113,7 +113,7 @@ func (w *Work) does(a *action.Action, text string, o outcome.Outcome) {
 		return
 	}
 	w.settled(what, "")
-	w.did = append(w.did, Called+what+found(text, a.Args))
+	w.did = append(w.did, deed{text: Called + what + found(text, a.Args)})
 	w.before[a.Tool] = a.Args
 }
 
@@ -203,7 +203,9 @@ func (w *Work) Lines(name func(path string) string) []string {
 	if n := len(w.did) - maxListed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that changed something before these")
 	}
-	lines = append(lines, w.did[max(0, len(w.did)-maxListed):]...)
+	for _, d := range w.did[max(0, len(w.did)-maxListed):] {
+		lines = append(lines, d.String())
+	}
 	add("Also ran: ", w.prepared, ", ")
 	add("Checks: ", w.told(), "; ")
 	if n := len(w.failed) - maxFailed; n > 0 {

@@ -28,6 +28,11 @@ func edit(path, result string, failed bool) step {
 	return step{"Edit", map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}, result, failed}
 }
 
+// reply answers a comment.
+func reply(id string) step {
+	return bash("gh api repos/x/pulls/comments/"+id+"/replies -f body=\"Fixed in "+id+"\"", `{"url":"https://api.x/1","id":7}`, false)
+}
+
 // linted is an edit of nine lines that a checker refused.
 func linted(from string) step {
 	return step{"edit", map[string]any{"path": "a.go", "start_line": from, "end_line": "295", "text": "x"},
@@ -145,6 +150,10 @@ func TestLines(t *testing.T) {
 		{"nor one there later", []step{bash("mkdir -p /tmp/x && cd /tmp/x && git init", "", false), bash("cd /tmp/x && echo a > f && git commit -am y", "[main 3f2a1bc] y", false)},
 			"Ran: `git init` in /tmp/x\nRan: `git commit -am y` in /tmp/x\nAlso ran: `mkdir -p /tmp/x`"},
 		{"a project may lie among temporary files", []step{bash("cd /tmp/kw && git commit -am x", "[main 3f2a1bc] x", false)}, "Committed: 3f2a1bc x"},
+		{"commands that are alike, by what they differ", []step{reply("2734"), reply("2738"), reply("2751"), bash("gh pr merge 7", "", false)},
+			"Ran: `gh api repos/x/pulls/comments/2751/replies -f body=\"Fixed in 2751\"`, before it with 2734, 2738\nRan: `gh pr merge 7`"},
+		{"commands of which more differs", []step{bash("docker compose -f x/a.yml up", "", false), bash("docker compose -f x/b.yml down", "", false)},
+			"Ran: `docker compose -f x/a.yml up`\nRan: `docker compose -f x/b.yml down`"},
 		{"what prepares, in one line", []step{bash("npm install left-pad", "added 1", false), bash("mkdir -p a && chmod +x b", "", false), bash("npm install left-pad", "", false)},
 			"Also ran: `mkdir -p a`, `chmod +x b`, `npm install left-pad`"},
 		{"an installation that failed", []step{bash("npm install left-pad", "Exit code 1\nnpm ERR! 404", true)}, "Failed: `npm install left-pad`: npm ERR! 404"},
