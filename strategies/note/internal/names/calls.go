@@ -52,6 +52,9 @@ func (b *builder) result(m *abi.Message, text string) {
 	b.output(text)
 	a.Answered(text)
 	o := b.harness.Of(m, a)
+	if o.Dropped {
+		return
+	}
 	b.done(a, o)
 	switch {
 	case o.Failed:

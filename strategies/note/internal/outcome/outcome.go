@@ -26,6 +26,8 @@ type Outcome struct {
 	// Passed: the call did what it was to do: of a command the harness says so, or a
 	// test runner does; of another tool the result is no refusal.
 	Passed bool
+	// Dropped: the harness did not run it, as another call failed.
+	Dropped bool
 	// Lines are those that say what went wrong, each cut at the end of a word
 	// after 200 characters.
 	Lines []string
@@ -64,6 +66,9 @@ const maxLook = 400
 
 // Of reads how the call ended that m answers.
 func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
+	if strings.Contains(clip.Head(m.Text(), maxLook), dropped) {
+		return Outcome{Dropped: true}
+	}
 	if a.Script == "" {
 		return h.ofTool(m)
 	}
@@ -82,6 +87,9 @@ func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
 	o.Passed = !o.Failed && !o.Told && (ended || saysPassed(text))
 	return o
 }
+
+// dropped is what a harness says of calls that it did not run.
+const dropped = "<tool_use_error>Sibling tool call errored"
 
 // ofTool reads how a call ended that ran no command.
 func (h Harness) ofTool(m *abi.Message) Outcome {

@@ -66,7 +66,7 @@ func TestOutcomes(t *testing.T) {
 		{"in the background", "make serve &", "", false, true, unknown},
 		{"rejected", "git push", rejected, true, true, failed},
 		{"denied", "ls /root", "Permission to use Bash with command ls /root has been denied.", true, true, failed},
-		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true, true, failed},
+		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true, true, unknown},
 		// Commands, of one that does not.
 		{"a command that says nothing, of which nobody tells", "make lint", "", false, false, unknown},
 		{"a runner that says that it passed", "pytest -q", "....\n12 passed in 3.1s", false, false, passed},

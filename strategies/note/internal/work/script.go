@@ -26,6 +26,9 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	}
 	broken := o.Told || o.Failed
 	switch {
+	case len(checks) > 0 && strings.HasPrefix(text, rejected):
+		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(text)})
+		return
 	case acts && broken, changes && broken && len(checks) == 0:
 		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(first(o.Lines, text))})
 		return

@@ -85,6 +85,9 @@ func (w *Work) Result(m *abi.Message) Step {
 	delete(w.open, m.ToolCallID)
 	a.Answered(text)
 	o := w.harness.Of(m, a)
+	if o.Dropped {
+		return Step{}
+	}
 	w.tries.take(a.Steps)
 	alone := w.step(a, text, o)
 	switch a.Kind {

@@ -174,6 +174,8 @@ func TestLines(t *testing.T) {
 		{"behind a pipe without evidence", []step{bash("go test ./... | head -5", "compiling", false)},
 			"Checks: `go test ./...` ran, how it ended is not known"},
 		{"behind a pipe with evidence", []step{bash("go test ./... | tail -5", ok, false)}, "Checks: `go test ./...` passed"},
+		{"one that was rejected did not run", []step{bash("go test ./...", rejected, true)}, "Failed: `go test ./...`: the person rejected it"},
+		{"one that was not run as another call failed", []step{bash("go test ./...", "<tool_use_error>Sibling tool call errored</tool_use_error>", true)}, ""},
 		{"it is not known again", []step{bash("go test ./...", fail, true), bash("go test ./... | head -5", "compiling", false)},
 			"Checks: `go test ./...` ran, how it ended is not known"},
 		{"those of which nothing is known, in short", []step{bash("go test ./a | head -5", "x", false), bash("go vet ./... | head -5", "x", false),
