@@ -33,7 +33,7 @@ func corpus(t *testing.T) []string {
 		t.Fatal("no sessions in testdata", err)
 	}
 	others := shared.With(t, nil)
-	return append(own, soak.Sample(others, 3, len(others))...)
+	return append(own, soak.Sample(others, 2, len(others))...)
 }
 
 var windows = []int{8_000, 32_000, 128_000}

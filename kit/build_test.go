@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -19,27 +18,10 @@ import (
 	"github.com/kagewasm/kagewasm/store"
 )
 
-// odd is the module of testdata/odd, compiled once.
-var odd = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "kagewasm-kit-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	r, err := kit.Build(context.Background(), kit.Options{Dir: "testdata/odd", Out: dir})
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(r.Path)
-})
-
+// oddModule is the module of testdata/odd.
 func oddModule(t *testing.T) []byte {
 	t.Helper()
-	wasm, err := odd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wasm
+	return plugintest.Guest(t, "kit/testdata/odd")
 }
 
 func TestBuildIsReproducible(t *testing.T) {

@@ -173,7 +173,7 @@ func TestFullDisk(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	for _, at := range soak.Sample(all, 3, writes) {
+	for _, at := range soak.Sample(all, 2, writes) {
 		t.Run(fmt.Sprintf("from write %d of %d", at, writes), func(t *testing.T) {
 			d := diskOf(t, stored, at)
 			result := compactOn(t, d, "second")

@@ -120,10 +120,11 @@ func (b both) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallSta
 // TestConformance: the plugins keep the rules of a plugin on either engine, and
 // give the same answer to the calls that the rules make. Upstream's engine takes
 // several times as long: `make test` leaves it out, as the tests of runtime/extism
-// compare the engines by smaller plugins.
+// compare the engines by smaller plugins. Of the plugins it takes one: the tests
+// of each hold its logic to the rules natively.
 func TestConformance(t *testing.T) {
 	compared := soak.Sample(names, 0, len(names))
-	for _, n := range names {
+	for _, n := range soak.Sample([]string{"keeper", "hindsight", "markdown"}, 1, len(names)) {
 		t.Run(n, func(t *testing.T) {
 			m := load(t, n, runtime.Options{}, runtime.PluginOptions{}).Manifest()
 			native := newConfigured(t, n, nil)
@@ -169,7 +170,7 @@ func TestSharedSessions(t *testing.T) {
 	sessions := shared.Sessions(t)
 	for _, n := range names {
 		p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
-		for _, path := range soak.Sample(sessions, 8, len(sessions)) {
+		for _, path := range soak.Sample(sessions, 4, len(sessions)) {
 			in := abitest.NewInput(p.Manifest(), readSession(t, path), 0)
 			out, _, err := p.Call(t.Context(), in)
 			if err == nil && out != nil {

@@ -6,9 +6,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
 const goccy = "github.com/goccy/go-json"
@@ -50,29 +49,60 @@ func TestLightImports(t *testing.T) {
 	}
 }
 
+// dep is a package that the project depends on, or one of its own.
+type dep struct {
+	module  string // "std" for the standard library
+	imports []string
+}
+
+// deps are all of them by path. go list takes a second, so it is asked once.
+var deps = sync.OnceValues(func() (map[string]dep, error) {
+	const format = `{{$p := .ImportPath}}{{with .Module}}{{.Path}}{{else}}std{{end}} {{$p}} {{join .Imports " "}}`
+	cmd := exec.Command("go", "list", "-deps", "-f", format, module+"/...")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, out)
+	}
+	all := make(map[string]dep)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		all[fields[1]] = dep{fields[0], fields[2:]}
+	}
+	return all, nil
+})
+
 // linked returns the modules from outside that packages depend on, and for each
 // one package of another module that imports it.
 func linked(t *testing.T, pattern string) map[string]string {
 	t.Helper()
-	format := `{{$p := .ImportPath}}{{with .Module}}{{.Path}}{{else}}std{{end}} {{$p}} {{join .Imports " "}}`
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, pattern)
-	cmd.Dir = shared.Root(t)
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
+	all, err := deps()
 	if err != nil {
-		t.Fatal(fmt.Errorf("go list: %w: %s", err, out))
+		t.Fatal(err)
 	}
-	moduleOf, importers := map[string]string{}, map[string]string{}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for _, line := range lines { // what is imported comes before its importer
-		fields := strings.Fields(line)
-		m, p := fields[0], fields[1]
-		moduleOf[p] = m
-		for _, imp := range fields[2:] {
-			if to := moduleOf[imp]; to != m && to != "std" && to != module {
-				importers[to] = p
-			}
+	importers, seen := map[string]string{}, map[string]bool{}
+	var visit func(path string)
+	visit = func(path string) {
+		if seen[path] {
+			return
 		}
+		seen[path] = true
+		for _, imp := range all[path].imports {
+			if to := all[imp].module; to != "" && to != all[path].module && to != "std" && to != module {
+				importers[to] = path
+			}
+			visit(imp)
+		}
+	}
+	root := strings.TrimSuffix(module+strings.TrimPrefix(pattern, "."), "/...")
+	below := strings.HasSuffix(pattern, "/...")
+	for path := range all {
+		if path == root || below && strings.HasPrefix(path, root+"/") {
+			visit(path)
+		}
+	}
+	if !seen[root] && !below {
+		t.Fatalf("go list does not know %s", pattern)
 	}
 	return importers
 }

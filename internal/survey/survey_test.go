@@ -217,7 +217,7 @@ func TestSurveyFaster(t *testing.T) {
 // survey, for which nothing has to be read or counted, does the same.
 func TestSharedSessions(t *testing.T) {
 	paths := shared.With(t, nil)
-	if paths = soak.Sample(paths, 9, len(paths)); len(paths) == 0 {
+	if paths = soak.Sample(paths, 4, len(paths)); len(paths) == 0 {
 		paths = []string{filepath.Join(shared.Root(t), "testdata", "demo.jsonl")}
 	}
 	corpus := survey.NewCorpus(paths...)

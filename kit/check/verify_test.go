@@ -42,6 +42,14 @@ func options(t *testing.T) check.VerifyOptions {
 	}
 }
 
+// quickly checks in make test no more than these rules.
+func quickly(o check.VerifyOptions, rules ...string) check.VerifyOptions {
+	if soak.Count(0, 1, 1) == 0 {
+		o.Rules = rules
+	}
+	return o
+}
+
 // verify opens the module in a file, and checks it.
 func verify(ctx context.Context, path string, o check.VerifyOptions) (*check.Verdict, error) {
 	m, err := runtime.OpenFile(path, pluginyaml.Parse)
@@ -175,11 +183,9 @@ func TestVerifyFaults(t *testing.T) {
 				}
 				path = built.Path
 			}
-			if soak.Count(0, 1, 1) == 0 { // that it breaks no other rule takes long
-				rules := cmp.Or(tc.rules, "deterministic, dry run stores nothing, isolation, null, only its role")
-				o.Rules = append(strings.Split(rules, ", "), "plain session")
-			}
-			r := run(t, path, o)
+			// That it breaks no other rule takes long.
+			rules := cmp.Or(tc.rules, "deterministic, dry run stores nothing, isolation, null, only its role")
+			r := run(t, path, quickly(o, append(strings.Split(rules, ", "), "plain session")...))
 			got := broken(r)
 			var names []string
 			for name := range got {
@@ -242,7 +248,7 @@ func TestVerifyModules(t *testing.T) {
 	m.Import("wasi_snapshot_preview1", "proc_exit", []wasmtest.Type{wasmtest.I32}, nil)
 	m.Memory(1, -1, "memory")
 	m.Hook("pre_compact", nil, wasmtest.Const32(0))
-	bare := run(t, module(t, m.Bytes()), options(t))
+	bare := run(t, module(t, m.Bytes()), quickly(options(t), "null"))
 	if f := finding(bare, "unused imports"); f == nil || !strings.Contains(f.Message,
 		"kagewasm:host/env.output_write, wasi_snapshot_preview1.proc_exit") {
 		t.Errorf("unused imports: %+v", bare.Findings)
@@ -250,7 +256,7 @@ func TestVerifyModules(t *testing.T) {
 	if finding(bare, "no manifest") == nil {
 		t.Errorf("no manifest: %+v", bare.Findings)
 	}
-	if later := run(t, module(t, wasmtest.Echo("pre_compact")), options(t)); broken(later)["unknown fields"].Broken == "" {
+	if later := run(t, module(t, wasmtest.Echo("pre_compact")), quickly(options(t), "unknown fields")); broken(later)["unknown fields"].Broken == "" {
 		t.Error("an answer that changes with the host's fields was accepted")
 	}
 }
@@ -303,7 +309,7 @@ func TestVerifyReplayed(t *testing.T) {
 			}
 			o := options(t)
 			o.Plugin.Cassette, o.Plugin.Grants.HTTP = player, []string{"api.example.com"}
-			rule, missed := broken(run(t, path, o))["recorded calls"]
+			rule, missed := broken(run(t, path, quickly(o, "null", "plain session")))["recorded calls"]
 			if missed != misses || missed && !strings.Contains(rule.Broken, "url is recorded as") {
 				t.Errorf("%s: %+v", doc, rule)
 			}

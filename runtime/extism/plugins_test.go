@@ -249,8 +249,8 @@ func TestGoLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interpreter := soak.Count(1, 0, 0) > 0 // to compile them takes most of the time
-	r := plugintest.New(t, runtime.Options{Interpreter: interpreter})
+	interpreter := soak.Count(1, 0, 0) > 0 // to compile them takes most of the time, and upstream keeps nothing
+	r := plugintest.New(t, runtime.Options{CacheDir: plugintest.CacheDir(t)})
 	for _, name := range soak.Sample([]string{"pdk", "guest"}, 1, 2) {
 		t.Run(name, func(t *testing.T) {
 			wasm := plugintest.GoGuest(t, "runtime/testdata/bench/"+name)

@@ -20,7 +20,7 @@ import (
 func TestHostileHost(t *testing.T) {
 	features.Proves(t, "N1")
 	s := newSandbox(t, runtime.Options{Counter: plugintest.Bytes{}, KV: &plugintest.KV{Data: map[string]string{}}})
-	s.tryAll(t, Host(), abi.Limits{TimeoutMS: 300})
+	s.tryAll(t, some(Host(), 14), abi.Limits{TimeoutMS: 300})
 }
 
 // Messages that are six times as long in JSON, asked for in every way that

@@ -14,18 +14,18 @@ import (
 // what would take too long to compile is refused.
 func TestHostileCompile(t *testing.T) {
 	features.Proves(t, "N1")
-	newSandbox(t, runtime.Options{}).tryAll(t, some(Compile(), 10), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Compile(), 6), abi.Limits{})
 }
 
 // What is full of what nobody needs is read in time.
 func TestHostileLoading(t *testing.T) {
 	features.Proves(t, "N1")
-	newSandbox(t, runtime.Options{}).tryAll(t, Loading(), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Loading(), 6), abi.Limits{})
 }
 
 // What is no module, or asks for what no plugin has, is refused at load.
 func TestHostileForm(t *testing.T) {
-	newSandbox(t, runtime.Options{}).tryAll(t, Form(), abi.Limits{})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Form(), 20), abi.Limits{})
 }
 
 // A module that ends early is refused, wherever that is, or is a whole one: it

@@ -19,7 +19,7 @@ import (
 // memory is bounded, whoever's it is.
 func TestHostileMemory(t *testing.T) {
 	features.Proves(t, "N1")
-	newSandbox(t, runtime.Options{}).tryAll(t, Memory(), abi.Limits{TimeoutMS: 2_000})
+	newSandbox(t, runtime.Options{}).tryAll(t, some(Memory(), 10), abi.Limits{TimeoutMS: 2_000})
 }
 
 // memory is what the process has resident, from a time on.

@@ -244,7 +244,7 @@ func TestLinear(t *testing.T) {
 		}, 10_000},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			tc.n /= soak.Count(4, 1, 1)
+			tc.n /= soak.Count(8, 1, 1)
 			build := func(n int) time.Duration {
 				msgs := tc.make(n)
 				best := time.Hour
