@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/near"
 )
 
 // late is a part of a message that takes long to find, and is found where the message
@@ -17,48 +18,13 @@ func (l late) String() string { return l() }
 // suggest is the name a person may have meant, as the end of a message; it
 // begins with a colon, and lists the known names where none is near.
 func suggest(name string, known []string) string {
-	known = slices.Sorted(slices.Values(known))
-	best, least := "", max(2, len(name)/3)+1
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
-			best, least = k, d
-		}
+	if best := near.To(name, known, 1); best != nil {
+		return fmt.Sprintf(": did you mean %q?", best[0])
 	}
-	switch {
-	case best != "":
-		return fmt.Sprintf(": did you mean %q?", best)
-	case len(known) == 0:
+	if len(known) == 0 {
 		return ": there are none"
 	}
-	return ": known are " + strings.Join(known, ", ")
-}
-
-// distance is how many letters have to be changed, added, taken away or
-// swapped with the next to get from a to b.
-func distance(a, b string) int {
-	const most = 64 // names are short; what is not is near to nothing
-	if len(a) > most || len(b) > most {
-		return most
-	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return ": known are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
 
 // places are where a field may belong that stands in the wrong place, by the list

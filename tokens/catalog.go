@@ -2,6 +2,8 @@ package tokens
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -74,6 +76,17 @@ func (c *Catalog) names() map[string][]entry {
 
 // AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
 func (c *Catalog) AsOf() string { return c.doc.AsOf }
+
+// Names are the models' own names at all providers, sorted, without the providers'.
+func (c *Catalog) Names() []string {
+	seen := make(map[string]bool)
+	for _, p := range c.doc.Providers {
+		for _, m := range p.Models {
+			seen[lastPart(m.ID)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
 
 // Lookup finds a model by its provider's name and its own, with aliases and
 // dated or otherwise decorated names resolved. It reports false where the

@@ -64,7 +64,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress.Step("reading %s", path)
 	session, err := f.read(ctx, e, path)
 	if err != nil {
-		return err
+		return unwritten(err)
 	}
 	conf, err := f.configured(e, f.agent, f.sets)
 	if err == nil {
@@ -96,9 +96,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
 	}
 	result, err := compact(ctx, opts, req,
-		func(pending *kagewasm.Result) bool {
+		func(pending *kagewasm.Result) verdict {
 			progress.Done()
-			return f.approved(e, path, pending)
+			return f.ask(e, path, pending)
 		})
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
@@ -135,7 +135,7 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcrip
 // compact makes the compaction, a checkpoint only where it is approved. One
 // that does not fit is done as far as it goes: a warning, and exit code 0.
 func compact(
-	ctx context.Context, opts kagewasm.Options, req kagewasm.Request, approved func(*kagewasm.Result) bool,
+	ctx context.Context, opts kagewasm.Options, req kagewasm.Request, ask func(*kagewasm.Result) verdict,
 ) (*kagewasm.Result, error) {
 	compactor, err := kagewasm.New(opts)
 	if err != nil {
@@ -143,10 +143,15 @@ func compact(
 	}
 	result, err := compactor.Compact(ctx, req)
 	if err == nil && result.Pending != nil {
-		if approved(result.Pending) {
+		switch ask(result.Pending) {
+		case approved:
 			result, err = compactor.Commit(ctx, req, result.Pending)
-		} else {
-			compactor.Reject(req.Session, result.Pending, "rejected by the operator: not approved on the terminal")
+		case rejected:
+			const why = "rejected on the terminal; nothing was written"
+			compactor.Reject(req.Session, result.Pending, why)
+			result.Report.ReasonCode, result.Report.Reason = abi.ReasonRejected, why
+		case held:
+			compactor.Reject(req.Session, result.Pending, "nobody could be asked on a terminal; nothing was written")
 		}
 	}
 	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
@@ -193,10 +198,20 @@ func sessionID(path string, s *transcript.Session) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// tell writes the reports. An error of the compaction wins over one of them.
-func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written bool, err error) error {
-	if result == nil {
+// unwritten is the error of a command that wrote nothing, which an interrupt does not
+// say by itself.
+func unwritten(err error) error {
+	if abi.CodeOf(err) != abi.CodeCanceled {
 		return err
+	}
+	return &abi.Error{Code: abi.CodeCanceled, Message: "interrupted; nothing was written", Err: err}
+}
+
+// tell writes the reports. An error of the compaction wins over one of them. Who
+// interrupted it asked for no report.
+func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written bool, err error) error {
+	if result == nil || abi.CodeOf(err) == abi.CodeCanceled && !written {
+		return unwritten(err)
 	}
 	if f.report != "" {
 		var buf bytes.Buffer
@@ -213,9 +228,15 @@ func (f *compactFlags) tell(e env, path string, result *kagewasm.Result, written
 			w = e.stdout
 		}
 		err = errors.Join(err, ui.JSON(w, result.Report))
+	case result.Report.ReasonCode == abi.ReasonRejected:
+		e.say(result.Report.Reason) // the person has read the rest
 	case f.quiet:
 		ui.Failures(e.err(), result.Report.Failures)
 	default:
+		if n := len(result.Report.Failures); n > 0 && err != nil &&
+			result.Report.Failures[n-1].Error() == abi.AsError(err).Error() {
+			result.Report.Failures = result.Report.Failures[:n-1] // it is told last, once
+		}
 		c := ui.Compaction{Path: path, Plugins: len(f.plugins) > 0, Result: result}
 		if written {
 			c.Out = f.out

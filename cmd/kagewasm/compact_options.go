@@ -118,20 +118,32 @@ func recallLine(path string) string {
 	return "kagewasm recall " + full + " QUERY"
 }
 
-// approved asks whether a checkpoint is to be applied. Where nobody can be asked
-// it is not: nobody has looked at it.
-func (f *compactFlags) approved(e env, path string, pending *kagewasm.Result) bool {
+// verdict is what became of a checkpoint.
+type verdict int
+
+const (
+	held     verdict = iota // nobody could be asked
+	approved                // by --yes, or on the terminal
+	rejected                // on the terminal
+)
+
+// ask asks whether a checkpoint is to be applied. Where nobody can be asked it is not:
+// nobody has looked at it.
+func (f *compactFlags) ask(e env, path string, pending *kagewasm.Result) verdict {
 	if f.yes {
-		return true
+		return approved
 	}
 	if !e.terminal || path == "-" || f.quiet || f.asJSON {
 		e.err().Linef("checkpoint %s: nobody can be asked here, so nothing is written: look at it with --dry-run, and "+
 			"approve it with --yes", pending.Record.ID)
-		return false
+		return held
 	}
 	ui.Report(e.err(), ui.Compaction{Path: path, Result: pending})
 	e.err().Askf("apply compaction %s? [y/N]", pending.Record.ID)
 	answer, _ := bufio.NewReader(e.stdin).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	if answer == "y" || answer == "yes" {
+		return approved
+	}
+	return rejected
 }

@@ -28,7 +28,8 @@ func main() {
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
 	os.Exit(promptly(ctx, os.Args[1:], env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		color:     os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		color:     os.Getenv("NO_COLOR") == "",
+		dumb:      os.Getenv("TERM") == "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		screen:    term.IsTerminal(int(os.Stdout.Fd())),
 		stateHome: state.Home(),
@@ -55,7 +56,7 @@ func promptly(ctx context.Context, args []string, e env) int {
 	case <-time.After(patience):
 	}
 	atomicfile.Abandon()
-	ui.Error(e.err(), &abi.Error{Code: abi.CodeCanceled, Op: "kagewasm", Message: "interrupted"})
+	ui.Error(e.err(), &abi.Error{Code: abi.CodeCanceled, Message: "interrupted"})
 	return ui.ExitFailure
 }
 
@@ -65,21 +66,24 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	color          bool   // colours, where somebody watches
+	dumb           bool   // the terminal knows no control sequences
 	terminal       bool   // somebody watches stderr
 	screen         bool   // somebody watches stdout
 	stateHome      string // the platform's folder for state; empty where there is none
 }
 
 // out prints to standard output, err to standard error.
-func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen} }
-func (e env) err() ui.Printer { return ui.Printer{W: e.stderr, Color: e.color && e.terminal} }
+func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen && !e.dumb} }
+func (e env) err() ui.Printer {
+	return ui.Printer{W: e.stderr, Color: e.color && e.terminal && !e.dumb}
+}
 
 // say prints a line about what the command does beside what it was asked for.
 func (e env) say(line string) { e.err().Linef("%s", line) }
 
 // progress returns a line on standard error, which is silent where nobody watches.
 func (e env) progress() *ui.Progress {
-	if !e.terminal {
+	if !e.terminal || e.dumb {
 		return ui.NewProgress(nil)
 	}
 	return ui.NewProgress(e.stderr)

@@ -41,13 +41,19 @@ memory and time limits on every call.`,
 		if slip, ok := misspelled(c, args); ok {
 			return unknown(c, slip) // whose flag it is nobody knows
 		}
-		return ui.Usagef("%s: %w (see %s --help)", c.Name(), err, c.CommandPath())
+		return badFlag(c, err)
 	})
-	return group(root,
+	root.SetHelpCommand(newHelp())
+	group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		group(completion)
+	}
+	return root
 }
 
 // group makes a command of others: by itself it shows its help.
@@ -88,6 +94,9 @@ func unknown(group *cobra.Command, arg string) error {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
+	}
+	if names == nil {
+		return ui.Usagef("unknown command %q of %s: it has none (see %s --help)", arg, group.CommandPath(), group.CommandPath())
 	}
 	meant := "use " + strings.Join(names, ", ")
 	if near := group.SuggestionsFor(arg); len(near) > 0 {

@@ -3,6 +3,8 @@ package codec
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -31,7 +33,8 @@ type File struct {
 	Exchange, response jsondoc.Span
 }
 
-// NewFile returns the file of some bytes. It refuses white space alone.
+// NewFile returns the file of some bytes. It refuses white space alone, and text that
+// is no JSON from its beginning.
 func NewFile(name string, data []byte) (*File, error) {
 	f := &File{Source: jsondoc.New(name, data)}
 	if len(bytes.TrimSpace(data[f.Text:])) == 0 {
@@ -41,7 +44,18 @@ func NewFile(name string, data []byte) (*File, error) {
 			Hint:    "give a session that has at least one message",
 		}
 	}
+	if start := f.Whole().Start; isWord(data[start:]) {
+		return nil, f.Bad(start, "give a session in one of the known formats, all of which are JSON",
+			"this is text, and no JSON")
+	}
 	return f, nil
+}
+
+// isWord reports whether text begins as prose or source code does. No format begins
+// with the words that JSON has.
+func isWord(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return unicode.IsLetter(r) || r != utf8.RuneError && strings.ContainsRune("#<-*/>|`'(%;:@$", r)
 }
 
 // Inspect finds out how the file is built. Where it is broken there is no First.

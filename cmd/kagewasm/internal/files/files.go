@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -26,10 +27,14 @@ type File struct{ what, path string }
 // Named is a file; what is what the command calls it, such as --out.
 func Named(what, path string) File { return File{what, path} }
 
-// CheckOutputs refuses to write over what is read, and to write one file twice.
-// Empty paths are files that nobody asked for, and "-" is no file.
+// CheckOutputs refuses to write over what is read, to write one file twice, and to
+// write where no file can be: that should not show only when the work is done. Empty
+// paths are files that nobody asked for, and "-" is no file.
 func CheckOutputs(reads []File, writes ...File) error {
 	for i, w := range writes {
+		if err := w.hasPlace(); err != nil {
+			return err
+		}
 		for _, r := range reads {
 			if w.same(r) {
 				return ui.Usagef("%s %s is %s, which is read: give another file", w.what, w.path, r.what)
@@ -40,6 +45,29 @@ func CheckOutputs(reads []File, writes ...File) error {
 				return ui.Usagef("%s and %s are both %s: give two files", other.what, w.what, w.path)
 			}
 		}
+	}
+	return nil
+}
+
+// hasPlace refuses a file in a folder that is not there, and a folder itself.
+func (f File) hasPlace() error {
+	if f.path == "" || f.path == "-" {
+		return nil
+	}
+	if info, err := os.Stat(f.path); err == nil {
+		if info.IsDir() {
+			return ui.Usagef("%s %s is a folder: give a file", f.what, f.path)
+		}
+		return nil
+	}
+	dir := filepath.Dir(f.path)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return ui.Usagef("%s %s: there is no folder %s: make it first", f.what, f.path, dir)
+	case err != nil:
+		return ui.Usagef("%s %s: %w", f.what, f.path, bare(err))
+	case !info.IsDir():
+		return ui.Usagef("%s %s: %s is no folder", f.what, f.path, dir)
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// onTerminal runs the command as somebody at a terminal does, who types answer.
+func onTerminal(ctx context.Context, e env, answer string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	e.stdin, e.stdout, e.stderr, e.terminal, e.screen = strings.NewReader(answer), &out, &errs, true, true
+	code = doMain(ctx, args, e)
+	return code, out.String(), errs.String()
+}
+
+// writeSession writes a session of n exchanges to a new folder.
+func writeSession(t *testing.T, n int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := os.WriteFile(path, []byte(longSession(n)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestCheckpointRejected: who answers n gets nothing written and nothing that waits,
+// and is told so once.
+func TestCheckpointRejected(t *testing.T) {
+	session := writeSession(t, 120)
+	out := filepath.Join(filepath.Dir(session), "out.jsonl")
+	code, stdout, stderr := onTerminal(t.Context(), env{}, "n\n", "compact", session, "--window", "8000", "--no-config",
+		"--strategy", "checkpoint", "--out", out)
+	_, after, asked := strings.Cut(stderr, "[y/N]")
+	if code != 0 || stdout != "" || !asked || strings.TrimSpace(after) != "rejected on the terminal; nothing was written" {
+		t.Errorf("exit %d, output %q, after the answer %q", code, stdout, after)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("it wrote the result")
+	}
+}
+
+// TestInterruptedSaysSo: a command that was interrupted says that and what came of it,
+// and no figures of work that did not take place.
+func TestInterruptedSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	code, stdout, stderr := onTerminal(ctx, env{}, "", "compact", writeSession(t, 120), "--window", "8000", "--no-config")
+	if code != 1 || stdout != "" || strings.TrimSpace(stderr) != "kagewasm: interrupted; nothing was written" {
+		t.Errorf("exit %d, output %q, said %q", code, stdout, stderr)
+	}
+}
+
+// TestDumbTerminal: a terminal that knows no control sequences is sent none, by work
+// that takes long enough to be told of.
+func TestDumbTerminal(t *testing.T) {
+	for name, dumb := range map[string]bool{"dumb": true, "not dumb": false} {
+		t.Run(name, func(t *testing.T) {
+			var errs bytes.Buffer
+			e := env{stderr: &errs, color: true, terminal: true, dumb: dumb}
+			p := e.progress()
+			p.Step("reading")
+			time.Sleep(400 * time.Millisecond) // longer than what passes without a word
+			p.Done()
+			e.say("done")
+			e.err().Linef("%s", "text")
+			if controls := strings.ContainsAny(errs.String(), "\r\x1b"); controls == dumb {
+				t.Errorf("it printed %q", errs.String())
+			}
+		})
+	}
+}
