@@ -56,23 +56,6 @@ func withoutHeredoc(line string) string {
 	return strings.TrimSpace(head) + " …"
 }
 
-// Program returns what a command line runs first, after changing folders.
-func Program(line string) string {
-	for strings.HasPrefix(line, "cd ") {
-		_, rest, ok := strings.Cut(line, "&&")
-		if !ok {
-			break
-		}
-		line = strings.TrimSpace(rest)
-	}
-	name, rest, _ := strings.Cut(line, " ")
-	if name == "git" {
-		verb, _, _ := strings.Cut(rest, " ")
-		name += " " + verb
-	}
-	return name
-}
-
 // lineEnds makes one line of a script.
 var lineEnds = strings.NewReplacer("\\\n", " ", "\n", " ; ")
 

@@ -138,7 +138,7 @@ func TestPatches(t *testing.T) {
 				"*** Delete File: internal/c.go\n*** End Patch",
 			"internal/a.go (edited) internal/b.go (created) internal/c.go (deleted)"},
 		{"a unified diff", "--- a/internal/a.go\n+++ b/internal/a.go\n@@ -10,2 +12,3 @@ func f() {\n-x\n+y\n",
-			"a.go (edited, lines 12)"},
+			"a.go (edited, line 12)"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(called("apply_patch", map[string]any{"input": tc.patch}, "Done", false), note.Options{})

@@ -31,20 +31,28 @@ func (f facts) String() string {
 	switch {
 	case f.deleted:
 		parts = append(parts, "deleted")
-	case f.moved != "" && strings.ContainsAny(f.moved, "(), "):
+	case f.moved == elsewhere || strings.ContainsAny(f.moved, "(), "):
 		parts = append(parts, "moved")
 	case f.moved != "":
 		parts = append(parts, "moved to "+f.moved)
-	case f.lines != "" && f.edits > 1:
-		parts = append(parts, "last lines "+f.lines)
 	case f.lines != "":
-		parts = append(parts, "lines "+f.lines)
+		what := "line "
+		if strings.Contains(f.lines, "-") {
+			what = "lines "
+		}
+		if f.edits > 1 {
+			what = "last " + what
+		}
+		parts = append(parts, what+f.lines)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
 }
+
+// elsewhere is where a file was moved of which it is not told.
+const elsewhere = "elsewhere"
 
 // gone reports whether the file is no longer at its place.
 func (f *facts) gone() bool { return f.deleted || f.moved != "" }

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -153,7 +154,7 @@ const maxLines = 16
 // parseFacts reads back what [facts.String] wrote.
 func parseFacts(s string) (f facts) {
 	for part := range strings.SplitSeq(s, ", ") {
-		lines, ranged := strings.CutPrefix(strings.TrimPrefix(part, "last "), "lines ")
+		what, lines, _ := strings.Cut(strings.TrimPrefix(part, "last "), " ")
 		times, counted := strings.CutPrefix(part, "edited ×")
 		switch {
 		case part == "created":
@@ -161,16 +162,13 @@ func parseFacts(s string) (f facts) {
 		case part == "deleted":
 			f.deleted = true
 		case strings.HasPrefix(part, "moved"):
-			f.moved = strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to ")
-			if f.moved == "" {
-				f.moved = "?"
-			}
+			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), elsewhere)
 		case part == "edited":
 			f.edits = 1
 		case counted:
 			n, _ := strconv.Atoi(times)
 			f.edits = max(0, min(n, maxCalls))
-		case ranged:
+		case what == "line" || what == "lines":
 			if strings.Trim(lines, "0123456789-") == "" && len(lines) < maxLines {
 				f.lines = lines
 			}

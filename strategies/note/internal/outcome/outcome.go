@@ -73,7 +73,10 @@ func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
 		return h.ofTool(m)
 	}
 	text, code, told := m.Text(), 0, false
-	if code, told = exit(text); told && code < 0 {
+	if code, told = exit(text); !told {
+		code, told = exitSentence(text)
+	}
+	if told && code < 0 {
 		return Outcome{} // it was still running
 	}
 	f := findings{failed: m.IsError, shallow: showText(a.Commands)}
@@ -356,11 +359,15 @@ func exitLine(line string) (code int, ok bool) {
 			}
 		}
 	}
-	if _, rest, ok := strings.Cut(low, "` executed with exit code "); ok {
-		code, err := strconv.Atoi(strings.TrimSuffix(rest, "."))
-		return code, err == nil
-	}
 	return 0, false
+}
+
+// exitSentence reads the code off a result that is a sentence on a command without
+// output. Its harness may say nothing of the others.
+func exitSentence(text string) (code int, ok bool) {
+	_, rest, ok := strings.Cut(clip.Tail(strings.TrimSpace(text), maxLook), "` executed with exit code ")
+	code, err := strconv.Atoi(strings.TrimSuffix(rest, "."))
+	return code, ok && err == nil
 }
 
 // onlyCode reports whether a result says no more than that a command ended with a bad

@@ -172,6 +172,7 @@ func TestMarks(t *testing.T) {
 		{"none", []abi.Message{result("error: x", false)}, false},
 		{"a mark", []abi.Message{result("a", false), result("x", true)}, true},
 		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, true},
+		{"a sentence on a command without output", []abi.Message{result("Command `mkdir x` executed with exit code 0.", false)}, false},
 		{"of an edit", []abi.Message{{Role: abi.RoleTool, ToolCallID: "edit", IsError: true, Content: abi.Text("x")}}, false},
 		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
 	} {
