@@ -294,9 +294,11 @@ func (r *shell) flush() {
 	r.now.Words = append(r.now.Words, word)
 }
 
-// before are words that may stand before a program and say nothing of what it does.
-var before = []string{"sudo", "time", "nohup", "exec", "command", "builtin", "env", "then", "do", "else", "!", "{", "}", "fi", "done", "if",
-	"while", "until", "elif"}
+// joints are words of a shell that may stand before a command.
+var joints = []string{"then", "do", "else", "!", "{", "}", "fi", "done", "if", "while", "until", "elif"}
+
+// before are programs that run the one behind them, and say nothing of what it does.
+var before = []string{"sudo", "time", "nohup", "exec", "command", "builtin", "env"}
 
 // shells run the script that they are given.
 var shells = []string{"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash", "dash"}
@@ -338,7 +340,7 @@ func (r *shell) end(then string) {
 func program(words []string) []string {
 	for len(words) > 0 {
 		switch w := words[0]; {
-		case slices.Contains(before, w), isSetting(w):
+		case slices.Contains(before, w), slices.Contains(joints, w), isSetting(w):
 			words = words[1:]
 		case (w == "timeout" || w == "gtimeout") && len(words) > 2:
 			words = words[1:]
@@ -367,7 +369,14 @@ func (r *shell) text() string {
 	if end := min(r.i, len(r.s)); at < end {
 		b.WriteString(r.s[at:end])
 	}
-	return clip.OneLine(strings.TrimRight(strings.ReplaceAll(b.String(), "\\\n", " "), ";&|()\n "))
+	line := clip.OneLine(strings.TrimRight(strings.ReplaceAll(b.String(), "\\\n", " "), ";&|()\n "))
+	for {
+		word, rest, _ := strings.Cut(line, " ")
+		if !slices.Contains(joints, word) {
+			return line
+		}
+		line = rest
+	}
 }
 
 // Masked reports whether the commands may end with another code than that of the

@@ -59,12 +59,12 @@ func TestCommandsOfAScript(t *testing.T) {
 
 // TestTextOfACommand: a command is told as it is written, without what goes elsewhere.
 func TestTextOfACommand(t *testing.T) {
-	list := toolcall.Commands("cd /srv && go test './a b' 2>&1 | tail -3; cat > x <<'EOF'\ny\nEOF\ngit push")
+	list := toolcall.Commands("cd /srv && go test './a b' 2>&1 | tail -3; cat > x <<'EOF'\ny\nEOF\ngit push; if a; then rm $f; fi")
 	var got []string
 	for _, c := range list {
 		got = append(got, c.Text)
 	}
-	if want := "[cd /srv go test './a b' tail -3 cat > x git push]"; fmt.Sprint(got) != want {
+	if want := "[cd /srv go test './a b' tail -3 cat > x git push a rm $f]"; fmt.Sprint(got) != want {
 		t.Errorf("%q, want %s", got, want)
 	}
 }

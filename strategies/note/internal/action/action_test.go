@@ -147,6 +147,7 @@ func TestSteps(t *testing.T) {
 		{"gh api repos/x/pulls", ""}, {"gh api repos/x/pulls/7/replies -X POST -f body=x", "acts"}, {"gh api x -X GET -f page=2", ""},
 		{"curl https://x.io", ""}, {"curl -X DELETE https://x.io/1", "acts"}, {"curl -d @a https://x.io", "acts"},
 		{`psql -c "UPDATE x SET a = 1"`, "acts"}, {`psql -c "SELECT updated FROM x"`, ""}, {"rm *.html", "prepares"}, {"rm a.html", "writes"},
+		{"golangci-lint linters", ""}, {"golangci-lint run ./...", "checks"},
 		{"cat a.go", "shows"}, {"ls -la", ""}, {"for f in a b; do git rm $f; done", "prepares"}, {"cat > x <<EOF\ngit push\nEOF", "writes"},
 	} {
 		t.Run(tc.script, func(t *testing.T) {

@@ -253,6 +253,11 @@ func (b *builder) names() *Names {
 		l.names = append(l.names, it)
 	}
 	l.root = workdir(l.names, b.root)
+	for _, it := range l.names {
+		if rest, ok := strings.CutPrefix(it.facts.moved, l.root+"/"); ok && l.root != "" {
+			it.facts.moved = rest
+		}
+	}
 	l.files = files(l.names, l.root)
 	l.names = mergePaths(l.names, l.root)
 	slices.SortFunc(l.names, func(x, y *item) int {

@@ -80,10 +80,21 @@ func (f *file) text(name func(path string) string) string {
 		how = append(how, "edited")
 	}
 	if f.to != "" {
-		how = append(how, "moved to "+f.to)
+		how = append(how, "moved to "+behind(path.Dir(f.path), f.to))
 	}
 	if f.deleted {
 		how = append(how, "deleted")
 	}
 	return name(f.path) + " (" + strings.Join(how, ", ") + ")"
+}
+
+// behind is a path without the folders that it shares with another one's folder.
+func behind(folder, p string) string {
+	for folder != "." && folder != "/" {
+		if rest, ok := strings.CutPrefix(p, folder+"/"); ok {
+			return rest
+		}
+		folder = path.Dir(folder)
+	}
+	return p
 }

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,6 +87,34 @@ func (w *Work) effects(a *action.Action, output string, ended bool) {
 		})
 	}
 	w.runs(acts, address(acts, output))
+}
+
+// maxOfAKind is how many commands of one kind are told one by one.
+const maxOfAKind = 3
+
+// folded are the commands of which only the last is told where there are more of its
+// kind, by their first two words.
+func folded(commands []string) (list []string) {
+	kind := func(c string) string {
+		words := strings.Fields(c)
+		return strings.Join(words[:min(2, len(words))], " ")
+	}
+	all := make(map[string]int)
+	for _, c := range commands {
+		all[kind(c)]++
+	}
+	left := maps.Clone(all)
+	for _, c := range commands {
+		k := kind(c)
+		left[k]--
+		switch n := all[k]; {
+		case n <= maxOfAKind:
+			list = append(list, c)
+		case left[k] == 0:
+			list = append(list, fmt.Sprintf("%s and %d more of its kind before", c, n-1))
+		}
+	}
+	return list
 }
 
 // prepares notes a command that is told in short, the last time it ran.

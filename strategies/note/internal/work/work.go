@@ -209,7 +209,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	for _, d := range w.did[max(0, len(w.did)-maxListed):] {
 		lines = append(lines, d.String())
 	}
-	add("Also ran: ", w.prepared, ", ")
+	add("Also ran: ", folded(w.prepared), ", ")
 	add("Checks: ", w.told(), "; ")
 	if n := len(w.failed) - maxFailed; n > 0 {
 		lines = append(lines, plural(n, "call or command", "calls and commands")+" that failed before these")
