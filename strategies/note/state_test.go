@@ -53,6 +53,17 @@ func TestState(t *testing.T) {
 - Agent: It holds. Shall I push?
 [2]
 - ` + "`git push`"},
+		{"what a command put out: few lines, or the last, and no text that it shows", session("Look.",
+			run("git status --short", " M README.md\nA  a.go", false), run("cat a.go", "package a\n\nfunc a() {\n\treturn\n}", false),
+			run("make", "a\nb\nc\nbuilt a.out", false), run("git init /tmp/x && touch /tmp/x/y", "", false)), `[1]
+- ` + "`git status --short`" + ` → M README.md / A a.go
+- ` + "`cat a.go`" + `
+- ` + "`make`" + ` → [...] built a.out
+- ` + "`git init /tmp/x && touch /tmp/x/y`"},
+		{"an edit that was refused, with the reason", session("Mend it.", said("Now."), edit("/srv/kw/a.py",
+			"Your proposed edit has introduced new syntax error(s).\nERRORS:\n- E999 SyntaxError: unmatched ')'", false)), `[1]
+- Agent: Now.
+- Edit a.py → refused: Your proposed edit has introduced new syntax error(s). / - E999 SyntaxError: unmatched ')'`},
 		{"one answer that the thread has is not said twice", session("Hello.", said("Hello!")), ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

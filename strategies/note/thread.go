@@ -99,7 +99,9 @@ func (v *view) deeds(budget int) int {
 // then the words of the agent, in at most said tokens, then what was only looked at. Left
 // is for all of it. What failed is not said again where state tells it.
 func (v *view) fill(left, said int, state string) {
-	v.take(&left, isDeed)
+	half := left / 2
+	v.take(&half, isDeed)
+	left -= left/2 - half
 	failed := func(line string) bool {
 		call, ok := strings.CutPrefix(line, work.Failed)
 		call, _, _ = strings.Cut(call, ": ")
@@ -107,7 +109,7 @@ func (v *view) fill(left, said int, state string) {
 	}
 	v.take(&left, failed)
 	v.take(&left, func(line string) bool {
-		return !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed) || failed(line)
+		return !isDeed(line) && !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed)
 	})
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		t := &v.turns[i]
@@ -115,6 +117,7 @@ func (v *view) fill(left, said int, state string) {
 			v.said[i], left, said = true, left-n, said-n
 		}
 	}
+	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 }
 

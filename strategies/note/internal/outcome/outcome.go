@@ -79,7 +79,7 @@ func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
 	if told && code < 0 {
 		return Outcome{} // it was still running
 	}
-	f := findings{failed: m.IsError, shallow: showText(a.Commands)}
+	f := findings{failed: m.IsError, shallow: ShowsText(a.Commands)}
 	f.read(text, h.GoOn)
 	if told && code == 1 && !f.errors && findNothing(a.Commands) || f.shallow && onlyCode(text) {
 		return Outcome{}
@@ -105,8 +105,8 @@ func (h Harness) ofTool(m *abi.Message) Outcome {
 	return o
 }
 
-// showText reports whether a script shows text, in which errors may be talked about.
-func showText(list []toolcall.Command) bool {
+// ShowsText reports whether a script shows text, in which errors may be talked about.
+func ShowsText(list []toolcall.Command) bool {
 	for i := range list {
 		if c := &list[i]; !c.SetsScene() {
 			return isOne(c, viewers)

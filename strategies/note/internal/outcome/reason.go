@@ -46,10 +46,10 @@ func hasPlace(line string) bool {
 	return strings.HasPrefix(rest, ": ") && len(strings.TrimSpace(rest)) > 1
 }
 
-// namesError reports whether a line begins with the name of an error: "ValueError: no
-// such column".
+// namesError reports whether a line begins with the name of an error, a code before it
+// aside: "ValueError: no such column", "- E999 SyntaxError: unmatched ')'".
 func namesError(line string) bool {
-	name, rest, ok := strings.Cut(line, ": ")
-	return ok && rest != "" && !strings.ContainsAny(name, " \t/=\"'(") &&
+	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "- "), ": ")
+	return ok && rest != "" && strings.Count(name, " ") < 2 && !strings.ContainsAny(name, "\t/=\"'(") &&
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }

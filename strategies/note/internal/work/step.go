@@ -51,7 +51,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 	case o.Told || o.Failed:
 		s.Text += Result + "failed: " + why(text, o)
 	case a.Kind == action.Changes && !o.Passed:
-		s.Text += Result + said(first(nil, text))
+		s.Text += Result + "refused: " + why(text, o)
 	case a.Kind == action.Changes:
 		s.Changed = lists.Map(a.Files, func(f action.File) string { return f.Path })
 	case a.Kind == action.Runs:
@@ -85,31 +85,33 @@ func why(text string, o outcome.Outcome) string {
 }
 
 // printed is what a command that ended well put out: the commit that it made, what
-// identifies a document, or else the last line, without what its harness added.
+// identifies a document, a few lines, or else the last one, without what its harness added.
+// Of a text that it shows a line says nothing.
 func (w *Work) printed(a *action.Action, text string) string {
 	if list := w.committed(a, text); len(list) > 0 {
 		return Result + "committed " + strings.Join(list, ", ")
 	}
-	var last string
+	var last []string
 	n := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && !slices.ContainsFunc(prompts, func(p string) bool { return strings.HasPrefix(line, p) }) {
-			last, n = line, n+1
+			last, n = append(last[max(0, len(last)+1-fewLines):], line), n+1
 		}
 	}
 	switch {
-	case n == 0:
+	case n == 1 && last[0][0] == '{':
+		return found(last[0], nil)
+	case n == 0 || len(last[len(last)-1]) > maxPrinted || n > fewLines && outcome.ShowsText(a.Commands):
 		return ""
-	case last[0] == '{' && n == 1:
-		return found(last, nil)
-	case len(last) > maxPrinted:
-		return ""
-	case n > 1:
-		last = "[...] " + last
+	case n <= fewLines:
+		return Result + clip.Line(strings.Join(last, " / "), maxAnswer)
 	}
-	return Result + clip.Line(last, maxOutput)
+	return Result + clip.Line("[...] "+last[len(last)-1], maxOutput)
 }
+
+// fewLines is how many lines of an output are told all.
+const fewLines = 3
 
 // maxPrinted is how long a line is, in bytes, that a person may read.
 const maxPrinted = 500

@@ -203,10 +203,11 @@ func (w *Work) Lines(name func(path string) string) []string {
 		lines = append(lines, head+more+strings.Join(entries, sep))
 	}
 	add("Changed: ", lists.Map(w.files, func(f *file) string { return f.text(name) }), ", ")
-	if n := len(w.did) - maxListed; n > 0 {
-		lines = append(lines, plural(n, "call or command", "calls and commands")+" that changed something before these")
+	did := w.deeds()
+	if n := len(w.did) - len(did); n > 0 {
+		lines = append(lines, plural(n, "other call or command", "other calls and commands")+" that changed something")
 	}
-	for _, d := range w.did[max(0, len(w.did)-maxListed):] {
+	for _, d := range did {
 		lines = append(lines, d.String())
 	}
 	add("Also ran: ", folded(w.prepared), ", ")
@@ -223,6 +224,26 @@ func (w *Work) Lines(name func(path string) string) []string {
 		lines = append(lines, s)
 	}
 	return lists.Map(lines, clip.OneLine) // names are a model's own words: none begins a line
+}
+
+// deeds are what changed something, in order: commits before others, the newest first
+// where there are too many.
+func (w *Work) deeds() []deed {
+	told, room := make([]bool, len(w.did)), maxListed
+	for _, commits := range []bool{true, false} {
+		for i := len(w.did) - 1; i >= 0 && room > 0; i-- {
+			if strings.HasPrefix(w.did[i].String(), Committed) == commits {
+				told[i], room = true, room-1
+			}
+		}
+	}
+	var list []deed
+	for i, d := range w.did {
+		if told[i] {
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // told are the last checks of which it is known how they ended, and the last of the

@@ -1,0 +1,31 @@
+package outcome_test
+
+import (
+	"testing"
+
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
+)
+
+// TestReason: the line that says why, of compilers, test runners and linters.
+func TestReason(t *testing.T) {
+	features.Proves(t, "I4", "I10")
+	for _, tc := range []struct{ why, text, want string }{
+		{"a test of Go", "=== RUN   TestA\n    a_test.go:40: got 2, want 1\n--- FAIL: TestA (0.1s)", "a_test.go:40: got 2, want 1"},
+		{"a compiler", "# kw/store\n./lease.go:12:3: undefined: lock", "./lease.go:12:3: undefined: lock"},
+		{"pytest", "    def test():\nE       AssertionError: 2 != 1\n1 failed", "AssertionError: 2 != 1"},
+		{"a traceback", "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'x'", "KeyError: 'x'"},
+		{"the last of several errors", "ValueError: a\nDuring handling another\nTypeError: b", "TypeError: b"},
+		{"a linter", "ERRORS:\n- E999 SyntaxError: unmatched ')'", "- E999 SyntaxError: unmatched ')'"},
+		{"a frame of a stack", "panic: x\nmain.go:12 +0x1b", ""},
+		{"a time", "2026/01/23 17:58:54 INFO saved", ""},
+		{"a sentence about errors", "The last Error: it was handled", ""},
+		{"nothing", "FAIL", ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := outcome.Reason(tc.text); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
