@@ -23,6 +23,12 @@ const (
 // Hooks are all hooks, in the order of a turn.
 var Hooks = []Hook{HookPreCompact, HookPostCompact, HookTurnEnd}
 
+// HandlersExport is what a module exports, with the signature of a hook, whose
+// language exports every hook: it answers the hooks that have a handler,
+// separated by spaces. kagewasm build holds the manifest to them; hosts do not
+// ask.
+const HandlersExport = "kagewasm_handlers"
+
 // Valid reports whether h is a hook of this version.
 func (h Hook) Valid() bool {
 	return h == HookPreCompact || h == HookPostCompact || h == HookTurnEnd

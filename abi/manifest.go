@@ -175,6 +175,8 @@ func (m *Manifest) Validate() error {
 	switch {
 	case !ValidName(m.Name):
 		return bad("name %q: use lower case letters, digits, - and _, at most 64", m.Name)
+	case m.ABI == 0:
+		return bad("abi is missing: write abi: %d", Version)
 	case m.ABI != Version:
 		return bad("abi %d: this host speaks abi %d", m.ABI, Version)
 	case m.Content != "" && m.Content != ContentFull && m.Content != ContentLazy:

@@ -137,7 +137,7 @@ func TestManifestValidate(t *testing.T) {
 		"a name of 65":       {func(m *abi.Manifest) { m.Name = strings.Repeat("a", 65) }, "at most 64"},
 		"a name and a line":  {func(m *abi.Manifest) { m.Name = "x\n" }, `name "x\n"`},
 		"another abi":        {func(m *abi.Manifest) { m.ABI = 2 }, "abi 2"},
-		"no abi":             {func(m *abi.Manifest) { m.ABI = 0 }, "abi 0"},
+		"no abi":             {func(m *abi.Manifest) { m.ABI = 0 }, "abi is missing: write abi: 1"},
 		"a content mode":     {func(m *abi.Manifest) { m.Content = "half" }, `content "half"`},
 		"full content":       {func(m *abi.Manifest) { m.Content = abi.ContentFull }, ""},
 		"an unknown role":    {func(m *abi.Manifest) { m.Roles = []abi.PluginRole{"admin"} }, `role "admin"`},

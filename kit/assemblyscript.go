@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // assemblyScript builds plugins with the compiler in the node_modules of their
@@ -25,12 +26,36 @@ var assemblyScript = language{
 		cmd.Env = pathAlone()
 		return cmd, nil
 	},
-	advice: func(_, output string) string {
-		if containsAny(output, "Cannot find package", "Cannot find module", "ERR_MODULE_NOT_FOUND", "TS6054: File '~lib/") {
-			return "run npm ci in the folder of the plugin"
+	explain: func(dir, said string) (message, hint string) {
+		switch {
+		case containsAny(said, "Cannot find package", "Cannot find module", "ERR_MODULE_NOT_FOUND", "TS6054: File '~lib/"):
+			hint = "run npm ci in the folder of the plugin"
+		case containsAny(said, "Element 'assembly/kagewasm/abort' not found") && containsAny(said, "FAILURE 1 "):
+			said = "the plugin does not import ./kagewasm, where asconfig.json has abort from"
+			hint = `write in the entry, assembly/plugin.ts: import { Input, Output } from "./kagewasm"`
+		case containsAny(said, notExported):
+			hint = "write it as export function NAME(): i32 in the entry of asconfig.json, or take it out of hooks in " +
+				ManifestFile
+		case containsAny(said, "env."):
+			said = withPlaces(said, dir, missingInSandbox(said), ".ts")
+			hint = `there is no console, clock or chance in a plugin: log with hostCall("log", ...), and read the time of ` +
+				"the input"
 		}
-		return ""
+		return said, hint
 	},
+}
+
+// missingInSandbox is what a source calls to get the imports that a refusal names.
+func missingInSandbox(said string) (calls []string) {
+	for _, c := range []struct{ imported, call string }{
+		{"env.seed", "Math.random"}, {"env.console.", "console"}, {"env.Date.", "Date"}, {"env.process.", "process"},
+		{"env.performance.", "performance"}, {"env.crypto.", "crypto"}, {"env.trace", "trace"},
+	} {
+		if strings.Contains(said, c.imported) {
+			calls = append(calls, c.call)
+		}
+	}
+	return calls
 }
 
 // findASC looks for the compiler where node would.

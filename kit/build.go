@@ -62,7 +62,8 @@ func Build(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return finish(ctx, wasm, m, o.Out)
+	r, err := finish(ctx, wasm, m, o.Out)
+	return r, l.refusal(o.Dir, err)
 }
 
 // compile runs the compiler and returns the module.

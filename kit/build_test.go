@@ -98,7 +98,7 @@ func TestEmbed(t *testing.T) {
 		return path
 	}
 	module := write("m.wasm", string(oddModule(t)))
-	other := write("plugin.yaml", "name: other\nversion: 2\nabi: 1\nhooks: [post_compact]\n")
+	other := write("plugin.yaml", "name: other\nversion: 2\nabi: 1\nhooks: [pre_compact]\n")
 	r, err := kit.Embed(t.Context(), module, other, module)
 	if err != nil {
 		t.Fatal(err)

@@ -39,17 +39,32 @@ var clang = language{
 		cmd.Env = pathAlone()
 		return cmd, nil
 	},
-	advice: func(_, output string) string {
+	explain: func(dir, said string) (message, hint string) {
 		switch {
-		case containsAny(output, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target",
-			"No available targets") && !strings.Contains(output, "undefined symbol"):
-			return installClang
-		case containsAny(output, "undefined symbol: __"):
-			return "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or " +
+		case containsAny(said, "undefined symbol: __"):
+			hint = "a function of the compiler's own library: apt-get install libclang-rt-dev-wasm32 (Debian, Ubuntu), or " +
 				"do without strtol, strtod and long double"
+		case containsAny(said, "undefined symbol"):
+			said = withPlaces(said, dir, undefinedSymbols(said), ".c", ".h")
+			hint = "define the function, or take the call out: a plugin links against the C library alone"
+		case containsAny(said, notExported):
+			hint = "write it as KW_HOOK(NAME) { ... }, which exports it, or take it out of hooks in " + ManifestFile
+		case containsAny(said, "wasm-ld", "crt1-reactor.o", "bits/libc-header-start.h", "nable to create target",
+			"No available targets"):
+			hint = installClang
 		}
-		return ""
+		return said, hint
 	},
+}
+
+// undefinedSymbols are the functions that the linker does not find.
+func undefinedSymbols(said string) (names []string) {
+	for line := range strings.Lines(said) {
+		if _, name, ok := strings.Cut(line, "undefined symbol: "); ok {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }
 
 // cFiles are the C files of a folder by name, sorted.

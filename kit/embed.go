@@ -48,7 +48,7 @@ func finish(ctx context.Context, wasm []byte, m *abi.Manifest, out string) (Resu
 }
 
 // vet loads the module as a host would, without compiling it: imports, the
-// exports that the manifest's hooks need, static limits.
+// exports that the manifest's hooks need, their handlers, static limits.
 func vet(ctx context.Context, wasm []byte) error {
 	module, err := runtime.Open(wasm)
 	if err != nil {
@@ -58,7 +58,10 @@ func vet(ctx context.Context, wasm []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.Load(ctx, module, runtime.PluginOptions{})
+	p, err := r.Load(ctx, module, runtime.PluginOptions{})
+	if err == nil {
+		err = checkHandlers(ctx, p)
+	}
 	return errors.Join(err, r.Close(ctx))
 }
 

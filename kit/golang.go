@@ -16,13 +16,13 @@ var golang = language{
 		cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 		return cmd, nil
 	},
-	advice: func(dir, output string) string {
+	explain: func(dir, said string) (message, hint string) {
 		switch {
-		case containsAny(output, "no Go files", "requires exactly one main package"):
-			return dir + " must be a Go main package"
-		case containsAny(output, "go.mod file not found", "no required module provides"):
-			return "a plugin needs a go.mod that requires github.com/kagewasm/kagewasm: kagewasm new writes one"
+		case containsAny(said, "no Go files", "requires exactly one main package"):
+			hint = dir + " must be a Go main package"
+		case containsAny(said, "go.mod file not found", "no required module provides"):
+			hint = "a plugin needs a go.mod that requires github.com/kagewasm/kagewasm: kagewasm new writes one"
 		}
-		return ""
+		return said, hint
 	},
 }

@@ -23,9 +23,10 @@ type language struct {
 	// command makes the command that writes the module of the folder dir to out.
 	// tool is the path of the compiler. The command runs in dir.
 	command func(ctx context.Context, tool, dir, out string) (*exec.Cmd, error)
-	// advice says what to do about what the compiler said, and is empty where
-	// that says enough.
-	advice func(dir, output string) string
+	// explain returns what the compiler said, or why the module was refused, in
+	// words for the author, with the places in the source where it has none. The
+	// hint is empty where that says enough.
+	explain func(dir, said string) (message, hint string)
 }
 
 // languages are those a folder is built in, the first whose sign is there.
@@ -72,10 +73,23 @@ func (l *language) compileError(ctx context.Context, plugin, dir, output string,
 	if ctx.Err() != nil {
 		return &abi.Error{Code: abi.CodeCanceled, Op: "build", Plugin: plugin, Message: ctx.Err().Error(), Err: ctx.Err()}
 	}
-	output = cmp.Or(output, err.Error())
-	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: output, Hint: l.advice(dir, output),
-		Err: err}
+	message, hint := l.explain(dir, cmp.Or(output, err.Error()))
+	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: message, Hint: hint, Err: err}
 }
+
+// refusal says where in the source a refusal of the module comes from.
+func (l *language) refusal(dir string, err error) error {
+	if abi.CodeOf(err) != abi.CodeRefused {
+		return err
+	}
+	e := *abi.AsError(err)
+	message, hint := l.explain(dir, e.Message)
+	e.Message, e.Hint = message, cmp.Or(hint, e.Hint)
+	return &e
+}
+
+// notExported is how the runtime refuses a hook of the manifest that is no export.
+const notExported = "which the module does not export"
 
 func containsAny(s string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })

@@ -8,7 +8,9 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/kit"
+	"github.com/kagewasm/kagewasm/runtime"
 )
 
 // project is a new plugin in a language.
@@ -61,6 +63,11 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 			"import { x } from \"json-as\";\nexport function pre_compact(): i32 { return x; }\n", "json-as", "npm ci"},
 		{"a syntax error", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return 0 }\n", "plugin.c:2:",
 			""},
+		{"a module that the abort of asconfig.json is in, not imported", "ts", "assembly/plugin.ts",
+			"export function pre_compact(): i32 { return 0; }\n", "does not import ./kagewasm", `from "./kagewasm"`},
+		{"a function that nothing defines", "c", "plugin.c",
+			"#include \"kagewasm.h\"\n// missing is far away\nint missing(void);\nKW_HOOK(pre_compact) { return missing(); }\n",
+			"plugin.c:3: missing", "define the function"},
 		{"an unknown function", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return missing(); }\n",
 			"missing", ""},
 	} {
@@ -80,16 +87,129 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 	}
 }
 
-// TestBuildRefuses: an export that is missing is said before a host would say it.
+// TestBuildRefuses: what a host would refuse is said before, with the place in the
+// source and what to write.
 func TestBuildRefuses(t *testing.T) {
-	dir := project(t, "c")
-	compilers.Prepare(t, "c", dir)
-	if err := os.WriteFile(filepath.Join(dir, "plugin.c"), []byte("int pre_compact(void) { return 0; }\n"),
-		0o644); err != nil {
+	for _, c := range []struct {
+		why, lang, file, source string
+		says, hint              string
+	}{
+		{"a hook that is not exported", "c", "plugin.c", "int pre_compact(void) { return 0; }\n", "does not export",
+			"KW_HOOK"},
+		{"a hook that is not exported", "ts", "assembly/plugin.ts",
+			"import { Output } from \"./kagewasm\";\nexport function turn_end(): i32 { return new Output().send(); }\n",
+			"does not export", "export function"},
+		{"chance and a console", "ts", "assembly/plugin.ts",
+			"import { Output } from \"./kagewasm\";\n// Math.random is chance\nexport function pre_compact(): i32 {\n" +
+				"  const r = Math.random();\n  console.log(r.toString());\n  return new Output().send();\n}\n",
+			"assembly/plugin.ts:4: Math.random\nassembly/plugin.ts:5: console\n", `hostCall("log"`},
+		{"a hook without a handler", "go", "plugin.yaml",
+			"name: tried\nversion: 0.1.0\nabi: 1\nhooks: [pre_compact, turn_end]\n", "the hook turn_end, which has no handler",
+			"set TurnEnd"},
+		{"no plugin registered", "go", "main.go",
+			"package main\n\nimport \"github.com/kagewasm/kagewasm/abi/guest\"\n\nfunc main() { guest.Main() }\n",
+			"no hook has a handler", "guest.Register"},
+		{"a compactor that handles no compaction", "go", "plugin.yaml",
+			"name: tried\nversion: 0.1.0\nabi: 1\nroles: [compactor]\nhooks: [pre_compact, post_compact]\n",
+			"the hook post_compact, which has no handler", "PostCompact"},
+	} {
+		t.Run(c.why+" in "+c.lang, func(t *testing.T) {
+			dir := project(t, c.lang)
+			compilers.Prepare(t, c.lang, dir)
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
+			if e := abi.AsError(err); err == nil || e.Code != abi.CodeRefused || !strings.Contains(e.Message, c.says) ||
+				!strings.Contains(e.Hint, c.hint) {
+				t.Errorf("%v, and to do %q", err, e.Hint)
+			}
+		})
+	}
+}
+
+// TestBuildWithoutVersionOrABI: what a manifest lacks is said with what to write.
+func TestBuildWithoutVersionOrABI(t *testing.T) {
+	for lacks, manifest := range map[string]string{
+		"version is missing: write version: 0.1.0": "name: tried\nabi: 1\n",
+		"abi is missing: write abi: 1":             "name: tried\nversion: 0.1.0\n",
+	} {
+		t.Run(lacks, func(t *testing.T) {
+			dir := project(t, "c")
+			if err := os.WriteFile(filepath.Join(dir, kit.ManifestFile), []byte(manifest), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), lacks) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// TestTypeScriptAnswersWhatACompactorMay: the whole answer of a compactor can be
+// written in TypeScript, and what a message says be read.
+func TestTypeScriptAnswersWhatACompactorMay(t *testing.T) {
+	dir := project(t, "ts")
+	compilers.Prepare(t, "ts", dir)
+	const source = `import { Input, Output, OutputMessage } from "./kagewasm";
+
+export function pre_compact(): i32 {
+  const output = new Output();
+  const messages = new Input().messages;
+  for (let i = 0; i < messages.length; i++) {
+    const m = messages[i];
+    if (m.isError) output.messages.push(OutputMessage.shorten(m, "failed in unit " + m.unit.toString()));
+    else if (m.pinned) output.messages.push(OutputMessage.keep(m.id));
+    else output.superseded.push(m.id);
+  }
+  output.messages.push(OutputMessage.summary('said "this"'));
+  output.messages.push(OutputMessage.inject("and that"));
+  return output.send();
+}
+
+export function turn_end(): i32 {
+  const output = new Output();
+  output.cancel = true;
+  output.reason = "not now";
+  output.unstored = "a fact";
+  return output.send();
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "assembly", "plugin.ts"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()}); abi.CodeOf(err) != abi.CodeRefused ||
-		!strings.Contains(err.Error(), "does not export") {
-		t.Errorf("a hook that is not exported: %v", err)
+	manifest := "name: tried\nversion: 0.1.0\nabi: 1\nroles: [compactor]\n"
+	if err := os.WriteFile(filepath.Join(dir, kit.ManifestFile), []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	built, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wasm, err := os.ReadFile(built.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
+	in := &abi.Input{Hook: abi.HookPreCompact, Messages: []abi.InputMessage{
+		{Message: abi.Message{ID: "m1", Role: abi.RoleUser, Content: abi.Text("Do it.")}, Pinned: true},
+		{Message: abi.Message{ID: "m2", Role: abi.RoleAssistant, Content: abi.Text("Fine.")}, Unit: 1},
+		{Message: abi.Message{ID: "m3", Role: abi.RoleTool, ToolCallID: "c1", IsError: true, Kind: abi.KindBash,
+			Content: abi.Text("a long trace")}, Unit: 7},
+	}}
+	for hook, want := range map[abi.Hook]string{
+		abi.HookPreCompact: `{"messages":[{"ref":"m1"},{"id":"m3","role":"tool","kind":"bash","tool_call_id":"c1",` +
+			`"content":"failed in unit 7"},{"role":"user","kind":"compaction_summary","content":"said \"this\""},` +
+			`{"role":"user","kind":"injected","content":"and that"}],"superseded":["m2"]}`,
+		abi.HookTurnEnd: `{"unstored":"a fact","cancel":true,"reason":"not now"}`,
+	} {
+		t.Run(string(hook), func(t *testing.T) {
+			in := *in
+			in.Hook = hook
+			if got, _, err := p.CallHook(t.Context(), &in); err != nil || string(got) != want {
+				t.Errorf("%s, %v\nwant %s", got, err, want)
+			}
+		})
 	}
 }

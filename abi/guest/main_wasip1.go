@@ -19,6 +19,11 @@ func exportPostCompact() int32 { return run(abi.HookPostCompact) }
 //go:wasmexport turn_end
 func exportTurnEnd() int32 { return run(abi.HookTurnEnd) }
 
+// kagewasm build asks which hooks have a handler: a Go module exports all of them.
+//
+//go:wasmexport kagewasm_handlers
+func exportHandlers() int32 { return answer(registered.plugin.handlers()) }
+
 // The host's bulk calls; see abi.ImportModule. Pointers are of this module's
 // memory, lengths in bytes.
 
@@ -60,6 +65,11 @@ func run(hook abi.Hook) int32 {
 		hostErrorWrite(unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))
 		return 1
 	}
+	return answer(out)
+}
+
+// answer hands the output of a call to the host.
+func answer(out []byte) int32 {
 	if len(out) > 0 && hostOutputWrite(unsafe.Pointer(unsafe.SliceData(out)), int32(len(out))) != 0 {
 		const text = "output: longer than the host allows"
 		hostErrorWrite(unsafe.Pointer(unsafe.StringData(text)), int32(len(text)))

@@ -20,12 +20,21 @@ import (
 // MaxBytes bounds the length of a manifest, as YAML or as JSON.
 const MaxBytes = yamldoc.MaxBytes
 
-// Read reads the manifest in a file. Errors are as in [Parse], and of code
-// usage where the file cannot be read.
+// Read reads the manifest of a plugin that is being written. Errors are as in
+// [Parse], of code bad_input for a manifest without a version, and of code usage
+// where the file cannot be read.
+//
+// Hosts, which use Parse, do without a version. An operator needs one to tell two
+// builds apart, and only the author can give it.
 func Read(path string) (*abi.Manifest, error) {
 	data, err := os.ReadFile(path)
 	if err == nil {
-		return Parse(path, data)
+		m, err := Parse(path, data)
+		if err == nil && m.Version == "" {
+			return nil, &abi.Error{Code: abi.CodeBadInput, Op: "manifest", Plugin: m.Name, Phase: abi.PhaseLoad,
+				Message: path + ": version is missing: write version: 0.1.0"}
+		}
+		return m, err
 	}
 	e := &abi.Error{Code: abi.CodeUsage, Op: "manifest", Phase: abi.PhaseLoad, Message: err.Error(), Err: err}
 	if errors.Is(err, os.ErrNotExist) {

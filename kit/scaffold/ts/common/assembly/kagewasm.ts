@@ -68,8 +68,27 @@ export class Message {
     return this.json.get("role").is("user") && !this.json.get("kind").exists;
   }
 
+  // What the harness made it for: "instructions" or "compaction_summary" for example.
+  get kind(): string {
+    return this.json.get("kind").text;
+  }
+
+  // Messages of one unit stay or go together: a call and its result for example.
+  get unit(): i32 {
+    return this.json.get("unit").int(0);
+  }
+
   get callsTools(): bool {
     return this.json.get("tool_calls").exists;
+  }
+
+  // Of role tool: the call that it answers, and whether that failed.
+  get toolCallId(): string {
+    return this.json.get("tool_call_id").text;
+  }
+
+  get isError(): bool {
+    return this.json.get("is_error").bool(false);
   }
 
   // What it says: its content, or the texts of its parts, a line each.
@@ -84,13 +103,47 @@ export class Message {
   }
 }
 
-// Output is what a hook answers; empty fields are left out.
+// OutputMessage is an entry of a compactor's list, made by one of its functions.
+export class OutputMessage {
+  private constructor(readonly json: string) {}
+
+  // keep leaves a message as it is.
+  static keep(id: string): OutputMessage {
+    return new OutputMessage(`{"ref":${quote(id)}}`);
+  }
+
+  // shorten puts a shorter text in place of what a tool said.
+  static shorten(message: Message, content: string): OutputMessage {
+    const call = message.json.get("tool_call_id").exists ? `,"tool_call_id":${quote(message.toolCallId)}` : "";
+    const kind = message.kind != "" ? `,"kind":${quote(message.kind)}` : "";
+    const head = `"id":${quote(message.id)},"role":${quote(message.role)}${kind}${call}`;
+    return new OutputMessage(`{${head},"content":${quote(content)}}`);
+  }
+
+  // summary is a new message, which stands for what is not in the list.
+  static summary(content: string): OutputMessage {
+    return new OutputMessage(`{"role":"user","kind":"compaction_summary","content":${quote(content)}}`);
+  }
+
+  // inject is a new message with other text for the model.
+  static inject(content: string): OutputMessage {
+    return new OutputMessage(`{"role":"user","kind":"injected","content":${quote(content)}}`);
+  }
+}
+
+// Output is what a hook answers; empty fields are left out. docs/authors.md says
+// what each is for.
 export class Output {
   always_keep: string[] = [];
   release: string[] = [];
   retain: string[] = [];
+  unstored: string = "";
   inject: string = "";
   summary: string = "";
+  messages: OutputMessage[] = [];
+  superseded: string[] = [];
+  cancel: bool = false;
+  reason: string = "";
 
   // send hands the answer over and returns what the hook returns.
   send(): i32 {
@@ -99,7 +152,12 @@ export class Output {
     if (this.release.length) fields.push('"release":' + list(this.release));
     if (this.retain.length) fields.push('"retain":' + list(this.retain));
     if (this.inject != "") fields.push('"inject":' + quote(this.inject));
+    if (this.unstored != "") fields.push('"unstored":' + quote(this.unstored));
     if (this.summary != "") fields.push('"summary":' + quote(this.summary));
+    if (this.messages.length) fields.push('"messages":[' + this.messages.map<string>((m) => m.json).join(",") + "]");
+    if (this.superseded.length) fields.push('"superseded":' + list(this.superseded));
+    if (this.cancel) fields.push('"cancel":true');
+    if (this.reason != "") fields.push('"reason":' + quote(this.reason));
     // Not Host.outputString, which counts characters where it needs bytes.
     Host.output(Uint8Array.wrap(String.UTF8.encode("{" + fields.join(",") + "}")));
     return 0;
