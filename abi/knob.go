@@ -31,6 +31,19 @@ type Knob struct {
 	MaxLength int `json:"max_length,omitempty"`
 }
 
+// MarshalJSON writes the bounds of a range where they are 0, too.
+func (k Knob) MarshalJSON() ([]byte, error) {
+	type plain Knob // without this method
+	if k.Type != KnobRange && k.Type != KnobIntRange {
+		return marshal(plain(k))
+	}
+	return marshal(struct {
+		plain
+		Min float64 `json:"min"`
+		Max float64 `json:"max"`
+	}{plain(k), k.Min, k.Max})
+}
+
 // KnobType is the type of a knob's value.
 type KnobType string
 

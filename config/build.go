@@ -18,7 +18,7 @@ type builder struct {
 
 func newBuilder(r *reader, path string) *builder {
 	return &builder{reader: r, config: &Config{
-		File: path, Models: make(map[string]Model), Plugins: make(map[string]Plugin),
+		File: path, source: r.source, Models: make(map[string]Model), Plugins: make(map[string]Plugin),
 		agents: make(map[string]*Agent), prompts: make(map[string]string),
 	}}
 }

@@ -30,6 +30,7 @@ type Config struct {
 
 	agents  map[string]*Agent
 	root    *node
+	source  source            // to point into
 	prompts map[string]string // their texts, by what names them
 }
 

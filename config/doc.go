@@ -2,7 +2,8 @@
 // when and how each agent's sessions are compacted. [Load] reads one, [Follow]
 // follows it as it changes; [Config.Agent] is what holds for an agent, as a
 // [kagewasm.Policy] and the names around it. [Config.Explain] says where each value
-// comes from, and [Config.With] puts flags on top.
+// comes from, [Config.With] puts flags on top, and [Config.CheckManifests] checks what
+// is said of plugins against their modules.
 //
 // # What holds
 //

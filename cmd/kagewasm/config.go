@@ -5,9 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/trust"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/config"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
+	"github.com/kagewasm/kagewasm/runtime"
 )
 
 func newConfig(e env) *cobra.Command {
@@ -56,6 +59,15 @@ func (f *configFlag) load() (*config.Config, error) {
 	return config.Load(path)
 }
 
+// manifestOf is the manifest of a plugin's module, nil where it cannot be read.
+func manifestOf(p config.Plugin) *abi.Manifest {
+	m, err := runtime.OpenFile(p.Path, pluginyaml.Parse)
+	if err != nil {
+		return nil
+	}
+	return m.Manifest()
+}
+
 func newConfigCheck(e env) *cobra.Command {
 	f := &configFlag{}
 	var asJSON bool
@@ -66,6 +78,9 @@ func newConfigCheck(e env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			f.path = argOr(args, f.path)
 			c, err := f.load()
+			if err == nil {
+				err = c.CheckManifests(manifestOf)
+			}
 			if asJSON {
 				return printCheck(e, c, err)
 			}

@@ -44,6 +44,9 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	if err == nil && f.path == "" {
 		err = trust.List{Dir: e.stateHome}.Check(c)
 	}
+	if err == nil {
+		err = c.CheckManifests(manifestOf)
+	}
 	if err != nil {
 		return configured{}, err
 	}

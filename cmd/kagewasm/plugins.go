@@ -94,7 +94,7 @@ type loader struct {
 	runtime *runtime.Runtime
 	counter abi.Counter
 	model   abi.Model
-	conf    configured // of openAuthor
+	conf    configured // whose models knobs may name
 	grants  runtime.Grants
 	limits  abi.Limits
 	taken   map[string]bool // values of --knob, --adopt and --secret that were for some plugin
@@ -269,6 +269,11 @@ func (l *loader) config(m *abi.Manifest) (abi.Config, error) {
 		if err != nil {
 			return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
 		}
+		if knob.Type == abi.KnobModelAlias && l.conf.file != nil {
+			if err := l.conf.file.KnowsModel(raw); err != nil {
+				return nil, ui.Usagef("knob %s of %s: %w", name, m.Name, err)
+			}
+		}
 		config[name] = raw
 		l.taken[s] = true
 	}
@@ -299,6 +304,7 @@ func (l *loader) unusedFlag() error {
 func (l *loader) loadAll(
 	ctx context.Context, conf configured, paths []string, progress *ui.Progress,
 ) ([]*runtime.Plugin, error) {
+	l.conf = conf
 	var loaded []*runtime.Plugin
 	for _, c := range conf.plugins() {
 		progress.Step("loading %s", c.Name)

@@ -117,6 +117,9 @@ func knobLine(k abi.Knob) string {
 	switch k.Type {
 	case abi.KnobRange, abi.KnobIntRange:
 		line += fmt.Sprintf(" %v to %v", k.Min, k.Max)
+		if k.Step > 0 {
+			line += fmt.Sprintf(" in steps of %v", k.Step)
+		}
 	case abi.KnobEnum:
 		line += " " + strings.Join(k.Values, "|")
 	}
