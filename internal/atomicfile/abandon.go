@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"os"
 	"sync"
 )
@@ -17,27 +18,39 @@ type unfinished struct {
 	abandoned bool
 }
 
-// beside writes a file under a name for now, which it makes.
-func (u *unfinished) beside(root *os.Root, write func(temp string) error) error {
+// beside writes data into a file with a name for now, and has finish give it its own.
+func (u *unfinished) beside(root *os.Root, data []byte, perm fs.FileMode, finish func(temp string) error) error {
 	temp := prefix + rand.Text()
-	if err := u.begin(root, temp); err != nil {
+	f, err := u.begin(root, temp, perm)
+	if err != nil {
 		return err
 	}
 	defer u.end(temp)
-	return write(temp)
+	if err = fill(f, data); err == nil {
+		err = finish(temp)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // the first error says more
+	}
+	return err
 }
 
-func (u *unfinished) begin(root *os.Root, temp string) error {
+// begin makes the file while nobody abandons it: a file that is made afterwards would stay.
+func (u *unfinished) begin(root *os.Root, temp string, perm fs.FileMode) (*os.File, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.abandoned {
-		return errors.New("the program is about to end")
+		return nil, errors.New("the program is about to end")
+	}
+	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+	if err != nil {
+		return nil, err
 	}
 	if u.files == nil {
 		u.files = make(map[string]*os.Root)
 	}
 	u.files[temp] = root
-	return nil
+	return f, nil
 }
 
 func (u *unfinished) end(temp string) {
@@ -54,6 +67,6 @@ func Abandon() {
 	defer writing.mu.Unlock()
 	writing.abandoned = true
 	for temp, root := range writing.files {
-		_ = root.Remove(temp) // it may not be there yet, or have its name already
+		_ = root.Remove(temp) // it may have its name already
 	}
 }

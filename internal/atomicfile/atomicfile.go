@@ -43,16 +43,7 @@ const attempts = 8
 // takes. What stands there is replaced, a link itself and not what it leads to.
 // Folders on the way are made, for their owner alone.
 func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
-	err := writing.beside(root, func(temp string) error {
-		err := create(root, temp, data, perm)
-		if err == nil {
-			err = place(root, temp, name)
-		}
-		if err != nil {
-			_ = root.Remove(temp) // the first error says more
-		}
-		return err
-	})
+	err := writing.beside(root, data, perm, func(temp string) error { return place(root, temp, name) })
 	return named(root, name, err)
 }
 
@@ -73,15 +64,12 @@ func named(root *os.Root, name string, err error) error {
 // Create is [Write] for a file that is not there yet: else nothing is written, and
 // the error is fs.ErrExist. Its folder must be there.
 func Create(root *os.Root, name string, data []byte, perm fs.FileMode) error {
-	err := writing.beside(root, func(temp string) error {
-		err := create(root, temp, data, perm)
-		if err == nil {
-			err = root.Link(temp, name)
-			if err != nil && !errors.Is(err, fs.ErrExist) {
-				err = create(root, name, data, perm) // a file system without links
-			}
-			SyncFolder(root, path.Dir(filepath.ToSlash(name)))
+	err := writing.beside(root, data, perm, func(temp string) error {
+		err := root.Link(temp, name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = create(root, name, data, perm) // a file system without links
 		}
+		SyncFolder(root, path.Dir(filepath.ToSlash(name)))
 		_ = root.Remove(temp)
 		return err
 	})
@@ -100,12 +88,17 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return Write(root, filepath.Base(path), data, perm)
 }
 
-func create(root *os.Root, temp string, data []byte, perm fs.FileMode) error {
-	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+func create(root *os.Root, name string, data []byte, perm fs.FileMode) error {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	return fill(f, data)
+}
+
+// fill writes the file and closes it.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
