@@ -18,6 +18,7 @@ import (
 	"github.com/kagewasm/kagewasm/config"
 	"github.com/kagewasm/kagewasm/internal/owner"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 )
 
@@ -84,11 +85,18 @@ func (t inOrder) Run(name string, f func(testscript.T)) {
 
 // TestScript runs testdata/script: each file is one story on the command line.
 // Every script finds modules that misbehave in $BAD and a session of its own in
-// $SESSION; -update is not needed, the scripts look for what matters.
+// $SESSION; -update is not needed, the scripts look for what matters. Lines with [long]
+// run in CI and in a soak.
 func TestScript(t *testing.T) {
 	testscript.RunT(inOrder{t}, testscript.Params{
 		Dir:  filepath.Join("testdata", "script"),
 		Cmds: scriptCommands(),
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return soak.Count(0, 1, 1) == 1, nil
+		},
 		Setup: func(e *testscript.Env) error {
 			bad := filepath.Join(e.WorkDir, "bad")
 			e.Vars = append(e.Vars, "BAD="+bad, "STATE_HOME="+filepath.Join(e.WorkDir, "state-home"),

@@ -67,7 +67,7 @@ func recallOfTen(t *testing.T, paths []string) float64 {
 		n.knobs["recall_max_tokens"] = 100_000
 		n.change = func(in *abi.Input) { in.Budget.SummaryTokens = 100_000 }
 		id := regexp.MustCompile(`(?m)^- \[[^]]* (D\d+:\d+)\]`)
-		for _, q := range c.Questions {
+		for _, q := range soak.Sample(c.Questions, 60, len(c.Questions)) {
 			if len(q.Evidence) == 0 {
 				continue
 			}
