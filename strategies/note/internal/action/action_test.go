@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -116,6 +118,7 @@ func TestFilesOfCommands(t *testing.T) {
 		{"in place, by Perl", "perl -pi -e 's/a/b/' a.go", "edits a.go"},
 		{"read", "cat a.go && head -n 50 b.go && sed -n 1,20p c.go", "reads a.go, reads b.go, reads c.go"},
 		{"in the folder that it changes to", "cd /srv/kw && rm a.go && cd web && rm /tmp/b.go c.go", "deletes /srv/kw/a.go, deletes /tmp/b.go, deletes /srv/kw/web/c.go"},
+		{"moved to a place that a variable names", "mv a.go $dir/", ""},
 		{"a pattern names none", "rm *.html; sed -i s/a/b/ $f", ""},
 		{"nowhere", "make > /dev/null 2>&1", ""},
 		{"nothing", "grep -rn 'rm a.go' src", ""},
@@ -183,4 +186,27 @@ func TestChangedLines(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestActionOfAnything: whatever a call holds, it is read, and of each file it is said
+// what is done to it.
+func TestActionOfAnything(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"rm ", "mv ", "cp ", "sed -i ", "git ", "mv a b", "> ", ">> ", "tee -a ", "'", "\"", "-e ", "a/b.go ", "/", "*", "$x ", "\n", ";",
+		"*** Begin Patch\n", "*** Update File: ", "*** Move to: ", "+++ b/", "@@ -1 +2 @@\n", "+x\n", "<<X\n", "<<"})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 0, 14).Draw(rt, "text"), "")
+		for _, key := range []string{"command", "path", "input", "code", "new_string", "start_line"} {
+			for _, tool := range []string{"", "x", "__", "Edit", "move_file", "str_replace_editor"} {
+				for _, given := range []args{{key: text}, {key: text, "file_path": text}} {
+					a := of(t, tool, given)
+					a.Answered(text)
+					for _, f := range a.Files {
+						if f.Path == "" || uses[f.Use] == "" || f.Last < f.From || (f.Use == action.Moved) != (f.To != "") {
+							rt.Fatalf("%s %q: %+v", tool, text, a.Files)
+						}
+					}
+				}
+			}
+		}
+	})
 }

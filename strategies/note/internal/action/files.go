@@ -62,6 +62,9 @@ var patchHeads = []struct {
 	use  Use
 }{{"*** Update File: ", Edited}, {"*** Add File: ", Created}, {"*** Delete File: ", Deleted}, {"+++ b/", Edited}}
 
+// moveMark begins the line of a patch that says where its file is moved.
+const moveMark = "*** Move to: "
+
 // patched are the files that a patch changes: "*** Update File: a.go", or "+++ b/a.go"
 // with "@@ -1,2 +3,4 @@" below.
 func patched(text string) (files []File) {
@@ -80,8 +83,8 @@ func patched(text string) (files []File) {
 		}
 		f := &files[len(files)-1]
 		switch {
-		case strings.HasPrefix(line, "*** Move to: "):
-			f.Use, f.To = Moved, strings.TrimSpace(line[len("*** Move to: "):])
+		case strings.HasPrefix(line, moveMark) && strings.TrimSpace(line[len(moveMark):]) != "":
+			f.Use, f.To = Moved, strings.TrimSpace(line[len(moveMark):])
 		case strings.HasPrefix(line, "@@ -"):
 			at = hunk(line)
 		case at == 0:
@@ -108,7 +111,7 @@ func (f *File) changes(line int) {
 // patchHead is the file that a line of a patch says it is about.
 func patchHead(line string) (File, bool) {
 	for _, p := range patchHeads {
-		if name, ok := strings.CutPrefix(line, p.head); ok {
+		if name, ok := strings.CutPrefix(line, p.head); ok && strings.TrimSpace(name) != "" {
 			return File{Path: strings.TrimSpace(name), Use: p.use}, true
 		}
 	}
@@ -140,13 +143,16 @@ func (n *named) add(use Use, names ...string) {
 		switch {
 		case use == Read && strings.Trim(name, "+0123456789") == "": // what an option is given
 		case name == "" || strings.HasPrefix(name, "/dev/") || len(name) >= maxPath:
-		case strings.ContainsAny(name, "*?$`{\n"):
+		case strings.ContainsAny(name, patterns):
 			n.unknown = n.unknown || use != Read
 		default:
 			n.files = append(n.files, File{Path: in(n.dir, name), Use: use})
 		}
 	}
 }
+
+// patterns are the characters of a path that names no file by itself.
+const patterns = "*?$`{\n"
 
 // filesOf reads what a command does to files.
 func filesOf(c *toolcall.Command) named {
@@ -190,6 +196,10 @@ func (n *named) program(name string, args []string) {
 
 // places adds files that are moved or copied to a place: a file, or a folder for them.
 func (n *named) places(moved bool, sources []string, to string) {
+	if to == "" || strings.ContainsAny(to, patterns) {
+		n.unknown = true
+		return
+	}
 	for _, source := range sources {
 		place := to
 		if len(sources) > 1 || strings.HasSuffix(to, "/") || path.Ext(to) == "" && path.Ext(source) != "" {

@@ -308,7 +308,7 @@ func (f *findings) read(text string, goOn func() bool) {
 // "[lint] ERROR task failed".
 func withoutTag(line string) string {
 	tag, rest, ok := strings.Cut(line, "] ")
-	if !ok || tag[0] != '[' || rest == "" || strings.ContainsAny(tag, " /") {
+	if !ok || !strings.HasPrefix(tag, "[") || rest == "" || strings.ContainsAny(tag, " /") {
 		return line
 	}
 	return rest

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
@@ -209,4 +211,21 @@ func TestLines(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOutcomeOfAnything: whatever a result holds, it is judged, and never as both failed
+// and passed.
+func TestOutcomeOfAnything(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"] x", "[a] ", "[lint] ERROR", "<x>", "</x>", "exit code ", "-1", "0", "1", "\n", ": ", "a.go:1:", "ERROR:", "PASS",
+		"0 failed", "no tests to run", "<returncode>", "` executed with exit code ", "{", "\"error\":", "OBSERVATION:", "\xff", " "})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(rt, "text"), "")
+		m := result(text, rapid.Bool().Draw(rt, "marked"))
+		h := outcome.Harness{Marks: rapid.Bool().Draw(rt, "marks"), GoOn: func() bool { return true }}
+		for _, command := range []string{"", "make", "make | tail", "rg x", "cat a"} {
+			if o := h.Of(&m, run(t, command)); o.Failed && o.Passed || o.Told && o.Passed {
+				rt.Fatalf("%s: %+v of %q", command, o, text)
+			}
+		}
+	})
 }
