@@ -25,7 +25,7 @@ func refersTo(answer, asked string) string {
 	}
 	switch {
 	case pure && len(named) > 0:
-		return "That was: " + strings.Join(named, " / ")
+		return choiceMark + strings.Join(named, " / ")
 	case pure || len(all) < 2 || !namesEntries(answer, len(named)):
 		return ""
 	case len(all) > maxOptions && len(named) == 0:
@@ -33,8 +33,13 @@ func refersTo(answer, asked string) string {
 	case len(all) > maxOptions:
 		all = named
 	}
-	return "The agent had listed: " + strings.Join(all, " / ")
+	return listedMark + strings.Join(all, " / ")
 }
+
+const (
+	choiceMark = "That was: "
+	listedMark = "The agent had listed: "
+)
 
 const (
 	maxChoice  = 20  // of an answer that is a choice alone, in bytes

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
@@ -87,11 +88,17 @@ func (v *view) shrink(budget int) (total int) {
 	return total
 }
 
-// deeds adds what was done that must not be done again, the newest first, and returns
-// what it costs.
+// deeds adds what was done that must not be done again, the newest first and calls by
+// their sums alone, and returns what it costs.
 func (v *view) deeds(budget int) int {
 	left := budget
-	v.take(&left, isDeed)
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if isDeed(line) {
+				v.takeLine(i, k, &left, withoutArguments(line, true), withoutArguments(line, false))
+			}
+		}
+	}
 	return budget - left
 }
 
@@ -119,6 +126,19 @@ func (v *view) fill(left, said int, state string) {
 	}
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
+	v.lengthen(&left)
+}
+
+// lengthen tells calls that were told by their sums with all arguments, the newest first.
+func (v *view) lengthen(left *int) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		for k, line := range v.turns[i].came {
+			if short := v.came[i][k]; short != "" && short != line {
+				*left += v.count(short) + 2
+				v.takeLine(i, k, left, line, short)
+			}
+		}
+	}
 }
 
 // take adds the lines that are wanted and fit, the newest first. A call that does not fit
@@ -129,12 +149,17 @@ func (v *view) take(left *int, wanted func(line string) bool) {
 			if v.came[i][k] != "" || !wanted(line) || v.folded(i) && !isDeed(line) {
 				continue
 			}
-			for _, text := range []string{line, withoutArguments(line)} {
-				if n := v.count(text) + 2; n <= *left {
-					v.came[i][k], *left = text, *left-n
-					break
-				}
-			}
+			v.takeLine(i, k, left, line, withoutArguments(line, true), withoutArguments(line, false))
+		}
+	}
+}
+
+// takeLine shows a line on a turn in the first of these forms that fits.
+func (v *view) takeLine(i, k int, left *int, forms ...string) {
+	for _, text := range forms {
+		if n := v.count(text) + 2; n <= *left {
+			v.came[i][k], *left = text, *left-n
+			return
 		}
 	}
 }
@@ -145,14 +170,19 @@ func isDeed(line string) bool {
 	return strings.HasPrefix(line, work.Called) || strings.HasPrefix(line, work.Committed) || strings.HasPrefix(line, work.Ran)
 }
 
-// withoutArguments is the line of a call without what it was called with.
-func withoutArguments(line string) string {
+// withoutArguments is the line of a call without what it was called with, but for sums
+// and what they are paid with.
+func withoutArguments(line string, sums bool) string {
 	before, rest, ok := strings.Cut(line, " (")
-	_, found, ended := strings.Cut(rest, ")"+work.Result)
+	args, found, ended := strings.Cut(rest, ")"+work.Result)
 	if !ok || !ended || !strings.HasPrefix(line, work.Called) {
 		return line
 	}
-	return before + " (...)" + work.Result + found
+	kept := lists.Filter(strings.Split(args, ", "), func(arg string) bool {
+		key, _, _ := strings.Cut(arg, " ")
+		return sums && work.Weighs(key)
+	})
+	return before + " (" + strings.Join(append(kept, "..."), ", ") + ")" + work.Result + found
 }
 
 // folded reports whether nothing of a turn is shown but that it was there.

@@ -407,3 +407,22 @@ func TestTranscripts(t *testing.T) {
 		}
 	}
 }
+
+// TestDeedsKeepTheirSums: where there is no room for all that a call was made with, its
+// sums and what they were paid with stay.
+func TestDeedsKeepTheirSums(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	msgs := session("Book it.", called("book", map[string]any{"user": "mia_li_3668", "from": "JFK", "to": "SEA", "cabin": "economy",
+		"payment_id": "cert_75", "amount": 250}, `{"reservation_id": "HATHAT"}`, false), said("Booked."))
+	for _, want := range []string{"- Called: book (amount 250, cabin economy, from JFK, payment_id cert_75, to SEA, user mia_li_3668) → reservation_id HATHAT",
+		"- Called: book (amount 250, payment_id cert_75, ...) → reservation_id HATHAT"} {
+		t.Run(want, func(t *testing.T) {
+			for budget := 900; budget > 100; budget -= 10 {
+				if strings.Contains(render(msgs, note.Options{Budget: budget}), want) {
+					return
+				}
+			}
+			t.Error("no budget gives it")
+		})
+	}
+}

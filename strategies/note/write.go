@@ -47,7 +47,7 @@ func threadShare(budget int) int {
 	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
 }
 
-func cameShare(budget int) int { return max(8, min(20, 12_000/max(1, budget))) }
+func cameShare(budget int) int { return max(8, min(25, 12_000/max(1, budget))) }
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
@@ -101,9 +101,9 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)
 	unused := max(0, budget*share/100-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
-	deeds := v.deeds(min(budget*cameShare(budget)/100, p.left-least))
+	deeds := v.deeds(min(budget*cameShare(budget)/100, p.left-least/2))
 	p.left -= deeds
-	state := n.state(max(least, min(least+unused/2, maxSmallState))+extra/4, o.Count)
+	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
 	rules := p.rules(n.lost(v), p.share(rulesShare))

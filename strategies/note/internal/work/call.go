@@ -36,7 +36,7 @@ func told(a *action.Action, before []action.Arg) string {
 	case !slices.ContainsFunc(a.Args, differs):
 		return a.Tool + " again (as before)"
 	}
-	return a.Tool + " again" + listed(lists.Filter(a.Args, func(arg action.Arg) bool { return differs(arg) || weighs(arg.Key) }))
+	return a.Tool + " again" + listed(lists.Filter(a.Args, func(arg action.Arg) bool { return differs(arg) || Weighs(arg.Key) }))
 }
 
 // listed are the arguments that there is room for: amounts and what they are paid with
@@ -45,14 +45,14 @@ func listed(args []action.Arg) string {
 	size, shown := 0, make(map[action.Arg]bool)
 	for _, first := range []bool{true, false} {
 		for _, a := range args {
-			if n := len(a.Key) + len(a.Value); weighs(a.Key) == first && !shown[a] && size+n <= maxArgs {
+			if n := len(a.Key) + len(a.Value); Weighs(a.Key) == first && !shown[a] && size+n <= maxArgs {
 				shown[a], size = true, size+n
 			}
 		}
 	}
 	var told []string
 	for _, a := range args {
-		if s := a.Key + " " + a.Value; shown[a] && (weighs(a.Key) || !slices.Contains(told, s)) {
+		if s := a.Key + " " + a.Value; shown[a] && (Weighs(a.Key) || !slices.Contains(told, s)) {
 			told = append(told, s)
 		}
 	}
@@ -62,9 +62,9 @@ func listed(args []action.Arg) string {
 	return " (" + strings.Join(told, ", ") + ")"
 }
 
-// weighs reports whether an argument of this name says how much of something, or what
+// Weighs reports whether an argument of this name says how much of something, or what
 // it is paid with: the same amount may stand there twice, of two payments.
-func weighs(key string) bool {
+func Weighs(key string) bool {
 	key = strings.ToLower(key)
 	return strings.HasSuffix(key, "total") || toolcall.HasAny(key, []string{"amount", "pay", "price", "cost", "quantity"})
 }
@@ -88,7 +88,7 @@ func found(text string, args []action.Arg) string {
 	toolcall.EachString(text, func(key, value string) {
 		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
 		if s := key + " " + value; !given && value != "" && len(value) <= maxValue && identifies(key) && !slices.Contains(inner, s) {
-			if _, top := doc[key]; top || weighs(key) {
+			if _, top := doc[key]; top || Weighs(key) {
 				own = append(own, s)
 			}
 			inner = append(inner, s)
