@@ -67,6 +67,8 @@ func TestFailuresFallBackToDrop(t *testing.T) {
 		"a summary that is huge":  {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
 		"a summary that is large": {keepOnly(strings.Repeat("word ", 600), fixed), abi.CodeOverTarget},
 		"what goes not stored":    {unstored(keepOnly("", fixed)), abi.CodeState},
+		"a letter for a session":  {answers(&abi.Output{Summary: "x"}), abi.CodeBadSummary},
+		"a list with a letter":    {keepOnly(" x\n", fixed), abi.CodeBadSummary},
 		"an empty summary":        {answers(&abi.Output{Summary: " \n"}), abi.CodeBadOutput},
 	}
 	for name, c := range lists {

@@ -163,7 +163,7 @@ func TestPluginCancels(t *testing.T) {
 	mem := memory{}
 	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"}, Inject: "more"}))
 	p.Post = answers(nil)
-	comp := compactor(keepOnly("s", fixed))
+	comp := compactor(keepOnly("all of it", fixed))
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p, comp), Memory: mem})
 	req := request(1450, chat(60)) // over the threshold, under the window
 	req.Commit = func(context.Context, *kagewasm.Result) error { return nil }

@@ -86,8 +86,8 @@ func TestOrder(t *testing.T) {
 		{"drop", nil, nil, "", false, "pre commit post+"},
 		{"a model", nil, nil, "all is well", false, "pre model commit post+"},
 		{"a model that fails", nil, nil, "No.", false, "pre model model model model model commit post+"},
-		{"a compactor", nil, keepOnly("s", fixed), "all is well", false, "pre comp commit post+"},
-		{"an observer's summary", &abi.Output{Summary: "s"}, nil, "all is well", false, "pre commit post+"},
+		{"a compactor", nil, keepOnly("all of it", fixed), "all is well", false, "pre comp commit post+"},
+		{"an observer's summary", &abi.Output{Summary: "all of it"}, nil, "all is well", false, "pre commit post+"},
 		{"a veto", &abi.Output{Cancel: true}, nil, "all is well", false, "pre post-"},
 		{"it cannot be stored", nil, nil, "all is well", true, "pre model commit post-"},
 	} {
@@ -263,7 +263,7 @@ func TestEverythingIsTold(t *testing.T) {
 	}{
 		{"drop", kagewasm.Options{Plugins: plugins(obs())}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
 		{"a model", kagewasm.Options{Plugins: plugins(obs()), Model: writes("all is well")}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
-		{"a plugin", kagewasm.Options{Plugins: plugins(compactor(keepOnly("s", fixed)))}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"a plugin", kagewasm.Options{Plugins: plugins(compactor(keepOnly("all of it", fixed)))}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
 		{"nothing can go", kagewasm.Options{Plugins: plugins(obs())}, func(r *kagewasm.Request) {
 			r.Messages = []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(words(7500))}}
 		}, kagewasm.EventNoop, abi.ReasonNothingToSupersede},

@@ -75,7 +75,7 @@ func TestEachStrategy(t *testing.T) {
 		want := name
 		switch name {
 		case kagewasm.StrategyDelegate:
-			opts.Plugins = plugins(compactor(keepOnly("s", fixed)))
+			opts.Plugins = plugins(compactor(keepOnly("all of it", fixed)))
 		case kagewasm.StrategyCheckpoint:
 			want = kagewasm.StrategySummarize // is what makes the plan that waits
 		}

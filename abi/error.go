@@ -92,7 +92,7 @@ const (
 	// CodeUnauthorized: a model's provider does not take the key, or not for
 	// that model.
 	CodeUnauthorized Code = "unauthorized"
-	// CodeBadSummary: a model answered with what cannot stand for messages.
+	// CodeBadSummary: a model or a plugin answered with what cannot stand for messages.
 	CodeBadSummary Code = "bad_summary"
 	// CodeNotRecorded: host calls are replayed, and this one is not in the
 	// recording.

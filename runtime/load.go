@@ -73,7 +73,9 @@ func (p *Plugin) configure(o PluginOptions) (err error) {
 			return p.usage("", fmt.Sprintf("secret %s: %d bytes, %d allowed", name, len(value), host.MaxSecretBytes))
 		}
 	}
-	if s.Web, err = egress.New(egress.Options{Grants: o.Grants.HTTP, Secrets: o.Secrets}); err != nil {
+	if s.Web, err = egress.New(egress.Options{
+		Grants: o.Grants.HTTP, Asked: s.Manifest.Capabilities[abi.CapHTTP].Hosts, Secrets: o.Secrets,
+	}); err != nil {
 		return p.usage("", abi.AsError(err).Message)
 	}
 	s.Finish(o.Secrets)

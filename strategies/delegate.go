@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Delegate takes what a plugin proposes: a list of messages, or a summary, for
@@ -27,6 +28,9 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 		if err == nil {
 			err = v.summaryFits(plan.Summary)
 		}
+		if err == nil && plan.Summary != "" {
+			err = v.summarySays(plan.Summary, plan.Supersede)
+		}
 		return plan, err
 	}
 	if err := v.summaryFits(d.Output.Summary); err != nil {
@@ -38,7 +42,32 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 	}
 	plan := d.plan(v, b, v.Count.Text(d.Output.Summary))
 	plan.Source, plan.Summary = d.Source, d.Output.Summary
-	return plan, nil
+	return plan, v.summarySays(plan.Summary, plan.Supersede)
+}
+
+// A summary has a byte for every so many tokens that go, up to what the shortest
+// answer takes in any script, two characters of Chinese.
+const (
+	tokensPerByte = 100
+	shortestBytes = 5
+)
+
+// summarySays refuses a summary that is too short to stand for what goes: "x" in
+// place of a morning's work is a plugin that fails, and the strategy does better. No
+// length tells a good sentence from a bad one, so no more than one is asked for.
+func (v *View) summarySays(summary string, gone []string) error {
+	stood, goes := 0, set.Of(gone...)
+	for i := range v.Messages {
+		if goes[v.Messages[i].ID] {
+			stood += v.Tokens[i]
+		}
+	}
+	if n := len(strings.TrimSpace(summary)); n < min(stood/tokensPerByte, shortestBytes) {
+		return &abi.Error{Code: abi.CodeBadSummary, Op: "check plan", Phase: abi.PhaseCheck,
+			Message: fmt.Sprintf("a summary of %d bytes, which cannot stand for %d tokens", n, stood),
+			Hint:    "say in a sentence or more what was asked, done and left; or answer nothing, and the strategy follows"}
+	}
+	return nil
 }
 
 // summaryFits refuses a summary whose length alone says that it is too long. Nothing

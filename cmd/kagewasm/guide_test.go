@@ -312,7 +312,7 @@ func fields(typ reflect.Type) iter.Seq[string] {
 // the source says.
 func TestAuthorsRefusals(t *testing.T) {
 	features.Proves(t, "N6")
-	source := goSource(t, "abi", "runtime", "firewall", "kit", "attempt.go")
+	source := goSource(t, "abi", "runtime", "firewall", "kit", "strategies", "attempt.go")
 	for _, row := range rows(t, "it says") {
 		for _, part := range strings.Split(code(row[0])[0], "…") {
 			if part = strings.TrimSpace(part); len(part) > 1 && !strings.Contains(source, part) {

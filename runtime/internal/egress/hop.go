@@ -95,7 +95,7 @@ func (c *Client) aim(h *hop, u *url.URL) error {
 		return err
 	}
 	if _, ok := c.grants[o]; !ok {
-		return denied(o.String()+" is not granted", "the operator grants it: --grant http="+o.String())
+		return c.refused(o)
 	}
 	h.origin = o
 	h.url = &url.URL{Scheme: o.scheme, Host: o.authority(), Path: u.Path, RawPath: u.RawPath, ForceQuery: u.ForceQuery}

@@ -233,3 +233,21 @@ func FuzzURL(f *testing.F) {
 		}
 	})
 }
+
+// TestWhoMendsARefusal: a host that the manifest does not name is the author's to
+// name, one that it names the operator's to grant.
+func TestWhoMendsARefusal(t *testing.T) {
+	c := client(t, egress.Options{Grants: []string{"granted.example.com"}, Asked: []string{"granted.example.com", "asked.example.com"}})
+	for host, want := range map[string]string{
+		"asked.example.com": "the operator grants it: --grant http=https://asked.example.com",
+		"other.example.com": "the author names it under hosts of the capability http in plugin.yaml",
+	} {
+		t.Run(host, func(t *testing.T) {
+			_, err := do(t, c, egress.Request{URL: "https://" + host + "/"})
+			if e := abi.AsError(err); err == nil || e.Code != abi.CodeDenied || !strings.HasPrefix(e.Hint, want) ||
+				!strings.Contains(e.Message, host) {
+				t.Errorf("%v, and to do %q", err, e.Hint)
+			}
+		})
+	}
+}
