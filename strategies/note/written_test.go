@@ -34,7 +34,7 @@ func TestWrittenCommands(t *testing.T) {
 			"```\npytest -q\n```", "12 passed in 3.1s",
 			"```\nrm test_lease.py\n```", "Your command ran successfully and did not produce any output.",
 			"```\nopen lease.py 7\n```", "[File: /srv/kw/lease.py (9 lines total)]"),
-			"- Changed: test_lease.py (written, deleted), lease.py (edited)\n- Checks: `pytest -q` passed\n- Besides: 1 read or search"},
+			"- Changed: lease.py (edited), test_lease.py (written, deleted)\n- Checks: `pytest -q` passed\n- Besides: 1 read or search"},
 		{"an edit that was refused", answered(swe, "```\nedit 7:9\nx = [\nend_of_edit\n```", refused, "```\nedit 7:9\nx = [\nend_of_edit\n```", refused),
 			"- Failed: edit lease.py 7-9 (2 times): Your proposed edit has introduced new syntax error(s). ERRORS: - E999 SyntaxError: unmatched ']' (Open file:"},
 		{"OpenHands", answered("", "I edit it.\n<function=str_replace_editor>\n<parameter=command>str_replace</parameter>\n<parameter=path>/srv/kw/lease.py</parameter>\n"+

@@ -285,7 +285,7 @@ func (f *findings) read(text string, goOn func() bool) {
 		} else if f.shallow {
 			break
 		}
-		if !looksLikeError(withoutTag(line)) {
+		if !looksLikeError(withoutTag(line)) && (f.shallow || !inSource(line)) {
 			continue
 		}
 		if len(line) < 12 && strings.HasSuffix(line, ":") {

@@ -58,6 +58,9 @@ func TestOutcomes(t *testing.T) {
 	}{
 		// Commands, of a harness that marks those that fail.
 		{"marked", "make lint", "Exit code 1\nlint: 2 issues", true, true, failed},
+		{"a compiler behind a pipe", "go test -c ./x 2>&1 | head", "# x\nx_test.go:61:23: assignment mismatch: 2 variables but f returns 1 value", false, true, failed},
+		{"its warning", "gcc -c x.c 2>&1 | head", "x.c:61:23: warning: unused variable", false, true, unknown},
+		{"a search that names columns", "rg --column lock | head", "x.go:61:23: lock the store", false, true, unknown},
 		{"a command that says nothing", "make lint", "", false, true, passed},
 		{"a command whose output talks of errors", "make lint", "error: is a word of the manual", false, true, passed},
 		{"behind a pipe the code is another's", "go test ./... 2>&1 | tail -3", "x", false, true, unknown},

@@ -1,29 +1,63 @@
 package outcome
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/set"
 )
 
 // Reason returns the line of an output that says why a check failed: the first that
-// names a place in a file, as compilers and test runners do, or the last that names an
-// error. It is empty where there is none. That something failed is said by other lines.
+// names a place in a file, as compilers and test runners do, one in a file of tests
+// before others, or the last that names an error. It is empty where there is none. That
+// something failed is said by other lines.
 func Reason(text string) string {
-	last := ""
+	place, last := "", ""
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "E  "); ok { // pytest
 			line = strings.TrimSpace(rest)
 		}
 		switch {
-		case hasPlace(line):
-			return clip.Whole(line, maxError)
+		case hasPlace(line) && !isLog(line):
+			if place == "" || !inTests(place) && inTests(line) {
+				place = clip.Whole(line, maxError)
+			}
 		case namesError(line):
 			last = clip.Whole(line, maxError)
 		}
 	}
-	return last
+	return cmp.Or(place, last)
+}
+
+// isLog reports whether a line is one of a log, which names the place that wrote it.
+func isLog(line string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(clip.Head(line, maxError), unicode.IsSpace), func(w string) bool {
+		return logLevels[strings.Trim(w, "[]:")] || strings.HasPrefix(w, "level=")
+	})
+}
+
+var logLevels = set.Of("TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING")
+
+// inTests reports whether the place that a line begins with is in a file of tests.
+func inTests(line string) bool {
+	file, _, _ := strings.Cut(line, ":")
+	return strings.Contains(strings.ToLower(file), "test") || strings.Contains(file, "spec")
+}
+
+// inSource reports whether a line says of a place in a file, down to the column, that
+// something is wrong with it, as compilers do. Warnings and notes are no failures.
+func inSource(line string) bool {
+	if !hasPlace(line) || isLog(line) {
+		return false
+	}
+	_, rest, _ := strings.Cut(line, ":")
+	rest = strings.TrimPrefix(rest[clip.Digits(rest):], ":")
+	said := strings.ToLower(strings.TrimPrefix(rest[clip.Digits(rest):], ": "))
+	return clip.Digits(rest) > 0 && !strings.HasPrefix(said, "warning") && !strings.HasPrefix(said, "note")
 }
 
 // maxReasons is how much of both ends of an output is searched, in bytes.

@@ -41,6 +41,9 @@ func (w *Work) change(ch action.File) {
 	}
 	w.settled("", ch.Path)
 	f := w.file(ch.Path)
+	if ch.Use != action.Deleted { // a folder that was deleted is there again
+		w.files = slices.DeleteFunc(w.files, func(o *file) bool { return o != f && o.deleted && action.Within(ch.Path, o.path) })
+	}
 	switch ch.Use {
 	case action.Created:
 		f.created, f.deleted, f.to = true, false, ""
@@ -56,16 +59,19 @@ func (w *Work) change(ch action.File) {
 }
 
 // file is the one at a path, which it may have been given as an absolute one and as a
-// relative one.
+// relative one. It is put last.
 func (w *Work) file(at string) *file {
 	i := slices.IndexFunc(w.files, func(f *file) bool { return f.path == at })
 	if i < 0 {
 		i = slices.IndexFunc(w.files, func(f *file) bool { return path.IsAbs(f.path) != path.IsAbs(at) && action.Same(f.path, at) })
 	}
-	if i < 0 {
-		i, w.files = len(w.files), append(w.files, &file{path: at})
+	f := &file{path: at}
+	if i >= 0 {
+		f = w.files[i]
+		w.files = slices.Delete(w.files, i, i+1)
 	}
-	return w.files[i]
+	w.files = append(w.files, f)
+	return f
 }
 
 // text is the file as it is told: name says what it is called.

@@ -16,7 +16,7 @@ import (
 type Work struct {
 	harness  outcome.Harness
 	open     map[string]*action.Action
-	files    []*file  // in the order of their first change
+	files    []*file  // in the order of their last change
 	did      []deed   // what changed something else, in order
 	prepared []string // commands that are told in short
 	checks   []*check // in the order of their last run
@@ -51,6 +51,7 @@ type failed struct {
 	path  string // the file that it was to change, if any
 	said  string // what came back
 	times int
+	other bool // what came back before was something else
 }
 
 // New returns the work of a turn that has not begun.
@@ -125,6 +126,7 @@ func (w *Work) fails(f failed) {
 	f.times = 1
 	if i := slices.IndexFunc(w.failed, func(o failed) bool { return o.what == f.what }); i >= 0 {
 		f.times += w.failed[i].times
+		f.other = w.failed[i].other || w.failed[i].said != f.said
 		w.failed = slices.Delete(w.failed, i, i+1)
 	}
 	w.failed = append(w.failed, f)
@@ -154,13 +156,13 @@ func (w *Work) checked(name string, o outcome.Outcome) {
 		c = w.checks[i]
 		w.checks = slices.Delete(w.checks, i, i+1)
 	}
+	if c.last == passed && !o.Passed {
+		c.failures = 0
+	}
 	switch {
 	case o.Passed:
 		c.last = passed
 	case o.Failed:
-		if c.last == passed {
-			c.failures = 0
-		}
 		c.last, c.failures = broken, c.failures+1
 	default:
 		c.last = unknown
@@ -249,8 +251,8 @@ func (w *Work) deeds() []deed {
 // told are the last checks of which it is known how they ended, and the last of the
 // others.
 func (w *Work) told() (list []string) {
-	known := lists.Filter(w.checks, func(c *check) bool { return c.last != unknown })
-	others := lists.Filter(w.checks, func(c *check) bool { return c.last == unknown })
+	known := lists.Filter(w.checks, (*check).told)
+	others := lists.Filter(w.checks, func(c *check) bool { return !c.told() })
 	for _, c := range known[max(0, len(known)-maxChecks):] {
 		list = append(list, c.String())
 	}
@@ -287,11 +289,17 @@ func plural(n int, one, many string) string {
 }
 
 func (f *failed) String() string {
+	if f.other {
+		return fmt.Sprintf("%s (%d times, not always so, at last)", f.what, f.times)
+	}
 	if f.times > 1 {
 		return fmt.Sprintf("%s (%d times)", f.what, f.times)
 	}
 	return f.what
 }
+
+// told reports whether it is known how a check ended once, since it last passed.
+func (c *check) told() bool { return c.last != unknown || c.failures > 0 }
 
 func (c *check) String() string {
 	s := "`" + c.command + "` "
@@ -300,6 +308,8 @@ func (c *check) String() string {
 		times = fmt.Sprintf("%d times", c.failures)
 	}
 	switch {
+	case c.last == unknown && c.failures > 0:
+		return s + "failed " + times + ", then ran again, how that ended is not known"
 	case c.last == passed && c.failures > 0:
 		return s + "failed " + times + ", then passed"
 	case c.last == passed:
