@@ -64,10 +64,26 @@ type Report struct {
 	// Receipt weighs what the compaction costs against what it saves; nil where
 	// none took place.
 	Receipt *abi.Receipt `json:"receipt,omitempty"`
+	// LeftOut is what the format that the result is written in has no place for. The
+	// host sets it: the engine writes no files.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Warning says what a person should do about a session that does not fit
 	// though all went that may go, or that nearly fills the window with
 	// what may not.
 	Warning string `json:"warning,omitempty"`
+}
+
+// Recount takes over what the result costs as it is written, in another format than the
+// one that was counted.
+func (r *Report) Recount(tokensAfter int) {
+	explained := r.Reason == explain(r)
+	r.TokensAfter = tokensAfter
+	if tokensAfter > 0 {
+		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(tokensAfter)
+	}
+	if explained {
+		r.Reason = explain(r)
+	}
 }
 
 // Pruned is what trimming and pruning did.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
@@ -50,6 +51,16 @@ func load(path string, before bool) (*Config, seen, error) {
 	b.write(f.prompt)
 	b.config.Digest = b.config.digest(data)
 	return b.config, f.seen, r.problems.asError()
+}
+
+// None is what holds in a folder where no configuration is, so that flags can be put on
+// top with [Config.With].
+func None(dir string) (*Config, error) {
+	n, r := read(filepath.Join(dir, FileName), nil)
+	b := newBuilder(r, r.name)
+	b.config.prompts[defaultPrompt] = strategies.DefaultPrompt()
+	b.build(n)
+	return b.config, r.problems.asError()
 }
 
 func unreadable(path string, err error) error {

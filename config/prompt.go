@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -73,7 +74,8 @@ func (f *folder) prompt(ref string) (string, error) {
 	default:
 		return string(data), nil
 	}
-	return "", fmt.Errorf("prompt %s: %w", ref, err)
+	return "", fmt.Errorf("prompt %s: %s: %w (%s is the folder %s beside the configuration, %s the configuration's own)",
+		ref, filepath.Join(f.dir, filepath.FromSlash(name)), err, configScheme, inFolder, projectScheme)
 }
 
 // hasDefault reports whether something stands in the default prompt's place. An

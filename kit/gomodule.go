@@ -17,7 +17,8 @@ const (
 )
 
 // addModule puts a go.mod and a go.sum into the project, which need nothing from
-// the network that building kagewasm did not need.
+// the network that building kagewasm did not need. The module's path has a dot in its
+// first part, or a plugin named cmp would be the standard library's package.
 func addModule(project map[string][]byte, o Project) error {
 	source, err := findSource(o.Source)
 	if err != nil {
@@ -28,7 +29,7 @@ func addModule(project map[string][]byte, o Project) error {
 		return usage("new", "", err.Error(), "name a clone with --source DIR", err)
 	}
 	project["go.mod"] = fmt.Appendf(nil,
-		"module %s\n\ngo %s\n\nrequire %s v0.0.0\n\nrequire %s %s // indirect\n\nreplace %s => %s\n",
+		"module example.com/%s\n\ngo %s\n\nrequire %s v0.0.0\n\nrequire %s %s // indirect\n\nreplace %s => %s\n",
 		o.Name, mod.goVersion, modulePath, yamlPath, mod.yamlVersion, modulePath, quotePath(source))
 	project["go.sum"] = mod.sums
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -107,5 +108,19 @@ func TestNewErrors(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(empty); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestNewNamesOfTheStandardLibrary: a plugin in Go may have the name of a package of
+// the standard library, and still builds.
+func TestNewNamesOfTheStandardLibrary(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cmp")
+	if _, err := kit.New(kit.Project{Name: "cmp", Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{.Standard}}", ".")
+	list.Dir, list.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := list.CombinedOutput(); err != nil || string(out) != "example.com/cmp false\n" {
+		t.Errorf("%s%v", out, err)
 	}
 }

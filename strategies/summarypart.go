@@ -110,7 +110,8 @@ func (p *part) read(ctx context.Context) (string, error) {
 	}
 	list := chunks(p.entries, max(p.chunks, (p.size()+budget-1)/budget), budget)
 	if p.asked = len(list); p.asked > maxRequests {
-		return "", tooLong(nil, "%s: %d requests of %d tokens, %d allowed", p.name, p.asked, p.input, maxRequests)
+		return "", tooLong(nil, "%s: it takes %d requests of at most %d tokens of the session each, and at most %d are made",
+			p.name, p.asked, budget, maxRequests)
 	}
 	q := p.question
 	q.todo = ""

@@ -130,9 +130,9 @@ func refused(to transcript.Format, id string, again bool) bool {
 	case anthropic:
 		return again || !regexp.MustCompile(`^[a-zA-Z0-9_-]+$`).MatchString(id)
 	case openAI:
-		return len(id) == 0 || len(id) > 40
+		return again || len(id) == 0 || len(id) > 40
 	case responses:
-		return len(id) == 0 || len(id) > 64
+		return again || len(id) == 0 || len(id) > 64
 	}
 	return id == ""
 }

@@ -90,7 +90,8 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
 	}
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
-	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun}
+	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
+		count: func(ctx context.Context, s *transcript.Session) (int, error) { return f.cost(ctx, counter, s) }}
 	req := f.request(path, session, model, tools.Tokens, sink)
 	if plugins != nil {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
@@ -108,7 +109,10 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	case result.Report.ReasonCode == abi.ReasonFailed:
 		err = failed(result)
 	case result.Pending == nil:
-		err = sink.write(result)
+		err = sink.write(ctx, result)
+	}
+	if result != nil && err == nil {
+		sink.report(&result.Report)
 	}
 	if plugins != nil {
 		err = errors.Join(err, plugins.counted(req, result))
@@ -130,6 +134,21 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcrip
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	return session, nil
+}
+
+// cost is what a session costs as a request.
+func (f *compactFlags) cost(ctx context.Context, counter *tokens.Counter, s *transcript.Session) (int, error) {
+	tools, err := counter.Tools(ctx, s.Tools)
+	n := tools.Tokens + f.overhead
+	for i := range s.Messages {
+		if err != nil {
+			break
+		}
+		var of int
+		of, err = counter.MessageContext(ctx, &s.Messages[i])
+		n += of
+	}
+	return n, err
 }
 
 // compact makes the compaction, a checkpoint only where it is approved. One

@@ -35,11 +35,11 @@ type configured struct {
 // where there is none.
 func (f *configFlag) configured(e env, agent string, sets []string) (configured, error) {
 	if f.off {
-		return configured{}, unconfigured(agent, sets)
+		return unconfigured(agent, sets)
 	}
 	c, err := f.load()
 	if f.path == "" && errors.Is(err, fs.ErrNotExist) {
-		return configured{}, unconfigured(agent, sets)
+		return unconfigured(agent, sets)
 	}
 	if err == nil && f.path == "" {
 		err = trust.List{Dir: e.stateHome}.Check(c)
@@ -61,18 +61,22 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 	return configured{file: c, agent: a}, err
 }
 
-// unconfigured is the error of flags that mean something in a configuration
-// alone.
-func unconfigured(agent string, sets []string) error {
+// unconfigured is what holds without a configuration: what flags set, which need no
+// file for it.
+func unconfigured(agent string, sets []string) (configured, error) {
 	switch {
 	case agent != "":
-		return ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent,
+		return configured{}, ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent,
 			config.FileName)
-	case len(sets) > 0:
-		return ui.Usagef("--set %s: there is no %s here or in a folder above (kagewasm init writes one)", sets[0],
-			config.FileName)
+	case len(sets) == 0:
+		return configured{}, nil
 	}
-	return nil
+	c, err := config.None(".")
+	if err != nil {
+		return configured{}, err
+	}
+	a, err := c.With("", sets...)
+	return configured{file: c, agent: a}, err
 }
 
 // policy is the agent's.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -16,16 +17,26 @@ type sink struct {
 	out     string
 	dryRun  bool
 	written bool
+	// count counts a session as a request.
+	count func(context.Context, *transcript.Session) (int, error)
+	// converted is what another format than the session's made of the result, as it is
+	// read again; leftOut and tokens are of it. It is nil where nothing was converted.
+	converted *transcript.Session
+	leftOut   []string
+	tokens    int
 }
 
-func (s *sink) commit(_ context.Context, r *kagewasm.Result) error { return s.write(r) }
+func (s *sink) commit(ctx context.Context, r *kagewasm.Result) error { return s.write(ctx, r) }
 
-func (s *sink) write(r *kagewasm.Result) error {
-	if s.written || s.dryRun {
+func (s *sink) write(ctx context.Context, r *kagewasm.Result) error {
+	if s.written {
 		return nil
 	}
 	data, err := s.session.Encode(r.Messages, s.to)
-	if err != nil {
+	if err == nil && s.to != "" && s.to != transcript.Same && s.to != s.session.Format {
+		err = s.measure(ctx, r.Messages, data)
+	}
+	if err != nil || s.dryRun {
 		return err
 	}
 	if s.out != "" {
@@ -35,4 +46,22 @@ func (s *sink) write(r *kagewasm.Result) error {
 	}
 	s.written = err == nil
 	return err
+}
+
+// measure finds out what a conversion left out, and what its result costs.
+func (s *sink) measure(ctx context.Context, given []abi.Message, data []byte) (err error) {
+	if s.converted, err = transcript.ReadContext(ctx, "the result", data, s.to); err != nil {
+		return err
+	}
+	s.leftOut = transcript.LeftOut(given, s.converted)
+	s.tokens, err = s.count(ctx, s.converted)
+	return err
+}
+
+// report puts what a conversion did into the report.
+func (s *sink) report(r *kagewasm.Report) {
+	if s.converted != nil {
+		r.LeftOut = s.leftOut
+		r.Recount(s.tokens)
+	}
 }

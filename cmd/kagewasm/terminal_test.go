@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	kagewasm "github.com/kagewasm/kagewasm"
 )
 
 // onTerminal runs the command as somebody at a terminal does, who types answer.
@@ -72,5 +76,33 @@ func TestDumbTerminal(t *testing.T) {
 				t.Errorf("it printed %q", errs.String())
 			}
 		})
+	}
+}
+
+// TestConvertedIsCountedAsWritten: tokens_after of a conversion is what the written
+// session costs, and the reason says the same.
+func TestConvertedIsCountedAsWritten(t *testing.T) {
+	dir := t.TempDir()
+	session, out := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, "out.json")
+	thinks := `{"role":"user","content":"Go on."}` + "\n" + `{"role":"assistant","content":[{"type":"thinking","thinking":"` +
+		strings.Repeat("What now? ", 50) + `"},{"type":"text","text":"Done."}]}` + "\n" + `{"role":"user","content":"And?"}` + "\n"
+	if err := os.WriteFile(session, []byte(thinks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report := func(args ...string) (r kagewasm.Report) {
+		t.Helper()
+		code, stdout, stderr := onTerminal(t.Context(), env{}, "", append([]string{"compact", "--no-config", "--json", "--window",
+			"8000"}, args...)...)
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
+			t.Fatalf("exit %d, %v\n%s", code, err, stderr)
+		}
+		return r
+	}
+	converted := report(session, "--to", "openai", "--out", out)
+	again := report(out, "--dry-run")
+	if converted.TokensAfter != again.TokensBefore || converted.TokensAfter >= converted.TokensBefore ||
+		!strings.Contains(converted.Reason, fmt.Sprint(converted.TokensAfter)) || len(converted.LeftOut) != 1 {
+		t.Errorf("%d tokens converted, %d as written, of %d: %s; left out %q", converted.TokensAfter, again.TokensBefore,
+			converted.TokensBefore, converted.Reason, converted.LeftOut)
 	}
 }

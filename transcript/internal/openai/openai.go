@@ -212,7 +212,7 @@ func SameID(id string) string { return id }
 
 // write writes a request body, one message a line.
 func write(about codec.About, msgs []abi.Message) []byte {
-	ids := content.NewWireIDs(content.WireIDs{Most: 40})
+	ids := content.NewWireIDs(content.WireIDs{Most: 40, Unique: true})
 	var messages [][]byte
 	for i := range msgs {
 		messages = append(messages, writeWith(ids, &msgs[i], i))

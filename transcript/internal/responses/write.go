@@ -94,7 +94,7 @@ func answer(ids *content.WireIDs, m *abi.Message, i int) (items [][]byte) {
 
 // write writes a request body, one item a line.
 func write(about codec.About, msgs []abi.Message) []byte {
-	ids := content.NewWireIDs(content.WireIDs{Most: 64})
+	ids := content.NewWireIDs(content.WireIDs{Most: 64, Unique: true})
 	var input [][]byte
 	for i := range msgs {
 		input = append(input, items(ids, &msgs[i], i)...)

@@ -53,6 +53,10 @@ func Report(p Printer, c Compaction) {
 			h.field("shortened", "%s by the plan", idRange(r.Edited))
 		}
 	}
+	left := h.labelled("left out")
+	for _, what := range r.LeftOut {
+		left("%s", what)
+	}
 	h.money(r)
 	h.hooks(r.Hooks)
 	h.retained(r.Retained)
