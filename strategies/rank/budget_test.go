@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -39,6 +40,15 @@ func TestRecallAtTwelvePercent(t *testing.T) {
 	got := recallWithin(search(list, rank.Conversation()), 0.12)
 	t.Logf("recall at 12%% of the text: %.3f", got)
 	if got < 0.90 {
+		t.Errorf("recall at 12%% of the text is %.3f", got)
+	}
+}
+
+// TestRecallOfTheProjectsOwn is the same for the conversation that is part of the project.
+func TestRecallOfTheProjectsOwn(t *testing.T) {
+	features.Proves(t, "O9")
+	list := readAll(t, filepath.Join("..", "..", "plugins", "hindsight", "testdata", "conversation.json"))
+	if got := recallWithin(search(list, rank.Conversation()), 0.12); got < 0.85 {
 		t.Errorf("recall at 12%% of the text is %.3f", got)
 	}
 }

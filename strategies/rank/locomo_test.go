@@ -34,8 +34,12 @@ type question struct {
 func conversations(tb testing.TB) []conversation { return read(tb, "locomo") }
 
 // read reads the public conversations of a folder.
-func read(tb testing.TB, folder string) (list []conversation) {
-	for _, path := range shared.Glob(tb, "data", folder, "*.json") {
+func read(tb testing.TB, folder string) []conversation {
+	return readAll(tb, shared.Glob(tb, "data", folder, "*.json")...)
+}
+
+func readAll(tb testing.TB, paths ...string) (list []conversation) {
+	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			tb.Fatal(err)
