@@ -7,23 +7,15 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
 
-// failureShare is the room for what failed, in hundredths of the budget: a
-// little of a small one, and as much as it takes of a large one. What failed
-// before must not be tried again.
-func failureShare(budget int) int {
-	const low, high = 2000, 4500
-	return 20 + 25*max(0, min(budget, high)-low)/(high-low)
-}
-
 // lastFailures is how many of the last failures have room of their own, see
 // [Options.Failures].
 const lastFailures = 20
 
-// failures adds the newest failures that fit, oldest first: as many as their share
-// of what is left holds, and the last ones in room beside it.
-func (p *parts) failures(list []names.Failure, beside int) {
+// failures adds the newest failures that fit, oldest first: as many as fit into a budget,
+// and the last ones in room beside it. What failed before must not be tried again.
+func (p *parts) failures(list []names.Failure, budget, beside int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
-	left := p.share(failureShare(p.left)) - heads
+	left := min(budget, p.left) - heads
 	extra := 0
 	var failed, errors []string
 	for i := len(list) - 1; i >= 0; i-- {

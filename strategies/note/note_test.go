@@ -33,8 +33,8 @@ func TestParts(t *testing.T) {
 			"--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\n```\n",
 		"Errors, newest last:\n```\nEdit /srv/kw/internal/store/lease.go\n" +
 			"<tool_use_error>String to replace not found in file.</tool_use_error>\n```\n",
-		"Files modified:\n- internal/store/: ",
-		"Files read:\n- docs/: leases.md\n",
+		"Files modified:\n- internal/: store/",
+		"Files read:\n- docs/leases.md\n",
 		"## Exact names\n",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestKeptBelowASummary(t *testing.T) {
 	for _, part := range []string{
 		"> You must not change the wire format. Thanks", "> - [ ] no parcel is handed out twice", "- [-] add the lock",
 		"$ go test ./internal/store/... -run TestLease\nExit code 1", "<tool_use_error>String to replace not found",
-		"Files modified:\n- internal/store/: ", "Files read:\n- docs/: leases.md", "acquireLocked",
+		"Files modified:\n- internal/: store/", "Files read:\n- docs/leases.md", "acquireLocked",
 	} {
 		t.Run(fmt.Sprintf("%.40q", part), func(t *testing.T) {
 			if n := strings.Count(text, part); n != 1 {
@@ -335,8 +335,8 @@ func TestForeign(t *testing.T) {
 				for _, line := range []string{"> Summary\n", "> The user wants maxRetries in src/app/main.go.\n", "> Pending\n",
 					"> - raise it to 5"} {
 					t.Run(fmt.Sprintf("round %d: %q", round, line), func(t *testing.T) {
-						if strings.Count(text, line) != 1 {
-							t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text, line), text)
+						if strings.Count(text+"\n", line) != 1 {
+							t.Errorf("%q stands there %d times:\n%s", line, strings.Count(text+"\n", line), text)
 						}
 					})
 				}

@@ -26,28 +26,45 @@ type Options struct {
 	Count func(string) int
 }
 
-// What the other parts of a note may cost, in hundredths: the words of the agent of the
-// whole budget, the others of what the parts before them leave. What they do not need
-// is for names, and what those leave for the thread.
-const (
-	saidShare    = 15
-	rulesShare   = 95
-	todosShare   = 25
-	earlierShare = 15
-	commandShare = 5
-	// namesShare is what names have of the whole budget whatever the others need.
-	namesShare = 15
+// share is what a part of a note may cost, in hundredths: of a tiny budget, of a small one
+// as a model's summary has, and of a large one.
+type share struct{ tiny, small, large int }
+
+// The first shares are of the budget. A tiny note tells those who go on what was said and
+// done last. In a small one a token buys most in the words of persons and in names: names
+// are held back from the parts before them, and what came of the words is told of the
+// newest. In a large one there is room for all. The others are shares of what the parts
+// before them leave. What they do not need is for names, and what those leave for the
+// thread.
+var (
+	wordsShare  = share{45, 35, 60}
+	cameShare   = share{20, 6, 15} // what came of the words
+	saidShare   = share{8, 4, 4}   // of that, the words of the agent
+	namesShare  = share{15, 45, 35}
+	failedShare = share{25, 4, 20}
 )
 
-// threadShare is what the words of persons may cost, in hundredths of the budget: a
-// part of a small one, in which names go furthest, and most of a large one. What came
-// of them may cost cameShare more: in a small one it says most to those who go on.
-func threadShare(budget int) int {
-	const low, high = 1000, 4000
-	return 35 + 25*(min(max(budget, low), high)-low)/(high-low)
+const (
+	rulesShare   = 95
+	todosShare   = 6
+	earlierShare = 12
+	commandShare = 2
+)
+
+// of is the share of a budget, in tokens.
+func (s share) of(budget int) int {
+	const tiny, small, large = 600, 1200, 8000
+	part := mix(budget, small, large, s.small, s.large)
+	if budget < small {
+		part = mix(budget, tiny, small, s.tiny, s.small)
+	}
+	return budget * part / 100
 }
 
-func cameShare(budget int) int { return max(8, min(25, 12_000/max(1, budget))) }
+// mix goes from one share to another as a budget goes from low to high.
+func mix(budget, low, high, from, to int) int {
+	return from + (to-from)*(min(max(budget, low), high)-low)/(high-low)
+}
 
 const (
 	// minBudget is the least that is worth writing in, in tokens.
@@ -92,32 +109,32 @@ func (n *Note) added(o Options, summary string) string {
 func (n *Note) render(o Options, budget, extra int, summary string) (text string, more int) {
 	p := parts{left: budget, count: o.Count}
 	p.put(append([]string{intro}, n.transcript(o.Recall)...)...)
-	reserved := max(0, min(budget*namesShare/100, p.left))
+	reserved := max(0, min(namesShare.of(budget)-extra, p.left))
 	p.left -= reserved
 	whole := p.left
-	share := threadShare(budget)
+	words := wordsShare.of(budget)
 	least := stateShare(budget)
 	p.left -= least
-	v := show(n.turns, min(budget*share/100+extra, p.left), o.Count)
-	unused := max(0, budget*share/100-v.cost) // by persons: a small state gets some of it
+	v := show(n.turns, min(words+extra, p.left), o.Count)
+	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
-	deeds := v.deeds(min(budget*cameShare(budget)/100, p.left-least/2))
+	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
 	rules := p.rules(n.lost(v), p.share(rulesShare))
-	came := budget*(share+cameShare(budget))/100 - v.cost - deeds
-	v.fill(min(came+extra, p.left-o.Count(strings.Join(rules, "\n"))), budget*saidShare*share/6000+extra, stood)
+	came := cameShare.of(budget) - deeds
+	v.fill(min(came+extra, p.left-o.Count(strings.Join(rules, "\n"))), saidShare.of(budget)+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)
 	p.put(rules...)
 	p.put(state...)
+	p.left += reserved
 	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
 	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))
-	p.failures(n.names.Failures(), o.Failures)
+	p.failures(n.names.Failures(), failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
-	p.left += reserved
 	p.names(n.names, summary)
 	if !v.complete() {
 		more = extra + p.left

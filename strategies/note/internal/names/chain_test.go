@@ -172,7 +172,7 @@ func FuzzParse(f *testing.F) {
 	list := build(work()).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
-		list, "", head, head + names.Intro + "\n", head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
+		list, "", head, head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
 		head + "Tools called: A(b c)×2 B×99999999999999999999 ×3 C(×1\n", head + "Tools called: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
 		head + "Files read: \nNames: \nNumbers and ids:  \n", head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← same\n- ← same\n",
 		head + list + head, strings.Repeat(head, 3), head + "Other paths: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n", "\xff" + head + "Names: \xff\xfe\xfd abc\n",

@@ -42,14 +42,14 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestOneFileManyNames: the ways to name a file are one entry, under its
-// folder, where its name stands alone too.
+// TestOneFileManyNames: the ways to name a file are one entry, and one more where its
+// name was used alone.
 func TestOneFileManyNames(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
 	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
 	got := lines(build(msgs).Render(1000, byRune))
-	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "" || got["Other paths"] != "" {
+	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" || got["Other paths"] != "" {
 		t.Errorf("%v", got)
 	}
 	// What was opened by a short name is listed by that, also where a longer

@@ -11,9 +11,6 @@ func ScanAll(s string, listing bool) []string {
 	return list
 }
 
-// Intro is what tests look at by name.
-const Intro = intro
-
 // Render writes all that fits into a budget, as a note has it: the lists, and in a tenth
 // of it the last commands and failures.
 func (l *Names) Render(budget int, count func(string) int) string {

@@ -2,50 +2,58 @@ package names
 
 import "strings"
 
-// byFolder reports whether a path is listed under its folder: one that was
-// given as an absolute path. One that was given as a relative path is listed
-// as it was.
-func (it *item) byFolder() bool {
-	return it.class == path && !it.short && !it.relative && (it.rooted || it.name[0] == '/') &&
-		!strings.Contains(it.name, "://")
-}
-
-// folder is the folder of a path with the slash behind it, "./" for the root.
-func folder(name string) string {
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		return name[:i+1]
+// folded is the folder that a path is listed under, with the slash behind it, and what
+// stands there: the last folder and the name of the file, by which people and models
+// say it. The folder is empty where that is all of the path.
+func (it *item) folded() (folder, name string) {
+	if it.class != path || strings.Contains(it.name, "://") {
+		return "", it.name
 	}
-	return "./"
+	last := strings.LastIndexByte(it.name, '/')
+	i := strings.LastIndexByte(it.name[:max(last, 0)], '/') + 1
+	if i <= 1 {
+		return "", it.name
+	}
+	return it.name[:i], it.name[i:]
 }
 
-// folderKey is the line that a path listed under its folder is on.
-func (it *item) folderKey() string { return string('0'+rune(it.list())) + folder(it.name) }
+// line is the one that a path listed under its folder is on.
+func (it *item) line() string {
+	folder, _ := it.folded()
+	return string('0'+rune(it.list())) + folder
+}
 
-// writeFiles writes paths, those of one folder on one line.
+// writeFiles writes paths, those of one folder on one line. One that is alone in its
+// folder is written whole.
 func writeFiles(b *strings.Builder, items []*item) {
+	in := make(map[string]int)
+	for _, it := range items {
+		folder, _ := it.folded()
+		in[folder]++
+	}
 	lines := make(map[string]*strings.Builder)
 	var order []string
 	for _, it := range items {
-		key, name := "", it.name
-		if it.byFolder() {
-			key, name = folder(it.name), base(it.name)
+		folder, name := it.folded()
+		if in[folder] == 1 {
+			folder, name = "", it.name
 		}
-		line := lines[key]
+		line := lines[folder]
 		if line == nil {
 			line = &strings.Builder{}
 			line.WriteString("-")
-			if key != "" {
-				line.WriteString(" " + key + ":")
+			if folder != "" {
+				line.WriteString(" " + folder + ":")
 			}
-			lines[key] = line
-			order = append(order, key)
+			lines[folder] = line
+			order = append(order, folder)
 		}
 		line.WriteString(listSeparator + name)
 		if it.use == modified {
 			line.WriteString(it.facts.String())
 		}
 	}
-	for _, key := range order {
-		b.WriteString(lines[key].String() + "\n")
+	for _, folder := range order {
+		b.WriteString(lines[folder].String() + "\n")
 	}
 }

@@ -1,9 +1,6 @@
 package names
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // list is one of the lists that names are grouped in.
 type list uint8
@@ -41,8 +38,6 @@ func (it *item) list() list {
 // picked are the names chosen for a budget, best first in each list.
 type picked struct {
 	lists [numLists][]*item
-	// bases are the file names that a line of a folder shows by themselves.
-	bases map[string]bool
 }
 
 // maxMisses is how many names that do not fit are tried before the rest of
@@ -52,18 +47,17 @@ const maxMisses = 1000
 // pick chooses the best names that fit. Names already shown elsewhere, or
 // inside a longer name, are left out.
 func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) *picked {
-	p := &picked{bases: make(map[string]bool)}
-	folders := make(map[string]bool)
+	p, lines := &picked{}, make(map[string]bool)
 	left, misses := budget, 0
 	numbers := budget / numberPart
 	for _, it := range l.names {
 		if left <= 2 || misses == maxMisses {
 			break
 		}
-		if shown[it.name] || it.use == mentioned && l.kept[it.name] || it.short && p.bases[it.name] {
+		if it.use == mentioned && (shown[it.name] || l.kept[it.name]) {
 			continue
 		}
-		cost := p.cost(it, folders, count)
+		cost := p.cost(it, lines, count)
 		if it.class == number && cost > numbers {
 			continue
 		}
@@ -77,9 +71,8 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		}
 		k := it.list()
 		p.lists[k] = append(p.lists[k], it)
-		if it.byFolder() {
-			folders[it.folderKey()] = true
-			p.bases[base(it.name)] = true
+		if it.class == path {
+			lines[it.line()] = true
 		}
 		addParts(shown, it.name)
 	}
@@ -87,12 +80,11 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 }
 
 // cost is what one more name costs, in tokens.
-func (p *picked) cost(it *item, folders map[string]bool, count func(string) int) int {
-	text := listSeparator + it.name
-	if it.byFolder() && folders[it.folderKey()] {
-		text = listSeparator + base(it.name)
-	} else if it.byFolder() {
-		text = "- " + it.name + ":\n"
+func (p *picked) cost(it *item, lines map[string]bool, count func(string) int) int {
+	folder, name := it.folded()
+	text := listSeparator + name
+	if folder != "" && !lines[it.line()] {
+		text = "- " + folder + ":" + text + "\n"
 	}
 	if it.use == modified {
 		text += it.facts.String()
@@ -108,9 +100,6 @@ func (p *picked) cost(it *item, folders map[string]bool, count func(string) int)
 // where the list is.
 func (p *picked) text(k list) string {
 	items := p.lists[k]
-	if k == listShort { // without those that were shown since they were chosen
-		items = slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return p.bases[it.name] })
-	}
 	if len(items) == 0 {
 		return ""
 	}

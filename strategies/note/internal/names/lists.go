@@ -26,16 +26,12 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 	if l.root != "" {
 		n.Root = rootLine + l.root
 	}
-	left := budget - count(Heading+"\n"+intro+"\n"+n.Root)
+	left := budget - count(Heading+"\n"+n.Root)
 	tools := l.toolLine(left/10, count)
 	left -= count(tools)
 	shown := make(map[string]bool)
 	for _, text := range []string{tools, said} {
-		scan(text, false, func(name string, c class) {
-			if c != path {
-				addParts(shown, name)
-			}
-		})
+		scan(text, false, func(name string, _ class) { addParts(shown, name) })
 	}
 	p := l.pick(left, shown, count)
 	n.Modified, n.Read = strings.TrimSpace(p.text(listModified)), strings.TrimSpace(p.text(listRead))
@@ -44,7 +40,7 @@ func (l *Names) Lists(budget int, said string, count func(string) int) Lists {
 		rest += p.text(k)
 	}
 	if rest != "" {
-		n.Rest = Heading + "\n" + intro + "\n" + strings.TrimRight(rest, "\n")
+		n.Rest = Heading + "\n" + strings.TrimRight(rest, "\n")
 	}
 	return n
 }

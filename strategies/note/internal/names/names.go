@@ -30,17 +30,14 @@ type Names struct {
 type item struct {
 	name   string
 	class  class
-	weight float64 // sum of the weights of its mentions, one a message
+	weight float64 // sum of the weights of its mentions, one a message, each by its age
 	seen   int     // last message that mentioned it, counted from one
 	use    use
 	// rooted: the name was an absolute path and is now relative to the root.
 	rooted bool
-	// relative: it was mostly given as a relative path.
-	relative bool
-	facts    facts
+	facts  facts
 	// short: the name of a file that is listed with its whole path too.
 	short bool
-	score float64
 }
 
 // use is the most that was done to a file.
@@ -60,18 +57,12 @@ const (
 	weightSummary = 1.5
 	weightSaid    = 1.0
 	weightOutput  = 0.25
-	// weightListing is that of a result that names more than maxNamed things: it
-	// lists them, and speaks of none.
-
-	weightListing = 0.15
-	maxNamed      = 40
 	// importWorth is what a path by which code imports other code is worth beside
 	// another name: it is rarely said again.
 	importWorth = 0.5
 )
 
-// halfAge is the number of messages after its last mention at which a name
-// counts half.
+// halfAge is the number of messages after which a mention counts half.
 const halfAge = 30
 
 // Build reads the messages, oldest first, and ranks what they name. Where calls
@@ -81,7 +72,7 @@ const halfAge = 30
 func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness) *Names {
 	goOn := func() bool { return ctx.Err() == nil }
 	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool), goOn: goOn,
-		met:     make(map[string]bool),
+		met: make(map[string]bool), last: len(msgs) + len(pruned),
 		harness: harness}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
@@ -142,7 +133,7 @@ type builder struct {
 	failures []Failure
 	met      map[string]bool // texts of failures
 	root     string          // what an earlier note says paths are relative to
-	at       int             // the message being read, counted from one
+	at, last int             // the message being read, and the last one there is, counted from one
 	harness  outcome.Harness
 	goOn     func() bool
 }
@@ -186,12 +177,8 @@ func (b *builder) output(s string) {
 		}
 		scan(piece, true, func(name string, c class) { met[name] = c })
 	}
-	weight := weightOutput
-	if len(met) > maxNamed {
-		weight = weightListing
-	}
 	for name, c := range met {
-		b.mention(name, c, weight, mentioned)
+		b.mention(name, c, weightOutput, mentioned)
 	}
 }
 
@@ -232,25 +219,23 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 		return
 	}
 	it.seen = b.at
-	it.weight += weight
+	it.weight += weight / (1 + float64(b.last-b.at)/halfAge)
 }
 
-// value is what a name tells for the tokens it takes: who mentioned it and how
-// often, by how long ago that was, over its length and the separator's.
-func (it *item) value(now int) float64 {
-	age, worth := float64(now-it.seen), 1.0
+// value is what a name tells for the tokens it takes: who mentioned it, how often and
+// how long ago, over its length and the separator's.
+func (it *item) value() float64 {
+	worth := 1.0
 	if imported(it.name) {
 		worth = importWorth
 	}
-	return worth * it.weight / (1 + age/halfAge) / float64(len(it.name)+8)
+	return worth * it.weight / float64(len(it.name)+8)
 }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met)}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
-		it := b.items[name]
-		it.score = it.value(b.at)
-		l.names = append(l.names, it)
+		l.names = append(l.names, b.items[name])
 	}
 	l.root = workdir(l.names, b.root)
 	for _, it := range l.names {
@@ -260,8 +245,12 @@ func (b *builder) names() *Names {
 	}
 	l.files = files(l.names, l.root)
 	l.names = mergePaths(l.names, l.root)
+	value := make(map[*item]float64, len(l.names))
+	for _, it := range l.names {
+		value[it] = it.value()
+	}
 	slices.SortFunc(l.names, func(x, y *item) int {
-		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
+		return cmp.Or(cmp.Compare(value[y], value[x]), cmp.Compare(y.seen, x.seen), cmp.Compare(x.name, y.name))
 	})
 	return l
 }

@@ -102,7 +102,7 @@ func (e *entries) line(line string) {
 		e.toolList(rest)
 	case listHeads[head] != none:
 		e.list(rest, listHeads[head])
-	case line != intro && !Reserved(line):
+	case !Reserved(line):
 		e.text(line, weightSummary)
 	}
 }
@@ -141,9 +141,7 @@ func (e *entries) files(line string, u use) {
 			continue
 		}
 		e.taken(dir+word, path, e.at, u)
-		if last = e.items[dir+word]; last != nil && dir == "" {
-			last.relative = true
-		}
+		last = e.items[dir+word]
 		e.at++
 	}
 }

@@ -29,7 +29,7 @@ func workdir(items []*item, earlier string) string {
 		rels := byBase[base(abs.name)]
 		for _, rel := range rels[:min(len(rels), maxVotes)] {
 			if root, ok := strings.CutSuffix(abs.name, "/"+rel.name); ok && root != "" {
-				votes[root] += min(abs.score, rel.score)
+				votes[root] += min(abs.weight, rel.weight)
 			}
 		}
 	}
@@ -116,10 +116,10 @@ func mergePaths(items []*item, root string) []*item {
 		byBase[base(it.name)] = append(byBase[base(it.name)], it)
 	}
 	for _, same := range byBase {
-		// Longest first: shorter ones are taken for the best scored file they
+		// Longest first: shorter ones are taken for the most mentioned file they
 		// are the end of.
 		slices.SortFunc(same, func(x, y *item) int {
-			return cmp.Or(cmp.Compare(len(y.name), len(x.name)), cmp.Compare(y.score, x.score), cmp.Compare(x.name, y.name))
+			return cmp.Or(cmp.Compare(len(y.name), len(x.name)), cmp.Compare(y.weight, x.weight), cmp.Compare(x.name, y.name))
 		})
 		var files []*item
 		for _, it := range same {
@@ -141,11 +141,11 @@ func mergePaths(items []*item, root string) []*item {
 	return out
 }
 
-// endsIn finds the best scored of the files whose path ends in name.
+// endsIn finds the most mentioned of the files whose path ends in name.
 func endsIn(files []*item, name string) *item {
 	var best *item
 	for _, f := range files[:min(len(files), maxVotes)] {
-		if (f.name == name || strings.HasSuffix(f.name, "/"+name)) && (best == nil || f.score > best.score) {
+		if (f.name == name || strings.HasSuffix(f.name, "/"+name)) && (best == nil || f.weight > best.weight) {
 			best = f
 		}
 	}
@@ -156,14 +156,11 @@ func endsIn(files []*item, name string) *item {
 // name relative to the root is the one to show, or else the one by which it
 // was opened.
 func (it *item) merge(other *item) {
-	if it.byFolder() && !other.byFolder() {
-		it.relative = other.score > it.score
-	}
 	if !it.rooted && (other.rooted || other.use > it.use) {
 		it.name, it.rooted = other.name, true
 	}
 	it.facts.merge(other.facts)
-	it.score += other.score
+	it.weight += other.weight
 	it.seen = max(it.seen, other.seen)
 	it.use = max(it.use, other.use)
 }

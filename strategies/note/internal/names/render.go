@@ -6,7 +6,6 @@ const (
 	// Heading stands above the names.
 	Heading = "## Exact names"
 
-	intro         = "Word for word from the messages this note stands for, most relevant first."
 	rootLine      = "Paths are relative to "
 	headTools     = "Tools called:"
 	headModified  = "Files modified:"
