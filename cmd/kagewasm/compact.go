@@ -74,6 +74,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	model := f.resolve(session, conf)
+	if says := f.assumed(model); says != "" {
+		e.say(says)
+	}
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {
 		return err

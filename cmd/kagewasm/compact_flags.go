@@ -50,6 +50,7 @@ func (f *compactFlags) register(c *cobra.Command) {
 	complete(c, "format", append([]string{string(transcript.Auto)}, formatList()...)...)
 	complete(c, "to", append([]string{string(transcript.Same)}, formatList()...)...)
 	complete(c, "strategy", kagewasm.Strategies()...)
+	_ = c.RegisterFlagCompletionFunc("model", f.completeModel)
 	_ = c.MarkFlagFilename("plugin", "wasm")
 }
 

@@ -3,14 +3,20 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/near"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -30,6 +36,29 @@ func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Mo
 		m.ContextWindow = &f.window
 	}
 	return m
+}
+
+// completeModel lists the aliases of the configuration and the models that are known.
+func (f *compactFlags) completeModel(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := tokens.Default().Names()
+	if conf, err := f.load(); err == nil && !f.off {
+		names = append(slices.Sorted(maps.Keys(conf.Models)), names...)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// assumed says that the window of the model somebody named is a guess, as nothing is
+// known of the model; empty where it is not.
+func (f *compactFlags) assumed(m tokens.Model) string {
+	if f.model == "" || m.ContextWindow != nil {
+		return ""
+	}
+	says := fmt.Sprintf("--model %s: its window is not known and taken as %s tokens; --window says another", f.model,
+		ui.Number(m.Window()))
+	if known := near.To(m.ID, tokens.Default().Names(), 3); known != nil {
+		says += "; near names: " + strings.Join(known, ", ")
+	}
+	return says
 }
 
 // policy is the configuration's, with what the flags say instead.
