@@ -3,6 +3,7 @@ package abi
 import (
 	"encoding/json"
 	"math"
+	"slices"
 )
 
 // Hook is the name of a hook, and of the export that handles it. The export
@@ -49,6 +50,9 @@ type Input struct {
 	// Config holds a value for each knob of the plugin's manifest that is set
 	// or has a default.
 	Config Config `json:"config,omitempty"`
+	// Roles are what the plugin is here: those of its manifest that the operator
+	// left it. Hosts that do not say leave it all of them.
+	Roles []PluginRole `json:"roles,omitempty"`
 	// PreviousSummary is the text of the latest summary in the messages.
 	PreviousSummary string `json:"previous_summary,omitempty"`
 	// Messages is the list the model would see, oldest first. In post_compact
@@ -56,6 +60,11 @@ type Input struct {
 	Messages []InputMessage `json:"messages"`
 	// Record is what was done; post_compact only.
 	Record *Record `json:"record,omitempty"`
+}
+
+// Compactor reports whether the plugin may propose a compaction in this call.
+func (in *Input) Compactor() bool {
+	return len(in.Roles) == 0 || slices.Contains(in.Roles, RoleCompactor)
 }
 
 // Plain returns the messages without what the host knows about them.

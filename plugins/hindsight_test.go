@@ -364,3 +364,34 @@ func TestHindsightOfficialClient(t *testing.T) {
 		t.Errorf("injected %q, logs %+v", out.Inject, stats.Logs)
 	}
 }
+
+// TestHindsightNarrowedToObserver: what an operator leaves an observer proposes no
+// list, and retains as before.
+func TestHindsightNarrowedToObserver(t *testing.T) {
+	long := []abi.Message{{Role: abi.RoleUser, Content: abi.Text("We ship on Fridays, always.")}}
+	for range 40 {
+		long = append(long, abi.Message{Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("Looking at it. ", 30))},
+			abi.Message{Role: abi.RoleUser, Content: abi.Text(strings.Repeat("Go on. ", 10))})
+	}
+	for name, c := range map[string]struct {
+		roles []abi.PluginRole
+		list  bool
+	}{
+		"both roles":    {[]abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, true},
+		"observer only": {[]abi.PluginRole{abi.RoleObserver}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := abitest.ReadManifest("hindsight/plugin.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Roles = c.roles
+			p := load(t, "hindsight", runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{Manifest: m})
+			out, stats, err := p.Call(t.Context(), abitest.NewInput(m, long, 1000))
+			list := out != nil && out.Compacts()
+			if err != nil || list != c.list || stats.HostCalls[abi.OpKVSet] == 0 {
+				t.Errorf("a list: %v, want %v; stored %d times, %v", list, c.list, stats.HostCalls[abi.OpKVSet], err)
+			}
+		})
+	}
+}

@@ -15,6 +15,7 @@ func (p *Plugin) encodeInput(in *abi.Input) (doc []byte, full *abi.Input, err er
 	filled := *in
 	filled.ABI = abi.Version
 	filled.Config = p.shared.Config
+	filled.Roles = p.shared.Manifest.Roles
 	sent := filled
 	if p.shared.Manifest.Content == abi.ContentLazy {
 		sent.Messages = withoutBodies(in.Messages)

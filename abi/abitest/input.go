@@ -22,6 +22,7 @@ func NewInput(m *abi.Manifest, msgs []abi.Message, target int) *abi.Input {
 	in := &abi.Input{
 		ABI: abi.Version, Call: "c1", Time: "2026-11-21T14:02:05Z", Hook: abi.HookPreCompact,
 		Session:  abi.Session{ID: "s1", Model: "test-model"},
+		Roles:    m.Roles,
 		Messages: make([]abi.InputMessage, 0, len(msgs)),
 	}
 	_, unit := abi.Units(msgs)

@@ -11,6 +11,9 @@ var inputFields = []field[abi.Input]{
 	{"trigger", func(d *decoder, in *abi.Input) { object(d, &in.Trigger, triggerFields) }},
 	{"budget", func(d *decoder, in *abi.Input) { object(d, &in.Budget, budgetFields) }},
 	{"config", func(d *decoder, in *abi.Input) { in.Config = rawMap(d) }},
+	{"roles", func(d *decoder, in *abi.Input) {
+		in.Roles = list(d, func(d *decoder, r *abi.PluginRole) { *r = abi.PluginRole(d.text()) })
+	}},
 	{"previous_summary", func(d *decoder, in *abi.Input) { in.PreviousSummary = d.text() }},
 	{"messages", func(d *decoder, in *abi.Input) { in.Messages = list(d, message) }},
 	{"record", func(d *decoder, in *abi.Input) { in.Record = pointer(d, recordFields) }},

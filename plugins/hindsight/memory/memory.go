@@ -31,7 +31,7 @@ func preCompact(c *guest.Call) (*abi.Output, error) {
 	p := newPass(c)
 	p.retain(p.in.Budget.TargetTokens == 0)
 	out := &abi.Output{Inject: p.recall()}
-	if p.set.compact {
+	if p.set.compact && p.in.Compactor() {
 		p.compact(out)
 	}
 	p.store.deliver()
