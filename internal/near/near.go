@@ -8,7 +8,8 @@ import (
 )
 
 // To returns at most n of the known names that are near to name, the nearest first:
-// those that a few slips away turn into it. Letter case does not matter.
+// those that a few slips turn into it, and that share half of their letters with it.
+// Letter case does not matter.
 func To(name string, known []string, n int) []string {
 	type candidate struct {
 		name string
@@ -17,7 +18,7 @@ func To(name string, known []string, n int) []string {
 	var found []candidate
 	most := max(2, len(name)/3)
 	for _, k := range known {
-		if away := distance(strings.ToLower(name), strings.ToLower(k)); away <= most {
+		if away := distance(strings.ToLower(name), strings.ToLower(k)); away <= most && 2*away <= max(len(name), len(k)) {
 			found = append(found, candidate{k, away})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTo(t *testing.T) {
-	known := []string{"window", "width", "wind", "overhead", "gpt-5"}
+	known := []string{"window", "width", "wind", "overhead", "gpt-5", "o1"}
 	for _, c := range []struct {
 		what, name string
 		n          int
@@ -17,6 +17,7 @@ func TestTo(t *testing.T) {
 		{"a letter that is missing", "windw", 1, []string{"wind"}},
 		{"two are as near, in the order of the alphabet", "windw", 2, []string{"wind", "window"}},
 		{"letters swapped, in another case", "OVREHEAD", 3, []string{"overhead"}},
+		{"short names that share less than half", "foo", 3, nil},
 		{"nothing is near", "zzzzzz", 3, nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {
