@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/compilers"
+	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
@@ -90,6 +91,7 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 // TestBuildRefuses: what a host would refuse is said before, with the place in the
 // source and what to write.
 func TestBuildRefuses(t *testing.T) {
+	features.Proves(t, "N6")
 	for _, c := range []struct {
 		why, lang, file, source string
 		says, hint              string
@@ -150,6 +152,7 @@ func TestBuildWithoutVersionOrABI(t *testing.T) {
 // TestTypeScriptAnswersWhatACompactorMay: the whole answer of a compactor can be
 // written in TypeScript, and what a message says be read.
 func TestTypeScriptAnswersWhatACompactorMay(t *testing.T) {
+	features.Proves(t, "N6")
 	dir := project(t, "ts")
 	compilers.Prepare(t, "ts", dir)
 	const source = `import { Input, Output, OutputMessage } from "./kagewasm";

@@ -368,6 +368,7 @@ func TestHindsightOfficialClient(t *testing.T) {
 // TestHindsightNarrowedToObserver: what an operator leaves an observer proposes no
 // list, and retains as before.
 func TestHindsightNarrowedToObserver(t *testing.T) {
+	features.Proves(t, "K6")
 	long := []abi.Message{{Role: abi.RoleUser, Content: abi.Text("We ship on Fridays, always.")}}
 	for range 40 {
 		long = append(long, abi.Message{Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("Looking at it. ", 30))},
