@@ -90,7 +90,7 @@ func TestHandoff(t *testing.T) {
 	next, r, err = open(t, floor, longWindow, chat(100)).Handoff(t.Context(),
 		session.Options{Session: abi.Session{ID: "s2"}}, "")
 	if err != nil || len(next.Messages()) != 3 || r.Report.Strategy != "drop" ||
-		!strings.Contains(next.Messages()[2].Text(), "pkg/step99/run.go") {
+		!strings.Contains(next.Messages()[2].Text(), "step99/run.go") {
 		t.Errorf("where the model fails: %s, %v: %s", r.Report.Strategy, err, r.Report.Summary)
 	}
 }

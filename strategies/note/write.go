@@ -118,14 +118,15 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	v := show(n.turns, min(words+extra, p.left), o.Count)
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
+	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
+	p.left -= o.Count(strings.Join(rules, "\n"))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
 	p.left -= deeds
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
-	rules := p.rules(n.lost(v), p.share(rulesShare))
 	came := cameShare.of(budget) - deeds
-	v.fill(min(came+extra, p.left-o.Count(strings.Join(rules, "\n"))), saidShare.of(budget)+extra, stood)
+	v.fill(min(came+extra, p.left), saidShare.of(budget)+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)
 	p.put(rules...)
