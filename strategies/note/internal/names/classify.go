@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/internal/wordlist"
 )
@@ -52,7 +53,7 @@ func classify(w string, quoted bool) class {
 		return path
 	case f.at && f.dots > 0, f.host:
 		return symbol // an address
-	case f.dots > 0 && f.letters > f.digits:
+	case f.dots > 0 && f.letters > f.digits, isCounted(w):
 		return none // a qualified name: see word
 	case f.underscore && f.letters >= 3 && len(w) >= 5:
 		return symbol
@@ -69,6 +70,16 @@ func classify(w string, quoted bool) class {
 func isSmallRange(w string) bool {
 	from, to, ok := strings.Cut(w, "-")
 	return ok && len(from) < 3 && len(to) < 3
+}
+
+// isCounted reports whether w is a number and the words it counts, 12-hex-char, or the end
+// of a sentence and the beginning of the next one, 1475.To.
+func isCounted(w string) bool {
+	rest := w[clip.Digits(w):]
+	if len(rest) < 2 || len(rest) == len(w) || strings.ContainsAny(rest, "0123456789") {
+		return false
+	}
+	return rest[0] == '.' || rest[0] == '-' && strings.ToLower(rest) == rest
 }
 
 // isTimestamp reports whether w begins as 2026-01-23T14 does: the time of a
@@ -109,7 +120,7 @@ func (f *features) read(w string) {
 		case isDigit(c):
 			f.digits++
 		case c == '_':
-			f.underscore = f.underscore || i > 0
+			f.underscore = f.underscore || i > 0 && i+1 < len(w)
 			f.hex = false
 			lower = false
 		case c == '.':

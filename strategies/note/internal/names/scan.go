@@ -237,6 +237,10 @@ func (c place) clean() string {
 		if c.end < len(c.s) && c.s[c.end] == ']' && isCharClass(w) {
 			return ""
 		}
+	case ':': // the seconds of a time, 11:45:21.725231-07
+		if c.start >= 2 && isDigit(c.s[c.start-2]) && clip.Digits(w) == 2 && len(w) > 2 && w[2] == '.' {
+			return ""
+		}
 	case '$': // $HOME/bin
 		if strings.IndexByte(w, '/') > 0 {
 			return c.s[c.start-1 : c.end]
