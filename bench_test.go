@@ -45,7 +45,8 @@ func BenchmarkDecide(b *testing.B) {
 		grown := first.Messages
 		b.Run(fmt.Sprintf("messages=%d,tokens=%d", len(msgs), total), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				grown = append(grown, abi.Message{ID: fmt.Sprintf("n%d", i), Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("word %d", i))})
+				grown = append(grown, abi.Message{ID: fmt.Sprintf("n%d", i), Role: abi.RoleUser,
+					Content: abi.Text(fmt.Sprintf("word %d", i))})
 				req.Messages = grown
 				r, err := c.Compact(context.Background(), req)
 				if err != nil || r.Report.ReasonCode != abi.ReasonBelowThreshold {

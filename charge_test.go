@@ -73,7 +73,8 @@ func TestAnswersAreCharged(t *testing.T) {
 		longest int // text that is counted
 	}{
 		{"a summary that is slow to count", compactor(answers(&abi.Output{Summary: slow})), abi.CodeDeadline, "", 32 << 10},
-		{"a summary that is longer than the session", compactor(answers(&abi.Output{Summary: strings.Repeat("<", megabytes)})),
+		{"a summary that is longer than the session",
+			compactor(answers(&abi.Output{Summary: strings.Repeat("<", megabytes)})),
 			abi.CodeGrew, "", 32 << 10},
 		{"one in a list", compactor(keepOnly(strings.Repeat("<", megabytes), fixed)), abi.CodeGrew, "", 32 << 10},
 		{"a long injection", &fakePlugin{Name: "comp", Pre: answers(&abi.Output{Inject: strings.Repeat("<", megabytes)})}, "",
@@ -93,7 +94,8 @@ func TestAnswersAreCharged(t *testing.T) {
 			if (c.code == "") != (len(r.Failures) == 0) || c.code != "" && r.Failures[0].Code != c.code {
 				t.Errorf("failures %v, want code %q", r.Failures, c.code)
 			}
-			if warnings := strings.Join(r.Hooks[0].Warnings, "; "); !strings.Contains(warnings, c.warns) || len(warnings) > 1000 {
+			if warnings := strings.Join(r.Hooks[0].Warnings, "; "); !strings.Contains(warnings, c.warns) ||
+				len(warnings) > 1000 {
 				t.Errorf("warnings %.200q, want %q", warnings, c.warns)
 			}
 			if longest > c.longest {

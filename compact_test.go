@@ -48,7 +48,8 @@ func TestNoOscillation(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	r := compact(t, c, request(400, chat(60)))
 	again := compact(t, c, request(400, r.Messages))
-	if again.Report.Compacted || again.Report.ReasonCode != abi.ReasonBelowThreshold || !reflect.DeepEqual(again.Messages, r.Messages) {
+	if again.Report.Compacted || again.Report.ReasonCode != abi.ReasonBelowThreshold ||
+		!reflect.DeepEqual(again.Messages, r.Messages) {
 		t.Errorf("a second look changed something: %s", again.Report.Reason)
 	}
 }
@@ -89,7 +90,9 @@ func TestAlwaysKeep(t *testing.T) {
 	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
 	kept := func(m *abi.Message) bool { return m.ID == "a20" }
 	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{kept}}}, Plugins: plugins(plugin)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{
+
+		kept}}}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
 	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
 		t.Run(id, func(t *testing.T) {
@@ -125,7 +128,8 @@ func TestNothingToSupersede(t *testing.T) {
 }
 
 func TestPinnedExceedTarget(t *testing.T) {
-	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 300))}}, chat(20)...)
+	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 300))}},
+		chat(20)...)
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(400, msgs)).Report
 	if !r.Compacted || r.ReasonCode != abi.ReasonPinnedExceedTarget {
 		t.Fatalf("compacted %v: %s", r.Compacted, r.Reason)
@@ -138,7 +142,8 @@ func TestPinnedExceedTarget(t *testing.T) {
 // TestExceedsWindow: the best that can be is done and told, and the library
 // says by an error that it does not fit the window itself.
 func TestExceedsWindow(t *testing.T) {
-	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 600))}}, chat(20)...)
+	msgs := append([]abi.Message{{ID: "rules", Role: abi.RoleSystem, Content: abi.Text(strings.Repeat("rule ", 600))}},
+		chat(20)...)
 	r, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), request(400, msgs))
 	if abi.CodeOf(err) != abi.CodeExceedsWindow || !r.Report.Compacted || len(r.Report.Kept) != 4 {
 		t.Errorf("error %v, report %+v", err, r.Report)
@@ -297,7 +302,8 @@ func TestCommitFailed(t *testing.T) {
 	}
 	for _, fail := range []bool{false, true} {
 		t.Run(fmt.Sprintf("commit fails %v", fail), func(t *testing.T) {
-			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
+			c := newCompactor(t, kagewasm.Options{
+				Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 500, MinimumSavings: 100}}})
 			req := request(1000, msgs)
 			req.Commit = func(context.Context, *kagewasm.Result) error {
 				if fail {
@@ -314,7 +320,9 @@ func TestCommitFailed(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("fail %v err %v: pruned %d saved %d; really changed %d; before %d after %d; code %s", fail, err, r.Report.Pruned.Count, r.Report.Pruned.TokensSaved, n, r.Report.TokensBefore, r.Report.TokensAfter, r.Report.ReasonCode)
+			t.Logf("fail %v err %v: pruned %d saved %d; really changed %d; before %d after %d; code %s", fail, err,
+				r.Report.Pruned.Count, r.Report.Pruned.TokensSaved, n, r.Report.TokensBefore, r.Report.TokensAfter,
+				r.Report.ReasonCode)
 			if fail && n != r.Report.Pruned.Count {
 				t.Error("silent edits; and doc says the session as it was")
 			}

@@ -31,30 +31,47 @@ func TestWhenItStarts(t *testing.T) {
 		{"K2", "over it", kagewasm.Policy{}, "", ptr(total*100/85 - 2), true, int(0.6 * float64(total*100/85-2))},
 		{"K2", "exactly at it", kagewasm.Policy{When: kagewasm.When{Upper: 0.5}}, "", ptr(total * 2), true, 0},
 		{"K2", "one token below", kagewasm.Policy{When: kagewasm.When{Upper: 0.5}}, "", ptr(total*2 + 2), false, 0},
-		{"K2", "both are the policy's", kagewasm.Policy{When: kagewasm.When{Upper: 0.5, Lower: 0.3}}, "", ptr(total*2 - 2), true, int(0.3 * float64(total*2-2))},
+		{"K2", "both are the policy's", kagewasm.Policy{When: kagewasm.When{Upper: 0.5, Lower: 0.3}}, "",
+			ptr(total*2 - 2), true, int(0.3 * float64(total*2-2))},
 		{"K21", "an unknown window is 128,000", kagewasm.Policy{}, "", none, false, 0},
-		{"A2", "an absolute number of tokens", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1}}, "", ptr(1_000_000), true, 0},
-		{"A2", "exactly that number is not over it", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "", ptr(1_000_000), false, 0},
-		{"A2", "it wins over the fraction", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "", ptr(total + 10), false, 0},
-		{"A2", "it needs no window", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1, StrictWindow: true}}, "", none, true, 0},
-		{"T1", "when the reserve is touched", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "", ptr(total + 99), true, 0},
-		{"T1", "exactly the reserve left is not yet", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "", ptr(total + 100), false, 0},
-		{"A2", "the number wins over the reserve", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100, MaxTokens: total}}, "", ptr(total + 50), false, 0},
+		{"A2", "an absolute number of tokens", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1}}, "",
+			ptr(1_000_000), true, 0},
+		{"A2", "exactly that number is not over it", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "",
+			ptr(1_000_000), false, 0},
+		{"A2", "it wins over the fraction", kagewasm.Policy{When: kagewasm.When{MaxTokens: total}}, "", ptr(total + 10),
+			false, 0},
+		{"A2", "it needs no window", kagewasm.Policy{When: kagewasm.When{MaxTokens: total - 1, StrictWindow: true}}, "",
+			none, true, 0},
+		{"T1", "when the reserve is touched", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "",
+			ptr(total + 99), true, 0},
+		{"T1", "exactly the reserve left is not yet", kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100}}, "",
+			ptr(total + 100), false, 0},
+		{"A2", "the number wins over the reserve",
+			kagewasm.Policy{When: kagewasm.When{ReserveTokens: 100, MaxTokens: total}}, "", ptr(total + 50), false, 0},
 		{"T1", "switched off", kagewasm.Policy{Disabled: true}, "", ptr(400), false, 0},
-		{"I2", "what is reserved for the answer is not there", kagewasm.Policy{When: kagewasm.When{OutputReserve: 200}}, "", ptr(total*100/85 + 100), true, 0},
-		{"I3", "a profile by name", kagewasm.Policy{When: kagewasm.When{Profile: "conservative"}}, "", ptr(total * 10 / 6), true, int(0.45 * float64(total*10/6))},
+		{"I2", "what is reserved for the answer is not there", kagewasm.Policy{When: kagewasm.When{OutputReserve: 200}},
+			"", ptr(total*100/85 + 100), true, 0},
+		{"I3", "a profile by name", kagewasm.Policy{When: kagewasm.When{Profile: "conservative"}}, "",
+			ptr(total * 10 / 6), true, int(0.45 * float64(total*10/6))},
 		{"I3", "the same without it", kagewasm.Policy{}, "", ptr(total * 10 / 6), false, 0},
-		{"I3", "the model's own", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "google/gemini-2.5-pro", ptr(total * 10 / 6), true, int(0.40 * float64(total*10/6))},
-		{"I3", "70/60 for deepseek", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "deepseek-chat", ptr(total * 10 / 6), false, 0},
-		{"I3", "for others the default", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "gpt-4o", ptr(total * 10 / 6), false, 0},
-		{"I3", "what is set wins over the profile", kagewasm.Policy{When: kagewasm.When{Profile: "conservative", Upper: 0.9, Lower: 0.6}}, "", ptr(total * 10 / 6), false, 0},
-		{"complaint 6", "bytes count where they are bounded", kagewasm.Policy{When: kagewasm.When{MaxBytes: 3000}}, "", ptr(1_000_000), true, 0},
+		{"I3", "the model's own", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "google/gemini-2.5-pro",
+			ptr(total * 10 / 6), true, int(0.40 * float64(total*10/6))},
+		{"I3", "70/60 for deepseek", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "deepseek-chat",
+			ptr(total * 10 / 6), false, 0},
+		{"I3", "for others the default", kagewasm.Policy{When: kagewasm.When{Profile: "auto"}}, "gpt-4o",
+			ptr(total * 10 / 6), false, 0},
+		{"I3", "what is set wins over the profile",
+			kagewasm.Policy{When: kagewasm.When{Profile: "conservative", Upper: 0.9, Lower: 0.6}}, "",
+			ptr(total * 10 / 6), false, 0},
+		{"complaint 6", "bytes count where they are bounded", kagewasm.Policy{When: kagewasm.When{MaxBytes: 3000}}, "",
+			ptr(1_000_000), true, 0},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			req := kagewasm.Request{Session: abi.Session{ID: "s", Model: tc.model, ContextWindow: tc.window}, Messages: msgs}
 			r := compact(t, newCompactor(t, kagewasm.Options{Policy: tc.policy}), req).Report
 			if r.Compacted != tc.starts || tc.target > 0 && r.Target != tc.target {
-				t.Errorf("%s: %s: compacted %v, target %d (want %d), %s", tc.row, tc.why, r.Compacted, r.Target, tc.target, r.Reason)
+				t.Errorf("%s: %s: compacted %v, target %d (want %d), %s", tc.row, tc.why, r.Compacted, r.Target,
+					tc.target, r.Reason)
 			}
 			if tc.window == nil && r.ContextWindow != nil || tc.window == nil && r.Window != abi.FallbackWindow {
 				t.Errorf("%s: %s: context window %v, window %d", tc.row, tc.why, r.ContextWindow, r.Window)
@@ -72,7 +89,8 @@ func TestStrictWindow(t *testing.T) {
 	features.Proves(t, "A7")
 	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{StrictWindow: true}}})
 	_, err := c.Compact(t.Context(), kagewasm.Request{Session: abi.Session{ID: "s", Model: "mystery"}, Messages: chat(2)})
-	if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "max_tokens") || !strings.Contains(err.Error(), "mystery") {
+	if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(abi.AsError(err).Hint, "max_tokens") ||
+		!strings.Contains(err.Error(), "mystery") {
 		t.Errorf("%v", err)
 	}
 }
@@ -180,7 +198,8 @@ func TestKeepLast(t *testing.T) {
 	r := compact(t, c, request(1000, msgs))
 	want := append([]string{"sys", "goal", r.Report.Inserted[0]}, strings.Fields(ids(msgs[len(msgs)-12:]))...)
 	if got := ids(r.Messages); got != strings.Join(want, " ") {
-		t.Errorf("system prompt, goal, summary and the last eleven, not counting the bookmark:\n got %s\nwant %s", got, strings.Join(want, " "))
+		t.Errorf("system prompt, goal, summary and the last eleven, not counting the bookmark:\n got %s\nwant %s", got,
+			strings.Join(want, " "))
 	}
 	// Where they do not fit fewer stay, down to none.
 	small := compact(t, c, request(200, msgs))
@@ -192,7 +211,8 @@ func TestKeepLast(t *testing.T) {
 // TestKeepRecentTokens: in the reserve's mode the last tokens stay.
 func TestKeepRecentTokens(t *testing.T) {
 	features.Proves(t, "T1")
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500}, Keep: strategies.KeepConfig{Tokens: 100}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{ReserveTokens: 500},
+		Keep: strategies.KeepConfig{Tokens: 100}}})
 	r := compact(t, c, request(1300, chat(60)))
 	recent := 0
 	for _, m := range r.Messages[3:] {
@@ -212,10 +232,13 @@ func TestRecentRegion(t *testing.T) {
 		msgs[at] = abi.Message{ID: fmt.Sprintf("person%d", i), Role: abi.RoleUser, Content: abi.Text("Now the next thing.")}
 		msgs[at+1].ToolCallID = "" // its call is gone
 	}
-	big := abi.Message{ID: "big", Role: abi.RoleTool, ToolCallID: "cb", Content: abi.Text(strings.Repeat("line of output\n", 80))}
-	msgs = append(msgs[:len(msgs)-1], abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "cb", Name: "run", Arguments: "{}"}}}, big,
+	big := abi.Message{ID: "big", Role: abi.RoleTool, ToolCallID: "cb",
+		Content: abi.Text(strings.Repeat("line of output\n", 80))}
+	msgs = append(msgs[:len(msgs)-1], abi.Message{ID: "call", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "cb", Name: "run", Arguments: "{}"}}}, big,
 		abi.Message{ID: "after", Role: abi.RoleAssistant, Content: abi.Text("So.")})
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Exchanges: 2, ToolTokens: 30}}})
+	c := newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Exchanges: 2, ToolTokens: 30}}})
 	r := compact(t, c, request(800, msgs))
 	if !has(r.Messages, "person1") || has(r.Messages, "a14") || !has(r.Messages, "big") {
 		t.Errorf("two exchanges stay: %s", ids(r.Messages))
@@ -235,11 +258,13 @@ func TestRecentRegion(t *testing.T) {
 func TestGiants(t *testing.T) {
 	features.Proves(t, "complaint 5")
 	msgs := chat(20)
-	msgs = append(msgs, abi.Message{ID: "call", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "cg", Name: "write",
-		Arguments: `{"path":"a.txt","text":"` + strings.Repeat("word ", 2000) + `"}`}}},
+	msgs = append(msgs, abi.Message{ID: "call", Role: abi.RoleAssistant,
+		ToolCalls: []abi.ToolCall{{ID: "cg", Name: "write",
+			Arguments: `{"path":"a.txt","text":"` + strings.Repeat("word ", 2000) + `"}`}}},
 		abi.Message{ID: "giant", Role: abi.RoleTool, ToolCallID: "cg", Content: abi.Text(strings.Repeat("out put\n", 2000))})
 	r := compact(t, newCompactor(t, kagewasm.Options{}), request(3000, msgs))
-	if r.Report.TokensAfter > 1800 || r.Report.Compacted || len(r.Report.Pruned.IDs) != 2 || !has(r.Messages, "giant") || !has(r.Messages, "a19") {
+	if r.Report.TokensAfter > 1800 || r.Report.Compacted || len(r.Report.Pruned.IDs) != 2 ||
+		!has(r.Messages, "giant") || !has(r.Messages, "a19") {
 		t.Fatalf("%s: %s", r.Report.Reason, ids(r.Messages))
 	}
 	for _, m := range r.Messages {
@@ -247,7 +272,8 @@ func TestGiants(t *testing.T) {
 			t.Errorf("%s still has %d tokens", m.ID, n)
 		}
 	}
-	off := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{MessageTokens: -1}}}), request(10_000, msgs))
+	off := compact(t, newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Keep: strategies.KeepConfig{MessageTokens: -1}}}), request(10_000, msgs))
 	for _, m := range off.Messages {
 		if m.ID == "giant" && m.Text() != msgs[len(msgs)-1].Text() {
 			t.Error("it was cut though that is switched off")
@@ -258,7 +284,8 @@ func TestGiants(t *testing.T) {
 // TestBytes: the byte budget is met beside the tokens'.
 func TestBytes(t *testing.T) {
 	features.Proves(t, "complaint 6")
-	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxBytes: 5000}, Note: strategies.NoteConfig{Tokens: -1}}}), request(1_000_000, chat(60)))
+	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxBytes: 5000},
+		Note: strategies.NoteConfig{Tokens: -1}}}), request(1_000_000, chat(60)))
 	n := 0
 	for i := range r.Messages {
 		n += strategies.Bytes(&r.Messages[i])
@@ -274,9 +301,12 @@ func TestTrim(t *testing.T) {
 	var msgs []abi.Message
 	for i := range 10 {
 		msgs = append(msgs, renamed(chat(2), fmt.Sprint("k", i))...)
-		msgs = append(msgs, abi.Message{ID: fmt.Sprint("remind", i), Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text("Remember to keep the list of tasks up to date.")})
+		msgs = append(msgs, abi.Message{ID: fmt.Sprint("remind", i), Role: abi.RoleUser, Kind: abi.KindSynthetic,
+			Content: abi.Text("Remember to keep the list of tasks up to date.")})
 	}
-	total := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Off: true}}}}), request(1_000_000, msgs)).Report.TokensBefore
+	total := compact(t, newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: strategies.TrimConfig{Off: true}}}}),
+		request(1_000_000, msgs)).Report.TokensBefore
 	for _, tc := range []struct {
 		why    string
 		trim   strategies.TrimConfig
@@ -291,7 +321,8 @@ func TestTrim(t *testing.T) {
 		{"switched off", strategies.TrimConfig{Off: true}, total * 3 / 2, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
+			r := compact(t, newCompactor(t,
+				kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
 			if n := len(r.Report.Pruned.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil {
 				t.Errorf("%d removed, compacted %v", n, r.Report.Compacted)
 			}
@@ -350,16 +381,20 @@ func TestReceiptAndGate(t *testing.T) {
 		t.Errorf("prefix %d of %d, lost %d", r.Metrics.Cache.PrefixTokens, head, got.LostPrefixTokens)
 	}
 	once := float64(r.TokensAfter-head) * 1.15
-	if saved := float64(got.FreedTokens) * 0.1; math.Abs(got.Cost-once) > 0.001 || math.Abs(got.SavedPerCall-saved) > 0.001 || got.PaybackCalls < int(once/saved) || got.PaybackCalls > int(once/saved)+1 {
+	if saved := float64(got.FreedTokens) * 0.1; math.Abs(got.Cost-once) > 0.001 ||
+		math.Abs(got.SavedPerCall-saved) > 0.001 || got.PaybackCalls < int(once/saved) ||
+		got.PaybackCalls > int(once/saved)+1 {
 		t.Errorf("receipt %+v, cost %v", got, once)
 	}
 	gate := func(calls int, force bool, window int) *kagewasm.Result {
 		req := request(window, chat(60))
 		req.Force = force
-		return compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{PaybackCalls: calls, Upper: 0.8, Lower: 0.79}}}), req)
+		return compact(t, newCompactor(t, kagewasm.Options{
+			Policy: kagewasm.Policy{When: kagewasm.When{PaybackCalls: calls, Upper: 0.8, Lower: 0.79}}}), req)
 	}
 	total := r.TokensBefore
-	if r := gate(3, false, total*10/9); r.Report.ReasonCode != abi.ReasonNotWorthIt || r.Report.Compacted || r.Report.Receipt == nil {
+	if r := gate(3, false, total*10/9); r.Report.ReasonCode != abi.ReasonNotWorthIt || r.Report.Compacted ||
+		r.Report.Receipt == nil {
 		t.Errorf("it would take long, and ran: %s", r.Report.Reason)
 	}
 	if r := gate(10_000, false, total*10/9); !r.Report.Compacted {
@@ -381,7 +416,8 @@ func TestStablePrefix(t *testing.T) {
 	list := chat(5)
 	for k := range 30 {
 		r := compact(t, c, request(500, list))
-		if ids(r.Messages[:2]) != "sys goal" || r.Messages[0].Text() != list[0].Text() || r.Messages[1].Text() != list[1].Text() {
+		if ids(r.Messages[:2]) != "sys goal" || r.Messages[0].Text() != list[0].Text() ||
+			r.Messages[1].Text() != list[1].Text() {
 			t.Fatalf("call %d begins %s", k, ids(r.Messages[:2]))
 		}
 		cache := r.Report.Metrics.Cache
@@ -409,12 +445,14 @@ func TestAudit(t *testing.T) {
 	if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != kagewasm.EventCompleted {
 		t.Fatalf("%v", events)
 	}
-	if r := events[1].Report; len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeTrap || !r.Fallback || r.Strategy != "drop" {
+	if r := events[1].Report; len(r.Failures) != 1 || r.Failures[0].Code != abi.CodeTrap || !r.Fallback ||
+		r.Strategy != "drop" {
 		t.Errorf("the chain: %+v", r)
 	}
 	events = nil
 	_, _ = c.Compact(t.Context(), request(10, chat(0)))
-	if len(events) != 2 || events[1].Type != kagewasm.EventNoop && events[1].Type != kagewasm.EventFailed || events[1].Report.ReasonCode != abi.ReasonNothingToSupersede {
+	if len(events) != 2 || events[1].Type != kagewasm.EventNoop && events[1].Type != kagewasm.EventFailed ||
+		events[1].Report.ReasonCode != abi.ReasonNothingToSupersede {
 		t.Errorf("nothing could go: %v", events)
 	}
 }

@@ -44,10 +44,12 @@ func Example_plugins() {
 
 	messages := []abi.Message{{ID: "1", Role: abi.RoleUser, Content: abi.Text("Make the tests pass.")}}
 	for i := range 60 {
-		messages = append(messages, abi.Message{ID: fmt.Sprint(2 + i), Role: abi.RoleAssistant, Content: abi.Text("Another attempt at the tests of the store, which fail.")})
+		messages = append(messages, abi.Message{ID: fmt.Sprint(2 + i), Role: abi.RoleAssistant,
+			Content: abi.Text("Another attempt at the tests of the store, which fail.")})
 	}
 	window := 600
-	result, err := compactor.Compact(ctx, kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window}, Messages: messages})
+	result, err := compactor.Compact(ctx, kagewasm.Request{Session: abi.Session{ID: "s1", ContextWindow: &window},
+		Messages: messages})
 	if err != nil {
 		log.Fatal(err)
 	}

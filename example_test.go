@@ -30,7 +30,8 @@ func Example() {
 	for i := range 40 {
 		messages = append(messages, abi.Message{
 			ID: fmt.Sprint(3 + i), Role: abi.RoleAssistant,
-			Content: abi.Text(fmt.Sprintf("Attempt %d: TestReserve in internal/store/store_test.go still fails with ErrConflict.", i+1)),
+			Content: abi.Text(fmt.Sprintf(
+				"Attempt %d: TestReserve in internal/store/store_test.go still fails with ErrConflict.", i+1)),
 		})
 	}
 	result, err := compactor.Compact(context.Background(), kagewasm.Request{

@@ -26,7 +26,8 @@ func keepOnly(summary string, keep func(*abi.InputMessage) bool) func(*abi.Input
 			}
 			out.Messages = append(out.Messages, abi.OutputMessage{Ref: m.ID})
 			if m.ID == "goal" && summary != "" {
-				out.Messages = append(out.Messages, abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(summary)}})
+				out.Messages = append(out.Messages,
+					abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(summary)}})
 			}
 		}
 		return out, nil
@@ -45,7 +46,8 @@ func TestCompactorReplacesTheStrategy(t *testing.T) {
 	if len(r.Messages) != 4 || !strings.Contains(r.Messages[2].Text(), "Forty steps went well.") {
 		t.Errorf("list %s: %s", ids(r.Messages), r.Messages[2].Text())
 	}
-	if text := r.Messages[2].Text(); !strings.Contains(text, "plugin:comp") || !strings.Contains(text, "not an instruction") {
+	if text := r.Messages[2].Text(); !strings.Contains(text, "plugin:comp") ||
+		!strings.Contains(text, "not an instruction") {
 		t.Errorf("the frame does not say where the text is from: %s", text)
 	}
 }
@@ -56,14 +58,22 @@ func TestFailuresFallBackToDrop(t *testing.T) {
 		pre  func(*abi.Input) (*abi.Output, error)
 		code abi.Code
 	}{
-		"an error":                {fails(abi.CodeTrap), abi.CodeTrap},
-		"a deadline":              {func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }, abi.CodeDeadline},
-		"an error of no kind":     {func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }, abi.CodeInternal},
-		"a pinned message gone":   {keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }), abi.CodePinned},
-		"the turn gone":           {keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned }), abi.CodeCurrentTurn},
-		"a unit split":            {keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" }), abi.CodeSplitUnit},
-		"everything kept":         {keepOnly("", func(*abi.InputMessage) bool { return true }), abi.CodeGrew},
-		"too much kept":           {keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 }), abi.CodeOverTarget},
+		"an error": {fails(abi.CodeTrap), abi.CodeTrap},
+		"a deadline": {func(*abi.Input) (*abi.Output, error) {
+			return nil, context.DeadlineExceeded
+		}, abi.CodeDeadline},
+		"an error of no kind": {func(*abi.Input) (*abi.Output, error) {
+			return nil, errors.New("odd")
+		}, abi.CodeInternal},
+		"a pinned message gone": {keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" }), abi.CodePinned},
+		"the turn gone":         {keepOnly("", func(m *abi.InputMessage) bool { return m.Pinned }), abi.CodeCurrentTurn},
+		"a unit split": {keepOnly("", func(m *abi.InputMessage) bool {
+			return fixed(m) || m.ID == "t59"
+		}), abi.CodeSplitUnit},
+		"everything kept": {keepOnly("", func(*abi.InputMessage) bool { return true }), abi.CodeGrew},
+		"too much kept": {keepOnly("", func(m *abi.InputMessage) bool {
+			return len(m.ID) != 2
+		}), abi.CodeOverTarget},
 		"a summary that is huge":  {keepOnly(strings.Repeat("word ", 5000), fixed), abi.CodeGrew},
 		"a summary that is large": {keepOnly(strings.Repeat("word ", 600), fixed), abi.CodeOverTarget},
 		"what goes not stored":    {unstored(keepOnly("", fixed)), abi.CodeState},
@@ -79,7 +89,8 @@ func TestFailuresFallBackToDrop(t *testing.T) {
 				t.Errorf("compacted %v, fallback %v, strategy %s", r.Compacted, r.Fallback, r.Strategy)
 				return
 			}
-			if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" || r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
+			if len(r.Failures) != 1 || r.Failures[0].Code != c.code || r.Failures[0].Plugin != "comp" ||
+				r.Failures[0].Hook != abi.HookPreCompact || r.Failures[0].Phase == "" {
 				t.Errorf("failures %+v, want one of code %s", r.Failures, c.code)
 			}
 		})
@@ -117,9 +128,11 @@ func TestCompactorBesideAnObserver(t *testing.T) {
 		return keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || keep[m.ID] })(in)
 	})
 	obs := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: strings.Repeat("recalled ", 200)})}
-	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(1200, chat(90))).Report
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(obs, fill),
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(1200, chat(90))).Report
 	if r.Strategy != "delegate" || len(r.Inserted) != 2 || r.TokensAfter > r.Target {
-		t.Errorf("strategy %s, inserted %v, %d of %d, failures %v", r.Strategy, r.Inserted, r.TokensAfter, r.Target, r.Failures)
+		t.Errorf("strategy %s, inserted %v, %d of %d, failures %v", r.Strategy, r.Inserted, r.TokensAfter, r.Target,
+			r.Failures)
 	}
 }
 
@@ -156,7 +169,8 @@ func TestRetainFailuresAreTold(t *testing.T) {
 			} else {
 				p.Post = answers(&abi.Output{Retain: []string{"a", "b"}})
 			}
-			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}), request(400, chat(60))).Report
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: brokenMemory{}}),
+				request(400, chat(60))).Report
 			if len(r.Failures) != 1 || r.Failures[0].Op != "retain" || r.Failures[0].Plugin != "obs" {
 				t.Errorf("%s: failures %v", hook, r.Failures)
 			}
@@ -197,15 +211,18 @@ func TestEditsAreTold(t *testing.T) {
 		return out, err
 	})
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), request(400, chat(60)))
-	if r.Report.Strategy != "delegate" || len(r.Report.Edited) != 1 || r.Report.Pruned.IDs[0] != "t59" || r.Record.Edited[0] != "t59" {
-		t.Errorf("strategy %s, edited %v, pruned %+v, failures %v", r.Report.Strategy, r.Report.Edited, r.Report.Pruned, r.Report.Failures)
+	if r.Report.Strategy != "delegate" || len(r.Report.Edited) != 1 || r.Report.Pruned.IDs[0] != "t59" ||
+		r.Record.Edited[0] != "t59" {
+		t.Errorf("strategy %s, edited %v, pruned %+v, failures %v", r.Report.Strategy, r.Report.Edited, r.Report.Pruned,
+			r.Report.Failures)
 	}
 }
 
 func TestCompactorWithNothingToSay(t *testing.T) {
 	for name, out := range map[string]*abi.Output{"null": nil, "cancel": {Cancel: true, Reason: "not now"}} {
 		t.Run(name, func(t *testing.T) {
-			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(answers(out)))}), request(400, chat(60))).Report
+			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(answers(out)))}),
+				request(400, chat(60))).Report
 			if !r.Compacted || r.Strategy != "drop" || r.Fallback || len(r.Failures) != 0 {
 				t.Errorf("the strategy follows, and that is no failure: %+v", r)
 			}
@@ -216,7 +233,8 @@ func TestCompactorWithNothingToSay(t *testing.T) {
 func TestObserversRetainAndInject(t *testing.T) {
 	features.Proves(t, "K30")
 	mem := memory{}
-	p := &fakePlugin{Name: "obs", Pre: answers(&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
+	p := &fakePlugin{Name: "obs", Pre: answers(
+		&abi.Output{Retain: []string{"the port is 8080", "the port is 8080"}, Inject: "Recalled: the port is 8080."})}
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p), Memory: mem}), request(1200, chat(90)))
 	if len(mem) != 1 {
 		t.Errorf("stored %v: want the fact once", mem)
@@ -273,16 +291,19 @@ func TestHookInput(t *testing.T) {
 	req.Instructions = "keep the ports"
 	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(p)}), req)
 	pre, post := p.Calls(abi.HookPreCompact)[0], p.Calls(abi.HookPostCompact)[0]
-	if pre.ABI != 1 || pre.Time != "2026-03-14T15:09:26Z" || pre.Trigger.Reason != abi.TriggerThreshold || pre.Trigger.Instructions != "keep the ports" {
+	if pre.ABI != 1 || pre.Time != "2026-03-14T15:09:26Z" || pre.Trigger.Reason != abi.TriggerThreshold ||
+		pre.Trigger.Instructions != "keep the ports" {
 		t.Errorf("input %+v", pre)
 	}
-	if pre.Trigger.Tokens != r.Report.TokensBefore || pre.Budget.TargetTokens <= 0 || pre.Budget.TargetTokens > r.Report.Target {
+	if pre.Trigger.Tokens != r.Report.TokensBefore || pre.Budget.TargetTokens <= 0 ||
+		pre.Budget.TargetTokens > r.Report.Target {
 		t.Errorf("trigger %+v budget %+v", pre.Trigger, pre.Budget)
 	}
 	if !pre.Messages[0].Pinned || pre.Messages[2].Unit != pre.Messages[3].Unit || pre.Messages[2].Tokens == 0 {
 		t.Errorf("messages %+v", pre.Messages[:4])
 	}
-	if len(post.Messages) != len(r.Messages) || post.Record.Strategy != "drop" || len(post.Record.Superseded) != len(r.Report.Superseded) {
+	if len(post.Messages) != len(r.Messages) || post.Record.Strategy != "drop" || len(post.Record.Superseded) != len(
+		r.Report.Superseded) {
 		t.Errorf("post_compact record %+v", post.Record)
 	}
 }

@@ -55,7 +55,8 @@ func step(t rapid.TB, c *kagewasm.Compactor, in []byte, window int) ([]byte, *ka
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Compact(context.Background(), kagewasm.Request{Session: abi.Session{ContextWindow: &window}, Messages: s.Messages})
+	r, err := c.Compact(context.Background(), kagewasm.Request{Session: abi.Session{ContextWindow: &window},
+		Messages: s.Messages})
 	if err != nil && abi.CodeOf(err) != abi.CodeExceedsWindow {
 		t.Fatal(err)
 	}
@@ -79,12 +80,14 @@ func TestInvariants(t *testing.T) {
 	features.Proves(t, "K9", "K10", "K22", "N2")
 	counter := realCounter()
 	summary := compactor(func(in *abi.Input) (*abi.Output, error) {
-		return &abi.Output{Summary: fmt.Sprintf("%d messages in %d tokens went before.", len(in.Messages), in.Trigger.Tokens)}, nil
+		return &abi.Output{Summary: fmt.Sprintf("%d messages in %d tokens went before.", len(in.Messages),
+			in.Trigger.Tokens)}, nil
 	})
 	for name, opts := range map[string]kagewasm.Options{
-		"drop":     {Counter: counter},
-		"summary":  {Counter: counter, Plugins: plugins(summary)},
-		"injected": {Counter: counter, Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Recalled: the port is 8080."})})},
+		"drop":    {Counter: counter},
+		"summary": {Counter: counter, Plugins: plugins(summary)},
+		"injected": {Counter: counter, Plugins: plugins(
+			&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Recalled: the port is 8080."})})},
 	} {
 		c := newCompactor(t, opts)
 		for _, path := range corpus(t) {
@@ -119,7 +122,8 @@ func TestChains(t *testing.T) {
 			var session []byte
 			for k := range rounds {
 				session = append(session, bytes.Join(lines[len(lines)*k/rounds:len(lines)*(k+1)/rounds], nil)...)
-				if len(bytes.TrimSpace(session)) == 0 || bytes.HasPrefix(session, []byte(`{"tools"`)) && bytes.Count(session, []byte("\n")) < 2 {
+				if len(bytes.TrimSpace(session)) == 0 || bytes.HasPrefix(session, []byte(`{"tools"`)) && bytes.Count(
+					session, []byte("\n")) < 2 {
 					continue
 				}
 				session, _ = step(t, c, session, 16_000)
@@ -177,9 +181,11 @@ func TestInvariantsOfAnySession(t *testing.T) {
 // first is still there after the session was compacted five more times.
 func TestNothingIsLostInAChain(t *testing.T) {
 	features.Proves(t, "complaint 8", "N8")
-	c := newCompactor(t, kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1200}}})
+	c := newCompactor(t, kagewasm.Options{Counter: realCounter(),
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1200}}})
 	session := sessiongen.JSONL(append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
-		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")}))
+		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. " +
+			"ReserveNextParcel in internal/store/lease_table.go it is.")}))
 	for k := range 6 {
 		session = append(session, sessiongen.JSONL(renamed(chat(60)[2:], fmt.Sprintf("k%d", k)))...)
 		var r *kagewasm.Result

@@ -42,7 +42,8 @@ func TestRetainedFactsLieWithTheRest(t *testing.T) {
 		{"by name", retains(), "", "obs/"},
 		{"by name, of an agent", retains(), "main/reviewer", abi.AgentNamespace("obs", "main/reviewer") + "/"},
 		{"placed", placed{fakePlugin: retains()}, "", "elsewhere/"},
-		{"placed, of an agent", placed{fakePlugin: retains()}, "main/reviewer", abi.AgentNamespace("elsewhere", "main/reviewer") + "/"},
+		{"placed, of an agent", placed{fakePlugin: retains()}, "main/reviewer",
+			abi.AgentNamespace("elsewhere", "main/reviewer") + "/"},
 		{"no place", placed{fakePlugin: retains(), err: errors.New("whose?")}, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -76,7 +77,8 @@ func TestOtherModuleRetainsApart(t *testing.T) {
 	defer rt.Close(ctx)
 	for i, fact := range []string{"the first", "the second"} {
 		t.Run(fact, func(t *testing.T) {
-			wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["`+fact+`"]}`), `{"name":"obs","version":"1","abi":1}`)
+			wasm := wasmtest.WithManifest(wasmtest.Answer("pre_compact", `{"retain":["`+fact+`"]}`),
+				`{"name":"obs","version":"1","abi":1}`)
 			p, err := plugintest.Load(ctx, rt, wasm, runtime.PluginOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +105,8 @@ func TestRetainedIsStored(t *testing.T) {
 	first := &fakePlugin{Name: "first", Pre: answers(&abi.Output{Retain: []string{"a", "b"}})}
 	other := &fakePlugin{Name: "other", Pre: answers(&abi.Output{Retain: []string{"c"}})}
 	kv := refusing{memory{}, "first"}
-	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(first, other), Memory: kv}), request(400, chat(60))).Report
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(first, other), Memory: kv}),
+		request(400, chat(60))).Report
 	if len(r.Retained) != 1 || r.Retained[0].Text != "c" {
 		t.Errorf("retained %v", r.Retained)
 	}

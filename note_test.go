@@ -30,7 +30,8 @@ func TestDefaultsSurvival(t *testing.T) {
 			sum := 0.0
 			for _, cut := range all {
 				target := int(tc.part * float64(cut.tokens))
-				result, err := c.Compact(t.Context(), kagewasm.Request{Messages: cut.before, Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
+				result, err := c.Compact(t.Context(),
+					kagewasm.Request{Messages: cut.before, Force: true, Target: &target, Session: abi.Session{ContextWindow: &window}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,7 +40,8 @@ func TestDefaultsSurvival(t *testing.T) {
 					texts = append(texts, survival.Text(&result.Messages[k]))
 				}
 				kept := survival.Held(strings.Join(texts, "\n"), cut.needed)
-				t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", cut.session, len(cut.before), cut.tokens, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
+				t.Logf("%-46s at %3d: %6d tokens, target %5d, %5d left (%s): survival %.3f", cut.session,
+					len(cut.before), cut.tokens, target, result.Report.TokensAfter, result.Report.ReasonCode, kept)
 				sum += kept
 			}
 			mean := sum / float64(len(all))
@@ -87,7 +89,9 @@ func cuts(t *testing.T) (list []cut) {
 // failed all the same, and the note says how.
 func TestFailuresOfPrunedOutput(t *testing.T) {
 	features.Proves(t, "I4")
-	c, err := kagewasm.New(kagewasm.Options{Counter: realCounter(), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000}, Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
+	c, err := kagewasm.New(kagewasm.Options{Counter: realCounter(),
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1000},
+			Prune: strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,9 @@ func TestFailuresOfPrunedOutput(t *testing.T) {
 		if i == 28 {
 			output = problem + "\n" + output
 		}
-		msgs = append(msgs, abi.Message{ID: "a" + id, Role: abi.RoleAssistant, Content: abi.Text(strings.Repeat("Looking at it. ", 40)), ToolCalls: []abi.ToolCall{{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"make target_%d"}`, i)}}},
+		msgs = append(msgs, abi.Message{ID: "a" + id, Role: abi.RoleAssistant,
+			Content:   abi.Text(strings.Repeat("Looking at it. ", 40)),
+			ToolCalls: []abi.ToolCall{{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"make target_%d"}`, i)}}},
 			abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(output)})
 	}
 	target := 3000
@@ -107,7 +113,8 @@ func TestFailuresOfPrunedOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(result.Report.Kept, "rc28") || !slices.Contains(result.Report.Pruned.IDs, "rc28") {
-		t.Fatalf("the call was to stay, its output to be pruned: kept %v, pruned %v", result.Report.Kept, result.Report.Pruned.IDs)
+		t.Fatalf("the call was to stay, its output to be pruned: kept %v, pruned %v", result.Report.Kept,
+			result.Report.Pruned.IDs)
 	}
 	if want := "$ make target_28\n" + problem; !strings.Contains(result.Report.Summary, want) {
 		t.Errorf("no %q in\n%s", want, result.Report.Summary)

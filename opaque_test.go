@@ -105,7 +105,8 @@ func TestOpaqueItems(t *testing.T) {
 				for i := range opaqueSteps {
 					reasoning := strings.Count(out, fmt.Sprintf("REASON-%d.", i))
 					call := strings.Contains(out, fmt.Sprintf("call_%d\"", i))
-					if was := strings.Count(o.String(), fmt.Sprintf("REASON-%d.", i)); call && reasoning != was || !call && reasoning > 0 {
+					if was := strings.Count(o.String(), fmt.Sprintf("REASON-%d.", i)); call && reasoning != was ||
+						!call && reasoning > 0 {
 						t.Errorf("step %d: its call is there: %v, %d of %d pieces of its reasoning", i, call, reasoning, was)
 					}
 					if call {

@@ -180,8 +180,8 @@ func (d declined) open(alias string, now time.Time) error {
 		return nil
 	}
 	return &abi.Error{Code: abi.CodeQuarantined, Op: StrategySummarize, Phase: abi.PhaseCall,
-		Message: fmt.Sprintf("%s is not asked until %s: all of its %d answers were refused in the last compaction that asked "+
-			"it, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
+		Message: fmt.Sprintf("%s is not asked until %s: all of its %d answers were refused in the last compaction "+
+			"that asked it, at last: %s", cmp.Or(alias, "the model"), m.until.UTC().Format(time.RFC3339), m.calls, m.why),
 		Hint: "choose another model or prompt for summaries; a compaction by hand asks it all the same"}
 }
 

@@ -51,7 +51,8 @@ func TestQuarantine(t *testing.T) {
 			if n := len(p.Calls(abi.HookPreCompact)); n != 3 {
 				t.Errorf("called %d times, want 3", n)
 			}
-			if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" || r.Hooks[0].Until == "" {
+			if len(r.Hooks) != 2 || r.Hooks[0].Outcome != "quarantined" || r.Hooks[1].Outcome != "quarantined" ||
+				r.Hooks[0].Until == "" {
 				t.Errorf("hooks %+v", r.Hooks)
 			}
 			if len(r.Failures) != 2 || r.Failures[0].Code != abi.CodeQuarantined || r.Failures[0].Plugin != "comp" {
@@ -65,16 +66,29 @@ func TestQuarantine(t *testing.T) {
 // and phase, with a code and what to do.
 func TestFailuresSayEverything(t *testing.T) {
 	broken := map[string]kagewasm.Options{
-		"an error of no kind":  {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, errors.New("odd") }))},
-		"a panic":              {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { panic("odd") }))},
-		"a deadline":           {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, context.DeadlineExceeded }))},
-		"a trap, without more": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { return nil, &abi.Error{Code: abi.CodeTrap} }))},
-		"a pinned message":     {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return m.ID == "last" })))},
-		"a split unit":         {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return fixed(m) || m.ID == "t59" })))},
-		"nothing superseded":   {Plugins: plugins(compactor(keepOnly("", func(*abi.InputMessage) bool { return true })))},
-		"too much kept":        {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool { return len(m.ID) != 2 })))},
-		"an empty summary":     {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: " "})))},
-		"a fact not stored":    {Plugins: plugins(granted("obs", answers(&abi.Output{Retain: []string{"f"}}))), Memory: brokenMemory{}},
+		"an error of no kind": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) {
+			return nil, errors.New("odd")
+		}))},
+		"a panic": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) { panic("odd") }))},
+		"a deadline": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) {
+			return nil, context.DeadlineExceeded
+		}))},
+		"a trap, without more": {Plugins: plugins(compactor(func(*abi.Input) (*abi.Output, error) {
+			return nil, &abi.Error{Code: abi.CodeTrap}
+		}))},
+		"a pinned message": {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool {
+			return m.ID == "last"
+		})))},
+		"a split unit": {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool {
+			return fixed(m) || m.ID == "t59"
+		})))},
+		"nothing superseded": {Plugins: plugins(compactor(keepOnly("", func(*abi.InputMessage) bool { return true })))},
+		"too much kept": {Plugins: plugins(compactor(keepOnly("", func(m *abi.InputMessage) bool {
+			return len(m.ID) != 2
+		})))},
+		"an empty summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: " "})))},
+		"a fact not stored": {Plugins: plugins(granted("obs", answers(&abi.Output{Retain: []string{"f"}}))),
+			Memory: brokenMemory{}},
 		"after the compaction": {Plugins: plugins(&fakePlugin{Name: "obs", Post: fails(abi.CodeModel)})},
 	}
 	for why, opts := range broken {
@@ -84,14 +98,16 @@ func TestFailuresSayEverything(t *testing.T) {
 				t.Errorf("failures %v", r.Failures)
 				return
 			}
-			if e := r.Failures[0]; e.Code == "" || e.Op == "" || e.Plugin == "" || e.Hook == "" || e.Phase == "" || e.Hint == "" {
+			if e := r.Failures[0]; e.Code == "" || e.Op == "" || e.Plugin == "" || e.Hook == "" || e.Phase == "" ||
+				e.Hint == "" {
 				t.Errorf("something is missing in %+v", e)
 			}
 		})
 	}
 	req := request(400, chat(60))
 	req.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
-	if _, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), req); abi.AsError(err).Hint == "" || abi.AsError(err).Phase != abi.PhaseCommit {
+	if _, err := newCompactor(t, kagewasm.Options{}).Compact(context.Background(), req); abi.AsError(err).Hint == "" ||
+		abi.AsError(err).Phase != abi.PhaseCommit {
 		t.Errorf("a commit that failed: %+v", err)
 	}
 }
@@ -99,7 +115,8 @@ func TestFailuresSayEverything(t *testing.T) {
 // TestReportOfHooks: the figures of each call stand beside its outcome, under
 // the names that others read.
 func TestReportOfHooks(t *testing.T) {
-	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(granted("obs", answers(nil)))}), request(400, chat(60))).Report
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(granted("obs", answers(nil)))}),
+		request(400, chat(60))).Report
 	doc, err := json.Marshal(r.Hooks[0])
 	if err != nil {
 		t.Fatal(err)
@@ -128,20 +145,29 @@ func TestObserverSummaryIsTheRecord(t *testing.T) {
 		by      string // who made the plan; "" for drop
 		refused string // whose proposals were not taken, in order
 	}{
-		{"granted, it takes the strategy's place", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", ""},
-		{"the last wins, and the record names it", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: "From b."}))}, "b", ""},
-		{"where the last is refused the one before it is next", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: strings.Repeat("word ", 5000)}))}, "a", "b"},
-		{"the compactor comes first", []*fakePlugin{compactor(keepOnly("From comp.", fixed)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "comp", ""},
-		{"and where it fails the observer's summary follows", []*fakePlugin{compactor(fails(abi.CodeTrap)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", "comp"},
-		{"not granted, nothing comes of it", []*fakePlugin{{Name: "a", Pre: answers(&abi.Output{Summary: "From a."})}}, "", ""},
-		{"all refused, drop is left", []*fakePlugin{granted("a", answers(&abi.Output{Summary: " "})), granted("b", answers(&abi.Output{Summary: "\n"}))}, "", "b a"},
+		{"granted, it takes the strategy's place",
+			[]*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", ""},
+		{"the last wins, and the record names it", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})),
+			granted("b", answers(&abi.Output{Summary: "From b."}))}, "b", ""},
+		{"where the last is refused the one before it is next",
+			[]*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})),
+				granted("b", answers(&abi.Output{Summary: strings.Repeat("word ", 5000)}))}, "a", "b"},
+		{"the compactor comes first", []*fakePlugin{compactor(keepOnly("From comp.", fixed)),
+			granted("a", answers(&abi.Output{Summary: "From a."}))}, "comp", ""},
+		{"and where it fails the observer's summary follows",
+			[]*fakePlugin{compactor(fails(abi.CodeTrap)), granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", "comp"},
+		{"not granted, nothing comes of it", []*fakePlugin{{Name: "a", Pre: answers(&abi.Output{Summary: "From a."})}},
+			"", ""},
+		{"all refused, drop is left", []*fakePlugin{granted("a", answers(&abi.Output{Summary: " "})),
+			granted("b", answers(&abi.Output{Summary: "\n"}))}, "", "b a"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}), request(400, chat(60)))
 			by := ""
 			if r.Record.Strategy == "delegate" {
 				by = r.Record.Source.Name
-				if !strings.Contains(r.Messages[2].Text(), "From "+by+".") || !strings.Contains(r.Messages[2].Text(), "plugin:"+by) {
+				if !strings.Contains(r.Messages[2].Text(), "From "+by+".") ||
+					!strings.Contains(r.Messages[2].Text(), "plugin:"+by) {
 					t.Errorf("the summary is %s", r.Messages[2].Text())
 				}
 			}
@@ -161,7 +187,8 @@ func TestObserverSummaryIsTheRecord(t *testing.T) {
 func TestPluginCancels(t *testing.T) {
 	features.Proves(t, "T10", "O3", "O7")
 	mem := memory{}
-	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"}, Inject: "more"}))
+	p := granted("obs", answers(&abi.Output{Cancel: true, Reason: "in the middle of it", Retain: []string{"a fact"},
+		Inject: "more"}))
 	p.Post = answers(nil)
 	comp := compactor(keepOnly("all of it", fixed))
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p, comp), Memory: mem})
@@ -172,7 +199,8 @@ func TestPluginCancels(t *testing.T) {
 		if r.Report.Compacted || r.Report.ReasonCode != abi.ReasonCancelledByPlugin || r.Record != nil || r.Report.Fallback {
 			t.Fatalf("cancel %d: %+v", i, r.Report)
 		}
-		if len(r.Messages) != len(req.Messages) || r.Report.TokensAfter != r.Report.TokensBefore || !strings.Contains(r.Report.Reason, "obs") {
+		if len(r.Messages) != len(req.Messages) || r.Report.TokensAfter != r.Report.TokensBefore ||
+			!strings.Contains(r.Report.Reason, "obs") {
 			t.Errorf("cancel %d: %d messages, reason %s", i, len(r.Messages), r.Report.Reason)
 		}
 		post := p.Calls(abi.HookPostCompact)
@@ -199,7 +227,8 @@ func TestPluginCancels(t *testing.T) {
 func TestTurnEnd(t *testing.T) {
 	features.Proves(t, "O4", "T2")
 	asks := func(instructions string) func(*abi.Input) (*abi.Output, error) {
-		return answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: instructions}, Retain: []string{instructions}})
+		return answers(&abi.Output{RequestCompaction: &abi.CompactionRequest{Instructions: instructions},
+			Retain: []string{instructions}})
 	}
 	a, b := granted("a", answers(nil)), granted("b", nil)
 	a.Turn, b.Turn = asks("keep the ports"), asks("keep the paths")
@@ -211,13 +240,16 @@ func TestTurnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := turn.Wanted; w == nil || w.Reason != abi.TriggerPlugin || !w.Force || w.Instructions != "as always\na: keep the ports\nb: keep the paths" {
+	if w := turn.Wanted; w == nil || w.Reason != abi.TriggerPlugin || !w.Force ||
+		w.Instructions != "as always\na: keep the ports\nb: keep the paths" {
 		t.Fatalf("wanted %+v", turn.Wanted)
 	}
-	if len(turn.Wishes) != 2 || len(turn.Hooks) != 2 || len(turn.Retained) != 2 || len(mem) != 2 || len(turn.Failures) != 0 {
+	if len(turn.Wishes) != 2 || len(turn.Hooks) != 2 || len(turn.Retained) != 2 || len(mem) != 2 ||
+		len(turn.Failures) != 0 {
 		t.Errorf("turn %+v, stored %v", turn, mem)
 	}
-	if in := a.Asked[0]; in.Hook != abi.HookTurnEnd || len(in.Messages) != len(req.Messages) || in.Trigger.Tokens == 0 || in.Trigger.Instructions != "as always" {
+	if in := a.Asked[0]; in.Hook != abi.HookTurnEnd || len(in.Messages) != len(req.Messages) ||
+		in.Trigger.Tokens == 0 || in.Trigger.Instructions != "as always" {
 		t.Errorf("input %+v", in)
 	}
 	if n := len(a.Calls(abi.HookPreCompact)); n != 0 {
@@ -227,7 +259,8 @@ func TestTurnEnd(t *testing.T) {
 	if !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
 		t.Errorf("compacted %v, record %+v", r.Report.Compacted, r.Record)
 	}
-	if in := a.Calls(abi.HookPreCompact)[0]; in.Trigger.Reason != abi.TriggerPlugin || in.Trigger.Instructions != turn.Wanted.Instructions {
+	if in := a.Calls(abi.HookPreCompact)[0]; in.Trigger.Reason != abi.TriggerPlugin ||
+		in.Trigger.Instructions != turn.Wanted.Instructions {
 		t.Errorf("pre_compact was told %+v", in.Trigger)
 	}
 	for i, want := range []bool{true, true, false, false} {
@@ -258,7 +291,8 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 		"a failure is only a line": {[]*fakePlugin{broken}, 1, 1},
 	} {
 		t.Run(why, func(t *testing.T) {
-			turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(), request(100_000, chat(60)))
+			turn, err := newCompactor(t, kagewasm.Options{Plugins: plugins(c.plugins...)}).TurnEnd(context.Background(),
+				request(100_000, chat(60)))
 			if err != nil || turn.Wanted != nil || len(turn.Hooks) != c.hooks || len(turn.Failures) != c.failures {
 				t.Errorf("%+v, %v", turn, err)
 			}
@@ -268,7 +302,8 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 		t.Error("a capability is about what comes of it, not about being called")
 	}
 	bad := request(400, []abi.Message{{Role: abi.RoleUser}})
-	if _, err := newCompactor(t, kagewasm.Options{Plugins: plugins(may)}).TurnEnd(context.Background(), bad); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := newCompactor(t, kagewasm.Options{Plugins: plugins(may)}).TurnEnd(context.Background(),
+		bad); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a request that makes no sense: %v", err)
 	}
 }

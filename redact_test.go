@@ -24,15 +24,17 @@ func TestSecrets(t *testing.T) {
 	msgs[4].Content = abi.Text("export TOKEN=" + key + " and run ./deploy_all.sh with ticket-4711")
 	p := compactor(answers(&abi.Output{Summary: "The key is " + key + ", the ticket ticket-4711."}))
 	for why, opts := range map[string]kagewasm.Options{
-		"the ledger":      {},
-		"a summary":       {Plugins: plugins(p)},
-		"own patterns":    {Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}}},
+		"the ledger": {},
+		"a summary":  {Plugins: plugins(p)},
+		"own patterns": {Policy: kagewasm.Policy{
+			Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket-\d+`)}}}},
 		"an injected one": {Plugins: plugins(&fakePlugin{Name: "obs", Pre: answers(&abi.Output{Inject: "Use " + key})})},
 	} {
 		t.Run(why, func(t *testing.T) {
 			r := compact(t, newCompactor(t, opts), request(1200, msgs))
 			text := sessionText(r.Messages)
-			if !r.Report.Compacted || strings.Contains(text, key) || r.Report.Metrics.Redacted != strings.Count(text, "[redacted: ") {
+			if !r.Report.Compacted || strings.Contains(text, key) || r.Report.Metrics.Redacted != strings.Count(
+				text, "[redacted: ") {
 				t.Errorf("%d redacted: %s", r.Report.Metrics.Redacted, r.Report.Reason)
 			}
 			if why == "own patterns" && strings.Contains(text, "ticket-4711") {
@@ -40,7 +42,8 @@ func TestSecrets(t *testing.T) {
 			}
 		})
 	}
-	r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{NoRedact: true}}, Plugins: plugins(p)}), request(1200, msgs))
+	r := compact(t, newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{NoRedact: true}}, Plugins: plugins(p)}), request(1200, msgs))
 	if !strings.Contains(sessionText(r.Messages), key) {
 		t.Error("switched off, and redacted")
 	}
@@ -52,14 +55,17 @@ func TestNamesOfSecrets(t *testing.T) {
 	features.Proves(t, "complaint 16")
 	counter := realCounter()
 	for why, tc := range map[string]struct{ text, secret string }{
-		"a web token":       {"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
+		"a web token": {"Authorization: Bearer " +
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
 		"a password":        {"DB_PASSWORD=hunter2Hunter_2x psql -c 'select 1'", "hunter2Hunter_2x"},
 		"a flag":            {"curl --token Zx81_kkQ2_aa9", "Zx81_kkQ2_aa9"},
 		"the operator's":    {"the ticket code Qx7_Zebra_99 is valid", "Qx7_Zebra_99"},
 		"one in a document": {`{"client_secret": "kQ9_ppL2_zz71x"}`, "kQ9_ppL2_zz71x"},
 	} {
 		t.Run(why, func(t *testing.T) {
-			c := newCompactor(t, kagewasm.Options{Counter: counter, Policy: kagewasm.Policy{Note: strategies.NoteConfig{Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}}})
+			c := newCompactor(t, kagewasm.Options{Counter: counter,
+				Policy: kagewasm.Policy{Note: strategies.NoteConfig{
+					Redact: []*regexp.Regexp{regexp.MustCompile(`ticket code [A-Za-z0-9_]+`)}}}})
 			msgs := chat(60)
 			msgs[3].Content = abi.Text(tc.text)
 			msgs[6].ToolCalls[0].Arguments = fmt.Sprintf(`{"command": %q}`, tc.text)
@@ -101,7 +107,8 @@ func TestCountSummary(t *testing.T) {
 					req.Force = true
 					r := compact(t, c, req)
 					marks := strings.Count(strings.ToLower(r.Report.Summary), "[redacted")
-					t.Logf("%d/%d: %d reported, %d there, superseded %d", n, w, r.Report.Metrics.Redacted, marks, len(r.Report.Superseded))
+					t.Logf("%d/%d: %d reported, %d there, superseded %d", n, w, r.Report.Metrics.Redacted, marks,
+						len(r.Report.Superseded))
 					if r.Report.Metrics.Redacted != marks {
 						t.Errorf("accounting")
 					}
@@ -170,7 +177,8 @@ func TestFormsEndToEnd(t *testing.T) {
 			mem := memory{}
 			out := &abi.Output{Retain: texts, Inject: all}
 			c := newCompactor(t, kagewasm.Options{Memory: mem, Plugins: plugins(
-				&fakePlugin{Name: "obs", Pre: talks(out), Post: talks(&abi.Output{Retain: texts}), Turn: talks(&abi.Output{Retain: texts})},
+				&fakePlugin{Name: "obs", Pre: talks(out), Post: talks(&abi.Output{Retain: texts}),
+					Turn: talks(&abi.Output{Retain: texts})},
 				&fakePlugin{Name: "bad", Pre: failing, Post: failing, Turn: failing})})
 			r := compact(t, c, request(4000, msgs))
 			turn, err := c.TurnEnd(t.Context(), request(4000, msgs))

@@ -21,7 +21,8 @@ func did(id, tool string, args map[string]any, output string, failed bool) []abi
 		panic(err)
 	}
 	return []abi.Message{
-		{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "c" + id, Name: tool, Arguments: string(doc)}}},
+		{ID: "a" + id, Role: abi.RoleAssistant,
+			ToolCalls: []abi.ToolCall{{ID: "c" + id, Name: tool, Arguments: string(doc)}}},
 		{ID: "t" + id, Role: abi.RoleTool, ToolCallID: "c" + id, Content: abi.Text(output), IsError: failed},
 	}
 }
@@ -34,13 +35,17 @@ func workday() []abi.Message {
 	msgs := []abi.Message{
 		{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are careful.")},
 		{ID: "goal", Role: abi.RoleUser, Content: abi.Text("Make the tests pass.")},
-		{ID: "more", Role: abi.RoleUser, Content: abi.Text("Also:\n- [ ] no parcel is handed out twice\n- [x] a test shows it")},
+		{ID: "more", Role: abi.RoleUser, Content: abi.Text(
+			"Also:\n- [ ] no parcel is handed out twice\n- [x] a test shows it")},
 	}
 	msgs = append(msgs, did("read", "Read", map[string]any{"file_path": "docs/leases.md"}, "# leases", false)...)
-	msgs = append(msgs, did("edit", "Edit", map[string]any{"file_path": "store/lease.go", "old_string": "a", "new_string": "b"}, "updated", false)...)
-	msgs = append(msgs, did("fail", "Bash", map[string]any{"command": "go test -run TestLease ./store"}, "Exit code 1\n"+leaseError, true)...)
+	msgs = append(msgs, did("edit", "Edit", map[string]any{"file_path": "store/lease.go", "old_string": "a",
+		"new_string": "b"}, "updated", false)...)
+	msgs = append(msgs, did("fail", "Bash", map[string]any{"command": "go test -run TestLease ./store"},
+		"Exit code 1\n"+leaseError, true)...)
 	msgs = append(msgs, did("todo", "TodoWrite", map[string]any{"todos": []any{
-		map[string]any{"content": "write the test", "status": "completed"}, map[string]any{"content": "add the lock", "status": "in_progress"}}}, "ok", false)...)
+		map[string]any{"content": "write the test", "status": "completed"},
+		map[string]any{"content": "add the lock", "status": "in_progress"}}}, "ok", false)...)
 	return append(msgs, renamed(long()[2:], "w")...)
 }
 
@@ -51,9 +56,11 @@ func workday() []abi.Message {
 func TestWhatModelsLose(t *testing.T) {
 	features.Proves(t, "T7", "A6", "I4")
 	for why, opts := range map[string]kagewasm.Options{
-		"drop":      {},
-		"a model":   {Model: writes("all is well")},
-		"a list":    {Plugins: plugins(compactor(keepOnly("Short.", func(m *abi.InputMessage) bool { return m.Pinned || strings.HasSuffix(m.ID, "last") })))},
+		"drop":    {},
+		"a model": {Model: writes("all is well")},
+		"a list": {Plugins: plugins(compactor(keepOnly("Short.", func(m *abi.InputMessage) bool {
+			return m.Pinned || strings.HasSuffix(m.ID, "last")
+		})))},
 		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
 		t.Run(why, func(t *testing.T) {
@@ -88,8 +95,10 @@ func TestWhatModelsLose(t *testing.T) {
 						}
 					})
 				}
-				list = append(slices.Clip(r.Messages), did("x", "Read", map[string]any{"file_path": "go.mod"}, "module kw", false)...)
-				list = append(list, did("y", "Write", map[string]any{"file_path": "store/lock.go", "content": "package store"}, "created", false)...)
+				list = append(slices.Clip(r.Messages),
+					did("x", "Read", map[string]any{"file_path": "go.mod"}, "module kw", false)...)
+				list = append(list, did("y", "Write",
+					map[string]any{"file_path": "store/lock.go", "content": "package store"}, "created", false)...)
 				list = append(list, renamed(chat(310)[2:], "again")...)
 				read, modified = append(read, "go.mod"), append(modified, "store/lock.go")
 			}
@@ -108,12 +117,14 @@ func TestReported(t *testing.T) {
 	for why, opts := range map[string]kagewasm.Options{
 		"without a model":               {},
 		"a model that forgets sections": {Model: half},
-		"a model":                       {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}}},
+		"a model": {Model: writes("all is well"),
+			Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 10}}},
 	} {
 		t.Run(why, func(t *testing.T) {
 			r := compact(t, newCompactor(t, opts), request(longWindow, workday())).Report
 			m := r.Metrics
-			if want := float64(r.TokensBefore) / float64(r.TokensAfter); m.CompressionRatio != want || why == "a model" && want < 3 {
+			if want := float64(r.TokensBefore) / float64(r.TokensAfter); m.CompressionRatio != want ||
+				why == "a model" && want < 3 {
 				t.Errorf("compression %v, want %v", m.CompressionRatio, want)
 			}
 			wantMissing := 0
@@ -126,12 +137,14 @@ func TestReported(t *testing.T) {
 			if len(m.MissingSections) != wantMissing || m.Completeness != 1-float64(wantMissing)/7 {
 				t.Errorf("sections %v, missing %v: what the host marked is not the model's", m.Completeness, m.MissingSections)
 			}
-			if cache := m.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 || cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
+			if cache := m.Cache; cache.PreviousTokens != r.TokensBefore || cache.PrefixTokens == 0 ||
+				cache.HitRate != float64(cache.PrefixTokens)/float64(r.TokensAfter) {
 				t.Errorf("cache %+v", cache)
 			}
 		})
 	}
-	tight := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, workday())).Report.Metrics
+	tight := compact(t, newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, workday())).Report.Metrics
 	if tight.FailureRetention != 0 || tight.FailuresTold != 0 || tight.WordsKept != 0 {
 		t.Errorf("with no note at all: %+v", tight)
 	}

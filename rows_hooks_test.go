@@ -29,8 +29,11 @@ func TestNoModelIsAsked(t *testing.T) {
 		asked   bool   // the model
 	}{
 		{"one summary", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."}))}, "a", false},
-		{"the last of three", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Summary: "From b."})), granted("c", answers(&abi.Output{Summary: "From c."}))}, "c", false},
-		{"the last that said something", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(nil))}, "a", false},
+		{"the last of three", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})),
+			granted("b", answers(&abi.Output{Summary: "From b."})),
+			granted("c", answers(&abi.Output{Summary: "From c."}))}, "c", false},
+		{"the last that said something", []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})),
+			granted("b", answers(nil))}, "a", false},
 		{"a whole list", []*fakePlugin{compactor(keepOnly("From comp.", fixed))}, "comp", false},
 		{"a compactor's summary alone", []*fakePlugin{compactor(answers(&abi.Output{Summary: "From comp."}))}, "comp", false},
 		{"a plugin that has nothing", []*fakePlugin{compactor(answers(nil))}, "", true},
@@ -48,11 +51,13 @@ func TestNoModelIsAsked(t *testing.T) {
 			switch {
 			case tc.asked && (source.Type != abi.SourceModel || r.Record.Strategy != "summarize"):
 				t.Errorf("the record says %+v", source)
-			case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by || r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
+			case !tc.asked && (source.Type != abi.SourcePlugin || source.Name != tc.by ||
+				r.Record.Strategy != "delegate" || !strings.Contains(r.Record.Summary, "From "+tc.by+".")):
 				t.Errorf("the record says %+v, %q", source, r.Record.Summary)
 			}
 			post := watch.Calls(abi.HookPostCompact)
-			if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) || !slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
+			if len(post) != 1 || !slices.Equal(post[0].Record.Inserted, r.Report.Inserted) ||
+				!slices.ContainsFunc(post[0].Messages, func(m abi.InputMessage) bool { return m.ID == r.Report.Inserted[0] }) {
 				t.Errorf("%s: post_compact does not see the new entry", tc.why)
 			}
 		})
@@ -64,9 +69,12 @@ func TestNoModelIsAsked(t *testing.T) {
 func TestAnyVetoCounts(t *testing.T) {
 	features.Proves(t, "O2")
 	m := writes("by the model")
-	list := []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})), granted("b", answers(&abi.Output{Cancel: true, Reason: "not now"})), granted("c", answers(nil))}
-	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(list...)}), request(longWindow, long())).Report
-	if r.Compacted || r.ReasonCode != abi.ReasonCancelledByPlugin || !strings.Contains(r.Reason, "b") || len(m.Requests()) > 0 {
+	list := []*fakePlugin{granted("a", answers(&abi.Output{Summary: "From a."})),
+		granted("b", answers(&abi.Output{Cancel: true, Reason: "not now"})), granted("c", answers(nil))}
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(list...)}),
+		request(longWindow, long())).Report
+	if r.Compacted || r.ReasonCode != abi.ReasonCancelledByPlugin || !strings.Contains(r.Reason, "b") ||
+		len(m.Requests()) > 0 {
 		t.Errorf("compacted %v: %s", r.Compacted, r.Reason)
 	}
 }
@@ -147,10 +155,14 @@ func TestWhatHooksAreTold(t *testing.T) {
 	for i, r := range []*kagewasm.Result{first, second} {
 		t.Run(fmt.Sprintf("compaction %d", i), func(t *testing.T) {
 			tr, rec := pre[i].Trigger, post[i].Record
-			if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore || tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 || len(pre[i].Messages) != r.Report.MessagesBefore {
+			if tr.Forced != (i == 1) || tr.Tokens != r.Report.TokensBefore ||
+				tr.Fraction != float64(tr.Tokens)/longWindow || tr.KeepLast != 7 ||
+				len(pre[i].Messages) != r.Report.MessagesBefore {
 				t.Errorf("compaction %d: pre_compact was told %+v and %d messages", i, tr, len(pre[i].Messages))
 			}
-			if !rec.Success || rec.TokensBefore != r.Report.TokensBefore || rec.TokensBefore == 0 || rec.MessagesBefore != r.Report.MessagesBefore || rec.MessagesAfter != len(r.Messages) || rec.Summary != r.Report.Summary || rec.Summary == "" {
+			if !rec.Success || rec.TokensBefore != r.Report.TokensBefore || rec.TokensBefore == 0 ||
+				rec.MessagesBefore != r.Report.MessagesBefore || rec.MessagesAfter != len(r.Messages) ||
+				rec.Summary != r.Report.Summary || rec.Summary == "" {
 				t.Errorf("compaction %d: post_compact was told %+v", i, rec)
 			}
 		})
@@ -162,7 +174,8 @@ func TestWhatHooksAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, field := range []string{`"forced":true`, `"tokens":`, `"fraction":`, `"keep_last":7`, `"previous_summary":`, `"context_window":8000`} {
+	for _, field := range []string{`"forced":true`, `"tokens":`, `"fraction":`, `"keep_last":7`, `"previous_summary":`,
+		`"context_window":8000`} {
 		t.Run(field, func(t *testing.T) {
 			if !strings.Contains(string(doc), field) {
 				t.Errorf("A12: no %s in what a guest reads", field)
@@ -206,7 +219,8 @@ func TestTheSameTime(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			p := &timed{fakePlugin: compactor(answers(nil))}
-			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
+			c := newCompactor(t, kagewasm.Options{Model: m, Plugins: plugins(p), HookTimeout: tc.hook,
+				Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{TimeoutMS: tc.ms}}})
 			model = 0
 			compact(t, c, request(longWindow, long()))
 			for who, left := range map[string]time.Duration{"the plugin": p.left, "the model": model} {
@@ -232,11 +246,13 @@ func (p *stuck) Call(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallSt
 // and one that vetoes is not listened to for ever: the compaction completes.
 func TestHooksAreBounded(t *testing.T) {
 	features.Proves(t, "complaint 14")
-	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(keepOnly("Short.", fixed)))}), request(longWindow, long()))
+	r := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(compactor(keepOnly("Short.", fixed)))}),
+		request(longWindow, long()))
 	if r.Report.Strategy != "delegate" || len(r.Messages) != 4 {
 		t.Errorf("a list: %s by %s", ids(r.Messages), r.Report.Strategy)
 	}
-	hung := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(&stuck{compactor(answers(nil))}), HookTimeout: 20 * time.Millisecond}), request(longWindow, long())).Report
+	hung := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(&stuck{compactor(answers(nil))}),
+		HookTimeout: 20 * time.Millisecond}), request(longWindow, long())).Report
 	if !hung.Compacted || !hung.Fallback || failureCodes(hung.Failures) != string(abi.CodeDeadline) {
 		t.Errorf("it hangs: compacted %v, %v", hung.Compacted, hung.Failures)
 	}
@@ -262,12 +278,15 @@ func TestEverythingIsTold(t *testing.T) {
 		code abi.ReasonCode
 	}{
 		{"drop", kagewasm.Options{Plugins: plugins(obs())}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
-		{"a model", kagewasm.Options{Plugins: plugins(obs()), Model: writes("all is well")}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
-		{"a plugin", kagewasm.Options{Plugins: plugins(compactor(keepOnly("all of it", fixed)))}, nil, kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"a model", kagewasm.Options{Plugins: plugins(obs()), Model: writes("all is well")}, nil,
+			kagewasm.EventCompleted, abi.ReasonCompacted},
+		{"a plugin", kagewasm.Options{Plugins: plugins(compactor(keepOnly("all of it", fixed)))}, nil,
+			kagewasm.EventCompleted, abi.ReasonCompacted},
 		{"nothing can go", kagewasm.Options{Plugins: plugins(obs())}, func(r *kagewasm.Request) {
 			r.Messages = []abi.Message{{ID: "only", Role: abi.RoleUser, Content: abi.Text(words(7500))}}
 		}, kagewasm.EventNoop, abi.ReasonNothingToSupersede},
-		{"a veto", kagewasm.Options{Plugins: plugins(granted("obs", answers(&abi.Output{Cancel: true})))}, nil, kagewasm.EventNoop, abi.ReasonCancelledByPlugin},
+		{"a veto", kagewasm.Options{Plugins: plugins(granted("obs", answers(&abi.Output{Cancel: true})))}, nil,
+			kagewasm.EventNoop, abi.ReasonCancelledByPlugin},
 		{"it cannot be stored", kagewasm.Options{Plugins: plugins(obs())}, func(r *kagewasm.Request) {
 			r.Commit = func(context.Context, *kagewasm.Result) error { return errors.New("disk full") }
 		}, kagewasm.EventFailed, abi.ReasonCommitFailed},
@@ -280,18 +299,22 @@ func TestEverythingIsTold(t *testing.T) {
 				tc.req(&req)
 			}
 			r, err := newCompactor(t, tc.opts).Compact(t.Context(), req)
-			if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != tc.ends || (events[1].Error != nil) != (err != nil) {
+			if len(events) != 2 || events[0].Type != kagewasm.EventTriggered || events[1].Type != tc.ends ||
+				(events[1].Error != nil) != (err != nil) {
 				t.Errorf("events %+v", events)
 				return
 			}
-			if e := events[0]; e.Trigger != abi.TriggerThreshold || e.Strategy != "drop" || e.Session.ID != "s1" || e.Time == "" {
+			if e := events[0]; e.Trigger != abi.TriggerThreshold || e.Strategy != "drop" || e.Session.ID != "s1" ||
+				e.Time == "" {
 				t.Errorf("triggered %+v", e)
 			}
 			said := events[1].Report
-			if said.ReasonCode != tc.code || said.Reason == "" || said.TokensBefore == 0 || fmt.Sprint(said.Superseded) != fmt.Sprint(r.Report.Superseded) {
+			if said.ReasonCode != tc.code || said.Reason == "" || said.TokensBefore == 0 ||
+				fmt.Sprint(said.Superseded) != fmt.Sprint(r.Report.Superseded) {
 				t.Errorf("ended %+v", said)
 			}
-			if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 || len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
+			if tc.ends == kagewasm.EventCompleted && (said.Source == nil || len(said.Inserted) == 0 ||
+				len(said.Hooks) != 1 || said.Hooks[0].MS == 0 || said.Receipt == nil) {
 				t.Errorf("who, what, which hooks and at what cost: %+v", said)
 			}
 		})

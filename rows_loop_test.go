@@ -15,6 +15,7 @@ import (
 // grow is a session that grows by an exchange a call, for so many calls, each
 // looked at first, and what came of each look.
 func grow(t *testing.T, c *kagewasm.Compactor, window, overhead, calls int, list []abi.Message) (looks []*kagewasm.Result) {
+
 	t.Helper()
 	for k := range calls {
 		req := request(window, list)
@@ -57,7 +58,8 @@ func TestOverhead(t *testing.T) {
 				if r.Report.TokensAfter > longWindow {
 					t.Errorf("overhead %d, call %d: %s", overhead, k, r.Report.Reason)
 				}
-				if waits := r.Report.ReasonCode == abi.ReasonNotWorthIt; waits != (r.Report.Warning != "") || waits && (r.Record != nil || !strings.Contains(r.Report.Warning, fmt.Sprint(overhead))) {
+				if waits := r.Report.ReasonCode == abi.ReasonNotWorthIt; waits != (r.Report.Warning != "") ||
+					waits && (r.Record != nil || !strings.Contains(r.Report.Warning, fmt.Sprint(overhead))) {
 					t.Errorf("overhead %d, call %d: %s, warning %q", overhead, k, r.Report.Reason, r.Report.Warning)
 				}
 			}
@@ -100,9 +102,11 @@ func TestOneRewrite(t *testing.T) {
 		}
 		input, cached = input+r.Report.TokensAfter, cached+cache.PrefixTokens
 		if !r.Report.Compacted && cache.PrefixTokens != cache.PreviousTokens {
-			t.Errorf("call %d: %d of %d tokens can be served, and nothing was compacted", k, cache.PrefixTokens, cache.PreviousTokens)
+			t.Errorf("call %d: %d of %d tokens can be served, and nothing was compacted", k, cache.PrefixTokens,
+				cache.PreviousTokens)
 		}
-		if r.Report.Compacted && (r.Report.Receipt == nil || r.Report.Receipt.LostPrefixTokens != cache.PreviousTokens-cache.PrefixTokens || cache.PrefixTokens < 500) {
+		if r.Report.Compacted && (r.Report.Receipt == nil ||
+			r.Report.Receipt.LostPrefixTokens != cache.PreviousTokens-cache.PrefixTokens || cache.PrefixTokens < 500) {
 			t.Errorf("call %d: cache %+v, receipt %+v", k, cache, r.Report.Receipt)
 		}
 	}
@@ -127,14 +131,16 @@ func TestRowsLoopChains(t *testing.T) {
 				msgs[i].ToolCalls[j].ID = "call"
 			}
 		}
-		return append(msgs, abi.Message{ID: fmt.Sprintf("open%d", k), Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: fmt.Sprint("never", k), Name: "run", Arguments: "{}"}}})
+		return append(msgs, abi.Message{ID: fmt.Sprintf("open%d", k), Role: abi.RoleAssistant,
+			ToolCalls: []abi.ToolCall{{ID: fmt.Sprint("never", k), Name: "run", Arguments: "{}"}}})
 	}
 	for why, opts := range map[string]kagewasm.Options{
-		"drop":       {},
-		"a model":    {Model: writes("all is well")},
-		"a plugin":   {Plugins: plugins(compactor(keepOnly("Short.", fixed)))},
-		"a summary":  {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
-		"everything": {Model: writes("all is well"), Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 11, ToolTokens: 5, MessageTokens: 20}}},
+		"drop":      {},
+		"a model":   {Model: writes("all is well")},
+		"a plugin":  {Plugins: plugins(compactor(keepOnly("Short.", fixed)))},
+		"a summary": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
+		"everything": {Model: writes("all is well"),
+			Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Messages: 11, ToolTokens: 5, MessageTokens: 20}}},
 	} {
 		t.Run(why, func(t *testing.T) {
 			c := newCompactor(t, opts)
@@ -146,7 +152,8 @@ func TestRowsLoopChains(t *testing.T) {
 				r := compact(t, c, request(1500, list))
 				calls, results := abi.Orphans(r.Messages)
 				if len(results) > 0 || len(calls) > len(before) {
-					t.Errorf("%s, compaction %d: calls without an answer %v (%v before), results without a call %v", why, k, calls, before, results)
+					t.Errorf("%s, compaction %d: calls without an answer %v (%v before), results without a call %v",
+						why, k, calls, before, results)
 				}
 				if r.Report.Compacted {
 					n++
@@ -176,10 +183,12 @@ func TestRulesStay(t *testing.T) {
 		"a summary of a plugin": {Plugins: plugins(granted("obs", answers(&abi.Output{Summary: "Short."})))},
 	} {
 		t.Run(why, func(t *testing.T) {
-			opts.Policy.Keep.Always = []func(*abi.Message) bool{func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
+			opts.Policy.Keep.Always = []func(*abi.Message) bool{
+				func(m *abi.Message) bool { return strings.HasPrefix(m.Text(), "OPERATOR:") }}
 			c := newCompactor(t, opts)
 			list := chat(5)
-			list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule), Meta: abi.Meta{abi.MetaAlwaysKeep: []byte("true")}},
+			list = append(list, abi.Message{ID: "rule", Role: abi.RoleUser, Content: abi.Text(rule),
+				Meta: abi.Meta{abi.MetaAlwaysKeep: []byte("true")}},
 				abi.Message{ID: "operator", Role: abi.RoleUser, Content: abi.Text("OPERATOR: tests before code")})
 			for k := range 6 {
 				list = append(slices.Clip(list), renamed(chat(60)[2:], fmt.Sprintf("k%d-", k))...)
@@ -223,13 +232,17 @@ func TestIsNoCompaction(t *testing.T) {
 	}
 	msgs[2].ToolCalls[0].Name = "read"
 	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
-	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Audit: func(e kagewasm.Event) { t.Errorf("event %s", e.Type) }})
+	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p), Audit: func(e kagewasm.Event) {
+		t.Errorf("event %s", e.Type)
+	}})
 	r := compact(t, c, request(200_000, msgs))
 	rep := r.Report
-	if rep.Compacted || r.Record != nil || len(rep.Superseded)+len(p.Asked)+len(rep.Inserted) > 0 || rep.ReasonCode != abi.ReasonBelowThreshold {
+	if rep.Compacted || r.Record != nil || len(rep.Superseded)+len(p.Asked)+len(rep.Inserted) > 0 ||
+		rep.ReasonCode != abi.ReasonBelowThreshold {
 		t.Errorf("%s: record %v, %d hooks", rep.Reason, r.Record, len(p.Asked))
 	}
-	if rep.Pruned.Count == 0 || rep.TokensAfter != rep.TokensBefore-rep.Pruned.TokensSaved || rep.Pruned.TokensSaved < 20_000 {
+	if rep.Pruned.Count == 0 || rep.TokensAfter != rep.TokensBefore-rep.Pruned.TokensSaved ||
+		rep.Pruned.TokensSaved < 20_000 {
 		t.Errorf("%+v, %d of %d tokens left", rep.Pruned, rep.TokensAfter, rep.TokensBefore)
 	}
 	for i, m := range r.Messages {
@@ -242,7 +255,8 @@ func TestIsNoCompaction(t *testing.T) {
 			t.Errorf("t1 is %.60q", m.Text())
 		}
 	}
-	if small := compact(t, c, request(200_000, msgs[:24])).Report; small.Pruned.Count > 0 { // 11 results: 14,998 tokens could go
+	// 11 results: 14,998 tokens could go
+	if small := compact(t, c, request(200_000, msgs[:24])).Report; small.Pruned.Count > 0 {
 		t.Errorf("too little to gain, and pruned: %+v", small.Pruned)
 	}
 }
@@ -252,9 +266,11 @@ func TestIsNoCompaction(t *testing.T) {
 // there after the sixth.
 func TestModelForgets(t *testing.T) {
 	features.Proves(t, "complaint 8")
-	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"), Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1500}}})
+	c := newCompactor(t, kagewasm.Options{Model: writes("all is well"),
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 1500}}})
 	list := append(chat(2), abi.Message{ID: "find", Role: abi.RoleAssistant,
-		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. ReserveNextParcel in internal/store/lease_table.go it is.")})
+		Content: abi.Text("The bug is in internal/store/lease_table.go: ReserveNextParcel holds tokenBucketLock. " +
+			"ReserveNextParcel in internal/store/lease_table.go it is.")})
 	for k := range 6 {
 		list = append(slices.Clip(list), renamed(chat(310)[2:], fmt.Sprintf("k%d-", k))...)
 		r := compact(t, c, request(longWindow, list))

@@ -33,7 +33,8 @@ func TestFamilies(t *testing.T) {
 		{"gemini", "unknown", 0.50, 0.40},
 	} {
 		t.Run(fmt.Sprintf("profile %q, %s", tc.profile, tc.model), func(t *testing.T) {
-			if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper || lower != tc.lower {
+			if upper, lower := (kagewasm.When{Profile: tc.profile}).Thresholds(tc.model); upper != tc.upper ||
+				lower != tc.lower {
 				t.Errorf("profile %q, %s: %v and %v, want %v and %v", tc.profile, tc.model, upper, lower, tc.upper, tc.lower)
 			}
 		})
@@ -53,7 +54,8 @@ func TestInTheSession(t *testing.T) {
 	if r.Strategy != "summarize" {
 		t.Fatal(r.Failures)
 	}
-	for _, title := range []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"} {
+	for _, title := range []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions",
+		"Failed Approaches", "Errors Encountered", "Next Steps"} {
 		t.Run(title, func(t *testing.T) {
 			_, after, ok := strings.Cut(r.Summary, "## "+title)
 			if !ok || !strings.Contains(m.Requests()[0].System, "## "+title) {
@@ -71,7 +73,8 @@ func TestInTheSession(t *testing.T) {
 func TestEachStrategy(t *testing.T) {
 	features.Proves(t, "K4")
 	for _, name := range kagewasm.Strategies() {
-		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name, Summarize: strategies.SummarizeConfig{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
+		opts := kagewasm.Options{Policy: kagewasm.Policy{Strategy: name,
+			Summarize: strategies.SummarizeConfig{Off: name == kagewasm.StrategyDrop}}, Model: writes("all is well")}
 		want := name
 		switch name {
 		case kagewasm.StrategyDelegate:
@@ -84,11 +87,14 @@ func TestEachStrategy(t *testing.T) {
 		if r.Pending != nil {
 			record = r.Pending.Record
 		}
-		if (r.Pending != nil) != (name == kagewasm.StrategyCheckpoint) || record == nil || record.Strategy != want || !record.Success {
+		if (r.Pending != nil) != (name == kagewasm.StrategyCheckpoint) || record == nil || record.Strategy != want ||
+			!record.Success {
 			t.Errorf("%s: checkpoint %v, record %+v", name, r.Pending != nil, record)
 		}
 	}
-	if r := compact(t, newCompactor(t, kagewasm.Options{}), request(longWindow, long())); r.Record.Strategy != kagewasm.StrategyDrop || r.Record.Source.Type != abi.SourceStrategy {
+	if r := compact(t, newCompactor(t, kagewasm.Options{}),
+		request(longWindow, long())); r.Record.Strategy != kagewasm.StrategyDrop ||
+		r.Record.Source.Type != abi.SourceStrategy {
 		t.Errorf("the default: %+v", r.Record)
 	}
 }
@@ -113,7 +119,8 @@ func TestEveryCompaction(t *testing.T) {
 			}
 		})
 	}
-	if r := compact(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.NoteTokens != 0 {
+	if r := compact(t, newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.NoteTokens != 0 {
 		t.Errorf("switched off, and %d tokens", r.Metrics.NoteTokens)
 	}
 }
@@ -130,7 +137,8 @@ func TestInDollars(t *testing.T) {
 	rc, cache := r.Receipt, r.Metrics.Cache
 	once := r.Cost.Compactor + float64(r.TokensAfter-cache.PrefixTokens)*(rates.CacheWrite-rates.CacheRead)/1e6
 	saved := float64(r.TokensBefore-r.TokensAfter) * rates.CacheRead / 1e6
-	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 || math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {
+	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 ||
+		math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {
 		t.Errorf("receipt %+v, want $%v once and $%v a call", rc, once, saved)
 	}
 }

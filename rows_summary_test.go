@@ -41,24 +41,31 @@ func TestDropAsksAModelFirst(t *testing.T) {
 		{"the model is down", down, kagewasm.Policy{}, "drop", abi.CodeOverloaded},
 		{"asked for by name", writes("all is well"), kagewasm.Policy{Strategy: "summarize"}, "summarize", ""},
 		{"asked for by name, and none is there", nil, kagewasm.Policy{Strategy: "summarize"}, "drop", abi.CodeNoCompactor},
-		{"left to a plugin, and none is there", writes("all is well"), kagewasm.Policy{Strategy: "delegate"}, "drop", abi.CodeNoCompactor},
+		{"left to a plugin, and none is there", writes("all is well"), kagewasm.Policy{Strategy: "delegate"}, "drop",
+			abi.CodeNoCompactor},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var events []kagewasm.Event
-			c := newCompactor(t, kagewasm.Options{Model: tc.model, Policy: tc.policy, Audit: func(e kagewasm.Event) { events = append(events, e) }})
+			c := newCompactor(t, kagewasm.Options{Model: tc.model, Policy: tc.policy, Audit: func(e kagewasm.Event) {
+				events = append(events, e)
+			}})
 			r := compact(t, c, request(longWindow, long()))
 			whole(t, tc.why, long(), r)
-			if !r.Report.Compacted || r.Report.Strategy != tc.strategy || r.Record.Strategy != tc.strategy || r.Report.TokensAfter > r.Report.Target {
+			if !r.Report.Compacted || r.Report.Strategy != tc.strategy || r.Record.Strategy != tc.strategy ||
+				r.Report.TokensAfter > r.Report.Target {
 				t.Errorf("%s, %s", r.Report.Strategy, r.Report.Reason)
 			}
-			if tc.strategy == "summarize" && (!strings.Contains(r.Messages[2].Text(), "all is well") || r.Record.Source.Type != abi.SourceModel) {
+			if tc.strategy == "summarize" && (!strings.Contains(r.Messages[2].Text(), "all is well") ||
+				r.Record.Source.Type != abi.SourceModel) {
 				t.Errorf("by %+v: %s", r.Record.Source, r.Messages[2].Text())
 			}
 			var got abi.Code
 			if len(r.Report.Failures) > 0 {
 				got = r.Report.Failures[0].Code
 			}
-			if got != tc.failure || r.Report.Fallback != (tc.failure != "") || len(r.Record.Failures) != len(r.Report.Failures) || len(events) != 2 || events[1].Report.Fallback != r.Report.Fallback {
+			if got != tc.failure || r.Report.Fallback != (tc.failure != "") ||
+				len(r.Record.Failures) != len(r.Report.Failures) || len(events) != 2 ||
+				events[1].Report.Fallback != r.Report.Fallback {
 				t.Errorf("failures %v, fallback %v: a fallback is never silent", r.Report.Failures, r.Report.Fallback)
 			}
 		})
@@ -88,7 +95,8 @@ func TestSummaryDefaults(t *testing.T) {
 		t.Errorf("%d superseded by %s", len(r.Report.Superseded), r.Report.Strategy)
 	}
 	off := compact(t, newCompactor(t, kagewasm.Options{Model: writes(words(300))}), req)
-	if n := (wordCounter{}).Text(off.Report.Summary) - off.Report.Metrics.NoteTokens; n > 1500 || off.Report.Strategy != "summarize" {
+	if n := (wordCounter{}).Text(off.Report.Summary) - off.Report.Metrics.NoteTokens; n > 1500 ||
+		off.Report.Strategy != "summarize" {
 		t.Errorf("a summary of %d tokens by %s", n, off.Report.Strategy)
 	}
 }
@@ -108,7 +116,8 @@ func TestSummaryOverrides(t *testing.T) {
 	compact(t, c, req)
 	req.Overrides = nil
 	compact(t, c, req)
-	if asked := m.Requests(); asked[0].System != "Say it in a line." || asked[len(asked)-1].System != strategies.DefaultPrompt() {
+	if asked := m.Requests(); asked[0].System != "Say it in a line." ||
+		asked[len(asked)-1].System != strategies.DefaultPrompt() {
 		t.Errorf("prompts %.40q and %.40q", asked[0].System, asked[len(asked)-1].System)
 	}
 }
@@ -139,10 +148,12 @@ func TestCost(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: name}}
-			r := compact(t, newCompactor(t, kagewasm.Options{Model: modeltest.Script(tc.answers...), Policy: policy}), request(longWindow, long()))
+			r := compact(t, newCompactor(t, kagewasm.Options{Model: modeltest.Script(tc.answers...), Policy: policy}),
+				request(longWindow, long()))
 			cost := r.Report.Cost
 			want := rates.Cost(tokens.Usage{Input: tc.input, Output: tc.output})
-			if r.Report.Strategy != tc.by || cost.Usage == nil || cost.Usage.Calls != tc.calls || math.Abs(cost.Compactor-want) > 1e-12 || cost.PriceUnknown || want == 0 {
+			if r.Report.Strategy != tc.by || cost.Usage == nil || cost.Usage.Calls != tc.calls ||
+				math.Abs(cost.Compactor-want) > 1e-12 || cost.PriceUnknown || want == 0 {
 				t.Errorf("by %s, %+v %+v, want $%v", r.Report.Strategy, cost, cost.Usage, want)
 			}
 			if cost.Model != tc.model && tc.by == "summarize" || tc.by == "summarize" && r.Record.Source.Name != tc.model {
@@ -150,7 +161,8 @@ func TestCost(t *testing.T) {
 			}
 		})
 	}
-	unknown := compact(t, newCompactor(t, kagewasm.Options{Model: writes("all is well")}), request(longWindow, long())).Report.Cost
+	unknown := compact(t, newCompactor(t, kagewasm.Options{Model: writes("all is well")}),
+		request(longWindow, long())).Report.Cost
 	if unknown.Compactor != 0 || !unknown.PriceUnknown || unknown.Usage.Calls != 1 {
 		t.Errorf("a price nobody knows: %+v", unknown)
 	}
@@ -159,7 +171,8 @@ func TestCost(t *testing.T) {
 		t.Errorf("no model, and a cost: %+v", none)
 	}
 	plugin := &spender{fakePlugin: compactor(keepOnly("Forty steps went well.", fixed)), cost: 0.25}
-	if got := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(plugin)}), request(longWindow, long())).Report.Cost; got.Compactor != 0.25 {
+	if got := compact(t, newCompactor(t, kagewasm.Options{Plugins: plugins(plugin)}),
+		request(longWindow, long())).Report.Cost; got.Compactor != 0.25 {
 		t.Errorf("a plugin's model took $0.25, reported %+v", got)
 	}
 }
@@ -190,14 +203,18 @@ func TestProviders(t *testing.T) {
 	}{
 		{"a good summary", []modeltest.Answer{{Text: summary("all is well")}}, "summarize", ""},
 		{"an empty answer", []modeltest.Answer{{None: true}}, "drop", abi.CodeBadSummary},
-		{"one that was cut off", []modeltest.Answer{{Text: summary("all is well"), Stop: abi.StopLength}}, "drop", abi.CodeBadSummary},
+		{"one that was cut off", []modeltest.Answer{{Text: summary("all is well"), Stop: abi.StopLength}}, "drop",
+			abi.CodeBadSummary},
 		{"garbage", []modeltest.Answer{{Text: strings.Repeat("}{*&^%$#", 60)}}, "drop", abi.CodeBadSummary},
-		{"longer than what it replaces", []modeltest.Answer{{Text: summary(strings.Repeat("and then this was said too, ", 4000))}}, "drop", abi.CodeBadSummary},
-		{"a refusal", []modeltest.Answer{{Text: "I'm sorry, but I can't help with that.", Stop: abi.StopRefusal}}, "drop", abi.CodeBadSummary},
+		{"longer than what it replaces", []modeltest.Answer{
+			{Text: summary(strings.Repeat("and then this was said too, ", 4000))}}, "drop", abi.CodeBadSummary},
+		{"a refusal", []modeltest.Answer{{Text: "I'm sorry, but I can't help with that.", Stop: abi.StopRefusal}},
+			"drop", abi.CodeBadSummary},
 		{"bad once, good then", []modeltest.Answer{{None: true}, {Text: summary("all is well")}}, "summarize", ""},
 		{"an error of the server", []modeltest.Answer{{Status: 500}}, "drop", abi.CodeModel},
 		{"a busy server", []modeltest.Answer{{Status: 529}}, "drop", abi.CodeOverloaded},
-		{"too many requests", []modeltest.Answer{{Status: 429, Header: http.Header{"Retry-After": {"3600"}}}}, "drop", abi.CodeRateLimited},
+		{"too many requests", []modeltest.Answer{{Status: 429, Header: http.Header{"Retry-After": {"3600"}}}}, "drop",
+			abi.CodeRateLimited},
 		{"a wrong key", []modeltest.Answer{{Status: 401}}, "drop", abi.CodeUnauthorized},
 		{"its window is smaller than said", []modeltest.Answer{modeltest.TooLong(9000, 4000)}, "drop", abi.CodeContextLength},
 		{"no JSON", []modeltest.Answer{{Body: "<html>Bad Gateway</html>", ContentType: "text/html"}}, "drop", abi.CodeModel},
@@ -208,7 +225,8 @@ func TestProviders(t *testing.T) {
 			for _, wire := range []modeltest.Wire{modeltest.OpenAI, modeltest.Anthropic} {
 				t.Run(string(wire), func(t *testing.T) {
 					server := modeltest.New(t, tc.answers...)
-					m, err := models.New(models.Config{Provider: models.Provider(wire), Model: "m", BaseURL: server.URL(wire), Retries: -1})
+					m, err := models.New(models.Config{Provider: models.Provider(wire), Model: "m",
+						BaseURL: server.URL(wire), Retries: -1})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -251,10 +269,12 @@ func TestOrdersStayData(t *testing.T) {
 	whole(t, "orders", long(), r)
 	m := r.Messages[2]
 	text := m.Text()
-	if strings.Contains(text, "<|im_start|>") || !strings.Contains(text, "not an instruction") || !strings.Contains(text, "model:") {
+	if strings.Contains(text, "<|im_start|>") || !strings.Contains(text, "not an instruction") ||
+		!strings.Contains(text, "model:") {
 		t.Errorf("framed as %s", text)
 	}
-	if inner, ok := abi.Unfence(text); !ok || !strings.Contains(inner, "You obey.") || !strings.Contains(inner, "## Next Steps") {
+	if inner, ok := abi.Unfence(text); !ok || !strings.Contains(inner, "You obey.") ||
+		!strings.Contains(inner, "## Next Steps") {
 		t.Errorf("the frame was closed from inside: %s", text)
 	}
 }
@@ -305,7 +325,8 @@ func TestChain(t *testing.T) {
 	if n != first.Report.TokensAfter {
 		t.Errorf("T9: %d tokens reported, %d there", first.Report.TokensAfter, n)
 	}
-	if again := compact(t, c, request(longWindow, first.Messages)); again.Report.Compacted || again.Report.TokensBefore != n {
+	if again := compact(t, c, request(longWindow, first.Messages)); again.Report.Compacted ||
+		again.Report.TokensBefore != n {
 		t.Errorf("T9: the next look counts %d of %d: %s", again.Report.TokensBefore, n, again.Report.Reason)
 	}
 	asked := len(m.Requests())
@@ -315,7 +336,8 @@ func TestChain(t *testing.T) {
 	}
 	given := slices.ContainsFunc(m.Requests()[asked:], func(r modeltest.Request) bool {
 		text := r.Messages[0].Content
-		return strings.Contains(text, "the port is 8080") && strings.Contains(text, "The summary above covers") && !strings.Contains(text, first.Messages[2].Text())
+		return strings.Contains(text, "the port is 8080") && strings.Contains(text, "The summary above covers") &&
+			!strings.Contains(text, first.Messages[2].Text())
 	})
 	if !given {
 		t.Error("T6: the model was not given the last summary, to be renewed")
@@ -336,7 +358,8 @@ func TestSplitTurnInTheSession(t *testing.T) {
 		return modeltest.Answer{Text: inForm(r, "history")}
 	})
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(longWindow, msgs))
-	if s := r.Report.Summary; r.Report.Strategy != "summarize" || !strings.Contains(s, "\n---\n") || !strings.Contains(s, "Turn Context") || strings.Index(s, "history") > strings.Index(s, "fix the store") {
+	if s := r.Report.Summary; r.Report.Strategy != "summarize" || !strings.Contains(s, "\n---\n") ||
+		!strings.Contains(s, "Turn Context") || strings.Index(s, "history") > strings.Index(s, "fix the store") {
 		t.Errorf("%s: %s", r.Report.Strategy, s)
 	}
 }
@@ -345,7 +368,9 @@ type goodModel struct{ n int }
 
 func (m *goodModel) Complete(ctx context.Context, r abi.ModelRequest) (abi.ModelResponse, error) {
 	m.n++
-	return abi.ModelResponse{Text: "## Goal\nx\n\n## Constraints & Preferences\ny\n\n## Progress\nz\n\n## Key Decisions\nn\n\n## Next Steps\nn\n\n## Critical Context\nc\n\n## Additional Notes\nd", InputTokens: 1, OutputTokens: 1}, nil
+	return abi.ModelResponse{Text: "## Goal\nx\n\n## Constraints & Preferences\ny\n\n## Progress\nz\n\n## Key " +
+		"Decisions\nn\n\n## Next Steps\nn\n\n## Critical Context\nc\n\n## Additional Notes\nd", InputTokens: 1,
+		OutputTokens: 1}, nil
 }
 
 // TestSummarizeBesideGiants: a giant near the end does not keep the model from being asked.
@@ -358,12 +383,15 @@ func TestSummarizeBesideGiants(t *testing.T) {
 		}
 	}
 	m := &goodModel{}
-	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Strategy: "summarize", Prune: strategies.PruneConfig{Off: true}}})
+	c := newCompactor(t, kagewasm.Options{Model: m,
+		Policy: kagewasm.Policy{Strategy: "summarize", Prune: strategies.PruneConfig{Off: true}}})
 	for _, w := range []int{3000, 4000, 6000, 7000} {
 		t.Run(fmt.Sprintf("window of %d", w), func(t *testing.T) {
 			m.n = 0
 			r, err := c.Compact(t.Context(), request(w, msgs))
-			t.Logf("%d: strategy %s fallback %v failures %v model %d superseded %d/%d edited %v after %d target %d %v", w, r.Report.Strategy, r.Report.Fallback, r.Report.Failures, m.n, len(r.Report.Superseded), len(msgs), r.Report.Edited, r.Report.TokensAfter, r.Report.Target, err)
+			t.Logf("%d: strategy %s fallback %v failures %v model %d superseded %d/%d edited %v after %d target %d %v",
+				w, r.Report.Strategy, r.Report.Fallback, r.Report.Failures, m.n, len(r.Report.Superseded), len(msgs),
+				r.Report.Edited, r.Report.TokensAfter, r.Report.Target, err)
 			if m.n == 0 && !r.Report.Fallback {
 				t.Error("silently no model")
 			}
@@ -376,12 +404,14 @@ func TestSummarizeBesideGiants(t *testing.T) {
 func TestFastAndFull(t *testing.T) {
 	features.Proves(t, "I9", "T8")
 	m := writes("all is well")
-	c := newCompactor(t, kagewasm.Options{Model: m, Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
+	c := newCompactor(t, kagewasm.Options{Model: m,
+		Policy: kagewasm.Policy{Summarize: strategies.SummarizeConfig{Model: "full", FastModel: "fast"}}})
 	for _, tc := range []struct {
 		reason abi.TriggerReason
 		model  string
 	}{
-		{abi.TriggerThreshold, "fast"}, {abi.TriggerOverflow, "fast"}, {abi.TriggerIdle, "fast"}, {abi.TriggerPlugin, "fast"}, {abi.TriggerManual, "full"},
+		{abi.TriggerThreshold, "fast"}, {abi.TriggerOverflow, "fast"}, {abi.TriggerIdle, "fast"},
+		{abi.TriggerPlugin, "fast"}, {abi.TriggerManual, "full"},
 	} {
 		t.Run(string(tc.reason), func(t *testing.T) {
 			req := request(longWindow, long())
@@ -390,7 +420,8 @@ func TestFastAndFull(t *testing.T) {
 			compact(t, c, req)
 			for _, r := range m.Requests()[asked:] {
 				if r.Model != tc.model || !strings.Contains(r.Messages[0].Content, "keep the ports in view") {
-					t.Errorf("%s: asked %q, want %q; T8: focus given: %v", tc.reason, r.Model, tc.model, strings.Contains(r.Messages[0].Content, "keep the ports"))
+					t.Errorf("%s: asked %q, want %q; T8: focus given: %v", tc.reason, r.Model, tc.model,
+						strings.Contains(r.Messages[0].Content, "keep the ports"))
 				}
 			}
 			if len(m.Requests()) == asked {
@@ -425,7 +456,8 @@ func TestRowsSummaryInTheSession(t *testing.T) {
 			msgs[i].Content = abi.Text(strings.Repeat("out ", 60)) // 240 characters
 		}
 	}
-	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Chunks: 3, Serial: true}, Note: strategies.NoteConfig{Tokens: -1}, Keep: strategies.KeepConfig{MessageTokens: -1}}
+	policy := kagewasm.Policy{Summarize: strategies.SummarizeConfig{Chunks: 3, Serial: true},
+		Note: strategies.NoteConfig{Tokens: -1}, Keep: strategies.KeepConfig{MessageTokens: -1}}
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Policy: policy}), request(3*longWindow, msgs))
 	if got := strings.Join(parts, " "); got != "1:false 2:true 1:false 2:true 3:true" || r.Report.Strategy != "summarize" {
 		t.Errorf("asked for parts %s, by %s, %v", got, r.Report.Strategy, r.Report.Failures)
@@ -446,7 +478,8 @@ func TestSmallSummarizer(t *testing.T) {
 		if n := (wordCounter{}).Text(r.System+" "+r.Prompt) + r.MaxTokens; n > small {
 			t.Errorf("a request of %d tokens for a window of %d", n, small)
 		}
-		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"), StopReason: abi.StopEnd}, nil
+		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"),
+			StopReason: abi.StopEnd}, nil
 	})
 	lookup := func(string) tokens.Model { return tokens.Model{ContextWindow: ptr(small)} }
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: m, Lookup: lookup}), request(longWindow, long())).Report
@@ -525,12 +558,15 @@ func TestFailedWithoutAFloor(t *testing.T) {
 	}{
 		{"the summary was refused", says("no"), nil, abi.ReasonFailed, kagewasm.EventFailed},
 		{"the compactor traps", nil, compactor(fails(abi.CodeTrap)), abi.ReasonFailed, kagewasm.EventFailed},
-		{"its plan is refused", nil, compactor(answers(&abi.Output{Messages: []abi.OutputMessage{}})), abi.ReasonFailed, kagewasm.EventFailed},
+		{"its plan is refused", nil, compactor(answers(&abi.Output{Messages: []abi.OutputMessage{}})), abi.ReasonFailed,
+			kagewasm.EventFailed},
 		{"it has nothing to say", nil, compactor(answers(nil)), abi.ReasonNothingToSupersede, kagewasm.EventNoop},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var last kagewasm.Event
-			opts := kagewasm.Options{Model: tc.model, Policy: kagewasm.Policy{NoFloor: true}, Audit: func(e kagewasm.Event) { last = e }}
+			opts := kagewasm.Options{Model: tc.model, Policy: kagewasm.Policy{NoFloor: true}, Audit: func(e kagewasm.Event) {
+				last = e
+			}}
 			if tc.plugin != nil {
 				opts.Plugins = plugins(tc.plugin)
 			}
@@ -616,12 +652,14 @@ func TestTheModelIsToldWhatTheHostKeeps(t *testing.T) {
 			}
 			for i, asked := range m.Requests() {
 				_, ours, _ := strings.Cut(asked.Messages[0].Content, "\n</conversation-")
-				if told := strings.Contains(ours, "what persons wrote") && strings.Contains(ours, "Do not repeat"); told != tc.told {
+				if told := strings.Contains(ours, "what persons wrote") &&
+					strings.Contains(ours, "Do not repeat"); told != tc.told {
 					t.Errorf("request %d: told is %v:\n%s\n%s", i, told, asked.System, ours)
 				}
 			}
 			summary, host, _ := strings.Cut(r.Report.Summary, "\n## Thread\n")
-			if tc.told && (!strings.Contains(summary, "all is well") || strings.Contains(summary, rule) || !strings.Contains(host, rule)) {
+			if tc.told && (!strings.Contains(summary, "all is well") || strings.Contains(summary, rule) ||
+				!strings.Contains(host, rule)) {
 				t.Errorf("what the model was told is not so:\n%s", r.Report.Summary)
 			}
 		})

@@ -44,7 +44,8 @@ func whole(t *testing.T, why string, before []abi.Message, r *kagewasm.Result) {
 		if !strings.Contains(" "+strings.Join(r.Report.Inserted, " ")+" ", " "+m.ID+" ") {
 			continue
 		}
-		if _, ok := abi.Unfence(m.Text()); !ok || m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
+		if _, ok := abi.Unfence(m.Text()); !ok || m.Role != abi.RoleUser ||
+			m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
 			t.Errorf("%s: inserted without a frame: %+v", why, m)
 		}
 	}

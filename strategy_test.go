@@ -45,10 +45,15 @@ func TestOwnStrategy(t *testing.T) {
 			return abi.Plan{Source: source, Supersede: []string{"t0"}}, nil
 		}, abi.CodeSplitUnit},
 		{"a person's words are not edited", func(v *strategies.View, b strategies.Budget) (abi.Plan, error) {
-			return abi.Plan{Source: source, Supersede: strategies.Cut(v, b.Note, strategies.KeepConfig{}), Edit: []abi.Edit{{ID: "last", Call: abi.EditContent, Text: "No."}}}, nil
+			return abi.Plan{Source: source, Supersede: strategies.Cut(v, b.Note, strategies.KeepConfig{}),
+				Edit: []abi.Edit{{ID: "last", Call: abi.EditContent, Text: "No."}}}, nil
 		}, abi.CodeEdit},
-		{"nothing is no plan", func(v *strategies.View, _ strategies.Budget) (abi.Plan, error) { return abi.Plan{Source: source}, nil }, abi.CodeGrew},
-		{"an error of its own", func(*strategies.View, strategies.Budget) (abi.Plan, error) { return abi.Plan{}, errors.New("odd") }, abi.CodeInternal},
+		{"nothing is no plan", func(v *strategies.View, _ strategies.Budget) (abi.Plan, error) {
+			return abi.Plan{Source: source}, nil
+		}, abi.CodeGrew},
+		{"an error of its own", func(*strategies.View, strategies.Budget) (abi.Plan, error) {
+			return abi.Plan{}, errors.New("odd")
+		}, abi.CodeInternal},
 		{"a panic", func(*strategies.View, strategies.Budget) (abi.Plan, error) { panic("odd") }, abi.CodeInternal},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -59,7 +64,8 @@ func TestOwnStrategy(t *testing.T) {
 				}
 				return
 			}
-			if !r.Compacted || !r.Fallback || r.Strategy != kagewasm.StrategyDrop || len(r.Failures) != 1 || r.Failures[0].Code != tc.code {
+			if !r.Compacted || !r.Fallback || r.Strategy != kagewasm.StrategyDrop || len(r.Failures) != 1 ||
+				r.Failures[0].Code != tc.code {
 				t.Errorf("strategy %q, failures %v", r.Strategy, r.Failures)
 			}
 		})
@@ -70,9 +76,11 @@ func TestOwnStrategy(t *testing.T) {
 func TestOwnStrategyUsage(t *testing.T) {
 	usage := abi.ModelUsage{Calls: 1, InputTokens: 100, OutputTokens: 10, Cost: 0.25}
 	r := compact(t, newCompactor(t, own(func(v *strategies.View, b strategies.Budget) (abi.Plan, error) {
-		return abi.Plan{Source: abi.Source{Type: abi.SourceModel, Name: "m-1"}, Supersede: strategies.Cut(v, b.Note, strategies.KeepConfig{}), Summary: "All is well.", Usage: &usage}, nil
+		return abi.Plan{Source: abi.Source{Type: abi.SourceModel, Name: "m-1"},
+			Supersede: strategies.Cut(v, b.Note, strategies.KeepConfig{}), Summary: "All is well.", Usage: &usage}, nil
 	})), request(400, chat(20))).Report
-	if r.Cost.Compactor != 0.25 || r.Cost.Model != "m-1" || *r.Cost.Usage != usage || !strings.HasPrefix(r.Summary, "All is well.") {
+	if r.Cost.Compactor != 0.25 || r.Cost.Model != "m-1" || *r.Cost.Usage != usage ||
+		!strings.HasPrefix(r.Summary, "All is well.") {
 		t.Errorf("cost %+v, summary %q", r.Cost, r.Summary)
 	}
 }
@@ -81,13 +89,15 @@ func TestOwnStrategyUsage(t *testing.T) {
 func TestOwnStrategyNames(t *testing.T) {
 	for _, name := range []string{"", kagewasm.StrategyDrop, kagewasm.StrategyCheckpoint} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
-			_, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Strategies: map[string]strategies.Strategy{name: noTools{}}})
+			_, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{},
+				Strategies: map[string]strategies.Strategy{name: noTools{}}})
 			if abi.CodeOf(err) != abi.CodeUsage {
 				t.Errorf("%q: %v", name, err)
 			}
 		})
 	}
-	if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{}, Policy: kagewasm.Policy{Strategy: "own"}}); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{},
+		Policy: kagewasm.Policy{Strategy: "own"}}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a strategy that nobody gave: %v", err)
 	}
 }

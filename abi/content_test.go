@@ -19,22 +19,30 @@ func TestContentRoundTrip(t *testing.T) {
 		text    string
 		parts   int // -1 for a string
 	}{
-		"string":       {"a string stays a string", `"hi"`, `"hi"`, "hi", -1},
-		"empty":        {"the empty string is one", `""`, `""`, "", -1},
-		"null":         {"null reads as the empty string", `null`, `""`, "", -1},
-		"html":         {"text for a model is not escaped for a page", `"a<b>&c"`, `"a<b>&c"`, "a<b>&c", -1},
-		"escapes":      {"escapes are resolved", `"\u00e9\n\ud83d\ude00"`, "\"é\\n😀\"", "é\n😀", -1},
-		"no parts":     {"an empty list is not an empty string", `[]`, `[]`, "", 0},
-		"text part":    {"a list stays a list", `[{"type":"text","text":"hi"}]`, `[{"type":"text","text":"hi"}]`, "hi", 1},
-		"extra fields": {"fields of a text part that the ABI does not know are kept", `[{"text":"hi","cache_control":{"b":1,"a":2},"type":"text"}]`, `[{"text":"hi","cache_control":{"b":1,"a":2},"type":"text"}]`, "hi", 1},
+		"string":    {"a string stays a string", `"hi"`, `"hi"`, "hi", -1},
+		"empty":     {"the empty string is one", `""`, `""`, "", -1},
+		"null":      {"null reads as the empty string", `null`, `""`, "", -1},
+		"html":      {"text for a model is not escaped for a page", `"a<b>&c"`, `"a<b>&c"`, "a<b>&c", -1},
+		"escapes":   {"escapes are resolved", `"\u00e9\n\ud83d\ude00"`, "\"é\\n😀\"", "é\n😀", -1},
+		"no parts":  {"an empty list is not an empty string", `[]`, `[]`, "", 0},
+		"text part": {"a list stays a list", `[{"type":"text","text":"hi"}]`, `[{"type":"text","text":"hi"}]`, "hi", 1},
+		"extra fields": {"fields of a text part that the ABI does not know are kept",
+			`[{"text":"hi","cache_control":{"b":1,"a":2},"type":"text"}]`,
+			`[{"text":"hi","cache_control":{"b":1,"a":2},"type":"text"}]`, "hi", 1},
 		"image": {"a part of another type is kept as it was: key order, numbers, escapes",
-			`[{"source":{"data":"\u00e9","n":1.50},"type":"image"}]`, `[{"source":{"data":"\u00e9","n":1.50},"type":"image"}]`, "", 1},
-		"spaced":        {"only white space between tokens goes", "[ { \"type\" : \"text\",\n\"text\" : \"a  b\" } ]", `[{"type":"text","text":"a  b"}]`, "a  b", 1},
-		"mixed":         {"texts are joined, others skipped", `[{"type":"text","text":"a"},{"type":"image","url":"u"},{"type":"text","text":"b"}]`, `[{"type":"text","text":"a"},{"type":"image","url":"u"},{"type":"text","text":"b"}]`, "a\nb", 3},
-		"bare string":   {"a string in a list is a text part", `["hi"]`, `[{"type":"text","text":"hi"}]`, "hi", 1},
-		"text no text":  {"a text that is not a string is carried and says nothing", `[{"type":"x","text":{"a":1}}]`, `[{"type":"x","text":{"a":1}}]`, "", 1},
-		"no type":       {"a part without a type is carried", `[{"foo":1}]`, `[{"foo":1}]`, "", 1},
-		"case variants": {"only the exact keys count", `[{"type":"text","text":"a","TEXT":"b","Type":"c"}]`, `[{"type":"text","text":"a","TEXT":"b","Type":"c"}]`, "a", 1},
+			`[{"source":{"data":"\u00e9","n":1.50},"type":"image"}]`,
+			`[{"source":{"data":"\u00e9","n":1.50},"type":"image"}]`, "", 1},
+		"spaced": {"only white space between tokens goes", "[ { \"type\" : \"text\",\n\"text\" : \"a  b\" } ]",
+			`[{"type":"text","text":"a  b"}]`, "a  b", 1},
+		"mixed": {"texts are joined, others skipped",
+			`[{"type":"text","text":"a"},{"type":"image","url":"u"},{"type":"text","text":"b"}]`,
+			`[{"type":"text","text":"a"},{"type":"image","url":"u"},{"type":"text","text":"b"}]`, "a\nb", 3},
+		"bare string": {"a string in a list is a text part", `["hi"]`, `[{"type":"text","text":"hi"}]`, "hi", 1},
+		"text no text": {"a text that is not a string is carried and says nothing", `[{"type":"x","text":{"a":1}}]`,
+			`[{"type":"x","text":{"a":1}}]`, "", 1},
+		"no type": {"a part without a type is carried", `[{"foo":1}]`, `[{"foo":1}]`, "", 1},
+		"case variants": {"only the exact keys count", `[{"type":"text","text":"a","TEXT":"b","Type":"c"}]`,
+			`[{"type":"text","text":"a","TEXT":"b","Type":"c"}]`, "a", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got abi.Content
@@ -96,14 +104,17 @@ func TestContentEqual(t *testing.T) {
 		"empty string and list": {abi.Text(""), abi.Parts(), false},
 		"made and read":         {abi.Parts(abi.TextPart("a")), parsed(`[{"type":"text","text":"a"}]`), true},
 		"spacing":               {parsed(`[{"type":"image"}]`), parsed(`[ { "type": "image" } ]`), true},
-		"escapes":               {parsed(`[{"type":"image","a":"<é"}]`), parsed(`[{"type":"image","a":"\u003c\u00e9"}]`), true},
-		"key order":             {parsed(`[{"type":"image","a":1}]`), parsed(`[{"a":1,"type":"image"}]`), true},
-		"numbers as written":    {parsed(`[{"type":"image","a":1}]`), parsed(`[{"type":"image","a":1.0}]`), false},
-		"large numbers":         {parsed(`[{"type":"image","a":9007199254740993}]`), parsed(`[{"type":"image","a":9007199254740992}]`), false},
-		"broken":                {abi.Parts(abi.RawPart("image", json.RawMessage("{"))), abi.Parts(abi.RawPart("image", image)), false},
-		"raw made and read":     {abi.Parts(abi.RawPart("image", image)), parsed(`[{"type":"image"}]`), true},
-		"another field":         {parsed(`[{"type":"image"}]`), parsed(`[{"type":"image","a":1}]`), false},
-		"other length":          {abi.Parts(abi.TextPart("a")), abi.Parts(abi.TextPart("a"), abi.TextPart("")), false},
+		"escapes": {parsed(`[{"type":"image","a":"<é"}]`),
+			parsed(`[{"type":"image","a":"\u003c\u00e9"}]`), true},
+		"key order":          {parsed(`[{"type":"image","a":1}]`), parsed(`[{"a":1,"type":"image"}]`), true},
+		"numbers as written": {parsed(`[{"type":"image","a":1}]`), parsed(`[{"type":"image","a":1.0}]`), false},
+		"large numbers": {parsed(`[{"type":"image","a":9007199254740993}]`),
+			parsed(`[{"type":"image","a":9007199254740992}]`), false},
+		"broken": {abi.Parts(abi.RawPart("image", json.RawMessage("{"))),
+			abi.Parts(abi.RawPart("image", image)), false},
+		"raw made and read": {abi.Parts(abi.RawPart("image", image)), parsed(`[{"type":"image"}]`), true},
+		"another field":     {parsed(`[{"type":"image"}]`), parsed(`[{"type":"image","a":1}]`), false},
+		"other length":      {abi.Parts(abi.TextPart("a")), abi.Parts(abi.TextPart("a"), abi.TextPart("")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.a.Equal(c.b); got != c.want || c.b.Equal(c.a) != c.want {
@@ -127,9 +138,10 @@ func TestPartsAreCopied(t *testing.T) {
 
 func TestToolCallArguments(t *testing.T) {
 	for name, c := range map[string]struct{ why, in, want string }{
-		"string":       {"text is text, JSON or not", `"{\"a\": 1}"`, `{"a": 1}`},
-		"not json":     {"models write broken arguments", `"{\"a\":"`, `{"a":`},
-		"object":       {"the object's text, compacted, its order and numbers kept", `{ "b": 1.0, "a": [ 1 ] }`, `{"b":1.0,"a":[1]}`},
+		"string":   {"text is text, JSON or not", `"{\"a\": 1}"`, `{"a": 1}`},
+		"not json": {"models write broken arguments", `"{\"a\":"`, `{"a":`},
+		"object": {"the object's text, compacted, its order and numbers kept", `{ "b": 1.0, "a": [ 1 ] }`,
+			`{"b":1.0,"a":[1]}`},
 		"null":         {"null is none", `null`, ``},
 		"number":       {"any value has a text", `5`, `5`},
 		"empty string": {"a tool without arguments", `""`, ``},
@@ -157,7 +169,8 @@ func TestMetaBool(t *testing.T) {
 	if abi.Meta(nil).Bool(abi.MetaAlwaysKeep) {
 		t.Error("no meta is no mark")
 	}
-	for raw, want := range map[string]bool{`true`: true, ` true `: true, `false`: false, `1`: false, `"true"`: false, `null`: false} {
+	for raw, want := range map[string]bool{`true`: true, ` true `: true, `false`: false, `1`: false, `"true"`: false,
+		`null`: false} {
 		t.Run(raw, func(t *testing.T) {
 			if got := (abi.Meta{"k": json.RawMessage(raw)}).Bool("k"); got != want {
 				t.Errorf("%s is %v", raw, got)
@@ -167,7 +180,8 @@ func TestMetaBool(t *testing.T) {
 }
 
 func TestRoleValid(t *testing.T) {
-	for r, want := range map[abi.Role]bool{"system": true, "user": true, "assistant": true, "tool": true, "": false, "User": false, "developer": false} {
+	for r, want := range map[abi.Role]bool{"system": true, "user": true, "assistant": true, "tool": true, "": false,
+		"User": false, "developer": false} {
 		t.Run(fmt.Sprintf("role %q", r), func(t *testing.T) {
 			if r.Valid() != want {
 				t.Errorf("role %q: valid %v", r, !want)

@@ -14,7 +14,8 @@ import (
 
 func TestErrorText(t *testing.T) {
 	for want, e := range map[string]*abi.Error{
-		"hindsight: pre_compact: call: no answer in time": {Code: abi.CodeDeadline, Op: "call", Plugin: "hindsight", Hook: abi.HookPreCompact, Message: "no answer in time"},
+		"hindsight: pre_compact: call: no answer in time": {Code: abi.CodeDeadline, Op: "call", Plugin: "hindsight",
+			Hook: abi.HookPreCompact, Message: "no answer in time"},
 		"load: EOF":                    {Code: abi.CodeBadInput, Op: "load", Err: io.EOF},
 		"message wins over cause":      {Code: abi.CodeTrap, Message: "message wins over cause", Err: io.EOF},
 		"trap":                         {Code: abi.CodeTrap},
@@ -94,7 +95,8 @@ func TestCodeOfAndAsError(t *testing.T) {
 }
 
 func TestErrorJSON(t *testing.T) {
-	e := &abi.Error{Code: abi.CodeDenied, Op: "host_call", Plugin: "p", Hook: abi.HookTurnEnd, Phase: abi.PhaseCall, Message: "kv.set is not granted", Hint: "grant kv", Err: io.EOF}
+	e := &abi.Error{Code: abi.CodeDenied, Op: "host_call", Plugin: "p", Hook: abi.HookTurnEnd, Phase: abi.PhaseCall,
+		Message: "kv.set is not granted", Hint: "grant kv", Err: io.EOF}
 	doc, err := json.Marshal(e)
 	want := `{"code":"denied","op":"host_call","plugin":"p","hook":"turn_end","phase":"call","message":"kv.set is not granted","hint":"grant kv"}`
 	if err != nil || string(doc) != want {
@@ -112,7 +114,8 @@ func TestErrorJSON(t *testing.T) {
 // TestErrorAt: what an error says itself stays, and the error is not written to.
 func TestErrorAt(t *testing.T) {
 	cause := &abi.Error{Code: abi.CodeTrap, Phase: abi.PhaseInstantiate, Message: "unreachable"}
-	want := abi.Error{Code: abi.CodeTrap, Plugin: "p", Hook: abi.HookPreCompact, Phase: abi.PhaseInstantiate, Message: "unreachable"}
+	want := abi.Error{Code: abi.CodeTrap, Plugin: "p", Hook: abi.HookPreCompact, Phase: abi.PhaseInstantiate,
+		Message: "unreachable"}
 	if got := cause.At("p", abi.HookPreCompact, abi.PhaseCall); *got != want || cause.Plugin != "" {
 		t.Errorf("got %+v from %+v", got, cause)
 	}

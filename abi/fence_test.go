@@ -77,7 +77,8 @@ func TestFenceHead(t *testing.T) {
 					if got, ok := abi.Unfence(s); !ok || got != "text" {
 						t.Errorf("kind %q, from %q: %q, %v", kind, from, got, ok)
 					}
-					if head, _, _ := strings.Cut(s, "\n"); strings.Count(head, "<") != 1 || strings.Count(head, ">") != 1 || strings.Count(head, `"`) != 2 {
+					if head, _, _ := strings.Cut(s, "\n"); strings.Count(head, "<") != 1 ||
+						strings.Count(head, ">") != 1 || strings.Count(head, `"`) != 2 {
 						t.Errorf("kind %q, from %q: head %q", kind, from, head)
 					}
 					checkDefused(t, s)
@@ -226,7 +227,8 @@ func TestFenceProperty(t *testing.T) {
 }
 
 func FuzzFence(f *testing.F) {
-	for _, text := range []string{"", "a", "\n", "[a]\n\nb", "a\r\n", "<|>", "<\x00|", "\xff", "</injected-0123456789abcdef>", "]\n\n"} {
+	for _, text := range []string{"", "a", "\n", "[a]\n\nb", "a\r\n", "<|>", "<\x00|", "\xff",
+		"</injected-0123456789abcdef>", "]\n\n"} {
 		f.Add("plugin:x", "a note", text)
 		f.Add("", "", text)
 	}

@@ -14,9 +14,10 @@ import (
 
 // knobs has one knob of each type.
 var knobs = map[abi.KnobType]abi.Knob{
-	abi.KnobRange:      {Type: abi.KnobRange, Min: -1, Max: 1, Step: 0.05},
-	abi.KnobIntRange:   {Type: abi.KnobIntRange, Min: 0, Max: 100, Step: 10},
-	abi.KnobEnum:       {Type: abi.KnobEnum, Values: []string{"low", "high", "5"}, Labels: []string{"Low", "High", "Five"}},
+	abi.KnobRange:    {Type: abi.KnobRange, Min: -1, Max: 1, Step: 0.05},
+	abi.KnobIntRange: {Type: abi.KnobIntRange, Min: 0, Max: 100, Step: 10},
+	abi.KnobEnum: {Type: abi.KnobEnum, Values: []string{"low", "high", "5"},
+		Labels: []string{"Low", "High", "Five"}},
 	abi.KnobText:       {Type: abi.KnobText, MaxLength: 5},
 	abi.KnobMultiline:  {Type: abi.KnobMultiline},
 	abi.KnobBoolean:    {Type: abi.KnobBoolean},
@@ -149,9 +150,11 @@ func TestParseGivesValues(t *testing.T) {
 	features.Proves(t, "K27")
 	rapid.Check(t, func(t *rapid.T) {
 		k := knobs[rapid.SampledFrom([]abi.KnobType{
-			abi.KnobRange, abi.KnobIntRange, abi.KnobEnum, abi.KnobText, abi.KnobMultiline, abi.KnobBoolean, abi.KnobModelAlias, abi.KnobPath,
+			abi.KnobRange, abi.KnobIntRange, abi.KnobEnum, abi.KnobText, abi.KnobMultiline, abi.KnobBoolean,
+			abi.KnobModelAlias, abi.KnobPath,
 		}).Draw(t, "type")]
-		typed := rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9](\.[0-9]{1,2})?`), rapid.SampledFrom([]string{"low", "high", "5", "true", "null"})).Draw(t, "typed")
+		typed := rapid.OneOf(rapid.String(), rapid.StringMatching(`-?[0-9](\.[0-9]{1,2})?`),
+			rapid.SampledFrom([]string{"low", "high", "5", "true", "null"})).Draw(t, "typed")
 		raw, err := k.Parse(typed)
 		if err != nil {
 			return

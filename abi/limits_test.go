@@ -15,14 +15,20 @@ func TestLimits(t *testing.T) {
 		why       string
 		got, want abi.Limits
 	}{
-		"or, zero":              {"the zero value is the default", abi.Limits{}.Or(def), def},
-		"or, set":               {"what is set stays", abi.Limits{MemoryMB: 128, Fuel: 5}.Or(abi.Limits{MemoryMB: 64, LogBytes: 1, Fuel: 9}), abi.Limits{MemoryMB: 128, LogBytes: 1, Fuel: 5}},
-		"or, fuel":              {"fuel is a limit like others", abi.Limits{}.Or(abi.Limits{Fuel: 9}), abi.Limits{Fuel: 9}},
-		"lower":                 {"lower wins, higher does not", abi.Limits{TimeoutMS: 10, MemoryMB: 64}.Lower(abi.Limits{TimeoutMS: 5, MemoryMB: 128}), abi.Limits{TimeoutMS: 5, MemoryMB: 64}},
-		"lower, zero":           {"zero wishes nothing", def.Lower(abi.Limits{}), def},
-		"lower, negative":       {"a negative wish is none", def.Lower(abi.Limits{TimeoutMS: -1, MemoryMB: -1, Fuel: -1}), def},
-		"lower, fuel from none": {"no budget is more than any", def.Lower(abi.Limits{Fuel: 7}).Lower(abi.Limits{Fuel: 9}), withFuel(def, 7)},
-		"lower, unresolved":     {"a limit that is not resolved stays so", abi.Limits{}.Lower(abi.Limits{MemoryMB: 1}), abi.Limits{}},
+		"or, zero": {"the zero value is the default", abi.Limits{}.Or(def), def},
+		"or, set": {"what is set stays",
+			abi.Limits{MemoryMB: 128, Fuel: 5}.Or(abi.Limits{MemoryMB: 64, LogBytes: 1, Fuel: 9}),
+			abi.Limits{MemoryMB: 128, LogBytes: 1, Fuel: 5}},
+		"or, fuel": {"fuel is a limit like others", abi.Limits{}.Or(abi.Limits{Fuel: 9}), abi.Limits{Fuel: 9}},
+		"lower": {"lower wins, higher does not", abi.Limits{TimeoutMS: 10, MemoryMB: 64}.Lower(
+			abi.Limits{TimeoutMS: 5, MemoryMB: 128}), abi.Limits{TimeoutMS: 5, MemoryMB: 64}},
+		"lower, zero": {"zero wishes nothing", def.Lower(abi.Limits{}), def},
+		"lower, negative": {"a negative wish is none",
+			def.Lower(abi.Limits{TimeoutMS: -1, MemoryMB: -1, Fuel: -1}), def},
+		"lower, fuel from none": {"no budget is more than any",
+			def.Lower(abi.Limits{Fuel: 7}).Lower(abi.Limits{Fuel: 9}), withFuel(def, 7)},
+		"lower, unresolved": {"a limit that is not resolved stays so", abi.Limits{}.Lower(abi.Limits{MemoryMB: 1}),
+			abi.Limits{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.got != c.want {

@@ -33,7 +33,8 @@ func TestManifestReads(t *testing.T) {
 	}
 	want := abi.Manifest{
 		Name: "memory", Version: "1.2.0", ABI: 1, Description: "Remembers.",
-		Roles: []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor}, Hooks: []abi.Hook{abi.HookPreCompact, abi.HookPostCompact},
+		Roles:   []abi.PluginRole{abi.RoleObserver, abi.RoleCompactor},
+		Hooks:   []abi.Hook{abi.HookPreCompact, abi.HookPostCompact},
 		Content: abi.ContentLazy,
 		Knobs: map[string]abi.Knob{
 			"depth":  {Type: abi.KnobIntRange, Label: "Depth", Min: 1, Max: 9, Step: 1, Default: json.RawMessage("3")},
@@ -146,8 +147,12 @@ func TestManifestValidate(t *testing.T) {
 			m.Roles, m.Hooks = []abi.PluginRole{abi.RoleCompactor}, []abi.Hook{abi.HookTurnEnd}
 		}, "without the hook pre_compact"},
 		"a compactor of the hooks it exports": {func(m *abi.Manifest) { m.Roles = []abi.PluginRole{abi.RoleCompactor} }, ""},
-		"a knob's name":                       {func(m *abi.Manifest) { m.Knobs = map[string]abi.Knob{"A": {Type: abi.KnobText}} }, `knob "A"`},
-		"a knob":                              {func(m *abi.Manifest) { m.Knobs = map[string]abi.Knob{"a": {Type: "x"}} }, "knob a: type"},
+		"a knob's name": {func(m *abi.Manifest) {
+			m.Knobs = map[string]abi.Knob{"A": {Type: abi.KnobText}}
+		}, `knob "A"`},
+		"a knob": {func(m *abi.Manifest) {
+			m.Knobs = map[string]abi.Knob{"a": {Type: "x"}}
+		}, "knob a: type"},
 		"an unknown capability": {func(m *abi.Manifest) {
 			m.Capabilities = map[abi.Capability]abi.Request{"files": {Reason: "r"}}
 		}, `capability "files"`},
@@ -197,8 +202,9 @@ func TestManifestConfigure(t *testing.T) {
 	for name, c := range map[string]struct {
 		values, want abi.Config // want nil is an error
 	}{
-		"defaults":         {nil, abi.Config{"depth": json.RawMessage("3")}},
-		"given":            {abi.Config{"depth": json.RawMessage("5"), "alias": json.RawMessage(`"fast"`)}, abi.Config{"depth": json.RawMessage("5"), "alias": json.RawMessage(`"fast"`)}},
+		"defaults": {nil, abi.Config{"depth": json.RawMessage("3")}},
+		"given": {abi.Config{"depth": json.RawMessage("5"), "alias": json.RawMessage(`"fast"`)},
+			abi.Config{"depth": json.RawMessage("5"), "alias": json.RawMessage(`"fast"`)}},
 		"out of range":     {abi.Config{"depth": json.RawMessage("50")}, nil},
 		"null":             {abi.Config{"depth": json.RawMessage("null")}, nil},
 		"no such knob":     {abi.Config{"height": json.RawMessage("5")}, nil},
@@ -217,13 +223,15 @@ func TestManifestConfigure(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&abi.Manifest{}).Configure(abi.Config{"a": nil}); err == nil || !strings.Contains(err.Error(), "it has none") {
+	if _, err := (&abi.Manifest{}).Configure(abi.Config{"a": nil}); err == nil ||
+		!strings.Contains(err.Error(), "it has none") {
 		t.Errorf("a plugin without knobs: %v", err)
 	}
 }
 
 func FuzzManifest(f *testing.F) {
-	for _, doc := range []string{fullManifest, `{}`, `{"role":"observer"}`, `{"Name":1}`, `{"hook_timeout_sec":1e9}`, `null`} {
+	for _, doc := range []string{fullManifest, `{}`, `{"role":"observer"}`, `{"Name":1}`, `{"hook_timeout_sec":1e9}`,
+		`null`} {
 		f.Add([]byte(doc))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {

@@ -95,7 +95,8 @@ func TestInputReads(t *testing.T) {
 	if err := json.Unmarshal([]byte(inputDocument), &in); err != nil {
 		t.Fatal(err)
 	}
-	if in.Hook != abi.HookPreCompact || len(in.Messages) != 2 || in.Messages[1].Tokens != 400 || in.Messages[1].ToolCallID != "call_0" {
+	if in.Hook != abi.HookPreCompact || len(in.Messages) != 2 || in.Messages[1].Tokens != 400 ||
+		in.Messages[1].ToolCallID != "call_0" {
 		t.Errorf("read %+v", in)
 	}
 	in.Session.ContextWindow = nil

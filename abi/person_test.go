@@ -11,7 +11,8 @@ import (
 // from the words of a person, and from each other.
 func TestOrigins(t *testing.T) {
 	features.Proves(t, "complaint 15", "N13")
-	names := map[abi.Origin]string{abi.FromPerson: "person", abi.FromInterruption: "interruption", abi.FromCommand: "command",
+	names := map[abi.Origin]string{abi.FromPerson: "person", abi.FromInterruption: "interruption",
+		abi.FromCommand: "command",
 		abi.FromExample: "example", abi.FromHarness: "harness", abi.FromElsewhere: "elsewhere"}
 	const example = "Here's a running example of how to perform a task with the provided tools.\n\n" +
 		"--------------------- START OF EXAMPLE ---------------------\n\nUSER: Write app.py.\n\n" +
@@ -22,21 +23,27 @@ func TestOrigins(t *testing.T) {
 		{"words with a comparison", "Is 3 <4?", "person", "Is 3 <4?"},
 		{"a reminder", "<system-reminder>Be brief.</system-reminder>", "harness", ""},
 		{"a reminder behind words", "Mend it.\n<system-reminder>Be brief.</system-reminder>", "person", "Mend it."},
-		{"an indented reminder behind words", "Mend it.\n  <system-reminder>\nBe brief.\n  </system-reminder>", "person", "Mend it."},
-		{"a reminder behind another", "Mend it.\n<system-reminder>a</system-reminder> <system-reminder>b</system-reminder>", "person", "Mend it."},
+		{"an indented reminder behind words", "Mend it.\n  <system-reminder>\nBe brief.\n  </system-reminder>",
+			"person", "Mend it."},
+		{"a reminder behind another", "Mend it.\n<system-reminder>a</system-reminder> " +
+			"<system-reminder>b</system-reminder>", "person", "Mend it."},
 		{"words that speak of one", "What does <system-reminder> do?", "person", "What does <system-reminder> do?"},
 		{"an interruption", "[Request interrupted by user for tool use]", "interruption", ""},
 		{"an interruption of Codex", "<turn_aborted>\nThe user interrupted it.\n</turn_aborted>", "interruption", ""},
-		{"words behind an interruption of Codex", "<turn_aborted>x</turn_aborted>\nThe other one.", "person", "The other one."},
+		{"words behind an interruption of Codex", "<turn_aborted>x</turn_aborted>\nThe other one.", "person",
+			"The other one."},
 		{"an observation", "OBSERVATION:\nPAR-2291", "command", ""},
 		{"a result of OpenHands", "EXECUTION RESULT of [execute_bash]:\nPAR-2291", "command", ""},
 		{"a result of mini-swe-agent", "<returncode>0</returncode>\n<output>\nPAR-2291\n</output>", "command", ""},
 		{"a demonstration", "Here is a demonstration of how to correctly accomplish this task.\nPAR-2291", "example", ""},
 		{"an example alone", example, "example", ""},
-		{"an example before the task", example + "--------------------- NEW TASK DESCRIPTION ---------------------\nMend it.\n" +
-			"--------------------- END OF NEW TASK DESCRIPTION ---------------------\n\nPLEASE follow the format strictly!", "person", "Mend it."},
+		{"an example before the task", example +
+			"--------------------- NEW TASK DESCRIPTION ---------------------\nMend it.\n" +
+			"--------------------- END OF NEW TASK DESCRIPTION ---------------------\n\nPLEASE follow the format " +
+			"strictly!", "person", "Mend it."},
 		{"a command of the harness", "<command-name>/clear</command-name>\n<command-args></command-args>", "harness", ""},
-		{"a command with words", "<command-name>/plan</command-name>\n<command-args>the move</command-args>", "person", "/plan the move"},
+		{"a command with words", "<command-name>/plan</command-name>\n<command-args>the move</command-args>", "person",
+			"/plan the move"},
 		{"instructions of a project", "# AGENTS.md instructions for /srv/kw\nBe brief.", "harness", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -59,7 +66,8 @@ func TestOrigins(t *testing.T) {
 // said anything, and the output of its command from then on.
 func TestAnswersOfAShell(t *testing.T) {
 	const text = "The task.\n(Open file: n/a)\nbash-$"
-	msgs := []abi.Message{{Role: abi.RoleUser, Content: abi.Text(text)}, {Role: abi.RoleAssistant, Content: abi.Text("ls")},
+	msgs := []abi.Message{{Role: abi.RoleUser, Content: abi.Text(text)},
+		{Role: abi.RoleAssistant, Content: abi.Text("ls")},
 		{Role: abi.RoleUser, Content: abi.Text(text)}}
 	if got := abi.Origins(msgs); got[0] != abi.FromPerson || got[2] != abi.FromCommand {
 		t.Errorf("%v", got)
@@ -69,7 +77,8 @@ func TestAnswersOfAShell(t *testing.T) {
 	}
 	// The task is the first message of a person, and where nobody wrote the first one
 	// with the role of the user: a summary stands behind it.
-	if end := abi.PrefixEnd([]abi.Message{{Role: abi.RoleSystem}, {Role: abi.RoleUser, Content: abi.Text("OBSERVATION: x")},
+	if end := abi.PrefixEnd([]abi.Message{{Role: abi.RoleSystem},
+		{Role: abi.RoleUser, Content: abi.Text("OBSERVATION: x")},
 		{Role: abi.RoleAssistant}}); end != 2 {
 		t.Errorf("the prefix ends at %d", end)
 	}

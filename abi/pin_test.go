@@ -27,13 +27,16 @@ func TestPinned(t *testing.T) {
 		preds []func(*abi.Message) bool
 		want  []int
 	}{
-		"empty":       {"nothing to pin", nil, nil, nil},
-		"head":        {"system messages and the first message of a person", script("sys", "sys", "user", "say", "user"), nil, []int{0, 1, 2}},
-		"meta first":  {"logs begin with entries that no person typed", script("meta", "sys", "meta", "user", "user"), nil, []int{1, 3}},
+		"empty": {"nothing to pin", nil, nil, nil},
+		"head": {"system messages and the first message of a person",
+			script("sys", "sys", "user", "say", "user"), nil, []int{0, 1, 2}},
+		"meta first": {"logs begin with entries that no person typed", script("meta", "sys", "meta", "user", "user"),
+			nil, []int{1, 3}},
 		"no system":   {"the first message of a person is enough", script("say", "user", "sys"), nil, []int{1}},
 		"late system": {"a system message after the first person's is ordinary", script("user", "sys"), nil, []int{0}},
 		"no person":   {"then every system message is head", script("sys", "meta", "say", "sys"), nil, []int{0, 3}},
-		"marked":      {"a mark pins anywhere", keep(script("user", "say", "user", "say"), "true", 1, 3), nil, []int{0, 1, 3}},
+		"marked": {"a mark pins anywhere", keep(script("user", "say", "user", "say"), "true", 1, 3), nil,
+			[]int{0, 1, 3}},
 		"marked, spaced": {"white space around true is no difference",
 			keep(script("user", "say"), " true\n", 1), nil, []int{0, 1}},
 		"marked with a text": {"only the literal true is a mark", keep(script("user", "say"), `"true"`, 1), nil, []int{0}},
@@ -56,11 +59,13 @@ func TestCurrentTurn(t *testing.T) {
 		msgs []abi.Message
 		want []int
 	}{
-		"empty":         {"no messages", nil, nil},
-		"one":           {"a person's message that is also the last unit", script("user"), []int{0}},
-		"plain":         {"last person's message and last unit", script("user", "say", "user", "say"), []int{2, 3}},
-		"long turn":     {"earlier units of a long turn are candidates", script("user", "call:a", "res:a", "call:b", "res:b"), []int{0, 3, 4}},
-		"whole unit":    {"the unit of the last message begins earlier", script("user", "call:a,b", "say", "res:a", "res:b"), []int{0, 1, 3, 4}},
+		"empty": {"no messages", nil, nil},
+		"one":   {"a person's message that is also the last unit", script("user"), []int{0}},
+		"plain": {"last person's message and last unit", script("user", "say", "user", "say"), []int{2, 3}},
+		"long turn": {"earlier units of a long turn are candidates",
+			script("user", "call:a", "res:a", "call:b", "res:b"), []int{0, 3, 4}},
+		"whole unit": {"the unit of the last message begins earlier",
+			script("user", "call:a,b", "say", "res:a", "res:b"), []int{0, 1, 3, 4}},
 		"open calls":    {"the model waits for results", script("user", "say", "call:a"), []int{0, 2}},
 		"kind is later": {"what a harness wrote is no turn of a person", script("user", "say", "meta"), []int{0, 2}},
 		"no person":     {"then the last unit alone", script("sys", "say"), []int{1}},
@@ -80,13 +85,14 @@ func TestPrefixEnd(t *testing.T) {
 		msgs []abi.Message
 		want int
 	}{
-		"empty":        {"the only place there is", nil, 0},
-		"head":         {"after the first message of a person", script("sys", "user", "say", "user"), 2},
-		"meta first":   {"what stands before it stays before it", script("sys", "meta", "user", "say"), 3},
-		"no person":    {"after the leading system messages", script("sys", "sys", "say", "sys"), 2},
-		"nothing":      {"no system and no person: at the front", script("say", "say"), 0},
-		"unit across":  {"never between a call and its result", script("call:a", "user", "res:a", "say"), 3},
-		"units across": {"a chain of overlapping units is passed whole", script("call:a", "user", "call:b", "res:a", "res:b", "say"), 5},
+		"empty":       {"the only place there is", nil, 0},
+		"head":        {"after the first message of a person", script("sys", "user", "say", "user"), 2},
+		"meta first":  {"what stands before it stays before it", script("sys", "meta", "user", "say"), 3},
+		"no person":   {"after the leading system messages", script("sys", "sys", "say", "sys"), 2},
+		"nothing":     {"no system and no person: at the front", script("say", "say"), 0},
+		"unit across": {"never between a call and its result", script("call:a", "user", "res:a", "say"), 3},
+		"units across": {"a chain of overlapping units is passed whole",
+			script("call:a", "user", "call:b", "res:a", "res:b", "say"), 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := abi.PrefixEnd(c.msgs); got != c.want {

@@ -101,7 +101,8 @@ func refPerson(ms []object, i int) bool {
 	if !ok {
 		return true
 	}
-	for _, head := range []string{"<local-command-", "<bash-", "[Request interrupted", "<turn_aborted>", "# AGENTS.md instructions",
+	for _, head := range []string{"<local-command-", "<bash-", "[Request interrupted", "<turn_aborted>",
+		"# AGENTS.md instructions",
 		"Here is a demonstration", "Review the conversation above and update "} {
 		if strings.HasPrefix(strings.TrimSpace(text), head) {
 			return false
@@ -113,7 +114,9 @@ func refPerson(ms []object, i int) bool {
 	if strings.HasPrefix(text, "[System note: ") && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		return false
 	}
-	return !(strings.HasSuffix(text, "\nbash-$") && slices.ContainsFunc(ms[:i], func(m object) bool { return m["role"] == "assistant" }))
+	return !(strings.HasSuffix(text, "\nbash-$") && slices.ContainsFunc(ms[:i], func(m object) bool {
+		return m["role"] == "assistant"
+	}))
 }
 
 func refTurn(ms []object) map[int]bool {

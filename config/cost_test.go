@@ -34,33 +34,41 @@ func bombs(n int) map[string]string {
 		return b.String() + tail + "\n"
 	}
 	return map[string]string{
-		"a bomb":                             strings.Repeat("- ", n/2),
-		"unknown settings":                   each(1, "", "a#: b\n", ""),
-		"unknown settings, one line":         each(1, "{", "a#: b, ", "}"),
-		"agents":                             each(1, "agents:\n", "  a#: {}\n", ""),
-		"agents, one line":                   each(1, "agents: {", "a#: {},", "}"),
-		"models":                             each(1, "models:\n", "  a#: {provider: openai, model: x}\n", ""),
-		"plugins":                            each(1, "plugins:\n", "  a#: {path: x}\n", ""),
-		"overrides":                          each(1, "overrides:\n", "- {provider: openai, context_window: 3}\n", ""),
-		"wrong items":                        each(1, "compaction:\n  observers: [", "[],", "]"),
-		"patterns":                           each(1, "compaction:\n  redact: [", "a#,", "]"),
-		"long patterns":                      each(1, "compaction:\n  redact: [", "(a{1\\,1000}){1}#,", "]"),
-		"patterns that repeat":               each(1, "compaction:\n  redact:\n", "  - (a{1,1000}){1}#\n", ""),
-		"patterns with tables":               each(1, "compaction:\n  redact:\n", "  - '"+strings.Repeat("\\pL", 600)+"#'\n", ""),
-		"predicates":                         each(1, "compaction:\n  always_keep: [", "{contains: a#},", "]"),
-		"predicates with patterns":           each(1, "compaction:\n  always_keep: [", "{matches: a#},", "]"),
-		"knobs":                              each(1, "plugins: {a: {path: x, knobs: {", "k#: 1,", "}}}"),
-		"prompts":                            each(1, "agents:\n", "  a#: {prompt: p#}\n", ""),
-		"a prompt by many names":             each(1, "agents:\n", "  a#: {prompt: \"project:x\"}\n", ""),
-		"agents with patterns":               each(.5, "compaction:\n  redact: [", "a#,", "]") + each(.5, "agents:\n", "  a#: {}\n", ""),
-		"agents with predicates":             each(.5, "compaction:\n  always_keep: [", "{matches: a#},", "]") + each(.5, "agents:\n", "  a#: {}\n", ""),
-		"agents with patterns and their own": each(.5, "compaction:\n  redact: [", "a#,", "]") + each(.5, "agents:\n", "  a#: {compaction: {max_tokens: 3}}\n", ""),
-		"models and agents":                  each(.5, "models:\n", "  a#: {provider: openai, model: x}\n", "") + each(.5, "agents:\n", "  a#: {model: a#}\n", ""),
-		"agents with observers":              each(1, "agents:\n", "  a#: {compaction: {observers: [a, b]}}\n", ""),
-		"plugins and observers":              each(.5, "plugins:\n", "  a#: {path: x}\n", "") + each(.2, "compaction: {observers: [", "a#,", "]}") + each(.3, "agents:\n", "  b#: {}\n", ""),
-		"helpers":                            each(1, "agents:\n  a: {}\n", "  a#: {compaction: {agent: a}}\n", ""),
-		"agents in agents":                   "agents: " + strings.Repeat("{a: {agents: ", 25) + each(.9, "{", "a#: {},", "}") + strings.Repeat("}}", 25),
-		"agents in agents with patterns":     each(.5, "compaction:\n  redact: [", "a#,", "]") + "agents: " + strings.Repeat("{a: {agents: ", 25) + each(.4, "{", "a#: {},", "}") + strings.Repeat("}}", 25),
+		"a bomb":                     strings.Repeat("- ", n/2),
+		"unknown settings":           each(1, "", "a#: b\n", ""),
+		"unknown settings, one line": each(1, "{", "a#: b, ", "}"),
+		"agents":                     each(1, "agents:\n", "  a#: {}\n", ""),
+		"agents, one line":           each(1, "agents: {", "a#: {},", "}"),
+		"models":                     each(1, "models:\n", "  a#: {provider: openai, model: x}\n", ""),
+		"plugins":                    each(1, "plugins:\n", "  a#: {path: x}\n", ""),
+		"overrides":                  each(1, "overrides:\n", "- {provider: openai, context_window: 3}\n", ""),
+		"wrong items":                each(1, "compaction:\n  observers: [", "[],", "]"),
+		"patterns":                   each(1, "compaction:\n  redact: [", "a#,", "]"),
+		"long patterns":              each(1, "compaction:\n  redact: [", "(a{1\\,1000}){1}#,", "]"),
+		"patterns that repeat":       each(1, "compaction:\n  redact:\n", "  - (a{1,1000}){1}#\n", ""),
+		"patterns with tables": each(1, "compaction:\n  redact:\n", "  - '"+strings.Repeat("\\pL", 600)+
+			"#'\n", ""),
+		"predicates":               each(1, "compaction:\n  always_keep: [", "{contains: a#},", "]"),
+		"predicates with patterns": each(1, "compaction:\n  always_keep: [", "{matches: a#},", "]"),
+		"knobs":                    each(1, "plugins: {a: {path: x, knobs: {", "k#: 1,", "}}}"),
+		"prompts":                  each(1, "agents:\n", "  a#: {prompt: p#}\n", ""),
+		"a prompt by many names":   each(1, "agents:\n", "  a#: {prompt: \"project:x\"}\n", ""),
+		"agents with patterns": each(.5, "compaction:\n  redact: [", "a#,", "]") +
+			each(.5, "agents:\n", "  a#: {}\n", ""),
+		"agents with predicates": each(.5, "compaction:\n  always_keep: [", "{matches: a#},", "]") +
+			each(.5, "agents:\n", "  a#: {}\n", ""),
+		"agents with patterns and their own": each(.5, "compaction:\n  redact: [", "a#,", "]") +
+			each(.5, "agents:\n", "  a#: {compaction: {max_tokens: 3}}\n", ""),
+		"models and agents": each(.5, "models:\n", "  a#: {provider: openai, model: x}\n", "") +
+			each(.5, "agents:\n", "  a#: {model: a#}\n", ""),
+		"agents with observers": each(1, "agents:\n", "  a#: {compaction: {observers: [a, b]}}\n", ""),
+		"plugins and observers": each(.5, "plugins:\n", "  a#: {path: x}\n", "") +
+			each(.2, "compaction: {observers: [", "a#,", "]}") + each(.3, "agents:\n", "  b#: {}\n", ""),
+		"helpers": each(1, "agents:\n  a: {}\n", "  a#: {compaction: {agent: a}}\n", ""),
+		"agents in agents": "agents: " + strings.Repeat("{a: {agents: ", 25) +
+			each(.9, "{", "a#: {},", "}") + strings.Repeat("}}", 25),
+		"agents in agents with patterns": each(.5, "compaction:\n  redact: [", "a#,", "]") + "agents: " +
+			strings.Repeat("{a: {agents: ", 25) + each(.4, "{", "a#: {},", "}") + strings.Repeat("}}", 25),
 	}
 }
 
@@ -82,10 +90,14 @@ func TestLoadCost(t *testing.T) {
 // TestLoadCostSearch looks for others.
 func TestLoadCostSearch(t *testing.T) {
 	fragments := slices.Concat(cost.YAML, []string{
-		"compaction:\n", "  redact:\n  - ", "  always_keep:\n  - ", "matches: ", "contains: a\n", "  observers: [", "a{1,900}", "\\pL",
-		"agents:\n", "  a" + cost.Count + ":\n", "  a" + cost.Count + ": {}\n", "prompt: p\n", "    compaction:\n", "model: a\n", "models:\n",
-		"  m" + cost.Count + ": {provider: openai, model: x}\n", "plugins:\n", "  p" + cost.Count + ": {path: x", ", knobs: {", "k" + cost.Count + ": ",
-		"headers: {", "overrides:\n", "- {provider: openai, context_window: 3}\n", "base_url: http://a\n", "grants: {http: [", "limits: {",
+		"compaction:\n", "  redact:\n  - ", "  always_keep:\n  - ", "matches: ", "contains: a\n", "  observers: [",
+		"a{1,900}", "\\pL",
+		"agents:\n", "  a" + cost.Count + ":\n", "  a" + cost.Count + ": {}\n", "prompt: p\n", "    compaction:\n",
+		"model: a\n", "models:\n",
+		"  m" + cost.Count + ": {provider: openai, model: x}\n", "plugins:\n", "  p" + cost.Count + ": {path: x",
+		", knobs: {", "k" + cost.Count + ": ",
+		"headers: {", "overrides:\n", "- {provider: openai, context_window: 3}\n", "base_url: http://a\n",
+		"grants: {http: [", "limits: {",
 	})
 	dir := t.TempDir()
 	path := filepath.Join(dir, config.FileName)

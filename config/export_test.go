@@ -88,7 +88,8 @@ func reference(b *bytes.Buffer, path string, of *field) {
 
 // takesTrust says in words what only a trusted file may say.
 var takesTrust = map[trust]string{
-	trustNo: " **Takes trust.**", trustLess: " **More than the default takes trust.**", trustAdd: " **`off` takes trust.**",
+	trustNo: " **Takes trust.**", trustLess: " **More than the default takes trust.**",
+	trustAdd: " **`off` takes trust.**",
 }
 
 // allowed says in words what a value may be.

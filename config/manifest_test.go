@@ -41,7 +41,8 @@ func TestManifestsOfPlugins(t *testing.T) {
 	}{
 		{"a compactor and observers", "compaction: {compactor: b, observers: [o, b, n]}", 0, 0, ""},
 		{"a module that is not there", "compaction: {compactor: gone}", 0, 0, ""},
-		{"two by their manifests", "compaction: {compactor: c, observers: [o, b]}", 8, 43, "two compactors, c (line 8) and b"},
+		{"two by their manifests", "compaction: {compactor: c, observers: [o, b]}", 8, 43,
+			"two compactors, c (line 8) and b"},
 		{"an observer that is to compact", "compaction: {compactor: o}", 8, 25, "o is no compactor"},
 		{"a compactor that is to observe", "compaction: {observers: [c]}", 8, 26, "c is no observer"},
 		{"one inherited, one here", "compaction: {compactor: c}\nagents: {x: {compaction: {observers: [b]}}}", 9, 39,

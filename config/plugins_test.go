@@ -30,7 +30,8 @@ func TestOneCompactor(t *testing.T) {
 		{"one inherited, one here", "compaction: {compactor: a}\nagents:\n  x: {compaction: {observers: [b]}}", 4, 32,
 			"two compactors, a (line 2) and b"},
 		{"from two levels up", "agents:\n  x:\n    compaction: {observers: [b]}\n" +
-			"    subagents: {y: {subagents: {z: {compaction: {compactor: a}}}}}", 4, 30, "two compactors, a (line 5 of agent x/y/z) and b"},
+			"    subagents: {y: {subagents: {z: {compaction: {compactor: a}}}}}", 4, 30,
+			"two compactors, a (line 5 of agent x/y/z) and b"},
 		{"another in its place", "compaction: {compactor: a}\nagents: {x: {compaction: {compactor: b}}}", 0, 0, ""},
 		{"no such plugin", "compaction: {compactor: aa}", 2, 25, `no plugin "aa": did you mean "a"?`},
 		{"no such observer", "compaction: {observers: [o, q9qqqq]}", 2, 29, "no plugin"},

@@ -75,7 +75,8 @@ func TestWidens(t *testing.T) {
 func TestPatternsAreBounded(t *testing.T) {
 	many := strings.Repeat("    - 'a{1000}'\n", 60)
 	for _, tc := range []struct{ why, yaml, says string }{
-		{"a long program", "compaction: {redact: ['" + strings.Repeat("abcdefghij", 9) + "(abcdefghijkl){1000}']}\n", "repeat less"},
+		{"a long program", "compaction: {redact: ['" + strings.Repeat("abcdefghij", 9) + "(abcdefghijkl){1000}']}\n",
+			"repeat less"},
 		{"a long text", "compaction: {redact: ['" + strings.Repeat("a", 1001) + "']}\n", "1001 bytes"},
 		{"many programs", "compaction:\n  redact:\n" + many, "all of them together"},
 		{"kept messages", "compaction: {always_keep: [{matches: '(abcdefghijkl){1000}'}]}\n", "repeat less"},

@@ -19,19 +19,23 @@ func TestApply(t *testing.T) {
 	msgs[len(msgs)-1].Timestamp = "2026-01-01T00:00:00Z"
 	v, err := apply(t, caseOf(msgs, 400), abi.Plan{
 		Supersede: movable,
-		Insert:    []abi.Insert{note("the tests pass"), {Kind: abi.KindInjected, Text: "they did so last week", Source: source}},
-		Edit:      []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "short"}, {ID: "z", Call: 0, Text: `{"command":"..."}`}},
+		Insert: []abi.Insert{note("the tests pass"),
+			{Kind: abi.KindInjected, Text: "they did so last week", Source: source}},
+		Edit: []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "short"},
+			{ID: "z", Call: 0, Text: `{"command":"..."}`}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := ids(v.Messages); len(v.Inserted) != 2 || !reflect.DeepEqual(got, []string{"sys", "task", v.Inserted[0], v.Inserted[1], "b", "keep", "now", "z", "rz"}) {
+	if got := ids(v.Messages); len(v.Inserted) != 2 ||
+		!reflect.DeepEqual(got, []string{"sys", "task", v.Inserted[0], v.Inserted[1], "b", "keep", "now", "z", "rz"}) {
 		t.Errorf("messages %v: what is inserted stands after the stable prefix", got)
 	}
 	if !reflect.DeepEqual(v.Superseded, []string{"a", "r1", "aside", "r2", "said"}) {
 		t.Errorf("superseded %v: in session order", v.Superseded)
 	}
-	if !reflect.DeepEqual(v.Kept, []string{"sys", "task", "b", "keep", "now", "z", "rz"}) || !reflect.DeepEqual(v.Edited, []string{"z", "rz"}) {
+	if !reflect.DeepEqual(v.Kept, []string{"sys", "task", "b", "keep", "now", "z", "rz"}) ||
+		!reflect.DeepEqual(v.Edited, []string{"z", "rz"}) {
 		t.Errorf("kept %v, edited %v", v.Kept, v.Edited)
 	}
 	for _, m := range v.Messages[2:4] {
@@ -45,7 +49,9 @@ func TestApply(t *testing.T) {
 	if got := v.Messages[8].Text() + v.Messages[7].ToolCalls[0].Arguments; got != `short{"command":"..."}` {
 		t.Errorf("edited to %s", got)
 	}
-	if !slices.EqualFunc(v.Messages[4:7], msgs[7:10], func(a, b abi.Message) bool { return sameMessages([]abi.Message{a}, []abi.Message{b}) }) {
+	if !slices.EqualFunc(v.Messages[4:7], msgs[7:10], func(a, b abi.Message) bool {
+		return sameMessages([]abi.Message{a}, []abi.Message{b})
+	}) {
 		t.Error("messages that only stay have changed")
 	}
 }
@@ -72,16 +78,23 @@ func TestRefusals(t *testing.T) {
 		{"so are the last call and its results", abi.Plan{Supersede: all("z", "rz")}, abi.CodeCurrentTurn, "z"},
 		{"a call goes with its results", abi.Plan{Supersede: []string{"a"}}, abi.CodeSplitUnit, "a"},
 		{"a result goes with its call", abi.Plan{Supersede: []string{"r1"}}, abi.CodeSplitUnit, "r1"},
-		{"and with the other results of the call, however far", abi.Plan{Supersede: []string{"a", "r1"}}, abi.CodeSplitUnit, "r2"},
+		{"and with the other results of the call, however far", abi.Plan{Supersede: []string{"a", "r1"}},
+			abi.CodeSplitUnit, "r2"},
 		{"a pinned result keeps its call", abi.Plan{Supersede: all("b")}, abi.CodeSplitUnit, "keep"},
 		{"nobody can supersede what is not there", abi.Plan{Supersede: all("nosuch")}, abi.CodeUnknownID, "nosuch"},
 		{"the empty id is not there", abi.Plan{Supersede: all("")}, abi.CodeUnknownID, `""`},
 		{"nobody can edit what is not there", edit("nosuch", abi.EditContent, "x"), abi.CodeUnknownID, "nosuch"},
 		{"an id is named once", abi.Plan{Supersede: all("a")}, abi.CodeDuplicateID, "a"},
-		{"a text is edited once", abi.Plan{Supersede: movable, Edit: []abi.Edit{{ID: "rz", Call: -1, Text: "x"}, {ID: "rz", Call: -1, Text: "y"}}}, abi.CodeDuplicateID, "rz"},
-		{"a new message is a summary or injected", abi.Plan{Supersede: movable, Insert: []abi.Insert{{Kind: "", Text: "obey", Source: source}}}, abi.CodeForged, "kind"},
-		{"and nothing else that a log may hold", abi.Plan{Supersede: movable, Insert: []abi.Insert{{Kind: abi.KindInstructions, Text: "obey", Source: source}}}, abi.CodeForged, "instructions"},
-		{"a new message says something", abi.Plan{Supersede: movable, Insert: []abi.Insert{note(" \n\t ")}}, abi.CodeForged, "empty"},
+		{"a text is edited once", abi.Plan{Supersede: movable,
+			Edit: []abi.Edit{{ID: "rz", Call: -1, Text: "x"}, {ID: "rz", Call: -1, Text: "y"}}}, abi.CodeDuplicateID, "rz"},
+		{"a new message is a summary or injected",
+			abi.Plan{Supersede: movable, Insert: []abi.Insert{{Kind: "", Text: "obey", Source: source}}},
+			abi.CodeForged, "kind"},
+		{"and nothing else that a log may hold",
+			abi.Plan{Supersede: movable, Insert: []abi.Insert{{Kind: abi.KindInstructions, Text: "obey",
+				Source: source}}}, abi.CodeForged, "instructions"},
+		{"a new message says something", abi.Plan{Supersede: movable, Insert: []abi.Insert{note(" \n\t ")}},
+			abi.CodeForged, "empty"},
 		{"a person's words stay", edit("now", abi.EditContent, "rm -rf /"), abi.CodeEdit, "now"},
 		{"the system's words stay", edit("sys", abi.EditContent, "be bad"), abi.CodePinned, "sys"},
 		{"the assistant's words stay", edit("z", abi.EditContent, "I refuse"), abi.CodeEdit, "z"},
@@ -92,7 +105,8 @@ func TestRefusals(t *testing.T) {
 		{"half an object is none", edit("z", 0, `{"command":`), abi.CodeEdit, "z"},
 		{"what goes is not edited too", edit("r1", abi.EditContent, "x"), abi.CodeEdit, "r1"},
 		{"a plan that does nothing makes nothing smaller", abi.Plan{}, abi.CodeGrew, "before"},
-		{"a summary longer than what it stands for", abi.Plan{Supersede: []string{"aside"}, Insert: []abi.Insert{note(long)}}, abi.CodeGrew, "before"},
+		{"a summary longer than what it stands for",
+			abi.Plan{Supersede: []string{"aside"}, Insert: []abi.Insert{note(long)}}, abi.CodeGrew, "before"},
 		{"an edit shortens", edit("rz", abi.EditContent, long), abi.CodeEdit, "rz"},
 		{"and leaves something", edit("rz", abi.EditContent, " \x1b\n"), abi.CodeEdit, "rz"},
 		{"over the target while more could go", abi.Plan{Supersede: []string{"said"}}, abi.CodeOverTarget, "allowed"},
@@ -148,8 +162,10 @@ func TestEditedArguments(t *testing.T) {
 func TestEditedOutput(t *testing.T) {
 	msgs := session()
 	msgs[11].Content = abi.Parts(abi.TextPart(msgs[11].Text()), abi.RawPart("image", []byte(`{"type":"image"}`)))
-	v, err := apply(t, caseOf(msgs, 300), abi.Plan{Supersede: movable, Edit: []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "cut <|im_end|>\x1b"}}})
-	if err != nil || v.Messages[6].Content.IsParts() || v.Messages[6].Text() != "cut < |im_end|>" || !msgs[11].Content.IsParts() {
+	v, err := apply(t, caseOf(msgs, 300), abi.Plan{Supersede: movable,
+		Edit: []abi.Edit{{ID: "rz", Call: abi.EditContent, Text: "cut <|im_end|>\x1b"}}})
+	if err != nil || v.Messages[6].Content.IsParts() || v.Messages[6].Text() != "cut < |im_end|>" ||
+		!msgs[11].Content.IsParts() {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

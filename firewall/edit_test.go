@@ -17,11 +17,16 @@ func TestEdit(t *testing.T) {
 		edits []abi.Edit
 		want  []string
 	}{
-		{"a result and arguments are shortened", []abi.Edit{{ID: "r1", Call: abi.EditContent, Text: "short"}, {ID: "a", Call: 1, Text: "{}"}}, []string{"a", "r1"}},
-		{"two calls of one message", []abi.Edit{{ID: "a", Call: 0, Text: "{}"}, {ID: "a", Call: 1, Text: "{}"}}, []string{"a"}},
-		{"nobody's words", []abi.Edit{{ID: "task", Call: abi.EditContent, Text: "x"}, {ID: "said", Call: abi.EditContent, Text: "x"}}, nil},
-		{"an object stays one", []abi.Edit{{ID: "a", Call: 0, Text: "x"}, {ID: "r1", Call: abi.EditContent, Text: "short"}}, []string{"r1"}},
-		{"nothing gets longer or blank", []abi.Edit{{ID: "a", Call: 0, Text: `{"command":"make test and more"}`}, {ID: "r2", Call: abi.EditContent, Text: " "}}, nil},
+		{"a result and arguments are shortened", []abi.Edit{{ID: "r1", Call: abi.EditContent, Text: "short"},
+			{ID: "a", Call: 1, Text: "{}"}}, []string{"a", "r1"}},
+		{"two calls of one message", []abi.Edit{{ID: "a", Call: 0, Text: "{}"}, {ID: "a", Call: 1, Text: "{}"}},
+			[]string{"a"}},
+		{"nobody's words", []abi.Edit{{ID: "task", Call: abi.EditContent, Text: "x"},
+			{ID: "said", Call: abi.EditContent, Text: "x"}}, nil},
+		{"an object stays one", []abi.Edit{{ID: "a", Call: 0, Text: "x"},
+			{ID: "r1", Call: abi.EditContent, Text: "short"}}, []string{"r1"}},
+		{"nothing gets longer or blank", []abi.Edit{{ID: "a", Call: 0, Text: `{"command":"make test and more"}`},
+			{ID: "r2", Call: abi.EditContent, Text: " "}}, nil},
 		{"messages that are not there", []abi.Edit{{ID: "gone", Call: abi.EditContent, Text: "x"}}, nil},
 		{"no edits", nil, nil},
 	} {

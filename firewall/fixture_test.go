@@ -27,7 +27,8 @@ func session() []abi.Message {
 		return m
 	}
 	result := func(id, call string) abi.Message {
-		return abi.Message{ID: id, Role: abi.RoleTool, ToolCallID: call, Name: "bash", Content: abi.Text(strings.Repeat("output ", 60))}
+		return abi.Message{ID: id, Role: abi.RoleTool, ToolCallID: call, Name: "bash",
+			Content: abi.Text(strings.Repeat("output ", 60))}
 	}
 	said := func(id string, r abi.Role, text string) abi.Message {
 		return abi.Message{ID: id, Role: r, Content: abi.Text(text)}
@@ -52,7 +53,8 @@ func session() []abi.Message {
 
 // caseOf judges plans for the session with its pins and its current turn.
 func caseOf(msgs []abi.Message, target int) firewall.Case {
-	return firewall.Case{Messages: msgs, Pinned: abi.Pinned(msgs), Turn: abi.CurrentTurn(msgs), Target: target, Count: count, Time: "2026-01-02T03:04:05Z"}
+	return firewall.Case{Messages: msgs, Pinned: abi.Pinned(msgs), Turn: abi.CurrentTurn(msgs), Target: target,
+		Count: count, Time: "2026-01-02T03:04:05Z"}
 }
 
 // movable are the ids of session() that may go.

@@ -90,11 +90,13 @@ func drawPlan(t *rapid.T, c firewall.Case) abi.Plan {
 		p.Supersede = append(p.Supersede, rapid.SampledFrom(known).Draw(t, "stray id"))
 	}
 	for range rapid.IntRange(0, 1).Draw(t, "inserts") {
-		kind := rapid.SampledFrom([]abi.Kind{abi.KindSummary, abi.KindInjected, abi.KindSummary, abi.KindMeta}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]abi.Kind{abi.KindSummary, abi.KindInjected, abi.KindSummary, abi.KindMeta}).Draw(
+			t, "kind")
 		p.Insert = append(p.Insert, abi.Insert{Kind: kind, Text: rapid.SampledFrom(hostile).Draw(t, "text"), Source: source})
 	}
 	for i := range c.Messages {
-		if m := &c.Messages[i]; rapid.IntRange(0, 9).Draw(t, "edit") == 0 && (m.Role == abi.RoleTool || len(m.ToolCalls) > 0) {
+		if m := &c.Messages[i]; rapid.IntRange(0, 9).Draw(t, "edit") == 0 &&
+			(m.Role == abi.RoleTool || len(m.ToolCalls) > 0) {
 			p.Edit = append(p.Edit, abi.Edit{ID: m.ID, Call: rapid.IntRange(-1, 1).Draw(t, "call"), Text: "{}"})
 		}
 	}
@@ -160,8 +162,9 @@ func judge(t fataler, c firewall.Case, v *firewall.Verdict, err error) bool {
 		code = abi.ReasonPinnedExceedTarget
 	}
 	report, merr := json.Marshal(map[string]any{
-		"compacted": true, "reason_code": code, "window": 1 << 20, "target": max(1, c.Target), "tokens_before": before, "tokens_after": v.Tokens,
-		"superseded": v.Superseded, "pruned": map[string]any{"ids": v.Edited}, "pinned": pinnedIDs(c),
+		"compacted": true, "reason_code": code, "window": 1 << 20, "target": max(1, c.Target), "tokens_before": before,
+		"tokens_after": v.Tokens,
+		"superseded":   v.Superseded, "pruned": map[string]any{"ids": v.Edited}, "pinned": pinnedIDs(c),
 	})
 	if merr != nil {
 		t.Fatalf("report: %v", merr)

@@ -22,7 +22,8 @@ func TestLinear(t *testing.T) {
 			out.Messages = append(out.Messages, abi.OutputMessage{Ref: id})
 		}
 		for range inserts {
-			out.Messages = append(out.Messages, abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text("x")}})
+			out.Messages = append(out.Messages,
+				abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text("x")}})
 		}
 		out.Messages = append(out.Messages, abi.OutputMessage{Ref: "last"})
 		start := time.Now()

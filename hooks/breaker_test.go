@@ -72,7 +72,8 @@ func TestBreakerLife(t *testing.T) {
 			if o.Outcome != hooks.OutcomeQuarantined || f.calls.Load() != calls {
 				t.Fatalf("after %v: %s, called %v", after, o.Outcome, f.calls.Load() != calls)
 			}
-			if e := o.Error; e.Code != abi.CodeQuarantined || e.Plugin != "bad" || e.Hook != abi.HookPreCompact || e.Phase == "" || e.Hint == "" ||
+			if e := o.Error; e.Code != abi.CodeQuarantined || e.Plugin != "bad" || e.Hook != abi.HookPreCompact ||
+				e.Phase == "" || e.Hint == "" ||
 				!errors.Is(e, &abi.Error{Code: abi.CodeTrap}) || len(p.Failures) != 1 {
 				t.Errorf("after %v: error %+v", after, e)
 			}
@@ -98,7 +99,8 @@ func TestBreakerLife(t *testing.T) {
 		quarantined(30*time.Minute-1, 30*time.Minute) // bounded
 		time.Sleep(time.Minute)
 		c := b.Circuits()[0]
-		if c.Digest != "sha256:bad" || c.State != "half_open" || c.Failures != 5 || c.LastError.Code != abi.CodeTrap || c.OpenUntil == nil {
+		if c.Digest != "sha256:bad" || c.State != "half_open" || c.Failures != 5 || c.LastError.Code != abi.CodeTrap ||
+			c.OpenUntil == nil {
 			t.Errorf("due for a trial: %+v", c)
 		}
 		f.broken.Store(false)
@@ -144,10 +146,11 @@ func TestBreakerWhatCounts(t *testing.T) {
 		{"nothing to say is no failure", says(nil), nil, "closed"},
 		{"the caller cancelled", hangs, cancelled, "closed"},
 		{"the caller's deadline passed", hangs, deadline, "closed"},
-		{"the caller's deadline passed, and the runtime says so", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
-			<-ctx.Done()
-			return nil, abi.CallStats{}, &abi.Error{Code: abi.CodeDeadline}
-		}, deadline, "closed"},
+		{"the caller's deadline passed, and the runtime says so",
+			func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+				<-ctx.Done()
+				return nil, abi.CallStats{}, &abi.Error{Code: abi.CodeDeadline}
+			}, deadline, "closed"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -253,7 +256,9 @@ func TestBreakerOneTrial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 1})
 		do := fails(trap)
-		d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) { return do(ctx, in) }))
+		d := guarded(t, b, observer("p", func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+			return do(ctx, in)
+		}))
 		pre(t, d)
 		time.Sleep(hooks.DefaultCooldown)
 
@@ -325,8 +330,10 @@ func refused(plugin string, err *abi.Error) []hooks.Remark {
 // goes by its name.
 func TestBreakerIsShared(t *testing.T) {
 	b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 2})
-	one, other := guarded(t, b, observer("p", fails(trap))), guarded(t, b, observer("p", fails(trap)), &inGo{*observer("q", fails(trap))})
-	if got := pre(t, one) + ", " + pre(t, other) + ", " + pre(t, one) + ", " + pre(t, other); got != "p:failed, p:failed q:failed, p:quarantined, p:quarantined q:failed" {
+	one, other := guarded(t, b, observer("p", fails(trap))),
+		guarded(t, b, observer("p", fails(trap)), &inGo{*observer("q", fails(trap))})
+	if got := pre(t, one) + ", " + pre(t, other) + ", " + pre(t, one) + ", " +
+		pre(t, other); got != "p:failed, p:failed q:failed, p:quarantined, p:quarantined q:failed" {
 		t.Errorf("two dispatchers: %s", got)
 	}
 	var names []string

@@ -33,7 +33,8 @@ func (f *fake) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallSt
 
 // observer handles both hooks around a compaction.
 func observer(name string, do call) *fake {
-	return &fake{abi.Manifest{Name: name, Version: "1", ABI: abi.Version}, []abi.Hook{abi.HookPreCompact, abi.HookPostCompact}, do, nil}
+	return &fake{abi.Manifest{Name: name, Version: "1", ABI: abi.Version},
+		[]abi.Hook{abi.HookPreCompact, abi.HookPostCompact}, do, nil}
 }
 
 func compactor(name string, do call) *fake {
@@ -87,12 +88,15 @@ func input(hook abi.Hook) *abi.Input {
 		Session: abi.Session{ID: "s1", ContextWindow: &window},
 		Config:  abi.Config{"size": []byte("1")},
 		Messages: []abi.InputMessage{
-			{Message: abi.Message{ID: "m0", Role: abi.RoleUser, Content: abi.Text("hello"), Meta: abi.Meta{"k": []byte("1")}}, Pinned: true},
-			{Message: abi.Message{ID: "m1", Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: "t", Name: "bash", Arguments: "{}"}}}, Unit: 1},
+			{Message: abi.Message{ID: "m0", Role: abi.RoleUser, Content: abi.Text("hello"),
+				Meta: abi.Meta{"k": []byte("1")}}, Pinned: true},
+			{Message: abi.Message{ID: "m1", Role: abi.RoleAssistant,
+				ToolCalls: []abi.ToolCall{{ID: "t", Name: "bash", Arguments: "{}"}}}, Unit: 1},
 		},
 	}
 	if hook == abi.HookPostCompact {
-		in.Record = &abi.Record{ID: "r1", Superseded: []string{"m9"}, Failures: []*abi.Error{{Code: abi.CodeTrap, Message: "trap"}}}
+		in.Record = &abi.Record{ID: "r1", Superseded: []string{"m9"},
+			Failures: []*abi.Error{{Code: abi.CodeTrap, Message: "trap"}}}
 	}
 	return in
 }

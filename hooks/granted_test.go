@@ -39,10 +39,14 @@ func TestSummariesOfObservers(t *testing.T) {
 	}{
 		{"granted, it is a proposal", []*fake{trusted("a", summary("1"))}, "a=1", ""},
 		{"not granted, it is a warning", []*fake{observer("a", summary("1"))}, "", "a"},
-		{"of several the last comes first", []*fake{trusted("a", summary("1")), observer("b", summary("2")), trusted("c", summary("3"))}, "c=3 a=1", "b"},
-		{"the compactor comes before all", []*fake{compactor("z", summary("9")), trusted("a", summary("1")), trusted("b", summary("2"))}, "z=9 b=2 a=1", ""},
-		{"a compactor with nothing to say leaves it to them", []*fake{compactor("z", says(nil)), trusted("a", summary("1"))}, "a=1", ""},
-		{"so does one that cancels", []*fake{compactor("z", says(&abi.Output{Cancel: true})), trusted("a", summary("1"))}, "a=1", "z"},
+		{"of several the last comes first", []*fake{trusted("a", summary("1")), observer("b", summary("2")),
+			trusted("c", summary("3"))}, "c=3 a=1", "b"},
+		{"the compactor comes before all", []*fake{compactor("z", summary("9")), trusted("a", summary("1")),
+			trusted("b", summary("2"))}, "z=9 b=2 a=1", ""},
+		{"a compactor with nothing to say leaves it to them",
+			[]*fake{compactor("z", says(nil)), trusted("a", summary("1"))}, "a=1", ""},
+		{"so does one that cancels", []*fake{compactor("z", says(&abi.Output{Cancel: true})),
+			trusted("a", summary("1"))}, "a=1", "z"},
 		{"a message list is the compactor's alone; the summary beside it counts", []*fake{trusted("a", list)}, "a=list", "a"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -71,7 +75,8 @@ func TestSummariesOfObservers(t *testing.T) {
 // TestTheOthersAreTold: whoever proposed in vain hears why.
 func TestTheOthersAreTold(t *testing.T) {
 	features.Proves(t, "O2")
-	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Summary: "1"})), trusted("b", says(&abi.Output{Summary: "2"})), trusted("c", says(&abi.Output{Summary: "3"})))
+	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Summary: "1"})), trusted("b", says(&abi.Output{Summary: "2"})),
+		trusted("c", says(&abi.Output{Summary: "3"})))
 	got := d.Pre(t.Context(), input(abi.HookPreCompact))
 	list, failures := got.Settle("b", refused("c", &abi.Error{Code: abi.CodeGrew}))
 	if s := outcomes(list); s != "a:ok b:ok c:refused" || len(failures) != 1 {
@@ -90,7 +95,8 @@ func TestCancel(t *testing.T) {
 	d := dispatcher(t, 0, compactor("z", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
 		asked = true
 		return nil, abi.CallStats{}, nil
-	}), trusted("a", says(&abi.Output{Summary: "1", Inject: "x", Retain: []string{"f"}})), trusted("b", says(&abi.Output{Cancel: true, Reason: "in the middle\nof\u202e it"})))
+	}), trusted("a", says(&abi.Output{Summary: "1", Inject: "x", Retain: []string{"f"}})), trusted("b",
+		says(&abi.Output{Cancel: true, Reason: "in the middle\nof\u202e it"})))
 	got := d.Pre(t.Context(), input(abi.HookPreCompact))
 	if !got.Cancelled || asked || len(got.Proposals)+len(got.Injected) > 0 || got.Fallback {
 		t.Errorf("asked %v: %+v", asked, got)
@@ -137,7 +143,9 @@ func TestCancelsAreBounded(t *testing.T) {
 		want   string
 	}{
 		{"another session has cancels of its own", session("s2"), hooks.OutcomeCancelled},
-		{"another agent of the session too", func(in *abi.Input) { in.Session.AgentPath = "main/sub" }, hooks.OutcomeCancelled},
+		{"another agent of the session too", func(in *abi.Input) {
+			in.Session.AgentPath = "main/sub"
+		}, hooks.OutcomeCancelled},
 		{"a dry run says what would happen", dry, "overruled"},
 		{"and changes nothing", dry, "overruled"},
 		{"the fourth in a row", session("s1"), "overruled"},
@@ -199,9 +207,12 @@ func TestRequestsAtTheEndOfATurn(t *testing.T) {
 	denied := trusted("denied", asks("mine"))
 	denied.granted = nil
 	long := strings.Repeat("é", 2000)
-	d := dispatcher(t, 0, trusted("a", asks(" keep the ports\n")), denied, trusted("quiet", says(&abi.Output{Retain: []string{"f"}, Summary: "s"})), trusted("b", asks("")), trusted("c", asks(long)))
+	d := dispatcher(t, 0, trusted("a", asks(" keep the ports\n")), denied,
+		trusted("quiet", says(&abi.Output{Retain: []string{"f"}, Summary: "s"})), trusted("b", asks("")),
+		trusted("c", asks(long)))
 	turn := d.TurnEnd(t.Context(), input(abi.HookTurnEnd))
-	want := []hooks.Wish{{Plugin: "a", Instructions: "keep the ports"}, {Plugin: "b"}, {Plugin: "c", Instructions: strings.Repeat("é", 1000) + "…"}}
+	want := []hooks.Wish{{Plugin: "a", Instructions: "keep the ports"}, {Plugin: "b"},
+		{Plugin: "c", Instructions: strings.Repeat("é", 1000) + "…"}}
 	if fmt.Sprint(turn.Wishes) != fmt.Sprint(want) {
 		t.Errorf("wishes %v", turn.Wishes)
 	}
@@ -227,7 +238,9 @@ func TestRequestsAreBounded(t *testing.T) {
 	features.Proves(t, "O4")
 	out := &abi.Output{RequestCompaction: &abi.CompactionRequest{}}
 	does := says(out)
-	d := dispatcher(t, 0, trusted("a", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) { return does(c, in) }))
+	d := dispatcher(t, 0, trusted("a", func(c context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+		return does(c, in)
+	}))
 	turn := func(change ...func(*abi.Input)) int {
 		in := input(abi.HookTurnEnd)
 		for _, f := range change {

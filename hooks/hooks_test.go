@@ -25,10 +25,13 @@ func TestWhoMayTakePart(t *testing.T) {
 	}{
 		{"nobody has to", nil, ""},
 		{"any number of observers", []hooks.Plugin{observer("a", nothing), observer("b", nothing)}, ""},
-		{"one compactor among them", []hooks.Plugin{observer("a", nothing), compactor("c", nothing), observer("b", nothing)}, ""},
-		{"a second compactor would have to win or lose silently", []hooks.Plugin{compactor("c", nothing), observer("a", nothing), compactor("d", nothing)}, "d"},
+		{"one compactor among them", []hooks.Plugin{observer("a", nothing), compactor("c", nothing),
+			observer("b", nothing)}, ""},
+		{"a second compactor would have to win or lose silently",
+			[]hooks.Plugin{compactor("c", nothing), observer("a", nothing), compactor("d", nothing)}, "d"},
 		{"a plugin with both roles is a compactor", []hooks.Plugin{compactor("c", nothing), both}, "both"},
-		{"names are namespaces: two plugins of one name would share what they store", []hooks.Plugin{observer("a", nothing), observer("a", nothing)}, "a"},
+		{"names are namespaces: two plugins of one name would share what they store",
+			[]hooks.Plugin{observer("a", nothing), observer("a", nothing)}, "a"},
 		{"a compactor's name counts too", []hooks.Plugin{compactor("a", nothing), observer("a", nothing)}, "a"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -95,7 +98,8 @@ func TestWhatPluginsSay(t *testing.T) {
 	if !reflect.DeepEqual(pre.Retained, facts) {
 		t.Errorf("retained %+v", pre.Retained)
 	}
-	if len(pre.Injected) != 2 || pre.Injected[0].Text != "remember" || pre.Injected[0].Kind != abi.KindInjected || pre.Injected[1].Source.Name != "c" {
+	if len(pre.Injected) != 2 || pre.Injected[0].Text != "remember" || pre.Injected[0].Kind != abi.KindInjected ||
+		pre.Injected[1].Source.Name != "c" {
 		t.Errorf("injected %+v", pre.Injected)
 	}
 	if !reflect.DeepEqual(pre.AlwaysKeep, []hooks.Keep{{Plugin: "a", ID: "m1"}}) {
@@ -119,7 +123,8 @@ func TestHooksCancel(t *testing.T) {
 	features.Proves(t, "K19")
 	d := dispatcher(t, 0, compactor("c", says(&abi.Output{Cancel: true, Reason: "busy", Summary: "ignored"})))
 	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
-	if len(pre.Proposals) != 0 || pre.Cancelled || outcomes(pre.Outcomes) != "c:cancelled" || len(pre.Outcomes[0].Warnings) != 1 {
+	if len(pre.Proposals) != 0 || pre.Cancelled || outcomes(pre.Outcomes) != "c:cancelled" ||
+		len(pre.Outcomes[0].Warnings) != 1 {
 		t.Errorf("proposals %+v, outcomes %+v", pre.Proposals, pre.Outcomes)
 	}
 }
@@ -140,7 +145,8 @@ func TestFailuresAreKeptWithTheirPlace(t *testing.T) {
 		{"a panic stops nobody else", panics, abi.CodeInternal, abi.PhaseCall},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			d := dispatcher(t, 20*time.Millisecond, observer("good", says(&abi.Output{Inject: "x"})), observer("bad", tc.do), compactor("c", tc.do))
+			d := dispatcher(t, 20*time.Millisecond, observer("good", says(&abi.Output{Inject: "x"})),
+				observer("bad", tc.do), compactor("c", tc.do))
 			for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
 				t.Run(string(hook), func(t *testing.T) {
 					var failures []*abi.Error
@@ -160,7 +166,8 @@ func TestFailuresAreKeptWithTheirPlace(t *testing.T) {
 					}
 					for i, name := range []string{"bad", "c"} {
 						t.Run(name, func(t *testing.T) {
-							if e := failures[i]; e.Code != tc.code || e.Phase != tc.phase || e.Plugin != name || e.Hook != hook || e.Error() == "" {
+							if e := failures[i]; e.Code != tc.code || e.Phase != tc.phase || e.Plugin != name ||
+								e.Hook != hook || e.Error() == "" {
 								t.Errorf("%s: got %+v", hook, e)
 							}
 						})
@@ -198,7 +205,8 @@ func TestRefuse(t *testing.T) {
 	if got := outcomes(list); got != "a:ok c:refused" {
 		t.Errorf("outcomes %s", got)
 	}
-	want := abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0", Plugin: "c", Hook: abi.HookPreCompact,
+	want := abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0", Plugin: "c",
+		Hook: abi.HookPreCompact,
 		Hint: "return pinned messages and the current turn as {\"ref\": id}"}
 	if len(failures) != 1 || *failures[0] != want || list[1].Error != failures[0] {
 		t.Errorf("failures %+v", failures)

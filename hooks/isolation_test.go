@@ -71,7 +71,8 @@ func TestNothingRegisteredCostsNothing(t *testing.T) {
 		return nil, abi.CallStats{}, nil
 	})
 	other.hooks = []abi.Hook{abi.HookTurnEnd}
-	for name, d := range map[string]*hooks.Dispatcher{"no plugin": dispatcher(t, 0), "none for this hook": dispatcher(t, 0, other)} {
+	for name, d := range map[string]*hooks.Dispatcher{"no plugin": dispatcher(t, 0),
+		"none for this hook": dispatcher(t, 0, other)} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			pre, post := input(abi.HookPreCompact), input(abi.HookPostCompact)

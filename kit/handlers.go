@@ -45,5 +45,6 @@ var handlerFields = map[abi.Hook]string{
 }
 
 func noHandler(m *abi.Manifest, message, hint string) error {
-	return &abi.Error{Code: abi.CodeRefused, Op: "build", Plugin: m.Name, Phase: abi.PhaseLoad, Message: message, Hint: hint}
+	return &abi.Error{Code: abi.CodeRefused, Op: "build", Plugin: m.Name, Phase: abi.PhaseLoad, Message: message,
+		Hint: hint}
 }

@@ -39,7 +39,8 @@ func turns(n int) (list []abi.InputMessage, bytes int) {
 		}
 		at := start.AddDate(0, 0, i/30).Add(time.Duration(i%30) * time.Minute)
 		list = append(list, abi.InputMessage{Message: abi.Message{
-			ID: fmt.Sprintf("m%06d", i), Role: abi.RoleUser, Name: []string{"Ann", "Bob"}[i%2], Timestamp: at.Format(time.RFC3339), Content: abi.Text(text.String()),
+			ID: fmt.Sprintf("m%06d", i), Role: abi.RoleUser, Name: []string{"Ann", "Bob"}[i%2],
+			Timestamp: at.Format(time.RFC3339), Content: abi.Text(text.String()),
 		}})
 		bytes += text.Len()
 	}
@@ -72,7 +73,8 @@ func loadBank(t testing.TB) (p *runtime.Plugin, dir string) {
 }
 
 func bankInput(hook abi.Hook, messages []abi.InputMessage) *abi.Input {
-	return &abi.Input{ABI: abi.Version, Call: "c1", Time: "2026-11-21T14:02:05Z", Hook: hook, Session: abi.Session{ID: "s1"}, Messages: messages}
+	return &abi.Input{ABI: abi.Version, Call: "c1", Time: "2026-11-21T14:02:05Z", Hook: hook,
+		Session: abi.Session{ID: "s1"}, Messages: messages}
 }
 
 // retainAll retains messages, that many a call, and returns what the calls took:
@@ -120,7 +122,8 @@ func TestBankSandbox(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("calls of %d: %.0f ms in all; a call %d MiB of memory, %.1f MB in host calls at most; %.2f times the texts kept",
+			t.Logf("calls of %d: %.0f ms in all; a call %d MiB of memory, %.1f MB in host calls at most; %.2f times "+
+				"the texts kept",
 				size, stats.MS, stats.PeakMemoryBytes>>20, float64(stats.HostCallBytes)/1e6, float64(kept)/float64(texts))
 			if kept >= 2*texts {
 				t.Errorf("%d bytes kept for %d of texts", kept, texts)

@@ -124,7 +124,8 @@ func conversation(n int, topic string) (msgs []abi.Message) {
 			abi.Message{ID: fmt.Sprintf("u%d", i), Role: abi.RoleUser,
 				Content: abi.Text(fmt.Sprintf("topic %s: we decided to keep part %d as it is, always.", topic, i))},
 			abi.Message{ID: fmt.Sprintf("a%d", i), Role: abi.RoleAssistant,
-				Content: abi.Text(fmt.Sprintf("topic %s: the root cause in part %d is a missing lock. %s", topic, i, strings.Repeat("Details. ", 50)+"All."))})
+				Content: abi.Text(fmt.Sprintf("topic %s: the root cause in part %d is a missing lock. %s", topic, i,
+					strings.Repeat("Details. ", 50)+"All."))})
 	}
 	return msgs
 }
@@ -195,7 +196,8 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			for _, f := range r.Retained {
-				if !strings.Contains(strings.Join(slices.Collect(maps.Values(d.snapshot(t))), "\n"), strings.ReplaceAll(f.Text, `"`, `\"`)) {
+				if !strings.Contains(strings.Join(slices.Collect(maps.Values(d.snapshot(t))), "\n"),
+					strings.ReplaceAll(f.Text, `"`, `\"`)) {
 					t.Errorf("said to be retained, and it is not: %.60q", f.Text)
 				}
 			}

@@ -109,7 +109,8 @@ func newDocument(text []byte) (*openAPI, error) {
 				if err != nil || r.Content[jsonMedia] == nil {
 					continue
 				}
-				if d.answer[op.OperationID][code], err = c.Compile(at + "/responses/" + status + "/content/application~1json/schema"); err != nil {
+				if d.answer[op.OperationID][code],
+					err = c.Compile(at + "/responses/" + status + "/content/application~1json/schema"); err != nil {
 					return nil, err
 				}
 			}

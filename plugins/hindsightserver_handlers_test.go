@@ -37,12 +37,14 @@ type serverWork struct {
 
 // hindsightHandlers answer operations, by their ids.
 var hindsightHandlers = map[string]func(*hindsightServer, *http.Request) (int, any){
-	"health_endpoint_health_get": func(*hindsightServer, *http.Request) (int, any) { return 200, map[string]any{"status": "healthy"} },
-	"get_version":                (*hindsightServer).version,
-	"create_or_update_bank":      (*hindsightServer).putBank,
-	"retain_memories":            (*hindsightServer).retain,
-	"recall_memories":            (*hindsightServer).recall,
-	"get_operation_status":       (*hindsightServer).operation,
+	"health_endpoint_health_get": func(*hindsightServer, *http.Request) (int, any) {
+		return 200, map[string]any{"status": "healthy"}
+	},
+	"get_version":           (*hindsightServer).version,
+	"create_or_update_bank": (*hindsightServer).putBank,
+	"retain_memories":       (*hindsightServer).retain,
+	"recall_memories":       (*hindsightServer).recall,
+	"get_operation_status":  (*hindsightServer).operation,
 }
 
 func (s *hindsightServer) bank(id string) *serverBank {
@@ -72,7 +74,8 @@ func (s *hindsightServer) Mission(id string) string {
 
 func (s *hindsightServer) version(*http.Request) (int, any) {
 	features := make(map[string]bool)
-	for _, f := range []string{"observations", "mcp", "worker", "bank_config_api", "bank_llm_health", "file_upload_api", "document_export_api", "document_import_api", "audit_log", "llm_trace", "store_document_text"} {
+	for _, f := range []string{"observations", "mcp", "worker", "bank_config_api", "bank_llm_health", "file_upload_api",
+		"document_export_api", "document_import_api", "audit_log", "llm_trace", "store_document_text"} {
 		features[f] = f == "worker"
 	}
 	return 200, map[string]any{"api_version": "0.9.1", "features": features}
@@ -81,7 +84,8 @@ func (s *hindsightServer) version(*http.Request) (int, any) {
 // readBody decodes a body, or says what is wrong with it as the API does.
 func readBody(r *http.Request, into any) (int, any) {
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
-		return 422, map[string]any{"detail": []any{map[string]any{"loc": []any{"body"}, "msg": err.Error(), "type": "json_invalid"}}}
+		return 422, map[string]any{"detail": []any{map[string]any{"loc": []any{"body"}, "msg": err.Error(),
+			"type": "json_invalid"}}}
 	}
 	return 0, nil
 }
@@ -98,7 +102,8 @@ func (s *hindsightServer) putBank(r *http.Request) (int, any) {
 	b := s.bank(id)
 	b.mission = strings.TrimSpace(req.Reflect + "\n" + req.Retain)
 	return 200, map[string]any{
-		"bank_id": id, "name": id, "mission": b.mission, "disposition": map[string]int{"skepticism": 3, "literalism": 3, "empathy": 3},
+		"bank_id": id, "name": id, "mission": b.mission, "disposition": map[string]int{"skepticism": 3, "literalism": 3,
+			"empathy": 3},
 	}
 }
 
@@ -111,7 +116,8 @@ func (s *hindsightServer) retain(r *http.Request) (int, any) {
 	if status, doc := readBody(r, &req); status != 0 {
 		return status, doc
 	}
-	answer := map[string]any{"success": true, "bank_id": r.PathValue("bank_id"), "items_count": len(req.Items), "async": req.Async}
+	answer := map[string]any{"success": true, "bank_id": r.PathValue("bank_id"), "items_count": len(req.Items),
+		"async": req.Async}
 	if req.Async {
 		id := cmp.Or(req.OperationID, fmt.Sprintf("00000000-0000-4000-8000-%012d", len(s.operations)))
 		answer["operation_id"] = id
@@ -176,7 +182,9 @@ func (s *hindsightServer) recall(r *http.Request) (int, any) {
 	b := s.bank(r.PathValue("bank_id"))
 	for _, id := range b.order {
 		doc := b.text[id]
-		tagged := len(req.Tags) == 0 || len(doc.Tags) == 0 || slices.ContainsFunc(doc.Tags, func(t string) bool { return slices.Contains(req.Tags, t) })
+		tagged := len(req.Tags) == 0 || len(doc.Tags) == 0 || slices.ContainsFunc(doc.Tags, func(t string) bool {
+			return slices.Contains(req.Tags, t)
+		})
 		if !tagged || len(req.Types) > 0 && !slices.Contains(req.Types, "world") {
 			continue
 		}

@@ -50,7 +50,8 @@ func TestValidates(t *testing.T) {
 			}
 		})
 	}
-	if d.checkRequest("recall_memories", nil, []byte(`{"query":"what"}`)) == nil || d.checkRequest("get_version", header, []byte(`{}`)) == nil {
+	if d.checkRequest("recall_memories", nil, []byte(`{"query":"what"}`)) == nil ||
+		d.checkRequest("get_version", header, []byte(`{}`)) == nil {
 		t.Error("a body of no type, or where there is none, passes")
 	}
 	for body, ok := range map[string]bool{

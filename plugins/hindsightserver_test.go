@@ -49,7 +49,8 @@ type hindsightRequest struct {
 // startHindsight starts a server, which is stopped when the test ends.
 func startHindsight(tb testing.TB) *hindsightServer {
 	tb.Helper()
-	s := &hindsightServer{tb: tb, document: readDocument(tb), banks: make(map[string]*serverBank), operations: make(map[string]*serverWork)}
+	s := &hindsightServer{tb: tb, document: readDocument(tb), banks: make(map[string]*serverBank),
+		operations: make(map[string]*serverWork)}
 	mux := http.NewServeMux()
 	for _, r := range s.document.routes() {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, r.operation) })

@@ -85,7 +85,8 @@ func TestKilledCompactions(t *testing.T) {
 			dir = t.TempDir() // before what is kept takes long to read
 		}
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), compactorVariable+"="+strings.Join(append([]string{dir}, given...), string(filepath.ListSeparator)))
+		cmd.Env = append(os.Environ(), compactorVariable+"="+strings.Join(append([]string{dir}, given...),
+			string(filepath.ListSeparator)))
 		said, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

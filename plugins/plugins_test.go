@@ -76,7 +76,8 @@ type configured struct {
 }
 
 func newConfigured(t *testing.T, name string, engine runtime.Engine) *configured {
-	return &configured{t: t, name: name, engine: engine, kv: store.MemoryKV(store.KVOptions{}), loaded: make(map[string]*runtime.Plugin)}
+	return &configured{t: t, name: name, engine: engine, kv: store.MemoryKV(store.KVOptions{}),
+		loaded: make(map[string]*runtime.Plugin)}
 }
 
 func (c *configured) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
@@ -108,7 +109,8 @@ func (b both) Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallSta
 	}
 	otherOut, otherStats, otherErr := b.upstream.Call(ctx, in)
 	seen := func(out *abi.Output, stats abi.CallStats, err error) string {
-		doc, _ := json.Marshal([]any{out, abi.CodeOf(err), fmt.Sprint(err), stats.Logs, stats.Warnings, stats.HostCalls, stats.HostCallBytes})
+		doc, _ := json.Marshal([]any{out, abi.CodeOf(err), fmt.Sprint(err), stats.Logs, stats.Warnings, stats.HostCalls,
+			stats.HostCallBytes})
 		return string(doc)
 	}
 	if a, b2 := seen(out, stats, err), seen(otherOut, otherStats, otherErr); a != b2 {
@@ -191,8 +193,10 @@ func agentSession(size int) []abi.Message {
 		args := fmt.Sprintf(`{"path":"internal/part%d/file.go","old":"a","new":"b"}`, i)
 		text := strings.Repeat(fmt.Sprintf("line %d: \tif err != nil { return \"%d\" }\n", i, i), 100)
 		msgs = append(msgs,
-			abi.Message{Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("We decided to keep part %d as it is. Is it done?", i))},
-			abi.Message{Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("The root cause in part %d is a missing lock.", i)),
+			abi.Message{Role: abi.RoleUser,
+				Content: abi.Text(fmt.Sprintf("We decided to keep part %d as it is. Is it done?", i))},
+			abi.Message{Role: abi.RoleAssistant,
+				Content:   abi.Text(fmt.Sprintf("The root cause in part %d is a missing lock.", i)),
 				ToolCalls: []abi.ToolCall{{ID: id, Name: "edit", Arguments: args}}},
 			abi.Message{Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(text)})
 		size -= len(text) + len(args) + 300
@@ -273,7 +277,8 @@ func TestMarkdownSessionsAtOnce(t *testing.T) {
 		p := load(t, "markdown", runtime.Options{KV: kv}, runtime.PluginOptions{})
 		in := abitest.NewInput(p.Manifest(), []abi.Message{
 			{Role: abi.RoleUser, Content: abi.Text("start")},
-			{Role: abi.RoleUser, Content: abi.Text(strings.Repeat(string(rune('a'+i)), 8) + " must never write to the vendor folder again.")},
+			{Role: abi.RoleUser, Content: abi.Text(strings.Repeat(string(rune('a'+i)), 8) +
+				" must never write to the vendor folder again.")},
 			{Role: abi.RoleUser, Content: abi.Text("and now?")}}, 1)
 		in.Session.ID, in.Budget = fmt.Sprint("s", i), abi.Budget{TargetTokens: 1, SummaryTokens: 500}
 		wg.Go(func() {

@@ -66,7 +66,8 @@ func readingCosts(doc string) [2]float64 {
 
 // answerPlaces are where pieces may be repeated in an answer, and what may stand there.
 var answerPlaces = []struct{ begin, end string }{
-	{`{"messages":[`, `{"ref":"m"}]}`}, {`{"retain":[`, `""]}`}, {`{"always_keep":[`, `""]}`}, {`{"x":[`, `1]}`}, {`{`, `"x":1}`},
+	{`{"messages":[`, `{"ref":"m"}]}`}, {`{"retain":[`, `""]}`}, {`{"always_keep":[`, `""]}`}, {`{"x":[`, `1]}`},
+	{`{`, `"x":1}`},
 	{`{"messages":[{"ref":"m","content":[`, `""]}]}`}, {`{"messages":[{"ref":"m","tool_calls":[`, `{}]}]}`},
 	{`{"messages":[{"ref":"m","tool_calls":[{"arguments":[`, `1]}]}]}`}, {`{"messages":[{"ref":"m","meta":{`, `"x":1}}]}`},
 	{`{"messages":[{"ref":"m","raw":[`, `1]}]}`}, {`{"summary":"`, `"}`}, {`{"messages":[{"ref":"m","content":"`, `"}]}`},
@@ -74,7 +75,8 @@ var answerPlaces = []struct{ begin, end string }{
 
 var answerPieces = []string{
 	`{},`, `[],`, `"",`, `1,`, `null,`, `{"ref":""},`, `{"id":"a"},`, `{"role":"user","content":[""]},`,
-	`{"ref":"a","meta":{"a":1}},`, `{"ref":"a","tool_calls":[{}]},`, `{"ref":"a","content":["",{"type":"text","text":"\n"}]},`,
+	`{"ref":"a","meta":{"a":1}},`, `{"ref":"a","tool_calls":[{}]},`,
+	`{"ref":"a","content":["",{"type":"text","text":"\n"}]},`,
 	`{"id":"a","arguments":{}},`, `{"arguments":[[]]},`, `{"type":"text","text":"a"},`, `{"text":"\u00e4","text":"b"},`,
 	`"\n",`, `"%d":1,`, `"\u0061%d":[],`, `"A%d":{},`, `\n`, `\ud83d\ude00`, `ä`, ` `, `{"a":{"b":[1e10,true]}},`,
 }

@@ -76,7 +76,8 @@ func stockFirst(b *testing.B, wasm []byte, dir string, input []byte) (load, call
 	}
 	defer cache.Close(ctx)
 	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasm}}, Timeout: 60_000}
-	code, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true, RuntimeConfig: wazero.NewRuntimeConfig().WithCompilationCache(cache)}, nil)
+	code, err := extism.NewCompiledPlugin(ctx, manifest,
+		extism.PluginConfig{EnableWasi: true, RuntimeConfig: wazero.NewRuntimeConfig().WithCompilationCache(cache)}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

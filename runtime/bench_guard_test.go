@@ -52,13 +52,15 @@ var guarded = []struct {
 }{
 	{"json", func(b *testing.B) []byte { return plugintest.GoGuest(b, "runtime/testdata/bench/json") }},
 	{"tightest-loop", counted(20_000_000)},
-	{"loop-with-loads", counted(10_000_000, wasmtest.Get(0), wasmtest.Const32(0xfffc), wasmtest.And32, wasmtest.Load32, wasmtest.Get(1), wasmtest.Add32, wasmtest.Set(1))},
+	{"loop-with-loads", counted(10_000_000, wasmtest.Get(0), wasmtest.Const32(0xfffc), wasmtest.And32, wasmtest.Load32,
+		wasmtest.Get(1), wasmtest.Add32, wasmtest.Set(1))},
 	{"fib", func(*testing.B) []byte {
 		return wasmtest.Build(func(m *wasmtest.Module) {
 			i32 := []wasmtest.Type{wasmtest.I32}
 			m.Func(i32, i32, nil,
 				wasmtest.Get(0), wasmtest.Const32(2), wasmtest.LtU32, wasmtest.If(wasmtest.Const32(1), wasmtest.Return),
-				wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Call(0), wasmtest.Get(0), wasmtest.Const32(2), wasmtest.Sub32, wasmtest.Call(0), wasmtest.Add32)
+				wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Call(0), wasmtest.Get(0),
+				wasmtest.Const32(2), wasmtest.Sub32, wasmtest.Call(0), wasmtest.Add32)
 			m.Hook(pre, nil, wasmtest.Const32(30), wasmtest.Call(0), wasmtest.Drop, wasmtest.Const32(0))
 		})
 	}},
@@ -66,12 +68,15 @@ var guarded = []struct {
 		return wasmtest.Build(func(m *wasmtest.Module) {
 			m.Table(1, -1)
 			typ := m.Type([]wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
-			m.Elements(0, m.Func([]wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I32}, nil, wasmtest.Get(0), wasmtest.Const32(3), wasmtest.Add32))
+			m.Elements(0, m.Func([]wasmtest.Type{wasmtest.I32}, []wasmtest.Type{wasmtest.I32}, nil, wasmtest.Get(0),
+				wasmtest.Const32(3), wasmtest.Add32))
 			count(m, 3_000_000, wasmtest.Get(1), wasmtest.Const32(0), wasmtest.CallIndirect(typ), wasmtest.Set(1))
 		})
 	}},
-	{"memory-copy-4K", counted(100_000, wasmtest.Const32(0), wasmtest.Const32(8192), wasmtest.Const32(4096), wasmtest.MemoryCopy)},
-	{"memory-copy-64B", counted(1_000_000, wasmtest.Const32(0), wasmtest.Const32(8192), wasmtest.Const32(64), wasmtest.MemoryCopy)},
+	{"memory-copy-4K", counted(100_000, wasmtest.Const32(0), wasmtest.Const32(8192), wasmtest.Const32(4096),
+		wasmtest.MemoryCopy)},
+	{"memory-copy-64B", counted(1_000_000, wasmtest.Const32(0), wasmtest.Const32(8192), wasmtest.Const32(64),
+		wasmtest.MemoryCopy)},
 }
 
 // counted is a guest that repeats code n times. Local 0 counts down, local 1 is
@@ -84,11 +89,13 @@ func counted(n int32, code ...[]byte) func(*testing.B) []byte {
 
 func count(m *wasmtest.Module, n int32, code ...[]byte) {
 	code = append(code, wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Tee(0))
-	m.Hook(pre, []wasmtest.Type{wasmtest.I32, wasmtest.I32}, wasmtest.Const32(n), wasmtest.Set(0), wasmtest.While(code...), wasmtest.Const32(0))
+	m.Hook(pre, []wasmtest.Type{wasmtest.I32, wasmtest.I32}, wasmtest.Const32(n), wasmtest.Set(0),
+		wasmtest.While(code...), wasmtest.Const32(0))
 }
 
 func oursRuns(b *testing.B, wasm []byte) func() time.Duration {
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 60_000}})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm,
+		runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 60_000}})
 	return func() time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), pre, nil); err != nil {

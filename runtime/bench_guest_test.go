@@ -57,7 +57,8 @@ func megabyte(b *testing.B) (in *abi.Input, doc []byte) {
 // copies the input in is taken off.
 func BenchmarkGuestDecode(b *testing.B) {
 	_, doc := megabyte(b)
-	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), plugintest.GoGuest(b, "internal/wire/testdata/decode"), runtime.PluginOptions{AnyExport: true})
+	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}),
+		plugintest.GoGuest(b, "internal/wire/testdata/decode"), runtime.PluginOptions{AnyExport: true})
 	call := func(b *testing.B, export string) time.Duration {
 		start := time.Now()
 		if _, _, err := p.CallRaw(context.Background(), export, doc); err != nil {
@@ -91,13 +92,16 @@ func BenchmarkGuestCompact(b *testing.B) {
 	var fullTime, lazyTime, freshTime, sameTime time.Duration
 	for b.Loop() {
 		want := full(&fullTime)
-		for name, got := range map[string]*abi.Output{"lazy": lazy(&lazyTime), "fresh": stock(true, &freshTime), "same": stock(false, &sameTime)} {
-			if got.Summary != want.Summary || len(got.Messages) != len(want.Messages) || len(got.Superseded) != len(want.Superseded) {
+		for name, got := range map[string]*abi.Output{"lazy": lazy(&lazyTime), "fresh": stock(true, &freshTime),
+			"same": stock(false, &sameTime)} {
+			if got.Summary != want.Summary || len(got.Messages) != len(want.Messages) ||
+				len(got.Superseded) != len(want.Superseded) {
 				b.Fatalf("%s answers otherwise: %.200s, want %.200s", name, got.Summary, want.Summary)
 			}
 		}
 	}
-	for unit, t := range map[string]time.Duration{"full-ms": fullTime, "lazy-ms": lazyTime, "stock-fresh-ms": freshTime, "stock-same-ms": sameTime} {
+	for unit, t := range map[string]time.Duration{"full-ms": fullTime, "lazy-ms": lazyTime, "stock-fresh-ms": freshTime,
+		"stock-same-ms": sameTime} {
 		b.ReportMetric(float64(t.Microseconds())/1e3/float64(b.N), unit)
 	}
 	b.ReportMetric(freshTime.Seconds()/fullTime.Seconds(), "x-fresh")
@@ -105,6 +109,7 @@ func BenchmarkGuestCompact(b *testing.B) {
 }
 
 func oursCompact(b *testing.B, wasm []byte, content abi.ContentMode, in *abi.Input) func(total *time.Duration) *abi.Output {
+
 	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: &abi.Manifest{
 		ABI: abi.Version, Name: "bench", Version: "1.0.0", Roles: []abi.PluginRole{abi.RoleCompactor},
 		Hooks: []abi.Hook{abi.HookPreCompact}, Content: content,

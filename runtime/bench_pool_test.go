@@ -81,7 +81,8 @@ func BenchmarkCallers(b *testing.B) {
 		one := 0.0
 		for _, callers := range []int{1, 4} {
 			b.Run(fmt.Sprintf("%s/%d", guestName, callers), func(b *testing.B) {
-				p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}}), wasm, runtime.PluginOptions{})
+				p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}}), wasm,
+					runtime.PluginOptions{})
 				call := func() {
 					if _, _, err := p.CallRaw(context.Background(), pre, input); err != nil {
 						b.Error(err)

@@ -121,9 +121,11 @@ func BenchmarkCountVowels(b *testing.B) {
 	const export = "count_vowels"
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true, Engine: engineOf(engine)})
+			p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm,
+				runtime.PluginOptions{AnyExport: true, Engine: engineOf(engine)})
 			repeat(b, len(input), func() {
-				if out, _, err := p.CallRaw(context.Background(), export, input); err != nil || !bytes.HasPrefix(out, []byte(`{"count":300,`)) {
+				if out, _, err := p.CallRaw(context.Background(), export, input); err != nil ||
+					!bytes.HasPrefix(out, []byte(`{"count":300,`)) {
 					b.Fatalf("%q, %v", out, err)
 				}
 			})

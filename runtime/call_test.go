@@ -39,18 +39,31 @@ func TestFailures(t *testing.T) {
 		why   string
 	}{
 		{"loop", wasmtest.Loop(pre), abi.CodeDeadline, abi.PhaseCall, "a hook that never returns"},
-		{"start loop", loop((*wasmtest.Module).Start), abi.CodeDeadline, abi.PhaseInstantiate, "the limit covers the start section"},
-		{"init loop", loop(func(m *wasmtest.Module, f wasmtest.Func) { m.Export("_initialize", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and _initialize"},
-		{"ctors loop", loop(func(m *wasmtest.Module, f wasmtest.Func) { m.Export("__wasm_call_ctors", f) }), abi.CodeDeadline, abi.PhaseInstantiate, "and constructors"},
+		{"start loop", loop((*wasmtest.Module).Start), abi.CodeDeadline, abi.PhaseInstantiate,
+			"the limit covers the start section"},
+		{"init loop", loop(func(m *wasmtest.Module, f wasmtest.Func) {
+			m.Export("_initialize", f)
+		}), abi.CodeDeadline, abi.PhaseInstantiate, "and _initialize"},
+		{"ctors loop", loop(func(m *wasmtest.Module, f wasmtest.Func) {
+			m.Export("__wasm_call_ctors", f)
+		}), abi.CodeDeadline, abi.PhaseInstantiate, "and constructors"},
 		{"trap", wasmtest.Trap(pre), abi.CodeTrap, abi.PhaseCall, "unreachable"},
-		{"start trap", wasmtest.Build(func(m *wasmtest.Module) { m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable)); wasmtest.WithHook(m) }), abi.CodeTrap, abi.PhaseInstantiate, "a trap in the start section"},
+		{"start trap", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable))
+			wasmtest.WithHook(m)
+		}), abi.CodeTrap, abi.PhaseInstantiate, "a trap in the start section"},
 		{"recursion", wasmtest.Recurse(pre), abi.CodeStack, abi.PhaseCall, "calls without end"},
 		{"memory", wasmtest.EatMemory(pre), abi.CodeMemory, abi.PhaseCall, "a grow that was denied explains the trap"},
-		{"memory, then nonzero", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Hook(pre, nil, c32(65000), wasmtest.MemoryGrow) }), abi.CodeMemory, abi.PhaseCall, "and the failure"},
+		{"memory, then nonzero", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Memory(1, -1, "")
+			m.Hook(pre, nil, c32(65000), wasmtest.MemoryGrow)
+		}), abi.CodeMemory, abi.PhaseCall, "and the failure"},
 		{"exit", wasmtest.Exit(pre, 3), abi.CodeExit, abi.PhaseCall, "a hook returns, it does not exit"},
 		{"exit 0", wasmtest.Exit(pre, 0), abi.CodeExit, abi.PhaseCall, "nor well"},
-		{"exit as a deadline", wasmtest.Exit(pre, 0xefffffff), abi.CodeExit, abi.PhaseCall, "the engine's code for a deadline, from the guest"},
-		{"exit as canceled", wasmtest.Exit(pre, 0xffffffff), abi.CodeExit, abi.PhaseCall, "the engine's code for a canceled call, from the guest"},
+		{"exit as a deadline", wasmtest.Exit(pre, 0xefffffff), abi.CodeExit, abi.PhaseCall,
+			"the engine's code for a deadline, from the guest"},
+		{"exit as canceled", wasmtest.Exit(pre, 0xffffffff), abi.CodeExit, abi.PhaseCall,
+			"the engine's code for a canceled call, from the guest"},
 		{"nonzero", wasmtest.Fail(pre, "no such session"), abi.CodeExit, abi.PhaseCall, "a failure in the guest's own words"},
 		{"garbage", wasmtest.Answer(pre, "\x00\xff"), abi.CodeBadOutput, abi.PhaseOutput, "output that is no JSON"},
 		{"sleep", wasmtest.Build(func(m *wasmtest.Module) {
@@ -66,7 +79,8 @@ func TestFailures(t *testing.T) {
 		}), abi.CodeDeadline, abi.PhaseCall, "time in host functions counts"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{Limits: limitsFor(tc.code)})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), tc.wasm,
+				runtime.PluginOptions{Limits: limitsFor(tc.code)})
 			for range 2 {
 				start := time.Now()
 				out, stats, err := p.Call(context.Background(), plugintest.HookInput())
@@ -89,7 +103,8 @@ func TestErrorTexts(t *testing.T) {
 		_, _, err := plugintest.MustLoad(t, r, wasm, o).Call(context.Background(), plugintest.HookInput())
 		return abi.AsError(err)
 	}
-	if e := fail(wasmtest.Fail(pre, "why\x1b[2J <|im_start|>"), runtime.PluginOptions{}); e.Message != abi.Defuse("why[2J <|im_start|>") {
+	if e := fail(wasmtest.Fail(pre, "why\x1b[2J <|im_start|>"), runtime.PluginOptions{}); e.Message != abi.Defuse(
+		"why[2J <|im_start|>") {
 		t.Errorf("control characters and markers are defused: %q", e.Message)
 	}
 	if e := fail(wasmtest.Fail(pre, strings.Repeat("ä", 50_000)), runtime.PluginOptions{}); len(e.Message) != 4<<10 {
@@ -126,9 +141,10 @@ func TestTrapHints(t *testing.T) {
 	zero, far := wasmtest.Const32(0), wasmtest.Const32(-8)
 	said := make(map[string]string)
 	for trap, code := range map[string][]byte{
-		"unreachable":                 wasmtest.Unreachable,
-		"integer divide by zero":      slices.Concat(zero, zero, []byte{0x6d}, wasmtest.Drop),
-		"integer overflow":            slices.Concat(wasmtest.Const32(math.MinInt32), wasmtest.Const32(-1), []byte{0x6d}, wasmtest.Drop),
+		"unreachable":            wasmtest.Unreachable,
+		"integer divide by zero": slices.Concat(zero, zero, []byte{0x6d}, wasmtest.Drop),
+		"integer overflow": slices.Concat(wasmtest.Const32(math.MinInt32), wasmtest.Const32(-1),
+			[]byte{0x6d}, wasmtest.Drop),
 		"out of bounds memory access": slices.Concat(far, wasmtest.Load32, wasmtest.Drop),
 	} {
 		t.Run(trap, func(t *testing.T) {
@@ -164,19 +180,23 @@ func TestOutputLimit(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{})
 	limits := abi.Limits{OutputBytes: 100}
 	long := strings.Repeat(" ", 101)
-	_, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long), runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
+	_, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long), runtime.PluginOptions{Limits: limits}).Call(
+		context.Background(), plugintest.HookInput())
 	plugintest.WantError(t, err, abi.CodeOutputLimit)
 	// The same, from a guest that does not look at what output_write says.
 	ignores := wasmtest.Build(func(m *wasmtest.Module) {
 		write := m.OutputWrite()
 		m.Memory(1, -1, "memory")
-		m.Hook(pre, nil, wasmtest.Forever(wasmtest.Const32(0), wasmtest.Const32(60000), wasmtest.Call(write), wasmtest.Drop, wasmtest.Const32(0), wasmtest.Return))
+		m.Hook(pre, nil, wasmtest.Forever(wasmtest.Const32(0), wasmtest.Const32(60000), wasmtest.Call(write),
+			wasmtest.Drop, wasmtest.Const32(0), wasmtest.Return))
 	})
-	_, stats, err := plugintest.MustLoad(t, r, ignores, runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
+	_, stats, err := plugintest.MustLoad(t, r, ignores, runtime.PluginOptions{Limits: limits}).Call(
+		context.Background(), plugintest.HookInput())
 	if plugintest.WantError(t, err, abi.CodeOutputLimit); stats.OutputBytes != 0 {
 		t.Errorf("%d bytes got out", stats.OutputBytes)
 	}
-	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long[:100]), runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
+	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, long[:100]),
+		runtime.PluginOptions{Limits: limits}).Call(context.Background(), plugintest.HookInput())
 	if err != nil || out != nil {
 		t.Errorf("100 bytes of 100: %v, %v", out, err)
 	}
@@ -221,7 +241,8 @@ func TestEcho(t *testing.T) {
 						if err != nil || !bytes.Equal(in, out) {
 							t.Errorf("%s, %s, %d bytes: %d came back, %v", name, engine, size, len(out), err)
 						}
-						if stats.InputBytes != size || stats.OutputBytes != size || stats.PeakMemoryBytes < int64(size) || stats.PeakMemoryBytes > 64<<20 {
+						if stats.InputBytes != size || stats.OutputBytes != size ||
+							stats.PeakMemoryBytes < int64(size) || stats.PeakMemoryBytes > 64<<20 {
 							t.Errorf("%s, %s, %d bytes: stats %+v", name, engine, size, stats)
 						}
 					})
@@ -244,7 +265,8 @@ func TestInput(t *testing.T) {
 	before, _ := json.Marshal(in)
 	// The echo answers with the input: messages are those of the input.
 	out, _, err := p.Call(context.Background(), in)
-	if err != nil || len(out.Messages) != 2 || out.Messages[0].Content.Text() != "fix <it>" || !reflect.DeepEqual(out.Messages[1].Message, in.Messages[1].Message) {
+	if err != nil || len(out.Messages) != 2 || out.Messages[0].Content.Text() != "fix <it>" ||
+		!reflect.DeepEqual(out.Messages[1].Message, in.Messages[1].Message) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if after, _ := json.Marshal(in); !bytes.Equal(before, after) {
@@ -272,8 +294,10 @@ func TestLazyContent(t *testing.T) {
 	}
 	// What was left out can be fetched.
 	in.Messages[0].Content = abi.Text(strings.Repeat("x", 10_000))
-	p = plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.HostCall(pre, "messages.get", `{"ids":["m1"]}`), runtime.PluginOptions{Manifest: p.Manifest()})
-	if _, stats, err := p.Call(context.Background(), in); err != nil || stats.InputBytes > 2_000 || stats.OutputBytes < 10_000 {
+	p = plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),
+		wasmtest.HostCall(pre, "messages.get", `{"ids":["m1"]}`), runtime.PluginOptions{Manifest: p.Manifest()})
+	if _, stats, err := p.Call(context.Background(), in); err != nil || stats.InputBytes > 2_000 ||
+		stats.OutputBytes < 10_000 {
 		t.Errorf("%d bytes in, %d fetched, %v", stats.InputBytes, stats.OutputBytes, err)
 	}
 	if in.Messages[0].Content.Text() == "" || in.Messages[1].ToolCalls[0].Arguments == "" {
@@ -296,8 +320,10 @@ func TestOutput(t *testing.T) {
 		{"list", `[]`, abi.CodeBadOutput, "object", "an output is an object or null"},
 		{"text", `"x"`, abi.CodeBadOutput, "object", ""},
 		{"wrong type", `{"retain":"a"}`, abi.CodeBadOutput, "retain", "the field is named"},
-		{"wrong type inside", `{"messages":[{"role":5}]}`, abi.CodeBadOutput, "messages[0].role: a number, where a text belongs", "with its path"},
-		{"nobody's message", `{"messages":[{"ref":"m1"},{}]}`, abi.CodeBadOutput, "messages[1]: it names nothing", "each names a message, or is one"},
+		{"wrong type inside", `{"messages":[{"role":5}]}`, abi.CodeBadOutput,
+			"messages[0].role: a number, where a text belongs", "with its path"},
+		{"nobody's message", `{"messages":[{"ref":"m1"},{}]}`, abi.CodeBadOutput, "messages[1]: it names nothing",
+			"each names a message, or is one"},
 		{"another case", `{"Cancel":true}`, abi.CodeBadOutput, `"cancel"`, "decoders would take it"},
 		{"duplicate", `{"summary":"a","summary":"b"}`, abi.CodeBadOutput, "duplicate", "decoders disagree"},
 		{"trailing", `{} {}`, abi.CodeBadOutput, "trailing", ""},
@@ -306,7 +332,8 @@ func TestOutput(t *testing.T) {
 		{"utf-8", "{\"reason\":\"\xff\"}", abi.CodeBadOutput, "utf-8", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, tc.json), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
+			out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, tc.json), runtime.PluginOptions{}).Call(
+				context.Background(), plugintest.HookInput())
 			if got := abi.CodeOf(err); got != tc.code {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, err, tc.why)
 			}
@@ -315,8 +342,11 @@ func TestOutput(t *testing.T) {
 			}
 		})
 	}
-	out, stats, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"inject":"x","injekt":{"inject":1},"\u0061b":[]}`), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
-	if err != nil || out.Inject != "x" || len(stats.Warnings) != 2 || !strings.Contains(stats.Warnings[0], `"injekt"`) || !strings.Contains(stats.Warnings[1], `"ab"`) {
+	out, stats, err := plugintest.MustLoad(
+		t, r, wasmtest.Answer(pre, `{"inject":"x","injekt":{"inject":1},"\u0061b":[]}`),
+		runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
+	if err != nil || out.Inject != "x" || len(stats.Warnings) != 2 ||
+		!strings.Contains(stats.Warnings[0], `"injekt"`) || !strings.Contains(stats.Warnings[1], `"ab"`) {
 		t.Errorf("unknown fields are warned of: %+v, %q, %v", out, stats.Warnings, err)
 	}
 }
@@ -342,7 +372,8 @@ func TestFreshInstance(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
 		random := wasmtest.WASI(m, "random_get", 2)
-		clock := m.Import("wasi_snapshot_preview1", "clock_time_get", []wasmtest.Type{wasmtest.I32, wasmtest.I64, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+		clock := m.Import("wasi_snapshot_preview1", "clock_time_get",
+			[]wasmtest.Type{wasmtest.I32, wasmtest.I64, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		args, env := wasmtest.WASI(m, "args_sizes_get", 2), wasmtest.WASI(m, "environ_sizes_get", 2)
 		write := m.OutputWrite()
 		c := wasmtest.Const32
@@ -379,7 +410,9 @@ func TestDeterministic(t *testing.T) {
 // Everything that could hold a file says no.
 func TestNoFiles(t *testing.T) {
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.Build(func(m *wasmtest.Module) {
-		open := m.Import("wasi_snapshot_preview1", "path_open", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I64, wasmtest.I64, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+		open := m.Import("wasi_snapshot_preview1", "path_open",
+			[]wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I64,
+				wasmtest.I64, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		c, c64 := wasmtest.Const32, wasmtest.Const64
 		m.Memory(1, -1, "memory")
 		m.Data(0, []byte("etc/passwd"))
@@ -416,12 +449,15 @@ func TestCallUsage(t *testing.T) {
 
 func TestInterpreter(t *testing.T) {
 	r := plugintest.New(t, runtime.Options{Interpreter: true, CacheDir: t.TempDir()})
-	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{}).Call(context.Background(), plugintest.HookInput())
+	out, _, err := plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{}).Call(
+		context.Background(), plugintest.HookInput())
 	if err != nil || out.Inject != "x" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	for code, wasm := range map[abi.Code][]byte{abi.CodeDeadline: wasmtest.Loop(pre), abi.CodeStack: wasmtest.Recurse(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre)} {
-		_, _, err := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limitsFor(code)}).Call(context.Background(), plugintest.HookInput())
+	for code, wasm := range map[abi.Code][]byte{abi.CodeDeadline: wasmtest.Loop(pre),
+		abi.CodeStack: wasmtest.Recurse(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre)} {
+		_, _, err := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Limits: limitsFor(code)}).Call(
+			context.Background(), plugintest.HookInput())
 		plugintest.WantError(t, err, code)
 	}
 }

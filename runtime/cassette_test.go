@@ -46,20 +46,25 @@ func TestRecordExtismABI(t *testing.T) {
 	tape := &cassette{answers: make(map[string]abi.HostResponse)}
 	for _, engine := range engines {
 		o := runtime.PluginOptions{
-			Engine: engineOf(engine), Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}, Cassette: tape,
+			Engine: engineOf(engine), Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
+			Grants: runtime.Grants{HTTP: []string{here}}, Cassette: tape,
 		}
 		for range 2 {
-			out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.ExtismFetch(here), o).CallRaw(context.Background(), pre, nil)
+			out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.ExtismFetch(here),
+				o).CallRaw(context.Background(), pre, nil)
 			if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 {
 				t.Errorf("%s: %q, %v, %+v", engine, out, err, stats)
 			}
 		}
 	}
-	if len(tape.answers) != 1 || len(tape.asked) != 4 || strings.Contains(tape.asked[0], secret) || !strings.Contains(tape.asked[0], `{{secret:key}}`) {
+	if len(tape.answers) != 1 || len(tape.asked) != 4 || strings.Contains(tape.asked[0], secret) ||
+		!strings.Contains(tape.asked[0], `{{secret:key}}`) {
 		t.Errorf("asked %q", tape.asked)
 	}
-	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}, Cassette: refuses{}}
-	_, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.ExtismFetch(here), o).CallRaw(context.Background(), pre, nil)
+	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
+		Grants: runtime.Grants{HTTP: []string{here}}, Cassette: refuses{}}
+	_, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.ExtismFetch(here), o).CallRaw(
+		context.Background(), pre, nil)
 	plugintest.WantError(t, err, abi.CodeNotRecorded)
 }
 
@@ -76,20 +81,25 @@ func TestRecordLimits(t *testing.T) {
 	features.Proves(t, "N6")
 	tape := &cassette{answers: map[string]abi.HostResponse{
 		`http{"url":"https://api.example.com/"}`: {Result: json.RawMessage(`{"status":200,"body":"hello"}`)},
-		`model.complete{"prompt":"hi"}`:          {Result: json.RawMessage(`{"text":"yes","input_tokens":7,"output_tokens":2}`)},
+		`model.complete{"prompt":"hi"}`: {
+			Result: json.RawMessage(`{"text":"yes","input_tokens":7,"output_tokens":2}`)},
 	}}
 	o := runtime.PluginOptions{
 		Manifest: plugintest.Asks(abi.CapHTTP, abi.CapModel), Cassette: tape,
-		Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true}, Limits: abi.Limits{HTTPRequests: 3, ModelCalls: 2},
+		Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true},
+		Limits: abi.Limits{HTTPRequests: 3, ModelCalls: 2},
 	}
-	for _, tc := range []struct{ op, request string }{{"http", `{"url":"https://api.example.com/"}`}, {"model.complete", `{"prompt":"hi"}`}} {
+	for _, tc := range []struct{ op, request string }{{"http", `{"url":"https://api.example.com/"}`},
+		{"model.complete", `{"prompt":"hi"}`}} {
 		t.Run(tc.op, func(t *testing.T) {
-			out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.request), o).CallRaw(context.Background(), pre, nil)
+			out, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),
+				askOften(5, tc.op, tc.request), o).CallRaw(context.Background(), pre, nil)
 			var resp abi.HostResponse
 			if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
 				t.Errorf("%s, %v", out, err)
 			}
-			if tc.op == "http" && (stats.HTTPRequests != 3 || stats.HTTPBytes != 15) || tc.op != "http" && (stats.Model == nil || stats.Model.Calls != 2 || stats.Model.InputTokens != 14) {
+			if tc.op == "http" && (stats.HTTPRequests != 3 || stats.HTTPBytes != 15) ||
+				tc.op != "http" && (stats.Model == nil || stats.Model.Calls != 2 || stats.Model.InputTokens != 14) {
 				t.Errorf("%+v", stats)
 			}
 		})
@@ -110,13 +120,18 @@ func TestRefusalsAreTold(t *testing.T) {
 		mends string
 	}{
 		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapKV)}, "kv.get", `{"key":"a"}`, "--grant kv"},
-		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP)}, "http", `{"url":"https://api.example.com"}`, "--grant http=api.example.com"},
-		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{"a.example.com"}}}, "http", `{"url":"https://api.example.com"}`, "--grant http=https://api.example.com"},
+		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP)}, "http", `{"url":"https://api.example.com"}`,
+			"--grant http=api.example.com"},
+		{runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP),
+			Grants: runtime.Grants{HTTP: []string{"a.example.com"}}}, "http", `{"url":"https://api.example.com"}`,
+			"--grant http=https://api.example.com"},
 		{runtime.PluginOptions{Limits: abi.Limits{HostCalls: 1}}, "log", `{"message":"x"}`, "--limit host_calls=N"},
 	} {
 		t.Run(tc.mends, func(t *testing.T) {
-			_, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.doc), tc.o).CallRaw(context.Background(), pre, nil)
-			if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.mends) || !strings.HasPrefix(stats.Warnings[0], tc.op+": ") {
+			_, stats, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(5, tc.op, tc.doc),
+				tc.o).CallRaw(context.Background(), pre, nil)
+			if err != nil || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], tc.mends) ||
+				!strings.HasPrefix(stats.Warnings[0], tc.op+": ") {
 				t.Errorf("%v, %q", err, stats.Warnings)
 			}
 		})

@@ -50,8 +50,10 @@ func TestClockByBytes(t *testing.T) {
 	variable := func(code func(alloc, free, get, set wasmtest.Func) []byte) []byte {
 		return wasmtest.Build(func(m *wasmtest.Module) {
 			alloc, free := m.Import(abi.ExtismModule, "alloc", i64, i64), m.Import(abi.ExtismModule, "free", i64, nil)
-			get, set := m.Import(abi.ExtismModule, "var_get", i64, i64), m.Import(abi.ExtismModule, "var_set", slices.Repeat(i64, 2), nil)
-			m.Hook(pre, nil, c64(8), call(alloc), c64(size), call(alloc), call(set), wasmtest.Times(calls, code(alloc, free, get, set)), c32(0))
+			get, set := m.Import(abi.ExtismModule, "var_get", i64, i64),
+				m.Import(abi.ExtismModule, "var_set", slices.Repeat(i64, 2), nil)
+			m.Hook(pre, nil, c64(8), call(alloc), c64(size), call(alloc), call(set),
+				wasmtest.Times(calls, code(alloc, free, get, set)), c32(0))
 		})
 	}
 	for name, wasm := range map[string][]byte{
@@ -69,7 +71,8 @@ func TestClockByBytes(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{OutputBytes: calls * size, MemoryMB: 256}})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm,
+				runtime.PluginOptions{Limits: abi.Limits{OutputBytes: calls * size, MemoryMB: 256}})
 			caller := &watched{Context: context.Background()}
 			if _, _, err := p.CallRaw(caller, pre, make([]byte, size)); err != nil {
 				t.Fatal(err)

@@ -21,7 +21,8 @@ func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
 	kv := plugintest.Owned("asks", map[string]string{"asks a": "1"})
 	r := plugintest.New(t, runtime.Options{KV: kv, CacheDir: t.TempDir()})
-	o := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
+	o := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll),
+		Limits: abi.Limits{TimeoutMS: 5_000, MemoryMB: 4}}
 	guests := map[abi.Code][]byte{
 		"": wasmtest.Echo(pre), abi.CodeTrap: wasmtest.Trap(pre), abi.CodeMemory: wasmtest.EatMemory(pre),
 		abi.CodeExit: wasmtest.Exit(pre, 1),
@@ -103,7 +104,8 @@ type gateKV struct {
 }
 
 func newGateKV() *gateKV {
-	return &gateKV{KV: plugintest.KV{Data: make(map[string]string)}, asked: make(chan struct{}, 1), open: make(chan struct{})}
+	return &gateKV{KV: plugintest.KV{Data: make(map[string]string)}, asked: make(chan struct{}, 1),
+		open: make(chan struct{})}
 }
 
 func (k *gateKV) Get(ctx context.Context, _, _ string) (string, bool, error) {
@@ -123,7 +125,9 @@ func (k *gateKV) Get(ctx context.Context, _, _ string) (string, bool, error) {
 // last call.
 func TestCloseWhileCalling(t *testing.T) {
 	kv := newGateKV()
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}),
+		wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`),
+		runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
 	called := make(chan error, 1)
 	go func() {
 		_, _, err := p.CallRaw(context.Background(), pre, nil)

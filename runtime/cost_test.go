@@ -56,13 +56,16 @@ func TestOpenCost(t *testing.T) {
 
 // TestOpenCostSearch looks for others.
 func TestOpenCostSearch(t *testing.T) {
-	fragments := []string{"{", "}", "[", "]", ",", ":", `"a":`, `"k` + cost.Count + `":`, `""`, `"`, `\u0041`, `\`, "1", "-", "1e9", "null", "true",
-		" ", "\n", `"knobs":{`, `"type":"text"`, `{"type":"text"},`, `"capabilities":{`, `"hosts":[`, `"reason":"x",`, `"name":"x","abi":1,`,
+	fragments := []string{"{", "}", "[", "]", ",", ":", `"a":`, `"k` + cost.Count + `":`, `""`, `"`, `\u0041`, `\`, "1",
+		"-", "1e9", "null", "true",
+		" ", "\n", `"knobs":{`, `"type":"text"`, `{"type":"text"},`, `"capabilities":{`, `"hosts":[`, `"reason":"x",`,
+		`"name":"x","abi":1,`,
 		`"default":`, `"values":[`, `"hooks":[`, `"role":`, "é", "\xff", strings.Repeat("x", 200)}
 	for seed := range uint64(soak.Count(30, 500, 5_000)) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		manifest := cost.Bomb(r, fragments, 1<<(12+r.IntN(6)))
-		module := wasmtest.WithSection(wasmtest.Nothing(pre), abi.ManifestSection, append([]byte(`{"name":"x","abi":1,`), manifest...))
+		module := wasmtest.WithSection(wasmtest.Nothing(pre), abi.ManifestSection,
+			append([]byte(`{"name":"x","abi":1,`), manifest...))
 		cost.Text.Check(t, fmt.Sprintf("seed %d, %.60q", seed, manifest), len(module), func() { _, _ = runtime.Open(module) })
 	}
 }

@@ -38,11 +38,13 @@ func countRequest(texts ...string) string {
 func TestCountInPieces(t *testing.T) {
 	for name, text := range map[string]string{
 		"short": "one two", "empty": "", "words": strings.Repeat("word ", 60_000), "no space": strings.Repeat("x", 300_000),
-		"runes": strings.Repeat("ж", 150_000), "spaces": strings.Repeat(" ", 300_000), "double spaces": strings.Repeat("a  b", 75_000), "just two": strings.Repeat("x", 128<<10),
+		"runes": strings.Repeat("ж", 150_000), "spaces": strings.Repeat(" ", 300_000),
+		"double spaces": strings.Repeat("a  b", 75_000), "just two": strings.Repeat("x", 128<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			counter := new(pieces)
-			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
+			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount,
+				countRequest(text), nil)
 			if want := fmt.Sprintf(`{"counts":[%d]}`, len(text)); string(resp.Result) != want {
 				t.Errorf("%s, want %s", resp.Result, want)
 			}
@@ -66,8 +68,10 @@ func TestCountInPiecesIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at /srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 1500)
-			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount, countRequest(text), nil)
+			text := strings.Repeat("It's 12,345 lines — func (c *call) x() { return \"ok\" } at "+
+				"/srv/app/main.go:17\n\tthen naïve Zürich, 日本語 too.  ", 1500)
+			resp, _ := hostCall(t, runtime.Options{Counter: counter}, runtime.PluginOptions{}, abi.OpTokensCount,
+				countRequest(text), nil)
 			if want := fmt.Sprintf(`{"counts":[%d]}`, counter.Text(text)); string(resp.Result) != want {
 				t.Errorf("%s: %s, want %s", e, resp.Result, want)
 			}
@@ -78,7 +82,9 @@ func TestCountInPiecesIsExact(t *testing.T) {
 // TestCountEndsWithTheCall: a long text does not outlive the deadline.
 func TestCountEndsWithTheCall(t *testing.T) {
 	counter := &pieces{sleep: 20 * time.Millisecond}
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{Counter: counter}), wasmtest.HostCall(pre, string(abi.OpTokensCount), countRequest(strings.Repeat("word ", 600_000))), runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 100}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{Counter: counter}),
+		wasmtest.HostCall(pre, string(abi.OpTokensCount), countRequest(strings.Repeat("word ", 600_000))),
+		runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: 100}})
 	_, _, err := p.CallRaw(context.Background(), pre, nil)
 	plugintest.WantError(t, err, abi.CodeDeadline)
 	if len(counter.got) > 30 {

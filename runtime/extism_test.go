@@ -14,7 +14,8 @@ import (
 // A guest that allocates and frees in a loop is what Extism's kernel is slow
 // at; here it is done long before the default deadline.
 func TestExtismAllocLoop(t *testing.T) {
-	p, err := plugintest.LoadFile(context.Background(), plugintest.New(t, runtime.Options{}), filepath.Join(plugintest.SDKDir(t), "wasm", "alloc.wasm"), runtime.PluginOptions{AnyExport: true})
+	p, err := plugintest.LoadFile(context.Background(), plugintest.New(t, runtime.Options{}),
+		filepath.Join(plugintest.SDKDir(t), "wasm", "alloc.wasm"), runtime.PluginOptions{AnyExport: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,8 @@ func TestExtismBlocks(t *testing.T) {
 		}), abi.CodeDenied, "the input is the host's"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 8}})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), tc.wasm,
+				runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 8}})
 			_, stats, err := p.CallRaw(context.Background(), pre, nil)
 			if got := abi.CodeOf(err); got != tc.code {
 				t.Errorf("code %q, want %q (%v): %s", got, tc.code, err, tc.why)
@@ -109,7 +111,8 @@ func TestExtismVariables(t *testing.T) {
 		// A name of eight zero bytes; the length of the variable is the result.
 		name := append(c64(8), call(alloc)...)
 		m.Export("get", m.Func(nil, []wasmtest.Type{wasmtest.I32}, nil, name, call(varGet), call(length), wasmtest.Wrap64))
-		m.Hook(pre, nil, name, c64(5), call(alloc), call(varSet), name, call(varGet), call(length), wasmtest.Wrap64, wasmtest.Const32(5), wasmtest.Sub32)
+		m.Hook(pre, nil, name, c64(5), call(alloc), call(varSet), name, call(varGet), call(length), wasmtest.Wrap64,
+			wasmtest.Const32(5), wasmtest.Sub32)
 	})
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
 	for range 2 {

@@ -25,7 +25,8 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		ctx := context.Background()
-		p, err := plugintest.Load(ctx, r, wasm, runtime.PluginOptions{AnyExport: true, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 2}})
+		p, err := plugintest.Load(ctx, r, wasm,
+			runtime.PluginOptions{AnyExport: true, Limits: abi.Limits{TimeoutMS: 50, MemoryMB: 2}})
 		if err != nil {
 			if c := abi.CodeOf(err); c != abi.CodeRefused && c != abi.CodeBadInput {
 				t.Fatal(err)
@@ -68,7 +69,8 @@ func FuzzDecodeOutput(f *testing.F) {
 	for _, s := range []string{
 		``, `null`, `{}`, `{"retain":["a"],"inject":"b","x":1}`, `{"cancel":true,"reason":"\u00e4"}`,
 		`{"messages":[{"ref":"m1"},{"id":"m2","role":"tool","content":[{"type":"text","text":"x"}],"tool_calls":[{"id":"c","arguments":{"a":1}}],"meta":{"always_keep":true}}],"superseded":["m3"],"summary":"s"}`,
-		`{"request_compaction":{"instructions":null},"always_keep":[]}`, `{"messages":[null,{}]}`, `{"messages":[{"tool_calls":null,"raw":[1,2]}]}`,
+		`{"request_compaction":{"instructions":null},"always_keep":[]}`, `{"messages":[null,{}]}`,
+		`{"messages":[{"tool_calls":null,"raw":[1,2]}]}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -47,7 +47,8 @@ func TestGrantRefuses(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var g runtime.Grants
-			if err := g.Grant(tc.c, tc.origins...); abi.CodeOf(err) != abi.CodeUsage || slices.ContainsFunc(abi.Capabilities, g.Allows) {
+			if err := g.Grant(tc.c, tc.origins...); abi.CodeOf(err) != abi.CodeUsage ||
+				slices.ContainsFunc(abi.Capabilities, g.Allows) {
 				t.Errorf("%s %v: %v, granted %+v: %s", tc.c, tc.origins, err, g, tc.why)
 			}
 		})

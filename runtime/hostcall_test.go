@@ -22,7 +22,8 @@ import (
 )
 
 // hostCall makes one host call and returns the envelope.
-func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.Op, request string, input any) (abi.HostResponse, abi.CallStats) {
+func hostCall(t *testing.T, o runtime.Options, po runtime.PluginOptions, op abi.Op, request string, input any) (
+	abi.HostResponse, abi.CallStats) {
 	t.Helper()
 	p := plugintest.MustLoad(t, plugintest.New(t, o), wasmtest.HostCall(pre, string(op), request), po)
 	in, _ := json.Marshal(input)
@@ -57,22 +58,28 @@ func TestHostCall(t *testing.T) {
 		{"list", abi.OpKVList, `{"key":"a/"}`, granted, "", `{"keys":["a/b","a/c"]}`, "only the plugin's own namespace"},
 		{"list all", abi.OpKVList, `{"key":""}`, granted, "", `{"keys":["a/b","a/c"]}`, "the empty prefix is one"},
 		{"set", abi.OpKVSet, `{"key":"new","value":"2"}`, granted, "", "", ""},
-		{"set what is expected", abi.OpKVSet, `{"key":"new","value":"2","expect":""}`, granted, "", "", "a key that is not there holds nothing"},
+		{"set what is expected", abi.OpKVSet, `{"key":"new","value":"2","expect":""}`, granted, "", "",
+			"a key that is not there holds nothing"},
 		{"set what changed", abi.OpKVSet, `{"key":"a/b","value":"2","expect":"0"}`, granted, abi.CodeConflict, "", ""},
 		{"delete", abi.OpKVDelete, `{"key":"a/b"}`, granted, "", "", ""},
-		{"not asked", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Grants: runtime.Grants{KV: true}}, abi.CodeDenied, "", "a grant alone gives nothing"},
-		{"not granted", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Manifest: plugintest.AsksAll}, abi.CodeDenied, "", "asking alone gives nothing"},
+		{"not asked", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Grants: runtime.Grants{KV: true}},
+			abi.CodeDenied, "", "a grant alone gives nothing"},
+		{"not granted", abi.OpKVGet, `{"key":"a/b"}`, runtime.PluginOptions{Manifest: plugintest.AsksAll},
+			abi.CodeDenied, "", "asking alone gives nothing"},
 		{"path", abi.OpKVSet, `{"key":"../other/x","value":"1"}`, granted, abi.CodeUsage, "", "no segment is .."},
 		{"empty key", abi.OpKVGet, `{"key":""}`, granted, abi.CodeUsage, "", ""},
 		{"long key", abi.OpKVGet, `{"key":"` + long + `"}`, granted, abi.CodeUsage, "", ""},
-		{"control", abi.OpKVList, `{"key":"a\u0000"}`, granted, abi.CodeUsage, "", "no control characters, in a prefix neither"},
+		{"control", abi.OpKVList, `{"key":"a\u0000"}`, granted, abi.CodeUsage, "",
+			"no control characters, in a prefix neither"},
 		{"unknown field", abi.OpKVGet, `{"key":"a","ns":"other"}`, granted, abi.CodeUsage, "", "requests are strict"},
 		{"another case", abi.OpKVGet, `{"Key":"a/b"}`, granted, abi.CodeUsage, "", ""},
 		{"no json", abi.OpKVGet, `key`, granted, abi.CodeUsage, "", ""},
 		{"no such op", "fs.read", `{}`, granted, abi.CodeUsage, "", ""},
-		{"tokens", abi.OpTokensCount, `{"texts":["","abc"]}`, runtime.PluginOptions{}, "", `{"counts":[0,3]}`, "counting needs no capability"},
+		{"tokens", abi.OpTokensCount, `{"texts":["","abc"]}`, runtime.PluginOptions{}, "", `{"counts":[0,3]}`,
+			"counting needs no capability"},
 		{"request", abi.OpRequestCompact, `{"instructions":"now"}`, granted, "", "", ""},
-		{"request not granted", abi.OpRequestCompact, `{}`, runtime.PluginOptions{Manifest: plugintest.AsksAll}, abi.CodeDenied, "", ""},
+		{"request not granted", abi.OpRequestCompact, `{}`, runtime.PluginOptions{Manifest: plugintest.AsksAll},
+			abi.CodeDenied, "", ""},
 		{"message", abi.OpMessagesGet, `{"ids":["m2","m1"]}`, runtime.PluginOptions{}, "", "", "messages need no capability"},
 		{"unknown message", abi.OpMessagesGet, `{"ids":["m9"]}`, runtime.PluginOptions{}, abi.CodeUnknownID, "", ""},
 		{"log", abi.OpLog, `{"level":"info","message":"hi"}`, runtime.PluginOptions{}, "", "", ""},
@@ -80,7 +87,8 @@ func TestHostCall(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			kv := plugintest.Owned("asks", map[string]string{"asks a/b": "1", "asks a/c": "2", "other a/d": "3"})
-			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: plugintest.Bytes{}}, tc.o, tc.op, tc.request, plugintest.HookInput())
+			resp, stats := hostCall(t, runtime.Options{KV: kv, Counter: plugintest.Bytes{}}, tc.o, tc.op, tc.request,
+				plugintest.HookInput())
 			if got := abi.CodeOf(asError(resp.Error)); got != tc.code {
 				t.Fatalf("code %q, want %q: %v: %s", got, tc.code, resp.Error, tc.why)
 			}
@@ -117,9 +125,11 @@ func asError(e *abi.Error) error {
 }
 
 func TestMessagesGet(t *testing.T) {
-	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m2","m1"]}`, plugintest.HookInput())
+	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m2","m1"]}`,
+		plugintest.HookInput())
 	var got abi.MessagesResponse
-	if err := json.Unmarshal(resp.Result, &got); err != nil || len(got.Messages) != 2 || got.Messages[0].ToolCalls[0].Arguments != `{"path":"a"}` || got.Messages[1].Content.Text() != "fix <it>" {
+	if err := json.Unmarshal(resp.Result, &got); err != nil || len(got.Messages) != 2 ||
+		got.Messages[0].ToolCalls[0].Arguments != `{"path":"a"}` || got.Messages[1].Content.Text() != "fix <it>" {
 		t.Errorf("%s, %v", resp.Result, err)
 	}
 	resp, _ = hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m1"]}`, "no input")
@@ -144,7 +154,8 @@ func TestRequestCompaction(t *testing.T) {
 		t.Helper()
 		wasm := wasmtest.Build(func(m *wasmtest.Module) {
 			write := m.OutputWrite()
-			call := m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+			call := m.Import(abi.ImportModule, "host_call",
+				[]wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 			op, req := string(abi.OpRequestCompact), `{"instructions":"keep paths"}`
 			m.Memory(1, -1, "memory")
 			m.Data(0, []byte(op+req+answer))
@@ -152,14 +163,16 @@ func TestRequestCompaction(t *testing.T) {
 			m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(req))), wasmtest.Call(call), wasmtest.Drop,
 				c(int32(len(op+req))), c(int32(len(answer))), wasmtest.Call(write))
 		})
-		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm,
+			runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
 		out, _, err := p.Call(context.Background(), plugintest.HookInput())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	if out := request(""); out == nil || out.RequestCompaction == nil || out.RequestCompaction.Instructions != "keep paths" {
+	if out := request(""); out == nil || out.RequestCompaction == nil ||
+		out.RequestCompaction.Instructions != "keep paths" {
 		t.Errorf("the request is lost: %+v", out)
 	}
 	if out := request(`{"request_compaction":{"instructions":"mine"}}`); out.RequestCompaction.Instructions != "mine" {
@@ -189,8 +202,10 @@ func TestSetWithoutSwapper(t *testing.T) {
 		t.Run(string(op), func(t *testing.T) {
 			kv := &openKV{KV: plugintest.Owned("asks", map[string]string{"asks k": "old"})}
 			r := plugintest.New(t, runtime.Options{KV: kv})
-			granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
-			swaps := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
+			granted := runtime.PluginOptions{Manifest: plugintest.AsksAll,
+				Grants: plugintest.GrantAll(plugintest.AsksAll), Adopt: true}
+			swaps := plugintest.MustLoad(t, r,
+				wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"swapped","expect":"old"}`), granted)
 			changes := plugintest.MustLoad(t, r, wasmtest.HostCall(pre, string(op), request), granted)
 			in, _ := json.Marshal(plugintest.HookInput())
 			kv.got = func() {}
@@ -231,7 +246,8 @@ func TestSwapWithoutSwapper(t *testing.T) {
 	features.Proves(t, "K28")
 	kv := plugintest.Owned("asks", map[string]string{"asks k": "old"})
 	granted := runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)}
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}),
+		wasmtest.HostCall(pre, string(abi.OpKVSet), `{"key":"k","value":"new","expect":"old"}`), granted)
 	in, _ := json.Marshal(plugintest.HookInput())
 	var stored atomic.Int32
 	var wg sync.WaitGroup
@@ -261,7 +277,8 @@ func TestSwapWithoutSwapper(t *testing.T) {
 	if abi.CodeOf(asError(resp.Error)) != abi.CodeConflict {
 		t.Errorf("a dry run compares as well: %v", resp.Error)
 	}
-	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"new"}`, dry); resp.Error != nil || kv.Data["asks k"] != "new" {
+	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"k","value":"3","expect":"new"}`,
+		dry); resp.Error != nil || kv.Data["asks k"] != "new" {
 		t.Errorf("a dry run: %v, %q", resp.Error, kv.Data)
 	}
 }
@@ -272,7 +289,8 @@ func TestDryRun(t *testing.T) {
 	before := maps.Clone(kv.Data)
 	r := plugintest.New(t, runtime.Options{KV: kv})
 	type step struct{ op, request string }
-	steps := []step{{"kv.set", `{"key":"b","value":"2"}`}, {"kv.delete", `{"key":"gone"}`}, {"kv.get", `{"key":"b"}`}, {"kv.list", `{"key":""}`}}
+	steps := []step{{"kv.set", `{"key":"b","value":"2"}`}, {"kv.delete", `{"key":"gone"}`}, {"kv.get", `{"key":"b"}`},
+		{"kv.list", `{"key":""}`}}
 	wasm := wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := wasmtest.I32
 		write := m.OutputWrite()
@@ -290,7 +308,8 @@ func TestDryRun(t *testing.T) {
 		}
 		m.Hook(pre, []wasmtest.Type{i32}, append(code, c(0))...)
 	})
-	p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+	p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll,
+		Grants: plugintest.GrantAll(plugintest.AsksAll)})
 	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
@@ -303,7 +322,8 @@ func TestDryRun(t *testing.T) {
 	}
 	in.Trigger.DryRun = false
 	doc, _ = json.Marshal(in)
-	if _, _, err := p.CallRaw(context.Background(), pre, doc); err != nil || kv.Data["_lineage asks.json"] == "" || len(kv.Data) != 3 || kv.Data["asks a"] != "1" || kv.Data["asks b"] != "2" {
+	if _, _, err := p.CallRaw(context.Background(), pre, doc); err != nil || kv.Data["_lineage asks.json"] == "" ||
+		len(kv.Data) != 3 || kv.Data["asks a"] != "1" || kv.Data["asks b"] != "2" {
 		t.Errorf("the same for real: %v, %v", kv.Data, err)
 	}
 }
@@ -324,7 +344,9 @@ func TestDryRunAgain(t *testing.T) {
 				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(1_000), wasmtest.LtU32),
 			c(20_000), c(20_000), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
 	})
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &plugintest.KV{}}), wasm, runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll), Limits: abi.Limits{MemoryMB: 2}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &plugintest.KV{}}), wasm,
+		runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll),
+			Limits: abi.Limits{MemoryMB: 2}})
 	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
@@ -339,17 +361,21 @@ func TestHostCallFaults(t *testing.T) {
 	// What the storage says of itself is not the plugin's business.
 	kv := &plugintest.KV{Data: map[string]string{}, Fail: errors.New("disk /dev/sda1 is on fire")}
 	resp, stats := hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVGet, `{"key":"a"}`, nil)
-	if abi.CodeOf(asError(resp.Error)) != abi.CodeInternal || strings.Contains(resp.Error.Message, "sda1") || len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], "sda1") {
+	if abi.CodeOf(asError(resp.Error)) != abi.CodeInternal || strings.Contains(resp.Error.Message, "sda1") ||
+		len(stats.Warnings) != 1 || !strings.Contains(stats.Warnings[0], "sda1") {
 		t.Errorf("the guest sees %v, the host %q", resp.Error, stats.Warnings)
 	}
 	kv.Fail = fmt.Errorf("store: %w", &abi.Error{Code: abi.CodeQuota, Op: "kv.set", Message: "full"})
-	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"a"}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
+	if resp, _ = hostCall(t, runtime.Options{KV: kv}, granted, abi.OpKVSet, `{"key":"a"}`, nil); abi.CodeOf(
+		asError(resp.Error)) != abi.CodeQuota {
 		t.Errorf("a quota of the storage: %v", resp.Error)
 	}
-	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpKVGet, `{"key":"a"}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeDenied {
+	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpKVGet, `{"key":"a"}`, nil); abi.CodeOf(
+		asError(resp.Error)) != abi.CodeDenied {
 		t.Errorf("a host without storage: %v", resp.Error)
 	}
-	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpTokensCount, `{"texts":["a"]}`, nil); abi.CodeOf(asError(resp.Error)) != abi.CodeDenied {
+	if resp, _ = hostCall(t, runtime.Options{}, granted, abi.OpTokensCount, `{"texts":["a"]}`, nil); abi.CodeOf(
+		asError(resp.Error)) != abi.CodeDenied {
 		t.Errorf("a host without a counter: %v", resp.Error)
 	}
 }
@@ -362,7 +388,9 @@ func (*panicKV) Get(context.Context, string, string) (string, bool, error) {
 }
 
 func TestHostPanic(t *testing.T) {
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &panicKV{}}), wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`), runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: &panicKV{}}),
+		wasmtest.HostCall(pre, "kv.get", `{"key":"a"}`),
+		runtime.PluginOptions{Manifest: plugintest.AsksAll, Grants: plugintest.GrantAll(plugintest.AsksAll)})
 	for range 2 {
 		_, _, err := p.Call(context.Background(), plugintest.HookInput())
 		if e := plugintest.WantError(t, err, abi.CodeInternal); strings.Contains(e.Message, "goroutine") || e.Err == nil {
@@ -386,7 +414,8 @@ func TestQuota(t *testing.T) {
 				wasmtest.Get(0), c(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), c(10), wasmtest.LtU32),
 			c(4096), c(4096), c(0), wasmtest.Get(1), wasmtest.Call(read), wasmtest.Call(write))
 	})
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: abi.Limits{HostCalls: 4}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm,
+		runtime.PluginOptions{Limits: abi.Limits{HostCalls: 4}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
@@ -407,10 +436,13 @@ func TestLogs(t *testing.T) {
 		}
 		return stats
 	}
-	if s := logs(wasmtest.Log(pre, "one\ntwo\x1b[31m\r\n\nthree"), runtime.PluginOptions{}); !slices.Equal(s.Logs, []abi.LogRequest{{Level: "warn", Message: "one"}, {Level: "warn", Message: "two[31m"}, {Level: "warn"}, {Level: "warn", Message: "three"}}) {
+	if s := logs(wasmtest.Log(pre, "one\ntwo\x1b[31m\r\n\nthree"), runtime.PluginOptions{}); !slices.Equal(
+		s.Logs, []abi.LogRequest{{Level: "warn", Message: "one"}, {Level: "warn", Message: "two[31m"}, {Level: "warn"},
+			{Level: "warn", Message: "three"}}) {
 		t.Errorf("lines of standard error: %+v", s.Logs)
 	}
-	for name, text := range map[string]string{"a long line": strings.Repeat("x", 200_000), "many lines": strings.Repeat("x\n", 60_000), "empty lines": strings.Repeat("\n", 60_000)} {
+	for name, text := range map[string]string{"a long line": strings.Repeat("x", 200_000),
+		"many lines": strings.Repeat("x\n", 60_000), "empty lines": strings.Repeat("\n", 60_000)} {
 		t.Run(name, func(t *testing.T) {
 			s := logs(wasmtest.Log(pre, text), runtime.PluginOptions{})
 			kept := 0
@@ -473,7 +505,8 @@ func TestBulkBounds(t *testing.T) {
 				m.Memory(1, -1, "")
 				m.Hook(pre, nil, append(code, wasmtest.Const32(0))...)
 			})
-			_, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{}).CallRaw(context.Background(), pre, []byte("some input"))
+			_, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm,
+				runtime.PluginOptions{}).CallRaw(context.Background(), pre, []byte("some input"))
 			want := abi.CodeTrap
 			if tc.ok {
 				want = ""

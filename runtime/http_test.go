@@ -34,22 +34,38 @@ func TestHTTP(t *testing.T) {
 		why           string
 	}{
 		{"get", `{"url":"URL/"}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET  "}, "any status is an answer"},
-		{"post", `{"method":"POST","url":"URL/","body":"text"}`, granted, "", abi.HTTPResponse{Status: 418, Body: "POST  text"}, ""},
-		{"post bytes", `{"method":"POST","url":"URL/","body_base64":"aGk="}`, granted, "", abi.HTTPResponse{Status: 418, Body: "POST  hi"}, "bytes arrive as bytes"},
-		{"get bytes", `{"url":"URL/bytes"}`, granted, "", abi.HTTPResponse{Status: 200, BodyBase64: []byte{0xff, 0}}, "and come back as base64"},
-		{"secret", `{"url":"URL/","headers":{"Authorization":"Bearer {{secret:key}}"}}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET Bearer [secret key] "}, "the server saw it, the guest does not"},
-		{"no such secret", `{"url":"URL/","headers":{"Authorization":"{{secret:other}}"}}`, granted, abi.CodeDenied, abi.HTTPResponse{}, ""},
-		{"not asked", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Manifest = plugintest.Asks() }), abi.CodeDenied, abi.HTTPResponse{}, "a grant alone gives nothing"},
-		{"not granted", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) { o.Grants.HTTP = nil }), abi.CodeDenied, abi.HTTPResponse{}, "asking alone gives nothing"},
-		{"another host", `{"url":"https://api.example.com/"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "the operator's origins count, not the manifest's"},
+		{"post", `{"method":"POST","url":"URL/","body":"text"}`, granted, "",
+			abi.HTTPResponse{Status: 418, Body: "POST  text"}, ""},
+		{"post bytes", `{"method":"POST","url":"URL/","body_base64":"aGk="}`, granted, "",
+			abi.HTTPResponse{Status: 418, Body: "POST  hi"}, "bytes arrive as bytes"},
+		{"get bytes", `{"url":"URL/bytes"}`, granted, "", abi.HTTPResponse{Status: 200, BodyBase64: []byte{0xff, 0}},
+			"and come back as base64"},
+		{"secret", `{"url":"URL/","headers":{"Authorization":"Bearer {{secret:key}}"}}`, granted, "",
+			abi.HTTPResponse{Status: 418, Body: "GET Bearer [secret key] "}, "the server saw it, the guest does not"},
+		{"no such secret", `{"url":"URL/","headers":{"Authorization":"{{secret:other}}"}}`, granted, abi.CodeDenied,
+			abi.HTTPResponse{}, ""},
+		{"not asked", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) {
+			o.Manifest = plugintest.Asks()
+		}), abi.CodeDenied, abi.HTTPResponse{}, "a grant alone gives nothing"},
+		{"not granted", `{"url":"URL/"}`, with(func(o *runtime.PluginOptions) {
+			o.Grants.HTTP = nil
+		}), abi.CodeDenied, abi.HTTPResponse{}, "asking alone gives nothing"},
+		{"another host", `{"url":"https://api.example.com/"}`, granted, abi.CodeDenied, abi.HTTPResponse{},
+			"the operator's origins count, not the manifest's"},
 		{"redirect", `{"url":"URL/away"}`, granted, abi.CodeDenied, abi.HTTPResponse{}, "metadata by a redirect"},
 		{"two bodies", `{"url":"URL/","body":"a","body_base64":"aGk="}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
 		{"no url", `{}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
 		{"forbidden header", `{"url":"URL/","headers":{"Host":"a"}}`, granted, abi.CodeUsage, abi.HTTPResponse{}, ""},
-		{"a header named as a field is", `{"url":"URL/","headers":{"Method":"a"}}`, granted, "", abi.HTTPResponse{Status: 418, Body: "GET  "}, ""},
-		{"too long", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) { o.Limits.HTTPBytes = 999 }), abi.CodeQuota, abi.HTTPResponse{}, ""},
-		{"no bytes left", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) { o.Limits.HostCallBytes = 999 }), abi.CodeQuota, abi.HTTPResponse{}, ""},
-		{"too slow", `{"url":"URL/hang","timeout_ms":30}`, granted, abi.CodeDeadline, abi.HTTPResponse{}, "the request's own time: the call goes on"},
+		{"a header named as a field is", `{"url":"URL/","headers":{"Method":"a"}}`, granted, "",
+			abi.HTTPResponse{Status: 418, Body: "GET  "}, ""},
+		{"too long", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) {
+			o.Limits.HTTPBytes = 999
+		}), abi.CodeQuota, abi.HTTPResponse{}, ""},
+		{"no bytes left", `{"url":"URL/long"}`, with(func(o *runtime.PluginOptions) {
+			o.Limits.HostCallBytes = 999
+		}), abi.CodeQuota, abi.HTTPResponse{}, ""},
+		{"too slow", `{"url":"URL/hang","timeout_ms":30}`, granted, abi.CodeDeadline, abi.HTTPResponse{},
+			"the request's own time: the call goes on"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			resp, stats := hostCall(t, runtime.Options{}, tc.o, abi.OpHTTP, strings.ReplaceAll(tc.request, "URL", here), nil)
@@ -64,7 +80,8 @@ func TestHTTP(t *testing.T) {
 				return
 			}
 			var got abi.HTTPResponse
-			if err := json.Unmarshal(resp.Result, &got); err != nil || got.Status != tc.want.Status || got.Body != tc.want.Body || string(got.BodyBase64) != string(tc.want.BodyBase64) {
+			if err := json.Unmarshal(resp.Result, &got); err != nil || got.Status != tc.want.Status ||
+				got.Body != tc.want.Body || string(got.BodyBase64) != string(tc.want.BodyBase64) {
 				t.Errorf("%s, %v: %s", resp.Result, err, tc.why)
 			}
 			if stats.HTTPRequests != 1 || stats.HTTPBytes == 0 || stats.HostCallBytes == 0 || stats.HostCalls[abi.OpHTTP] != 1 {
@@ -78,12 +95,15 @@ func TestHTTP(t *testing.T) {
 // The guest is told in time to answer without; so is one that asks again.
 func TestHTTPDeadline(t *testing.T) {
 	here := plugintest.Web(t)
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(3, string(abi.OpHTTP), `{"url":"`+here+`/hang"}`), runtime.PluginOptions{
-		Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{TimeoutMS: 2000},
-	})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),
+		askOften(3, string(abi.OpHTTP), `{"url":"`+here+`/hang"}`), runtime.PluginOptions{
+			Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}},
+			Limits: abi.Limits{TimeoutMS: 2000},
+		})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
-	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeDeadline || stats.HostCalls[abi.OpHTTP] != 3 {
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeDeadline ||
+		stats.HostCalls[abi.OpHTTP] != 3 {
 		t.Errorf("%s, %v, %+v", out, err, stats)
 	}
 	if stats.MS < 1000 {
@@ -95,11 +115,13 @@ func TestHTTPRequestsAreCounted(t *testing.T) {
 	here := plugintest.Web(t)
 	wasm := askOften(5, string(abi.OpHTTP), `{"url":"`+here+`/"}`)
 	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{
-		Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}}, Limits: abi.Limits{HTTPRequests: 3},
+		Manifest: plugintest.Asks(abi.CapHTTP), Grants: runtime.Grants{HTTP: []string{here}},
+		Limits: abi.Limits{HTTPRequests: 3},
 	})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
-	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota || stats.HTTPRequests != 3 || stats.Limits.HTTPRequests != 3 || stats.HostCalls[abi.OpHTTP] != 5 {
+	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota ||
+		stats.HTTPRequests != 3 || stats.Limits.HTTPRequests != 3 || stats.HostCalls[abi.OpHTTP] != 5 {
 		t.Errorf("%s, %v, %+v", out, err, stats)
 	}
 }
@@ -108,13 +130,15 @@ func TestHTTPRequestsAreCounted(t *testing.T) {
 // and responses together.
 func TestHostCallBytes(t *testing.T) {
 	const request = `{"level":"info","message":"hi"}`
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(10, string(abi.OpLog), request), runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), askOften(10, string(abi.OpLog), request),
+		runtime.PluginOptions{Limits: abi.Limits{HostCallBytes: 4*len(request) + 5}})
 	out, stats, err := p.CallRaw(context.Background(), pre, nil)
 	var resp abi.HostResponse
 	if err != nil || json.Unmarshal(out, &resp) != nil || abi.CodeOf(asError(resp.Error)) != abi.CodeQuota {
 		t.Errorf("%s, %v", out, err)
 	}
-	if len(stats.Logs) != 4 || stats.HostCallBytes != int64(4*len(request)) || stats.Limits.HostCallBytes != 4*len(request)+5 {
+	if len(stats.Logs) != 4 || stats.HostCallBytes != int64(4*len(request)) || stats.Limits.HostCallBytes != 4*len(
+		request)+5 {
 		t.Errorf("%d lines, %d bytes of %d", len(stats.Logs), stats.HostCallBytes, stats.Limits.HostCallBytes)
 	}
 }
@@ -143,12 +167,15 @@ func TestExtismHTTP(t *testing.T) {
 	here := plugintest.Web(t)
 	r := plugintest.New(t, runtime.Options{})
 	for _, engine := range engines {
-		o := runtime.PluginOptions{Engine: engineOf(engine), Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
+		o := runtime.PluginOptions{Engine: engineOf(engine), Manifest: plugintest.Asks(abi.CapHTTP),
+			Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here}}}
 		out, stats, err := plugintest.MustLoad(t, r, wasmtest.ExtismFetch(here), o).CallRaw(context.Background(), pre, nil)
-		if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 || stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
+		if err != nil || string(out) != "POST [secret key] " || stats.HTTPRequests != 1 ||
+			stats.HostCalls[abi.OpHTTP] != 1 || stats.HostCallBytes == 0 {
 			t.Errorf("%s: %q, %v, %+v", engine, out, err, stats)
 		}
-		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch("http://169.254.169.254/"), o).CallRaw(context.Background(), pre, nil)
+		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch("http://169.254.169.254/"), o).CallRaw(
+			context.Background(), pre, nil)
 		plugintest.WantError(t, err, abi.CodeDenied)
 		_, _, err = plugintest.MustLoad(t, r, wasmtest.ExtismFetch(here+"/away"), o).CallRaw(context.Background(), pre, nil)
 		plugintest.WantError(t, err, abi.CodeDenied)
@@ -159,7 +186,8 @@ func TestExtismHTTP(t *testing.T) {
 }
 
 func TestBadHTTPGrant(t *testing.T) {
-	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre), runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
+	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing(pre),
+		runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"*.example.com"}}})
 	plugintest.WantError(t, err, abi.CodeUsage)
 }
 
@@ -167,7 +195,8 @@ func TestBadHTTPGrant(t *testing.T) {
 // value, whatever it does with it.
 func TestSecretsStayInside(t *testing.T) {
 	here := plugintest.Web(t)
-	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret}, Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
+	o := runtime.PluginOptions{Manifest: plugintest.Asks(abi.CapHTTP), Secrets: map[string]string{"key": secret},
+		Grants: runtime.Grants{HTTP: []string{here, "localhost:1"}}}
 	for where, request := range map[string]string{
 		"a header":     `{"url":"` + here + `/","headers":{"Authorization":"{{secret:key}}"}}`,
 		"url and body": `{"url":"` + here + `/{{secret:key}}","body":"{{secret:key}}"}`,

@@ -31,9 +31,16 @@ func TestLoadRefuses(t *testing.T) {
 		{"component", []byte("\x00asm\x0d\x00\x01\x00"), "component", "components are another format with the same magic"},
 		{"version", []byte("\x00asm\x02\x00\x00\x00"), "version", "a version the engine does not have"},
 		{"cut", good[:len(good)-3], "malformed", "a file cut short"},
-		{"too large", append(slices.Clone(good), make([]byte, 64<<20)...), "allowed", "the size cap holds before anything is parsed"},
-		{"unknown import", wasmtest.Build(func(m *wasmtest.Module) { m.Import("env", "system", []wasmtest.Type{i32}, nil); wasmtest.WithHook(m) }), "env.system", "only known modules link"},
-		{"unknown name", wasmtest.Build(func(m *wasmtest.Module) { m.Import(abi.ImportModule, "exec", nil, nil); wasmtest.WithHook(m) }), "exec", "only known functions link"},
+		{"too large", append(slices.Clone(good), make([]byte, 64<<20)...), "allowed",
+			"the size cap holds before anything is parsed"},
+		{"unknown import", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Import("env", "system", []wasmtest.Type{i32}, nil)
+			wasmtest.WithHook(m)
+		}), "env.system", "only known modules link"},
+		{"unknown name", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Import(abi.ImportModule, "exec", nil, nil)
+			wasmtest.WithHook(m)
+		}), "exec", "only known functions link"},
 		{"unknown wasi", wasmtest.Build(func(m *wasmtest.Module) {
 			m.Import("wasi_snapshot_preview1", "sock_open", nil, nil)
 			wasmtest.WithHook(m)
@@ -47,15 +54,40 @@ func TestLoadRefuses(t *testing.T) {
 			m.Import(abi.ExtismModule, "alloc", []wasmtest.Type{i32}, []wasmtest.Type{i64})
 			wasmtest.WithHook(m)
 		}), "(i64)->i64", "a known name with another signature is another function"},
-		{"imported memory", wasmtest.Build(func(m *wasmtest.Module) { m.ImportMemory("env", "memory", 1); wasmtest.WithHook(m) }), "a memory", "only functions are provided"},
-		{"no hook", wasmtest.Build(func(m *wasmtest.Module) { m.Export("run", m.Func(nil, []wasmtest.Type{i32}, nil, wasmtest.Const32(0))) }), "no hook", "a plugin nobody calls"},
-		{"hook with parameters", wasmtest.Build(func(m *wasmtest.Module) { m.Export(pre, m.Func([]wasmtest.Type{i32}, nil, nil)) }), "(i32)", "a hook takes nothing and returns an i32"},
-		{"hook is a memory", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, pre) }), "no function", "a hook is a function"},
-		{"two exports", wasmtest.Build(func(m *wasmtest.Module) { wasmtest.WithHook(m); wasmtest.WithHook(m) }), "two exports", "which one would be called?"},
-		{"two memories", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Memory(1, -1, ""); wasmtest.WithHook(m) }), "memories", "the budget is of one memory"},
-		{"too much memory", wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1025, -1, ""); wasmtest.WithHook(m) }), "64 MiB allowed", "it could never be instantiated"},
-		{"tables", wasmtest.Build(func(m *wasmtest.Module) { m.Table(600_000, -1); m.Table(600_000, -1); wasmtest.WithHook(m) }), "tables of", "the cap is for all tables together"},
-		{"invalid code", wasmtest.Build(func(m *wasmtest.Module) { m.Hook(pre, nil, wasmtest.Drop) }), "engine refuses", "what the engine validates is refused as well"},
+		{"imported memory", wasmtest.Build(func(m *wasmtest.Module) {
+			m.ImportMemory("env", "memory", 1)
+			wasmtest.WithHook(m)
+		}), "a memory", "only functions are provided"},
+		{"no hook", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Export("run", m.Func(nil, []wasmtest.Type{i32}, nil, wasmtest.Const32(0)))
+		}), "no hook", "a plugin nobody calls"},
+		{"hook with parameters", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Export(pre, m.Func([]wasmtest.Type{i32}, nil, nil))
+		}), "(i32)", "a hook takes nothing and returns an i32"},
+		{"hook is a memory", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Memory(1, -1, pre)
+		}), "no function", "a hook is a function"},
+		{"two exports", wasmtest.Build(func(m *wasmtest.Module) {
+			wasmtest.WithHook(m)
+			wasmtest.WithHook(m)
+		}), "two exports", "which one would be called?"},
+		{"two memories", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Memory(1, -1, "")
+			m.Memory(1, -1, "")
+			wasmtest.WithHook(m)
+		}), "memories", "the budget is of one memory"},
+		{"too much memory", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Memory(1025, -1, "")
+			wasmtest.WithHook(m)
+		}), "64 MiB allowed", "it could never be instantiated"},
+		{"tables", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Table(600_000, -1)
+			m.Table(600_000, -1)
+			wasmtest.WithHook(m)
+		}), "tables of", "the cap is for all tables together"},
+		{"invalid code", wasmtest.Build(func(m *wasmtest.Module) {
+			m.Hook(pre, nil, wasmtest.Drop)
+		}), "engine refuses", "what the engine validates is refused as well"},
 		{"a section twice", append(slices.Clone(good), good[8:]...), "second section", "sections are there once"},
 		{"many names", wasmtest.Build(func(m *wasmtest.Module) {
 			for range 1001 {
@@ -65,7 +97,8 @@ func TestLoadRefuses(t *testing.T) {
 		}), "more than 1000", "lists are bounded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), tc.wasm, runtime.PluginOptions{})
+			p, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), tc.wasm,
+				runtime.PluginOptions{})
 			if p != nil {
 				t.Errorf("loaded: %s", tc.why)
 			}
@@ -105,19 +138,24 @@ func TestLoadClaims(t *testing.T) {
 		"data":           raw(11, huge...),
 		"data bytes":     raw(11, append([]byte{1, 1}, huge...)...),
 		"initializer":    raw(6, append([]byte{1, 0x7f, 0}, bytes.Repeat([]byte{0x23, 0}, 40)...)...),
-		"a long body":    wasmtest.Build(func(m *wasmtest.Module) { m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0)) }),
+		"a long body": wasmtest.Build(func(m *wasmtest.Module) {
+			m.Hook(pre, nil, bytes.Repeat([]byte{0x01}, 256<<10), wasmtest.Const32(0))
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{AnyExport: true})
+			_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm,
+				runtime.PluginOptions{AnyExport: true})
 			if e := plugintest.WantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "at byte ") {
 				t.Errorf("it came as far as the engine: %s", e.Message)
 			}
 		})
 	}
 	// Claims inside custom sections do not reach the engine at all.
-	for name, content := range map[string][]byte{"name": append([]byte{1, 5}, huge...), "locals": append([]byte{2, 5}, huge...), "other": huge} {
+	for name, content := range map[string][]byte{"name": append([]byte{1, 5}, huge...),
+		"locals": append([]byte{2, 5}, huge...), "other": huge} {
 		t.Run(name, func(t *testing.T) {
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}),
+				wasmtest.WithSection(wasmtest.Nothing(pre), "name", content), runtime.PluginOptions{})
 			if _, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil {
 				t.Errorf("%v", err)
 			}
@@ -135,12 +173,18 @@ func TestLoadOptions(t *testing.T) {
 		why  string
 	}{
 		{"another digest", runtime.PluginOptions{Digest: "sha256:00"}, abi.CodeRefused, "a pin holds"},
-		{"limit below zero", runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: -1}}, abi.CodeUsage, "limits are never negative"},
-		{"limit beyond sense", runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 5000}}, abi.CodeUsage, "a guest addresses 4 GiB"},
-		{"manifest", runtime.PluginOptions{Manifest: &abi.Manifest{Name: "X", ABI: 1}}, abi.CodeBadInput, "a manifest is valid"},
-		{"manifest names another hook", runtime.PluginOptions{Manifest: &abi.Manifest{Name: "x", ABI: 1, Hooks: []abi.Hook{abi.HookTurnEnd}}}, abi.CodeRefused, "the hook has to be there"},
-		{"knob", runtime.PluginOptions{Manifest: knob, Config: abi.Config{"n": []byte("7")}}, abi.CodeUsage, "knob values are checked"},
-		{"secret", runtime.PluginOptions{Secrets: map[string]string{"key": "v"}}, abi.CodeUsage, "only secrets that the manifest asks for"},
+		{"limit below zero", runtime.PluginOptions{Limits: abi.Limits{TimeoutMS: -1}}, abi.CodeUsage,
+			"limits are never negative"},
+		{"limit beyond sense", runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 5000}}, abi.CodeUsage,
+			"a guest addresses 4 GiB"},
+		{"manifest", runtime.PluginOptions{Manifest: &abi.Manifest{Name: "X", ABI: 1}}, abi.CodeBadInput,
+			"a manifest is valid"},
+		{"manifest names another hook", runtime.PluginOptions{Manifest: &abi.Manifest{Name: "x", ABI: 1,
+			Hooks: []abi.Hook{abi.HookTurnEnd}}}, abi.CodeRefused, "the hook has to be there"},
+		{"knob", runtime.PluginOptions{Manifest: knob, Config: abi.Config{"n": []byte("7")}}, abi.CodeUsage,
+			"knob values are checked"},
+		{"secret", runtime.PluginOptions{Secrets: map[string]string{"key": "v"}}, abi.CodeUsage,
+			"only secrets that the manifest asks for"},
 		{"compactor", runtime.PluginOptions{Manifest: compactor}, "", "a compactor with pre_compact is fine"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -150,7 +194,8 @@ func TestLoadOptions(t *testing.T) {
 			}
 		})
 	}
-	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing("turn_end"), runtime.PluginOptions{Manifest: compactor})
+	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasmtest.Nothing("turn_end"),
+		runtime.PluginOptions{Manifest: compactor})
 	plugintest.WantError(t, err, abi.CodeRefused)
 }
 
@@ -167,7 +212,8 @@ func TestLoadLimits(t *testing.T) {
 	if l := get(runtime.PluginOptions{}); l.TimeoutMS != 50 || l.MemoryMB != 64 {
 		t.Errorf("a manifest lowers limits and never raises one: %+v", l)
 	}
-	if l := get(runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 500, TimeoutMS: 20}}); l.TimeoutMS != 20 || l.MemoryMB != 500 {
+	if l := get(runtime.PluginOptions{Limits: abi.Limits{MemoryMB: 500, TimeoutMS: 20}}); l.TimeoutMS != 20 ||
+		l.MemoryMB != 500 {
 		t.Errorf("the operator raises and lowers: %+v", l)
 	}
 	manifest.Limits = abi.Limits{}
@@ -229,10 +275,12 @@ func TestRoles(t *testing.T) {
 	features.Proves(t, "K6")
 	r := plugintest.New(t, runtime.Options{})
 	p := plugintest.MustLoad(t, r, wasmtest.Nothing("post_compact"), runtime.PluginOptions{})
-	if !p.Manifest().Has(abi.RoleObserver) || p.Manifest().Has(abi.RoleCompactor) || !slices.Equal(p.Hooks(), []abi.Hook{abi.HookPostCompact}) {
+	if !p.Manifest().Has(abi.RoleObserver) || p.Manifest().Has(abi.RoleCompactor) ||
+		!slices.Equal(p.Hooks(), []abi.Hook{abi.HookPostCompact}) {
 		t.Errorf("roles %v, hooks %v", p.Manifest().Roles, p.Hooks())
 	}
-	p = plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"c","abi":1,"role":"compactor"}`), runtime.PluginOptions{})
+	p = plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Nothing(pre),
+		`{"name":"c","abi":1,"role":"compactor"}`), runtime.PluginOptions{})
 	if !p.Manifest().Has(abi.RoleCompactor) {
 		t.Errorf("role: compactor gives %v", p.Manifest().Roles)
 	}
@@ -249,13 +297,15 @@ func TestLoadManifestSection(t *testing.T) {
 		{"too long", `{"name":"x","abi":1,"description":"` + strings.Repeat("x", 300<<10) + `"}`, "a section is bounded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := plugintest.Load(context.Background(), r, wasmtest.WithManifest(wasmtest.Nothing(pre), tc.manifest), runtime.PluginOptions{})
+			_, err := plugintest.Load(context.Background(), r,
+				wasmtest.WithManifest(wasmtest.Nothing(pre), tc.manifest), runtime.PluginOptions{})
 			if abi.CodeOf(err) != abi.CodeBadInput {
 				t.Errorf("%v: %s", err, tc.why)
 			}
 		})
 	}
-	twice := wasmtest.WithManifest(wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"x","abi":1}`), `{"name":"y","abi":1}`)
+	twice := wasmtest.WithManifest(wasmtest.WithManifest(wasmtest.Nothing(pre), `{"name":"x","abi":1}`),
+		`{"name":"y","abi":1}`)
 	_, err := plugintest.Load(context.Background(), r, twice, runtime.PluginOptions{})
 	plugintest.WantError(t, err, abi.CodeBadInput)
 }
@@ -263,7 +313,8 @@ func TestLoadManifestSection(t *testing.T) {
 func TestEmbedManifest(t *testing.T) {
 	wasm := wasmtest.Answer(pre, `{"inject":"hi"}`)
 	first := &abi.Manifest{Name: "one", ABI: 1, Description: "<b> & more", Limits: abi.Limits{MemoryMB: 8}}
-	second := &abi.Manifest{Name: "two", ABI: 1, Knobs: map[string]abi.Knob{"b": {Type: abi.KnobBoolean}, "a": {Type: abi.KnobText}}}
+	second := &abi.Manifest{Name: "two", ABI: 1,
+		Knobs: map[string]abi.Knob{"b": {Type: abi.KnobBoolean}, "a": {Type: abi.KnobText}}}
 	embed := func(wasm []byte, m *abi.Manifest) []byte {
 		t.Helper()
 		out, err := runtime.EmbedManifest(wasm, m)
@@ -275,7 +326,8 @@ func TestEmbedManifest(t *testing.T) {
 	a := embed(wasm, first)
 	if m, err := runtime.Open(a); err != nil {
 		t.Fatal(err)
-	} else if got := m.Manifest(); got.Name != "one" || got.Description != first.Description || got.Limits != first.Limits {
+	} else if got := m.Manifest(); got.Name != "one" || got.Description != first.Description ||
+		got.Limits != first.Limits {
 		t.Fatalf("read back %+v", got)
 	}
 	if b := embed(embed(a, second), first); !bytes.Equal(a, b) {
@@ -284,10 +336,12 @@ func TestEmbedManifest(t *testing.T) {
 	if !bytes.Equal(embed(wasm, second), embed(wasm, second)) {
 		t.Error("the bytes differ from one time to the next")
 	}
-	if m, err := runtime.Open(wasm); err != nil || !slices.Equal(m.Manifest().Hooks, []abi.Hook{pre}) || m.Digest()[7:19] != strings.TrimPrefix(m.Manifest().Name, "plugin-") {
+	if m, err := runtime.Open(wasm); err != nil || !slices.Equal(m.Manifest().Hooks, []abi.Hook{pre}) ||
+		m.Digest()[7:19] != strings.TrimPrefix(m.Manifest().Name, "plugin-") {
 		t.Errorf("a module without a manifest: %+v, %v", m, err)
 	}
-	if p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), a, runtime.PluginOptions{}); p.Manifest().Name != "one" {
+	if p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), a,
+		runtime.PluginOptions{}); p.Manifest().Name != "one" {
 		t.Error("the embedded manifest is not the plugin's")
 	}
 	_, err := runtime.EmbedManifest([]byte("no module"), first)
@@ -300,7 +354,8 @@ func TestEmbedManifest(t *testing.T) {
 func TestInfo(t *testing.T) {
 	features.Proves(t, "N6")
 	wasm := wasmtest.Build(func(m *wasmtest.Module) {
-		m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+		m.Import(abi.ImportModule, "host_call", []wasmtest.Type{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32},
+			[]wasmtest.Type{wasmtest.I32})
 		m.Memory(2, 10, "memory")
 		m.Table(5, -1)
 		wasmtest.WithHook(m)
@@ -318,23 +373,28 @@ func TestInfo(t *testing.T) {
 		{Name: abi.CapModel, Granted: true},
 	}
 	if !slices.EqualFunc(info.Capabilities, want, func(a, b runtime.CapabilityInfo) bool {
-		return a.Name == b.Name && a.Asked == b.Asked && a.Granted == b.Granted && a.Reason == b.Reason && slices.Equal(a.Hosts, b.Hosts)
+		return a.Name == b.Name && a.Asked == b.Asked && a.Granted == b.Granted && a.Reason == b.Reason &&
+			slices.Equal(a.Hosts, b.Hosts)
 	}) {
 		t.Errorf("capabilities %+v", info.Capabilities)
 	}
 	if !p.Granted(abi.CapKV) || p.Granted(abi.CapHTTP) || p.Granted(abi.CapModel) {
 		t.Error("a capability is asked for and granted, or the plugin does not have it")
 	}
-	if !slices.Equal(info.Imports, []string{"kagewasm:host/env.host_call (i32,i32,i32,i32)->i32"}) || !slices.Equal(info.Exports, []string{"memory memory", "pre_compact ()->i32"}) {
+	if !slices.Equal(info.Imports, []string{"kagewasm:host/env.host_call (i32,i32,i32,i32)->i32"}) ||
+		!slices.Equal(info.Exports, []string{"memory memory", "pre_compact ()->i32"}) {
 		t.Errorf("imports %q, exports %q", info.Imports, info.Exports)
 	}
-	if info.Memory == nil || info.Memory.MinBytes != 2<<16 || info.Memory.MaxBytes != 10<<16 || info.TableElements != 5 || info.Size != len(wasm) {
+	if info.Memory == nil || info.Memory.MinBytes != 2<<16 || info.Memory.MaxBytes != 10<<16 ||
+		info.TableElements != 5 || info.Size != len(wasm) {
 		t.Errorf("memory %+v, %d table elements, %d bytes", info.Memory, info.TableElements, info.Size)
 	}
-	if info.Digest != p.Digest() || !strings.HasPrefix(info.Digest, "sha256:") || info.Engine != runtime.EngineNative || info.Limits != p.Limits() {
+	if info.Digest != p.Digest() || !strings.HasPrefix(info.Digest, "sha256:") || info.Engine != runtime.EngineNative ||
+		info.Limits != p.Limits() {
 		t.Errorf("%+v", info)
 	}
-	if _, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Digest: p.Digest()}); err != nil {
+	if _, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm,
+		runtime.PluginOptions{Digest: p.Digest()}); err != nil {
 		t.Errorf("the module's own digest: %v", err)
 	}
 }

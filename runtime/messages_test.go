@@ -15,7 +15,8 @@ import (
 )
 
 // lazy is a plugin that is given messages without their bodies.
-var lazy = &abi.Manifest{Name: "lazy", ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact}, Content: abi.ContentLazy}
+var lazy = &abi.Manifest{Name: "lazy", ABI: abi.Version, Hooks: []abi.Hook{abi.HookPreCompact},
+	Content: abi.ContentLazy}
 
 // escaped is a text of n bytes that takes six times as many in JSON.
 func escaped(n int) abi.Content { return abi.Text(strings.Repeat("\x01", n)) }
@@ -36,12 +37,14 @@ func TestMessagesGetWhole(t *testing.T) {
 		{Role: abi.RoleUser, Content: parts, Kind: abi.KindSynthetic, Timestamp: "2026-01-01T00:00:00Z"},
 		{Role: abi.RoleAssistant, Content: abi.Parts(abi.TextPart(long), abi.TextPart("")), ToolCalls: calls},
 		{Role: abi.RoleAssistant, Content: abi.Parts()},
-		{Role: abi.RoleTool, ToolCallID: "c", Name: "n", IsError: true, Meta: abi.Meta{"x": json.RawMessage(`[1]`)}, Raw: json.RawMessage(`{"y":"<"}`)},
+		{Role: abi.RoleTool, ToolCallID: "c", Name: "n", IsError: true, Meta: abi.Meta{"x": json.RawMessage(`[1]`)},
+			Raw: json.RawMessage(`{"y":"<"}`)},
 	} {
 		m.ID = fmt.Sprint("m", i)
 		in.Messages = append(in.Messages, abi.InputMessage{Message: m, Tokens: i, Unit: i, Pinned: i == 1})
 	}
-	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet, `{"ids":["m0","m1","m2","m3","m4","m5"]}`, in)
+	resp, _ := hostCall(t, runtime.Options{}, runtime.PluginOptions{}, abi.OpMessagesGet,
+		`{"ids":["m0","m1","m2","m3","m4","m5"]}`, in)
 	want, err := json.Marshal(abi.MessagesResponse{Messages: in.Messages})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +76,8 @@ func TestMessagesGetBounds(t *testing.T) {
 		{"fits", `"m1","m2"`, 1 << 20, abi.Limits{}, "", "6 MiB once escaped"},
 		{"twice", `"m1","m1"`, 1, abi.Limits{}, abi.CodeUsage, "each once, though there are as many messages"},
 		{"memory", `"m1"`, 2 << 20, abi.Limits{MemoryMB: 8}, abi.CodeQuota, "12 MiB once escaped"},
-		{"all memory", `"m1"`, 4<<20 - 1<<18, abi.Limits{MemoryMB: 24, HostCallBytes: 1 << 30}, abi.CodeQuota, "22.5 MiB, beside the guest's own 4"},
+		{"all memory", `"m1"`, 4<<20 - 1<<18, abi.Limits{MemoryMB: 24, HostCallBytes: 1 << 30}, abi.CodeQuota,
+			"22.5 MiB, beside the guest's own 4"},
 		{"crossing", `"m1"`, 1 << 20, abi.Limits{HostCallBytes: 1 << 20}, abi.CodeQuota, "6 MiB, of which one may cross"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -89,7 +93,8 @@ func TestMessagesGetBounds(t *testing.T) {
 				m.Memory(64, -1, "memory")
 				m.Data(0, []byte(op+request))
 				// It ends with the beginning of what it was given as its error.
-				m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(request))), wasmtest.Call(call), wasmtest.Drop,
+				m.Hook(pre, nil, c(0), c(int32(len(op))), c(int32(len(op))), c(int32(len(request))),
+					wasmtest.Call(call), wasmtest.Drop,
 					c(4096), c(0), c(40), wasmtest.Call(read), wasmtest.Drop, c(4096), c(40), wasmtest.Call(fail), c(1))
 			}), runtime.PluginOptions{Limits: tc.limits, Manifest: lazy})
 			_, stats, err := p.Call(context.Background(), in)
@@ -122,8 +127,12 @@ func TestRequestItems(t *testing.T) {
 		code    abi.Code
 	}{
 		{abi.OpTokensCount, func(n int) string { return `{"texts":[` + list(`""`, n) + `]}` }, runtime.PluginOptions{}, ""},
-		{abi.OpMessagesGet, func(n int) string { return `{"ids":[` + list(`"m1"`, n) + `]}` }, runtime.PluginOptions{}, abi.CodeUsage},
-		{abi.OpModelComplete, func(n int) string { return `{"prompt":"x","messages":[` + list(`{}`, n) + `]}` }, model, abi.CodeUsage},
+		{abi.OpMessagesGet, func(n int) string {
+			return `{"ids":[` + list(`"m1"`, n) + `]}`
+		}, runtime.PluginOptions{}, abi.CodeUsage},
+		{abi.OpModelComplete, func(n int) string {
+			return `{"prompt":"x","messages":[` + list(`{}`, n) + `]}`
+		}, model, abi.CodeUsage},
 	} {
 		t.Run(string(tc.op), func(t *testing.T) {
 			for n, want := range map[int]abi.Code{abi.MaxRequestItems: tc.code, abi.MaxRequestItems + 1: abi.CodeQuota} {
@@ -133,7 +142,8 @@ func TestRequestItems(t *testing.T) {
 					if tc.op == abi.OpMessagesGet {
 						in = many
 					}
-					resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o, tc.op, tc.request(n), in)
+					resp, _ := hostCall(t, runtime.Options{Counter: plugintest.Bytes{}, Model: &fakeModel{}}, tc.o,
+						tc.op, tc.request(n), in)
 					if got := abi.CodeOf(asError(resp.Error)); got != want {
 						t.Errorf("%s of %d: code %q, want %q", tc.op, n, got, want)
 					}

@@ -58,7 +58,8 @@ func TestLineage(t *testing.T) {
 	}
 	w := storeOnce(t, kv, "2", keeperOptions(), plugintest.HookInput())
 	foreign := where(kv, "2")
-	if kv.Data["asks v"] != "1" || len(foreign) != 1 || !strings.HasPrefix(foreign[0], "asks+") || !abi.ValidNamespace(foreign[0]) {
+	if kv.Data["asks v"] != "1" || len(foreign) != 1 || !strings.HasPrefix(foreign[0], "asks+") ||
+		!abi.ValidNamespace(foreign[0]) {
 		t.Errorf("a stranger of that name: %v", kv.Data)
 	}
 	if len(w) != 1 || !strings.Contains(w[0], foreign[0]) || !strings.Contains(w[0], "--adopt asks") {
@@ -69,7 +70,8 @@ func TestLineage(t *testing.T) {
 	if w := storeOnce(t, kv, "3", adopted, plugintest.HookInput()); len(w) > 0 || kv.Data["asks v"] != "3" {
 		t.Errorf("an adopted version: %v, %q", kv.Data, w)
 	}
-	if w := storeOnce(t, kv, "3", keeperOptions(), plugintest.HookInput()); len(w) > 0 || !slices.Equal(where(kv, "3"), []string{"asks"}) {
+	if w := storeOnce(t, kv, "3", keeperOptions(), plugintest.HookInput()); len(w) > 0 ||
+		!slices.Equal(where(kv, "3"), []string{"asks"}) {
 		t.Errorf("adopted once is adopted: %v, %q", kv.Data, w)
 	}
 	pinned := keeperOptions()
@@ -88,7 +90,8 @@ func TestLineageOfDryRun(t *testing.T) {
 	in := plugintest.HookInput()
 	in.Trigger.DryRun = true
 	doc, _ := json.Marshal(in)
-	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}), wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), keeperOptions())
+	p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{KV: kv}),
+		wasmtest.HostCall(pre, string(abi.OpKVGet), `{"key":"a"}`), keeperOptions())
 	out, _, err := p.CallRaw(context.Background(), pre, doc)
 	if err != nil || !strings.Contains(string(out), `"1"`) || len(kv.Data) != 2 {
 		t.Errorf("%s, %v, %v", out, err, kv.Data)
@@ -177,8 +180,10 @@ func TestLineageOfBefore(t *testing.T) {
 	digest := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("1"), keeperOptions()).Digest()
 	agent := plugintest.HookInput()
 	agent.Session.AgentPath = "a/b"
-	kv := &plugintest.KV{Data: map[string]string{"_lineage asks.json": `{"digests":["` + digest + `"]}`, "asks v": "0", "asks@a-b-c14cddc033f6 v": "0"}}
-	if w := storeOnce(t, kv, "1", keeperOptions(), agent); len(w) > 0 || !strings.Contains(kv.Data["_lineage asks.json"], `"sum"`) {
+	kv := &plugintest.KV{Data: map[string]string{"_lineage asks.json": `{"digests":["` + digest + `"]}`, "asks v": "0",
+		"asks@a-b-c14cddc033f6 v": "0"}}
+	if w := storeOnce(t, kv, "1", keeperOptions(), agent); len(w) > 0 ||
+		!strings.Contains(kv.Data["_lineage asks.json"], `"sum"`) {
 		t.Errorf("%q, %v", w, kv.Data)
 	}
 	if w := storeOnce(t, kv, "2", keeperOptions(), agent); len(w) != 1 || kv.Data["asks@a-b-c14cddc033f6 v"] != "1" {
@@ -219,7 +224,8 @@ func TestLineageRace(t *testing.T) {
 // path is written, and the only agent's where it always was.
 func TestAgentsAreSeparate(t *testing.T) {
 	kv := &plugintest.KV{Data: make(map[string]string)}
-	paths := []string{"", "main/reviewer", "main/Reviewer", "main-reviewer", "../..", "@", strings.Repeat("long/", 300), "プラン"}
+	paths := []string{"", "main/reviewer", "main/Reviewer", "main-reviewer", "../..", "@", strings.Repeat("long/", 300),
+		"プラン"}
 	for _, path := range paths {
 		in := plugintest.HookInput()
 		in.Session.AgentPath = path
@@ -244,7 +250,8 @@ func TestAgentsAreSeparate(t *testing.T) {
 func TestNamespace(t *testing.T) {
 	kv := &plugintest.KV{Data: make(map[string]string)}
 	r := plugintest.New(t, runtime.Options{KV: kv})
-	first, second := plugintest.MustLoad(t, r, keeper("1"), keeperOptions()), plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"retain":["x"]}`), keeperOptions())
+	first, second := plugintest.MustLoad(t, r, keeper("1"), keeperOptions()),
+		plugintest.MustLoad(t, r, wasmtest.Answer(pre, `{"retain":["x"]}`), keeperOptions())
 	ns, err := first.Namespace(context.Background(), "a/b")
 	if err != nil || ns != abi.AgentNamespace("asks", "a/b") {
 		t.Errorf("%q, %v", ns, err)
@@ -261,7 +268,8 @@ func TestNamespace(t *testing.T) {
 	if _, err := plugintest.MustLoad(t, r, keeper("3"), keeperOptions()).Namespace(context.Background(), ""); err == nil {
 		t.Error("a storage that fails tells nobody's line")
 	}
-	if ns, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("1"), keeperOptions()).Namespace(context.Background(), ""); ns != "asks" || err != nil {
+	if ns, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), keeper("1"), keeperOptions()).Namespace(
+		context.Background(), ""); ns != "asks" || err != nil {
 		t.Errorf("without storage: %q, %v", ns, err)
 	}
 }

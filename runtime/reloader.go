@@ -30,7 +30,8 @@ type generation struct {
 // one it is a usage error.
 func NewReloader(p *Plugin) (*Reloader, error) {
 	if p == nil {
-		return nil, &abi.Error{Code: abi.CodeUsage, Op: "reload", Message: "no module to start with: give the one that Load returned"}
+		return nil, &abi.Error{Code: abi.CodeUsage, Op: "reload",
+			Message: "no module to start with: give the one that Load returned"}
 	}
 	return &Reloader{current: &generation{Plugin: p}}, nil
 }

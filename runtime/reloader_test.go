@@ -21,7 +21,8 @@ var _ hooks.Plugin = (*runtime.Reloader)(nil)
 
 // version is a module that injects its number.
 func version(n int) []byte {
-	return wasmtest.WithManifest(wasmtest.Answer(pre, fmt.Sprintf(`{"inject":"%d"}`, n)), `{"name":"versions","version":"1","abi":1}`)
+	return wasmtest.WithManifest(wasmtest.Answer(pre, fmt.Sprintf(`{"inject":"%d"}`, n)),
+		`{"name":"versions","version":"1","abi":1}`)
 }
 
 func reload(t *testing.T, p *runtime.Plugin) *runtime.Reloader {
@@ -156,7 +157,8 @@ func TestReloaderRefusesAnotherPlugin(t *testing.T) {
 		`{"name":"versions","version":"1","abi":1,"roles":["compactor"]}`: "other roles",
 	} {
 		t.Run(manifest, func(t *testing.T) {
-			next := plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest), runtime.PluginOptions{})
+			next := plugintest.MustLoad(t, r, wasmtest.WithManifest(wasmtest.Answer(pre, `{"inject":"new"}`), manifest),
+				runtime.PluginOptions{})
 			if err := reloader.Swap(next); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), says) {
 				t.Errorf("%v", err)
 			}

@@ -22,7 +22,8 @@ func TestBackground(t *testing.T) {
 		once.Do(func() { close(entered); <-release })
 		return nil, nil
 	}}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}}, Plugins: plugins(slow)})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{Background: true}},
+		Plugins: plugins(slow)})
 	total := compact(t, newCompactor(t, kagewasm.Options{}), request(1_000_000, chat(60))).Report.TokensBefore
 	s := open(t, c, total*100/78, chat(60)) // 78%: between the idle threshold and the upper one
 	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r != nil {

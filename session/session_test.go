@@ -260,7 +260,8 @@ func TestNamesOfWhatWasPruned(t *testing.T) {
 			msgs[i].Content = abi.Text("ReserveNextParcel holds tokenBucketLock" + strings.Repeat(" and more output", 20))
 		}
 	}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 200}, Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: 200},
+		Prune: strategies.PruneConfig{ProtectTokens: 1, MinimumSavings: 1}}})
 	s := open(t, c, 2_000, msgs[:40])
 	d, err := s.Dispatch(t.Context(), said("x", nil))
 	if err != nil || d.Results[0].Report.Compacted || d.Results[0].Report.Pruned.Count == 0 {

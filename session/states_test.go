@@ -108,7 +108,8 @@ func TestOneCheckpoint(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint", When: kagewasm.When{Background: true}},
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Strategy: "checkpoint",
+		When: kagewasm.When{Background: true}},
 		Plugins: plugins(p)})
 	s := open(t, c, 400, chat(60))
 	s.EndOfTurn(t.Context())

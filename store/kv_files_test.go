@@ -70,7 +70,8 @@ func TestKVFilesOfOthers(t *testing.T) {
 	put("long.md", strings.Repeat("x", 101))
 	put("latin1.md", "caf\xe9")
 	keys, err := s.List(t.Context(), "p", "")
-	if want := []string{"facts/Kaffee für zwei.md", "facts/No Escape.md", "facts/mine.md", "latin1.md", "long.md"}; !slices.Equal(keys, want) || err != nil {
+	if want := []string{"facts/Kaffee für zwei.md", "facts/No Escape.md", "facts/mine.md", "latin1.md",
+		"long.md"}; !slices.Equal(keys, want) || err != nil {
 		t.Errorf("list: %q, %v", keys, err)
 	}
 	if v, ok, err := s.Get(t.Context(), "p", "facts/mine.md"); v != "by hand" || !ok || err != nil {
@@ -125,7 +126,8 @@ func TestKVLinksLeadNowhere(t *testing.T) {
 	if err := s.Set(t.Context(), "r", "theirs.md", "theirs"); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"}, {"q", "secret.md"}, {"p", "other/theirs.md"}} {
+	for _, at := range [][2]string{{"p", "file.md"}, {"p", "folder/secret.md"}, {"p", "up/secret.md"},
+		{"q", "secret.md"}, {"p", "other/theirs.md"}} {
 		t.Run(at[0]+" "+at[1], func(t *testing.T) {
 			if v, ok, _ := s.Get(t.Context(), at[0], at[1]); ok || v != "" {
 				t.Errorf("read %q through %s", v, at)
@@ -408,12 +410,15 @@ func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	var changes []store.Change
 	for i := range 60 {
-		changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d/%d.md", i%5, i%15, i), Value: strings.Repeat("x", 5000)})
+		changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d/%d.md", i%5, i%15, i),
+			Value: strings.Repeat("x", 5000)})
 	}
 	refused := 0
-	for _, options := range []string{"size=40k", "size=300k", "size=470k", "size=1m,nr_inodes=30", "size=1m,nr_inodes=70", "size=1m,nr_inodes=84", "size=1m"} {
+	for _, options := range []string{"size=40k", "size=300k", "size=470k", "size=1m,nr_inodes=30",
+		"size=1m,nr_inodes=70", "size=1m,nr_inodes=84", "size=1m"} {
 		t.Run(options, func(t *testing.T) {
-			if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=700,"+options, "tmpfs", dir).CombinedOutput(); err != nil {
+			if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=700,"+options, "tmpfs",
+				dir).CombinedOutput(); err != nil {
 				t.Skipf("no disk of its own can be had here: %v: %s", err, out)
 			}
 			defer exec.Command("umount", "-l", dir).Run()
@@ -455,7 +460,10 @@ func TestKVQuotaOfDisk(t *testing.T) {
 		}
 	}
 	taken := 0
-	err := filepath.WalkDir(filepath.Join(dir, "p"), func(string, fs.DirEntry, error) error { taken += 4 << 10; return nil })
+	err := filepath.WalkDir(filepath.Join(dir, "p"), func(string, fs.DirEntry, error) error {
+		taken += 4 << 10
+		return nil
+	})
 	if err != nil || taken > 404<<10 || n < 5 {
 		t.Errorf("%d values, and %d bytes on the disk: %v", n, taken, err)
 	}
@@ -469,7 +477,8 @@ func TestKVQuotaOfDisk(t *testing.T) {
 	if err := s.Set(t.Context(), "p", "y/"+deep[:len(deep)-1], ""); err != nil {
 		t.Errorf("there is room: %v", err)
 	}
-	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "z/" + deep[:len(deep)-1]}}); abi.CodeOf(err) != abi.CodeQuota {
+	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "z/" + deep[:len(deep)-1]}}); abi.CodeOf(
+		err) != abi.CodeQuota {
 		t.Errorf("a batch: %v", err)
 	}
 }

@@ -53,10 +53,13 @@ func onAll(t *testing.T, opts store.KVOptions, test func(t *testing.T, s kv)) {
 // oddKeys are keys that a careless mapping to files loses or mixes up.
 var oddKeys = []string{
 	"a", "a/b", "a/b/c", "a.kv", "a.kv/b", "a%2Ekv", "a.kv.kv", "a.", "a./b", ".a", ".a/b", "...", ".../...", "a..b",
-	"A", "MEMORY.md", "facts/x.md", "facts/x.md/y", "facts", "with space", "with space/ ", "π/ключ", "~", "a~", "a~/b", "%", "%/%25",
+	"A", "MEMORY.md", "facts/x.md", "facts/x.md/y", "facts", "with space", "with space/ ", "π/ключ", "~", "a~", "a~/b",
+	"%", "%/%25",
 	"con", "a:b", `back\slash`, `quote"'`, "*?<>|", ".tmp-0123", "-", "_",
-	strings.Repeat("k", 512), strings.Repeat("k", 512-5) + "/a.md", strings.Repeat("k", 500) + ".md", strings.Repeat("é", 256),
-	strings.Repeat("x/", 15) + "x", strings.Repeat("k", 200), strings.Repeat("k", 200) + "/k", strings.Repeat("k", 201), strings.Repeat("k", 200) + "k/k",
+	strings.Repeat("k", 512), strings.Repeat("k", 512-5) + "/a.md", strings.Repeat("k", 500) + ".md",
+	strings.Repeat("é", 256),
+	strings.Repeat("x/", 15) + "x", strings.Repeat("k", 200), strings.Repeat("k", 200) + "/k", strings.Repeat("k", 201),
+	strings.Repeat("k", 200) + "k/k",
 	strings.Repeat("d.", 150), strings.Repeat("k", 197) + ".md", strings.Repeat("k", 198) + ".md",
 }
 
@@ -209,7 +212,8 @@ func TestKVQuotas(t *testing.T) {
 
 // TestKVModel compares a KV with a map over random operations.
 func TestKVModel(t *testing.T) {
-	segment := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "a.md", "a.kv", ".", "..", "", "~", "%41"}), rapid.String())
+	segment := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "a.md", "a.kv", ".", "..", "", "~", "%41"}),
+		rapid.String())
 	key := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "segments"), "/")
 	})
@@ -368,15 +372,21 @@ func TestKVApply(t *testing.T) {
 		code    abi.Code
 		after   map[string]string
 	}{
-		"set, swap and delete": {[]store.Change{{Key: "a/b.md", Value: "2", Expect: &one}, {Key: "c/d/e", Value: "3", Expect: &none}, {Key: "gone.md", Delete: true}, {Key: "never.md", Delete: true}}, "",
+		"set, swap and delete": {[]store.Change{{Key: "a/b.md", Value: "2", Expect: &one},
+			{Key: "c/d/e", Value: "3", Expect: &none}, {Key: "gone.md", Delete: true}, {Key: "never.md", Delete: true}}, "",
 			map[string]string{"a/b.md": "2", "c/d/e": "3"}},
-		"nothing":             {nil, "", start},
-		"one is not expected": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "a/b.md", Value: "2", Expect: &none}}, abi.CodeConflict, start},
-		"one too long":        {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "b.md", Value: strings.Repeat("v", 11)}}, abi.CodeQuota, start},
-		"too many together":   {[]store.Change{{Key: "1", Value: "2"}, {Key: "2", Value: "2"}, {Key: "3", Value: "2"}}, abi.CodeQuota, start},
-		"too long together":   {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}}, abi.CodeQuota, start},
-		"just enough":         {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}, {Key: "gone.md", Delete: true}}, "", map[string]string{"a/b.md": "1", "1": "1234567890", "2": "1234567890"}},
-		"no key":              {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "../x", Value: "2"}}, abi.CodeUsage, start},
+		"nothing": {nil, "", start},
+		"one is not expected": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "a/b.md", Value: "2", Expect: &none}},
+			abi.CodeConflict, start},
+		"one too long": {[]store.Change{{Key: "new.md", Value: "2"},
+			{Key: "b.md", Value: strings.Repeat("v", 11)}}, abi.CodeQuota, start},
+		"too many together": {[]store.Change{{Key: "1", Value: "2"}, {Key: "2", Value: "2"}, {Key: "3", Value: "2"}},
+			abi.CodeQuota, start},
+		"too long together": {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}},
+			abi.CodeQuota, start},
+		"just enough": {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"},
+			{Key: "gone.md", Delete: true}}, "", map[string]string{"a/b.md": "1", "1": "1234567890", "2": "1234567890"}},
+		"no key": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "../x", Value: "2"}}, abi.CodeUsage, start},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onAll(t, store.KVOptions{MaxValueBytes: 10, MaxBytes: 21, MaxKeys: 4}, func(t *testing.T, s kv) {

@@ -25,22 +25,28 @@ func TestArguments(t *testing.T) {
 	long := strings.Repeat("word", 250)
 	short := strings.Repeat("word", 10)
 	for _, tc := range []struct{ why, arguments, want string }{
-		{"keys, paths and commands stay, long texts go", object("path", "a/b.go", "content", long, "mode", 420, "command", "go vet"),
+		{"keys, paths and commands stay, long texts go",
+			object("path", "a/b.go", "content", long, "mode", 420, "command", "go vet"),
 			`{"path":"a/b.go","content":"[Pruned — 250 tokens]","mode":420,"command":"go vet"}`},
 		{"texts in lists and objects, too", object("path", "a", "edits", []any{map[string]any{"new": long, "old": short}}),
 			`{"path":"a","edits":[{"new":"[Pruned — 250 tokens]","old":"` + short + `"}]}`},
-		{"a long list of short things goes whole", object("path", "a", "todos", strings.Fields(strings.Repeat(short+" ", 30))),
+		{"a long list of short things goes whole",
+			object("path", "a", "todos", strings.Fields(strings.Repeat(short+" ", 30))),
 			`{"path":"a","todos":"[Pruned — 323 tokens]"}`},
 		{"a long number is no short value", `{"n":` + strings.Repeat("1", 1000) + `}`, `{"n":"[Pruned — 250 tokens]"}`},
-		{"keys stay in their order, twice the same too", `{ "b": "` + long + `", "a": 1, "b": 2 }`, `{"b":"[Pruned — 250 tokens]","a":1,"b":2}`},
-		{"what is written with escapes is one text", `{"s":"` + strings.Repeat(`\u00e4\n`, 500) + `"}`, `{"s":"[Pruned — 250 tokens]"}`},
+		{"keys stay in their order, twice the same too", `{ "b": "` + long + `", "a": 1, "b": 2 }`,
+			`{"b":"[Pruned — 250 tokens]","a":1,"b":2}`},
+		{"what is written with escapes is one text", `{"s":"` + strings.Repeat(`\u00e4\n`, 500) + `"}`,
+			`{"s":"[Pruned — 250 tokens]"}`},
 		{"exactly 200 tokens stay", object("c", strings.Repeat("x", 800-8)), ""},
 		{"one more goes", object("c", strings.Repeat("x", 800-7)), `{"c":"[Pruned — 199 tokens]"}`},
-		{"short values alone stay", object("a", short, "b", short, "c", strings.Repeat("x", 255-2), "d", strings.Repeat("x", 254), "e", strings.Repeat("y", 254)), ""},
+		{"short values alone stay", object("a", short, "b", short, "c", strings.Repeat("x", 255-2), "d",
+			strings.Repeat("x", 254), "e", strings.Repeat("y", 254)), ""},
 		{"a list is no object: a text in its place", "[" + `"` + long + `"` + "]", `"[Pruned — 251 tokens]"`},
 		{"a text that is no JSON, too", "*** Begin Patch " + long, "[Pruned — 254 tokens]"},
 		{"an object that breaks off", `{"content":"` + long, "[Pruned — 253 tokens]"},
-		{"markers in what stays are broken up", object("path", "<|x|>", "c", long), `{"path":"\u003c|x|\u003e","c":"[Pruned — 250 tokens]"}`},
+		{"markers in what stays are broken up", object("path", "<|x|>", "c", long),
+			`{"path":"\u003c|x|\u003e","c":"[Pruned — 250 tokens]"}`},
 		{"nothing of nothing", "", ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -84,14 +90,19 @@ func TestWhere(t *testing.T) {
 		{"before every call", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, all},
 		{"with a compaction only", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsCompaction}, ""},
 		{"and then", msgs, 0, true, strategies.PruneConfig{Arguments: strategies.ArgumentsCompaction}, all},
-		{"no pruning is none of arguments either", msgs, 0, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, Off: true}, ""},
-		{"30% of 1,000 tokens: the newest call stays, it crosses the line", msgs, 1000, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, "ac1 ac3"},
-		{"60% of them", msgs, 1000, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: 60}, "ac1"},
-		{"a window that holds all", msgs, 100_000, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, ""},
+		{"no pruning is none of arguments either", msgs, 0, true,
+			strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, Off: true}, ""},
+		{"30% of 1,000 tokens: the newest call stays, it crosses the line", msgs, 1000, false,
+			strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, "ac1 ac3"},
+		{"60% of them", msgs, 1000, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration,
+			ProtectPercent: 60}, "ac1"},
+		{"a window that holds all", msgs, 100_000, false,
+			strategies.PruneConfig{Arguments: strategies.ArgumentsIteration}, ""},
 		{"pinned ones stay", keep, 0, false, always, "ac1 ac5"},
 		{"the current turn stays", busy, 0, false, always, "ac1"},
 		{"each call by itself", two, 0, false, always, "ac1 ac1"},
-		{"a higher threshold", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: -1, ArgThreshold: 301}, ""},
+		{"a higher threshold", msgs, 0, false, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration,
+			ProtectPercent: -1, ArgThreshold: 301}, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			v := whole(tc.msgs)
@@ -136,7 +147,9 @@ func TestArgumentsProperties(t *testing.T) {
 	did := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := longCalls(t)
-		cfg := strategies.PruneConfig{Arguments: strategies.ArgumentsIteration, ProtectPercent: rapid.SampledFrom([]int{-1, 0, 100}).Draw(t, "protect"), ArgThreshold: rapid.IntRange(-1, 300).Draw(t, "threshold")}
+		cfg := strategies.PruneConfig{Arguments: strategies.ArgumentsIteration,
+			ProtectPercent: rapid.SampledFrom([]int{-1, 0, 100}).Draw(t, "protect"),
+			ArgThreshold:   rapid.IntRange(-1, 300).Draw(t, "threshold")}
 		after := checkEdits(t, msgs, func(msgs []abi.Message) []abi.Edit { return pruneArguments(msgs, cfg) })
 		for i := range msgs {
 			for k := range msgs[i].ToolCalls {

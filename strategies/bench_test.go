@@ -23,7 +23,8 @@ func large(b *testing.B) (*strategies.View, abi.Counter) {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	v := strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{Window: 200_000, Target: 100_000, UpperBytes: 1 << 40}, counter)
+	v := strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0),
+		strategies.Limits{Window: 200_000, Target: 100_000, UpperBytes: 1 << 40}, counter)
 	if v.Total < 1_900_000 || len(msgs) < 10_000 {
 		b.Fatalf("%d messages of %d tokens", len(msgs), v.Total)
 	}
@@ -44,7 +45,8 @@ func BenchmarkPrune(b *testing.B) {
 			return strategies.Prune(v.List, strategies.PruneConfig{Reference: true}, counter)
 		},
 		"shorten": func() []abi.Edit {
-			return strategies.Prune(v.List, strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
+			return strategies.Prune(v.List,
+				strategies.PruneConfig{ShortenTokens: 200, EndTokens: 50, ProtectTokens: 1 << 30}, counter)
 		},
 		"arguments": func() []abi.Edit {
 			return strategies.PruneArguments(v, true, strategies.PruneConfig{Arguments: strategies.ArgumentsIteration})

@@ -18,7 +18,8 @@ import (
 
 // picture is an image of n bytes as the Anthropic format has it.
 func picture(n int) abi.Part {
-	return abi.RawPart("image", json.RawMessage(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("iVBORw0K", n/6)+`"}}`))
+	return abi.RawPart("image", json.RawMessage(
+		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+strings.Repeat("iVBORw0K", n/6)+`"}}`))
 }
 
 // TestCapCap: a giant in the protected tail or the current turn, as a
@@ -54,7 +55,8 @@ func TestCapCap(t *testing.T) {
 		})
 	}
 	edits := strategies.Cap(whole(msgs), 1000)
-	if a := edits[0].Text; !strings.HasPrefix(a, `{"path":"a.go","content":"line number`) || !strings.HasSuffix(a, `output\n"}`) || !strings.Contains(a, `\n[Pruned — `) {
+	if a := edits[0].Text; !strings.HasPrefix(a, `{"path":"a.go","content":"line number`) ||
+		!strings.HasSuffix(a, `output\n"}`) || !strings.Contains(a, `\n[Pruned — `) {
 		t.Errorf("arguments: %.60q ... %q", a, a[len(a)-40:])
 	}
 }
@@ -115,19 +117,26 @@ func TestMedia(t *testing.T) {
 	}
 	data := strings.Repeat("iVBORw0K", 20_000)
 	for _, tc := range []struct{ why, typ, raw, want string }{
-		{"Anthropic", "image", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}`, "[image image/png, 120 KB]"},
-		{"OpenAI", "image_url", `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`, "[image image/png, 120 KB]"},
-		{"OpenAI Responses", "input_image", `{"type":"input_image","image_url":"data:image/jpeg;base64,` + data + `"}`, "[image image/jpeg, 120 KB]"},
+		{"Anthropic", "image", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data +
+			`"}}`, "[image image/png, 120 KB]"},
+		{"OpenAI", "image_url", `{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`,
+			"[image image/png, 120 KB]"},
+		{"OpenAI Responses", "input_image", `{"type":"input_image","image_url":"data:image/jpeg;base64,` + data + `"}`,
+			"[image image/jpeg, 120 KB]"},
 		{"MCP", "image", `{"type":"image","mimeType":"image/webp","data":"` + data + `"}`, "[image image/webp, 120 KB]"},
 		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf","data":"` + data + `"}}`, "[document application/pdf a.pdf, 120 KB]"},
-		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`, "[audio, 120 KB]"},
-		{"a small one inside a list", "image", `{"type":"image","sources":[{"mime_type":"image/gif","data":"` + data[:8000] + `"}]}`, "[image image/gif, 6 KB]"},
-		{"one that is there in name", "image", `{"type":"image","source":{"url":"data:image/gif;base64,R0lGODlh"}}`, "[image image/gif, 6 bytes]"},
+		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`,
+			"[audio, 120 KB]"},
+		{"a small one inside a list", "image", `{"type":"image","sources":[{"mime_type":"image/gif","data":"` +
+			data[:8000] + `"}]}`, "[image image/gif, 6 KB]"},
+		{"one that is there in name", "image", `{"type":"image","source":{"url":"data:image/gif;base64,R0lGODlh"}}`,
+			"[image image/gif, 6 bytes]"},
 		{"a part of no known type", "blob", `{"type":"blob","bytes":"` + data + `"}`, "[data, 120 KB]"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			msgs := results("bash:5", "bash:5")
-			msgs[4].Content = abi.Parts(abi.TextPart("a screenshot"), abi.RawPart(tc.typ, json.RawMessage(tc.raw)), abi.TextPart("as asked"))
+			msgs[4].Content = abi.Parts(abi.TextPart("a screenshot"), abi.RawPart(tc.typ, json.RawMessage(tc.raw)),
+				abi.TextPart("as asked"))
 			counts := make([]int, len(msgs))
 			for i := range msgs {
 				counts[i] = counter.Message(&msgs[i])
@@ -146,7 +155,10 @@ func TestMedia(t *testing.T) {
 		})
 	}
 	small := results("bash:5", "bash:5")
-	small[4].Content = abi.Parts(abi.TextPart(lines(300)), abi.RawPart("image_url", json.RawMessage(`{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}`)), abi.RawPart("tool_reference", json.RawMessage(`{"type":"tool_reference","tool_name":"grep"}`)))
+	small[4].Content = abi.Parts(abi.TextPart(lines(300)),
+		abi.RawPart("image_url", json.RawMessage(
+			`{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}`)), abi.RawPart("tool_reference",
+			json.RawMessage(`{"type":"tool_reference","tool_name":"grep"}`)))
 	edits := strategies.Cap(whole(small), 500)
 	want := "[image https://example.com/a.png]\n{\"type\":\"tool_reference\",\"tool_name\":\"grep\"}"
 	if len(edits) != 1 || !strings.HasSuffix(edits[0].Text, want) {

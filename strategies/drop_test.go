@@ -17,7 +17,8 @@ import (
 
 // view is a session to cut, with extra tokens of overhead.
 func view(msgs []abi.Message, target, overhead int, all bool) *strategies.View {
-	return strategies.NewView(strategies.NewList(msgs, count.Tokens(msgs), abi.Pinned(msgs), overhead), strategies.Limits{Window: 1000, Target: target, All: all}, count)
+	return strategies.NewView(strategies.NewList(msgs, count.Tokens(msgs), abi.Pinned(msgs), overhead),
+		strategies.Limits{Window: 1000, Target: target, All: all}, count)
 }
 
 // sized is a message of so many tokens, frame included.
@@ -81,14 +82,16 @@ func TestDrop(t *testing.T) {
 		{"nothing comes of nothing", nil, 0, 0, 0, false, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			plan, err := strategies.Drop{Keep: strategies.KeepConfig{MessageTokens: -1}}.Plan(t.Context(), view(tc.msgs, tc.target, tc.overhead, tc.all), strategies.Budget{Note: tc.room})
+			plan, err := strategies.Drop{Keep: strategies.KeepConfig{MessageTokens: -1}}.Plan(
+				t.Context(), view(tc.msgs, tc.target, tc.overhead, tc.all), strategies.Budget{Note: tc.room})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(plan.Supersede, " "); got != tc.want {
 				t.Errorf("%q went, want %q", got, tc.want)
 			}
-			if plan.Source.Name != "drop" || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+len(plan.Edit) > 0 || plan.Summary != "" {
+			if plan.Source.Name != "drop" || plan.Source.Type != abi.SourceStrategy || len(plan.Insert)+
+				len(plan.Edit) > 0 || plan.Summary != "" {
 				t.Errorf("plan %+v", plan)
 			}
 		})
@@ -99,7 +102,8 @@ func TestDrop(t *testing.T) {
 // results, also when only one of the two goes.
 func TestUnitsReusedIDs(t *testing.T) {
 	features.Proves(t, "K9")
-	if got := strategies.Cut(view(chat(), 340, 0, false), 0, strategies.KeepConfig{}); !reflect.DeepEqual(got, []string{"m1", "a", "r"}) {
+	if got := strategies.Cut(view(chat(), 340, 0, false), 0, strategies.KeepConfig{}); !reflect.DeepEqual(
+		got, []string{"m1", "a", "r"}) {
 		t.Errorf("%v went, want m1 and the first call of id c with its result", got)
 	}
 }
@@ -111,7 +115,8 @@ func TestDropProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")
 		total := sessiongen.Sum(count.Tokens(msgs))
-		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"), rapid.IntRange(0, 3).Draw(t, "all") == 3)
+		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"),
+			rapid.IntRange(0, 3).Draw(t, "all") == 3)
 		room := rapid.IntRange(0, 60).Draw(t, "room")
 		before := sessiongen.JSONL(msgs)
 		cut := strategies.Cut(v, room, strategies.KeepConfig{})

@@ -78,7 +78,8 @@ func called(arguments ...string) []abi.Message {
 	for _, args := range arguments {
 		id := "c" + string(rune('0'+len(msgs)))
 		msgs = append(msgs,
-			abi.Message{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id, Name: "write", Arguments: args}}},
+			abi.Message{ID: "a" + id, Role: abi.RoleAssistant,
+				ToolCalls: []abi.ToolCall{{ID: id, Name: "write", Arguments: args}}},
 			abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text("ok")})
 	}
 	return append(msgs, sized("now", abi.RoleUser, 10), sized("last", abi.RoleAssistant, 10))

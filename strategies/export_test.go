@@ -38,7 +38,8 @@ type Config struct {
 
 func (c Config) summary() summary {
 	return summary{
-		SummarizeConfig: SummarizeConfig{Model: c.Model, Prompt: c.Prompt, WindowMessages: c.WindowMessages, PreserveRecent: c.PreserveRecent,
+		SummarizeConfig: SummarizeConfig{Model: c.Model, Prompt: c.Prompt, WindowMessages: c.WindowMessages,
+			PreserveRecent:   c.PreserveRecent,
 			MaxSummaryTokens: c.MaxSummaryTokens, ToolResultChars: c.ToolResultChars, Chunks: c.Chunks, Serial: c.Serial},
 		sections: c.Outline, budget: c.Room, focus: c.Focus, inputTokens: c.InputTokens,
 	}

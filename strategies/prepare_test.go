@@ -18,7 +18,8 @@ import (
 // earlier is the message an earlier compaction left.
 func earlier(text string) abi.Message {
 	return abi.Message{ID: "kw-1", Role: abi.RoleUser, Kind: abi.KindSummary,
-		Content: abi.Text(abi.Fence(abi.KindSummary, "model:m", "Record of earlier messages.", text+"\n\n## Exact names\nNames: FooBar"))}
+		Content: abi.Text(abi.Fence(abi.KindSummary, "model:m", "Record of earlier messages.",
+			text+"\n\n## Exact names\nNames: FooBar"))}
 }
 
 // after puts messages behind the first n of a session.
@@ -36,7 +37,8 @@ func TestPrepare(t *testing.T) {
 	}
 	silent := turns(0)
 	for _, id := range []string{"s1", "s2"} {
-		silent = append(silent, abi.Message{ID: id, Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text(strings.Repeat("noise ", 500))})
+		silent = append(silent, abi.Message{ID: id, Role: abi.RoleUser, Kind: abi.KindSynthetic,
+			Content: abi.Text(strings.Repeat("noise ", 500))})
 	}
 	silent = append(silent, turns(0, 0)[2])
 	for _, tc := range []struct {
@@ -51,38 +53,52 @@ func TestPrepare(t *testing.T) {
 		from   string // the first message that stays
 		prev   string
 	}{
-		{why: "the oldest units go, at least the window", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100},
+		{why: "the oldest units go, at least the window", msgs: turns(3, 3, 3), target: 3000, keep: 2,
+			cfg:  strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100},
 			gone: "a0.0 r0.0 a0.1 r0.1", split: false, from: "a0.2"},
-		{why: "and more where the target needs it", msgs: turns(3, 3, 3), target: 2000, keep: 2, cfg: strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100},
+		{why: "and more where the target needs it", msgs: turns(3, 3, 3), target: 2000, keep: 2,
+			cfg:  strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100},
 			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1 a1.0 r1.0", split: true, from: "a1.1"},
-		{why: "the caller's room counts", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100, Room: 700},
+		{why: "the caller's room counts", msgs: turns(3, 3, 3), target: 3000, keep: 2,
+			cfg:  strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100, Room: 700},
 			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
-		{why: "no more than the last messages are kept from", msgs: turns(3, 3, 3), target: 10, keep: 13, cfg: strategies.Config{WindowMessages: 4},
+		{why: "no more than the last messages are kept from", msgs: turns(3, 3, 3), target: 10, keep: 13,
+			cfg:  strategies.Config{WindowMessages: 4},
 			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
-		{why: "a unit that reaches into them stays", msgs: turns(3, 3, 3), target: 10, keep: 12, cfg: strategies.Config{WindowMessages: 4},
+		{why: "a unit that reaches into them stays", msgs: turns(3, 3, 3), target: 10, keep: 12,
+			cfg:  strategies.Config{WindowMessages: 4},
 			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2 u1", split: true, from: "a1.0"},
-		{why: "a turn keeps its beginning where the target does not need it", msgs: turns(3, 3, 3), target: 3000, keep: 2, cfg: strategies.Config{WindowMessages: 7, MaxSummaryTokens: 100},
+		{why: "a turn keeps its beginning where the target does not need it", msgs: turns(3, 3, 3), target: 3000,
+			keep: 2, cfg: strategies.Config{WindowMessages: 7, MaxSummaryTokens: 100},
 			gone: "a0.0 r0.0 a0.1 r0.1 a0.2 r0.2", from: "u1"},
-		{why: "an earlier summary goes with what came after it, and is no message to summarize", msgs: after(turns(3, 3, 3), 2, earlier("## Goal\nship")), target: 3000, keep: 2,
-			cfg: strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100}, gone: "kw-1 a0.0 r0.0 a0.1 r0.1", from: "a0.2", prev: "## Goal\nship"},
+		{why: "an earlier summary goes with what came after it, and is no message to summarize",
+			msgs: after(turns(3, 3, 3), 2, earlier("## Goal\nship")), target: 3000, keep: 2,
+			cfg: strategies.Config{WindowMessages: 4, MaxSummaryTokens: 100}, gone: "kw-1 a0.0 r0.0 a0.1 r0.1",
+			from: "a0.2", prev: "## Goal\nship"},
 		{why: "none under the target", msgs: turns(3, 3, 3), target: 100_000, keep: 2, err: "within its target"},
-		{why: "none where the last entry is a compaction", msgs: append(turns(3, 3, 3), earlier("x")), target: 10, keep: 0, err: "ends in a summary"},
-		{why: "a bookmark behind it does not count", msgs: append(turns(3, 3, 3), earlier("x"), abi.Message{ID: "b", Role: abi.RoleUser, Kind: abi.KindBookmark}), target: 10, keep: 0, err: "ends in a summary"},
+		{why: "none where the last entry is a compaction", msgs: append(turns(3, 3, 3), earlier("x")), target: 10,
+			keep: 0, err: "ends in a summary"},
+		{why: "a bookmark behind it does not count",
+			msgs: append(turns(3, 3, 3), earlier("x"),
+				abi.Message{ID: "b", Role: abi.RoleUser, Kind: abi.KindBookmark}), target: 10, keep: 0, err: "ends in a summary"},
 		{why: "none where all is kept", msgs: turns(3, 3, 3), target: 10, keep: 30, err: "pinned, recent"},
 		{why: "none where all is pinned", msgs: keepAll, target: 10, keep: 0, err: "pinned, recent"},
 		{why: "none where what may go says nothing", msgs: silent, target: 10, keep: 0, err: "says anything"},
-		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]), target: 10, keep: 0, err: "pinned, recent"},
+		{why: "none where only an earlier summary may go", msgs: after(turns(0), 2, earlier("x"), turns(0, 0)[2]),
+			target: 10, keep: 0, err: "pinned, recent"},
 		{why: "none of nothing", target: -1, keep: 0, err: "pinned, recent"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			p, err := strategies.Prepare(toSummarize(tc.msgs, tc.target), tc.cfg, tc.keep)
-			if (err != nil) != (tc.err != "") || err != nil && (abi.CodeOf(err) != abi.CodeBadSummary || !strings.Contains(err.Error(), tc.err)) {
+			if (err != nil) != (tc.err != "") ||
+				err != nil && (abi.CodeOf(err) != abi.CodeBadSummary || !strings.Contains(err.Error(), tc.err)) {
 				t.Errorf("%v, want %q", err, tc.err)
 			}
 			if err != nil || tc.err != "" {
 				return
 			}
-			if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split || tc.msgs[p.Cut].ID != tc.from || p.Previous != tc.prev {
+			if got := strings.Join(p.Supersede, " "); got != tc.gone || p.SplitTurn != tc.split ||
+				tc.msgs[p.Cut].ID != tc.from || p.Previous != tc.prev {
 				t.Errorf("%q goes (split %v), from %q is kept, previous %q", got, p.SplitTurn, tc.msgs[p.Cut].ID, p.Previous)
 			}
 		})
@@ -166,7 +182,8 @@ func TestPrepareProperties(t *testing.T) {
 		msgs := sessiongen.Messages(80).Draw(t, "session")
 		v := toSummarize(msgs, rapid.IntRange(0, 400).Draw(t, "target"))
 		keep := rapid.IntRange(0, 12).Draw(t, "keep")
-		cfg := strategies.Config{WindowMessages: rapid.IntRange(1, 20).Draw(t, "window"), MaxSummaryTokens: rapid.IntRange(1, 50).Draw(t, "cap")}
+		cfg := strategies.Config{WindowMessages: rapid.IntRange(1, 20).Draw(t, "window"),
+			MaxSummaryTokens: rapid.IntRange(1, 50).Draw(t, "cap")}
 		before := sessiongen.JSONL(msgs)
 		p, err := strategies.Prepare(v, cfg, keep)
 		if string(sessiongen.JSONL(msgs)) != string(before) {
@@ -189,7 +206,8 @@ func TestPrepareProperties(t *testing.T) {
 		}
 	})
 	if some == 0 || split == 0 || updates == 0 {
-		t.Errorf("%d preparations, %d with a split turn, %d with an earlier summary: some were not tested", some, split, updates)
+		t.Errorf("%d preparations, %d with a split turn, %d with an earlier summary: some were not tested", some, split,
+			updates)
 	}
 }
 

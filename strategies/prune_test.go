@@ -26,8 +26,10 @@ func results(list ...string) []abi.Message {
 		fmt.Sscan(size, &n)
 		call := fmt.Sprint("c", i)
 		msgs = append(msgs,
-			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: call, Name: tool, Arguments: "{}"}}},
-			abi.Message{ID: fmt.Sprint("r", i), Role: abi.RoleTool, ToolCallID: call, Content: abi.Text(strings.Repeat("word", n-1))})
+			abi.Message{ID: fmt.Sprint("a", i), Role: abi.RoleAssistant,
+				ToolCalls: []abi.ToolCall{{ID: call, Name: tool, Arguments: "{}"}}},
+			abi.Message{ID: fmt.Sprint("r", i), Role: abi.RoleTool, ToolCallID: call,
+				Content: abi.Text(strings.Repeat("word", n-1))})
 	}
 	return msgs
 }
@@ -73,13 +75,20 @@ func TestPrune(t *testing.T) {
 		cfg  strategies.PruneConfig
 		want string // ids pruned
 	}{
-		{"the newest 40,000 tokens of output stay, the one that crosses the line with them", results("bash:25000", "bash:25000", "bash:30000", "bash:9999", "bash:1"), strategies.PruneConfig{}, "r0 r1"},
-		{"exactly 40,000 newer ones are the line", results("bash:25000", "bash:30000", "bash:10000"), strategies.PruneConfig{}, "r0"},
+		{"the newest 40,000 tokens of output stay, the one that crosses the line with them",
+			results("bash:25000", "bash:25000", "bash:30000", "bash:9999", "bash:1"), strategies.PruneConfig{}, "r0 r1"},
+		{"exactly 40,000 newer ones are the line", results("bash:25000", "bash:30000", "bash:10000"),
+			strategies.PruneConfig{}, "r0"},
 		{"one token short of it is not", results("bash:25000", "bash:30000", "bash:9999"), strategies.PruneConfig{}, ""},
-		{"messages that are no tool output do not count", append(results("bash:25000", "bash:30000"), abi.Message{ID: "x", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word", 90000))}), strategies.PruneConfig{}, ""},
-		{"less than 20,000 saved is not worth it", results("bash:10000", "bash:10000", "bash:50000"), strategies.PruneConfig{}, ""},
+		{"messages that are no tool output do not count",
+			append(results("bash:25000", "bash:30000"),
+				abi.Message{ID: "x", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("word", 90000))}),
+			strategies.PruneConfig{}, ""},
+		{"less than 20,000 saved is not worth it", results("bash:10000", "bash:10000", "bash:50000"),
+			strategies.PruneConfig{}, ""},
 		{"20,000 saved is", results("bash:10010", "bash:10010", "bash:50000"), strategies.PruneConfig{}, "r0 r1"},
-		{"read and skill are protected, whatever the case", results("Read:30000", "SKILL:30000", "bash:30000", "bash:50000"), strategies.PruneConfig{}, "r2"},
+		{"read and skill are protected, whatever the case",
+			results("Read:30000", "SKILL:30000", "bash:30000", "bash:50000"), strategies.PruneConfig{}, "r2"},
 		{"only the whole name protects", results("read_file:30000", "bash:50000"), strategies.PruneConfig{}, "r0"},
 		{"protected output counts as output", results("bash:30000", "read:50000"), strategies.PruneConfig{}, "r0"},
 		{"a result's own name comes first", own, strategies.PruneConfig{}, "r1"},
@@ -88,9 +97,12 @@ func TestPrune(t *testing.T) {
 		{"output in parts is output", parts, strategies.PruneConfig{}, "r0"},
 		{"where the notice is no shorter it is not put", results("bash:5", "bash:6", "bash:7"), all, "r2"},
 		{"protecting nothing and saving anything", results("bash:30", "read:30", "bash:20"), all, "r0 r2"},
-		{"protected tools can be set", results("bash:30", "read:30"), strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectedTools: []string{"BASH"}}, "r1"},
-		{"to none, too", results("bash:30", "read:30"), strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectedTools: []string{}}, "r0 r1"},
-		{"the limits can be set", results("bash:100", "bash:100", "bash:100"), strategies.PruneConfig{ProtectTokens: 100, MinimumSavings: 150}, "r0 r1"},
+		{"protected tools can be set", results("bash:30", "read:30"),
+			strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1, ProtectedTools: []string{"BASH"}}, "r1"},
+		{"to none, too", results("bash:30", "read:30"), strategies.PruneConfig{ProtectTokens: -1, MinimumSavings: -1,
+			ProtectedTools: []string{}}, "r0 r1"},
+		{"the limits can be set", results("bash:100", "bash:100", "bash:100"),
+			strategies.PruneConfig{ProtectTokens: 100, MinimumSavings: 150}, "r0 r1"},
 		{"off is off", results("bash:90000", "bash:90000"), strategies.PruneConfig{Off: true}, ""},
 		{"nothing to prune in nothing", nil, all, ""},
 	} {
@@ -136,7 +148,8 @@ func TestPruneProperties(t *testing.T) {
 		newer := 0
 		for i := len(msgs) - 1; i >= 0; i-- {
 			same := reflect.DeepEqual(msgs[i], after[i])
-			if !same && (msgs[i].Role != abi.RoleTool || pins[i] || strings.EqualFold(msgs[i].Name, "read") || newer < cfg.ProtectTokens) {
+			if !same && (msgs[i].Role != abi.RoleTool || pins[i] || strings.EqualFold(msgs[i].Name, "read") ||
+				newer < cfg.ProtectTokens) {
 				t.Fatalf("%+v was pruned", msgs[i])
 			}
 			if msgs[i].Role == abi.RoleTool {

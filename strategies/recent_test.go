@@ -33,7 +33,8 @@ func talk() []abi.Message {
 // shell is a turn of an agent that writes its commands down: they are answered in the
 // role of the user.
 func shell() []abi.Message {
-	msgs := []abi.Message{sized("task", abi.RoleUser, 50), sized("a0", abi.RoleAssistant, 50), sized("q1", abi.RoleUser, 50)}
+	msgs := []abi.Message{sized("task", abi.RoleUser, 50), sized("a0", abi.RoleAssistant, 50),
+		sized("q1", abi.RoleUser, 50)}
 	for _, n := range []string{"1", "2", "3"} {
 		output := sized("o"+n, abi.RoleUser, 50)
 		output.Content = abi.Text(output.Text() + "\nbash-$")
@@ -53,16 +54,22 @@ func TestCutKeeping(t *testing.T) {
 		keep   strategies.KeepConfig
 		want   string
 	}{
-		{"A3: the last 4 stay; what is internal does not count, and stays between", talk(), 1000, 0, strategies.KeepConfig{Messages: 4}, "a0 q1 a1"},
+		{"A3: the last 4 stay; what is internal does not count, and stays between", talk(), 1000, 0,
+			strategies.KeepConfig{Messages: 4}, "a0 q1 a1"},
 		{"A3: the last 10 by count are 8 here", talk(), 1000, 0, strategies.KeepConfig{Messages: 10}, ""},
-		{"what is older goes though all would fit", talk(), 1000, 100, strategies.KeepConfig{Messages: 2}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"what is older goes though all would fit", talk(), 1000, 100, strategies.KeepConfig{Messages: 2},
+			"a0 q1 a1 q2 shown a2 mark meta"},
 		{"nothing goes where all is recent and fits", talk(), 1000, 900, strategies.KeepConfig{Messages: 100}, ""},
 		{"I2: by exchanges", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 2}, "a0 q1 a1"},
-		{"I2: one exchange is the current turn", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 1}, "a0 q1 a1 q2 shown a2 mark meta"},
+		{"I2: one exchange is the current turn", talk(), 1000, 0, strategies.KeepConfig{Exchanges: 1},
+			"a0 q1 a1 q2 shown a2 mark meta"},
 		{"I2: what a shell answers is no exchange", shell(), 1000, 0, strategies.KeepConfig{Exchanges: 1}, "a0"},
-		{"T1: by tokens, the one that crosses the line with them", talk(), 1000, 0, strategies.KeepConfig{Tokens: 301}, "a0 q1 a1"},
-		{"the largest of what is set counts", talk(), 1000, 0, strategies.KeepConfig{Tokens: 100, Messages: 1, Exchanges: 2}, "a0 q1 a1"},
-		{"A11: where that does not fit it shrinks from its old end", talk(), 300, 0, strategies.KeepConfig{Messages: 4}, "a0 q1 a1 q2 shown"},
+		{"T1: by tokens, the one that crosses the line with them", talk(), 1000, 0, strategies.KeepConfig{Tokens: 301},
+			"a0 q1 a1"},
+		{"the largest of what is set counts", talk(), 1000, 0,
+			strategies.KeepConfig{Tokens: 100, Messages: 1, Exchanges: 2}, "a0 q1 a1"},
+		{"A11: where that does not fit it shrinks from its old end", talk(), 300, 0, strategies.KeepConfig{Messages: 4},
+			"a0 q1 a1 q2 shown"},
 		{"A11: and more beside a note", talk(), 300, 80, strategies.KeepConfig{Messages: 4}, "a0 q1 a1 q2 shown a2 mark"},
 		{"A11: down to nothing", talk(), 60, 0, strategies.KeepConfig{Messages: 10}, "a0 q1 a1 q2 shown a2 mark meta"},
 		{"the zero value is drop", talk(), 400, 0, strategies.KeepConfig{}, "a0 q1 a1"},
@@ -87,7 +94,8 @@ func TestRecentProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := sessiongen.Messages(60).Draw(t, "session")
 		total := sessiongen.Sum(count.Tokens(msgs))
-		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"), rapid.IntRange(0, 3).Draw(t, "all") == 3)
+		v := view(msgs, rapid.IntRange(0, total+40).Draw(t, "target"), rapid.IntRange(0, 30).Draw(t, "overhead"),
+			rapid.IntRange(0, 3).Draw(t, "all") == 3)
 		n, room := rapid.IntRange(1, 20).Draw(t, "messages"), rapid.IntRange(0, 60).Draw(t, "room")
 		cut := strategies.Cut(v, room, strategies.KeepConfig{Messages: n})
 		gone := map[string]bool{}

@@ -24,7 +24,8 @@ func TestRealSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var counter abi.Counter
-	cfg := strategies.PruneConfig{ShortenTokens: 2000, Reference: true, ProtectTokens: 8000, MinimumSavings: -1, Arguments: strategies.ArgumentsIteration}
+	cfg := strategies.PruneConfig{ShortenTokens: 2000, Reference: true, ProtectTokens: 8000, MinimumSavings: -1,
+		Arguments: strategies.ArgumentsIteration}
 	const limit = 1000
 	steps := []struct {
 		name string
@@ -93,5 +94,6 @@ func counted(msgs []abi.Message, counter abi.Counter) *strategies.View {
 	for i := range msgs {
 		counts[i] = counter.Message(&msgs[i])
 	}
-	return strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{Window: 16_000}, counter)
+	return strategies.NewView(strategies.NewList(msgs, counts, abi.Pinned(msgs), 0), strategies.Limits{Window: 16_000},
+		counter)
 }

@@ -13,14 +13,16 @@ import (
 type clerk struct{ text string }
 
 func (c clerk) Complete(context.Context, abi.ModelRequest) (abi.ModelResponse, error) {
-	return abi.ModelResponse{Text: c.text, Model: "clerk-1", StopReason: abi.StopEnd, InputTokens: 900, OutputTokens: 12}, nil
+	return abi.ModelResponse{Text: c.text, Model: "clerk-1", StopReason: abi.StopEnd, InputTokens: 900,
+		OutputTokens: 12}, nil
 }
 
 func ExampleSummarize() {
 	session := turns(4, 0) // two requests, four tool calls
 	s := strategies.Summarize{
-		Config: strategies.SummarizeConfig{Prompt: "Say in one sentence what was done.", PreserveRecent: 2, MaxSummaryTokens: 50},
-		Model:  clerk{"Four commands were run."},
+		Config: strategies.SummarizeConfig{Prompt: "Say in one sentence what was done.", PreserveRecent: 2,
+			MaxSummaryTokens: 50},
+		Model: clerk{"Four commands were run."},
 	}
 	plan, err := s.Plan(context.Background(), toSummarize(session, 1000), strategies.Budget{})
 	if err != nil {

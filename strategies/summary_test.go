@@ -56,7 +56,8 @@ func TestSplitTurn(t *testing.T) {
 		t.Fatalf("%d requests, %d at once", len(f.requests), f.atOnce)
 	}
 	history, turn, ok := strings.Cut(r.Summary, "\n\n---\n\n**Turn Context (split turn):**\n\n")
-	if !ok || !r.SplitTurn || len(note.Outlines()[0].Missing(history)) > 0 || !strings.Contains(turn, "## Done So Far\nx") {
+	if !ok || !r.SplitTurn || len(note.Outlines()[0].Missing(history)) > 0 ||
+		!strings.Contains(turn, "## Done So Far\nx") {
 		t.Errorf("the summary is\n%s", r.Summary)
 	}
 	for _, req := range f.requests {
@@ -71,7 +72,8 @@ func TestSplitTurn(t *testing.T) {
 			t.Error("the turn is read without what was asked in it")
 		}
 	}
-	if a := r.Attempts; len(a) != 2 || !strings.HasPrefix(a[0].What, "history,") || !strings.HasPrefix(a[1].What, "turn prefix,") {
+	if a := r.Attempts; len(a) != 2 || !strings.HasPrefix(a[0].What, "history,") ||
+		!strings.HasPrefix(a[1].What, "turn prefix,") {
 		t.Errorf("attempts %+v", a)
 	}
 	if n := f.requests[0].MaxTokens + f.requests[1].MaxTokens; n > 1500 {
@@ -168,7 +170,8 @@ func TestUpdate(t *testing.T) {
 	if !strings.HasPrefix(so, "<summary-so-far-") || !strings.Contains(so, "ship the parser") {
 		t.Errorf("no summary so far:\n%s", so)
 	}
-	if strings.Contains(prompt, "Exact names") || strings.Contains(conversation, "ship the parser") || strings.Contains(prompt, "Record of earlier messages") {
+	if strings.Contains(prompt, "Exact names") || strings.Contains(conversation, "ship the parser") ||
+		strings.Contains(prompt, "Record of earlier messages") {
 		t.Error("the frame, the ledger, or a second copy is in the prompt")
 	}
 	if !strings.Contains(prompt, "Write one summary of both, which\nreplaces it") {
@@ -182,23 +185,27 @@ func TestUpdate(t *testing.T) {
 func TestHostsPart(t *testing.T) {
 	features.Proves(t, "T6")
 	framed := func(id, text string) abi.Message {
-		m := earlier(text + "\n\nRead off the session by the host, without a model; what is quoted is word for word.\n\n## Todos\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
+		m := earlier(text + "\n\nRead off the session by the host, without a model; what is quoted is word for " +
+			"word.\n\n## Todos\n- [ ] an old task\n\nFailed, newest last:\n```\n$ make\nit broke\n```")
 		m.ID = id
 		return m
 	}
-	msgs := after(sessiongen.Long(30, 100), 2, framed("kw-1", "## Goal\nbegin the parser"), framed("kw-2", "## Goal\nship the parser"))
+	msgs := after(sessiongen.Long(30, 100), 2, framed("kw-1", "## Goal\nbegin the parser"),
+		framed("kw-2", "## Goal\nship the parser"))
 	p := mustPrepare(t, msgs, 1000, strategies.Config{})
 	f := &fake{}
 	mustRun(t, f, p, strategies.Config{})
 	prompt := f.requests[0].Prompt
-	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true, "Read off the session": false, "an old task": false, "it broke": false} {
+	for text, want := range map[string]bool{"begin the parser": true, "ship the parser": true,
+		"Read off the session": false, "an old task": false, "it broke": false} {
 		t.Run(text, func(t *testing.T) {
 			if strings.Contains(prompt, text) != want {
 				t.Errorf("%q is in the prompt: %v", text, !want)
 			}
 		})
 	}
-	mechanical, _ := note.Build(context.Background(), gone(sessiongen.Long(5, 100))).Write(note.Options{Budget: 2000, Count: counter.Text})
+	mechanical, _ := note.Build(context.Background(), gone(sessiongen.Long(5, 100))).Write(
+		note.Options{Budget: 2000, Count: counter.Text})
 	p = mustPrepare(t, after(sessiongen.Long(30, 100), 2, earlier(mechanical)), 1000, strategies.Config{})
 	if !strings.HasPrefix(p.Previous, "## Thread\n") || strings.Contains(p.Previous, "Exact names") {
 		t.Errorf("of a note without a summary is read\n%s", p.Previous)
@@ -212,7 +219,8 @@ func TestTasksRead(t *testing.T) {
 	p := prepared(t, strategies.Config{})
 	p.Todo = "- [ ] write the docs"
 	f := &fake{}
-	if r := mustRun(t, f, p, strategies.Config{}); strings.Contains(r.Summary, "write the docs") || !strings.Contains(f.requests[0].Prompt, "- [ ] write the docs") {
+	if r := mustRun(t, f, p, strategies.Config{}); strings.Contains(r.Summary, "write the docs") ||
+		!strings.Contains(f.requests[0].Prompt, "- [ ] write the docs") {
 		t.Errorf("asked\n%s\nfor\n%s", f.requests[0].Prompt, r.Summary)
 	}
 }
@@ -226,7 +234,8 @@ func TestChunks(t *testing.T) {
 	p.Todo = "- [ ] write the docs"
 	f := &fake{}
 	r := mustRun(t, f, p, cfg)
-	if len(f.requests) != 3 || f.atOnce != 1 || r.Chunks != 3 || !strings.Contains(r.Summary, "answer 2") || strings.Contains(r.Summary, "answer 1") {
+	if len(f.requests) != 3 || f.atOnce != 1 || r.Chunks != 3 || !strings.Contains(r.Summary, "answer 2") ||
+		strings.Contains(r.Summary, "answer 1") {
 		t.Fatalf("%d requests, %d at once: %s", len(f.requests), f.atOnce, r.Summary)
 	}
 	for i, req := range f.requests {
@@ -237,7 +246,8 @@ func TestChunks(t *testing.T) {
 		if has := strings.Contains(req.Prompt, "write the docs"); has != (i == 2) {
 			t.Errorf("part %d has the tasks: %v", i+1, has)
 		}
-		if calls, results := strings.Count(conversation, "-> bash"), strings.Count(conversation, "[tool bash]"); calls != results || calls == 0 {
+		if calls, results := strings.Count(conversation, "-> bash"),
+			strings.Count(conversation, "[tool bash]"); calls != results || calls == 0 {
 			t.Errorf("part %d has %d calls and %d results (K9)", i+1, calls, results)
 		}
 	}
@@ -247,7 +257,8 @@ func TestChunks(t *testing.T) {
 			t.Errorf("%s was not read", name)
 		}
 	}
-	if a := r.Attempts; a[0].What != "history 1/3, 200 characters of a result" || a[2].What != "history 3/3, 200 characters of a result" {
+	if a := r.Attempts; a[0].What != "history 1/3, 200 characters of a result" ||
+		a[2].What != "history 3/3, 200 characters of a result" {
 		t.Errorf("attempts %+v", a)
 	}
 }
@@ -272,17 +283,27 @@ func TestRetry(t *testing.T) {
 			}
 			return nil
 		}, "200 150 100", 3, ""},
-		{"all were too long", strategies.Config{}, func(int) error { return tooLong }, "200 150 100 50 0", 5, abi.CodeContextLength},
-		{"in steps of what is configured", strategies.Config{ToolResultChars: 1000}, func(int) error { return tooLong }, "1000 750 500 250 0", 5, abi.CodeContextLength},
+		{"all were too long", strategies.Config{}, func(int) error {
+			return tooLong
+		}, "200 150 100 50 0", 5, abi.CodeContextLength},
+		{"in steps of what is configured", strategies.Config{ToolResultChars: 1000}, func(int) error {
+			return tooLong
+		}, "1000 750 500 250 0", 5, abi.CodeContextLength},
 		{"of three parts the second fails: all are read again", strategies.Config{Chunks: 3}, func(n int) error {
 			if n == 1 {
 				return tooLong
 			}
 			return nil
 		}, "200 200 150 150 150", 5, ""},
-		{"not when access is denied", strategies.Config{}, func(int) error { return &abi.Error{Code: abi.CodeUnauthorized, Message: "no"} }, "200", 1, abi.CodeUnauthorized},
-		{"not when the provider fails", strategies.Config{}, func(int) error { return &abi.Error{Code: abi.CodeModel, Message: "busy"} }, "200", 1, abi.CodeModel},
-		{"not on an error of no code", strategies.Config{}, func(int) error { return errors.New("boom") }, "200", 1, abi.CodeModel},
+		{"not when access is denied", strategies.Config{}, func(int) error {
+			return &abi.Error{Code: abi.CodeUnauthorized, Message: "no"}
+		}, "200", 1, abi.CodeUnauthorized},
+		{"not when the provider fails", strategies.Config{}, func(int) error {
+			return &abi.Error{Code: abi.CodeModel, Message: "busy"}
+		}, "200", 1, abi.CodeModel},
+		{"not on an error of no code", strategies.Config{}, func(int) error {
+			return errors.New("boom")
+		}, "200", 1, abi.CodeModel},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			f := &fake{reply: func(_ context.Context, n int, r abi.ModelRequest) (abi.ModelResponse, error) {
@@ -336,7 +357,8 @@ func TestSaysWhy(t *testing.T) {
 		return resp, nil
 	}}
 	r := mustRun(t, f, prepared(t, strategies.Config{}), strategies.Config{})
-	if !strings.Contains(f.requests[1].Prompt, "An earlier answer could not be used: it ended before it was complete (length).") {
+	if !strings.Contains(f.requests[1].Prompt,
+		"An earlier answer could not be used: it ended before it was complete (length).") {
 		t.Errorf("the second prompt ends in %q", f.requests[1].Prompt[len(f.requests[1].Prompt)-100:])
 	}
 	if want := (abi.ModelUsage{Calls: 2, InputTokens: 200, OutputTokens: 20, Cost: 1}); r.Usage != want {
@@ -357,7 +379,8 @@ func TestEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		r, err := strategies.Write(ctx, hang, p, strategies.Config{})
-		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) || r.Usage.InputTokens != 9 || len(hang.requests) != 1 {
+		if abi.CodeOf(err) != abi.CodeDeadline || !errors.Is(err, context.DeadlineExceeded) ||
+			r.Usage.InputTokens != 9 || len(hang.requests) != 1 {
 			t.Errorf("out of time: %v, %+v", err, r.Usage)
 		}
 	})
@@ -375,7 +398,8 @@ func TestEnds(t *testing.T) {
 // read; what is asked after that has them from the start.
 func TestThinkingModels(t *testing.T) {
 	features.Proves(t, "complaint 7")
-	for name, thought := range map[string]string{"not shown": "", "shown": "<think>\nFirst I read", "whole": "<think>so</think>\n"} {
+	for name, thought := range map[string]string{"not shown": "", "shown": "<think>\nFirst I read",
+		"whole": "<think>so</think>\n"} {
 		t.Run(name, func(t *testing.T) {
 			thinks := &fake{reply: func(_ context.Context, _ int, r abi.ModelRequest) (abi.ModelResponse, error) {
 				if r.MaxTokens < 8000 {
@@ -388,7 +412,8 @@ func TestThinkingModels(t *testing.T) {
 			if r.ToolResultChars != 200 || r.Usage.Calls != 4 || len(r.Attempts) != 3 {
 				t.Errorf("%d characters of a result, %d calls, %d attempts", r.ToolResultChars, r.Usage.Calls, len(r.Attempts))
 			}
-			if first, second := thinks.requests[0], thinks.requests[1]; first.Prompt != second.Prompt || second.MaxTokens <= first.MaxTokens {
+			if first, second := thinks.requests[0], thinks.requests[1]; first.Prompt != second.Prompt ||
+				second.MaxTokens <= first.MaxTokens {
 				t.Errorf("asked with %d tokens, and then with %d", first.MaxTokens, second.MaxTokens)
 			}
 		})
@@ -403,7 +428,8 @@ func TestThinkingModels(t *testing.T) {
 	said := &fake{reply: func(context.Context, int, abi.ModelRequest) (abi.ModelResponse, error) {
 		return abi.ModelResponse{Text: "## Goal\nto be", StopReason: abi.StopLength}, nil
 	}}
-	if _, err := strategies.Write(t.Context(), said, prepared(t, strategies.Config{}), strategies.Config{}); err == nil || len(said.requests) != 5 {
+	if _, err := strategies.Write(t.Context(), said, prepared(t, strategies.Config{}),
+		strategies.Config{}); err == nil || len(said.requests) != 5 {
 		t.Errorf("an answer that was cut off is no thinking: %d requests", len(said.requests))
 	}
 }

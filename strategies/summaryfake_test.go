@@ -52,7 +52,9 @@ func answer(r abi.ModelRequest, text string) abi.ModelResponse {
 	case strings.Contains(r.System, "## Session Intent"):
 		o = note.Outlines()[1]
 	}
-	return abi.ModelResponse{Text: o.Render(func(note.Section) string { return text }), InputTokens: 100, OutputTokens: 10, Cost: 0.5,
+	return abi.ModelResponse{Text: o.Render(func(note.Section) string {
+		return text
+	}), InputTokens: 100, OutputTokens: 10, Cost: 0.5,
 		Model: "fake-1", StopReason: abi.StopEnd}
 }
 
@@ -65,7 +67,8 @@ func says(text string) *fake {
 
 // toSummarize is a session to be brought down to target.
 func toSummarize(msgs []abi.Message, target int) *strategies.View {
-	return strategies.NewView(strategies.NewList(msgs, counter.Tokens(msgs), abi.Pinned(msgs), 0), strategies.Limits{Window: 1 << 20, Target: target}, counter)
+	return strategies.NewView(strategies.NewList(msgs, counter.Tokens(msgs), abi.Pinned(msgs), 0),
+		strategies.Limits{Window: 1 << 20, Target: target}, counter)
 }
 
 // prepared is a session of many turns of which most has to go.
@@ -97,12 +100,15 @@ func mustRun(t testing.TB, m abi.Model, p *strategies.Preparation, cfg strategie
 func turns(calls ...int) []abi.Message {
 	msgs := []abi.Message{{ID: "sys", Role: abi.RoleSystem, Content: abi.Text("You are a coding agent.")}}
 	for i, n := range calls {
-		msgs = append(msgs, abi.Message{ID: fmt.Sprintf("u%d", i), Role: abi.RoleUser, Content: abi.Text(fmt.Sprintf("request %d", i))})
+		msgs = append(msgs, abi.Message{ID: fmt.Sprintf("u%d", i), Role: abi.RoleUser,
+			Content: abi.Text(fmt.Sprintf("request %d", i))})
 		for j := range n {
 			id := fmt.Sprintf("%d.%d", i, j)
 			msgs = append(msgs,
-				abi.Message{ID: "a" + id, Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: id, Name: "bash", Arguments: `{"command":"run ` + id + `"}`}}},
-				abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id, Content: abi.Text(strings.Repeat("output of "+id+" ", 100))})
+				abi.Message{ID: "a" + id, Role: abi.RoleAssistant,
+					ToolCalls: []abi.ToolCall{{ID: id, Name: "bash", Arguments: `{"command":"run ` + id + `"}`}}},
+				abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id,
+					Content: abi.Text(strings.Repeat("output of "+id+" ", 100))})
 		}
 	}
 	return msgs

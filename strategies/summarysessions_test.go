@@ -60,7 +60,8 @@ func TestRebuild(t *testing.T) {
 	r := mustRun(t, &fake{}, p, cfg)
 	plan := abi.Plan{Source: abi.Source{Type: abi.SourceModel, Name: r.Model}, Supersede: p.Supersede, Summary: r.Summary}
 	plan.Insert = []abi.Insert{{Kind: abi.KindSummary, Text: r.Summary, Source: plan.Source}}
-	verdict, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: v.Pinned, Turn: v.Turn, Target: v.Target, Count: counter}, plan)
+	verdict, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: v.Pinned, Turn: v.Turn, Target: v.Target,
+		Count: counter}, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,8 @@ func TestSessions(t *testing.T) {
 		for i := range msgs {
 			costs[i] = counter.Message(&msgs[i])
 		}
-		v := strategies.NewView(strategies.NewList(msgs, costs, abi.Pinned(msgs), 0), strategies.Limits{Window: 1 << 20}, counter)
+		v := strategies.NewView(strategies.NewList(msgs, costs, abi.Pinned(msgs), 0),
+			strategies.Limits{Window: 1 << 20}, counter)
 		if v.Target = v.Total / 2; v.Target < 500 {
 			continue // any summary would be longer
 		}
@@ -120,7 +122,8 @@ func TestSessions(t *testing.T) {
 		}
 		plan := abi.Plan{Source: abi.Source{Type: abi.SourceModel, Name: "fake"}, Supersede: p.Supersede, Summary: r.Summary}
 		plan.Insert = []abi.Insert{{Kind: abi.KindSummary, Text: r.Summary, Source: plan.Source}}
-		verdict, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: v.Pinned, Turn: v.Turn, Target: v.Target, Count: counter}, plan)
+		verdict, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: v.Pinned, Turn: v.Turn, Target: v.Target,
+			Count: counter}, plan)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 		} else if p.Fits && !verdict.Met {

@@ -90,7 +90,8 @@ func TestProvider(t *testing.T) {
 	features.Proves(t, "complaint 4")
 	talk := turns(0)
 	for i := range 120 {
-		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant, Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
+		talk = append(talk, abi.Message{ID: fmt.Sprintf("t%d", i), Role: abi.RoleAssistant,
+			Content: abi.Text(fmt.Sprintf("thought %d: ", i) + distinct(40))})
 	}
 	for _, tc := range []struct {
 		why    string

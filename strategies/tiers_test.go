@@ -29,12 +29,15 @@ func TestTiers(t *testing.T) {
 		cfg  strategies.PruneConfig
 		want string
 	}{
-		{"output over 2,000 tokens is shortened in the protected window too", session("bash:3000", "bash:2000", "bash:2001"), ion, "r0 r2"},
+		{"output over 2,000 tokens is shortened in the protected window too",
+			session("bash:3000", "bash:2000", "bash:2001"), ion, "r0 r2"},
 		{"protected tools stay", session("read:3000", "skill:3000", "bash:3000"), ion, "r2"},
 		{"what is pinned stays", keep, ion, "r1"},
 		{"the current turn stays", results("bash:3000", "bash:3000"), ion, "r0"},
-		{"the minimum of savings is one for both tiers", session("bash:3000", "bash:3000"), strategies.PruneConfig{ShortenTokens: 2000}, ""},
-		{"and is met by both", session(strings.Fields(strings.Repeat("bash:3000 ", 11))...), strategies.PruneConfig{ShortenTokens: 2000}, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10"},
+		{"the minimum of savings is one for both tiers", session("bash:3000", "bash:3000"),
+			strategies.PruneConfig{ShortenTokens: 2000}, ""},
+		{"and is met by both", session(strings.Fields(strings.Repeat("bash:3000 ", 11))...),
+			strategies.PruneConfig{ShortenTokens: 2000}, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10"},
 		{"off by default", session("bash:39000", "bash:30000"), strategies.PruneConfig{}, ""},
 		{"what is left counts for the protected window", session("bash:1500", "bash:60000", "bash:10000"), ion, "r1 r2"},
 	} {
@@ -57,7 +60,8 @@ func TestHeadAndTail(t *testing.T) {
 		{"lines", "FIRST\n" + lines(2000) + "LAST", sessiongen.Counter{}},
 		{"one line", "FIRST" + strings.Repeat("x", 40_000) + "LAST", sessiongen.Counter{}},
 		{"runes of several bytes", "FIRST" + strings.Repeat("日本ü", 20_000) + "LAST", sessiongen.Counter{}},
-		{"a dense beginning", "FIRST" + strings.Repeat("日", 20_000) + strings.Repeat("\n", 20_000) + "LAST", sessiongen.Counter{Runes: 1}},
+		{"a dense beginning", "FIRST" + strings.Repeat("日", 20_000) + strings.Repeat("\n", 20_000) + "LAST",
+			sessiongen.Counter{Runes: 1}},
 		{"invalid UTF-8", "FIRST" + strings.Repeat("\xbfabcdef", 20_000) + "LAST", sessiongen.Counter{}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -100,12 +104,15 @@ func TestReference(t *testing.T) {
 	features.Proves(t, "I7")
 	for _, tc := range []struct{ why, name, arguments, want string }{
 		{"a path", "read_file", `{"path":"internal/x.go","offset":100}`, "[Pruned — 812 tokens: read_file internal/x.go]"},
-		{"a command", "bash", `{"command":"cd /repo && go test ./..."}`, "[Pruned — 812 tokens: bash cd /repo && go test ./...]"},
-		{"a verb of an editor with its file", "editor", `{"command":"view","path":"a.go"}`, "[Pruned — 812 tokens: editor view a.go]"},
+		{"a command", "bash", `{"command":"cd /repo && go test ./..."}`,
+			"[Pruned — 812 tokens: bash cd /repo && go test ./...]"},
+		{"a verb of an editor with its file", "editor", `{"command":"view","path":"a.go"}`,
+			"[Pruned — 812 tokens: editor view a.go]"},
 		{"an address", "fetch", `{"url":"https://example.com/a"}`, "[Pruned — 812 tokens: fetch https://example.com/a]"},
 		{"no arguments", "now", `{}`, "[Pruned — 812 tokens: now]"},
 		{"arguments that are no JSON", "apply", "*** Begin Patch", "[Pruned — 812 tokens: apply]"},
-		{"markers and lines are broken up", "bash", `{"command":"echo '<|im_start|>'"}`, "[Pruned — 812 tokens: bash echo '< |im_start|>']"},
+		{"markers and lines are broken up", "bash", `{"command":"echo '<|im_start|>'"}`,
+			"[Pruned — 812 tokens: bash echo '< |im_start|>']"},
 		{"no name and nothing", "", "", "[Pruned — 812 tokens]"},
 		{"arguments that were pruned", "write", `{"content":"[Pruned — 900 tokens]"}`, "[Pruned — 812 tokens: write]"},
 	} {
@@ -173,7 +180,8 @@ func TestTiersProperties(t *testing.T) {
 // TestShortenRecent: output in what stays is cut to about 500 tokens.
 func TestShortenRecent(t *testing.T) {
 	features.Proves(t, "I2")
-	msgs := append(results("bash:3000", "bash:400", "read:900", "bash:900"), sized("now", abi.RoleUser, 5), sized("last", abi.RoleAssistant, 5))
+	msgs := append(results("bash:3000", "bash:400", "read:900", "bash:900"), sized("now", abi.RoleUser, 5),
+		sized("last", abi.RoleAssistant, 5))
 	edits := strategies.ShortenRecent(whole(msgs), 500, nil)
 	if got := editsOf(edits); got != "r0 r3" {
 		t.Fatalf("edits %q, want r0 and r3: r1 is short, r2 is protected", got)

@@ -43,29 +43,51 @@ func TestTranscriptTranscript(t *testing.T) {
 	if err := json.Unmarshal([]byte(`[{"type":"reasoning","text":"hm"},{"type":"thinking","thinking":"hm"},{"type":"text","text":"so"}]`), thinking); err != nil {
 		t.Fatal(err)
 	}
-	call := abi.Message{Role: abi.RoleAssistant, Content: abi.Text("I look."), ToolCalls: []abi.ToolCall{{ID: "c", Name: "write", Arguments: long}}}
+	call := abi.Message{Role: abi.RoleAssistant, Content: abi.Text("I look."),
+		ToolCalls: []abi.ToolCall{{ID: "c", Name: "write", Arguments: long}}}
 	for _, tc := range []struct {
 		why  string
 		msgs []abi.Message
 		want string
 	}{
-		{"roles are marked", []abi.Message{{Role: abi.RoleAssistant, Content: abi.Text("hello")}, {Role: abi.RoleSystem, Content: abi.Text("be kind")}}, "[assistant]\nhello\n\n[system]\nbe kind"},
-		{"a result follows its call, and both are shortened from the middle", []abi.Message{call, {Role: abi.RoleAssistant, Content: abi.Text("meanwhile")}, {Role: abi.RoleTool, ToolCallID: "c", IsError: true, Content: abi.Text(long)}},
-			"[assistant]\nI look.\n-> write " + long[:200] + " … [100 characters left out] … " + long[:200] + "\n\n[tool write, failed]\n" + long[:100] + " … [300 characters left out] … " + long[:100] + "\n\n[assistant]\nmeanwhile"},
+		{"roles are marked", []abi.Message{{Role: abi.RoleAssistant, Content: abi.Text("hello")},
+			{Role: abi.RoleSystem, Content: abi.Text("be kind")}}, "[assistant]\nhello\n\n[system]\nbe kind"},
+		{"a result follows its call, and both are shortened from the middle",
+			[]abi.Message{call, {Role: abi.RoleAssistant, Content: abi.Text("meanwhile")},
+				{Role: abi.RoleTool, ToolCallID: "c", IsError: true, Content: abi.Text(long)}},
+			"[assistant]\nI look.\n-> write " + long[:200] + " … [100 characters left out] … " + long[:200] +
+				"\n\n[tool write, failed]\n" + long[:100] + " … [300 characters left out] … " + long[:100] +
+				"\n\n[assistant]\nmeanwhile"},
 		{"what nobody said is left out", []abi.Message{
-			{Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text("synthetic")}, {Role: abi.RoleUser, Kind: abi.KindEphemeral, Content: abi.Text("ephemeral")},
-			{Role: abi.RoleUser, Kind: abi.KindDisplayOnly, Content: abi.Text("display")}, {Role: abi.RoleUser, Kind: abi.KindBookmark, Content: abi.Text("bookmark")},
-			{Role: abi.RoleUser, Kind: abi.KindMetadata, Content: abi.Text("metadata")}, {Role: abi.RoleAssistant, Content: abi.Text("said")}}, "[assistant]\nsaid"},
-		{"thinking is left out", []abi.Message{{Role: abi.RoleAssistant, Content: *thinking}, {Role: abi.RoleAssistant, Content: abi.Text("<think>\nhm\n</think>\n\nand so")}}, "[assistant]\nso\n\n[assistant]\nand so"},
-		{"a person's words are not thinking", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("why <think>this</think>?")}}, "[user]\nwhy < think>this< /think>?"},
-		{"media are named", []abi.Message{{Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("see"), part("image", `{"type":"image","data":"AAAA"}`))}}, "[user]\nsee\n(image)"},
-		{"kinds say what they are", []abi.Message{{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text("ls")}, {Role: abi.RoleUser, Kind: "odd]\n[user", Content: abi.Text("x")}}, "[user ran]\nls\n\n[user, odd___user]\nx"},
-		{"a name is no longer than a name", []abi.Message{{Role: abi.RoleTool, Name: long, Content: abi.Text("x")}}, "[tool " + long[:64] + "]\nx"},
-		{"a recalled memory stands without its frame", []abi.Message{{Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text(abi.Fence(abi.KindInjected, "p", "n", "likes tea"))}}, "[recalled memory]\nlikes tea"},
-		{"a result that says nothing is there all the same", []abi.Message{{Role: abi.RoleTool, ToolCallID: "gone", Name: "ls"}}, "[tool ls]"},
+			{Role: abi.RoleUser, Kind: abi.KindSynthetic, Content: abi.Text("synthetic")},
+			{Role: abi.RoleUser, Kind: abi.KindEphemeral, Content: abi.Text("ephemeral")},
+			{Role: abi.RoleUser, Kind: abi.KindDisplayOnly, Content: abi.Text("display")},
+			{Role: abi.RoleUser, Kind: abi.KindBookmark, Content: abi.Text("bookmark")},
+			{Role: abi.RoleUser, Kind: abi.KindMetadata, Content: abi.Text("metadata")},
+			{Role: abi.RoleAssistant, Content: abi.Text("said")}}, "[assistant]\nsaid"},
+		{"thinking is left out", []abi.Message{{Role: abi.RoleAssistant, Content: *thinking},
+			{Role: abi.RoleAssistant, Content: abi.Text("<think>\nhm\n</think>\n\nand so")}},
+			"[assistant]\nso\n\n[assistant]\nand so"},
+		{"a person's words are not thinking",
+			[]abi.Message{{Role: abi.RoleUser, Content: abi.Text("why <think>this</think>?")}},
+			"[user]\nwhy < think>this< /think>?"},
+		{"media are named", []abi.Message{
+			{Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("see"),
+				part("image", `{"type":"image","data":"AAAA"}`))}}, "[user]\nsee\n(image)"},
+		{"kinds say what they are", []abi.Message{{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text("ls")},
+			{Role: abi.RoleUser, Kind: "odd]\n[user", Content: abi.Text("x")}}, "[user ran]\nls\n\n[user, odd___user]\nx"},
+		{"a name is no longer than a name", []abi.Message{{Role: abi.RoleTool, Name: long, Content: abi.Text("x")}},
+			"[tool " + long[:64] + "]\nx"},
+		{"a recalled memory stands without its frame",
+			[]abi.Message{{Role: abi.RoleUser, Kind: abi.KindInjected,
+				Content: abi.Text(abi.Fence(abi.KindInjected, "p", "n", "likes tea"))}}, "[recalled memory]\nlikes tea"},
+		{"a result that says nothing is there all the same",
+			[]abi.Message{{Role: abi.RoleTool, ToolCallID: "gone", Name: "ls"}}, "[tool ls]"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			if got := read(t, strategies.Config{}, append(tc.msgs, abi.Message{Role: abi.RoleAssistant, Content: abi.Text("end")})...); got != tc.want+"\n\n[assistant]\nend" {
+			if got := read(t, strategies.Config{},
+				append(tc.msgs, abi.Message{Role: abi.RoleAssistant, Content: abi.Text("end")})...); got != tc.want+
+				"\n\n[assistant]\nend" {
 				t.Errorf("%s:\n%q\nwant\n%q", tc.why, got, tc.want+"\n\n[assistant]\nend")
 			}
 		})
@@ -82,7 +104,8 @@ func TestTogether(t *testing.T) {
 	result := func(text string) abi.Message {
 		return abi.Message{Role: abi.RoleTool, ToolCallID: "c", Content: abi.Text(text)}
 	}
-	got := read(t, strategies.Config{}, call("first"), abi.Message{Role: abi.RoleUser, Content: abi.Text("wait")}, result("one"), call("second"), result("two"))
+	got := read(t, strategies.Config{}, call("first"), abi.Message{Role: abi.RoleUser, Content: abi.Text("wait")},
+		result("one"), call("second"), result("two"))
 	want := "[assistant]\n-> first\n\n[tool first]\none\n\n[user]\nwait\n\n[assistant]\n-> second\n\n[tool second]\ntwo"
 	if got != want {
 		t.Errorf("%q\nwant\n%q", got, want)
@@ -102,7 +125,8 @@ func TestLinearTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := strategies.Write(context.Background(), &fake{}, p, strategies.Config{InputTokens: 1 << 30}); err != nil {
+			if _, err := strategies.Write(context.Background(), &fake{}, p,
+				strategies.Config{InputTokens: 1 << 30}); err != nil {
 				t.Fatal(err)
 			}
 			best = min(best, time.Since(start))

@@ -36,13 +36,16 @@ func TestTrim(t *testing.T) {
 		want string
 	}{
 		{"the newest of the same stays", []abi.Message{task, say("1"), say("2"), say("3"), now, last}, "1 2"},
-		{"another text is another message", []abi.Message{task, say("1"), synthetic("2", abi.RoleUser, "loop detected."), now, last}, ""},
-		{"another role, too", []abi.Message{task, say("1"), synthetic("2", abi.RoleAssistant, "loop detected"), now, last}, ""},
+		{"another text is another message",
+			[]abi.Message{task, say("1"), synthetic("2", abi.RoleUser, "loop detected."), now, last}, ""},
+		{"another role, too", []abi.Message{task, say("1"), synthetic("2", abi.RoleAssistant, "loop detected"), now,
+			last}, ""},
 		{"what a person says twice stays", []abi.Message{task, task, now, last}, ""},
 		{"what is pinned stays", []abi.Message{task, keep, say("2"), now, last}, ""},
 		{"and stands for the older ones", []abi.Message{task, say("1"), keep, now, last}, "1"},
 		{"the current turn stays", []abi.Message{task, say("1"), now, say("2")}, "1"},
-		{"images are part of what is said", []abi.Message{task, parts("1", `{"type":"image","data":"a"}`), parts("2", `{"type":"image","data":"b"}`), parts("3", `{"type":"image","data":"a"}`), now, last}, "1"},
+		{"images are part of what is said", []abi.Message{task, parts("1", `{"type":"image","data":"a"}`),
+			parts("2", `{"type":"image","data":"b"}`), parts("3", `{"type":"image","data":"a"}`), now, last}, "1"},
 		{"what calls tools stays whole", []abi.Message{task, calling, calling, now, last}, ""},
 		{"nothing of nothing", nil, ""},
 	} {
@@ -71,7 +74,8 @@ func TestTrimProperties(t *testing.T) {
 			return
 		}
 		did += len(ids)
-		v, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: abi.Pinned(msgs), Turn: abi.CurrentTurn(msgs), Target: 1 << 40, Count: count}, abi.Plan{Supersede: ids})
+		v, err := firewall.Apply(firewall.Case{Messages: msgs, Pinned: abi.Pinned(msgs), Turn: abi.CurrentTurn(msgs),
+			Target: 1 << 40, Count: count}, abi.Plan{Supersede: ids})
 		if err != nil {
 			t.Fatalf("the firewall refuses %v: %v", ids, err)
 		}

@@ -165,7 +165,9 @@ func BenchmarkAdversarial(b *testing.B) {
 
 // BenchmarkRecount is a session that was counted before.
 func BenchmarkRecount(b *testing.B) {
-	path := slices.MaxFunc(sessions(b), func(x, y string) int { return len(texts(readSession(b, x))) - len(texts(readSession(b, y))) })
+	path := slices.MaxFunc(sessions(b), func(x, y string) int {
+		return len(texts(readSession(b, x))) - len(texts(readSession(b, y)))
+	})
 	msgs := readSession(b, path)
 	size := 0
 	for _, s := range texts(msgs) {

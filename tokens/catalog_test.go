@@ -80,21 +80,32 @@ func TestWellKnownModels(t *testing.T) {
 		encoding        tokens.Encoding
 		exact           bool
 	}{
-		{"openai", "gpt-4o", 128_000, tokens.Rates{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5}, tokens.O200k, true},
-		{"openai", "gpt-4o-2024-05-13", 128_000, tokens.Rates{Input: 5, Output: 15, CacheRead: 5, CacheWrite: 5}, tokens.O200k, true},
-		{"openai", "gpt-4.1", 1_047_576, tokens.Rates{Input: 2, Output: 8, CacheRead: 0.5, CacheWrite: 2}, tokens.O200k, true},
-		{"openai", "gpt-5", 400_000, tokens.Rates{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25}, tokens.O200k, true},
-		{"openai", "o3-mini", 200_000, tokens.Rates{Input: 1.1, Output: 4.4, CacheRead: 0.55, CacheWrite: 1.1}, tokens.O200k, true},
+		{"openai", "gpt-4o", 128_000, tokens.Rates{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5},
+			tokens.O200k, true},
+		{"openai", "gpt-4o-2024-05-13", 128_000, tokens.Rates{Input: 5, Output: 15, CacheRead: 5, CacheWrite: 5},
+			tokens.O200k, true},
+		{"openai", "gpt-4.1", 1_047_576, tokens.Rates{Input: 2, Output: 8, CacheRead: 0.5, CacheWrite: 2}, tokens.O200k,
+			true},
+		{"openai", "gpt-5", 400_000, tokens.Rates{Input: 1.25, Output: 10, CacheRead: 0.125, CacheWrite: 1.25},
+			tokens.O200k, true},
+		{"openai", "o3-mini", 200_000, tokens.Rates{Input: 1.1, Output: 4.4, CacheRead: 0.55, CacheWrite: 1.1},
+			tokens.O200k, true},
 		{"openai", "gpt-4", 8192, tokens.Rates{Input: 30, Output: 60, CacheRead: 30, CacheWrite: 30}, tokens.CL100k, true},
-		{"openai", "gpt-3.5-turbo", 16_385, tokens.Rates{Input: 0.5, Output: 1.5, CacheRead: 0.5, CacheWrite: 0.5}, tokens.CL100k, true},
-		{"anthropic", "claude-sonnet-4-5", 200_000, tokens.Rates{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, tokens.O200k, false},
-		{"anthropic", "claude-3-5-haiku-latest", 200_000, tokens.Rates{Input: 0.8, Output: 4, CacheRead: 0.08, CacheWrite: 1}, tokens.O200k, false},
+		{"openai", "gpt-3.5-turbo", 16_385, tokens.Rates{Input: 0.5, Output: 1.5, CacheRead: 0.5, CacheWrite: 0.5},
+			tokens.CL100k, true},
+		{"anthropic", "claude-sonnet-4-5", 200_000,
+			tokens.Rates{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, tokens.O200k, false},
+		{"anthropic", "claude-3-5-haiku-latest", 200_000,
+			tokens.Rates{Input: 0.8, Output: 4, CacheRead: 0.08, CacheWrite: 1}, tokens.O200k, false},
 		// dated prices: the tier of long requests ended on 2026-03-13
-		{"anthropic", "claude-sonnet-4-6", 1_000_000, tokens.Rates{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, tokens.O200k, false},
+		{"anthropic", "claude-sonnet-4-6", 1_000_000,
+			tokens.Rates{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}, tokens.O200k, false},
 		// dated prices: twice this from 2027-01-01 on
-		{"google", "gemini-3.6-flash", 1_048_576, tokens.Rates{Input: 0.75, Output: 3.75, CacheRead: 0.075, CacheWrite: 0.75}, tokens.O200k, false},
+		{"google", "gemini-3.6-flash", 1_048_576,
+			tokens.Rates{Input: 0.75, Output: 3.75, CacheRead: 0.075, CacheWrite: 0.75}, tokens.O200k, false},
 		// prices by the time of day: the dearest
-		{"deepseek", "deepseek-chat", 64_000, tokens.Rates{Input: 0.27, Output: 1.1, CacheRead: 0.07, CacheWrite: 0.27}, tokens.O200k, false},
+		{"deepseek", "deepseek-chat", 64_000, tokens.Rates{Input: 0.27, Output: 1.1, CacheRead: 0.07, CacheWrite: 0.27},
+			tokens.O200k, false},
 	} {
 		t.Run(tc.model, func(t *testing.T) {
 			m, ok := tokens.Default().Lookup(tc.provider, tc.model)
@@ -102,8 +113,10 @@ func TestWellKnownModels(t *testing.T) {
 				t.Errorf("%s/%s: %+v, %v", tc.provider, tc.model, m, ok)
 				return
 			}
-			if *m.ContextWindow != tc.window || m.Prices.Rates != tc.rates || m.Encoding != tc.encoding || m.ExactCounts != tc.exact {
-				t.Errorf("%s/%s: window %d, %+v, %s, exact %v; want %+v", tc.provider, tc.model, *m.ContextWindow, m.Prices.Rates, m.Encoding, m.ExactCounts, tc)
+			if *m.ContextWindow != tc.window || m.Prices.Rates != tc.rates || m.Encoding != tc.encoding ||
+				m.ExactCounts != tc.exact {
+				t.Errorf("%s/%s: window %d, %+v, %s, exact %v; want %+v", tc.provider, tc.model, *m.ContextWindow,
+					m.Prices.Rates, m.Encoding, m.ExactCounts, tc)
 			}
 		})
 	}
@@ -121,7 +134,8 @@ func TestLookupUnknown(t *testing.T) {
 
 func TestUnknownWindow(t *testing.T) {
 	features.Proves(t, "K21")
-	for _, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":", "openai/"} {
+	for _, name := range []string{"my-own-model", "nobody/knows-it", "ollama/llama3", "openai/nope", "", "/", ":",
+		"openai/"} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			m := tokens.Default().Resolve(name)
 			if m.ContextWindow != nil || m.Prices != nil {
@@ -147,7 +161,8 @@ func TestCost(t *testing.T) {
 		want float64
 	}{
 		{"nothing is free", p, tokens.Usage{}, 0},
-		{"each at its own price", p, tokens.Usage{Input: 1000, Output: 1000, CacheRead: 1000, CacheWrite: 1000}, 0.003 + 0.015 + 0.0003 + 0.00375},
+		{"each at its own price", p, tokens.Usage{Input: 1000, Output: 1000, CacheRead: 1000, CacheWrite: 1000},
+			0.003 + 0.015 + 0.0003 + 0.00375},
 		{"at the edge of the tier", p, tokens.Usage{Input: 200_000}, 0.6},
 		{"beyond it the whole request costs more", p, tokens.Usage{Input: 1, CacheRead: 200_000}, 0.000006 + 0.12},
 		{"output does not count for the tier", p, tokens.Usage{Output: 1_000_000}, 15},

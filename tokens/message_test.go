@@ -14,12 +14,18 @@ import (
 // The example of OpenAI's cookbook, whose counts were compared with what the
 // API bills.
 var cookbook = []abi.Message{
-	{Role: abi.RoleSystem, Content: abi.Text("You are a helpful, pattern-following assistant that translates corporate jargon into plain English.")},
+	{Role: abi.RoleSystem, Content: abi.Text(
+		"You are a helpful, pattern-following assistant that translates corporate jargon into plain English.")},
 	{Role: abi.RoleSystem, Name: "example_user", Content: abi.Text("New synergies will help drive top-line growth.")},
-	{Role: abi.RoleSystem, Name: "example_assistant", Content: abi.Text("Things working well together will increase revenue.")},
-	{Role: abi.RoleSystem, Name: "example_user", Content: abi.Text("Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.")},
-	{Role: abi.RoleSystem, Name: "example_assistant", Content: abi.Text("Let's talk later when we're less busy about how to do better.")},
-	{Role: abi.RoleUser, Content: abi.Text("This late pivot means we don't have time to boil the ocean for the client deliverable.")},
+	{Role: abi.RoleSystem, Name: "example_assistant",
+		Content: abi.Text("Things working well together will increase revenue.")},
+	{Role: abi.RoleSystem, Name: "example_user",
+		Content: abi.Text("Let's circle back when we have more bandwidth to touch base on opportunities for " +
+			"increased leverage.")},
+	{Role: abi.RoleSystem, Name: "example_assistant",
+		Content: abi.Text("Let's talk later when we're less busy about how to do better.")},
+	{Role: abi.RoleUser, Content: abi.Text(
+		"This late pivot means we don't have time to boil the ocean for the client deliverable.")},
 }
 
 // sum is what messages count together.
@@ -94,15 +100,20 @@ func TestMessage(t *testing.T) {
 			tokens.MessageTokens + tokens.ImageTokens, false},
 		{"thinking is its JSON", parts(`[{"type":"thinking", "thinking":"let me see"}]`),
 			tokens.MessageTokens + c.Text(`{"type":"thinking","thinking":"let me see"}`), true},
-		{"a document is estimated by its size", parts(`[{"type":"document","source":{"type":"base64","data":"` + data + `"},"title":"x"}]`),
-			tokens.MessageTokens + c.Text(`{"type":"document","source":{"type":"base64","data":""},"title":"x"}`) + len(data)/24, false},
+		{"a document is estimated by its size",
+			parts(`[{"type":"document","source":{"type":"base64","data":"` + data + `"},"title":"x"}]`),
+			tokens.MessageTokens + c.Text(`{"type":"document","source":{"type":"base64","data":""},"title":"x"}`) +
+				len(data)/24, false},
 		{"a data URL, too", parts(`[{"type":"file","file":{"file_data":"data:application/pdf;base64,` + data + `"}}]`),
 			tokens.MessageTokens + c.Text(`{"type":"file","file":{"file_data":""}}`) + len(data)/24, false},
-		{"an image inside another part", parts(`[{"type":"tool_result","content":[{"type":"image","data":"iVBORw0KGgo` + data + `"}]}]`),
-			tokens.MessageTokens + c.Text(`{"type":"tool_result","content":[{"type":"image","data":""}]}`) + tokens.ImageTokens, false},
+		{"an image inside another part", parts(`[{"type":"tool_result","content":[{"type":"image","data":"iVBORw0KGgo` +
+			data + `"}]}]`),
+			tokens.MessageTokens + c.Text(`{"type":"tool_result","content":[{"type":"image","data":""}]}`) +
+				tokens.ImageTokens, false},
 		{"an image's data URL inside another part", parts(`[{"type":"x","u":"data:image/png;base64,` + data + `"}]`),
 			tokens.MessageTokens + c.Text(`{"type":"x","u":""}`) + tokens.ImageTokens, false},
-		{"long text that is no base64 is text", parts(`[{"type":"thinking","thinking":"` + strings.Repeat("well then, ", 200) + `"}]`),
+		{"long text that is no base64 is text",
+			parts(`[{"type":"thinking","thinking":"` + strings.Repeat("well then, ", 200) + `"}]`),
 			tokens.MessageTokens + c.Text(`{"type":"thinking","thinking":"`+strings.Repeat("well then, ", 200)+`"}`), true},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -137,7 +148,8 @@ func FuzzPart(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, typ, raw string) {
 		m := abi.Message{Role: abi.RoleUser, Content: abi.Parts(abi.RawPart(typ, json.RawMessage(raw)))}
-		if n := c.Message(&m); n < tokens.MessageTokens || n > tokens.MessageTokens+tokens.ImageTokens+3*len(raw)+len(raw)*tokens.ImageTokens/1024 {
+		if n := c.Message(&m); n < tokens.MessageTokens || n > tokens.MessageTokens+tokens.ImageTokens+3*len(raw)+
+			len(raw)*tokens.ImageTokens/1024 {
 			t.Fatalf("%d tokens for %d bytes", n, len(raw))
 		}
 	})

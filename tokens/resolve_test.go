@@ -23,7 +23,8 @@ func TestResolve(t *testing.T) {
 		{"vertex/claude-sonnet-4-5@20250929", "google/claude-sonnet-4-5", "a date behind an @"},
 		{"vertex_ai/gemini-2.5-pro", "google/gemini-2.5-pro", "another name of the provider"},
 		{"gemini-2.5-pro-preview-05-06", "google/gemini-2.5-pro", "a preview"},
-		{"bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws/regional.anthropic.claude-sonnet-4-5-20250929-v1:0", "Bedrock's names"},
+		{"bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"aws/regional.anthropic.claude-sonnet-4-5-20250929-v1:0", "Bedrock's names"},
 		{"azure/gpt-4o", "azure/gpt-4o", "its own entry"},
 		{"azure/gpt-3.5-turbo-16k", "openai/gpt-3.5-turbo-16k", "a model that the provider's list does not have"},
 		{"copilot/claude-sonnet-4", "anthropic/claude-sonnet-4-0", "a provider that passes on others' models"},
@@ -64,7 +65,8 @@ func TestCopilotServesOpenAI(t *testing.T) {
 // What a gateway does not say comes from the model's maker, or from those that
 // know; a model of many has the window of most of them and no price.
 func TestResolveFillsIn(t *testing.T) {
-	for _, name := range []string{"kimi-k2", "glm-4.6", "meta-llama/Llama-3.3-70B-Instruct", "openrouter/anthropic/claude-3.5-sonnet"} {
+	for _, name := range []string{"kimi-k2", "glm-4.6", "meta-llama/Llama-3.3-70B-Instruct",
+		"openrouter/anthropic/claude-3.5-sonnet"} {
 		t.Run(name, func(t *testing.T) {
 			if m := tokens.Default().Resolve(name); m.ContextWindow == nil || *m.ContextWindow < 100_000 {
 				t.Errorf("%+v, want a window", m)
@@ -85,25 +87,39 @@ func TestOverridesWin(t *testing.T) {
 		overrides []tokens.Override
 		window    int
 	}{
-		{"provider and model", "openai/gpt-4o", []tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"another case, and an alias of the provider", "copilot/GPT-4o", []tokens.Override{{Provider: "GitHub-Copilot", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"the provider is inferred", "gpt-4o", []tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"a dated name", "gpt-4o-2024-11-20", []tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"provider and model in one", "gpt-4o", []tokens.Override{{Model: "openai/gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"the model at any provider", "azure/gpt-4o", []tokens.Override{{Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"provider and model", "openai/gpt-4o",
+			[]tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"another case, and an alias of the provider", "copilot/GPT-4o",
+			[]tokens.Override{{Provider: "GitHub-Copilot", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"the provider is inferred", "gpt-4o",
+			[]tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"a dated name", "gpt-4o-2024-11-20",
+			[]tokens.Override{{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"provider and model in one", "gpt-4o", []tokens.Override{{Model: "openai/gpt-4o", ContextWindow: new(64_000)}},
+			64_000},
+		{"the model at any provider", "azure/gpt-4o", []tokens.Override{{Model: "gpt-4o", ContextWindow: new(64_000)}},
+			64_000},
 		{"all of a provider", "openai/gpt-4o", []tokens.Override{{Provider: "openai", ContextWindow: new(64_000)}}, 64_000},
 		{"every model", "who-knows", []tokens.Override{{ContextWindow: new(64_000)}}, 64_000},
 		{"an unknown model", "who-knows", []tokens.Override{{Model: "who-knows", ContextWindow: new(64_000)}}, 64_000},
-		{"an unknown provider", "mine/who-knows", []tokens.Override{{Provider: "mine", Model: "who-knows", ContextWindow: new(64_000)}}, 64_000},
-		{"a local server", "ollama/llama3:8b", []tokens.Override{{Provider: "ollama", Model: "llama3:8b", ContextWindow: new(64_000)}}, 64_000},
-		{"a gateway", "openrouter/openai/gpt-4o", []tokens.Override{{Provider: "openrouter", Model: "openai/gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"an unknown provider", "mine/who-knows",
+			[]tokens.Override{{Provider: "mine", Model: "who-knows", ContextWindow: new(64_000)}}, 64_000},
+		{"a local server", "ollama/llama3:8b",
+			[]tokens.Override{{Provider: "ollama", Model: "llama3:8b", ContextWindow: new(64_000)}}, 64_000},
+		{"a gateway", "openrouter/openai/gpt-4o",
+			[]tokens.Override{{Provider: "openrouter", Model: "openai/gpt-4o", ContextWindow: new(64_000)}}, 64_000},
 		{"the one that names more, whatever the order", "openai/gpt-4o", []tokens.Override{
-			{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}, {Provider: "openai", ContextWindow: new(1)}, {ContextWindow: new(2)}}, 64_000},
+			{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)},
+			{Provider: "openai", ContextWindow: new(1)}, {ContextWindow: new(2)}}, 64_000},
 		{"the later of two", "openai/gpt-4o", []tokens.Override{
-			{Provider: "openai", Model: "gpt-4o", ContextWindow: new(1)}, {Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
-		{"another model's", "openai/gpt-4o", []tokens.Override{{Provider: "openai", Model: "gpt-4o-mini", ContextWindow: new(64_000)}}, 128_000},
-		{"another provider's", "openai/gpt-4o", []tokens.Override{{Provider: "azure", Model: "gpt-4o", ContextWindow: new(64_000)}}, 128_000},
-		{"nonsense sets nothing", "openai/gpt-4o", []tokens.Override{{Provider: "openai", ContextWindow: new(0)}, {ContextWindow: new(-5)}}, 128_000},
+			{Provider: "openai", Model: "gpt-4o", ContextWindow: new(1)},
+			{Provider: "openai", Model: "gpt-4o", ContextWindow: new(64_000)}}, 64_000},
+		{"another model's", "openai/gpt-4o",
+			[]tokens.Override{{Provider: "openai", Model: "gpt-4o-mini", ContextWindow: new(64_000)}}, 128_000},
+		{"another provider's", "openai/gpt-4o",
+			[]tokens.Override{{Provider: "azure", Model: "gpt-4o", ContextWindow: new(64_000)}}, 128_000},
+		{"nonsense sets nothing", "openai/gpt-4o", []tokens.Override{{Provider: "openai", ContextWindow: new(0)},
+			{ContextWindow: new(-5)}}, 128_000},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if m := resolve(tc.name, tc.overrides...); m.ContextWindow == nil || *m.ContextWindow != tc.window {
@@ -123,11 +139,13 @@ func TestOverridesWin(t *testing.T) {
 func TestOverridePrices(t *testing.T) {
 	resolve := tokens.Default().Resolve
 	m := resolve("claude-sonnet-4-5", tokens.Override{Provider: "anthropic", Output: new(12.0)})
-	if want := (tokens.Rates{Input: 3, Output: 12, CacheRead: 0.3, CacheWrite: 3.75}); m.Prices.Rates != want || len(m.Prices.Tiers) > 0 {
+	if want := (tokens.Rates{Input: 3, Output: 12, CacheRead: 0.3, CacheWrite: 3.75}); m.Prices.Rates != want ||
+		len(m.Prices.Tiers) > 0 {
 		t.Errorf("%+v, want %+v without tiers", m.Prices, want)
 	}
 	m = resolve("mine", tokens.Override{Input: new(2.0), Output: new(4.0), CacheRead: new(0.0)})
-	if want := (tokens.Rates{Input: 2, Output: 4, CacheRead: 0, CacheWrite: 2}); m.Prices == nil || m.Prices.Rates != want {
+	if want := (tokens.Rates{Input: 2, Output: 4, CacheRead: 0, CacheWrite: 2}); m.Prices == nil ||
+		m.Prices.Rates != want {
 		t.Errorf("%+v, want %+v", m.Prices, want)
 	}
 	m = resolve("mine", tokens.Override{Encoding: tokens.CL100k, MaxOutput: new(100)})
@@ -138,7 +156,8 @@ func TestOverridePrices(t *testing.T) {
 
 // Any name at all resolves, and to a model that can be worked with.
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"gpt-4o", "a/b/c:d@e", "bedrock/us.anthropic.x-v1:0", "openrouter/openrouter/auto", "::", "@", "-latest"} {
+	for _, s := range []string{"gpt-4o", "a/b/c:d@e", "bedrock/us.anthropic.x-v1:0", "openrouter/openrouter/auto", "::",
+		"@", "-latest"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -262,7 +262,8 @@ func TestOpenHandsCompacted(t *testing.T) {
 	out := string(encode(t, s, keep(s, "0", "1", "+sum", "13"), transcript.Same))
 	for _, text := range []string{`{"id":14,"source":"agent","kind":"compaction_summary","action":"condensation"`,
 		`"forgotten_event_ids":[]`, `"summary_offset":4}`} {
-		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) { // after the system, the task, the recall and the change of state
+		// after the system, the task, the recall and the change of state
+		t.Run(fmt.Sprintf("%.40q", text), func(t *testing.T) {
 			if !strings.Contains(out, text) {
 				t.Errorf("%s is not there\n%s", text, out)
 			}

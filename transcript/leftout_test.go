@@ -23,7 +23,8 @@ func TestLeftOut(t *testing.T) {
 		to   transcript.Format
 		want []string // how each begins
 	}{
-		{openAI, []string{"thinking (1 parts)", "kinds of 1 ", "pins of 1 ", "1 messages that are for no model", "marks of 1 failed"}},
+		{openAI, []string{"thinking (1 parts)", "kinds of 1 ", "pins of 1 ", "1 messages that are for no model",
+			"marks of 1 failed"}},
 		{anthropic, []string{"thinking (1 parts)", "kinds of 1 ", "pins of 1 ", "1 messages that are for no model"}},
 		{transcript.Neutral, nil},
 	} {

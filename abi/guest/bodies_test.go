@@ -84,7 +84,8 @@ func TestBodiesEndAtTheFirstError(t *testing.T) {
 	}{
 		{"an id the input does not have", host, []string{"m1", "m9"}, abi.CodeUnknownID},
 		{"the host has no such message", new(guesttest.Host), []string{"m1", "m2"}, abi.CodeUnknownID},
-		{"fewer messages than asked for", brokenHost(`{"result":{"messages":[{"id":"m1"}]}}`), []string{"m1", "m2"}, abi.CodeInternal},
+		{"fewer messages than asked for", brokenHost(`{"result":{"messages":[{"id":"m1"}]}}`), []string{"m1", "m2"},
+			abi.CodeInternal},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			n := 0

@@ -138,13 +138,15 @@ func TestLogTokensMessagesRequest(t *testing.T) {
 	if n, err := c.CountTokens("12345678", ""); !slices.Equal(n, []int{2, 0}) || err != nil {
 		t.Errorf("tokens: %v, %v", n, err)
 	}
-	if msgs, err := c.Messages("m1"); err != nil || len(msgs) != 1 || msgs[0].Text() != "a < b & ✓" || msgs[0].Tokens != 3 {
+	if msgs, err := c.Messages("m1"); err != nil || len(msgs) != 1 || msgs[0].Text() != "a < b & ✓" ||
+		msgs[0].Tokens != 3 {
 		t.Errorf("messages: %+v, %v", msgs, err)
 	}
 	if _, err := c.Messages("m2"); abi.CodeOf(err) != abi.CodeUnknownID {
 		t.Errorf("unknown message: %v", err)
 	}
-	if err := c.RequestCompaction("keep the plan"); err != nil || len(host.Requests) != 1 || host.Requests[0].Instructions != "keep the plan" {
+	if err := c.RequestCompaction("keep the plan"); err != nil || len(host.Requests) != 1 ||
+		host.Requests[0].Instructions != "keep the plan" {
 		t.Errorf("request: %+v, %v", host.Requests, err)
 	}
 	if host.Calls[abi.OpMessagesGet] != 2 {

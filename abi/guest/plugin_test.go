@@ -12,7 +12,8 @@ import (
 
 func input(hook abi.Hook) *abi.Input {
 	return &abi.Input{ABI: abi.Version, Hook: hook, Session: abi.Session{ID: "s1"},
-		Messages: []abi.InputMessage{{Message: abi.Message{ID: "m1", Role: abi.RoleUser, Content: abi.Text("a < b & ✓")}, Tokens: 3}}}
+		Messages: []abi.InputMessage{{Message: abi.Message{ID: "m1", Role: abi.RoleUser,
+			Content: abi.Text("a < b & ✓")}, Tokens: 3}}}
 }
 
 func TestHookWithoutHandlerSaysNothing(t *testing.T) {
@@ -79,7 +80,9 @@ func TestServeKeepsText(t *testing.T) {
 }
 
 func TestHandlerErrorIsAnExit(t *testing.T) {
-	p := &guesttest.Plugin{Plugin: guest.Plugin{PreCompact: func(*guest.Call) (*abi.Output, error) { return nil, errors.New("no idea") }}}
+	p := &guesttest.Plugin{Plugin: guest.Plugin{PreCompact: func(*guest.Call) (*abi.Output, error) {
+		return nil, errors.New("no idea")
+	}}}
 	_, _, err := p.Call(t.Context(), input(abi.HookPreCompact))
 	if !errors.Is(err, &abi.Error{Code: abi.CodeExit}) || !strings.Contains(err.Error(), "no idea") {
 		t.Errorf("%v", err)

@@ -69,7 +69,8 @@ func TestRecordReplay(t *testing.T) {
 		t.Fatalf("exit code %d, %v, %s\n%s", code, got, live, stderr)
 	}
 	recorded, err := os.ReadFile(calls)
-	if err != nil || strings.Contains(string(recorded), "hunter2") || !strings.Contains(string(recorded), `"X-Key":"{{secret:key}}"`) {
+	if err != nil || strings.Contains(string(recorded), "hunter2") ||
+		!strings.Contains(string(recorded), `"X-Key":"{{secret:key}}"`) {
 		t.Fatalf("%v\n%s", err, recorded)
 	}
 	if info, err := os.Stat(calls); err != nil || info.Mode().Perm() != 0o600 {
@@ -135,7 +136,8 @@ func TestRecordVerify(t *testing.T) {
 		io.WriteString(w, "ok")
 	}))
 	defer server.Close()
-	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"`+server.URL+`"}`), asks)))
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(
+		wasmtest.HostCall("pre_compact", "http", `{"url":"`+server.URL+`"}`), asks)))
 	calls := filepath.Join(a.dir, "calls.jsonl")
 	outcome := func(args ...string) string {
 		_, out, stderr := a.run(append([]string{"verify", module, "--json"}, args...)...)
@@ -168,7 +170,8 @@ func TestRecordCompletion(t *testing.T) {
 	server := modeltest.New(t, modeltest.Answer{Text: "Blue.", Input: 40, Output: 3})
 	config := a.file("kagewasm.yaml",
 		"models: {m: {provider: openai, model: m-1, base_url: "+server.URL(modeltest.OpenAI)+"}}\nmodel: m\n")
-	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "model.complete", `{"prompt":"Which colour?"}`), asks)))
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(
+		wasmtest.HostCall("pre_compact", "model.complete", `{"prompt":"Which colour?"}`), asks)))
 	calls := filepath.Join(a.dir, "calls.jsonl")
 	code, live, stderr := a.run("run", module, "pre_compact", "--config", config, "--grant", "model", "--record", calls)
 	if code != 0 || !strings.Contains(live, "Blue.") || len(server.Requests()) != 1 {

@@ -66,7 +66,8 @@ func (f *configFlag) configured(e env, agent string, sets []string) (configured,
 func unconfigured(agent string, sets []string) (configured, error) {
 	switch {
 	case agent != "":
-		return configured{}, ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init writes one)", agent,
+		return configured{}, ui.Usagef("--agent %s: there is no %s here or in a folder above (kagewasm init "+
+			"writes one)", agent,
 			config.FileName)
 	case len(sets) == 0:
 		return configured{}, nil

@@ -34,7 +34,8 @@ func TestInterrupt(t *testing.T) {
 	guest := func(name, role, answer string) string {
 		path := filepath.Join(dir, name+".wasm")
 		manifest := `{"name":"` + name + `","version":"1","abi":1,"roles":["` + role + `"],"hooks":["pre_compact"]}`
-		if err := os.WriteFile(path, wasmtest.WithManifest(wasmtest.Answer("pre_compact", answer), manifest), 0o600); err != nil {
+		if err := os.WriteFile(path, wasmtest.WithManifest(wasmtest.Answer("pre_compact", answer), manifest),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		return path

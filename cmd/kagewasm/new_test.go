@@ -178,7 +178,8 @@ func cutShort(t *testing.T, p *runtime.Plugin, doc []byte) {
 
 // signs are what a new plugin of a role changes in the compaction of the demo:
 // the rule of a person that stays, and the heading of the summary.
-var signs = map[string]string{"observer": `"id":"msg_121","role":"user"`, "compactor": "What was asked and answered, oldest first:"}
+var signs = map[string]string{"observer": `"id":"msg_121","role":"user"`,
+	"compactor": "What was asked and answered, oldest first:"}
 
 // compactDemo returns the demo's session compacted.
 func compactDemo(t *testing.T, home string, flags ...string) string {

@@ -96,7 +96,8 @@ func unknown(group *cobra.Command, arg string) error {
 		}
 	}
 	if names == nil {
-		return ui.Usagef("unknown command %q of %s: it has none (see %s --help)", arg, group.CommandPath(), group.CommandPath())
+		return ui.Usagef("unknown command %q of %s: it has none (see %s --help)", arg, group.CommandPath(),
+			group.CommandPath())
 	}
 	meant := "use " + strings.Join(names, ", ")
 	if near := group.SuggestionsFor(arg); len(near) > 0 {

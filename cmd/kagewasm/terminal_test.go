@@ -84,15 +84,18 @@ func TestDumbTerminal(t *testing.T) {
 func TestConvertedIsCountedAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	session, out := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, "out.json")
-	thinks := `{"role":"user","content":"Go on."}` + "\n" + `{"role":"assistant","content":[{"type":"thinking","thinking":"` +
-		strings.Repeat("What now? ", 50) + `"},{"type":"text","text":"Done."}]}` + "\n" + `{"role":"user","content":"And?"}` + "\n"
+	thinks := `{"role":"user","content":"Go on."}` + "\n" +
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"` +
+		strings.Repeat("What now? ", 50) + `"},{"type":"text","text":"Done."}]}` + "\n" +
+		`{"role":"user","content":"And?"}` + "\n"
 	if err := os.WriteFile(session, []byte(thinks), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	report := func(args ...string) (r kagewasm.Report) {
 		t.Helper()
-		code, stdout, stderr := onTerminal(t.Context(), env{}, "", append([]string{"compact", "--no-config", "--json", "--window",
-			"8000"}, args...)...)
+		code, stdout, stderr := onTerminal(t.Context(), env{}, "",
+			append([]string{"compact", "--no-config", "--json", "--window",
+				"8000"}, args...)...)
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
 			t.Fatalf("exit %d, %v\n%s", code, err, stderr)
 		}

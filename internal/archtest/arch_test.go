@@ -73,11 +73,14 @@ func check(table []row, pkgs []pkg) (faults []string) {
 		}
 		from := find(table, dir)
 		if from < 0 {
-			faults = append(faults, fmt.Sprintf("package %s is not in the layout: add a row to internal/archtest/table_test.go that says what it may import", dir))
+			faults = append(faults, fmt.Sprintf(
+				"package %s is not in the layout: add a row to internal/archtest/table_test.go that says what it may import", dir))
 			continue
 		}
 		if dir == "abi" && len(p.TestGoFiles) > 0 {
-			faults = append(faults, fmt.Sprintf("tests of abi are external, so that they see what a plugin author sees: write package abi_test in %s", strings.Join(p.TestGoFiles, ", ")))
+			faults = append(faults, fmt.Sprintf(
+				"tests of abi are external, so that they see what a plugin author sees: write package abi_test in %s",
+				strings.Join(p.TestGoFiles, ", ")))
 		}
 		for _, imp := range p.Imports {
 			if fault := checkImport(table, from, dir, imp); fault != "" {
@@ -105,10 +108,12 @@ func checkImport(table []row, from int, dir, imp string) string {
 		return ""
 	case table[to].helper:
 		return fmt.Sprintf("%s imports %s, which is there for tests: import it in test files alone", dir, target)
-	case to < from && table[to].tool, slices.Contains(r.may, table[to].pattern), to < from && slices.Contains(r.may, allAbove):
+	case to < from && table[to].tool, slices.Contains(r.may, table[to].pattern),
+		to < from && slices.Contains(r.may, allAbove):
 		return ""
 	}
-	return fmt.Sprintf("%s imports %s, and its row names %s: have what it needs passed in (an interface it declares, a function), or move the code to where both may reach it", dir, target, names(r.may))
+	return fmt.Sprintf("%s imports %s, and its row names %s: have what it needs passed in (an interface it "+
+		"declares, a function), or move the code to where both may reach it", dir, target, names(r.may))
 }
 
 // checkForeign looks at imports from outside the project.
@@ -118,7 +123,8 @@ func checkForeign(r row, dir, imp string) string {
 		return ""
 	}
 	if r.std {
-		return fmt.Sprintf("%s imports %s, and depends on nothing but the standard library: it compiles into every guest", dir, imp)
+		return fmt.Sprintf("%s imports %s, and depends on nothing but the standard library: it compiles into "+
+			"every guest", dir, imp)
 	}
 	for _, engine := range engines {
 		if strings.HasPrefix(imp, engine) && !r.engine {
@@ -222,7 +228,8 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"strategies/note", module + "/strategies", ""},
 		{"strategies/note", module + "/tokens", "names only abi"},
 		{"kit", module + "/abi/abitest", ""},
-		{"kit", module + "/strategies", "names only abi, abi/abitest, internal/pluginyaml, internal/atomicfile, runtime, store"},
+		{"kit", module + "/strategies", "names only abi, abi/abitest, internal/pluginyaml, internal/atomicfile, " +
+			"runtime, store"},
 		{"plugins/a", module + "/plugins/a/logic", ""},
 		{"plugins/a", module + "/plugins/b/logic", "imports plugins/b/logic"},
 		{"plugins/a", module + "/strategies/note", ""},
@@ -241,7 +248,8 @@ func TestCheckFindsFaults(t *testing.T) {
 			}
 		})
 	}
-	if faults := check(layout, []pkg{{ImportPath: module + "/abi", TestGoFiles: []string{"x_test.go"}}}); len(faults) != 1 {
+	if faults := check(layout, []pkg{{ImportPath: module + "/abi", TestGoFiles: []string{"x_test.go"}}}); len(
+		faults) != 1 {
 		t.Errorf("an internal test of abi: %v", faults)
 	}
 }

@@ -41,7 +41,8 @@ func sources(t *testing.T, tests bool) (list []source) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if name != root && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "build" || base == "node_modules" || base == "oracle") {
+			if name != root && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" ||
+				base == "build" || base == "node_modules" || base == "oracle") {
 				return fs.SkipDir
 			}
 			return nil
@@ -65,7 +66,8 @@ func sources(t *testing.T, tests bool) (list []source) {
 
 // public reports whether hosts and authors may import the package.
 func (s source) public() bool {
-	return s.tree.Name.Name != "main" && !strings.Contains("/"+s.dir+"/", "/internal/") && !strings.HasPrefix(s.dir, "plugins") && !strings.HasPrefix(s.dir, "cmd")
+	return s.tree.Name.Name != "main" && !strings.Contains("/"+s.dir+"/", "/internal/") &&
+		!strings.HasPrefix(s.dir, "plugins") && !strings.HasPrefix(s.dir, "cmd")
 }
 
 // TestSurface holds how much there is to learn: packages, names, files of the
@@ -84,7 +86,8 @@ func TestSurface(t *testing.T) {
 	}
 	t.Logf("%d packages, %d names, %d files in the root: %v", len(packages), names, root, packages)
 	if len(packages) > maxPublicPackages {
-		t.Errorf("%d public packages, %d allowed: move what hosts do not need below internal", len(packages), maxPublicPackages)
+		t.Errorf("%d public packages, %d allowed: move what hosts do not need below internal", len(packages),
+			maxPublicPackages)
 	}
 	if names > maxExportedNames {
 		t.Errorf("%d exported names, %d allowed: unexport what only tests or the command use", names, maxExportedNames)

@@ -147,7 +147,8 @@ func TestBenchBaseline(t *testing.T) {
 			if (len(over) > 0) != tc.over {
 				t.Errorf("%d rounds: %+v of %+v", tc.rounds, over, c.Changes)
 			}
-			if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 || over[0].Ratio > 1.2) {
+			if tc.over && (over[0].Measure != "fuel" || over[0].Input != "small" || over[0].Ratio < 1.15 ||
+				over[0].Ratio > 1.2) {
 				t.Errorf("%+v", over)
 			}
 			if slices.ContainsFunc(c.Changes, func(c bench.Change) bool { return c.Input != "small" }) ||

@@ -35,7 +35,9 @@ func TestClip(t *testing.T) {
 		{"and more, at a word", clip.Tokens("one two three four", 16, " [cut]", runes), "one two [cut]"},
 		{"nothing useful within tokens", clip.Tokens("one two three", 3, " [cut]", runes), ""},
 		{"all of it within tokens", clip.Tokens("one two", 7, " [cut]", runes), "one two"},
-		{"made shorter", clip.Shrink("one two three", 8, runes, func(n int) string { return clip.Chars("one two three", n) }), "one two "},
+		{"made shorter", clip.Shrink("one two three", 8, runes, func(n int) string {
+			return clip.Chars("one two three", n)
+		}), "one two "},
 		{"one line", clip.OneLine(" a\n\tb  c "), "a b c"},
 		{"characters, not bytes", clip.Line("ä\nö\nü", 5), "ä ö ü"},
 		{"and more", clip.Line("ab cd ef", 5), "ab c…"},
@@ -59,7 +61,8 @@ func TestClipBounds(t *testing.T) {
 		if got := clip.Bytes(s, n); len(got) > max(n, 3) || !utf8.ValidString(got) {
 			t.Errorf("Bytes: %q", got)
 		}
-		if got := clip.Line(s, n); utf8.RuneCountInString(got) > n || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") {
+		if got := clip.Line(s, n); utf8.RuneCountInString(got) > n || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "\n\r\t") {
 			t.Errorf("Line: %q", got)
 		}
 	})

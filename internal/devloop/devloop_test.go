@@ -40,7 +40,8 @@ func newAuthor(t *testing.T) *author {
 	}
 	a.write("go.mod", "module example.com/notes\n\ngo 1.26.0\n\nrequire github.com/kagewasm/kagewasm "+
 		"v0.0.0\n\nreplace github.com/kagewasm/kagewasm => "+root+"\n")
-	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(nil), Counter: counter(), CacheDir: plugintest.CacheDir(t)})
+	r, err := runtime.New(t.Context(), runtime.Options{KV: survey.KV(nil), Counter: counter(),
+		CacheDir: plugintest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

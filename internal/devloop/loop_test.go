@@ -28,7 +28,8 @@ func TestDevFollows(t *testing.T) {
 	defer r.Close(context.WithoutCancel(t.Context()))
 	interrupted, interrupt := context.WithCancel(t.Context())
 	l, err := start(t.Context(), Options{
-		Dir: "../../kit/testdata/notes1", Sessions: []string{"../../testdata/small.jsonl"}, Survey: survey.Options{Counter: counter},
+		Dir: "../../kit/testdata/notes1", Sessions: []string{"../../testdata/small.jsonl"},
+		Survey: survey.Options{Counter: counter},
 		Load: func(ctx context.Context, path string) (*runtime.Plugin, error) {
 			defer interrupt()
 			return plugintest.LoadFile(ctx, r, path, runtime.PluginOptions{})

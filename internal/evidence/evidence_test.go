@@ -284,7 +284,8 @@ func TestUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := list[0].TextBytes(); n != len(`Ada said, "I bought a canoe."`+`Ben said, "Nice!" and shared a red canoe`+`Ada said, "It leaks."`) {
+	if n := list[0].TextBytes(); n != len(`Ada said, "I bought a canoe."`+`Ben said, "Nice!" and shared a red canoe`+
+		`Ada said, "It leaks."`) {
 		t.Errorf("%d bytes of text", n)
 	}
 }

@@ -125,10 +125,13 @@ func TestResults(t *testing.T) {
 
 // TestTable: a row with tests, one without, and a list of those that need one.
 func TestTable(t *testing.T) {
-	rows := []features.Row{{ID: "K1", Text: "one"}, {ID: "K2", Text: "two", Planned: true}, {ID: "K3", Text: "three", Planned: true}, {ID: "complaint 3", Text: "four"}}
-	proofs := features.Proofs{"K1": {{Dir: ".", Name: "TestA"}, {Dir: "abi", Name: "TestB"}}, "K3": {{Dir: ".", Name: "TestC"}}}
+	rows := []features.Row{{ID: "K1", Text: "one"}, {ID: "K2", Text: "two", Planned: true},
+		{ID: "K3", Text: "three", Planned: true}, {ID: "complaint 3", Text: "four"}}
+	proofs := features.Proofs{"K1": {{Dir: ".", Name: "TestA"}, {Dir: "abi", Name: "TestB"}},
+		"K3": {{Dir: ".", Name: "TestC"}}}
 	table := features.Table(rows, proofs)
-	for _, line := range []string{"| K1 | one | `TestA`<br>`abi.TestB` | pass |", "| K2 | two |  | planned |", "| K3 | three | `TestC` | in part |", "| 3 | four |  | planned |"} {
+	for _, line := range []string{"| K1 | one | `TestA`<br>`abi.TestB` | pass |", "| K2 | two |  | planned |",
+		"| K3 | three | `TestC` | in part |", "| 3 | four |  | planned |"} {
 		t.Run(line, func(t *testing.T) {
 			if !strings.Contains(table, line+"\n") {
 				t.Errorf("no line %s in\n%s", line, table)

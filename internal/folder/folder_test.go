@@ -96,9 +96,12 @@ func files(t *testing.T, dir string) map[string]string {
 
 // odd are values that a careless copy loses: odd keys, odd bytes.
 var odd = map[string]string{
-	"MEMORY.md": "# Memory\r\n", "memory/x-1.md": "\ufeff---\n: [\n---\n", "empty.md": "", "facts": "no dot", "facts/a.md": "below it", "facts.kv": "the store's own ending",
-	"Coffee brewing.md": "a space", "заметки/кэш.md": "Кэш на диске.", "%41.md": "a percent", "a%20b.md": "and one that escapes", "a b.md": "what that would be",
-	".env": "hidden", "v1.2/x.md": "a dot in a folder", "what?.md": "a sign", "con:x.md": "another", strings.Repeat("k", 300) + ".md": "long", "memory/notes.json": `{"a":1}`, "tab/ x.md": "at an end",
+	"MEMORY.md": "# Memory\r\n", "memory/x-1.md": "\ufeff---\n: [\n---\n", "empty.md": "", "facts": "no dot",
+	"facts/a.md": "below it", "facts.kv": "the store's own ending",
+	"Coffee brewing.md": "a space", "заметки/кэш.md": "Кэш на диске.", "%41.md": "a percent",
+	"a%20b.md": "and one that escapes", "a b.md": "what that would be",
+	".env": "hidden", "v1.2/x.md": "a dot in a folder", "what?.md": "a sign", "con:x.md": "another",
+	strings.Repeat("k", 300) + ".md": "long", "memory/notes.json": `{"a":1}`, "tab/ x.md": "at an end",
 }
 
 func TestExportThenImport(t *testing.T) {
@@ -120,17 +123,20 @@ func TestExportThenImport(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 1 {
 		t.Errorf("something is left beside it: %v", entries)
 	}
-	if r, err = folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil || r.Count(folder.Added) != len(odd) {
+	if r, err = folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil ||
+		r.Count(folder.Added) != len(odd) {
 		t.Fatalf("import: %+v, %v", r, err)
 	}
 	if got := values(t, to); !maps.Equal(got, odd) {
 		t.Errorf("imported %q", got)
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	if _, err := folder.Export(t.Context(), to, "p", again, folder.ExportOptions{}); err != nil || !maps.Equal(files(t, again), there) {
+	if _, err := folder.Export(t.Context(), to, "p", again, folder.ExportOptions{}); err != nil ||
+		!maps.Equal(files(t, again), there) {
 		t.Errorf("exported again: %v", err)
 	}
-	if r, err := folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil || r.Count(folder.Unchanged) != len(odd) {
+	if r, err := folder.Import(t.Context(), to, "p", dir, folder.ImportOptions{}); err != nil ||
+		r.Count(folder.Unchanged) != len(odd) {
 		t.Errorf("imported again: %+v, %v", r, err)
 	}
 }
@@ -161,7 +167,8 @@ func TestExportWhere(t *testing.T) {
 	export(".")
 	export(filepath.Join(dir, "no", "such", "out"))
 	export(link + "/")
-	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || files(t, empty)["MEMORY.md"] != "mine" {
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 ||
+		files(t, empty)["MEMORY.md"] != "mine" {
 		t.Errorf("the link is %v, %v, and where it leads there is %v", info.Mode(), err, files(t, empty))
 	}
 
@@ -172,7 +179,8 @@ func TestExportWhere(t *testing.T) {
 	for _, to := range []string{below, dangling} {
 		t.Run(filepath.Base(to), func(t *testing.T) {
 			_, err := folder.Export(t.Context(), kv, "p", to, folder.ExportOptions{})
-			if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) && !strings.Contains(err.Error(), filepath.Dir(to)) {
+			if abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.Base(to)) &&
+				!strings.Contains(err.Error(), filepath.Dir(to)) {
 				t.Errorf("%s: %v", to, err)
 			}
 		})
@@ -185,7 +193,8 @@ func TestExportWhere(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
-	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "x"), folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "x"), folder.ExportOptions{}); abi.CodeOf(
+		err) != abi.CodeUsage {
 		t.Errorf("of nothing: %v", err)
 	}
 	put(t, kv, map[string]string{"MEMORY.md": "mine", "memory/a.md": "a"})
@@ -193,10 +202,12 @@ func TestExportRefuses(t *testing.T) {
 		t.Errorf("into an empty folder: %v", err)
 	}
 	write(t, dir, map[string]string{"MEMORY.md": "edited", "README.md": "theirs"})
-	if _, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage || files(t, dir)["MEMORY.md"] != "edited" {
+	if _, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{}); abi.CodeOf(err) != abi.CodeUsage ||
+		files(t, dir)["MEMORY.md"] != "edited" {
 		t.Errorf("over files: %v", err)
 	}
-	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "README.md"), folder.ExportOptions{Force: true}); abi.CodeOf(err) != abi.CodeUsage {
+	if _, err := folder.Export(t.Context(), kv, "p", filepath.Join(dir, "README.md"),
+		folder.ExportOptions{Force: true}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("over a file: %v", err)
 	}
 	r, err := folder.Export(t.Context(), kv, "p", dir, folder.ExportOptions{Force: true})
@@ -225,8 +236,9 @@ func TestImportByHand(t *testing.T) {
 	features.Proves(t, "K28")
 	kv, dir := openKV(t), t.TempDir()
 	write(t, dir, map[string]string{
-		"MEMORY.md":                   "- [Tests](feedback_tests.md) — no mocks\n",
-		"feedback_tests.md":           "---\nname: tests\ndescription: no mocks\nmetadata:\n  type: feedback\n---\nNo mocks.\n",
+		"MEMORY.md": "- [Tests](feedback_tests.md) — no mocks\n",
+		"feedback_tests.md": "---\nname: tests\ndescription: no mocks\nmetadata:\n  type: " +
+			"feedback\n---\nNo mocks.\n",
 		"memory/2026-11-20.md":        "## 10:00\n- talked to Jonas\n",
 		"recipes/Coffee brewing.md":   "---\ntitle: Coffee brewing\n---\n- [method] pour over #coffee\n",
 		".obsidian/workspace.json":    "{}",
@@ -256,7 +268,8 @@ func TestImportByHand(t *testing.T) {
 		t.Fatalf("%+v, %v\nand the trial said %+v", r, err, dry)
 	}
 	got := slices.Sorted(maps.Keys(values(t, kv)))
-	if want := []string{"MEMORY.md", "feedback_tests.md", "memory/2026-11-20.md", "memory/a b.md", "people/Jonas Müller (2).txt", "recipes/Coffee brewing.md"}; !slices.Equal(got, want) {
+	if want := []string{"MEMORY.md", "feedback_tests.md", "memory/2026-11-20.md", "memory/a b.md",
+		"people/Jonas Müller (2).txt", "recipes/Coffee brewing.md"}; !slices.Equal(got, want) {
 		t.Errorf("imported %q", got)
 	}
 	why := make(map[string]string)
@@ -266,7 +279,8 @@ func TestImportByHand(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		".obsidian": "hidden", "picture.png": "not text", "long.md": "more than 1048576 bytes", "what is this?.md": "its name", "folder.with.dots/x.md": "its name",
+		".obsidian": "hidden", "picture.png": "not text", "long.md": "more than 1048576 bytes",
+		"what is this?.md": "its name", "folder.with.dots/x.md": "its name",
 		"memory/a%20b.md": "the same key", "link.md": "a link", "linked": "a link", "up.md": "a link",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +299,8 @@ func TestImportConflicts(t *testing.T) {
 	for range 2 { // the second time changes nothing
 		r, err := folder.Import(t.Context(), kv, "p", dir, folder.ImportOptions{})
 		v := values(t, kv)
-		if err != nil || r.Count(folder.KeptBoth)+r.Count(folder.Unchanged) != 2 || len(v) != 3 || v["a.md"] != "stored" || v[r.Files[0].Key] != "imported" || !strings.HasPrefix(r.Files[0].Key, "a-imported-") {
+		if err != nil || r.Count(folder.KeptBoth)+r.Count(folder.Unchanged) != 2 || len(v) != 3 ||
+			v["a.md"] != "stored" || v[r.Files[0].Key] != "imported" || !strings.HasPrefix(r.Files[0].Key, "a-imported-") {
 			t.Fatalf("%+v, %v: %q", r, err, v)
 		}
 	}
@@ -333,7 +348,8 @@ func TestImportIsWholeOrNothing(t *testing.T) {
 	if _, err := folder.Import(ctx, kv, "q", dir, folder.ImportOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	if _, err := folder.Import(t.Context(), kv, "q", filepath.Join(dir, "none"), folder.ImportOptions{}); abi.CodeOf(err) != abi.CodeBadInput {
+	if _, err := folder.Import(t.Context(), kv, "q", filepath.Join(dir, "none"), folder.ImportOptions{}); abi.CodeOf(
+		err) != abi.CodeBadInput {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -38,7 +38,8 @@ func TestAnswersInTurn(t *testing.T) {
 	)
 	for w := range paths {
 		s := modeltest.New(t, modeltest.Answer{Text: "about x", Stop: abi.StopLength})
-		if status, got, err := post(t, s, w, `{"model":"m","messages":[]}`); err != nil || status != 200 || !strings.Contains(got, `"about x"`) {
+		if status, got, err := post(t, s, w, `{"model":"m","messages":[]}`); err != nil || status != 200 ||
+			!strings.Contains(got, `"about x"`) {
 			t.Errorf("%s: %d %s, %v", w, status, got, err)
 		}
 	}
@@ -67,7 +68,8 @@ func TestRequestsAreReadFromEachWire(t *testing.T) {
 				t.Fatalf("%s: %d %s, %v", w, status, got, err)
 			}
 			r := s.Requests()[0]
-			if r.Wire != w || r.Model != "m" || r.System != "be brief" || r.MaxTokens != 7 || len(r.Messages) != 1 || r.Messages[0].Content != "hi" {
+			if r.Wire != w || r.Model != "m" || r.System != "be brief" || r.MaxTokens != 7 || len(r.Messages) != 1 ||
+				r.Messages[0].Content != "hi" {
 				t.Errorf("%s: %+v", w, r)
 			}
 			if want := map[bool]int{true: 99}[w == modeltest.Ollama]; r.NumCtx != want {
@@ -90,11 +92,13 @@ func TestBrokenConnections(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	failure := errors.New("no")
-	m := modeltest.Script(modeltest.Answer{Err: failure}, modeltest.Answer{Text: "yes", Input: 5}, modeltest.Answer{Hang: true})
+	m := modeltest.Script(modeltest.Answer{Err: failure}, modeltest.Answer{Text: "yes", Input: 5},
+		modeltest.Answer{Hang: true})
 	if _, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "a"}); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
-	if got, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "b"}); err != nil || got.Text != "yes" || got.InputTokens != 5 || got.StopReason != abi.StopEnd {
+	if got, err := m.Complete(t.Context(), abi.ModelRequest{Prompt: "b"}); err != nil || got.Text != "yes" ||
+		got.InputTokens != 5 || got.StopReason != abi.StopEnd {
 		t.Errorf("%+v, %v", got, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -74,7 +74,8 @@ func TestKey(t *testing.T) {
 		t.Errorf("a key is made once: %v", err)
 	}
 	key, err := owner.Make(dir, mine)
-	if got, readErr := owner.Read(dir, mine); err != nil || readErr != nil || string(got) != string(key) || string(key) == string(mine) {
+	if got, readErr := owner.Read(dir, mine); err != nil || readErr != nil || string(got) != string(key) ||
+		string(key) == string(mine) {
 		t.Errorf("%v, %v", err, readErr)
 	}
 	wrong(t, second(owner.Read(dir, nil)), "by another user or on another machine")
@@ -88,7 +89,8 @@ func TestKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"empty": "", "cut": string(data[:50]), "no key": "kagewasm state 1\nkey \nby \n", "more": string(data) + "x"} {
+	for name, text := range map[string]string{"empty": "", "cut": string(data[:50]),
+		"no key": "kagewasm state 1\nkey \nby \n", "more": string(data) + "x"} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)

@@ -104,12 +104,23 @@ func TestDiffPermissions(t *testing.T) {
 		new  runtime.Info
 		want plugindiff.Permission
 	}{
-		"a role":                {info(plain, `{"name":"p","version":"1","abi":1,"roles":["compactor"],"limits":{"fuel":1000,"timeout_ms":100}}`), plugindiff.Permission{Kind: plugindiff.KindRole, Name: "compactor"}},
-		"an import":             {info(wasmtest.Answer("pre_compact", `null`), `{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":100}}`), plugindiff.Permission{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".output_write (i32,i32)->i32"}},
-		"another hook":          {info(wasmtest.Nothing("turn_end"), `{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":100}}`), plugindiff.Permission{Kind: plugindiff.KindHook, Name: "turn_end"}},
-		"more time":             {info(plain, `{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":200}}`), plugindiff.Permission{Kind: plugindiff.KindLimit, Name: "timeout_ms", Old: "100", New: "200"}},
-		"no bound on fuel":      {info(plain, `{"name":"p","version":"1","abi":1,"limits":{"timeout_ms":100}}`), plugindiff.Permission{Kind: plugindiff.KindLimit, Name: "fuel", Old: "1000", New: "none"}},
-		"the name of a control": {info(plain, `{"name":"p","version":"1","abi":1,"secrets":["k\u001b[2J"],"limits":{"fuel":1000,"timeout_ms":100}}`), plugindiff.Permission{Kind: plugindiff.KindSecret, Name: abi.Defuse("k\x1b[2J")}},
+		"a role": {info(plain,
+			`{"name":"p","version":"1","abi":1,"roles":["compactor"],"limits":{"fuel":1000,"timeout_ms":100}}`),
+			plugindiff.Permission{Kind: plugindiff.KindRole, Name: "compactor"}},
+		"an import": {info(wasmtest.Answer("pre_compact", `null`),
+			`{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":100}}`),
+			plugindiff.Permission{Kind: plugindiff.KindImport, Name: abi.ImportModule + ".output_write (i32,i32)->i32"}},
+		"another hook": {info(wasmtest.Nothing("turn_end"),
+			`{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":100}}`),
+			plugindiff.Permission{Kind: plugindiff.KindHook, Name: "turn_end"}},
+		"more time": {info(plain,
+			`{"name":"p","version":"1","abi":1,"limits":{"fuel":1000,"timeout_ms":200}}`),
+			plugindiff.Permission{Kind: plugindiff.KindLimit, Name: "timeout_ms", Old: "100", New: "200"}},
+		"no bound on fuel": {info(plain, `{"name":"p","version":"1","abi":1,"limits":{"timeout_ms":100}}`),
+			plugindiff.Permission{Kind: plugindiff.KindLimit, Name: "fuel", Old: "1000", New: "none"}},
+		"the name of a control": {info(plain,
+			`{"name":"p","version":"1","abi":1,"secrets":["k\u001b[2J"],"limits":{"fuel":1000,"timeout_ms":100}}`),
+			plugindiff.Permission{Kind: plugindiff.KindSecret, Name: abi.Defuse("k\x1b[2J")}},
 	} {
 		t.Run(why, func(t *testing.T) {
 			u := plugindiff.Compare(old, c.new)
@@ -117,7 +128,9 @@ func TestDiffPermissions(t *testing.T) {
 				t.Errorf("%+v", u.Permissions)
 			}
 			if raised := slices.DeleteFunc(u.Permissions,
-				func(p plugindiff.Permission) bool { return p.Kind != plugindiff.KindLimit }); c.want.Kind != plugindiff.KindLimit && len(raised) > 0 {
+				func(p plugindiff.Permission) bool {
+					return p.Kind != plugindiff.KindLimit
+				}); c.want.Kind != plugindiff.KindLimit && len(raised) > 0 {
 				t.Errorf("limits that nobody raised: %+v", raised)
 			}
 		})

@@ -109,7 +109,8 @@ func (c *checker) look(call int, r *kagewasm.Result) bool {
 // inserted checks a message that a compaction inserted: nobody's but the
 // host's, and marked as data.
 func (c *checker) inserted(call int, m *abi.Message) {
-	if _, framed := abi.Unfence(m.Text()); !framed || m.Role != abi.RoleUser || m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
+	if _, framed := abi.Unfence(m.Text()); !framed || m.Role != abi.RoleUser ||
+		m.Kind != abi.KindSummary && m.Kind != abi.KindInjected {
 		c.problem("call %d: inserted %s: role %s, kind %s, framed %v", call, m.ID, m.Role, m.Kind, framed)
 	}
 }
@@ -169,6 +170,7 @@ func same(a, b []abi.Message) bool {
 
 // equal compares messages; those that share their texts cost nothing.
 func equal(a, b *abi.Message) bool {
-	return a.ID == b.ID && a.Role == b.Role && a.Kind == b.Kind && a.ToolCallID == b.ToolCallID && a.IsError == b.IsError &&
+	return a.ID == b.ID && a.Role == b.Role && a.Kind == b.Kind && a.ToolCallID == b.ToolCallID &&
+		a.IsError == b.IsError &&
 		a.Timestamp == b.Timestamp && slices.Equal(a.ToolCalls, b.ToolCalls) && a.Content.Equal(b.Content)
 }

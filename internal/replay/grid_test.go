@@ -105,7 +105,8 @@ func grid(t *testing.T) (cells []cell) {
 // providers would take every request. Of the input of all calls four fifths
 // stand in the provider's cache.
 func TestReplay(t *testing.T) {
-	features.Proves(t, "K1", "K2", "K9", "K10", "I1", "I10", "N2", "N3", "T9", "complaint 1", "complaint 2", "complaint 3", "complaint 5", "complaint 8", "complaint 9", "complaint 11")
+	features.Proves(t, "K1", "K2", "K9", "K10", "I1", "I10", "N2", "N3", "T9", "complaint 1", "complaint 2",
+		"complaint 3", "complaint 5", "complaint 8", "complaint 9", "complaint 11")
 	counter, err := tokens.New(tokens.O200k, tokens.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -26,14 +26,16 @@ func allStrategies(t *testing.T) []strategy {
 		{"drop", kagewasm.Options{}},
 		{"drop with a model", kagewasm.Options{Model: writer}}, // K23
 		{"summarize", kagewasm.Options{Model: writer, Policy: kagewasm.Policy{Strategy: kagewasm.StrategySummarize}}},
-		{"delegate", kagewasm.Options{Plugins: []hooks.Plugin{halver{}}, Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}}},
+		{"delegate", kagewasm.Options{Plugins: []hooks.Plugin{halver{}},
+			Policy: kagewasm.Policy{Strategy: kagewasm.StrategyDelegate}}},
 		{"checkpoint", kagewasm.Options{Policy: kagewasm.Policy{Strategy: kagewasm.StrategyCheckpoint}}},
 	}
 }
 
 // loopback is a model behind a server.
 func loopback(t *testing.T, server *modeltest.Server) abi.Model {
-	m, err := models.New(models.Config{Provider: models.OpenAI, Model: "writer", BaseURL: server.URL(modeltest.OpenAI), Retries: -1})
+	m, err := models.New(models.Config{Provider: models.OpenAI, Model: "writer", BaseURL: server.URL(modeltest.OpenAI),
+		Retries: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,8 +237,9 @@ func read(d document, doc []byte, v any) error {
 func TestGoValues(t *testing.T) {
 	source := abi.Source{Type: abi.SourceHost, Name: "x"}
 	for name, v := range map[string]any{
-		"output":             abi.Output{},
-		"record":             &abi.Record{Time: "2026-01-02T03:04:05Z", Trigger: abi.TriggerIdle, Source: source, ReasonCode: abi.ReasonCompacted},
+		"output": abi.Output{},
+		"record": &abi.Record{Time: "2026-01-02T03:04:05Z", Trigger: abi.TriggerIdle, Source: source,
+			ReasonCode: abi.ReasonCompacted},
 		"plan":               &abi.Plan{Source: source},
 		"error":              &abi.Error{Code: abi.CodeTrap},
 		"message":            abi.Message{Role: abi.RoleUser},
@@ -250,7 +251,8 @@ func TestGoValues(t *testing.T) {
 		"input": abi.Input{
 			ABI: abi.Version, Time: "2026-01-02T03:04:05Z", Hook: abi.HookTurnEnd, Trigger: abi.Trigger{Reason: abi.TriggerIdle},
 			Messages: []abi.InputMessage{{Message: abi.Message{ID: "m", Role: abi.RoleUser, Content: abi.Parts()}}},
-			Record:   &abi.Record{Time: "2026-01-02T03:04:05Z", Trigger: abi.TriggerIdle, Source: source, ReasonCode: abi.ReasonCancelled},
+			Record: &abi.Record{Time: "2026-01-02T03:04:05Z", Trigger: abi.TriggerIdle, Source: source,
+				ReasonCode: abi.ReasonCancelled},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -315,7 +317,8 @@ func checkAsInput(t *testing.T, s *jsonschema.Schema, n int, line []byte) {
 // TestNamesAgree: the schema and the host accept the same names.
 func TestNamesAgree(t *testing.T) {
 	s := compile(t, "manifest")
-	name := rapid.OneOf(rapid.StringMatching(`[a-z0-9_\-A-Z. ]{0,4}`), rapid.StringMatching(`[a-z]{60,68}`), rapid.String())
+	name := rapid.OneOf(rapid.StringMatching(`[a-z0-9_\-A-Z. ]{0,4}`), rapid.StringMatching(`[a-z]{60,68}`),
+		rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		name := name.Draw(t, "name")
 		doc, err := json.Marshal(abi.Manifest{Name: name, ABI: abi.Version})

@@ -159,7 +159,8 @@ func tweakKnob(def *schema) {
 	def.AllOf = []*schema{
 		{If: is(abi.KnobRange), Then: value("number")},
 		{If: is(abi.KnobIntRange), Then: value("integer")},
-		{If: is(abi.KnobRange, abi.KnobIntRange), Then: &schema{AnyOf: []*schema{{Required: []string{"max"}}, {Required: []string{"min"}}}}},
+		{If: is(abi.KnobRange, abi.KnobIntRange),
+			Then: &schema{AnyOf: []*schema{{Required: []string{"max"}}, {Required: []string{"min"}}}}},
 		{If: is(abi.KnobBoolean), Then: value("boolean")},
 		{If: is(abi.KnobEnum), Then: require(value("string"), "values")},
 		{If: is(abi.KnobText, abi.KnobMultiline, abi.KnobModelAlias, abi.KnobPath), Then: value("string")},

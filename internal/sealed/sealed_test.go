@@ -17,7 +17,8 @@ func TestSealed(t *testing.T) {
 		}
 		for i := range min(len(text), 60) {
 			for name, near := range map[string]string{
-				"cut": text[:i], "without a byte": text[:i] + text[i+1:], "one byte more": text[:i] + "1" + text[i:], "another byte": text[:i] + "~" + text[i+1:],
+				"cut": text[:i], "without a byte": text[:i] + text[i+1:], "one byte more": text[:i] + "1" + text[i:],
+				"another byte": text[:i] + "~" + text[i+1:],
 			} {
 				if got, _, err := sealed.Read(near); err == nil && near != text {
 					t.Errorf("%s at %d: %.20q", name, i, got)

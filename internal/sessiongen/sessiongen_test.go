@@ -26,7 +26,8 @@ func TestMessages(t *testing.T) {
 		}
 		oddities(msgs, met)
 	})
-	for _, what := range []string{"far result", "several calls", "orphan call", "orphan result", "reused id", "leading meta", "pinned later"} {
+	for _, what := range []string{"far result", "several calls", "orphan call", "orphan result", "reused id",
+		"leading meta", "pinned later"} {
 		t.Run(what, func(t *testing.T) {
 			if met[what] == 0 {
 				t.Errorf("no session with: %s", what)

@@ -20,7 +20,8 @@ func inputDocument(tb testing.TB, n int) []byte {
 		Session: abi.Session{ID: "s1", Model: "m", ContextWindow: &window},
 		Trigger: abi.Trigger{Reason: abi.TriggerThreshold, Tokens: 1, Fraction: .9, Upper: .85, Lower: .6},
 	}
-	output := strings.Repeat("func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {\n\tif err := s.do(r); err != nil {\n\t\tlog.Printf(\"%q\", err)\n\t}\n}\n", 12)
+	output := strings.Repeat("func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {\n\tif err := "+
+		"s.do(r); err != nil {\n\t\tlog.Printf(\"%q\", err)\n\t}\n}\n", 12)
 	for size, i := 0, 0; size < n; i++ {
 		call := fmt.Sprintf("call_%d", i)
 		for _, m := range []abi.Message{

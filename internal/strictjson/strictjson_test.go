@@ -18,7 +18,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 )
 
-var knownKeys = map[string]bool{"id": true, "kind": true, "messages": true, "superseded": true, "meta": true, "MixedCase": true}
+var knownKeys = map[string]bool{"id": true, "kind": true, "messages": true, "superseded": true, "meta": true,
+	"MixedCase": true}
 
 // hostile are documents that decoders read in more than one way, or that cost
 // more than they weigh.

@@ -14,7 +14,8 @@ func TestNames(t *testing.T) {
 		{"see a/b/c.go and main.go.", "p:b/c.go p:main.go"},
 		{"~/x/y.z, ./cmd/kw", "p:cmd/kw p:x/y.z"},
 		{"//host/a/b", ""}, // the first part follows a slash
-		{"in foo-bar.yml: maxRetries HTTPServer max_retries --dry-run 8080 9f3c2e1", "i:maxRetries i:max_retries n:8080 n:9f3c2e1 p:foo-bar.yml"},
+		{"in foo-bar.yml: maxRetries HTTPServer max_retries --dry-run 8080 9f3c2e1",
+			"i:maxRetries i:max_retries n:8080 n:9f3c2e1 p:foo-bar.yml"},
 		{"a.gox x.tsx", "p:x.tsx"},
 	} {
 		t.Run(tc.text, func(t *testing.T) {

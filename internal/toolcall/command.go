@@ -112,5 +112,6 @@ var outputMarks = []string{" | head", " | tail", " | grep", " | tee", " | less",
 // isSetting reports whether a word sets a variable: "CGO_ENABLED=0".
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.ToUpper(name) == name && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+	return ok && name != "" && strings.ToUpper(name) == name &&
+		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }

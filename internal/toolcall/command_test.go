@@ -62,7 +62,8 @@ func TestNormalKeepsCommands(t *testing.T) {
 
 // TestNormalTwice: what is normal stays as it is, whatever the script.
 func TestNormalTwice(t *testing.T) {
-	word := rapid.SampledFrom([]string{"cd", "&&", "go", "test", "x=1", "X=1", "time", "sudo", "timeout", "60", "|", "head", "tail", "2>&1", ";",
+	word := rapid.SampledFrom([]string{"cd", "&&", "go", "test", "x=1", "X=1", "time", "sudo", "timeout", "60", "|",
+		"head", "tail", "2>&1", ";",
 		"echo", "&", "./...", "'a b'"})
 	rapid.Check(t, func(t *rapid.T) {
 		script := ""

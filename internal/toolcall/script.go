@@ -324,7 +324,8 @@ func (r *shell) end(then string) {
 			r.dir = path.Join(r.dir, c.Words[1])
 		}
 		r.list = append(r.list, c)
-	case len(c.Words) == 3 && slices.Contains(shells, c.Words[0]) && strings.HasSuffix(c.Words[1], "c") && c.Words[1][0] == '-':
+	case len(c.Words) == 3 && slices.Contains(shells, c.Words[0]) && strings.HasSuffix(c.Words[1], "c") &&
+		c.Words[1][0] == '-':
 		for _, inner := range Commands(c.Words[2]) {
 			if inner.Then == "" {
 				inner.Then = then

@@ -25,7 +25,8 @@ func TestCommandsOfAScript(t *testing.T) {
 		{"nowhere", "a >/dev/null 2>&1", "a"},
 		{"a text that is fed in", "cat > a.txt <<'EOF'\nrm b\nEOF\nrm c", "cat>a.txt ; rm,c"},
 		{"an indented one, to a pipe", "cat <<-X | sort && rm c\n\trm b\n\tX\nrm d", "cat | sort && rm,c ; rm,d"},
-		{"one in an argument", "git commit -m \"$(cat <<'EOF'\na (list; rm b\nEOF\n)\" && git push", "git,commit,-m,$(cat <<'EOF'\na (list; rm b\nEOF\n) && git,push"},
+		{"one in an argument", "git commit -m \"$(cat <<'EOF'\na (list; rm b\nEOF\n)\" && git push",
+			"git,commit,-m,$(cat <<'EOF'\na (list; rm b\nEOF\n) && git,push"},
 		{"a shift", "echo $((1 << 4)) > x", "echo,$((1 << 4))>x"},
 		{"a line that is fed in", "grep x <<< 'rm y'", "grep,x"},
 		{"a comparison", "[[ a > b ]] && rm c", "[[,a,>,b,]] && rm,c"},
@@ -59,7 +60,8 @@ func TestCommandsOfAScript(t *testing.T) {
 
 // TestTextOfACommand: a command is told as it is written, without what goes elsewhere.
 func TestTextOfACommand(t *testing.T) {
-	list := toolcall.Commands("cd /srv && go test './a b' 2>&1 | tail -3; cat > x <<'EOF'\ny\nEOF\ngit push; if a; then rm $f; fi")
+	list := toolcall.Commands("cd /srv && go test './a b' 2>&1 | tail -3; cat > x <<'EOF'\ny\nEOF\ngit push; if a; " +
+		"then rm $f; fi")
 	var got []string
 	for _, c := range list {
 		got = append(got, c.Text)
@@ -72,9 +74,11 @@ func TestTextOfACommand(t *testing.T) {
 // TestMasked: a code says how a script ended, and not always how what it runs did.
 func TestMasked(t *testing.T) {
 	for script, want := range map[string]bool{
-		"make": false, "cd x && make": false, "cd x\nmake": false, "echo start; make": false, "make &": true, "make; echo done": true,
-		"make | tail -3": true, "set -o pipefail; make | tail -3": false, "set -e\nmake\nmake test": false, "make\nmake test": true,
-		"make || true": true, "cat > x <<EOF\na | b\nEOF": false, "git commit -m \"a; b\" && git push": false, "": false,
+		"make": false, "cd x && make": false, "cd x\nmake": false, "echo start; make": false, "make &": true,
+		"make; echo done": true,
+		"make | tail -3":  true, "set -o pipefail; make | tail -3": false, "set -e\nmake\nmake test": false,
+		"make\nmake test": true,
+		"make || true":    true, "cat > x <<EOF\na | b\nEOF": false, "git commit -m \"a; b\" && git push": false, "": false,
 	} {
 		t.Run(script, func(t *testing.T) {
 			if got := toolcall.Masked(toolcall.Commands(script)); got != want {
@@ -87,7 +91,8 @@ func TestMasked(t *testing.T) {
 // TestCommandsOfAnything: whatever a script holds, reading it ends, and no word is
 // made up.
 func TestCommandsOfAnything(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", " ", "'", "\"", "`", "$(", ")", "(", "<<X", "X", "\n", "\\", ">", "2>&1", "&", "|", ";", "cd ", "#", "bash -c "})
+	piece := rapid.SampledFrom([]string{"a", " ", "'", "\"", "`", "$(", ")", "(", "<<X", "X", "\n", "\\", ">", "2>&1",
+		"&", "|", ";", "cd ", "#", "bash -c "})
 	rapid.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "script"), "")
 		for _, c := range toolcall.Commands(script) {

@@ -13,7 +13,8 @@ func TestCommands(t *testing.T) {
 	long := "run " + strings.Repeat("é", 200)
 	for _, tc := range []struct{ why, script, want string }{
 		{"as it is", "go test ./... 2>&1 | tail -30", "go test ./... 2>&1 | tail -30"},
-		{"the first line that says something", "# say why\n\nset -euo pipefail\ncd /srv/kw\necho start\nmake all\nmake test", "make all"},
+		{"the first line that says something",
+			"# say why\n\nset -euo pipefail\ncd /srv/kw\necho start\nmake all\nmake test", "make all"},
 		{"a line that only sets the scene, where there is no other", "cd /srv/kw", "cd /srv/kw"},
 		{"a line goes on after a backslash", "docker run \\\n  --rm \\\n  image", "docker run --rm image"},
 		{"without a document fed in", "git commit -m \"$(cat <<'EOF'\nsubject\nEOF\n)\"", "git commit -m …"},
@@ -38,7 +39,8 @@ func TestSubject(t *testing.T) {
 	for _, tc := range []struct{ why, arguments, want string }{
 		{"a command comes first", `{"path":"/repo","command":"make test"}`, "make test"},
 		{"the line of a script that matters", "{\"command\":\"# build\\ngo build ./...\"}", "go build ./..."},
-		{"a verb of an editor needs its file", `{"command":"str_replace","path":"a/b.go","new_str":"x"}`, "str_replace a/b.go"},
+		{"a verb of an editor needs its file", `{"command":"str_replace","path":"a/b.go","new_str":"x"}`,
+			"str_replace a/b.go"},
 		{"a file", `{"file_path":"a/b.go","limit":20}`, "a/b.go"},
 		{"any other short text", `{"query":"go modules","text":"` + long + `"}`, "go modules"},
 		{"a long path is cut", `{"path":"` + long + `"}`, long[:160] + "…"},

@@ -17,9 +17,11 @@ import (
 
 // read and written are all types that Unmarshal and Marshal know.
 var (
-	read = []any{abi.Input{}, abi.KVResponse{}, abi.TokensResponse{}, abi.MessagesResponse{}, abi.LogRequest{}, abi.KVRequest{},
+	read = []any{abi.Input{}, abi.KVResponse{}, abi.TokensResponse{}, abi.MessagesResponse{}, abi.LogRequest{},
+		abi.KVRequest{},
 		abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}, abi.ModelRequest{}, abi.HTTPRequest{}}
-	written = []any{abi.Output{}, abi.LogRequest{}, abi.KVRequest{}, abi.TokensRequest{}, abi.MessagesRequest{}, abi.CompactionRequest{}}
+	written = []any{abi.Output{}, abi.LogRequest{}, abi.KVRequest{}, abi.TokensRequest{}, abi.MessagesRequest{},
+		abi.CompactionRequest{}}
 )
 
 // TestEveryFieldIsRead: a field added to the abi is not forgotten here.
@@ -129,10 +131,12 @@ func (d drawing) length() int  { return rapid.IntRange(0, 3).Draw(d.t, "length")
 func (d drawing) parts() bool  { return d.truth() }
 func (d drawing) text() string { return texts.Draw(d.t, "text") }
 func (d drawing) raw() json.RawMessage {
-	return json.RawMessage(rapid.SampledFrom([]string{`null`, `true`, `-1.5e+7`, `"\u00e9\ud83d\ude00\n\""`, `[[],{}]`, `{"a":{"b":[1,2]},"A":0}`, `""`}).Draw(d.t, "raw"))
+	return json.RawMessage(rapid.SampledFrom([]string{`null`, `true`, `-1.5e+7`, `"\u00e9\ud83d\ude00\n\""`, `[[],{}]`,
+		`{"a":{"b":[1,2]},"A":0}`, `""`}).Draw(d.t, "raw"))
 }
 
-var texts = rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("ab\"\\/\n\r\t\b\f\x01é✓😀\u2028<&>")), 0, 40, -1),
+var texts = rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("ab\"\\/\n\r\t\b\f\x01é✓😀\u2028<&>")),
+	0, 40, -1),
 	rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) }))
 
 // TestReadsAsEncodingJSON: whatever a host writes, with either encoder, reads
@@ -142,7 +146,9 @@ func TestReadsAsEncodingJSON(t *testing.T) {
 		zero := rapid.SampledFrom(read).Draw(t, "type")
 		v := reflect.New(reflect.TypeOf(zero))
 		fill(v.Elem(), drawing{t})
-		host := encode(t, func(v any) ([]byte, error) { return gojson.MarshalWithOption(v, gojson.DisableHTMLEscape()) }, v.Interface())
+		host := encode(t, func(v any) ([]byte, error) {
+			return gojson.MarshalWithOption(v, gojson.DisableHTMLEscape())
+		}, v.Interface())
 		compareRead(t, host, zero)
 		compareRead(t, encode(t, json.Marshal, v.Interface()), zero)
 		var spaced bytes.Buffer
@@ -171,7 +177,8 @@ func TestResponse(t *testing.T) {
 		{"a result", `{"result":{"found":true,"value":"x\ty"}}`, "x\ty", nil, false},
 		{"no result, as kv.set answers", `{}`, "", nil, false},
 		{"a result of nothing", `{"result":null}`, "", nil, false},
-		{"an error", `{"error":{"code":"quota","message":"full","hint":"delete"}}`, "", &abi.Error{Code: abi.CodeQuota, Message: "full", Hint: "delete"}, false},
+		{"an error", `{"error":{"code":"quota","message":"full","hint":"delete"}}`, "",
+			&abi.Error{Code: abi.CodeQuota, Message: "full", Hint: "delete"}, false},
 		{"a result of another type", `{"result":[]}`, "", nil, true},
 		{"half a document", `{"result":{"found":true`, "", nil, true},
 		{"more than one", `{}{}`, "", nil, true},
@@ -213,7 +220,8 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := wire.Marshal(&abi.Output{Messages: []abi.OutputMessage{{Message: abi.Message{Raw: json.RawMessage("{")}}}}); err == nil {
+	if _, err := wire.Marshal(&abi.Output{
+		Messages: []abi.OutputMessage{{Message: abi.Message{Raw: json.RawMessage("{")}}}}); err == nil {
 		t.Error("a raw value that is no JSON was written")
 	}
 }

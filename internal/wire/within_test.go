@@ -46,15 +46,18 @@ func TestWithin(t *testing.T) {
 		{"facts are no names", `{"retain":["a","b","c"]}`, wire.Limits{Items: 2}, ""},
 		{"memory for a list", refs, take(1 << 20), "enough"},
 		{"memory for entries", `{"messages":[{"ref":"a","meta":{"a":1,"b":2}}]}`, take(300), "enough"},
-		{"memory for arguments", `{"messages":[{"ref":"a","tool_calls":[{"arguments":[` + strings.Repeat("1,", 500) + `1]}]}]}`,
+		{"memory for arguments", `{"messages":[{"ref":"a","tool_calls":[{"arguments":[` + strings.Repeat("1,", 500) +
+			`1]}]}]}`,
 			take(1000), "enough"},
 		{"memory for escapes", `{"summary":"` + strings.Repeat(`\n`, 500) + `"}`, take(500), "enough"},
 		{"time", refs, look, "enough"},
 		{"a type that is wrong", `{"messages":[{"ref":"a"},{"content":7}]}`, wire.Limits{},
 			"messages[1].content: a number, where a text or a list of parts belongs"},
 		{"a type that is wrong at the top", `{"superseded":"a"}`, wire.Limits{}, "superseded: a text, where a list belongs"},
-		{"a type that is wrong in a list", `{"retain":["a",{}]}`, wire.Limits{}, "retain[1]: an object, where a text belongs"},
-		{"nobody's message", `{"messages":[{"content":"a"}]}`, wire.Limits{}, "messages[0]: neither a ref, nor an id, nor a role"},
+		{"a type that is wrong in a list", `{"retain":["a",{}]}`, wire.Limits{},
+			"retain[1]: an object, where a text belongs"},
+		{"nobody's message", `{"messages":[{"content":"a"}]}`, wire.Limits{},
+			"messages[0]: neither a ref, nor an id, nor a role"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			taken, looks = 0, 0
@@ -98,7 +101,8 @@ func TestRequestsAreRead(t *testing.T) {
 		json string
 		into any
 	}{
-		{`{"url":"https://a.b/","headers":{"A":"b","c":"\n"},"body_base64":"AAEC","timeout_ms":3,"method":"PUT"}`, abi.HTTPRequest{}},
+		{`{"url":"https://a.b/","headers":{"A":"b","c":"\n"},"body_base64":"AAEC","timeout_ms":3,"method":"PUT"}`,
+			abi.HTTPRequest{}},
 		{`{"url":"x","body":"b","headers":null,"body_base64":null}`, abi.HTTPRequest{}},
 		{`{"model":"m","system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"max_tokens":7}`,
 			abi.ModelRequest{}},
@@ -107,7 +111,8 @@ func TestRequestsAreRead(t *testing.T) {
 		t.Run(doc.json, func(t *testing.T) { compareRead(t, []byte(doc.json), doc.into) })
 	}
 	var r abi.HTTPRequest
-	if err := unmarshal([]byte(`{"body_base64":"?"}`), &r); err == nil || json.Unmarshal([]byte(`{"body_base64":"?"}`), &r) == nil {
+	if err := unmarshal([]byte(`{"body_base64":"?"}`), &r); err == nil ||
+		json.Unmarshal([]byte(`{"body_base64":"?"}`), &r) == nil {
 		t.Error("bytes that are no base64 were read")
 	}
 }

@@ -92,7 +92,8 @@ func TestRecordHTTP(t *testing.T) {
 				body, _ := io.ReadAll(r.Body)
 				fmt.Fprintf(w, "%d <%s> %s", asked, body, r.Header.Get("Authorization"))
 			}))
-			request := `{"method":"POST","url":"` + server.URL + `/q","headers":{"Authorization":"Bearer {{secret:key}}"},"body":"a<b"}`
+			request := `{"method":"POST","url":"` + server.URL +
+				`/q","headers":{"Authorization":"Bearer {{secret:key}}"},"body":"a<b"}`
 			p := runtime.PluginOptions{Engine: engine, Grants: runtime.Grants{HTTP: []string{server.URL}},
 				Secrets: map[string]string{"key": secret}}
 			recorder := new(cassette.Recorder)
@@ -104,7 +105,8 @@ func TestRecordHTTP(t *testing.T) {
 			}
 			server.Close()
 			player, doc := saved(t, recorder)
-			if strings.Contains(doc, secret) || !strings.Contains(doc, `"Authorization":"Bearer {{secret:key}}"`) || !strings.Contains(doc, "1 <a<b> Bearer [secret key]") {
+			if strings.Contains(doc, secret) || !strings.Contains(doc, `"Authorization":"Bearer {{secret:key}}"`) ||
+				!strings.Contains(doc, "1 <a<b> Bearer [secret key]") {
 				t.Errorf("the recording is\n%s", doc)
 			}
 			p.Cassette, p.Secrets = player, map[string]string{"key": "another"}
@@ -184,7 +186,8 @@ func TestRecordModel(t *testing.T) {
 		t.Errorf("the recording is\n%s", doc)
 	}
 	p.Cassette = player
-	again, stats := answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"Which colour?",  "system":"Be brief."}`)
+	again, stats := answer(t, runtime.Options{}, p, abi.OpModelComplete,
+		`{"prompt":"Which colour?",  "system":"Be brief."}`)
 	if string(again.Result) != string(live.Result) || *stats.Model != *liveStats.Model || len(server.Requests()) != 1 {
 		t.Errorf("%s, recorded %s; %+v, %d requests", again.Result, live.Result, stats.Model, len(server.Requests()))
 	}
@@ -208,7 +211,8 @@ func TestRecordMiss(t *testing.T) {
 {"op":"http","request":{"url":"https://api.example.com/b","headers":{"Accept":"text/plain"}},"response":{"status":200}}
 `)
 	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}, Model: true}, Cassette: player}
-	resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com/b","headers":{"Accept":"text/html"}}`)
+	resp, stats := answer(t, runtime.Options{}, p, abi.OpHTTP,
+		`{"url":"https://api.example.com/b","headers":{"Accept":"text/html"}}`)
 	if resp.Error == nil || resp.Error.Code != abi.CodeNotRecorded || len(stats.Warnings) != 1 {
 		t.Fatalf("%+v, %v", resp, stats.Warnings)
 	}
@@ -219,7 +223,8 @@ func TestRecordMiss(t *testing.T) {
 			}
 		})
 	}
-	if resp, _ = answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"x"}`); resp.Error == nil || !strings.Contains(resp.Error.Message, "has none of this op") {
+	if resp, _ = answer(t, runtime.Options{}, p, abi.OpModelComplete, `{"prompt":"x"}`); resp.Error == nil ||
+		!strings.Contains(resp.Error.Message, "has none of this op") {
 		t.Errorf("%+v", resp)
 	}
 	if missed := player.Missed(); len(missed) != 2 || missed[0].Line != 3 || missed[1].Line != 0 {
@@ -246,17 +251,20 @@ func TestRecordMended(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := cassette.Read(path)
-			if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), path+":2: ") || !strings.Contains(err.Error(), says) || abi.AsError(err).Hint == "" {
+			if abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(err.Error(), path+":2: ") ||
+				!strings.Contains(err.Error(), says) || abi.AsError(err).Hint == "" {
 				t.Errorf("%s: %v", doc, err)
 			}
 		})
 	}
-	if _, err := cassette.Read("nowhere.jsonl"); abi.CodeOf(err) != abi.CodeBadInput || !strings.Contains(abi.AsError(err).Hint, "--record") {
+	if _, err := cassette.Read("nowhere.jsonl"); abi.CodeOf(err) != abi.CodeBadInput ||
+		!strings.Contains(abi.AsError(err).Hint, "--record") {
 		t.Errorf("no file: %v", err)
 	}
 	player := read(t, `{"op":"http","request":{"url":"https://api.example.com"},"response":{"state":200}}`)
 	p := runtime.PluginOptions{Grants: runtime.Grants{HTTP: []string{"api.example.com"}}, Cassette: player}
-	if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com"}`); resp.Error == nil || resp.Error.Code != abi.CodeBadInput || !strings.Contains(resp.Error.Message, "state") {
+	if resp, _ := answer(t, runtime.Options{}, p, abi.OpHTTP, `{"url":"https://api.example.com"}`); resp.Error == nil ||
+		resp.Error.Code != abi.CodeBadInput || !strings.Contains(resp.Error.Message, "state") {
 		t.Errorf("%+v", resp)
 	}
 }
@@ -268,12 +276,16 @@ func TestRecordShort(t *testing.T) {
 	r := new(cassette.Recorder)
 	for _, response := range []string{
 		`{"status":200,"headers":{"date":"1"},"body":"a"}`, `{"status":200,"headers":{"date":"2"},"body":"b"}`,
-		`{"status":200,"headers":{"date":"3"},"body":"a"}`, `{"status":200,"headers":{"date":"4"},"body":"a"}`, `{"status":200,"body":"a"}`,
+		`{"status":200,"headers":{"date":"3"},"body":"a"}`, `{"status":200,"headers":{"date":"4"},"body":"a"}`,
+		`{"status":200,"body":"a"}`,
 	} {
-		r.Answer(abi.OpHTTP, json.RawMessage(`{"url":"https://api.example.com"}`), func() abi.HostResponse { return abi.HostResponse{Result: json.RawMessage(response)} })
+		r.Answer(abi.OpHTTP, json.RawMessage(`{"url":"https://api.example.com"}`), func() abi.HostResponse {
+			return abi.HostResponse{Result: json.RawMessage(response)}
+		})
 	}
 	doc, err := r.Encode()
-	if lines := strings.Split(string(doc), "\n"); err != nil || len(lines) != 4 || lines[3] != "" || !strings.Contains(lines[2], `"date":"3"`) {
+	if lines := strings.Split(string(doc), "\n"); err != nil || len(lines) != 4 || lines[3] != "" ||
+		!strings.Contains(lines[2], `"date":"3"`) {
 		t.Errorf("%v, %s", err, doc)
 	}
 }

@@ -231,7 +231,8 @@ func TestVerifyModules(t *testing.T) {
 		t.Errorf("a plugin with nothing to say breaks %+v", broken(r))
 	}
 	for name, says := range map[string]string{
-		"no version": "version", "no description": "does", "knob without default": "depth", "knob without label": "depth", "not granted": "http",
+		"no version": "version", "no description": "does", "knob without default": "depth",
+		"knob without label": "depth", "not granted": "http",
 		"unused capability": "kv", "limit above the host's": "memory_mb: 900, the host grants 64", "short reason": `"web"`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +257,8 @@ func TestVerifyModules(t *testing.T) {
 	if finding(bare, "no manifest") == nil {
 		t.Errorf("no manifest: %+v", bare.Findings)
 	}
-	if later := run(t, module(t, wasmtest.Echo("pre_compact")), quickly(options(t), "unknown fields")); broken(later)["unknown fields"].Broken == "" {
+	if later := run(t, module(t, wasmtest.Echo("pre_compact")), quickly(options(t), "unknown fields")); broken(
+		later)["unknown fields"].Broken == "" {
 		t.Error("an answer that changes with the host's fields was accepted")
 	}
 }
@@ -293,7 +295,8 @@ func TestVerifySome(t *testing.T) {
 func TestVerifyReplayed(t *testing.T) {
 	features.Proves(t, "N6")
 	const manifest = `{"name":"m","version":"1","abi":1,"capabilities":{"http":{"reason":"to ask for it","hosts":["api.example.com"]}}}`
-	path := module(t, wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http", `{"url":"https://api.example.com/a"}`), manifest))
+	path := module(t, wasmtest.WithManifest(
+		wasmtest.HostCall("pre_compact", "http", `{"url":"https://api.example.com/a"}`), manifest))
 	for doc, misses := range map[string]bool{
 		`{"op":"http","request":{"url":"https://api.example.com/b"},"response":{"status":200}}`: true,
 		`{"op":"http","request":{"url":"https://api.example.com/a"},"response":{"status":200}}`: false,

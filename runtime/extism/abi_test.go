@@ -38,7 +38,8 @@ func TestExtismABI(t *testing.T) {
 	want := map[string]string{ // what the SDK adds in Go: it has no list to read
 		"config_get": "(i64)->i64", "var_get": "(i64)->i64", "var_set": "(i64,i64)",
 		"http_request": "(i64,i64)->i64", "http_status_code": "()->i32", "http_headers": "()->i64",
-		"get_log_level": "()->i32", "log_trace": "(i64)", "log_debug": "(i64)", "log_info": "(i64)", "log_warn": "(i64)", "log_error": "(i64)",
+		"get_log_level": "()->i32", "log_trace": "(i64)", "log_debug": "(i64)", "log_info": "(i64)",
+		"log_warn": "(i64)", "log_error": "(i64)",
 	}
 	for name, f := range kernel.ExportedFunctions() {
 		want[name] = signature(f.ParamTypes(), f.ResultTypes())
@@ -68,7 +69,8 @@ func TestExtismABI(t *testing.T) {
 		t.Errorf("stock: %v", r.err)
 	}
 	for _, engine := range engines {
-		if _, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), imports, runtime.PluginOptions{Engine: engineOf(engine)}).CallRaw(ctx, pre, nil); err != nil {
+		if _, _, err := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), imports,
+			runtime.PluginOptions{Engine: engineOf(engine)}).CallRaw(ctx, pre, nil); err != nil {
 			t.Errorf("%s: %v", engine, err)
 		}
 	}

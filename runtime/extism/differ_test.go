@@ -36,13 +36,16 @@ func differing() []engineCase {
 			why:     "upstream has the engine's own bound, of some hundred MiB"},
 		{name: "tables", wasm: wasmtest.Build(func(m *wasmtest.Module) {
 			m.Table(0, -1)
-			m.Hook(pre, nil, wasmtest.NullFunc, c32(1000), wasmtest.TableGrow, c32(-1), wasmtest.Sub32, wasmtest.IfZeroTrap, c32(0))
+			m.Hook(pre, nil, wasmtest.NullFunc, c32(1000), wasmtest.TableGrow, c32(-1), wasmtest.Sub32,
+				wasmtest.IfZeroTrap, c32(0))
 		}), raw: raw, o: limited(abi.Limits{TableElements: 100}), code: abi.CodeMemory,
 			differs: []string{"code", "hint", "message", "phase"},
 			why:     "upstream does not count them"},
-		{name: "calls without a loop", wasm: exponential(28), raw: raw, o: limited(abi.Limits{TimeoutMS: 100}), code: abi.CodeDeadline,
+		{name: "calls without a loop", wasm: exponential(28), raw: raw, o: limited(abi.Limits{TimeoutMS: 100}),
+			code:    abi.CodeDeadline,
 			differs: []string{"logs", "message"},
-			why:     "upstream looks at the clock in loops alone: the guest runs to its end, which its log line shows, and only its answer is refused"},
+			why: "upstream looks at the clock in loops alone: the guest runs to its end, which its log line " +
+				"shows, and only its answer is refused"},
 		{name: "load outside", wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp imp) {
 			m.Hook(pre, nil, c64(1<<40), call(imp("load_u8", "l", "i")))
 		}), raw: raw, code: abi.CodeTrap, differs: []string{"code", "message", "phase"},
@@ -67,7 +70,8 @@ func differing() []engineCase {
 			m.Hook(pre, nil, call(imp("memory_bytes", "", "l")), wasmtest.Wrap64)
 		}), raw: raw, differs: []string{"code", "message", "phase"},
 			why: "there is no memory until there is a block; the kernel begins with a page"},
-		{name: "input nearly as large as the memory", wasm: wasmtest.Nothing(pre), raw: make([]byte, 4<<20-100), o: limited(abi.Limits{MemoryMB: 4}),
+		{name: "input nearly as large as the memory", wasm: wasmtest.Nothing(pre), raw: make([]byte, 4<<20-100),
+			o:       limited(abi.Limits{MemoryMB: 4}),
 			differs: []string{"code", "hint", "message", "phase"},
 			why:     "the kernel keeps a copy of it, which counts; here a guest reads the host's"},
 		{name: "variables over the memory", wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp imp) {
@@ -87,7 +91,8 @@ func differing() []engineCase {
 func spin(n int32) []byte {
 	return wasmtest.Build(func(m *wasmtest.Module) {
 		m.Hook(pre, []wasmtest.Type{wasmtest.I32}, wasmtest.While(
-			wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), wasmtest.Const32(n), wasmtest.LtU32), wasmtest.Const32(0))
+			wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Add32, wasmtest.Set(0), wasmtest.Get(0), wasmtest.Const32(n),
+			wasmtest.LtU32), wasmtest.Const32(0))
 	})
 }
 
@@ -96,7 +101,8 @@ func nested(n int32) []byte {
 	return wasmtest.Build(func(m *wasmtest.Module) {
 		i32 := []wasmtest.Type{wasmtest.I32}
 		m.Func(i32, i32, nil, wasmtest.Get(0), []byte{0x04, 0x7f},
-			wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Call(0), []byte{0x05}, wasmtest.Const32(0), []byte{0x0b})
+			wasmtest.Get(0), wasmtest.Const32(1), wasmtest.Sub32, wasmtest.Call(0), []byte{0x05}, wasmtest.Const32(0),
+			[]byte{0x0b})
 		m.Hook(pre, nil, wasmtest.Const32(n), wasmtest.Call(0))
 	})
 }
@@ -114,6 +120,7 @@ func exponential(depth int) []byte {
 		for range depth {
 			f = m.Func(nil, nil, nil, wasmtest.Call(f), wasmtest.Call(f))
 		}
-		m.Hook(pre, nil, wasmtest.Call(f), wasmtest.Const32(1), wasmtest.Const32(0), wasmtest.Const32(1), wasmtest.Const32(16), wasmtest.Call(write))
+		m.Hook(pre, nil, wasmtest.Call(f), wasmtest.Const32(1), wasmtest.Const32(0), wasmtest.Const32(1),
+			wasmtest.Const32(16), wasmtest.Call(write))
 	})
 }

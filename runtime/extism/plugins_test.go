@@ -36,11 +36,13 @@ var sdkCases = []sdkCase{
 	{file: "config", export: "run_test", config: map[string]string{"thing": "hello"}, want: `{"config": "hello"}`},
 	{file: "alloc", export: "run_test"},
 	{file: "config", export: "run_test", want: `{"config": "<unset by host>"}`},
-	{file: "count_vowels", export: "count_vowels", input: "hello world", want: `{"count":3,"total":3,"vowels":"aeiouAEIOU"}`},
+	{file: "count_vowels", export: "count_vowels", input: "hello world",
+		want: `{"count":3,"total":3,"vowels":"aeiouAEIOU"}`},
 	{file: "count_vowels", export: "count_vowels", input: "aaaaaa", want: `{"count":6,"total":6,"vowels":"aeiouAEIOU"}`},
 	{file: "count_vowels", export: "count_vowels", want: `{"count":0,"total":0,"vowels":"aeiouAEIOU"}`},
 	{file: "count_vowels", export: "count_vowels", input: "bbbbbbb", want: `{"count":0,"total":0,"vowels":"aeiouAEIOU"}`},
-	{file: "count_vowels_std", export: "_start", input: "hello world", want: `{"count": 3, "config": "<unset by host>", "a": "this is var a"}`},
+	{file: "count_vowels_std", export: "_start", input: "hello world",
+		want: `{"count": 3, "config": "<unset by host>", "a": "this is var a"}`},
 	{file: "exit", export: "_start", config: map[string]string{"code": "-1"}, code: abi.CodeExit, want: "4294967295"},
 	{file: "exit", export: "_start", config: map[string]string{"code": "500"}, code: abi.CodeExit, want: "500"},
 	{file: "exit", export: "_start", config: map[string]string{"code": "abc"}, code: abi.CodeExit, want: "1"},
@@ -50,12 +52,15 @@ var sdkCases = []sdkCase{
 	{file: "fs_std", export: "run_test", code: abi.CodeExit, want: "1"},
 	{file: "hello", export: "run_test", want: "Hello, world!"},
 	{file: "input_offset", export: "input_offset_length", input: "hello world", want: "\x0b\x00\x00\x00\x00\x00\x00\x00"},
-	{file: "hello_haskell", export: "testing", input: "John", config: map[string]string{"greeting": "Howdy"}, want: "Howdy, John"},
+	{file: "hello_haskell", export: "testing", input: "John", config: map[string]string{"greeting": "Howdy"},
+		want: "Howdy, John"},
 	{file: "log", export: "run_test", logs: []string{"debug", "info", "warn", "error"}},
 	{file: "noop", export: "run_test"},
 	{file: "println", export: "run_test", input: "a line"},
-	{file: "read_write", export: "try_read", config: map[string]string{"path": "/mnt/test.txt"}, code: abi.CodeExit, want: "Failed to read file"},
-	{file: "read_write", export: "try_write", input: "hello hello!", config: map[string]string{"path": "/mnt/test.txt"}, code: abi.CodeExit, want: "Failed to read file"},
+	{file: "read_write", export: "try_read", config: map[string]string{"path": "/mnt/test.txt"}, code: abi.CodeExit,
+		want: "Failed to read file"},
+	{file: "read_write", export: "try_write", input: "hello hello!", config: map[string]string{"path": "/mnt/test.txt"},
+		code: abi.CodeExit, want: "Failed to read file"},
 	{file: "replace", export: "run_test", input: "a test b test c", want: "a wasm b wasm c"},
 	{file: "sleep", export: "run_test", config: map[string]string{"duration": "0"}, want: "slept for 0 seconds"},
 	{file: "std_command", export: "_start", input: "ben", want: "hello ben"},
@@ -97,12 +102,14 @@ func (tc sdkCase) interprets() bool { return tc.file != "alloc" }
 func stock(t *testing.T, wasm []byte, tc sdkCase, hosts ...string) (r sdkResult) {
 	t.Helper()
 	ctx := context.Background()
-	manifest := sdk.Manifest{Wasm: []sdk.Wasm{sdk.WasmData{Data: wasm}}, Config: tc.config, AllowedHosts: hosts, Timeout: 60_000}
+	manifest := sdk.Manifest{Wasm: []sdk.Wasm{sdk.WasmData{Data: wasm}}, Config: tc.config, AllowedHosts: hosts,
+		Timeout: 60_000}
 	config := wazero.NewRuntimeConfig()
 	if tc.interprets() {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
-	code, err := sdk.NewCompiledPlugin(ctx, manifest, sdk.PluginConfig{EnableWasi: true, EnableHttpResponseHeaders: true, RuntimeConfig: config}, nil)
+	code, err := sdk.NewCompiledPlugin(ctx, manifest,
+		sdk.PluginConfig{EnableWasi: true, EnableHttpResponseHeaders: true, RuntimeConfig: config}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +155,8 @@ func TestExtismPlugins(t *testing.T) {
 			}
 			r := plugintest.New(t, runtime.Options{Interpreter: tc.interprets()})
 			for _, engine := range engines {
-				out, stats, err := plugintest.MustLoad(t, r, wasm, tc.options(interpreted(engine, tc.interprets()))).CallRaw(t.Context(), tc.export, []byte(tc.input))
+				out, stats, err := plugintest.MustLoad(
+					t, r, wasm, tc.options(interpreted(engine, tc.interprets()))).CallRaw(t.Context(), tc.export, []byte(tc.input))
 				if abi.CodeOf(err) != tc.code {
 					t.Fatalf("%s: %v, want code %q", engine, err, tc.code)
 				}
@@ -193,13 +201,16 @@ func TestExtismPluginsHTTP(t *testing.T) {
 		o := get.options(interpreted(engine, true))
 		o.Manifest.Capabilities = plugintest.Asks(abi.CapHTTP).Capabilities
 		o.Grants.HTTP = []string{here}
-		out, _, err := plugintest.MustLoad(t, rt, sdkPlugin(t, get.file), o).CallRaw(t.Context(), get.export, []byte(get.input))
+		out, _, err := plugintest.MustLoad(t, rt, sdkPlugin(t, get.file), o).CallRaw(t.Context(), get.export,
+			[]byte(get.input))
 		var got map[string]string
-		if err != nil || json.Unmarshal(out, &got) != nil || got["content-type"] != want["content-type"] || got["content-length"] != want["content-length"] {
+		if err != nil || json.Unmarshal(out, &got) != nil || got["content-type"] != want["content-type"] ||
+			got["content-length"] != want["content-length"] {
 			t.Errorf("%s: %q, %v, want %v", engine, out, err, want)
 		}
 		_, _, err = plugintest.MustLoad(t, rt, sdkPlugin(t, away.file), o).CallRaw(t.Context(), away.export, nil)
-		if e := plugintest.WantError(t, err, abi.CodeDenied); !strings.Contains(e.Message, "jsonplaceholder.typicode.com is not granted") {
+		if e := plugintest.WantError(t, err, abi.CodeDenied); !strings.Contains(
+			e.Message, "jsonplaceholder.typicode.com is not granted") {
 			t.Errorf("%s: %v", engine, e)
 		}
 	}
@@ -220,10 +231,12 @@ func TestExtismPluginsAll(t *testing.T) {
 	for _, path := range soak.Sample(paths, 12, len(paths)) {
 		name := strings.TrimSuffix(filepath.Base(path), ".wasm")
 		for _, engine := range engines {
-			p, err := plugintest.LoadFile(t.Context(), r, path, runtime.PluginOptions{AnyExport: true, Engine: interpreted(engine, true)})
+			p, err := plugintest.LoadFile(t.Context(), r, path,
+				runtime.PluginOptions{AnyExport: true, Engine: interpreted(engine, true)})
 			switch lacks := sdkOwn[name]; {
 			case lacks != "":
-				if e := plugintest.WantError(t, err, abi.CodeRefused); !strings.Contains(e.Message, "imports the host does not have: "+lacks) {
+				if e := plugintest.WantError(t, err, abi.CodeRefused); !strings.Contains(
+					e.Message, "imports the host does not have: "+lacks) {
 					t.Errorf("%s: %s: %v", engine, name, e)
 				}
 			case err != nil:
@@ -243,7 +256,8 @@ func TestExtismPluginsAll(t *testing.T) {
 func TestGoLibraries(t *testing.T) {
 	in := plugintest.HookInput()
 	for i := range 20 {
-		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint("n", i), Role: abi.RoleUser, Content: abi.Text("line <one> é\nline two")}})
+		in.Messages = append(in.Messages, abi.InputMessage{Message: abi.Message{ID: fmt.Sprint("n", i),
+			Role: abi.RoleUser, Content: abi.Text("line <one> é\nline two")}})
 	}
 	doc, err := json.Marshal(in)
 	if err != nil {
@@ -256,9 +270,11 @@ func TestGoLibraries(t *testing.T) {
 			wasm := plugintest.GoGuest(t, "runtime/testdata/bench/"+name)
 			var want []byte
 			for _, engine := range engines {
-				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: interpreted(engine, interpreter), Limits: abi.Limits{TimeoutMS: 60_000}})
+				p := plugintest.MustLoad(t, r, wasm, runtime.PluginOptions{Engine: interpreted(engine, interpreter),
+					Limits: abi.Limits{TimeoutMS: 60_000}})
 				out, stats, err := p.CallRaw(t.Context(), pre, doc)
-				if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
+				if err != nil || !strings.Contains(string(out), "line <one> é") && !strings.Contains(
+					string(out), `line \u003cone\u003e é`) || len(stats.Warnings) > 0 {
 					t.Errorf("%s on %s: %q, %v, %q", name, engine, out, err, stats.Warnings)
 				}
 				if want == nil {

@@ -51,7 +51,8 @@ func (n *Note) summary(text string, before int) *former {
 
 // asides are lines that a harness adds to a summary: they are no part of it, and one
 // that tells the agent what to do would be taken for a wish of today.
-var asides = []string{"This session is being continued from a previous conversation", "If you need specific details from before compaction",
+var asides = []string{"This session is being continued from a previous conversation",
+	"If you need specific details from before compaction",
 	"Please continue the conversation from where we left", "Continue the conversation from where it left off",
 	"Continue with the last task that you were asked to work on"}
 

@@ -112,7 +112,8 @@ func TestFailedApproaches(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, summary %q", filepath.Base(path), summary), func(t *testing.T) {
 				text := n.Render(note.Options{Summary: summary, Budget: total * 12 / 100, Count: counter.Text})
 				for _, f := range list {
-					if command, line := beginning(f.command, 200), beginning(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
+					if command, line := beginning(f.command, 200),
+						beginning(f.line, 200); !strings.Contains(text, command) || !strings.Contains(text, line) {
 						t.Errorf("%s: lost %q or %q", filepath.Base(path), command, line)
 					}
 				}
@@ -146,7 +147,8 @@ func TestFailuresBeside(t *testing.T) {
 				t.Errorf("%d tokens, %d and %d are allowed", got, budget, beside)
 			}
 			for i := 40; i < 60; i++ {
-				want := fmt.Sprintf("$ make part_%d\nExit code 2\npart_%d.c:7: error: no member named 'kw_%d' in 'struct lease'\n", i, i, i)
+				want := fmt.Sprintf("$ make part_%d\nExit code 2\npart_%d.c:7: error: no member named 'kw_%d' in "+
+					"'struct lease'\n", i, i, i)
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q", want)
 				}
@@ -180,7 +182,8 @@ func TestOneFailure(t *testing.T) {
 	features.Proves(t, "I4", "I10", "N13")
 	const command = "go test ./internal/store -run TestLease 2>&1 | tail -20"
 	fails := func(seconds, why string) string {
-		return "=== RUN   TestLease\n    lease_test.go:40: " + why + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds + "s"
+		return "=== RUN   TestLease\n    lease_test.go:40: " + why + "\n--- FAIL: TestLease (" + seconds +
+			"s)\nFAIL\tkw/internal/store\t" + seconds + "s"
 	}
 	failed := func(text string) string {
 		_, part, _ := strings.Cut(text, "Failed, newest last:\n")
@@ -188,20 +191,24 @@ func TestOneFailure(t *testing.T) {
 		return part
 	}
 	entry := func(seconds, why string) string {
-		return "```\n$ " + command + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds + "s\nlease_test.go:40: " + why + "\n```"
+		return "```\n$ " + command + "\n--- FAIL: TestLease (" + seconds + "s)\nFAIL\tkw/internal/store\t" + seconds +
+			"s\nlease_test.go:40: " + why + "\n```"
 	}
 	for _, tc := range []struct {
 		why  string
 		msgs []abi.Message
 		want string
 	}{
-		{"again in the same way", session("Mend it.", run(command, fails("0.41", "got 2"), false), run(command, fails("0.38", "got 2"), false)),
+		{"again in the same way", session("Mend it.", run(command, fails("0.41", "got 2"), false),
+			run(command, fails("0.38", "got 2"), false)),
 			entry("0.38", "got 2")},
-		{"in another way", session("Mend it.", run(command, fails("0.41", "got 2"), false), run(command, fails("0.38", "got 3"), false)),
+		{"in another way", session("Mend it.", run(command, fails("0.41", "got 2"), false),
+			run(command, fails("0.38", "got 3"), false)),
 			entry("0.41", "got 2") + "\n" + entry("0.38", "got 3")},
 		{"with more lines than are told", session("Mend it.", run("make check",
 			"--- FAIL: TestA (0.1s)\n--- FAIL: TestB (0.1s)\n--- FAIL: TestC (0.1s)\n--- FAIL: TestD (0.1s)", false)),
-			"```\n$ make check\n--- FAIL: TestA (0.1s)\n--- FAIL: TestB (0.1s)\n--- FAIL: TestC (0.1s)\n[... more lines like these ...]\n```"},
+			"```\n$ make check\n--- FAIL: TestA (0.1s)\n--- FAIL: TestB (0.1s)\n--- FAIL: TestC (0.1s)\n[... more " +
+				"lines like these ...]\n```"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(tc.msgs, note.Options{Budget: 4000})

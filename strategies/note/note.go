@@ -51,7 +51,9 @@ func Build(ctx context.Context, s Session) *Note {
 			stays = append(stays, s.Messages[i])
 		}
 	}
-	harness := outcome.Harness{Marks: outcome.Marks(s.Messages) || outcome.Marks(s.Pruned), GoOn: func() bool { return ctx.Err() == nil }}
+	harness := outcome.Harness{Marks: outcome.Marks(s.Messages) || outcome.Marks(s.Pruned), GoOn: func() bool {
+		return ctx.Err() == nil
+	}}
 	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays)
 	if wrote {

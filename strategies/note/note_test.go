@@ -97,7 +97,8 @@ func TestPassedLater(t *testing.T) {
 		bad, want          bool
 	}{
 		{"the same command", command, passed, false, true},
-		{"the same in its folder, with a setting and a time limit", "cd /srv/kw && CGO_ENABLED=0 timeout 60 " + command, passed, false, true},
+		{"the same in its folder, with a setting and a time limit", "cd /srv/kw && CGO_ENABLED=0 timeout 60 " + command,
+			passed, false, true},
 		{"the same with its output cut, which says that it passed", command + " 2>&1 | tail -5", passed, false, true},
 		{"the same behind a pipe, of which nothing is known", command + " 2>&1 | head -1", "compiling", false, false},
 		{"another test", "go test ./internal/store -run TestOther", passed, false, false},
@@ -163,9 +164,11 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	want.Read = append(want.Read, "/srv/kw/go.mod")
-	for what, o := range map[string]note.Options{"facts alone": {}, "a model's summary": {Summary: "A model wrote this."}} {
+	for what, o := range map[string]note.Options{"facts alone": {},
+		"a model's summary": {Summary: "A model wrote this."}} {
 		t.Run(what, func(t *testing.T) {
-			later := session(summary(render(work(), o)), called("Read", map[string]any{"file_path": "/srv/kw/go.mod"}, "module kw", false))
+			later := session(summary(render(work(), o)), called("Read", map[string]any{"file_path": "/srv/kw/go.mod"},
+				"module kw", false))
 			if got := build(gone(later)).Files(); !reflect.DeepEqual(got, want) {
 				t.Errorf("after a compaction %+v, want %+v", got, want)
 			}
@@ -182,14 +185,16 @@ func TestRefusedIsNotModified(t *testing.T) {
 		"not found": "<tool_use_error>String to replace not found in file.</tool_use_error>",
 	} {
 		t.Run(why, func(t *testing.T) {
-			msgs := session("Mend it.", edit("/srv/kw/resume.go", result, true), edit("/srv/kw/other.go", "ok", false), said("Done."))
+			msgs := session("Mend it.", edit("/srv/kw/resume.go", result, true), edit("/srv/kw/other.go", "ok", false),
+				said("Done."))
 			for round := range 2 {
 				n := build(gone(msgs))
 				text := n.Render(note.Options{Budget: 3000, Count: byRune})
 				_, files, _ := strings.Cut(text, "Files modified:")
 				files, _, _ = strings.Cut(files, "\n\n")
 				modified := n.Files().Modified
-				if strings.Contains(files, "resume.go") || !strings.Contains(files, "other.go") || !reflect.DeepEqual(modified, []string{"/srv/kw/other.go"}) {
+				if strings.Contains(files, "resume.go") || !strings.Contains(files, "other.go") ||
+					!reflect.DeepEqual(modified, []string{"/srv/kw/other.go"}) {
 					t.Errorf("round %d: %v are modified:\n%s", round, modified, text)
 				}
 				msgs = session(summary(text))
@@ -241,7 +246,8 @@ func TestSummaryIsBeside(t *testing.T) {
 // TestTodos: the list in its last state, whoever's tool keeps it.
 func TestTodos(t *testing.T) {
 	features.Proves(t, "A6")
-	list := []any{map[string]any{"step": "one", "status": "completed"}, map[string]any{"step": "two", "status": "in_progress"}}
+	list := []any{map[string]any{"step": "one", "status": "completed"},
+		map[string]any{"step": "two", "status": "in_progress"}}
 	items := []any{map[string]any{"title": "one", "done": true}}
 	create := func(what, result string) []abi.Message {
 		return called("TaskCreate", map[string]any{"subject": what}, result, false)
@@ -254,13 +260,15 @@ func TestTodos(t *testing.T) {
 	}{
 		{"the last call counts", session(todoWrite("old", "pending"), todoWrite("one", "completed", "two", "in_progress")),
 			"- [x] one\n- [-] two"},
-		{"a plan", called("update_plan", map[string]any{"explanation": "x", "plan": list}, "", false), "- [x] one\n- [-] two"},
+		{"a plan", called("update_plan", map[string]any{"explanation": "x", "plan": list}, "", false),
+			"- [x] one\n- [-] two"},
 		{"words", called("write_todos", map[string]any{"todos": []any{"one", "two"}}, "", false), "- [ ] one\n- [ ] two"},
 		{"a checklist in markdown", called("todo_write", map[string]any{"todos": "- [x] one\n- [ ] two\n"}, "", false),
 			"- [x] one\n- [ ] two"},
 		{"true for done", called("set_todos", map[string]any{"items": items}, "", false), "- [x] one"},
 		{"one by one, by number", session(create("one", "Task #7 created"), create("two", "Task #8 created"),
-			called("TaskUpdate", map[string]any{"taskId": "7", "status": "completed"}, "", false)), "- [x] #7 one\n- [ ] #8 two"},
+			called("TaskUpdate", map[string]any{"taskId": "7", "status": "completed"}, "", false)),
+			"- [x] #7 one\n- [ ] #8 two"},
 		{"cleared", session(todoWrite("one", "pending"), todoWrite()), ""},
 		{"arguments that are none change nothing", session(todoWrite("one", "pending"), broken), "- [ ] one"},
 	} {
@@ -282,7 +290,8 @@ func TestTodos(t *testing.T) {
 func TestTodoList(t *testing.T) {
 	features.Proves(t, "A6")
 	const want = "- [x] write the test\n- [-] add the lock\n- [ ] run everything"
-	if got := build(gone(work())).Todos(); got != want || !strings.Contains(render(work(), note.Options{}), "\n"+want+"\n") {
+	if got := build(gone(work())).Todos(); got != want || !strings.Contains(render(work(), note.Options{}),
+		"\n"+want+"\n") {
 		t.Errorf("%q, want %q, and in the note", got, want)
 	}
 	if got := build(gone(session("hello"))).Todos(); got != "" {
@@ -297,7 +306,8 @@ func TestChains(t *testing.T) {
 	keeps := []string{"> Make the lease table safe.\n", "> - [ ] no parcel is handed out twice\n",
 		"> You must not change the wire format. Thanks\n", "- [-] add the lock", "lock.go (created)",
 		"lease.go (edited, lines 12-13)", "leases.md", "--- FAIL: TestLease (0.41s)", "String to replace not found",
-		"- Changed: lock.go (written), lease.go (edited)\n", "- Agent: The lock works. Next I will run", "acquireLocked", "PAR-2291"}
+		"- Changed: lock.go (written), lease.go (edited)\n", "- Agent: The lock works. Next I will run",
+		"acquireLocked", "PAR-2291"}
 	text := render(work(), note.Options{})
 	for round := range 6 {
 		for _, part := range keeps {
@@ -349,9 +359,11 @@ func TestForeign(t *testing.T) {
 // TestForeignCode: code that a summary quotes is no failure.
 func TestForeignCode(t *testing.T) {
 	features.Proves(t, "complaint 8")
-	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Added:\n```\nfunc f_g() {}\n```\n")}
+	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
+		Content: abi.Text("Added:\n```\nfunc f_g() {}\n```\n")}
 	text := render([]abi.Message{foreign}, note.Options{})
-	if !strings.Contains(text, "f_g") || strings.Contains(text, "Failed, newest") || strings.Contains(text, "Errors, newest") {
+	if !strings.Contains(text, "f_g") || strings.Contains(text, "Failed, newest") ||
+		strings.Contains(text, "Errors, newest") {
 		t.Errorf("%s", text)
 	}
 }
@@ -391,7 +403,8 @@ func TestBounded(t *testing.T) {
 // TestBesideWhatStays: names that stay in view make room for others.
 func TestBesideWhatStays(t *testing.T) {
 	features.Proves(t, "N8")
-	msgs := session(called("Grep", map[string]any{"pattern": "x"}, "first_name and second_name, also 8443", false), said("second_name"))
+	msgs := session(called("Grep", map[string]any{"pattern": "x"}, "first_name and second_name, also 8443", false),
+		said("second_name"))
 	text := write(goneUpTo(2, msgs), note.Options{Budget: 1000})
 	if !strings.Contains(text, "first_name") || strings.Contains(text, "second_name") {
 		t.Errorf("%s", text)
@@ -445,7 +458,9 @@ func TestLinear(t *testing.T) {
 		why  string
 		msgs func(n int) []abi.Message
 	}{
-		{"one message of logs", func(n int) []abi.Message { return session(strings.Repeat("2026-01-23T14:05 error: x\n", n)) }},
+		{"one message of logs", func(n int) []abi.Message {
+			return session(strings.Repeat("2026-01-23T14:05 error: x\n", n))
+		}},
 		{"one message of rules", func(n int) []abi.Message { return session(strings.Repeat("- never do it\n", n)) }},
 		{"one message of fences", func(n int) []abi.Message { return session(strings.Repeat("```\nx\n", n)) }},
 		{"one message of elements that do not end", func(n int) []abi.Message {

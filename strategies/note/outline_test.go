@@ -18,8 +18,10 @@ func TestSections(t *testing.T) {
 		o    note.Outline
 		want string
 	}{
-		{note.Handoff, "Goal, Constraints & Preferences, Progress, Key Decisions, Next Steps, Critical Context, Additional Notes"},
-		{note.Continuation, "Session Intent, Current Task, Files Modified, Files Read, Key Decisions, Failed Approaches, Errors Encountered, Next Steps"},
+		{note.Handoff, "Goal, Constraints & Preferences, Progress, Key Decisions, Next Steps, Critical Context, " +
+			"Additional Notes"},
+		{note.Continuation, "Session Intent, Current Task, Files Modified, Files Read, Key Decisions, Failed " +
+			"Approaches, Errors Encountered, Next Steps"},
 	} {
 		t.Run(tc.o.Name, func(t *testing.T) {
 			var titles []string
@@ -63,11 +65,15 @@ func TestPopulated(t *testing.T) {
 		want      []string
 	}{
 		{"a heading with nothing under it is missing", strings.Replace(text, "go home", "", 1), []string{"Session Intent"}},
-		{"a heading that is not there is missing", strings.Replace(text, "## Next Steps\n"+note.None, "", 1), []string{"Next Steps"}},
+		{"a heading that is not there is missing", strings.Replace(text, "## Next Steps\n"+note.None, "", 1),
+			[]string{"Next Steps"}},
 		{"levels, case, colons and what stands in parentheses do not matter",
-			strings.NewReplacer("## Files Read", "### FILES READ (reference only):", "## Current Task", "**Current Task:**").Replace(text), nil},
-		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1), []string{"Next Steps"}},
-		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read", "Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
+			strings.NewReplacer("## Files Read", "### FILES READ (reference only):", "## Current Task",
+				"**Current Task:**").Replace(text), nil},
+		{"a heading inside a code block is code", strings.Replace(text, "## Next Steps", "```\n## Next Steps", 1),
+			[]string{"Next Steps"}},
+		{"an empty text has none", "", []string{"Session Intent", "Current Task", "Files Modified", "Files Read",
+			"Key Decisions", "Failed Approaches", "Errors Encountered", "Next Steps"}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if got := note.Continuation.Missing(tc.text); !reflect.DeepEqual(got, tc.want) {

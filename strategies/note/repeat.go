@@ -48,7 +48,8 @@ func repeated(turns []turn) {
 		}
 		t.again, t.said = turns[at].n, ""
 		t.came = slices.DeleteFunc(t.came, func(s string) bool {
-			return strings.HasPrefix(s, work.Besides) || strings.HasPrefix(s, listedMark) || strings.HasPrefix(s, choiceMark) || slices.Contains(turns[at].came, s)
+			return strings.HasPrefix(s, work.Besides) || strings.HasPrefix(s, listedMark) ||
+				strings.HasPrefix(s, choiceMark) || slices.Contains(turns[at].came, s)
 		})
 	}
 }

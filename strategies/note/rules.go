@@ -84,7 +84,8 @@ func gives(s string) bool {
 }
 
 // pronouns begin sentences of which nobody is named as who does it.
-var pronouns = set.Of("I", "We", "You", "It", "They", "He", "She", "This", "That", "There", "These", "Those", "Which", "Who",
+var pronouns = set.Of("I", "We", "You", "It", "They", "He", "She", "This", "That", "There", "These", "Those", "Which",
+	"Who",
 	"What")
 
 // lost are the rules of the turns whose words are not shown whole, in order,

@@ -59,7 +59,8 @@ func TestRulesOfShortenedMessages(t *testing.T) {
 // twice counts from the last time.
 func TestRulesInOrder(t *testing.T) {
 	features.Proves(t, "A6")
-	msgs := session(filler+"\nAlways use tabs. Never push.\n"+filler, said("a"), filler+"\nScratch that, use spaces instead.\n"+filler,
+	msgs := session(filler+"\nAlways use tabs. Never push.\n"+filler, said("a"),
+		filler+"\nScratch that, use spaces instead.\n"+filler,
 		said("b"), filler+"\nNever push.\n"+filler, said("c"))
 	const want = "- [1] Always use tabs.\n- [2] Scratch that, use spaces instead.\n- [3] Never push."
 	for round := range 3 {
@@ -91,7 +92,8 @@ func TestCriteriaSurvive(t *testing.T) {
 	list := "Build the exporter. It is done when:\n"
 	var criteria []string
 	for i := range 30 {
-		criteria = append(criteria, fmt.Sprintf("column %d is called kw_col_%d and has %d,%03d rows", i+1, 17*i+3, i+1, 37*i%1000))
+		criteria = append(criteria, fmt.Sprintf("column %d is called kw_col_%d and has %d,%03d rows", i+1, 17*i+3, i+1,
+			37*i%1000))
 		list += fmt.Sprintf("%d. %s\n", i+1, criteria[i])
 	}
 	for _, tc := range []struct {
@@ -102,7 +104,8 @@ func TestCriteriaSurvive(t *testing.T) {
 		{"inside much else", longMessage(6000) + "\n" + list + longMessage(6000), 1500},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			msgs := session("Hello.", said("Hello."), tc.words, edit("/srv/kw/export.go", "ok", false), said("I begin with the first."))
+			msgs := session("Hello.", said("Hello."), tc.words, edit("/srv/kw/export.go", "ok", false),
+				said("I begin with the first."))
 			for round := range 5 {
 				text := render(msgs, note.Options{Budget: tc.budget})
 				for _, c := range criteria {
@@ -113,7 +116,8 @@ func TestCriteriaSurvive(t *testing.T) {
 				if n := byRune(text); n > tc.budget {
 					t.Fatalf("round %d: %d tokens", round, n)
 				}
-				msgs = session(summary(text), "Go on, please.", run("go vet ./...", "ok", false), said("Column by column, it goes on."))
+				msgs = session(summary(text), "Go on, please.", run("go vet ./...", "ok", false),
+					said("Column by column, it goes on."))
 			}
 		})
 	}

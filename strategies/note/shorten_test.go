@@ -84,7 +84,8 @@ func TestMarksCountOnce(t *testing.T) {
 func TestCutsAreWhole(t *testing.T) {
 	features.Proves(t, "A6")
 	word := rapid.OneOf(
-		rapid.SampledFrom([]string{"1773489600000", "1,337", "1.299,95", "+49", "(0)30", "901820-0", "12'000.5", "v1.2.3-rc.1", "5ms", "€4.50",
+		rapid.SampledFrom([]string{"1773489600000", "1,337", "1.299,95", "+49", "(0)30", "901820-0", "12'000.5",
+			"v1.2.3-rc.1", "5ms", "€4.50",
 			"https://example.com/a/b?c=d&e=1773489600000#f", "/srv/kw/internal/store/lease_table.go:12:3", "kage@example.com",
 			"https://example.com/" + strings.Repeat("a/b?c=d&", 40), strings.Repeat("QmFzZTY0", 100),
 			"PAR-2291", "`go test ./...`", "don't", "naïve", "x̂_ŷ", "🙂", "und", "The", "a."}),
@@ -182,11 +183,13 @@ func TestLongShrinkFirst(t *testing.T) {
 		first := strings.Contains(text, "[1]\n> "+longMessage(3000)+"\n")
 		last := whole(text, longMessage(2900)+" Really.")
 		if first && !last || last && !binds || binds && !short {
-			t.Errorf("%d tokens: the first whole %v, the last %v, the one that binds %v, the short one %v:\n%s", budget, first, last, binds, short, text)
+			t.Errorf("%d tokens: the first whole %v, the last %v, the one that binds %v, the short one %v:\n%s", budget,
+				first, last, binds, short, text)
 		}
 		seen[fmt.Sprint(first, last, binds, short)] = true
 	}
-	for _, state := range []string{"true true true true", "false true true true", "false false true true", "false false false true"} {
+	for _, state := range []string{"true true true true", "false true true true", "false false true true",
+		"false false false true"} {
 		t.Run(state, func(t *testing.T) {
 			if !seen[state] {
 				t.Errorf("no budget shows it: %v", seen)
@@ -204,7 +207,8 @@ func TestNotCutAgain(t *testing.T) {
 	m.ID = "m7"
 	text := render(session(m, said("a"), "Go on."), note.Options{Budget: 1200})
 	was, _, _ := strings.Cut(thread(text), "\n- Agent:")
-	if marks := markRE.FindAllString(strings.ReplaceAll(was, "> ", ""), -1); len(marks) != 1 || !strings.Contains(marks[0], ": message m7 ") {
+	if marks := markRE.FindAllString(strings.ReplaceAll(was, "> ", ""), -1); len(marks) != 1 ||
+		!strings.Contains(marks[0], ": message m7 ") {
 		t.Fatalf("%q in\n%s", marks, text)
 	}
 	short := 0

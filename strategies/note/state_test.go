@@ -54,7 +54,8 @@ func TestState(t *testing.T) {
 [2]
 - ` + "`git push`"},
 		{"what a command put out: few lines, or the last, and no text that it shows", session("Look.",
-			run("git status --short", " M README.md\nA  a.go", false), run("cat a.go", "package a\n\nfunc a() {\n\treturn\n}", false),
+			run("git status --short", " M README.md\nA  a.go", false),
+			run("cat a.go", "package a\n\nfunc a() {\n\treturn\n}", false),
 			run("make", "a\nb\nc\nbuilt a.out", false), run("git init /tmp/x && touch /tmp/x/y", "", false)), `[1]
 - ` + "`git status --short`" + ` → M README.md / A a.go
 - ` + "`cat a.go`" + `
@@ -93,7 +94,8 @@ func TestState(t *testing.T) {
 		}
 	})
 	t.Run("nothing that an agent says is taken for a part of the note", func(t *testing.T) {
-		text := render(session("Mend it.", edit("/srv/kw/a.go", "ok", false), said("Now:\n\n## Todos\n- [ ] drop the table")), note.Options{})
+		text := render(session("Mend it.", edit("/srv/kw/a.go", "ok", false),
+			said("Now:\n\n## Todos\n- [ ] drop the table")), note.Options{})
 		if n := build(gone(session(summary(text)))).Todos(); n != "" {
 			t.Errorf("%q is a todo in\n%s", n, text)
 		}

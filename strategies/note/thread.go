@@ -37,7 +37,8 @@ type view struct {
 
 // show chooses what of the words of persons is shown in so many tokens.
 func show(turns []turn, budget int, count func(string) int) *view {
-	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)), said: make([]bool, len(turns)),
+	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)),
+		said:  make([]bool, len(turns)),
 		count: count}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
@@ -167,7 +168,8 @@ func (v *view) takeLine(i, k int, left *int, forms ...string) {
 // isDeed reports whether a line tells what was done that must not be done again: it is
 // told of turns too that there is no other room for.
 func isDeed(line string) bool {
-	return strings.HasPrefix(line, work.Called) || strings.HasPrefix(line, work.Committed) || strings.HasPrefix(line, work.Ran)
+	return strings.HasPrefix(line, work.Called) || strings.HasPrefix(line, work.Committed) ||
+		strings.HasPrefix(line, work.Ran)
 }
 
 // withoutArguments is the line of a call without what it was called with, but for sums

@@ -158,7 +158,8 @@ func TestNotWords(t *testing.T) {
 		{"an observation", "OBSERVATION:\nPAR-2291\n(Open file: n/a)\nbash-$", ""},
 		{"a demonstration", "Here is a demonstration of how to correctly accomplish this task.\n\nPAR-2291", ""},
 		{"another program's summary", "This session is being continued from a previous conversation. PAR-2291", ""},
-		{"a prompt that a harness sends by itself", "Review the conversation above and update two things:\n\n**Memory**: PAR-2291", ""},
+		{"a prompt that a harness sends by itself",
+			"Review the conversation above and update two things:\n\n**Memory**: PAR-2291", ""},
 		{"a note of a harness", "[System note: Your turn was interrupted. Address the message below.]\n\n", ""},
 		{"a note of a harness before words", "[System note: Your turn was interrupted.]\n\nGo on.", "[1]\n> Go on."},
 		{"where the agent runs", "<environment_context>\n<cwd>/srv/kw</cwd>\n</environment_context>", ""},
@@ -172,7 +173,8 @@ func TestNotWords(t *testing.T) {
 		})
 	}
 	t.Run("an interruption is told, and is no message", func(t *testing.T) {
-		msgs := session("Mend it.", edit("a/b.go", "ok", false), "[Request interrupted by user for tool use]", "No, the other one.")
+		msgs := session("Mend it.", edit("a/b.go", "ok", false), "[Request interrupted by user for tool use]",
+			"No, the other one.")
 		got := thread(render(msgs, note.Options{}))
 		if got != "[1]\n> Mend it.\n- The person interrupted it here.\n- Changed: b.go (edited)\n[2]\n> No, the other one." {
 			t.Errorf("%s", got)
@@ -201,7 +203,8 @@ func TestAnswerByNumber(t *testing.T) {
 			"- The agent had listed: 2. b / 5. e"},
 		{"rows of a table", "| # | what |\n|---|---|\n| 1 | nil check |\n| 2 | help text |", "fix 2 first",
 			"- The agent had listed: 1, nil check / 2, help text"},
-		{"what stands below an entry", "1. **HAT218**\n   - Price: $261\n2. **HAT136**\n   - Price: $255\n\nWhich?", "the second one",
+		{"what stands below an entry", "1. **HAT218**\n   - Price: $261\n2. **HAT136**\n   - Price: $255\n\nWhich?",
+			"the second one",
 			"- The agent had listed: 1. HAT218; Price: $261 / 2. HAT136; Price: $255"},
 		{"a number of something else", plans, "wait for 20 minutes", ""},
 		{"a wish of its own", plans, "Rewrite the parser in Go.", ""},
@@ -238,7 +241,8 @@ func TestClosingWords(t *testing.T) {
 		{"the last words", session(said("I begin."), said("It was the clock.")), "- Agent: It was the clock."},
 		{"not what announces a call", session(said("It was the clock."), abi.Message{Role: abi.RoleAssistant,
 			Content: abi.Text("Let me commit:"), ToolCalls: []abi.ToolCall{{ID: "c", Name: "get_x", Arguments: "{}"}}}), ""},
-		{"headings, tables and code are no words", session(said("## Result\n\n| a | b |\n|---|---|\n```\ncode\n```\nIt was the **clock**.")),
+		{"headings, tables and code are no words",
+			session(said("## Result\n\n| a | b |\n|---|---|\n```\ncode\n```\nIt was the **clock**.")),
 			"- Agent: It was the clock."},
 		{"a list", session(said("Done:\n- the lock\n- the test")), "- Agent: Done: the lock; the test"},
 		{"a question at the end", session(said(long + "\n\nShall I push?")), " [...] Shall I push?"},
@@ -276,7 +280,8 @@ func TestWhatStays(t *testing.T) {
 		s := note.Session{Messages: later, Gone: slices.Repeat([]bool{true}, len(later))}
 		s.Gone[0], s.Gone[len(later)-1] = false, false
 		got := thread(write(s, note.Options{}))
-		for _, part := range []string{"[1] its message stands above\n", "[2]\n> And now PAR-2.\n", "c.go (edited)", "d.go (edited)",
+		for _, part := range []string{"[1] its message stands above\n", "[2]\n> And now PAR-2.\n", "c.go (edited)",
+			"d.go (edited)",
 			"- Agent: All done."} {
 			if strings.Count(got, part) != 1 {
 				t.Errorf("%q is not there once:\n%s", part, got)
@@ -297,12 +302,15 @@ func TestClosing(t *testing.T) {
 	for _, tc := range []struct{ why, said, want string }{
 		{"praise", "Great question! The edit counts as the agent's.", "The edit counts as the agent's."},
 		{"praise on its own line", "Perfect!\n\nAll tests pass.", "All tests pass."},
-		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.", "We cannot know it at the start."},
+		{"what it looks at", "Exactly. Let me think it through.\n\nWe cannot know it at the start.",
+			"We cannot know it at the start."},
 		{"nothing but praise", "Perfect!", "Perfect!"},
-		{"a finding with an exclamation mark", "The release branch no longer builds!", "The release branch no longer builds!"},
+		{"a finding with an exclamation mark", "The release branch no longer builds!",
+			"The release branch no longer builds!"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			if got := thread(render(session("Go on.", said(tc.said)), note.Options{})); got != "[1]\n> Go on.\n- Agent: "+tc.want {
+			if got := thread(render(session("Go on.", said(tc.said)),
+				note.Options{})); got != "[1]\n> Go on.\n- Agent: "+tc.want {
 				t.Errorf("%s", got)
 			}
 		})
@@ -310,7 +318,8 @@ func TestClosing(t *testing.T) {
 	t.Run("the answer to a command of the harness", func(t *testing.T) {
 		msgs := session("Can a hook split commits?", said("Hooks cannot do that."),
 			"<command-name>/exit</command-name>\n<command-args></command-args>", said("No response requested."))
-		if got := thread(render(msgs, note.Options{})); got != "[1]\n> Can a hook split commits?\n- Agent: Hooks cannot do that." {
+		if got := thread(render(msgs, note.Options{})); got != "[1]\n> Can a hook split commits?\n- Agent: Hooks "+
+			"cannot do that." {
 			t.Errorf("%s", got)
 		}
 	})
@@ -321,7 +330,8 @@ func TestClosing(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	features.Proves(t, "A6", "complaint 18")
 	const words = "Run the whole suite again and tell me which of the tests fail, please."
-	got := thread(render(session(words, edit("a/b.go", "ok", false), said("Two fail."), words, said("None."), "ok", said("x"), "ok"), note.Options{}))
+	got := thread(render(session(words, edit("a/b.go", "ok", false), said("Two fail."), words, said("None."), "ok",
+		said("x"), "ok"), note.Options{}))
 	const want = "[1] the same words as [2]\n- Changed: b.go (edited)\n[2]\n> " + words + "\n- Agent: None.\n" +
 		"[3]\n> ok\n- Agent: x\n[4]\n> ok"
 	if got != want {
@@ -333,7 +343,8 @@ func TestRepeated(t *testing.T) {
 	}
 	text := render(session(many...), note.Options{})
 	for round := range 3 {
-		if got := thread(text); strings.Count(got, words) != 1 || !strings.HasPrefix(got, "[1-49] 49 messages of persons are "+note.AgainMark+"50]\n[50]\n> ") {
+		if got := thread(text); strings.Count(got, words) != 1 ||
+			!strings.HasPrefix(got, "[1-49] 49 messages of persons are "+note.AgainMark+"50]\n[50]\n> ") {
 			t.Errorf("round %d: %s", round, got)
 		}
 		text = render(session(summary(text)), note.Options{})
@@ -352,7 +363,8 @@ func TestFolds(t *testing.T) {
 	for round := range 4 {
 		got := thread(text)
 		var to, n int
-		if _, err := fmt.Sscanf(got, "[1-%d] %d messages of persons are left out here", &to, &n); err != nil || to != n || n < 100 {
+		if _, err := fmt.Sscanf(got, "[1-%d] %d messages of persons are left out here", &to, &n); err != nil ||
+			to != n || n < 100 {
 			t.Fatalf("round %d: %d of %d are folded (%v):\n%s", round, n, to, err, got)
 		}
 		for k := to + 1; k <= last; k++ {
@@ -412,9 +424,11 @@ func TestTranscripts(t *testing.T) {
 // sums and what they were paid with stay.
 func TestDeedsKeepTheirSums(t *testing.T) {
 	features.Proves(t, "A6", "N13")
-	msgs := session("Book it.", called("book", map[string]any{"user": "mia_li_3668", "from": "JFK", "to": "SEA", "cabin": "economy",
+	msgs := session("Book it.", called("book", map[string]any{"user": "mia_li_3668", "from": "JFK", "to": "SEA",
+		"cabin":      "economy",
 		"payment_id": "cert_75", "amount": 250}, `{"reservation_id": "HATHAT"}`, false), said("Booked."))
-	for _, want := range []string{"- Called: book (amount 250, cabin economy, from JFK, payment_id cert_75, to SEA, user mia_li_3668) → reservation_id HATHAT",
+	for _, want := range []string{"- Called: book (amount 250, cabin economy, from JFK, payment_id cert_75, to SEA, " +
+		"user mia_li_3668) → reservation_id HATHAT",
 		"- Called: book (amount 250, payment_id cert_75, ...) → reservation_id HATHAT"} {
 		t.Run(want, func(t *testing.T) {
 			for budget := 900; budget > 100; budget -= 10 {

@@ -17,7 +17,8 @@ func TestPassedLaterByFirstLine(t *testing.T) {
 	const command = "go test ./internal/store -run TestLease"
 	text := render(session("Mend it.", run("go vet ./...\n"+command, failed, true)), note.Options{})
 	more := session(summary(text), run("false", "Exit code 1", true), run("go vet ./...", "", false), said("Done."))
-	if text = render(more, note.Options{}); strings.Contains(text, "Passed later.") || !strings.Contains(text, "$\ngo vet ./...\n"+command) {
+	if text = render(more, note.Options{}); strings.Contains(text, "Passed later.") ||
+		!strings.Contains(text, "$\ngo vet ./...\n"+command) {
 		t.Errorf("%s", text)
 	}
 }
@@ -27,7 +28,8 @@ func TestPassedLaterByFirstLine(t *testing.T) {
 func TestRejectedWithWords(t *testing.T) {
 	features.Proves(t, "A6")
 	const words = "It should also check if it's the last of the unique commits, and never force the push (see PAR-2291)."
-	const result = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+	const result = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a " +
+		"file edit, the " +
 		"new_string was NOT written to the file). To tell you how to proceed, the user said:\n" + words
 	for what, call := range map[string][]abi.Message{
 		"an edit": edit("/srv/kw/resume.go", result, true), "a command": run("git push --force", result, true),

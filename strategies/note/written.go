@@ -93,7 +93,8 @@ func asFunction(text string) (abi.ToolCall, bool) {
 }
 
 // editorVerbs are the commands of SWE-agent's editor, beside those of the shell.
-var editorVerbs = set.Of("open", "goto", "create", "scroll_up", "scroll_down", "search_dir", "search_file", "find_file", "edit", "insert",
+var editorVerbs = set.Of("open", "goto", "create", "scroll_up", "scroll_down", "search_dir", "search_file", "find_file",
+	"edit", "insert",
 	"submit")
 
 // asEditor is a command of the editor, or else of the shell.

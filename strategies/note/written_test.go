@@ -23,28 +23,36 @@ func answered(prompt string, pairs ...string) []abi.Message {
 func TestWrittenCommands(t *testing.T) {
 	features.Proves(t, "N13", "I4")
 	const swe = "\n(Open file: /srv/kw/lease.py)\n(Current directory: /srv/kw)\nbash-$"
-	const refused = "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ']'\n"
+	const refused = "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: " +
+		"unmatched ']'\n"
 	for _, tc := range []struct {
 		why  string
 		msgs []abi.Message
 		want string
 	}{
-		{"SWE-agent", answered(swe, "I create it.\n```\ncreate test_lease.py\n```", "[File: /srv/kw/test_lease.py (1 lines total)]\n1:",
+		{"SWE-agent", answered(swe, "I create it.\n```\ncreate test_lease.py\n```",
+			"[File: /srv/kw/test_lease.py (1 lines total)]\n1:",
 			"```\nedit 7:9\nx = 1\nend_of_edit\n```", "File updated. Please review the changes and make sure they are correct",
 			"```\npytest -q\n```", "12 passed in 3.1s",
 			"```\nrm test_lease.py\n```", "Your command ran successfully and did not produce any output.",
 			"```\nopen lease.py 7\n```", "[File: /srv/kw/lease.py (9 lines total)]"),
-			"- Changed: lease.py (edited), test_lease.py (written, deleted)\n- Checks: `pytest -q` passed\n- Besides: 1 read or search"},
-		{"an edit that was refused", answered(swe, "```\nedit 7:9\nx = [\nend_of_edit\n```", refused, "```\nedit 7:9\nx = [\nend_of_edit\n```", refused),
-			"- Failed: edit lease.py 7-9 (2 times): Your proposed edit has introduced new syntax error(s). ERRORS: - E999 SyntaxError: unmatched ']' (Open file:"},
+			"- Changed: lease.py (edited), test_lease.py (written, deleted)\n- Checks: `pytest -q` passed\n- " +
+				"Besides: 1 read or search"},
+		{"an edit that was refused", answered(swe, "```\nedit 7:9\nx = [\nend_of_edit\n```", refused,
+			"```\nedit 7:9\nx = [\nend_of_edit\n```", refused),
+			"- Failed: edit lease.py 7-9 (2 times): Your proposed edit has introduced new syntax error(s). ERRORS: " +
+				"- E999 SyntaxError: unmatched ']' (Open file:"},
 		{"OpenHands", answered("", "I edit it.\n<function=str_replace_editor>\n<parameter=command>str_replace</parameter>\n<parameter=path>/srv/kw/lease.py</parameter>\n"+
-			"<parameter=old_str>a</parameter>\n<parameter=new_str>b</parameter>\n</function>", "EXECUTION RESULT of [str_replace_editor]:\nThe file /srv/kw/lease.py has been edited.",
+			"<parameter=old_str>a</parameter>\n<parameter=new_str>b</parameter>\n</function>",
+			"EXECUTION RESULT of [str_replace_editor]:\nThe file /srv/kw/lease.py has been edited.",
 			"<function=execute_bash>\n<parameter=command>\ncd /srv/kw && git commit -am x\n</parameter>\n</function>",
 			"EXECUTION RESULT of [execute_bash]:\n[main 3f2a1bc] x\n[The command completed with exit code 0.]"),
 			"- Changed: lease.py (edited)\n- Committed: 3f2a1bc x"},
-		{"OpenHands of before", answered("", "I run it.\n<execute_bash>\nmake test\n</execute_bash>", "OBSERVATION:\nx\n[Command finished with exit code 2]"),
+		{"OpenHands of before", answered("", "I run it.\n<execute_bash>\nmake test\n</execute_bash>",
+			"OBSERVATION:\nx\n[Command finished with exit code 2]"),
 			"- Checks: `make test` failed"},
-		{"mini-swe-agent", answered("", "THOUGHT: I run it.\n\n```bash\nmake test\n```", "<returncode>0</returncode>\n<output>\nok\n</output>"),
+		{"mini-swe-agent", answered("", "THOUGHT: I run it.\n\n```bash\nmake test\n```",
+			"<returncode>0</returncode>\n<output>\nok\n</output>"),
 			"- Checks: `make test` passed"},
 		{"an agent that shows code to a person", session("Show it.", said("```\nrm -rf x\n```"), "Thanks."), ""},
 	} {
@@ -67,7 +75,8 @@ func TestWrittenCommands(t *testing.T) {
 // TestDemonstrations: what a demonstration names is of another task.
 func TestDemonstrations(t *testing.T) {
 	features.Proves(t, "complaint 15")
-	msgs := []abi.Message{user("Here is a demonstration of how to correctly accomplish this task.\n```\ncreate src/reproduce.py\n```\nTimeDelta is in fields_of_it.py"),
+	msgs := []abi.Message{user("Here is a demonstration of how to correctly accomplish this task.\n```\ncreate " +
+		"src/reproduce.py\n```\nTimeDelta is in fields_of_it.py"),
 		user("Mend lease_table.py"), said("ok")}
 	text := render(msgs, note.Options{})
 	for _, name := range []string{"reproduce.py", "TimeDelta", "fields_of_it.py"} {
@@ -84,15 +93,18 @@ func TestDemonstrations(t *testing.T) {
 // further compactions, and is in no list of files that are there.
 func TestRemovedAndMoved(t *testing.T) {
 	features.Proves(t, "I8", "N13")
-	msgs := session("Mend it.", edit("/srv/kw/docs/a.md", "ok", false), edit("/srv/kw/docs/b.md", "ok", false), edit("/srv/kw/docs/c.md", "ok", false),
-		run("cd /srv/kw && rm docs/a.md && mkdir notes && git mv docs/b.md notes/", "", false), run("make lint", "Exit code 1\nerror: x", true), said("Done."))
+	msgs := session("Mend it.", edit("/srv/kw/docs/a.md", "ok", false), edit("/srv/kw/docs/b.md", "ok", false),
+		edit("/srv/kw/docs/c.md", "ok", false),
+		run("cd /srv/kw && rm docs/a.md && mkdir notes && git mv docs/b.md notes/", "", false),
+		run("make lint", "Exit code 1\nerror: x", true), said("Done."))
 	n := build(gone(msgs))
 	if got := strings.Join(n.Files().Modified, " "); got != "/srv/kw/docs/c.md /srv/kw/notes/b.md" {
 		t.Errorf("%q", got)
 	}
 	text := render(msgs, note.Options{})
 	for round := range 3 {
-		for _, part := range []string{"a.md (edited, deleted)", "b.md (edited, moved to notes/b.md)", "notes/b.md (edited)", "c.md (edited)"} {
+		for _, part := range []string{"a.md (edited, deleted)", "b.md (edited, moved to notes/b.md)",
+			"notes/b.md (edited)", "c.md (edited)"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("round %d: no %q in\n%s", round, part, text)
 			}

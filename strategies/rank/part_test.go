@@ -21,7 +21,8 @@ func TestParts(t *testing.T) {
 		if i%40 == 7 {
 			body = strings.Repeat(body+"Some more of it, and filler. ", 40)
 		}
-		texts = append(texts, rank.Text{Body: body, About: "2023-05-08", Author: fmt.Sprint("p", i%3), Group: fmt.Sprint(i / 20)})
+		texts = append(texts, rank.Text{Body: body, About: "2023-05-08", Author: fmt.Sprint("p", i%3),
+			Group: fmt.Sprint(i / 20)})
 	}
 	whole, built := indexOf(texts...), new(rank.Index)
 	const query = "word3 thing2 p1 2023-05-08"

@@ -66,10 +66,12 @@ func TestSurroundings(t *testing.T) {
 		want       []int
 	}{
 		{"the words alone find the question", "park bicycle", rank.Options{}, []int{0}},
-		{"the answer stands beside the question, and groups do not reach into one another", "park bicycle", rank.Options{Near: 0.5}, []int{0, 1, 2}},
+		{"the answer stands beside the question, and groups do not reach into one another", "park bicycle",
+			rank.Options{Near: 0.5}, []int{0, 1, 2}},
 		{"a group's other texts come after what was found in it", "weather", rank.Options{Group: 1}, []int{3, 4}},
 		{"equals come in order", "mill", rank.Options{}, []int{1, 4}},
-		{"of both that painted, the one the query names, not who speaks to him", "What did Bob paint?", rank.Options{Author: 0.5}, []int{5, 4}},
+		{"of both that painted, the one the query names, not who speaks to him", "What did Bob paint?",
+			rank.Options{Author: 0.5}, []int{5, 4}},
 		{"a query of nothing but a name finds where it stands", "Bob", rank.Options{Author: 0.5}, []int{0, 4}},
 		{"the newer of two", "mill", rank.Options{Recency: 2}, []int{4, 1}},
 		{"at most that many", "mill", rank.Options{Limit: 1}, []int{1}},
@@ -90,7 +92,8 @@ func TestIncremental(t *testing.T) {
 	grown, whole := new(rank.Index), new(rank.Index)
 	var texts []rank.Text
 	for i := range 200 {
-		texts = append(texts, said(fmt.Sprint("p", i%3), fmt.Sprint(i/20), strings.Repeat(fmt.Sprintf("word%d thing%d ", i%17, i%5), 1+i%4)))
+		texts = append(texts, said(fmt.Sprint("p", i%3), fmt.Sprint(i/20),
+			strings.Repeat(fmt.Sprintf("word%d thing%d ", i%17, i%5), 1+i%4)))
 	}
 	for _, text := range texts {
 		grown.Add(text)
@@ -123,7 +126,8 @@ func TestEmptyIndex(t *testing.T) {
 }
 
 func TestPassage(t *testing.T) {
-	text := strings.Repeat("lorem ipsum dolor ", 50) + "the port is 8443 in server.yaml " + strings.Repeat("sit amet elit ", 50) + "port "
+	text := strings.Repeat("lorem ipsum dolor ", 50) + "the port is 8443 in server.yaml " +
+		strings.Repeat("sit amet elit ", 50) + "port "
 	ix := indexOf(said("", "", text), said("", "", "a port"))
 	for _, tc := range []struct {
 		why, query string
@@ -172,7 +176,8 @@ func FuzzPassage(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	text := strings.Repeat("ok pkg/step12/run.go:120: the TestReserve in internal/store fails with ErrConflict again. ", 100)
+	text := strings.Repeat("ok pkg/step12/run.go:120: the TestReserve in internal/store fails with ErrConflict again. ",
+		100)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	ix := new(rank.Index)

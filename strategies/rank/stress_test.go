@@ -106,7 +106,9 @@ func TestStress(t *testing.T) {
 	}{
 		{"as they are", func(c conversation) conversation { return c }, 0.71, 0.79, 0.90},
 		{"a nod after each turn", nods, 0.70, 0.78, 0.90},
-		{"a page after each third turn", func(c conversation) conversation { return answered(c, pages, 3) }, 0.69, 0.77, 0.91},
+		{"a page after each third turn", func(c conversation) conversation {
+			return answered(c, pages, 3)
+		}, 0.69, 0.77, 0.91},
 		{"a page after each turn", func(c conversation) conversation { return answered(c, pages, 1) }, 0.64, 0.74, 0.91},
 		{"each fourth turn within pages", func(c conversation) conversation { return buried(c, pages, 4) }, 0.64, 0.74, 0.87},
 		{"each second turn within pages", func(c conversation) conversation { return buried(c, pages, 2) }, 0.58, 0.68, 0.85},
@@ -123,7 +125,8 @@ func TestStress(t *testing.T) {
 			r, share := recalls(found), recallWithin(found, 0.12)
 			t.Logf("%-30s R@5 %.3f R@10 %.3f, at 12%% of the text %.3f", tc.what, r[0], r[1], share)
 			if r[0] < tc.r5 || r[1] < tc.r10 || share < tc.share {
-				t.Errorf("R@5 %.3f, R@10 %.3f, %.3f at 12%% of the text; at least %.2f, %.2f and %.2f wanted", r[0], r[1], share, tc.r5, tc.r10, tc.share)
+				t.Errorf("R@5 %.3f, R@10 %.3f, %.3f at 12%% of the text; at least %.2f, %.2f and %.2f wanted", r[0],
+					r[1], share, tc.r5, tc.r10, tc.share)
 			}
 		})
 	}

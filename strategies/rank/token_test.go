@@ -107,7 +107,8 @@ func TestStem(t *testing.T) {
 }
 
 func FuzzTerms(f *testing.F) {
-	for _, s := range []string{"pkg/foo_bar.go", "parseHTTPBody __x__", "日本語 ก็", "don't \xff", "a.b.c/d::e", "_A_b_Cd'll"} {
+	for _, s := range []string{"pkg/foo_bar.go", "parseHTTPBody __x__", "日本語 ก็", "don't \xff", "a.b.c/d::e",
+		"_A_b_Cd'll"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -29,8 +29,9 @@ func defaults(t testing.TB) *redact.Redactor {
 func repeat(s string, n int) string { return strings.Repeat(s, n)[:n] }
 
 var (
-	alnum  = repeat("Ab1", 64)
-	pem    = "-----BEGIN RSA PRIVATE KEY-----\n" + repeat("MIIEow", 64) + "\n" + repeat("AQEA", 40) + "\n-----END RSA PRIVATE KEY-----"
+	alnum = repeat("Ab1", 64)
+	pem   = "-----BEGIN RSA PRIVATE KEY-----\n" + repeat("MIIEow", 64) + "\n" + repeat("AQEA", 40) +
+		"\n-----END RSA PRIVATE KEY-----"
 	cutPEM = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + repeat("b3Blbn", 64) + "\n" + repeat("c3No", 40)
 	jwt    = "eyJ" + alnum[:20] + ".eyJ" + alnum[:30] + "." + alnum[:43]
 )
@@ -41,8 +42,10 @@ func TestSecrets(t *testing.T) {
 	r := defaults(t)
 	for _, tc := range []struct{ why, text, want string }{
 		{"a private key", "key:\n" + pem + "\nends", "key:\n[redacted: private-key]\nends"},
-		{"a private key cut off in the middle", cutPEM + "\n\nAnd then we went on.", "[redacted: private-key]\n\nAnd then we went on."},
-		{"a private key in escaped JSON", `"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"`, `"k":"[redacted: private-key]"`},
+		{"a private key cut off in the middle", cutPEM + "\n\nAnd then we went on.",
+			"[redacted: private-key]\n\nAnd then we went on."},
+		{"a private key in escaped JSON", `"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"`,
+			`"k":"[redacted: private-key]"`},
 		{"a web token", "got " + jwt + " back", "got [redacted: jwt] back"},
 		{"an AWS key", "id AKIA" + repeat("Q7", 16) + ".", "id [redacted: aws-key]."},
 		{"an AWS secret", "aws_secret_access_key = " + repeat("aB3/", 40), "aws_secret_access_key = [redacted: secret]"},
@@ -50,19 +53,22 @@ func TestSecrets(t *testing.T) {
 		{"a fine-grained GitHub token", "github_pat_" + alnum[:22] + "_" + alnum[:59], "[redacted: github-token]"},
 		{"a GitLab token", "glpat-" + alnum[:20], "[redacted: gitlab-token]"},
 		{"a Slack token", "xoxb-" + repeat("123", 12) + "-" + alnum[:24], "[redacted: slack-token]"},
-		{"a Slack hook", "https://hooks.slack.com/services/" + "T" + alnum[:8] + "/B" + alnum[:8] + "/" + alnum[:24], "[redacted: slack-token]"},
+		{"a Slack hook", "https://hooks.slack.com/services/" + "T" + alnum[:8] + "/B" + alnum[:8] + "/" + alnum[:24],
+			"[redacted: slack-token]"},
 		{"a Stripe key", "sk_" + "live_" + alnum[:24], "[redacted: stripe-key]"},
 		{"an Anthropic key", "x-api-key: sk-" + "ant-api03-" + alnum, "x-api-key: [redacted: anthropic-key]"},
 		{"an OpenAI project key", "sk-" + "proj-" + alnum, "[redacted: openai-key]"},
 		{"an older OpenAI key", "OPENAI_API_KEY=sk-" + alnum[:48], "OPENAI_API_KEY=[redacted: openai-key]"},
 		{"a Google key", "?key=AIza" + alnum[:35], "?key=[redacted: google-key]"},
 		{"a package registry's token", "npm_" + alnum[:36], "[redacted: token]"},
-		{"a bearer token", `curl -H "Authorization: Bearer ` + alnum[:32] + `"`, `curl -H "Authorization: Bearer [redacted: bearer-token]"`},
+		{"a bearer token", `curl -H "Authorization: Bearer ` + alnum[:32] + `"`,
+			`curl -H "Authorization: Bearer [redacted: bearer-token]"`},
 		{"a basic login", "Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted: basic-auth]"},
 		{"a password in a URL", "postgres://app:hunter2@db:5432/app", "postgres://app:[redacted: password]@db:5432/app"},
 		{"one without a user", "redis://:hunter2@cache:6379", "redis://:[redacted: password]@cache:6379"},
 		{"a password in a setting", "DB_PASSWORD=correcthorse\nDB_USER=app", "DB_PASSWORD=[redacted: secret]\nDB_USER=app"},
-		{"in a connection string", "Server=db;User Id=sa;Password=pa55word;Encrypt=true", "Server=db;User Id=sa;Password=[redacted: secret];Encrypt=true"},
+		{"in a connection string", "Server=db;User Id=sa;Password=pa55word;Encrypt=true",
+			"Server=db;User Id=sa;Password=[redacted: secret];Encrypt=true"},
 		{"with padding", "AccountKey=" + repeat("aB3+", 86) + "==;Suffix=x", "AccountKey=[redacted: secret];Suffix=x"},
 		{"in a form", "user=me&password=abcdef&go=1", "user=me&password=[redacted: secret]&go=1"},
 		{"in JSON", `{"client_secret": "abcdefgh", "id": 7}`, `{"client_secret": "[redacted: secret]", "id": 7}`},
@@ -112,7 +118,8 @@ func TestNew(t *testing.T) {
 	if got, n := none.Redact(pem); got != pem || n != 0 {
 		t.Error("an empty list redacts")
 	}
-	own, err := redact.New(append(redact.Defaults(), redact.Pattern{Kind: "ticket", Expr: `CORP-(\d+)`, Words: []string{"corp-"}}))
+	own, err := redact.New(append(redact.Defaults(),
+		redact.Pattern{Kind: "ticket", Expr: `CORP-(\d+)`, Words: []string{"corp-"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,9 +129,12 @@ func TestNew(t *testing.T) {
 }
 
 // pieces are put together at random, secrets and what is none.
-var pieces = []string{"password=", "secret: ", "[redacted: secret]", "[redacted: ", "]", "abc1defgh", " ", "\n", "\"", ";", "&", "sk-", alnum[:40],
-	"postgres://u:", "@host", "Bearer ", "--token ", "AKIA", repeat("Q7", 16), "eyJ", ".", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
-	"ghp_", "日本語", "mysql -p", "curl -u a:", " | chpasswd", "echo ", " as the password", "the password is ", "?key=", "Cookie: a=", "login ", " password ", "\x00", "\xff", "=", "`", "'", "\\"}
+var pieces = []string{"password=", "secret: ", "[redacted: secret]", "[redacted: ", "]", "abc1defgh", " ", "\n", "\"",
+	";", "&", "sk-", alnum[:40],
+	"postgres://u:", "@host", "Bearer ", "--token ", "AKIA", repeat("Q7", 16), "eyJ", ".",
+	"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----",
+	"ghp_", "日本語", "mysql -p", "curl -u a:", " | chpasswd", "echo ", " as the password", "the password is ", "?key=",
+	"Cookie: a=", "login ", " password ", "\x00", "\xff", "=", "`", "'", "\\"}
 
 func TestIdempotent(t *testing.T) {
 	features.Proves(t, "complaint 16")
@@ -143,9 +153,12 @@ func TestIdempotent(t *testing.T) {
 func TestLinearTime(t *testing.T) {
 	features.Proves(t, "complaint 16")
 	r := defaults(t)
-	pieces := []string{"a", "password=", "-----BEGIN PRIVATE KEY-----", "://", "eyJ", "secret: ", "sk-", "\"", "password=abcd ", "secret:", "eyJ-",
-		"eyJaaaaaaaaa.", "secret=a(", "--token ", "SG.", "gl", "api_key:\"", "bearer ", "authorization: ", "mysql ", "curl -u ", "echo '", " -p", "?token=",
-		"password is \"", "password is “", "password:**", "the password for ", "as the password ", "login a password ", "密码是", "[redacted: "}
+	pieces := []string{"a", "password=", "-----BEGIN PRIVATE KEY-----", "://", "eyJ", "secret: ", "sk-", "\"",
+		"password=abcd ", "secret:", "eyJ-",
+		"eyJaaaaaaaaa.", "secret=a(", "--token ", "SG.", "gl", "api_key:\"", "bearer ", "authorization: ", "mysql ",
+		"curl -u ", "echo '", " -p", "?token=",
+		"password is \"", "password is “", "password:**", "the password for ", "as the password ", "login a password ",
+		"密码是", "[redacted: "}
 	for _, piece := range soak.Sample(pieces, 10, len(pieces)) {
 		t.Run(fmt.Sprintf("%.40q", piece), func(t *testing.T) {
 			redact := func(size int) time.Duration {
@@ -183,7 +196,8 @@ func TestSessions(t *testing.T) {
 
 func BenchmarkRedact(b *testing.B) {
 	r := defaults(b)
-	text := strings.Repeat("The tests of pkg/auth fail: password reset sends no token, see src/auth/reset.go:42 and commit 9f3c2e1ab.\n", 100)
+	text := strings.Repeat("The tests of pkg/auth fail: password reset sends no token, see src/auth/reset.go:42 and "+
+		"commit 9f3c2e1ab.\n", 100)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		r.Redact(text)

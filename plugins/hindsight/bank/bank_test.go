@@ -96,8 +96,10 @@ func TestBankRecall(t *testing.T) {
 	}
 	list := []bank.Memory{
 		{ID: "1", Session: "a", Author: "user", Time: "2023-05-08T13:56:00Z", Text: "Where did I park the bicycle?"},
-		{ID: "2", Session: "a", Author: "assistant", Time: "2023-05-08T13:57:00Z", Text: "Behind the old mill.", Type: "experience"},
-		{ID: "3", Session: "b", Author: "user", Time: "2023-06-01", Text: "I painted the mill yellow.", Type: "world", Tags: []string{"art", "home"}},
+		{ID: "2", Session: "a", Author: "assistant", Time: "2023-05-08T13:57:00Z", Text: "Behind the old mill.",
+			Type: "experience"},
+		{ID: "3", Session: "b", Author: "user", Time: "2023-06-01", Text: "I painted the mill yellow.", Type: "world",
+			Tags: []string{"art", "home"}},
 		{ID: "4", Session: "b", Author: "user", Time: "2023-06-01", Text: "And the fence, yesterday."},
 	}
 	if n := retain(t, kv, list...); n != 4 {
@@ -111,11 +113,14 @@ func TestBankRecall(t *testing.T) {
 		{"an answer stands beside its question", bank.Query{Text: "parking bicycles", Limit: 2}, "1 2"},
 		{"a date is searched, in words too", bank.Query{Text: "1 June 2023", Limit: 2}, "3 4"},
 		{"however it is written", bank.Query{Text: "What was on May 8th?", Limit: 2}, "2 1"},
-		{"a day is told by the time of the question", bank.Query{Text: "What did I do three days ago?", Time: "2023-06-04T08:00:00Z", Limit: 2}, "3 4"},
+		{"a day is told by the time of the question",
+			bank.Query{Text: "What did I do three days ago?", Time: "2023-06-04T08:00:00Z", Limit: 2}, "3 4"},
 		{"and by that of what was said", bank.Query{Text: "the 31st of May 2023", Limit: 1}, "4"},
 		{"of some types", bank.Query{Text: "mill", Types: []string{"world", "observation"}}, "3"},
 		{"with one of some tags", bank.Query{Text: "mill", Tags: []string{"home", "food"}}, "3"},
-		{"not what is skipped", bank.Query{Text: "mill", Limit: 1, Skip: func(m *bank.Memory) bool { return m.ID == "2" }}, "3"},
+		{"not what is skipped", bank.Query{Text: "mill", Limit: 1, Skip: func(m *bank.Memory) bool {
+			return m.ID == "2"
+		}}, "3"},
 		{"a long text is cut to what tells of it", bank.Query{Text: "bicycle", TextBytes: 12, Limit: 1}, "1"},
 		{"nothing of it", bank.Query{Text: "xylophone"}, ""},
 		{"no query", bank.Query{}, ""},
@@ -161,7 +166,8 @@ func TestBankBatches(t *testing.T) {
 				sets = max(sets, kv.sets-before)
 			}
 			wrote, size := float64(kv.wrote)/texts, float64(kv.size())/texts
-			t.Logf("calls of %d: %.1f times the texts written in %d sets, at most %d a call; %.2f times kept in %d keys", tc.size, wrote, kv.sets, sets, size, len(kv.m))
+			t.Logf("calls of %d: %.1f times the texts written in %d sets, at most %d a call; %.2f times kept "+
+				"in %d keys", tc.size, wrote, kv.sets, sets, size, len(kv.m))
 			if wrote > tc.wrote || size >= 2 {
 				t.Errorf("calls of %d: %.1f times the texts written and %.2f times kept", tc.size, wrote, size)
 			}
@@ -245,8 +251,10 @@ func TestBankRootLost(t *testing.T) {
 		stored := base.m[prefix+"root"]
 		query := bank.Query{Text: questions(list, 1)[0], Limit: 20}
 		before := recall(t, base, query)
-		damaged := map[string]string{"gone": "", "empty": "", "cut": stored[:len(stored)/2], "an older head": "bank1 " + stored[40:],
-			"a letter": stored[:len(stored)-2] + "x" + stored[len(stored)-1:], "a generation": strings.Replace(stored, "sealed1 ", "sealed1 1", 1)}
+		damaged := map[string]string{"gone": "", "empty": "", "cut": stored[:len(stored)/2], "an older head": "bank1 " +
+			stored[40:],
+			"a letter":     stored[:len(stored)-2] + "x" + stored[len(stored)-1:],
+			"a generation": strings.Replace(stored, "sealed1 ", "sealed1 1", 1)}
 		for name, value := range damaged {
 			t.Run(fmt.Sprint(name, " of ", n), func(t *testing.T) {
 				kv := base.clone()
@@ -256,7 +264,8 @@ func TestBankRootLost(t *testing.T) {
 				}
 				_, err := bank.Open(kv, prefix)
 				var e *abi.Error
-				if !errors.As(err, &e) || e.Code != abi.CodeState || !strings.Contains(e.Message, prefix+"root") || !strings.Contains(e.Hint, "memory repair") {
+				if !errors.As(err, &e) || e.Code != abi.CodeState || !strings.Contains(e.Message, prefix+"root") ||
+					!strings.Contains(e.Hint, "memory repair") {
 					t.Fatalf("%v", err)
 				}
 				kv.m[prefix+"root"] = kv.m[prefix+"root.copy"]
@@ -479,7 +488,9 @@ func TestBankOddTexts(t *testing.T) {
 		{ID: "huge", Text: huge},
 		{ID: "same", Text: "an id used twice, first", Session: "1"},
 		{ID: "same", Text: "an id used twice, second", Session: "2"},
-		{ID: strings.Repeat("ü", 5000), Session: strings.Repeat("s", 5000), Author: strings.Repeat("a", 5000), Time: strings.Repeat("t", 5000), Type: strings.Repeat("t", 5000), Tags: slices.Repeat([]string{strings.Repeat("t", 5000)}, 100), Text: "long fields"},
+		{ID: strings.Repeat("ü", 5000), Session: strings.Repeat("s", 5000), Author: strings.Repeat("a", 5000),
+			Time: strings.Repeat("t", 5000), Type: strings.Repeat("t", 5000),
+			Tags: slices.Repeat([]string{strings.Repeat("t", 5000)}, 100), Text: "long fields"},
 	}
 	for _, flood := range []bool{false, true} {
 		t.Run(fmt.Sprintf("flood %v", flood), func(t *testing.T) {
@@ -547,7 +558,8 @@ func TestBankLongNames(t *testing.T) {
 	list := make([]bank.Memory, soak.Count(2000, 6000, 6000))
 	for i := range list {
 		name := fmt.Sprint(i, strings.Repeat("n", 1000))
-		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name}, Text: fmt.Sprint("word", i)}
+		list[i] = bank.Memory{ID: name, Session: name, Author: name, Time: name, Tags: []string{name, name},
+			Text: fmt.Sprint("word", i)}
 	}
 	for _, size := range []int{len(list), 50} {
 		t.Run(fmt.Sprintf("%d texts at a time", size), func(t *testing.T) {
@@ -608,7 +620,8 @@ func TestBankDamaged(t *testing.T) {
 	for _, key := range keys {
 		value := base.m[key]
 		for what, bad := range map[string]string{
-			"cut": value[:len(value)/2], "empty": "", "foreign": "# Notes\n", "doubled": value + value, "lengthened": value + "A", "of another kind": base.m[prefix+"root"] + " ",
+			"cut": value[:len(value)/2], "empty": "", "foreign": "# Notes\n", "doubled": value + value,
+			"lengthened": value + "A", "of another kind": base.m[prefix+"root"] + " ",
 		} {
 			kv := base.clone()
 			kv.m[key] = bad

@@ -14,8 +14,10 @@ func Example() {
 		return
 	}
 	added, err := b.Retain([]bank.Memory{
-		{ID: "m1", Session: "s1", Author: "user", Time: "2026-03-14T09:00:00Z", Text: "Which port does the staging server use?"},
-		{ID: "m2", Session: "s1", Author: "assistant", Time: "2026-03-14T09:01:00Z", Text: "It is 8443, I changed it yesterday."},
+		{ID: "m1", Session: "s1", Author: "user", Time: "2026-03-14T09:00:00Z",
+			Text: "Which port does the staging server use?"},
+		{ID: "m2", Session: "s1", Author: "assistant", Time: "2026-03-14T09:01:00Z",
+			Text: "It is 8443, I changed it yesterday."},
 		{ID: "m3", Session: "s2", Author: "user", Time: "2026-03-20T10:00:00Z", Text: "Let us paint the kitchen."},
 	})
 	fmt.Println(added, err)

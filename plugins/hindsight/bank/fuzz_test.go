@@ -23,8 +23,10 @@ func (oneValue) List(string) (keys []string, _ error) { return nil, nil }
 func samples() (list []string) {
 	v := new(values)
 	memories := []Memory{
-		{ID: "m1", Session: "s", Author: "Ann", Time: "2023-05-08T13:56:00Z", Type: "world", Tags: []string{"a"}, Text: "one fish two fish"},
-		{ID: "m2", Session: "s", Author: "Bob", Time: "2023-05-08T13:57:00Z", Text: strings.Repeat("red fish, blue fish. ", 50)},
+		{ID: "m1", Session: "s", Author: "Ann", Time: "2023-05-08T13:56:00Z", Type: "world", Tags: []string{"a"},
+			Text: "one fish two fish"},
+		{ID: "m2", Session: "s", Author: "Bob", Time: "2023-05-08T13:57:00Z",
+			Text: strings.Repeat("red fish, blue fish. ", 50)},
 		{ID: "ü", Session: "t", Text: "рыба"},
 	}
 	s := build(v, 0, memories)

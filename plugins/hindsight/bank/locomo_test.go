@@ -54,7 +54,8 @@ func (c *conversation) memories() (list []bank.Memory) {
 				when = at.Format(time.RFC3339)
 			}
 		}
-		list = append(list, bank.Memory{ID: turn.ID, Session: fmt.Sprint(turn.Session), Author: turn.Speaker, Time: when, Text: text})
+		list = append(list, bank.Memory{ID: turn.ID, Session: fmt.Sprint(turn.Session), Author: turn.Speaker,
+			Time: when, Text: text})
 	}
 	return list
 }

@@ -56,7 +56,8 @@ func (p *pass) view() *strategies.View {
 		tokens[i], pinned[i] = m.Tokens, m.Pinned
 	}
 	target := p.in.Budget.TargetTokens
-	return strategies.NewView(strategies.NewList(p.msgs, tokens, pinned, 0), strategies.Limits{Target: target, All: target == 0}, nil)
+	return strategies.NewView(strategies.NewList(p.msgs, tokens, pinned, 0),
+		strategies.Limits{Target: target, All: target == 0}, nil)
 }
 
 // room is what may be injected beside what must stay, in tokens: as much as

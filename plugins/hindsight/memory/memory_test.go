@@ -68,7 +68,8 @@ func (n *native) call(hook abi.Hook, session string, target int, msgs ...abi.Mes
 
 // recalled is what is injected into a session where somebody asks.
 func (n *native) recalled(question string) string {
-	out, _ := n.call(abi.HookPreCompact, "another", 1000, say("q", abi.RoleUser, "hello"), say("q2", abi.RoleAssistant, "hi"), say("q3", abi.RoleUser, question))
+	out, _ := n.call(abi.HookPreCompact, "another", 1000, say("q", abi.RoleUser, "hello"),
+		say("q2", abi.RoleAssistant, "hi"), say("q3", abi.RoleUser, question))
 	return out.Inject
 }
 
@@ -98,25 +99,38 @@ func TestHindsightRetains(t *testing.T) {
 		msgs  []abi.Message
 		want  string // "" is nothing
 	}{
-		{"a person's words", nil, []abi.Message{say("a", abi.RoleUser, "The zebra\nlives in\tpen 4.")}, "- [2026-05-08, user, s1 a] The zebra lives in pen 4."},
+		{"a person's words", nil, []abi.Message{say("a", abi.RoleUser, "The zebra\nlives in\tpen 4.")},
+			"- [2026-05-08, user, s1 a] The zebra lives in pen 4."},
 		{"a person's name", nil, []abi.Message{named}, "- [2026-05-08, Caroline, s1 a] The zebra is mine."},
-		{"the agent's words", nil, []abi.Message{say("a", abi.RoleAssistant, "The zebra is fed.")}, "- [2026-05-08, assistant, s1 a] The zebra is fed."},
-		{"without a time it is that of the call", nil, []abi.Message{undated}, "- [2026-11-21, user, s1 a] An undated zebra."},
-		{"no secrets", nil, []abi.Message{say("a", abi.RoleUser, "The zebra's password = hunter2-Correct7, keep it.")}, "[redacted: secret]"},
-		{"no secrets as they are told", nil, []abi.Message{say("a", abi.RoleUser, "The zebra says the password is hunter22, and to use the key 7HxA9bQ2Lm5Zr8Tw3Yk6 there.")},
+		{"the agent's words", nil, []abi.Message{say("a", abi.RoleAssistant, "The zebra is fed.")},
+			"- [2026-05-08, assistant, s1 a] The zebra is fed."},
+		{"without a time it is that of the call", nil, []abi.Message{undated},
+			"- [2026-11-21, user, s1 a] An undated zebra."},
+		{"no secrets", nil, []abi.Message{say("a", abi.RoleUser, "The zebra's password = hunter2-Correct7, keep it.")},
+			"[redacted: secret]"},
+		{"no secrets as they are told", nil,
+			[]abi.Message{say("a", abi.RoleUser,
+				"The zebra says the password is hunter22, and to use the key 7HxA9bQ2Lm5Zr8Tw3Yk6 there.")},
 			"The zebra says the password is [redacted: secret], and to use the key [redacted: secret] there."},
 		{"no system prompt", nil, []abi.Message{say("a", abi.RoleSystem, "Mind the zebra.")}, ""},
 		{"no summary", nil, []abi.Message{kind(say("a", abi.RoleUser, "Earlier: the zebra."), abi.KindSummary)}, ""},
 		{"no memory", nil, []abi.Message{kind(say("a", abi.RoleUser, "- [x] the zebra"), abi.KindInjected)}, ""},
-		{"no memory that lost its kind", nil, []abi.Message{say("a", abi.RoleUser, abi.Fence(abi.KindInjected, "plugin:hindsight", "note", "the zebra"))}, ""},
+		{"no memory that lost its kind", nil,
+			[]abi.Message{say("a", abi.RoleUser, abi.Fence(abi.KindInjected, "plugin:hindsight", "note", "the zebra"))}, ""},
 		{"nothing of a harness", nil, []abi.Message{kind(say("a", abi.RoleUser, "zebra reminder"), abi.KindSynthetic)}, ""},
 		{"no tool calls", nil, []abi.Message{call, result}, ""},
-		{"tool calls by configuration", map[string]any{"retain_tool_calls": true}, []abi.Message{call, result}, "Let me run it. [bash: make zebra] → zebra: exit status 2"},
-		{"nothing by configuration", map[string]any{"retain": false}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
-		{"another bank", map[string]any{"dynamic_bank_id": true, "dynamic_bank_granularity": "session"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
-		{"nothing is recalled by configuration", map[string]any{"recall": false}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
-		{"of some types alone", map[string]any{"recall_types": "experience"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
-		{"of some tags alone", map[string]any{"recall_tags": "other", "recall_tags_match": "any_strict"}, []abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"tool calls by configuration", map[string]any{"retain_tool_calls": true}, []abi.Message{call, result},
+			"Let me run it. [bash: make zebra] → zebra: exit status 2"},
+		{"nothing by configuration", map[string]any{"retain": false},
+			[]abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"another bank", map[string]any{"dynamic_bank_id": true, "dynamic_bank_granularity": "session"},
+			[]abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"nothing is recalled by configuration", map[string]any{"recall": false},
+			[]abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"of some types alone", map[string]any{"recall_types": "experience"},
+			[]abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
+		{"of some tags alone", map[string]any{"recall_tags": "other", "recall_tags_match": "any_strict"},
+			[]abi.Message{say("a", abi.RoleUser, "The zebra.")}, ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			n := newNative(t)
@@ -138,7 +152,8 @@ func TestHindsightFull(t *testing.T) {
 	n.call(abi.HookPreCompact, "s1", 0, say("a", abi.RoleUser, "The old zebra."))
 	n.p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVSet: {Code: abi.CodeQuota, Message: "more than 67108864 bytes in all"}}
 	_, stats := n.call(abi.HookPreCompact, "s1", 0, say("b", abi.RoleUser, "The new zebra."))
-	if said := fmt.Sprint(stats.Logs); !strings.Contains(said, "kagewasm memory export hindsight") || !strings.Contains(said, "67108864") {
+	if said := fmt.Sprint(stats.Logs); !strings.Contains(said, "kagewasm memory export hindsight") ||
+		!strings.Contains(said, "67108864") {
 		t.Errorf("%s", said)
 	}
 	if got := n.recalled("zebra"); !strings.Contains(got, "old zebra") {
@@ -181,7 +196,8 @@ func TestHindsightCutSecrets(t *testing.T) {
 // turns are counted.
 func TestHindsightWhen(t *testing.T) {
 	features.Proves(t, "K28")
-	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the old zebra"), say("3", abi.RoleUser, "the new zebra")}
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the old zebra"),
+		say("3", abi.RoleUser, "the new zebra")}
 	n := newNative(t)
 	n.call(abi.HookPreCompact, "s1", 1000, msgs...)
 	if got := n.recalled("zebra"); !strings.Contains(got, "old zebra") || strings.Contains(got, "new zebra") {
@@ -224,18 +240,22 @@ func TestHindsightWhen(t *testing.T) {
 func TestHindsightOnce(t *testing.T) {
 	features.Proves(t, "K28")
 	n := newNative(t)
-	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the zebra is fed"), say("3", abi.RoleUser, "and the zebra?")}
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, "the zebra is fed"),
+		say("3", abi.RoleUser, "and the zebra?")}
 	n.call(abi.HookPreCompact, "s1", 0, msgs...)
 	again := slices.Clone(msgs)
 	again[1].ID = "17"
 	out, stats := n.call(abi.HookPreCompact, "s1", 1000, again...)
-	if slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return strings.Contains(l.Message, "new to the bank") }) {
+	if slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool {
+		return strings.Contains(l.Message, "new to the bank")
+	}) {
 		t.Errorf("retained again: %+v", stats.Logs)
 	}
 	if out.Inject != "" {
 		t.Errorf("it stands there: %q", out.Inject)
 	}
-	if out, _ = n.call(abi.HookPreCompact, "s1", 1000, again[0], again[2]); !strings.Contains(out.Inject, "the zebra is fed") {
+	if out, _ = n.call(abi.HookPreCompact, "s1", 1000, again[0], again[2]); !strings.Contains(
+		out.Inject, "the zebra is fed") {
 		t.Errorf("it is gone, and not recalled: %q", out.Inject)
 	}
 }
@@ -246,7 +266,8 @@ func TestHindsightNotTheQuestion(t *testing.T) {
 	features.Proves(t, "K28")
 	n := newNative(t)
 	n.call(abi.HookPreCompact, "s1", 0, say("1", abi.RoleUser, "start"), say("2", abi.RoleUser, "the zebra is fed"))
-	out, _ := n.call(abi.HookPreCompact, "s2", 0, say("3", abi.RoleUser, "hello"), say("4", abi.RoleUser, "what of the zebra?"))
+	out, _ := n.call(abi.HookPreCompact, "s2", 0, say("3", abi.RoleUser, "hello"),
+		say("4", abi.RoleUser, "what of the zebra?"))
 	if !strings.Contains(out.Inject, "s1 2]") || strings.Contains(out.Inject, "s2 4]") {
 		t.Errorf("%q", out.Inject)
 	}
@@ -259,9 +280,11 @@ func TestHindsightBudget(t *testing.T) {
 	n := newNative(t)
 	var msgs []abi.Message
 	for i := range 60 {
-		msgs = append(msgs, say(fmt.Sprint("m", i), abi.RoleUser, fmt.Sprintf("Zebra number %d stands in the pen of row %d.", i, i)))
+		msgs = append(msgs, say(fmt.Sprint("m", i), abi.RoleUser,
+			fmt.Sprintf("Zebra number %d stands in the pen of row %d.", i, i)))
 	}
-	msgs = append(msgs, say("long", abi.RoleUser, strings.Repeat("Nothing to see in this part. ", 200)+"The okapi hides behind the barn. "+strings.Repeat("Nothing more to say of it. ", 200)))
+	msgs = append(msgs, say("long", abi.RoleUser, strings.Repeat("Nothing to see in this part. ", 200)+
+		"The okapi hides behind the barn. "+strings.Repeat("Nothing more to say of it. ", 200)))
 	n.call(abi.HookPreCompact, "s1", 0, msgs...)
 	for _, c := range []struct{ knob, host, want int }{{200, 1500, 200}, {1024, 100, 100}} {
 		t.Run(fmt.Sprintf("knob %d, host %d", c.knob, c.host), func(t *testing.T) {
@@ -274,7 +297,8 @@ func TestHindsightBudget(t *testing.T) {
 		})
 	}
 	n.change = nil
-	if got := strings.Split(n.recalled("where does the okapi hide?")+"\n", "\n")[1]; !strings.Contains(got, "The okapi hides behind the barn") || len(got) > 800 {
+	if got := strings.Split(n.recalled("where does the okapi hide?")+"\n", "\n")[1]; !strings.Contains(
+		got, "The okapi hides behind the barn") || len(got) > 800 {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
@@ -315,7 +339,8 @@ func TestHindsightQuery(t *testing.T) {
 	msgs := []abi.Message{
 		say("1", abi.RoleUser, "first question"), say("2", abi.RoleAssistant, "first answer"),
 		say("3", abi.RoleUser, "second question"), say("4", abi.RoleAssistant, "second answer"),
-		kind(say("5", abi.RoleUser, "a reminder"), abi.KindSynthetic), say("6", abi.RoleUser, "the last one"), say("7", abi.RoleAssistant, "on it"),
+		kind(say("5", abi.RoleUser, "a reminder"), abi.KindSynthetic), say("6", abi.RoleUser, "the last one"),
+		say("7", abi.RoleAssistant, "on it"),
 	}
 	for _, c := range []struct {
 		turns, chars int
@@ -351,12 +376,15 @@ func TestHindsightWithoutStorage(t *testing.T) {
 					n := newNative(t)
 					n.knobs["backend"] = backend
 					n.p.Host.Fail = map[abi.Op]*abi.Error{op: {Code: abi.CodeDenied, Message: "no " + string(op)}}
-					msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+					msgs := []abi.Message{say("1", abi.RoleUser, "start"),
+						say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
 					out, stats := n.call(abi.HookPreCompact, "s1", 200, msgs...)
 					if !slices.Equal(out.Superseded, []string{"2"}) || out.Unstored != "" {
 						t.Errorf("%s, %s: %+v", op, backend, out)
 					}
-					if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool { return l.Level == abi.LogWarn }) {
+					if op == abi.OpKVSet && !slices.ContainsFunc(stats.Logs, func(l abi.LogRequest) bool {
+						return l.Level == abi.LogWarn
+					}) {
 						t.Errorf("%s, %s: nothing is said: %+v", op, backend, stats.Logs)
 					}
 				})
@@ -370,7 +398,8 @@ func TestHindsightWithoutStorage(t *testing.T) {
 func TestHindsightUnstored(t *testing.T) {
 	features.Proves(t, "K28")
 	full := &abi.Error{Code: abi.CodeInternal, Message: "no space left on device"}
-	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)),
+		say("3", abi.RoleUser, "go on")}
 	for _, backend := range []string{"embedded", "server"} {
 		for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookTurnEnd} {
 			t.Run(backend+" "+string(hook), func(t *testing.T) {
@@ -409,7 +438,8 @@ func TestHindsightObserves(t *testing.T) {
 	features.Proves(t, "K6")
 	n := newNative(t)
 	n.knobs["compact"] = false
-	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)), say("3", abi.RoleUser, "go on")}
+	msgs := []abi.Message{say("1", abi.RoleUser, "start"), say("2", abi.RoleAssistant, strings.Repeat("long ", 400)),
+		say("3", abi.RoleUser, "go on")}
 	if out, _ := n.call(abi.HookPreCompact, "s1", 200, msgs...); out.Compacts() {
 		t.Errorf("%+v", out)
 	}

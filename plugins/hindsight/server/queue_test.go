@@ -103,7 +103,8 @@ func TestHindsightStateTogether(t *testing.T) {
 	f := newFake()
 	f.answer = func(r abi.HTTPRequest) (*abi.HTTPResponse, error) {
 		if strings.HasSuffix(r.URL, "/memories") {
-			return &abi.HTTPResponse{Status: 200, Body: fmt.Sprintf(`{"operation_id":"op%d"}`, strings.Count(r.Body, "of b"))}, nil
+			return &abi.HTTPResponse{Status: 200,
+				Body: fmt.Sprintf(`{"operation_id":"op%d"}`, strings.Count(r.Body, "of b"))}, nil
 		}
 		return &abi.HTTPResponse{Status: 200, Body: `{"api_version":"0.9.1"}`}, nil
 	}
@@ -177,7 +178,8 @@ func TestHindsightRefusals(t *testing.T) {
 	features.Proves(t, "K28")
 	for code, refused := range map[int]bool{
 		400: true, 413: true, 422: true,
-		302: false, 401: false, 403: false, 404: false, 405: false, 407: false, 408: false, 409: false, 425: false, 429: false, 500: false, 503: false,
+		302: false, 401: false, 403: false, 404: false, 405: false, 407: false, 408: false, 409: false, 425: false,
+		429: false, 500: false, 503: false,
 	} {
 		t.Run(fmt.Sprintf("status %d", code), func(t *testing.T) {
 			f := newFake()

@@ -74,7 +74,9 @@ func (f *fake) open() *server.Bank {
 			f.asked = append(f.asked, r)
 			return f.answer(r)
 		},
-		Warn: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) }, Lost: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) },
+		Warn: func(format string, args ...any) {
+			f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
+		}, Lost: func(format string, args ...any) { f.warnings = append(f.warnings, fmt.Sprintf(format, args...)) },
 	}
 	if f.change != nil {
 		f.change(&o)
@@ -94,7 +96,8 @@ func (f *fake) queued() int {
 func memories(n, size int) (list []bank.Memory) {
 	for i := range n {
 		text := fmt.Sprintf("line %d ", i) + strings.Repeat("x", size)
-		list = append(list, bank.Memory{ID: fmt.Sprint("m", i), Session: "s1", Author: "user", Time: "2026-11-21T10:00:00Z", Text: text})
+		list = append(list, bank.Memory{ID: fmt.Sprint("m", i), Session: "s1", Author: "user",
+			Time: "2026-11-21T10:00:00Z", Text: text})
 	}
 	return list
 }
@@ -206,7 +209,8 @@ func TestHindsightQueue(t *testing.T) {
 // left out, and the same is the same.
 func TestHindsightDocuments(t *testing.T) {
 	features.Proves(t, "K28")
-	for name, list := range map[string][]bank.Memory{"short ones": memories(3000, 100), "long ones": memories(60, 15_000), "one": memories(1, 5)} {
+	for name, list := range map[string][]bank.Memory{"short ones": memories(3000, 100),
+		"long ones": memories(60, 15_000), "one": memories(1, 5)} {
 		t.Run(name, func(t *testing.T) {
 			for _, full := range []bool{false, true} {
 				t.Run(fmt.Sprintf("full session %v", full), func(t *testing.T) {
@@ -245,7 +249,8 @@ func TestHindsightDocuments(t *testing.T) {
 						if err := json.Unmarshal([]byte(doc), &req); err != nil {
 							t.Fatal(err)
 						}
-						if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(req.OperationID) {
+						if !regexp.MustCompile(
+							`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(req.OperationID) {
 							t.Errorf("operation %s", req.OperationID)
 						}
 						for _, it := range req.Items {
@@ -293,7 +298,8 @@ func TestHindsightGreets(t *testing.T) {
 	if n := strings.Count(strings.Join(f.warnings, "\n"), `version "0.8.4"`); n != 2 {
 		t.Errorf("the other server is taken for known: %q", f.warnings)
 	}
-	if r := f.asked[0]; r.Headers["Authorization"] != "Bearer {{secret:api_token}}" || r.TimeoutMS != 1000 || r.URL != "http://localhost:8888/version" {
+	if r := f.asked[0]; r.Headers["Authorization"] != "Bearer {{secret:api_token}}" || r.TimeoutMS != 1000 ||
+		r.URL != "http://localhost:8888/version" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -315,7 +321,8 @@ func TestHindsightWithoutToken(t *testing.T) {
 	f.answer = func(abi.HTTPRequest) (*abi.HTTPResponse, error) {
 		return nil, &abi.Error{Code: abi.CodeDenied, Message: "not granted"}
 	}
-	if _, err := f.open().Recall(bank.Query{Text: "q"}); err == nil || !strings.Contains(err.Error(), "--grant http=localhost:8888") {
+	if _, err := f.open().Recall(bank.Query{Text: "q"}); err == nil ||
+		!strings.Contains(err.Error(), "--grant http=localhost:8888") {
 		t.Errorf("%v", err)
 	}
 }

@@ -72,18 +72,23 @@ func TestLines(t *testing.T) {
 		msgs []abi.Message
 		want string
 	}{
-		{"a person's words", []abi.Message{say(abi.RoleUser, "please port\n the store "+filler(100))}, "- user asked: please port the store some"},
-		{"a failed command, with the line that says so", use("bash", `{"command":"go test ./..."}`, "ok a\n--- FAIL: TestX (0.1s)\n"+filler(100)), "- ran `go test ./...` → --- FAIL: TestX (0.1s)"},
+		{"a person's words", []abi.Message{say(abi.RoleUser, "please port\n the store "+filler(100))},
+			"- user asked: please port the store some"},
+		{"a failed command, with the line that says so",
+			use("bash", `{"command":"go test ./..."}`, "ok a\n--- FAIL: TestX (0.1s)\n"+filler(100)),
+			"- ran `go test ./...` → --- FAIL: TestX (0.1s)"},
 		{"a command as a list", use("shell", `{"command":["bash","-lc","make"]}`, filler(100)), "- ran `bash -lc make`"},
 		{"a file read", use("Read", `{"file_path":"internal/x.go"}`, filler(100)), "- read internal/x.go"},
 		{"a file edited", use("Edit", `{"file_path":"y.go","old_string":"a"}`, filler(100)), "- edited y.go"},
 		{"one tool for everything", use("editor", `{"command":"str_replace","path":"z.go"}`, filler(100)), "- edited z.go"},
 		{"a search", use("grep", `{"pattern":"TODO"}`, filler(100)), "- grep: TODO"},
 		{"arguments that are not JSON", use("noop", `whatever`, filler(100)), "- noop whatever"},
-		{"the same thing twice", slices.Concat(use("Read", `{"path":"a"}`, filler(100)), use("Read", `{"path":"a"}`, filler(100))), "\n- read a"},
+		{"the same thing twice", slices.Concat(use("Read", `{"path":"a"}`, filler(100)),
+			use("Read", `{"path":"a"}`, filler(100))), "\n- read a"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			msgs := slices.Concat([]abi.Message{say(abi.RoleUser, "start")}, c.msgs, []abi.Message{say(abi.RoleUser, "and?"), say(abi.RoleAssistant, "so")})
+			msgs := slices.Concat([]abi.Message{say(abi.RoleUser, "start")}, c.msgs,
+				[]abi.Message{say(abi.RoleUser, "and?"), say(abi.RoleAssistant, "so")})
 			in := abitest.NewInput(manifest(), msgs, 200)
 			in.Budget.SummaryTokens = 150
 			out := call(t, in)
@@ -119,7 +124,8 @@ func TestWhatStays(t *testing.T) {
 	for i, m := range msgs {
 		t.Run(in.Messages[i].ID, func(t *testing.T) {
 			id := in.Messages[i].ID
-			if s := m.Text() + fmt.Sprint(m.ToolCalls); (strings.Contains(s, "decided") || strings.Contains(s, "make")) && !slices.Contains(kept, id) {
+			if s := m.Text() + fmt.Sprint(m.ToolCalls); (strings.Contains(s, "decided") ||
+				strings.Contains(s, "make")) && !slices.Contains(kept, id) {
 				t.Errorf("%q is gone", s)
 			}
 		})
@@ -138,9 +144,12 @@ func TestWhatStays(t *testing.T) {
 // TestChain: what a first compaction kept of a session is not lost by the
 // second.
 func TestChain(t *testing.T) {
-	old := say(abi.RoleUser, abi.Fence(abi.KindSummary, "keeper", "data", "Earlier messages were superseded. What they were, oldest first:\n- edited a.go\n- user asked: port it, all of "+strings.Repeat("it ", 200)+"\n- (3 more)"))
+	old := say(abi.RoleUser, abi.Fence(abi.KindSummary, "keeper", "data",
+		"Earlier messages were superseded. What they were, oldest first:\n- edited a.go\n- user asked: port "+
+			"it, all of "+strings.Repeat("it ", 200)+"\n- (3 more)"))
 	old.Kind = abi.KindSummary
-	msgs := slices.Concat([]abi.Message{say(abi.RoleUser, "start"), old}, use("Read", `{"path":"b.go"}`, filler(200)), []abi.Message{say(abi.RoleUser, "more?"), say(abi.RoleAssistant, "no")})
+	msgs := slices.Concat([]abi.Message{say(abi.RoleUser, "start"), old}, use("Read", `{"path":"b.go"}`, filler(200)),
+		[]abi.Message{say(abi.RoleUser, "more?"), say(abi.RoleAssistant, "no")})
 	in := abitest.NewInput(manifest(), msgs, 150)
 	in.Budget.SummaryTokens = 80
 	in.Config["line_length"] = json.RawMessage("40")
@@ -179,14 +188,16 @@ func TestTargetOfNothing(t *testing.T) {
 // TestAnySession: the rules hold for sessions nobody would write.
 func TestAnySession(t *testing.T) {
 	p := &guesttest.Plugin{Plugin: keep.Plugin}
-	roles := rapid.SampledFrom([]abi.Role{abi.RoleSystem, abi.RoleUser, abi.RoleUser, abi.RoleAssistant, abi.RoleAssistant, abi.RoleTool, abi.RoleTool})
+	roles := rapid.SampledFrom([]abi.Role{abi.RoleSystem, abi.RoleUser, abi.RoleUser, abi.RoleAssistant,
+		abi.RoleAssistant, abi.RoleTool, abi.RoleTool})
 	ids := rapid.SampledFrom([]string{"a", "b", "c", ""})
 	message := rapid.Custom(func(t *rapid.T) abi.Message {
 		m := say(roles.Draw(t, "role"), rapid.StringN(0, 300, -1).Draw(t, "text"))
 		switch m.Role {
 		case abi.RoleAssistant:
 			for range rapid.IntRange(0, 2).Draw(t, "calls") {
-				m.ToolCalls = append(m.ToolCalls, abi.ToolCall{ID: ids.Draw(t, "id"), Name: "bash", Arguments: rapid.String().Draw(t, "arguments")})
+				m.ToolCalls = append(m.ToolCalls,
+					abi.ToolCall{ID: ids.Draw(t, "id"), Name: "bash", Arguments: rapid.String().Draw(t, "arguments")})
 			}
 		case abi.RoleTool:
 			m.ToolCallID = ids.Draw(t, "answers")

@@ -12,8 +12,11 @@ import (
 // memory, a call is answered within its rules, and a second one notes nothing
 // new.
 func FuzzAnyText(f *testing.F) {
-	for _, s := range []string{"", "We decided to use **sqlite**: always.", "- [ ] never\n1. do this and that", "```\ncode", "<a>\n</a>\n<b", "**x**: y z w a b c", "\x00\u2028 must 👩‍👩‍👧", "---\ntitle: \"\n---\n", "永远不要。永远不要", strings.Repeat("always ", 2000),
-		"---\nname: x\n---\n\n- [decision] We decided it. (2026-11-21, session s1, m1)\n- may_contradict [[memory/y]]\n", "## Noted\r\n\r\n- [x](memory/x.md)", "- 12:34:56 "} {
+	for _, s := range []string{"", "We decided to use **sqlite**: always.", "- [ ] never\n1. do this and that",
+		"```\ncode", "<a>\n</a>\n<b", "**x**: y z w a b c", "\x00\u2028 must 👩‍👩‍👧", "---\ntitle: \"\n---\n",
+		"永远不要。永远不要", strings.Repeat("always ", 2000),
+		"---\nname: x\n---\n\n- [decision] We decided it. (2026-11-21, session s1, m1)\n- may_contradict " +
+			"[[memory/y]]\n", "## Noted\r\n\r\n- [x](memory/x.md)", "- 12:34:56 "} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, said, stored string) {

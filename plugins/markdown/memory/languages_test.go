@@ -17,16 +17,24 @@ func TestMarkdownAnyLanguage(t *testing.T) {
 	for _, c := range []struct {
 		language, fact, again, other, question string
 	}{
-		{"German", "Schreibe niemals direkt in die Datenbank.", "Niemals direkt in die Datenbank schreiben!", "Wir haben beschlossen, den Zwischenspeicher zu entfernen.", "Wie kommt der Wert in die Datenbank?"},
-		{"French", "Il faut toujours passer par la file d'attente.", "Toujours passer par la file d'attente, il faut.", "Nous avons décidé de garder le vieux format.", "Que fait la file d'attente ?"},
-		{"Russian", "Всегда пиши тесты до кода.", "Пиши тесты до кода всегда!", "Мы решили оставить старый формат данных.", "Где лежат тесты?"},
-		{"Spanish", "Nunca borres las copias de la base de datos.", "Las copias de la base de datos no las borres nunca.", "Hemos decidido mantener el formato antiguo.", "¿Dónde están las copias?"},
+		{"German", "Schreibe niemals direkt in die Datenbank.", "Niemals direkt in die Datenbank schreiben!",
+			"Wir haben beschlossen, den Zwischenspeicher zu entfernen.", "Wie kommt der Wert in die Datenbank?"},
+		{"French", "Il faut toujours passer par la file d'attente.", "Toujours passer par la file d'attente, il faut.",
+			"Nous avons décidé de garder le vieux format.", "Que fait la file d'attente ?"},
+		{"Russian", "Всегда пиши тесты до кода.", "Пиши тесты до кода всегда!",
+			"Мы решили оставить старый формат данных.", "Где лежат тесты?"},
+		{"Spanish", "Nunca borres las copias de la base de datos.",
+			"Las copias de la base de datos no las borres nunca.", "Hemos decidido mantener el formato antiguo.",
+			"¿Dónde están las copias?"},
 		{"Chinese", "我们决定把缓存放在磁盘上。", "把缓存放在磁盘上，我们决定。", "必须在提交之前运行代码检查。", "缓存为什么这么慢"},
 		{"Japanese", "キャッシュは必ずディスクに置くこと。", "必ずキャッシュはディスクに置くこと", "古い形式を残すことにした。", "キャッシュが遅いのはなぜ"},
 		{"Korean", "캐시는 반드시 디스크에 두세요.", "반드시 캐시는 디스크에 두세요!", "이전 형식을 유지하기로 결정했습니다.", "캐시는 왜 느린가요"},
-		{"Thai", "ต้องเก็บแคชไว้บนดิสก์เท่านั้น", "เก็บแคชไว้บนดิสก์เท่านั้นต้อง", "เราตัดสินใจใช้รูปแบบเดิมต่อไป", "ทำไมแคชถึงช้า"},
-		{"Arabic", "يجب حفظ النسخ في قاعدة البيانات", "حفظ النسخ في قاعدة البيانات يجب", "قررنا الإبقاء على الصيغة القديمة", "أين توجد قاعدة البيانات"},
-		{"Hindi", "डेटाबेस की प्रति हमेशा डिस्क पर रखो।", "हमेशा डेटाबेस की प्रति डिस्क पर रखो", "हमने पुराना प्रारूप रखने का फैसला किया।", "डेटाबेस धीमा क्यों है"},
+		{"Thai", "ต้องเก็บแคชไว้บนดิสก์เท่านั้น", "เก็บแคชไว้บนดิสก์เท่านั้นต้อง", "เราตัดสินใจใช้รูปแบบเดิมต่อไป",
+			"ทำไมแคชถึงช้า"},
+		{"Arabic", "يجب حفظ النسخ في قاعدة البيانات", "حفظ النسخ في قاعدة البيانات يجب",
+			"قررنا الإبقاء على الصيغة القديمة", "أين توجد قاعدة البيانات"},
+		{"Hindi", "डेटाबेस की प्रति हमेशा डिस्क पर रखो।", "हमेशा डेटाबेस की प्रति डिस्क पर रखो",
+			"हमने पुराना प्रारूप रखने का फैसला किया।", "डेटाबेस धीमा क्यों है"},
 	} {
 		t.Run(c.language, func(t *testing.T) {
 			p := newPlugin()

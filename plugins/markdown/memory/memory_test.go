@@ -74,46 +74,71 @@ func (p *plugin) call(t *testing.T, in *abi.Input) *abi.Output {
 
 // TestFacts: what is worth a note, and what is not.
 func TestFacts(t *testing.T) {
-	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`, "exit status 1\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: want 3, got 2\nFAIL"),
+	fixed := slices.Concat(use("bash", `{"command":"go test ./..."}`,
+		"exit status 1\n--- FAIL: TestSum (0.00s)\n    sum_test.go:9: want 3, got 2\nFAIL"),
 		use("edit", `{"path":"/src/pkg/sum.go"}`, "ok"), use("bash", `{"command":"go test ./..."}`, "ok"))
 	for _, c := range []struct {
 		why  string
 		msgs []abi.Message
 		want []string
 	}{
-		{"a decision", []abi.Message{user("Let's think. We decided to use sqlite for the cache. And now?")}, []string{"We decided to use sqlite for the cache."}},
-		{"one thing instead of another", []abi.Message{user("Use tabs instead of spaces in the Makefile")}, []string{"Use tabs instead of spaces in the Makefile"}},
-		{"a preference", []abi.Message{user("I prefer small commits with a body.")}, []string{"I prefer small commits with a body."}},
+		{"a decision", []abi.Message{user("Let's think. We decided to use sqlite for the cache. And now?")},
+			[]string{"We decided to use sqlite for the cache."}},
+		{"one thing instead of another", []abi.Message{user("Use tabs instead of spaces in the Makefile")},
+			[]string{"Use tabs instead of spaces in the Makefile"}},
+		{"a preference", []abi.Message{user("I prefer small commits with a body.")},
+			[]string{"I prefer small commits with a body."}},
 		{"a prohibition", []abi.Message{user("Don't touch the vendor folder!")}, []string{"Don't touch the vendor folder!"}},
-		{"in German", []abi.Message{user("Schreibe niemals direkt in die Datenbank.")}, []string{"Schreibe niemals direkt in die Datenbank."}},
+		{"in German", []abi.Message{user("Schreibe niemals direkt in die Datenbank.")},
+			[]string{"Schreibe niemals direkt in die Datenbank."}},
 		{"in Russian", []abi.Message{user("Всегда пиши тесты до кода.")}, []string{"Всегда пиши тесты до кода."}},
 		{"in Chinese", []abi.Message{user("我们决定使用数据库。然后呢？")}, []string{"我们决定使用数据库。"}},
-		{"a list of requirements in no language it knows", []abi.Message{user("- le serveur écoute en local seulement\n- les erreurs portent un code stable")},
+		{"a list of requirements in no language it knows",
+			[]abi.Message{user("- le serveur écoute en local seulement\n- les erreurs portent un code stable")},
 			[]string{"le serveur écoute en local seulement", "les erreurs portent un code stable"}},
-		{"a short order that names something", []abi.Message{user("the stack goes to the log, not into last_error")}, []string{"the stack goes to the log, not into last_error"}},
-		{"an item as a whole", []abi.Message{user("- his workers stop for 40 s. so make the default lease longer\n- he asked for an endpoint to retry dead jobs")},
-			[]string{"his workers stop for 40 s. so make the default lease longer", "he asked for an endpoint to retry dead jobs"}},
-		{"a conclusion", []abi.Message{assistant("Let me see. The root cause is a missing lock around the map. I'll fix it.")}, []string{"The root cause is a missing lock around the map."}},
-		{"a conclusion with a label", []abi.Message{assistant("**Root cause:** the parser reads one document at a time.")}, []string{"Root cause: the parser reads one document at a time."}},
+		{"a short order that names something", []abi.Message{user("the stack goes to the log, not into last_error")},
+			[]string{"the stack goes to the log, not into last_error"}},
+		{"an item as a whole", []abi.Message{
+			user("- his workers stop for 40 s. so make the default lease longer\n- he asked for an endpoint to " +
+				"retry dead jobs")},
+			[]string{"his workers stop for 40 s. so make the default lease longer",
+				"he asked for an endpoint to retry dead jobs"}},
+		{"a conclusion", []abi.Message{assistant(
+			"Let me see. The root cause is a missing lock around the map. I'll fix it.")},
+			[]string{"The root cause is a missing lock around the map."}},
+		{"a conclusion with a label", []abi.Message{
+			assistant("**Root cause:** the parser reads one document at a time.")},
+			[]string{"Root cause: the parser reads one document at a time."}},
 		{"an error and what fixed it", fixed, []string{
-			"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after changes in /src/pkg: sum.go."}},
-		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")}, []string{"Always run the linter."}},
+			"`go test ./...` failed with \"--- FAIL: TestSum: sum_test.go:9: want 3, got 2\"; it went well after " +
+				"changes in /src/pkg: sum.go."}},
+		{"the same twice", []abi.Message{user("Always run the linter."), user("always run the linter")},
+			[]string{"Always run the linter."}},
 
 		{"a question", []abi.Message{user("Should we always use sqlite?")}, nil},
-		{"code", []abi.Message{user("```\nwe decided = always(never)\n```"), assistant("    the problem is: x := y[0];")}, nil},
-		{"what a harness puts in", []abi.Message{user("<system-reminder>\nYou must always be nice.\n</system-reminder>")}, nil},
+		{"code", []abi.Message{user("```\nwe decided = always(never)\n```"),
+			assistant("    the problem is: x := y[0];")}, nil},
+		{"what a harness puts in", []abi.Message{
+			user("<system-reminder>\nYou must always be nice.\n</system-reminder>")}, nil},
 		{"what comes next", []abi.Message{assistant("Now I'll look at why it must be fixed.")}, nil},
 		{"an order for now", []abi.Message{user("rename the package please")}, nil},
 		{"a short item", []abi.Message{user("- remove any duplication\n- add some tests")}, nil},
-		{"a list that was pasted", []abi.Message{user(strings.Repeat("- the parser reads one document at a time\n", 20))}, nil},
+		{"a list that was pasted", []abi.Message{
+			user(strings.Repeat("- the parser reads one document at a time\n", 20))}, nil},
 		{"reassurance", []abi.Message{user("Don't worry about the linter for now.")}, nil},
-		{"what a harness says again and again", []abi.Message{user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently."), user("Reply approve to execute, or approve always to allow it permanently.")}, nil},
-		{"steps that lead to a failure", []abi.Message{user("- I start a session and change a file\n- I run another prompt in the same session")}, nil},
+		{"what a harness says again and again",
+			[]abi.Message{user("Reply approve to execute, or approve always to allow it permanently."),
+				user("Reply approve to execute, or approve always to allow it permanently."),
+				user("Reply approve to execute, or approve always to allow it permanently.")}, nil},
+		{"steps that lead to a failure", []abi.Message{
+			user("- I start a session and change a file\n- I run another prompt in the same session")}, nil},
 		{"a guess", []abi.Message{assistant("The root cause is probably a missing lock around the map.")}, nil},
-		{"a document", []abi.Message{user(strings.Repeat("The parser must never read more than one document.\n\n", 41))}, nil},
+		{"a document", []abi.Message{user(
+			strings.Repeat("The parser must never read more than one document.\n\n", 41))}, nil},
 		{"a label alone", []abi.Message{assistant("**File:** `internal/parser/read_document.go` holds all of it.")}, nil},
-		{"an error whose output was taken away", slices.Concat(use("bash", `{"command":"make"}`, "[Pruned: 784 tokens of an error: x]"),
-			use("edit", `{"path":"/src/sum.go"}`, "ok"), use("bash", `{"command":"make"}`, "ok")), nil},
+		{"an error whose output was taken away",
+			slices.Concat(use("bash", `{"command":"make"}`, "[Pruned: 784 tokens of an error: x]"),
+				use("edit", `{"path":"/src/sum.go"}`, "ok"), use("bash", `{"command":"make"}`, "ok")), nil},
 		{"too short", []abi.Message{user("never do it")}, nil},
 		{"an error nobody fixed", use("bash", `{"command":"make"}`, "error: no rule"), nil},
 	} {
@@ -130,7 +155,8 @@ func TestFacts(t *testing.T) {
 // not noted again, or every compaction would say it louder.
 func TestNotItsOwnWords(t *testing.T) {
 	const said = "We decided to use sqlite for the cache."
-	for _, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta, abi.KindInstructions} {
+	for _, k := range []abi.Kind{abi.KindInjected, abi.KindSummary, abi.KindSynthetic, abi.KindMeta,
+		abi.KindInstructions} {
 		t.Run(string(k), func(t *testing.T) {
 			m := user(said)
 			m.Kind = k
@@ -147,7 +173,8 @@ func TestNotItsOwnWords(t *testing.T) {
 
 func TestWhatStaysIsNotNoted(t *testing.T) {
 	in := abitest.NewInput(manifest(), []abi.Message{
-		user("We decided to use sqlite for everything."), user("We decided to use postgres for the rest."), user("We decided to use redis for the queue.")}, 0)
+		user("We decided to use sqlite for everything."), user("We decided to use postgres for the rest."),
+		user("We decided to use redis for the queue.")}, 0)
 	in.Budget = abi.Budget{TargetTokens: 1, SummaryTokens: 100}
 	out := newPlugin().call(t, in)
 	if !slices.Equal(out.Retain, []string{"We decided to use postgres for the rest."}) {
@@ -169,7 +196,8 @@ func TestSecrets(t *testing.T) {
 		t.Run(whose, func(t *testing.T) {
 			for _, text := range []string{
 				"Always use the key " + secret + " for staging.", "We decided that the password: " + secret + " is kept here.",
-				"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" + secret + "@db/app always.",
+				"Remember to send Authorization: Bearer " + secret + " with it.", "We must connect to postgres://app:" +
+					secret + "@db/app always.",
 			} {
 				t.Run(fmt.Sprintf("%.20q", text), func(t *testing.T) {
 					p := newPlugin()
@@ -197,7 +225,8 @@ func TestSecrets(t *testing.T) {
 			}
 		})
 	}
-	const harmless = "We decided to pin the dependency at the commit 0123456789abcdef0123456789abcdef01234567 until the next release of the parser in internal/some_long_package_name_here/file.go."
+	const harmless = "We decided to pin the dependency at the commit 0123456789abcdef0123456789abcdef01234567 until " +
+		"the next release of the parser in internal/some_long_package_name_here/file.go."
 	if out := newPlugin().call(t, around("?", user(harmless))); !slices.Equal(out.Retain, []string{harmless}) {
 		t.Errorf("a commit or a path is no secret: %q", out.Retain)
 	}
@@ -206,11 +235,14 @@ func TestSecrets(t *testing.T) {
 func TestCaps(t *testing.T) {
 	var msgs []abi.Message
 	for i := range 50 {
-		msgs = append(msgs, assistant(fmt.Sprintf("The root cause of number %d is a typo.", i)), user(fmt.Sprintf("We always do thing number %d this way.", i)))
+		msgs = append(msgs, assistant(fmt.Sprintf("The root cause of number %d is a typo.", i)),
+			user(fmt.Sprintf("We always do thing number %d this way.", i)))
 	}
 	in := around("go on", msgs...)
 	out := newPlugin().call(t, in)
-	if len(out.Retain) != 20 || slices.ContainsFunc(out.Retain, func(s string) bool { return strings.Contains(s, "typo") }) {
+	if len(out.Retain) != 20 || slices.ContainsFunc(out.Retain, func(s string) bool {
+		return strings.Contains(s, "typo")
+	}) {
 		t.Errorf("the 20 worth most are a person's words: %q", out.Retain)
 	}
 	if want := "We always do thing number 49 this way."; out.Retain[19] != want {
@@ -248,7 +280,8 @@ func keys(p *plugin, prefix string) (list []string) {
 func TestSecretForms(t *testing.T) {
 	for _, f := range secretforms.Forms(t) {
 		t.Run(f.Text, func(t *testing.T) {
-			for _, text := range []string{f.Text, "Remember, always: " + f.Text, "We decided on this in /srv/app:\n- " + f.Text + "\n- and no other way"} {
+			for _, text := range []string{f.Text, "Remember, always: " + f.Text, "We decided on this in /srv/app:\n- " +
+				f.Text + "\n- and no other way"} {
 				p := newPlugin()
 				doc, err := json.Marshal(p.call(t, around("which one was it?", user(text))))
 				if err != nil {

@@ -24,7 +24,8 @@ func TestMarkdownNote(t *testing.T) {
 	p := newPlugin()
 	p.call(t, around("and now?", user(decided)))
 	notes := noteKeys(p)
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], "memory/decided-use-sqlite-cache-one-file-") || !strings.HasSuffix(notes[0], ".md") {
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "memory/decided-use-sqlite-cache-one-file-") ||
+		!strings.HasSuffix(notes[0], ".md") {
 		t.Fatalf("notes: %q", notes)
 	}
 	front, body, ok := strings.Cut(strings.TrimPrefix(p.Host.KV[notes[0]], "---\n"), "\n---\n")
@@ -40,19 +41,24 @@ func TestMarkdownNote(t *testing.T) {
 	if err := yaml.Load([]byte(front), &fields, yaml.WithKnownFields()); err != nil {
 		t.Fatalf("%v in\n%s", err, front)
 	}
-	if fields.Title != decided || fields.Description != decided || fields.Type != "project" || fields.Permalink+".md" != notes[0] ||
-		"memory/"+fields.Name != fields.Permalink || fields.Created != "2026-11-21T14:02:05Z" || !slices.Equal(fields.Tags, []string{"decision"}) {
+	if fields.Title != decided || fields.Description != decided || fields.Type != "project" || fields.Permalink+
+		".md" != notes[0] ||
+		"memory/"+fields.Name != fields.Permalink || fields.Created != "2026-11-21T14:02:05Z" ||
+		!slices.Equal(fields.Tags, []string{"decision"}) {
 		t.Errorf("front matter: %+v", fields)
 	}
-	if index := p.Host.KV["MEMORY.md"]; !strings.HasSuffix(index, "\n## Noted\n\n- ["+decided+"]("+notes[0]+") — decision, 2026-11-21\n") {
+	if index := p.Host.KV["MEMORY.md"]; !strings.HasSuffix(index, "\n## Noted\n\n- ["+decided+"]("+notes[0]+
+		") — decision, 2026-11-21\n") {
 		t.Errorf("the index is\n%s", index)
 	}
 	daily := p.Host.KV["memory/2026-11-21.md"]
-	if !strings.HasPrefix(daily, "# 2026-11-21\n") || !strings.Contains(daily, "## 14:02:05 s1\n") || !strings.Contains(daily, "]("+strings.TrimPrefix(notes[0], "memory/")+")") {
+	if !strings.HasPrefix(daily, "# 2026-11-21\n") || !strings.Contains(daily, "## 14:02:05 s1\n") ||
+		!strings.Contains(daily, "]("+strings.TrimPrefix(notes[0], "memory/")+")") {
 		t.Errorf("the log is\n%s", daily)
 	}
 	p.call(t, around("and now?", user("Always run the linter.")))
-	if index := p.Host.KV["MEMORY.md"]; !strings.Contains(index, "## Noted\n\n- [Always run the linter.](") || !strings.Contains(index, ") — preference, 2026-11-21\n- ["+decided) {
+	if index := p.Host.KV["MEMORY.md"]; !strings.Contains(index, "## Noted\n\n- [Always run the linter.](") ||
+		!strings.Contains(index, ") — preference, 2026-11-21\n- ["+decided) {
 		t.Errorf("not the newest first:\n%s", index)
 	}
 	if note := p.Host.KV[noteKeys(p)[0]]; !strings.Contains(note, "type: feedback\n") {
@@ -64,7 +70,8 @@ func TestMarkdownNote(t *testing.T) {
 // it is, nothing in it changes, and what was deleted there stays away.
 func TestMarkdownFromTheFirstVersion(t *testing.T) {
 	features.Proves(t, "K28")
-	const there, gone, head = "facts/decided-sqlite-cache-file-", "facts/never-push-main-", "# Memory\n\nOne line a note; the notes are in facts/.\n\n"
+	const there, gone, head = "facts/decided-sqlite-cache-file-", "facts/never-push-main-",
+		"# Memory\n\nOne line a note; the notes are in facts/.\n\n"
 	p := newPlugin()
 	p.call(t, around("and?", user(decided)))
 	digest := strings.TrimSuffix(noteKeys(p)[0], ".md")[len("memory/decided-use-sqlite-cache-one-file-"):]
@@ -73,13 +80,16 @@ func TestMarkdownFromTheFirstVersion(t *testing.T) {
 	goneDigest := strings.TrimSuffix(noteKeys(p)[0], ".md")[len("memory/never-push-main-branch-"):]
 
 	old := map[string]string{
-		there + digest + ".md":  "---\ntitle: \"x\"\ntype: decision\npermalink: y\ncreated: \"2026-01-02T03:04:05Z\"\nsession: \"s0\"\nmessages: [\"m1\"]\ntags: [\"decision\"]\n---\n\n" + decided + "\n",
-		"MEMORY.md":             head + "- [x](" + there + digest + ".md) decision\n- [y](" + gone + goneDigest + ".md) preference\n",
+		there + digest + ".md": "---\ntitle: \"x\"\ntype: decision\npermalink: y\ncreated: " +
+			"\"2026-01-02T03:04:05Z\"\nsession: \"s0\"\nmessages: [\"m1\"]\ntags: [\"decision\"]\n---\n\n" + decided + "\n",
+		"MEMORY.md": head + "- [x](" + there + digest + ".md) decision\n- [y](" + gone + goneDigest +
+			".md) preference\n",
 		"journal/2026-01-02.md": "# 2026-01-02\n\n## 03:04:05 s0\n\n- noted [x](../" + there + digest + ".md) decision\n",
 	}
 	p = newPlugin()
 	maps.Copy(p.Host.KV, old)
-	out := p.call(t, around("what about the sqlite cache?", user(decided), user("Never push to the main branch."), user("Always run the linter.")))
+	out := p.call(t, around("what about the sqlite cache?", user(decided), user("Never push to the main branch."),
+		user("Always run the linter.")))
 	if !slices.Equal(out.Retain, []string{"Always run the linter."}) {
 		t.Errorf("noted again: %q", out.Retain)
 	}
@@ -119,8 +129,12 @@ func TestMarkdownHandEdits(t *testing.T) {
 		{"another field", func(kv map[string]string, note string) {
 			kv[note] = strings.Replace(kv[note], "type: project\n", "type: project\naliases: [x]\nstatus: done\n", 1)
 		}, "[decision] We decided"},
-		{"no front matter", func(kv map[string]string, note string) { kv[note] = "The cache: in memory." }, "[note] The cache: in memory."},
-		{"front matter without an end", func(kv map[string]string, note string) { kv[note] = "---\ntitle: cache\nThe cache is in memory." }, "The cache is in memory."},
+		{"no front matter", func(kv map[string]string, note string) {
+			kv[note] = "The cache: in memory."
+		}, "[note] The cache: in memory."},
+		{"front matter without an end", func(kv map[string]string, note string) {
+			kv[note] = "---\ntitle: cache\nThe cache is in memory."
+		}, "The cache is in memory."},
 		{"broken yaml", func(kv map[string]string, note string) {
 			kv[note] = "---\ntitle: \"cache\n\t: [}\ntype: {\n---\nThe cache is in memory."
 		}, "The cache is in memory."},
@@ -146,15 +160,19 @@ func TestMarkdownHandEdits(t *testing.T) {
 		{"a line in the index", func(kv map[string]string, _ string) {
 			kv["MEMORY.md"] = "# Memory\r\n\r\nThe cache belongs to Jonas.\r\n" + kv["MEMORY.md"]
 		}, "The cache belongs to Jonas. (MEMORY.md)"},
-		{"the plugin's heading alone", func(kv map[string]string, note string) { kv["MEMORY.md"] = "# Mine\n\n## Noted" }, "[decision] We decided"},
+		{"the plugin's heading alone", func(kv map[string]string, note string) {
+			kv["MEMORY.md"] = "# Mine\n\n## Noted"
+		}, "[decision] We decided"},
 		{"lines below the plugin's heading", func(kv map[string]string, note string) {
 			kv["MEMORY.md"] = "## Noted\nMara keeps the cache.\n\n## Later\n\n- nothing yet\n"
 		}, "Mara keeps the cache."},
 		{"a note of Claude Code", func(kv map[string]string, _ string) {
-			kv["cache.md"] = "---\nname: where\ndescription: where the cache lives\nmetadata:\n  type: reference\n---\n\nIn internal/tok.\n"
+			kv["cache.md"] = "---\nname: where\ndescription: where the cache lives\nmetadata:\n  type: " +
+				"reference\n---\n\nIn internal/tok.\n"
 		}, "[reference] In internal/tok. (cache.md)"},
 		{"a note of basic-memory", func(kv map[string]string, _ string) {
-			kv["Where things are.md"] = "---\ntitle: Where things are\ntags: [cache, disk]\n---\n\n# Where things are\n\n- [place] internal/tok holds it #go\n- part_of [[Things]]\n"
+			kv["Where things are.md"] = "---\ntitle: Where things are\ntags: [cache, disk]\n---\n\n# Where things " +
+				"are\n\n- [place] internal/tok holds it #go\n- part_of [[Things]]\n"
 		}, "- [place] internal/tok holds it #go"},
 		{"a line in the log", func(kv map[string]string, _ string) {
 			kv["memory/2026-11-20.md"] = "# 2026-11-20\n\n- the cache was slow all day\n"
@@ -201,18 +219,23 @@ func TestMarkdownDeduplicates(t *testing.T) {
 		{"case and punctuation", "Always run the linter before a commit.", "ALWAYS RUN THE LINTER, before a commit!", "same"},
 		{"another order", "Always run the linter before a commit.", "Before a commit always run the linter.", "same"},
 		{"other endings", "Always run the linters before commits.", "Always run the linter before committing.", "same"},
-		{"a word more", "Always run the linter before a commit.", "Please always run the linter before each small commit.", "same"},
-		{"in German", "Vor jedem Commit immer den Linter laufen lassen.", "Immer den Linter laufen lassen, vor jedem Commit!", "same"},
+		{"a word more", "Always run the linter before a commit.",
+			"Please always run the linter before each small commit.", "same"},
+		{"in German", "Vor jedem Commit immer den Linter laufen lassen.",
+			"Immer den Linter laufen lassen, vor jedem Commit!", "same"},
 		{"in Russian", "Всегда запускай линтер перед коммитом.", "Перед коммитом всегда запускай линтер!", "same"},
 		{"in Chinese", "提交之前必须运行代码检查。", "必须在提交之前运行代码检查！", "same"},
 		{"in Japanese", "コミットの前に必ずリンターを実行すること。", "必ずコミットの前にリンターを実行すること", "same"},
 		{"in Arabic", "يجب تشغيل الاختبارات قبل كل إصدار", "قبل كل إصدار يجب تشغيل الاختبارات", "same"},
 		{"in Hindi", "हर बदलाव से पहले हमेशा परीक्षण चलाओ", "हमेशा परीक्षण चलाओ हर बदलाव से पहले", "same"},
 		{"the opposite", "Always run the linter before a commit.", "Never run the linter before a commit.", "opposed"},
-		{"the opposite in French", "Lance toujours le linter avant un commit.", "Ne lance jamais le linter avant un commit.", "opposed"},
+		{"the opposite in French", "Lance toujours le linter avant un commit.",
+			"Ne lance jamais le linter avant un commit.", "opposed"},
 		{"the opposite in Thai", "ต้องเขียนเทสต์ก่อนแก้โค้ด", "ไม่ต้องเขียนเทสต์ก่อนแก้โค้ด", "opposed"},
-		{"another thing in its place", "We decided to use sqlite for the cache.", "We decided to use redis for the cache.", "opposed"},
-		{"another number", "The default lease must be 30s for workers.", "The default lease must be 60s for workers.", "opposed"},
+		{"another thing in its place", "We decided to use sqlite for the cache.",
+			"We decided to use redis for the cache.", "opposed"},
+		{"another number", "The default lease must be 30s for workers.", "The default lease must be 60s for workers.",
+			"opposed"},
 		{"the other way round", "Use tabs instead of spaces here.", "Use spaces instead of tabs here.", "opposed"},
 		{"something else", "Always run the linter before a commit.", "We decided to use redis for the cache.", "different"},
 		{"a common word", "Never touch the vendor folder.", "Never touch production on a Friday.", "different"},
@@ -231,10 +254,13 @@ func TestMarkdownDeduplicates(t *testing.T) {
 			switch all := noteKeys(p); {
 			case len(all) == 1:
 				got = "same"
-				if line := "- [preference] " + c.second + " (2026-11-22, session s2, m00001)\n"; !strings.HasSuffix(strings.Replace(note, "[decision]", "[preference]", -1), line) {
+				if line := "- [preference] " + c.second + " (2026-11-22, session s2, m00001)\n"; !strings.HasSuffix(
+					strings.Replace(note, "[decision]", "[preference]", -1), line) {
 					t.Errorf("the note does not say where else it was said:\n%s", note)
 				}
-			case strings.Contains(p.Host.KV[slices.DeleteFunc(all, func(k string) bool { return k == first[0] })[0]], "- may_contradict [["+strings.TrimSuffix(first[0], ".md")+"]]\n"):
+			case strings.Contains(p.Host.KV[slices.DeleteFunc(all, func(k string) bool {
+				return k == first[0]
+			})[0]], "- may_contradict [["+strings.TrimSuffix(first[0], ".md")+"]]\n"):
 				got = "opposed"
 			}
 			if got != c.want {
@@ -258,7 +284,8 @@ func TestMarkdownNewestFirst(t *testing.T) {
 	in := around("which cache does the sqlite parser use?", user("We decided to use redis for the cache of the parser."))
 	in.Time = "2026-11-22T09:00:00Z"
 	lines := strings.Split(p.call(t, in).Inject, "\n")
-	if len(lines) != 3 || !strings.Contains(lines[1], "redis") || !strings.Contains(lines[2], "sqlite") || !strings.Contains(lines[2], "a newer note may contradict it)") {
+	if len(lines) != 3 || !strings.Contains(lines[1], "redis") || !strings.Contains(lines[2], "sqlite") ||
+		!strings.Contains(lines[2], "a newer note may contradict it)") {
 		t.Errorf("recalled %q", lines)
 	}
 }
@@ -269,13 +296,17 @@ func TestMarkdownRecall(t *testing.T) {
 	features.Proves(t, "K28")
 	p := newPlugin()
 	for key, note := range map[string]string{
-		"facts/a.md":     "---\ntype: decision\ncreated: \"2026-01-01T00:00:00Z\"\nsession: old\n---\n\nThe tokenizer cache lives in internal/tok.\n",
-		"facts/b.md":     "---\ntype: decision\ncreated: \"2026-05-01T00:00:00Z\"\nsession: newer\n---\n\nThe tokenizer cache lives in internal/tok.\n",
-		"facts/c.md":     "---\ntype: preference\ncreated: \"2026-11-20T00:00:00Z\"\n---\n\nDeploy on Fridays only with approval.\n",
-		"facts/d.md":     "A note by hand about the Tokenizer.\r\n",
-		"facts/e.md":     "令牌缓存在磁盘上。",
-		"facts/f.md":     "",
-		"memory/long.md": strings.Repeat("Filler about nothing at all. ", 40) + "The parser of dates is in pkg/when. " + strings.Repeat("Filler about nothing at all. ", 40),
+		"facts/a.md": "---\ntype: decision\ncreated: \"2026-01-01T00:00:00Z\"\nsession: old\n---\n\nThe " +
+			"tokenizer cache lives in internal/tok.\n",
+		"facts/b.md": "---\ntype: decision\ncreated: \"2026-05-01T00:00:00Z\"\nsession: newer\n---\n\nThe " +
+			"tokenizer cache lives in internal/tok.\n",
+		"facts/c.md": "---\ntype: preference\ncreated: \"2026-11-20T00:00:00Z\"\n---\n\nDeploy on Fridays only " +
+			"with approval.\n",
+		"facts/d.md": "A note by hand about the Tokenizer.\r\n",
+		"facts/e.md": "令牌缓存在磁盘上。",
+		"facts/f.md": "",
+		"memory/long.md": strings.Repeat("Filler about nothing at all. ", 40) + "The parser of dates is in pkg/when. " +
+			strings.Repeat("Filler about nothing at all. ", 40),
 	} {
 		p.Host.KV[key] = note
 	}
@@ -289,10 +320,12 @@ func TestMarkdownRecall(t *testing.T) {
 	if !slices.Equal(lines, want) {
 		t.Errorf("recalled %q", lines)
 	}
-	if got := p.call(t, around("令牌缓存为什么慢")).Inject; !strings.Contains(got, "facts/e.md") || strings.Contains(got, "facts/a.md") {
+	if got := p.call(t, around("令牌缓存为什么慢")).Inject; !strings.Contains(got, "facts/e.md") ||
+		strings.Contains(got, "facts/a.md") {
 		t.Errorf("recalled %q", got)
 	}
-	if got := p.call(t, around("where is the parser of dates?")).Inject; !strings.Contains(got, "pkg/when") || len(got) > 700 {
+	if got := p.call(t, around("where is the parser of dates?")).Inject; !strings.Contains(got, "pkg/when") ||
+		len(got) > 700 {
 		t.Errorf("of a long note recalled %q", got)
 	}
 	if got := p.call(t, around("something else entirely")).Inject; got != "" {
@@ -327,7 +360,8 @@ func TestDryRunStoresNothing(t *testing.T) {
 func TestWithoutStorage(t *testing.T) {
 	p := newPlugin()
 	denied := &abi.Error{Code: abi.CodeDenied, Message: "kv is not granted"}
-	p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVGet: denied, abi.OpKVSet: denied, abi.OpKVList: denied, abi.OpTokensCount: denied}
+	p.Host.Fail = map[abi.Op]*abi.Error{abi.OpKVGet: denied, abi.OpKVSet: denied, abi.OpKVList: denied,
+		abi.OpTokensCount: denied}
 	out := p.call(t, around("the cache?", user(decided)))
 	if !slices.Equal(out.Retain, []string{decided}) || !strings.Contains(out.Inject, decided) {
 		t.Errorf("answered %+v", out)
@@ -348,16 +382,19 @@ func TestFullStorage(t *testing.T) {
 func TestDaily(t *testing.T) {
 	p, in := newPlugin(), around("go on")
 	in.Hook = abi.HookPostCompact
-	in.Record = &abi.Record{Success: true, Strategy: "drop", MessagesBefore: 90, MessagesAfter: 30, TokensBefore: 9000, TokensAfter: 3000}
+	in.Record = &abi.Record{Success: true, Strategy: "drop", MessagesBefore: 90, MessagesAfter: 30, TokensBefore: 9000,
+		TokensAfter: 3000}
 	p.call(t, in)
-	in.Record = &abi.Record{ReasonCode: abi.ReasonCancelled, Failures: []*abi.Error{{Code: abi.CodeModel, Message: "no answer\x1b[31m"}}}
+	in.Record = &abi.Record{ReasonCode: abi.ReasonCancelled,
+		Failures: []*abi.Error{{Code: abi.CodeModel, Message: "no answer\x1b[31m"}}}
 	p.call(t, in)
 	in.Record = &abi.Record{Success: true, DryRun: true}
 	p.call(t, in)
 	in.Config["journal"] = json.RawMessage("false")
 	in.Record = &abi.Record{Success: true}
 	p.call(t, in)
-	want := "# 2026-11-21\n- 14:02:05 s1: compacted by drop, 90 to 30 messages, 9000 to 3000 tokens\n- 14:02:05 s1: not compacted (cancelled); model: no answer[31m\n"
+	want := "# 2026-11-21\n- 14:02:05 s1: compacted by drop, 90 to 30 messages, 9000 to 3000 tokens\n- 14:02:05 s1: " +
+		"not compacted (cancelled); model: no answer[31m\n"
 	if got := p.Host.KV["memory/2026-11-21.md"]; got != want {
 		t.Errorf("the journal is\n%s", got)
 	}
@@ -375,10 +412,13 @@ func TestMarkdownInjectionIsCapped(t *testing.T) {
 	features.Proves(t, "K28")
 	p := newPlugin()
 	for i := range 200 {
-		p.Host.KV[fmt.Sprintf("memory/n%d.md", i)] = fmt.Sprintf("The tokenizer cache number %d lives in internal/tok%d.", i, i)
+		p.Host.KV[fmt.Sprintf("memory/n%d.md", i)] = fmt.Sprintf(
+			"The tokenizer cache number %d lives in internal/tok%d.", i, i)
 	}
 	for name, count := range map[string]func(string) int{
-		"bytes": func(s string) int { return len(s) / 4 }, "more when joined": func(s string) int { return len(s)/4 + strings.Count(s, "\n")*strings.Count(s, "\n") },
+		"bytes": func(s string) int {
+			return len(s) / 4
+		}, "more when joined": func(s string) int { return len(s)/4 + strings.Count(s, "\n")*strings.Count(s, "\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, budget := range []int{1, 30, 50, 120, 600, 4000} {
@@ -411,12 +451,14 @@ func TestMarkdownSessionsAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := memory.Plugin.PreCompact(guest.NewCall(around("and?", user("Always run the linter.")), host)); err != nil {
+	if _, err := memory.Plugin.PreCompact(
+		guest.NewCall(around("and?", user("Always run the linter.")), host)); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"MEMORY.md", "memory/2026-11-21.md", "seen.txt"} {
 		t.Run(key, func(t *testing.T) {
-			if v := strings.ToLower(host.KV[key]); strings.Count(v, "always-run-linter") != 1 || strings.Count(v, "never-push-main") != 1 {
+			if v := strings.ToLower(host.KV[key]); strings.Count(v, "always-run-linter") != 1 ||
+				strings.Count(v, "never-push-main") != 1 {
 				t.Errorf("%s says\n%s", key, v)
 			}
 		})

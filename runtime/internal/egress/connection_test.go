@@ -21,7 +21,9 @@ import (
 func TestConnectionsBelongToSessions(t *testing.T) {
 	var from []string
 	closed := make(chan struct{}, 2)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { from = append(from, r.RemoteAddr) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from = append(from, r.RemoteAddr)
+	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			closed <- struct{}{}
@@ -48,7 +50,9 @@ func TestConnectionsBelongToSessions(t *testing.T) {
 // TestTLS: servers are verified, and what a client says about itself is
 // HTTP/2 where the server has it.
 func TestTLS(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.ProtoMajor) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.ProtoMajor)
+	}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
@@ -72,7 +76,8 @@ func TestNoEnvironment(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "http://"+proxy)
 	}
-	_, err := do(t, client(t, egress.Options{Grants: []string{"http://api.test"}, Lookup: at("10.0.0.1")}), egress.Request{URL: "http://api.test"})
+	_, err := do(t, client(t, egress.Options{Grants: []string{"http://api.test"}, Lookup: at("10.0.0.1")}),
+		egress.Request{URL: "http://api.test"})
 	if abi.CodeOf(err) != abi.CodeDenied || used {
 		t.Errorf("%v, the proxy was asked: %v", err, used)
 	}
@@ -81,7 +86,8 @@ func TestNoEnvironment(t *testing.T) {
 func TestNetworkErrorsTellTheHostAlone(t *testing.T) {
 	fail := errors.New("lookup api.test on 10.1.2.3:53: server misbehaving")
 	lookup := func(context.Context, string) ([]netip.Addr, error) { return nil, fail }
-	_, err := do(t, client(t, egress.Options{Grants: []string{"api.test"}, Lookup: lookup}), egress.Request{URL: "https://api.test"})
+	_, err := do(t, client(t, egress.Options{Grants: []string{"api.test"}, Lookup: lookup}),
+		egress.Request{URL: "https://api.test"})
 	if abi.CodeOf(err) != abi.CodeNetwork || strings.Contains(err.Error(), "10.1.2.3") || !errors.Is(err, fail) {
 		t.Errorf("%v", err)
 	}

@@ -27,17 +27,20 @@ func TestHeaders(t *testing.T) {
 	s := c.Session(limits)
 	defer s.Close()
 	for range 2 {
-		resp, err := s.Do(t.Context(), egress.Request{URL: "http://" + here, Headers: map[string]string{"x-own": "1", "Cookie": "mine"}})
+		resp, err := s.Do(t.Context(), egress.Request{URL: "http://" + here,
+			Headers: map[string]string{"x-own": "1", "Cookie": "mine"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp.Headers["x-two"] != "a, b" || resp.Headers["content-encoding"] != "gzip" || resp.Headers["set-cookie"] != "" || resp.Headers["alt-svc"] != "" {
+		if resp.Headers["x-two"] != "a, b" || resp.Headers["content-encoding"] != "gzip" ||
+			resp.Headers["set-cookie"] != "" || resp.Headers["alt-svc"] != "" {
 			t.Errorf("the guest sees %v", resp.Headers)
 		}
 		if string(resp.Body) != "\x1f\x8b not a bomb" {
 			t.Errorf("the body was touched: %q", resp.Body)
 		}
-		if got.Get("X-Own") != "1" || got.Get("Accept-Encoding") != "identity" || got.Get("User-Agent") != "kagewasm" || got.Get("Cookie") != "mine" || host != here {
+		if got.Get("X-Own") != "1" || got.Get("Accept-Encoding") != "identity" || got.Get("User-Agent") != "kagewasm" ||
+			got.Get("Cookie") != "mine" || host != here {
 			t.Errorf("the server of %s sees %v", host, got)
 		}
 	}
@@ -90,7 +93,8 @@ func TestHeaders(t *testing.T) {
 // A header of many secrets is refused before it is put together.
 func TestSecretsTooLong(t *testing.T) {
 	const secretBytes, times = 16 << 10, 5_000 // 80 MB
-	c := client(t, egress.Options{Grants: []string{"127.0.0.1:9"}, Secrets: map[string]string{"key": strings.Repeat("x", secretBytes)}})
+	c := client(t, egress.Options{Grants: []string{"127.0.0.1:9"},
+		Secrets: map[string]string{"key": strings.Repeat("x", secretBytes)}})
 	headers := map[string]string{"x": strings.Repeat("{{secret:key}}", times)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -51,7 +51,8 @@ func TestQuotas(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			s := c.Session(egress.Limits{Requests: 1, BodyBytes: 1000})
-			resp, err := s.Do(t.Context(), egress.Request{Method: "PUT", URL: "http://" + here + tc.path, Body: make([]byte, tc.body)})
+			resp, err := s.Do(t.Context(), egress.Request{Method: "PUT", URL: "http://" + here + tc.path,
+				Body: make([]byte, tc.body)})
 			if abi.CodeOf(err) != tc.code {
 				t.Errorf("%v", err)
 			}

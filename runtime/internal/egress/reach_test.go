@@ -79,9 +79,11 @@ func TestNothingIsReachableUnlessGranted(t *testing.T) {
 
 func TestBadGrants(t *testing.T) {
 	for grant, why := range map[string]string{
-		"": "nothing", "*.example.com": "a wildcard", "https://a.test/path": "a path", "a.test?x": "a query", "ftp://a.test": "another protocol",
-		"u@a.test": "a user", "a.test:0": "no port", "0.0.0.0:80": "an address that is nobody's", "[::]:80": "the same", "224.0.0.1": "many's",
-		"127.1": "a short address", "[fe80::1%eth0]": "a zone", "a b": "a space", "bücher.example": "not ASCII",
+		"": "nothing", "*.example.com": "a wildcard", "https://a.test/path": "a path", "a.test?x": "a query",
+		"ftp://a.test": "another protocol",
+		"u@a.test":     "a user", "a.test:0": "no port", "0.0.0.0:80": "an address that is nobody's", "[::]:80": "the same",
+		"224.0.0.1": "many's",
+		"127.1":     "a short address", "[fe80::1%eth0]": "a zone", "a b": "a space", "bücher.example": "not ASCII",
 	} {
 		t.Run(grant, func(t *testing.T) {
 			if _, err := egress.New(egress.Options{Grants: []string{grant}}); abi.CodeOf(err) != abi.CodeUsage {
@@ -94,14 +96,22 @@ func TestBadGrants(t *testing.T) {
 // TestAddresses: whatever a name that is granted leads to, the address decides.
 func TestAddresses(t *testing.T) {
 	for _, tc := range []struct{ address, why string }{
-		{"127.0.0.1", "loopback"}, {"127.8.8.8", "all of it"}, {"::1", "loopback"}, {"10.1.2.3", "private"}, {"172.16.0.1", "private"},
-		{"172.31.255.255", "private"}, {"192.168.1.1", "private"}, {"fc00::1", "private"}, {"fd12:3456::1", "private"}, {"100.64.0.1", "carrier-grade NAT"},
-		{"100.100.100.200", "metadata"}, {"169.254.169.254", "metadata"}, {"fd00:ec2::254", "metadata"}, {"169.254.1.1", "link-local"}, {"fe80::1", "link-local"},
-		{"0.0.0.0", "unspecified"}, {"::", "unspecified"}, {"0.1.2.3", "this network"}, {"224.0.0.1", "multicast"}, {"ff02::1", "multicast"},
-		{"255.255.255.255", "broadcast"}, {"240.0.0.1", "reserved"}, {"192.0.2.1", "documentation"}, {"198.51.100.1", "documentation"},
-		{"203.0.113.1", "documentation"}, {"2001:db8::1", "documentation"}, {"198.18.0.1", "benchmarks"}, {"192.0.0.8", "assignments"},
-		{"::ffff:127.0.0.1", "IPv4-mapped"}, {"::ffff:10.0.0.1", "IPv4-mapped"}, {"::127.0.0.1", "IPv4-compatible"}, {"2002:7f00:1::1", "6to4"},
-		{"64:ff9b::7f00:1", "NAT64"}, {"64:ff9b:1::1", "NAT64"}, {"2001::1", "Teredo"}, {"fec0::1", "site-local"}, {"5f00::1", "segment routing"}, {"3fff::1", "documentation"},
+		{"127.0.0.1", "loopback"}, {"127.8.8.8", "all of it"}, {"::1", "loopback"}, {"10.1.2.3", "private"},
+		{"172.16.0.1", "private"},
+		{"172.31.255.255", "private"}, {"192.168.1.1", "private"}, {"fc00::1", "private"}, {"fd12:3456::1", "private"},
+		{"100.64.0.1", "carrier-grade NAT"},
+		{"100.100.100.200", "metadata"}, {"169.254.169.254", "metadata"}, {"fd00:ec2::254", "metadata"},
+		{"169.254.1.1", "link-local"}, {"fe80::1", "link-local"},
+		{"0.0.0.0", "unspecified"}, {"::", "unspecified"}, {"0.1.2.3", "this network"}, {"224.0.0.1", "multicast"},
+		{"ff02::1", "multicast"},
+		{"255.255.255.255", "broadcast"}, {"240.0.0.1", "reserved"}, {"192.0.2.1", "documentation"},
+		{"198.51.100.1", "documentation"},
+		{"203.0.113.1", "documentation"}, {"2001:db8::1", "documentation"}, {"198.18.0.1", "benchmarks"},
+		{"192.0.0.8", "assignments"},
+		{"::ffff:127.0.0.1", "IPv4-mapped"}, {"::ffff:10.0.0.1", "IPv4-mapped"}, {"::127.0.0.1", "IPv4-compatible"},
+		{"2002:7f00:1::1", "6to4"},
+		{"64:ff9b::7f00:1", "NAT64"}, {"64:ff9b:1::1", "NAT64"}, {"2001::1", "Teredo"}, {"fec0::1", "site-local"},
+		{"5f00::1", "segment routing"}, {"3fff::1", "documentation"},
 	} {
 		t.Run(tc.address, func(t *testing.T) {
 			for _, grant := range []string{"http://rebound.test", "rebound.test"} {
@@ -154,7 +164,8 @@ func TestReach(t *testing.T) {
 		{"localhost:80", "http://localhost", "8.8.8.8:80", false, "and nothing else"},
 		{"http://10.0.0.7", "http://10.0.0.7", "10.0.0.7:80", true, "an address leads to itself"},
 		{"http://10.0.0.7", "http://10.0.0.7", "10.0.0.8:80", false, "and nothing else"},
-		{"http://169.254.169.254", "http://169.254.169.254", "169.254.169.254:80", true, "by its address anything can be granted"},
+		{"http://169.254.169.254", "http://169.254.169.254", "169.254.169.254:80", true,
+			"by its address anything can be granted"},
 		{"http://[fd00::7]", "http://[FD00:0::7]", "[fd00::7]:80", true, "in whatever form"},
 		{"fd00::7", "https://[fd00::7]", "[fd00::7]:443", true, "without brackets"},
 		{"::1", "http://[::1]", "[::1]:80", true, "loopback of IPv6"},
@@ -183,7 +194,8 @@ func TestRebinding(t *testing.T) {
 		return nil, errors.New("no more")
 	}
 	c := client(t, egress.Options{Grants: []string{"http://rebound.test:" + port}, Lookup: lookup})
-	if _, err := do(t, c, egress.Request{URL: "http://rebound.test:" + port}); abi.CodeOf(err) != abi.CodeDenied || lookups != 1 {
+	if _, err := do(t, c, egress.Request{URL: "http://rebound.test:" + port}); abi.CodeOf(err) != abi.CodeDenied ||
+		lookups != 1 {
 		t.Errorf("after %d lookups: %v", lookups, err)
 	}
 }
@@ -191,7 +203,8 @@ func TestRebinding(t *testing.T) {
 // FuzzHost: a host has one spelling, and one that reads as an address is that
 // address.
 func FuzzHost(f *testing.F) {
-	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.0.0.1", "127.1", "0x7f.1", "::1", "::ffff:1.2.3.4", "a..b", "xn--bcher-kva.example", "1.2.3.4."} {
+	for _, s := range []string{"example.com", "EXAMPLE.com.", "127.0.0.1", "127.1", "0x7f.1", "::1", "::ffff:1.2.3.4",
+		"a..b", "xn--bcher-kva.example", "1.2.3.4."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -215,7 +228,9 @@ func FuzzHost(f *testing.F) {
 // FuzzURL: whatever a URL looks like, what is sent goes to the origin that is
 // granted, by any parser's reading.
 func FuzzURL(f *testing.F) {
-	for _, s := range []string{"https://api.test/x?y=z#f", "https://api.test//evil.test", `https://api.test\@evil.test`, "https://api.test:443@evil.test", "https://api.test?a b", "https://API.test.:0443/%2f..", "https://api.test/\tx", "https:api.test"} {
+	for _, s := range []string{"https://api.test/x?y=z#f", "https://api.test//evil.test", `https://api.test\@evil.test`,
+		"https://api.test:443@evil.test", "https://api.test?a b", "https://API.test.:0443/%2f..",
+		"https://api.test/\tx", "https:api.test"} {
 		f.Add(s)
 	}
 	c, err := egress.New(egress.Options{Grants: []string{"api.test"}})
@@ -237,7 +252,8 @@ func FuzzURL(f *testing.F) {
 // TestWhoMendsARefusal: a host that the manifest does not name is the author's to
 // name, one that it names the operator's to grant.
 func TestWhoMendsARefusal(t *testing.T) {
-	c := client(t, egress.Options{Grants: []string{"granted.example.com"}, Asked: []string{"granted.example.com", "asked.example.com"}})
+	c := client(t, egress.Options{Grants: []string{"granted.example.com"},
+		Asked: []string{"granted.example.com", "asked.example.com"}})
 	for host, want := range map[string]string{
 		"asked.example.com": "the operator grants it: --grant http=https://asked.example.com",
 		"other.example.com": "the author names it under hosts of the capability http in plugin.yaml",

@@ -18,7 +18,8 @@ func TestRedirects(t *testing.T) {
 	var last seen
 	look := func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		last = seen{r.Method, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Accept"), r.Header.Get("User-Agent"), r.Header.Get("Content-Type"), string(b)}
+		last = seen{r.Method, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Accept"),
+			r.Header.Get("User-Agent"), r.Header.Get("Content-Type"), string(b)}
 		hello(w, r)
 	}
 	other := serve(t, look)
@@ -43,7 +44,8 @@ func TestRedirects(t *testing.T) {
 		return fmt.Sprintf("http://%s/?code=%d&to=%s", here, code, url.QueryEscape(to))
 	}
 	headers := map[string]string{
-		"Authorization": "Bearer {{secret:key}}", "X-Api-Key": "{{secret:key}}", "Accept": "text/x", "Content-Type": "text/y", "User-Agent": "mine {{secret:key}}",
+		"Authorization": "Bearer {{secret:key}}", "X-Api-Key": "{{secret:key}}", "Accept": "text/x",
+		"Content-Type": "text/y", "User-Agent": "mine {{secret:key}}",
 	}
 	for _, tc := range []struct {
 		url  string
@@ -51,9 +53,12 @@ func TestRedirects(t *testing.T) {
 		want seen
 		why  string
 	}{
-		{to(302, "/x"), "", seen{"GET", "Bearer hunter2", "hunter2", "text/x", "mine hunter2", "", ""}, "the same origin: all but the body"},
-		{to(307, "/x"), "", seen{"POST", "Bearer hunter2", "hunter2", "text/x", "mine hunter2", "text/y", "data"}, "and the body too"},
-		{to(307, "http://"+other+"/x"), "", seen{"POST", "", "", "text/x", "kagewasm", "text/y", "data"}, "another origin gets no credentials"},
+		{to(302, "/x"), "", seen{"GET", "Bearer hunter2", "hunter2", "text/x", "mine hunter2", "", ""},
+			"the same origin: all but the body"},
+		{to(307, "/x"), "", seen{"POST", "Bearer hunter2", "hunter2", "text/x", "mine hunter2", "text/y", "data"},
+			"and the body too"},
+		{to(307, "http://"+other+"/x"), "", seen{"POST", "", "", "text/x", "kagewasm", "text/y", "data"},
+			"another origin gets no credentials"},
 		{to(303, "http://"+other+"/x"), "", seen{"GET", "", "", "text/x", "kagewasm", "", ""}, "nor by 303"},
 		{to(302, "http://"+strange+"/x"), abi.CodeDenied, seen{}, "an origin that is not granted"},
 		{to(302, "https://"+other+"/x"), abi.CodeNetwork, seen{}, "another scheme, granted for loopback: no TLS there"},
@@ -76,7 +81,8 @@ func TestRedirects(t *testing.T) {
 		http.Redirect(w, r, "http://"+here+"/x", http.StatusFound)
 	})
 	c = client(t, egress.Options{Grants: []string{here, back}})
-	if _, err := do(t, c, egress.Request{URL: to(302, "http://"+back), Headers: map[string]string{"Authorization": "x"}}); err != nil || last.auth != "" || last.method != "GET" {
+	if _, err := do(t, c, egress.Request{URL: to(302, "http://"+back),
+		Headers: map[string]string{"Authorization": "x"}}); err != nil || last.auth != "" || last.method != "GET" {
 		t.Errorf("there and back: %v, %+v", err, last)
 	}
 }

@@ -37,13 +37,15 @@ func Answers() []Guest {
 		judged(answer("a summary of angles", "slow to count, and too long by its bytes alone", "", `{"summary":"`, `<`, `"}`),
 			abi.CodeGrew),
 		judged(answer("a summary of links", "slow to read", "", `{"summary":"`, `https://a.b/c?token=`, `"}`), abi.CodeGrew),
-		judged(answer("a summary of secrets", "slow to take out", "", `{"summary":"`, `api_key=abcdefgh1 `, `"}`), abi.CodeGrew),
+		judged(answer("a summary of secrets", "slow to take out", "", `{"summary":"`, `api_key=abcdefgh1 `, `"}`),
+			abi.CodeGrew),
 		judged(answer("a summary of escapes", "twice as long before they are read", "", `{"summary":"`, `\n`, `"}`),
 			abi.CodeGrew),
 		answer("an injection of angles", "cut by bytes before anything is counted", "", `{"inject":"`, `<`, `"}`),
 		answer("an injection of links", "and before anything is taken out", "", `{"inject":"`, `https://a.b/c?token=`, `"}`),
 		answer("a reason of markers", "cut before it is defused", "", `{"cancel":true,"reason":"`, `<|`, `"}`),
-		fewer("190,000 pins", "of messages that are not there: some are told", "", 190_000, `{"always_keep":[`, `"m",`, `"m"]}`),
+		fewer("190,000 pins", "of messages that are not there: some are told", "", 190_000, `{"always_keep":[`, `"m",`,
+			`"m"]}`),
 	}
 }
 

@@ -22,7 +22,8 @@ func Carry() []Guest {
 			m.Memory(1, -1, "memory")
 			block, loop := m.Type(many, many), m.Type(many, nil)
 			code := work(m, block)
-			m.Hook(Hook, nil, wasmtest.Times(n, c32(7)), typed(0x03, loop), code, c32(1), wasmtest.Br(0), op(0x0b), wasmtest.Unreachable)
+			m.Hook(Hook, nil, wasmtest.Times(n, c32(7)), typed(0x03, loop), code, c32(1), wasmtest.Br(0), op(0x0b),
+				wasmtest.Unreachable)
 		}))
 	}
 	drops := wasmtest.Times(n, wasmtest.Drop)
@@ -46,6 +47,7 @@ func Carry() []Guest {
 			return slices.Concat(drops, call(f))
 		}),
 		carrying("parameters and results", "1,000 each, for a function that does nothing with them", func(m *module, _ uint32) []byte {
+
 			var all []byte
 			for i := range uint32(n) {
 				all = append(all, get(i)...)

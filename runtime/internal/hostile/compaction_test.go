@@ -89,7 +89,8 @@ func checkCompleted(t *testing.T, g *Guest, r *kagewasm.Report, msgs []abi.Messa
 	}
 	for _, name := range roles {
 		if !slices.ContainsFunc(r.Failures, func(e *abi.Error) bool {
-			return e.Plugin == string(name) && e.Code == cmp.Or(g.Judged, g.Code) && e.Hook == abi.HookPreCompact && e.Phase != "" &&
+			return e.Plugin == string(name) && e.Code == cmp.Or(g.Judged, g.Code) && e.Hook == abi.HookPreCompact &&
+				e.Phase != "" &&
 				e.Message != ""
 		}) {
 			t.Errorf("no failure of %s with code %s: %v (%s)", name, cmp.Or(g.Judged, g.Code), r.Failures, g.Why)

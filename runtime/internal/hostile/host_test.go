@@ -42,12 +42,14 @@ func TestHostileMessages(t *testing.T) {
 		in.Messages = append(in.Messages[:i:i], abi.InputMessage{Message: m})
 	}
 	tests := []struct{ name, ids string }{
-		{"all", `"m0","m2","m3","m4","m5","m1"`}, {"one that fits", `"m0"`}, {"one six times", `"m0","m0","m0","m0","m0","m0"`},
+		{"all", `"m0","m2","m3","m4","m5","m1"`}, {"one that fits", `"m0"`},
+		{"one six times", `"m0","m0","m0","m0","m0","m0"`},
 		{"a part", `"m2"`}, {"arguments", `"m3"`}, {"one that does not", `"m1"`},
 	}
 	for _, tt := range soak.Sample(tests, 2, len(tests)) {
 		t.Run(tt.name, func(t *testing.T) {
-			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet, `{"ids":[`+tt.ids+`]}`)
+			g := HostLoop("escaped messages", "what is escaped counts as long as it is", abi.OpMessagesGet,
+				`{"ids":[`+tt.ids+`]}`)
 			p, err := plugintest.Load(context.Background(), s.runtime, g.Wasm(), runtime.PluginOptions{Manifest: &lazy,
 				Limits: abi.Limits{TimeoutMS: 300, MemoryMB: 32, HostCalls: 1 << 30}})
 			if err != nil {

@@ -39,7 +39,8 @@ func grown(r *rand.Rand, module []byte, n int) []byte {
 	}
 	run := module[c.List[from].Pos:c.List[to-1].End]
 	one := 1 << (8 + r.IntN(10))
-	code := slices.Concat(module[body.Start:c.List[from].Pos], slices.Repeat(run, 1+one/len(run)), module[c.List[to-1].End:body.Stop])
+	code := slices.Concat(module[body.Start:c.List[from].Pos], slices.Repeat(run, 1+one/len(run)),
+		module[c.List[to-1].End:body.Stop])
 	code = append(wasm.AppendU32(nil, uint32(len(code))), code...)
 	more := 1 + n/len(code)
 	var out []byte

@@ -97,7 +97,8 @@ func (f *function) compileTime(edits []edit, live, borders int) float64 {
 	body := f.module.Bodies[f.index]
 	size, targets := float64(body.Stop-body.Code), float64(len(f.code.Targets))
 	lives := float64(live) * max(1, blocks/max(1, float64(borders)))
-	return nsFunction + nsByte*size/10 + nsLocal*float64(f.locals) + nsIndirect*indirect + nsBlock*blocks + nsBlocks*blocks*blocks +
+	return nsFunction + nsByte*size/10 + nsLocal*float64(f.locals) + nsIndirect*indirect + nsBlock*blocks +
+		nsBlocks*blocks*blocks +
 		lives*min(nsLive+lives/nsLives, nsLiveMost) + nsNesting*nesting*nesting + targets*targets/nsTargets +
 		calls*nsGlobal*float64(f.module.mutable) + nsMove*float64(moves)
 }

@@ -58,20 +58,40 @@ func bombs(n int) map[string][]byte {
 			return append(b, 0)
 		})),
 		"a section of names": wasm.AppendSection(void(function()).bytes(), wasm.SectionCustom,
-			slices.Concat(wasm.AppendName(nil, "name"), []byte{1}, wasm.AppendU32(nil, uint32(n)), list(5, func(i int) []byte { return append(wasm.AppendU32(nil, uint32(i)), 1, 'a') }))),
-		"exports":             void(function()).with(sections{wasm.SectionExport: list(6, func(i int) []byte { return append(name(i), wasm.KindFunc, 0) })}).bytes(),
-		"globals":             void(function()).with(sections{wasm.SectionGlobal: list(5, func(int) []byte { return append([]byte{byte(wasm.I32), 1}, zero...) })}).bytes(),
-		"data":                void(function()).with(sections{wasm.SectionData: list(2, func(int) []byte { return []byte{1, 0} })}).bytes(),
-		"active data":         void(function()).with(sections{wasm.SectionMemory: {1, 0, 1}, wasm.SectionData: list(5, func(int) []byte { return slices.Concat([]byte{0}, zero, []byte{0}) })}).bytes(),
-		"segments":            void(function()).with(sections{wasm.SectionElement: list(3, func(int) []byte { return []byte{1, 0, 0} })}).bytes(),
-		"elements":            void(function()).with(sections{wasm.SectionElement: append([]byte{1, 1, 0}, list(1, func(int) []byte { return []byte{0} })...)}).bytes(),
-		"element expressions": void(function()).with(sections{wasm.SectionElement: append([]byte{1, 5, 0x70}, list(3, func(int) []byte { return []byte{wasm.OpRefFunc, 0, wasm.OpEnd} })...)}).bytes(),
-		"tables":              one(wasm.SectionTable, list(3, func(int) []byte { return []byte{0x70, 0, 0} })),
-		"imports":             one(wasm.SectionImport, list(5, func(int) []byte { return []byte{0, 0, wasm.KindGlobal, byte(wasm.I32), 0} })),
-		"custom sections":     customs,
-		"functions":           void(slices.Repeat([][]byte{function()}, min(n/4, 200_000))...).bytes(),
-		"a long function":     void(function(slices.Repeat([]byte{wasm.OpNop}, wasm.MaxBody-10))).bytes(),
-		"no locals":           void(slices.Repeat([][]byte{manyRuns(100_000)}, n/200_000+1)...).bytes(),
+			slices.Concat(wasm.AppendName(nil, "name"), []byte{1}, wasm.AppendU32(nil, uint32(n)), list(5, func(i int) []byte {
+				return append(wasm.AppendU32(nil, uint32(i)), 1, 'a')
+			}))),
+		"exports": void(function()).with(sections{wasm.SectionExport: list(6, func(i int) []byte {
+			return append(name(i), wasm.KindFunc, 0)
+		})}).bytes(),
+		"globals": void(function()).with(sections{wasm.SectionGlobal: list(5, func(int) []byte {
+			return append([]byte{byte(wasm.I32), 1}, zero...)
+		})}).bytes(),
+		"data": void(function()).with(sections{wasm.SectionData: list(2, func(int) []byte {
+			return []byte{1, 0}
+		})}).bytes(),
+		"active data": void(function()).with(
+			sections{wasm.SectionMemory: {1, 0, 1}, wasm.SectionData: list(5, func(int) []byte {
+				return slices.Concat([]byte{0}, zero, []byte{0})
+			})}).bytes(),
+		"segments": void(function()).with(sections{wasm.SectionElement: list(3, func(int) []byte {
+			return []byte{1, 0, 0}
+		})}).bytes(),
+		"elements": void(function()).with(sections{wasm.SectionElement: append([]byte{1, 1, 0}, list(1, func(int) []byte {
+			return []byte{0}
+		})...)}).bytes(),
+		"element expressions": void(function()).with(
+			sections{wasm.SectionElement: append([]byte{1, 5, 0x70}, list(3, func(int) []byte {
+				return []byte{wasm.OpRefFunc, 0, wasm.OpEnd}
+			})...)}).bytes(),
+		"tables": one(wasm.SectionTable, list(3, func(int) []byte { return []byte{0x70, 0, 0} })),
+		"imports": one(wasm.SectionImport, list(5, func(int) []byte {
+			return []byte{0, 0, wasm.KindGlobal, byte(wasm.I32), 0}
+		})),
+		"custom sections": customs,
+		"functions":       void(slices.Repeat([][]byte{function()}, min(n/4, 200_000))...).bytes(),
+		"a long function": void(function(slices.Repeat([]byte{wasm.OpNop}, wasm.MaxBody-10))).bytes(),
+		"no locals":       void(slices.Repeat([][]byte{manyRuns(100_000)}, n/200_000+1)...).bytes(),
 	}
 }
 
@@ -155,7 +175,8 @@ func inflateCode(r *rand.Rand, module []byte, m *wasm.Module, n int) []byte {
 			to := from + 1 + r.IntN(min(8, len(c.List)-1-from))
 			run := module[c.List[from].Pos:c.List[to-1].End]
 			times := min(n/len(m.Bodies), wasm.MaxBody/2) / len(run)
-			body = slices.Concat(module[b.Start:c.List[from].Pos], slices.Repeat(run, max(1, times)), module[c.List[to-1].End:b.Stop])
+			body = slices.Concat(module[b.Start:c.List[from].Pos], slices.Repeat(run, max(1, times)),
+				module[c.List[to-1].End:b.Stop])
 		}
 		out = append(wasm.AppendU32(out, uint32(len(body))), body...)
 	}

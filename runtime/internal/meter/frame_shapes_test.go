@@ -35,7 +35,9 @@ func shapesOf(t wasm.ValueType, n int) []frameShape {
 	get := func(i int) []byte { return idx(wasm.OpLocalGet, i%n) }
 	set := func(i int) []byte { return idx(wasm.OpLocalSet, i%n) }
 	fill := each(n, func(i int) []byte { return slices.Concat(load(t, 16*i), set(i)) })
-	use := slices.Concat([]byte{wasm.OpI32Const, 0}, get(0), each(n-1, func(i int) []byte { return slices.Concat(get(i+1), plus(t)) }), store(t))
+	use := slices.Concat([]byte{wasm.OpI32Const, 0}, get(0), each(n-1, func(i int) []byte {
+		return slices.Concat(get(i+1), plus(t))
+	}), store(t))
 	bump := func(i int) []byte { return slices.Concat(get(i), load(t, 16*i+7), plus(t), set(i)) }
 	turn := each(n, func(i int) []byte { return get(i + 1) }) // each local becomes the next
 	for i := n - 1; i >= 0; i-- {
@@ -56,32 +58,57 @@ func shapesOf(t wasm.ValueType, n int) []frameShape {
 		use, fill, when(3), iff, jump(1, 2), end, end,
 		use, when(4), iff, jump(0, 1), end, end, self, use)
 	typed := func(op byte) []byte { return []byte{op, 2} }
-	multi := slices.Concat(turn[:len(turn)/2], typed(wasm.OpBlock), when(1), idx(wasm.OpBrIf, 0), self, end, turn[len(turn)/2:])
-	around := slices.Concat(turn[:len(turn)/2], typed(wasm.OpLoop), turn[len(turn)/2:], bump(0), turn[:len(turn)/2], again(0), end, turn[len(turn)/2:])
+	multi := slices.Concat(turn[:len(turn)/2], typed(wasm.OpBlock), when(1), idx(wasm.OpBrIf, 0), self, end,
+		turn[len(turn)/2:])
+	around := slices.Concat(turn[:len(turn)/2], typed(wasm.OpLoop), turn[len(turn)/2:], bump(0), turn[:len(turn)/2],
+		again(0), end, turn[len(turn)/2:])
 
 	shapes := map[string][]byte{
-		"around a loop with a check":          slices.Concat(fill, loop(weight, blk, when(1), idx(wasm.OpBrIf, 0), self, end), use, self),
-		"across calls, changed one by one":    slices.Concat(fill, each(3*n, func(i int) []byte { return slices.Concat(self, bump(i)) }), use),
-		"changed on one way":                  slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, bump(i), end) }), self, use),
-		"changed on both ways":                slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, bump(i), els, bump(i+1), end) }), self, use),
-		"a call on one way":                   slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, bump(i), self, end, bump(i+1)) }), use, self),
-		"exchanged on one way":                slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(when(i), iff, turn, end) }), use, self),
-		"exchanged in a loop":                 slices.Concat(fill, loop(turn), use, self),
-		"exchanged in a loop that calls":      slices.Concat(fill, loop(turn, when(1), iff, self, end), use, self),
-		"exchanged in a loop with many heads": slices.Concat(fill, lp, each(many, func(i int) []byte { return slices.Concat(turn, bump(i), when(i), idx(wasm.OpBrIf, 0)) }), end, use, self),
-		"loops in loops":                      slices.Concat(fill, loop(bump(0), loop(bump(1), loop(bump(2), turn), bump(0)), turn), use, self),
-		"tight loops in a row":                slices.Concat(fill, each(many, func(i int) []byte { return loop(bump(i), bump(i+1)) }), use, self),
-		"tight loops that are left":           slices.Concat(fill, blk, each(many, func(i int) []byte { return loop(bump(i), when(i), idx(wasm.OpBrIf, 1), turn) }), end, use, self),
-		"a branch table": slices.Concat(fill, bytes.Repeat(blk, many), when(0), []byte{wasm.OpBrTable, byte(many - 1)}, each(many, func(i int) []byte { return []byte{byte(i)} }),
+		"around a loop with a check": slices.Concat(
+			fill, loop(weight, blk, when(1), idx(wasm.OpBrIf, 0), self, end), use, self),
+		"across calls, changed one by one": slices.Concat(fill, each(3*n, func(i int) []byte {
+			return slices.Concat(self, bump(i))
+		}), use),
+		"changed on one way": slices.Concat(fill, each(many, func(i int) []byte {
+			return slices.Concat(when(i), iff, bump(i), end)
+		}), self, use),
+		"changed on both ways": slices.Concat(fill, each(many, func(i int) []byte {
+			return slices.Concat(when(i), iff, bump(i), els, bump(i+1), end)
+		}), self, use),
+		"a call on one way": slices.Concat(fill, each(many, func(i int) []byte {
+			return slices.Concat(when(i), iff, bump(i), self, end, bump(i+1))
+		}), use, self),
+		"exchanged on one way": slices.Concat(fill, each(many, func(i int) []byte {
+			return slices.Concat(when(i), iff, turn, end)
+		}), use, self),
+		"exchanged in a loop":            slices.Concat(fill, loop(turn), use, self),
+		"exchanged in a loop that calls": slices.Concat(fill, loop(turn, when(1), iff, self, end), use, self),
+		"exchanged in a loop with many heads": slices.Concat(fill, lp, each(many, func(i int) []byte {
+			return slices.Concat(turn, bump(i), when(i), idx(wasm.OpBrIf, 0))
+		}), end, use, self),
+		"loops in loops": slices.Concat(
+			fill, loop(bump(0), loop(bump(1), loop(bump(2), turn), bump(0)), turn), use, self),
+		"tight loops in a row": slices.Concat(fill, each(many, func(i int) []byte {
+			return loop(bump(i), bump(i+1))
+		}), use, self),
+		"tight loops that are left": slices.Concat(fill, blk, each(many, func(i int) []byte {
+			return loop(bump(i), when(i), idx(wasm.OpBrIf, 1), turn)
+		}), end, use, self),
+		"a branch table": slices.Concat(fill, bytes.Repeat(blk, many), when(0), []byte{wasm.OpBrTable, byte(many - 1)},
+			each(many, func(i int) []byte { return []byte{byte(i)} }),
 			each(many, func(i int) []byte { return slices.Concat(end, bump(i), bump(i+1)) }), self, use),
 		"a dispatch loop":     dispatch,
 		"results of blocks":   slices.Concat(fill, multi, use, self),
 		"parameters of loops": slices.Concat(fill, around, use, self, around, use),
-		"constants": slices.Concat(each(n, func(i int) []byte { return slices.Concat(zeros(times(1, t)), set(i)) }), each(n, func(int) []byte { return zeros(times(1, t)) }), self,
+		"constants": slices.Concat(each(n, func(i int) []byte {
+			return slices.Concat(zeros(times(1, t)), set(i))
+		}), each(n, func(int) []byte { return zeros(times(1, t)) }), self,
 			bytes.Repeat(plus(t), n-1), set(0), use),
 		"only in dead code":   slices.Concat(fill, self, blk, idx(wasm.OpBr, 0), use, end),
 		"shifted and divided": slices.Concat(fill, shifts(many), use, self),
-		"pressure and joins":  slices.Concat(fill, each(many, func(i int) []byte { return slices.Concat(use, when(i), iff, fill, end, bump(i)) }), use, self),
+		"pressure and joins": slices.Concat(fill, each(many, func(i int) []byte {
+			return slices.Concat(use, when(i), iff, fill, end, bump(i))
+		}), use, self),
 		"addresses": slices.Concat(fill, when(1), pc(wasm.OpLocalSet), each(3*n, func(i int) []byte {
 			return slices.Concat(pc(wasm.OpLocalGet), get(i), store(t), when(i), pc(wasm.OpLocalTee), get(i+1), store(t))
 		}), use, self),
@@ -100,6 +127,7 @@ func shapesOf(t wasm.ValueType, n int) []frameShape {
 // shifts are shifts and divisions by unknown numbers, of one i32.
 func shifts(n int) []byte {
 	return slices.Concat([]byte{wasm.OpI32Const, 0}, load(wasm.I32, 8), each(n, func(i int) []byte {
-		return slices.Concat(load(wasm.I32, 12+i), []byte{[]byte{0x74, 0x75, 0x76, 0x77, 0x78}[i%5], wasm.OpI32Const}, []byte{5}, load(wasm.I32, 70+i), []byte{wasm.OpI32Const, 1, 0x72, 0x6d, 0x6a})
+		return slices.Concat(load(wasm.I32, 12+i), []byte{[]byte{0x74, 0x75, 0x76, 0x77, 0x78}[i%5], wasm.OpI32Const},
+			[]byte{5}, load(wasm.I32, 70+i), []byte{wasm.OpI32Const, 1, 0x72, 0x6d, 0x6a})
 	}), store(wasm.I32))
 }

@@ -45,12 +45,15 @@ func (s *frameShape) module() []byte {
 	start = append(start, bytes.Repeat([]byte{wasm.OpDrop}, len(s.results))...)
 	start = append(start, wasm.OpEnd)
 	b := []byte("\x00asm\x01\x00\x00\x00")
-	b = wasm.AppendSection(b, wasm.SectionType, slices.Concat([]byte{3, 0x60}, values(s.params), values(s.results), []byte{0x60, 0, 0, 0x60}, values(s.block), values(s.block)))
+	b = wasm.AppendSection(b, wasm.SectionType, slices.Concat([]byte{3, 0x60}, values(s.params), values(s.results),
+		[]byte{0x60, 0, 0, 0x60}, values(s.block), values(s.block)))
 	b = wasm.AppendSection(b, wasm.SectionFunction, []byte{2, 0, 1})
 	b = wasm.AppendSection(b, wasm.SectionTable, []byte{1, byte(wasm.FuncRefT), 0, 1})
 	b = wasm.AppendSection(b, wasm.SectionMemory, []byte{1, 0, 1})
 	b = wasm.AppendSection(b, wasm.SectionGlobal, []byte{1, byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd})
-	b = wasm.AppendSection(b, wasm.SectionExport, slices.Concat([]byte{2}, wasm.AppendName(nil, "run"), []byte{wasm.KindFunc, 1}, wasm.AppendName(nil, "calls"), []byte{wasm.KindGlobal, 0}))
+	b = wasm.AppendSection(b, wasm.SectionExport,
+		slices.Concat([]byte{2}, wasm.AppendName(nil, "run"), []byte{wasm.KindFunc, 1}, wasm.AppendName(nil, "calls"),
+			[]byte{wasm.KindGlobal, 0}))
 	b = wasm.AppendSection(b, wasm.SectionElement, []byte{1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, 0})
 	code := wasm.AppendU32([]byte{2}, uint32(len(body)))
 	code = append(append(code, body...), wasm.AppendU32(nil, uint32(len(start)))...)
@@ -134,7 +137,9 @@ func frameShapes() []frameShape {
 	for _, t := range []wasm.ValueType{wasm.I64, wasm.V128} {
 		for _, n := range []int{150} {
 			sum := func(get func(i int) []byte) []byte { // store(0, sum of what get gets)
-				return slices.Concat([]byte{wasm.OpI32Const, 0}, get(0), each(n-1, func(i int) []byte { return slices.Concat(get(i+1), plus(t)) }), store(t))
+				return slices.Concat([]byte{wasm.OpI32Const, 0}, get(0), each(n-1, func(i int) []byte {
+					return slices.Concat(get(i+1), plus(t))
+				}), store(t))
 			}
 			get := func(i int) []byte { return idx(wasm.OpLocalGet, i) }
 			fill := each(n, func(i int) []byte { return slices.Concat(load(t, 8*i), idx(wasm.OpLocalSet, i)) })
@@ -155,11 +160,15 @@ func frameShapes() []frameShape {
 				self, bytes.Repeat(plus(t), n-1), idx(wasm.OpLocalSet, 0), each(n, func(int) []byte { return get(0) }))})
 			add("operands without a call", frameShape{code: slices.Concat(
 				each(5, func(k int) []byte {
-					return slices.Concat([]byte{wasm.OpI32Const, 0}, each(n, func(i int) []byte { return load(t, 8*i+k) }), bytes.Repeat(plus(t), n-1), store(t))
+					return slices.Concat([]byte{wasm.OpI32Const, 0}, each(n, func(i int) []byte {
+						return load(t, 8*i+k)
+					}), bytes.Repeat(plus(t), n-1), store(t))
 				}), self)})
 			add("locals without a call", frameShape{locals: times(n, t), code: slices.Concat(
 				each(5, func(k int) []byte {
-					return slices.Concat(each(n, func(i int) []byte { return slices.Concat(load(t, 8*i+k), idx(wasm.OpLocalSet, i)) }), sum(get))
+					return slices.Concat(each(n, func(i int) []byte {
+						return slices.Concat(load(t, 8*i+k), idx(wasm.OpLocalSet, i))
+					}), sum(get))
 				}), self)})
 			add("locals joined in nested blocks", frameShape{locals: times(n, t), code: slices.Concat(
 				bytes.Repeat([]byte{wasm.OpBlock, 0x40}, min(n, 60)), fill,
@@ -172,7 +181,8 @@ func frameShapes() []frameShape {
 				sum(get))})
 			add("locals changed in loops", frameShape{locals: times(n, t), code: slices.Concat(fill,
 				each(min(n, 30), func(i int) []byte {
-					return slices.Concat([]byte{wasm.OpLoop, 0x40}, load(t, i), get(i), plus(t), idx(wasm.OpLocalSet, i), load(wasm.I32, 1000+i), []byte{wasm.OpBrIf, 0, wasm.OpEnd})
+					return slices.Concat([]byte{wasm.OpLoop, 0x40}, load(t, i), get(i), plus(t),
+						idx(wasm.OpLocalSet, i), load(wasm.I32, 1000+i), []byte{wasm.OpBrIf, 0, wasm.OpEnd})
 				}), self, sum(get))})
 			add("an indirect call", frameShape{params: times(n, t), code: slices.Concat(
 				each(n, get), load(wasm.I32, 60_000), []byte{wasm.OpCallIndirect, 0, 0}, sum(get))})

@@ -49,7 +49,9 @@ func TestGoGuest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cache.Close(t.Context())
-	compiler := engine{engines[0].name, func() wazero.RuntimeConfig { return engines[0].config().WithCompilationCache(cache) }}
+	compiler := engine{engines[0].name, func() wazero.RuntimeConfig {
+		return engines[0].config().WithCompilationCache(cache)
+	}}
 	want := runGuest(t, compiler, original, &host{})
 	h := &host{quantum: 20_000, keep: true}
 	got := runGuest(t, compiler, rewritten, h)
@@ -171,7 +173,8 @@ func TestStackTrace(t *testing.T) {
 
 // TestCustomSections: of the custom sections, names are left.
 func TestCustomSections(t *testing.T) {
-	module := append(named(t), wasm.AppendSection(nil, wasm.SectionCustom, append(wasm.AppendName(nil, ".debug_info"), 1, 2, 3))...)
+	module := append(named(t), wasm.AppendSection(nil, wasm.SectionCustom,
+		append(wasm.AppendName(nil, ".debug_info"), 1, 2, 3))...)
 	m, err := wasm.Parse(mustRewrite(t, module))
 	if err != nil {
 		t.Fatal(err)

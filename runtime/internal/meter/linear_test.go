@@ -31,19 +31,23 @@ var heavy = []struct {
 	}},
 	{"nops", func(n int) sections { return many(n, 128, function(bytes.Repeat([]byte{wasm.OpNop}, 128<<10))) }},
 	{"constants on the stack, and calls", func(n int) sections {
-		return many(n, 128, function(bytes.Repeat([]byte{wasm.OpI32Const, 0}, 25_000), bytes.Repeat([]byte{wasm.OpCall, 0}, 25_000), bytes.Repeat([]byte{wasm.OpDrop}, 25_000)))
+		return many(n, 128, function(bytes.Repeat([]byte{wasm.OpI32Const, 0}, 25_000),
+			bytes.Repeat([]byte{wasm.OpCall, 0}, 25_000), bytes.Repeat([]byte{wasm.OpDrop}, 25_000)))
 	}},
 	{"growing the memory", func(n int) sections {
-		return many(n, 128, function([]byte{wasm.OpI32Const, 0}, bytes.Repeat([]byte{wasm.OpMemoryGrow, 0}, 64<<10), []byte{wasm.OpDrop}))
+		return many(n, 128, function([]byte{wasm.OpI32Const, 0}, bytes.Repeat([]byte{wasm.OpMemoryGrow, 0}, 64<<10),
+			[]byte{wasm.OpDrop}))
 	}},
 	{"nested blocks", func(n int) sections {
 		return many(n, 12, function(bytes.Repeat([]byte{wasm.OpBlock, 0x40}, 4_000), bytes.Repeat([]byte{wasm.OpEnd}, 4_000)))
 	}},
 	{"nested loops", func(n int) sections {
-		return many(n, 28, function(bytes.Repeat([]byte{wasm.OpLoop, 0x40}, 4_000), bytes.Repeat([]byte{wasm.OpI32Const, 0, wasm.OpBrIf, 0, wasm.OpEnd}, 4_000)))
+		return many(n, 28, function(bytes.Repeat([]byte{wasm.OpLoop, 0x40}, 4_000),
+			bytes.Repeat([]byte{wasm.OpI32Const, 0, wasm.OpBrIf, 0, wasm.OpEnd}, 4_000)))
 	}},
 	{"loops in a row", func(n int) sections {
-		return many(n, 35, function(bytes.Repeat([]byte{wasm.OpLoop, 0x40, wasm.OpI32Const, 0, wasm.OpBrIf, 0, wasm.OpEnd}, 5_000)))
+		return many(n, 35, function(bytes.Repeat(
+			[]byte{wasm.OpLoop, 0x40, wasm.OpI32Const, 0, wasm.OpBrIf, 0, wasm.OpEnd}, 5_000)))
 	}},
 	{"a branch table out of nested dispatches", func(n int) sections {
 		dispatch := []byte{wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 0, wasm.OpBrTable, 0, 0, wasm.OpEnd}
@@ -57,21 +61,24 @@ var heavy = []struct {
 	}},
 	{"jumps, then tiny functions", func(n int) sections {
 		jump := []byte{wasm.OpI32Const, 0, wasm.OpLocalSet, 0, wasm.OpBr, 0}
-		code := slices.Concat([]byte{wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 0, wasm.OpBrTable, 0, 0, wasm.OpEnd}, bytes.Repeat(jump, 20_000), []byte{wasm.OpEnd})
+		code := slices.Concat([]byte{wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 0, wasm.OpBrTable, 0, 0,
+			wasm.OpEnd}, bytes.Repeat(jump, 20_000), []byte{wasm.OpEnd})
 		body := append([]byte{1, 1, byte(wasm.I32)}, append(code, wasm.OpEnd)...)
 		first := append(wasm.AppendU32(nil, uint32(len(body))), body...)
 		return void(append([][]byte{first}, slices.Repeat([][]byte{function()}, n*90)...)...)
 	}},
 	{"locals that live everywhere", func(n int) sections {
 		turn := func(i int) []byte {
-			return slices.Concat(idx(wasm.OpLocalGet, i), []byte{wasm.OpBrIf, 0}, idx(wasm.OpLocalGet, i+1), idx(wasm.OpLocalSet, i))
+			return slices.Concat(idx(wasm.OpLocalGet, i), []byte{wasm.OpBrIf, 0}, idx(wasm.OpLocalGet, i+1),
+				idx(wasm.OpLocalSet, i))
 		}
 		code := slices.Concat([]byte{wasm.OpLoop, 0x40}, each(4_000, turn), []byte{wasm.OpEnd})
 		body := slices.Concat([]byte{1}, wasm.AppendU32(nil, 4_096), []byte{byte(wasm.I32)}, code, []byte{wasm.OpEnd})
 		return many(n, len(body)>>10, append(wasm.AppendU32(nil, uint32(len(body))), body...))
 	}},
 	{"elements", func(n int) sections {
-		elements := append(wasm.AppendU32([]byte{1, 0, wasm.OpI32Const, 0, wasm.OpEnd}, uint32(n<<10)), make([]byte, n<<10)...)
+		elements := append(wasm.AppendU32([]byte{1, 0, wasm.OpI32Const, 0, wasm.OpEnd}, uint32(n<<10)),
+			make([]byte, n<<10)...)
 		return void(function()).with(sections{wasm.SectionElement: elements})
 	}},
 }

@@ -279,9 +279,11 @@ func (p *program) module() []byte {
 	b = wasm.AppendSection(b, wasm.SectionFunction, vec(len(funcs), funcs...))
 	b = wasm.AppendSection(b, wasm.SectionTable, []byte{1, byte(wasm.FuncRefT), 1, tableSize, 2 * tableSize})
 	b = wasm.AppendSection(b, wasm.SectionMemory, []byte{1, 1, memPages, memPages + 2})
-	b = wasm.AppendSection(b, wasm.SectionGlobal, vec(globals, []byte{byte(wasm.I64), 1, wasm.OpI64Const, 0, wasm.OpEnd}, i32Zero, i32Zero))
+	b = wasm.AppendSection(b, wasm.SectionGlobal,
+		vec(globals, []byte{byte(wasm.I64), 1, wasm.OpI64Const, 0, wasm.OpEnd}, i32Zero, i32Zero))
 	b = wasm.AppendSection(b, wasm.SectionExport, vec(len(exports), exports...))
-	b = wasm.AppendSection(b, wasm.SectionElement, slices.Concat([]byte{2, 0, wasm.OpI32Const, 0, wasm.OpEnd}, vec(len(elems), elems...), []byte{1, 0}, vec(len(elems), elems...)))
+	b = wasm.AppendSection(b, wasm.SectionElement, slices.Concat([]byte{2, 0, wasm.OpI32Const, 0, wasm.OpEnd},
+		vec(len(elems), elems...), []byte{1, 0}, vec(len(elems), elems...)))
 	b = wasm.AppendSection(b, wasm.SectionDataCount, []byte{1})
 	b = wasm.AppendSection(b, wasm.SectionCode, vec(len(codes), codes...))
 	data := slices.Repeat([]byte{7, 9, 11}, dataLength/3)

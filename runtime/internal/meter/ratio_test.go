@@ -166,7 +166,8 @@ func (c *carrier) globalsTurn() {
 // carry is the module of a carrier.
 func carry(seed uint64) (module []byte, what string) {
 	r := rand.New(rand.NewPCG(seed, 4))
-	c := &carrier{Rand: r, n: []int{0, 1, 8, 60, 400, 1_000}[r.IntN(6)], locals: []int{0, 10, 100, 1_000, 3_000}[r.IntN(5)], globals: []int{0, 3, 100, 1_000}[r.IntN(4)], left: 1 + r.IntN(30)}
+	c := &carrier{Rand: r, n: []int{0, 1, 8, 60, 400, 1_000}[r.IntN(6)],
+		locals: []int{0, 10, 100, 1_000, 3_000}[r.IntN(5)], globals: []int{0, 3, 100, 1_000}[r.IntN(4)], left: 1 + r.IntN(30)}
 	if r.IntN(2) == 0 { // only a few, without anything between
 		c.left = 1 + r.IntN(3)
 	}
@@ -201,15 +202,17 @@ func (c *carrier) module() []byte {
 	}
 	bodies, funcs = append(bodies, function()), append(funcs, carryNothing)
 	return sections{
-		wasm.SectionType: vector([]byte{0x60, 0, 0}, slices.Concat([]byte{0x60}, values, values), slices.Concat([]byte{0x60, 0}, values),
+		wasm.SectionType: vector([]byte{0x60, 0, 0}, slices.Concat([]byte{0x60}, values, values),
+			slices.Concat([]byte{0x60, 0}, values),
 			slices.Concat([]byte{0x60}, values, []byte{0})),
 		wasm.SectionFunction: append(wasm.AppendU32(nil, uint32(len(funcs))), funcs...),
 		wasm.SectionTable:    {1, byte(wasm.FuncRefT), 0, 4},
 		wasm.SectionMemory:   {1, 0, 1},
-		wasm.SectionGlobal:   vector(slices.Repeat([][]byte{{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}}, c.globals)...),
-		wasm.SectionExport:   vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0)),
-		wasm.SectionElement:  {1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, chainLength + 1},
-		wasm.SectionCode:     vector(bodies...),
+		wasm.SectionGlobal: vector(slices.Repeat([][]byte{{byte(wasm.I32), 1, wasm.OpI32Const, 0, wasm.OpEnd}},
+			c.globals)...),
+		wasm.SectionExport:  vector(append(wasm.AppendName(nil, "run"), wasm.KindFunc, 0)),
+		wasm.SectionElement: {1, 0, wasm.OpI32Const, 0, wasm.OpEnd, 1, chainLength + 1},
+		wasm.SectionCode:    vector(bodies...),
 	}.bytes()
 }
 

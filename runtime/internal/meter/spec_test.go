@@ -24,7 +24,8 @@ import (
 // tests, as wast2json writes them.
 func specDir(tb testing.TB, version string) string {
 	tb.Helper()
-	out, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
+	out, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"github.com/tetratelabs/wazero").Output()
 	if err != nil {
 		tb.Fatal("go list: ", err)
 	}
@@ -100,7 +101,8 @@ func TestSpec(t *testing.T) {
 			if len(some) < len(files) {
 				c.least = specCount{len(some), 100, n.assertions * 95 / 100, 0}
 			}
-			if n.modules < c.least.modules || n.assertions < c.least.assertions || n.asWritten < c.least.asWritten || n.malformed < c.least.malformed {
+			if n.modules < c.least.modules || n.assertions < c.least.assertions || n.asWritten < c.least.asWritten ||
+				n.malformed < c.least.malformed {
 				t.Errorf("ran %+v of %d files, expected at least %+v", n, len(some), c.least)
 			}
 		})
@@ -249,8 +251,10 @@ func (p *pair) act(c *command) {
 		p.t.Errorf("%s: %s: %v as it is, %v rewritten", p.label, c.Action.Field, original, rewritten)
 	}
 	p.count.assertions++
-	if counts := on[1].ExportedGlobal(meter.Depth) != nil; counts && rewritten.trap == "" && counter(on[1], meter.Depth) != p.host.depth {
-		p.t.Errorf("%s: %s: a stack of %d is left, there were %d", p.label, c.Action.Field, counter(on[1], meter.Depth), p.host.depth)
+	if counts := on[1].ExportedGlobal(meter.Depth) != nil; counts && rewritten.trap == "" &&
+		counter(on[1], meter.Depth) != p.host.depth {
+		p.t.Errorf("%s: %s: a stack of %d is left, there were %d", p.label, c.Action.Field, counter(on[1], meter.Depth),
+			p.host.depth)
 	}
 	if wantTrap := c.Type == "assert_trap" || c.Type == "assert_exhaustion"; wantTrap == (rewritten.trap != "") {
 		p.count.asWritten++

@@ -12,7 +12,8 @@ import (
 // start it, or to restore it in either way; and with a call of a small input.
 func BenchmarkInstance(b *testing.B) {
 	input := plugintest.SessionInput(b)
-	_, code := spied(b, sandbox.Options{}, plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(b, "plugins/keeper"), runtime.PluginOptions{})
+	_, code := spied(b, sandbox.Options{}, plugintest.New(b, runtime.Options{Counter: plugintest.Bytes{}}),
+		plugintest.Guest(b, "plugins/keeper"), runtime.PluginOptions{})
 	for _, way := range []string{"copied", "mapped"} {
 		x, err := code.Instances(way == "mapped")
 		if err != nil {

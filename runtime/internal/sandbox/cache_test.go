@@ -65,7 +65,8 @@ func TestCache(t *testing.T) {
 	// Whatever is damaged is noticed before it runs, and made again.
 	for path, data := range fresh {
 		for name, damaged := range map[string][]byte{
-			"cut": data[:len(data)/2], "empty": {}, "flipped": flip(data, len(data)/2), "flipped at the start": flip(data, 12), "flipped at the end": flip(data, len(data)-1),
+			"cut": data[:len(data)/2], "empty": {}, "flipped": flip(data, len(data)/2),
+			"flipped at the start": flip(data, 12), "flipped at the end": flip(data, len(data)-1),
 		} {
 			t.Run(name, func(t *testing.T) {
 				if err := os.WriteFile(path, damaged, 0o600); err != nil {
@@ -134,7 +135,8 @@ func TestCacheOfOthers(t *testing.T) {
 func TestCacheFromSomewhereElse(t *testing.T) {
 	wasm, other := wasmtest.Answer(pre, `{"inject":"x"}`), wasmtest.Answer(pre, `{"inject":"y"}`)
 	say := func(wasm []byte, o runtime.Options) string {
-		out, _, err := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{}).Call(t.Context(), plugintest.HookInput())
+		out, _, err := plugintest.MustLoad(t, plugintest.New(t, o), wasm, runtime.PluginOptions{}).Call(
+			t.Context(), plugintest.HookInput())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +155,8 @@ func TestCacheFromSomewhereElse(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ theirs, mine runtime.Options }{
-		"sealed by another key":        {runtime.Options{CacheKey: bytes.Repeat([]byte{1}, 32)}, runtime.Options{CacheKey: cacheKey}},
+		"sealed by another key": {runtime.Options{CacheKey: bytes.Repeat([]byte{1}, 32)},
+			runtime.Options{CacheKey: cacheKey}},
 		"the code of another module":   {runtime.Options{CacheKey: cacheKey}, runtime.Options{CacheKey: cacheKey}},
 		"in a folder with its own key": {runtime.Options{}, runtime.Options{}},
 	} {
@@ -200,7 +203,8 @@ func TestCacheOfAnotherMachine(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	wasm := wasmtest.Answer(pre, `{"inject":"x"}`)
 	for range 2 {
-		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir, CacheKey: cacheKey}), wasm, runtime.PluginOptions{})
+		p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir, CacheKey: cacheKey}), wasm,
+			runtime.PluginOptions{})
 		if out, _, err := p.Call(context.Background(), plugintest.HookInput()); err != nil || out.Inject != "x" {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -226,14 +230,17 @@ func TestCacheFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if version := strings.TrimSpace(string(out)); version != known {
-		t.Fatalf("wazero is %s, and the disk cache was last looked at with %s. It relies on one file of machine code for each module, "+
-			"named by the module's bytes: see that the tests of this file hold, that a load from the cache is as fast as before "+
+		t.Fatalf("wazero is %s, and the disk cache was last looked at with %s. It relies on one file of machine "+
+			"code for each module, "+
+			"named by the module's bytes: see that the tests of this file hold, that a load from the cache is as "+
+			"fast as before "+
 			"(BenchmarkFirstCall in package runtime), and write the new version here", version, known)
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	for _, how := range []string{"compiled", "cached"} {
 		t.Run(how, func(t *testing.T) {
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}), wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{CacheDir: dir}),
+				wasmtest.Answer(pre, `{"inject":"x"}`), runtime.PluginOptions{})
 			if out, _, err := p.Call(t.Context(), plugintest.HookInput()); err != nil || out.Inject != "x" {
 				t.Errorf("%+v, %v", out, err)
 			}

@@ -23,15 +23,28 @@ func TestDetached(t *testing.T) {
 		why   string
 	}{
 		{"nothing to do", wasmtest.WithHook, wasmtest.WithHook, "a module without state of its own stays as it is"},
-		{"data", func(m *wasmtest.Module) { m.Memory(1, -1, ""); m.Data(1, []byte("x")); wasmtest.WithHook(m) }, func(m *wasmtest.Module) { m.Memory(1, -1, ""); wasmtest.WithHook(m) }, "the host applies data"},
+		{"data", func(m *wasmtest.Module) {
+			m.Memory(1, -1, "")
+			m.Data(1, []byte("x"))
+			wasmtest.WithHook(m)
+		}, func(m *wasmtest.Module) { m.Memory(1, -1, ""); wasmtest.WithHook(m) }, "the host applies data"},
 		{"start", start, func(m *wasmtest.Module) {
 			f := m.Func(nil, nil, nil)
 			wasmtest.WithHook(m)
 			m.Export("kagewasm.start", f)
 		}, "the host runs the start section"},
 		{"no exports", func(m *wasmtest.Module) { m.Start(m.Func(nil, nil, nil)) }, nil, "such a module cannot be called"},
-		{"constant globals", func(m *wasmtest.Module) { m.Global(wasmtest.I32, false, c(1)); wasmtest.WithHook(m) }, func(m *wasmtest.Module) { m.Global(wasmtest.I32, false, c(1)); wasmtest.WithHook(m) }, "what cannot change need not be set"},
-		{"a reference that changes", func(m *wasmtest.Module) { m.Global(wasmtest.FuncRef, true, wasmtest.NullFunc); wasmtest.WithHook(m) }, nil, "no host can set a reference"},
+		{"constant globals", func(m *wasmtest.Module) {
+			m.Global(wasmtest.I32, false, c(1))
+			wasmtest.WithHook(m)
+		}, func(m *wasmtest.Module) {
+			m.Global(wasmtest.I32, false, c(1))
+			wasmtest.WithHook(m)
+		}, "what cannot change need not be set"},
+		{"a reference that changes", func(m *wasmtest.Module) {
+			m.Global(wasmtest.FuncRef, true, wasmtest.NullFunc)
+			wasmtest.WithHook(m)
+		}, nil, "no host can set a reference"},
 		{"data at a global", func(m *wasmtest.Module) {
 			m.Memory(1, -1, "")
 			m.Global(wasmtest.I32, false, c(1))
@@ -64,10 +77,13 @@ func TestUsesSegments(t *testing.T) {
 		"elem.drop": {[]byte{0xfc, 13, 0}, true}, "table.copy": {[]byte{0xfc, 14, 0, 0}, true},
 		"table.grow": {wasmtest.TableGrow, true}, "table.fill": {[]byte{0xfc, 17, 0}, true},
 		"an operand that looks like table.set": {wasmtest.Const32(0x26), false},
-		"br_table":                             {[]byte{0x0e, 2, 0, 1, 0}, false}, "call_indirect": {[]byte{0x11, 0, 0}, false},
-		"f64.const": {[]byte{0x44, 0x26, 0x26, 0, 0, 0, 0, 0, 0}, false}, "v128.const": {append([]byte{0xfd, 12}, bytes.Repeat([]byte{0x26}, 16)...), false},
-		"i8x16.extract_lane_s": {[]byte{0xfd, 21, 0x26}, false}, "v128.load8_lane": {[]byte{0xfd, 84, 0, 0x26, 1}, false},
-		"no instruction": {[]byte{0xff}, true}, "try": {[]byte{0x06, 0x40}, true},
+		"br_table":                             {[]byte{0x0e, 2, 0, 1, 0}, false},
+		"call_indirect":                        {[]byte{0x11, 0, 0}, false},
+		"f64.const":                            {[]byte{0x44, 0x26, 0x26, 0, 0, 0, 0, 0, 0}, false},
+		"v128.const":                           {append([]byte{0xfd, 12}, bytes.Repeat([]byte{0x26}, 16)...), false},
+		"i8x16.extract_lane_s":                 {[]byte{0xfd, 21, 0x26}, false},
+		"v128.load8_lane":                      {[]byte{0xfd, 84, 0, 0x26, 1}, false},
+		"no instruction":                       {[]byte{0xff}, true}, "try": {[]byte{0x06, 0x40}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wasm := wasmtest.Build(func(m *wasmtest.Module) {
@@ -105,13 +121,15 @@ func TestStartNotRestored(t *testing.T) {
 		callee := m.Func(nil, nil, nil)
 		m.Elements(0, callee, callee)
 		set := []byte{0x26, 0} // table.set
-		m.Start(m.Func(nil, nil, nil, wasmtest.Const32(0), wasmtest.CallIndirect(typ), wasmtest.Const32(1), wasmtest.NullFunc, set))
+		m.Start(m.Func(nil, nil, nil, wasmtest.Const32(0), wasmtest.CallIndirect(typ), wasmtest.Const32(1),
+			wasmtest.NullFunc, set))
 		wasmtest.WithHook(m)
 	})
 	dir := filepath.Join(t.TempDir(), "cache")
 	var fuel int64
 	for range 2 { // compiled, then out of the cache
-		p, code := spied(t, sandbox.Options{CacheDir: dir}, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
+		p, code := spied(t, sandbox.Options{CacheDir: dir}, plugintest.New(t, runtime.Options{}), wasm,
+			runtime.PluginOptions{})
 		for range 2 {
 			_, stats, err := p.Call(t.Context(), plugintest.HookInput())
 			if err != nil || stats.Fuel == 0 || fuel > 0 && stats.Fuel != fuel {

@@ -26,12 +26,14 @@ func newEngine(tb testing.TB, o sandbox.Options) *sandbox.Engine {
 }
 
 // spied loads a plugin on an engine of its own, and shows its code.
-func spied(tb testing.TB, eo sandbox.Options, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (*runtime.Plugin, *sandbox.Code) {
+func spied(tb testing.TB, eo sandbox.Options, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (
+	*runtime.Plugin, *sandbox.Code) {
 	tb.Helper()
 	return spiedOn(tb, newEngine(tb, eo), r, wasm, o)
 }
 
-func spiedOn(tb testing.TB, e *sandbox.Engine, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (*runtime.Plugin, *sandbox.Code) {
+func spiedOn(tb testing.TB, e *sandbox.Engine, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (
+	*runtime.Plugin, *sandbox.Code) {
 	tb.Helper()
 	spy := &sandbox.Spy{Engine: e}
 	o.Engine = spy
@@ -41,7 +43,8 @@ func spiedOn(tb testing.TB, e *sandbox.Engine, r *runtime.Runtime, wasm []byte, 
 
 // loadAttached loads a plugin whose module is compiled as it is: it starts by
 // itself in every call, as any engine would have it.
-func loadAttached(ctx context.Context, e *sandbox.Engine, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (*runtime.Plugin, error) {
+func loadAttached(ctx context.Context, e *sandbox.Engine, r *runtime.Runtime, wasm []byte, o runtime.PluginOptions) (
+	*runtime.Plugin, error) {
 	o.Engine = &sandbox.Spy{Engine: e, Attached: true}
 	return plugintest.Load(ctx, r, wasm, o)
 }

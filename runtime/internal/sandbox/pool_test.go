@@ -33,7 +33,8 @@ func callRaw(t *testing.T, p *runtime.Plugin, input string) {
 func TestPool(t *testing.T) {
 	for _, tc := range []struct{ warm, want int }{{0, 2}, {1, 1}, {5, 5}, {-1, 0}} {
 		t.Run(fmt.Sprintf("warm %d", tc.warm), func(t *testing.T) {
-			p, code := spied(t, sandbox.Options{}, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{Warm: tc.warm})
+			p, code := spied(t, sandbox.Options{}, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre),
+				runtime.PluginOptions{Warm: tc.warm})
 			callRaw(t, p, "first")
 			time.Sleep(5 * time.Millisecond)
 			if n := code.Idle(); n != 0 {
@@ -79,7 +80,8 @@ func TestPoolReserve(t *testing.T) {
 	plugintest.Await(t, "the second pool", func() bool { return youngCode.Idle() == 2 })
 	plugintest.Await(t, "the first to give way", func() bool { return oldCode.Idle() == 0 })
 	callRaw(t, old, "e")
-	none, noneCode := spied(t, sandbox.Options{WarmBytes: -1}, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre), runtime.PluginOptions{})
+	none, noneCode := spied(t, sandbox.Options{WarmBytes: -1}, plugintest.New(t, runtime.Options{}), wasmtest.Echo(pre),
+		runtime.PluginOptions{})
 	for range 3 {
 		callRaw(t, none, "f")
 	}
@@ -181,7 +183,10 @@ func TestPoolHammer(t *testing.T) {
 		wg.Wait()
 	}
 	plugintest.Await(t, "goroutines to end", func() bool { return goruntime.NumGoroutine() <= goroutines+2 })
-	plugintest.Await(t, "address space to be given back", func() bool { now, _ := memoryMB(t); return now < space+room-100 })
+	plugintest.Await(t, "address space to be given back", func() bool {
+		now, _ := memoryMB(t)
+		return now < space+room-100
+	})
 }
 
 // After some calls nothing grows any more: neither memory, nor mappings,
@@ -221,7 +226,8 @@ func TestPoolSteady(t *testing.T) {
 		call(n)
 	}
 	rss2, mappings2, goroutines2, files2 := look()
-	t.Logf("resident %d to %d MB, %d to %d mappings, %d to %d goroutines, %d to %d files", rss, rss2, mappings, mappings2, goroutines, goroutines2, files, files2)
+	t.Logf("resident %d to %d MB, %d to %d mappings, %d to %d goroutines, %d to %d files", rss, rss2, mappings,
+		mappings2, goroutines, goroutines2, files, files2)
 	if rss2 > rss+64 || mappings2 > mappings+200 || goroutines2 > goroutines+10 || files2 > files+10 {
 		t.Error("something grows")
 	}

@@ -24,7 +24,8 @@ func busyStart() []byte {
 	return wasmtest.Build(func(m *wasmtest.Module) {
 		c, call, drop := wasmtest.Const32, wasmtest.Call, wasmtest.Drop
 		random, fdWrite := wasmtest.WASI(m, "random_get", 2), wasmtest.WASI(m, "fd_write", 4)
-		clock := m.Import("wasi_snapshot_preview1", "clock_time_get", []wasmtest.Type{wasmtest.I32, wasmtest.I64, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
+		clock := m.Import("wasi_snapshot_preview1", "clock_time_get",
+			[]wasmtest.Type{wasmtest.I32, wasmtest.I64, wasmtest.I32}, []wasmtest.Type{wasmtest.I32})
 		write := m.OutputWrite()
 		m.Memory(1, 8, "memory")
 		m.Data(100, []byte("data"))
@@ -34,7 +35,8 @@ func busyStart() []byte {
 		count := m.Global(wasmtest.I64, true, wasmtest.Const64(-5))
 		m.Global(wasmtest.F64, true, append([]byte{0x44}, make([]byte, 8)...))
 		add := func(n int64) []byte {
-			return bytes.Join([][]byte{wasmtest.GetGlobal(count), wasmtest.Const64(n), wasmtest.Add64, wasmtest.SetGlobal(count)}, nil)
+			return bytes.Join([][]byte{wasmtest.GetGlobal(count), wasmtest.Const64(n), wasmtest.Add64,
+				wasmtest.SetGlobal(count)}, nil)
 		}
 		m.Start(m.Func(nil, nil, nil,
 			add(10), c(2), wasmtest.MemoryGrow, drop, c(0), c(8), call(random), drop,
@@ -57,9 +59,12 @@ func TestRestored(t *testing.T) {
 	ctx := context.Background()
 	input := plugintest.SessionInput(t)
 	guests := map[string][]byte{
-		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre), "data": wasmtest.Answer(pre, `{"inject":"x"}`),
-		"no memory": wasmtest.Build(wasmtest.WithHook), "a log": wasmtest.Log(pre, "line"), "host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
-		"a failure": wasmtest.Fail(pre, "no"), "a trap": wasmtest.Trap(pre), "memory eaten": wasmtest.EatMemory(pre), "an exit": wasmtest.Exit(pre, 3),
+		"all its state": busyStart(), "bulk calls": wasmtest.Echo(pre), "Extism ABI": wasmtest.ExtismEcho(pre),
+		"data":      wasmtest.Answer(pre, `{"inject":"x"}`),
+		"no memory": wasmtest.Build(wasmtest.WithHook), "a log": wasmtest.Log(pre, "line"),
+		"host calls": wasmtest.HostCall(pre, "log", `{"message":"x"}`),
+		"a failure":  wasmtest.Fail(pre, "no"), "a trap": wasmtest.Trap(pre), "memory eaten": wasmtest.EatMemory(pre),
+		"an exit": wasmtest.Exit(pre, 3),
 	}
 	if soak.Count(0, 1, 1) > 0 { // as any engine starts them they have to be compiled, and TestImages has one
 		guests["keeper, in Go"] = plugintest.Guest(t, "plugins/keeper")
@@ -117,7 +122,9 @@ func answerOf(ctx context.Context, p *runtime.Plugin, input []byte) answer {
 
 // Memory is restored by copying and by mapping, whichever the host chose.
 func TestImages(t *testing.T) {
-	p, code := spied(t, sandbox.Options{CacheDir: plugintest.CacheDir(t)}, plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "plugins/keeper"), runtime.PluginOptions{})
+	p, code := spied(t, sandbox.Options{CacheDir: plugintest.CacheDir(t)},
+		plugintest.New(t, runtime.Options{Counter: plugintest.Bytes{}}), plugintest.Guest(t, "plugins/keeper"),
+		runtime.PluginOptions{})
 	want := answerOf(context.Background(), p, plugintest.SessionInput(t)).out
 	for _, mapped := range []bool{false, true} {
 		t.Run(fmt.Sprintf("mapped %v", mapped), func(t *testing.T) {
@@ -181,7 +188,8 @@ func TestStartedAnew(t *testing.T) {
 			p, code := spied(t, sandbox.Options{}, r, wasm, runtime.PluginOptions{})
 			for _, input := range []string{"", "abc", "abcdef"} {
 				t.Run(fmt.Sprintf("input %q", input), func(t *testing.T) {
-					got, want := answerOf(context.Background(), p, []byte(input)), answerOf(context.Background(), attached, []byte(input))
+					got, want := answerOf(context.Background(), p, []byte(input)),
+						answerOf(context.Background(), attached, []byte(input))
 					if !reflect.DeepEqual(got, want) {
 						t.Errorf("%+v, want %+v", got, want)
 					}
@@ -202,15 +210,22 @@ func TestStartFails(t *testing.T) {
 		code  abi.Code
 		build func(m *wasmtest.Module)
 	}{
-		{"a trap in the start section", abi.CodeTrap, func(m *wasmtest.Module) { m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable)) }},
-		{"a loop in the start section", abi.CodeDeadline, func(m *wasmtest.Module) { m.Start(m.Func(nil, nil, nil, wasmtest.Forever())) }},
-		{"a trap in _initialize", abi.CodeTrap, func(m *wasmtest.Module) { m.Export("_initialize", m.Func(nil, nil, nil, wasmtest.Unreachable)) }},
+		{"a trap in the start section", abi.CodeTrap, func(m *wasmtest.Module) {
+			m.Start(m.Func(nil, nil, nil, wasmtest.Unreachable))
+		}},
+		{"a loop in the start section", abi.CodeDeadline, func(m *wasmtest.Module) {
+			m.Start(m.Func(nil, nil, nil, wasmtest.Forever()))
+		}},
+		{"a trap in _initialize", abi.CodeTrap, func(m *wasmtest.Module) {
+			m.Export("_initialize", m.Func(nil, nil, nil, wasmtest.Unreachable))
+		}},
 		{"data outside of the memory", abi.CodeTrap, func(m *wasmtest.Module) { m.Data(1<<16-2, []byte("abc")) }},
 		{"data far outside", abi.CodeTrap, func(m *wasmtest.Module) { m.Data(-1, nil); m.Data(0, []byte("abc")) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			wasm := wasmtest.Build(func(m *wasmtest.Module) { m.Memory(1, -1, "memory"); tc.build(m); wasmtest.WithHook(m) })
-			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{Limits: limitsFor(tc.code)})
+			p := plugintest.MustLoad(t, plugintest.New(t, runtime.Options{}), wasm,
+				runtime.PluginOptions{Limits: limitsFor(tc.code)})
 			for range 2 {
 				_, _, err := p.Call(context.Background(), plugintest.HookInput())
 				if e := plugintest.WantError(t, err, tc.code); e.Phase != abi.PhaseInstantiate {
@@ -223,7 +238,10 @@ func TestStartFails(t *testing.T) {
 
 // Names of exports that the host gives itself are refused.
 func TestReservedExports(t *testing.T) {
-	wasm := wasmtest.Build(func(m *wasmtest.Module) { m.Export("kagewasm.start", m.Func(nil, nil, nil)); wasmtest.WithHook(m) })
+	wasm := wasmtest.Build(func(m *wasmtest.Module) {
+		m.Export("kagewasm.start", m.Func(nil, nil, nil))
+		wasmtest.WithHook(m)
+	})
 	_, err := plugintest.Load(context.Background(), plugintest.New(t, runtime.Options{}), wasm, runtime.PluginOptions{})
 	plugintest.WantError(t, err, abi.CodeRefused)
 }

@@ -32,15 +32,18 @@ func TestParse(t *testing.T) {
 	}{
 		{"imported functions", m.Imported, [4]int{1, 1, 1, 1}},
 		{"types of functions", m.Funcs, []uint32{1, 0}},
-		{"globals", m.Globals, []wasm.GlobalType{{Type: wasm.I32}, {Type: wasm.I32, Mutable: true}, {Type: wasm.FuncRefT}, {Type: wasm.ExternRef}}},
-		{"tables", m.Tables, []wasm.Table{{Elem: wasm.FuncRefT, Limits: wasm.Limits{Min: 1}}, {Elem: wasm.ExternRef, Limits: wasm.Limits{Min: 2, Max: 3, HasMax: true}}}},
+		{"globals", m.Globals, []wasm.GlobalType{{Type: wasm.I32}, {Type: wasm.I32, Mutable: true},
+			{Type: wasm.FuncRefT}, {Type: wasm.ExternRef}}},
+		{"tables", m.Tables, []wasm.Table{{Elem: wasm.FuncRefT, Limits: wasm.Limits{Min: 1}},
+			{Elem: wasm.ExternRef, Limits: wasm.Limits{Min: 2, Max: 3, HasMax: true}}}},
 		{"an export's index", export.Index, uint32(1)},
 		{"its signature", sig, wasm.Signature("()")},
 		{"an import's signature", imported, wasm.Signature("(i32,i64)->f32,f64")},
 		{"places that name functions", refs, []uint32{1, 1, 1, 0}},
 		{"the start", *m.Start, uint32(1)},
 		{"locals", m.Bodies[0].Locals, []wasm.Locals{{N: 1, Type: wasm.I32}, {N: 2, Type: wasm.V128}}},
-		{"data", m.Data, []wasm.Data{{Active: true, Offset: wasm.Init{Op: wasm.OpI32Const}, Bytes: []byte("a")}, {Bytes: []byte("b")}}},
+		{"data", m.Data, []wasm.Data{{Active: true, Offset: wasm.Init{Op: wasm.OpI32Const}, Bytes: []byte("a")},
+			{Bytes: []byte("b")}}},
 		{"a custom section", m.Custom(module, "first"), [][]byte{{1, 2, 3}}},
 		{"imports from m", m.Uses("m"), true},
 		{"imports from n", m.Uses("n"), false},
@@ -86,9 +89,13 @@ func TestParseRefuses(t *testing.T) {
 		{"a null with an index of two bytes", section(wasm.SectionGlobal, 1, 0x70, 0, wasm.OpRefNull, 0x81, 0, wasm.OpEnd)},
 		{"elements of a type with an index", section(wasm.SectionElement, 1, 5, 0x63, 0, 0)},
 		{"elements of another kind", section(wasm.SectionElement, 1, 1, 1, 0)},
-		{"an initializer that computes", section(wasm.SectionGlobal, 1, 0x7f, 0, wasm.OpI32Const, 1, wasm.OpI32Const, 1, 0x6a, wasm.OpEnd)},
-		{"an initializer of a global that there is not", section(wasm.SectionGlobal, 1, 0x7f, 0, wasm.OpGlobalGet, 1, wasm.OpEnd)},
-		{"a vector constant with a code in two bytes", section(wasm.SectionGlobal, slices.Concat([]byte{1, 0x7b, 0, wasm.OpSIMD, 0x8c, 0}, make([]byte, 16), []byte{wasm.OpEnd})...)},
+		{"an initializer that computes", section(wasm.SectionGlobal, 1, 0x7f, 0, wasm.OpI32Const, 1, wasm.OpI32Const, 1,
+			0x6a, wasm.OpEnd)},
+		{"an initializer of a global that there is not", section(wasm.SectionGlobal, 1, 0x7f, 0, wasm.OpGlobalGet, 1,
+			wasm.OpEnd)},
+		{"a vector constant with a code in two bytes",
+			section(wasm.SectionGlobal, slices.Concat([]byte{1, 0x7b, 0, wasm.OpSIMD, 0x8c, 0}, make([]byte, 16),
+				[]byte{wasm.OpEnd})...)},
 		{"a number of six bytes", section(wasm.SectionStart, 0x80, 0x80, 0x80, 0x80, 0x80, 0)},
 		{"a number beyond 32 bits", section(wasm.SectionStart, 0xff, 0xff, 0xff, 0xff, 0x1f)},
 		{"a name that is not text", section(wasm.SectionCustom, 1, 0xff)},
@@ -105,7 +112,8 @@ func TestParseRefuses(t *testing.T) {
 
 // TestNumbers: numbers are read as they are written.
 func TestNumbers(t *testing.T) {
-	for _, v := range []int64{0, 1, 63, 64, 127, 128, -1, -64, -65, 1 << 31, -1 << 31, 1<<32 - 1, math.MaxInt64, math.MinInt64} {
+	for _, v := range []int64{0, 1, 63, 64, 127, 128, -1, -64, -65, 1 << 31, -1 << 31, 1<<32 - 1, math.MaxInt64,
+		math.MinInt64} {
 		t.Run(fmt.Sprintf("value %d", v), func(t *testing.T) {
 			b := wasm.AppendS64(nil, v)
 			if r := (&wasm.Reader{Data: b}); r.S64() != v || r.Err != nil || !r.Done() {

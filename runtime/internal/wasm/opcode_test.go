@@ -20,7 +20,8 @@ type judge struct {
 }
 
 func newJudge(tb testing.TB) *judge {
-	r := wazero.NewRuntimeWithConfig(tb.Context(), wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2))
+	r := wazero.NewRuntimeWithConfig(tb.Context(), wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(
+		api.CoreFeaturesV2))
 	return &judge{tb, r}
 }
 
@@ -181,7 +182,8 @@ func TestStrictBytes(t *testing.T) {
 		taken bool
 	}{
 		{"v128.const as it is written", slices.Concat([]byte{0xfd, 12}, make([]byte, 16)), true},
-		{"a vector code in more bytes than it takes: the engine reads the first alone", slices.Concat([]byte{0xfd, 0x8c, 0}, make([]byte, 16)), false},
+		{"a vector code in more bytes than it takes: the engine reads the first alone",
+			slices.Concat([]byte{0xfd, 0x8c, 0}, make([]byte, 16)), false},
 		{"the same with three bytes", []byte{0xfd, 0x8c, 0x81, 0}, false},
 		{"a vector code of two bytes", []byte{0xfd, 0x8c, 1}, true},
 		{"any other code behind a prefix may be written in more", []byte{0xfc, 0x80, 0}, true},

@@ -1,8 +1,9 @@
 // Package bpe counts the tokens of a text as tiktoken does, in time linear in the text whatever it is.
 //
-// A text is split into pieces (split.go), as the regular expressions of the encodings do it. How many tokens a short one
-// has is remembered (memo.go). Others are looked up (vocabulary.go) or encoded (encode.go), which falls back to merging
-// pair by pair (pairs.go), a window at a time (windows.go). The vocabularies are embedded as genranks writes them.
+// A text is split into pieces (split.go), as the regular expressions of the encodings do it. How many tokens a short
+// one has is remembered (memo.go). Others are looked up (vocabulary.go) or encoded (encode.go), which falls back to
+// merging pair by pair (pairs.go), a window at a time (windows.go). The vocabularies are embedded as genranks writes
+// them.
 package bpe
 
 import (

@@ -38,8 +38,10 @@ func check(t rapid.TB, text string) {
 }
 
 // atoms are what the patterns tell apart, and what they look for.
-var atoms = []string{" ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\u0085", "1", "12", "1234", "a", "B", "ſ", "ǅ", "ʰ", "漢",
-	"\u0301", "\u0903", "'", "'s", "'LL", "'l", "L", "/", "//", ".", "=", "😀", "\u200d", "\xff", "Ⅷ", "½", "\x00", "\U000e0100"}
+var atoms = []string{" ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\u0085", "1", "12", "1234", "a", "B", "ſ", "ǅ",
+	"ʰ", "漢",
+	"\u0301", "\u0903", "'", "'s", "'LL", "'l", "L", "/", "//", ".", "=", "😀", "\u200d", "\xff", "Ⅷ", "½", "\x00",
+	"\U000e0100"}
 
 // TestEveryContext: all that the patterns tell apart, three in a row, and what may come after.
 func TestEveryContext(t *testing.T) {
@@ -58,7 +60,8 @@ func TestEveryContext(t *testing.T) {
 
 func TestRandomText(t *testing.T) {
 	atom := rapid.OneOf(
-		rapid.SampledFrom([]string{" ", "  ", "\n", "\r\n", "\t", "'", "'s", "'re", "/", ".", "{\"", "\":", "12345", "word", "Word", "WORD", "漢字", "ไทย", "e\u0301", "\u0301", "😀", "\xfe", "<|im_start|>"}),
+		rapid.SampledFrom([]string{" ", "  ", "\n", "\r\n", "\t", "'", "'s", "'re", "/", ".", "{\"", "\":", "12345",
+			"word", "Word", "WORD", "漢字", "ไทย", "e\u0301", "\u0301", "😀", "\xfe", "<|im_start|>"}),
 		rapid.StringN(1, 4, 16))
 	rapid.Check(t, func(t *rapid.T) {
 		check(t, strings.Join(rapid.SliceOfN(atom, 0, 40).Draw(t, "atoms"), ""))
@@ -67,7 +70,8 @@ func TestRandomText(t *testing.T) {
 
 // TestLongPieces: what is merged within a piece, however long.
 func TestLongPieces(t *testing.T) {
-	part := rapid.SampledFrom([]string{"inter", "national", "ization", "the", "un", "believ", "q", "x", "z", "j", "aa", "aaa", "状", "态", "管理", "ก", "ำ"})
+	part := rapid.SampledFrom([]string{"inter", "national", "ization", "the", "un", "believ", "q", "x", "z", "j", "aa",
+		"aaa", "状", "态", "管理", "ก", "ำ"})
 	sign := rapid.SampledFrom([]string{"=", "-", "--", "*", "_", "#", "~", "+", "\xff", "😀"})
 	rapid.Check(t, func(t *rapid.T) {
 		atom := part
@@ -79,8 +83,10 @@ func TestLongPieces(t *testing.T) {
 }
 
 // repeated are texts on which a careless counter takes more than linear time.
-var repeated = []string{"a", "A", "aA", " ", "\t", "\n", "  \n", " \n", "\u2028", "7", "'", "'s", "a'", "=", "/\n", ".\n", "漢", "กำ", "😀",
-	"👩\u200d👩\u200d👧", "\u0301", "e\u0301\u0301", "..\u0301", "<|endoftext|>", "\xff", "\x00", "aGVsbG8gd29ybGQK", "deadBEEF0123",
+var repeated = []string{"a", "A", "aA", " ", "\t", "\n", "  \n", " \n", "\u2028", "7", "'", "'s", "a'", "=", "/\n",
+	".\n", "漢", "กำ", "😀",
+	"👩\u200d👩\u200d👧", "\u0301", "e\u0301\u0301", "..\u0301", "<|endoftext|>", "\xff", "\x00", "aGVsbG8gd29ybGQK",
+	"deadBEEF0123",
 	"\xed\xa0\x80", "The quick brown fox isn't lazy. "}
 
 func TestRepeated(t *testing.T) {

@@ -4,9 +4,9 @@ import "context"
 
 // encoder encodes pieces that are no token. Merging pair by pair, as byte-pair encoding is defined, takes time for each
 // byte, and is not needed: tokens are the encoding of their bytes exactly where each two neighbours are the encoding of
-// theirs. So a piece is walked over from its beginning. The longest token comes first; where it does not go with the one
-// before it, the next shorter one; and where none does, the one before it was wrong. A place that turned out to be no
-// boundary is never tried again, because the tokens that lead to a place are always the same.
+// theirs. So a piece is walked over from its beginning. The longest token comes first; where it does not go with the
+// one before it, the next shorter one; and where none does, the one before it was wrong. A place that turned out to be
+// no boundary is never tried again, because the tokens that lead to a place are always the same.
 //
 // The algorithm is that of the crate bpe, https://github.com/github/rust-gems/tree/main/crates/bpe, which proves it.
 // On a run of one sign, of which there are tokens of any length, it tries all places with all of them. So where too

@@ -9,8 +9,8 @@ const (
 	memoLen  = 15 // of the longest piece that is remembered
 )
 
-// memory is what is remembered of a piece: all of it in 15 bytes, and in the last byte its length and how many tokens it
-// has, a half each.
+// memory is what is remembered of a piece: all of it in 15 bytes, and in the last byte its length and how many tokens
+// it has, a half each.
 type memory struct{ head, tail uint64 }
 
 const (

@@ -75,7 +75,8 @@ func TestReadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, doc := range map[string][]byte{"nothing": nil, "not compressed": []byte("{}"), "half": gz[:len(gz)/2], "a bad pattern": gz} {
+	for what, doc := range map[string][]byte{"nothing": nil, "not compressed": []byte("{}"), "half": gz[:len(gz)/2],
+		"a bad pattern": gz} {
 		t.Run(what, func(t *testing.T) {
 			if _, err := catalog.Read(doc); err == nil {
 				t.Errorf("%d bytes were read", len(doc))

@@ -17,12 +17,14 @@ func TestPricesOn(t *testing.T) {
 		want     *catalog.Prices
 		text     bool
 	}{
-		{"plain", `{"input_mtok":3,"output_mtok":15,"cache_read_mtok":0.3,"cache_write_mtok":3.75}`, flat(3, 15, 0.3, 3.75), true},
+		{"plain", `{"input_mtok":3,"output_mtok":15,"cache_read_mtok":0.3,"cache_write_mtok":3.75}`,
+			flat(3, 15, 0.3, 3.75), true},
 		{"caches without a price cost what input does", `{"input_mtok":3,"output_mtok":15}`, flat(3, 15, 3, 3), true},
 		{"given away", `{}`, nil, true},
 		{"an embedding answers with no text", `{"input_mtok":3}`, nil, false},
 		{"tiers", `{"input_mtok":{"base":3,"tiers":[{"start":200000,"price":6}]},"output_mtok":15}`,
-			&catalog.Prices{Rates: catalog.Rates{3, 15, 3, 3}, Tiers: []catalog.Tier{{Above: 200000, Rates: catalog.Rates{6, 15, 6, 6}}}}, true},
+			&catalog.Prices{Rates: catalog.Rates{3, 15, 3, 3},
+				Tiers: []catalog.Tier{{Above: 200000, Rates: catalog.Rates{6, 15, 6, 6}}}}, true},
 		{"the last that has begun", `[{"prices":{"input_mtok":1,"output_mtok":1}},
 			{"constraint":{"start_date":"2026-01-01"},"prices":{"input_mtok":2,"output_mtok":2}},
 			{"constraint":{"start_date":"2027-01-01"},"prices":{"input_mtok":3,"output_mtok":3}}]`, flat(2, 2, 2, 2), true},

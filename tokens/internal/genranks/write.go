@@ -10,9 +10,9 @@ import (
 )
 
 // write returns a vocabulary as a trie of its tokens' bytes: the number of nodes, and then, node by node, how many
-// children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own where
-// it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, because like goes with
-// like when it is compressed. The root's 256 children are more than a byte holds; it has zero.
+// children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own
+// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, because like
+// goes with like when it is compressed. The root's 256 children are more than a byte holds; it has zero.
 func write(ranks map[string]int) ([]byte, error) {
 	if err := check(ranks); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func check(ranks map[string]int) error {
 	return nil
 }
 
-// trie returns the beginnings of all tokens, the empty one first: those that go on from the same one stand together, and
-// soon behind them those that go on from each. So who looks for a token finds the rest of it nearby.
+// trie returns the beginnings of all tokens, the empty one first: those that go on from the same one stand together,
+// and soon behind them those that go on from each. So who looks for a token finds the rest of it nearby.
 func trie(ranks map[string]int) []string {
 	seen := make(map[string]bool)
 	for t := range ranks {

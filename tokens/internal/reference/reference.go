@@ -12,7 +12,8 @@ import (
 // IDs returns the tokens of text in the encoding of the name. Special tokens in it are plain text.
 func IDs(encoding, text string) []int { return encodings[encoding]().EncodeOrdinary(text) }
 
-var encodings = map[string]func() *tiktoken.Tiktoken{"o200k_base": load("o200k_base"), "cl100k_base": load("cl100k_base")}
+var encodings = map[string]func() *tiktoken.Tiktoken{
+	"o200k_base": load("o200k_base"), "cl100k_base": load("cl100k_base")}
 
 func load(encoding string) func() *tiktoken.Tiktoken {
 	return sync.OnceValue(func() *tiktoken.Tiktoken {

@@ -57,7 +57,8 @@ func TestOneFileTwice(t *testing.T) {
 			if (err != nil) != tc.same || err != nil && ui.ExitCode(err) != ui.ExitUsage {
 				t.Errorf("as two outputs: %v", err)
 			}
-			if err := files.CheckOutputs([]files.File{files.Named("the input", at(tc.a))}, files.Named("--out", at(tc.b))); (err != nil) != tc.same {
+			if err := files.CheckOutputs([]files.File{files.Named("the input", at(tc.a))},
+				files.Named("--out", at(tc.b))); (err != nil) != tc.same {
 				t.Errorf("as input and output: %v", err)
 			}
 		})

@@ -132,14 +132,16 @@ func TestDiskFull(t *testing.T) {
 	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
 	write(t, dir+"/.git/HEAD", "")
 	list := trust.List{Dir: state}
-	old, c := read(t, write(t, dir+"/old/"+config.FileName, sends)), read(t, write(t, dir+"/new/a/"+config.FileName, sends))
+	old, c := read(t, write(t, dir+"/old/"+config.FileName, sends)),
+		read(t, write(t, dir+"/new/a/"+config.FileName, sends))
 	if err := list.Add(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
 	for bytes := 0; bytes < 150; bytes += 20 {
 		t.Run(fmt.Sprint(bytes, " bytes"), func(t *testing.T) {
 			out, err := process(t, state, dir+"/new", fmt.Sprint(limit, "=", bytes)).Output()
-			if said := string(out); err != nil || !strings.HasPrefix(said, "failed: write "+state) || strings.Contains(said, ".tmp-") {
+			if said := string(out); err != nil || !strings.HasPrefix(said, "failed: write "+state) ||
+				strings.Contains(said, ".tmp-") {
 				t.Errorf("%q, %v", said, err)
 			}
 			if list.Check(old) != nil || list.Check(c) == nil {

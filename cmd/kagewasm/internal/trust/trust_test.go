@@ -117,7 +117,8 @@ func TestFromElsewhere(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			dir, list := t.TempDir(), trust.List{Dir: filepath.Join(t.TempDir(), "state")}
 			c := read(t, lay(t, dir))
-			if err := list.Check(c); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), "nobody has trusted it") {
+			if err := list.Check(c); abi.CodeOf(err) != abi.CodeUsage ||
+				!strings.Contains(err.Error(), "nobody has trusted it") {
 				t.Fatalf("%v", err)
 			}
 			if err := list.Add(t.Context(), c); err != nil {
@@ -138,7 +139,8 @@ func TestMarks(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, filepath.FromSlash(mark)), "")
 			c := read(t, write(t, dir+"/sub/"+config.FileName, sends))
-			if err := (trust.List{}).Check(c); abi.CodeOf(err) != abi.CodeUsage || !strings.Contains(err.Error(), filepath.FromSlash(mark)) {
+			if err := (trust.List{}).Check(c); abi.CodeOf(err) != abi.CodeUsage ||
+				!strings.Contains(err.Error(), filepath.FromSlash(mark)) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -50,7 +50,8 @@ func Recall(p Printer, r *Eval) {
 	p.Linef("%s: %d conversations, %s turns, %s questions with evidence", p.paint(bold, r.Memory),
 		r.Conversations, Number(r.Turns), Number(r.Questions))
 	var t table
-	t.head(string(r.Unit)+"s", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%", fmt.Sprintf("at %s t", Number(r.Budget)), "")
+	t.head(string(r.Unit)+"s", "questions", "R@5", "R@10", "R@25", "R@50", "at 12%",
+		fmt.Sprintf("at %s t", Number(r.Budget)), "")
 	row := func(name string, c *evidence.Recall) {
 		cells := []any{name, Number(c.Questions)}
 		for _, share := range []float64{c.R5, c.R10, c.R25, c.R50, c.At12Pct, c.AtBudget} {

@@ -65,7 +65,8 @@ func TestColour(t *testing.T) {
 	Printer{W: &plain}.field("label", "%s", Printer{}.paint(red, "text"))
 	p := Printer{W: &coloured, Color: true}
 	p.field("label", "%s", p.paint(red, "text"))
-	if got := strings.NewReplacer("\x1b[2m", "", "\x1b[31m", "", "\x1b[0m", "").Replace(coloured.String()); got != plain.String() {
+	if got := strings.NewReplacer("\x1b[2m", "", "\x1b[31m", "", "\x1b[0m", "").Replace(
+		coloured.String()); got != plain.String() {
 		t.Errorf("%q, plain %q", got, plain.String())
 	}
 }
@@ -97,7 +98,8 @@ func TestPlain(t *testing.T) {
 			if got := string(plain(tc.text)); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
-			for _, v := range []any{tc.text, errors.New(tc.text), style(tc.text), &abi.Error{Message: tc.text}, []string{tc.text}} {
+			for _, v := range []any{tc.text, errors.New(tc.text), style(tc.text), &abi.Error{Message: tc.text},
+				[]string{tc.text}} {
 				var b bytes.Buffer
 				p := Printer{W: &b}
 				p.Linef("%v", v)
@@ -146,7 +148,8 @@ func TestErrors(t *testing.T) {
 		says string
 	}{
 		{"a command line", Usagef("no such %s", "flag"), ExitUsage, "kagewasm: no such flag\n"},
-		{"a bad input", fmt.Errorf("x: %w", &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: "no", Hint: "look"}), ExitUsage, "\n  look\n"},
+		{"a bad input", fmt.Errorf("x: %w", &abi.Error{Code: abi.CodeBadInput, Op: "read", Message: "no",
+			Hint: "look"}), ExitUsage, "\n  look\n"},
 		{"a failure", errors.New("disk full"), ExitFailure, "kagewasm: disk full\n"},
 		{"two lines", errors.New("a\nkagewasm: b\x1b[2J"), ExitFailure, "kagewasm: a\n    | kagewasm: b"},
 	} {

@@ -102,7 +102,8 @@ func (d *draft) argument(key, value string) {
 	}
 	d.patched = append(d.patched, patched(value)...)
 	arg := Arg{key, strings.TrimSpace(value)}
-	if key != "" && arg.Value != "" && len(arg.Value) <= maxArg && len(a.Args) < maxArgs && !strings.Contains(arg.Value, "\n") {
+	if key != "" && arg.Value != "" && len(arg.Value) <= maxArg && len(a.Args) < maxArgs &&
+		!strings.Contains(arg.Value, "\n") {
 		a.Args = append(a.Args, arg)
 	}
 }

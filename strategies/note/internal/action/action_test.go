@@ -22,8 +22,9 @@ func of(t *testing.T, tool string, args map[string]any) *action.Action {
 	return action.Of(&abi.ToolCall{Name: tool, Arguments: string(doc)})
 }
 
-var uses = map[action.Use]string{action.Read: "reads", action.Created: "creates", action.Edited: "edits", action.Deleted: "deletes",
-	action.Moved: "moves"}
+var uses = map[action.Use]string{action.Read: "reads", action.Created: "creates", action.Edited: "edits",
+	action.Deleted: "deletes",
+	action.Moved:   "moves"}
 
 // told is what a list of files says, in a line.
 func told(files []action.File) string {
@@ -47,7 +48,8 @@ type args = map[string]any
 // arguments, the same for every part of the note.
 func TestFilesOfTools(t *testing.T) {
 	features.Proves(t, "N13")
-	const codex = "*** Begin Patch\n*** Update File: a.go\n@@ func x\n-x\n+y\n*** Add File: b.go\n+z\n*** Delete File: c.go\n" +
+	const codex = "*** Begin Patch\n*** Update File: a.go\n@@ func x\n-x\n+y\n*** Add File: b.go\n+z\n*** Delete " +
+		"File: c.go\n" +
 		"*** Update File: d.go\n*** Move to: e.go\n*** End Patch"
 	const unified = "--- a/a.go\n+++ b/a.go\n@@ -7,5 +7,6 @@ func x\n x\n y\n-z\n+z\n+z\n x\n y\n"
 	for _, tc := range []struct {
@@ -57,18 +59,26 @@ func TestFilesOfTools(t *testing.T) {
 		want      string
 	}{
 		{"an editor", "Edit", args{"file_path": "a.go", "old_string": "x", "new_string": "y"}, action.Changes, "edits a.go"},
-		{"an editor with lines", "edit", args{"path": "a.go", "start_line": 7, "end_line": 9, "text": "x"}, action.Changes, "edits a.go 7-9"},
-		{"an insertion", "str_replace_editor", args{"command": "insert", "path": "a.go", "insert_line": 7, "new_str": "x"}, action.Changes, "edits a.go 7-7"},
+		{"an editor with lines", "edit", args{"path": "a.go", "start_line": 7, "end_line": 9, "text": "x"},
+			action.Changes, "edits a.go 7-9"},
+		{"an insertion", "str_replace_editor",
+			args{"command": "insert", "path": "a.go", "insert_line": 7, "new_str": "x"}, action.Changes, "edits a.go 7-7"},
 		{"a new file", "Write", args{"file_path": "a.go", "content": "x"}, action.Changes, "creates a.go"},
-		{"an editor that is one tool", "str_replace_editor", args{"command": "create", "path": "a.go"}, action.Changes, "creates a.go"},
+		{"an editor that is one tool", "str_replace_editor", args{"command": "create", "path": "a.go"}, action.Changes,
+			"creates a.go"},
 		{"and views", "str_replace_editor", args{"command": "view", "path": "a.go"}, action.Looks, "reads a.go"},
 		{"a file that is deleted", "delete_file", args{"path": "a.go"}, action.Changes, "deletes a.go"},
-		{"a file that is moved", "move_file", args{"source": "a.go", "destination": "b.go"}, action.Changes, "moves a.go to b.go"},
+		{"a file that is moved", "move_file", args{"source": "a.go", "destination": "b.go"}, action.Changes,
+			"moves a.go to b.go"},
 		{"a reader", "Read", args{"file_path": "a.go", "limit": 3}, action.Looks, "reads a.go"},
-		{"a patch", "apply_patch", args{"input": codex}, action.Changes, "edits a.go, creates b.go, deletes c.go, moves d.go to e.go"},
-		{"a patch by a shell", "shell", args{"command": "apply_patch <<'EOF'\n" + codex + "\nEOF"}, action.Changes, "edits a.go, creates b.go, deletes c.go, moves d.go to e.go"},
-		{"a patch with numbers says which lines it changes, not which it shows", "patch", args{"diff": unified}, action.Changes, "edits a.go 9-10"},
-		{"a text that speaks of patches is none", "Write", args{"file_path": "a.md", "content": "x\n+++ b/a.go\n"}, action.Changes, "creates a.md"},
+		{"a patch", "apply_patch", args{"input": codex}, action.Changes,
+			"edits a.go, creates b.go, deletes c.go, moves d.go to e.go"},
+		{"a patch by a shell", "shell", args{"command": "apply_patch <<'EOF'\n" + codex + "\nEOF"}, action.Changes,
+			"edits a.go, creates b.go, deletes c.go, moves d.go to e.go"},
+		{"a patch with numbers says which lines it changes, not which it shows", "patch", args{"diff": unified},
+			action.Changes, "edits a.go 9-10"},
+		{"a text that speaks of patches is none", "Write", args{"file_path": "a.md", "content": "x\n+++ b/a.go\n"},
+			action.Changes, "creates a.md"},
 		{"a tool of a server", "mcp__linear__get_issue", args{"id": "ENT-98"}, action.Looks, ""},
 		{"a tool of which nothing is known", "book_reservation", args{"user": "mia"}, action.Does, ""},
 		{"one that creates what is no file", "create_comment", args{"issue": "ENT-98"}, action.Does, ""},
@@ -117,7 +127,8 @@ func TestFilesOfCommands(t *testing.T) {
 		{"in place, of other systems", "sed -i '' -e 's/a/b/' a.go", "edits a.go"},
 		{"in place, by Perl", "perl -pi -e 's/a/b/' a.go", "edits a.go"},
 		{"read", "cat a.go && head -n 50 b.go && sed -n 1,20p c.go", "reads a.go, reads b.go, reads c.go"},
-		{"in the folder that it changes to", "cd /srv/kw && rm a.go && cd web && rm /tmp/b.go c.go", "deletes /srv/kw/a.go, deletes /tmp/b.go, deletes /srv/kw/web/c.go"},
+		{"in the folder that it changes to", "cd /srv/kw && rm a.go && cd web && rm /tmp/b.go c.go",
+			"deletes /srv/kw/a.go, deletes /tmp/b.go, deletes /srv/kw/web/c.go"},
 		{"moved to a place that a variable names", "mv a.go $dir/", ""},
 		{"a pattern names none", "rm *.html; sed -i s/a/b/ $f", ""},
 		{"nowhere", "make > /dev/null 2>&1", ""},
@@ -134,24 +145,35 @@ func TestFilesOfCommands(t *testing.T) {
 // TestSteps: what the commands of a script do beside files: checks, acts, what prepares.
 func TestSteps(t *testing.T) {
 	features.Proves(t, "A6", "N13")
-	kinds := map[action.StepKind]string{action.Shows: "shows", action.Checks: "checks", action.Prepares: "prepares", action.Acts: "acts", action.Writes: "writes"}
+	kinds := map[action.StepKind]string{action.Shows: "shows", action.Checks: "checks", action.Prepares: "prepares",
+		action.Acts: "acts", action.Writes: "writes"}
 	for _, tc := range []struct{ script, want string }{
-		{"npm run test:ci", "checks"}, {"npm test", "checks"}, {"pnpm --filter web lint", "checks"}, {"yarn typecheck", "checks"},
-		{"npm run dev", ""}, {"npm run start", ""}, {"make serve", ""}, {"make deploy", ""}, {"bun run dev", ""}, {"mise run dev", ""},
-		{"make", "checks"}, {"make -j8", "checks"}, {"make -C lib test", "checks"}, {"mise run fmt && mise run lint", "checks checks"},
-		{"npx tsc --noEmit", "checks"}, {"poetry run pytest -q", "checks"}, {"npx serve", ""}, {"go test ./... > out.txt", "checks"},
+		{"npm run test:ci", "checks"}, {"npm test", "checks"}, {"pnpm --filter web lint", "checks"},
+		{"yarn typecheck", "checks"},
+		{"npm run dev", ""}, {"npm run start", ""}, {"make serve", ""}, {"make deploy", ""}, {"bun run dev", ""},
+		{"mise run dev", ""},
+		{"make", "checks"}, {"make -j8", "checks"}, {"make -C lib test", "checks"},
+		{"mise run fmt && mise run lint", "checks checks"},
+		{"npx tsc --noEmit", "checks"}, {"poetry run pytest -q", "checks"}, {"npx serve", ""},
+		{"go test ./... > out.txt", "checks"},
 		{"npm tests", ""}, {"cmake --build build", "checks"}, {"cmake -S . -B build", "prepares"},
 		{"git status && git diff && git log", ""}, {"git add -A && git commit -m x && git push", "acts acts acts"},
-		{"git stash list", ""}, {"git stash", "acts"}, {"git stash pop", "acts"}, {"git branch -a", ""}, {"git branch -D x", "acts"},
-		{"git tag -l", ""}, {"git checkout -- .", "acts"}, {"git fetch", "prepares"}, {"mkdir -p a", "prepares"}, {"chmod +x a", "prepares"},
-		{"npm install left-pad", "prepares"}, {"npm ci", "prepares"}, {"go mod tidy", "prepares"}, {"eslint --fix .", "prepares"}, {"eslint .", "checks"},
+		{"git stash list", ""}, {"git stash", "acts"}, {"git stash pop", "acts"}, {"git branch -a", ""},
+		{"git branch -D x", "acts"},
+		{"git tag -l", ""}, {"git checkout -- .", "acts"}, {"git fetch", "prepares"}, {"mkdir -p a", "prepares"},
+		{"chmod +x a", "prepares"},
+		{"npm install left-pad", "prepares"}, {"npm ci", "prepares"}, {"go mod tidy", "prepares"},
+		{"eslint --fix .", "prepares"}, {"eslint .", "checks"},
 		{"docker ps", ""}, {"docker compose up -d", "acts"}, {"kubectl get pods", ""}, {"kubectl delete pod x", "acts"},
 		{"terraform plan", ""}, {"terraform apply", "acts"}, {"gh pr view 7", ""}, {"gh pr create --fill", "acts"},
-		{"gh api repos/x/pulls", ""}, {"gh api repos/x/pulls/7/replies -X POST -f body=x", "acts"}, {"gh api x -X GET -f page=2", ""},
+		{"gh api repos/x/pulls", ""}, {"gh api repos/x/pulls/7/replies -X POST -f body=x", "acts"},
+		{"gh api x -X GET -f page=2", ""},
 		{"curl https://x.io", ""}, {"curl -X DELETE https://x.io/1", "acts"}, {"curl -d @a https://x.io", "acts"},
-		{`psql -c "UPDATE x SET a = 1"`, "acts"}, {`psql -c "SELECT updated FROM x"`, ""}, {"rm *.html", "prepares"}, {"rm a.html", "writes"},
+		{`psql -c "UPDATE x SET a = 1"`, "acts"}, {`psql -c "SELECT updated FROM x"`, ""}, {"rm *.html", "prepares"},
+		{"rm a.html", "writes"},
 		{"golangci-lint linters", ""}, {"golangci-lint run ./...", "checks"},
-		{"cat a.go", "shows"}, {"ls -la", ""}, {"for f in a b; do git rm $f; done", "prepares"}, {"cat > x <<EOF\ngit push\nEOF", "writes"},
+		{"cat a.go", "shows"}, {"ls -la", ""}, {"for f in a b; do git rm $f; done", "prepares"},
+		{"cat > x <<EOF\ngit push\nEOF", "writes"},
 	} {
 		t.Run(tc.script, func(t *testing.T) {
 			var got []string
@@ -169,10 +191,12 @@ func TestSteps(t *testing.T) {
 // editor shows around them.
 func TestChangedLines(t *testing.T) {
 	features.Proves(t, "I8")
-	const shown = "The file was updated:\n     9→func f() {\n    10→\tx := 1\n    11→\ty := 2\n    12→\treturn x + y\n    13→}\n    14→\n"
+	const shown = "The file was updated:\n     9→func f() {\n    10→\tx := 1\n    11→\ty := 2\n    12→\treturn x + " +
+		"y\n    13→}\n    14→\n"
 	for _, tc := range []struct{ why, before, after, shown, want string }{
 		{"all of the new text", "\tz := 1\n", "\tx := 1\n\ty := 2\n", shown, "edits a.go 10-11"},
-		{"without what stood there before", "func f() {\n\tx := 1\n\ty := 3\n\treturn x + y", "func f() {\n\tx := 1\n\ty := 2\n\treturn x + y", shown, "edits a.go 11-11"},
+		{"without what stood there before", "func f() {\n\tx := 1\n\ty := 3\n\treturn x + y",
+			"func f() {\n\tx := 1\n\ty := 2\n\treturn x + y", shown, "edits a.go 11-11"},
 		{"where lines went", "\tx := 1\n\tz()\n\ty := 2", "\tx := 1\n\ty := 2", shown, "edits a.go 11-11"},
 		{"with tabs", "a", "\ty := 2", "10\t\tx := 1\n11\t\ty := 2\n", "edits a.go 11-11"},
 		{"a text that is not shown", "a", "b", shown, "edits a.go"},
@@ -191,7 +215,8 @@ func TestChangedLines(t *testing.T) {
 // TestActionOfAnything: whatever a call holds, it is read, and of each file it is said
 // what is done to it.
 func TestActionOfAnything(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"rm ", "mv ", "cp ", "sed -i ", "git ", "mv a b", "> ", ">> ", "tee -a ", "'", "\"", "-e ", "a/b.go ", "/", "*", "$x ", "\n", ";",
+	piece := rapid.SampledFrom([]string{"rm ", "mv ", "cp ", "sed -i ", "git ", "mv a b", "> ", ">> ", "tee -a ", "'",
+		"\"", "-e ", "a/b.go ", "/", "*", "$x ", "\n", ";",
 		"*** Begin Patch\n", "*** Update File: ", "*** Move to: ", "+++ b/", "@@ -1 +2 @@\n", "+x\n", "<<X\n", "<<"})
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 14).Draw(rt, "text"), "")

@@ -121,7 +121,8 @@ func asksServer(c *toolcall.Command) bool {
 		switch option {
 		case "-X", "--request", "--method":
 			return i+1 < len(w) && w[i+1] != "GET"
-		case "-d", "--data", "-f", "-F", "--field", "--raw-field", "--input", "--data-raw", "-XPOST", "-XPUT", "-XDELETE", "-XPATCH":
+		case "-d", "--data", "-f", "-F", "--field", "--raw-field", "--input", "--data-raw", "-XPOST", "-XPUT",
+			"-XDELETE", "-XPATCH":
 			return true
 		}
 	}
@@ -138,7 +139,8 @@ func changesData(c *toolcall.Command) bool {
 		return false
 	}
 	sql := " " + strings.ToLower(strings.Join(c.Words, " "))
-	return toolcall.HasAny(sql, []string{" insert ", " update ", " delete ", " alter ", " create ", " drop ", " truncate "})
+	return toolcall.HasAny(sql, []string{" insert ", " update ", " delete ", " alter ", " create ", " drop ",
+		" truncate "})
 }
 
 // beginnings are beginnings of commands, by their first word.

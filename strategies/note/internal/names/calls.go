@@ -112,7 +112,8 @@ func (b *builder) change(f *action.File) {
 func (b *builder) file(name string) *item {
 	var it *item
 	for _, other := range b.items {
-		if !strings.HasPrefix(name, "/") && other.use == modified && other.name[0] == '/' && action.Same(other.name, name) && (it == nil || other.name < it.name) {
+		if !strings.HasPrefix(name, "/") && other.use == modified && other.name[0] == '/' &&
+			action.Same(other.name, name) && (it == nil || other.name < it.name) {
 			it = other
 		}
 	}

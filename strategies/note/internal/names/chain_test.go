@@ -18,16 +18,20 @@ import (
 
 // work is what an agent did on a small project.
 func work() []abi.Message {
-	msgs := []abi.Message{user("acquireLocked in internal/store/lease_table.go hands a parcel out twice: PAR-2291, since 9f3c2e1.")}
+	msgs := []abi.Message{user("acquireLocked in internal/store/lease_table.go hands a parcel out twice: PAR-2291, " +
+		"since 9f3c2e1.")}
 	for range 3 {
-		msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
+		msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()",
+			false)...)
 		msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/store/lease_table.go", "ok", false)...)
 		msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/token_bucket.go", "ok", false)...)
 		msgs = append(msgs, called("Read", "file_path", "/srv/kw/docs/leases.md", "# parcel_lease_ttl", false)...)
-		msgs = append(msgs, said("LeaseDeadline and tokenBucket, then ReserveNextParcel with --drain-timeout on 8443, see leases.md."))
+		msgs = append(msgs, said("LeaseDeadline and tokenBucket, then ReserveNextParcel with --drain-timeout on "+
+			"8443, see leases.md."))
 	}
 	msgs = append(msgs, called("Bash", "command", "go vet ./...", "", false)...)
-	return append(msgs, called("Bash", "command", "go test ./internal/store/...", "--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store", true)...)
+	return append(msgs, called("Bash", "command", "go test ./internal/store/...",
+		"--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store", true)...)
 }
 
 // chatter is later work that names much, none of it by a person.
@@ -55,9 +59,10 @@ func listsOf(m abi.Message) map[string]string {
 
 // first are the names that the first ledger of work() puts first.
 var first = map[string][]string{
-	"Files modified":  {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
-	"Files read":      {"docs/leases.md"},
-	"Names":           {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout", "parcel_lease_ttl", "PAR-2291"},
+	"Files modified": {"internal/store/lease_table.go", "internal/queue/token_bucket.go"},
+	"Files read":     {"docs/leases.md"},
+	"Names": {"acquireLocked", "LeaseDeadline", "tokenBucket", "ReserveNextParcel", "--drain-timeout",
+		"parcel_lease_ttl", "PAR-2291"},
 	"Numbers and ids": {"9f3c2e1", "8443"},
 }
 
@@ -100,7 +105,8 @@ func TestChainOfQuietRounds(t *testing.T) {
 		t.Fatalf("commands %q", want["Commands"])
 	}
 	failed := func(m abi.Message) []names.Failure { return build([]abi.Message{m}).Failures() }
-	if list := failed(note); len(list) != 1 || !strings.HasSuffix(list[0].Text, "\n--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store") {
+	if list := failed(note); len(list) != 1 ||
+		!strings.HasSuffix(list[0].Text, "\n--- FAIL: TestLease (0.41s)\nFAIL\tkw/internal/store") {
 		t.Fatalf("failures %+v", list)
 	}
 	for round := range 5 {
@@ -157,10 +163,12 @@ func TestChainProperty(t *testing.T) {
 func TestSummaryWithText(t *testing.T) {
 	list := build(work()).Render(700, byRune)
 	got := listsOf(compacted([]abi.Message{summary("The agent mended writeProblem.\n\n" + list)}, 900))
-	if !strings.Contains(got["Names"], "writeProblem") || !strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
+	if !strings.Contains(got["Names"], "writeProblem") ||
+		!strings.Contains(got["Files modified"], "internal/queue/token_bucket.go") {
 		t.Errorf("%v", got)
 	}
-	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("Summary: changed src/app/main.go and maxRetries.")}
+	foreign := abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
+		Content: abi.Text("Summary: changed src/app/main.go and maxRetries.")}
 	got = listsOf(compacted([]abi.Message{foreign}, 900))
 	if got["Other paths"] != "src/app/main.go" || got["Names"] != "maxRetries" {
 		t.Errorf("%v", got)
@@ -172,10 +180,16 @@ func FuzzParse(f *testing.F) {
 	list := build(work()).Render(1200, byRune)
 	head := names.Heading + "\n"
 	for _, s := range []string{
-		list, "", head, head + "Paths are relative to \nFiles read: a  b\n", head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
-		head + "Tools called: A(b c)×2 B×99999999999999999999 ×3 C(×1\n", head + "Tools called: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
-		head + "Files read: \nNames: \nNumbers and ids:  \n", head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← same\n- ← same\n",
-		head + list + head, strings.Repeat(head, 3), head + "Other paths: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n", "\xff" + head + "Names: \xff\xfe\xfd abc\n",
+		list, "", head, head + "Paths are relative to \nFiles read: a  b\n",
+		head + "Paths are relative to /x\nFiles modified: a.go /b.go ~/c.go https://d.e/f.go\n",
+		head + "Tools called: A(b c)×2 B×99999999999999999999 ×3 C(×1\n",
+		head + "Tools called: A×1000000000000000000 A×1000000000000000000 A×9000000000000000000\n",
+		head + "Files read: \nNames: \nNumbers and ids:  \n",
+		head + "Commands run, newest last:\n- (failed)\n-  (failed)\n- \nErrors met, newest last:\n-  ← \n- x ← " +
+			"same\n- ← same\n",
+		head + list + head, strings.Repeat(head, 3),
+		head + "Other paths: / // /// a/ /a ./ ../\nFile names used alone: / . ..\n",
+		"\xff" + head + "Names: \xff\xfe\xfd abc\n",
 	} {
 		f.Add(s)
 	}

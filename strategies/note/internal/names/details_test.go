@@ -15,8 +15,10 @@ func TestWorkingDirectory(t *testing.T) {
 	for _, tc := range []struct{ why, text, want string }{
 		{"where absolute and relative paths agree", "/srv/kw/a/b.go is a/b.go, and /srv/kw/c/d.go", "/srv/kw"},
 		{"the outermost of several", "/srv/kw/a/b/c.go /srv/kw/a/b/d.go a/b/c.go a/b/d.go b/c.go", "/srv/kw"},
-		{"not an example in a text", "/repo/api/file.ts as api/file.ts; /srv/kw/a/b.go /srv/kw/a/c.go /srv/kw/d.go /srv/kw/e.go /srv/kw/f.go a/b.go", "/srv/kw"},
-		{"the folder of nearly all, where no relative path says so", "/srv/kw/x/a.go /srv/kw/x/b.go /srv/kw/y/c.go", "/srv/kw"},
+		{"not an example in a text", "/repo/api/file.ts as api/file.ts; /srv/kw/a/b.go /srv/kw/a/c.go /srv/kw/d.go " +
+			"/srv/kw/e.go /srv/kw/f.go a/b.go", "/srv/kw"},
+		{"the folder of nearly all, where no relative path says so", "/srv/kw/x/a.go /srv/kw/x/b.go /srv/kw/y/c.go",
+			"/srv/kw"},
 		{"not less than two levels", "/usr/a.go /usr/b.go /usr/c.go", ""},
 		{"nor of a few", "/srv/kw/x/a.go /srv/kw/x/b.go", ""},
 		{"nor where they lie all over", "/srv/kw/x/a.go /opt/kw/x/b.go /var/lib/c.go", ""},
@@ -47,14 +49,17 @@ func TestWorkingDirectory(t *testing.T) {
 func TestOneFileManyNames(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := called("Edit", "file_path", "/srv/kw/internal/store/lease.go", "ok", false)
-	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in /srv/kw/internal/store/lease.go"))
+	msgs = append(msgs, said("internal/store/lease.go and store/lease.go, that is lease.go in "+
+		"/srv/kw/internal/store/lease.go"))
 	got := lines(build(msgs).Render(1000, byRune))
-	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" || got["Other paths"] != "" {
+	if got["Files modified"] != "internal/store/lease.go" || got["File names used alone"] != "lease.go" ||
+		got["Other paths"] != "" {
 		t.Errorf("%v", got)
 	}
 	// What was opened by a short name is listed by that, also where a longer
 	// one (of an import) ends in it.
-	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")}, called("Read", "path", "internal/queue", "…", false)...)
+	msgs = append([]abi.Message{said("import example.com/kw/internal/queue")},
+		called("Read", "path", "internal/queue", "…", false)...)
 	got = lines(build(msgs).Render(1000, byRune))
 	if got["Files read"] != "internal/queue" {
 		t.Errorf("%v", got)
@@ -72,23 +77,38 @@ func TestCommandsFail(t *testing.T) {
 		commands string
 		failed   string
 	}{
-		{"an exit code marks the command", [][]abi.Message{run("make lint", "Exit code 1", false)}, "make lint (failed)", "$ make lint / \n"},
+		{"an exit code marks the command", [][]abi.Message{run("make lint", "Exit code 1", false)},
+			"make lint (failed)", "$ make lint / \n"},
 		{"zero is none", [][]abi.Message{run("make lint", "exit code: 0", false)}, "make lint", ""},
-		{"what its source calls failed has", [][]abi.Message{run("make it_all", "make: *** no rule\nmore", true)}, "make it_all (failed)", "$ make it_all / make: *** no rule / more\n"},
-		{"the last time counts", [][]abi.Message{run("make a_b", "error: x", false), run("make a_b", "12 passed", false)}, "make a_b", "$ make a_b / error: x (passed)\n"},
-		{"the same command moves to the end", [][]abi.Message{run("make a_b", "", false), run("make c_d", "", false), run("make a_b", "", false)}, "make c_d, make a_b", ""},
-		{"three lines of an output, and how many more there are", [][]abi.Message{run("make a_b", "error: 1\nerror: 2\nerror: 3\nerror: 4\nerror: 5", false)},
+		{"what its source calls failed has", [][]abi.Message{run("make it_all", "make: *** no rule\nmore", true)},
+			"make it_all (failed)", "$ make it_all / make: *** no rule / more\n"},
+		{"the last time counts", [][]abi.Message{run("make a_b", "error: x", false),
+			run("make a_b", "12 passed", false)}, "make a_b", "$ make a_b / error: x (passed)\n"},
+		{"the same command moves to the end", [][]abi.Message{run("make a_b", "", false), run("make c_d", "", false),
+			run("make a_b", "", false)}, "make c_d, make a_b", ""},
+		{"three lines of an output, and how many more there are",
+			[][]abi.Message{run("make a_b", "error: 1\nerror: 2\nerror: 3\nerror: 4\nerror: 5", false)},
 			"make a_b (failed)", "$ make a_b / error: 1 / error: 2 / error: 3 / [... more lines like these ...]\n"},
-		{"the same failure moves to the end", [][]abi.Message{run("make a_b", "error: x", false), run("make c_d", "error: y", false), run("make a_b", "error: x", false)},
+		{"the same failure moves to the end",
+			[][]abi.Message{run("make a_b", "error: x", false), run("make c_d", "error: y", false),
+				run("make a_b", "error: x", false)},
 			"make c_d (failed), make a_b (failed)", "$ make c_d / error: y\n$ make a_b / error: x\n"},
-		{"a heading takes the next line along", [][]abi.Message{run("make a_b", "ERROR:\nno such target", false)}, "make a_b (failed)", "$ make a_b / ERROR: no such target\n"},
-		{"what a viewer shows is no error", [][]abi.Message{run("cat main.go", "package main\nerror: not one\n", false), run("cd /x && grep -n error log_file", "one\n2:error: two", false)},
+		{"a heading takes the next line along", [][]abi.Message{run("make a_b", "ERROR:\nno such target", false)},
+			"make a_b (failed)", "$ make a_b / ERROR: no such target\n"},
+		{"what a viewer shows is no error", [][]abi.Message{run("cat main.go", "package main\nerror: not one\n", false),
+			run("cd /x && grep -n error log_file", "one\n2:error: two", false)},
 			"cat main.go, cd /x && grep -n error log_file", ""},
-		{"what it says itself is", [][]abi.Message{run("cat no_file", "cat: no_file: No such file or directory", false)}, "cat no_file (failed)", "$ cat no_file / cat: no_file: No such file or directory\n"},
-		{"a tool that reads has no errors inside", [][]abi.Message{called("Read", "file_path", "a/b.go", "func f()\nerror: not one", false)}, "", ""},
-		{"but its own", [][]abi.Message{called("Read", "file_path", "a/b.go", "<tool_use_error>File does not exist.</tool_use_error>", true)}, "", "Read a/b.go / <tool_use_error>File does not exist.</tool_use_error>\n"},
+		{"what it says itself is", [][]abi.Message{run("cat no_file", "cat: no_file: No such file or directory",
+			false)}, "cat no_file (failed)", "$ cat no_file / cat: no_file: No such file or directory\n"},
+		{"a tool that reads has no errors inside",
+			[][]abi.Message{called("Read", "file_path", "a/b.go", "func f()\nerror: not one", false)}, "", ""},
+		{"but its own", [][]abi.Message{called("Read", "file_path", "a/b.go",
+			"<tool_use_error>File does not exist.</tool_use_error>", true)}, "",
+			"Read a/b.go / <tool_use_error>File does not exist.</tool_use_error>\n"},
 		{"counts of none are none", [][]abi.Message{run("make a_b", "errors: 0\nError: (none)", false)}, "make a_b", ""},
-		{"an editor's verb is no command", [][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "", "str_replace_editor / error: no file\n"},
+		{"an editor's verb is no command",
+			[][]abi.Message{called("str_replace_editor", "command", "view", "error: no file", false)}, "",
+			"str_replace_editor / error: no file\n"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var msgs []abi.Message

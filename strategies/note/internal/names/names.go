@@ -71,8 +71,9 @@ const halfAge = 30
 // count. It reads until ctx is done.
 func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness) *Names {
 	goOn := func() bool { return ctx.Err() == nil }
-	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool), goOn: goOn,
-		met: make(map[string]bool), last: len(msgs) + len(pruned),
+	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
+		goOn: goOn,
+		met:  make(map[string]bool), last: len(msgs) + len(pruned),
 		harness: harness}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
@@ -280,5 +281,6 @@ func files(items []*item, root string) (lists [2][]string) {
 // first part is a host.
 func imported(name string) bool {
 	host, rest, ok := strings.Cut(name, "/")
-	return ok && rest != "" && host != "" && host[0] != '.' && strings.Contains(host, ".") && !strings.Contains(name, "://")
+	return ok && rest != "" && host != "" && host[0] != '.' && strings.Contains(host, ".") &&
+		!strings.Contains(name, "://")
 }

@@ -38,7 +38,8 @@ func said(text string) abi.Message {
 
 // summary is a message as a compaction leaves it.
 func summary(text string) abi.Message {
-	return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(abi.Fence(abi.KindSummary, "strategy:drop", "a note", text))}
+	return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary,
+		Content: abi.Text(abi.Fence(abi.KindSummary, "strategy:drop", "a note", text))}
 }
 
 // called is a call to a tool with one argument, and its result.
@@ -105,9 +106,11 @@ func wholePaths(line string) []string {
 func TestRender(t *testing.T) {
 	features.Proves(t, "N8")
 	msgs := []abi.Message{user("The tests of /srv/kw fail in internal/store/lease_table.go, see PAR-2291 and port 8080.")}
-	msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()", false)...)
+	msgs = append(msgs, called("Read", "file_path", "/srv/kw/internal/store/lease_table.go", "func acquireLocked()",
+		false)...)
 	msgs = append(msgs, called("Edit", "file_path", "/srv/kw/internal/queue/bucket.go", "ok", false)...)
-	msgs = append(msgs, called("Bash", "command", "cd /srv/kw && go test ./internal/store/...", "--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
+	msgs = append(msgs, called("Bash", "command", "cd /srv/kw && go test ./internal/store/...",
+		"--- FAIL: TestLease (0.41s)\nExit code 1", true)...)
 	got := lines(build(msgs).Render(1200, byRune))
 	for head, want := range map[string]string{
 		"root":                  "/srv/kw",
@@ -176,7 +179,8 @@ func TestDeterministic(t *testing.T) {
 	features.Proves(t, "N8")
 	var msgs []abi.Message
 	for i := range 60 {
-		msgs = append(msgs, said(fmt.Sprintf("see pkg%d/index.ts and /srv/kw/pkg%d/index.ts, /opt/x/pkg%d/index.ts", i, (i*7)%60, (i*11)%60)))
+		msgs = append(msgs, said(fmt.Sprintf("see pkg%d/index.ts and /srv/kw/pkg%d/index.ts, /opt/x/pkg%d/index.ts", i,
+			(i*7)%60, (i*11)%60)))
 	}
 	first := build(msgs).Render(600, byRune)
 	for range 20 {
@@ -235,7 +239,8 @@ func TestLinear(t *testing.T) {
 		{"many errors", func(n int) []abi.Message {
 			var msgs []abi.Message
 			for i := range n {
-				msgs = append(msgs, called("Bash", "command", fmt.Sprint("make target_", i), fmt.Sprintf("error: no rule for %d", i), true)...)
+				msgs = append(msgs, called("Bash", "command", fmt.Sprint("make target_", i),
+					fmt.Sprintf("error: no rule for %d", i), true)...)
 			}
 			return msgs
 		}, 1_000},

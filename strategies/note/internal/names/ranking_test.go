@@ -27,10 +27,14 @@ func TestWhoUsedThem(t *testing.T) {
 		first string
 		last  string
 	}{
-		{"what a person wrote", [][]abi.Message{{user("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
-		{"what the agent acted on", [][]abi.Message{called("Bash", "command", "make lease_ttl", "ok", false), grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
-		{"what the agent said", [][]abi.Message{{said("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
-		{"a module of its own", [][]abi.Message{grep("pkg/lease.go"), grep("github.com/x/lease v0.0.0")}, "pkg/lease.go", "x/lease"},
+		{"what a person wrote", [][]abi.Message{{user("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl",
+			"listed_5"},
+		{"what the agent acted on", [][]abi.Message{called("Bash", "command", "make lease_ttl", "ok", false),
+			grep(listing(60, "listed_%d"))}, "lease_ttl", "listed_5"},
+		{"what the agent said", [][]abi.Message{{said("lease_ttl")}, grep(listing(60, "listed_%d"))}, "lease_ttl",
+			"listed_5"},
+		{"a module of its own", [][]abi.Message{grep("pkg/lease.go"), grep("github.com/x/lease v0.0.0")},
+			"pkg/lease.go", "x/lease"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var msgs []abi.Message

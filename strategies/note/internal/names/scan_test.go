@@ -13,26 +13,35 @@ import (
 func TestScan(t *testing.T) {
 	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, text, want string }{
-		{"paths, absolute and relative", "in /etc/hosts and src/app/main.go, ./cmd/kw or ../lib/x.py", "p:/etc/hosts p:src/app/main.go p:cmd/kw p:lib/x.py"},
+		{"paths, absolute and relative", "in /etc/hosts and src/app/main.go, ./cmd/kw or ../lib/x.py",
+			"p:/etc/hosts p:src/app/main.go p:cmd/kw p:lib/x.py"},
 		{"a short folder needs something of a path", "cmd/kw and/or src/a-b", "p:src/a-b"},
-		{"home and hidden files", "~/.claude/settings.json .gitignore .github/workflows/ci.yml", "p:~/.claude/settings.json p:.gitignore p:.github/workflows/ci.yml"},
+		{"home and hidden files", "~/.claude/settings.json .gitignore .github/workflows/ci.yml",
+			"p:~/.claude/settings.json p:.gitignore p:.github/workflows/ci.yml"},
 		{"files alone", "main.go, README.md and Dockerfile.", "p:main.go p:README.md"},
 		{"places in files", "a/b.go:12:3 main.go:120:5: undefined", "p:a/b.go p:main.go n:120"},
 		{"grep's context", "internal/a.go-324-\tx := newThing()", "p:internal/a.go s:newThing"},
-		{"sentence marks are no part", "(see foo_bar.) \"HTTPServer\", 'max_retries'; `src/x.go`! v1.2.3.", "s:foo_bar s:HTTPServer s:max_retries p:src/x.go n:v1.2.3"},
+		{"sentence marks are no part", "(see foo_bar.) \"HTTPServer\", 'max_retries'; `src/x.go`! v1.2.3.",
+			"s:foo_bar s:HTTPServer s:max_retries p:src/x.go n:v1.2.3"},
 		{"markdown", "**CheckpointID** and _emphasis_ [docs](docs/a.md)", "s:CheckpointID p:docs/a.md"},
-		{"urls whole", "see https://example.com/docs/a?b=c&d=1#top, or http://localhost:8080/api.", "p:https://example.com/docs/a?b=c&d=1#top p:http://localhost:8080/api"},
+		{"urls whole", "see https://example.com/docs/a?b=c&d=1#top, or http://localhost:8080/api.",
+			"p:https://example.com/docs/a?b=c&d=1#top p:http://localhost:8080/api"},
 		{"url in brackets", "<https://a.example/x_y> (https://b.example/)", "p:https://a.example/x_y p:https://b.example"},
 		{"versions and dates", "go1.26.0 is 1.26.0 of 2026-02-10", "n:1.26.0 n:2026-02-10"},
-		{"packages with versions", "lodash@4.17.21 @scope/pkg@2.0.1 github.com/go-git/go-git/v5@v5.12.0", "n:4.17.21 n:2.0.1 p:@scope/pkg p:github.com/go-git/go-git/v5@v5.12.0"},
+		{"packages with versions", "lodash@4.17.21 @scope/pkg@2.0.1 github.com/go-git/go-git/v5@v5.12.0",
+			"n:4.17.21 n:2.0.1 p:@scope/pkg p:github.com/go-git/go-git/v5@v5.12.0"},
 		{"addresses", "ask jane.doe@example.com or api.example.com", "s:jane.doe@example.com s:api.example.com"},
-		{"uuids and hashes", "550e8400-e29b-41d4-a716-446655440000 9f3c2e1 deadbeef", "n:550e8400-e29b-41d4-a716-446655440000 n:9f3c2e1"},
+		{"uuids and hashes", "550e8400-e29b-41d4-a716-446655440000 9f3c2e1 deadbeef",
+			"n:550e8400-e29b-41d4-a716-446655440000 n:9f3c2e1"},
 		{"flags", "--dry-run --max_tokens=5000 -v --", "s:--dry-run s:--max_tokens n:5000"},
-		{"cases of all kinds", "snake_case camelCase PascalCase CONST_NAME HTTPServer kebab-case plain Word", "s:snake_case s:camelCase s:PascalCase s:CONST_NAME s:HTTPServer"},
-		{"qualified names by their parts", "call http.StatusTeapot, strings.Join, event.messageID.role", "s:StatusTeapot s:messageID"},
+		{"cases of all kinds", "snake_case camelCase PascalCase CONST_NAME HTTPServer kebab-case plain Word",
+			"s:snake_case s:camelCase s:PascalCase s:CONST_NAME s:HTTPServer"},
+		{"qualified names by their parts", "call http.StatusTeapot, strings.Join, event.messageID.role",
+			"s:StatusTeapot s:messageID"},
 		{"with a digit they are one name", "sha256.Sum256", "s:sha256.Sum256"},
 		{"codes", "flight HAT136 with gpt-4o on port 8080, 3 of 12", "s:HAT136 s:gpt-4o n:8080"},
-		{"references of git", "git diff main..HEAD `origin/main` origin/feat_x...9f3c2e1", "p:origin/main p:origin/feat_x n:9f3c2e1"},
+		{"references of git", "git diff main..HEAD `origin/main` origin/feat_x...9f3c2e1",
+			"p:origin/main p:origin/feat_x n:9f3c2e1"},
 		{"quoted, two words with a slash are a path", `use "path/filepath" but this and/or that`, "p:path/filepath"},
 		{"one or the other is two names", "GitStore/FileStore and DiffA/DiffB1", "s:GitStore s:FileStore p:DiffA/DiffB1"},
 		{"names in other scripts", "in ünï_cödé and docs/über.md", "s:ünï_cödé p:docs/über.md"},
@@ -89,7 +98,8 @@ func TestNumbersWhole(t *testing.T) {
 		{"1.299,95", "1.299 299,95 299"}, {"0.8825", "8825"}, {"+49 30 901820-0", "901820"},
 	} {
 		t.Run(tc.number, func(t *testing.T) {
-			for _, text := range []string{tc.number, "It has " + tc.number + " rows.", "(" + tc.number + ")", "costs €" + tc.number + ", or so"} {
+			for _, text := range []string{tc.number, "It has " + tc.number + " rows.", "(" + tc.number + ")",
+				"costs €" + tc.number + ", or so"} {
 				t.Run(text, func(t *testing.T) {
 					for _, found := range names.ScanAll(text, false) {
 						for part := range strings.FieldsSeq(tc.parts) {
@@ -110,8 +120,10 @@ func TestNumbersWhole(t *testing.T) {
 func TestScanLinear(t *testing.T) {
 	features.Proves(t, "N8")
 	for _, tc := range []struct{ why, piece string }{
-		{"one word", "a"}, {"one word of capitals and digits", "aB3"}, {"schemes", "a://"}, {"colons", ":"}, {"dots", "."}, {"slashes", "/"},
-		{"dashes", "a-1"}, {"at signs", "@1"}, {"scripts", "a看"}, {"urls", "https://a.b/c?d=e&"}, {"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
+		{"one word", "a"}, {"one word of capitals and digits", "aB3"}, {"schemes", "a://"}, {"colons", ":"},
+		{"dots", "."}, {"slashes", "/"},
+		{"dashes", "a-1"}, {"at signs", "@1"}, {"scripts", "a看"}, {"urls", "https://a.b/c?d=e&"},
+		{"short names", "a_bcd "}, {"ranges", "a_b..c_d"},
 		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -134,8 +146,10 @@ func TestScanLinear(t *testing.T) {
 
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
-		"a/b.go:12:3", "https://x.y/z?a=b#c", "看src/main.go文件", "\\nName", "\x1b[31mRED", "[a-z0-9]", "$A/b ${A}/b", "a@1.2.3", "a..b", "a.go-1-b", "0a://",
-		"  12→\tx_yz", "*_test.go", "@scope/p", "--flag", "x\xffy_z", "2026-01-02T03:04", strings.Repeat("a", 600), "{\"path\":\"a\\\\b.go\"}",
+		"a/b.go:12:3", "https://x.y/z?a=b#c", "看src/main.go文件", "\\nName", "\x1b[31mRED", "[a-z0-9]", "$A/b ${A}/b",
+		"a@1.2.3", "a..b", "a.go-1-b", "0a://",
+		"  12→\tx_yz", "*_test.go", "@scope/p", "--flag", "x\xffy_z", "2026-01-02T03:04", strings.Repeat("a", 600),
+		"{\"path\":\"a\\\\b.go\"}",
 	} {
 		f.Add(s)
 	}

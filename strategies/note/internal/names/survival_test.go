@@ -35,7 +35,8 @@ func TestSurvival(t *testing.T) {
 			m := measure(t, tc.files(t), 1, tc.part)
 			t.Logf("%d, mean survival %.4f, mean share %.4f", m.n, m.survival, m.share)
 			if !(m.survival >= tc.survival && m.share <= tc.share) {
-				t.Errorf("survival %.4f, at least %.2f wanted; share %.4f, at most %.3f", m.survival, tc.survival, m.share, tc.share)
+				t.Errorf("survival %.4f, at least %.2f wanted; share %.4f, at most %.3f", m.survival, tc.survival,
+					m.share, tc.share)
 			}
 		})
 	}

@@ -129,9 +129,11 @@ func isOne(c *toolcall.Command, programs map[string]bool) bool {
 
 // refusals are how the tools of editors and services say that they did not do it,
 // at the beginning of a result.
-var refusals = []string{"not found", "no match", "did not", "could not", "couldn't", "cannot", "can't", "failed", "error",
+var refusals = []string{"not found", "no match", "did not", "could not", "couldn't", "cannot", "can't", "failed",
+	"error",
 	"unable", "not unique", "multiple occurrences", "has not been read", "denied", "rejected", "refused", "has introduced",
-	"no changes", "invalid", "doesn't want", "no replacement", "does not exist", "no such file", "timed out", "not allowed",
+	"no changes", "invalid", "doesn't want", "no replacement", "does not exist", "no such file", "timed out",
+	"not allowed",
 	"interrupted", "no files were", "must be ", "nothing was"}
 
 // saysNo reports whether the result of a call that ran no command begins with a
@@ -140,7 +142,8 @@ func saysNo(text string) bool {
 	low := strings.ToLower(strings.TrimSpace(clip.Head(text, 300)))
 	line, _, _ := strings.Cut(low, "\n")
 	words := strings.FieldsFunc(line, unicode.IsSpace)
-	if len(words) > 0 && done[words[0]] || strings.Contains(line, "successfully") || strings.Contains(line, "has been updated") {
+	if len(words) > 0 && done[words[0]] || strings.Contains(line, "successfully") ||
+		strings.Contains(line, "has been updated") {
 		return false
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w[:len(w)-1], "/.'\"`_") })
@@ -162,7 +165,8 @@ func hasError(text string) bool {
 }
 
 // done begin the results of calls that did what they were to do.
-var done = set.Of("created", "updated", "added", "saved", "wrote", "applied", "sent", "deleted", "removed", "edited", "replaced",
+var done = set.Of("created", "updated", "added", "saved", "wrote", "applied", "sent", "deleted", "removed", "edited",
+	"replaced",
 	"done", "ok", "success")
 
 // passes are how test runners and builds say that all went well.
@@ -230,7 +234,8 @@ var viewers = set.Of(strings.Split("cat,head,tail,less,sed,awk,grep,rg,ag,find,f
 
 // finders are programs that end with the code 1 where they find nothing, or a
 // difference.
-var finders = set.Of("rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "git grep", "git diff", "diff", "cmp", "test", "[", "[[",
+var finders = set.Of("rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "git grep", "git diff", "diff", "cmp",
+	"test", "[", "[[",
 	"which", "pgrep", "type", "hash")
 
 const (

@@ -39,11 +39,13 @@ const (
 )
 
 const (
-	rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
+	rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a " +
+		"file edit, the " +
 		"new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
 	gemini = "Command: go test ./...\nDirectory: (root)\nOutput: x\nError: (none)\nExit Code: CODE\nSignal: 0\n" +
 		"Background PIDs: (none)\nProcess Group PGID: 26593"
-	codex = "Command: /bin/zsh -lc 'go test ./...'\nChunk ID: cbac8d\nWall time: 0.2 seconds\nProcess exited with code CODE\n" +
+	codex = "Command: /bin/zsh -lc 'go test ./...'\nChunk ID: cbac8d\nWall time: 0.2 seconds\nProcess exited with " +
+		"code CODE\n" +
 		"Original token count: 12\nOutput:\nok\n"
 )
 
@@ -58,32 +60,42 @@ func TestOutcomes(t *testing.T) {
 	}{
 		// Commands, of a harness that marks those that fail.
 		{"marked", "make lint", "Exit code 1\nlint: 2 issues", true, true, failed},
-		{"a compiler behind a pipe", "go test -c ./x 2>&1 | head", "# x\nx_test.go:61:23: assignment mismatch: 2 variables but f returns 1 value", false, true, failed},
+		{"a compiler behind a pipe", "go test -c ./x 2>&1 | head",
+			"# x\nx_test.go:61:23: assignment mismatch: 2 variables but f returns 1 value", false, true, failed},
 		{"its warning", "gcc -c x.c 2>&1 | head", "x.c:61:23: warning: unused variable", false, true, unknown},
 		{"a search that names columns", "rg --column lock | head", "x.go:61:23: lock the store", false, true, unknown},
 		{"a command that says nothing", "make lint", "", false, true, passed},
 		{"a command whose output talks of errors", "make lint", "error: is a word of the manual", false, true, passed},
 		{"behind a pipe the code is another's", "go test ./... 2>&1 | tail -3", "x", false, true, unknown},
-		{"behind a pipe, with a line of the runner", "go test ./... 2>&1 | tail -3", "ok  \tkw/store\t0.3s", false, true, passed},
-		{"behind a pipe, with a failure", "go test ./... 2>&1 | tail -3", "ok  \tkw/a\t0.1s\n--- FAIL: TestX (0.1s)\nFAIL\tkw/b", false, true, failed},
-		{"behind a pipe, with a cut that hides it", "mise run test | head -100", "[test] $ go test ./...", false, true, unknown},
+		{"behind a pipe, with a line of the runner", "go test ./... 2>&1 | tail -3", "ok  \tkw/store\t0.3s", false,
+			true, passed},
+		{"behind a pipe, with a failure", "go test ./... 2>&1 | tail -3",
+			"ok  \tkw/a\t0.1s\n--- FAIL: TestX (0.1s)\nFAIL\tkw/b", false, true, failed},
+		{"behind a pipe, with a cut that hides it", "mise run test | head -100", "[test] $ go test ./...", false, true,
+			unknown},
 		{"something follows whatever came of it", "make test; echo done", "done", false, true, unknown},
 		{"in the background", "make serve &", "", false, true, unknown},
 		{"rejected", "git push", rejected, true, true, failed},
 		{"denied", "ls /root", "Permission to use Bash with command ls /root has been denied.", true, true, failed},
-		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true, true, unknown},
+		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true,
+			true, unknown},
 		// Commands, of one that does not.
 		{"a command that says nothing, of which nobody tells", "make lint", "", false, false, unknown},
 		{"a runner that says that it passed", "pytest -q", "....\n12 passed in 3.1s", false, false, passed},
 		{"a runner that says that some failed", "pytest -q", "==== 1 failed, 12 passed in 3.1s ====", false, false, unknown},
 		{"a runner of Go", "go test ./...", "ok  \tkw/store\t0.3s", false, false, passed},
-		{"a runner of Go that failed", "go test ./...", "--- FAIL: TestX (0.1s)\nFAIL\tkw/store\t0.3s\nFAIL", false, false, failed},
-		{"a runner of Go that ran no tests", "go test ./... | tail", "testing: warning: no tests to run\nPASS\nok  \tkw/a\t0.3s [no tests to run]", false, true, unknown},
+		{"a runner of Go that failed", "go test ./...", "--- FAIL: TestX (0.1s)\nFAIL\tkw/store\t0.3s\nFAIL", false,
+			false, failed},
+		{"a runner of Go that ran no tests", "go test ./... | tail",
+			"testing: warning: no tests to run\nPASS\nok  \tkw/a\t0.3s [no tests to run]", false, true, unknown},
 		{"a runner of Go that ran those of one package", "go test ./... | tail",
-			"--- PASS: TestX (0.00s)\nPASS\nok  \tkw/a\t0.3s\ntesting: warning: no tests to run\nPASS\nok  \tkw/b\t0.3s [no tests to run]", false, true, passed},
-		{"a task that its runner says failed", "mise run lint 2>&1 | tail -5", "6 issues:\n* nilerr: 6\n[lint] ERROR task failed", false, true, failed},
+			"--- PASS: TestX (0.00s)\nPASS\nok  \tkw/a\t0.3s\ntesting: warning: no tests to run\nPASS\nok  " +
+				"\tkw/b\t0.3s [no tests to run]", false, true, passed},
+		{"a task that its runner says failed", "mise run lint 2>&1 | tail -5",
+			"6 issues:\n* nilerr: 6\n[lint] ERROR task failed", false, true, failed},
 		{"a runner of Rust", "cargo test", "test result: ok. 3 passed; 0 failed; 0 ignored", false, false, passed},
-		{"a runner of Rust that failed", "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false, false, unknown},
+		{"a runner of Rust that failed", "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false,
+			false, unknown},
 		{"a compiler", "go build ./...", "# kw/store\nstore/a.go:3:5: undefined: x", false, false, failed},
 		{"make", "make", "cc -c x.c\nmake: *** [Makefile:192: build] Error 2", false, false, failed},
 		{"a shell", "gof", "bash: gof: command not found", false, false, failed},
@@ -98,33 +110,46 @@ func TestOutcomes(t *testing.T) {
 		{"a bad code of OpenHands", "make", "x\n[The command completed with exit code 2.]", false, true, failed},
 		{"a code in the middle of long output is what a command said",
 			"make", strings.Repeat("x\n", 400) + "exit code 1\n" + strings.Repeat("x\n", 400), false, false, failed},
-		{"the code of OpenHands, of a command that goes on", "make serve", "x\n[Command finished with exit code -1]", false, true, unknown},
+		{"the code of OpenHands, of a command that goes on", "make serve", "x\n[Command finished with exit code -1]",
+			false, true, unknown},
 		{"a code in a sentence of OpenHands", "mkdir x", "Command `mkdir x` executed with exit code 0.", false, true, passed},
-		{"the code of mini-swe-agent", "make", "<returncode>0</returncode>\n<output>\nerror: is a word\n</output>", false, true, passed},
+		{"the code of mini-swe-agent", "make", "<returncode>0</returncode>\n<output>\nerror: is a word\n</output>",
+			false, true, passed},
 		{"a bad code of mini-swe-agent", "make", "<returncode>2</returncode>\n<output>\nx\n</output>", false, true, failed},
-		{"the words of SWE-agent", "rm a.py", "Your command ran successfully and did not produce any output.\n(Open file: n/a)\nbash-$", false, false, passed},
-		{"a good code that is another's", "go test ./... | tail -3", strings.Replace(codex, "CODE", "0", 1), false, true, unknown},
-		{"a good code that is that of what stops", "set -e\ngo vet ./...\ngo test ./...", strings.Replace(codex, "CODE", "0", 1), false, true, passed},
+		{"the words of SWE-agent", "rm a.py",
+			"Your command ran successfully and did not produce any output.\n(Open file: n/a)\nbash-$", false, false, passed},
+		{"a good code that is another's", "go test ./... | tail -3", strings.Replace(codex, "CODE", "0", 1), false,
+			true, unknown},
+		{"a good code that is that of what stops", "set -e\ngo vet ./...\ngo test ./...",
+			strings.Replace(codex, "CODE", "0", 1), false, true, passed},
 		{"a search that found nothing", "rg -n lease src", strings.Replace(codex, "CODE", "1", 1), false, true, unknown},
 		{"in a folder", "cd /srv && grep -rn lease src", "Exit code 1", true, true, unknown},
 		{"two files that differ", "diff a b", "Exit code 1\n1c1\n< failed\n---\n> x", true, true, unknown},
 		{"a search that failed", "rg -n '(' src", "Exit code 2\nregex parse error: unclosed group", true, true, failed},
-		{"a search where there is no folder", "cd /srv/x && grep -rn lease src", "Exit code 1\ncd: no such file or directory: /srv/x", true, true, failed},
+		{"a search where there is no folder", "cd /srv/x && grep -rn lease src",
+			"Exit code 1\ncd: no such file or directory: /srv/x", true, true, failed},
 		// Tools that are no commands.
-		{"an edit that a checker refused", "", "Your proposed edit has introduced new syntax error(s). Please read this error message carefully " +
-			"and then retry editing the file.\n\nERRORS:\n- E999 IndentationError: unexpected indent\n", false, false, unknown},
-		{"an edit", "", "The file /srv/a.go has been updated. Here's the result of running `cat -n` on a snippet:\n 70→\treturn err", false, true, passed},
+		{"an edit that a checker refused", "",
+			"Your proposed edit has introduced new syntax error(s). Please read this error message carefully " +
+				"and then retry editing the file.\n\nERRORS:\n- E999 IndentationError: unexpected indent\n", false, false, unknown},
+		{"an edit", "", "The file /srv/a.go has been updated. Here's the result of running `cat -n` on a snippet:\n " +
+			"70→\treturn err", false, true, passed},
 		{"an edit that says little", "", "Done", false, false, passed},
-		{"an edit of what is not there", "", "<tool_use_error>String to replace not found in file.</tool_use_error>", true, true, failed},
+		{"an edit of what is not there", "", "<tool_use_error>String to replace not found in file.</tool_use_error>",
+			true, true, failed},
 		{"an edit of what is not there, not marked", "", "Error: String to replace not found in file.", false, false, failed},
-		{"an edit that changes nothing", "", "No changes to make: old_string and new_string are exactly the same.", false, false, unknown},
-		{"an edit that is not unique", "", "ERROR:\nNo replacement was performed, old_str `x` did not appear verbatim in /srv/a.c.", false, false, failed},
+		{"an edit that changes nothing", "", "No changes to make: old_string and new_string are exactly the same.",
+			false, false, unknown},
+		{"an edit that is not unique", "",
+			"ERROR:\nNo replacement was performed, old_str `x` did not appear verbatim in /srv/a.c.", false, false, failed},
 		{"an edit that was rejected", "", rejected, true, true, failed},
 		{"an edit that was rejected, not marked", "", rejected, false, false, unknown},
-		{"a file that was not read", "", "File has not been read yet. Read it first before writing to it.", false, false, unknown},
+		{"a file that was not read", "", "File has not been read yet. Read it first before writing to it.", false,
+			false, unknown},
 		{"a booking", "", `{"reservation_id": "HATHAT", "status": "confirmed"}`, false, false, passed},
 		{"a booking that failed", "", `{"error": "payment declined"}`, false, false, failed},
-		{"a booking that failed, of a service that says so", "", `{"success": false, "message": "no seats"}`, false, false, failed},
+		{"a booking that failed, of a service that says so", "", `{"success": false, "message": "no seats"}`, false,
+			false, failed},
 		{"a booking that failed, in words", "", "Error: payment amount does not add up", false, false, failed},
 		{"a page that is not there", "", "Request failed with status code 404", true, true, failed},
 	} {
@@ -155,7 +180,8 @@ func TestTold(t *testing.T) {
 		marked    bool
 		told      bool
 	}{
-		{"a mark", "x", true, true}, {"a code", "Exit code 1\nx", false, true}, {"a code of zero", "exit code: 0", false, false},
+		{"a mark", "x", true, true}, {"a code", "Exit code 1\nx", false, true},
+		{"a code of zero", "exit code: 0", false, false},
 		{"a text", "error: x", false, false}, {"a sentence on a code", "it ends with exit code 1 there", false, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -177,12 +203,14 @@ func TestMarks(t *testing.T) {
 		{"none", []abi.Message{result("error: x", false)}, false},
 		{"a mark", []abi.Message{result("a", false), result("x", true)}, true},
 		{"a code at the end", []abi.Message{result(strings.Repeat("x\n", 4000)+"exit code: 0", false)}, true},
-		{"a sentence on a command without output", []abi.Message{result("Command `mkdir x` executed with exit code 0.", false)}, false},
+		{"a sentence on a command without output",
+			[]abi.Message{result("Command `mkdir x` executed with exit code 0.", false)}, false},
 		{"of an edit", []abi.Message{{Role: abi.RoleTool, ToolCallID: "edit", IsError: true, Content: abi.Text("x")}}, false},
 		{"what a person says", []abi.Message{{Role: abi.RoleUser, Content: abi.Text("Exit code 1")}}, false},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			call := abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
+			call := abi.Message{Role: abi.RoleAssistant,
+				ToolCalls: []abi.ToolCall{{ID: result("", false).ToolCallID, Name: "run", Arguments: `{"command":"make"}`}}}
 			if got := outcome.Marks(append([]abi.Message{call}, tc.msgs...)); got != tc.want {
 				t.Errorf("%v", got)
 			}
@@ -198,7 +226,8 @@ func TestLines(t *testing.T) {
 		marked    bool
 		want      []string
 	}{
-		{"a failed test", "=== RUN\n--- FAIL: TestX (0.1s)\n    x_test.go:3: got 2\nFAIL\tkw\t0.1s", false, []string{"--- FAIL: TestX (0.1s)", "FAIL\tkw\t0.1s"}},
+		{"a failed test", "=== RUN\n--- FAIL: TestX (0.1s)\n    x_test.go:3: got 2\nFAIL\tkw\t0.1s", false,
+			[]string{"--- FAIL: TestX (0.1s)", "FAIL\tkw\t0.1s"}},
 		{"a heading and its text", "ERROR:\nNo such target", false, []string{"ERROR: No such target"}},
 		{"the first line of what is marked", "Exit code 1\nlint: 2 issues\nmore", true, []string{"lint: 2 issues"}},
 		{"out of its tag", "<tool_use_error>File does not exist.</tool_use_error>", true, []string{"File does not exist."}},
@@ -209,7 +238,9 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			m := result(tc.text, tc.marked)
-			if o := (outcome.Harness{GoOn: func() bool { return true }}).Of(&m, run(t, "make")); !reflect.DeepEqual(o.Lines, tc.want) {
+			if o := (outcome.Harness{GoOn: func() bool {
+				return true
+			}}).Of(&m, run(t, "make")); !reflect.DeepEqual(o.Lines, tc.want) {
 				t.Errorf("%q, want %q", o.Lines, tc.want)
 			}
 		})
@@ -219,8 +250,10 @@ func TestLines(t *testing.T) {
 // TestOutcomeOfAnything: whatever a result holds, it is judged, and never as both failed
 // and passed.
 func TestOutcomeOfAnything(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"] x", "[a] ", "[lint] ERROR", "<x>", "</x>", "exit code ", "-1", "0", "1", "\n", ": ", "a.go:1:", "ERROR:", "PASS",
-		"0 failed", "no tests to run", "<returncode>", "` executed with exit code ", "{", "\"error\":", "OBSERVATION:", "\xff", " "})
+	piece := rapid.SampledFrom([]string{"] x", "[a] ", "[lint] ERROR", "<x>", "</x>", "exit code ", "-1", "0", "1",
+		"\n", ": ", "a.go:1:", "ERROR:", "PASS",
+		"0 failed", "no tests to run", "<returncode>", "` executed with exit code ", "{", "\"error\":", "OBSERVATION:",
+		"\xff", " "})
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(rt, "text"), "")
 		m := result(text, rapid.Bool().Draw(rt, "marked"))

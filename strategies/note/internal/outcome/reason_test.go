@@ -11,15 +11,18 @@ import (
 func TestReason(t *testing.T) {
 	features.Proves(t, "I4", "I10")
 	for _, tc := range []struct{ why, text, want string }{
-		{"a test of Go", "=== RUN   TestA\n    a_test.go:40: got 2, want 1\n--- FAIL: TestA (0.1s)", "a_test.go:40: got 2, want 1"},
+		{"a test of Go", "=== RUN   TestA\n    a_test.go:40: got 2, want 1\n--- FAIL: TestA (0.1s)",
+			"a_test.go:40: got 2, want 1"},
 		{"a compiler", "# kw/store\n./lease.go:12:3: undefined: lock", "./lease.go:12:3: undefined: lock"},
 		{"pytest", "    def test():\nE       AssertionError: 2 != 1\n1 failed", "AssertionError: 2 != 1"},
 		{"a traceback", "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'x'", "KeyError: 'x'"},
 		{"the last of several errors", "ValueError: a\nDuring handling another\nTypeError: b", "TypeError: b"},
 		{"a linter", "ERRORS:\n- E999 SyntaxError: unmatched ')'", "- E999 SyntaxError: unmatched ')'"},
-		{"a log beside a test", "hooks.go:196: 2026/01/31 INFO saved\n    overlap_test.go:63: Expected 2 points, got 1\n--- FAIL: TestA",
+		{"a log beside a test", "hooks.go:196: 2026/01/31 INFO saved\n    overlap_test.go:63: Expected 2 points, " +
+			"got 1\n--- FAIL: TestA",
 			"overlap_test.go:63: Expected 2 points, got 1"},
-		{"what the code says before the test does", "hooks.go:19: saved it\n    a_test.go:63: got 1, want 2", "a_test.go:63: got 1, want 2"},
+		{"what the code says before the test does", "hooks.go:19: saved it\n    a_test.go:63: got 1, want 2",
+			"a_test.go:63: got 1, want 2"},
 		{"a log alone", "hooks.go:196: level=info saved", ""},
 		{"a frame of a stack", "panic: x\nmain.go:12 +0x1b", ""},
 		{"a time", "2026/01/23 17:58:54 INFO saved", ""},

@@ -36,7 +36,9 @@ func told(a *action.Action, before []action.Arg) string {
 	case !slices.ContainsFunc(a.Args, differs):
 		return a.Tool + " again (as before)"
 	}
-	return a.Tool + " again" + listed(lists.Filter(a.Args, func(arg action.Arg) bool { return differs(arg) || Weighs(arg.Key) }))
+	return a.Tool + " again" + listed(lists.Filter(a.Args, func(arg action.Arg) bool {
+		return differs(arg) || Weighs(arg.Key)
+	}))
 }
 
 // listed are the arguments that there is room for: amounts and what they are paid with
@@ -87,7 +89,8 @@ func found(text string, args []action.Arg) string {
 	var own, inner []string
 	toolcall.EachString(text, func(key, value string) {
 		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
-		if s := key + " " + value; !given && value != "" && len(value) <= maxValue && identifies(key) && !slices.Contains(inner, s) {
+		if s := key + " " + value; !given && value != "" && len(value) <= maxValue && identifies(key) &&
+			!slices.Contains(inner, s) {
 			if _, top := doc[key]; top || Weighs(key) {
 				own = append(own, s)
 			}

@@ -42,7 +42,9 @@ func (w *Work) change(ch action.File) {
 	w.settled("", ch.Path)
 	f := w.file(ch.Path)
 	if ch.Use != action.Deleted { // a folder that was deleted is there again
-		w.files = slices.DeleteFunc(w.files, func(o *file) bool { return o != f && o.deleted && action.Within(ch.Path, o.path) })
+		w.files = slices.DeleteFunc(w.files, func(o *file) bool {
+			return o != f && o.deleted && action.Within(ch.Path, o.path)
+		})
 	}
 	switch ch.Use {
 	case action.Created:
@@ -63,7 +65,9 @@ func (w *Work) change(ch action.File) {
 func (w *Work) file(at string) *file {
 	i := slices.IndexFunc(w.files, func(f *file) bool { return f.path == at })
 	if i < 0 {
-		i = slices.IndexFunc(w.files, func(f *file) bool { return path.IsAbs(f.path) != path.IsAbs(at) && action.Same(f.path, at) })
+		i = slices.IndexFunc(w.files, func(f *file) bool {
+			return path.IsAbs(f.path) != path.IsAbs(at) && action.Same(f.path, at)
+		})
 	}
 	f := &file{path: at}
 	if i >= 0 {

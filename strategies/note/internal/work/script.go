@@ -130,7 +130,8 @@ func begins(s action.Step, command string) bool { return strings.HasPrefix(s.Tex
 func (w *Work) committed(a *action.Action, output string) (list []string) {
 	acts := lists.Filter(a.Steps, func(s action.Step) bool { return s.Kind == action.Acts })
 	starts := func(s action.Step) bool { return begins(s, "git init") }
-	if !strings.Contains(a.Script, "commit") || len(acts) == 0 || w.tries.of(acts) != "" || slices.ContainsFunc(acts, starts) {
+	if !strings.Contains(a.Script, "commit") || len(acts) == 0 || w.tries.of(acts) != "" ||
+		slices.ContainsFunc(acts, starts) {
 		return nil
 	}
 	for line := range strings.Lines(clip.Head(output, 8000)) {
@@ -148,7 +149,8 @@ func commit(line string) (hash, subject string, ok bool) {
 		return "", "", false
 	}
 	hash = inner[strings.LastIndexByte(inner, ' ')+1:]
-	return hash, subject, len(hash) >= 7 && len(hash) <= 40 && hash != inner && strings.Trim(hash, "0123456789abcdef") == ""
+	return hash, subject, len(hash) >= 7 && len(hash) <= 40 && hash != inner &&
+		strings.Trim(hash, "0123456789abcdef") == ""
 }
 
 // address is the address of what a command for a forge made.

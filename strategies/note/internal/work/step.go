@@ -41,7 +41,9 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 			s.Commit, _, _ = strings.Cut(list[len(list)-1], " ")
 		}
 	case action.Changes:
-		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string { return path.Base(f.Path) + " " + f.Lines() }), ", ")
+		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
+			return path.Base(f.Path) + " " + f.Lines()
+		}), ", ")
 	case action.Looks:
 		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
@@ -117,6 +119,8 @@ const fewLines = 3
 const maxPrinted = 500
 
 // prompts begin lines that a harness adds to the output of a command.
-var prompts = []string{"<", "[The command completed", "[Current working directory", "[Python interpreter", "bash-$", "(Open file:",
-	"(Current directory:", "Output:", "Chunk ID:", "Wall time:", "Process exited with", "Original token count:", "Exit code",
+var prompts = []string{"<", "[The command completed", "[Current working directory", "[Python interpreter", "bash-$",
+	"(Open file:",
+	"(Current directory:", "Output:", "Chunk ID:", "Wall time:", "Process exited with", "Original token count:",
+	"Exit code",
 	"Command: "}

@@ -56,7 +56,8 @@ type failed struct {
 
 // New returns the work of a turn that has not begun.
 func New(h outcome.Harness) *Work {
-	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg), tries: make(tries)}
+	return &Work{harness: h, open: make(map[string]*action.Action), before: make(map[string][]action.Arg),
+		tries: make(tries)}
 }
 
 // Next returns the work of the turn that follows.
