@@ -52,8 +52,7 @@ agents:
 	// 0.8 0.3
 	// compaction.upper_threshold 0.8 kagewasm.yaml:3:3, as threshold, inherited from the top
 	// compaction.lower_threshold 0.3 kagewasm.yaml:8:22
-	// config: --set compaction.uper_threshold: no setting "compaction.uper_threshold": did you mean
-	// "compaction.upper_threshold"?
+	// config: --set compaction.uper_threshold: no setting "compaction.uper_threshold": did you mean "compaction.upper_threshold"?
 }
 
 func ExampleFollow() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,20 +49,31 @@ func failuresIn(msgs []abi.Message) []failure {
 				f.line = line
 			}
 		}
+		if searchRE.MatchString(f.command) && f.line == "" && foundNothingRE.MatchString(text) ||
+			strings.Contains(text, "<tool_use_error>Sibling tool call errored</tool_use_error>") {
+			continue // it found nothing, or was not run
+		}
 		if m.IsError && f.line == "" {
 			f.line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 		}
-		if searchRE.MatchString(f.command) && f.line == "" && strings.Contains(text, "exited with code 1\n") {
-			continue // it found nothing
-		}
 		if m.IsError || exited && f.command != "" || f.line != "" {
+			list = slices.DeleteFunc(list, func(o failure) bool { return again(o, f) }) // it is told as it failed last
 			list = append(list, f)
 		}
 	}
 	return list
 }
 
+// again reports whether two commands that failed differ by what is shown of their output.
+func again(a, b failure) bool {
+	return a.line == b.line && shownRE.ReplaceAllString(a.command, "") == shownRE.ReplaceAllString(b.command, "")
+}
+
+var shownRE = regexp.MustCompile(`( 2>&1)? \| (head|tail) -\d+$`)
+
 var viewerRE = regexp.MustCompile(`(^|&& *|; *)(cat|sed|head|tail|grep|rg|git (show|diff|log|blame)|nl|awk|find|ls)\b`)
+
+var foundNothingRE = regexp.MustCompile(`exited with code 1(\n|$)`)
 
 var searchRE = regexp.MustCompile(`^(grep|rg|git grep|diff) `)
 

@@ -41,7 +41,7 @@ var (
 	cameShare   = share{20, 6, 15} // what came of the words
 	saidShare   = share{8, 4, 4}   // of that, the words of the agent
 	namesShare  = share{15, 45, 35}
-	failedShare = share{25, 4, 20}
+	failedShare = share{25, 10, 20}
 )
 
 const (

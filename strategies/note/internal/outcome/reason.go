@@ -10,27 +10,58 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Reason returns the line of an output that says why a check failed: the first that
-// names a place in a file, as compilers and test runners do, one in a file of tests
-// before others, or the last that names an error. It is empty where there is none. That
-// something failed is said by other lines.
+// Reason returns the line of an output that says why a check failed: of the first test
+// of Go that failed the last that names a place in a file, else the first that does, as
+// compilers and test runners write it, one in a file of tests before others, or the last
+// that names an error. It is empty where there is none. That something failed is said by
+// other lines.
 func Reason(text string) string {
-	place, last := "", ""
+	place, last, test := "", "", goTest{}
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "E  "); ok { // pytest
 			line = strings.TrimSpace(rest)
 		}
+		if test.mark(line) {
+			return test.said
+		}
 		switch {
 		case hasPlace(line) && !isLog(line):
+			test.said = clip.Whole(line, maxError)
 			if place == "" || !inTests(place) && inTests(line) {
-				place = clip.Whole(line, maxError)
+				place = test.said
 			}
 		case namesError(line):
 			last = clip.Whole(line, maxError)
 		}
 	}
+	if test.failed && test.said != "" {
+		return test.said
+	}
 	return cmp.Or(place, last)
+}
+
+// goTest is what is read of a test of Go. What it says stands above the line that it
+// failed where all tests are shown, and below it where only those are that failed.
+type goTest struct {
+	said            string // last
+	verbose, failed bool
+}
+
+// mark takes a line in which a test begins or ends, and reports whether what one said
+// that failed is known now.
+func (t *goTest) mark(line string) (known bool) {
+	fails := strings.HasPrefix(line, "--- FAIL")
+	begins := strings.HasPrefix(line, "=== RUN")
+	if !fails && !begins && !strings.HasPrefix(line, "--- PASS") && !strings.HasPrefix(line, "--- SKIP") &&
+		line != "FAIL" {
+		return false
+	}
+	if t.said != "" && (t.failed || fails && t.verbose) {
+		return true
+	}
+	*t = goTest{verbose: t.verbose || begins, failed: fails && !t.verbose}
+	return false
 }
 
 // isLog reports whether a line is one of a log, which names the place that wrote it.

@@ -23,6 +23,14 @@ func TestReason(t *testing.T) {
 			"overlap_test.go:63: Expected 2 points, got 1"},
 		{"what the code says before the test does", "hooks.go:19: saved it\n    a_test.go:63: got 1, want 2",
 			"a_test.go:63: got 1, want 2"},
+		{"what a test logs before it fails",
+			"--- FAIL: TestA (0.1s)\n    a_test.go:49: Initial HEAD\n    a_test.go:201: should be deleted\nFAIL",
+			"a_test.go:201: should be deleted"},
+		{"the end of another test", "    a_test.go:351: got 1\n--- FAIL: TestB (0.1s)\n    b_test.go:12: not found\nFAIL",
+			"b_test.go:12: not found"},
+		{"a test that passed", "=== RUN   TestA\n    a_test.go:4: begun\n--- PASS: TestA\n=== RUN   TestB\n    " +
+			"b_test.go:5: x\n" +
+			"    b_test.go:9: got 1\n--- FAIL: TestB", "b_test.go:9: got 1"},
 		{"a log alone", "hooks.go:196: level=info saved", ""},
 		{"a frame of a stack", "panic: x\nmain.go:12 +0x1b", ""},
 		{"a time", "2026/01/23 17:58:54 INFO saved", ""},
