@@ -2,6 +2,7 @@ package guest
 
 import (
 	"runtime/debug"
+	"strings"
 	"unsafe"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -105,4 +106,15 @@ func (imported) HostCall(op abi.Op, request []byte) []byte {
 	n := hostCall(unsafe.Pointer(unsafe.StringData(name)), int32(len(name)),
 		unsafe.Pointer(unsafe.SliceData(request)), int32(len(request)))
 	return readAll(n, hostResponseRead)
+}
+
+// handlers are the names of the hooks with a handler, separated by spaces.
+func (p Plugin) handlers() []byte {
+	var names []string
+	for _, h := range abi.Hooks {
+		if p.Handler(h) != nil {
+			names = append(names, string(h))
+		}
+	}
+	return []byte(strings.Join(names, " "))
 }

@@ -38,17 +38,6 @@ func (p Plugin) Handler(h abi.Hook) Handler {
 	return nil
 }
 
-// handlers are the names of the hooks with a handler, separated by spaces.
-func (p Plugin) handlers() []byte {
-	var names []string
-	for _, h := range abi.Hooks {
-		if p.Handler(h) != nil {
-			names = append(names, string(h))
-		}
-	}
-	return []byte(strings.Join(names, " "))
-}
-
 // Call runs the handler of c's hook. A panic in it comes back as an error with
 // the panic's message and a short stack.
 func (p Plugin) Call(c *Call) (out *abi.Output, err error) {
