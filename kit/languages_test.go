@@ -37,7 +37,7 @@ func TestBuildWithoutCompiler(t *testing.T) {
 			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
 			if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || e.Message != want[0] ||
 				!strings.Contains(e.Hint, want[1]) {
-				t.Errorf("%v, and to do %q", err, e.Hint)
+				t.Errorf("%v, and to do %q", e, e.Hint)
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func TestBuildWithoutCompiler(t *testing.T) {
 		_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir(), Compiler: "go"}) // any program
 		if e := abi.AsError(err); err == nil || e.Code != abi.CodeUsage || !strings.Contains(e.Message, "not installed") ||
 			!strings.Contains(e.Hint, "npm ci") {
-			t.Errorf("%v, and to do %q", err, e.Hint)
+			t.Errorf("%v, and to do %q", e, e.Hint)
 		}
 	})
 }
@@ -73,19 +73,29 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 			"missing", ""},
 	} {
 		t.Run(c.why+" in "+c.lang, func(t *testing.T) {
-			dir := project(t, c.lang)
-			compilers.Prepare(t, c.lang, dir)
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.source), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
-			e := abi.AsError(err)
-			if err == nil || e.Code != abi.CodeBadInput || !strings.Contains(e.Message, c.says) ||
+			e := buildFails(t, c.lang, c.file, c.source)
+			if e.Code != abi.CodeBadInput || !strings.Contains(e.Message, c.says) ||
 				!strings.Contains(e.Hint, c.hint) || (c.hint == "") != (e.Hint == "") {
-				t.Errorf("%v, and to do %q", err, e.Hint)
+				t.Errorf("%v, and to do %q", e, e.Hint)
 			}
 		})
 	}
+}
+
+// buildFails builds a new project of a language in which a file was written, and
+// returns why that fails.
+func buildFails(t *testing.T, lang, file, source string) *abi.Error {
+	t.Helper()
+	dir := project(t, lang)
+	compilers.Prepare(t, lang, dir)
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
+	if err == nil {
+		t.Fatal("it was built")
+	}
+	return abi.AsError(err)
 }
 
 // TestBuildRefuses: what a host would refuse is said before, with the place in the
@@ -111,20 +121,15 @@ func TestBuildRefuses(t *testing.T) {
 		{"no plugin registered", "go", "main.go",
 			"package main\n\nimport \"github.com/kagewasm/kagewasm/abi/guest\"\n\nfunc main() { guest.Main() }\n",
 			"no hook has a handler", "guest.Register"},
-		{"a compactor that handles no compaction", "go", "plugin.yaml",
+		{"a second hook without a handler", "go", "plugin.yaml",
 			"name: tried\nversion: 0.1.0\nabi: 1\nroles: [compactor]\nhooks: [pre_compact, post_compact]\n",
 			"the hook post_compact, which has no handler", "PostCompact"},
 	} {
 		t.Run(c.why+" in "+c.lang, func(t *testing.T) {
-			dir := project(t, c.lang)
-			compilers.Prepare(t, c.lang, dir)
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.source), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			_, err := kit.Build(t.Context(), kit.Options{Dir: dir, Out: t.TempDir()})
-			if e := abi.AsError(err); err == nil || e.Code != abi.CodeRefused || !strings.Contains(e.Message, c.says) ||
+			e := buildFails(t, c.lang, c.file, c.source)
+			if e.Code != abi.CodeRefused || !strings.Contains(e.Message, c.says) ||
 				!strings.Contains(e.Hint, c.hint) {
-				t.Errorf("%v, and to do %q", err, e.Hint)
+				t.Errorf("%v, and to do %q", e, e.Hint)
 			}
 		})
 	}

@@ -33,13 +33,13 @@ func CommandLine(script string) string {
 	return clip.Cut(strings.TrimSpace(open+scene), maxCommand, "…")
 }
 
-// scenes begin lines that only prepare for others, or announce them.
-var scenes = []string{"cd ", "set -", "export ", "source ", "pushd ", "echo "}
+// scenes are programs that only prepare for others, or announce them.
+var scenes = []string{"cd", "set", "export", "source", ".", "pushd", "echo"}
 
 // isScene reports whether a line only prepares for others, or announces them.
 func isScene(line string) bool {
-	starts := func(s string) bool { return strings.HasPrefix(line, s) }
-	return slices.ContainsFunc(scenes, starts) && !strings.ContainsAny(line, ";&|>")
+	program, _, more := strings.Cut(line, " ")
+	return more && slices.Contains(scenes, program) && !strings.ContainsAny(line, ";&|>")
 }
 
 // withoutHeredoc cuts a line where text from the following lines is fed in.

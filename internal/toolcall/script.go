@@ -401,12 +401,5 @@ func Masked(list []Command) bool {
 
 // SetsScene reports whether a command only prepares for others, or announces them.
 func (c *Command) SetsScene() bool {
-	if len(c.Words) == 0 {
-		return len(c.Writes)+len(c.Appends) == 0
-	}
-	switch c.Words[0] {
-	case "cd", "set", "export", "source", ".", "pushd", "echo":
-		return len(c.Writes)+len(c.Appends) == 0
-	}
-	return false
+	return (len(c.Words) == 0 || slices.Contains(scenes, c.Words[0])) && len(c.Writes)+len(c.Appends) == 0
 }
