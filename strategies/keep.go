@@ -5,17 +5,19 @@ import "github.com/kagewasm/kagewasm/abi"
 // KeepConfig says what a compaction leaves of a session, and how large. With
 // the zero value as much of the end stays word for word as fits the target.
 //
-// Messages, Tokens and Exchanges let more go than the target asks for: the
-// largest of what is set stays. None of them makes a compaction fail: where what
-// they keep does not fit, less stays, down to nothing.
+// Messages, Tokens and Exchanges let more go than the target asks for. Tokens are the
+// budget of exchanges, where both are set; beside those, the larger end stays that
+// Messages asks for. None of them makes a compaction fail: where what they keep does
+// not fit, less stays, down to nothing.
 type KeepConfig struct {
 	// Messages at the end that stay, not counting those of the kinds
 	// display_only, bookmark and metadata.
 	Messages int
-	// Tokens at the end that stay, the message that crosses the line included.
+	// Tokens at the end that stay. Without Exchanges the message that crosses the
+	// line stays with them.
 	Tokens int
-	// Exchanges at the end that stay: a message of a person with all that
-	// follows.
+	// Exchanges at the end that stay: a message of a person with all that follows.
+	// With Tokens as many of them stay whole as those hold, and at least one.
 	Exchanges int
 	// ToolTokens cuts tool output in what stays to about so many tokens each,
 	// beginning and end. 0 leaves it.
@@ -40,21 +42,43 @@ func (k *KeepConfig) start(v *View) int {
 	if !k.Recent() {
 		return 0
 	}
-	persons := abi.Persons(v.Messages)
-	messages, tokens, exchanges := k.Messages, k.Tokens, k.Exchanges
+	messages, tokens := k.Messages, k.Tokens
+	if k.Exchanges > 0 {
+		tokens = 0 // the budget of the exchanges
+	}
 	i := len(v.Messages)
-	for i > 0 && (messages > 0 || tokens > 0 || exchanges > 0) {
+	for i > 0 && (messages > 0 || tokens > 0) {
 		i--
-		m := &v.Messages[i]
 		tokens -= v.Tokens[i]
-		if !m.Kind.Internal() {
+		if !v.Messages[i].Kind.Internal() {
 			messages--
 		}
+	}
+	return min(i, k.exchanges(v))
+}
+
+// exchanges is where the recent exchanges begin: whole ones, as many as are wanted and
+// as their budget holds, and at least one.
+func (k *KeepConfig) exchanges(v *View) int {
+	at := len(v.Messages)
+	if k.Exchanges <= 0 {
+		return at
+	}
+	persons := abi.Persons(v.Messages)
+	n, tokens := 0, 0
+	for i := len(v.Messages) - 1; i >= 0; i-- {
+		tokens += v.Tokens[i]
+		if n > 0 && k.Tokens > 0 && tokens > k.Tokens {
+			return at
+		}
 		if persons[i] {
-			exchanges--
+			at, n = i, n+1
+		}
+		if n == k.Exchanges {
+			return at
 		}
 	}
-	return i
+	return 0 // there are fewer, and all of them are recent
 }
 
 // count is how many messages are recent, without those that do not count.
