@@ -10,7 +10,7 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 	"github.com/kagewasm/kagewasm/tokens"
 )
 
@@ -22,7 +22,7 @@ func Example_plugins() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	kv := store.MemoryKV(store.KVOptions{}) // or store.OpenKV(dir, ...)
+	kv := kv.NewMemory(kv.Options{}) // or kv.Open(dir, ...)
 	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: counter})
 	if err != nil {
 		log.Fatal(err)

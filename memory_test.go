@@ -14,7 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/wasmtest"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // placed is a plugin that knows where its data lies.
@@ -68,7 +68,7 @@ func TestRetainedFactsLieWithTheRest(t *testing.T) {
 // TestOtherModuleRetainsApart: a module that takes another's name retains in a
 // namespace of its own, and the report says so.
 func TestOtherModuleRetainsApart(t *testing.T) {
-	kv := store.MemoryKV(store.KVOptions{})
+	kv := kv.NewMemory(kv.Options{})
 	ctx := t.Context()
 	rt, err := runtime.New(ctx, runtime.Options{KV: kv})
 	if err != nil {

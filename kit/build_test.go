@@ -15,7 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // oddModule is the module of testdata/odd.
@@ -134,7 +134,7 @@ func (c byLength) Message(m *abi.Message) int { return c.Text(m.Text()) }
 // TestGuestInAModule: what abi/guest promises holds inside the sandbox.
 func TestGuestInAModule(t *testing.T) {
 	soak.Only(t, "builds a guest in Go")
-	r, err := runtime.New(t.Context(), runtime.Options{KV: store.MemoryKV(store.KVOptions{}), Counter: byLength{},
+	r, err := runtime.New(t.Context(), runtime.Options{KV: kv.NewMemory(kv.Options{}), Counter: byLength{},
 		CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)

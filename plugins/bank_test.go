@@ -17,7 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // turns are messages of conversations, a day each: sentences of words as
@@ -55,7 +55,7 @@ func loadBank(t testing.TB) (p *runtime.Plugin, dir string) {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	kv, err := store.OpenKV(dir, store.KVOptions{})
+	kv, err := kv.Open(dir, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // disk is a storage on a disk that is full from a write on.
 type disk struct {
-	*store.Memory
+	*kv.Memory
 	left   int // writes; negative is as many as there are
 	failed int
 }
@@ -70,7 +70,7 @@ func (d *disk) snapshot(t *testing.T) map[string]string {
 }
 
 func diskOf(t *testing.T, all map[string]string, left int) *disk {
-	d := &disk{Memory: store.MemoryKV(store.KVOptions{}), left: left}
+	d := &disk{Memory: kv.NewMemory(kv.Options{}), left: left}
 	for name, v := range all {
 		ns, key, _ := strings.Cut(name, " ")
 		if err := d.Memory.Set(t.Context(), ns, key, v); err != nil {

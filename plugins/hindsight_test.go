@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // remembering is the plugin hindsight with a server, over storage of its own.
@@ -30,7 +30,7 @@ type remembering struct {
 
 func remember(t *testing.T) *remembering {
 	return &remembering{
-		t: t, server: startHindsight(t), kv: store.MemoryKV(store.KVOptions{}),
+		t: t, server: startHindsight(t), kv: kv.NewMemory(kv.Options{}),
 		knobs: map[string]any{"backend": "server"}, loaded: make(map[string]*runtime.Plugin),
 		clock: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
 	}
@@ -400,7 +400,7 @@ func TestHindsightNarrowedToObserver(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.Roles = c.roles
-			p := load(t, "hindsight", runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{Manifest: m})
+			p := load(t, "hindsight", runtime.Options{KV: kv.NewMemory(kv.Options{})}, runtime.PluginOptions{Manifest: m})
 			out, stats, err := p.Call(t.Context(), abitest.NewInput(m, long, 1000))
 			list := out != nil && out.Compacts()
 			if err != nil || list != c.list || stats.HostCalls[abi.OpKVSet] == 0 {

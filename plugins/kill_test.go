@@ -19,7 +19,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // compactorVariable makes the test's own binary compact without end: the folders of
@@ -31,7 +31,7 @@ const compactorVariable = "PLUGINS_TEST_COMPACTOR"
 func compactForever(where string) error {
 	ctx := context.Background()
 	paths := filepath.SplitList(where)
-	kv, err := store.OpenKV(paths[0], store.KVOptions{})
+	kv, err := kv.Open(paths[0], kv.Options{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func TestKilledCompactions(t *testing.T) {
 	features.Proves(t, "K28")
 	given := []string{plugintest.CacheDir(t)}
 	for _, n := range []string{"markdown", "hindsight"} {
-		load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{}) // compiles it
+		load(t, n, runtime.Options{KV: kv.NewMemory(kv.Options{})}, runtime.PluginOptions{}) // compiles it
 		given = append(given, plugintest.GuestFile(t, "plugins/"+n))
 	}
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func TestKilledCompactions(t *testing.T) {
 // remembered, and every record and value can be read.
 func isWhole(t *testing.T, dir string, topics []string) {
 	t.Helper()
-	kv, err := store.OpenKV(dir, store.KVOptions{})
+	kv, err := kv.Open(dir, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

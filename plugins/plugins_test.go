@@ -24,7 +24,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // names are the plugins, each a folder.
@@ -76,7 +76,7 @@ type configured struct {
 }
 
 func newConfigured(t *testing.T, name string, engine runtime.Engine) *configured {
-	return &configured{t: t, name: name, engine: engine, kv: store.MemoryKV(store.KVOptions{}),
+	return &configured{t: t, name: name, engine: engine, kv: kv.NewMemory(kv.Options{}),
 		loaded: make(map[string]*runtime.Plugin)}
 }
 
@@ -171,7 +171,7 @@ func readSession(t testing.TB, path string) (msgs []abi.Message) {
 func TestSharedSessions(t *testing.T) {
 	sessions := shared.Sessions(t)
 	for _, n := range names {
-		p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
+		p := load(t, n, runtime.Options{KV: kv.NewMemory(kv.Options{})}, runtime.PluginOptions{})
 		for _, path := range soak.Sample(sessions, 4, len(sessions)) {
 			in := abitest.NewInput(p.Manifest(), readSession(t, path), 0)
 			out, _, err := p.Call(t.Context(), in)
@@ -210,7 +210,7 @@ func TestLargeSessions(t *testing.T) {
 	for _, n := range names {
 		for _, size := range soak.Sample([]int{1 << 20, 4 << 20}, 1, 2) {
 			t.Run(fmt.Sprintf("%s with %d bytes", n, size), func(t *testing.T) {
-				p := load(t, n, runtime.Options{KV: store.MemoryKV(store.KVOptions{})}, runtime.PluginOptions{})
+				p := load(t, n, runtime.Options{KV: kv.NewMemory(kv.Options{})}, runtime.PluginOptions{})
 				out, stats, err := p.Call(t.Context(), abitest.NewInput(p.Manifest(), agentSession(size), 0))
 				if err != nil || out.IsZero() {
 					t.Errorf("%s: %d bytes: %v", n, size, err)
@@ -226,7 +226,7 @@ func TestLargeSessions(t *testing.T) {
 func TestMarkdownFiles(t *testing.T) {
 	features.Proves(t, "K28")
 	dir := t.TempDir()
-	kv, err := store.OpenKV(dir, store.KVOptions{})
+	kv, err := kv.Open(dir, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestMarkdownSessionsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	const sessions = 4
 	for i := range sessions {
-		kv, err := store.OpenKV(dir, store.KVOptions{})
+		kv, err := kv.Open(dir, kv.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

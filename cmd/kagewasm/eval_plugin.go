@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/evidence"
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // measured is the plugin whose memory is measured. Each conversation is an
@@ -22,7 +22,7 @@ type measured struct {
 	loader   *loader
 	plugin   *runtime.Plugin
 	counter  abi.Counter
-	kv       *store.KV
+	kv       *kv.Folder
 	folder   string
 	memories map[string]*evidence.Plugin // by agent
 	text     map[string]int              // what there was to keep, by agent
@@ -44,7 +44,7 @@ func (f *evalFlags) openMeasured(ctx context.Context, e env, counter abi.Counter
 }
 
 func (m *measured) open(ctx context.Context, e env, f *evalFlags) error {
-	kv, err := store.OpenKV(m.folder, store.KVOptions{})
+	kv, err := kv.Open(m.folder, kv.Options{})
 	if err != nil {
 		return err
 	}

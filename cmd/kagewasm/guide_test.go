@@ -26,7 +26,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/strictjson"
 	"github.com/kagewasm/kagewasm/kit"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // guide is docs/authors.md.
@@ -157,7 +157,7 @@ func TestAuthorsCode(t *testing.T) {
 				})
 			}
 			command(t, "build", dir, "-o", dir)
-			kv := &busy{Memory: store.MemoryKV(store.KVOptions{})}
+			kv := &busy{Memory: kv.NewMemory(kv.Options{})}
 			rt, err := runtime.New(t.Context(), runtime.Options{KV: kv, Interpreter: true})
 			if err != nil {
 				t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAuthorsCode(t *testing.T) {
 // busy is a storage in which another session stores a count, once, right after
 // this one has read it.
 type busy struct {
-	*store.Memory
+	*kv.Memory
 	between string
 }
 

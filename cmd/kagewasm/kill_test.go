@@ -15,7 +15,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/soak"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // TestKilledImport: whenever memory import is killed, all of the folder is stored or
@@ -94,7 +94,7 @@ func storedIn(t *testing.T, dir, plugin string) int {
 	if _, err := os.Stat(path); err != nil {
 		return 0 // it was not made yet
 	}
-	kv, err := store.OpenKV(path, store.KVOptions{})
+	kv, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/folder"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // newMemory is called what the tools around it call what is kept between
@@ -63,7 +63,7 @@ func (f *memoryFlags) dir(e env) (string, error) {
 
 // read opens what is kept to look at it, and makes nothing. Where nothing is
 // there the error is fs.ErrNotExist. Close the storage.
-func (f *memoryFlags) read(e env) (*store.KV, error) {
+func (f *memoryFlags) read(e env) (*kv.Folder, error) {
 	dir, err := f.dir(e)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (f *memoryFlags) read(e env) (*store.KV, error) {
 	} else if !info.IsDir() {
 		return nil, ui.Usagef("%s is not a folder, so %s is no state", kept, dir)
 	}
-	return store.OpenKV(kept, store.KVOptions{})
+	return kv.Open(kept, kv.Options{})
 }
 
 // namespace resolves the argument PLUGIN: the name of a plugin, or a namespace as

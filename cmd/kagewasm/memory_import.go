@@ -8,7 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/internal/folder"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 func newMemoryImport(e env) *cobra.Command {
@@ -54,15 +54,15 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 
 // write opens what is kept to change it, and makes it where it is not there. A
 // trial makes nothing: without a state it is over an empty one.
-func (f *memoryFlags) write(e env, trial bool) (kv folder.KV, done func() error, err error) {
-	var kept *store.KV
+func (f *memoryFlags) write(e env, trial bool) (to folder.KV, done func() error, err error) {
+	var kept *kv.Folder
 	dir, err := f.dir(e)
 	switch {
 	case err != nil:
 	case trial:
 		kept, err = f.read(e)
 		if errors.Is(err, fs.ErrNotExist) {
-			return store.MemoryKV(store.KVOptions{}), func() error { return nil }, nil
+			return kv.NewMemory(kv.Options{}), func() error { return nil }, nil
 		}
 	default:
 		kept, err = state.OpenKV(dir, e.stateHome, e.say)

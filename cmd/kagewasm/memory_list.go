@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 func newMemoryList(e env) *cobra.Command {
@@ -17,7 +17,7 @@ func newMemoryList(e env) *cobra.Command {
 		Short: "Show which plugins keep something, for which agents, and how much",
 		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			spaces := []store.Space{}
+			spaces := []kv.Space{}
 			kv, err := f.read(e)
 			switch {
 			case err == nil:

@@ -17,7 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 	"github.com/kagewasm/kagewasm/runtime"
 	"github.com/kagewasm/kagewasm/runtime/extism"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // pluginFlags are the flags of every command that loads plugins.
@@ -112,7 +112,7 @@ func openLoader(
 ) (*loader, error) {
 	return openLoaderOver(ctx, e, f, counter, model, func(kept abi.KV) abi.KV {
 		if trial && f.state == "" {
-			return store.MemoryKV(store.KVOptions{})
+			return kv.NewMemory(kv.Options{})
 		}
 		return kept
 	})

@@ -229,7 +229,7 @@ func TestCheckFindsFaults(t *testing.T) {
 		{"strategies/note", module + "/tokens", "names only abi"},
 		{"kit", module + "/abi/abitest", ""},
 		{"kit", module + "/strategies", "names only abi, abi/abitest, internal/pluginyaml, internal/atomicfile, " +
-			"runtime, store"},
+			"runtime, store/kv"},
 		{"plugins/a", module + "/plugins/a/logic", ""},
 		{"plugins/a", module + "/plugins/b/logic", "imports plugins/b/logic"},
 		{"plugins/a", module + "/strategies/note", ""},

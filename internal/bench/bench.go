@@ -12,7 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // Options say what is measured.
@@ -109,7 +109,7 @@ func Run(ctx context.Context, module *runtime.Module, o Options) (*Figures, erro
 		o.Runtime.CacheDir = dir
 	}
 	var err error
-	b := &series{module: module, opts: o, kv: store.MemoryKV(store.KVOptions{})}
+	b := &series{module: module, opts: o, kv: kv.NewMemory(kv.Options{})}
 	o.Runtime.KV = b.kv
 	if b.runtime, err = runtime.New(ctx, o.Runtime); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ type series struct {
 	module  *runtime.Module
 	opts    Options
 	runtime *runtime.Runtime
-	kv      *store.Memory // emptied before each call
+	kv      *kv.Memory // emptied before each call
 }
 
 // measure measures one input: with a plugin that keeps no instances and with one

@@ -11,14 +11,14 @@ import (
 	"fmt"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
-// KV is the storage that is copied from and to; see [store.KV].
+// KV is the storage that is copied from and to; see [kv.Folder].
 type KV interface {
 	Get(ctx context.Context, ns, key string) (value string, found bool, err error)
 	Swap(ctx context.Context, ns, key, expect, value string) error
-	Apply(ctx context.Context, ns string, changes []store.Change) error
+	Apply(ctx context.Context, ns string, changes []kv.Change) error
 	List(ctx context.Context, ns, prefix string) ([]string, error)
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/folder"
 	"github.com/kagewasm/kagewasm/internal/lineage"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
-func openKV(t *testing.T) *store.KV {
+func openKV(t *testing.T) *kv.Folder {
 	t.Helper()
-	kv, err := store.OpenKV(t.TempDir(), store.KVOptions{})
+	kv, err := kv.Open(t.TempDir(), kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func values(t *testing.T, kv reader) map[string]string {
 	return m
 }
 
-func put(t *testing.T, kv *store.KV, m map[string]string) {
+func put(t *testing.T, kv *kv.Folder, m map[string]string) {
 	t.Helper()
 	if err := lineage.Offer(t.Context(), kv, "p"); err != nil {
 		t.Fatal(err)
@@ -312,43 +312,43 @@ func TestImportConflicts(t *testing.T) {
 
 // failing is a KV that refuses the values of some keys.
 type failing struct {
-	*store.KV
+	*kv.Folder
 	on string
 }
 
-func (f failing) Apply(ctx context.Context, ns string, changes []store.Change) error {
+func (f failing) Apply(ctx context.Context, ns string, changes []kv.Change) error {
 	for _, c := range changes {
 		if c.Key == f.on {
 			return &abi.Error{Code: abi.CodeQuota, Message: "full"}
 		}
 	}
-	return f.KV.Apply(ctx, ns, changes)
+	return f.Folder.Apply(ctx, ns, changes)
 }
 
 func TestImportIsWholeOrNothing(t *testing.T) {
 	features.Proves(t, "K28")
-	kv, dir := openKV(t), t.TempDir()
+	stored, dir := openKV(t), t.TempDir()
 	before := map[string]string{"a.md": "stored", "b.md": ""}
-	put(t, kv, before)
+	put(t, stored, before)
 	write(t, dir, map[string]string{"a.md": "imported", "b.md": "imported", "c.md": "imported", "d.md": "imported"})
-	_, err := folder.Import(t.Context(), failing{kv, "d.md"}, "p", dir, folder.ImportOptions{Replace: true})
-	if v := values(t, kv); abi.CodeOf(err) != abi.CodeQuota || !maps.Equal(v, before) {
+	_, err := folder.Import(t.Context(), failing{stored, "d.md"}, "p", dir, folder.ImportOptions{Replace: true})
+	if v := values(t, stored); abi.CodeOf(err) != abi.CodeQuota || !maps.Equal(v, before) {
 		t.Errorf("%v, and stored is %q", err, v)
 	}
-	for name, quotas := range map[string]store.KVOptions{"files": {MaxKeys: 3}, "bytes": {MaxBytes: 20}} {
+	for name, quotas := range map[string]kv.Options{"files": {MaxKeys: 3}, "bytes": {MaxBytes: 20}} {
 		t.Run(name, func(t *testing.T) {
-			_, err := folder.Import(t.Context(), kv, "q", dir, folder.ImportOptions{Quotas: quotas})
-			if keys, _ := kv.List(t.Context(), "q", ""); abi.CodeOf(err) != abi.CodeQuota || len(keys) > 0 {
+			_, err := folder.Import(t.Context(), stored, "q", dir, folder.ImportOptions{Quotas: quotas})
+			if keys, _ := stored.List(t.Context(), "q", ""); abi.CodeOf(err) != abi.CodeQuota || len(keys) > 0 {
 				t.Errorf("too many %s: %v, stored %q", name, err, keys)
 			}
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := folder.Import(ctx, kv, "q", dir, folder.ImportOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := folder.Import(ctx, stored, "q", dir, folder.ImportOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	if _, err := folder.Import(t.Context(), kv, "q", filepath.Join(dir, "none"), folder.ImportOptions{}); abi.CodeOf(
+	if _, err := folder.Import(t.Context(), stored, "q", filepath.Join(dir, "none"), folder.ImportOptions{}); abi.CodeOf(
 		err) != abi.CodeBadInput {
 		t.Errorf("no folder: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/keypath"
 	"github.com/kagewasm/kagewasm/internal/lineage"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // ImportOptions say how a folder is read. The zero value keeps both where a
@@ -28,7 +28,7 @@ type ImportOptions struct {
 	DryRun bool
 	// Quotas are those of the KV, which a folder has to fit by itself. The zero
 	// value is the KV's default.
-	Quotas store.KVOptions
+	Quotas kv.Options
 }
 
 // Import stores every text file of a folder and of those in it under the key
@@ -68,7 +68,7 @@ type importer struct {
 	root    *os.Root
 	opts    ImportOptions
 	names   map[string]string // of files, by key
-	changes []store.Change
+	changes []kv.Change
 	bytes   int64
 }
 
@@ -154,7 +154,7 @@ func (in *importer) file(name string, most int) error {
 		old = ""
 	}
 	if f.Action != Unchanged {
-		in.changes = append(in.changes, store.Change{Key: f.Key, Value: text, Expect: &old})
+		in.changes = append(in.changes, kv.Change{Key: f.Key, Value: text, Expect: &old})
 		in.bytes += f.Bytes
 	}
 	in.Files = append(in.Files, f)

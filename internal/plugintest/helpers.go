@@ -16,7 +16,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // New makes a runtime that is closed when the test ends.
@@ -114,7 +114,7 @@ type KV struct {
 
 // Owned is a storage with data that the first module of a plugin's name may claim.
 func Owned(plugin string, data map[string]string) *KV {
-	ctx, records := context.Background(), store.MemoryKV(store.KVOptions{})
+	ctx, records := context.Background(), kv.NewMemory(kv.Options{})
 	if err := lineage.Offer(ctx, records, plugin); err != nil {
 		panic(err)
 	}

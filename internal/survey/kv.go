@@ -7,7 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // KV is the storage of plugins in surveys, for the options of a runtime. Each session
@@ -16,7 +16,7 @@ import (
 // calls are denied.
 func KV(base abi.KV) abi.KV {
 	if base == nil {
-		base = store.MemoryKV(store.KVOptions{})
+		base = kv.NewMemory(kv.Options{})
 	}
 	return memories{base}
 }
@@ -26,7 +26,7 @@ type memories struct{ base abi.KV }
 
 // memory holds what plugins stored in one session, over the base.
 type memory struct {
-	own  *store.Memory
+	own  *kv.Memory
 	mu   sync.Mutex
 	gone map[place]bool // deleted since the session began
 }
@@ -37,7 +37,7 @@ type place struct{ ns, key string }
 type memoryKey struct{}
 
 func withMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, memoryKey{}, &memory{own: store.MemoryKV(store.KVOptions{}), gone: make(map[place]bool)})
+	return context.WithValue(ctx, memoryKey{}, &memory{own: kv.NewMemory(kv.Options{}), gone: make(map[place]bool)})
 }
 
 func memoryOf(ctx context.Context) (*memory, error) {

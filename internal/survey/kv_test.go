@@ -8,7 +8,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/survey"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // script is a plugin in Go that uses the storage of a survey.
@@ -56,7 +56,7 @@ func (s script) Call(ctx context.Context, _ *abi.Input) (*abi.Output, abi.CallSt
 // stored in it alone, and leaves the base as it was.
 func TestDevMemory(t *testing.T) {
 	features.Proves(t, "N6")
-	base := store.MemoryKV(store.KVOptions{})
+	base := kv.NewMemory(kv.Options{})
 	for key, value := range map[string]string{"a": "kept a", "b": "kept b"} {
 		t.Run(key, func(t *testing.T) {
 			if err := base.Set(t.Context(), "script", key, value); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/abi/abitest"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // subject is the module under test. It is an abitest.Plugin: the runtime takes
@@ -21,7 +21,7 @@ type subject struct {
 	module   *runtime.Module
 	opts     VerifyOptions
 	runtime  *runtime.Runtime
-	kv       *store.Memory // emptied between calls that are compared
+	kv       *kv.Memory // emptied between calls that are compared
 	manifest *abi.Manifest
 	info     runtime.Info
 	defaults abi.Config
@@ -31,7 +31,7 @@ type subject struct {
 }
 
 func newSubject(ctx context.Context, module *runtime.Module, o VerifyOptions) (*subject, error) {
-	s := &subject{module: module, opts: o, kv: store.MemoryKV(store.KVOptions{}),
+	s := &subject{module: module, opts: o, kv: kv.NewMemory(kv.Options{}),
 		loaded: make(map[string]*runtime.Plugin), failures: make(map[string]string)}
 	var err error
 	ro := o.Runtime

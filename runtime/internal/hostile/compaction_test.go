@@ -15,7 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/plugintest"
 	"github.com/kagewasm/kagewasm/runtime"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // whatever a plugin does, as the compactor and as an observer, the
@@ -24,7 +24,7 @@ import (
 func TestCompactionCompletes(t *testing.T) {
 	features.Proves(t, "N1")
 	ctx := context.Background()
-	kv := store.MemoryKV(store.KVOptions{})
+	kv := kv.NewMemory(kv.Options{})
 	rt, err := runtime.New(ctx, runtime.Options{KV: kv, Counter: hosttest.Words{}})
 	if err != nil {
 		t.Fatal(err)

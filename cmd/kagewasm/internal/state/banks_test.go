@@ -7,13 +7,13 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/plugins/hindsight/bank"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // kept is a namespace as a bank writes it.
 type kept struct {
 	*testing.T
-	kv *store.KV
+	kv *kv.Folder
 }
 
 func (k kept) Get(key string) (string, bool, error) { return k.kv.Get(k.Context(), "hindsight", key) }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/owner"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // examination looks through a state, and repairs it where it may.
@@ -41,7 +41,7 @@ func (x *examination) run(ctx context.Context) (*ui.Health, error) {
 	if _, err := os.Stat(path); err != nil {
 		return &x.Health, nil //nolint:nilerr // the folder was told of
 	}
-	kv, err := store.OpenKV(path, store.KVOptions{})
+	kv, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		return nil, err
 	}

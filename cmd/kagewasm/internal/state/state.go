@@ -13,7 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/owner"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // InMemory as --state keeps nothing.
@@ -69,7 +69,7 @@ type State struct {
 func Open(dir, home string, say func(string)) (*State, error) {
 	dir = cmp.Or(dir, home)
 	if dir == InMemory {
-		return &State{KV: store.MemoryKV(store.KVOptions{})}, nil
+		return &State{KV: kv.NewMemory(kv.Options{})}, nil
 	}
 	kv, key, err := open(dir, home, say)
 	if err != nil {
@@ -84,12 +84,12 @@ func Open(dir, home string, say func(string)) (*State, error) {
 
 // OpenKV opens what plugins keep in the folder of a state, and makes both
 // where they are not there.
-func OpenKV(dir, home string, say func(string)) (*store.KV, error) {
+func OpenKV(dir, home string, say func(string)) (*kv.Folder, error) {
 	kv, _, err := open(dir, home, say)
 	return kv, err
 }
 
-func open(dir, home string, say func(string)) (*store.KV, owner.Key, error) {
+func open(dir, home string, say func(string)) (*kv.Folder, owner.Key, error) {
 	if dir == "" {
 		return nil, nil, NoHome()
 	}
@@ -97,7 +97,7 @@ func open(dir, home string, say func(string)) (*store.KV, owner.Key, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	kv, err := store.OpenKV(filepath.Join(dir, KVFolder), store.KVOptions{})
+	kv, err := kv.Open(filepath.Join(dir, KVFolder), kv.Options{})
 	return kv, key, err
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lineage"
 	"github.com/kagewasm/kagewasm/internal/sealed"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // namespaces looks at what plugins keep.
-func (x *examination) namespaces(ctx context.Context, kv *store.KV) error {
+func (x *examination) namespaces(ctx context.Context, kv *kv.Folder) error {
 	spaces, err := kv.Spaces(ctx)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (x *examination) namespaces(ctx context.Context, kv *store.KV) error {
 }
 
 // record looks at whose a namespace is.
-func (x *examination) record(ctx context.Context, kv *store.KV, ns string) error {
+func (x *examination) record(ctx context.Context, kv *kv.Folder, ns string) error {
 	err := lineage.Check(ctx, kv, ns)
 	if abi.CodeOf(err) != abi.CodeState {
 		return err
@@ -61,7 +61,7 @@ func (x *examination) record(ctx context.Context, kv *store.KV, ns string) error
 }
 
 // values looks at each value of a namespace.
-func (x *examination) values(ctx context.Context, kv *store.KV, ns string) error {
+func (x *examination) values(ctx context.Context, kv *kv.Folder, ns string) error {
 	keys, err := kv.List(ctx, ns, "")
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (x *examination) values(ctx context.Context, kv *store.KV, ns string) error
 }
 
 // sealed looks at a value with a checksum, together with its copy.
-func (x *examination) sealed(ctx context.Context, kv *store.KV, ns, key, value string) error {
+func (x *examination) sealed(ctx context.Context, kv *kv.Folder, ns, key, value string) error {
 	original, isCopy := sealed.Original(key)
 	if !isCopy {
 		return x.alone(ctx, kv, ns, key, value)
@@ -123,7 +123,7 @@ func (x *examination) sealed(ctx context.Context, kv *store.KV, ns, key, value s
 }
 
 // alone looks at a value with a checksum that may have no copy.
-func (x *examination) alone(ctx context.Context, kv *store.KV, ns, key, value string) error {
+func (x *examination) alone(ctx context.Context, kv *kv.Folder, ns, key, value string) error {
 	_, _, damage := sealed.Read(value)
 	if damage == nil {
 		return nil

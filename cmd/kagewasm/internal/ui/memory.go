@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/folder"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // actions lists what a copy counts, in the order in which it is said.
@@ -48,7 +48,7 @@ func Copied(p Printer, done string, r *folder.Report) {
 }
 
 // Spaces lists what plugins keep.
-func Spaces(p Printer, spaces []store.Space) {
+func Spaces(p Printer, spaces []kv.Space) {
 	if len(spaces) == 0 {
 		p.Linef("no plugin keeps anything here")
 		return

@@ -1,4 +1,4 @@
-package store_test
+package kv_test
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // What a plugin stores is a file that a person can read and edit.
-func ExampleOpenKV() {
+func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "kv-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	kv, err := store.OpenKV(dir, store.KVOptions{})
+	kv, err := kv.Open(dir, kv.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package store_test
+package kv_test
 
 import (
 	"bufio"
@@ -17,12 +17,12 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/soak"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 func TestKVKeysArePaths(t *testing.T) {
 	dir := t.TempDir()
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	for _, c := range []struct{ key, path, why string }{
 		{"MEMORY.md", "MEMORY.md", "as it is"},
 		{"facts/x.md", "facts/x.md", "folders too"},
@@ -48,7 +48,7 @@ func TestKVKeysArePaths(t *testing.T) {
 
 func TestKVFilesOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	s := openKV(t, dir, store.KVOptions{MaxValueBytes: 100})
+	s := openKV(t, dir, kv.Options{MaxValueBytes: 100})
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, "p", name)
@@ -110,7 +110,7 @@ func TestKVLinksLeadNowhere(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	if err := s.Set(t.Context(), "p", "own.md", "own"); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ const oldTemp, newTemp = ".tmp-OOOOOOOOOOOOOOOOOOOOOOOOOO", ".tmp-NNNNNNNNNNNNNN
 
 func TestKVModesAndLeftovers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "kv")
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	stale, young := filepath.Join(dir, "p", oldTemp), filepath.Join(dir, "p", newTemp)
 	if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
 		t.Fatal(err)
@@ -211,19 +211,19 @@ func TestKVModesAndLeftovers(t *testing.T) {
 
 func TestKVTwoHandlesOnOneFolder(t *testing.T) {
 	dir := t.TempDir()
-	hammer(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
+	hammer(t, openKV(t, dir, kv.Options{}), openKV(t, dir, kv.Options{}))
 }
 
 // Two handles are as two processes: each holds the lock by itself.
 func TestKVSwapAcrossHandles(t *testing.T) {
 	features.Proves(t, "K28")
 	dir := t.TempDir()
-	appendAll(t, openKV(t, dir, store.KVOptions{}), openKV(t, dir, store.KVOptions{}))
+	appendAll(t, openKV(t, dir, kv.Options{}), openKV(t, dir, kv.Options{}))
 }
 
 func TestKVQuotaSeesOtherWriters(t *testing.T) {
 	dir := t.TempDir()
-	a, b := openKV(t, dir, store.KVOptions{MaxKeys: 4}), openKV(t, dir, store.KVOptions{MaxKeys: 4})
+	a, b := openKV(t, dir, kv.Options{MaxKeys: 4}), openKV(t, dir, kv.Options{MaxKeys: 4})
 	for _, k := range []string{"1", "2", "3", "4"} {
 		t.Run(k, func(t *testing.T) {
 			if err := a.Set(t.Context(), "p", k, ""); err != nil {
@@ -248,7 +248,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	s, err := store.OpenKV(dir, store.KVOptions{})
+	s, err := kv.Open(dir, kv.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -257,9 +257,9 @@ func TestMain(m *testing.M) {
 		if err := s.Set(context.Background(), "p", fmt.Sprintf("k%d.md", i%4), text); err != nil {
 			panic(err)
 		}
-		var changes []store.Change
+		var changes []kv.Change
 		for k := range batchKeys {
-			changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d.md", k%5, k), Value: fmt.Sprint(i), Delete: i%7 == 6})
+			changes = append(changes, kv.Change{Key: fmt.Sprintf("%d/%d.md", k%5, k), Value: fmt.Sprint(i), Delete: i%7 == 6})
 		}
 		if err := s.Apply(context.Background(), "batch", changes); err != nil {
 			panic(err)
@@ -299,7 +299,7 @@ func TestKVSurvivesKill(t *testing.T) {
 			said, _ = strconv.Atoi(lines.Text())
 		}
 		_ = cmd.Wait() // it was killed
-		s := openKV(t, dir, store.KVOptions{})
+		s := openKV(t, dir, kv.Options{})
 		keys, err := s.List(t.Context(), "p", "")
 		if err != nil || len(keys) != 4 {
 			t.Fatalf("list: %q, %v", keys, err)
@@ -319,7 +319,7 @@ func TestKVSurvivesKill(t *testing.T) {
 
 // batchIsWhole fails unless all keys of the batch hold what one change stored, the
 // one that the writer said last or the one after.
-func batchIsWhole(t *testing.T, s *store.KV, said int) {
+func batchIsWhole(t *testing.T, s *kv.Folder, said int) {
 	t.Helper()
 	keys, err := s.List(t.Context(), "batch", "")
 	if err != nil {
@@ -347,7 +347,7 @@ func batchIsWhole(t *testing.T, s *store.KV, said int) {
 // whoever reads next, and by a handle that was open before.
 func TestKVFinishesBatch(t *testing.T) {
 	dir := t.TempDir()
-	before := openKV(t, dir, store.KVOptions{})
+	before := openKV(t, dir, kv.Options{})
 	if err := before.Set(t.Context(), "p", "a.md", "old"); err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +377,7 @@ func TestKVFinishesBatch(t *testing.T) {
 // TestKVApplyLeavesNothing: a batch that cannot be written leaves no folders.
 func TestKVApplyLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	if err := s.Set(t.Context(), "p", "a/b.md", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -388,12 +388,12 @@ func TestKVApplyLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"x/y.md", "folder.md"} {
-		err := s.Apply(t.Context(), "p", []store.Change{{Key: "a/c/d.md", Value: "2"}, {Key: key, Value: "2"}})
+		err := s.Apply(t.Context(), "p", []kv.Change{{Key: "a/c/d.md", Value: "2"}, {Key: key, Value: "2"}})
 		if abi.CodeOf(err) != abi.CodeInternal {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "folder.md", Delete: true}}); err != nil {
+	if err := s.Apply(t.Context(), "p", []kv.Change{{Key: "folder.md", Delete: true}}); err != nil {
 		t.Errorf("a folder is no value: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "p", "a", "*")); len(left) != 1 {
@@ -408,9 +408,9 @@ func TestKVApplyLeavesNothing(t *testing.T) {
 // whatever it is full of.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	var changes []store.Change
+	var changes []kv.Change
 	for i := range 60 {
-		changes = append(changes, store.Change{Key: fmt.Sprintf("%d/%d/%d.md", i%5, i%15, i),
+		changes = append(changes, kv.Change{Key: fmt.Sprintf("%d/%d/%d.md", i%5, i%15, i),
 			Value: strings.Repeat("x", 5000)})
 	}
 	refused := 0
@@ -422,7 +422,7 @@ func TestFullDisk(t *testing.T) {
 				t.Skipf("no disk of its own can be had here: %v: %s", err, out)
 			}
 			defer exec.Command("umount", "-l", dir).Run()
-			s, err := store.OpenKV(filepath.Join(dir, "kv"), store.KVOptions{})
+			s, err := kv.Open(filepath.Join(dir, "kv"), kv.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -446,7 +446,7 @@ func TestFullDisk(t *testing.T) {
 // ones in deep folders do.
 func TestKVQuotaOfDisk(t *testing.T) {
 	dir := t.TempDir()
-	opts := store.KVOptions{MaxDiskBytes: 400 << 10}
+	opts := kv.Options{MaxDiskBytes: 400 << 10}
 	s := openKV(t, dir, opts)
 	deep := strings.Repeat("x/", 15)
 	n := 0
@@ -477,7 +477,7 @@ func TestKVQuotaOfDisk(t *testing.T) {
 	if err := s.Set(t.Context(), "p", "y/"+deep[:len(deep)-1], ""); err != nil {
 		t.Errorf("there is room: %v", err)
 	}
-	if err := s.Apply(t.Context(), "p", []store.Change{{Key: "z/" + deep[:len(deep)-1]}}); abi.CodeOf(
+	if err := s.Apply(t.Context(), "p", []kv.Change{{Key: "z/" + deep[:len(deep)-1]}}); abi.CodeOf(
 		err) != abi.CodeQuota {
 		t.Errorf("a batch: %v", err)
 	}
@@ -489,7 +489,7 @@ func FuzzKV(f *testing.F) {
 		f.Add(k)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		s := openKV(t, t.TempDir(), store.KVOptions{})
+		s := openKV(t, t.TempDir(), kv.Options{})
 		err := s.Set(t.Context(), "p", key, key)
 		if bad := abi.CheckKey(key) != nil; bad != (err != nil) {
 			t.Fatalf("set: %v", err)
@@ -516,7 +516,7 @@ func FuzzKVFileNames(f *testing.F) {
 			return
 		}
 		dir := t.TempDir()
-		s := openKV(t, dir, store.KVOptions{})
+		s := openKV(t, dir, kv.Options{})
 		if err := os.Mkdir(filepath.Join(dir, "p"), 0o700); err != nil {
 			t.Fatal(err)
 		}

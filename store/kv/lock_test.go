@@ -1,4 +1,4 @@
-package store_test
+package kv_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
 // TestKVWaitsAsLongAsItMay: while another process holds the lock a change ends
@@ -21,7 +21,7 @@ func TestKVWaitsAsLongAsItMay(t *testing.T) {
 	if err := other.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	if _, _, err := s.Get(t.Context(), "p", "k"); err != nil {
 		t.Errorf("reading waits for nobody: %v", err)
 	}
@@ -70,13 +70,13 @@ func TestKVWaitsAsLongAsItMay(t *testing.T) {
 // folder that cannot be written can be listed.
 func TestKVLookedAtStaysAsItIs(t *testing.T) {
 	dir := t.TempDir()
-	if err := openKV(t, dir, store.KVOptions{}).Set(t.Context(), "p", "k", "v"); err != nil {
+	if err := openKV(t, dir, kv.Options{}).Set(t.Context(), "p", "k", "v"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, ".lock")); err != nil {
 		t.Fatal(err)
 	}
-	s := openKV(t, dir, store.KVOptions{})
+	s := openKV(t, dir, kv.Options{})
 	v, _, err := s.Get(t.Context(), "p", "k")
 	keys, listErr := s.List(t.Context(), "p", "")
 	spaces, spacesErr := s.Spaces(t.Context())

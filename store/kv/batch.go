@@ -1,4 +1,4 @@
-package store
+package kv
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type Change struct {
 }
 
 // checkChange refuses a change that no namespace takes.
-func (o *KVOptions) checkChange(ctx context.Context, ns string, c *Change) error {
+func (o *Options) checkChange(ctx context.Context, ns string, c *Change) error {
 	op := "set"
 	if c.Delete {
 		op = "delete"
@@ -64,7 +64,7 @@ type batchFile struct {
 // reads, and also where the process ends in between. Each key is changed once. The
 // error is CodeConflict where one is not as expected, CodeQuota where all together
 // are too much.
-func (kv *KV) Apply(ctx context.Context, ns string, changes []Change) error {
+func (kv *Folder) Apply(ctx context.Context, ns string, changes []Change) error {
 	for i := range changes {
 		if err := kv.opts.checkChange(ctx, ns, &changes[i]); err != nil {
 			return err
@@ -121,7 +121,7 @@ func grown(root *os.Root, u usage, changes []Change) usage {
 }
 
 // stage makes the batch of the changes. Where it fails nothing is left.
-func (kv *KV) stage(ctx context.Context, root *os.Root, ns string, changes []Change) error {
+func (kv *Folder) stage(ctx context.Context, root *os.Root, ns string, changes []Change) error {
 	kv.sweep()
 	temp := batchPrefix + rand.Text()
 	folders, err := makeFolders(root, changes)
@@ -169,7 +169,7 @@ func makeFolders(root *os.Root, changes []Change) (made []string, err error) {
 	return made, nil
 }
 
-func (kv *KV) writeBatch(ctx context.Context, temp string, root *os.Root, ns string, changes []Change) error {
+func (kv *Folder) writeBatch(ctx context.Context, temp string, root *os.Root, ns string, changes []Change) error {
 	if err := kv.root.Mkdir(temp, 0o700); err != nil {
 		return err
 	}
@@ -212,13 +212,13 @@ func writeSynced(root *os.Root, name string, data []byte) error {
 }
 
 // unfinished reports whether there is a batch to be finished.
-func (kv *KV) unfinished() bool {
+func (kv *Folder) unfinished() bool {
 	_, err := kv.root.Lstat(batchName)
 	return err == nil
 }
 
 // finish moves the values of the batch to their places. The lock is held.
-func (kv *KV) finish() error {
+func (kv *Folder) finish() error {
 	doc, err := kv.root.ReadFile(path.Join(batchName, batchList))
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (kv *KV) finish() error {
 }
 
 // move does what a batch says of one file, unless that was done.
-func (kv *KV) move(root *os.Root, ns string, f batchFile) error {
+func (kv *Folder) move(root *os.Root, ns string, f batchFile) error {
 	if f.Value == "" {
 		if fileSize(root, f.Name) < 0 {
 			return nil
@@ -278,7 +278,7 @@ func (kv *KV) move(root *os.Root, ns string, f batchFile) error {
 }
 
 // sweep removes what was left of batches. The lock is held, so nobody makes one.
-func (kv *KV) sweep() {
+func (kv *Folder) sweep() {
 	entries, err := fs.ReadDir(kv.root.FS(), ".")
 	if err != nil {
 		return

@@ -1,4 +1,4 @@
-package store
+package kv
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/keypath"
 )
 
-// KV is a folder of real files, a folder for each namespace in it and a file
+// Folder is a folder of real files, a folder for each namespace in it and a file
 // for each key: the key facts/x.md is a markdown file that a person can read,
 // edit, add and delete. [abi.ValidNamespace] says what names a namespace.
 //
@@ -31,9 +31,9 @@ import (
 //
 // Quotas are exact for one process; beside others, each counts again now and
 // then.
-type KV struct {
+type Folder struct {
 	root *os.Root
-	opts KVOptions
+	opts Options
 	lock *lock // over changes, and the next
 	used map[string]*counted
 }
@@ -47,8 +47,8 @@ type counted struct {
 // recount is after how many changes a namespace is counted again.
 const recount = 256
 
-// OpenKV opens the KV in dir, which is made where it does not exist. Close it.
-func OpenKV(dir string, opts KVOptions) (*KV, error) {
+// Open opens the Folder in dir, which is made where it does not exist. Close it.
+func Open(dir string, opts Options) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, kvFault("open", err)
 	}
@@ -56,15 +56,15 @@ func OpenKV(dir string, opts KVOptions) (*KV, error) {
 	if err != nil {
 		return nil, kvFault("open", err)
 	}
-	return &KV{root: root, opts: opts.WithDefaults(), lock: newLock(root), used: make(map[string]*counted)}, nil
+	return &Folder{root: root, opts: opts.WithDefaults(), lock: newLock(root), used: make(map[string]*counted)}, nil
 }
 
 // Close releases the folder.
-func (kv *KV) Close() error { return kv.root.Close() }
+func (kv *Folder) Close() error { return kv.root.Close() }
 
 // space opens the folder of a namespace, nil where there is none. It is not kept
 // open, so that a person may move or delete it at any time.
-func (kv *KV) space(op, ns string) (*os.Root, error) {
+func (kv *Folder) space(op, ns string) (*os.Root, error) {
 	info, err := kv.root.Lstat(ns)
 	var root *os.Root
 	if err == nil && info.IsDir() {
@@ -79,7 +79,7 @@ func (kv *KV) space(op, ns string) (*os.Root, error) {
 }
 
 // whole is space for who reads: changes that belong together are seen together.
-func (kv *KV) whole(ctx context.Context, op, ns string) (*os.Root, error) {
+func (kv *Folder) whole(ctx context.Context, op, ns string) (*os.Root, error) {
 	if kv.unfinished() {
 		unlock, err := kv.change(ctx, op)
 		if err != nil {
@@ -92,7 +92,7 @@ func (kv *KV) whole(ctx context.Context, op, ns string) (*os.Root, error) {
 
 // change begins a change, once those before it are finished. It ends with the
 // function it returns.
-func (kv *KV) change(ctx context.Context, op string) (release func(), err error) {
+func (kv *Folder) change(ctx context.Context, op string) (release func(), err error) {
 	release, err = kv.lock.take(ctx, op)
 	if err == nil && kv.unfinished() {
 		if err = kv.finish(); err != nil {
@@ -104,7 +104,7 @@ func (kv *KV) change(ctx context.Context, op string) (release func(), err error)
 }
 
 // grow opens the folder of a namespace that gets values.
-func (kv *KV) grow(op, ns string) (*os.Root, error) {
+func (kv *Folder) grow(op, ns string) (*os.Root, error) {
 	if err := kv.root.Mkdir(ns, 0o700); err == nil {
 		atomicfile.SyncFolder(kv.root, ".")
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -118,7 +118,7 @@ func (kv *KV) grow(op, ns string) (*os.Root, error) {
 }
 
 // Get returns the value under key and whether there is one.
-func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
+func (kv *Folder) Get(ctx context.Context, ns, key string) (string, bool, error) {
 	if err := checkCall(ctx, "get", ns, key); err != nil {
 		return "", false, err
 	}
@@ -144,18 +144,18 @@ func (kv *KV) Get(ctx context.Context, ns, key string) (string, bool, error) {
 }
 
 // Set stores value under key.
-func (kv *KV) Set(ctx context.Context, ns, key, value string) error {
+func (kv *Folder) Set(ctx context.Context, ns, key, value string) error {
 	return kv.set(ctx, ns, key, nil, value)
 }
 
 // Swap stores value under key where the key holds expect now, "" being no value
-// as well: CodeConflict otherwise. What writes through a KV, in any process,
+// as well: CodeConflict otherwise. What writes through a Folder, in any process,
 // does not come between; an editor's save might.
-func (kv *KV) Swap(ctx context.Context, ns, key, expect, value string) error {
+func (kv *Folder) Swap(ctx context.Context, ns, key, expect, value string) error {
 	return kv.set(ctx, ns, key, &expect, value)
 }
 
-func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value string) error {
+func (kv *Folder) set(ctx context.Context, ns, key string, expect *string, value string) error {
 	c := Change{Key: key, Value: value, Expect: expect}
 	if err := kv.opts.checkChange(ctx, ns, &c); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (kv *KV) set(ctx context.Context, ns, key string, expect *string, value str
 }
 
 // expected is a conflict where a key does not hold what a change expects.
-func (kv *KV) expected(ctx context.Context, ns string, c *Change) error {
+func (kv *Folder) expected(ctx context.Context, ns string, c *Change) error {
 	if c.Expect == nil {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (kv *KV) expected(ctx context.Context, ns string, c *Change) error {
 
 // reserve says why a change of the usage is too much, and is not mistaken by an
 // old count. The function it returns counts the change, once it is made.
-func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, grow func(usage) usage) (grown func(), err error) {
+func (kv *Folder) reserve(ctx context.Context, root *os.Root, ns string, grow func(usage) usage) (grown func(), err error) {
 	c := kv.used[ns]
 	if c == nil || c.changes >= recount || kv.opts.check(c.usage, grow(c.usage)) != nil {
 		if c == nil {
@@ -228,7 +228,7 @@ func (kv *KV) reserve(ctx context.Context, root *os.Root, ns string, grow func(u
 
 // Delete removes key, and the folders it leaves empty. A key that is not there
 // is no error.
-func (kv *KV) Delete(ctx context.Context, ns, key string) error {
+func (kv *Folder) Delete(ctx context.Context, ns, key string) error {
 	if err := checkCall(ctx, "delete", ns, key); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func remove(root *os.Root, name string) (folders int, err error) {
 
 // List returns the keys that begin with prefix, sorted. Files that a person
 // put there are keys like any others where their names decode.
-func (kv *KV) List(ctx context.Context, ns, prefix string) ([]string, error) {
+func (kv *Folder) List(ctx context.Context, ns, prefix string) ([]string, error) {
 	if err := checkCall(ctx, "list", ns, ""); err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ type Space struct {
 }
 
 // Spaces returns the namespaces of plugins, by their names.
-func (kv *KV) Spaces(ctx context.Context) ([]Space, error) {
+func (kv *Folder) Spaces(ctx context.Context) ([]Space, error) {
 	entries, err := fs.ReadDir(kv.root.FS(), ".")
 	if err != nil {
 		return nil, kvFault("list", err)

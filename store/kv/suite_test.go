@@ -1,4 +1,4 @@
-package store_test
+package kv_test
 
 import (
 	"context"
@@ -14,29 +14,29 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
-	"github.com/kagewasm/kagewasm/store"
+	"github.com/kagewasm/kagewasm/store/kv"
 )
 
-// kv is what the runtime asks of a plugin's storage.
-type kv interface {
+// storage is what the runtime asks of a plugin's storage.
+type storage interface {
 	Get(ctx context.Context, ns, key string) (string, bool, error)
 	Set(ctx context.Context, ns, key, value string) error
 	Swap(ctx context.Context, ns, key, expect, value string) error
 	Delete(ctx context.Context, ns, key string) error
-	Apply(ctx context.Context, ns string, changes []store.Change) error
+	Apply(ctx context.Context, ns string, changes []kv.Change) error
 	List(ctx context.Context, ns, prefix string) ([]string, error)
 	Close() error
 }
 
 // backends makes an empty KV of each kind.
-var backends = map[string]func(t testing.TB, opts store.KVOptions) kv{
-	"memory": func(_ testing.TB, opts store.KVOptions) kv { return store.MemoryKV(opts) },
-	"files":  func(t testing.TB, opts store.KVOptions) kv { return openKV(t, t.TempDir(), opts) },
+var backends = map[string]func(t testing.TB, opts kv.Options) storage{
+	"memory": func(_ testing.TB, opts kv.Options) storage { return kv.NewMemory(opts) },
+	"files":  func(t testing.TB, opts kv.Options) storage { return openKV(t, t.TempDir(), opts) },
 }
 
-func openKV(t testing.TB, dir string, opts store.KVOptions) *store.KV {
+func openKV(t testing.TB, dir string, opts kv.Options) *kv.Folder {
 	t.Helper()
-	s, err := store.OpenKV(dir, opts)
+	s, err := kv.Open(dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func openKV(t testing.TB, dir string, opts store.KVOptions) *store.KV {
 	return s
 }
 
-func onAll(t *testing.T, opts store.KVOptions, test func(t *testing.T, s kv)) {
+func onAll(t *testing.T, opts kv.Options, test func(t *testing.T, s storage)) {
 	for name, open := range backends {
 		t.Run(name, func(t *testing.T) { test(t, open(t, opts)) })
 	}
@@ -64,7 +64,7 @@ var oddKeys = []string{
 }
 
 func TestKVOddKeys(t *testing.T) {
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) {
 		for _, k := range oddKeys {
 			if err := s.Set(t.Context(), "p", k, "value of "+k); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestKVOddKeys(t *testing.T) {
 func TestKVRefuses(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) {
 		for _, c := range []struct {
 			why         string
 			ctx         context.Context
@@ -143,7 +143,7 @@ func TestKVRefuses(t *testing.T) {
 }
 
 func TestKVNamespacesAreSeparate(t *testing.T) {
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) {
 		if err := s.Set(t.Context(), "a", "x", "1"); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestKVNamespacesAreSeparate(t *testing.T) {
 }
 
 func TestKVQuotas(t *testing.T) {
-	onAll(t, store.KVOptions{MaxKeys: 3, MaxBytes: 10, MaxValueBytes: 8}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{MaxKeys: 3, MaxBytes: 10, MaxValueBytes: 8}, func(t *testing.T, s storage) {
 		for i, step := range []struct {
 			why, op, key, value string
 			ok                  bool
@@ -217,7 +217,7 @@ func TestKVModel(t *testing.T) {
 	key := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "segments"), "/")
 	})
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) {
 		round := 0
 		rapid.Check(t, func(t *rapid.T) {
 			round++
@@ -256,12 +256,12 @@ func TestKVModel(t *testing.T) {
 }
 
 func TestKVConcurrentUse(t *testing.T) {
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) { hammer(t, s, s) })
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) { hammer(t, s, s) })
 }
 
 // hammer sets, reads and deletes the same keys from all sides, and fails where
 // a value is ever seen that nobody wrote.
-func hammer(t *testing.T, sides ...kv) {
+func hammer(t *testing.T, sides ...storage) {
 	long := strings.Repeat("x", 10_000)
 	var wg sync.WaitGroup
 	for g := range 4 {
@@ -295,7 +295,7 @@ func hammer(t *testing.T, sides ...kv) {
 }
 
 func TestKVSwap(t *testing.T) {
-	onAll(t, store.KVOptions{MaxValueBytes: 10}, func(t *testing.T, s kv) {
+	onAll(t, kv.Options{MaxValueBytes: 10}, func(t *testing.T, s storage) {
 		for i, step := range []struct {
 			expect, value string
 			code          abi.Code
@@ -323,12 +323,12 @@ func TestKVSwap(t *testing.T) {
 
 func TestKVSwapLosesNothing(t *testing.T) {
 	features.Proves(t, "K28")
-	onAll(t, store.KVOptions{}, func(t *testing.T, s kv) { appendAll(t, s, s) })
+	onAll(t, kv.Options{}, func(t *testing.T, s storage) { appendAll(t, s, s) })
 }
 
 // appendAll appends lines to one key from all sides, and fails where one is
 // lost.
-func appendAll(t *testing.T, sides ...kv) {
+func appendAll(t *testing.T, sides ...storage) {
 	const writers, lines = 4, 10
 	var wg sync.WaitGroup
 	for g := range writers {
@@ -368,28 +368,28 @@ func TestKVApply(t *testing.T) {
 	one, none := "1", ""
 	start := map[string]string{"a/b.md": "1", "gone.md": "x"}
 	for name, c := range map[string]struct {
-		changes []store.Change
+		changes []kv.Change
 		code    abi.Code
 		after   map[string]string
 	}{
-		"set, swap and delete": {[]store.Change{{Key: "a/b.md", Value: "2", Expect: &one},
+		"set, swap and delete": {[]kv.Change{{Key: "a/b.md", Value: "2", Expect: &one},
 			{Key: "c/d/e", Value: "3", Expect: &none}, {Key: "gone.md", Delete: true}, {Key: "never.md", Delete: true}}, "",
 			map[string]string{"a/b.md": "2", "c/d/e": "3"}},
 		"nothing": {nil, "", start},
-		"one is not expected": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "a/b.md", Value: "2", Expect: &none}},
+		"one is not expected": {[]kv.Change{{Key: "new.md", Value: "2"}, {Key: "a/b.md", Value: "2", Expect: &none}},
 			abi.CodeConflict, start},
-		"one too long": {[]store.Change{{Key: "new.md", Value: "2"},
+		"one too long": {[]kv.Change{{Key: "new.md", Value: "2"},
 			{Key: "b.md", Value: strings.Repeat("v", 11)}}, abi.CodeQuota, start},
-		"too many together": {[]store.Change{{Key: "1", Value: "2"}, {Key: "2", Value: "2"}, {Key: "3", Value: "2"}},
+		"too many together": {[]kv.Change{{Key: "1", Value: "2"}, {Key: "2", Value: "2"}, {Key: "3", Value: "2"}},
 			abi.CodeQuota, start},
-		"too long together": {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}},
+		"too long together": {[]kv.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"}},
 			abi.CodeQuota, start},
-		"just enough": {[]store.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"},
+		"just enough": {[]kv.Change{{Key: "1", Value: "1234567890"}, {Key: "2", Value: "1234567890"},
 			{Key: "gone.md", Delete: true}}, "", map[string]string{"a/b.md": "1", "1": "1234567890", "2": "1234567890"}},
-		"no key": {[]store.Change{{Key: "new.md", Value: "2"}, {Key: "../x", Value: "2"}}, abi.CodeUsage, start},
+		"no key": {[]kv.Change{{Key: "new.md", Value: "2"}, {Key: "../x", Value: "2"}}, abi.CodeUsage, start},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onAll(t, store.KVOptions{MaxValueBytes: 10, MaxBytes: 21, MaxKeys: 4}, func(t *testing.T, s kv) {
+			onAll(t, kv.Options{MaxValueBytes: 10, MaxBytes: 21, MaxKeys: 4}, func(t *testing.T, s storage) {
 				for k, v := range start {
 					if err := s.Set(t.Context(), "p", k, v); err != nil {
 						t.Fatal(err)

@@ -1,4 +1,4 @@
-package store
+package kv
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Memory is a KV that keeps nothing beyond the process: for tests, dry runs
-// and hosts that want no files. Its methods are those of [KV], safe for
+// Memory is a storage that keeps nothing beyond the process: for tests, dry runs
+// and hosts that want no files. Its methods are those of [Folder], safe for
 // concurrent use.
 type Memory struct {
-	opts KVOptions
+	opts Options
 	mu   sync.RWMutex
 	data map[string]*memorySpace
 }
@@ -21,8 +21,8 @@ type memorySpace struct {
 	used   usage
 }
 
-// MemoryKV returns an empty KV in memory.
-func MemoryKV(opts KVOptions) *Memory {
+// NewMemory returns an empty Memory.
+func NewMemory(opts Options) *Memory {
 	return &Memory{opts: opts.WithDefaults(), data: make(map[string]*memorySpace)}
 }
 
@@ -60,7 +60,7 @@ func (m *Memory) set(ctx context.Context, ns, key string, expect *string, value 
 	return m.Apply(ctx, ns, []Change{{Key: key, Value: value, Expect: expect}})
 }
 
-// Apply makes all the changes or none of them, as [KV.Apply] does.
+// Apply makes all the changes or none of them, as [Folder.Apply] does.
 func (m *Memory) Apply(ctx context.Context, ns string, changes []Change) error {
 	for i := range changes {
 		if err := m.opts.checkChange(ctx, ns, &changes[i]); err != nil {

@@ -1,4 +1,4 @@
-package store
+package kv
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 )
 
-// KVOptions are the quotas of a KV, for each namespace. The zero value is the
+// Options are the quotas of a storage, for each namespace. The zero value is the
 // strict default.
-type KVOptions struct {
+type Options struct {
 	// MaxBytes is what all values of a namespace may hold. Default 64 MiB.
 	MaxBytes int64
 	// MaxKeys is how many keys a namespace may have. Default 100,000.
@@ -25,7 +25,7 @@ type KVOptions struct {
 }
 
 // WithDefaults returns the quotas that hold.
-func (o KVOptions) WithDefaults() KVOptions {
+func (o Options) WithDefaults() Options {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 64 << 20
 	}
@@ -71,7 +71,7 @@ func onDisk(size int64) int64 { return max(1, (size+diskBlock-1)/diskBlock) * di
 
 // check refuses growth beyond a quota. What is over it already, by hand or
 // under an earlier quota, can still shrink.
-func (o *KVOptions) check(before, u usage) error {
+func (o *Options) check(before, u usage) error {
 	over := ""
 	switch {
 	case u.keys > o.MaxKeys && u.keys > before.keys:
@@ -87,7 +87,7 @@ func (o *KVOptions) check(before, u usage) error {
 	return kvError(abi.CodeQuota, "set", over, "delete keys, or raise the quota")
 }
 
-func (o *KVOptions) checkValue(value string) error {
+func (o *Options) checkValue(value string) error {
 	if len(value) > o.MaxValueBytes {
 		return kvError(abi.CodeQuota, "set", fmt.Sprintf("a value of %d bytes, %d allowed", len(value), o.MaxValueBytes),
 			"spread it over several keys")
@@ -136,7 +136,7 @@ func conflict(key string) *abi.Error {
 	return e
 }
 
-// kvFault is a failure of what the KV stands on.
+// kvFault is a failure of what the storage stands on.
 func kvFault(op string, err error) *abi.Error {
 	return &abi.Error{Code: abi.CodeInternal, Op: "kv." + op, Message: err.Error(), Err: err}
 }
