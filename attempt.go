@@ -39,6 +39,9 @@ type planner struct {
 	// last is what was read last: plans that differ in the note alone share it. A
 	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
 	last reading
+	// bared are messages of the view without the secrets in them, by index: plans that
+	// differ share what was looked through once.
+	bared map[int]abi.Message
 	// left is what is left, by plugin, of the time for what it answered: as much as
 	// its call may take. Plugins without a limit are not in it.
 	left map[string]time.Duration
@@ -54,7 +57,8 @@ type reading struct {
 }
 
 func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
-	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration)}
+	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration),
+		bared: make(map[int]abi.Message)}
 	for _, c := range pre.Outcomes {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
@@ -279,29 +283,22 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	defer done()
 	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
 	var in note.Session
-	var went []abi.Message
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
 	for i := range view.Messages {
 		m := view.Messages[i]
 		if m.Kind.Internal() {
 			continue // no model is to read it, and a note is read by one
 		}
-		in.Messages, in.Gone = append(in.Messages, m), append(in.Gone, goes[m.ID])
 		if goes[m.ID] {
-			went = append(went, *p.original(i))
+			m = p.bare(ctx, i)
 			r.cost += p.view.Tokens[i]
 		} else if slices.ContainsFunc(view.Units[view.UnitOf[i]], short) {
-			in.Pruned = append(in.Pruned, *p.original(i))
+			in.Pruned = append(in.Pruned, p.bare(ctx, i))
 		}
+		in.Messages, in.Gone = append(in.Messages, m), append(in.Gone, goes[m.ID])
 	}
-	in.Pruned = p.bare(ctx, in.Pruned)
-	if went = p.bare(ctx, went); ctx.Err() != nil {
+	if ctx.Err() != nil {
 		in = note.Session{} // the time is up: what was read is of no use
-	}
-	for i := range in.Messages {
-		if in.Gone[i] {
-			in.Messages[i], went = went[0], went[1:]
-		}
 	}
 	r.note = note.Build(ctx, in)
 	if ctx.Err() == nil {
@@ -321,36 +318,39 @@ func (p *planner) original(i int) *abi.Message {
 	return &p.look.came.Messages[p.look.memo.index[id]]
 }
 
-// bare are messages without the secrets in them, to be read for names: a secret
-// is known by what stands around it, and a list of names has nothing around. There
-// are none once the context is done.
-func (p *planner) bare(ctx context.Context, msgs []abi.Message) []abi.Message {
-	out := slices.Clone(msgs)
-	for i := range out {
-		m := &out[i]
-		text, n, err := p.look.secrets.RedactContext(ctx, m.Text())
-		if err != nil {
-			return nil
-		}
-		if n > 0 {
-			m.Content = abi.Text(text)
-		}
-		cloned := false
-		for k := range m.ToolCalls {
-			arguments, n, err := p.look.secrets.RedactContext(ctx, m.ToolCalls[k].Arguments)
-			if err != nil {
-				return nil
-			}
-			if n == 0 {
-				continue
-			}
-			if !cloned {
-				m.ToolCalls, cloned = slices.Clone(m.ToolCalls), true
-			}
-			m.ToolCalls[k].Arguments = arguments
-		}
+// bare is message i of the view as it came, without the secrets in it, to be read for
+// names: a secret is known by what stands around it, and a list of names has nothing
+// around. Once the context is done it is of no use.
+func (p *planner) bare(ctx context.Context, i int) abi.Message {
+	if m, ok := p.bared[i]; ok {
+		return m
 	}
-	return out
+	m := *p.original(i)
+	redacted := func(text string) (string, int) {
+		text, n, err := p.look.secrets.RedactContext(ctx, text)
+		if err != nil {
+			return "", 0
+		}
+		return text, n
+	}
+	if text, n := redacted(m.Text()); n > 0 {
+		m.Content = abi.Text(text)
+	}
+	calls := m.ToolCalls
+	for k := range calls {
+		arguments, n := redacted(calls[k].Arguments)
+		if n == 0 {
+			continue
+		}
+		if &m.ToolCalls[k] == &calls[k] {
+			m.ToolCalls = slices.Clone(calls)
+		}
+		m.ToolCalls[k].Arguments = arguments
+	}
+	if ctx.Err() == nil {
+		p.bared[i] = m
+	}
+	return m
 }
 
 // cost is what inserted texts cost, with their frames.
