@@ -185,6 +185,7 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 	against := firewall.Case{
 		Messages: p.view.Messages, Pinned: p.view.Pinned, Turn: p.view.Turn, Overhead: p.look.req.Overhead,
 		Target: p.view.Target, Keepers: p.keepers, Count: p.look.counter, Time: p.look.now,
+		DropThinking: p.look.policy.Keep.DropThinking,
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
 	for {

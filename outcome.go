@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -75,6 +77,9 @@ func resultOf(l *look, o outcome) *Result {
 		r.Receipt = weigh(l, r.Metrics.Cache.PrefixTokens, r.TokensAfter, r.Cost)
 		r.Receipt.LostPrefixTokens = r.Metrics.Cache.PreviousTokens - r.Metrics.Cache.PrefixTokens
 	}
+	if r.Warning == "" {
+		r.Warning = boundThinking(l, after)
+	}
 	r.Reason = explain(&r)
 	r.Metrics.MS = float64(l.opts.Now().Sub(l.start).Microseconds()) / 1000
 	result := &Result{Messages: after.Messages}
@@ -84,6 +89,21 @@ func resultOf(l *look, o outcome) *Result {
 	r.normalize()
 	result.Report = r
 	return result
+}
+
+// boundThinking says, as a warning, that answers behind the first change hold thinking
+// which the model's provider will not take there.
+func boundThinking(l *look, after strategies.List) string {
+	if !l.opts.Lookup(l.req.Session.Model).BindsThinking {
+		return ""
+	}
+	_, ids := firewall.DropThinking(l.came.Messages, after.Messages)
+	if len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d answers behind the first change hold thinking, which %s takes only where nothing before it "+
+		"changed: leave it out (drop_thinking), or have the provider do so (thinking.block_binding.prefix_mismatch_behavior "+
+		"drop_block)", len(ids), l.req.Session.Model)
 }
 
 // withoutSecrets are errors without the secrets that a message, a model or a plugin
@@ -126,13 +146,14 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	for i := range o.Messages {
 		before[o.Messages[i].ID] = o.Tokens[i]
 	}
-	saved := 0
+	saved, changed := 0, set.Of(slices.Concat(a.Edited, a.Bare)...)
 	for i := range a.Messages {
-		if id := a.Messages[i].ID; slices.Contains(a.Edited, id) {
+		if id := a.Messages[i].ID; changed[id] {
 			saved += before[id] - a.Cost[i]
 		}
 	}
-	r.Pruned.took(a.Edited, saved)
+	r.Pruned.took(slices.Concat(a.Edited, a.Bare), saved)
+	r.Pruned.Thinking = slices.Concat(r.Pruned.Thinking, a.Bare)
 }
 
 // metrics say how good a note is.

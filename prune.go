@@ -27,6 +27,11 @@ func prune(l *look) pruned {
 	if cfg.Arguments != strategies.ArgumentsOff {
 		p = p.instead(p.Edited(strategies.PruneArguments(l.view(p.List), due(l, p.List), cfg), l.counter))
 	}
+	if l.policy.Keep.DropThinking {
+		after, ids := p.Bare(l.came.Messages, l.counter)
+		p = p.instead(after, ids)
+		p.Thinking = ids
+	}
 	return p
 }
 

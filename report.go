@@ -69,7 +69,8 @@ type Report struct {
 	LeftOut []string `json:"left_out,omitempty"`
 	// Warning says what a person should do about a session that does not fit
 	// though all went that may go, or that nearly fills the window with
-	// what may not.
+	// what may not; or about thinking that the model's provider does not take where
+	// it stands now.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -94,6 +95,8 @@ type Pruned struct {
 	// Removed are those of them that were left out: duplicate synthetic
 	// messages.
 	Removed []string `json:"removed,omitempty"`
+	// Thinking are those of them that lost what the model thought.
+	Thinking []string `json:"thinking,omitempty"`
 }
 
 // Cost is in US dollars, and apart from what the agent itself costs.

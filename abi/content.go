@@ -68,6 +68,10 @@ func (c Content) Text() string {
 	return strings.Join(texts, "\n")
 }
 
+// IsThinking reports whether the part is what a model of the Messages API thought:
+// its provider may tie it to all that stood before it.
+func (p Part) IsThinking() bool { return p.Type == "thinking" || p.Type == "redacted_thinking" }
+
 // Equal reports whether both say the same in the same form. Parts are compared
 // as JSON values: spacing, escapes and the order of keys make no difference.
 func (c Content) Equal(d Content) bool {

@@ -84,6 +84,22 @@ func (m *Message) Same(o *Message) bool {
 		m.Content.Equal(o.Content)
 }
 
+// WithoutThinking returns an answer without the parts that are what the model
+// thought, and whether it had any. One that was nothing else says "(no content)":
+// providers refuse empty answers.
+func (m *Message) WithoutThinking() (bare Message, had bool) {
+	parts := m.Content.Parts()
+	if m.Role != RoleAssistant || !slices.ContainsFunc(parts, Part.IsThinking) {
+		return *m, false
+	}
+	bare = *m
+	bare.Content = Parts(slices.DeleteFunc(slices.Clone(parts), Part.IsThinking)...)
+	if len(bare.Content.Parts()) == 0 && len(m.ToolCalls) == 0 {
+		bare.Content = Parts(TextPart("(no content)"))
+	}
+	return bare, true
+}
+
 // ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	// ID pairs the call with its result. Real logs reuse ids and leave calls

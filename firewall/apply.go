@@ -25,6 +25,9 @@ type Case struct {
 	// Keepers are the pins of plugins that last beyond this compaction: the first
 	// summary that is inserted names them.
 	Keepers abi.Keepers
+	// DropThinking leaves out what the model thought behind the first change: see
+	// [DropThinking].
+	DropThinking bool
 	// Time stamps inserted messages, RFC 3339. Sessions without timestamps get
 	// none.
 	Time string
@@ -35,8 +38,9 @@ type Verdict struct {
 	// Messages is the new list.
 	Messages []abi.Message
 	// Superseded, Kept and Inserted are ids, in session order. Edited are
-	// those of the kept whose tool output or arguments the plan changed.
-	Superseded, Kept, Inserted, Edited []string
+	// those of the kept whose tool output or arguments the plan changed, and
+	// Bare those that lost what the model thought.
+	Superseded, Kept, Inserted, Edited, Bare []string
 	// Cost is that of each message of the new list, Tokens that of the new
 	// request.
 	Cost   []int
@@ -174,6 +178,9 @@ func (a *application) verdict() (*Verdict, error) {
 		at := abi.PrefixEnd(kept)
 		v.Messages = make([]abi.Message, 0, len(kept)+len(a.inserted))
 		v.Messages = append(append(append(v.Messages, kept[:at]...), a.inserted...), kept[at:]...)
+	}
+	if a.DropThinking {
+		v.Messages, v.Bare = DropThinking(a.Messages, v.Messages)
 	}
 	v.Tokens, v.Cost = a.Overhead, make([]int, len(v.Messages))
 	for i := range v.Messages {

@@ -29,6 +29,11 @@ type KeepConfig struct {
 	//   - where one of the newest messages would go, to a quarter of the target;
 	//   - what would go just before the rest, to what is left.
 	MessageTokens int
+	// DropThinking leaves out what the model thought in answers that stay behind the
+	// first change that pruning or a compaction makes, pinned ones included. For
+	// models that bind it ([tokens.Model]): their provider refuses it there. By default
+	// it stays, and the report warns where the model is known to be one of them.
+	DropThinking bool
 	// Always are the operator's predicates: messages for which one reports true
 	// are never touched.
 	Always []func(*abi.Message) bool

@@ -1,6 +1,8 @@
 package strategies
 
 import (
+	"slices"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
 )
@@ -35,6 +37,24 @@ func (l List) Edited(edits []abi.Edit, count abi.Counter) (after List, changed [
 	after.Messages, after.Tokens, changed = firewall.Edit(l.Messages, l.Tokens, edits, count)
 	for i := range l.Tokens {
 		after.Total += after.Tokens[i] - l.Tokens[i]
+	}
+	return after, changed
+}
+
+// Bare returns the list without what the model thought behind the first place where
+// it differs from the messages that came, and the ids of the messages that changed.
+func (l List) Bare(came []abi.Message, count abi.Counter) (after List, changed []string) {
+	after = l
+	after.Messages, changed = firewall.DropThinking(came, l.Messages)
+	if len(changed) == 0 {
+		return l, nil
+	}
+	after.Tokens = slices.Clone(l.Tokens)
+	for i := range after.Messages {
+		if !after.Messages[i].Same(&l.Messages[i]) {
+			after.Tokens[i] = count.Message(&after.Messages[i])
+			after.Total += after.Tokens[i] - l.Tokens[i]
+		}
 	}
 	return after, changed
 }

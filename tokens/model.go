@@ -24,6 +24,11 @@ type Model struct {
 	// ExactCounts is true where Encoding is the model's own. For everybody
 	// but OpenAI it is an estimate: they publish no tokenizer.
 	ExactCounts bool
+	// BindsThinking is true for models that read what they thought only behind what
+	// stood before it when they thought it: their provider refuses a request that
+	// holds thinking behind a changed prefix, or leaves the thinking out. See
+	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking.
+	BindsThinking bool
 }
 
 // Window is the window to work with: the model's own, or [abi.FallbackWindow]

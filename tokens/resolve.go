@@ -25,6 +25,7 @@ func (c *Catalog) Resolve(name string, overrides ...Override) Model {
 		m = Model{Provider: provider, ID: id}
 		m.Encoding, m.ExactCounts = encodingOf(id)
 	}
+	m.BindsThinking = bindsThinking(id)
 	// A provider that the catalog does not have is one to override, too.
 	own, rest := "", ""
 	if provider == "" {

@@ -15,7 +15,8 @@ import (
 // In the session's own format an entry with the id of a message that was read
 // is that message and is written with its bytes; only the content of a tool
 // result and the arguments of a tool call may differ, and are then replaced in
-// place. Arguments in an answer that carries a provider's signature stay as they
+// place, and an answer may have lost its thinking: see [abi.Message.WithoutThinking]
+// and [Session.KeepsThinking]. Arguments in an answer that carries a provider's signature stay as they
 // are, and so do those that are no text or object of the model's making (a
 // screenshot). (Meta and Raw are the host's to change and are not compared.) An
 // entry with another id is written as a new message. The file around the
@@ -43,6 +44,12 @@ func (s *Session) Encode(msgs []abi.Message, to Format) ([]byte, error) {
 		msgs = forModels(msgs)
 	}
 	return f.Write(codec.About{Model: s.Model, Session: s.ID, Tools: s.Tools}, msgs), nil
+}
+
+// KeepsThinking reports whether what Encode writes in a format has the thinking of
+// answers that lost it: agents' own logs do, and the agent decides what it sends.
+func (s *Session) KeepsThinking(to Format) bool {
+	return (to == "" || to == Same || to == s.Format) && !s.log.DropsThinking
 }
 
 // forModels are the messages that a model may see: none of an internal kind, and no
@@ -93,8 +100,8 @@ func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
 		last = at
 		c, ok := compareMessage(&read[at].Message, m)
 		if !ok {
-			return nil, badList("message %s: only the content of a tool result and the arguments of tool calls can change",
-				jsondoc.Quoted(m.ID))
+			return nil, badList("message %s: only the content of a tool result, the arguments of tool calls and thinking "+
+				"can change", jsondoc.Quoted(m.ID))
 		}
 		c.Index = at
 		changes = append(changes, c)
@@ -108,6 +115,9 @@ func compareMessage(old, now *abi.Message) (c codec.Change, ok bool) {
 	same := old.Content.Equal(now.Content)
 	if old.Role == abi.RoleTool {
 		c.Content, same = !same, true
+	}
+	if bare, thought := old.WithoutThinking(); !same && thought && bare.Content.Equal(now.Content) {
+		c.Thinking, same = true, true
 	}
 	if !same || old.Role != now.Role || old.Kind != now.Kind || old.ToolCallID != now.ToolCallID ||
 		old.Name != now.Name || old.IsError != now.IsError || old.Timestamp != now.Timestamp ||

@@ -92,6 +92,9 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if plugins != nil {
 		defer func() { plugins.close(context.WithoutCancel(ctx)) }()
 	}
+	if session.KeepsThinking(transcript.Format(f.to)) {
+		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
+	}
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
 		count: func(ctx context.Context, s *transcript.Session) (int, error) { return f.cost(ctx, counter, s) }}

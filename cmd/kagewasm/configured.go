@@ -116,6 +116,14 @@ func (c configured) resolve(name string) tokens.Model {
 	return tokens.Default().Resolve(name, c.file.Overrides...)
 }
 
+// resolveForLog is resolve for an agent's own log, which keeps its thinking: the agent
+// decides what it sends.
+func (c configured) resolveForLog(name string) tokens.Model {
+	m := c.resolve(name)
+	m.BindsThinking = false
+	return m
+}
+
 // window returns the context window that the configuration sets for the agent, nil
 // where it sets none.
 func (c configured) window() *int {

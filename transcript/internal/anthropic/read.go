@@ -74,7 +74,7 @@ func anyObject(o *jsondoc.Object, key string, is func(*jsondoc.Object) bool) boo
 func read(f *codec.File) *codec.Log {
 	o := f.Document(docKeys...)
 	l := f.BodyLog(o, `put the messages in a list under "messages"`, "messages")
-	l.Entry, l.Args, l.Split = writeMessage, codec.ObjectArgs, true
+	l.Entry, l.Args, l.Split, l.DropsThinking = writeMessage, codec.ObjectArgs, true, true
 	readSystem(l, o)
 	if answer := f.Answer("content", "model"); answer.Is("content", '[') {
 		l.Append([]jsondoc.Span{answer.Value("content")}, `{"role":"assistant","content":`, "}")

@@ -83,8 +83,10 @@ func (r *BlockReader) AddPart(p ...abi.Part) { r.parts = append(r.parts, p...) }
 // new one. A summary is a message of its own, after which a new answer begins.
 func (r *BlockReader) ReadAnswer(i int, list jsondoc.Span, o *jsondoc.Object) {
 	var of []int
+	var thinking []bool
 	for _, at := range o.Elements(list) {
 		b := r.Form(o, at, i, true)
+		thinking = append(thinking, b.Part.IsThinking())
 		if b.Message != nil {
 			r.CloseAnswer()
 			summary := r.Result(i, b)
@@ -99,6 +101,7 @@ func (r *BlockReader) ReadAnswer(i int, list jsondoc.Span, o *jsondoc.Object) {
 		of = append(of, r.open.Index)
 	}
 	r.spread(i, list, of)
+	r.records[i].thinking = thinking
 }
 
 // block adds a block to the open answer.

@@ -29,6 +29,9 @@ type Log struct {
 	// Split allows a record of several messages to be written as two, with a new
 	// message between them.
 	Split bool
+	// DropsThinking allows an answer to be written without its thinking. In an
+	// agent's own log it stays: the agent decides what it sends.
+	DropsThinking bool
 	// Prepare, if set, changes a rewriting before it is written.
 	Prepare func(w *Rewrite)
 	// Join, if set, merges records that a provider refuses side by side.
@@ -62,10 +65,12 @@ type Slot struct {
 // record names the messages that a record holds, or holds a part of.
 type record struct {
 	msgs []int
-	// blocks is the list whose elements are the record's messages, and of names
-	// the message of each element. Only records of blocks have them.
-	blocks jsondoc.Span
-	of     []int
+	// blocks is the list whose elements are the record's messages. of names the
+	// message of each element, and thinking tells which of an answer's are what the
+	// model thought. Only records of blocks have them.
+	blocks   jsondoc.Span
+	of       []int
+	thinking []bool
 }
 
 // preface is where a request body keeps its system prompt: under a key of its

@@ -14,9 +14,10 @@ type Change struct {
 	Message *abi.Message
 	Index   int // among those that were read, -1 for a new one
 	// Content says that the content of a tool result changed. Args are the calls
-	// whose arguments changed.
-	Content bool
-	Args    []int
+	// whose arguments changed. Thinking says that an answer lost its thinking.
+	Content  bool
+	Args     []int
+	Thinking bool
 }
 
 // Rewrite is one writing of a log, for [Log.Prepare].
@@ -34,6 +35,7 @@ type Rewrite struct {
 	Whole bool
 
 	edits map[int][]jsondoc.Edit
+	bare  map[int]bool // answers without their thinking
 }
 
 // Insertion is a new message. It comes before record Rec and the message next.
@@ -53,7 +55,7 @@ func (l *Log) Rewrite(changes []Change) []byte {
 	if l.Prepare != nil {
 		l.Prepare(w)
 	}
-	if w.Whole && len(w.edits) == 0 {
+	if w.Whole && len(w.edits) == 0 && len(w.bare) == 0 {
 		return append(make([]byte, 0, len(l.Data)), l.Data...)
 	}
 	items := w.items()
@@ -67,7 +69,7 @@ func (l *Log) Rewrite(changes []Change) []byte {
 func (l *Log) begin(changes []Change) *Rewrite {
 	w := &Rewrite{
 		Log: l, Now: make([]*abi.Message, len(l.Messages)), Keep: make([]bool, len(l.Recs)),
-		edits: make(map[int][]jsondoc.Edit),
+		edits: make(map[int][]jsondoc.Edit), bare: make(map[int]bool),
 	}
 	rec, next := len(l.Recs), len(l.Messages)
 	for i := len(changes) - 1; i >= 0; i-- {
@@ -101,10 +103,25 @@ func (w *Rewrite) change(c *Change) {
 			w.Edit(out.Rec, out.Put(content.JSON(c.Message.Content)))
 		}
 	}
+	if c.Thinking && w.DropsThinking {
+		w.dropThinking(was, c.Message)
+	}
 	for _, i := range c.Args {
 		if at := was.args[i]; !at.Fixed {
 			w.Edit(at.Rec, at.Put(w.Args(c.Message.ToolCalls[i].Arguments, at)))
 		}
+	}
+}
+
+// dropThinking writes an answer without its thinking.
+func (w *Rewrite) dropThinking(was *Message, now *abi.Message) {
+	switch r := &w.records[was.Rec]; {
+	case !r.blocks.OK():
+		w.Edit(was.Rec, was.Output.Put(content.JSON(now.Content)))
+	case slices.Contains(r.thinking, false):
+		w.bare[was.Index] = true
+	default: // it was thinking alone
+		w.EditAt(was.Rec, r.blocks, content.JSON(now.Content))
 	}
 }
 
@@ -168,17 +185,27 @@ func (w *Rewrite) recordEdits(i, from, to int) []jsondoc.Edit {
 	if w.records == nil {
 		return edits
 	}
-	r, stays := &w.records[i], w.stayWithin(from, to)
-	if !slices.ContainsFunc(r.of, func(m int) bool { return !stays(m) }) {
+	r, within := &w.records[i], w.stayWithin(from, to)
+	stays := func(k int) bool { return within(r.of[k]) && !(w.bare[r.of[k]] && r.thinking[k]) }
+	if allOf(len(r.of), stays) {
 		return edits
 	}
-	out := []jsondoc.Edit{w.KeepElements(r.blocks, edits, func(k int) bool { return stays(r.of[k]) })}
+	out := []jsondoc.Edit{w.KeepElements(r.blocks, edits, stays)}
 	for _, e := range edits {
 		if e.At.End <= r.blocks.Start || e.At.Start >= r.blocks.End {
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+func allOf(n int, is func(k int) bool) bool {
+	for k := range n {
+		if !is(k) {
+			return false
+		}
+	}
+	return true
 }
 
 // prefaceEdits take out the blocks of the preface whose messages are gone.

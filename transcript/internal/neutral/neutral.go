@@ -34,7 +34,7 @@ func isToolsLine(o *jsondoc.Object) bool { return !o.Raw("role").OK() && o.Is("t
 
 func read(f *codec.File) *codec.Log {
 	l := f.LineLog()
-	l.Entry, l.Args = writeMessage, writeArgs
+	l.Entry, l.Args, l.DropsThinking = writeMessage, writeArgs, true
 	l.Each("the line", keys, func(i int, o *jsondoc.Object) {
 		if i == 0 && isToolsLine(o) {
 			l.Tools = o.Bytes(o.Raw("tools"))

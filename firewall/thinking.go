@@ -1,0 +1,26 @@
+package firewall
+
+import "github.com/kagewasm/kagewasm/abi"
+
+// DropThinking returns the list after without what the model thought in answers
+// behind the first place where it differs from the list before, and the ids of
+// those answers. Neither list is changed. Providers may tie what a model thought to
+// all that stood before it, and refuse it elsewhere.
+func DropThinking(before, after []abi.Message) (bare []abi.Message, ids []string) {
+	at := 0
+	for at < min(len(before), len(after)) && before[at].Same(&after[at]) {
+		at++
+	}
+	bare = after
+	for i := at; i < len(after); i++ {
+		m, had := after[i].WithoutThinking()
+		if !had {
+			continue
+		}
+		if len(ids) == 0 {
+			bare = append([]abi.Message(nil), after...)
+		}
+		bare[i], ids = m, append(ids, m.ID)
+	}
+	return bare, ids
+}
