@@ -259,6 +259,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			}
 			if err == nil {
 				out.taken, out.strategy, taken = &a, c.name, c.plugin
+				out.failures = append(out.failures, a.plan.Failures...)
 				break
 			}
 			e := *abi.AsError(err)

@@ -344,20 +344,42 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// splitTurn is a session with one long turn at the end, which a compaction cuts inside.
+func splitTurn() []abi.Message {
+	msgs := long()
+	msgs[100] = abi.Message{ID: "turn", Role: abi.RoleUser, Content: abi.Text("Now fix the store.")}
+	msgs[101].ToolCallID = "" // its call is gone
+	return msgs
+}
+
+// TestHalfOfASplitTurn: a summary that lacks the turn's first part is better than none,
+// and the report says what is missing.
+func TestHalfOfASplitTurn(t *testing.T) {
+	features.Proves(t, "T5", "complaint 7")
+	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
+		if strings.Contains(r.Messages[0].Content, "Now fix the store.") {
+			return modeltest.Answer{Text: "no"}
+		}
+		return modeltest.Answer{Text: inForm(r, "history")}
+	})
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(longWindow, splitTurn())).Report
+	if r.Strategy != "summarize" || r.Fallback || !strings.Contains(r.Summary, "history") ||
+		failureCodes(r.Failures) != "bad_summary" {
+		t.Errorf("%s (%s): %s", r.Strategy, failureCodes(r.Failures), r.Summary)
+	}
+}
+
 // TestSplitTurnInTheSession: one long turn is cut inside, by two summaries
 // under one heading.
 func TestSplitTurnInTheSession(t *testing.T) {
 	features.Proves(t, "T5")
-	msgs := long()
-	msgs[100] = abi.Message{ID: "turn", Role: abi.RoleUser, Content: abi.Text("Now fix the store.")}
-	msgs[101].ToolCallID = "" // its call is gone
 	m := modeltest.ScriptFunc(func(r modeltest.Request) modeltest.Answer {
 		if strings.Contains(r.Messages[0].Content, "Now fix the store.") {
 			return modeltest.Answer{Text: inForm(r, "fix the store")}
 		}
 		return modeltest.Answer{Text: inForm(r, "history")}
 	})
-	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(longWindow, msgs))
+	r := compact(t, newCompactor(t, kagewasm.Options{Model: m}), request(longWindow, splitTurn()))
 	if s := r.Report.Summary; r.Report.Strategy != "summarize" || !strings.Contains(s, "\n---\n") ||
 		!strings.Contains(s, "Turn Context") || strings.Index(s, "history") > strings.Index(s, "fix the store") {
 		t.Errorf("%s: %s", r.Report.Strategy, s)

@@ -24,6 +24,9 @@ type Plan struct {
 	// Usage is what models took for the plan, failed calls too; nil where none
 	// was asked. It is for the host, and no part of the JSON.
 	Usage *ModelUsage `json:"-"`
+	// Failures are what the plan was made without, though it was to have it. They are
+	// for the report, and no part of the JSON.
+	Failures []*Error `json:"-"`
 }
 
 // MarshalJSON writes the list of ids as a list even where it is nil.

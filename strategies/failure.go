@@ -28,9 +28,12 @@ var errNoBudget = errors.New("no room for a transcript")
 // tooLong is the error of a request that is not even sent.
 func tooLong(cause error, format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeContextLength, Op: summarizeName, Phase: abi.PhaseCall, Err: cause,
-		Message: fmt.Sprintf(format, args...),
-		Hint:    "use a model with a larger window, or a shorter prompt"}
+		Message: fmt.Sprintf(format, args...), Hint: hintTooLong}
 }
+
+// hintTooLong says what to do about a summarizer whose request did not fit. The session
+// is being compacted already.
+const hintTooLong = "use a model with a larger window for summaries, or a shorter prompt"
 
 // failure is an *abi.Error for what a model call failed with.
 func failure(ctx context.Context, err error) *abi.Error {
@@ -46,6 +49,9 @@ func failure(ctx context.Context, err error) *abi.Error {
 		out.Code = abi.CodeCanceled
 	default:
 		out.Code = abi.CodeModel
+	}
+	if isTooLong(out) {
+		out.Hint = hintTooLong
 	}
 	switch ctx.Err() {
 	case context.DeadlineExceeded:

@@ -80,6 +80,17 @@ func (c summary) system() (string, note.Outline) {
 	return prompt, o
 }
 
+// turnSystem is the system prompt for the first part of a split turn, and the outline an
+// answer is held to. An operator's prompt is for this part too, told what the part is.
+func (c summary) turnSystem() (string, note.Outline) {
+	if !c.ownPrompt() {
+		return turnPrefixPrompt + "\n" + sections(turnPrefix), turnPrefix
+	}
+	about, _, _ := strings.Cut(turnPrefixPrompt, "\n\n")
+	prompt, o := c.system()
+	return prompt + "\n\n" + about, o
+}
+
 // headed reports whether a prompt shows all headings of an outline. What it
 // says under them is its own affair.
 func headed(prompt string, o note.Outline) bool {

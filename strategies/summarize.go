@@ -52,7 +52,8 @@ type SummarizeConfig struct {
 	MaxSummaryTokens int
 	// ToolResultChars is how much of a tool result the model gets to read, in
 	// characters; of a call's arguments twice that. Each further try has less:
-	// three quarters, a half, a quarter, nothing. Default 200.
+	// three quarters, a half, a quarter, nothing. Of arguments 200 characters stay.
+	// Default 200.
 	ToolResultChars int
 	// Chunks is in how many steps history is read, each building on the one
 	// before. There are more where a request would not fit the model. Default 1.
@@ -93,7 +94,8 @@ func (c *SummarizeConfig) levels() []int {
 // before anybody sees it. An answer that is empty, cut off, longer than what it
 // replaces, not in the form asked for, or no summary at all is refused with
 // [abi.CodeBadSummary], and asked for again with shorter tool results, a bounded
-// number of times.
+// number of times. Where one part of a split turn is refused to the last, the other
+// part is the summary, and the plan says so.
 type Summarize struct {
 	Drop
 	// Config says which model is asked, by Config.Model, and how.
@@ -137,7 +139,7 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	w, err := c.ready.write(ctx, s.Model, cfg)
 	return abi.Plan{
 		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
-		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage,
+		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage, Failures: w.Refused,
 	}, err
 }
 

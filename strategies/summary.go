@@ -28,6 +28,9 @@ type written struct {
 	Chunks int
 	// ToolResultChars is what was shown of a tool result in the end.
 	ToolResultChars int
+	// Refused is the part of a split turn that Summary lacks, by why its last answer
+	// was refused.
+	Refused []*abi.Error
 }
 
 // attempt is one model call.
@@ -54,6 +57,11 @@ func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (writ
 		if w.Summary, err = s.try(ctx, chars, &w); err == nil || !worthAnother(err) {
 			break
 		}
+	}
+	if half := s.half(); err != nil && worthAnother(err) && half != "" {
+		e := abi.AsError(err)
+		e.Hint = "the summary is of the other part; the host's note tells what can be read off this one"
+		w.Summary, w.Refused, err = half, []*abi.Error{e}, nil
 	}
 	return w, err
 }
@@ -116,6 +124,21 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 	return body, nil
 }
 
+// half is the summary of one part of a split turn where the other's was refused: the
+// history's, or the turn's below what the summary before said. It is empty where
+// neither was taken.
+func (s *summaryRun) half() string {
+	if p := s.good[historyPart]; p != nil {
+		return p.text
+	}
+	p := s.good[prefixPart]
+	if p == nil {
+		return ""
+	}
+	turn := turnHeading + p.text
+	return strings.TrimSpace(within(s.ready.Previous, max(0, s.cfg.limit()-s.count(turn)), s.count) + turn)
+}
+
 // judged keeps what a part's answer was worth: one that was good is not asked for
 // again where the other part has to be.
 func (s *summaryRun) judged(p *part) {
@@ -140,19 +163,17 @@ func (s *summaryRun) readAll(ctx context.Context, parts []*part) error {
 			cancel(p.err)
 		}
 	}
-	if s.cfg.Serial || len(parts) == 1 {
+	if s.cfg.Serial {
 		for _, p := range parts {
-			if read(p); p.err != nil {
-				return p.err
-			}
+			read(p)
 		}
-		return nil
+	} else {
+		var wg sync.WaitGroup
+		for _, p := range parts {
+			wg.Go(func() { read(p) })
+		}
+		wg.Wait()
 	}
-	var wg sync.WaitGroup
-	for _, p := range parts {
-		wg.Go(func() { read(p) })
-	}
-	wg.Wait()
 	var fatal *abi.Error
 	if errors.As(context.Cause(ctx), &fatal) {
 		return fatal

@@ -65,11 +65,11 @@ func (s *summaryRun) parts(chars int) []*part {
 	if !s.ready.SplitTurn {
 		return []*part{history}
 	}
+	system, o = s.cfg.turnSystem()
 	prefix := &part{summaryRun: s, name: prefixPart, room: s.room, chunks: 1, what: history.what,
-		rules: rules{outline: turnPrefix, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
+		rules: rules{outline: o, cap: prefixLimit, replaced: s.ready.Replaced, count: s.count},
 		question: question{
-			system: turnPrefixPrompt + "\n" + sections(turnPrefix),
-			focus:  history.question.focus, words: wordsIn(prefixLimit), kept: s.cfg.tellsKept(),
+			system: system, focus: history.question.focus, words: wordsIn(prefixLimit), kept: s.cfg.tellsKept(),
 			refused: s.refused[prefixPart],
 		},
 	}

@@ -10,13 +10,14 @@ import (
 )
 
 // headTail shortens a text to n characters, from its beginning and its end:
-// that is where errors stand.
+// that is where errors stand. A text that is no longer than the mark for what is
+// left out stays whole.
 func headTail(s string, n int) string {
 	left := utf8.RuneCountInString(s) - n
-	if left <= 0 {
+	mark := fmt.Sprintf("[%d characters left out]", left)
+	if left <= len(mark) {
 		return s
 	}
-	mark := fmt.Sprintf("[%d characters left out]", left)
 	if n <= 0 {
 		return mark
 	}

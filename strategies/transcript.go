@@ -11,8 +11,8 @@ import (
 )
 
 // transcript writes messages as text for the summarizer: without
-// what it has no use for, tool results and long arguments shortened to chars
-// and twice that.
+// what it has no use for, tool results shortened to chars, and arguments to twice
+// that or minArguments.
 type transcript struct {
 	messages []abi.Message
 	chars    int
@@ -84,10 +84,14 @@ func (t transcript) body(m *abi.Message) string {
 		lines = append(lines, text)
 	}
 	for _, c := range m.ToolCalls {
-		lines = append(lines, "-> "+label(c.Name)+" "+headTail(noLabels(c.Arguments), 2*t.chars))
+		lines = append(lines, "-> "+label(c.Name)+" "+headTail(noLabels(c.Arguments), max(2*t.chars, minArguments)))
 	}
 	return strings.Join(lines, "\n")
 }
+
+// minArguments is what is always shown of a call's arguments, in characters: without
+// them nothing says what was done, and they are short beside results.
+const minArguments = 200
 
 // said is what a message says in words. Thinking is left out, wherever the
 // source put it; media are named.
