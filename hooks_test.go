@@ -308,15 +308,31 @@ func TestHookInput(t *testing.T) {
 	}
 }
 
+// TestPreviousSummary: both hooks are told the summary that was there before; the new one
+// is in the record.
 func TestPreviousSummary(t *testing.T) {
 	features.Proves(t, "O5")
-	p := &fakePlugin{Name: "obs", Pre: answers(nil)}
+	p := &fakePlugin{Name: "obs", Pre: answers(nil), Post: answers(nil)}
 	c := newCompactor(t, kagewasm.Options{Plugins: plugins(p)})
 	first := compact(t, c, request(400, chat(60)))
 	more := append(append([]abi.Message{}, first.Messages...), renamed(chat(60)[2:], "x")...)
-	compact(t, c, request(400, more))
-	if got := p.Calls(abi.HookPreCompact)[1].PreviousSummary; got != first.Report.Summary {
-		t.Errorf("previous summary %q, want %q", got, first.Report.Summary)
+	second := compact(t, c, request(400, more))
+	if first.Report.Summary == second.Report.Summary {
+		t.Fatal("both summaries say the same")
+	}
+	for _, hook := range []abi.Hook{abi.HookPreCompact, abi.HookPostCompact} {
+		t.Run(string(hook), func(t *testing.T) {
+			calls := p.Calls(hook)
+			if got := calls[0].PreviousSummary; got != "" {
+				t.Errorf("before the first compaction: %q", got)
+			}
+			if got := calls[1].PreviousSummary; got != first.Report.Summary {
+				t.Errorf("previous summary %q, want %q", got, first.Report.Summary)
+			}
+		})
+	}
+	if rec := p.Calls(abi.HookPostCompact)[1].Record; rec.Summary != second.Report.Summary {
+		t.Errorf("the record has %q, want %q", rec.Summary, second.Report.Summary)
 	}
 }
 

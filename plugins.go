@@ -235,14 +235,23 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *
 	for i := range of.Messages {
 		m := &of.Messages[i]
 		in.Messages[i] = abi.InputMessage{Message: *m, Tokens: of.Tokens[i], Pinned: of.Pinned[i], Unit: unit[i]}
-		if m.Kind == abi.KindSummary {
-			in.PreviousSummary = m.Text()
-			if text, ok := abi.Unfence(in.PreviousSummary); ok {
-				in.PreviousSummary = text
+	}
+	in.PreviousSummary = latestSummary(v.Messages)
+	return in
+}
+
+// latestSummary is the text of the last summary in a list, without its frame.
+func latestSummary(msgs []abi.Message) string {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Kind == abi.KindSummary {
+			whole := msgs[i].Text()
+			if text, framed := abi.Unfence(whole); framed {
+				return text
 			}
+			return whole
 		}
 	}
-	return in
+	return ""
 }
 
 // keepsLast is how many messages at the end the policy wants to stay.

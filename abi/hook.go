@@ -53,7 +53,8 @@ type Input struct {
 	// Roles are what the plugin is here: those of its manifest that the operator
 	// left it. Hosts that do not say leave it all of them.
 	Roles []PluginRole `json:"roles,omitempty"`
-	// PreviousSummary is the text of the latest summary in the messages.
+	// PreviousSummary is the text of the latest summary that the model had before this
+	// compaction. The new one is in the Record.
 	PreviousSummary string `json:"previous_summary,omitempty"`
 	// Messages is the list the model would see, oldest first. In post_compact
 	// it is the new list.
@@ -122,8 +123,8 @@ type Trigger struct {
 	// always and store nothing; the host discards what it retains.
 	DryRun bool `json:"dry_run,omitempty"`
 	// Instructions are what whoever asked wants kept in view. Where Reason is
-	// "plugin" each begins with the name of the plugin it is from: data, and no
-	// order of a person.
+	// "plugin" each begins with the name of the plugin it is from, where it is
+	// "agent" with "agent": data, and no order of a person.
 	Instructions string `json:"instructions,omitempty"`
 }
 
@@ -134,6 +135,7 @@ const (
 	TriggerThreshold  TriggerReason = "threshold"
 	TriggerOverflow   TriggerReason = "overflow" // the provider refused the request as too long
 	TriggerManual     TriggerReason = "manual"
+	TriggerAgent      TriggerReason = "agent" // the agent asked for it, by its tool
 	TriggerPlugin     TriggerReason = "plugin"
 	TriggerIdle       TriggerReason = "idle"
 	TriggerCheckpoint TriggerReason = "checkpoint"

@@ -15,7 +15,7 @@ import (
 // ToolHost is what the tools of an agent work on. [Session] is one. A host of its own
 // embeds a [RecallIndex], or is indexed anew at each recall.
 type ToolHost interface {
-	// Request asks for a compaction once the turn is over.
+	// Request asks for a compaction for the agent, once the turn is over.
 	Request(instructions string)
 	// All is every message there ever was, with what became of it.
 	All() []StoredMessage

@@ -23,10 +23,10 @@ type Checkpoint struct {
 	Record   *abi.Record     `json:"record"`
 
 	compactor *kagewasm.Compactor
-	req       kagewasm.Request // the look that it came of
+	req       asked // the look that it came of
 }
 
-func newCheckpoint(c *kagewasm.Compactor, req kagewasm.Request, r *kagewasm.Result) *Checkpoint {
+func newCheckpoint(c *kagewasm.Compactor, req asked, r *kagewasm.Result) *Checkpoint {
 	return &Checkpoint{ID: r.Record.ID, Reason: "compaction_pending", Time: r.Record.Time,
 		Messages: r.Messages, Report: r.Report, Record: r.Record, compactor: c, req: req}
 }
@@ -63,8 +63,8 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 		return nil, err
 	}
 	shown.Messages, req.Messages = list, now
-	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, now, r) }
-	return s.compactor.Commit(ctx, req, shown)
+	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, now, r, req.before) }
+	return s.compactor.Commit(ctx, req.Request, shown)
 }
 
 // quietShare is how much of the window a session has to grow by before another

@@ -58,7 +58,7 @@ type dispatch struct {
 }
 
 func (d *dispatch) run(ctx context.Context) error {
-	if err := d.fit(ctx, d.s.state.request(abi.TriggerThreshold)); err != nil {
+	if err := d.fit(ctx, d.s.state.wished(abi.TriggerThreshold, d.s.gate.turn())); err != nil {
 		return err
 	}
 	answer, err := d.call(ctx)
@@ -77,12 +77,12 @@ func (d *dispatch) run(ctx context.Context) error {
 		return err
 	}
 	d.Messages = answer
-	return d.s.state.answered(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
+	return d.s.state.take(context.WithoutCancel(ctx), d.epoch, answer) // it is paid for
 }
 
 // fit compacts before a call. A session that is too large for a window that is
 // only assumed is the provider's to judge.
-func (d *dispatch) fit(ctx context.Context, req kagewasm.Request) error {
+func (d *dispatch) fit(ctx context.Context, req asked) error {
 	if err := d.s.state.paused(); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ type gate struct {
 	busy  chan struct{} // of capacity one; full while somebody is in
 	mu    sync.Mutex
 	turns int // begun and not ended
+	begun int // ever
 }
 
 // enter waits until nobody is in.
@@ -47,9 +48,20 @@ func (g *gate) beginTurn() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.turns++
+	g.begun++
 	return sync.OnceFunc(func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.turns--
 	})
+}
+
+// turn is the number of the turn that is open, 0 where none is.
+func (g *gate) turn() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.turns == 0 {
+		return 0
+	}
+	return g.begun
 }

@@ -32,7 +32,7 @@ func TestTriggers(t *testing.T) {
 	}
 	end()
 	if _, r, err := s.EndOfTurn(t.Context()); err != nil || r == nil || !r.Report.Compacted ||
-		r.Record.Trigger != abi.TriggerPlugin {
+		r.Record.Trigger != abi.TriggerAgent {
 		t.Errorf("the agent: %+v, %v", r, err)
 	}
 	s = open(t, c, 1000, chat(60))

@@ -65,10 +65,13 @@ func (s *Session) RollbackTo(ctx context.Context, seq int) error {
 	return err
 }
 
-// Request asks for a compaction when the turn is over, and says what should be
-// kept in view. Tools and the host's own plugins may call it at any time. One
-// compaction answers all requests of a turn.
-func (s *Session) Request(instructions string) { s.state.want(strings.TrimSpace(instructions)) }
+// Request asks for a compaction for the agent, by its tool or otherwise, and says what
+// should be kept in view. It may be called at any time. The compaction runs when the
+// turn is over: with [Session.EndOfTurn], or before the first call of the model in
+// another turn. Any compaction that begins meanwhile answers what was asked before.
+func (s *Session) Request(instructions string) {
+	s.state.want(abi.TriggerAgent, s.gate.turn(), strings.TrimSpace(instructions))
+}
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or
 // a call runs it fails at once, with the code busy. Of the request it takes
@@ -96,7 +99,7 @@ const maxLooks = 10
 // look compacts where that is due, and keeps the result. The session may have
 // grown meanwhile: what arrived stays. Where another compaction was faster, look
 // starts again from what that one left.
-func (s *Session) look(ctx context.Context, req kagewasm.Request) (result *kagewasm.Result, err error) {
+func (s *Session) look(ctx context.Context, req asked) (result *kagewasm.Result, err error) {
 	for range maxLooks {
 		if result, err = s.lookOnce(ctx, req); abi.CodeOf(err) != abi.CodeConflict {
 			break
@@ -106,10 +109,19 @@ func (s *Session) look(ctx context.Context, req kagewasm.Request) (result *kagew
 	return result, err
 }
 
-func (s *Session) lookOnce(ctx context.Context, req kagewasm.Request) (*kagewasm.Result, error) {
+func (s *Session) lookOnce(ctx context.Context, req asked) (*kagewasm.Result, error) {
+	result, err := s.compact(ctx, req)
+	if code := abi.CodeOf(err); code == "" || code == abi.CodeExceedsWindow {
+		s.state.answered(req.wished)
+	}
+	return result, err
+}
+
+func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, error) {
 	base := req.Messages
-	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, base, r) }
-	result, err := s.compactor.Compact(ctx, req)
+	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, base, r, req.before) }
+	req.Commit = keep
+	result, err := s.compactor.Compact(ctx, req.Request)
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:
 		return result, err
@@ -125,7 +137,7 @@ func (s *Session) lookOnce(ctx context.Context, req kagewasm.Request) (*kagewasm
 	if done && result.Report.Pruned.Count > 0 {
 		// Pruning stays. Repeated at every call, a little further each time, it
 		// would cost the provider's cache each time.
-		if kerr := s.state.keep(ctx, base, result); kerr != nil {
+		if kerr := keep(ctx, result); kerr != nil {
 			err = kerr
 		}
 	}

@@ -106,7 +106,7 @@ func TestEndOfTurn(t *testing.T) {
 		t.Error("it ran during the turn")
 	}
 	_, r, err := s.EndOfTurn(t.Context())
-	if err != nil || r == nil || r.Record.Trigger != abi.TriggerPlugin {
+	if err != nil || r == nil || r.Record.Trigger != abi.TriggerAgent {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if calls := p.Calls(abi.HookPreCompact); len(calls) != 1 ||

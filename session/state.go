@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -20,7 +19,7 @@ type state struct {
 	recall   string // what notes say of how to read what went
 	history  *history
 	sent     kagewasm.Sent // what the model was sent last
-	wanted   []string      // instructions of the compactions that were asked for
+	wishes   wishes        // compactions that were asked for
 	job      *Job          // the last one in the background
 	pending  *Checkpoint   // waits for the operator
 	quiet    int           // tokens up to which no compaction is proposed
@@ -66,9 +65,9 @@ func (s *state) wasSent(msgs []abi.Message, tokens int) {
 	s.sent = kagewasm.Sent{Messages: msgs, Tokens: tokens - s.overhead}
 }
 
-// answered adds the answer to a call that was made in an epoch. Where the
+// take adds the answer to a call that was made in an epoch. Where the
 // session was rolled back since, it answers to what was taken back.
-func (s *state) answered(ctx context.Context, epoch int, answer []abi.Message) error {
+func (s *state) take(ctx context.Context, epoch int, answer []abi.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.history.epoch != epoch {
@@ -104,16 +103,41 @@ func (s *state) rollback(ctx context.Context, to int) (dropped *Checkpoint, err 
 }
 
 // request is a look at the session as it is.
-func (s *state) request(reason abi.TriggerReason) kagewasm.Request {
+func (s *state) request(reason abi.TriggerReason) asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requestLocked(reason)
 }
 
-func (s *state) requestLocked(reason abi.TriggerReason) kagewasm.Request {
-	return kagewasm.Request{Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
+func (s *state) requestLocked(reason abi.TriggerReason) asked {
+	return asked{before: s.wishes.made, Request: kagewasm.Request{
+		Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
 		Reason: reason, QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
-		Recall: s.recall}
+		Recall: s.recall}}
+}
+
+// wished is a look that answers the wishes which need not wait for the end of an open
+// turn, 0 for none. The reason is used where there are none of them.
+func (s *state) wished(reason abi.TriggerReason, open int) asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	look := s.requestLocked(reason)
+	look.wished = s.wishes.into(&look.Request, open)
+	return look
+}
+
+// want notes that somebody asked for a compaction, in a turn.
+func (s *state) want(reason abi.TriggerReason, turn int, instructions string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wishes.add(reason, turn, instructions)
+}
+
+// answered forgets the wishes up to one.
+func (s *state) answered(last int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wishes.answered(last)
 }
 
 // original is a message as it came, or nil.
@@ -123,8 +147,9 @@ func (s *state) original(id string) *abi.Message {
 	return s.history.archive.get(id)
 }
 
-// keep puts a result in the place of the list it was made of.
-func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result) error {
+// keep puts a result in the place of the list it was made of. A compaction answers the
+// wishes up to one.
+func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result, last int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.history.last().messages
@@ -141,36 +166,9 @@ func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result
 	}
 	if record != nil {
 		s.quiet = 0
+		s.wishes.answered(last)
 	}
 	return nil
-}
-
-// want notes that somebody asked for a compaction.
-func (s *state) want(instructions string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wanted = append(s.wanted, instructions)
-}
-
-// wish merges all pending requests into one, and returns how many there were. The
-// reason is used where there are none. They stay pending until [state.granted].
-func (s *state) wish(reason abi.TriggerReason) (req kagewasm.Request, asked int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	req = s.requestLocked(reason)
-	if len(s.wanted) > 0 {
-		req.Reason, req.Force = abi.TriggerPlugin, true
-	}
-	said := slices.DeleteFunc(slices.Clone(s.wanted), func(text string) bool { return text == "" })
-	req.Instructions = strings.Join(said, "\n")
-	return req, len(s.wanted)
-}
-
-// granted forgets the first wishes.
-func (s *state) granted(asked int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wanted = s.wanted[min(asked, len(s.wanted)):]
 }
 
 // background starts a job, unless one runs or the operator has to decide first.

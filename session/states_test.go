@@ -210,7 +210,7 @@ func TestAskedForWhileAJobRuns(t *testing.T) {
 	second := endTurn()
 	<-second.Done()
 	r, _, err := second.Poll()
-	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerPlugin {
+	if err != nil || !r.Report.Compacted || r.Record.Trigger != abi.TriggerAgent {
 		t.Fatalf("the request is lost: %+v, %v", r, err)
 	}
 	for _, asked := range m.Requests() {

@@ -14,28 +14,25 @@ import (
 func (s *Session) BeginTurn() (end func()) { return s.gate.beginTurn() }
 
 // EndOfTurn says that a turn has completed successfully. Plugins hear of it.
-// Then runs the compaction that they, a tool or the host asked for, or that is
-// due: in the background where the policy says so, else before EndOfTurn
-// returns. The result is nil where none ran.
+// Then runs the compaction that they or the agent asked for, or that is due: in the
+// background where the policy says so, else before EndOfTurn returns. The result is
+// nil where none ran. In sessions of hosts that never call it plugins do not hear of
+// turns; what the agent asks for runs before the next call of its model.
 func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Result, error) {
-	turn, err := s.compactor.TurnEnd(ctx, s.state.request(abi.TriggerThreshold))
+	turn, err := s.compactor.TurnEnd(ctx, s.state.request(abi.TriggerThreshold).Request)
 	if err != nil {
 		return nil, nil, err
 	}
 	if w := turn.Wanted; w != nil && w.Reason == abi.TriggerPlugin {
-		s.Request(w.Instructions)
+		s.state.want(w.Reason, 0, w.Instructions)
 	}
 	if turn.Background {
-		req, asked := s.state.wish(abi.TriggerIdle)
-		s.state.background(ctx, func(ctx context.Context) (*kagewasm.Result, error) {
-			result, err := s.lookOnce(ctx, req)
-			s.granted(asked, err)
-			return result, err
-		})
+		req := s.state.wished(abi.TriggerIdle, 0)
+		s.state.background(ctx, func(ctx context.Context) (*kagewasm.Result, error) { return s.lookOnce(ctx, req) })
 		return turn, nil, nil
 	}
-	req, asked := s.state.wish(abi.TriggerThreshold)
-	if asked == 0 && turn.Wanted == nil {
+	req := s.state.wished(abi.TriggerThreshold, 0)
+	if req.wished == 0 && turn.Wanted == nil {
 		return turn, nil, nil
 	}
 	if err := s.gate.enter(ctx); err != nil {
@@ -46,15 +43,7 @@ func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Resu
 		return turn, nil, err
 	}
 	result, err := s.look(ctx, req)
-	s.granted(asked, err)
 	return turn, result, err
-}
-
-// granted forgets the requests if the look that answered them succeeded.
-func (s *Session) granted(asked int, err error) {
-	if code := abi.CodeOf(err); code == "" || code == abi.CodeExceedsWindow {
-		s.state.granted(asked)
-	}
 }
 
 // Background is the session's last compaction in the background, nil before the
