@@ -1,9 +1,9 @@
 // Package bpe counts the tokens of a text as tiktoken does, in time linear in the text whatever it is.
 //
 // A text is split into pieces (split.go), as the regular expressions of the encodings do it. How many tokens a short
-// one has is remembered (memo.go). Others are looked up (vocabulary.go) or encoded (encode.go), which falls back to
-// merging pair by pair (pairs.go), a window at a time (windows.go). The vocabularies are embedded as genranks writes
-// them.
+// one has is remembered (memo.go). Others are looked up (vocabulary.go) or encoded (encode.go), which asks what tokens
+// were merged from (origin.go) and what two merge to (merges.go), and falls back to merging pair by pair (pairs.go), a
+// window at a time (windows.go). The vocabularies are embedded as genranks writes them.
 package bpe
 
 import (
@@ -19,10 +19,12 @@ type Encoding struct {
 	walkers sync.Pool
 }
 
-//go:embed o200k_base.gz
+// The vocabularies are not compressed: reading them would take longer than all else that a short session needs.
+
+//go:embed o200k_base.trie
 var o200k []byte
 
-//go:embed cl100k_base.gz
+//go:embed cl100k_base.trie
 var cl100k []byte
 
 // The encodings. Each loads its vocabulary when it first counts.
@@ -31,16 +33,8 @@ var (
 	CL100k = newEncoding(cl100k, (*splitter).cl100k)
 )
 
-// newEncoding makes an encoding that panics with the first count where what is linked into the program cannot be read:
-// there is nothing a caller could do.
-func newEncoding(gz []byte, split func(*splitter, int) int) *Encoding {
-	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary {
-		v, err := readVocabulary(gz)
-		if err != nil {
-			panic("bpe: embedded vocabulary: " + err.Error())
-		}
-		return v
-	})}
+func newEncoding(doc []byte, split func(*splitter, int) int) *Encoding {
+	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary { return newVocabulary(doc) })}
 }
 
 // Count returns the number of tokens in text. Special tokens in it are plain text. The only error is the context's own.

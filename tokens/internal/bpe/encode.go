@@ -13,6 +13,7 @@ import "context"
 // many places turn out wrong, the piece is encoded pair by pair after all.
 type encoder struct {
 	*vocabulary
+	merges merges
 	tokens []token  // of the piece, as far as it is encoded
 	wrong  []uint64 // a bit for each place that is no boundary
 	pairs  pairs
@@ -29,11 +30,12 @@ const (
 // encode sets the tokens of a piece, which is not empty.
 func (e *encoder) encode(ctx context.Context, piece string) error {
 	e.tokens = e.tokens[:0]
-	next := e.longest(piece)
-	if e.size(next) == len(piece) {
+	next, size := e.longest(piece)
+	if size == len(piece) {
 		e.tokens = append(e.tokens, next)
 		return nil
 	}
+	next = e.begin(piece)
 	e.wrong = append(e.wrong[:0], make([]uint64, len(piece)/64+1)...)
 	last, wrong := none, 0
 	for at, steps := 0, 1; ; steps++ {
@@ -42,12 +44,12 @@ func (e *encoder) encode(ctx context.Context, piece string) error {
 				return err
 			}
 		}
-		if next = e.fit(last, next, at); next != none {
+		if next = e.fit(piece, last, next, at); next != none {
 			e.tokens = append(e.tokens, next)
 			if at += e.size(next); at == len(piece) {
 				return nil
 			}
-			last, next = next, e.longest(piece[at:])
+			last, next = next, e.begin(piece[at:])
 			continue
 		}
 		if wrong++; wrong > minWrong+len(e.tokens)/8 {
@@ -56,7 +58,7 @@ func (e *encoder) encode(ctx context.Context, piece string) error {
 		e.wrong[at/64] |= 1 << (at % 64)
 		at -= e.size(last)
 		e.tokens = e.tokens[:len(e.tokens)-1]
-		next, last = e.origins[last].lead, none
+		next, last = e.origin(last).lead(), none
 		if n := len(e.tokens); n > 0 {
 			last = e.tokens[n-1]
 		}
@@ -64,10 +66,10 @@ func (e *encoder) encode(ctx context.Context, piece string) error {
 }
 
 // fit returns the longest token that may follow last at a place: next, or one that it begins with; or none.
-func (e *encoder) fit(last, next token, at int) token {
-	for ; next != none; next = e.origins[next].lead {
+func (e *encoder) fit(piece string, last, next token, at int) token {
+	for ; next != none; next = e.origin(next).lead() {
 		end := at + e.size(next)
-		if e.wrong[end/64]>>(end%64)&1 == 0 && (last == none || e.neighbours(last, next)) {
+		if e.wrong[end/64]>>(end%64)&1 == 0 && (last == none || e.neighbours(last, next, piece, at)) {
 			break
 		}
 	}
@@ -81,20 +83,26 @@ func (e *encoder) trim() {
 	}
 }
 
-// neighbours reports whether two tokens are the encoding of their bytes. It takes back their merges, the later one
-// first, and looks whether one across the border would have come before.
-func (v *vocabulary) neighbours(left, right token) bool {
+// neighbours reports whether two tokens, between which a place of a piece is, are the encoding of their bytes. It takes
+// back their merges, the later one first, and looks whether one across the border would have come before.
+func (e *encoder) neighbours(left, right token, piece string, at int) bool {
 	for limit := none; ; {
-		if v.merge(left, right) < limit {
+		pair := pair(left, right)
+		merged, known := e.merges.recall(pair)
+		if !known {
+			from, end := at-e.size(left), at+e.size(right)
+			merged = e.merges.learn(e.vocabulary, pair, piece[from:end], at-from)
+		}
+		if merged < limit {
 			return false
 		}
 		switch {
 		case max(left, right) < bytesEnd:
 			return true
 		case left > right:
-			limit, left = left, v.origins[left].right
+			limit, left = left, e.origin(left).right()
 		default: // of two equal merges the left one comes first, which is the one across the border
-			limit, right = right+1, v.origins[right].left
+			limit, right = right+1, e.origin(right).left()
 		}
 	}
 }

@@ -5,6 +5,8 @@ import "slices"
 // pairs encodes a text as byte-pair encoding is defined: of all neighbours, those two merge that make the least token,
 // from the left. The least of each block is known, so that a step looks at the blocks, and into those that have it.
 type pairs struct {
+	text       string
+	known      *merges
 	tokens     []token // by where they begin
 	merges     []token // what each and the next one merge to, or none
 	prev, next []int32 // where the one before begins, and where the token ends
@@ -14,8 +16,9 @@ type pairs struct {
 // block is about the root of the usual length of a text.
 const block = 32
 
-// encode appends the tokens of a text, which is not empty.
-func (p *pairs) encode(v *vocabulary, text string, to []token) []token {
+// encode appends the tokens of a text, which is not empty, explained.
+func (p *pairs) encode(v *vocabulary, known *merges, text string, to []token) []token {
+	p.text, p.known = text, known
 	p.reset(v, text)
 	for {
 		least := slices.Min(p.least)
@@ -29,8 +32,9 @@ func (p *pairs) encode(v *vocabulary, text string, to []token) []token {
 		}
 	}
 	for i := int32(0); int(i) < len(text); i = p.next[i] {
-		to = append(to, p.tokens[i])
+		to = append(to, v.explain(text[i:p.next[i]]))
 	}
+	p.text = "" // which may be part of a long one
 	return to
 }
 
@@ -73,10 +77,16 @@ func (p *pairs) merge(v *vocabulary, b int, t token) {
 
 // after returns what the token at i and the next one merge to, or none.
 func (p *pairs) after(v *vocabulary, i int32) token {
-	if end := p.next[i]; int(end) < len(p.tokens) {
-		return v.merge(p.tokens[i], p.tokens[end])
+	mid := p.next[i]
+	if int(mid) == len(p.tokens) {
+		return none
 	}
-	return none
+	pair := pair(p.tokens[i], p.tokens[mid])
+	merged, known := p.known.recall(pair)
+	if !known {
+		merged = p.known.learn(v, pair, p.text[i:p.next[mid]], int(mid-i))
+	}
+	return merged
 }
 
 // set says what the token at i and the next one merge to, while block b is merged.

@@ -22,8 +22,8 @@ func (e *encoder) join(ctx context.Context, piece string, size int) (bool, error
 	e.tokens = e.tokens[:0]
 	for at := 0; ; {
 		text := piece[at:min(at+size, len(piece))]
-		e.window = e.pairs.encode(e.vocabulary, text, e.window[:0])
-		if n := len(e.tokens); n > 0 && !e.neighbours(e.tokens[n-1], e.window[0]) {
+		e.window = e.pairs.encode(e.vocabulary, &e.merges, text, e.window[:0])
+		if n := len(e.tokens); n > 0 && !e.neighbours(e.tokens[n-1], e.window[0], piece, at) {
 			return false, nil
 		}
 		if at+len(text) == len(piece) {

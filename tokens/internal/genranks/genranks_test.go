@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,16 +17,7 @@ func TestEmbedded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file, err := os.Open(filepath.Join("..", "bpe", name+".gz"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			r, err := gzip.NewReader(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(r)
+			got, err := os.ReadFile(filepath.Join("..", "bpe", name+".trie"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,11 +31,7 @@ func run(name, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	gz, err := compress(doc)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, name+".gz"), gz, 0o644)
+	return os.WriteFile(filepath.Join(dir, name+".trie"), doc, 0o644)
 }
 
 // published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads.

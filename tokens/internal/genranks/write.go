@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -11,8 +9,8 @@ import (
 
 // write returns a vocabulary as a trie of its tokens' bytes: the number of nodes, and then, node by node, how many
 // children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own
-// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, because like
-// goes with like when it is compressed. The root's 256 children are more than a byte holds; it has zero.
+// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes. The root's 256
+// children are more than a byte holds; it has zero.
 func write(ranks map[string]int) ([]byte, error) {
 	if err := check(ranks); err != nil {
 		return nil, err
@@ -125,19 +123,4 @@ func left(ranks map[string]int, t string) (int, error) {
 		ends = slices.Delete(ends, at+1, at+2)
 	}
 	return ends[1], nil
-}
-
-func compress(doc []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(doc); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
 }

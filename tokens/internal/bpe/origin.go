@@ -1,0 +1,49 @@
+package bpe
+
+// origin is what a token was merged from: the two tokens (not those of a single byte), the longest other token that it
+// begins with, or none, and its length in bytes.
+type origin uint64
+
+const (
+	sizeBits   = 64 - 3*idBits
+	leadShift  = sizeBits
+	rightShift = leadShift + idBits
+	leftShift  = rightShift + idBits
+)
+
+func (o origin) left() token  { return token(o >> leftShift & idMask) }
+func (o origin) right() token { return token(o >> rightShift & idMask) }
+func (o origin) lead() token  { return token(o >> leadShift & idMask) }
+func (o origin) size() int    { return int(o & (1<<sizeBits - 1)) }
+
+// origin is what a token was merged from, which was explained.
+func (v *vocabulary) origin(t token) origin { return origin(v.origins[t].Load()) }
+
+// explain works out what the token was merged from whose bytes a text is, and all that it came from. Each token is
+// explained once; those that it rests on come first, so that others see all or nothing of it.
+func (v *vocabulary) explain(text string) token {
+	n, lead := v.find(text)
+	t := v.nodes[n].is()
+	if v.origins[t].Load() != 0 {
+		return t
+	}
+	var left, right token
+	if mid := v.nodes[n].left(); mid < len(text) {
+		left, right = v.explain(text[:mid]), v.explain(text[mid:])
+	}
+	longest := none
+	if lead > 0 {
+		longest = v.explain(text[:lead])
+	}
+	v.origins[t].Store(uint64(left)<<leftShift | uint64(right)<<rightShift | uint64(longest)<<leadShift | uint64(len(text)))
+	return t
+}
+
+// begin returns the longest token that the text, which is not empty, begins with, explained.
+func (v *vocabulary) begin(text string) token {
+	t, size := v.longest(text)
+	if v.origins[t].Load() == 0 {
+		v.explain(text[:size])
+	}
+	return t
+}
