@@ -142,6 +142,10 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 	if err != nil {
 		return attempt{plan: plan}, nil, err
 	}
+	if p.look.policy.Note.By == strategies.NoteByHost && c.plugin != "" {
+		plan.Summary, plan.AuditSummary = "", joined(plan.Summary, plan.AuditSummary)
+	}
+	plan.AuditSummary = p.forPeople(ctx, plan.AuditSummary)
 	var cut []hooks.Remark
 	plan.Insert, cut = p.clipped(ctx, plan.Insert)
 	plan.Note = max(plan.Note, b.Note)
@@ -188,9 +192,13 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		DropThinking: p.look.policy.Keep.DropThinking,
 	}
 	inserts := slices.Concat([]abi.Insert{{Kind: abi.KindSummary, Source: plan.Source}}, plan.Insert, p.injected)
+	recall := p.look.req.Recall
+	if p.leftToPlugin(&plan) {
+		recall = ""
+	}
 	for {
 		text, tokens := r.note.Write(note.Options{Summary: plan.Summary, Budget: host, Failures: failures,
-			Recall: p.look.req.Recall, Count: p.look.counter.Text})
+			Recall: recall, Count: p.look.counter.Text})
 		if text == "" {
 			text, tokens = bareNote, 0
 		}
@@ -201,6 +209,9 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		inserts[0].Text = text
 		full := plan
 		full.Insert = inserts
+		if plan.Summary == "" && p.leftToPlugin(&plan) && len(p.keepers) == 0 { // lasting pins stand in a note
+			text, full.Insert = "", inserts[1:]
+		}
 		verdict, err := firewall.Apply(against, full)
 		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
 			host, failures = tokens/2, 0
@@ -218,6 +229,25 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		}
 		return a, err
 	}
+}
+
+// leftToPlugin reports whether the host adds nothing to what the plugin says that made
+// the plan.
+func (p *planner) leftToPlugin(plan *abi.Plan) bool {
+	return p.look.policy.Note.By == strategies.NoteByPlugin && plan.Source.Type == abi.SourcePlugin
+}
+
+// maxAuditSummary bounds what a plugin says of its plan to people, in bytes.
+const maxAuditSummary = 16 << 10
+
+// forPeople is a plugin's text as records keep it: without secrets, and not longer than
+// somebody reads.
+func (p *planner) forPeople(ctx context.Context, text string) string {
+	text, _, err := p.look.secrets.RedactContext(ctx, clip.Head(strings.TrimSpace(text), maxAuditSummary+maxSecret))
+	if err != nil {
+		return ""
+	}
+	return clip.Cut(abi.Defuse(text), maxAuditSummary, "…")
 }
 
 // noteSlack is by how much less than it may a note is written to meet the target.

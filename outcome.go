@@ -139,6 +139,7 @@ func (l *look) bareOutcomes(list []hooks.Outcome) []hooks.Outcome {
 func taken(l *look, r *Report, o outcome, a *attempt) {
 	files := a.read.Files().Merged()
 	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
+	r.AuditSummary = a.plan.AuditSummary
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
 	r.Metrics = metrics(l, a)
 	// What the plan shortened comes beside what pruning did.
@@ -180,7 +181,8 @@ func record(l *look, r *Report) *abi.Record {
 		ReasonCode: r.ReasonCode, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter,
 		Superseded: nonNil(r.Superseded), Inserted: nonNil(r.Inserted), Edited: r.Edited, Summary: r.Summary, Files: r.Files,
-		Model: r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
+		AuditSummary: r.AuditSummary,
+		Model:        r.Cost.Model, Receipt: r.Receipt, Failures: r.Failures,
 	}
 	if r.Source != nil {
 		rec.Source = *r.Source

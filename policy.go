@@ -177,6 +177,10 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 	if known := append(Strategies(), slices.Sorted(maps.Keys(own))...); !slices.Contains(known, p.Strategy) {
 		return p, usage("strategy %q: known are %s", p.Strategy, strings.Join(known, ", "))
 	}
+	p.Note.By = cmp.Or(p.Note.By, strategies.NoteByBoth)
+	if !slices.Contains([]strategies.NoteBy{strategies.NoteByBoth, strategies.NoteByPlugin, strategies.NoteByHost}, p.Note.By) {
+		return p, usage("note %q: known are both, plugin and host", p.Note.By)
+	}
 	if _, ok := note.OutlineNamed(p.Summarize.Outline); !ok {
 		names := lists.Map(note.Outlines(), func(o note.Outline) string { return o.Name })
 		return p, usage("outline %q: known are %s", p.Summarize.Outline, strings.Join(names, " and "))

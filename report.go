@@ -52,7 +52,10 @@ type Report struct {
 
 	// Summary is what stands for the superseded, without its frame.
 	Summary string `json:"summary"`
-	Pruned  Pruned `json:"pruned"`
+	// AuditSummary is what a compactor plugin says to people of the list it made; the
+	// model is not shown it.
+	AuditSummary string `json:"audit_summary,omitempty"`
+	Pruned       Pruned `json:"pruned"`
 	// Hooks has an entry for each call of a plugin.
 	Hooks []hooks.Outcome `json:"hooks"`
 	// Retained are the facts that plugins asked to keep and that are stored;

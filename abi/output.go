@@ -37,7 +37,8 @@ type Output struct {
 	// Superseded are the ids of the input messages that are not in Messages;
 	// where it is given it has to name them all.
 	Superseded []string `json:"superseded,omitempty"`
-	// Summary stands for what is superseded.
+	// Summary stands for what is superseded. Beside Messages it is for people: it goes
+	// to the record, the audit log and the report, and the model is not shown it.
 	Summary string `json:"summary,omitempty"`
 
 	// Cancel asks not to compact, for the given Reason; the host bounds how

@@ -17,6 +17,8 @@ type Plan struct {
 	// Summary is the text that stands for what is superseded. Empty where what
 	// the host reads off it alone does.
 	Summary string `json:"summary,omitempty"`
+	// AuditSummary is what the plan's maker says of it to people. No model is shown it.
+	AuditSummary string `json:"audit_summary,omitempty"`
 
 	// Note is how many tokens the plan leaves for its note; 0 is what its
 	// budget said. It is for the host, and no part of the JSON.

@@ -40,6 +40,9 @@ type Record struct {
 	Edited []string `json:"edited,omitempty"`
 	// Summary is the text of the inserted summary, without its frame.
 	Summary string `json:"summary,omitempty"`
+	// AuditSummary is what a compactor plugin says to people of the list it made: its
+	// summary beside that. No model is shown it.
+	AuditSummary string `json:"audit_summary,omitempty"`
 	// Files are those that were read and modified in what is superseded, by the
 	// tool calls in it and by earlier records of the session.
 	Files *Files `json:"files,omitempty"`

@@ -119,6 +119,7 @@ func (a *Agent) targets() targets {
 
 		"compaction.message_tokens": &p.Keep.MessageTokens,
 		"compaction.drop_thinking":  &p.Keep.DropThinking,
+		"compaction.note":           &p.Note.By,
 		"compaction.note_tokens":    &p.Note.Tokens,
 		"compaction.ledger_tokens":  &p.Note.Tokens,
 		"compaction.inject_tokens":  &p.Note.InjectTokens,

@@ -11,7 +11,7 @@ import (
 // superseded, what differs is edited, what is new is inserted. It refuses
 // answers that name messages the session does not have, name one twice, change
 // the order, rewrite what somebody said, or pose as somebody. msgs is what the
-// compactor was given.
+// compactor was given. A summary beside the list is the plan's AuditSummary.
 func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Plan, error) {
 	r := reading{msgs: msgs, index: make(map[string]int, len(msgs)), seen: make([]bool, len(msgs)), last: -1}
 	r.plan.Source = source
@@ -42,8 +42,7 @@ func FromOutput(msgs []abi.Message, out *abi.Output, source abi.Source) (abi.Pla
 			r.plan.Supersede = append(r.plan.Supersede, msgs[i].ID)
 		}
 	}
-	r.plan.Summary = strings.Join(said, "\n\n")
-	r.plan.Summary = cmp.Or(r.plan.Summary, out.Summary)
+	r.plan.Summary, r.plan.AuditSummary = strings.Join(said, "\n\n"), out.Summary
 	return r.plan, r.accounted(out.Superseded)
 }
 

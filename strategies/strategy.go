@@ -51,8 +51,25 @@ type Budget struct {
 	Read func(superseded []string, edits []abi.Edit) *note.Note
 }
 
+// NoteBy says who writes the note where a plugin makes the plan.
+type NoteBy string
+
+const (
+	// NoteByBoth: the plugin's summary first, then what the host reads off what goes. The
+	// default.
+	NoteByBoth NoteBy = "both"
+	// NoteByPlugin: what the plugin says, and nothing of the host's. Where it says
+	// nothing there is no note.
+	NoteByPlugin NoteBy = "plugin"
+	// NoteByHost: what the host reads off what goes. The plugin's summary is for people,
+	// in the record.
+	NoteByHost NoteBy = "host"
+)
+
 // NoteConfig is about the note that stands for what goes.
 type NoteConfig struct {
+	// By is who writes the note where a plugin makes the plan. Default both.
+	By NoteBy
 	// Tokens is what the host says in a note beside a model's or a plugin's
 	// summary: what failed, todos, files, exact names; without a summary all of
 	// it. At most half of the target. 0 is 7% of what goes, up to 10,000, and at
@@ -97,6 +114,9 @@ const (
 // NewBudget says what a plan of somebody may insert.
 func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	frame := firewall.FrameTokens(abi.KindSummary, source, v.Count)
+	if c.By == NoteByPlugin && source.Type == abi.SourcePlugin {
+		c.Tokens = -1
+	}
 	b := Budget{Inject: min(cmp.Or(c.InjectTokens, defaultInject), v.Target/8)}
 	switch {
 	case c.Tokens > 0 && v.All:

@@ -64,6 +64,7 @@ var recordFields = []field[abi.Record]{
 	{"inserted", func(d *decoder, r *abi.Record) { r.Inserted = texts(d) }},
 	{"edited", func(d *decoder, r *abi.Record) { r.Edited = texts(d) }},
 	{"summary", func(d *decoder, r *abi.Record) { r.Summary = d.text() }},
+	{"audit_summary", func(d *decoder, r *abi.Record) { r.AuditSummary = d.text() }},
 	{"files", func(d *decoder, r *abi.Record) { r.Files = pointer(d, filesFields) }},
 	{"model", func(d *decoder, r *abi.Record) { r.Model = d.text() }},
 	{"receipt", func(d *decoder, r *abi.Record) { r.Receipt = pointer(d, receiptFields) }},

@@ -195,10 +195,13 @@ func (h human) failures(list []*abi.Error) {
 	}
 }
 
-// summary shows how the note begins.
+// summary shows how the note begins, and what a compactor says of it to people.
 func (h human) summary(r *kagewasm.Report) {
 	if r.Summary != "" && r.Compacted {
 		h.excerpt("note to the model", r.Summary, 10)
+	}
+	if r.AuditSummary != "" {
+		h.excerpt("the compactor on its list", r.AuditSummary, 5)
 	}
 }
 
