@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,7 +189,8 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	c := newCompactor(t, kagewasm.Options{})
 	for name, req := range map[string]kagewasm.Request{
 		"an id used twice":  request(100, []abi.Message{{ID: "x", Role: abi.RoleUser}, {ID: "x", Role: abi.RoleUser}}),
-		"no id":             request(100, []abi.Message{{Role: abi.RoleUser}}),
+		"no such role":      request(100, []abi.Message{{ID: "x", Role: "usr"}}),
+		"no role":           request(100, []abi.Message{{ID: "x"}}),
 		"a negative window": request(-1, chat(1)),
 		"a negative target": {Session: abi.Session{}, Messages: chat(1), Target: ptr(-1)},
 	} {
@@ -327,5 +329,38 @@ func TestCommitFailed(t *testing.T) {
 				t.Error("silent edits; and doc says the session as it was")
 			}
 		})
+	}
+}
+
+// TestMessagesWithoutIDs: a host whose messages have no ids compacts them all the same.
+// The same list has the same ids in every call, and so has one that grew.
+func TestMessagesWithoutIDs(t *testing.T) {
+	bare := func(msgs []abi.Message) []abi.Message {
+		msgs = slices.Clone(msgs)
+		for i := range msgs {
+			msgs[i].ID = ""
+		}
+		return msgs
+	}
+	list := bare(long())
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(longWindow, list))
+	if !r.Report.Compacted || slices.Contains(strings.Fields(ids(r.Messages)), "") || list[0].ID != "" {
+		t.Fatalf("%s: %s", r.Report.Reason, ids(r.Messages))
+	}
+	if calls, results := abi.Orphans(r.Messages); len(calls)+len(results) > 0 {
+		t.Errorf("orphans %v %v", calls, results)
+	}
+	grown := bare(append(long(), chat(2)[1:]...))
+	c := newCompactor(t, kagewasm.Options{})
+	for range 2 {
+		again := compact(t, c, request(longWindow, grown)).Report
+		if n := len(r.Report.Superseded) - 10; n < 1 || !slices.Equal(again.Superseded[:n], r.Report.Superseded[:n]) {
+			t.Errorf("other ids: %q, %q", again.Superseded[:3], r.Report.Superseded[:3])
+		}
+	}
+	// The host goes on with what it was given, and what came since.
+	next := append(slices.Clone(r.Messages), bare(chat(3))[1:]...)
+	if _, err := c.Compact(t.Context(), request(longWindow, next)); err != nil {
+		t.Error(err)
 	}
 }

@@ -323,8 +323,10 @@ func TestTrim(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			r := compact(t, newCompactor(t,
 				kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Trim: tc.trim}}}), request(tc.window, msgs))
-			if n := len(r.Report.Pruned.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil {
-				t.Errorf("%d removed, compacted %v", n, r.Report.Compacted)
+			p := r.Report.Pruned
+			if n := len(p.Removed); (n > 0) != tc.trims || r.Report.Compacted || r.Record != nil || len(p.Calls) > 0 ||
+				p.Count != n {
+				t.Errorf("%d removed, compacted %v, pruned %+v", n, r.Report.Compacted, p)
 			}
 			if tc.trims && (!has(r.Messages, "remind9") || has(r.Messages, "remind3")) {
 				t.Errorf("left %s", ids(r.Messages))
@@ -357,7 +359,7 @@ func TestArgumentsInThePipeline(t *testing.T) {
 		t.Run(fmt.Sprintf("arguments %q in a window of %d", tc.mode, tc.window), func(t *testing.T) {
 			c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Prune: strategies.PruneConfig{Arguments: tc.mode}}})
 			r := compact(t, c, request(tc.window, msgs)).Report
-			if (r.Pruned.Count > 0) != tc.prunes || r.Compacted {
+			if (r.Pruned.Count > 0) != tc.prunes || r.Compacted || len(r.Pruned.Calls) != r.Pruned.Count {
 				t.Errorf("%q, %d tokens in %d: %d pruned, %s", tc.mode, total, tc.window, r.Pruned.Count, r.Reason)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/msgid"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/redact"
 )
@@ -51,8 +52,10 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := c.known.take(&req.Session)
+	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
 	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(),
-		memo: c.known.take(&req.Session), counter: stoppable{c.opts.Counter, ctx}}
+		memo: known, counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {
@@ -227,8 +230,8 @@ func (ms *memos) index(key string) int {
 func memoKey(s *abi.Session) string { return s.ID + "\x00" + s.AgentPath }
 
 // measure counts the messages, those it has not counted before. It returns a
-// usage error for ids that are missing or there twice, and stops early where
-// ctx is done: the counts are of no use then.
+// usage error for ids that are there twice and for roles that are none, and stops
+// early where ctx is done: the counts are of no use then.
 func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Counter) error {
 	same := 0
 	for same < min(len(msgs), len(m.messages)) && m.messages[same].Same(&msgs[same]) {
@@ -240,8 +243,11 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 	m.messages, m.tokens = m.messages[:same], m.tokens[:same]
 	for i := same; i < len(msgs); i++ {
 		id := msgs[i].ID
-		if _, twice := m.index[id]; twice || id == "" {
+		if _, twice := m.index[id]; twice {
 			return usage("message %d: id %q: every message needs an id of its own", i, id)
+		}
+		if role := msgs[i].Role; !role.Valid() {
+			return usage("message %d: role %q: use system, user, assistant or tool", i, role)
 		}
 		n := counter.Message(&msgs[i])
 		if err := canceled(ctx); err != nil {

@@ -64,6 +64,7 @@ func resultOf(l *look, o outcome) *Result {
 			r.Kept = append(r.Kept, o.Messages[i].ID)
 		}
 	}
+	r.Pruned.named(l.came.Messages)
 	for i := range o.Messages {
 		if o.Pinned[i] {
 			r.Pinned = append(r.Pinned, o.Messages[i].ID)

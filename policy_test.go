@@ -301,7 +301,7 @@ func TestTurnEndWithoutRequests(t *testing.T) {
 	if len(mayNot.Asked) != 1 {
 		t.Error("a capability is about what comes of it, not about being called")
 	}
-	bad := request(400, []abi.Message{{Role: abi.RoleUser}})
+	bad := request(400, []abi.Message{{Role: "usr"}})
 	if _, err := newCompactor(t, kagewasm.Options{Plugins: plugins(may)}).TurnEnd(context.Background(),
 		bad); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a request that makes no sense: %v", err)

@@ -57,6 +57,16 @@ func (p *Pruned) took(ids []string, saved int) {
 	p.IDs, p.Count, p.TokensSaved = all, len(all), p.TokensSaved+saved
 }
 
+// named tells the calls among what was pruned by their names.
+func (p *Pruned) named(came []abi.Message) {
+	pruned := set.Of(p.IDs...)
+	for i := range came {
+		if m := &came[i]; pruned[m.ID] && m.Role == abi.RoleAssistant && !slices.Contains(p.Removed, m.ID) {
+			p.Calls = append(p.Calls, m.ID)
+		}
+	}
+}
+
 // shortenFixed makes the view that strategies get. It cuts down oversized
 // messages that have to stay, where they alone would start the next compaction or
 // miss a target that was asked for. That is a kind of pruning, and may be all that

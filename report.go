@@ -98,6 +98,8 @@ type Pruned struct {
 	// Removed are those of them that were left out: duplicate synthetic
 	// messages.
 	Removed []string `json:"removed,omitempty"`
+	// Calls are those of them in which the arguments of calls were shortened.
+	Calls []string `json:"calls,omitempty"`
 	// Thinking are those of them that lost what the model thought.
 	Thinking []string `json:"thinking,omitempty"`
 }

@@ -13,7 +13,8 @@ type Request struct {
 	// window in tokens, nil where unknown: then 128,000 is used.
 	Session abi.Session
 	// Messages is the list the model would see, oldest first. Ids have to be
-	// unique; it is not changed.
+	// unique. A message without one gets one that the same list always gives it;
+	// the result has it. The list itself is not changed.
 	Messages []abi.Message
 	// Overhead is what the request costs beyond its messages, in tokens: tool
 	// definitions and whatever else the caller sends.

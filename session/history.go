@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/msgid"
 )
 
 // history is what a session's entries come to.
@@ -46,17 +47,23 @@ func newHistory(ctx context.Context, j Journal, key string, now func() time.Time
 	return h, nil
 }
 
-// append adds messages that arrived. An id means one message, for good.
+// append adds messages that arrived. An id means one message, for good; who has none
+// gets one.
 func (h *history) append(ctx context.Context, msgs []abi.Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
+	taken := func(id string) bool { return h.archive.get(id) != nil }
+	msgs = msgid.Fill(msgs, nil, taken)
 	now := make(map[string]bool, len(msgs))
 	for i := range msgs {
-		id := msgs[i].ID
-		if id == "" || now[id] || h.archive.get(id) != nil {
+		id, role := msgs[i].ID, msgs[i].Role
+		if now[id] || taken(id) {
 			return usage("append", "message %d: id %q: every message of a session needs an id of its own, "+
 				"also beside those that were superseded", i, id)
+		}
+		if !role.Valid() {
+			return usage("append", "message %d: role %q: use system, user, assistant or tool", i, role)
 		}
 		now[id] = true
 	}

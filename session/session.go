@@ -37,8 +37,9 @@ func (s *Session) All() []StoredMessage { return s.state.all() }
 // first.
 func (s *Session) Compactions() []abi.Record { return s.state.compactions() }
 
-// Append adds messages that arrived. Each needs an id that the session has never
-// seen, also among those that were superseded.
+// Append adds messages that arrived. Their ids have to be ones that the session has
+// never seen, also among those that were superseded. A message without one gets one:
+// see [Session.Messages].
 func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 	return s.state.append(ctx, msgs)
 }

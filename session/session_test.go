@@ -237,7 +237,7 @@ func TestSessionsAreKept(t *testing.T) {
 		t.Errorf("K5: agents share a list: %v", err)
 	}
 	gone := s.All()[2].ID
-	for why, id := range map[string]string{"none": "", "one that is there": "last", "a superseded one's": gone} {
+	for why, id := range map[string]string{"one that is there": "last", "a superseded one's": gone} {
 		t.Run(why, func(t *testing.T) {
 			if err := s.Append(t.Context(), abi.Message{ID: id, Role: abi.RoleUser}); abi.CodeOf(err) != abi.CodeUsage {
 				t.Error(err)
@@ -246,6 +246,42 @@ func TestSessionsAreKept(t *testing.T) {
 	}
 	if _, err := session.Open(t.Context(), c, session.Options{}); abi.CodeOf(err) != abi.CodeUsage {
 		t.Errorf("a session without an id: %v", err)
+	}
+	err = s.Append(t.Context(), abi.Message{ID: "n3", Role: "usr", Content: abi.Text("Hello.")})
+	if e := abi.AsError(err); e.Code != abi.CodeUsage || !strings.Contains(e.Message, `role "usr": use system, user`) {
+		t.Errorf("a role that is none: %v", err)
+	}
+}
+
+// TestMessagesWithoutIDs: a message that a host gives no id gets one of the session's,
+// other than all there ever were, and keeps it when the session is opened again.
+func TestMessagesWithoutIDs(t *testing.T) {
+	opts := session.Options{Session: abi.Session{ID: "s1"}, Journal: new(session.MemoryJournal)}
+	c := newCompactor(t, kagewasm.Options{})
+	s, err := session.Open(t.Context(), c, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := abi.Message{Role: abi.RoleUser, Content: abi.Text("Hello.")}
+	for range 2 {
+		if err := s.Append(t.Context(), hello, abi.Message{Role: abi.RoleAssistant, Content: abi.Text("Hello."), ID: "own"},
+			hello); err != nil && abi.CodeOf(err) != abi.CodeUsage { // "own" is there the second time
+			t.Fatal(err)
+		}
+		if err := s.Append(t.Context(), hello); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, m := range s.Messages() {
+		if m.ID == "" || seen[m.ID] {
+			t.Errorf("id %q", m.ID)
+		}
+		seen[m.ID] = true
+	}
+	if again, err := session.Open(t.Context(), c, opts); err != nil || len(seen) != 5 ||
+		!reflect.DeepEqual(again.Messages(), s.Messages()) {
+		t.Errorf("%d messages: opened again they are others: %v", len(seen), err)
 	}
 }
 

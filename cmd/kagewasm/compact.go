@@ -74,7 +74,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	model := f.resolve(session, conf)
-	if says := f.assumed(model); says != "" && !f.quiet {
+	if says := f.assumed(model, conf); says != "" && !f.quiet {
 		e.say(says)
 	}
 	counter, err := tokens.New(model.Encoding, tokens.Options{})

@@ -48,13 +48,14 @@ func (f *compactFlags) completeModel(*cobra.Command, []string, string) ([]string
 }
 
 // assumed says that the window of the model somebody named is a guess, as nothing is
-// known of the model; empty where it is not.
-func (f *compactFlags) assumed(m tokens.Model) string {
+// known of the model; empty where it is not. A number of tokens at which to compact is
+// taken to fit.
+func (f *compactFlags) assumed(m tokens.Model, conf configured) string {
 	if f.model == "" || m.ContextWindow != nil {
 		return ""
 	}
 	says := fmt.Sprintf("--model %s: its window is not known and taken as %s tokens; --window says another", f.model,
-		ui.Number(m.Window()))
+		ui.Number(max(m.Window(), conf.policy().When.MaxTokens)))
 	if known := near.To(m.ID, tokens.Default().Names(), 3); known != nil {
 		says += "; near names: " + strings.Join(known, ", ")
 	}

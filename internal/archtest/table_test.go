@@ -41,6 +41,7 @@ var layout = []row{
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},
 	{pattern: "internal/set", std: true, tool: true},
+	{pattern: "internal/msgid", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "transcript/...", may: []string{"abi"}},
 	{pattern: "tokens/...", may: []string{"abi"}},
 	{pattern: "firewall/...", may: []string{"abi"}},

@@ -33,9 +33,7 @@ func Report(p Printer, c Compaction) {
 	h.field("window", "%s", window)
 	h.field("tokens", "%s → %s  %s", Number(r.TokensBefore), Number(r.TokensAfter), h.bar(r))
 	h.field("messages", "%s → %s", Number(r.MessagesBefore), Number(r.MessagesAfter))
-	if r.Pruned.Count > 0 {
-		h.field("pruned", "%s old tool results, %s tokens", Number(r.Pruned.Count), Number(r.Pruned.TokensSaved))
-	}
+	h.pruned(&r.Pruned)
 	if r.Compacted {
 		by := r.Strategy
 		if r.Source != nil && r.Source.Type == abi.SourcePlugin {
@@ -71,6 +69,28 @@ func Report(p Printer, c Compaction) {
 	if c.Plugins && len(r.Hooks) == 0 {
 		h.field("hooks", "none called: %s", r.ReasonCode)
 	}
+}
+
+// pruned says what was taken out before anything was decided, by its name.
+func (h human) pruned(p *kagewasm.Pruned) {
+	if p.Count == 0 {
+		return
+	}
+	var list []string
+	for _, of := range []struct {
+		n    int
+		noun string
+		done string
+	}{
+		{len(p.Removed), "duplicate synthetic message", "%s left out"},
+		{p.Count - len(p.Removed) - len(p.Calls), "tool result", "%s shortened"},
+		{len(p.Calls), "message", "calls of %s shortened"},
+	} {
+		if of.n > 0 {
+			list = append(list, fmt.Sprintf(of.done, Plural(of.n, of.noun)))
+		}
+	}
+	h.field("pruned", "%s; %s tokens saved", strings.Join(list, ", "), Number(p.TokensSaved))
 }
 
 // Failures says what went wrong in a compaction that was completed.
