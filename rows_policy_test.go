@@ -114,7 +114,7 @@ func TestEveryCompaction(t *testing.T) {
 			gone, budget := r.Report.Metrics.NoteTokens, longWindow
 			text := r.Messages[2].Text()
 			named := strings.Contains(text, "step0/run.go") || strings.Contains(text, "step300/run.go")
-			if gone == 0 || gone > budget/12 || !named || !strings.Contains(text, "pkg/") {
+			if gone == 0 || gone > budget/8 || !named || !strings.Contains(text, "pkg/") {
 				t.Errorf("a ledger of %d tokens: %.200s", gone, r.Messages[2].Text())
 			}
 		})

@@ -91,7 +91,7 @@ const (
 	// smallHost is what it may say in a small window: less says nothing to go on with,
 	// and maxHost does where little goes, in tokens.
 	minHost   = 150
-	smallHost = 640
+	smallHost = 1000
 	maxHost   = 4000
 	// goneShare is what the host says in a note about much that goes, as a part
 	// of it: then a token of the note preserves more than a token of the newest

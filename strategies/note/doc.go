@@ -5,7 +5,9 @@
 //     of it: what was changed, called and checked, and the agent's closing words;
 //   - rules: what binds what follows, of messages that are shortened in the thread;
 //   - state: where the work stood at the end: what the agent said and called last, one by
-//     one and how it ended, and what was changed since the last commit;
+//     one and how it ended; the last commit, its branch and whether it was pushed; what was
+//     changed and staged since; checks that failed when they last ran, and what the person
+//     rejected;
 //   - todos, in the state that the agent's own tool gave them;
 //   - the beginning of a summary that somebody else wrote;
 //   - failures: commands that failed and errors, in their exact words;

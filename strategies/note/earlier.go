@@ -17,10 +17,10 @@ const maxEarlier = 12 << 10
 
 // former is what an earlier note says of the thread: numbers in it are its own.
 type former struct {
-	turns   []turn
-	rules   []rule
-	steps   []step
-	changes changes
+	turns    []turn
+	rules    []rule
+	steps    []step
+	standing standing
 }
 
 // summary takes over what an earlier compaction kept, and returns its thread. Package
@@ -37,15 +37,17 @@ func (n *Note) summary(text string, before int) *former {
 		if _, said, ok := strings.Cut(foreign, "\nSummary:\n"); ok && strings.Contains(foreign, "Analysis:\n") {
 			foreign = said // what stands before is how its model came to it
 		}
-		for _, line := range openFirst(foreign) {
+		first, others := openFirst(foreign)
+		for _, line := range slices.Concat(first, others) {
 			p.quote(line)
 		}
+		p.openFirst = len(first) > 0 && len(others) > 0
 	}
 	if len(p.quoted) > 0 {
-		n.earlier, n.earlierBefore = p.quoted, p.before
+		n.earlier, n.earlierBefore, n.earlierOpen = p.quoted, p.before, p.openFirst
 	}
 	f := &former{turns: readThread(p.thread), rules: p.rules}
-	f.steps, f.changes = readState(p.state)
+	f.steps, f.standing = readState(p.state)
 	return f
 }
 
@@ -59,10 +61,9 @@ var asides = []string{"This session is being continued from a previous conversat
 // open are words in the titles of sections that say what is still to be done.
 var open = []string{"pending", "current", "next", "remaining", "open", "todo", "in progress", "blocked"}
 
-// openFirst are the lines of a summary that somebody else wrote, those first that say
-// what was still to be done: where there is little room they are what counts.
-func openFirst(text string) []string {
-	var first, others []string
+// openFirst are the lines of a summary that somebody else wrote: those that say what was still to be done, where
+// there is little room they are what counts, and the others.
+func openFirst(text string) (first, others []string) {
 	into := &others
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -76,11 +77,14 @@ func openFirst(text string) []string {
 		}
 		*into = append(*into, line)
 	}
-	return slices.Concat(ends(first), ends(others))
+	return ends(first), ends(others)
 }
 
 // ends are the first and the last lines of many, in half of maxEarlier.
 func ends(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
 	return strings.Split(clip.Ends(strings.Join(lines, "\n"), maxEarlier/4), "\n")
 }
 
@@ -141,14 +145,15 @@ func parted(text string) (foreign, ours string) {
 // parser reads a note back, line by line.
 type parser struct {
 	*Note
-	head   string   // the line above the entries
-	thread []string // the lines of the thread
-	state  []string // those of the state
-	rules  []rule
-	before int  // the number of the message before which the earlier summary was written
-	listed bool // todos were met: they are the list, and not added to it
-	fenced bool
-	quoted []string // of the earlier summary
+	head      string   // the line above the entries
+	thread    []string // the lines of the thread
+	state     []string // those of the state
+	rules     []rule
+	openFirst bool // what it says to be open stands first in it
+	before    int  // the number of the message before which the earlier summary was written
+	listed    bool // todos were met: they are the list, and not added to it
+	fenced    bool
+	quoted    []string // of the earlier summary
 }
 
 func (p *parser) line(line string) {
@@ -188,6 +193,8 @@ func (p *parser) line(line string) {
 	case headEarlier:
 		if text, ok := strings.CutPrefix(line, quoteMark); ok {
 			p.quote(text)
+		} else if line == openMark {
+			p.openFirst = true
 		} else if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line, olderMark), "]")); err == nil {
 			p.before = n
 		}
@@ -203,10 +210,13 @@ func (p *parser) quote(line string) {
 
 // quoted adds the beginning and the end of a summary that somebody else wrote, and which
 // message it is older than.
-func (p *parts) quoted(list []string, before, budget int) {
-	lines := []string{headEarlier}
-	if before > 0 {
-		lines = append(lines, olderMark+strconv.Itoa(before)+"]")
+func (p *parts) quoted(n *Note, budget int) {
+	list, lines := n.earlier, []string{headEarlier}
+	if n.earlierBefore > 0 {
+		lines = append(lines, olderMark+strconv.Itoa(n.earlierBefore)+"]")
+	}
+	if n.earlierOpen {
+		lines = append(lines, openMark)
 	}
 	cost := func(s string) int { return p.count(quoteMark+s) + 1 }
 	budget -= p.count(strings.Join(lines, "\n")) + cost(between)
@@ -234,6 +244,8 @@ func (p *parts) quoted(list []string, before, budget int) {
 const (
 	// olderMark says how old a summary is.
 	olderMark = "It was written before ["
+	// openMark says that the order is not its own.
+	openMark = "What it says was open then is put first."
 	// between stands for the lines of a summary that there is no room for.
 	between = "[...]"
 	// firstPart is how much of what is shown of a summary is its beginning, in hundredths.

@@ -12,8 +12,9 @@ import (
 const lastFailures = 20
 
 // failures adds the newest failures that fit, oldest first: as many as fit into a budget,
-// and the last ones in room beside it. What failed before must not be tried again.
-func (p *parts) failures(list []names.Failure, budget, beside int) {
+// and the last ones in room beside it. What failed before must not be tried again. What state tells all of is not said
+// again.
+func (p *parts) failures(list []names.Failure, state string, budget, beside int) {
 	heads := p.count(names.HeadFailed+names.HeadErrors) + 2
 	left := min(budget, p.left) - heads
 	extra := 0
@@ -23,6 +24,9 @@ func (p *parts) failures(list []names.Failure, budget, beside int) {
 			beside = 0
 		}
 		f := &list[i]
+		if tells(state, f) {
+			continue
+		}
 		text := quoted(f)
 		n := p.count(text) + 1
 		if n > left+beside {
@@ -40,6 +44,18 @@ func (p *parts) failures(list []names.Failure, budget, beside int) {
 	p.under(names.HeadFailed, failed)
 	p.under(names.HeadErrors, errors)
 	p.left += extra
+}
+
+// tells reports whether a text tells all of a failure, line by line: of one in one line what was called and what came
+// back.
+func tells(text string, f *names.Failure) bool {
+	call, said, _ := strings.Cut(f.Text, "\n")
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, strings.TrimPrefix(call, "$ ")) && strings.Contains(line, said) && said != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // under adds texts, newest first, below a head in order.
@@ -75,7 +91,7 @@ func (n *Note) FailuresBeside(count func(string) int) int {
 // holds word for word, and how many there were.
 func (n *Note) FailuresTold(text string) (told, all int) {
 	for _, f := range n.names.Failures() {
-		if strings.Contains(text, f.Text) {
+		if strings.Contains(text, f.Text) || tells(text, &f) {
 			told++
 		}
 	}

@@ -188,6 +188,19 @@ func TestFailuresTold(t *testing.T) {
 	}
 }
 
+// TestToldOnce: a failure of which the last steps tell all is not told again below them, and counts as told.
+func TestToldOnce(t *testing.T) {
+	features.Proves(t, "I4")
+	s := gone(session("Book it.", called("book", map[string]any{"card": "c1"}, "Error: payment method c1 not found", false)))
+	text := write(s, note.Options{})
+	if n := strings.Count(text, "payment method c1 not found"); n != 1 {
+		t.Errorf("%d times:\n%s", n, text)
+	}
+	if told, all := build(s).FailuresTold(text); told != 1 || all != 1 {
+		t.Errorf("%d of %d are said to be told", told, all)
+	}
+}
+
 // TestOneFailure: a test that fails again in the same way is one failure in its last
 // state, with the reason; one that fails in another way is another.
 func TestOneFailure(t *testing.T) {

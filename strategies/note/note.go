@@ -11,15 +11,16 @@ import (
 
 // Note is what was read off the superseded messages.
 type Note struct {
-	names   *names.Names
-	turns   []turn
-	rules   []rule // of messages that earlier notes shortened
-	todos   todos
-	steps   []step   // what was said and done last
-	changes changes  // since the last commit
-	earlier []string // lines of a summary that somebody else wrote
+	names    *names.Names
+	turns    []turn
+	rules    []rule // of messages that earlier notes shortened
+	todos    todos
+	steps    []step   // what was said and done last
+	standing standing // behind them
+	earlier  []string // lines of a summary that somebody else wrote
 	// earlierBefore is the number of the message of a person before which it was written.
 	earlierBefore int
+	earlierOpen   bool     // what it says to be open stands first
 	transcripts   []string // how earlier notes say that more can be found
 }
 
@@ -85,7 +86,7 @@ func Build(ctx context.Context, s Session) *Note {
 		}
 	}
 	n.turns = t.finish()
-	n.steps, n.changes = lastSteps(t.steps), t.changes
+	n.steps, n.standing = lastSteps(t.steps), t.standing
 	return n
 }
 

@@ -356,6 +356,29 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestForeignOrder: of a summary that somebody else wrote what was open stands first, and the note says so; one without
+// such a part keeps its order.
+func TestForeignOrder(t *testing.T) {
+	const first = "What it says was open then is put first."
+	foreign := func(text string) abi.Message {
+		return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}
+	}
+	text := render(session(foreign("1. Intent:\nMend the leases.\n2. Pending Tasks:\nThe docs.\n"), "Go on."), note.Options{})
+	for round := range 3 {
+		if open, intent := strings.Index(text, "> The docs."), strings.Index(text, "> Mend the leases."); open < 0 || open > intent ||
+			!strings.Contains(text, first+"\n> ") {
+			t.Errorf("round %d:\n%s", round, text)
+		}
+		text = render(session(summary(text), "Go on."), note.Options{})
+	}
+	t.Run("no such part", func(t *testing.T) {
+		text := render(session(foreign("1. Intent:\nMend the leases.\n2. Files:\na.go\n"), "Go on."), note.Options{})
+		if strings.Contains(text, first) || !strings.Contains(text, "> Mend the leases.") {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
 // TestForeignCode: code that a summary quotes is no failure.
 func TestForeignCode(t *testing.T) {
 	features.Proves(t, "complaint 8")

@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,14 +12,15 @@ import (
 // refersTo says what a short answer speaks of that names entries of a list by their
 // numbers: the entries, word for word. Without them nobody knows what was decided.
 func refersTo(answer, asked string) string {
-	if strings.Contains(answer, "\n") || len(answer) > maxAnswer {
+	if !isAnswer(answer) {
 		return ""
 	}
 	options := numbered(asked)
 	pure := strings.Trim(answer, "0123456789 +,&/.)!") == "" && len(answer) <= maxChoice
+	numbers := numbersIn(answer)
 	var named, all []string
 	for _, o := range options {
-		if slices.Contains(numbersIn(answer), o.number) {
+		if slices.Contains(numbers, o.number) {
 			named = append(named, o.text)
 		}
 		all = append(all, o.text)
@@ -36,6 +38,17 @@ func refersTo(answer, asked string) string {
 	return listedMark + strings.Join(all, " / ")
 }
 
+// isAnswer reports whether the words of a person are so short that they may speak of what the agent said.
+func isAnswer(words string) bool {
+	return words != "" && len(words) <= maxAnswer && !strings.Contains(words, "\n")
+}
+
+// answers reports whether a turn says nothing without what the agent said before it: "yes".
+func (t *turn) answers() bool {
+	words := cmp.Or(t.words, t.opens)
+	return words != "" && len(words) <= maxBare && !strings.Contains(words, "\n") && t.again == 0
+}
+
 const (
 	choiceMark = "That was: "
 	listedMark = "The agent had listed: "
@@ -44,6 +57,7 @@ const (
 const (
 	maxChoice  = 20  // of an answer that is a choice alone, in bytes
 	maxAnswer  = 200 // of one that speaks of a list, in bytes
+	maxBare    = 40  // of one that says nothing by itself, in bytes
 	maxOptions = 5   // entries that are all told
 	maxOption  = 200 // of one, in characters
 )
@@ -68,9 +82,16 @@ func namesEntries(answer string, numbers int) bool {
 	return numbers > 0
 }
 
-// numbersIn are the numbers in a text, as they are written.
-func numbersIn(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+// numbersIn are the numbers in a text that stand for themselves, as they are written: "1", "#2", "1+2", and not those
+// of "0.5.22", "2/3" or "v2".
+func numbersIn(text string) (list []string) {
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, "#.,:;!?()\"'")
+		if strings.Trim(word, "0123456789+,&") == "" {
+			list = append(list, strings.FieldsFunc(word, func(r rune) bool { return r < '0' || r > '9' })...)
+		}
+	}
+	return list
 }
 
 // option is an entry of a numbered list.

@@ -3,22 +3,19 @@ package note
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
 // The state is where the work stood at the end of the messages: what the agent said and
-// did last, one by one. The thread tells all of a turn in a few lines; who goes on has to
-// know what the last step was, how it ended and what was to come.
+// did last, one by one, and how things stand, see standing.go. The thread tells all of a turn in a few lines; who
+// goes on has to know what the last step was, how it ended and what was to come.
 
 const (
 	headState  = "## Where it stood at the end"
 	aboutState = "What was said and called last, oldest first, and how it ended."
-	sinceMark  = "Changed since commit "
 	moreLine   = "  "
 )
 
@@ -36,58 +33,6 @@ const (
 	maxWords = 4000 // of what an agent said that is remembered, in characters
 	maxLast  = 1500 // of the agent's last words that is shown, in characters
 )
-
-// changes are the files that were changed since the last commit.
-type changes struct {
-	commit string // empty where calls show none
-	files  []string
-	more   int // files that are not named
-}
-
-// take follows a call. Name says what a file is called.
-func (c *changes) take(s work.Step, name func(string) string) {
-	for _, f := range s.Changed {
-		if f = name(f); slices.Contains(c.files, f) {
-			continue
-		} else if len(c.files) == maxChanged {
-			c.more++
-		} else {
-			c.files = append(c.files, f)
-		}
-	}
-	if s.Commit != "" {
-		*c = changes{commit: s.Commit}
-	}
-}
-
-// maxChanged is how many files that were changed since a commit are named.
-const maxChanged = 30
-
-// String tells them where there is a commit to tell them from.
-func (c *changes) String() string {
-	if c.commit == "" || len(c.files) == 0 {
-		return ""
-	}
-	s := sinceMark + c.commit + ": " + strings.Join(c.files, ", ")
-	if c.more > 0 {
-		s += fmt.Sprintf("%s%d more", andMore, c.more)
-	}
-	return s
-}
-
-const andMore = ", and "
-
-// parseChanges reads the line back.
-func parseChanges(line string) (c changes, ok bool) {
-	if line, ok = strings.CutPrefix(line, sinceMark); !ok {
-		return c, false
-	}
-	commit, files, ok := strings.Cut(line, ": ")
-	files, more, _ := strings.Cut(files, andMore)
-	c = changes{commit: commit, files: strings.Split(files, ", ")}
-	c.more, _ = strconv.Atoi(strings.TrimSuffix(more, " more"))
-	return c, ok
-}
 
 // stateShare is what the state may cost in tokens: a tenth of a large budget, and of a
 // small one what it takes to tell a few steps. With less nothing is told.
@@ -108,6 +53,13 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	}
 	shown := make([]string, len(steps))
 	budget -= count(headState+"\n"+aboutState+"\n[10]") + 2
+	stood := n.standing.lines("")
+	for i := range stood { // what does not fit goes from the end
+		if budget -= count("- "+stood[i]) + 1; budget < 0 {
+			stood = stood[:i]
+			break
+		}
+	}
 	take := func(i int, text string) bool {
 		cost := count("- "+text) + 1
 		if cost > budget {
@@ -140,7 +92,17 @@ func (n *Note) state(budget int, count func(string) int) []string {
 			}
 		}
 	}
-	return n.stateLines(shown, budget, count)
+	lines := n.stateLines(shown)
+	told := strings.Join(lines, "\n")
+	for _, line := range n.standing.lines(told) {
+		if slices.Contains(stood, line) {
+			lines = append(lines, "- "+line)
+		}
+	}
+	if len(lines) > 0 {
+		lines = slices.Concat([]string{headState, aboutState}, lines)
+	}
+	return lines
 }
 
 // maxAfter is how many calls behind the agent's last words come before these.
@@ -193,8 +155,8 @@ const maxLine = 400
 
 // stateLines are the lines of the state: calls in a row that only looked share one, and
 // the same call again is counted.
-func (n *Note) stateLines(shown []string, budget int, count func(string) int) []string {
-	out, turn, looked, same, times := []string{headState, aboutState}, -1, false, "", 1
+func (n *Note) stateLines(shown []string) (out []string) {
+	turn, looked, same, times := -1, false, "", 1
 	for i, text := range shown {
 		if text != "" && n.steps[i].turn != turn {
 			turn, looked, same = n.steps[i].turn, false, ""
@@ -215,27 +177,33 @@ func (n *Note) stateLines(shown []string, budget int, count func(string) int) []
 		}
 		looked, same, times = n.steps[i].looked, text, 1
 	}
-	if line := n.changes.String(); line != "" && count(line) <= budget {
-		out = append(out, "- "+line)
-	}
-	if len(out) == 2 {
-		return nil
-	}
 	return out
 }
 
-// lastSteps are those of the last turn, and of turns before it where it has few.
+// lastSteps are those of the last turn, and of turns before it where it has few, without what the agent said in these
+// but for its last words: the thread has it.
 func lastSteps(steps []step) []step {
 	from := max(0, len(steps)-minSteps)
 	for from > 0 && steps[from-1].turn == steps[from].turn {
 		from--
 	}
-	return steps[from:]
+	said := len(steps) - 1
+	for said > from && steps[said].said == "" {
+		said--
+	}
+	var last []step
+	for i, s := range steps[from:] {
+		if s.said == "" || s.turn == steps[len(steps)-1].turn || from+i == said {
+			last = append(last, s)
+		}
+	}
+	return last
 }
 
 // readState reads the steps of an earlier note back.
-func readState(lines []string) (steps []step, c changes) {
+func readState(lines []string) (steps []step, s standing) {
 	turn := 0
+	s.unsure = true
 	for _, line := range lines {
 		if head, ok := readHead(line); ok {
 			turn = head.n
@@ -248,13 +216,14 @@ func readState(lines []string) (steps []step, c changes) {
 			}
 			continue
 		}
-		if since, ok := parseChanges(entry); ok {
-			c = since
-		} else if words, ok := strings.CutPrefix(entry, agentMark); ok {
+		if s.read(entry) {
+			continue
+		}
+		if words, ok := strings.CutPrefix(entry, agentMark); ok {
 			steps = append(steps, step{turn: turn, said: words})
 		} else {
 			steps = append(steps, step{turn: turn, did: entry})
 		}
 	}
-	return steps, c
+	return steps, s
 }

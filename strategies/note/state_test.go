@@ -46,13 +46,15 @@ func TestState(t *testing.T) {
 - Edit a.go
 - ` + "`git commit -am x`" + ` → committed 3f2a1bc x
 - Edit b.go
-- Changed since commit 3f2a1bc: b.go`},
+- Last commit: 3f2a1bc x on branch main, not pushed since
+- Changed since: b.go`},
 		{"where the last turn is short the one before it is told too", session("Mend it.", edit("/srv/kw/a.go", "ok", false),
 			said("It holds. Shall I push?"), "yes", run("git push", "", false)), `[1]
 - Edit a.go
 - Agent: It holds. Shall I push?
 [2]
-- ` + "`git push`"},
+- ` + "`git push`" + `
+- The agent committed nothing in these messages.`},
 		{"what a command put out: few lines, or the last, and no text that it shows", session("Look.",
 			run("git status --short", " M README.md\nA  a.go", false),
 			run("cat a.go", "package a\n\nfunc a() {\n\treturn\n}", false),

@@ -29,16 +29,16 @@ type view struct {
 	turns []turn
 	size  []int      // of the words, a place in sizes
 	came  [][]string // the lines on what came of it, empty where one is not shown
-	said  []bool
-	binds []bool // the words bind what follows
-	cost  int    // of what is shown so far, in tokens
+	said  []string   // the words of the agent, empty where they are not shown
+	binds []bool     // the words bind what follows
+	cost  int        // of what is shown so far, in tokens
 	count func(string) int
 }
 
 // show chooses what of the words of persons is shown in so many tokens.
 func show(turns []turn, budget int, count func(string) int) *view {
 	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)),
-		said:  make([]bool, len(turns)),
+		said:  make([]string, len(turns)),
 		count: count}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
@@ -108,6 +108,7 @@ func (v *view) deeds(budget int) int {
 // is for all of it. What failed is not said again where state tells it.
 func (v *view) fill(left, said int, state string) {
 	half := left / 2
+	v.agent(&half, &half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
 	v.take(&half, isDeed)
 	left -= left/2 - half
 	failed := func(line string) bool {
@@ -117,17 +118,33 @@ func (v *view) fill(left, said int, state string) {
 	}
 	v.take(&left, failed)
 	v.take(&left, func(line string) bool {
-		return !isDeed(line) && !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed)
+		return !isDeed(line) && !strings.HasPrefix(line, work.Besides) && !strings.HasPrefix(line, work.Failed) &&
+			!strings.HasPrefix(line, foundMark)
 	})
-	for i := len(v.turns) - 1; i >= 0; i-- {
-		t := &v.turns[i]
-		if n := v.count(agentMark+t.said) + 2; t.said != "" && !v.folded(i) && n <= min(left, said) {
-			v.said[i], left, said = true, left-n, said-n
-		}
-	}
+	half = left / 2
+	left -= half
+	v.take(&half, func(line string) bool { return strings.HasPrefix(line, foundMark) })
+	left += half
+	v.agent(&left, &said, func(int) bool { return true })
 	v.take(&left, isDeed)
 	v.take(&left, func(line string) bool { return strings.HasPrefix(line, work.Besides) })
 	v.lengthen(&left)
+}
+
+// agent adds the words of the agent of the turns that are wanted, the newest first.
+func (v *view) agent(left, said *int, wanted func(i int) bool) {
+	for i := len(v.turns) - 1; i >= 0; i-- {
+		t := &v.turns[i]
+		if t.said == "" || v.said[i] != "" || v.folded(i) || !wanted(i) {
+			continue
+		}
+		if n := v.count(agentMark+t.said) + 2; n <= min(*left, *said) {
+			v.said[i] = t.said
+			if *left -= n; said != left {
+				*said -= n
+			}
+		}
+	}
 }
 
 // lengthen tells calls that were told by their sums with all arguments, the newest first.
@@ -201,7 +218,7 @@ func (v *view) whole(i int) bool {
 // complete reports whether all of the thread is shown.
 func (v *view) complete() bool {
 	for i := range v.turns {
-		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") || v.turns[i].said != "" && !v.said[i]) {
+		if v.turns[i].folded == 0 && (!v.whole(i) || slices.Contains(v.came[i], "") || v.turns[i].said != v.said[i]) {
 			return false
 		}
 	}
@@ -275,11 +292,10 @@ func (v *view) lines() []string {
 			i--
 			continue
 		}
-		t := &v.turns[i]
 		out = append(out, v.head(i)...)
 		out = append(out, v.shown(i)...)
-		if v.said[i] {
-			out = append(out, "- "+agentMark+t.said)
+		if v.said[i] != "" {
+			out = append(out, "- "+agentMark+v.said[i])
 		}
 	}
 	return out
@@ -404,7 +420,7 @@ func (t *thread) takeOver(e *former) (shift int) {
 	if len(e.turns) == 0 {
 		return 0 // somebody else's
 	}
-	t.end()
+	t.end("")
 	if t.waits != nil {
 		t.turns, t.waits = append(t.turns, *t.waits), nil
 	}
@@ -419,7 +435,7 @@ func (t *thread) takeOver(e *former) (shift int) {
 	}
 	k := len(e.turns) - 1
 	last := &e.turns[k]
-	t.steps, t.changes, t.n = e.steps, e.changes, last.n
+	t.steps, t.standing, t.n = e.steps, e.standing, last.n
 	for i := range t.steps {
 		t.steps[i].turn += shift
 	}

@@ -245,7 +245,8 @@ func TestClosingWords(t *testing.T) {
 			session(said("## Result\n\n| a | b |\n|---|---|\n```\ncode\n```\nIt was the **clock**.")),
 			"- Agent: It was the clock."},
 		{"a list", session(said("Done:\n- the lock\n- the test")), "- Agent: Done: the lock; the test"},
-		{"a question at the end", session(said(long + "\n\nShall I push?")), " [...] Shall I push?"},
+		{"a question at the end", session(said(long + "\n\nShall I push?")),
+			"- Agent: [...] The lease table is safe now. Shall I push?"},
 		{"what is cut is marked", session(said(long)), " [...]"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

@@ -1,14 +1,15 @@
 package note
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -32,19 +33,22 @@ type turn struct {
 
 // thread builds turns while the messages of a session go by.
 type thread struct {
-	turns   []turn
-	harness outcome.Harness
-	work    *work.Work
-	closing string // what the agent said last in the turn
-	asked   string // all of that message, for answers by number
-	silent  bool   // nothing of the turn went
-	goesOn  bool   // a part of the turn stays
-	taken   bool   // the last turn is of an earlier note
-	n       int    // the number of the last message of a person
-	waits   *turn  // of an earlier note, whose message is still to come
-	files   shortNames
-	steps   []step // what was said and done last, see state.go
-	changes changes
+	turns    []turn
+	harness  outcome.Harness
+	work     *work.Work
+	closing  string // what the agent said last in the turn
+	asked    string // all of that message, for answers by number
+	aside    bool   // a harness wrote after the closing words, and the agent answers that
+	silent   bool   // nothing of the turn went
+	goesOn   bool   // a part of the turn stays
+	taken    bool   // the last turn is of an earlier note
+	n        int    // the number of the last message of a person
+	waits    *turn  // of an earlier note, whose message is still to come
+	files    shortNames
+	steps    []step // what was said and done last, see state.go
+	standing standing
+	found    []string // what the agent found in the turn, in its own words
+	undone   []string // arguments of calls of the turn that took others back
 }
 
 func newThread(h outcome.Harness, modified []string) *thread {
@@ -74,14 +78,14 @@ func (s shortNames) of(file string) string {
 // person begins a turn. Where the message stays, where says so.
 func (t *thread) person(m *abi.Message, where string) {
 	asked, words := t.asked, m.Words()
-	t.end()
+	t.end(words)
 	t.n++
 	next := turn{n: t.n, id: m.ID, stays: where}
 	if p := t.waits; p != nil && p.opensWith(words) {
 		next, t.waits = *p, nil
 		next.id, next.stays, next.opens = m.ID, where, ""
 		next.n, t.n = max(p.n, t.n), max(p.n, t.n)
-		next.came = slices.DeleteFunc(next.came, func(s string) bool { return s == goesOn })
+		next.came = slices.DeleteFunc(next.came, isOpen)
 	}
 	switch where {
 	case "":
@@ -95,6 +99,9 @@ func (t *thread) person(m *abi.Message, where string) {
 	t.turns, t.taken = append(t.turns, next), false
 	t.silent = where != ""
 }
+
+// isOpen reports whether a line says where the rest of a turn stands: it holds until the turn goes on.
+func isOpen(line string) bool { return line == goesOn || line == workedOn }
 
 // opening is how words begin that stand elsewhere, for a reader to find them by.
 func opening(words string) string {
@@ -124,6 +131,7 @@ func (t *thread) message(m *abi.Message, origin abi.Origin) {
 	case origin == abi.FromInterruption:
 		t.add("The person interrupted it here.")
 	default:
+		t.aside = t.aside || t.closing != "" && origin == abi.FromHarness
 		return
 	}
 	t.silent = false
@@ -138,12 +146,20 @@ func (t *thread) agent(m *abi.Message) {
 	if text == noAnswer {
 		return
 	}
-	t.closing = ""
-	if len(m.ToolCalls) == 0 && text != "" {
-		t.closing, t.asked = text, text
+	switch {
+	case len(m.ToolCalls) > 0:
+		t.closing, t.aside = "", false
+	case t.aside && text != "":
+		t.asked = text // for what the person says to it; the closing words of the turn stand
+	default:
+		t.closing, t.asked = text, cmp.Or(text, t.asked)
 	}
 	for i := range m.ToolCalls {
 		t.work.Call(&m.ToolCalls[i])
+	}
+	for _, f := range findings(text) {
+		t.found = append(slices.DeleteFunc(t.found, func(s string) bool { return s == f }), f)
+		t.found = t.found[max(0, len(t.found)-2*maxFindings):]
 	}
 	if text != "" {
 		t.step(step{said: clip.Chars(text, maxWords)})
@@ -152,7 +168,8 @@ func (t *thread) agent(m *abi.Message) {
 
 // did takes a call as it is told alone.
 func (t *thread) did(s work.Step) {
-	t.changes.take(s, t.files.of)
+	t.standing.take(s, t.n, t.files.of)
+	t.undone = append(t.undone, s.Undone...)
 	if s.Text != "" {
 		t.step(step{did: s.Text, looked: s.Looked})
 	}
@@ -177,7 +194,7 @@ func (t *thread) add(line string) {
 		t.turns = append(t.turns, turn{})
 	}
 	last := &t.turns[len(t.turns)-1]
-	last.came = slices.DeleteFunc(last.came, func(s string) bool { return s == goesOn })
+	last.came = slices.DeleteFunc(last.came, isOpen)
 	if last.came = append(last.came, line); len(last.came) > maxCame {
 		last.came = fewer(last.came)
 	}
@@ -198,12 +215,25 @@ func fewer(came []string) []string {
 // goneMark ends the line that counts lines that went.
 const goneMark = " more lines on this are left out"
 
-// end closes the turn that goes on.
-func (t *thread) end() {
+// end closes the turn that goes on. Answer is what a person says next.
+func (t *thread) end(answer string) {
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}
-	switch said := closing(t.closing); {
+	t.takeBack()
+	said := closing(t.closing)
+	if strings.Contains(said, leftOutHere) && isAnswer(answer) {
+		said = cmp.Or(asked(t.closing), said)
+	}
+	found := lists.Filter(t.found, func(f string) bool { return !strings.Contains(plain(t.closing), f) })
+	if n := len(found); n > 0 {
+		found = lists.Map(found[max(0, n-maxFindings):], func(f string) string { return shortened(f, maxSaid) })
+		t.add(foundMark + strings.Join(found, " / "))
+	}
+	if k := len(t.turns) - 1; k >= 0 && t.turns[k].stays == staysBelow && !t.goesOn && !t.silent {
+		t.add(workedOn)
+	}
+	switch {
 	case t.goesOn:
 		t.add(goesOn)
 	case said != "" && len(t.turns) == 0:
@@ -215,11 +245,12 @@ func (t *thread) end() {
 		t.turns = t.turns[:k] // all of it stays
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
+	t.undone, t.found, t.aside = nil, nil, false
 }
 
 // finish closes the thread.
 func (t *thread) finish() []turn {
-	t.end()
+	t.end("")
 	if t.waits != nil {
 		t.turns, t.waits = append(t.turns, *t.waits), nil
 	}
@@ -227,116 +258,51 @@ func (t *thread) finish() []turn {
 	return t.turns
 }
 
+// takenBack marks a call of which a later one took back what it made: it is told by the same id.
+const takenBack = " (taken back in ["
+
+// maxBack is how many turns back a call is looked for that was taken back.
+const maxBack = 200
+
+// takeBack marks the calls that the turn took back.
+func (t *thread) takeBack() {
+	mark := func(line *string) {
+		_, made, ok := strings.Cut(*line, work.Result)
+		if !ok || strings.Contains(*line, takenBack) {
+			return
+		}
+		for _, found := range strings.Split(made, ", ") {
+			key, value, _ := strings.Cut(found, " ")
+			if strings.HasSuffix(key, "id") && slices.Contains(t.undone, value) {
+				*line += takenBack + strconv.Itoa(t.n) + "])"
+				return
+			}
+		}
+	}
+	if len(t.undone) == 0 {
+		return
+	}
+	for i := max(0, len(t.turns)-maxBack); i < len(t.turns); i++ {
+		for k := range t.turns[i].came {
+			if line := &t.turns[i].came[k]; strings.HasPrefix(*line, work.Called) {
+				mark(line)
+			}
+		}
+	}
+	for i := range t.steps {
+		mark(&t.steps[i].did)
+	}
+}
+
 // maxCame is how many lines on a turn are carried through a chain of compactions.
 const maxCame = 16
 
-// goesOn says of a turn that a part of it stays.
-const goesOn = "It goes on below."
-
 const (
-	maxSaid     = 220 // of the closing words of an agent, in characters
-	maxQuestion = 160 // of a question that they end with
+	// goesOn says of a turn that a part of it stays, workedOn of one whose message stays that nothing else does.
+	goesOn   = "It goes on below."
+	workedOn = "The agent has worked on it: what came of it is told here alone."
+	// foundMark begins what an agent said on the way to its closing words.
+	foundMark = "Agent on the way: "
+	// maxFindings is how much of that is told, in sentences.
+	maxFindings = 3
 )
-
-// closing are the words with which an agent ends a turn: how they begin, and the
-// question that they end with, with the sentence before it: what the agent came to stands
-// there. What is left out between is marked.
-func closing(text string) string {
-	said, last, result, question := "", "", "", ""
-	gap, fenced, more := false, false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, fence) {
-			fenced = !fenced
-		}
-		bare, item := listItem(line)
-		bare = plain(bare)
-		switch {
-		case line == "" || bare == "":
-			continue
-		case fenced, isHeading(line), strings.IndexByte("|<{-`", bare[0]) >= 0:
-			gap = gap || said != ""
-			continue
-		}
-		question = ""
-		for s := range sentences(bare) {
-			if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
-				question = s
-			} else if question == "" && !item && strings.HasSuffix(s, ".") {
-				result = s
-			}
-		}
-		last = bare
-		if said == "" {
-			if bare = finding(bare); bare == "" {
-				continue
-			}
-		}
-		if more = more || utf8.RuneCountInString(said) >= maxSaid/2; more {
-			continue
-		}
-		said, gap = joined(said, bare, gap, item), false
-	}
-	if said == "" {
-		said = last
-	}
-	said = shortened(said, maxSaid)
-	if (more || gap) && !strings.HasSuffix(said, leftOutHere) {
-		said += leftOutHere
-	}
-	if question != "" && !strings.Contains(said, question) {
-		if result != "" && !strings.Contains(said, result) {
-			said += " " + shortened(result, maxQuestion)
-		}
-		said += " " + shortened(question, maxQuestion)
-	}
-	return said
-}
-
-// finding is a line without what an agent begins with that says nothing: praise of up to
-// four words, "Great question!", and what it is about to look at, "Let me check:".
-func finding(line string) string {
-	for s := range sentences(line) {
-		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." || s == "Sure."
-		if !praise && !strings.HasPrefix(s, "Let me ") {
-			return line[strings.Index(line, s):]
-		}
-	}
-	return ""
-}
-
-// leftOutHere marks what is left out of a line.
-const leftOutHere = " [...]"
-
-// joined adds a line to what was said. A gap is marked.
-func joined(said, line string, gap, item bool) string {
-	switch {
-	case said == "":
-		return line
-	case gap:
-		return said + leftOutHere + " " + line
-	case item && !strings.HasSuffix(said, ":"):
-		return said + "; " + line
-	}
-	return said + " " + line
-}
-
-// isHeading reports whether a line is one: marked as such, or short and all of it bold.
-func isHeading(line string) bool {
-	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":"), "**")
-	return line[0] == '#' || bold && len(line) < 60 && !strings.ContainsAny(line, ".?!")
-}
-
-// shortened is a line in at most so many characters, and a mark where words are left
-// out.
-func shortened(line string, runes int) string {
-	if short := wholeWords(line, runes); len(short) < len(line) {
-		return strings.TrimSpace(short) + leftOutHere
-	}
-	return line
-}
-
-// plain is a line without the marks of emphasis around words.
-func plain(line string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.Trim(line, "#* "), "**", ""))
-}

@@ -39,7 +39,7 @@ type share struct{ tiny, small, large int }
 var (
 	wordsShare  = share{45, 35, 60}
 	cameShare   = share{20, 6, 15} // what came of the words
-	saidShare   = share{8, 4, 4}   // of that, the words of the agent
+	saidShare   = share{15, 4, 4}  // of that, the words of the agent
 	namesShare  = share{15, 45, 35}
 	failedShare = share{25, 10, 20}
 )
@@ -53,7 +53,7 @@ const (
 
 // of is the share of a budget, in tokens.
 func (s share) of(budget int) int {
-	const tiny, small, large = 600, 1200, 8000
+	const tiny, small, large = 900, 1200, 8000
 	part := mix(budget, small, large, s.small, s.large)
 	if budget < small {
 		part = mix(budget, tiny, small, s.tiny, s.small)
@@ -133,8 +133,8 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	p.put(state...)
 	p.left += reserved
 	p.entries(headTodos, n.todos.lines(), max(p.share(todosShare), min(p.left, minBudget)))
-	p.quoted(n.earlier, n.earlierBefore, p.share(earlierShare))
-	p.failures(n.names.Failures(), failedShare.of(budget), o.Failures)
+	p.quoted(n, p.share(earlierShare))
+	p.failures(n.names.Failures(), stood, failedShare.of(budget), o.Failures)
 	p.entries(names.HeadCommands, n.names.Commands(maxCommands, p.String()), p.share(commandShare))
 	p.names(n.names, summary)
 	if !v.complete() {

@@ -1,8 +1,11 @@
 package work
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
@@ -91,12 +94,15 @@ func found(text string, args []action.Arg) string {
 		given := slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
 		if s := key + " " + value; !given && value != "" && len(value) <= maxValue && identifies(key) &&
 			!slices.Contains(inner, s) {
-			if _, top := doc[key]; top || Weighs(key) {
+			if _, top := doc[key]; top {
 				own = append(own, s)
 			}
 			inner = append(inner, s)
 		}
 	})
+	if len(own) > 0 {
+		own = append(own, sums(text, doc, args)...)
+	}
 	if len(own) == 0 {
 		own = inner // of a result in an envelope; else what is inside has ids of its own
 	}
@@ -104,6 +110,42 @@ func found(text string, args []action.Arg) string {
 		return ""
 	}
 	return Result + strings.Join(own[:min(len(own), maxFound)], ", ")
+}
+
+// sums are those that stand in the lists of a document, a text for each list, with its name: of a history none is the
+// sum of all. Those that the call gave itself are left out.
+func sums(text string, doc map[string]json.RawMessage, args []action.Arg) (list []string) {
+	keys := slices.SortedFunc(maps.Keys(doc), func(a, b string) int {
+		return cmp.Compare(strings.Index(text, strconv.Quote(a)), strings.Index(text, strconv.Quote(b)))
+	})
+	for _, outer := range keys {
+		if raw := doc[outer]; len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
+			continue
+		}
+		var names []string
+		values, given := make(map[string][]string), true
+		toolcall.EachString(`{"":`+string(doc[outer])+`}`, func(key, value string) {
+			if !Weighs(key) || clip.Digits(strings.TrimLeft(value, "-$€")) == 0 || len(value) > maxValue {
+				return
+			}
+			if values[key] == nil {
+				names = append(names, key)
+			}
+			values[key] = append(values[key], value)
+			given = given && slices.ContainsFunc(args, func(a action.Arg) bool { return a.Value == value })
+		})
+		for _, key := range names {
+			if v := values[key]; !given && len(v) <= 2*maxFound {
+				list = append(list, outer+" "+key+" "+strings.Join(v, " / "))
+			}
+		}
+	}
+	return list
+}
+
+// undoes reports whether a tool takes back what another one did, by its name.
+func undoes(tool string) bool {
+	return toolcall.HasAny(strings.ToLower(tool), []string{"cancel", "delete", "remove", "refund", "revoke", "void", "undo"})
 }
 
 // identifies reports whether a value under this key tells one thing from others.

@@ -15,11 +15,9 @@ import (
 
 // script takes a script and how it ended.
 func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
-	acts, changes, checks := false, false, []string(nil)
+	acts, changes, check := false, false, checkName(a)
 	for i := range a.Steps {
 		switch s := &a.Steps[i]; s.Kind {
-		case action.Checks:
-			checks = append(checks, s.Text)
 		case action.Acts:
 			acts, changes = true, true
 		case action.Prepares, action.Writes:
@@ -28,21 +26,32 @@ func (w *Work) script(a *action.Action, text string, o outcome.Outcome) {
 	}
 	broken := o.Told || o.Failed
 	switch {
-	case len(checks) > 0 && strings.HasPrefix(text, rejected):
+	case check != "" && strings.HasPrefix(text, rejected):
 		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(text)})
 		return
-	case acts && broken, changes && broken && len(checks) == 0:
+	case acts && broken, changes && broken && check == "":
 		w.fails(failed{what: quoted(toolcall.Normal(a.Script)), said: said(first(o.Lines, text))})
 		return
 	case changes && !broken:
 		w.settled(quoted(toolcall.Normal(a.Script)), "")
 		w.effects(a, text, o.Passed)
-	case !changes && len(checks) == 0:
+	case !changes && check == "":
 		w.others++
 	}
-	if len(checks) > 0 {
-		w.checked(clip.Words(strings.Join(slices.Compact(checks), " && "), maxCommand), o)
+	if check != "" {
+		w.checked(check, o)
 	}
+}
+
+// checkName is how the checks of a script are told, empty where it has none.
+func checkName(a *action.Action) string {
+	var checks []string
+	for i := range a.Steps {
+		if s := &a.Steps[i]; s.Kind == action.Checks {
+			checks = append(checks, s.Text)
+		}
+	}
+	return clip.Words(strings.Join(slices.Compact(checks), " && "), maxCommand)
 }
 
 // effects tells what a script changed: files by their names, commits by their hashes,

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -20,8 +21,21 @@ type Step struct {
 	Looked bool
 	// Changed are the files that it changed.
 	Changed []string
-	// Commit is the hash of the commit that it made.
-	Commit string
+	// Rejected is the call, where the person did not allow it, and the words that came with that.
+	Rejected string
+	// Undone are the short arguments of a call that took back what another one did: the ids of that are among them.
+	Undone []string
+	// Git is what it did to the repository, Check the check that it ran.
+	Git   Git
+	Check Ended
+}
+
+// Ended is how a check ended. Its name is empty where there was none, or where it is not known how it ended.
+type Ended struct {
+	Name           string
+	Passed, Failed bool
+	// Why is the line that says why it failed.
+	Why string
 }
 
 const (
@@ -37,9 +51,7 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		return Step{}
 	case action.Runs:
 		s.Text = "`" + clip.Words(strings.ReplaceAll(toolcall.CommandLine(a.Script), " 2>&1", ""), maxScript) + "`"
-		if list := w.committed(a, text); len(list) > 0 {
-			s.Commit, _, _ = strings.Cut(list[len(list)-1], " ")
-		}
+		s.Git, s.Check = w.git(a, text, o), ended(a, text, o)
 	case action.Changes:
 		s.Text += " " + strings.Join(lists.Map(a.Files, func(f action.File) string {
 			return path.Base(f.Path) + " " + f.Lines()
@@ -48,6 +60,9 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		s.Text += " " + clip.Line(ending(a.About), maxOutput)
 	default:
 		s.Text = told(a, w.before[a.Tool])
+	}
+	if strings.HasPrefix(text, rejected) {
+		s.Rejected = refused(a, text)
 	}
 	switch {
 	case o.Told || o.Failed:
@@ -64,9 +79,42 @@ func (w *Work) step(a *action.Action, text string, o outcome.Outcome) Step {
 		}
 	case !s.Looked:
 		s.Text += found(text, a.Args)
+		if undoes(a.Tool) {
+			s.Undone = lists.Map(a.Args, func(arg action.Arg) string { return arg.Value })
+		}
 	}
 	s.Text = clip.OneLine(s.Text)
 	return s
+}
+
+// refused is a call that the person rejected, in short, and what they said to it.
+func refused(a *action.Action, text string) string {
+	what := a.Tool
+	switch a.Kind {
+	case action.Runs:
+		what = quoted(toolcall.Normal(a.Script))
+	case action.Changes:
+		what += " " + path.Base(a.Path())
+	default:
+		what += listed(a.Args)
+	}
+	if _, words, ok := strings.Cut(text, toldInstead); ok {
+		what += ": \"" + clip.Line(words, maxScript) + "\""
+	}
+	return what
+}
+
+// ended is how the checks of a script ended.
+func ended(a *action.Action, text string, o outcome.Outcome) Ended {
+	name := checkName(a)
+	switch {
+	case name == "" || !o.Passed && !o.Failed || strings.HasPrefix(text, rejected):
+		return Ended{}
+	case o.Passed:
+		return Ended{Name: name, Passed: true}
+	}
+	why := cmp.Or(outcome.Reason(text), first(o.Lines, ""))
+	return Ended{Name: name, Failed: true, Why: clip.Line(why, maxAnswer)}
 }
 
 // ending is a path without the folders far above.

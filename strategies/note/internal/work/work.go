@@ -2,12 +2,14 @@ package work
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/lists"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/action"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/outcome"
 )
@@ -221,12 +223,30 @@ func (w *Work) Lines(name func(path string) string) []string {
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
 		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
+	add("No result in the log: ", w.unanswered(), ", ")
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
 	if s := w.rest(); s != "" {
 		lines = append(lines, s)
 	}
 	return lists.Map(lines, clip.OneLine) // names are a model's own words: none begins a line
+}
+
+// unanswered are the calls that were to do something and of which the log has no result.
+func (w *Work) unanswered() (list []string) {
+	for _, a := range w.open {
+		runs := slices.ContainsFunc(a.Steps, func(s action.Step) bool { return s.Kind != action.Shows })
+		switch {
+		case a.Kind == action.Runs && runs:
+			list = append(list, quoted(toolcall.Normal(a.Script)))
+		case a.Kind == action.Changes:
+			list = append(list, a.Tool+" "+path.Base(a.Path()))
+		case a.Kind == action.Does:
+			list = append(list, a.Tool+listed(a.Args))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // deeds are what changed something, in order: commits before others, the newest first

@@ -120,6 +120,15 @@ func TestLines(t *testing.T) {
 				`{"reservation_id": "HATHAT", "user_id": "mia_li_3668", "total": 1337.5, "status": "confirmed", "flights": []}`, false}},
 			"Called: book_reservation (cabin economy, user_id mia_li_3668) → reservation_id HATHAT, total 1337.5, " +
 				"status confirmed"},
+		{"sums in lists, with the names of these: the first of a history is not what was paid", []step{
+			{"update_reservation", map[string]any{"cabin": "business"},
+				`{"reservation_id": "HATHAT", "flights": [{"price": 350}, {"price": 499}], "payment_history": [{"amount": 498}, ` +
+					`{"amount": 1200}]}`, false}},
+			"Called: update_reservation (cabin business) → reservation_id HATHAT, flights price 350 / 499, " +
+				"payment_history amount 498 / 1200"},
+		{"no sums that the call gave itself", []step{
+			{"book", map[string]any{"amount": 498}, `{"id": "HATHAT", "payment_history": [{"amount": 498}]}`, false}},
+			"Called: book (amount 498) → id HATHAT"},
 		{"an answer in words", []step{{"transfer_to_human_agents", map[string]any{"reason": "refund"},
 			"Transfer successful", false}},
 			"Called: transfer_to_human_agents (reason refund) → Transfer successful"},
@@ -277,12 +286,15 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestOpenCalls: a call without a result, and a result without a call, did nothing.
+// TestOpenCalls: of a call without a result it is said that the log has none, and a result without a call did nothing.
 func TestOpenCalls(t *testing.T) {
 	w := work.New(outcome.Harness{GoOn: func() bool { return true }})
 	w.Call(&abi.ToolCall{ID: "a", Name: "book", Arguments: `{"id":"x"}`})
 	w.Result(&abi.Message{Role: abi.RoleTool, ToolCallID: "b", Content: abi.Text("Done")})
-	if lines := w.Lines(strings.ToUpper); len(lines) > 0 {
+	w.Call(&abi.ToolCall{ID: "c", Name: "Bash", Arguments: `{"command":"mise run test:ci"}`})
+	w.Call(&abi.ToolCall{ID: "d", Name: "Bash", Arguments: `{"command":"ls"}`})
+	const want = "No result in the log: `mise run test:ci`, book (id x)"
+	if lines := w.Lines(strings.ToUpper); strings.Join(lines, "\n") != want {
 		t.Errorf("%q", lines)
 	}
 }

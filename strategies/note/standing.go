@@ -1,0 +1,230 @@
+package note
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
+)
+
+// standing is how things stood behind the last step: what was committed, where and whether it was pushed, what was
+// changed and staged since, and which checks failed when they last ran. A session tells it in pieces far apart.
+type standing struct {
+	commit string // with its subject; empty where calls show none
+	branch string
+	push   push // of the commit
+	files  []string
+	more   int      // files that are not named
+	staged []string // since the commit
+	checks []failing
+	// rejected are the calls that the person did not allow, each with the number of its turn.
+	rejected []string
+	// used: git was used; edited: files were changed; unsure: something may have been committed of which nothing is
+	// known.
+	used, edited, unsure bool
+}
+
+// failing is a check that failed when it last ran.
+type failing struct {
+	check string
+	turn  int
+	why   string
+}
+
+// push says what is known of a push behind the last commit.
+type push uint8
+
+const (
+	notPushed push = iota
+	pushed
+	mayBePushed
+)
+
+const (
+	maxChanged  = 30 // files that were changed since a commit and are named
+	maxStaged   = 12
+	maxFailing  = 3 // checks that are told
+	maxRejected = 6
+)
+
+// take follows a call of a turn. Name says what a file is called.
+func (s *standing) take(step work.Step, turn int, name func(string) string) {
+	for _, f := range step.Changed {
+		if f = name(f); slices.Contains(s.files, f) {
+			continue
+		} else if len(s.files) == maxChanged {
+			s.more++
+		} else {
+			s.files = append(s.files, f)
+		}
+	}
+	if step.Rejected != "" {
+		s.rejected = append(s.rejected, fmt.Sprintf("[%d] %s", turn, step.Rejected))
+		s.rejected = s.rejected[max(0, len(s.rejected)-maxRejected):]
+	}
+	g := step.Git
+	s.used, s.edited = s.used || g.Used, s.edited || len(step.Changed) > 0
+	if g.Branch != "" {
+		s.branch = g.Branch
+	}
+	if s.unsure = s.unsure || g.MayCommit; g.Unstaged {
+		s.staged = nil
+	}
+	for _, f := range g.Staged {
+		if !slices.Contains(s.staged, f) && len(s.staged) < maxStaged {
+			s.staged = append(s.staged, f)
+		}
+	}
+	if g.Commit != "" {
+		s.commit, s.push, s.files, s.more, s.staged = g.Commit, notPushed, nil, 0, nil
+	}
+	switch {
+	case g.Pushed:
+		s.push = pushed
+	case g.MayPush:
+		s.push = mayBePushed
+	}
+	s.ran(step.Check, turn)
+}
+
+// ran follows a check. One that passes settles those that are it, and those of which it is the whole: all words of
+// "go test ./..." stand in "go test ./store -run TestLease".
+func (s *standing) ran(c work.Ended, turn int) {
+	if c.Name == "" {
+		return
+	}
+	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool {
+		return f.check == c.Name || c.Passed && covers(c.Name, f.check)
+	})
+	if c.Failed {
+		s.checks = append(s.checks, failing{check: c.Name, turn: turn, why: c.Why})
+		s.checks = s.checks[max(0, len(s.checks)-maxFailing):]
+	}
+}
+
+// covers reports whether all words of a check stand in another one.
+func covers(whole, part string) bool {
+	words := strings.Fields(part)
+	for w := range strings.FieldsSeq(whole) {
+		if w != "./..." && !slices.Contains(words, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Lines on how things stood. They are read back.
+const (
+	commitMark   = "Last commit: "
+	onBranch     = " on branch "
+	branchMark   = "Branch: "
+	withPush     = ", pushed"
+	withoutPush  = ", not pushed since"
+	noCommit     = "The agent committed nothing in these messages."
+	sinceMark    = "Changed since: "
+	stagedMark   = "Staged since: "
+	failingMark  = "Failed when it last ran: "
+	rejectedMark = "Rejected by the person: "
+	andMore      = ", and "
+)
+
+// lines tell how things stood. Told is what is told of the last steps already.
+func (s *standing) lines(told string) (lines []string) {
+	switch {
+	case s.commit != "":
+		line := commitMark + s.commit
+		if s.branch != "" {
+			line += onBranch + s.branch
+		}
+		switch s.push {
+		case pushed:
+			line += withPush
+		case notPushed:
+			line += withoutPush
+		}
+		lines = append(lines, line)
+	case s.branch != "":
+		lines = append(lines, branchMark+s.branch)
+	}
+	switch {
+	case s.commit == "" && s.used && s.edited && !s.unsure:
+		lines = append(lines, noCommit)
+	case s.commit != "" && len(s.files) > 0:
+		line := sinceMark + strings.Join(s.files, ", ")
+		if s.more > 0 {
+			line += fmt.Sprintf("%s%d more", andMore, s.more)
+		}
+		lines = append(lines, line)
+	}
+	if len(s.staged) > 0 {
+		lines = append(lines, stagedMark+strings.Join(s.staged, ", "))
+	}
+	if len(s.rejected) > 0 {
+		lines = append(lines, rejectedMark+strings.Join(s.rejected, "; "))
+	}
+	for _, f := range s.checks {
+		if f.why == "" || !strings.Contains(told, f.why) {
+			lines = append(lines, f.String())
+		}
+	}
+	return lines
+}
+
+func (f failing) String() string {
+	line := fmt.Sprintf("%s`%s` in [%d]", failingMark, f.check, f.turn)
+	if f.why != "" {
+		line += ": " + f.why
+	}
+	return line
+}
+
+// read takes a line back, and reports whether it was one.
+func (s *standing) read(line string) bool {
+	if rest, ok := strings.CutPrefix(line, commitMark); ok {
+		s.push = mayBePushed
+		if before, ok := strings.CutSuffix(rest, withPush); ok {
+			rest, s.push = before, pushed
+		} else if before, ok := strings.CutSuffix(rest, withoutPush); ok {
+			rest, s.push = before, notPushed
+		}
+		s.commit = rest
+		if i := strings.LastIndex(rest, onBranch); i >= 0 {
+			s.commit, s.branch = rest[:i], rest[i+len(onBranch):]
+		}
+		return true
+	}
+	if rest, ok := strings.CutPrefix(line, branchMark); ok {
+		s.branch = rest
+		return true
+	}
+	if rest, ok := strings.CutPrefix(line, sinceMark); ok {
+		files, more, _ := strings.Cut(rest, andMore)
+		s.files = strings.Split(files, ", ")
+		s.more, _ = strconv.Atoi(strings.TrimSuffix(more, " more"))
+		return true
+	}
+	if rest, ok := strings.CutPrefix(line, stagedMark); ok {
+		s.staged = strings.Split(rest, ", ")
+		return true
+	}
+	if rest, ok := strings.CutPrefix(line, rejectedMark); ok {
+		s.rejected = strings.Split(rest, "; ")
+		return true
+	}
+	if rest, ok := strings.CutPrefix(line, failingMark+"`"); ok {
+		check, rest, _ := strings.Cut(rest, "` in [")
+		turn, why, ok := strings.Cut(rest, "]")
+		n, err := strconv.Atoi(turn)
+		if ok && err == nil {
+			s.checks = append(s.checks, failing{check: check, turn: n, why: strings.TrimPrefix(why, ": ")})
+		}
+		return true
+	}
+	if line == noCommit {
+		s.used, s.edited, s.unsure = true, true, false
+		return true
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package note_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestStanding: how things stand at the end is told after any number of compactions: what was committed, on which
+// branch and whether it was pushed, what was changed and staged since, which checks fail, what the person rejected.
+func TestStanding(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	const (
+		rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+		failing  = "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1\nFAIL"
+	)
+	a, b := edit("/srv/kw/a.go", "ok", false), edit("/srv/kw/b.go", "ok", false)
+	commit := run("git commit -am x", "[fix/lease 3f2a1bc] mend it\n 1 file changed", false)
+	fails := run("go test ./store -run TestLease", failing, true)
+	marks := run("false", "Exit code 1", true)
+	const failed = "- Failed when it last ran: `go test ./store -run TestLease` in [1]: lease_test.go:40: got 2, want 1"
+	for _, tc := range []struct {
+		why  string
+		msgs []abi.Message
+		want []string
+		not  []string
+	}{
+		{"a commit and what was changed since", session(a, commit, b),
+			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since", "- Changed since: b.go"}, nil},
+		{"a commit that was pushed", session(a, commit, marks, run("git push", "", false)),
+			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, pushed"}, []string{"Changed since"}},
+		{"a push that failed", session(a, commit, run("git push", "Exit code 1\nerror: denied", true)),
+			[]string{"fix/lease, not pushed since"}, nil},
+		{"a push of which it is not known how it ended", session(a, commit, run("git push | tail -1", "", false)),
+			[]string{"on branch fix/lease\n"}, []string{"pushed"}},
+		{"what is staged", session(a, marks, run("git add a.go docs/b.md", "", false)),
+			[]string{"- Staged since: a.go, b.md", "- The agent committed nothing in these messages."}, nil},
+		{"what was staged is committed", session(a, marks, run("git add a.go", "", false), commit), nil, []string{"Staged since"}},
+		{"what may be staged no more", session(a, marks, run("git add a.go", "", false), run("git reset", "", false)), nil,
+			[]string{"Staged since"}},
+		{"the branch, by what git says", session(a, run("git status", "On branch main\nnothing to commit", false)),
+			[]string{"- Branch: main", "- The agent committed nothing in these messages."}, nil},
+		{"a commit of which git says nothing", session(a, run("git commit -qam x", "", false)), nil, []string{"committed nothing"}},
+		{"no word of commits where git was not used", session(a), nil, []string{"committed"}},
+		{"a check that fails", session(fails, said("Go on."), "Leave it, and look at the docs.", a, b, a, b), []string{failed}, nil},
+		{"one that passed later", session(fails, run("go test ./store -run TestLease", "ok", false), a, b, a, b), nil, []string{failed}},
+		{"one that is a part of what passed later", session(fails, run("go test ./...", "ok", false), a, b, a, b), nil,
+			[]string{failed}},
+		{"another that passed later settles nothing", session(fails, said("x"), "Then the docs.", run("go test ./docs -run TestY", "ok", false),
+			a, b, a), []string{failed}, nil},
+		{"what the person rejected, with the words", session(run("git add -A", rejected, true),
+			run("git push", rejected+" To tell you how to proceed, the user said:\nPush to staging.", true)),
+			[]string{"- Rejected by the person: [1] `git add -A`; [1] `git push`: \"Push to staging.\""}, nil},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := render(session("Mend the leases.", tc.msgs, said("So far.")), note.Options{})
+			for round := range 3 {
+				for _, want := range tc.want {
+					if !strings.Contains(state(text)+"\n", want) {
+						t.Errorf("round %d: no %q in\n%s", round, want, text)
+					}
+				}
+				for _, not := range tc.not {
+					if strings.Contains(state(text), not) {
+						t.Errorf("round %d: %q in\n%s", round, not, text)
+					}
+				}
+				text = render(session(summary(text)), note.Options{})
+			}
+		})
+	}
+}
+
+// TestTakenBack: a booking that was cancelled later says so, and one that holds does not.
+func TestTakenBack(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	book := func(card, id string) []abi.Message {
+		return called("book", map[string]any{"card": card}, `{"reservation_id": "`+id+`"}`, false)
+	}
+	text := render(session("Book it.", book("c1", "HATHAT"), said("Booked."), "With the other card.", book("c2", "HATHAU"),
+		called("cancel_reservation", map[string]any{"reservation_id": "HATHAU"}, `{"status": "cancelled"}`, false), said("Done.")),
+		note.Options{})
+	for round := range 3 {
+		got := thread(text)
+		if !strings.Contains(got, "→ reservation_id HATHAU (taken back in [2])") || !strings.Contains(got, "→ reservation_id HATHAT\n") {
+			t.Errorf("round %d:\n%s", round, got)
+		}
+		text = render(session(summary(text)), note.Options{})
+	}
+}
+
+// TestWorkedOn: of the newest message, which stays, it is said that it was worked on where nothing of that stays.
+func TestWorkedOn(t *testing.T) {
+	features.Proves(t, "N13")
+	const worked = "The agent has worked on it: what came of it is told here alone."
+	msgs := session("Mend it.", said("Mended. Shall I commit?"), "commit",
+		run("git commit -am x", "[main 3f2a1bc] mend it", false), said("Committed."))
+	s := goneUpTo(len(msgs), msgs)
+	s.Gone[2] = false
+	if got := thread(write(s, note.Options{})); !strings.Contains(got, "below: \"commit\"\n") || !strings.Contains(got, worked) {
+		t.Errorf("%s", got)
+	}
+	t.Run("not where some of it stays", func(t *testing.T) {
+		s.Gone[5] = false
+		if got := thread(write(s, note.Options{})); strings.Contains(got, worked) {
+			t.Errorf("%s", got)
+		}
+	})
+}
