@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/firewall"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 )
 
@@ -15,8 +15,8 @@ import (
 // time to judge it grows no faster. All insertions say the same, and so would
 // have one id.
 func TestLinear(t *testing.T) {
-	judged := func(turns, inserts int) time.Duration {
-		msgs := sessiongen.Long(turns, 30)
+	cost.Linear(t, 1_000, func(inserts int) func() {
+		msgs := sessiongen.Long(2*inserts, 30)
 		out := &abi.Output{}
 		for _, id := range []string{"sys", "task"} {
 			out.Messages = append(out.Messages, abi.OutputMessage{Ref: id})
@@ -26,22 +26,17 @@ func TestLinear(t *testing.T) {
 				abi.OutputMessage{Message: abi.Message{Role: abi.RoleUser, Kind: abi.KindInjected, Content: abi.Text("x")}})
 		}
 		out.Messages = append(out.Messages, abi.OutputMessage{Ref: "last"})
-		start := time.Now()
-		plan, err := firewall.FromOutput(msgs, out, source)
-		if err != nil {
-			t.Fatal(err)
+		return func() {
+			plan, err := firewall.FromOutput(msgs, out, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := firewall.Apply(caseOf(msgs, 1<<30), plan)
+			if err != nil || len(v.Inserted) != inserts {
+				t.Fatal(err)
+			}
 		}
-		v, err := firewall.Apply(caseOf(msgs, 1<<30), plan)
-		if err != nil || len(v.Inserted) != inserts {
-			t.Fatal(err)
-		}
-		return time.Since(start)
-	}
-	judged(100, 10)
-	small, large := judged(2_000, 1_000), judged(20_000, 10_000)
-	if large > 50*small+time.Second {
-		t.Errorf("%v for ten times what took %v", large, small)
-	}
+	})
 }
 
 // TestLongNames: an id is text like any other, and is not repeated at length.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -201,20 +201,12 @@ func checkOldestFirst(t *rapid.T, v *strategies.View, gone map[string]bool, spac
 
 // TestLinear: ten times the session takes about ten times as long.
 func TestLinear(t *testing.T) {
-	cut := func(turns int) time.Duration {
-		msgs := sessiongen.Long(turns, 5)
-		v := view(msgs, 5000, 0, false)
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
+	cost.Linear(t, 2_000, func(turns int) func() {
+		v := view(sessiongen.Long(turns, 5), 5000, 0, false)
+		return func() {
 			if len(strategies.Cut(v, 100, strategies.KeepConfig{})) == 0 {
 				t.Fatal("nothing went")
 			}
-			best = min(best, time.Since(start))
 		}
-		return best
-	}
-	if small, large := cut(5_000), cut(50_000); large > 50*small+200*time.Millisecond {
-		t.Errorf("%v for ten times what took %v", large, small)
-	}
+	})
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
@@ -116,11 +116,9 @@ func TestTogether(t *testing.T) {
 // with its square.
 func TestLinearTime(t *testing.T) {
 	features.Proves(t, "complaint 4")
-	run := func(turns int) time.Duration {
+	cost.Linear(t, 300, func(turns int) func() {
 		v := toSummarize(sessiongen.Long(turns, 30), 100)
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
+		return func() {
 			p, err := strategies.Prepare(v, strategies.Config{}, 10)
 			if err != nil {
 				t.Fatal(err)
@@ -129,11 +127,6 @@ func TestLinearTime(t *testing.T) {
 				strategies.Config{InputTokens: 1 << 30}); err != nil {
 				t.Fatal(err)
 			}
-			best = min(best, time.Since(start))
 		}
-		return best
-	}
-	if small, large := run(500), run(5_000); large > 50*small+200*time.Millisecond {
-		t.Errorf("%v for 1,000 messages, %v for 10,000", small, large)
-	}
+	})
 }

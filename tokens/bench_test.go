@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -188,7 +189,7 @@ func BenchmarkRecount(b *testing.B) {
 	}
 }
 
-// No input takes more than 40 times what prose takes. A busy machine gets ten tries.
+// TestAdversarialTime: no input takes more than 40 times what prose takes.
 func TestAdversarialTime(t *testing.T) {
 	size := soak.Count(1<<16, 1<<18, 1<<20)
 	if raceEnabled {
@@ -196,19 +197,12 @@ func TestAdversarialTime(t *testing.T) {
 	}
 	for _, e := range encodings {
 		c := counter(t, e, uncached)
-		times := func(unit string) time.Duration {
+		of := func(unit string) func() {
 			s := repeat(unit, size)
-			return least(3, func() { c.Text(s) })
+			return func() { c.Text(s) }
 		}
-		base := times(prose)
 		for name, unit := range adversarial {
-			d := times(unit)
-			for try := 0; try < 9 && d > 40*base; try++ {
-				base, d = max(base, times(prose)), min(d, times(unit))
-			}
-			if d > 40*base {
-				t.Errorf("%s: %s: %v for %d bytes, prose %v", e, name, d, size, base)
-			}
+			t.Run(string(e)+"/"+name, func(t *testing.T) { cost.AtMost(t, 40, of(prose), of(unit)) })
 		}
 	}
 }

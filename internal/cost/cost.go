@@ -1,7 +1,7 @@
 // Package cost holds what the host spends on bytes from strangers against bounds:
 // for any input of n bytes, so much processor time and memory for each byte, and a
 // little that is there for any: [Bound.Check]. It has to run alone:
-// tests that call it are not parallel.
+// tests that call it are not parallel. [AtMost] and [Linear] hold two costs against each other.
 package cost
 
 import (

@@ -6,12 +6,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -528,18 +528,10 @@ func TestLinear(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			took := func(n int) time.Duration {
-				msgs, best := tc.msgs(n), time.Hour
-				for range 3 {
-					start := time.Now()
-					render(msgs, note.Options{Budget: 2000})
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			if few, many := took(1_000), took(10_000); many > 40*few+20*time.Millisecond {
-				t.Errorf("%v for ten times what took %v", many, few)
-			}
+			cost.Linear(t, 1_000, func(n int) func() {
+				msgs := tc.msgs(n)
+				return func() { render(msgs, note.Options{Budget: 2000}) }
+			})
 		})
 	}
 }

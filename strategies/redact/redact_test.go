@@ -5,10 +5,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/shared"
 	"github.com/kagewasm/kagewasm/internal/soak"
@@ -161,19 +161,10 @@ func TestLinearTime(t *testing.T) {
 		"密码是", "[redacted: "}
 	for _, piece := range soak.Sample(pieces, 10, len(pieces)) {
 		t.Run(fmt.Sprintf("%.40q", piece), func(t *testing.T) {
-			redact := func(size int) time.Duration {
+			cost.Linear(t, 1<<13, func(size int) func() {
 				text := strings.Repeat(piece, size/len(piece))
-				best := time.Hour
-				for range 2 {
-					start := time.Now()
-					r.Redact(text)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			if small, large := redact(1<<12), redact(1<<16); large > 10*16*small+time.Second {
-				t.Errorf("%q: %v for 4 KiB, %v for 64 KiB", piece, small, large)
-			}
+				return func() { r.Redact(text) }
+			})
 		})
 	}
 }

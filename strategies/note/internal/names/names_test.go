@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/soak"
@@ -250,21 +250,10 @@ func TestLinear(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			tc.n /= soak.Count(8, 1, 1)
-			build := func(n int) time.Duration {
+			cost.Linear(t, tc.n, func(n int) func() {
 				msgs := tc.make(n)
-				best := time.Hour
-				for range 2 {
-					start := time.Now()
-					build(msgs).Render(4000, byRune)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			if small, large := build(tc.n), build(10*tc.n); large > 40*small+200*time.Millisecond {
-				t.Errorf("%v for ten times what took %v", large, small)
-			} else {
-				t.Logf("%s: %v, ten times that %v", tc.why, small, large)
-			}
+				return func() { build(msgs).Render(4000, byRune) }
+			})
 		})
 	}
 }

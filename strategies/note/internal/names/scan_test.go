@@ -3,9 +3,9 @@ package names_test
 import (
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/internal/cost"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
 )
@@ -127,19 +127,10 @@ func TestScanLinear(t *testing.T) {
 		{"files with lines", "a.go-1-"}, {"invalid", "\xff"}, {"lines", "1\t\n"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			scan := func(n int) time.Duration {
+			cost.Linear(t, 50_000, func(n int) func() {
 				s := strings.Repeat(tc.piece, n/len(tc.piece))
-				best := time.Hour
-				for range 3 {
-					start := time.Now()
-					names.ScanAll(s, true)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			if small, large := scan(100_000), scan(1_000_000); large > 40*small+100*time.Millisecond {
-				t.Errorf("%v for ten times what took %v", large, small)
-			}
+				return func() { names.ScanAll(s, true) }
+			})
 		})
 	}
 }
