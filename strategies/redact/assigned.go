@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"strings"
+	"sync"
 )
 
 // name is what a secret is called where it is assigned.
@@ -10,22 +11,23 @@ type name struct {
 	text string // "_" stands for "_", "-", a space or nothing
 	// weak: other things have the name too, so that the value has to look like a
 	// secret, or more of the name to be there.
-	weak bool
+	weak  bool
+	parts []string // of the text
 }
 
 // secretNames are the names, longer ones first.
 var secretNames = []name{
-	{"password", false}, {"passwd", false}, {"passphrase", false}, {"passcode", false}, {"pwd", false},
-	{"secret_access_key", false}, {"secret_key", false}, {"secret", false}, {"api_key", false}, {"api_token", false},
-	{"app_key", false}, {"access_key", false}, {"account_key", false}, {"private_key", false}, {"signing_key", false},
-	{"encryption_key", false}, {"master_key", false}, {"auth_key", false}, {"access_token", false}, {"auth_token", false},
-	{"refresh_token", false}, {"session_token", false}, {"bearer_token", false}, {"bot_token", false},
-	{"deploy_token", false},
-	{"passwort", false}, {"kennwort", false}, {"mot de passe", false}, {"contraseña", false}, {"contrasena", false},
-	{"wachtwoord", false}, {"senha", false}, {"hasło", false}, {"heslo", false}, {"lösenord", false}, {"şifre", false},
-	{"пароль", false}, {"Пароль", false}, {"密码", false}, {"密碼", false}, {"口令", false}, {"パスワード", false},
-	{"비밀번호", false}, {"ssh_pass", false},
-	{"token", true}, {"pass", true}, {"pw", true}, {"auth", true},
+	{text: "password"}, {text: "passwd"}, {text: "passphrase"}, {text: "passcode"}, {text: "pwd"},
+	{text: "secret_access_key"}, {text: "secret_key"}, {text: "secret"}, {text: "api_key"}, {text: "api_token"},
+	{text: "app_key"}, {text: "access_key"}, {text: "account_key"}, {text: "private_key"}, {text: "signing_key"},
+	{text: "encryption_key"}, {text: "master_key"}, {text: "auth_key"}, {text: "access_token"}, {text: "auth_token"},
+	{text: "refresh_token"}, {text: "session_token"}, {text: "bearer_token"}, {text: "bot_token"},
+	{text: "deploy_token"},
+	{text: "passwort"}, {text: "kennwort"}, {text: "mot de passe"}, {text: "contraseña"}, {text: "contrasena"},
+	{text: "wachtwoord"}, {text: "senha"}, {text: "hasło"}, {text: "heslo"}, {text: "lösenord"}, {text: "şifre"},
+	{text: "пароль"}, {text: "Пароль"}, {text: "密码"}, {text: "密碼"}, {text: "口令"}, {text: "パスワード"},
+	{text: "비밀번호"}, {text: "ssh_pass"},
+	{text: "token", weak: true}, {text: "pass", weak: true}, {text: "pw", weak: true}, {text: "auth", weak: true},
 }
 
 // assignedWords are the words by which a name is found.
@@ -37,9 +39,22 @@ func assignedWords() (list []string) {
 	return list
 }
 
+// names are the names of secrets by their first byte, in the order of secretNames.
+var names = sync.OnceValue(func() *[256][]name {
+	by := new([256][]name)
+	for _, n := range secretNames {
+		n.parts = strings.Split(n.text, "_")
+		by[n.text[0]] = append(by[n.text[0]], n)
+	}
+	return by
+})
+
 // nameAt is the name of a secret that stands at a place, and where it ends.
 func nameAt(text string, at int) (n name, end int) {
-	for _, n := range secretNames {
+	if at == len(text) {
+		return name{}, 0
+	}
+	for _, n := range names()[low[text[at]]] {
 		if end := n.match(text, at); end > at {
 			return n, end
 		}
@@ -48,7 +63,7 @@ func nameAt(text string, at int) (n name, end int) {
 }
 
 func (n name) match(text string, at int) (end int) {
-	for part := range strings.SplitSeq(n.text, "_") {
+	for _, part := range n.parts {
 		if at < len(text) && end > 0 && strings.IndexByte("_- ", text[at]) >= 0 {
 			at++
 		}

@@ -354,7 +354,7 @@ func flagged(text string, at int) ([]span, int) {
 		end++
 	}
 	if end == at || end == len(text) || text[end] != ' ' || !isName(text[at:end]) && lower(text[at:end]) != "pass" {
-		return nil, 0
+		return nil, at // all places before this one lead here
 	}
 	from := skipSpace(text, end)
 	limit := min(len(text), from+maxValue)
@@ -362,11 +362,11 @@ func flagged(text string, at int) ([]span, int) {
 	v := s.of(text)
 	switch {
 	case v == "" || v[0] == '-' || !meant(v) || reference(v):
-		return nil, 0
+		return nil, at
 	case s.from > from && !ordinary(v), len(v) >= 6 && hasDigit(v):
 		return []span{s}, s.to
 	case strings.HasSuffix(lower(text[at:end]), "token"), ordinary(v), !endsCommand(text, s.to):
-		return nil, 0
+		return nil, at
 	}
 	return []span{s}, s.to
 }

@@ -38,6 +38,7 @@ type Pattern struct {
 	// Min is the least length of a secret in bytes. Shorter ones stay.
 	Min int
 
+	run    int                       // how many letters, digits, "_" and "-" stand there at least, the word's too
 	find   finder                    // in the place of Expr
 	accept func(string, []span) bool // of what Expr matched: whether it is a secret
 }
@@ -60,6 +61,7 @@ type Redactor struct {
 type rule struct {
 	words  []string
 	begins bool
+	run    int
 	min    int
 	mark   string
 	find   finder
@@ -98,7 +100,7 @@ func Known() *Redactor { return known() }
 func compiled(patterns []Pattern) *Redactor {
 	r := new(Redactor)
 	for _, p := range patterns {
-		rule := rule{begins: p.Begins, min: max(1, p.Min), mark: markOpen + p.Kind + markClose, find: p.find}
+		rule := rule{begins: p.Begins, run: p.run, min: max(1, p.Min), mark: markOpen + p.Kind + markClose, find: p.find}
 		for _, w := range p.Words {
 			rule.words = append(rule.words, lower(w))
 		}
@@ -285,7 +287,7 @@ func (r *rule) each(ctx context.Context, text string, places []int, yield func(s
 		if k%tries == 0 && ctx.Err() != nil {
 			return
 		}
-		if at < after || r.begins && at > 0 && isWord(text[at-1]) {
+		if at < after {
 			continue
 		}
 		secrets, next := r.find(text, at)

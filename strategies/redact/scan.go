@@ -12,60 +12,153 @@ const lookEvery = 64 << 10
 // few texts hold more than a few of them, and most hold none.
 type scanner struct {
 	rules int
-	pairs [1 << 10]uint64    // the first two bytes of words, as a set
-	of    map[uint16][]entry // by these
+	// begins has a bit for each beginning that a word has, and of says which of the lists
+	// has the words that begin so.
+	begins [beginnings / 64]uint64
+	of     [beginnings]uint16
+	lists  [][]entry
+	// letter marks the words of one letter, which are single. Nothing that goes on in a
+	// word stands before them.
+	letter [256]bool
+	single []entry
 }
+
+// beginning is the first three bytes of a word, each by its sign.
+type beginning uint16
+
+const (
+	beginnings = signs * signs * signs
+	signs      = 32
+)
+
+func (b beginning) then(c byte) beginning { return (b*signs | beginning(sign[c])) % beginnings }
+
+// sign tells letters apart, whatever their case, and what many words begin with. Digits and
+// other signs are alike; the bytes of other scripts share the letters' signs.
+var sign = func() (t [256]byte) {
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c], t[c-0x20] = c-'a'+1, c-'a'+1
+	}
+	for i, c := range []byte("- \t:/") {
+		t[c] = byte(27 + i)
+	}
+	for c := 0x80; c < len(t); c++ {
+		t[c] = byte(c % signs)
+	}
+	return t
+}()
 
 // entry is a word of a rule.
 type entry struct {
-	word string
-	rule int
+	word  string
+	ascii bool
+	rule  int
+	// begins and run are the rule's.
+	begins bool
+	run    int
 }
 
 func newScanner(rules []rule) *scanner {
-	s := &scanner{rules: len(rules), of: make(map[uint16][]entry)}
+	s := &scanner{rules: len(rules)}
 	for i, r := range rules {
 		for _, w := range r.words {
-			if len(w) > 1 {
-				s.add(uint16(w[0])<<8|uint16(w[1]), entry{w, i})
-				continue
-			}
-			for next := range 256 { // whatever follows: no secret is a letter long
-				s.add(uint16(w[0])<<8|uint16(next), entry{w, i})
-			}
+			ascii := strings.IndexFunc(w, func(c rune) bool { return c >= 0x80 }) < 0
+			s.add(entry{w, ascii, i, r.begins, r.run})
 		}
 	}
 	return s
 }
 
-func (s *scanner) add(pair uint16, e entry) {
-	s.pairs[pair>>6] |= 1 << (pair & 63)
-	s.of[pair] = append(s.of[pair], e)
+func (s *scanner) add(e entry) {
+	if len(e.word) == 1 {
+		for c, l := range low {
+			s.letter[c] = s.letter[c] || l == e.word[0]
+		}
+		s.single = append(s.single, e)
+		return
+	}
+	b := beginning(0).then(e.word[0]).then(e.word[1])
+	for c := range beginning(signs) { // whatever follows a word of two bytes
+		if len(e.word) > 2 && c != beginning(sign[e.word[2]]) {
+			continue
+		}
+		b := (b*signs | c) % beginnings
+		if bit := uint64(1) << (b % 64); s.begins[b/64]&bit == 0 {
+			s.begins[b/64] |= bit
+			s.of[b] = uint16(len(s.lists))
+			s.lists = append(s.lists, nil)
+		}
+		s.lists[s.of[b]] = append(s.lists[s.of[b]], e)
+	}
 }
 
 // places are, by rule, where one of its words stands in a text, whatever the
 // case, in order. It ends early where the context is done.
 func (s *scanner) places(ctx context.Context, text string) [][]int {
 	places := make([][]int, s.rules)
-	for i := 0; i+1 < len(text); i++ {
-		if i%lookEvery == 0 && ctx.Err() != nil {
-			break
-		}
-		pair := uint16(low[text[i]])<<8 | uint16(low[text[i+1]])
-		if s.pairs[pair>>6]&(1<<(pair&63)) == 0 {
-			continue
-		}
-		for _, e := range s.of[pair] {
-			list, end := places[e.rule], i+len(e.word)
-			if end > len(text) || !strings.EqualFold(text[i:end], e.word) {
-				continue
+	if len(text) < 2 { // no secret is a letter long
+		return places
+	}
+	b, before := beginning(0).then(text[0]).then(text[1]), byte(0)
+	for from := 0; from < len(text)-2 && ctx.Err() == nil; from += lookEvery {
+		for i, c := range []byte(text[from+2 : min(len(text), from+2+lookEvery)]) {
+			first := text[from+i]
+			if b = b.then(c); s.begins[b/64]>>(b%64)&1 != 0 || s.letter[first] && !isWord(before) {
+				s.look(places, b, text, from+i)
 			}
-			if len(list) == 0 || list[len(list)-1] != i {
-				places[e.rule] = append(list, i)
-			}
+			before = first
 		}
 	}
+	s.look(places, b.then(0), text, len(text)-2)
 	return places
+}
+
+// look adds a place of a text, which has the beginning, to those of the rules of which one
+// of the words stands there.
+func (s *scanner) look(places [][]int, b beginning, text string, i int) {
+	if s.begins[b/64]>>(b%64)&1 != 0 {
+		found(places, s.lists[s.of[b]], text, i)
+	}
+	if s.letter[text[i]] {
+		found(places, s.single, text, i)
+	}
+}
+
+func found(places [][]int, words []entry, text string, i int) {
+	for k := range words {
+		e := &words[k]
+		if list := places[e.rule]; e.at(text, i) && (len(list) == 0 || list[len(list)-1] != i) {
+			places[e.rule] = append(list, i)
+		}
+	}
+}
+
+// at reports whether the word stands at a place of a text as its rule wants it.
+func (e *entry) at(text string, i int) bool {
+	end := i + len(e.word)
+	switch {
+	case end > len(text), e.begins && i > 0 && isWord(text[i-1]):
+		return false
+	case !e.ascii:
+		return strings.EqualFold(text[i:end], e.word)
+	}
+	for k := range len(e.word) {
+		if low[text[i+k]] != e.word[k] {
+			return false
+		}
+	}
+	return e.run == 0 || i+e.run <= len(text) && isRun(text[i:i+e.run])
+}
+
+// isRun reports whether a text is of letters, digits, "_" and "-" alone. It looks at the
+// end first, where most are not.
+func isRun(s string) bool {
+	for i := len(s) - 1; i >= 0; i-- {
+		if !isWord(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // low is a byte with ASCII letters in lower case.
