@@ -197,5 +197,5 @@ func (c *Compactor) Reject(s abi.Session, pending *Result, why string) {
 	report := pending.Report
 	report.Compacted, report.ReasonCode, report.Reason = false, abi.ReasonRejected, why
 	emit(&c.opts, Event{Type: EventFailed, Time: c.opts.Now().UTC().Format(time.RFC3339), Session: s,
-		Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &report})
+		Compaction: pending.Record.ID, Trigger: pending.Record.Trigger, Strategy: StrategyCheckpoint, Report: &report})
 }

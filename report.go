@@ -155,16 +155,20 @@ const (
 	EventCompleted EventType = "compaction.completed"
 	EventFailed    EventType = "compaction.failed"
 	EventNoop      EventType = "compaction.noop"
+	// EventFlagged: the operator judged a compaction. Who keeps its record notes it.
+	EventFlagged EventType = "compaction.flagged"
 )
 
 // Event is one entry for the audit log. A compaction that ran has a triggered
 // event and one that says how it ended, with the whole chain of failures in
 // its report; a look that found nothing to do has none.
 type Event struct {
-	Type    EventType         `json:"type"`
-	Time    string            `json:"time"`
-	Session abi.Session       `json:"session"`
-	Trigger abi.TriggerReason `json:"trigger"`
+	Type    EventType   `json:"type"`
+	Time    string      `json:"time"`
+	Session abi.Session `json:"session"`
+	// Compaction is the id of the record, empty where there is none.
+	Compaction string            `json:"compaction,omitempty"`
+	Trigger    abi.TriggerReason `json:"trigger"`
 	// Strategy is the configured one in a triggered event.
 	Strategy string `json:"strategy"`
 	// Report is how it ended; nil in a triggered event.
@@ -179,9 +183,14 @@ func emit(o *Options, e Event) {
 	}
 }
 
-func audit(l *look, t EventType, report *Report, err error) {
-	e := Event{Type: t, Time: l.now, Session: l.req.Session, Trigger: l.req.Reason, Strategy: l.policy.Strategy,
-		Report: report}
+func audit(l *look, t EventType, result *Result, err error) {
+	e := Event{Type: t, Time: l.now, Session: l.req.Session, Trigger: l.req.Reason, Strategy: l.policy.Strategy}
+	if result != nil {
+		e.Report = &result.Report
+	}
+	if result != nil && result.Record != nil {
+		e.Compaction = result.Record.ID
+	}
 	if err != nil {
 		e.Error = abi.AsError(err)
 	}
@@ -196,10 +205,10 @@ func audited(l *look, result *Result, err error) {
 		audit(l, EventFailed, nil, err)
 	case result.Pending != nil:
 	case result.Report.Compacted:
-		audit(l, EventCompleted, &result.Report, err)
+		audit(l, EventCompleted, result, err)
 	case err != nil, result.Report.ReasonCode == abi.ReasonFailed:
-		audit(l, EventFailed, &result.Report, err)
+		audit(l, EventFailed, result, err)
 	default:
-		audit(l, EventNoop, &result.Report, nil)
+		audit(l, EventNoop, result, nil)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
-	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -23,6 +22,69 @@ const (
 	byRollback = "rollback"
 	byPruning  = "pruning"
 )
+
+// Effect is what an entry does to all the messages there ever were. A journal that
+// keeps them as rows applies it to those.
+type Effect struct {
+	// New are messages that were not there before.
+	New []Placed
+	// Gone are the ids that the model sees no more, By is what took them away.
+	Gone []string
+	By   string
+	// Back are the ids that it sees again.
+	Back []string
+}
+
+// Placed is a new message with the id of the one that it stands behind: the empty
+// one stands before all, and what arrives behind all.
+type Placed struct {
+	abi.Message
+	Behind string
+	Last   bool
+}
+
+// EffectOf says what an entry does that turns one list into another. known reports
+// whether a message was there before.
+func EffectOf(e *Entry, before []string, after []abi.Message, known func(id string) bool) (f Effect) {
+	switch {
+	case e.Proposed != nil, e.Rejected != nil:
+		return f
+	case e.Rewrite == nil && e.Rollback == nil:
+		for _, m := range e.Append {
+			f.New = append(f.New, Placed{Message: m, Last: true})
+		}
+		return f
+	}
+	f.By = e.by()
+	seen, shown := set.Of(before...), set.Of(idsOf(after)...)
+	for _, id := range before {
+		if !shown[id] {
+			f.Gone = append(f.Gone, id)
+		}
+	}
+	behind := ""
+	for i := range after {
+		switch id := after[i].ID; {
+		case !known(id):
+			f.New = append(f.New, Placed{Message: after[i], Behind: behind})
+		case !seen[id]:
+			f.Back = append(f.Back, id)
+		}
+		behind = after[i].ID
+	}
+	return f
+}
+
+// by names what an entry did, for a message that it took away.
+func (e *Entry) by() string {
+	switch {
+	case e.Rollback != nil:
+		return byRollback
+	case e.Rewrite.Record != nil:
+		return e.Rewrite.Record.ID
+	}
+	return byPruning
+}
 
 // archive is every message there ever was, as it came, in the order they came.
 // An inserted one stands where it was inserted into the list. What arrives costs
@@ -46,43 +108,33 @@ func (a *archive) take(e *Entry, before, after []abi.Message) {
 	if a.at == nil {
 		a.at, a.arrived = make(map[string]int), make(map[string]int)
 	}
-	if e.Rewrite == nil && e.Rollback == nil {
-		for _, m := range e.Append {
-			a.at[m.ID], a.arrived[m.ID] = len(a.list), e.Seq
-			a.list = append(a.list, StoredMessage{Message: m})
-		}
-		return
+	for _, m := range e.Append {
+		a.arrived[m.ID] = e.Seq
 	}
-	shown := set.Of(lists.Map(after, func(m abi.Message) string { return m.ID })...)
-	for i := range before {
-		if j := a.at[before[i].ID]; !shown[before[i].ID] {
-			a.list[j].Superseded, a.list[j].By = true, e.by()
-		}
+	var were []string
+	if e.Rewrite != nil || e.Rollback != nil {
+		were = idsOf(before)
 	}
-	// What is new goes behind what stands before it in the list.
-	for i := range after {
-		if j, ok := a.at[after[i].ID]; ok {
-			a.list[j] = StoredMessage{Message: a.list[j].Message}
-			continue
+	f := EffectOf(e, were, after, func(id string) bool { _, ok := a.at[id]; return ok })
+	for _, id := range f.Gone {
+		m := &a.list[a.at[id]]
+		m.Superseded, m.By = true, f.By
+	}
+	for _, id := range f.Back {
+		m := &a.list[a.at[id]]
+		m.Superseded, m.By = false, ""
+	}
+	for _, m := range f.New {
+		pos := len(a.list)
+		if !m.Last {
+			pos = 0
+			if m.Behind != "" {
+				pos = a.at[m.Behind] + 1
+			}
 		}
-		pos := 0
-		if i > 0 {
-			pos = a.at[after[i-1].ID] + 1
-		}
-		a.list = slices.Insert(a.list, pos, StoredMessage{Message: after[i]})
+		a.list = slices.Insert(a.list, pos, StoredMessage{Message: m.Message})
 		for j := pos; j < len(a.list); j++ {
 			a.at[a.list[j].ID] = j
 		}
 	}
-}
-
-// by names what an entry did, for a message that it took away.
-func (e *Entry) by() string {
-	switch {
-	case e.Rollback != nil:
-		return byRollback
-	case e.Rewrite != nil && e.Rewrite.Record != nil:
-		return e.Rewrite.Record.ID
-	}
-	return byPruning
 }

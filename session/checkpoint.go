@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -31,6 +32,16 @@ func newCheckpoint(c *kagewasm.Compactor, req asked, r *kagewasm.Result) *Checkp
 		Messages: r.Messages, Report: r.Report, Record: r.Record, compactor: c, req: req}
 }
 
+// checkpointOf is the checkpoint that an entry of the journal made of a list.
+func checkpointOf(e *Entry, list []abi.Message) *Checkpoint {
+	record := e.Proposed.Rewrite.Record
+	made, _ := e.Proposed.Rewrite.apply(list) // which was tried before
+	return &Checkpoint{ID: record.ID, Reason: "compaction_pending", Time: record.Time, Messages: made,
+		Report: e.Proposed.Report, Record: record,
+		req: asked{Request: kagewasm.Request{Messages: slices.Clip(list), Reason: record.Trigger, Force: true,
+			Ongoing: true}}}
+}
+
 func (cp *Checkpoint) result() *kagewasm.Result {
 	return &kagewasm.Result{Messages: cp.Messages, Report: cp.Report, Record: cp.Record}
 }
@@ -45,15 +56,11 @@ func (s *Session) Pending() *Checkpoint { return s.state.waiting() }
 // arrived since stays. Where the session changed otherwise the error has the
 // code conflict and the checkpoint is dropped: the next look makes a new one.
 func (s *Session) Approve(ctx context.Context, id string) (*kagewasm.Result, error) {
-	cp, err := s.waitingFor(id)
+	cp, err := waitingFor(s.Pending(), id)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.apply(ctx, cp)
-	if err == nil || abi.CodeOf(err) == abi.CodeConflict {
-		s.state.decided(cp)
-	}
-	return result, err
+	return s.apply(ctx, cp)
 }
 
 func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, error) {
@@ -63,7 +70,7 @@ func (s *Session) apply(ctx context.Context, cp *Checkpoint) (*kagewasm.Result, 
 		return nil, err
 	}
 	shown.Messages, req.Messages = list, now
-	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, now, r, req.before) }
+	req.Commit = func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, now, r, req.before) }
 	return s.compactor.Commit(ctx, req.Request, shown)
 }
 
@@ -74,20 +81,22 @@ const quietShare = 0.05
 // Reject drops the compaction that waits, and the session goes on as it is.
 // Another one is proposed when it has grown by a twentieth of the window, or
 // does not fit any more.
-func (s *Session) Reject(id, why string) error {
-	cp, err := s.waitingFor(id)
+func (s *Session) Reject(ctx context.Context, id, why string) error {
+	cp, err := waitingFor(s.Pending(), id)
 	if err != nil {
 		return err
 	}
+	if err := s.state.reject(ctx, cp, why); err != nil {
+		return err
+	}
 	cp.reject("rejected by the operator: " + why)
-	s.state.decided(cp)
-	s.state.quietBelow(cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window)))
 	return nil
 }
 
-func (s *Session) waitingFor(id string) (*Checkpoint, error) {
-	if cp := s.Pending(); cp != nil && cp.ID == id {
-		return cp, nil
+// waitingFor is the checkpoint that waits, where it is the one of that id.
+func waitingFor(waits *Checkpoint, id string) (*Checkpoint, error) {
+	if waits != nil && waits.ID == id {
+		return waits, nil
 	}
 	return nil, usage("checkpoint", "compaction %q: it does not wait for a decision", id)
 }

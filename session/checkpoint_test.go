@@ -62,7 +62,7 @@ func TestRejected(t *testing.T) {
 		Audit: func(e kagewasm.Event) { events = append(events, e.Type) }})
 	s := open(t, c, 1450, chat(60))
 	_, _ = s.Dispatch(t.Context(), said("x", nil))
-	if err := s.Reject(s.Pending().ID, "not now"); err != nil {
+	if err := s.Reject(t.Context(), s.Pending().ID, "not now"); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := s.Dispatch(t.Context(), said("x", nil)); err != nil || d.Calls != 1 ||

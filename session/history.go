@@ -6,12 +6,16 @@ import (
 	"slices"
 	"time"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/msgid"
 )
 
-// history is what a session's entries come to.
-type history struct {
+// History is a session as its journal has it. A [Session] has one; programs that
+// call no model open one by itself, to show a session or to undo what was done to
+// it. It is for one goroutine at a time.
+type History struct {
 	journal Journal
 	key     string // of the session in the journal
 	now     func() time.Time
@@ -19,8 +23,13 @@ type history struct {
 	// points[k] is the session after k entries.
 	points  []point
 	archive archive
+	pending *Checkpoint
+	quiet   int // what the last rejection said
 	// epoch counts the rollbacks.
 	epoch int
+	// undone are the states that rollbacks left and nothing came after, the latest
+	// last.
+	undone []int
 }
 
 // point is a session as an entry left it. Points share what they have in common,
@@ -28,28 +37,65 @@ type history struct {
 type point struct {
 	messages []abi.Message // that the model sees
 	records  []abi.Record  // of the compactions in force
+	// state is the number of the entry that made this state: after a rollback an
+	// earlier one. from is the state that it was made of.
+	state, from int
+	compacted   bool // by that entry
+	grown       bool // from messages that arrived with it
 }
 
-// newHistory takes in the entries that the journal has of a session.
-func newHistory(ctx context.Context, j Journal, key string, now func() time.Time) (*history, error) {
-	h := &history{journal: j, key: key, now: now, points: []point{{}}}
+// Key is how a journal names the session of an agent: agents of one session have
+// compactions of their own.
+func Key(s abi.Session) string {
+	if s.AgentPath == "" {
+		return s.ID
+	}
+	return s.ID + "#" + s.AgentPath
+}
+
+// OpenHistory takes in the entries that a journal has of a session. now is the
+// clock, nil for time.Now. The error is bad_input where they are not whole; others
+// are the journal's.
+func OpenHistory(ctx context.Context, j Journal, key string, now func() time.Time) (*History, error) {
+	if now == nil {
+		now = time.Now
+	}
+	h := &History{journal: j, key: key, now: now, points: []point{{}}}
 	entries, err := j.Load(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		p, err := h.after(e)
+	for i := range entries {
+		p, err := h.after(&entries[i])
 		if err != nil {
 			return nil, err
 		}
-		h.add(e, p)
+		h.add(&entries[i], p)
 	}
 	return h, nil
 }
 
-// append adds messages that arrived. An id means one message, for good; who has none
+// Len is the number of entries.
+func (h *History) Len() int { return len(h.points) - 1 }
+
+// Messages is the list the model would see.
+func (h *History) Messages() []abi.Message { return slices.Clip(h.last().messages) }
+
+// At is the list as it was after so many entries.
+func (h *History) At(seq int) []abi.Message { return slices.Clip(h.points[seq].messages) }
+
+// All is every message there ever was, with what became of it.
+func (h *History) All() []StoredMessage { return slices.Clone(h.archive.list) }
+
+// Compactions are the records of the compactions in force, oldest first.
+func (h *History) Compactions() []abi.Record { return slices.Clone(h.last().records) }
+
+// Pending is the compaction that waits for the operator, or nil.
+func (h *History) Pending() *Checkpoint { return h.pending }
+
+// Append adds messages that arrived. An id means one message, for good; who has none
 // gets one.
-func (h *history) append(ctx context.Context, msgs []abi.Message) error {
+func (h *History) Append(ctx context.Context, msgs ...abi.Message) error {
 	if len(msgs) == 0 {
 		return nil
 	}
@@ -70,56 +116,139 @@ func (h *history) append(ctx context.Context, msgs []abi.Message) error {
 	return h.write(ctx, Entry{Append: slices.Clone(msgs)})
 }
 
+// Rewrite puts another list in the place of the one there is: what a compaction
+// made of it, with its record, or a pruning, without one.
+func (h *History) Rewrite(ctx context.Context, list []abi.Message, record *abi.Record) error {
+	return h.write(ctx, Entry{Rewrite: rewriteOf(h.last().messages, list, record)})
+}
+
+// Propose lets a compaction wait for the operator: list is what it would make of
+// the list there is.
+func (h *History) Propose(ctx context.Context, list []abi.Message, record *abi.Record, report kagewasm.Report) error {
+	return h.write(ctx, Entry{Proposed: &Proposal{Report: report, Rewrite: *rewriteOf(h.last().messages, list, record)}})
+}
+
+// Approve puts the compaction that waits in place, exactly as it was shown. What
+// arrived since stays.
+func (h *History) Approve(ctx context.Context, id string) error {
+	cp, err := waitingFor(h.pending, id)
+	if err != nil {
+		return err
+	}
+	list, err := Swap(cp.result(), cp.req.Messages, h.last().messages)
+	if err != nil {
+		return err
+	}
+	return h.Rewrite(ctx, list, cp.Record)
+}
+
+// Reject drops the compaction that waits. Another one is proposed when the session
+// has grown by a twentieth of the window, or does not fit any more.
+func (h *History) Reject(ctx context.Context, id, why string) error {
+	cp, err := waitingFor(h.pending, id)
+	if err != nil {
+		return err
+	}
+	return h.write(ctx, Entry{Rejected: &Rejection{ID: id, Why: why,
+		Quiet: cp.Report.TokensBefore + int(quietShare*float64(cp.Report.Window))}})
+}
+
 // write adds an entry to the journal and takes it in.
-func (h *history) write(ctx context.Context, e Entry) error {
+func (h *History) write(ctx context.Context, e Entry) error {
 	e.Seq, e.Time = h.next(), h.now().UTC().Format(time.RFC3339)
-	p, err := h.after(e)
+	p, err := h.after(&e)
 	if err != nil {
 		return err
 	}
 	if err := h.journal.Append(ctx, h.key, e); err != nil {
 		return err
 	}
-	h.add(e, p)
+	h.add(&e, p)
 	return nil
 }
 
 // next is the number of the next entry.
-func (h *history) next() int { return len(h.points) }
+func (h *History) next() int { return len(h.points) }
 
 // last is the session as it is.
-func (h *history) last() point { return h.points[len(h.points)-1] }
+func (h *History) last() *point { return &h.points[len(h.points)-1] }
 
-func (h *history) add(e Entry, p point) {
-	h.archive.take(&e, h.last().messages, p.messages)
-	if e.Rollback != nil {
+func (h *History) add(e *Entry, p point) {
+	was := h.last()
+	h.archive.take(e, was.messages, p.messages)
+	switch {
+	case e.Rollback != nil:
 		h.epoch++
+		h.wentBack(was.state, p.state)
+	case e.Proposed == nil && e.Rejected == nil:
+		h.undone = nil
+	}
+	switch {
+	case e.Proposed != nil:
+		h.pending = checkpointOf(e, was.messages)
+	case e.Rejected != nil:
+		h.pending, h.quiet = nil, e.Rejected.Quiet
+	case e.Rewrite != nil && e.Rewrite.Record != nil, e.Rollback != nil:
+		h.pending, h.quiet = nil, 0
+	case e.Rewrite != nil:
+		h.pending = nil
 	}
 	h.points = append(h.points, p)
 }
 
 // after is the session as an entry leaves it.
-func (h *history) after(e Entry) (p point, err error) {
-	p = h.last()
-	switch {
-	case e.Seq != h.next():
+func (h *History) after(e *Entry) (p point, err error) {
+	p = *h.last()
+	if e.Seq != h.next() {
 		return p, broken("entry %d where %d is due", e.Seq, h.next())
-	case e.Rollback != nil:
-		to := *e.Rollback
-		if to < 0 || to >= e.Seq {
-			return p, broken("entry %d goes back to %d", e.Seq, to)
-		}
-		p = h.points[to]
-		p.messages = slices.Clip(p.messages) // so that what comes next does not overwrite what came then
-	case e.Rewrite != nil:
-		if e.Rewrite.Record != nil {
-			p.records = append(slices.Clip(p.records), *e.Rewrite.Record)
-		}
-		p.messages, err = e.Rewrite.apply(p.messages)
-	default:
-		p.messages = append(p.messages, e.Append...)
 	}
+	switch {
+	case e.Rollback != nil:
+		return h.back(e)
+	case e.Proposed != nil:
+		if e.Proposed.Rewrite.Record == nil {
+			return p, broken("entry %d proposes a compaction without a record", e.Seq)
+		}
+		_, err = e.Proposed.Rewrite.apply(p.messages)
+		return p, err
+	case e.Rejected != nil:
+		return p, nil
+	}
+	p.state, p.from, p.compacted, p.grown = e.Seq, p.state, false, e.Rewrite == nil
+	if e.Rewrite == nil {
+		p.messages = append(p.messages, e.Append...)
+		return p, nil
+	}
+	if e.Rewrite.Record != nil {
+		p.records, p.compacted = append(slices.Clip(p.records), *e.Rewrite.Record), true
+	}
+	p.messages, err = e.Rewrite.apply(p.messages)
 	return p, err
+}
+
+// back is the session after a rollback.
+func (h *History) back(e *Entry) (p point, err error) {
+	to := *e.Rollback
+	if to < 0 || to >= e.Seq {
+		return p, broken("entry %d goes back to %d", e.Seq, to)
+	}
+	p = h.points[to]
+	end := len(p.messages)
+	if e.Through != "" {
+		if end = through(p.messages, e.Through); end == 0 {
+			return p, broken("entry %d goes back to %q, which is not in the list", e.Seq, e.Through)
+		}
+	}
+	if end < len(p.messages) {
+		p.state, p.from, p.compacted, p.grown = e.Seq, p.state, false, false
+	}
+	p.messages = slices.Clip(p.messages[:end]) // so that what comes next does not overwrite what came then
+	return p, nil
+}
+
+// through is how long a list is up to a message and with it; 0 where it is not there.
+func through(list []abi.Message, id string) int {
+	return 1 + slices.IndexFunc(list, func(m abi.Message) bool { return m.ID == id })
 }
 
 // apply makes the new list.
@@ -144,18 +273,21 @@ func (r *Rewrite) apply(view []abi.Message) ([]abi.Message, error) {
 
 // rewriteOf says what became of a list.
 func rewriteOf(was, is []abi.Message, record *abi.Record) *Rewrite {
-	r := &Rewrite{Order: make([]string, len(is)), Record: record}
+	r := &Rewrite{Order: idsOf(is), Record: record}
 	old := make(map[string]*abi.Message, len(was))
 	for i := range was {
 		old[was[i].ID] = &was[i]
 	}
 	for i := range is {
-		r.Order[i] = is[i].ID
 		if m := old[is[i].ID]; m == nil || !m.Same(&is[i]) {
 			r.New = append(r.New, is[i])
 		}
 	}
 	return r
+}
+
+func idsOf(msgs []abi.Message) []string {
+	return lists.Map(msgs, func(m abi.Message) string { return m.ID })
 }
 
 func broken(format string, args ...any) error {

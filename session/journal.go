@@ -6,12 +6,13 @@ import (
 	"slices"
 	"sync"
 
+	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Entry is one thing that happened to a session. A session is the list of its
 // entries: none is ever taken out, so everything can be undone. Exactly one of
-// Append, Rewrite and Rollback is set.
+// Append, Rewrite, Rollback, Proposed and Rejected is set.
 type Entry struct {
 	// Seq counts the entries of a session, from one.
 	Seq int `json:"seq"`
@@ -24,6 +25,30 @@ type Entry struct {
 	// Rollback is the number of the entry to which the session goes back, 0 for
 	// its very beginning.
 	Rollback *int `json:"rollback,omitempty"`
+	// Through, with Rollback, is the last message that stays of the list as it
+	// was then. Empty: all of it stays.
+	Through string `json:"through,omitempty"`
+	// Proposed is a compaction that waits for the operator. It waits until it is
+	// rejected, or another list takes the place of the one it was made of.
+	Proposed *Proposal `json:"proposed,omitempty"`
+	// Rejected is what the operator did not want.
+	Rejected *Rejection `json:"rejected,omitempty"`
+}
+
+// Proposal is a compaction as it would be applied: to the list as it was at that
+// entry.
+type Proposal struct {
+	Rewrite Rewrite         `json:"rewrite"`
+	Report  kagewasm.Report `json:"report"`
+}
+
+// Rejection is a decision against a compaction that waited.
+type Rejection struct {
+	// ID is that of the compaction's record.
+	ID  string `json:"id"`
+	Why string `json:"why"`
+	// Quiet is a size in tokens up to which no other one is proposed.
+	Quiet int `json:"quiet"`
 }
 
 // Rewrite is a new list in terms of the one before it.

@@ -50,13 +50,13 @@ func Open(ctx context.Context, c *kagewasm.Compactor, opts Options) (*Session, e
 	if opts.TooLong == nil {
 		opts.TooLong = func(error) (abi.Exceeded, bool) { return abi.Exceeded{}, false }
 	}
-	key := opts.Session.ID
-	if path := opts.Session.AgentPath; path != "" {
-		key += "#" + path
-	}
-	h, err := newHistory(ctx, opts.Journal, key, c.Options().Now)
+	h, err := OpenHistory(ctx, opts.Journal, Key(opts.Session), c.Options().Now)
 	if err != nil {
 		return nil, err
+	}
+	if h.pending != nil {
+		h.pending.compactor = c
+		h.pending.req.Session, h.pending.req.Overhead = opts.Session, opts.Overhead
 	}
 	return &Session{compactor: c, tooLong: opts.TooLong, gate: gate{busy: make(chan struct{}, 1)},
 		state: state{id: opts.Session, overhead: opts.Overhead, recall: opts.Recall, history: h}}, nil

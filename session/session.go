@@ -49,19 +49,39 @@ func (s *Session) Append(ctx context.Context, msgs ...abi.Message) error {
 // came later are undone: what they superseded is back, byte for byte. A rollback
 // is itself an entry of the journal, and [Session.RollbackTo] undoes it.
 func (s *Session) Rollback(ctx context.Context, id string) error {
-	to, ok := s.state.holding(id)
-	if !ok {
-		return usage("rollback", "message %q: the session has none of that id", id)
-	}
-	return s.RollbackTo(ctx, to)
+	return s.goBack(func(h *History) error { return h.Rollback(ctx, id) })
 }
 
 // RollbackTo takes the session back to where it had so many entries. 0 is its
 // very beginning.
 func (s *Session) RollbackTo(ctx context.Context, seq int) error {
-	dropped, err := s.state.rollback(ctx, seq)
+	return s.goBack(func(h *History) error { return h.RollbackTo(ctx, seq) })
+}
+
+// Undo takes the session back to before its last compaction: see [History.Undo].
+func (s *Session) Undo(ctx context.Context) (undone *abi.Record, err error) {
+	err = s.goBack(func(h *History) error { undone, err = h.Undo(ctx); return err })
+	return undone, err
+}
+
+// Redo takes back the last rollback, or the last undo, where nothing came after it.
+func (s *Session) Redo(ctx context.Context) error {
+	return s.goBack(func(h *History) error { return h.Redo(ctx) })
+}
+
+func (s *Session) goBack(do func(*History) error) error {
+	dropped, err := s.state.change(nil, do)
 	if dropped != nil {
 		dropped.reject("the session was rolled back")
+	}
+	return err
+}
+
+// keep puts a result in the place of the list it was made of.
+func (s *Session) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result, last int) error {
+	dropped, err := s.state.keep(ctx, base, r, last)
+	if dropped != nil {
+		dropped.reject("the session changed meanwhile")
 	}
 	return err
 }
@@ -120,7 +140,7 @@ func (s *Session) lookOnce(ctx context.Context, req asked) (*kagewasm.Result, er
 
 func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, error) {
 	base := req.Messages
-	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.state.keep(ctx, base, r, req.before) }
+	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, base, r, req.before) }
 	req.Commit = keep
 	result, err := s.compactor.Compact(ctx, req.Request)
 	switch {
@@ -128,7 +148,7 @@ func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, err
 		return result, err
 	case result.Pending != nil:
 		cp := newCheckpoint(s.compactor, req, result.Pending)
-		whyNot, err := s.state.await(cp)
+		whyNot, err := s.state.await(ctx, cp)
 		if whyNot != "" {
 			cp.reject(whyNot)
 		}

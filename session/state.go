@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -17,45 +16,35 @@ type state struct {
 	id       abi.Session // its window shrinks where a provider says so
 	overhead int
 	recall   string // what notes say of how to read what went
-	history  *history
+	history  *History
 	sent     kagewasm.Sent // what the model was sent last
 	wishes   wishes        // compactions that were asked for
 	job      *Job          // the last one in the background
-	pending  *Checkpoint   // waits for the operator
-	quiet    int           // tokens up to which no compaction is proposed
 }
 
 // list is what the model sees, and the epoch it is from.
 func (s *state) list() (msgs []abi.Message, epoch int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clip(s.history.last().messages), s.history.epoch
+	return s.history.Messages(), s.history.epoch
 }
 
 func (s *state) all() []StoredMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.history.archive.list)
+	return s.history.All()
 }
 
 func (s *state) compactions() []abi.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.history.last().records)
-}
-
-// holding is the number of the entry that brought a message which arrived.
-func (s *state) holding(id string) (seq int, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	seq, ok = s.history.archive.arrived[id]
-	return seq, ok
+	return s.history.Compactions()
 }
 
 func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.append(ctx, msgs)
+	return s.history.Append(ctx, msgs...)
 }
 
 // wasSent notes what a provider's cache can serve from now on.
@@ -75,7 +64,7 @@ func (s *state) take(ctx context.Context, epoch int, answer []abi.Message) error
 			Message: "the session was rolled back while the model was asked: its answer was not added",
 			Hint:    "it stands in Dispatched.Messages; call again"}
 	}
-	return s.history.append(ctx, answer)
+	return s.history.Append(ctx, answer...)
 }
 
 // learn keeps what a provider said its window is, so that the next request fits.
@@ -87,19 +76,20 @@ func (s *state) learn(window int) {
 	}
 }
 
-// rollback goes back to an entry. A checkpoint that waited was made of another
-// list: it waits no more, and is returned.
-func (s *state) rollback(ctx context.Context, to int) (dropped *Checkpoint, err error) {
+// change changes the history by more than what arrives. A checkpoint that waited
+// was made of another list then: it waits no more, and is returned, unless it is
+// the one that is put in place.
+func (s *state) change(record *abi.Record, do func(*History) error) (dropped *Checkpoint, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if to < 0 || to >= s.history.next() {
-		return nil, usage("rollback", "entry %d: the session has 0 to %d", to, s.history.next()-1)
-	}
-	if err := s.history.write(ctx, Entry{Rollback: &to}); err != nil {
+	waited := s.history.pending
+	if err := do(s.history); err != nil || s.history.pending == waited {
 		return nil, err
 	}
-	dropped, s.pending, s.quiet = s.pending, nil, 0
-	return dropped, nil
+	if record != nil && record.ID == waited.ID {
+		return nil, nil
+	}
+	return waited, nil
 }
 
 // request is a look at the session as it is.
@@ -111,8 +101,8 @@ func (s *state) request(reason abi.TriggerReason) asked {
 
 func (s *state) requestLocked(reason abi.TriggerReason) asked {
 	return asked{before: s.wishes.made, Request: kagewasm.Request{
-		Session: s.id, Messages: slices.Clip(s.history.last().messages), Overhead: s.overhead,
-		Reason: reason, QuietBelow: s.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
+		Session: s.id, Messages: s.history.Messages(), Overhead: s.overhead,
+		Reason: reason, QuietBelow: s.history.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
 		Recall: s.recall}}
 }
 
@@ -149,33 +139,30 @@ func (s *state) original(id string) *abi.Message {
 
 // keep puts a result in the place of the list it was made of. A compaction answers the
 // wishes up to one.
-func (s *state) keep(ctx context.Context, base []abi.Message, r *kagewasm.Result, last int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.history.last().messages
-	list, err := Swap(r, base, now)
-	if err != nil {
-		return err
-	}
+func (s *state) keep(
+	ctx context.Context, base []abi.Message, r *kagewasm.Result, last int,
+) (dropped *Checkpoint, err error) {
 	record := r.Record
 	if !r.Report.Compacted {
 		record = nil
 	}
-	if err := s.history.write(ctx, Entry{Rewrite: rewriteOf(now, list, record)}); err != nil {
+	return s.change(record, func(h *History) error {
+		list, err := Swap(r, base, h.last().messages)
+		if err == nil {
+			err = h.Rewrite(ctx, list, record)
+		}
+		if err == nil && record != nil {
+			s.wishes.answered(last)
+		}
 		return err
-	}
-	if record != nil {
-		s.quiet = 0
-		s.wishes.answered(last)
-	}
-	return nil
+	})
 }
 
 // background starts a job, unless one runs or the operator has to decide first.
 func (s *state) background(ctx context.Context, compact func(context.Context) (*kagewasm.Result, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pending == nil && !s.job.running() {
+	if s.history.pending == nil && !s.job.running() {
 		s.job = start(ctx, compact)
 	}
 }
@@ -189,23 +176,27 @@ func (s *state) lastJob() *Job {
 // await pauses the session for a checkpoint. It says why not where the list that
 // the checkpoint was made of is no more, which is an error, or another one waits
 // already, which is none.
-func (s *state) await(cp *Checkpoint) (whyNot string, err error) {
+func (s *state) await(ctx context.Context, cp *Checkpoint) (whyNot string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := stillBegins(cp.req.Messages, s.history.last().messages); err != nil {
+	list, err := Swap(cp.result(), cp.req.Messages, s.history.last().messages)
+	if err != nil {
 		return "the session changed meanwhile", err
 	}
-	if s.pending != nil {
+	if s.history.pending != nil {
 		return "another one waits already", nil
 	}
-	s.pending = cp
+	if err := s.history.Propose(ctx, list, cp.Record, cp.Report); err != nil {
+		return "it could not be stored", err
+	}
+	s.history.pending = cp // which knows the request that it came of
 	return "", nil
 }
 
 func (s *state) waiting() *Checkpoint {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pending
+	return s.history.pending
 }
 
 // paused is the error where the operator has to decide first.
@@ -218,18 +209,9 @@ func (s *state) paused() error {
 		Message: "the session is paused: compaction " + cp.ID + " waits for a decision", Hint: "approve or reject it"}
 }
 
-// decided ends the wait for a checkpoint.
-func (s *state) decided(cp *Checkpoint) {
+// reject ends the wait for a checkpoint without it.
+func (s *state) reject(ctx context.Context, cp *Checkpoint, why string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pending == cp {
-		s.pending = nil
-	}
-}
-
-// quietBelow keeps compactions from being proposed up to so many tokens.
-func (s *state) quietBelow(tokens int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.quiet = tokens
+	return s.history.Reject(ctx, cp.ID, why)
 }

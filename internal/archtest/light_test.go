@@ -32,6 +32,7 @@ var light = []struct {
 	{pattern: "./tokens", modules: append(tokenizer, goccy)},
 	{pattern: ".", modules: append(tokenizer, goccy)},
 	{pattern: "./session", modules: append(tokenizer, goccy)},
+	{pattern: "./store/kv", modules: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 	{pattern: "./runtime", modules: []string{goccy, "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 }
 

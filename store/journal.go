@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/session"
+)
+
+// Append implements [session.Journal].
+func (s *Store) Append(ctx context.Context, key string, e session.Entry) error {
+	return s.Update(ctx, func(tx *Tx) error { return tx.Append(ctx, key, e) })
+}
+
+// Load implements [session.Journal].
+func (s *Store) Load(ctx context.Context, key string) ([]session.Entry, error) {
+	return load(ctx, s.db, key)
+}
+
+// Load implements [session.Journal].
+func (tx *Tx) Load(ctx context.Context, key string) ([]session.Entry, error) {
+	return load(ctx, tx.tx, key)
+}
+
+func load(ctx context.Context, c conn, key string) (list []session.Entry, err error) {
+	err = rows(ctx, c, func(r *sql.Rows) error {
+		var text string
+		if err := r.Scan(&text); err != nil {
+			return err
+		}
+		list = append(list, session.Entry{})
+		return json.Unmarshal([]byte(text), &list[len(list)-1])
+	}, "SELECT entry FROM entries WHERE session = $1 ORDER BY seq", key)
+	if err != nil || list == nil {
+		return nil, fault("load", err)
+	}
+	err = rows(ctx, c, func(r *sql.Rows) error {
+		var seq int
+		var text string
+		if err := r.Scan(&seq, &text); err != nil {
+			return err
+		}
+		if seq > len(list) || list[seq-1].Rewrite != nil {
+			return nil // it came since, or stands in the entry
+		}
+		var m abi.Message
+		err := json.Unmarshal([]byte(text), &m)
+		list[seq-1].Append = append(list[seq-1].Append, m)
+		return err
+	}, "SELECT seq, message FROM messages WHERE session = $1 ORDER BY seq, n", key)
+	if err != nil {
+		return nil, fault("load", err)
+	}
+	return list, nil
+}
+
+// Append implements [session.Journal]: it stores the entry, and what follows from it.
+func (tx *Tx) Append(ctx context.Context, key string, e session.Entry) error {
+	if err := tx.take(ctx, key, e.Seq); err != nil {
+		return fault("append", err)
+	}
+	bare := e
+	bare.Append = nil
+	text, err := json.Marshal(bare)
+	if err != nil {
+		return fault("append", err)
+	}
+	const insert = "INSERT INTO entries (session, seq, entry) VALUES ($1, $2, $3)"
+	if _, err := exec(ctx, tx.tx, insert, key, e.Seq, string(text)); err != nil {
+		return fault("append", err)
+	}
+	if err := tx.follow(ctx, key, &e); err != nil || e.Rollback == nil {
+		return fault("append", err)
+	}
+	return fault("append", tx.log(ctx, &AuditEntry{Type: EventRolledBack, Session: key, To: e.Rollback}, nil))
+}
+
+// take takes the number of the next entry of a session.
+func (tx *Tx) take(ctx context.Context, key string, seq int) error {
+	n, err := int64(0), error(nil)
+	if now := tx.store.stamp(); seq == 1 {
+		id, agent, _ := strings.Cut(key, "#")
+		n, err = exec(ctx, tx.tx, `INSERT INTO sessions (session, id, agent, created, updated, seq)
+			VALUES ($1, $2, $3, $4, $4, 1) ON CONFLICT DO NOTHING`, key, id, agent, now)
+	} else {
+		n, err = exec(ctx, tx.tx, "UPDATE sessions SET seq = $2, updated = $3 WHERE session = $1 AND seq = $4",
+			key, seq, now, seq-1)
+	}
+	if err == nil && n == 0 {
+		err = conflict("append", "session %q: %d is not the next entry", key, seq)
+	}
+	return err
+}
+
+// follow writes what follows from an entry.
+func (tx *Tx) follow(ctx context.Context, key string, e *session.Entry) error {
+	switch {
+	case e.Proposed != nil:
+		_, err := exec(ctx, tx.tx, "UPDATE sessions SET pending = $2 WHERE session = $1", key, e.Proposed.Rewrite.Record.ID)
+		return err
+	case e.Rejected != nil:
+		return tx.nothingWaits(ctx, key)
+	case e.Rewrite == nil && e.Rollback == nil:
+		return tx.apply(ctx, key, e.Seq, session.EffectOf(e, nil, nil, nil))
+	}
+	before, known, err := tx.ids(ctx, key)
+	if err != nil {
+		return err
+	}
+	after, err := tx.listAfter(ctx, key, e)
+	if err != nil {
+		return err
+	}
+	if err := tx.apply(ctx, key, e.Seq, session.EffectOf(e, before, after,
+		func(id string) bool { return known[id] })); err != nil {
+		return err
+	}
+	return tx.nothingWaits(ctx, key)
+}
+
+func (tx *Tx) nothingWaits(ctx context.Context, key string) error {
+	_, err := exec(ctx, tx.tx, "UPDATE sessions SET pending = '' WHERE session = $1", key)
+	return err
+}
+
+// listAfter is what the model sees after an entry that is stored, and changes which
+// compactions are in force. Only a rollback has to look at those before it.
+func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]abi.Message, error) {
+	if e.Rewrite != nil {
+		brought := make(map[string]abi.Message, len(e.Rewrite.New))
+		for _, m := range e.Rewrite.New {
+			brought[m.ID] = m
+		}
+		after := make([]abi.Message, len(e.Rewrite.Order))
+		for i, id := range e.Rewrite.Order {
+			after[i] = brought[id]
+			after[i].ID = id
+		}
+		return after, tx.addRecord(ctx, key, e)
+	}
+	h, err := session.OpenHistory(ctx, tx, key, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.Messages(), tx.enforce(ctx, key, h.Compactions())
+}
+
+// ids are those of the messages that the model sees, and of all.
+func (tx *Tx) ids(ctx context.Context, key string) (seen []string, known map[string]bool, err error) {
+	known = make(map[string]bool)
+	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+		var id, by string
+		if err := r.Scan(&id, &by); err != nil {
+			return err
+		}
+		if known[id] = true; by == "" {
+			seen = append(seen, id)
+		}
+		return nil
+	}, "SELECT id, superseded_by FROM messages WHERE session = $1 ORDER BY pos", key)
+	return seen, known, err
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"github.com/kagewasm/kagewasm/session"
+)
+
+// apply does to the messages of a session what an entry does.
+func (tx *Tx) apply(ctx context.Context, key string, seq int, f session.Effect) error {
+	const mark = "UPDATE messages SET superseded_by = $3 WHERE session = $1 AND id = $2"
+	for _, id := range f.Gone {
+		if _, err := exec(ctx, tx.tx, mark, key, id, f.By); err != nil {
+			return err
+		}
+	}
+	for _, id := range f.Back {
+		if _, err := exec(ctx, tx.tx, mark, key, id, ""); err != nil {
+			return err
+		}
+	}
+	bytes, err := tx.add(ctx, key, seq, f.New)
+	if err != nil {
+		return err
+	}
+	_, err = exec(ctx, tx.tx, "UPDATE sessions SET messages = messages + $2, bytes = bytes + $3 WHERE session = $1", key,
+		len(f.New)+len(f.Back)-len(f.Gone), bytes)
+	return err
+}
+
+// add adds messages, each at its place, and returns how long they are.
+func (tx *Tx) add(ctx context.Context, key string, seq int, list []session.Placed) (bytes int, err error) {
+	var last int64
+	if err := tx.tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(pos), 0) FROM messages WHERE session = $1", key).
+		Scan(&last); err != nil {
+		return 0, err
+	}
+	for n, m := range list {
+		pos := last + 1
+		if !m.Last {
+			if pos, err = tx.behind(ctx, key, m.Behind); err != nil {
+				return 0, err
+			}
+		}
+		last++
+		text, err := json.Marshal(m.Message)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := exec(ctx, tx.tx, `INSERT INTO messages (session, id, seq, n, pos, message)
+			VALUES ($1, $2, $3, $4, $5, $6)`, key, m.ID, seq, n, pos, string(text)); err != nil {
+			return 0, err
+		}
+		bytes += len(text)
+	}
+	return bytes, nil
+}
+
+// behind makes room behind a message, or before all.
+func (tx *Tx) behind(ctx context.Context, key, id string) (pos int64, err error) {
+	err = tx.tx.QueryRowContext(ctx, "SELECT pos FROM messages WHERE session = $1 AND id = $2", key, id).Scan(&pos)
+	if err == sql.ErrNoRows && id == "" {
+		err = nil
+	}
+	if err == nil {
+		_, err = exec(ctx, tx.tx, "UPDATE messages SET pos = pos + 1 WHERE session = $1 AND pos > $2", key, pos)
+	}
+	return pos + 1, err
+}
+
+// MessageQuery says which messages of a session.
+type MessageQuery struct {
+	// Superseded are listed too. Default off: what the model sees.
+	Superseded bool
+	// After is the id of the last message of the page before. Default the beginning.
+	After string
+	// Limit is how many at most. Default all.
+	Limit int
+}
+
+// Messages are those of a session in their order, as they came, with what became of
+// them.
+func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list []session.StoredMessage, err error) {
+	limit := cmp.Or(q.Limit, 1<<31-1)
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		var m session.StoredMessage
+		var text string
+		if err := r.Scan(&text, &m.By); err != nil {
+			return err
+		}
+		m.Superseded = m.By != ""
+		list = append(list, m)
+		return json.Unmarshal([]byte(text), &list[len(list)-1].Message)
+	}, `SELECT message, superseded_by FROM messages WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
+		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) ORDER BY pos LIMIT $4`,
+		key, number(q.Superseded), q.After, limit)
+	return list, fault("messages", err)
+}
+
+// number is how a truth is stored.
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/session"
+)
+
+// Record is a compaction of a session, with the operator's judgement in it.
+type Record struct {
+	abi.Record
+	// InForce is false where a rollback undid it.
+	InForce bool `json:"in_force"`
+}
+
+// addRecord stores the record of an entry, if it has one. The same compaction may be
+// made again after it was undone: it is one record, and keeps its judgement.
+func (tx *Tx) addRecord(ctx context.Context, key string, e *session.Entry) error {
+	if e.Rewrite.Record == nil {
+		return nil
+	}
+	text, err := json.Marshal(e.Rewrite.Record)
+	if err != nil {
+		return err
+	}
+	if _, err := exec(ctx, tx.tx, `INSERT INTO records (session, id, seq, in_force, record) VALUES ($1, $2, $3, 1, $4)
+		ON CONFLICT (session, id) DO UPDATE SET seq = $3, in_force = 1, record = $4`,
+		key, e.Rewrite.Record.ID, e.Seq, string(text)); err != nil {
+		return err
+	}
+	return tx.countRecords(ctx, key)
+}
+
+// enforce marks which compactions are in force.
+func (tx *Tx) enforce(ctx context.Context, key string, in []abi.Record) error {
+	if _, err := exec(ctx, tx.tx, "UPDATE records SET in_force = 0 WHERE session = $1", key); err != nil {
+		return err
+	}
+	for i := range in {
+		if _, err := exec(ctx, tx.tx, "UPDATE records SET in_force = 1 WHERE session = $1 AND id = $2", key,
+			in[i].ID); err != nil {
+			return err
+		}
+	}
+	return tx.countRecords(ctx, key)
+}
+
+func (tx *Tx) countRecords(ctx context.Context, key string) error {
+	_, err := exec(ctx, tx.tx, `UPDATE sessions SET compactions =
+		(SELECT COUNT(*) FROM records WHERE session = $1 AND in_force = 1) WHERE session = $1`, key)
+	return err
+}
+
+// Records are the compactions of a session, oldest first, those that were undone
+// too.
+func (s *Store) Records(ctx context.Context, key string) (list []Record, err error) {
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		var rec Record
+		var text, flag, notes string
+		var force int
+		if err := r.Scan(&text, &force, &flag, &notes); err != nil {
+			return err
+		}
+		err := json.Unmarshal([]byte(text), &rec.Record)
+		rec.InForce, rec.Flag, rec.Notes = force == 1, flag, notes
+		list = append(list, rec)
+		return err
+	}, "SELECT record, in_force, flag, notes FROM records WHERE session = $1 ORDER BY seq", key)
+	return list, fault("records", err)
+}
+
+// Flags are the judgements that a compaction can have.
+var Flags = []string{"good", "bad", "neutral", ""}
+
+// Flag keeps the operator's judgement of a compaction, one of [Flags], and notes.
+func (tx *Tx) Flag(ctx context.Context, key, compaction, flag, notes string) error {
+	if !slices.Contains(Flags, flag) {
+		return usage("flag", "flag %q: give good, bad or neutral", flag)
+	}
+	n, err := exec(ctx, tx.tx, "UPDATE records SET flag = $3, notes = $4 WHERE session = $1 AND id = $2",
+		key, compaction, flag, notes)
+	if err == nil && n == 0 {
+		err = usage("flag", "session %q: it has no compaction %q", key, compaction)
+	}
+	if err == nil {
+		err = tx.log(ctx, &AuditEntry{Type: kagewasm.EventFlagged, Session: key, Compaction: compaction, Flag: flag},
+			map[string]string{"notes": notes})
+	}
+	return fault("flag", err)
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+)
+
+// Session is what a list of sessions says of one.
+type Session struct {
+	// Key names it in the store: its id, and the agent's path behind #.
+	Key   string `json:"key"`
+	ID    string `json:"id"`
+	Agent string `json:"agent,omitempty"`
+	About
+	Created string `json:"created"`
+	Updated string `json:"updated"`
+	// Messages are those that the model sees, Tokens what they cost as counted last.
+	Messages int `json:"messages"`
+	Tokens   int `json:"tokens"`
+	// Compactions are those in force.
+	Compactions int `json:"compactions"`
+	// Pending is the compaction that waits for a decision.
+	Pending string `json:"pending,omitempty"`
+	// Bytes is what its messages and files take.
+	Bytes int64 `json:"bytes"`
+}
+
+// About is what no journal says of a session.
+type About struct {
+	// Source is where it comes from: a file, a program.
+	Source string `json:"source,omitempty"`
+	Model  string `json:"model,omitempty"`
+	// Window is the model's, in tokens; 0 where nobody knows.
+	Window int `json:"context_window,omitempty"`
+}
+
+const sessionColumns = `session, id, agent, source, model, context_window, created, updated, messages, tokens,
+	compactions, pending, bytes`
+
+func scanSession(row interface{ Scan(...any) error }) (s Session, err error) {
+	err = row.Scan(&s.Key, &s.ID, &s.Agent, &s.Source, &s.Model, &s.Window, &s.Created, &s.Updated, &s.Messages, &s.Tokens,
+		&s.Compactions, &s.Pending, &s.Bytes)
+	return s, err
+}
+
+// Sessions are the sessions, the one that changed last first, and at most limit of
+// them. after is what the page before returned as next, which is empty behind the
+// last page.
+func (s *Store) Sessions(ctx context.Context, after string, limit int) (list []Session, next string, err error) {
+	updated, key, _ := strings.Cut(after, " ")
+	if after != "" && key == "" {
+		return nil, "", usage("sessions", "page %q: give what the page before named as next", after)
+	}
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		one, err := scanSession(r)
+		list = append(list, one)
+		return err
+	}, "SELECT "+sessionColumns+` FROM sessions WHERE $1 = '' OR updated < $1 OR updated = $1 AND session < $2
+		ORDER BY updated DESC, session DESC LIMIT $3`, updated, key, limit+1)
+	if len(list) > limit {
+		list = list[:limit]
+		last := &list[limit-1]
+		next = last.Updated + " " + last.Key
+	}
+	return list, next, fault("sessions", err)
+}
+
+// Session is the one of that key. The error is a usage error where there is none.
+func (s *Store) Session(ctx context.Context, key string) (*Session, error) {
+	one, err := scanSession(s.db.QueryRowContext(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE session = $1", key))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, unknown("session", key)
+	}
+	return &one, fault("session", err)
+}
+
+// Pending are the sessions in which a compaction waits for a decision.
+func (s *Store) Pending(ctx context.Context) (list []Session, err error) {
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		one, err := scanSession(r)
+		list = append(list, one)
+		return err
+	}, "SELECT "+sessionColumns+" FROM sessions WHERE pending <> '' ORDER BY updated DESC, session DESC")
+	return list, fault("pending", err)
+}
+
+// Describe says of a session what no entry does, and what its messages cost now. What
+// is empty stays as it was.
+func (tx *Tx) Describe(ctx context.Context, key string, about About, tokens int) error {
+	n, err := exec(ctx, tx.tx, `UPDATE sessions SET tokens = $2, source = CASE WHEN $3 = '' THEN source ELSE $3 END,
+		model = CASE WHEN $4 = '' THEN model ELSE $4 END,
+		context_window = CASE WHEN $5 = 0 THEN context_window ELSE $5 END WHERE session = $1`,
+		key, tokens, about.Source, about.Model, about.Window)
+	if err == nil && n == 0 {
+		err = unknown("describe", key)
+	}
+	return fault("describe", err)
+}
+
+// Delete deletes sessions with all that was said in them. What the audit log has of
+// them keeps ids and figures alone.
+func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		n, err := exec(ctx, tx.tx, "DELETE FROM sessions WHERE session = $1", key)
+		if err == nil && n == 0 {
+			err = unknown("delete", key)
+		}
+		if err == nil {
+			_, err = exec(ctx, tx.tx, "UPDATE audit SET content = '' WHERE session = $1", key)
+		}
+		if err == nil {
+			err = tx.log(ctx, &AuditEntry{Type: EventDeleted, Session: key}, nil)
+		}
+		if err != nil {
+			return fault("delete", err)
+		}
+	}
+	return nil
+}
+
+// OlderThan are the keys of sessions that did not change since a time, the oldest
+// first, without those that wait for a decision.
+func (tx *Tx) OlderThan(ctx context.Context, stamp string) (keys []string, err error) {
+	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+		var key string
+		err := r.Scan(&key)
+		keys = append(keys, key)
+		return err
+	}, "SELECT session FROM sessions WHERE updated < $1 AND pending = '' ORDER BY updated, session", stamp)
+	return keys, fault("older than", err)
+}
+
+// Trim deletes the sessions that did not change for the longest time until the others
+// take at most so many bytes. Those that wait for a decision stay, and so does keep.
+func (tx *Tx) Trim(ctx context.Context, most int64, keep string) (deleted []string, err error) {
+	var total int64
+	const all = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM sessions"
+	if err := tx.tx.QueryRowContext(ctx, all).Scan(&total); err != nil {
+		return nil, fault("trim", err)
+	}
+	if total <= most {
+		return nil, nil
+	}
+	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
+		var key string
+		var bytes int64
+		err := r.Scan(&key, &bytes)
+		if err == nil && total > most {
+			deleted, total = append(deleted, key), total-bytes
+		}
+		return err
+	}, "SELECT session, bytes FROM sessions WHERE pending = '' AND session <> $1 ORDER BY updated, session", keep)
+	if err != nil {
+		return nil, fault("trim", err)
+	}
+	return deleted, tx.Delete(ctx, deleted...)
+}

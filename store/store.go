@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/kagewasm/kagewasm/session"
+)
+
+// Options of a store. The zero value of each field is the default written beside
+// it.
+type Options struct {
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+	// NoContent keeps out of the audit log whatever was said: summaries, notes and
+	// the words of errors. Ids, digests and figures stay. Default off.
+	NoContent bool
+}
+
+// Store keeps sessions. It is safe for concurrent use, also by several processes.
+// Close it.
+type Store struct {
+	db   *sql.DB
+	opts Options
+}
+
+var _ session.Journal = (*Store)(nil)
+
+// Close ends the use of the database.
+func (s *Store) Close() error { return fault("close", s.db.Close()) }
+
+// conn is what a query runs in: the database, or a transaction.
+type conn interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Tx is a change of the store that happens as a whole, or not at all.
+type Tx struct {
+	tx    conn
+	store *Store
+}
+
+var _ session.Journal = (*Tx)(nil)
+
+// Update makes a change. Nothing of it is kept where do returns an error, which
+// Update returns.
+func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fault("update", err)
+	}
+	defer func() { _ = tx.Rollback() }() // which does nothing behind a commit
+	if err := do(&Tx{tx: tx, store: s}); err != nil {
+		return err
+	}
+	return fault("update", tx.Commit())
+}
+
+// stamp is the time, as it is stored.
+func (s *Store) stamp() string { return s.opts.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// rows calls do for each row of a query.
+func rows(ctx context.Context, c conn, do func(*sql.Rows) error, query string, args ...any) error {
+	r, err := c.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// exec runs a statement and returns how many rows it changed.
+func exec(ctx context.Context, c conn, query string, args ...any) (int64, error) {
+	r, err := c.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
