@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -292,6 +293,33 @@ func TestBytes(t *testing.T) {
 	}
 	if !r.Report.Compacted || n > 5000*6/8 {
 		t.Errorf("%d bytes: %s", n, r.Report.Reason)
+	}
+}
+
+// TestMediaByReference: of images that a byte budget takes away the note says what they
+// were, how large, and in which message, and says it still after the next compaction.
+func TestMediaByReference(t *testing.T) {
+	features.Proves(t, "complaint 6")
+	image := abi.RawPart("image", []byte(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+
+		strings.Repeat("QUJD", 1000)+`"}}`))
+	msgs := chat(20)
+	for i := range msgs {
+		if msgs[i].ID == "t4" {
+			msgs[i].Content = abi.Parts(abi.TextPart("a screenshot"), image)
+		}
+	}
+	msgs = append(msgs, abi.Message{ID: "shown", Role: abi.RoleUser, Content: abi.Parts(abi.TextPart("look"), image)})
+	msgs = append(msgs, renamed(chat(40), "then")...)
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{When: kagewasm.When{MaxBytes: 9000}}})
+	r := compact(t, c, request(1_000_000, msgs))
+	for i := range 2 {
+		note := r.Report.Summary
+		for _, id := range []string{"t4", "shown"} {
+			if want := "image image/png, 3 KB in message " + id; !r.Report.Compacted || !strings.Contains(note, want) {
+				t.Fatalf("no %q in\n%s", want, note)
+			}
+		}
+		r = compact(t, c, request(1_000_000, append(slices.Clone(r.Messages), renamed(chat(50), fmt.Sprint("next", i))...)))
 	}
 }
 

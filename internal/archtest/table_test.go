@@ -37,6 +37,7 @@ var layout = []row{
 	{pattern: "internal/pluginyaml", may: []string{"abi", "internal/yamldoc"}},
 	{pattern: "abi/abitest/...", may: []string{"abi", "internal/pluginyaml"}},
 	{pattern: "internal/clip", std: true, tool: true},
+	{pattern: "internal/media", may: []string{"abi"}, std: true, tool: true},
 	{pattern: "internal/near", std: true, tool: true},
 	{pattern: "internal/toolcall", std: true, tool: true},
 	{pattern: "internal/wordlist", std: true, tool: true},

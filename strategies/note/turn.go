@@ -49,6 +49,7 @@ type thread struct {
 	standing standing
 	found    []string // what the agent found in the turn, in its own words
 	undone   []string // arguments of calls of the turn that took others back
+	media    []string // that went with the turn, see media.go
 }
 
 func newThread(h outcome.Harness, modified []string) *thread {
@@ -98,6 +99,9 @@ func (t *thread) person(m *abi.Message, where string) {
 	}
 	t.turns, t.taken = append(t.turns, next), false
 	t.silent = where != ""
+	if where == "" {
+		t.shows(m)
+	}
 }
 
 // isOpen reports whether a line says where the rest of a turn stands: it holds until the turn goes on.
@@ -123,6 +127,7 @@ func (t *turn) opensWith(words string) bool { return t.opens == "" || t.opens ==
 
 // message takes what no person wrote, and went.
 func (t *thread) message(m *abi.Message, origin abi.Origin) {
+	t.shows(m)
 	switch {
 	case m.Role == abi.RoleTool:
 		t.did(t.work.Result(m))
@@ -217,6 +222,10 @@ const goneMark = " more lines on this are left out"
 
 // end closes the turn that goes on. Answer is what a person says next.
 func (t *thread) end(answer string) {
+	if line := mediaLine(t.media); line != "" {
+		t.add(line)
+	}
+	t.media = nil
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}
