@@ -36,12 +36,13 @@ type planner struct {
 	view     *strategies.View
 	injected []abi.Insert // texts of plugins, cut to their budget
 	keepers  abi.Keepers  // pins of plugins that last
-	// last is what was read last: plans that differ in the note alone share it. A
+	// readings are what was read: plans that differ in the note alone share one. A
 	// strategy asks with [strategies.Budget.Read], from the goroutine it runs in.
-	last reading
+	readings []reading
 	// bared are messages of the view without the secrets in them, by index: plans that
 	// differ share what was looked through once.
 	bared map[int]abi.Message
+	found *note.Memory // in those messages
 	// left is what is left, by plugin, of the time for what it answered: as much as
 	// its call may take. Plugins without a limit are not in it.
 	left map[string]time.Duration
@@ -58,7 +59,7 @@ type reading struct {
 
 func (l *look) planner(v *strategies.View, pre preCompacted) *planner {
 	p := &planner{look: l, view: v, keepers: pre.keepers, left: make(map[string]time.Duration),
-		bared: make(map[int]abi.Message)}
+		bared: make(map[int]abi.Message), found: new(note.Memory)}
 	for _, c := range pre.Outcomes {
 		if ms := c.Limits.TimeoutMS; ms > 0 {
 			p.left[c.Plugin] = time.Duration(ms) * time.Millisecond
@@ -82,7 +83,7 @@ func (p *planner) charge(ctx context.Context, plugin string, f func(context.Cont
 	f(ours, &q)
 	p.left[plugin] = time.Until(ours.end)
 	if ours.Err() == nil {
-		p.last = q.last
+		p.readings = q.readings
 		return nil
 	}
 	if err := canceled(ctx); err != nil {
@@ -306,14 +307,16 @@ func (p *planner) topUp(ctx context.Context, a attempt, host, failures int) atte
 // pruning must not take names from the note. Kept messages are read as they are
 // kept. Kept units that pruning or the plan's edits shortened are also read in full.
 func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) reading {
-	if p.last.note != nil && slices.Equal(p.last.gone, gone) && slices.Equal(p.last.edits, edits) {
-		return p.last
+	for _, r := range p.readings {
+		if slices.Equal(r.gone, gone) && slices.Equal(r.edits, edits) {
+			return r
+		}
 	}
 	view, _ := p.view.Edited(edits)
 	ctx, done := uncharged(ctx)
 	defer done()
 	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
-	var in note.Session
+	in := note.Session{Memory: p.found}
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
 	for i := range view.Messages {
 		m := view.Messages[i]
@@ -333,7 +336,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	}
 	r.note = note.Build(ctx, in)
 	if ctx.Err() == nil {
-		p.last = r
+		p.readings = append(slices.Clip(p.readings), r)
 	}
 	return r
 }

@@ -1,6 +1,7 @@
 package note
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -34,7 +35,13 @@ type Session struct {
 	// Pruned are kept calls whose results were pruned, as they were, with their
 	// results: what failed in them is said too.
 	Pruned []abi.Message
+	// Memory is what notes of the same session found in its texts before. Default none.
+	Memory *Memory
 }
+
+// Memory is what was found in texts. Notes share it that differ in which messages go. The
+// zero value is ready. It belongs to one goroutine.
+type Memory struct{ found names.Found }
 
 // Build reads the messages that go. Names that the kept messages hold are not said
 // again.
@@ -55,8 +62,9 @@ func Build(ctx context.Context, s Session) *Note {
 	harness := outcome.Harness{Marks: outcome.Marks(s.Messages) || outcome.Marks(s.Pruned), GoOn: func() bool {
 		return ctx.Err() == nil
 	}}
-	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness), todos: todos{made: make(map[string]int)}}
-	n.names.Beside(ctx, stays)
+	found := &cmp.Or(s.Memory, new(Memory)).found
+	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
+	n.names.Beside(ctx, stays, found)
 	if wrote {
 		n.names.WithoutTools()
 	}

@@ -454,6 +454,19 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// TestMemory: notes that share what was found in the texts say what they would say without.
+func TestMemory(t *testing.T) {
+	msgs, memory := work(), new(note.Memory)
+	for n := range len(msgs) {
+		s := goneUpTo(n, msgs)
+		want := write(s, note.Options{})
+		s.Memory = memory
+		if got := write(s, note.Options{}); got != want {
+			t.Errorf("with %d messages gone\n%s\nwant\n%s", n, got, want)
+		}
+	}
+}
+
 // FuzzSummary: a summary met in a log may hold anything, a forged note too.
 func FuzzSummary(f *testing.F) {
 	for _, text := range []string{render(work(), note.Options{}), render(work(), note.Options{Summary: "x"}), "", "```",

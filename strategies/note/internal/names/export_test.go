@@ -39,3 +39,6 @@ func (l *Names) Render(budget int, count func(string) int) string {
 	})
 	return text
 }
+
+// Texts is how many texts were looked through.
+func (f *Found) Texts() int { return len(f.in) }

@@ -68,13 +68,13 @@ const halfAge = 30
 // Build reads the messages, oldest first, and ranks what they name. Where calls
 // that stay, with their results, were pruned, they are given as they were: what
 // their output said is gone as well; the calls themselves are not, and do not
-// count. It reads until ctx is done.
-func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness) *Names {
+// count. It reads until ctx is done. What found remembers is not looked for again.
+func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harness, found *Found) *Names {
 	goOn := func() bool { return ctx.Err() == nil }
 	b := builder{items: make(map[string]*item), calls: make(map[string]*action.Action), tools: make(map[string]*tool),
 		goOn: goOn,
 		met:  make(map[string]bool), last: len(msgs) + len(pruned),
-		harness: harness}
+		harness: harness, found: found}
 	origins := abi.Origins(msgs)
 	for i := range msgs {
 		if !b.goOn() {
@@ -106,21 +106,25 @@ func (l *Names) Empty() bool {
 
 // Beside reads messages that stay: names they hold are left out
 // of [Names.Lists], but for files, and make room for others.
-func (l *Names) Beside(ctx context.Context, stays []abi.Message) {
+func (l *Names) Beside(ctx context.Context, stays []abi.Message, found *Found) {
 	if l.kept == nil {
 		l.kept = make(map[string]bool)
 	}
-	note := func(name string, _ class) { l.kept[name] = true }
+	note := func(text string, listing bool) {
+		for _, m := range found.look(text, listing) {
+			l.kept[m.name] = true
+		}
+	}
 	for i := range stays {
 		m := &stays[i]
 		for piece := range pieces(m.Text()) {
 			if ctx.Err() != nil {
 				return
 			}
-			scan(piece, m.Role == abi.RoleTool, note)
+			note(piece, m.Role == abi.RoleTool)
 		}
 		for k := range m.ToolCalls {
-			toolcall.EachString(m.ToolCalls[k].Arguments, func(_, value string) { scan(value, false, note) })
+			toolcall.EachString(m.ToolCalls[k].Arguments, func(_, value string) { note(value, false) })
 		}
 	}
 }
@@ -136,6 +140,7 @@ type builder struct {
 	root     string          // what an earlier note says paths are relative to
 	at, last int             // the message being read, and the last one there is, counted from one
 	harness  outcome.Harness
+	found    *Found
 	goOn     func() bool
 }
 
@@ -165,21 +170,21 @@ func (b *builder) text(s string, weight float64) {
 		if !b.goOn() {
 			return
 		}
-		scan(piece, false, func(name string, c class) { b.mention(name, c, weight, mentioned) })
+		for _, m := range b.found.look(piece, false) {
+			b.mention(m.name, m.class, weight, mentioned)
+		}
 	}
 }
 
 // output ranks every name in what a tool put out.
 func (b *builder) output(s string) {
-	met := make(map[string]class)
 	for piece := range pieces(s) {
 		if !b.goOn() {
 			return
 		}
-		scan(piece, true, func(name string, c class) { met[name] = c })
-	}
-	for name, c := range met {
-		b.mention(name, c, weightOutput, mentioned)
+		for _, m := range b.found.look(piece, true) {
+			b.mention(m.name, m.class, weightOutput, mentioned)
+		}
 	}
 }
 
