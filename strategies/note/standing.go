@@ -13,8 +13,9 @@ import (
 // changed and staged since, and which checks failed when they last ran. A session tells it in pieces far apart.
 type standing struct {
 	commit string // with its subject; empty where calls show none
-	branch string
-	push   push // of the commit
+	on     string // the branch of the commit
+	branch string // that is checked out
+	push   push   // of the commit
 	files  []string
 	more   int      // files that are not named
 	staged []string // since the commit
@@ -78,7 +79,9 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 		}
 	}
 	if g.Commit != "" {
-		s.commit, s.push, s.files, s.more, s.staged = g.Commit, notPushed, nil, 0, nil
+		s.commit, s.on, s.push, s.files, s.more, s.staged = g.Commit, g.Branch, notPushed, nil, 0, nil
+	} else if g.MayCommit {
+		s.commit = ""
 	}
 	switch {
 	case g.Pushed:
@@ -102,6 +105,11 @@ func (s *standing) ran(c work.Ended, turn int) {
 		s.checks = append(s.checks, failing{check: c.Name, turn: turn, why: c.Why})
 		s.checks = s.checks[max(0, len(s.checks)-maxFailing):]
 	}
+}
+
+// lost forgets how a check ended that ran again without a result.
+func (s *standing) lost(calls []string) {
+	s.checks = slices.DeleteFunc(s.checks, func(f failing) bool { return slices.Contains(calls, "`"+f.check+"`") })
 }
 
 // covers reports whether all words of a check stand in another one.
@@ -132,11 +140,10 @@ const (
 
 // lines tell how things stood. Told is what is told of the last steps already.
 func (s *standing) lines(told string) (lines []string) {
-	switch {
-	case s.commit != "":
+	if s.commit != "" {
 		line := commitMark + s.commit
-		if s.branch != "" {
-			line += onBranch + s.branch
+		if s.on != "" {
+			line += onBranch + s.on
 		}
 		switch s.push {
 		case pushed:
@@ -145,7 +152,8 @@ func (s *standing) lines(told string) (lines []string) {
 			line += withoutPush
 		}
 		lines = append(lines, line)
-	case s.branch != "":
+	}
+	if s.branch != "" && (s.commit == "" || s.on != s.branch) {
 		lines = append(lines, branchMark+s.branch)
 	}
 	switch {
@@ -191,7 +199,8 @@ func (s *standing) read(line string) bool {
 		}
 		s.commit = rest
 		if i := strings.LastIndex(rest, onBranch); i >= 0 {
-			s.commit, s.branch = rest[:i], rest[i+len(onBranch):]
+			s.commit, s.on = rest[:i], rest[i+len(onBranch):]
+			s.branch = s.on
 		}
 		return true
 	}

@@ -89,8 +89,8 @@ func (v *view) shrink(budget int) (total int) {
 	return total
 }
 
-// deeds adds what was done that must not be done again, the newest first and calls by
-// their sums alone, and returns what it costs.
+// deeds adds what was done that must not be done again, the newest first: calls by their sums, and where there is room
+// by all that tells them apart. It returns what it costs.
 func (v *view) deeds(budget int) int {
 	left := budget
 	for i := len(v.turns) - 1; i >= 0; i-- {
@@ -100,6 +100,7 @@ func (v *view) deeds(budget int) int {
 			}
 		}
 	}
+	v.lengthen(&left)
 	return budget - left
 }
 
@@ -201,7 +202,7 @@ func withoutArguments(line string, sums bool) string {
 		key, _, _ := strings.Cut(arg, " ")
 		return sums && work.Weighs(key)
 	})
-	return before + " (" + strings.Join(append(kept, "..."), ", ") + ")" + work.Result + found
+	return before + " (" + strings.Join(append(kept, work.More), ", ") + ")" + work.Result + found
 }
 
 // folded reports whether nothing of a turn is shown but that it was there.

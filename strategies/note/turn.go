@@ -226,6 +226,7 @@ func (t *thread) end(answer string) {
 		t.add(line)
 	}
 	t.media = nil
+	t.standing.lost(t.work.Unanswered())
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // maxArgs bounds what is told of the arguments of a call, in bytes.
-const maxArgs = 120
+const maxArgs = 200
 
 // about is what work for another agent was called.
 func about(a *action.Action) string {
@@ -56,6 +56,7 @@ func listed(args []action.Arg) string {
 		}
 	}
 	var told []string
+	more := len(shown) > 0 && slices.ContainsFunc(args, func(a action.Arg) bool { return !shown[a] })
 	for _, a := range args {
 		if s := a.Key + " " + a.Value; shown[a] && (Weighs(a.Key) || !slices.Contains(told, s)) {
 			told = append(told, s)
@@ -64,8 +65,14 @@ func listed(args []action.Arg) string {
 	if len(told) == 0 {
 		return ""
 	}
+	if more {
+		told = append(told, More)
+	}
 	return " (" + strings.Join(told, ", ") + ")"
 }
+
+// More stands for arguments that are not told.
+const More = "..."
 
 // Weighs reports whether an argument of this name says how much of something, or what
 // it is paid with: the same amount may stand there twice, of two payments.

@@ -23,7 +23,8 @@ type Git struct {
 	Staged []string
 	// Unstaged: what was staged may be no more.
 	Unstaged bool
-	// Pushed: it pushed. MayPush, MayCommit: it may have, and its output does not tell.
+	// Pushed: it pushed; MayPush: it may have. MayCommit: another commit may be the last one, and its output does not
+	// tell which.
 	Pushed, MayPush, MayCommit bool
 }
 
@@ -49,10 +50,11 @@ func (w *Work) git(a *action.Action, output string, o outcome.Outcome) (g Git) {
 			g.Pushed, g.MayPush = o.Passed, true
 		case begins(*s, "git add") && o.Passed:
 			g.Staged = append(g.Staged, staged(s.Text)...)
-		case begins(*s, "git reset"), begins(*s, "git stash"), begins(*s, "git restore"), begins(*s, "git checkout"),
-			begins(*s, "git merge"), begins(*s, "git pull"), begins(*s, "git rebase"), begins(*s, "git revert"),
-			begins(*s, "git cherry-pick"), begins(*s, "git am"):
-			g.Unstaged, g.MayCommit = true, true
+		case begins(*s, "git stash"), begins(*s, "git restore"), begins(*s, "git checkout"), begins(*s, "git switch"):
+			g.Unstaged = true
+		case begins(*s, "git reset"), begins(*s, "git merge"), begins(*s, "git pull"), begins(*s, "git rebase"),
+			begins(*s, "git revert"), begins(*s, "git cherry-pick"), begins(*s, "git am"):
+			g.Unstaged, g.MayCommit = true, g.Commit == ""
 		}
 	}
 	return g

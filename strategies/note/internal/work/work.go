@@ -223,7 +223,7 @@ func (w *Work) Lines(name func(path string) string) []string {
 	for _, f := range w.failed[max(0, len(w.failed)-maxFailed):] {
 		lines = append(lines, Failed+f.String()+": "+f.said)
 	}
-	add("No result in the log: ", w.unanswered(), ", ")
+	add("No result in the log: ", w.Unanswered(), ", ")
 	add("The person answered: ", w.answers, " / ")
 	add("Handed to other agents: ", w.agents, "; ")
 	if s := w.rest(); s != "" {
@@ -232,8 +232,8 @@ func (w *Work) Lines(name func(path string) string) []string {
 	return lists.Map(lines, clip.OneLine) // names are a model's own words: none begins a line
 }
 
-// unanswered are the calls that were to do something and of which the log has no result.
-func (w *Work) unanswered() (list []string) {
+// Unanswered are the calls that were to do something and of which the log has no result.
+func (w *Work) Unanswered() (list []string) {
 	for _, a := range w.open {
 		runs := slices.ContainsFunc(a.Steps, func(s action.Step) bool { return s.Kind != action.Shows })
 		switch {
