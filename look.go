@@ -93,6 +93,13 @@ func (l *look) pinned(msgs []abi.Message, keepers abi.Keepers) []bool {
 	return abi.Pinned(msgs, append(slices.Clip(l.policy.Keep.Always), keepers.Keeps)...)
 }
 
+// held reports whether a message is pinned for what it is, or by somebody: then it stays
+// to the byte.
+func (l *look) held(m *abi.Message) bool {
+	return m.AlwaysKept() || l.keepers.Keeps(m) ||
+		slices.ContainsFunc(l.policy.Keep.Always, func(keep func(*abi.Message) bool) bool { return keep(m) })
+}
+
 // close gives back what is remembered of the session, with what the model is
 // given now, if that is known.
 func (c *Compactor) close(l *look, given *Result) {

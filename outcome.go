@@ -218,11 +218,25 @@ func nonNil[T any](list []T) []T {
 
 // explain puts a reason into words.
 func explain(r *Report) string {
+	said := because(r)
+	if words := r.Pruned.Words; len(words) > 0 {
+		said += fmt.Sprintf("; beginning and end are left of what a person wrote in %s, which left no room for anything else",
+			strings.Join(words, ", "))
+	}
+	return said
+}
+
+func because(r *Report) string {
 	switch r.ReasonCode {
 	case abi.ReasonCompacted:
 		return fmt.Sprintf("%d of %d messages superseded, %d tokens brought down to %d (target %d)", len(r.Superseded),
 			r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
 	case abi.ReasonBelowThreshold:
+		if r.Pruned.TokensSaved > 0 && float64(r.TokensAfter) > r.Lower*float64(r.Window) {
+			return fmt.Sprintf("%d tokens pruned to %d, %.0f%% of the window of %d: a compaction starts at %.0f%%, and only that "+
+				"goes down to %.0f%%", r.TokensBefore, r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window,
+				100*r.Upper, 100*r.Lower)
+		}
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts at %.0f%%", r.TokensAfter,
 			100*float64(r.TokensAfter)/float64(r.Window), r.Window, 100*r.Upper)
 	case abi.ReasonCancelled:

@@ -69,20 +69,38 @@ func (p *Pruned) named(came []abi.Message) {
 
 // shortenFixed makes the view that strategies get. It cuts down oversized
 // messages that have to stay, where they alone would start the next compaction or
-// miss a target that was asked for. That is a kind of pruning, and may be all that
-// is needed; cut says whether there were any.
+// miss a target that was asked for; what persons wrote only where the request does not
+// fit. That is a kind of pruning, and may be all that is needed; cut says whether there
+// were any.
 func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool) {
 	v = l.view(p.List)
 	if l.req.Ongoing {
 		holdOpenCalls(v)
 	}
-	target := v.Target
+	target, pressure := v.Target, l.limits.quiet
+	if l.refused() {
+		pressure = target
+	}
 	if l.req.Target == nil {
-		v.Target = l.limits.quiet
+		v.Target = pressure
 	}
 	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note)
+	p = p.instead(v.List, ids)
+	var words []string
+	if v.Target = pressure; v.Total > v.Window || l.refused() {
+		v, words = strategies.ShortenWords(v, l.policy.Keep, l.policy.Note, l.held, l.req.Recall)
+	}
+	p = p.instead(v.List, words)
+	p.Words = words
 	v.Target = target
-	return v, p.instead(v.List, ids), len(ids) > 0
+	return v, p, len(ids)+len(words) > 0
+}
+
+// refused reports whether the provider refused the request as too long, and nothing says
+// what would fit.
+func (l *look) refused() bool {
+	_, known := l.req.Exceeded.Window(l.came.Total)
+	return l.req.Reason == abi.TriggerOverflow && !known
 }
 
 // holdOpenCalls keeps the last calls of the model that are not answered yet,

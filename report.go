@@ -102,6 +102,9 @@ type Pruned struct {
 	Calls []string `json:"calls,omitempty"`
 	// Thinking are those of them that lost what the model thought.
 	Thinking []string `json:"thinking,omitempty"`
+	// Words are those of them that a person wrote and that left no room for anything
+	// else: their beginning and end are left, and a mark that says where the rest is.
+	Words []string `json:"words,omitempty"`
 }
 
 // Cost is in US dollars, and apart from what the agent itself costs.

@@ -43,6 +43,22 @@ func (c *Content) KeepParts(parts []Part) {
 // TextPart is a part of type "text".
 func TextPart(s string) Part { return Part{Type: "text", Text: s} }
 
+// WithText is the part with another text, and all else that it says.
+func (p Part) WithText(text string) Part {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(p.raw, &fields) != nil {
+		return Part{Type: p.Type, Text: text}
+	}
+	if said, err := marshal(text); err == nil {
+		fields["text"] = said
+	}
+	raw, err := marshal(fields)
+	if err != nil {
+		return Part{Type: p.Type, Text: text}
+	}
+	return Part{Type: p.Type, Text: text, raw: raw}
+}
+
 // RawPart is a part that is carried as it is: raw is a JSON object with a
 // "type".
 func RawPart(typ string, raw json.RawMessage) Part { return Part{Type: typ, raw: raw} }

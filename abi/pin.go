@@ -10,19 +10,26 @@ import "slices"
 //   - messages whose meta says always_keep, and those for which one of more reports
 //     true (operator predicates, and [Keepers.Keeps]).
 //
-// Pinning is by message; a unit with one pinned member is kept whole.
+// Pinning is by message; a unit with one pinned member is kept whole. What is pinned for
+// where it stands, the task of a person, may be shortened where it leaves no room for
+// anything else: see [Message.AlwaysKept].
 func Pinned(msgs []Message, more ...func(*Message) bool) []bool {
 	pins, head, task := make([]bool, len(msgs)), true, task(msgs)
 	for i := range msgs {
 		m := &msgs[i]
 		head = head && !m.isUser()
-		pins[i] = i == task || m.Role == RoleSystem && head || m.IsInstructions() || m.isOpaque() ||
-			m.Meta.Bool(MetaAlwaysKeep)
+		pins[i] = i == task || m.Role == RoleSystem && head || m.AlwaysKept()
 		for _, pred := range more {
 			pins[i] = pins[i] || pred(m)
 		}
 	}
 	return pins
+}
+
+// AlwaysKept reports whether m is pinned for what it is, wherever it stands: then it
+// stays to the byte.
+func (m *Message) AlwaysKept() bool {
+	return m.IsInstructions() || m.isOpaque() || m.Meta.Bool(MetaAlwaysKeep)
 }
 
 // task is the index of the message that says what the task is: the first of a

@@ -14,7 +14,8 @@
 //     can be.
 //
 // It is the only code that edits messages: [Edit] applies the edits of pruning,
-// which is no compaction, by the same rules.
+// which is no compaction, by the same rules, and [Shorten] cuts a message of a person
+// that leaves no room for anything else down to its beginning and end.
 //
 // [FromOutput] turns a compactor's answer into a plan, and refuses answers that
 // no plan can express: forged or repeated ids, another order, rewritten words.

@@ -15,26 +15,36 @@ import (
 // left out.
 func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (
 	after []abi.Message, cost []int, changed []string) {
-	if len(edits) == 0 {
-		return msgs, tokens, nil
-	}
 	of := make(map[string][]abi.Edit, len(edits))
 	for _, e := range edits {
 		of[e.ID] = append(of[e.ID], e)
 	}
-	after, cost = slices.Clone(msgs), slices.Clone(tokens)
-	for i := range after {
-		done := 0
-		for _, e := range of[after[i].ID] {
-			if m, err := edited(after[i], e); err == nil {
-				after[i] = m
-				done++
+	return change(msgs, tokens, count, func(m abi.Message) (abi.Message, bool) {
+		done := false
+		for _, e := range of[m.ID] {
+			if short, err := edited(m, e); err == nil {
+				m, done = short, true
 			}
 		}
-		if done > 0 {
-			cost[i] = count.Message(&after[i])
-			changed = append(changed, after[i].ID)
+		return m, done
+	})
+}
+
+// change returns a list with what to makes of its messages, and counts those again. The
+// list given is not changed.
+func change(msgs []abi.Message, tokens []int, count abi.Counter, to func(abi.Message) (abi.Message, bool)) (
+	after []abi.Message, cost []int, changed []string) {
+	after, cost = msgs, tokens
+	for i := range msgs {
+		m, ok := to(msgs[i])
+		if !ok {
+			continue
 		}
+		if len(changed) == 0 {
+			after, cost = slices.Clone(msgs), slices.Clone(tokens)
+		}
+		after[i], cost[i] = m, count.Message(&m)
+		changed = append(changed, m.ID)
 	}
 	return after, cost, changed
 }

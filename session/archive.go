@@ -15,6 +15,8 @@ type StoredMessage struct {
 	// By is the id of the compaction that took it away, "pruning" or
 	// "rollback".
 	By string `json:"superseded_by,omitempty"`
+	// Shortened: the model sees a part of it.
+	Shortened bool `json:"shortened,omitempty"`
 }
 
 // What StoredMessage.By says where no compaction took a message away.

@@ -85,7 +85,14 @@ func (h *History) Messages() []abi.Message { return slices.Clip(h.last().message
 func (h *History) At(seq int) []abi.Message { return slices.Clip(h.points[seq].messages) }
 
 // All is every message there ever was, with what became of it.
-func (h *History) All() []StoredMessage { return slices.Clone(h.archive.list) }
+func (h *History) All() []StoredMessage {
+	list := slices.Clone(h.archive.list)
+	for _, m := range h.last().messages {
+		stored := &list[h.archive.at[m.ID]]
+		stored.Shortened = !stored.Same(&m)
+	}
+	return list
+}
 
 // Compactions are the records of the compactions in force, oldest first.
 func (h *History) Compactions() []abi.Record { return slices.Clone(h.last().records) }

@@ -56,7 +56,7 @@ type Rewrite struct {
 	// Order are the ids of the new list.
 	Order []string `json:"order"`
 	// New are the messages of it that were not in the old one, or were there
-	// with longer tool output or arguments.
+	// with longer tool output, arguments or words of a person.
 	New []abi.Message `json:"new,omitempty"`
 	// Record is the compaction; nil for pruning, which is none.
 	Record *abi.Record `json:"record,omitempty"`

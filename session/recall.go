@@ -63,8 +63,8 @@ type Excerpt struct {
 }
 
 // Recall finds what has to do with the query among the messages that
-// compactions superseded, best first. It does not search messages that the model
-// still sees, that a rollback took back, that no model ever saw, or that
+// compactions superseded or that were shortened, best first. It does not search
+// messages that the model still sees whole, that a rollback took back, that no model ever saw, or that
 // compactions inserted themselves: the originals say it better. It asks no
 // model, and the same messages and query give the same answer.
 func Recall(stored []StoredMessage, q RecallQuery) []Recalled {
@@ -83,7 +83,7 @@ func recallable(m *StoredMessage) bool {
 			return false
 		}
 	}
-	return m.Superseded
+	return m.Superseded || m.Shortened
 }
 
 // recall is an index of what can be recalled. It is kept between recalls: a

@@ -1,20 +1,90 @@
 package strategies
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
 
-// ShortenFixed cuts down giants in what has to stay, where they leave no room
-// for a note under the target: to half of the target first, and to less where
-// that does not do. What fits is left alone: the model may not have seen it yet.
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/firewall"
+)
+
+// ShortenFixed cuts down giant tool output and arguments in what has to stay, where they
+// leave no room for a note under the target: to half of the target first, and to less
+// where that does not do. What fits is left alone: the model may not have seen it yet.
 // It returns the view with them cut, and the ids of those.
 func ShortenFixed(v *View, keep KeepConfig, n NoteConfig) (*View, []string) {
-	var all []string
-	for share := 2; share <= 8 && keep.MessageTokens >= 0 && !v.All; share *= 2 {
-		if !NewBudget(v, n, DropSource).Tight {
+	if keep.MessageTokens < 0 || v.All {
+		return v, nil
+	}
+	return shortenUnder(v, n, func(v *View, limit int) (*View, []string) {
+		return v.Edited(capped(v, cmp.Or(keep.MessageTokens, limit), v.stays))
+	})
+}
+
+// ShortenWords cuts down giants that persons wrote, the task and what the model is busy
+// with, where they leave no room for a note under the target. Their words are worth more
+// than any output, so it comes after [ShortenFixed]. Messages for which held reports true
+// stay as they are. recall says in one line how the rest of them can be read.
+func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message) bool, recall string) (
+	*View, []string) {
+	if keep.MessageTokens < 0 {
+		return v, nil
+	}
+	return shortenUnder(v, n, func(v *View, limit int) (*View, []string) {
+		var list []firewall.Excerpt
+		for i := range v.Messages {
+			if m := &v.Messages[i]; m.Role == abi.RoleUser && v.stays(i) && v.Tokens[i] > limit && !held(m) {
+				list = append(list, excerpts(m, v.Tokens[i], limit, v.Count)...)
+			}
+		}
+		after, ids := v.List.Shortened(list, recall, v.Count)
+		return v.of(after), ids
+	})
+}
+
+// shortenUnder shortens to half of the target, and to a quarter and an eighth where what
+// has to stay still leaves no room for a note.
+func shortenUnder(v *View, n NoteConfig, to func(v *View, limit int) (*View, []string)) (after *View, all []string) {
+	for share := 2; share <= 8; share *= 2 {
+		turn := *v
+		turn.All = false // what is pinned may leave no room by itself
+		if !NewBudget(&turn, n, DropSource).Tight {
 			break
 		}
-		limit := cmp.Or(keep.MessageTokens, max(minCap, v.Target/share))
-		next, ids := v.Edited(capped(v, limit, func(i int) bool { return !v.Candidate(v.Units[v.UnitOf[i]]) }))
+		next, ids := to(v, max(minCap, v.Target/share))
 		v, all = next, append(all, ids...)
 	}
-	return v, all
+	slices.Sort(all)
+	return v, slices.Compact(all)
 }
+
+// stays reports whether message i belongs to a unit that may not go.
+func (v *View) stays(i int) bool { return !v.Candidate(v.Units[v.UnitOf[i]]) }
+
+// excerpts bring a message of so many tokens to about limit: each of its texts keeps the
+// same share of its beginning and end.
+func excerpts(m *abi.Message, tokens, limit int, count abi.Counter) (list []firewall.Excerpt) {
+	cut := func(part int, text string) {
+		n := count.Text(text)
+		end := (n*limit/tokens - markTokens) / 2
+		if n <= limit/8 || end <= 0 {
+			return
+		}
+		size := len(text) * end / n
+		head, _ := fit(text, end, size, first, count.Text)
+		tail, _ := fit(text[len(head):], end, size, last, count.Text)
+		list = append(list, firewall.Excerpt{ID: m.ID, Part: part, Head: len(head), Tail: len(tail)})
+	}
+	if !m.Content.IsParts() {
+		cut(0, m.Text())
+	}
+	for i, p := range m.Content.Parts() {
+		if p.Text != "" {
+			cut(i, p.Text)
+		}
+	}
+	return list
+}
+
+// markTokens is what the mark takes that stands for what is left out of a text.
+const markTokens = 48

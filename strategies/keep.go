@@ -28,6 +28,9 @@ type KeepConfig struct {
 	//   - where what has to stay does not fit, to half of the bound and then less;
 	//   - where one of the newest messages would go, to a quarter of the target;
 	//   - what would go just before the rest, to what is left.
+	//
+	// Where that leaves no room, what has to stay of what persons wrote is cut too, unless
+	// it is switched off: see [ShortenWords].
 	MessageTokens int
 	// DropThinking leaves out what the model thought in answers that stay behind the
 	// first change that pruning or a compaction makes, pinned ones included. For

@@ -33,12 +33,22 @@ func NewList(msgs []abi.Message, tokens []int, pinned []bool, overhead int) List
 // Edited returns the list with edits in it, and the ids of the messages that
 // changed.
 func (l List) Edited(edits []abi.Edit, count abi.Counter) (after List, changed []string) {
-	after = l
-	after.Messages, after.Tokens, changed = firewall.Edit(l.Messages, l.Tokens, edits, count)
+	return l.changed(firewall.Edit(l.Messages, l.Tokens, edits, count))
+}
+
+// Shortened returns the list with excerpts in it, and the ids of the messages that
+// changed.
+func (l List) Shortened(list []firewall.Excerpt, recall string, count abi.Counter) (after List, changed []string) {
+	return l.changed(firewall.Shorten(l.Messages, l.Tokens, list, recall, count))
+}
+
+func (l List) changed(msgs []abi.Message, tokens []int, ids []string) (List, []string) {
+	after := l
+	after.Messages, after.Tokens = msgs, tokens
 	for i := range l.Tokens {
-		after.Total += after.Tokens[i] - l.Tokens[i]
+		after.Total += tokens[i] - l.Tokens[i]
 	}
-	return after, changed
+	return after, ids
 }
 
 // Bare returns the list without what the model thought behind the first place where

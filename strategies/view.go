@@ -76,10 +76,16 @@ func (v *View) Edited(edits []abi.Edit) (*View, []string) {
 	if len(edits) == 0 {
 		return v, nil
 	}
-	after, changed := *v, []string(nil)
-	after.List, changed = v.List.Edited(edits, v.Count)
+	list, changed := v.List.Edited(edits, v.Count)
+	return v.of(list), changed
+}
+
+// of returns the view of other texts in the same messages.
+func (v *View) of(list List) *View {
+	after := *v
+	after.List = list
 	after.weigh()
-	return &after, changed
+	return &after
 }
 
 // WithPins returns the view with other pins.

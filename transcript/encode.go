@@ -2,8 +2,10 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/transcript/internal/codec"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
 )
@@ -15,8 +17,9 @@ import (
 // In the session's own format an entry with the id of a message that was read
 // is that message and is written with its bytes; only the content of a tool
 // result and the arguments of a tool call may differ, and are then replaced in
-// place, and an answer may have lost its thinking: see [abi.Message.WithoutThinking]
-// and [Session.KeepsThinking]. Arguments in an answer that carries a provider's signature stay as they
+// place; an answer may have lost its thinking, see [abi.Message.WithoutThinking]
+// and [Session.KeepsThinking]; and of the words of a person beginning and end may be
+// left, see firewall.Shorten. Arguments in an answer that carries a provider's signature stay as they
 // are, and so do those that are no text or object of the model's making (a
 // screenshot). (Meta and Raw are the host's to change and are not compared.) An
 // entry with another id is written as a new message. The file around the
@@ -100,8 +103,14 @@ func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
 		last = at
 		c, ok := compareMessage(&read[at].Message, m)
 		if !ok {
-			return nil, badList("message %s: only the content of a tool result, the arguments of tool calls and thinking "+
-				"can change", jsondoc.Quoted(m.ID))
+			return nil, badList("message %s: only the content of a tool result, the arguments of tool calls, thinking and the "+
+				"middle of what a person wrote can change", jsondoc.Quoted(m.ID))
+		}
+		for _, words := range c.Words {
+			if len(s.log.Says(read[at], words.Was)) == 0 {
+				return nil, badList("message %s: its words stand in the file in another form, and cannot be shortened there",
+					jsondoc.Quoted(m.ID))
+			}
 		}
 		c.Index = at
 		changes = append(changes, c)
@@ -113,8 +122,12 @@ func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
 func compareMessage(old, now *abi.Message) (c codec.Change, ok bool) {
 	c.Message = now
 	same := old.Content.Equal(now.Content)
-	if old.Role == abi.RoleTool {
-		c.Content, same = !same, true
+	switch {
+	case same:
+	case old.Role == abi.RoleTool:
+		c.Content, same = true, true
+	case old.Role == abi.RoleUser:
+		c.Words, same = shortened(old.Content, now.Content)
 	}
 	if bare, thought := old.WithoutThinking(); !same && thought && bare.Content.Equal(now.Content) {
 		c.Thinking, same = true, true
@@ -134,6 +147,24 @@ func compareMessage(old, now *abi.Message) (c codec.Change, ok bool) {
 		}
 	}
 	return c, true
+}
+
+// shortened are the texts of which only beginning and end are left. ok says that nothing
+// else changed.
+func shortened(old, now abi.Content) (list []codec.Words, ok bool) {
+	if !old.IsParts() && !now.IsParts() {
+		return []codec.Words{{Was: old.Text(), Is: now.Text()}}, excerpt.Is(now.Text(), old.Text())
+	}
+	if len(old.Parts()) != len(now.Parts()) {
+		return nil, false
+	}
+	short := slices.Clone(old.Parts())
+	for i, p := range now.Parts() {
+		if was := short[i].Text; was != p.Text && excerpt.Is(p.Text, was) {
+			list, short[i] = append(list, codec.Words{Was: was, Is: p.Text}), short[i].WithText(p.Text)
+		}
+	}
+	return list, abi.Parts(short...).Equal(now)
 }
 
 func badList(format string, args ...any) error {

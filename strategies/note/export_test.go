@@ -1,6 +1,9 @@
 package note
 
-import "github.com/kagewasm/kagewasm/strategies/note/internal/names"
+import (
+	"github.com/kagewasm/kagewasm/internal/excerpt"
+	"github.com/kagewasm/kagewasm/strategies/note/internal/names"
+)
 
 // What tests look at by name.
 var (
@@ -15,7 +18,7 @@ var (
 const (
 	None        = none
 	Intro       = intro
-	LeftOut     = leftOut
+	LeftOut     = excerpt.LeftOut
 	FoldedMark  = foldedMark
 	AgainMark   = againMark
 	HeadState   = headState

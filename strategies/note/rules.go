@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -99,7 +100,7 @@ func (n *Note) lost(v *view) []rule {
 		}
 		shown := v.words(i)
 		for _, r := range bindings(t.words) {
-			if !strings.Contains(shown, r.text) && !strings.Contains(r.text, leftOut) {
+			if !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
 				r.n = t.n
 				list = append(list, r)
 			}

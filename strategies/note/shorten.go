@@ -1,21 +1,12 @@
 package note
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/kagewasm/kagewasm/internal/clip"
-)
-
-// leftOut marks what was cut out of the words of a person. A later compaction
-// knows by it that they were cut.
-const (
-	leftOut    = " characters left out here"
-	markBegins = "[... "
-	markEnds   = " ...]"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 )
 
 // shorter is what is shown of a person's words in about so many characters, more
@@ -26,11 +17,8 @@ func shorter(words string, runes int, id string) string {
 	if utf8.RuneCountInString(words) <= runes {
 		return words
 	}
-	_, id = marked(words, id)
-	mark := func(gone string) string { // what the marks in it speak of is gone too
-		n, _ := marked(gone, id)
-		return mark(utf8.RuneCountInString(gone)+n, id)
-	}
+	_, id = excerpt.Marked(words, id)
+	mark := func(gone string) string { return excerpt.Gone(gone, id, "") }
 	if short := withoutPasted(words, id); utf8.RuneCountInString(short) <= runes {
 		return short
 	}
@@ -43,46 +31,13 @@ func shorter(words string, runes int, id string) string {
 		first = wholeWords(first, runes)
 		return first + "\n" + mark(strings.Replace(words, first, "", 1))
 	}
-	head := wholeWords(words, runes*2/3)
-	if i := strings.LastIndex(head, markBegins); i >= 0 && !strings.Contains(head[i:], markEnds) {
-		head = head[:i]
-	}
-	tail := lastWords(words[len(head):], runes/3)
-	if i := strings.Index(tail, markEnds); i >= 0 && !strings.Contains(tail[:i], markBegins) {
-		tail = tail[i+len(markEnds):]
-	}
+	head := excerpt.Head(wholeWords(words, runes*2/3))
+	tail := excerpt.Tail(lastWords(words[len(head):], runes/3))
 	return strings.TrimSpace(head) + "\n" + mark(words[len(head):len(words)-len(tail)]) + "\n" + strings.TrimSpace(tail)
 }
 
 // maxFirst is the room, in characters, for a first sentence alone.
 const maxFirst = 160
-
-// marked reads the marks in a text that was shortened before: how many characters they
-// speak of, more than they have themselves, and of which message.
-func marked(text, id string) (runes int, message string) {
-	for {
-		_, rest, ok := strings.Cut(text, markBegins)
-		if !ok {
-			return runes, id
-		}
-		inner, after, ok := strings.Cut(rest, markEnds)
-		number, of, isMark := strings.Cut(inner, leftOut)
-		if n, err := strconv.Atoi(number); ok && isMark && err == nil {
-			runes += n - utf8.RuneCountInString(inner) - len(markBegins+markEnds) - 1
-			if m, ok := strings.CutPrefix(of, ": message "); ok {
-				id = m
-			}
-		}
-		text = after
-	}
-}
-
-func mark(runes int, id string) string {
-	if id != "" {
-		id = ": message " + id
-	}
-	return fmt.Sprintf("%s%d%s%s%s", markBegins, runes, leftOut, id, markEnds)
-}
 
 // wholeWords is the beginning of a text in at most so many characters, up to the end
 // of a word.
@@ -148,7 +103,7 @@ func withoutPasted(text, id string) string {
 		if end-i >= minPasted {
 			gone := lines[i+shownHead : end-1]
 			out = append(out, lines[i:i+shownHead]...)
-			out = append(out, mark(utf8.RuneCountInString(strings.Join(gone, "\n")), id), lines[end-1])
+			out = append(out, excerpt.Mark(utf8.RuneCountInString(strings.Join(gone, "\n")), id, ""), lines[end-1])
 			i = end
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
@@ -213,7 +214,7 @@ func (v *view) folded(i int) bool {
 
 // whole reports whether all words of a turn are shown.
 func (v *view) whole(i int) bool {
-	return v.turns[i].again > 0 || !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), leftOut)
+	return v.turns[i].again > 0 || !v.folded(i) && !v.turns[i].cut && !strings.Contains(v.words(i), excerpt.LeftOut)
 }
 
 // complete reports whether all of the thread is shown.
@@ -351,7 +352,7 @@ func readThread(lines []string) (turns []turn) {
 		if len(turns) > 0 && len(words) > 0 {
 			last := &turns[len(turns)-1]
 			last.words = strings.Join(words, "\n")
-			last.cut = strings.Contains(last.words, leftOut)
+			last.cut = strings.Contains(last.words, excerpt.LeftOut)
 		}
 		words = nil
 	}

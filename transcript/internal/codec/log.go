@@ -146,6 +146,14 @@ func (l *Log) MessagesIn(rec int) []int {
 	return l.records[rec].msgs
 }
 
+// Says are the places of a text in the record that a message begins in.
+func (l *Log) Says(m *Message, text string) []jsondoc.Span {
+	if m.Rec >= len(l.Recs) {
+		return nil
+	}
+	return l.Strings(l.Recs[m.Rec], text)
+}
+
 // HasMessage reports whether a record holds a message, or a part of one.
 func (l *Log) HasMessage(rec int) bool { return len(l.MessagesIn(rec)) > 0 }
 

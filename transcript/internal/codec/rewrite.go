@@ -14,11 +14,16 @@ type Change struct {
 	Message *abi.Message
 	Index   int // among those that were read, -1 for a new one
 	// Content says that the content of a tool result changed. Args are the calls
-	// whose arguments changed. Thinking says that an answer lost its thinking.
+	// whose arguments changed. Thinking says that an answer lost its thinking. Words
+	// are the texts of a person that were shortened.
 	Content  bool
 	Args     []int
 	Thinking bool
+	Words    []Words
 }
+
+// Words are a text as it was, and as it is now.
+type Words struct{ Was, Is string }
 
 // Rewrite is one writing of a log, for [Log.Prepare].
 type Rewrite struct {
@@ -105,6 +110,11 @@ func (w *Rewrite) change(c *Change) {
 	}
 	if c.Thinking && w.DropsThinking {
 		w.dropThinking(was, c.Message)
+	}
+	for _, words := range c.Words {
+		for _, at := range w.Says(was, words.Was) {
+			w.EditAt(was.Rec, at, jsondoc.Quote(words.Is))
+		}
 	}
 	for _, i := range c.Args {
 		if at := was.args[i]; !at.Fixed {

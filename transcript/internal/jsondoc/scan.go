@@ -80,6 +80,19 @@ func (s *Source) Elements(list Span) (els []Span) {
 	return els
 }
 
+// Strings are the places of a text among the values inside a piece of the source.
+func (s *Source) Strings(at Span, text string) (found []Span) {
+	switch s.Data[at.Start] {
+	case '"':
+		if s.Unquote(at) == text {
+			found = append(found, at)
+		}
+	case '{', '[':
+		s.members(at, func(_, value Span) { found = append(found, s.Strings(value, text)...) })
+	}
+	return found
+}
+
 // Unquote returns the text of a JSON string.
 func Unquote(lit []byte) string {
 	if bytes.IndexByte(lit, '\\') < 0 {

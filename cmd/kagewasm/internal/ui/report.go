@@ -83,8 +83,9 @@ func (h human) pruned(p *kagewasm.Pruned) {
 		done string
 	}{
 		{len(p.Removed), "duplicate synthetic message", "%s left out"},
-		{p.Count - len(p.Removed) - len(p.Calls), "tool result", "%s shortened"},
+		{p.Count - len(p.Removed) - len(p.Calls) - len(p.Words), "tool result", "%s shortened"},
 		{len(p.Calls), "message", "calls of %s shortened"},
+		{len(p.Words), "message", "beginning and end left of %s of a person"},
 	} {
 		if of.n > 0 {
 			list = append(list, fmt.Sprintf(of.done, Plural(of.n, of.noun)))

@@ -1,0 +1,65 @@
+package firewall
+
+import (
+	"slices"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/excerpt"
+)
+
+// Excerpt says how much stays of a text that is too long for any request: about so many
+// bytes of its beginning and of its end. The firewall writes what stands between them,
+// so that nobody can put words into a person's mouth.
+type Excerpt struct {
+	ID         string
+	Part       int // of the content; 0 where that is one text
+	Head, Tail int
+}
+
+// Shorten leaves excerpts of messages in the role of the user, the one edit of what
+// somebody said. It is the host's alone: no plan has it. recall says in one line how the
+// rest can be read. What is pinned for what it is stays to the byte: see
+// [abi.Message.AlwaysKept]. It returns what [Edit] returns.
+func Shorten(msgs []abi.Message, tokens []int, list []Excerpt, recall string, count abi.Counter) (
+	after []abi.Message, cost []int, changed []string) {
+	of := make(map[string][]Excerpt, len(list))
+	for _, e := range list {
+		of[e.ID] = append(of[e.ID], e)
+	}
+	return change(msgs, tokens, count, func(m abi.Message) (abi.Message, bool) {
+		done := false
+		for _, e := range of[m.ID] {
+			if short, ok := shortened(m, e, recall); ok {
+				m, done = short, true
+			}
+		}
+		return m, done
+	})
+}
+
+// shortened returns m with one text cut to an excerpt.
+func shortened(m abi.Message, e Excerpt, recall string) (abi.Message, bool) {
+	if m.Role != abi.RoleUser || m.Kind != "" || m.AlwaysKept() || e.Head <= 0 || e.Tail <= 0 {
+		return m, false
+	}
+	parts := m.Content.Parts()
+	whole := m.Text()
+	if m.Content.IsParts() {
+		if e.Part < 0 || e.Part >= len(parts) {
+			return m, false
+		}
+		whole = parts[e.Part].Text
+	}
+	text := excerpt.Of(whole, e.Head, e.Tail, m.ID, recall)
+	if len(text) >= len(whole) {
+		return m, false
+	}
+	if !m.Content.IsParts() {
+		m.Content = abi.Text(text)
+		return m, true
+	}
+	parts = slices.Clone(parts)
+	parts[e.Part] = parts[e.Part].WithText(text)
+	m.Content.KeepParts(parts)
+	return m, true
+}

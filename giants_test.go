@@ -1,0 +1,154 @@
+package kagewasm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/invariants"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/strategies"
+)
+
+// giantWords is what nobody types: a question, a pasted log, and a wish below it.
+var giantWords = "Why does this fail?\n" + strings.Repeat("a line of a log\n", 1000) + "Leave the database alone."
+
+// TestGiantOfAPerson: a first or current message of a person that no window holds is cut
+// to its beginning and end, never dropped, with a reference to the rest, and the report
+// says so. A second look leaves it as it is.
+func TestGiantOfAPerson(t *testing.T) {
+	features.Proves(t, "K10", "A11", "complaint 5")
+	put := func(id string, c abi.Content) []abi.Message {
+		msgs := chat(20)
+		for i := range msgs {
+			if msgs[i].ID == id {
+				msgs[i].Content = c
+			}
+		}
+		return msgs
+	}
+	parts := abi.Parts(abi.TextPart("See below."), abi.TextPart(giantWords))
+	both := put("goal", abi.Text(giantWords))
+	both[len(both)-1].Content = abi.Text(giantWords)
+	for name, tc := range map[string]struct {
+		msgs  []abi.Message
+		words []string
+	}{
+		"first":         {put("goal", abi.Text(giantWords)), []string{"goal"}},
+		"current":       {put("last", abi.Text(giantWords)), []string{"last"}},
+		"first, a part": {put("goal", parts), []string{"goal"}},
+		"both":          {both, []string{"goal", "last"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCompactor(t, kagewasm.Options{})
+			req := request(1000, tc.msgs)
+			req.Recall = "ask the host"
+			r := compact(t, c, req) // which does not exceed the window
+			if !slices.Equal(r.Report.Pruned.Words, tc.words) || r.Report.TokensAfter > 850 {
+				t.Fatalf("of %v beginning and end are left, %s", r.Report.Pruned.Words, r.Report.Reason)
+			}
+			for _, m := range r.Messages {
+				if !slices.Contains(tc.words, m.ID) {
+					continue
+				}
+				said := m.Text()
+				for _, want := range []string{"Why does this fail?\n", "Leave the database alone.",
+					" characters left out here: message " + m.ID + "; ask the host ...]"} {
+					if !strings.Contains(said, want) {
+						t.Errorf("%s does not say %q: %s", m.ID, want, said)
+					}
+				}
+			}
+			if !strings.Contains(r.Report.Reason, "a person wrote in "+tc.words[0]) {
+				t.Errorf("the reason does not say it: %s", r.Report.Reason)
+			}
+			report, err := json.Marshal(r.Report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range invariants.Check(sessiongen.JSONL(tc.msgs), sessiongen.JSONL(r.Messages), report) {
+				if !strings.Contains(problem, "characters") { // words are no tokens
+					t.Error(problem)
+				}
+			}
+			again := compact(t, c, request(1000, r.Messages))
+			if got, want := sessiongen.JSONL(again.Messages), sessiongen.JSONL(r.Messages); string(got) != string(want) {
+				t.Errorf("a second look changed it: %s", again.Report.Reason)
+			}
+		})
+	}
+}
+
+// TestWordsStayWhole: what a person wrote is cut under pressure alone, and not where
+// somebody says that it stays.
+func TestWordsStayWhole(t *testing.T) {
+	features.Proves(t, "K10")
+	marked := chat(20)
+	marked[1].Content = abi.Text(giantWords)
+	marked[1].Meta = abi.Meta{abi.MetaAlwaysKeep: json.RawMessage("true")}
+	giant := slices.Clone(marked)
+	giant[1].Meta = nil
+	all := func(*abi.Message) bool { return true }
+	for _, tc := range []struct {
+		why    string
+		msgs   []abi.Message
+		keep   strategies.KeepConfig
+		window int
+		target *int
+	}{
+		{"a mark keeps it", marked, strategies.KeepConfig{}, 1000, nil},
+		{"a predicate of the operator keeps it", giant, strategies.KeepConfig{Always: []func(*abi.Message) bool{all}}, 1000, nil},
+		{"switched off", giant, strategies.KeepConfig{MessageTokens: -1}, 1000, nil},
+		{"a window that holds it", giant, strategies.KeepConfig{}, 8000, nil},
+		{"a window that holds nothing else", giant[:2], strategies.KeepConfig{}, 5200, nil},
+		{"a small target alone", giant, strategies.KeepConfig{}, 8000, ptr(1000)},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			req := request(tc.window, tc.msgs)
+			req.Target, req.Force = tc.target, true
+			r, err := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: tc.keep}}).Compact(t.Context(), req)
+			if code := abi.CodeOf(err); code != "" && code != abi.CodeExceedsWindow {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(r.Messages, func(m abi.Message) bool { return m.ID == "goal" })
+			if i < 0 || r.Messages[i].Text() != giantWords || len(r.Report.Pruned.Words) > 0 {
+				t.Errorf("cut or gone: %s", r.Report.Reason)
+			}
+		})
+	}
+}
+
+// TestPrunedIsSaid: where pruning alone brings a session under the upper threshold it is
+// not compacted down to the lower one, and the report says so with both figures.
+func TestPrunedIsSaid(t *testing.T) {
+	features.Proves(t, "K2", "K20")
+	msgs := chat(30)
+	for i := range msgs {
+		if msgs[i].Role == abi.RoleTool && i < 12 {
+			msgs[i].Content = abi.Text(strings.Repeat("word ", 100))
+		}
+	}
+	c := newCompactor(t, kagewasm.Options{
+		Policy: kagewasm.Policy{Prune: strategies.PruneConfig{ProtectTokens: 100, MinimumSavings: 100}}})
+	for _, tc := range []struct {
+		window int
+		said   bool
+	}{{820, true}, {10_000, false}} {
+		t.Run(fmt.Sprintf("window of %d", tc.window), func(t *testing.T) {
+			r := compact(t, c, request(tc.window, msgs)).Report
+			share := 100 * r.TokensAfter / tc.window
+			if r.Compacted || r.Pruned.Count == 0 || tc.said != (share > 60 && share < 85) {
+				t.Fatalf("%d%% of the window: %s", share, r.Reason)
+			}
+			if got := strings.Contains(r.Reason, "pruned to"); got != tc.said ||
+				got && !strings.Contains(r.Reason, "goes down to 60%") {
+				t.Errorf("the reason is %q", r.Reason)
+			}
+		})
+	}
+}
