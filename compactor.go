@@ -2,6 +2,7 @@ package kagewasm
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -32,16 +33,19 @@ type Options struct {
 	Lookup func(model string) tokens.Model
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
-	// HookTimeout bounds all calls of one hook together. Default five minutes.
+	// HookTimeout bounds the observers' calls of a hook, which run side by side, and the
+	// compactor's, each. Default five minutes.
 	HookTimeout time.Duration
 	// Breaker keeps plugins that fail again and again from being called, for a
 	// while. Compactors may share one, so that what one session learns of a
 	// plugin holds for all. Default one of its own with the defaults.
 	Breaker *hooks.Breaker
-	// Memory stores what plugins retain. Without one it is only reported.
+	// Memory stores what plugins retain. Without one it is only reported. It has to be safe
+	// for concurrent use: observers that nobody waits for go on. See [Compactor.Wait].
 	Memory Memory
-	// Audit, where set, hears of every compaction, in order for each session.
-	// It must not block for long.
+	// Audit, where set, hears of every compaction, in order for each session, and of
+	// observers that were not waited for when they have ended. It must not block for long,
+	// and has to be safe for concurrent use.
 	Audit func(Event)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
@@ -53,6 +57,7 @@ type Compactor struct {
 	opts  Options
 	hooks *hooks.Dispatcher
 	known memos
+	late  sync.WaitGroup // plugins that compactions did not wait for
 }
 
 // New checks the options and makes a Compactor.

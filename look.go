@@ -31,6 +31,8 @@ type look struct {
 	// previous is what the model was given last, or else the session as it came.
 	previous Sent
 	memo     *memo
+	// late are the plugins that compactions did not wait for.
+	late *sync.WaitGroup
 	// counter counts as long as the call's context lasts.
 	counter abi.Counter
 }
@@ -54,7 +56,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	}
 	known := c.known.take(&req.Session)
 	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
-	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, req: req, policy: policy, start: c.opts.Now(),
+	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, req: req, policy: policy, start: c.opts.Now(),
 		memo: known, counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)

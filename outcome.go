@@ -83,7 +83,7 @@ func resultOf(l *look, o outcome) *Result {
 	}
 	r.Reason = explain(&r)
 	r.Metrics.MS = float64(l.opts.Now().Sub(l.start).Microseconds()) / 1000
-	result := &Result{Messages: after.Messages}
+	result := &Result{Messages: after.Messages, late: o.pre.late, observing: o.pre.Late}
 	if r.Compacted || r.DryRun {
 		result.Record = record(l, &r)
 	}

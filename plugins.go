@@ -26,6 +26,8 @@ type preCompacted struct {
 	pins
 	// unstored is why facts could not be stored.
 	unstored []*abi.Error
+	// late is what comes of observers that were not waited for.
+	late []*late
 }
 
 // preCompact lets plugins take part, and takes their pins.
@@ -34,7 +36,8 @@ func preCompact(ctx context.Context, l *look, v *strategies.View) preCompacted {
 		return preCompacted{pins: pins{pinned: v.Pinned, keepers: l.keepers}}
 	}
 	l.hooks.CancelledBefore(&l.req.Session, l.req.Cancelled)
-	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, v.List))}
+	s := preCompacted{Pre: *l.hooks.Pre(ctx, hookInput(l, abi.HookPreCompact, v, v.List), l.policy.observerWait())}
+	s.late = goOn(ctx, l, abi.HookPreCompact, s.Late)
 	s.pins = pin(l, v, s.AlwaysKeep, s.Release)
 	if l.req.Overrides.byHand() {
 		for _, p := range s.Proposals {
@@ -181,7 +184,8 @@ func (p *pins) cost(id string) int {
 
 // postCompact tells plugins what was done, and returns the result with what they
 // say in its report. The result that was made may be stored, and stays as it is. v is
-// what the compaction was made of, after what it left.
+// what the compaction was made of, after what it left. Who does not answer soon is not
+// waited for.
 func postCompact(ctx context.Context, l *look, v *strategies.View, after strategies.List, made *Result) *Result {
 	if l.hooks.Empty(abi.HookPostCompact) {
 		return made
@@ -193,13 +197,86 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 		in.Record = record(l, &made.Report)
 		in.Record.Success = false
 	}
-	post := l.hooks.Post(ctx, in)
+	post := l.hooks.Post(ctx, in, l.policy.observerWait(), made.observing)
 	retained, unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
 	result, r := *made, &made.Report
+	result.late = append(slices.Clip(made.late), goOn(ctx, l, abi.HookPostCompact, post.Late)...)
 	result.Report.Hooks = append(slices.Clip(r.Hooks), l.bareOutcomes(post.Outcomes)...)
 	result.Report.Retained = append(slices.Clip(r.Retained), retained...)
 	result.Report.Failures = append(slices.Clip(r.Failures), l.withoutSecrets(slices.Concat(post.Failures, unstored))...)
 	return &result
+}
+
+// late is what comes of plugins that a compaction did not wait for.
+type late struct {
+	done     chan struct{} // closed when the rest is there
+	outcomes []hooks.Outcome
+	retained []hooks.Fact
+	failures []*abi.Error
+}
+
+// goOn lets the plugins end that were not waited for, and stores what they retain.
+func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*late {
+	if calls == nil {
+		return nil
+	}
+	x := &late{done: make(chan struct{})}
+	l.late.Add(1)
+	go func() {
+		defer l.late.Done()
+		defer close(x.done)
+		answers := calls.Answers()
+		retained, unstored := retain(context.WithoutCancel(ctx), l, hook, answers.Retained)
+		x.outcomes, x.retained = l.bareOutcomes(answers.Outcomes), retained
+		x.failures = l.withoutSecrets(slices.Concat(answers.Failures, unstored))
+		said := &Result{Report: Report{Hooks: x.outcomes, Retained: x.retained, Failures: x.failures, DryRun: l.req.DryRun}}
+		said.Report.normalize()
+		audit(l, EventObserved, said, nil)
+	}()
+	return []*late{x}
+}
+
+// Settle waits for the plugins that the compaction did not wait for, and takes what came of
+// them into the report. The error is that of a context that ended before. Programs that
+// live on need not call it: what plugins retain is stored when they have ended.
+func (r *Result) Settle(ctx context.Context) error {
+	for _, x := range r.late {
+		select {
+		case <-x.done:
+		case <-ctx.Done():
+			return canceled(ctx)
+		}
+	}
+	report := &r.Report
+	report.Hooks = slices.Clone(report.Hooks)
+	for _, x := range r.late {
+		for _, o := range x.outcomes {
+			i := slices.IndexFunc(report.Hooks, func(was hooks.Outcome) bool { return was.Plugin == o.Plugin && was.Hook == o.Hook })
+			if i >= 0 {
+				report.Hooks[i] = o
+			}
+		}
+		report.Retained = append(slices.Clip(report.Retained), x.retained...)
+		report.Failures = append(slices.Clip(report.Failures), x.failures...)
+	}
+	r.late = nil
+	return nil
+}
+
+// Wait waits until all plugins have ended that compactions did not wait for. A program
+// calls it before it exits, so that nothing is lost that they retain.
+func (c *Compactor) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		c.late.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
 }
 
 // longestSource stands for plugins where a budget is told before it is known whose

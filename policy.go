@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -45,6 +46,12 @@ type Policy struct {
 	// is called. Default off: a compaction always completes.
 	NoFloor bool
 
+	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds: what
+	// they inject or pin counts if they have answered by then. Later ones go on, and what
+	// they retain counts. Negative waits for none. Default 500. Who may propose a plan or
+	// a cancel is waited for like the compactor.
+	ObserverWaitMS int
+
 	// When says at which size a compaction starts, and how far it goes.
 	When When
 	// Prune shortens old tool output, and by choice tool-call arguments, before
@@ -56,6 +63,13 @@ type Policy struct {
 	Summarize strategies.SummarizeConfig
 	// Note is about the text that stands for what goes.
 	Note strategies.NoteConfig
+}
+
+// defaultObserverWaitMS is what a person who waits for an answer hardly notices.
+const defaultObserverWaitMS = 500
+
+func (p *Policy) observerWait() time.Duration {
+	return time.Duration(cmp.Or(p.ObserverWaitMS, defaultObserverWaitMS)) * time.Millisecond
 }
 
 // When says when a session is compacted, and down to what. MaxTokens goes before

@@ -160,6 +160,9 @@ const (
 	EventNoop      EventType = "compaction.noop"
 	// EventFlagged: the operator judged a compaction. Who keeps its record notes it.
 	EventFlagged EventType = "compaction.flagged"
+	// EventObserved is what came of plugins that a compaction did not wait for: Hooks,
+	// Retained and Failures of its report.
+	EventObserved EventType = "compaction.observed"
 )
 
 // Event is one entry for the audit log. A compaction that ran has a triggered

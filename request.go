@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/hooks"
 )
 
 // Request is one session to look at before a model call.
@@ -141,4 +142,9 @@ type Result struct {
 	// checkpoint, where one is due. Messages is the session as it was then.
 	// [Compactor.Commit] applies what is pending, [Compactor.Reject] drops it.
 	Pending *Result
+
+	// late is what comes of plugins that were not waited for, observing their calls before
+	// the compaction.
+	late      []*late
+	observing *hooks.Late
 }

@@ -3,13 +3,19 @@ package abi
 import (
 	"cmp"
 	"iter"
+	"time"
 )
+
+// PlanTime is how long who makes the plan of a compaction may take where nobody says
+// otherwise: a plugin that proposes one, and the model that writes a summary.
+const PlanTime = 5 * time.Minute
 
 // Limits bound one call of a plugin. The zero value of a field means the
 // default. A manifest may lower a limit; only the operator may raise one.
 type Limits struct {
 	// TimeoutMS is the wall clock in milliseconds, instantiation included.
-	// Default 10,000; 300,000 where the plugin is granted a model call.
+	// Default 10,000; [PlanTime] for a compactor, and where a model call or
+	// compaction.summary is granted.
 	TimeoutMS int `json:"timeout_ms,omitempty"`
 	// MemoryMB is the memory in MiB. Default 64.
 	MemoryMB int `json:"memory_mb,omitempty"`

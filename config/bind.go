@@ -117,14 +117,15 @@ func (a *Agent) targets() targets {
 		"compaction.summarize.tool_result_max_length": &p.Summarize.ToolResultChars,
 		"compaction.summarize.timeout":                &p.Summarize.TimeoutMS,
 
-		"compaction.message_tokens": &p.Keep.MessageTokens,
-		"compaction.drop_thinking":  &p.Keep.DropThinking,
-		"compaction.note":           &p.Note.By,
-		"compaction.note_tokens":    &p.Note.Tokens,
-		"compaction.ledger_tokens":  &p.Note.Tokens,
-		"compaction.inject_tokens":  &p.Note.InjectTokens,
-		"compaction.always_keep":    func(n *node) { p.Keep.Always = predicates(n) },
-		"compaction.redact":         func(n *node) { p.Note.NoRedact, p.Note.Redact = n.value != nil, patterns(n) },
+		"compaction.observer_wait_ms": &p.ObserverWaitMS,
+		"compaction.message_tokens":   &p.Keep.MessageTokens,
+		"compaction.drop_thinking":    &p.Keep.DropThinking,
+		"compaction.note":             &p.Note.By,
+		"compaction.note_tokens":      &p.Note.Tokens,
+		"compaction.ledger_tokens":    &p.Note.Tokens,
+		"compaction.inject_tokens":    &p.Note.InjectTokens,
+		"compaction.always_keep":      func(n *node) { p.Keep.Always = predicates(n) },
+		"compaction.redact":           func(n *node) { p.Note.NoRedact, p.Note.Redact = n.value != nil, patterns(n) },
 	})
 	return to
 }

@@ -17,6 +17,8 @@ type Answers struct {
 	// for each that failed or was not called for having failed.
 	Outcomes []Outcome
 	Failures []*abi.Error
+	// Late are the calls that were not waited for; nil where all were.
+	Late *Late
 }
 
 // Fact is something a plugin wants kept beyond the session.

@@ -17,14 +17,14 @@ func BenchmarkPre(b *testing.B) {
 	b.Run("alone", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d.Pre(b.Context(), input(abi.HookPreCompact))
+			d.Pre(b.Context(), input(abi.HookPreCompact), patient)
 		}
 	})
 	b.Run("shared", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				d.Pre(b.Context(), input(abi.HookPreCompact))
+				d.Pre(b.Context(), input(abi.HookPreCompact), patient)
 			}
 		})
 	})

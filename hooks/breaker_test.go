@@ -31,7 +31,7 @@ func guarded(t *testing.T, b *hooks.Breaker, plugins ...hooks.Plugin) *hooks.Dis
 // pre runs the hook and returns how it went: "a:ok b:failed".
 func pre(t *testing.T, d *hooks.Dispatcher) string {
 	t.Helper()
-	return outcomes(d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes)
+	return outcomes(d.Pre(t.Context(), input(abi.HookPreCompact), patient).Outcomes)
 }
 
 // flaky fails while broken is set.
@@ -67,7 +67,7 @@ func TestBreakerLife(t *testing.T) {
 			t.Helper()
 			time.Sleep(time.Until(start.Add(after)))
 			calls := f.calls.Load()
-			p := d.Pre(t.Context(), input(abi.HookPreCompact))
+			p := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 			o := p.Outcomes[0]
 			if o.Outcome != hooks.OutcomeQuarantined || f.calls.Load() != calls {
 				t.Fatalf("after %v: %s, called %v", after, o.Outcome, f.calls.Load() != calls)
@@ -161,7 +161,7 @@ func TestBreakerWhatCounts(t *testing.T) {
 					if tc.ctx != nil {
 						ctx, cancel = tc.ctx(t)
 					}
-					d.Pre(ctx, input(abi.HookPreCompact))
+					d.Pre(ctx, input(abi.HookPreCompact), patient)
 					cancel()
 				}
 				if c := b.Circuits()[0]; c.State != tc.want {
@@ -178,7 +178,7 @@ func TestBreakerRefusedProposals(t *testing.T) {
 	b := hooks.NewBreaker(hooks.BreakerOptions{})
 	d := guarded(t, b, compactor("c", says(&abi.Output{Summary: "s"})))
 	propose := func(taken bool) *hooks.Pre {
-		p := d.Pre(t.Context(), input(abi.HookPreCompact))
+		p := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 		switch {
 		case len(p.Proposals) == 0:
 		case taken:
@@ -209,7 +209,7 @@ func TestBreakerRefusedTrial(t *testing.T) {
 		b := hooks.NewBreaker(hooks.BreakerOptions{Failures: 1})
 		d := guarded(t, b, compactor("c", says(&abi.Output{Summary: "s"})))
 		for _, cooldown := range []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute} {
-			p := d.Pre(t.Context(), input(abi.HookPreCompact))
+			p := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 			p.Settle("", refused("c", trap))
 			if c := b.Circuits()[0]; c.State != "open" || time.Until(*c.OpenUntil) != cooldown {
 				t.Errorf("want open for %v: %+v", cooldown, c)
@@ -231,7 +231,7 @@ func TestBreakerHooksAreCountedApart(t *testing.T) {
 			}
 			return nil, abi.CallStats{}, nil
 		}))
-		post := func() string { return outcomes(d.Post(t.Context(), input(abi.HookPostCompact)).Outcomes) }
+		post := func() string { return outcomes(d.Post(t.Context(), input(abi.HookPostCompact), patient, nil).Outcomes) }
 		for range 2 {
 			if got := pre(t, d) + " " + post(); got != "p:failed p:nothing" {
 				t.Errorf("closed: %s", got)
@@ -265,9 +265,9 @@ func TestBreakerOneTrial(t *testing.T) {
 		do = hangs
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan string)
-		go func() { done <- outcomes(d.Pre(ctx, input(abi.HookPreCompact)).Outcomes) }()
+		go func() { done <- outcomes(d.Pre(ctx, input(abi.HookPreCompact), patient).Outcomes) }()
 		synctest.Wait()
-		second := d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes[0]
+		second := d.Pre(t.Context(), input(abi.HookPreCompact), patient).Outcomes[0]
 		if second.Outcome != hooks.OutcomeQuarantined || !strings.Contains(second.Error.Message, "on trial") {
 			t.Errorf("beside a trial: %+v", second.Error)
 		}
@@ -306,7 +306,7 @@ func TestBreakerLateResults(t *testing.T) {
 					return quick(ctx, in)
 				}))
 				var wg sync.WaitGroup
-				wg.Go(func() { d.Pre(t.Context(), input(abi.HookPreCompact)) })
+				wg.Go(func() { d.Pre(t.Context(), input(abi.HookPreCompact), patient) })
 				synctest.Wait()
 				for range 3 {
 					pre(t, d)
@@ -379,7 +379,7 @@ func TestBreakerHammer(t *testing.T) {
 			turn := *in
 			turn.Hook = abi.HookTurnEnd
 			for i := range 100 {
-				p := d.Pre(context.Background(), in)
+				p := d.Pre(context.Background(), in, patient)
 				var remarks []hooks.Remark
 				taken := ""
 				for k, proposal := range p.Proposals {

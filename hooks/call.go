@@ -26,6 +26,7 @@ type Outcome struct {
 	//	refused      its proposal was not taken: by the firewall, or for not being remembered
 	//	failed       the call, or what it answered, was an error
 	//	quarantined  it was not called, for having failed too often
+	//	late         it was not waited for, and goes on
 	Outcome string `json:"outcome"`
 	abi.CallStats
 	// Until is the end of a quarantine, RFC 3339.
@@ -36,6 +37,7 @@ type Outcome struct {
 // What came of a call, see [Outcome].
 const (
 	OutcomeCancelled = "cancelled"
+	OutcomeLate      = "late"
 
 	outcomeOK          = "ok"
 	outcomeNothing     = "nothing"
@@ -66,37 +68,36 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, errHookTime)
 }
 
-// ask calls the plugins that handle the hook side by side, all within limit,
-// and returns their answers in the order of the plugins.
-func (d *Dispatcher) ask(ctx context.Context, limit time.Duration, plugins []Plugin, in *abi.Input) []answer {
+// ask calls the plugins that handle the hook side by side, all within the time of the
+// hook, and returns their answers in the order of the plugins.
+func (d *Dispatcher) ask(ctx context.Context, plugins []Plugin, in *abi.Input) []answer {
 	asked := lists.Filter(plugins, func(p Plugin) bool { return handles(p, in.Hook) })
 	if len(asked) == 0 {
 		return nil
 	}
-	ctx, cancel := withLimit(ctx, limit)
+	ctx, cancel := withLimit(ctx, d.timeout)
 	defer cancel()
 	answers := make([]answer, len(asked))
 	var wg sync.WaitGroup
 	for i, p := range asked {
-		wg.Go(func() { answers[i] = d.callOne(ctx, p, in) })
+		wg.Go(func() { answers[i] = d.callOne(ctx, p, isolated(in)) })
 	}
 	wg.Wait()
 	return answers
 }
 
-// callOne gives the plugin an input of its own and notes what came of it. It
+// callOne calls the plugin with an input of its own and notes what came of it. It
 // does not return before the plugin does: plugins keep their limits.
-func (d *Dispatcher) callOne(ctx context.Context, p Plugin, shared *abi.Input) answer {
+func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answer {
 	name := p.Manifest().Name
-	a := answer{plugin: p, outcome: Outcome{Plugin: name, Hook: shared.Hook}}
-	leave, refused, until := d.breaker.admit(p, shared.Hook)
+	a := answer{plugin: p, outcome: Outcome{Plugin: name, Hook: in.Hook}}
+	leave, refused, until := d.breaker.admit(p, in.Hook)
 	a.permit = leave
 	if refused != nil {
 		a.outcome.Outcome, a.outcome.Until = outcomeQuarantined, until.Format(time.RFC3339)
-		a.outcome.Error = refused.At(name, shared.Hook, abi.PhaseCall)
+		a.outcome.Error = refused.At(name, in.Hook, abi.PhaseCall)
 		return a
 	}
-	in := isolated(shared)
 	in.Call += "/" + name
 	start := time.Now()
 	out, stats, err := guarded(ctx, p, in)

@@ -29,14 +29,10 @@ type Plugin interface {
 	Call(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 }
 
-// defaultTimeout is how long all calls of one hook may take together.
-const defaultTimeout = 5 * time.Minute
-
 // Options of a dispatcher.
 type Options struct {
-	// Timeout of a hook, over all its calls. Default 5 minutes. Where
-	// observers go before a compactor they have half of it, so that they
-	// cannot take its time away.
+	// Timeout bounds the observers' calls of a hook, which run side by side, and the
+	// compactor's, each. Default [abi.PlanTime].
 	Timeout time.Duration
 	// Breaker keeps plugins that fail too often from being called. Dispatchers
 	// may share one. Default one of its own.
@@ -59,7 +55,7 @@ type Dispatcher struct {
 func New(plugins []Plugin, opts Options) (*Dispatcher, error) {
 	d := &Dispatcher{timeout: opts.Timeout, breaker: cmp.Or(opts.Breaker, NewBreaker(BreakerOptions{}))}
 	if d.timeout <= 0 {
-		d.timeout = defaultTimeout
+		d.timeout = abi.PlanTime
 	}
 	names := make(map[string]bool, len(plugins))
 	for i, p := range plugins {

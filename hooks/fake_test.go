@@ -10,6 +10,9 @@ import (
 	"github.com/kagewasm/kagewasm/hooks"
 )
 
+// patient waits for all observers.
+const patient = time.Hour
+
 // call is what a fake does when called.
 type call func(ctx context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error)
 

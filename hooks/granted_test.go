@@ -50,7 +50,7 @@ func TestSummariesOfObservers(t *testing.T) {
 		{"a message list is the compactor's alone; the summary beside it counts", []*fake{trusted("a", list)}, "a=list", "a"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			got := dispatcher(t, 0, tc.plugins...).Pre(t.Context(), input(abi.HookPreCompact))
+			got := dispatcher(t, 0, tc.plugins...).Pre(t.Context(), input(abi.HookPreCompact), patient)
 			if proposals(got) != tc.want {
 				t.Errorf("proposals %q, want %q", proposals(got), tc.want)
 			}
@@ -77,7 +77,7 @@ func TestTheOthersAreTold(t *testing.T) {
 	features.Proves(t, "O2")
 	d := dispatcher(t, 0, trusted("a", says(&abi.Output{Summary: "1"})), trusted("b", says(&abi.Output{Summary: "2"})),
 		trusted("c", says(&abi.Output{Summary: "3"})))
-	got := d.Pre(t.Context(), input(abi.HookPreCompact))
+	got := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	list, failures := got.Settle("b", refused("c", &abi.Error{Code: abi.CodeGrew}))
 	if s := outcomes(list); s != "a:ok b:ok c:refused" || len(failures) != 1 {
 		t.Errorf("outcomes %s, failures %v", s, failures)
@@ -97,7 +97,7 @@ func TestCancel(t *testing.T) {
 		return nil, abi.CallStats{}, nil
 	}), trusted("a", says(&abi.Output{Summary: "1", Inject: "x", Retain: []string{"f"}})), trusted("b",
 		says(&abi.Output{Cancel: true, Reason: "in the middle\nof\u202e it"})))
-	got := d.Pre(t.Context(), input(abi.HookPreCompact))
+	got := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	if !got.Cancelled || asked || len(got.Proposals)+len(got.Injected) > 0 || got.Fallback {
 		t.Errorf("asked %v: %+v", asked, got)
 	}
@@ -119,7 +119,7 @@ func TestCancelsAreBounded(t *testing.T) {
 		for _, f := range change {
 			f(in)
 		}
-		return d.Pre(t.Context(), in).Outcomes[0].Outcome
+		return d.Pre(t.Context(), in, patient).Outcomes[0].Outcome
 	}
 	session := func(id string) func(*abi.Input) { return func(in *abi.Input) { in.Session.ID = id } }
 	dry := func(in *abi.Input) { in.Trigger.DryRun = true }
@@ -182,7 +182,7 @@ func TestCountsAreBounded(t *testing.T) {
 	cancel := func(session string) string {
 		in := input(abi.HookPreCompact)
 		in.Session.ID = session
-		return d.Pre(t.Context(), in).Outcomes[0].Outcome
+		return d.Pre(t.Context(), in, patient).Outcomes[0].Outcome
 	}
 	for range 3 {
 		cancel("first")
@@ -256,7 +256,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		in := input(abi.HookPreCompact)
 		in.Trigger.Reason, in.Trigger.DryRun = reason, dry
 		does = says(nil)
-		d.Pre(t.Context(), in)
+		d.Pre(t.Context(), in, patient)
 		does = says(out)
 	}
 	steps := []struct {

@@ -64,7 +64,7 @@ func TestPreAsksObserversThenTheCompactor(t *testing.T) {
 	}
 	// The compactor is named first and called last.
 	d := dispatcher(t, 0, compactor("c", last), observer("a", watch), observer("b", watch))
-	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	want := abi.Source{Type: abi.SourcePlugin, Name: "c", Version: "1", Digest: "sha256:c"}
 	if len(pre.Proposals) != 1 || pre.Proposals[0].Output.Summary != "short" || pre.Proposals[0].Source != want {
 		t.Errorf("proposals %+v", pre.Proposals)
@@ -92,7 +92,7 @@ func TestWhatPluginsSay(t *testing.T) {
 		observer("mute", says(&abi.Output{})),
 		observer("bold", says(&abi.Output{Summary: "mine", Cancel: true, RequestCompaction: &abi.CompactionRequest{}})),
 		compactor("c", says(&abi.Output{Retain: []string{"f3"}, Inject: "too", Messages: []abi.OutputMessage{}})))
-	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 
 	facts := []hooks.Fact{{"a", "c1/a", "f1"}, {"a", "c1/a", "f2"}, {"c", "c1/c", "f3"}}
 	if !reflect.DeepEqual(pre.Retained, facts) {
@@ -122,7 +122,7 @@ func TestWhatPluginsSay(t *testing.T) {
 func TestHooksCancel(t *testing.T) {
 	features.Proves(t, "K19")
 	d := dispatcher(t, 0, compactor("c", says(&abi.Output{Cancel: true, Reason: "busy", Summary: "ignored"})))
-	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	if len(pre.Proposals) != 0 || pre.Cancelled || outcomes(pre.Outcomes) != "c:cancelled" ||
 		len(pre.Outcomes[0].Warnings) != 1 {
 		t.Errorf("proposals %+v, outcomes %+v", pre.Proposals, pre.Outcomes)
@@ -152,13 +152,13 @@ func TestFailuresAreKeptWithTheirPlace(t *testing.T) {
 					var failures []*abi.Error
 					var list []hooks.Outcome
 					if hook == abi.HookPreCompact {
-						pre := d.Pre(t.Context(), input(hook))
+						pre := d.Pre(t.Context(), input(hook), patient)
 						failures, list = pre.Failures, pre.Outcomes
 						if len(pre.Proposals) > 0 || !pre.Fallback {
 							t.Errorf("proposal %v by a compactor that failed: %v", pre.Proposals, pre.Fallback)
 						}
 					} else {
-						post := d.Post(t.Context(), input(hook))
+						post := d.Post(t.Context(), input(hook), patient, nil)
 						failures, list = post.Failures, post.Outcomes
 					}
 					if got := outcomes(list); got != "good:ok bad:failed c:failed" {
@@ -186,7 +186,7 @@ func TestTheCallerGaveUp(t *testing.T) {
 	features.Proves(t, "K7")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	pre := dispatcher(t, 0, observer("a", hangs)).Pre(ctx, input(abi.HookPreCompact))
+	pre := dispatcher(t, 0, observer("a", hangs)).Pre(ctx, input(abi.HookPreCompact), patient)
 	if len(pre.Failures) != 1 || pre.Failures[0].Code != abi.CodeCanceled {
 		t.Errorf("failures %v", pre.Failures)
 	}
@@ -195,7 +195,7 @@ func TestTheCallerGaveUp(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	features.Proves(t, "K7")
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Inject: "x"})), compactor("c", says(&abi.Output{Summary: "s"})))
-	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	err := &abi.Error{Code: abi.CodePinned, Phase: abi.PhaseCheck, Message: "supersedes m0"}
 	before := *pre
 	list, failures := pre.Settle("", refused("c", err))
@@ -228,7 +228,7 @@ func TestPostOnSuccessAndOnFailure(t *testing.T) {
 			in := input(abi.HookPostCompact)
 			in.Record.Success = success
 			// A compactor hears of it too, and one after the other they come.
-			post := dispatcher(t, 0, compactor("c", note)).Post(t.Context(), in)
+			post := dispatcher(t, 0, compactor("c", note)).Post(t.Context(), in, patient, nil)
 			if !reflect.DeepEqual(told, []bool{success}) {
 				t.Errorf("success %v: told %v", success, told)
 			}
@@ -247,7 +247,7 @@ func TestStats(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		return nil, abi.CallStats{Fuel: 7}, nil
 	}))
-	o := d.Pre(t.Context(), input(abi.HookPreCompact)).Outcomes[0]
+	o := d.Pre(t.Context(), input(abi.HookPreCompact), patient).Outcomes[0]
 	if o.Fuel != 7 || o.MS < 2 || o.Hook != abi.HookPreCompact {
 		t.Errorf("outcome %+v: the plugin's figures, and the wall clock where it gave none", o)
 	}
@@ -256,14 +256,14 @@ func TestStats(t *testing.T) {
 // TestRetainIsBounded: a flood of facts is cut, and the report says so.
 func TestRetainIsBounded(t *testing.T) {
 	d := dispatcher(t, 0, observer("a", says(&abi.Output{Retain: make([]string, abi.MaxRetained+1)})))
-	pre := d.Pre(t.Context(), input(abi.HookPreCompact))
+	pre := d.Pre(t.Context(), input(abi.HookPreCompact), patient)
 	if len(pre.Retained) != abi.MaxRetained || len(pre.Outcomes[0].Warnings) != 1 {
 		t.Errorf("%d facts, warnings %q", len(pre.Retained), pre.Outcomes[0].Warnings)
 	}
 }
 
 func TestWarn(t *testing.T) {
-	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact))
+	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact), patient)
 	list, _ := pre.Settle("", []hooks.Remark{{Plugin: "b", Warning: "100% odd"}})
 	if len(list[0].Warnings) != 0 || !reflect.DeepEqual(list[1].Warnings, []string{"100% odd"}) {
 		t.Errorf("outcomes %+v", list)

@@ -53,9 +53,9 @@ func TestInputsAreIsolated(t *testing.T) {
 			d := dispatcher(t, 0, observer("vandal", vandal), observer("looker", look), compactor("c", look))
 			in := input(hook)
 			if hook == abi.HookPreCompact {
-				d.Pre(t.Context(), in)
+				d.Pre(t.Context(), in, patient)
 			} else {
-				d.Post(t.Context(), in)
+				d.Post(t.Context(), in, patient, nil)
 			}
 			if !reflect.DeepEqual(in, input(hook)) {
 				t.Errorf("%s: the host's own input is now %+v", hook, in)
@@ -83,10 +83,10 @@ func TestNothingRegisteredCostsNothing(t *testing.T) {
 				t.Errorf("asking whether there is one allocates %v times", n)
 			}
 			// The empty answer itself is one allocation.
-			if n := testing.AllocsPerRun(100, func() { d.Pre(ctx, pre) }); n > 1 {
+			if n := testing.AllocsPerRun(100, func() { d.Pre(ctx, pre, patient) }); n > 1 {
 				t.Errorf("pre_compact allocates %v times", n)
 			}
-			if n := testing.AllocsPerRun(100, func() { d.Post(ctx, post) }); n > 1 {
+			if n := testing.AllocsPerRun(100, func() { d.Post(ctx, post, patient, nil) }); n > 1 {
 				t.Errorf("post_compact allocates %v times", n)
 			}
 		})
@@ -110,13 +110,13 @@ func TestHammer(t *testing.T) {
 	for g := range 16 {
 		wg.Go(func() {
 			for range 10 {
-				got := d.Pre(context.Background(), pre)
+				got := d.Pre(context.Background(), pre, patient)
 				s := strings.ReplaceAll(outcomes(got.Outcomes), hooks.OutcomeQuarantined, "failed")
 				if s != "a:ok vandal:nothing panics:failed hangs:failed fails:failed c:ok" {
 					t.Error(fmt.Sprint(g, ": ", s))
 				}
 				got.Settle("c", nil)
-				if n := len(d.Post(context.Background(), post).Failures); n != 3 {
+				if n := len(d.Post(context.Background(), post, patient, nil).Failures); n != 3 {
 					t.Error(fmt.Sprint(g, ": ", n, " failures after"))
 				}
 			}

@@ -2,20 +2,28 @@ package hooks
 
 import (
 	"context"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
 
 // Post tells every plugin that wants to know what was done, on success and on
-// failure, whichever path was taken. Plugins may retain
-// facts; nothing else they say has an effect any more.
-func (d *Dispatcher) Post(ctx context.Context, in *abi.Input) *Answers {
+// failure, whichever path was taken. Plugins may retain facts; nothing else they say has an
+// effect any more, so who does not answer within wait goes on beside the caller, and so
+// does who still has an earlier call to end.
+func (d *Dispatcher) Post(ctx context.Context, in *abi.Input, wait time.Duration, earlier *Late) *Answers {
 	post := &Answers{}
 	if d.Empty(in.Hook) {
 		return post
 	}
-	for _, a := range d.ask(ctx, d.timeout, d.all, in) {
+	var answers []answer
+	calls := d.start(ctx, d.all, in, earlier)
+	calls.wait(wait)
+	answers, post.Late = calls.answers()
+	for _, a := range answers {
 		post.onlyRetain(in, a, "after a compaction only retain has an effect")
 	}
+	post.Outcomes = append(post.Outcomes, post.Late.outcomes()...)
+	inOrder(d, post.Outcomes, func(o Outcome) string { return o.Plugin })
 	return post
 }

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -49,34 +50,57 @@ type Remark struct {
 	PassedOver bool
 }
 
-// Pre calls the observers, then the compactor. Nothing a plugin does makes it
-// fail.
-func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input) *Pre {
+// Pre calls the observers, and then the compactor. Who may propose a plan or a cancel has
+// the time of the hook. The others run beside, and are waited for as long as wait says:
+// they count if they have answered when those have. Nothing a plugin does makes Pre fail.
+func (d *Dispatcher) Pre(ctx context.Context, in *abi.Input, wait time.Duration) *Pre {
 	pre := &Pre{}
 	if d.Empty(in.Hook) {
 		return pre
 	}
 	d.compacts(in)
-	ctx, cancel := withLimit(ctx, d.timeout)
-	defer cancel()
-	limit := d.timeout
-	if d.HasCompactor() {
-		limit /= 2
+	var judges, watchers []Plugin
+	for _, p := range d.observers {
+		if p.Granted(abi.CapCompactionSummary) {
+			judges = append(judges, p)
+		} else {
+			watchers = append(watchers, p)
+		}
 	}
-	for _, a := range d.ask(ctx, limit, d.observers, in) {
+	watching := d.start(ctx, watchers, in, nil)
+	for _, a := range d.ask(ctx, judges, in) {
 		pre.observed(in, a)
 	}
-	if d.listens(pre, in) {
+	var last []answer
+	stop := d.listens(pre, in)
+	watching.wait(wait)
+	if !stop && d.compactor != nil {
+		last = d.ask(ctx, []Plugin{d.compactor}, in)
+	}
+	var watched []answer
+	watched, pre.Late = watching.answers()
+	for _, a := range watched {
+		pre.observed(in, a)
+	}
+	if stop {
 		pre.cancel()
-		return pre
 	}
-	if d.compactor == nil {
-		return pre
-	}
-	for _, a := range d.ask(ctx, d.timeout, []Plugin{d.compactor}, in) {
+	for _, a := range last {
 		pre.compacted(in, a)
 	}
+	pre.Outcomes = append(pre.Outcomes, pre.Late.outcomes()...)
+	d.order(pre)
 	return pre
+}
+
+// order puts all that was said into the order of the plugins.
+func (d *Dispatcher) order(pre *Pre) {
+	inOrder(d, pre.Outcomes, func(o Outcome) string { return o.Plugin })
+	inOrder(d, pre.Failures, func(e *abi.Error) string { return e.Plugin })
+	inOrder(d, pre.Retained, func(f Fact) string { return f.Plugin })
+	inOrder(d, pre.Injected, func(t abi.Insert) string { return t.Source.Name })
+	inOrder(d, pre.AlwaysKeep, func(k Keep) string { return k.Plugin })
+	inOrder(d, pre.Release, func(k Keep) string { return k.Plugin })
 }
 
 // observed takes an observer's answer. A summary or a cancel is for those who

@@ -40,7 +40,7 @@ func (d *Dispatcher) TurnEnd(ctx context.Context, in *abi.Input) *Turn {
 	if d.Empty(in.Hook) {
 		return turn
 	}
-	for _, a := range d.ask(ctx, d.timeout, d.all, in) {
+	for _, a := range d.ask(ctx, d.all, in) {
 		if a.outcome.Error == nil {
 			d.requested(turn, in, &a)
 		}

@@ -136,7 +136,8 @@ func compactOn(t *testing.T, d *disk, topic string) *kagewasm.Result {
 	for _, n := range []string{"markdown", "hindsight"} {
 		list = append(list, load(t, n, runtime.Options{KV: d}, runtime.PluginOptions{}))
 	}
-	c, err := kagewasm.New(kagewasm.Options{Counter: byLength{}, Plugins: list, Memory: d})
+	c, err := kagewasm.New(kagewasm.Options{Counter: byLength{}, Plugins: list, Memory: d,
+		Policy: kagewasm.Policy{ObserverWaitMS: 60_000}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ func compactForever(where string) error {
 		}
 		list = append(list, p)
 	}
-	c, err := kagewasm.New(kagewasm.Options{Counter: byLength{}, Plugins: list, Memory: kv})
+	c, err := kagewasm.New(kagewasm.Options{Counter: byLength{}, Plugins: list, Memory: kv,
+		Policy: kagewasm.Policy{ObserverWaitMS: 60_000}})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kagewasm/kagewasm/abi"
@@ -82,8 +83,6 @@ const (
 	maxMemoryMB = 4096 // all a 32-bit guest can address
 	// maxStackBytes is below what the engine itself can have.
 	maxStackBytes = 256 << 20
-	// modelTimeoutMS is the default of a plugin that may call a model.
-	modelTimeoutMS = 300_000
 )
 
 // effectiveLimits are the operator's limits, or the defaults, lowered by the
@@ -111,10 +110,17 @@ func effectiveLimits(op abi.Limits, m *abi.Manifest, g Grants) (abi.Limits, erro
 		return abi.Limits{}, badLimit(m, "fuel", op.Fuel, math.MaxInt64)
 	}
 	def := abi.DefaultLimits()
-	if _, asked := m.Capabilities[abi.CapModel]; asked && g.Model {
-		def.TimeoutMS = modelTimeoutMS
+	if plans(m, g) {
+		def.TimeoutMS = int(abi.PlanTime.Milliseconds())
 	}
 	return op.Or(def).Lower(m.Limits), nil
+}
+
+// plans reports whether a plugin may make the plan of a compaction, or ask a model: it has
+// the time that a model has for a summary.
+func plans(m *abi.Manifest, g Grants) bool {
+	return m.Has(abi.RoleCompactor) || slices.ContainsFunc([]abi.Capability{abi.CapModel, abi.CapCompactionSummary},
+		func(c abi.Capability) bool { _, asks := m.Capabilities[c]; return asks && g.Allows(c) })
 }
 
 func badLimit(m *abi.Manifest, name string, v, top int64) error {

@@ -16,7 +16,7 @@ const summarizeName = "summarize"
 const (
 	defaultPreserveRecent   = 10
 	defaultMaxSummaryTokens = 1500
-	defaultSummaryTimeout   = 5 * time.Minute
+	defaultSummaryTimeout   = abi.PlanTime
 	// requestSlack is what a request to the summarizer holds beside what is
 	// counted, in tokens: frames, and the difference of tokenizers.
 	requestSlack = 512

@@ -117,6 +117,10 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	case result.Pending == nil:
 		err = sink.write(ctx, result)
 	}
+	if result != nil {
+		progress.Step("letting plugins end")
+		err = errors.Join(err, result.Settle(ctx))
+	}
 	if result != nil && err == nil {
 		sink.report(&result.Report)
 	}

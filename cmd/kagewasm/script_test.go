@@ -114,6 +114,8 @@ func TestScript(t *testing.T) {
 			modules := misbehaving()
 			maps.Copy(modules, versions())
 			modules["echo"] = echo()
+			modules["retains"] = wasmtest.WithManifest(
+				wasmtest.Answer("pre_compact", `{"retain":["The depot closes at six."]}`), retains)
 			modules["quiet"] = wasmtest.WithManifest(wasmtest.Nothing("pre_compact"), quiet)
 			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(bad, name+".wasm"), module, 0o644); err != nil {
@@ -141,6 +143,9 @@ func longSession(n int) string {
 
 // quiet is the manifest of a plugin that says nothing, and breaks no rule by it.
 const quiet = `{"name":"quiet","version":"1","abi":1,"description":"Says nothing.","hooks":["pre_compact"]}`
+
+// retains is the manifest of an observer that keeps a fact.
+const retains = `{"name":"retains","version":"1","abi":1,"description":"Keeps a fact.","hooks":["pre_compact"]}`
 
 // cancels is the manifest of an observer that never wants a compaction.
 const cancels = `{"name":"cancels","version":"1","abi":1,"roles":["observer"],"hooks":["pre_compact"],` +

@@ -1,6 +1,7 @@
 package hosttest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,13 +14,17 @@ import (
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
-// New makes a compactor that counts words, where nothing else is set, and whose
-// clock stands still.
+// patience is how long tests wait for observers on a busy machine, in milliseconds.
+const patience = 60_000
+
+// New makes a compactor that counts words, where nothing else is set, waits for
+// observers, and whose clock stands still.
 func New(t testing.TB, opts kagewasm.Options) *kagewasm.Compactor {
 	t.Helper()
 	if opts.Counter == nil {
 		opts.Counter = Words{}
 	}
+	opts.Policy.ObserverWaitMS = cmp.Or(opts.Policy.ObserverWaitMS, patience)
 	if opts.Now == nil {
 		opts.Now = func() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
 	}

@@ -97,7 +97,8 @@ func (o *Options) check(plugin hooks.Plugin) error {
 // compactor is one of its own for each session: a plugin that failed in others
 // is not in quarantine here.
 func (o *Options) compactor(plugin hooks.Plugin) (*kagewasm.Compactor, error) {
-	opts := kagewasm.Options{Plugins: []hooks.Plugin{plugin}, Memory: memories{}, Now: func() time.Time { return epoch }}
+	opts := kagewasm.Options{Plugins: []hooks.Plugin{plugin}, Memory: memories{}, Now: func() time.Time { return epoch },
+		Policy: kagewasm.Policy{ObserverWaitMS: int(abi.PlanTime.Milliseconds())}} // the plugin is what is looked at
 	if o.Counter != nil { // a nil pointer in the interface would not be missed
 		opts.Counter = o.Counter
 	}
