@@ -9,6 +9,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -21,7 +22,8 @@ func TestSessions(t *testing.T) {
 	features.Proves(t, "N9")
 	opts := session.Tools{Recall: true, Counter: realCounter(t)}
 	asked, found := 0, 0
-	for _, path := range corpus(t) {
+	paths := corpus(t)
+	for _, path := range soak.Sample(paths, 12, len(paths)) {
 		stored := superseded34(t, path)
 		host := &toolHost{stored: stored}
 		for i := 5; i < len(stored)*3/4; i += 1 + len(stored)/3 {

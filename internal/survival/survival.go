@@ -6,6 +6,7 @@ package survival
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 )
@@ -20,21 +21,38 @@ const Few = 10
 // Needed are the names in what the agent says in the 60 messages after the
 // compaction at i, or up to the next one, that stood before it.
 func Needed(msgs []abi.Message, i int) map[string]bool {
-	before, after := make(map[string]bool), make(map[string]bool)
-	for k := range msgs[:i] {
-		Names(Text(&msgs[k]), before)
-	}
+	after := make(map[string]bool)
 	for k := i + 1; k <= min(len(msgs)-1, i+ahead) && msgs[k].Kind != abi.KindSummary; k++ {
 		if msgs[k].Role == abi.RoleAssistant {
 			Names(Text(&msgs[k]), after)
 		}
 	}
-	for name := range after {
-		if !before[name] {
-			delete(after, name)
+	need := make(map[string]bool)
+	for k := range msgs[:i] {
+		text := Text(&msgs[k])
+		if !mayHold(text, after) { // to find all names of a text takes longer
+			continue
+		}
+		before := make(map[string]bool)
+		Names(text, before)
+		for name := range before {
+			if after[name] {
+				need[name] = true
+				delete(after, name)
+			}
 		}
 	}
-	return after
+	return need
+}
+
+// mayHold reports whether one of the names stands in a text, as a name or as part of one.
+func mayHold(text string, names map[string]bool) bool {
+	for name := range names {
+		if strings.Contains(text, name[len("p:"):]) {
+			return true
+		}
+	}
+	return false
 }
 
 // Held is the share of the needed names that a text holds.

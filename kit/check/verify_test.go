@@ -161,7 +161,7 @@ func TestVerifyFaults(t *testing.T) {
 		{fault: "empty", rules: "empty object, no messages, null", rule: "empty object", code: abi.CodeExit,
 			says: "pre_compact on {}: "},
 		{fault: "poses", rules: "only its role", rule: "only its role", says: "observer returned messages"},
-		{fault: "square", limits: abi.Limits{Fuel: 4e9}, rules: "memory grows with the session, thousands of messages, " +
+		{fault: "square", limits: abi.Limits{Fuel: 1e9}, rules: "memory grows with the session, thousands of messages, " +
 			"work grows with the session", rule: "thousands of messages", code: abi.CodeFuel, says: "fuel"},
 		{fault: "leaks", rules: "memory grows with the session, thousands of messages", rule: "thousands of messages",
 			code: abi.CodeMemory, says: "64 MiB"},

@@ -217,6 +217,7 @@ func rankPassages(c *conversation) searcher {
 func TestNeverBelowPlain(t *testing.T) {
 	features.Proves(t, "N9")
 	list, chats := conversations(t), read(t, "longmemeval")
+	list = soak.Sample(list, 4, len(list))
 	type changer func(c conversation, f *filler) conversation
 	each := func(change changer) func() []conversation {
 		return func() (changed []conversation) {

@@ -205,7 +205,7 @@ func finalStack(frame float64) float64 {
 // engine takes of its own, whatever is in the function.
 func TestFrames(t *testing.T) {
 	shapes := append(frameShapes(), joinShapes()...)
-	for _, s := range soak.Sample(shapes, 6, len(shapes)) {
+	for _, s := range soak.Sample(shapes, 4, len(shapes)) {
 		original := s.module()
 		rewritten := mustRewrite(t, original)
 		parsed, err := wasm.Parse(original)

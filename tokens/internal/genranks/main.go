@@ -12,7 +12,7 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-var encodings = []string{"o200k_base", "cl100k_base"}
+var encodings = []string{"cl100k_base", "o200k_base"}
 
 func main() {
 	log.SetFlags(0)
