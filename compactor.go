@@ -93,6 +93,9 @@ func New(opts Options) (*Compactor, error) {
 // instance.
 func (c *Compactor) Options() Options { return c.opts }
 
+// Policy is the one that holds for a session, with its defaults filled in.
+func (c *Compactor) Policy(s abi.Session) (Policy, error) { return c.policy(&Request{Session: s}) }
+
 // policy is the one that holds for a request, with its defaults filled in.
 func (c *Compactor) policy(req *Request) (Policy, error) {
 	p := c.opts.Policy

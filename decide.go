@@ -63,7 +63,7 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	}
 	switch {
 	case req.Target == nil:
-		if req.Force || req.Reason == abi.TriggerOverflow {
+		if (req.Force || req.Reason == abi.TriggerOverflow) && !req.Overrides.keepsLast() {
 			l.Target = min(l.Target, int(when.Lower*float64(tokens)))
 		}
 	case *req.Target < 0 || *req.Target > l.Upper:

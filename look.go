@@ -50,6 +50,9 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o := req.Overrides; o.keepsLast() && *o.KeepLast == 0 && req.Target == nil {
+		req.Target = o.KeepLast
+	}
 	secrets, err := policy.redactor()
 	if err != nil {
 		return nil, err

@@ -46,6 +46,9 @@ type Policy struct {
 	// is called. Default off: a compaction always completes.
 	NoFloor bool
 
+	// Recovery is what a session does where the provider refuses a request as too long.
+	// Default retry.
+	Recovery Recovery
 	// ObserverWaitMS is how long a compaction waits for observers, in milliseconds: what
 	// they inject or pin counts if they have answered by then. Later ones go on, and what
 	// they retain counts. Negative waits for none. Default 500. Who may propose a plan or
@@ -64,6 +67,20 @@ type Policy struct {
 	// Note is about the text that stands for what goes.
 	Note strategies.NoteConfig
 }
+
+// Recovery is what a session does where the provider refuses a request as too long.
+type Recovery string
+
+const (
+	// RecoverRetry compacts, and calls once more.
+	RecoverRetry Recovery = "retry"
+	// RecoverDescend lets the last [RecoverFrom] messages stay, then one less at each
+	// refusal, down to none. It may cost as many calls and summaries.
+	RecoverDescend Recovery = "descend"
+)
+
+// RecoverFrom is how many messages stay at first where a session descends.
+const RecoverFrom = 10
 
 // defaultObserverWaitMS is what a person who waits for an answer hardly notices.
 const defaultObserverWaitMS = 500
@@ -190,6 +207,10 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 	p.Strategy = cmp.Or(p.Strategy, StrategyDrop)
 	if known := append(Strategies(), slices.Sorted(maps.Keys(own))...); !slices.Contains(known, p.Strategy) {
 		return p, usage("strategy %q: known are %s", p.Strategy, strings.Join(known, ", "))
+	}
+	p.Recovery = cmp.Or(p.Recovery, RecoverRetry)
+	if p.Recovery != RecoverRetry && p.Recovery != RecoverDescend {
+		return p, usage("recovery %q: known are retry and descend", p.Recovery)
 	}
 	p.Note.By = cmp.Or(p.Note.By, strategies.NoteByBoth)
 	if !slices.Contains([]strategies.NoteBy{strategies.NoteByBoth, strategies.NoteByPlugin, strategies.NoteByHost}, p.Note.By) {

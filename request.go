@@ -86,7 +86,14 @@ type Overrides struct {
 	Lower float64 `json:"lower_threshold,omitempty"`
 	// Prompt is the text of the summary's prompt.
 	Prompt string `json:"prompt,omitempty"`
+	// KeepLast is the most messages at the end that stay, beside what always does. 0 is
+	// none: the current turn goes too.
+	KeepLast *int `json:"keep_last,omitempty"`
 }
+
+// keepsLast reports whether somebody says how many messages stay, which the target then
+// does not say.
+func (o *Overrides) keepsLast() bool { return o != nil && o.KeepLast != nil }
 
 // byHand reports whether somebody named a strategy that goes before what plugins
 // propose.
@@ -107,6 +114,9 @@ func (o *Overrides) apply(p Policy) Policy {
 	}
 	if o.Prompt != "" {
 		p.Summarize.Prompt = o.Prompt
+	}
+	if o.KeepLast != nil {
+		p.Keep.Messages, p.Keep.Tokens, p.Keep.Exchanges = *o.KeepLast, 0, 0
 	}
 	when := &p.When
 	if o.Upper != 0 || o.Lower != 0 {

@@ -117,6 +117,7 @@ func (a *Agent) targets() targets {
 		"compaction.summarize.tool_result_max_length": &p.Summarize.ToolResultChars,
 		"compaction.summarize.timeout":                &p.Summarize.TimeoutMS,
 
+		"compaction.recovery":         &p.Recovery,
 		"compaction.observer_wait_ms": &p.ObserverWaitMS,
 		"compaction.message_tokens":   &p.Keep.MessageTokens,
 		"compaction.drop_thinking":    &p.Keep.DropThinking,

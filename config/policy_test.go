@@ -20,7 +20,7 @@ func TestEverySettingTakesEffect(t *testing.T) {
 		"model": "m", "compaction.summarize.model": "m", "compaction.summarize.fast_model": "m", "compaction.agent": "a",
 		"compaction.compactor": "p", "compaction.observers": "[p]", "prompt": "project:/p.md",
 		"compaction.summarize.prompt": "project:/p.md",
-		"compaction.enabled":          "false", "compaction.note": "plugin",
+		"compaction.enabled":          "false", "compaction.note": "plugin", "compaction.recovery": "descend",
 		"compaction.strategy": "checkpoint", "compaction.profile": "grok",
 		"compaction.summarize.outline": "continuation",
 		"compaction.prune.mode":        "iteration", "compaction.always_keep": "[{role: tool}]", "compaction.redact": "[x]",

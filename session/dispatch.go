@@ -17,10 +17,10 @@ type Dispatched struct {
 	// Messages is what the model answered.
 	Messages []abi.Message
 	// Results are the looks at the session before the call, and before its
-	// retry.
+	// retries.
 	Results []*kagewasm.Result
-	// Calls is how often the model was called: once, or twice where the first
-	// request was refused as too long. It counts as one step of the agent.
+	// Calls is how often the model was called: once, and more often where requests were
+	// refused as too long. They count as one step of the agent.
 	Calls int
 }
 
@@ -30,11 +30,13 @@ type Dispatched struct {
 // Where the provider refuses the request as too long (Options.TooLong says which
 // errors mean that) the session is compacted and the call made once more, not
 // twice. Where that compaction changed nothing the provider's error is returned.
-// It is never stored.
+// With the recovery descend fewer and fewer messages stay, and the call is made again
+// each time, until the provider takes it. Refusals are never stored.
 //
 // Errors of its own: usage, where there is no call; busy, where a compaction waits for the operator;
 // exceeds_window, where the session cannot be made to fit a window that is
-// known: then the model is not called; conflict, where the session was rolled
+// known: then the model is not called, or where the provider refuses it with nothing left
+// that could go; conflict, where the session was rolled
 // back meanwhile: the answer is returned and not added.
 func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) {
 	if call == nil {
@@ -63,15 +65,7 @@ func (d *dispatch) run(ctx context.Context) error {
 	}
 	answer, err := d.call(ctx)
 	if err != nil {
-		if e, tooLong := d.s.tooLong(err); tooLong {
-			shorter, cerr := d.recover(ctx, &e)
-			if cerr != nil {
-				return cerr
-			}
-			if shorter {
-				answer, err = d.call(ctx)
-			}
-		}
+		answer, err = d.recover(ctx, err)
 	}
 	if err != nil {
 		return err
@@ -110,22 +104,4 @@ func (d *dispatch) call(ctx context.Context) (answer []abi.Message, err error) {
 		d.s.state.wasSent(msgs, d.tokens())
 	}
 	return answer, err
-}
-
-// recover compacts a session that the provider refused as too long, and reports
-// whether that made it shorter than it was.
-func (d *dispatch) recover(ctx context.Context, e *abi.Exceeded) (shorter bool, err error) {
-	before := d.tokens()
-	req := d.s.state.request(abi.TriggerOverflow)
-	req.Exceeded = e
-	switch err := d.fit(ctx, req); abi.CodeOf(err) {
-	case "":
-	case abi.CodeExceedsWindow: // by an estimate that was wrong already: let the provider judge once more
-	default:
-		return false, err
-	}
-	if window, ok := e.Window(before); ok {
-		d.s.state.learn(window)
-	}
-	return d.tokens() < before, nil
 }

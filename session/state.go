@@ -92,6 +92,13 @@ func (s *state) change(record *abi.Record, do func(*History) error) (dropped *Ch
 	return waited, nil
 }
 
+// session is the session's name, agent, model and window.
+func (s *state) session() abi.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
 // request is a look at the session as it is.
 func (s *state) request(reason abi.TriggerReason) asked {
 	s.mu.Lock()

@@ -1,0 +1,129 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/session"
+)
+
+var errTooLong = errors.New("prompt is too long: 210000 tokens > 200000 maximum")
+
+// takes is a provider that takes so many messages at most, whatever they cost.
+func takes(most int, given *[][]abi.Message) session.Call {
+	return func(ctx context.Context, msgs []abi.Message) ([]abi.Message, error) {
+		*given = append(*given, msgs)
+		if len(msgs) > most {
+			return nil, errTooLong
+		}
+		return said("x", nil)(ctx, msgs)
+	}
+}
+
+// descends is a session in a window that the provider's words say nothing of.
+func descends(t *testing.T, msgs []abi.Message) *session.Session {
+	t.Helper()
+	return open(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Recovery: kagewasm.RecoverDescend}}),
+		1_000_000, msgs)
+}
+
+// TestDescend: the last 10 messages stay at first, then one less at each refusal, until the
+// provider takes it; all of that is one step of the agent.
+func TestDescend(t *testing.T) {
+	features.Proves(t, "A11")
+	const fixed = 3 // system prompt, task, note
+	for _, most := range []int{fixed + 10, fixed + 5, fixed + 1, fixed} {
+		var given [][]abi.Message
+		s := descends(t, chat(60))
+		d, err := s.Dispatch(t.Context(), takes(most, &given))
+		if err != nil {
+			t.Fatalf("%d messages: %v", most, err)
+		}
+		if got := len(given[len(given)-1]); got > most || got < most-1 { // a call and its result go together
+			t.Errorf("%d messages: %d were sent at last", most, got)
+		}
+		for i := 1; i < len(given); i++ {
+			if i > 1 && len(given[i-1])-len(given[i]) > 2 && len(given[i]) > fixed {
+				t.Errorf("%d messages: from %d to %d at once", most, len(given[i-1]), len(given[i]))
+			}
+		}
+		if d.Calls != len(given) || len(d.Messages) != 1 || !has(s.Messages(), "x") {
+			t.Errorf("%d messages: %d calls told, %d made; answer %v", most, d.Calls, len(given), d.Messages)
+		}
+		if n := len(s.Compactions()); n >= d.Calls+1 {
+			t.Errorf("%d messages: %d compactions for %d calls", most, n, d.Calls)
+		}
+	}
+}
+
+// TestDescendToNothing: with nothing left, and still refused, it warns with the state and
+// returns an error that is final.
+func TestDescendToNothing(t *testing.T) {
+	features.Proves(t, "A11")
+	var given [][]abi.Message
+	d, err := descends(t, chat(60)).Dispatch(t.Context(), takes(0, &given))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow || !errors.Is(err, errTooLong) || abi.AsError(err).Hint == "" {
+		t.Fatalf("%v", err)
+	}
+	if got := ids(given[len(given)-1]); !strings.HasPrefix(got, "sys goal ") || len(given[len(given)-1]) != 3 {
+		t.Errorf("sent at last: %s", got)
+	}
+	if most := 2 + kagewasm.RecoverFrom; d.Calls > most {
+		t.Errorf("%d calls, %d are enough", d.Calls, most)
+	}
+	last := d.Results[len(d.Results)-1].Report
+	for _, state := range []string{"3 messages", "the provider takes 200000", "start a new session"} {
+		if !strings.Contains(last.Warning, state) {
+			t.Errorf("the warning does not tell %q: %s", state, last.Warning)
+		}
+	}
+}
+
+// TestDescendJumps: where fewer messages do not make the list shorter none stays at once.
+func TestDescendJumps(t *testing.T) {
+	features.Proves(t, "A11")
+	msgs := chat(3)
+	last := &msgs[len(msgs)-1]
+	last.Content = abi.Text(strings.Repeat("word ", 2000)) // the current turn, which stays with any other number
+	var given [][]abi.Message
+	_, err := descends(t, msgs).Dispatch(t.Context(), takes(2, &given))
+	if abi.CodeOf(err) != abi.CodeExceedsWindow {
+		t.Fatal(err)
+	}
+	if len(given) > 4 {
+		t.Errorf("%d calls", len(given))
+	}
+	if sent := given[len(given)-1]; has(sent, "last") || len(sent) != 3 {
+		t.Errorf("sent at last: %s", ids(sent))
+	}
+}
+
+// TestRetryIsTheDefault: one compaction, one more call, and then the provider's own error.
+func TestRetryIsTheDefault(t *testing.T) {
+	features.Proves(t, "A11", "K3")
+	var given [][]abi.Message
+	s := open(t, newCompactor(t, kagewasm.Options{}), 1_000_000, chat(60))
+	if d, err := s.Dispatch(t.Context(), takes(0, &given)); !errors.Is(err, errTooLong) || d.Calls != 2 {
+		t.Errorf("%d calls, %v", d.Calls, err)
+	}
+	if _, err := kagewasm.New(kagewasm.Options{Counter: wordCounter{},
+		Policy: kagewasm.Policy{Recovery: "hope"}}); abi.CodeOf(err) != abi.CodeUsage {
+		t.Errorf("a recovery that is none: %v", err)
+	}
+}
+
+// TestDescendNeedsACompactor: without anybody to compact it is not attempted.
+func TestDescendNeedsACompactor(t *testing.T) {
+	features.Proves(t, "A11")
+	var given [][]abi.Message
+	s := open(t, newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{NoFloor: true,
+		Recovery: kagewasm.RecoverDescend}}), 1_000_000, chat(60))
+	if d, err := s.Dispatch(t.Context(), takes(0, &given)); abi.CodeOf(err) != abi.CodeNoCompactor || d.Calls != 1 {
+		t.Errorf("%d calls, %v", d.Calls, err)
+	}
+}
