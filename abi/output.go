@@ -40,6 +40,9 @@ type Output struct {
 	// Summary stands for what is superseded. Beside Messages it is for people: it goes
 	// to the record, the audit log and the report, and the model is not shown it.
 	Summary string `json:"summary,omitempty"`
+	// Covers says what a Summary alone stands for. Empty: as much as has to go; the host
+	// makes the cut.
+	Covers Covers `json:"covers,omitempty"`
 
 	// Cancel asks not to compact, for the given Reason; the host bounds how
 	// often in a row it listens. Of a compactor it leaves the compaction to
@@ -47,6 +50,13 @@ type Output struct {
 	Cancel bool   `json:"cancel,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
+
+// Covers is what a summary stands for.
+type Covers string
+
+// CoversAll is everything before the last entry, but for what is pinned and the current
+// turn.
+const CoversAll Covers = "all"
 
 // CompactionRequest asks for a compaction.
 type CompactionRequest struct {

@@ -124,7 +124,7 @@ func (pre *Pre) observed(in *abi.Input, a answer) {
 		}
 	}
 	if summary != "" {
-		pre.propose(&a, &abi.Output{Summary: summary})
+		pre.propose(&a, &abi.Output{Summary: summary, Covers: a.out.Covers})
 	}
 	pre.take(in, a)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
-// Delegate takes what a plugin proposes: a list of messages, or a summary, for
-// which it lets the oldest go as [Drop] does.
+// Delegate takes what a plugin proposes: a list of messages, or a summary, for which it
+// lets the oldest go as [Drop] does, or all that may go where the summary covers all.
 type Delegate struct {
 	Drop
 	// Output is what the plugin answered, and Source which plugin it is.
@@ -40,9 +40,30 @@ func (d Delegate) Plan(_ context.Context, v *View, b Budget) (abi.Plan, error) {
 		return abi.Plan{}, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck,
 			Message: "an empty summary"}
 	}
-	plan := d.plan(v, b, v.Count.Text(d.Output.Summary))
+	plan, err := d.cut(v, b)
+	if err != nil {
+		return plan, err
+	}
 	plan.Source, plan.Summary = d.Source, d.Output.Summary
 	return plan, v.summarySays(plan.Summary, plan.Supersede)
+}
+
+// cut lets go what the summary stands for.
+func (d Delegate) cut(v *View, b Budget) (abi.Plan, error) {
+	switch d.Output.Covers {
+	case "":
+		return d.plan(v, b, v.Count.Text(d.Output.Summary)), nil
+	case abi.CoversAll:
+		gone := make([]bool, len(v.Messages))
+		for _, u := range v.Units {
+			for _, i := range u {
+				gone[i] = v.Candidate(u)
+			}
+		}
+		return abi.Plan{Supersede: v.ids(gone), Note: b.Note}, nil
+	}
+	return abi.Plan{}, &abi.Error{Code: abi.CodeBadOutput, Op: "check plan", Phase: abi.PhaseCheck,
+		Message: fmt.Sprintf("covers is %.40q", d.Output.Covers), Hint: "say all, or leave it out"}
 }
 
 // A summary has a byte for every so many tokens that go, up to what the shortest

@@ -44,6 +44,7 @@ var outputFields = []field[abi.Output]{
 	{"messages", func(d *decoder, o *abi.Output) { o.Messages = outputMessages(d) }},
 	{"superseded", func(d *decoder, o *abi.Output) { o.Superseded = names(d) }},
 	{"summary", func(d *decoder, o *abi.Output) { o.Summary = d.text() }},
+	{"covers", func(d *decoder, o *abi.Output) { o.Covers = abi.Covers(d.text()) }},
 	{"cancel", func(d *decoder, o *abi.Output) { o.Cancel = d.bool() }},
 	{"reason", func(d *decoder, o *abi.Output) { o.Reason = d.text() }},
 }

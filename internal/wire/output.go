@@ -19,6 +19,7 @@ func (e *encoder) output(o *abi.Output) {
 		}
 		e.someTexts("superseded", o.Superseded)
 		e.given("summary", o.Summary)
+		e.given("covers", string(o.Covers))
 		e.truth("cancel", o.Cancel)
 		e.given("reason", o.Reason)
 	})

@@ -140,6 +140,7 @@ export class Output {
   unstored: string = "";
   inject: string = "";
   summary: string = "";
+  covers: string = "";
   messages: OutputMessage[] = [];
   superseded: string[] = [];
   cancel: bool = false;
@@ -154,6 +155,7 @@ export class Output {
     if (this.inject != "") fields.push('"inject":' + quote(this.inject));
     if (this.unstored != "") fields.push('"unstored":' + quote(this.unstored));
     if (this.summary != "") fields.push('"summary":' + quote(this.summary));
+    if (this.covers != "") fields.push('"covers":' + quote(this.covers));
     if (this.messages.length) fields.push('"messages":[' + this.messages.map<string>((m) => m.json).join(",") + "]");
     if (this.superseded.length) fields.push('"superseded":' + list(this.superseded));
     if (this.cancel) fields.push('"cancel":true');
