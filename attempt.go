@@ -160,6 +160,8 @@ func (p *planner) attempt(ctx context.Context, c candidate) (attempt, []hooks.Re
 			Message: fmt.Sprintf("%d tokens with its summary, %d allowed", a.Tokens, p.view.Target)}
 	case plan.Source.Type == abi.SourceStrategy:
 		a = p.refill(ctx, c, b, a, failures)
+	case plan.Source.Type == abi.SourceModel:
+		a = p.spare(ctx, b, a, failures)
 	}
 	return a, cut, err
 }
@@ -288,6 +290,24 @@ func (p *planner) refill(ctx context.Context, c candidate, b strategies.Budget, 
 		a = better
 	}
 	return p.topUp(ctx, a, allowed, failures)
+}
+
+// spare keeps those of the newest messages that a summary was to leave word for word,
+// where it took less than was reserved for it.
+func (p *planner) spare(ctx context.Context, b strategies.Budget, a attempt, failures int) attempt {
+	policy, plan := &p.look.policy, a.plan
+	if policy.Keep.Recent() {
+		return a // everything that is older goes
+	}
+	fewer, edits := strategies.Spare(p.view, plan.Supersede, policy.Summarize.Recent(), p.view.Target-a.Tokens-refillSlack)
+	if len(fewer) == 0 || len(fewer) == len(plan.Supersede) {
+		return a
+	}
+	plan.Supersede, plan.Edit = fewer, append(slices.Clip(plan.Edit), edits...)
+	if better, err := p.check(ctx, plan, b.Host, failures); err == nil && better.Met {
+		return better
+	}
+	return a
 }
 
 // topUp lets the note have what no message fits into any more: at most half as

@@ -89,7 +89,8 @@ func (l *look) strategy() strategy {
 // candidates are the strategies to ask, in order: what plugins propose, the
 // compactor's first; then the one that the policy names; then the floor.
 func candidates(l *look, proposals []hooks.Proposal) []candidate {
-	drop := strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools}
+	drop := strategies.Drop{Keep: l.policy.Keep, ProtectedTools: l.policy.Prune.ProtectedTools,
+		PreserveRecent: l.policy.Summarize.PreserveRecent}
 	var list []candidate
 	for _, p := range proposals {
 		list = append(list, candidate{Strategy: strategies.Delegate{Drop: drop, Output: p.Output, Source: p.Source},

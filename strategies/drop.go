@@ -15,6 +15,9 @@ type Drop struct {
 	// ProtectedTools are those whose output Keep.ToolTokens does not cut. Nil
 	// is read and skill.
 	ProtectedTools []string
+	// PreserveRecent is how many of the newest messages are not to be lost to a giant
+	// among them: see [SummarizeConfig.PreserveRecent].
+	PreserveRecent int
 }
 
 var _ Strategy = Drop{}
@@ -80,7 +83,10 @@ func (d Drop) caps(v *View, budget int, gone []string) []abi.Edit {
 	goes := set.Of(gone...)
 	// As many of the last messages as a summary leaves word for word are not to
 	// be lost to a giant among them.
-	recent := len(v.Messages) - defaultPreserveRecent
+	recent := len(v.Messages)
+	if n := preserved(d.PreserveRecent); n > 0 {
+		recent = (&KeepConfig{Messages: n}).start(v)
+	}
 	edits := capped(v, max(minCap, v.Target/4), func(i int) bool { return i >= recent && goes[v.Messages[i].ID] })
 	left := v.Target - budget - v.Total
 	var last abi.Unit // the newest that goes

@@ -43,9 +43,9 @@ type SummarizeConfig struct {
 	// as there are so many: one fewer if the last of them begins a turn, more if
 	// the target requires it. Default 20.
 	WindowMessages int
-	// PreserveRecent is how many messages at the end stay out of a summary where
-	// that is possible. Messages of the kinds display_only, bookmark and
-	// metadata do not count. Default 10.
+	// PreserveRecent is how many messages at the end stay out of a summary, as far as
+	// the target holds them beside it: see [Spare]. Messages of the kinds display_only,
+	// bookmark and metadata do not count. Default 10.
 	PreserveRecent int
 	// MaxSummaryTokens bounds a summary; an eighth of the window does too.
 	// Default 1,500.
@@ -67,9 +67,9 @@ type SummarizeConfig struct {
 }
 
 // Recent is how many of the newest messages are to stay.
-func (c *SummarizeConfig) Recent() int {
-	return max(0, cmp.Or(c.PreserveRecent, defaultPreserveRecent))
-}
+func (c *SummarizeConfig) Recent() int { return preserved(c.PreserveRecent) }
+
+func preserved(n int) int { return max(0, cmp.Or(n, defaultPreserveRecent)) }
 
 // Tokens is the most a summary may have in a window: never more than an eighth,
 // which it would fill with the next ones.
