@@ -1,8 +1,32 @@
 package main
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
+
+// showHelp prints the help of a command: in paragraphs as wide as the terminal, and flags
+// with what they are about in a column beside them, or below where there is no room.
+func showHelp(e env) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, _ []string) {
+		p := e.out()
+		usage := strings.TrimRight(c.UsageString(), "\n")
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+			if p.Width > 0 && flags.HasFlags() {
+				usage = strings.Replace(usage, strings.TrimRight(flags.FlagUsages(), " \n"),
+					strings.TrimRight(flags.FlagUsagesWrapped(p.Width), " \n"), 1)
+			}
+		}
+		p.Paragraphs(cmp.Or(strings.TrimSpace(c.Long), c.Short))
+		p.Linef("")
+		for line := range strings.SplitSeq(usage, "\n") {
+			p.Linef("%s", strings.TrimRight(line, " "))
+		}
+	}
+}
 
 // newHelp is cobra's help command, but for topics that are not there: they are errors,
 // as the commands of that name would be.

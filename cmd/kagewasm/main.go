@@ -32,8 +32,19 @@ func main() {
 		dumb:      os.Getenv("TERM") == "dumb",
 		terminal:  term.IsTerminal(int(os.Stderr.Fd())),
 		screen:    term.IsTerminal(int(os.Stdout.Fd())),
+		outWidth:  columns(os.Stdout),
+		errWidth:  columns(os.Stderr),
 		stateHome: state.Home(),
 	}))
+}
+
+// columns is how wide a terminal is, and 0 for whatever is none.
+func columns(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // patience is how long a command has to end by itself once it was interrupted.
@@ -69,13 +80,17 @@ type env struct {
 	dumb           bool   // the terminal knows no control sequences
 	terminal       bool   // somebody watches stderr
 	screen         bool   // somebody watches stdout
+	outWidth       int    // columns of stdout, where they are known
+	errWidth       int    // columns of stderr
 	stateHome      string // the platform's folder for state; empty where there is none
 }
 
 // out prints to standard output, err to standard error.
-func (e env) out() ui.Printer { return ui.Printer{W: e.stdout, Color: e.color && e.screen && !e.dumb} }
+func (e env) out() ui.Printer {
+	return ui.Printer{W: e.stdout, Color: e.color && e.screen && !e.dumb, Width: e.outWidth}
+}
 func (e env) err() ui.Printer {
-	return ui.Printer{W: e.stderr, Color: e.color && e.terminal && !e.dumb}
+	return ui.Printer{W: e.stderr, Color: e.color && e.terminal && !e.dumb, Width: e.errWidth}
 }
 
 // say prints a line about what the command does beside what it was asked for.
@@ -84,9 +99,9 @@ func (e env) say(line string) { e.err().Linef("%s", line) }
 // progress returns a line on standard error, which is silent where nobody watches.
 func (e env) progress() *ui.Progress {
 	if !e.terminal || e.dumb {
-		return ui.NewProgress(nil)
+		return ui.NewProgress(nil, 0)
 	}
-	return ui.NewProgress(e.stderr)
+	return ui.NewProgress(e.stderr, e.errWidth)
 }
 
 // show prints what a command has to say to standard output, in one piece: as

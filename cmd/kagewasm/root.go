@@ -44,6 +44,7 @@ memory and time limits on every call.`,
 		return badFlag(c, err)
 	})
 	root.SetHelpCommand(newHelp())
+	root.SetHelpFunc(showHelp(e))
 	group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),

@@ -109,3 +109,46 @@ func TestConvertedIsCountedAsWritten(t *testing.T) {
 			converted.TokensBefore, converted.Reason, converted.LeftOut)
 	}
 }
+
+// TestNarrowTerminal: on a terminal of 50 columns help, reports and errors say the same as
+// elsewhere, in lines that fit.
+func TestNarrowTerminal(t *testing.T) {
+	const width = 50
+	session := writeSession(t, 120)
+	for name, args := range map[string][]string{
+		"help":              {"--help"},
+		"help of a command": {"compact", "--help"},
+		"a report":          {"compact", session, "--window", "8000", "--no-config", "--dry-run"},
+		"a wrong flag":      {"compact", session, "--windw", "8000"},
+		"a setting":         {"compact", session, "--set", "foo=1"},
+		"a missing file":    {"compact", "nosuch.jsonl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, wideOut, wideErr := onTerminal(t.Context(), env{}, "", args...)
+			_, out, errs := onTerminal(t.Context(), env{outWidth: width, errWidth: width}, "", args...)
+			for line := range strings.Lines(out + errs) {
+				line = strings.TrimRight(line, "\n")
+				if words := strings.Fields(line); len([]rune(line)) > width && len(words) > 2 {
+					t.Errorf("%d columns: %q", len([]rune(line)), line)
+				}
+			}
+			wide, narrow := strings.Fields(wideOut+wideErr), strings.Fields(out+errs)
+			if name != "a report" && strings.Join(wide, " ") != strings.Join(narrow, " ") {
+				t.Errorf("it says\n%s%s\nand elsewhere\n%s%s", out, errs, wideOut, wideErr)
+			}
+		})
+	}
+}
+
+// TestNoTerminal: what is no terminal gets no control sequences, and lines as they are.
+func TestNoTerminal(t *testing.T) {
+	var out, errs bytes.Buffer
+	e := env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, color: true}
+	if code := doMain(t.Context(), []string{"compact", writeSession(t, 120), "--window", "8000", "--no-config"},
+		e); code != 0 {
+		t.Fatal(errs.String())
+	}
+	if strings.ContainsAny(out.String()+errs.String(), "\r\x1b") {
+		t.Errorf("it printed %q", errs.String())
+	}
+}

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -10,6 +11,8 @@ import (
 type Printer struct {
 	W     io.Writer
 	Color bool
+	// Width is how many columns there are; lines are broken there. 0: no lines are.
+	Width int
 }
 
 type style string
@@ -34,11 +37,32 @@ func (p Printer) paint(s style, value any) safe {
 
 // Linef writes one line. Values are made safe, whatever is in them.
 func (p Printer) Linef(format string, args ...any) {
-	for i := range args {
-		args[i] = shown(args[i])
-	}
-	fmt.Fprintf(p.W, format+"\n", args...)
+	line := string(safef(format, args...))
+	fmt.Fprintln(p.W, wrap(line, hanging(line, p.Width), p.Width))
 }
+
+// behind writes one line behind a bar, also what of it stands below.
+func (p Printer) behind(bar safe, line string) {
+	head := string(bar) + " "
+	fmt.Fprintln(p.W, wrap(head+string(plain(line)), head, p.Width))
+}
+
+// Paragraphs writes text whose lines are those of a page: where there are fewer columns,
+// paragraphs are filled again.
+func (p Printer) Paragraphs(text string) {
+	if p.Width > 0 && p.Width < pageWidth {
+		text = filled.ReplaceAllString(text, "$1 $2")
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(p.W, wrap(string(plain(line)), "", p.Width))
+	}
+}
+
+// pageWidth is how wide a page of help is written, in columns.
+const pageWidth = 85
+
+// filled is a line break inside a paragraph.
+var filled = regexp.MustCompile(`(\S)\n(\S)`)
 
 // Askf writes a question, and stays on its line.
 func (p Printer) Askf(format string, args ...any) { fmt.Fprint(p.W, safef(format, args...)+" ") }

@@ -14,6 +14,7 @@ const progressDelay = 300 * time.Millisecond
 // only for work that takes a while, and nothing of it stays.
 type Progress struct {
 	w     io.Writer // nil: nobody watches
+	width int       // of the terminal, in columns; 0 where it is not known
 	mu    sync.Mutex
 	now   safe
 	shown bool
@@ -21,8 +22,9 @@ type Progress struct {
 }
 
 // NewProgress begins with nothing to say. Where nobody watches, w is nil, and
-// nothing is ever written.
-func NewProgress(w io.Writer) *Progress { return &Progress{w: w} }
+// nothing is ever written. A line that is wider than the terminal would not be taken
+// away again, so it is cut.
+func NewProgress(w io.Writer, width int) *Progress { return &Progress{w: w, width: width} }
 
 // Step says what is being done now.
 func (p *Progress) Step(format string, args ...any) {
@@ -32,6 +34,9 @@ func (p *Progress) Step(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = safef(format, args...)
+	if room := p.width - len(" ..."); p.width > 0 && columns(string(p.now)) > room {
+		p.now = safe(shortened(string(p.now), max(1, room)))
+	}
 	if p.shown {
 		p.draw()
 	} else if p.timer == nil {

@@ -78,6 +78,6 @@ func origin(what []string, kind, time string, superseded bool) []string {
 // quote prints a text behind a bar, so that no line of it looks like one of ours.
 func (p Printer) quote(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		p.Linef("  | %s", line)
+		p.behind("  |", line)
 	}
 }

@@ -241,7 +241,10 @@ func (h human) injected(result *kagewasm.Result) {
 
 // excerpt shows the first lines of a text.
 func (h human) excerpt(title, text string, lines int) {
-	const width = 110
+	width := 110
+	if h.Width > 0 {
+		width = max(20, min(width, h.Width-len("  | ")))
+	}
 	h.Linef("%s", h.paint(bold, title))
 	n := 0
 	for line := range strings.Lines(text) {

@@ -167,7 +167,7 @@ func TestErrors(t *testing.T) {
 // done at once.
 func TestProgressIsSilent(t *testing.T) {
 	var b bytes.Buffer
-	for _, p := range []*Progress{NewProgress(nil), NewProgress(&b)} {
+	for _, p := range []*Progress{NewProgress(nil, 0), NewProgress(&b, 0)} {
 		p.Step("working")
 		p.Done()
 	}
