@@ -6,6 +6,7 @@
 # make npm    what tests of plugins in AssemblyScript compile with
 # make npm-client  the client of Hindsight that tests ask for a second opinion
 # make oracle the official SDKs judge what package models sends and reads
+# make man    manual pages of the command, in build/man
 # make features  all tests, and docs/features.md of what they prove
 
 GO      ?= go
@@ -16,7 +17,7 @@ SOURCES := $(shell find . -name '*.go' -not -path './$(BUILD)/*') $(shell find k
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all npm npm-client demo test oracle soak features race check bench plugins generate clean
+.PHONY: all man npm npm-client demo test oracle soak features race check bench plugins generate clean
 all: $(KW) plugins
 
 $(KW): $(SOURCES)
@@ -26,6 +27,9 @@ plugins: $(PLUGINS)
 
 $(BUILD)/%.wasm: $(KW) $(SOURCES) plugins/%/plugin.yaml
 	$(KW) build plugins/$* -o $@
+
+man: $(KW)
+	$(KW) help man $(BUILD)/man
 
 # The demo keeps its state in a folder of its own, and starts from nothing.
 demo: $(KW) $(PLUGINS)

@@ -50,7 +50,9 @@ func (f *compactFlags) register(c *cobra.Command) {
 	complete(c, "format", append([]string{string(transcript.Auto)}, formatList()...)...)
 	complete(c, "to", append([]string{string(transcript.Same)}, formatList()...)...)
 	complete(c, "strategy", kagewasm.Strategies()...)
-	_ = c.RegisterFlagCompletionFunc("model", f.completeModel)
+	completeBy(c, "model", f.models)
+	completeBy(c, "agent", f.agents)
+	completeParts(c, "set", f.settings)
 	_ = c.MarkFlagFilename("plugin", "wasm")
 }
 

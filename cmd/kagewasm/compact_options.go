@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
@@ -36,15 +32,6 @@ func (f *compactFlags) resolve(s *transcript.Session, conf configured) tokens.Mo
 		m.ContextWindow = &f.window
 	}
 	return m
-}
-
-// completeModel lists the aliases of the configuration and the models that are known.
-func (f *compactFlags) completeModel(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := tokens.Default().Names()
-	if conf, err := f.load(); err == nil && !f.off {
-		names = append(slices.Sorted(maps.Keys(conf.Models)), names...)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // assumed says that the window of the model somebody named is a guess, as nothing is

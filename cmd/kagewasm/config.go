@@ -150,13 +150,8 @@ AGENT is its path, such as main/reviewer; without one it is the main agent.`,
 	f.register(cmd)
 	cmd.Flags().StringArrayVar(&sets, "set", nil, "put a setting on top of the file for this time: `FIELD=VALUE`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		c, err := f.load()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return c.Agents(), cobra.ShellCompDirectiveNoFileComp
-	}
+	completeParts(cmd, "set", f.settings)
+	cmd.ValidArgsFunction = completeFirst(f.agents)
 	return cmd
 }
 

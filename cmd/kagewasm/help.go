@@ -30,8 +30,8 @@ func showHelp(e env) func(*cobra.Command, []string) {
 
 // newHelp is cobra's help command, but for topics that are not there: they are errors,
 // as the commands of that name would be.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
+func newHelp(e env) *cobra.Command {
+	help := &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -56,4 +56,6 @@ func newHelp() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	help.AddCommand(newMan(e))
+	return help
 }

@@ -46,6 +46,7 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 		},
 	}
 	f.registerAgent(cmd)
+	cmd.ValidArgsFunction = completeFirst(func() []string { return f.plugins(e) })
 	cmd.Flags().BoolVar(&o.Force, "force", false,
 		"write into a folder that holds something: replace files of the same names, leave the others")
 	return cmd

@@ -47,6 +47,7 @@ PLUGIN is a plugin's name, or a namespace as kagewasm memory list shows it.`,
 		},
 	}
 	f.registerAgent(cmd)
+	cmd.ValidArgsFunction = completeFirst(func() []string { return f.plugins(e) })
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "let files take the place of stored values of the same name")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "store nothing, and say what would be")
 	return cmd

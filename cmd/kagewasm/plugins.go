@@ -57,6 +57,7 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringArrayVar(&f.limits, "limit", nil,
 		"set a limit of one call: `NAME=NUMBER`, as a manifest names it: "+strings.Join(limitNames(), ", "))
 	complete(c, "engine", runtime.EngineNative, extism.Name)
+	completeParts(c, "limit", limitNames)
 	complete(c, "grant", lists.Strings(abi.Capabilities)...)
 	complete(c, "deny", lists.Strings(abi.Capabilities)...)
 }

@@ -43,7 +43,7 @@ memory and time limits on every call.`,
 		}
 		return badFlag(c, err)
 	})
-	root.SetHelpCommand(newHelp())
+	root.SetHelpCommand(newHelp(e))
 	root.SetHelpFunc(showHelp(e))
 	group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
@@ -131,9 +131,4 @@ func argOr(args []string, def string) string {
 		return def
 	}
 	return args[0]
-}
-
-// complete says which values a flag has.
-func complete(c *cobra.Command, flag string, values ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
