@@ -12,6 +12,9 @@ import (
 // refersTo says what a short answer speaks of that names entries of a list by their
 // numbers: the entries, word for word. Without them nobody knows what was decided.
 func refersTo(answer, asked string) string {
+	if points := pointsOf(answer); len(points) > 1 {
+		return answered(points, asked)
+	}
 	if !isAnswer(answer) {
 		return ""
 	}
@@ -38,6 +41,33 @@ func refersTo(answer, asked string) string {
 	return listedMark + strings.Join(all, " / ")
 }
 
+// pointsOf are the numbers with which the lines of an answer begin: "1. no", "2. yes".
+func pointsOf(answer string) (points []string) {
+	if len(answer) > maxPoints {
+		return nil
+	}
+	for line := range unfenced(answer) {
+		if number, _ := entryNumber(line); number != "" {
+			points = append(points, number)
+		}
+	}
+	return points
+}
+
+// answered are the entries of the list of somebody who asks that an answer speaks of point by point.
+func answered(points []string, asked string) string {
+	var named []string
+	for _, o := range numbered(asked) {
+		if slices.Contains(points, o.number) {
+			named = append(named, shortened(o.text, maxOption/2))
+		}
+	}
+	if len(named) < 2 || !strings.ContainsAny(asked, "?？") {
+		return ""
+	}
+	return listedMark + strings.Join(named[:min(len(named), 2*maxOptions)], " / ")
+}
+
 // isAnswer reports whether the words of a person are so short that they may speak of what the agent said.
 func isAnswer(words string) bool {
 	return words != "" && len(words) <= maxAnswer && !strings.Contains(words, "\n")
@@ -55,11 +85,12 @@ const (
 )
 
 const (
-	maxChoice  = 20  // of an answer that is a choice alone, in bytes
-	maxAnswer  = 200 // of one that speaks of a list, in bytes
-	maxBare    = 40  // of one that says nothing by itself, in bytes
-	maxOptions = 5   // entries that are all told
-	maxOption  = 200 // of one, in characters
+	maxChoice  = 20   // of an answer that is a choice alone, in bytes
+	maxAnswer  = 200  // of one that speaks of a list, in bytes
+	maxBare    = 40   // of one that says nothing by itself, in bytes
+	maxPoints  = 2000 // of one that goes point by point, in bytes
+	maxOptions = 5    // entries that are all told
+	maxOption  = 200  // of one, in characters
 )
 
 // Words that name entries of a list: some alone, ordinals beside words that say of what.

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
@@ -195,6 +196,29 @@ func TestLongShrinkFirst(t *testing.T) {
 				t.Errorf("no budget shows it: %v", seen)
 			}
 		})
+	}
+}
+
+// TestNewestShrinksLast: while older words can shrink, the newest stay whole.
+func TestNewestShrinksLast(t *testing.T) {
+	features.Proves(t, "A6")
+	var msgs []abi.Message
+	for i := range 12 {
+		msgs = append(msgs, user(fmt.Sprintf("Rule %d, you must always ", i)+strings.Repeat("mend the lease table, ", 15)+"now."), said("Done."))
+	}
+	newest := user("The last wish: " + strings.Repeat("mend the docs as well, ", 15) + "now.")
+	told := 0
+	for budget := 6000; budget > 800; budget -= 100 {
+		text := render(append(msgs[:len(msgs):len(msgs)], newest), note.Options{Budget: budget})
+		whole := strings.Contains(text, newest.Text())
+		if whole {
+			told++
+		} else if strings.Contains(text, msgs[0].Text()) || strings.Contains(text, msgs[4].Text()) {
+			t.Fatalf("%d: an older rule is whole, and the newest is not:\n%s", budget, text)
+		}
+	}
+	if told < 20 {
+		t.Errorf("the newest wish is whole in %d notes", told)
 	}
 }
 

@@ -53,7 +53,7 @@ func show(turns []turn, budget int, count func(string) int) *view {
 }
 
 // shrink makes the words fit, and returns what they cost. Long words shrink before short
-// ones, and those that bind what follows last; old ones before new ones.
+// ones, and those that bind what follows last; old ones before new ones, and the newest when all others have.
 func (v *view) shrink(budget int) (total int) {
 	cost := make([]int, len(v.turns))
 	for i := range v.turns {
@@ -70,25 +70,37 @@ func (v *view) shrink(budget int) (total int) {
 		total += cost[i]
 	}
 	least := len(sizes) - 1
-	for _, step := range []struct {
-		to   int  // the size
-		over int  // of turns that cost more, in tokens
-		all  bool // of those that bind too
-	}{
-		{1, 0, false}, {2, 0, false}, {3, 0, false}, {least, 40, false}, {1, 0, true}, {2, 0, true}, {3, 0, true},
-		{least, 20, false}, {least, 40, true}, {least, 0, false}, {least, 0, true},
-	} {
-		for i := range v.turns {
-			if total <= budget {
-				return total
-			}
-			if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) {
-				resize(i, step.to)
+	for _, newest := range []bool{false, true} {
+		for _, step := range []struct {
+			to   int  // the size
+			over int  // of turns that cost more, in tokens
+			all  bool // of those that bind too
+		}{
+			{1, 0, false}, {2, 0, false}, {3, 0, false}, {least, 40, false}, {1, 0, true}, {2, 0, true}, {3, 0, true},
+			{least, 20, false}, {least, 40, true}, {least, 0, false}, {least, 0, true},
+		} {
+			for i := range v.turns {
+				if total <= budget {
+					return total
+				}
+				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (newest || !v.newest(i)) {
+					resize(i, step.to)
+				}
 			}
 		}
 	}
 	return total
 }
+
+// newest reports whether the words of a turn are among the last ones, and no page.
+func (v *view) newest(i int) bool {
+	return i >= len(v.turns)-maxNewest && len(v.turns[i].words) <= maxNewestWords
+}
+
+const (
+	maxNewest      = 2   // turns whose words shrink last
+	maxNewestWords = 600 // of one of them, in bytes
+)
 
 // deeds adds what was done that must not be done again, the newest first: calls by their sums, and where there is room
 // by all that tells them apart. It returns what it costs.

@@ -206,6 +206,11 @@ func TestAnswerByNumber(t *testing.T) {
 		{"what stands below an entry", "1. **HAT218**\n   - Price: $261\n2. **HAT136**\n   - Price: $255\n\nWhich?",
 			"the second one",
 			"- The agent had listed: 1. HAT218; Price: $261 / 2. HAT136; Price: $255"},
+		{"an answer point by point", "Before I begin:\n\n1. Shall I keep the old table?\n2. Which branch?\n3. Who tests it?",
+			"1. no\n2. main", "- The agent had listed: 1. Shall I keep the old table? / 2. Which branch?"},
+		{"a list of its own", "I did:\n1. the lock\n2. the table", "1. mend the test\n2. push it", ""},
+		{"a version is no number of an entry", plans, "update to 0.5.2", ""},
+		{"nor is a part of a fraction", plans, "reconnecting, retry 2/3: what is this?", ""},
 		{"a number of something else", plans, "wait for 20 minutes", ""},
 		{"a wish of its own", plans, "Rewrite the parser in Go.", ""},
 		{"a number that answers nothing", "It took 2 minutes.", "2", ""},
@@ -214,7 +219,7 @@ func TestAnswerByNumber(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			text := render(session("Plan?", said(tc.asked), tc.answer), note.Options{})
 			for round := range 2 {
-				_, got, _ := strings.Cut(thread(text), "> "+tc.answer)
+				_, got, _ := strings.Cut(thread(text), quoted(tc.answer))
 				if got = strings.TrimSpace(got); got != tc.want {
 					t.Errorf("round %d: %q, want %q", round, got, tc.want)
 				}

@@ -76,6 +76,9 @@ func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = action.Of(c) }
 // did not allow.
 const toldInstead = "To tell you how to proceed, the user said:\n"
 
+// approved begins the result of a call that showed a plan to the person.
+const approved = "User has approved your plan"
+
 // Result takes what a call came to, and returns the call as it is told alone.
 func (w *Work) Result(m *abi.Message) Step {
 	text := m.Text()
@@ -102,6 +105,9 @@ func (w *Work) Result(m *abi.Message) Step {
 	case action.Delegates:
 		w.agents = append(w.agents, about(a))
 	case action.Silent:
+		if strings.HasPrefix(text, approved) {
+			w.answers = append(w.answers, approved)
+		}
 	case action.Looks:
 		w.looks++
 	case action.Changes:
