@@ -163,8 +163,8 @@ func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, war
 	case !v.WorthTrying():
 		return abi.ReasonNothingToSupersede, "", nil
 	}
-	if warning = freesTooLittle(l, v); warning != "" {
-		return abi.ReasonNotWorthIt, warning, nil
+	if canWait(l, v) && (l.futile() || freesTooLittle(v)) {
+		return abi.ReasonNotWorthIt, l.overloaded(v, true), nil
 	}
 	if receipt = tooDear(l, v); receipt != nil {
 		return abi.ReasonNotWorthIt, "", receipt
@@ -176,21 +176,60 @@ func gate(l *look, v *strategies.View, shortened bool) (code abi.ReasonCode, war
 // threshold at which it starts.
 const leastShare = 0.05
 
-// freesTooLittle says, as a warning, that what stays takes nearly all there is
-// by itself: tool definitions and pinned messages do not shrink. A compaction
-// would then free one message at every call, and cost a model call and the
-// provider's cache each time. It waits until there is something to gain, unless
-// somebody asked for it or the request does not fit.
-func freesTooLittle(l *look, v *strategies.View) string {
-	switch free := v.Total - v.Fixed(); {
-	case l.req.Force, l.req.Target != nil, l.req.Reason == abi.TriggerOverflow, v.Total > v.Window,
-		v.UpperBytes > 0 && v.TotalBytes > v.UpperBytes, float64(free) >= leastShare*float64(v.Upper):
-		return ""
-	default:
+// freesTooLittle reports whether what stays takes nearly all there is by itself: tool
+// definitions and pinned messages do not shrink. A compaction would then free one
+// message at every call, and cost a model call and the provider's cache each time.
+func freesTooLittle(v *strategies.View) bool {
+	return float64(v.Total-v.Fixed()) < leastShare*float64(v.Upper)
+}
+
+// canWait reports whether nobody asked for a compaction, and the request fits without.
+func canWait(l *look, v *strategies.View) bool {
+	return !l.req.Force && l.req.Target == nil && l.req.Reason != abi.TriggerOverflow && v.Total <= v.Window &&
+		(v.UpperBytes == 0 || v.TotalBytes <= v.UpperBytes)
+}
+
+// overhead is a request whose tool definitions and the like cost more than a compaction is
+// to get down to. No compaction meets its target then, and the next one is due at once.
+type overhead struct{ tokens, target, window int }
+
+// overhead is not ok where a compaction can meet its target.
+func (l *look) overhead() (o overhead, ok bool) {
+	o = overhead{l.req.Overhead, l.limits.Lower, l.limits.Window}
+	return o, o.tokens > o.target
+}
+
+// freedLittle reports whether a compaction that left so many tokens is followed by another one at
+// once: it got less than half way down from the upper threshold to the lower one.
+func (l *look) freedLittle(left int) bool { return left > (l.limits.Lower+l.limits.Upper)/2 }
+
+// futile reports whether an earlier compaction has shown that one is of no use, and nothing
+// of what made it so has changed. One that has to be, or is asked for, runs all the same.
+func (l *look) futile() bool {
+	o, over := l.overhead()
+	return over && l.memo.futile == o
+}
+
+// overloaded is the warning that what cannot go leaves no room, with the way out, and
+// whether compactions wait for it. Of overhead it is given once, until that changes.
+func (l *look) overloaded(v *strategies.View, waits bool) string {
+	o, over := l.overhead()
+	switch {
+	case !over:
 		return fmt.Sprintf("%d of %d tokens cannot go, %d of them for tool definitions and the like: offer fewer tools, "+
-			"pin less, or use a model with a larger window",
-			v.Total-free, v.Total, l.req.Overhead)
+			"pin less, or use a model with a larger window", v.Fixed(), v.Total, l.req.Overhead)
+	case l.memo.told == o:
+		return ""
+	case !l.req.DryRun:
+		l.memo.told = o
 	}
+	says := fmt.Sprintf("tool definitions and the like take %d tokens, and a compaction is to get down to %d of %d: offer "+
+		"fewer tools, raise the lower threshold, or use a model with a larger window", o.tokens, o.target, o.window)
+	if waits {
+		says += "; until then the session is compacted where it does not fit or somebody asks for it, and no model is " +
+			"asked for a summary"
+	}
+	return says
 }
 
 // exceeds puts a warning into an outcome where even the best that can be does

@@ -115,6 +115,9 @@ func checkpoint(ctx context.Context, l *look, v *strategies.View, o outcome) (*R
 
 // put stores what the stages came to, and tells plugins.
 func put(ctx context.Context, l *look, v *strategies.View, o outcome) (*Result, error) {
+	if _, over := l.overhead(); over && o.taken != nil {
+		o.warning = l.overloaded(v, l.freedLittle(o.taken.Tokens))
+	}
 	o, err := exceeds(l, o)
 	result := resultOf(l, o)
 	if o.taken != nil {

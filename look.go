@@ -108,6 +108,10 @@ func (l *look) held(m *abi.Message) bool {
 // close gives back what is remembered of the session, with what the model is
 // given now, if that is known.
 func (c *Compactor) close(l *look, given *Result) {
+	if o, over := l.overhead(); over && given != nil && given.Report.Compacted && !l.req.DryRun &&
+		l.freedLittle(given.Report.TokensAfter) {
+		l.memo.futile = o
+	}
 	if given != nil && !l.req.DryRun {
 		l.memo.sent = Sent{given.Messages, given.Report.TokensAfter - l.req.Overhead}
 	}
@@ -193,6 +197,9 @@ type memo struct {
 	sent Sent
 	// declined are the models whose answers were refused.
 	declined declined
+	// futile is the overhead with which a compaction was of no use, told the one that was
+	// warned of.
+	futile, told overhead
 }
 
 // maxMemos is how many sessions are remembered; the one not looked at for the

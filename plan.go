@@ -128,6 +128,9 @@ func modelWhereThereIsOne(l *look, drop strategies.Drop) (c candidate, err error
 	if l.opts.Model == nil || l.policy.Summarize.Off {
 		return c, nil
 	}
+	if l.futile() && !l.req.Force {
+		return c, nil // the warning said so
+	}
 	if err := l.memo.declined.open(l.summarizer(), l.start); err != nil && l.req.Reason != abi.TriggerManual {
 		return c, err
 	}
