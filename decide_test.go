@@ -3,6 +3,7 @@ package kagewasm_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -510,5 +512,33 @@ func TestMaxTokensOfAnUnknownWindow(t *testing.T) {
 				t.Errorf("target %d, want %d", r.Target, want)
 			}
 		})
+	}
+}
+
+// TestDecidingAgainIsLight: of a session of two million tokens to which one message came, a
+// decision allocates less than 64 KiB in the mean: lists grow in leaps.
+func TestDecidingAgainIsLight(t *testing.T) {
+	const looks, limit = 64, 64 << 10
+	c := newCompactor(t, kagewasm.Options{Counter: sessiongen.Counter{}})
+	window := 10_000_000
+	req := kagewasm.Request{Session: abi.Session{ID: "s", ContextWindow: &window}, Messages: sessiongen.Long(5_000, 235)}
+	decide := func() {
+		r := compact(t, c, req)
+		if r.Report.ReasonCode != abi.ReasonBelowThreshold || len(r.Report.Kept) != len(req.Messages) {
+			t.Fatalf("%s, %d of %d kept", r.Report.Reason, len(r.Report.Kept), len(req.Messages))
+		}
+		req.Messages = append(r.Messages, abi.Message{ID: fmt.Sprintf("n%d", len(r.Messages)),
+			Role: abi.RoleUser, Content: abi.Text("go on")})
+	}
+	decide()
+	req.Messages = slices.Grow(req.Messages, looks)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range looks {
+		decide()
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / looks; n > limit {
+		t.Errorf("%d bytes, %d allowed", n, limit)
 	}
 }

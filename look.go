@@ -77,8 +77,10 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	for _, id := range req.Release {
 		delete(l.keepers, id)
 	}
-	tokens := make([]int, len(req.Messages))
-	copy(tokens, l.memo.tokens) // all of them, unless the caller gave up
+	tokens := l.memo.tokens
+	if gaveUp != nil { // some are missing
+		tokens = append(slices.Clip(tokens), make([]int, len(req.Messages)-len(tokens))...)
+	}
 	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
 	if l.limits, err = policy.limits(&req, l.came.Total); err != nil {
 		c.close(l, nil)
@@ -116,6 +118,18 @@ func (c *Compactor) close(l *look, given *Result) {
 		l.memo.sent = Sent{given.Messages, given.Report.TokensAfter - l.req.Overhead}
 	}
 	c.known.put(&l.req.Session, l.memo)
+}
+
+// ids are those of a list that may lack some of the session's messages.
+func (l *look) ids(of strategies.List) []string {
+	if len(of.Messages) == len(l.memo.ids) {
+		return slices.Clip(l.memo.ids)
+	}
+	ids := make([]string, len(of.Messages))
+	for i := range of.Messages {
+		ids[i] = of.Messages[i].ID
+	}
+	return ids
 }
 
 // view is a list as strategies see it.
@@ -192,6 +206,7 @@ func canceled(ctx context.Context) error {
 type memo struct {
 	messages []abi.Message
 	tokens   []int
+	ids      []string       // which reports share
 	index    map[string]int // by id
 	// sent is what the model was given last, empty before the first time.
 	sent Sent
@@ -260,6 +275,9 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 		delete(m.index, m.messages[i].ID)
 	}
 	m.messages, m.tokens = m.messages[:same], m.tokens[:same]
+	if same < len(m.ids) {
+		m.ids = slices.Clip(m.ids[:same]) // what reports have is not written over
+	}
 	for i := same; i < len(msgs); i++ {
 		id := msgs[i].ID
 		if _, twice := m.index[id]; twice {
@@ -275,13 +293,17 @@ func (m *memo) measure(ctx context.Context, msgs []abi.Message, counter abi.Coun
 		m.index[id] = i
 		m.messages = append(m.messages, msgs[i])
 		m.tokens = append(m.tokens, n)
+		m.ids = append(m.ids, id)
 	}
 	return nil
 }
 
 // shared is what the messages at the beginning of both lists cost.
 func (s *Sent) shared(now strategies.List) (tokens int) {
-	for i := 0; i < min(len(now.Messages), len(s.Messages)) && s.Messages[i].Same(&now.Messages[i]); i++ {
+	for i := range min(len(now.Messages), len(s.Messages)) {
+		if a, b := &s.Messages[i], &now.Messages[i]; a != b && !a.Same(b) {
+			break
+		}
 		tokens += now.Tokens[i]
 	}
 	return tokens

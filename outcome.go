@@ -60,9 +60,7 @@ func resultOf(l *look, o outcome) *Result {
 	if a := o.taken; a != nil {
 		taken(l, &r, o, a)
 	} else {
-		for i := range o.Messages {
-			r.Kept = append(r.Kept, o.Messages[i].ID)
-		}
+		r.Kept = l.ids(o.List)
 	}
 	r.Pruned.named(l.came.Messages)
 	for i := range o.Messages {

@@ -42,6 +42,9 @@ func KeepersOf(msgs []Message) Keepers {
 		}
 	}
 	keepers := make(Keepers)
+	if len(lengths) == 0 {
+		return keepers // nobody pinned anything, which is the rule
+	}
 	for i, print := range fingerprints(msgs, lengths) {
 		if by := plugins[print]; by != nil {
 			keepers[msgs[i].ID] = by

@@ -118,14 +118,16 @@ func Prune(l List, cfg PruneConfig, count abi.Counter) []abi.Edit {
 	return edits
 }
 
-// canPay is the quick look: whether all that is old or long comes to the minimum.
+// canPay is the quick look: whether all that is old or long comes to the minimum. Notices
+// cannot go, and a session that was pruned before is full of them.
 func canPay(l List, protect, minimum int, long func(int) bool) bool {
 	seen, most := 0, 0
 	for i := len(l.Messages) - 1; i >= 0; i-- {
-		if l.Messages[i].Role != abi.RoleTool {
+		m := &l.Messages[i]
+		if m.Role != abi.RoleTool {
 			continue
 		}
-		if seen >= protect || long(l.Tokens[i]) {
+		if (seen >= protect || long(l.Tokens[i])) && (m.Content.IsParts() || !isNotice(m.Text())) {
 			most += l.Tokens[i]
 		}
 		seen += l.Tokens[i]
