@@ -15,6 +15,9 @@ import (
 // left out.
 func Edit(msgs []abi.Message, tokens []int, edits []abi.Edit, count abi.Counter) (
 	after []abi.Message, cost []int, changed []string) {
+	if len(edits) == 0 {
+		return msgs, tokens, nil // as before most calls of the model
+	}
 	of := make(map[string][]abi.Edit, len(edits))
 	for _, e := range edits {
 		of[e.ID] = append(of[e.ID], e)
