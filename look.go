@@ -33,6 +33,8 @@ type look struct {
 	memo     *memo
 	// late are the plugins that compactions did not wait for.
 	late *sync.WaitGroup
+	// windows are what was learned of models, for all sessions.
+	windows *windows
 	// counter counts as long as the call's context lasts.
 	counter abi.Counter
 }
@@ -59,7 +61,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	}
 	known := c.known.take(&req.Session)
 	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
-	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, req: req, policy: policy, start: c.opts.Now(),
+	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, req: req, policy: policy, start: c.opts.Now(),
 		memo: known, counter: stoppable{c.opts.Counter, ctx}}
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
@@ -82,6 +84,13 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		tokens = append(slices.Clip(tokens), make([]int, len(req.Messages)-len(tokens))...)
 	}
 	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
+	if fits, ok := req.Exceeded.Window(l.came.Total); ok {
+		c.windows.learn(req.Session.Model, fits)
+	}
+	if req.Session.ContextWindow == nil {
+		req.Session.ContextWindow = c.windows.within(nil, req.Session.Model)
+		l.req.Session.ContextWindow = req.Session.ContextWindow
+	}
 	if l.limits, err = policy.limits(&req, l.came.Total); err != nil {
 		c.close(l, nil)
 		return nil, err

@@ -220,6 +220,7 @@ func (l *look) summarize(drop strategies.Drop) strategies.Summarize {
 	if s.Window == nil && s.Config.Model == l.req.Session.Model {
 		s.Window = l.req.Session.ContextWindow
 	}
+	s.Window = l.windows.within(s.Window, s.Config.Model)
 	return s
 }
 
@@ -259,6 +260,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
+				l.windows.learn(l.summarizer(), a.plan.Window)
 				l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
 			}
 			if err == nil {

@@ -1,5 +1,7 @@
 package abi
 
+import "errors"
+
 // Exceeded is by how much a request did not fit its model, in the words of the
 // provider that refused it. A number the provider does not give is 0.
 type Exceeded struct {
@@ -9,6 +11,16 @@ type Exceeded struct {
 	// Bytes says that the request has too many bytes, or characters, for the
 	// provider's door. Tokens and Limit count those then.
 	Bytes bool
+}
+
+// ExceededBy is what an error, or what it comes of, knows of that: it has a method
+// Exceeded. It is nil where nobody knows.
+func ExceededBy(err error) *Exceeded {
+	var knows interface{ Exceeded() Exceeded }
+	if !errors.As(err, &knows) {
+		return nil
+	}
+	return new(knows.Exceeded())
 }
 
 // plausible is how far a provider's count can be from one made elsewhere: it has

@@ -26,6 +26,9 @@ type Plan struct {
 	// Usage is what models took for the plan, failed calls too; nil where none
 	// was asked. It is for the host, and no part of the JSON.
 	Usage *ModelUsage `json:"-"`
+	// Window is what a provider said that the model asked takes, in tokens; 0 where it
+	// said nothing. It is for the host, and no part of the JSON.
+	Window int `json:"-"`
 	// Failures are what the plan was made without, though it was to have it. They are
 	// for the report, and no part of the JSON.
 	Failures []*Error `json:"-"`

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/kagewasm/kagewasm/abi"
 )
 
 // maxBody bounds what is read of a response. The longest answers of today's
@@ -41,6 +43,13 @@ type reply struct {
 func (r *reply) ok() bool { return r.err == nil && r.status/100 == 2 }
 
 func (r *reply) Error() string { return fmt.Sprintf("status %d", r.status) }
+
+// Exceeded is what the provider says of a request that did not fit, see
+// [abi.ExceededBy].
+func (r *reply) Exceeded() abi.Exceeded {
+	x, _ := exceeds(r.status, string(r.body))
+	return x
+}
 
 // run sends the request until there is a reply that stays.
 func (x *exchange) run(ctx context.Context) {

@@ -98,6 +98,9 @@ func TestFailures(t *testing.T) {
 				if !strings.HasPrefix(e.Error(), "complete: "+string(w)+"/small-1: ") || len(e.Error()) > 1000 {
 					t.Errorf("text %q", e.Error())
 				}
+				if x := abi.ExceededBy(err); tc.why == "too long" && (x == nil || x.Tokens != 9000 || x.Limit != 8192) {
+					t.Errorf("the provider's figures are %+v", x)
+				}
 				if _, got := models.TooLong(err); got != (tc.code == abi.CodeContextLength) {
 					t.Errorf("TooLong %v", got)
 				}

@@ -61,3 +61,16 @@ func failure(ctx context.Context, err error) *abi.Error {
 	}
 	return out
 }
+
+// stated is the window that a provider names where it refuses a request of so many tokens,
+// 0 where it names none. One that does not say what the request took is believed.
+func stated(err error, request int) int {
+	x := abi.ExceededBy(err)
+	if n, ok := x.Window(request); ok {
+		return n
+	}
+	if x == nil || x.Bytes || x.Tokens > 0 {
+		return 0
+	}
+	return max(0, x.Limit)
+}

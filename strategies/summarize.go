@@ -110,8 +110,34 @@ type Summarize struct {
 
 var _ Strategy = Summarize{}
 
-// Plan implements [Strategy]. It asks the model once it is clear what goes.
+// Plan implements [Strategy]. It asks the model once it is clear what goes. Where the
+// provider refuses the request, and says that the model's window is smaller than was
+// known, it begins again with that.
 func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
+	limit := defaultSummaryTimeout
+	if ms := s.Config.TimeoutMS; ms > 0 {
+		limit = time.Duration(ms) * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	plan, err := s.once(ctx, v, b)
+	if err == nil || plan.Window == 0 || s.Window != nil && *s.Window <= plan.Window {
+		return plan, err
+	}
+	s.Window = &plan.Window
+	again, err := s.once(ctx, v, b)
+	again.Window = cmp.Or(again.Window, plan.Window)
+	if again.Usage == nil {
+		again.Usage, again.Source = plan.Usage, plan.Source
+	} else {
+		again.Usage = &abi.ModelUsage{Calls: plan.Usage.Calls + again.Usage.Calls,
+			InputTokens:  plan.Usage.InputTokens + again.Usage.InputTokens,
+			OutputTokens: plan.Usage.OutputTokens + again.Usage.OutputTokens, Cost: plan.Usage.Cost + again.Usage.Cost}
+	}
+	return again, err
+}
+
+func (s Summarize) once(ctx context.Context, v *View, b Budget) (abi.Plan, error) {
 	cfg := s.summary(v)
 	cfg.host = b.Host
 	c, budget := b.settle(v, func(budget int) choice {
@@ -130,16 +156,11 @@ func (s Summarize) Plan(ctx context.Context, v *View, b Budget) (abi.Plan, error
 	if b.Read != nil {
 		c.ready.Todo = b.Read(c.gone, c.edits).Todos()
 	}
-	limit := defaultSummaryTimeout
-	if ms := s.Config.TimeoutMS; ms > 0 {
-		limit = time.Duration(ms) * time.Millisecond
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	w, err := c.ready.write(ctx, s.Model, cfg)
 	return abi.Plan{
 		Source:    abi.Source{Type: abi.SourceModel, Name: cmp.Or(w.Model, s.Config.Model)},
 		Supersede: c.gone, Edit: c.edits, Summary: w.Summary, Note: budget, Usage: &w.Usage, Failures: w.Refused,
+		Window: w.Window,
 	}, err
 }
 

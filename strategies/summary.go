@@ -26,6 +26,8 @@ type written struct {
 	SplitTurn bool
 	// Chunks is in how many parts the history was read.
 	Chunks int
+	// Window is what the provider said that the model takes, in tokens; 0 for nothing.
+	Window int
 	// ToolResultChars is what was shown of a tool result in the end.
 	ToolResultChars int
 	// Refused is the part of a split turn that Summary lacks, by why its last answer
@@ -54,7 +56,7 @@ func (p *preparation) write(ctx context.Context, m abi.Model, cfg summary) (writ
 	var err error
 	for _, chars := range cfg.levels() {
 		w.ToolResultChars = chars
-		if w.Summary, err = s.try(ctx, chars, &w); err == nil || !worthAnother(err) {
+		if w.Summary, err = s.try(ctx, chars, &w); err == nil || w.Window > 0 || !worthAnother(err) {
 			break
 		}
 	}
@@ -107,6 +109,9 @@ func (s *summaryRun) try(ctx context.Context, chars int, w *written) (string, er
 		s.judged(p)
 		s.room = max(s.room, p.room)
 		texts = append(texts, p.text)
+		if n := p.stated; n > 0 && (w.Window == 0 || n < w.Window) {
+			w.Window = n
+		}
 		if n := p.refusedAt; n > 0 && (s.overflow == 0 || n < s.overflow) {
 			s.overflow = n
 		}

@@ -29,6 +29,7 @@ type part struct {
 	answered  string // the name of the model
 	attempts  []attempt
 	refusedAt int // tokens of a transcript that was too long
+	stated    int // tokens that the provider said the model takes
 	room      int // tokens of an answer for thinking, beside the summary
 }
 
@@ -228,7 +229,7 @@ func (p *part) call(ctx context.Context, q question) (string, error) {
 	}
 	e := failure(ctx, err)
 	if isTooLong(e) {
-		p.refusedAt = p.count(q.conversation)
+		p.refusedAt, p.stated = p.count(q.conversation), stated(err, q.tokens(p.count))
 	}
 	return "", e
 }
