@@ -91,9 +91,8 @@ func TestAlwaysKeep(t *testing.T) {
 	msgs[12].Meta = abi.Meta{"always_keep": []byte("true")}
 	kept := func(m *abi.Message) bool { return m.ID == "a20" }
 	plugin := &fakePlugin{Name: "pins", Pre: answers(&abi.Output{AlwaysKeep: []string{"t30"}})}
-	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: strategies.KeepConfig{Always: []func(*abi.Message) bool{
-
-		kept}}}, Plugins: plugins(plugin)})
+	keep := strategies.KeepConfig{Always: []func(*abi.Message) bool{kept}}
+	c := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Keep: keep}, Plugins: plugins(plugin)})
 	r := compact(t, c, request(400, msgs))
 	for _, id := range []string{"sys", "goal", msgs[12].ID, "a20", "t20", "a30", "t30", "last"} {
 		t.Run(id, func(t *testing.T) {

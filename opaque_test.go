@@ -37,26 +37,35 @@ var opaqueSessions = map[transcript.Format]opaqueSession{
 	},
 	"codex": {
 		before: `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}` + "\n" +
-			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Make the tests pass."}]}}` + "\n",
+			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user",` +
+			`"content":[{"type":"input_text","text":"Make the tests pass."}]}}` + "\n",
 		between: "\n",
-		step: `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"REASON-%[1]d."}}` + "\n" +
-			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call","call_id":"call_%[1]d","name":"run","arguments":"{}"}}` + "\n" +
-			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_%[1]d","output":"%[2]s"}}`,
-		compactions: []string{`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"compaction","encrypted_content":"COMPACTED-0"}}`},
-		after:       "\n" + `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go on."}]}}` + "\n",
+		step: `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"reasoning","summary":[],` +
+			`"encrypted_content":"REASON-%[1]d."}}` + "\n" +
+			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call",` +
+			`"call_id":"call_%[1]d","name":"run","arguments":"{}"}}` + "\n" +
+			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call_output",` +
+			`"call_id":"call_%[1]d","output":"%[2]s"}}`,
+		compactions: []string{`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"compaction",` +
+			`"encrypted_content":"COMPACTED-0"}}`},
+		after: "\n" + `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message",` +
+			`"role":"user","content":[{"type":"input_text","text":"Go on."}]}}` + "\n",
 	},
 	"anthropic": {
 		before: `{"model":"claude","messages":[{"role":"user","content":"Make the tests pass."},`, between: ",",
-		step: `{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"REASON-%[1]d."},{"type":"redacted_thinking","data":"REASON-%[1]d."},` +
+		step: `{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"REASON-%[1]d."},` +
+			`{"type":"redacted_thinking","data":"REASON-%[1]d."},` +
 			`{"type":"tool_use","id":"call_%[1]d","name":"run","input":{}}]},` +
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%[1]d","content":"%[2]s"}]}`,
-		compactions: []string{`{"role":"assistant","content":[{"type":"compaction","content":"The tests were run.","encrypted_content":"COMPACTED-0"}]}`,
+		compactions: []string{`{"role":"assistant","content":[{"type":"compaction","content":"The tests were run.",` +
+			`"encrypted_content":"COMPACTED-0"}]}`,
 			`{"role":"assistant","content":[{"type":"compaction","content":null,"encrypted_content":"COMPACTED-1"}]}`},
 		after: `,{"role":"user","content":"Go on."}]}`,
 	},
 	"gemini": {
 		before: `{"contents":[{"role":"user","parts":[{"text":"Make the tests pass."}]},`, between: ",",
-		step: `{"role":"model","parts":[{"functionCall":{"id":"call_%[1]d","name":"run","args":{}},"thoughtSignature":"REASON-%[1]d."}]},` +
+		step: `{"role":"model","parts":[{"functionCall":{"id":"call_%[1]d","name":"run","args":{}},` +
+			`"thoughtSignature":"REASON-%[1]d."}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"call_%[1]d","name":"run","response":{"output":"%[2]s"}}}]}`,
 		after: `,{"role":"user","parts":[{"text":"Go on."}]}]}`,
 	},

@@ -56,7 +56,8 @@ func TestNamesOfSecrets(t *testing.T) {
 	counter := realCounter()
 	for why, tc := range map[string]struct{ text, secret string }{
 		"a web token": {"Authorization: Bearer " +
-			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
+			"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+			"dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
 		"a password":        {"DB_PASSWORD=hunter2Hunter_2x psql -c 'select 1'", "hunter2Hunter_2x"},
 		"a flag":            {"curl --token Zx81_kkQ2_aa9", "Zx81_kkQ2_aa9"},
 		"the operator's":    {"the ticket code Qx7_Zebra_99 is valid", "Qx7_Zebra_99"},

@@ -14,7 +14,8 @@ import (
 
 // grow is a session that grows by an exchange a call, for so many calls, each
 // looked at first, and what came of each look.
-func grow(t *testing.T, c *kagewasm.Compactor, window, overhead, calls int, list []abi.Message) (looks []*kagewasm.Result) {
+func grow(t *testing.T, c *kagewasm.Compactor, window, overhead, calls int,
+	list []abi.Message) (looks []*kagewasm.Result) {
 
 	t.Helper()
 	for k := range calls {

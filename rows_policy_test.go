@@ -119,8 +119,8 @@ func TestEveryCompaction(t *testing.T) {
 			}
 		})
 	}
-	if r := compact(t, newCompactor(t, kagewasm.Options{
-		Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}}), request(longWindow, long())).Report; r.Metrics.NoteTokens != 0 {
+	off := newCompactor(t, kagewasm.Options{Policy: kagewasm.Policy{Note: strategies.NoteConfig{Tokens: -1}}})
+	if r := compact(t, off, request(longWindow, long())).Report; r.Metrics.NoteTokens != 0 {
 		t.Errorf("switched off, and %d tokens", r.Metrics.NoteTokens)
 	}
 }

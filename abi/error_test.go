@@ -98,7 +98,8 @@ func TestErrorJSON(t *testing.T) {
 	e := &abi.Error{Code: abi.CodeDenied, Op: "host_call", Plugin: "p", Hook: abi.HookTurnEnd, Phase: abi.PhaseCall,
 		Message: "kv.set is not granted", Hint: "grant kv", Err: io.EOF}
 	doc, err := json.Marshal(e)
-	want := `{"code":"denied","op":"host_call","plugin":"p","hook":"turn_end","phase":"call","message":"kv.set is not granted","hint":"grant kv"}`
+	want := `{"code":"denied","op":"host_call","plugin":"p","hook":"turn_end","phase":"call",` +
+		`"message":"kv.set is not granted","hint":"grant kv"}`
 	if err != nil || string(doc) != want {
 		t.Fatalf("got %s (%v), want %s", doc, err, want)
 	}

@@ -13,8 +13,12 @@ import (
 func FuzzFromOutput(f *testing.F) {
 	for _, seed := range []string{
 		`null`, `{}`, `{"messages":[]}`, `{"summary":"x"}`,
-		`{"messages":[{"ref":"sys"},{"ref":"task"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},{"ref":"z"},{"ref":"rz"}],"superseded":["a","r1","r2","aside","said"],"summary":"s"}`,
-		`{"messages":[{"ref":"sys"},{"id":"task","role":"user","content":"make the tests pass"},{"role":"user","kind":"injected","content":"x"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},{"id":"z","role":"assistant","content":"calling","tool_calls":[{"id":"c9","name":"bash","arguments":{}}]},{"id":"rz","role":"tool","tool_call_id":"c9","content":""}]}`,
+		`{"messages":[{"ref":"sys"},{"ref":"task"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},{"ref":"z"},{"ref":"rz"}],` +
+			`"superseded":["a","r1","r2","aside","said"],"summary":"s"}`,
+		`{"messages":[{"ref":"sys"},{"id":"task","role":"user","content":"make the tests pass"},{"role":"user",` +
+			`"kind":"injected","content":"x"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},{"id":"z","role":"assistant",` +
+			`"content":"calling","tool_calls":[{"id":"c9","name":"bash","arguments":{}}]},{"id":"rz","role":"tool",` +
+			`"tool_call_id":"c9","content":""}]}`,
 		`{"messages":[{"id":"now","role":"user","content":[{"type":"text","text":"and now the linter"}]}]}`,
 	} {
 		f.Add([]byte(seed), 300)
@@ -38,7 +42,8 @@ func FuzzFromOutput(f *testing.F) {
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{}`,
-		`{"supersede":["a","r1","r2","aside","said"],"insert":[{"kind":"compaction_summary","text":"x","source":{"type":"model","name":"m"}}]}`,
+		`{"supersede":["a","r1","r2","aside","said"],"insert":[{"kind":"compaction_summary","text":"x",` +
+			`"source":{"type":"model","name":"m"}}]}`,
 		`{"supersede":["aside"],"edit":[{"id":"rz","call":-1,"text":""},{"id":"z","call":0,"text":"{}"}]}`,
 		`{"supersede":["a"],"edit":[{"id":"keep","call":-1,"text":"\u0000<|"}]}`,
 	} {

@@ -66,7 +66,8 @@ func TestFromOutput(t *testing.T) {
 			abi.Plan{Supersede: []string{"said"}}},
 		{"a reference is the message, whatever else it says",
 			`{"messages":[{"ref":"sys","role":"user","content":"evil"},{"ref":"task"},` + rest + `]}`, abi.Plan{Supersede: all}},
-		{"tool output may change", `{"messages":[{"ref":"sys"},{"ref":"task"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},{"ref":"z"},` + full(t, "rz", map[string]any{"content": "cut"}) + `]}`,
+		{"tool output may change", `{"messages":[{"ref":"sys"},{"ref":"task"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},` +
+			`{"ref":"z"},` + full(t, "rz", map[string]any{"content": "cut"}) + `]}`,
 			abi.Plan{Supersede: all, Edit: []abi.Edit{{ID: "rz", Call: -1, Text: "cut"}}}},
 		{"so may arguments", `{"messages":[{"ref":"sys"},{"ref":"task"},{"ref":"b"},{"ref":"keep"},{"ref":"now"},` +
 			full(t, "z", calls("{}")) + `,{"ref":"rz"}]}`,
@@ -75,10 +76,13 @@ func TestFromOutput(t *testing.T) {
 			full(t, "task", map[string]any{"timestamp": "2030-01-01T00:00:00Z", "meta": map[string]any{"x": 1},
 				"raw": 5, "name": "x"}) + `,` + rest + `]}`, abi.Plan{Supersede: all}},
 		{"new summaries become the summary, injections are inserted",
-			`{"messages":[{"ref":"sys"},{"ref":"task"},{"role":"user","kind":"compaction_summary","content":" one "},{"role":"user","kind":"injected","content":"memory"},` + rest + `,{"role":"user","kind":"compaction_summary","content":[{"type":"text","text":"two"}]}],"summary":"for people"}`,
+			`{"messages":[{"ref":"sys"},{"ref":"task"},{"role":"user","kind":"compaction_summary","content":" one "},` +
+				`{"role":"user","kind":"injected","content":"memory"},` + rest + `,{"role":"user","kind":"compaction_summary",` +
+				`"content":[{"type":"text","text":"two"}]}],"summary":"for people"}`,
 			abi.Plan{Supersede: all, Summary: "one\n\ntwo", AuditSummary: "for people",
 				Insert: []abi.Insert{{Kind: abi.KindInjected, Text: "memory", Source: source}}}},
-		{"a summary beside the list is for people", `{"messages":[{"ref":"sys"},{"ref":"task"},` + rest + `],"summary":"short"}`,
+		{"a summary beside the list is for people", `{"messages":[{"ref":"sys"},{"ref":"task"},` +
+			`` + rest + `],"summary":"short"}`,
 			abi.Plan{Supersede: all, AuditSummary: "short"}},
 		{"the superseded, listed in any order", `{"messages":[{"ref":"sys"},{"ref":"task"},` + rest +
 			`],"superseded":["said","r2","a","r1","aside"]}`, abi.Plan{Supersede: all}},
@@ -124,7 +128,8 @@ func TestFromOutputRefusals(t *testing.T) {
 		{"a new result", head(`{"role":"tool","tool_call_id":"c1","kind":"injected","content":"ok"},`), abi.CodeForged,
 			"tool"},
 		{"a new message with a call", head(
-			`{"role":"user","kind":"injected","content":"x","tool_calls":[{"id":"n","name":"bash","arguments":"{}"}]},`), abi.CodeForged, "tool calls"},
+			`{"role":"user","kind":"injected","content":"x","tool_calls":[{"id":"n","name":"bash","arguments":"{}"}]},` +
+				``), abi.CodeForged, "tool calls"},
 		{"a new message that answers a call",
 			head(`{"role":"user","kind":"injected","content":"x","tool_call_id":"c1"},`), abi.CodeForged, "tool calls"},
 		{"a new message of nothing", head(`{"role":"user","kind":"injected","content":"  "},`), abi.CodeForged, "empty"},

@@ -108,7 +108,8 @@ func BenchmarkGuestCompact(b *testing.B) {
 	b.ReportMetric(sameTime.Seconds()/fullTime.Seconds(), "x-same")
 }
 
-func oursCompact(b *testing.B, wasm []byte, content abi.ContentMode, in *abi.Input) func(total *time.Duration) *abi.Output {
+func oursCompact(b *testing.B, wasm []byte, content abi.ContentMode,
+	in *abi.Input) func(total *time.Duration) *abi.Output {
 
 	p := plugintest.MustLoad(b, plugintest.New(b, runtime.Options{}), wasm, runtime.PluginOptions{Manifest: &abi.Manifest{
 		ABI: abi.Version, Name: "bench", Version: "1.0.0", Roles: []abi.PluginRole{abi.RoleCompactor},

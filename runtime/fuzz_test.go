@@ -68,7 +68,8 @@ func FuzzEmbedManifest(f *testing.F) {
 func FuzzDecodeOutput(f *testing.F) {
 	for _, s := range []string{
 		``, `null`, `{}`, `{"retain":["a"],"inject":"b","x":1}`, `{"cancel":true,"reason":"\u00e4"}`,
-		`{"messages":[{"ref":"m1"},{"id":"m2","role":"tool","content":[{"type":"text","text":"x"}],"tool_calls":[{"id":"c","arguments":{"a":1}}],"meta":{"always_keep":true}}],"superseded":["m3"],"summary":"s"}`,
+		`{"messages":[{"ref":"m1"},{"id":"m2","role":"tool","content":[{"type":"text","text":"x"}],"tool_calls":[{"id":"c",` +
+			`"arguments":{"a":1}}],"meta":{"always_keep":true}}],"superseded":["m3"],"summary":"s"}`,
 		`{"request_compaction":{"instructions":null},"always_keep":[]}`, `{"messages":[null,{}]}`,
 		`{"messages":[{"tool_calls":null,"raw":[1,2]}]}`,
 	} {

@@ -24,7 +24,8 @@ func escaped(n int) abi.Content { return abi.Text(strings.Repeat("\x01", n)) }
 // Every field of a message crosses as it was.
 func TestMessagesGetWhole(t *testing.T) {
 	var parts abi.Content
-	if err := json.Unmarshal([]byte(`[{"type":"text","text":"a","cache":{"x":1}},{"type":"image","data":"AAAA"},{"type":"text","text":""}]`), &parts); err != nil {
+	if err := json.Unmarshal([]byte(`[{"type":"text","text":"a","cache":{"x":1}},{"type":"image","data":"AAAA"},`+
+		`{"type":"text","text":""}]`), &parts); err != nil {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("ä\x02<\"", 20_000) // cut between pieces, at any byte of a rune

@@ -124,7 +124,8 @@ func TestMedia(t *testing.T) {
 		{"OpenAI Responses", "input_image", `{"type":"input_image","image_url":"data:image/jpeg;base64,` + data + `"}`,
 			"[image image/jpeg, 120 KB]"},
 		{"MCP", "image", `{"type":"image","mimeType":"image/webp","data":"` + data + `"}`, "[image image/webp, 120 KB]"},
-		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf","data":"` + data + `"}}`, "[document application/pdf a.pdf, 120 KB]"},
+		{"a document", "document", `{"type":"document","title":"a.pdf","source":{"media_type":"application/pdf",` +
+			`"data":"` + data + `"}}`, "[document application/pdf a.pdf, 120 KB]"},
 		{"sound", "input_audio", `{"type":"input_audio","input_audio":{"format":"wav","data":"` + data + `"}}`,
 			"[audio, 120 KB]"},
 		{"a small one inside a list", "image", `{"type":"image","sources":[{"mime_type":"image/gif","data":"` +

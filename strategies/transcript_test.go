@@ -40,7 +40,8 @@ func TestTranscriptTranscript(t *testing.T) {
 	long := strings.Repeat("0123456789", 50)
 	part := func(typ, raw string) abi.Part { return abi.RawPart(typ, json.RawMessage(raw)) }
 	thinking := new(abi.Content)
-	if err := json.Unmarshal([]byte(`[{"type":"reasoning","text":"hm"},{"type":"thinking","thinking":"hm"},{"type":"text","text":"so"}]`), thinking); err != nil {
+	if err := json.Unmarshal([]byte(`[{"type":"reasoning","text":"hm"},{"type":"thinking","thinking":"hm"},`+
+		`{"type":"text","text":"so"}]`), thinking); err != nil {
 		t.Fatal(err)
 	}
 	call := abi.Message{Role: abi.RoleAssistant, Content: abi.Text("I look."),

@@ -92,7 +92,8 @@ func TestMessage(t *testing.T) {
 		{"tool calls with their arguments", abi.Message{Role: abi.RoleAssistant, ToolCalls: []abi.ToolCall{
 			{ID: "1", Name: "read", Arguments: args}, {ID: "2", Name: "ls"}}},
 			tokens.MessageTokens + 2*tokens.ToolCallTokens + c.Text("read") + c.Text(args) + c.Text("ls"), true},
-		{"parts of text", parts(`[{"type":"text","text":"one","cache_control":{"type":"ephemeral"}},{"type":"input_text","text":"two"}]`),
+		{"parts of text", parts(`[{"type":"text","text":"one","cache_control":{"type":"ephemeral"}},{"type":"input_text",` +
+			`"text":"two"}]`),
 			tokens.MessageTokens + c.Text("one") + c.Text("two"), true},
 		{"an image is a fixed estimate", parts(`[{"type":"image","source":{"type":"base64","data":"` + data + `"}}]`),
 			tokens.MessageTokens + tokens.ImageTokens, false},

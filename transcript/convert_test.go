@@ -323,7 +323,8 @@ func TestInternalMessagesAreForNoModel(t *testing.T) {
 	var data strings.Builder
 	for _, line := range []string{
 		`{"id":"u","role":"user","content":"Go on."}`,
-		`{"id":"a","role":"assistant","kind":"display_only","content":"hidden1","tool_calls":[{"id":"c1","name":"show","arguments":"{\"text\":\"hidden2\"}"}]}`,
+		`{"id":"a","role":"assistant","kind":"display_only","content":"hidden1","tool_calls":[{"id":"c1","name":"show",` +
+			`"arguments":"{\"text\":\"hidden2\"}"}]}`,
 		`{"id":"t","role":"tool","tool_call_id":"c1","content":"hidden3"}`,
 		`{"id":"b","role":"user","kind":"bookmark","content":"hidden4"}`,
 		`{"id":"m","role":"user","kind":"metadata","content":[{"type":"text","text":"hidden5"}]}`,

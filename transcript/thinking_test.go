@@ -20,7 +20,8 @@ func TestWithoutThinking(t *testing.T) {
 			{"role":"assistant", "content":[` + thinking + `, {"type":"redacted_thinking","data":"x"},{"type":"text", "text":"yes"}]}]}`,
 			`{"model":"m","system":"s","messages":[{"role":"user","content":"hi"},
 			{"role":"assistant", "content":[{"type":"text", "text":"yes"}]}]}`, "anthropic"},
-		{"between calls of a body", `{"system":"s","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[` +
+		{"between calls of a body", `{"system":"s","messages":[{"role":"user","content":"hi"},{"role":"assistant",` +
+			`"content":[` +
 			`{"type":"text","text":"a"},` + thinking + `,{"type":"tool_use","id":"t","name":"f","input":{ }}]}]}`,
 			`{"system":"s","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[` +
 				`{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input":{ }}]}]}`, "anthropic"},
@@ -29,7 +30,8 @@ func TestWithoutThinking(t *testing.T) {
 			`{"type":"text","text":"(no content)"}]}]}`, "anthropic"},
 		{"neutral", `{"role":"user","content":"hi"}` + "\n" +
 			`{"x":1,"role":"assistant","content":[` + thinking + `,{"type":"text","text":"yes"}]}` + "\n",
-			`{"role":"user","content":"hi"}` + "\n" + `{"x":1,"role":"assistant","content":[{"type":"text","text":"yes"}]}` + "\n",
+			`{"role":"user","content":"hi"}` + "\n" + `{"x":1,"role":"assistant","content":[{"type":"text",` +
+				`"text":"yes"}]}` + "\n",
 			transcript.Neutral},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,8 +134,11 @@ func longSession(n int) string {
 	b.WriteString(`{"id":"sys","role":"system","content":"You are careful."}` + "\n")
 	b.WriteString(`{"id":"goal","role":"user","content":"Make the tests of parcel pass."}` + "\n")
 	for i := range n {
-		fmt.Fprintf(&b, `{"id":"a%03d","role":"assistant","content":"Step %d: run the tests.","tool_calls":[{"id":"c%d","name":"run_command","arguments":"{\"command\":\"go test ./internal/step%d/...\"}"}]}`+"\n", i, i, i, i)
-		fmt.Fprintf(&b, `{"id":"t%03d","role":"tool","tool_call_id":"c%d","content":"--- FAIL: TestStep%d (0.01s)\n    internal/step%d/store_test.go:%d: want 3 parcels, got %d\nFAIL\tparcel/internal/step%d\t0.2s"}`+"\n", i, i, i, i, 100+i, i, i)
+		fmt.Fprintf(&b, `{"id":"a%03d","role":"assistant","content":"Step %d: run the tests.","tool_calls":[{"id":"c%d",`+
+			`"name":"run_command","arguments":"{\"command\":\"go test ./internal/step%d/...\"}"}]}`+"\n", i, i, i, i)
+		fmt.Fprintf(&b, `{"id":"t%03d","role":"tool","tool_call_id":"c%d",`+
+			`"content":"--- FAIL: TestStep%d (0.01s)\n    internal/step%d/store_test.go:%d: want 3 parcels,`+
+			` got %d\nFAIL\tparcel/internal/step%d\t0.2s"}`+"\n", i, i, i, i, 100+i, i, i)
 	}
 	b.WriteString(`{"id":"last","role":"user","content":"Go on."}` + "\n")
 	return b.String()
@@ -169,7 +172,8 @@ func echo() []byte {
 // versions are two modules of one name that store a value, and ask for more:
 // see state.txtar.
 func versions() map[string][]byte {
-	const manifest = `{"name":"notes","version":"1","abi":1,"capabilities":{"kv":{"reason":"to remember"},"http":{"reason":"to ask","hosts":["api.example.com"]}},"secrets":["key"]}`
+	const manifest = `{"name":"notes","version":"1","abi":1,"capabilities":{"kv":{"reason":"to remember"},` +
+		`"http":{"reason":"to ask","hosts":["api.example.com"]}},"secrets":["key"]}`
 	modules := make(map[string][]byte)
 	for _, v := range []string{"1", "2"} {
 		modules["notes"+v] = wasmtest.WithManifest(

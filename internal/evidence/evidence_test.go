@@ -36,10 +36,14 @@ const (
 			{"speaker":"Ben","dia_id":"D1:2","text":"Nice!","img_url":["x"],"blip_caption":"a red canoe"}],
 		"session_2_date_time":"2:00 pm on 9 May, 2023","session_2":[{"speaker":"Ada","dia_id":"D2:1","text":"It leaks."}]},
 		"qa":[{"question":"What did Ada buy?","answer":1,"evidence":["D1:01; D1:1"],"category":4}]}]`
-	longmemeval = `[{"question_id":"q1","question_type":"single-session-user","question":"What did I buy?","answer":"a canoe","question_date":"2023/05/30 (Tue) 23:40",
-		"haystack_session_ids":["s_a","s_b"],"haystack_dates":["2023/05/20 (Sat) 02:21","2023/05/21 (Sun) 02:21"],"answer_session_ids":["s_b"],
-		"haystack_sessions":[[{"role":"user","content":"hello"}],[{"role":"user","content":"I bought a canoe.","has_answer":true},{"role":"assistant","content":"Nice!"}]]},
-		{"question_id":"q2_abs","question":"?","haystack_session_ids":["s_a"],"haystack_sessions":[[{"role":"user","content":"hello"}]],"answer_session_ids":["s_a"]}]`
+	longmemeval = `[{"question_id":"q1","question_type":"single-session-user","question":"What did I buy?",
+		"answer":"a canoe","question_date":"2023/05/30 (Tue) 23:40",
+		"haystack_session_ids":["s_a","s_b"],"haystack_dates":["2023/05/20 (Sat) 02:21","2023/05/21 (Sun) 02:21"],
+		"answer_session_ids":["s_b"],
+		"haystack_sessions":[[{"role":"user","content":"hello"}],[{"role":"user","content":"I bought a canoe.",
+		"has_answer":true},{"role":"assistant","content":"Nice!"}]]},
+		{"question_id":"q2_abs","question":"?","haystack_session_ids":["s_a"],"haystack_sessions":[[{"role":"user","content":"hello"}]],
+		"answer_session_ids":["s_a"]}]`
 )
 
 // read reads a document from a file.

@@ -27,7 +27,8 @@ const (
 {"id":"m5","role":"assistant","content":"done","meta":{"always_keep":true}}
 {"id":"m6","role":"user","content":"go on","timestamp":"2026-01-01T00:00:00Z"}
 `
-	goodReport = `{"compacted":true,"reason_code":"compacted","window":1000,"upper":0.85,"target":400,"tokens_before":520,"tokens_after":35,"superseded":["m2","m3"],"pinned":["m0","m1","m5"],"pruned":{"ids":["m4"]}}`
+	goodReport = `{"compacted":true,"reason_code":"compacted","window":1000,"upper":0.85,"target":400,` +
+		`"tokens_before":520,"tokens_after":35,"superseded":["m2","m3"],"pinned":["m0","m1","m5"],"pruned":{"ids":["m4"]}}`
 )
 
 func session(s string) string {
@@ -36,7 +37,8 @@ func session(s string) string {
 
 func TestCheck(t *testing.T) {
 	const (
-		m2  = `{"id":"m2","role":"assistant","content":"looking","tool_calls":[{"id":"c1","name":"bash","arguments":"{\"command\":\"ls -la\"}"}]}` + "\n"
+		m2 = `{"id":"m2","role":"assistant","content":"looking","tool_calls":[{"id":"c1","name":"bash",` +
+			`"arguments":"{\"command\":\"ls -la\"}"}]}` + "\n"
 		m3  = `{"id":"m3","role":"tool","tool_call_id":"c1","content":"WORDS"}` + "\n"
 		m4  = `{"id":"m4","role":"tool","tool_call_id":"gone","content":"[pruned]"}` + "\n"
 		was = `{"id":"m4","role":"tool","tool_call_id":"gone","content":"a result that nobody asked for, long ago"}` + "\n"
@@ -128,7 +130,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckUnchanged(t *testing.T) {
-	const below = `{"compacted":false,"reason_code":"below_threshold","window":1000,"tokens_before":520,"tokens_after":520,"pinned":["m1"]}`
+	const below = `{"compacted":false,"reason_code":"below_threshold","window":1000,"tokens_before":520,` +
+		`"tokens_after":520,"pinned":["m1"]}`
 	in := session(inSession)
 	if got := invariants.Check([]byte(in), []byte(in), []byte(below)); len(got) > 0 {
 		t.Errorf("nothing was done: %q", got)
@@ -149,7 +152,8 @@ func TestReusedIDs(t *testing.T) {
 {"id":"q","role":"tool","tool_call_id":"c","content":"again"}
 {"id":"e","role":"user","content":"y"}
 `
-	const report = `{"compacted":true,"reason_code":"compacted","window":1000,"target":100,"tokens_before":40,"tokens_after":30,"superseded":["a"],"pinned":["u"]}`
+	const report = `{"compacted":true,"reason_code":"compacted","window":1000,"target":100,"tokens_before":40,` +
+		`"tokens_after":30,"superseded":["a"],"pinned":["u"]}`
 	lines := strings.SplitAfter(in, "\n")
 	without := func(n int) string { return strings.Join(append(append([]string{}, lines[:n]...), lines[n+1:]...), "") }
 	if got := invariants.Check([]byte(in), []byte(without(1)), []byte(report)); len(got) > 0 {

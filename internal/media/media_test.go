@@ -24,7 +24,8 @@ func TestOf(t *testing.T) {
 			"image https://x.example/a.png"},
 		"Gemini": {`{"type":"inlineData","inlineData":{"mimeType":"audio/wav","data":"` + data + `"}}`,
 			"data audio/wav, 3 KB"},
-		"a document with its title": {`{"type":"document","title":"plan.pdf","source":{"media_type":"application/pdf","data":"` +
+		"a document with its title": {`{"type":"document","title":"plan.pdf","source":{"media_type":"application/pdf",` +
+			`"data":"` +
 			data + `"}}`, "document application/pdf plan.pdf, 3 KB"},
 		"text":           {`{"type":"text","text":"` + data + `"}`, ""},
 		"another object": {`{"type":"tool_reference","tool_name":"x"}`, ""},

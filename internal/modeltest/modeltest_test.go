@@ -58,9 +58,12 @@ func TestAnswersInTurn(t *testing.T) {
 
 func TestRequestsAreReadFromEachWire(t *testing.T) {
 	for w, body := range map[modeltest.Wire]string{
-		modeltest.OpenAI:    `{"model":"m","max_completion_tokens":7,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]}`,
-		modeltest.Anthropic: `{"model":"m","max_tokens":7,"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
-		modeltest.Ollama:    `{"model":"m","options":{"num_predict":7,"num_ctx":99},"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]}`,
+		modeltest.OpenAI: `{"model":"m","max_completion_tokens":7,"messages":[{"role":"system","content":"be brief"},` +
+			`{"role":"user","content":"hi"}]}`,
+		modeltest.Anthropic: `{"model":"m","max_tokens":7,"system":[{"type":"text","text":"be brief"}],` +
+			`"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
+		modeltest.Ollama: `{"model":"m","options":{"num_predict":7,"num_ctx":99},"messages":[{"role":"system",` +
+			`"content":"be brief"},{"role":"user","content":"hi"}]}`,
 	} {
 		t.Run(string(w), func(t *testing.T) {
 			s := modeltest.New(t)

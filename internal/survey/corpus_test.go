@@ -27,7 +27,8 @@ func TestDevCorpus(t *testing.T) {
 		return path
 	}
 	a := write("a.jsonl", neutral(t, work("a", 2, "ok")))
-	b := write("below/b.json", []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]}`))
+	b := write("below/b.json", []byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"hello"},`+
+		`{"role":"assistant","content":"hi"}]}`))
 	write("below/none.json", []byte(`{"name":"no session"}`))
 	write(".hidden/c.jsonl", neutral(t, work("c", 2, "ok")))
 	write("notes.txt", []byte("no session"))

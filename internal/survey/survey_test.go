@@ -127,7 +127,8 @@ func TestDevSurveyTurnEnd(t *testing.T) {
 	defer r.Close(context.Background())
 	asks := wasmtest.WithManifest(wasmtest.Answer(
 		"turn_end", `{"request_compaction":{"instructions":"now"},"retain":["a turn"]}`),
-		`{"name":"asks","version":"1","abi":1,"hooks":["turn_end"],"capabilities":{"compaction.request":{"reason":"to ask"}}}`)
+		`{"name":"asks","version":"1","abi":1,"hooks":["turn_end"],`+
+			`"capabilities":{"compaction.request":{"reason":"to ask"}}}`)
 	o := options()
 	o.Window = 10_000
 	for granted, reason := range map[bool]abi.ReasonCode{true: abi.ReasonCompacted, false: abi.ReasonBelowThreshold} {

@@ -23,9 +23,12 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Add(sample)
 	for _, doc := range []string{
 		`null`, ` {"abi":-0,"trigger":{"fraction":1e-3,"tokens":12345678901}} `, `{"abi":1.0}`, `{"abi":01}`,
-		`{"messages":[null,{"content":["bare",null,{"type":"image","text":7,"type":"text","text":"\u00e9\ud83d\ude00\ud83d"}]}]}`,
-		`{"messages":[{"tool_calls":[{"arguments":{"a" : [1, 2]}},{"arguments":null},null],"meta":{"a":1,"a":2},"raw":null}]}`,
-		`{"config":{},"record":{"failures":[null,{"code":"trap"}],"superseded":[],"edited":[null]},"session":{"context_window":null}}`,
+		`{"messages":[null,{"content":["bare",null,{"type":"image","text":7,"type":"text",` +
+			`"text":"\u00e9\ud83d\ude00\ud83d"}]}]}`,
+		`{"messages":[{"tool_calls":[{"arguments":{"a" : [1, 2]}},{"arguments":null},null],"meta":{"a":1,"a":2},` +
+			`"raw":null}]}`,
+		`{"config":{},"record":{"failures":[null,{"code":"trap"}],"superseded":[],"edited":[null]},` +
+			`"session":{"context_window":null}}`,
 		`{"later":[{"ID":1}],"call":"\xff\u005c\/"}`, "{\"call\":\"long enough, \xff, and then an escape\\n\"}",
 		`{"call":"a"`, `{"call":"a",}`, "{\"call\":\"\x1f\"}",
 	} {

@@ -104,7 +104,8 @@ func TestRequestsAreRead(t *testing.T) {
 		{`{"url":"https://a.b/","headers":{"A":"b","c":"\n"},"body_base64":"AAEC","timeout_ms":3,"method":"PUT"}`,
 			abi.HTTPRequest{}},
 		{`{"url":"x","body":"b","headers":null,"body_base64":null}`, abi.HTTPRequest{}},
-		{`{"model":"m","system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"max_tokens":7}`,
+		{`{"model":"m","system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],` +
+			`"max_tokens":7}`,
 			abi.ModelRequest{}},
 		{`{"prompt":"p"}`, abi.ModelRequest{}},
 	} {

@@ -213,7 +213,9 @@ func TestVerifyFaults(t *testing.T) {
 // through.
 func TestVerifyModules(t *testing.T) {
 	features.Proves(t, "N6")
-	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
+	const manifest = `{"name":"m","abi":1,"hooks":["pre_compact"],"limits":{"memory_mb":900},` +
+		`"capabilities":{"http":{"reason":"web","hosts":["api.example.com"]},"kv":{"reason":"to remember"}},` +
+		`"knobs":{"depth":{"type":"range","min":0,"max":1,"step":0.3}}}`
 	trap := run(t, module(t, wasmtest.WithManifest(wasmtest.Trap("pre_compact"), manifest)), options(t))
 	for _, rule := range []string{"plain session", "no bytes", "null", "empty object", "no json", "unknown fields",
 		"nothing granted", "fresh loads", "extreme knobs"} {
@@ -294,7 +296,8 @@ func TestVerifySome(t *testing.T) {
 // TestVerifyReplayed: a replay that lacks calls breaks a rule of its own.
 func TestVerifyReplayed(t *testing.T) {
 	features.Proves(t, "N6")
-	const manifest = `{"name":"m","version":"1","abi":1,"capabilities":{"http":{"reason":"to ask for it","hosts":["api.example.com"]}}}`
+	const manifest = `{"name":"m","version":"1","abi":1,"capabilities":{"http":{"reason":"to ask for it",` +
+		`"hosts":["api.example.com"]}}}`
 	path := module(t, wasmtest.WithManifest(
 		wasmtest.HostCall("pre_compact", "http", `{"url":"https://api.example.com/a"}`), manifest))
 	for doc, misses := range map[string]bool{

@@ -246,11 +246,12 @@ func agreeingExtism(here string) []engineCase {
 	return []engineCase{
 		{name: "extism echo", wasm: wasmtest.ExtismEcho(pre), raw: raw},
 		{name: "extism echo of nothing", wasm: wasmtest.ExtismEcho(pre), raw: []byte{}},
-		{name: "input offset", raw: raw, wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
+		{name: "input offset", raw: raw,
+			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 
-			at, length, output := imp("input_offset", "", "l"), imp("input_length", "", "l"), imp("output_set", "ll", "")
-			m.Hook(pre, nil, call(at), call(length), call(output), c32(0))
-		}), why: "the input as a block, handed on"},
+				at, length, output := imp("input_offset", "", "l"), imp("input_length", "", "l"), imp("output_set", "ll", "")
+				m.Hook(pre, nil, call(at), call(length), call(output), c32(0))
+			}), why: "the input as a block, handed on"},
 		{name: "config", wasm: asked("config_get", "greeting"), raw: raw,
 			o: set(runtime.PluginOptions{Manifest: knobs}, `{"greeting":"hi"}`)},
 		{name: "config by default", wasm: asked("config_get", "greeting"), raw: raw,
@@ -262,14 +263,15 @@ func agreeingExtism(here string) []engineCase {
 		{name: "config that is not there", wasm: asked("config_get", "other"), raw: raw,
 			o: runtime.PluginOptions{Manifest: knobs}},
 		{name: "variable that is not there", wasm: asked("var_get", "other"), raw: raw},
-		{name: "variables", raw: raw, wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
+		{name: "variables", raw: raw,
+			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 
-			text, varGet, varSet, length, output := wasmtest.Texts(imp), imp("var_get", "l", "l"),
-				imp("var_set", "ll", ""), imp("length", "l", "l"), imp("output_set", "ll", "")
-			m.Hook(pre, []wasmtest.Type{wasmtest.I64, wasmtest.I64}, text(0, "name"), text(1, "value"), get(0), get(1),
-				call(varSet),
-				text(0, "name"), get(0), call(varGet), wasmtest.Set(1), get(1), get(1), call(length), call(output), c32(0))
-		})},
+				text, varGet, varSet, length, output := wasmtest.Texts(imp), imp("var_get", "l", "l"),
+					imp("var_set", "ll", ""), imp("length", "l", "l"), imp("output_set", "ll", "")
+				m.Hook(pre, []wasmtest.Type{wasmtest.I64, wasmtest.I64}, text(0, "name"), text(1, "value"), get(0), get(1),
+					call(varSet),
+					text(0, "name"), get(0), call(varGet), wasmtest.Set(1), get(1), get(1), call(length), call(output), c32(0))
+			})},
 		{name: "a variable of 2 MB", raw: raw,
 			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 				text, alloc, varGet, varSet, length := wasmtest.Texts(imp), imp("alloc", "l", "l"),
@@ -279,10 +281,11 @@ func agreeingExtism(here string) []engineCase {
 			}), why: "the SDK's own limit of 1 MiB is lifted: variables have the memory of the call"},
 		{name: "log", wasm: logging("log_trace", "log_debug", "log_info", "log_warn", "log_error"), o: webbed, raw: raw,
 			why: "each line by its level, escaped and without secrets"},
-		{name: "log level", raw: raw, wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
+		{name: "log level", raw: raw,
+			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 
-			m.Hook(pre, nil, call(imp("get_log_level", "", "i")), c32(1), wasmtest.Sub32)
-		}), why: "debug: a PDK leaves nothing out but traces"},
+				m.Hook(pre, nil, call(imp("get_log_level", "", "i")), c32(1), wasmtest.Sub32)
+			}), why: "debug: a PDK leaves nothing out but traces"},
 		{name: "error and failure", wasm: failing(1), raw: raw, code: abi.CodeExit},
 		{name: "error and success", wasm: failing(0), raw: raw, why: "a warning holds the text"},
 		{name: "http", wasm: wasmtest.ExtismFetch(here), o: webbed, raw: raw},
@@ -295,13 +298,14 @@ func agreeingExtism(here string) []engineCase {
 			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 				m.Hook(pre, nil, wasmtest.Forever(c64(100_000), call(imp("alloc", "l", "l")), wasmtest.Wrap64, wasmtest.IfZeroTrap))
 			}), code: abi.CodeMemory},
-		{name: "freed memory", raw: raw, wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
+		{name: "freed memory", raw: raw,
+			wasm: wasmtest.ExtismGuest(func(m *wasmtest.Module, imp func(string, string, string) wasmtest.Func) {
 
-			alloc, free, load, store, set := imp("alloc", "l", "l"), imp("free", "l", ""), imp("load_u8", "l", "i"),
-				imp("store_u8", "li", ""), wasmtest.Set
-			m.Hook(pre, []wasmtest.Type{wasmtest.I64}, c64(8), call(alloc), set(0), get(0), c32(7), call(store), get(0),
-				call(free), c64(8), call(alloc), call(load))
-		}), why: "a new block is zero"},
+				alloc, free, load, store, set := imp("alloc", "l", "l"), imp("free", "l", ""), imp("load_u8", "l", "i"),
+					imp("store_u8", "li", ""), wasmtest.Set
+				m.Hook(pre, []wasmtest.Type{wasmtest.I64}, c64(8), call(alloc), set(0), get(0), c32(7), call(store), get(0),
+					call(free), c64(8), call(alloc), call(load))
+			}), why: "a new block is zero"},
 		{name: "input larger than the memory", wasm: wasmtest.ExtismEcho(pre), raw: make([]byte, 5<<20),
 			o: limited(abi.Limits{MemoryMB: 4}), code: abi.CodeInputLimit},
 	}

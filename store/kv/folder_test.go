@@ -355,7 +355,8 @@ func TestKVFinishesBatch(t *testing.T) {
 	if err := os.Mkdir(batch, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	list := `{"namespace":"p","files":[{"name":"a.md","value":"0"},{"name":"b/c.md","value":"1"},{"name":"d.md","value":"2"},{"name":"e.md"}]}`
+	list := `{"namespace":"p","files":[{"name":"a.md","value":"0"},{"name":"b/c.md","value":"1"},{"name":"d.md",` +
+		`"value":"2"},{"name":"e.md"}]}`
 	for name, text := range map[string]string{"list.json": list, "0": "new", "1": "new"} { // d.md was moved
 		if err := os.WriteFile(filepath.Join(batch, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

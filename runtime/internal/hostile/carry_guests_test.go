@@ -46,14 +46,15 @@ func Carry() []Guest {
 			}
 			return slices.Concat(drops, call(f))
 		}),
-		carrying("parameters and results", "1,000 each, for a function that does nothing with them", func(m *module, _ uint32) []byte {
+		carrying("parameters and results", "1,000 each, for a function that does nothing with them",
+			func(m *module, _ uint32) []byte {
 
-			var all []byte
-			for i := range uint32(n) {
-				all = append(all, get(i)...)
-			}
-			return call(m.Func(many, many, nil, all))
-		}),
+				var all []byte
+				for i := range uint32(n) {
+					all = append(all, get(i)...)
+				}
+				return call(m.Func(many, many, nil, all))
+			}),
 		forever("locals that change on one way", "3,000, behind a call that charges for itself", write(func(m *module) {
 			m.Memory(1, -1, "memory")
 			m.Table(1, -1)

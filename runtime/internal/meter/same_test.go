@@ -106,7 +106,8 @@ func (r *runner) module(tb testing.TB, module []byte, rewritten bool) run {
 
 // compile compiles a module. The engine panics at some that are not valid, but
 // must not at what is rewritten.
-func compile(ctx context.Context, rt wazero.Runtime, module []byte, rewritten bool) (c wazero.CompiledModule, err error) {
+func compile(ctx context.Context, rt wazero.Runtime, module []byte,
+	rewritten bool) (c wazero.CompiledModule, err error) {
 
 	defer func() {
 		if !rewritten {

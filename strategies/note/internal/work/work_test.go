@@ -117,7 +117,8 @@ func TestLines(t *testing.T) {
 		// Calls that change something else.
 		{"a booking with its number", []step{
 			{"book_reservation", map[string]any{"user_id": "mia_li_3668", "cabin": "economy"},
-				`{"reservation_id": "HATHAT", "user_id": "mia_li_3668", "total": 1337.5, "status": "confirmed", "flights": []}`, false}},
+				`{"reservation_id": "HATHAT", "user_id": "mia_li_3668", "total": 1337.5, "status": "confirmed",` +
+					` "flights": []}`, false}},
 			"Called: book_reservation (cabin economy, user_id mia_li_3668) → reservation_id HATHAT, total 1337.5, " +
 				"status confirmed"},
 		{"sums in lists, with the names of these: the first of a history is not what was paid", []step{
