@@ -198,21 +198,48 @@ func postCompact(ctx context.Context, l *look, v *strategies.View, after strateg
 		in.Record.Success = false
 	}
 	post := l.hooks.Post(ctx, in, l.policy.observerWait(), made.observing)
-	retained, unstored := retain(ctx, l, abi.HookPostCompact, post.Retained)
-	result, r := *made, &made.Report
+	result := *made
+	result.Report.hear(hear(ctx, l, abi.HookPostCompact, post))
 	result.late = append(slices.Clip(made.late), goOn(ctx, l, abi.HookPostCompact, post.Late)...)
-	result.Report.Hooks = append(slices.Clip(r.Hooks), l.bareOutcomes(post.Outcomes)...)
-	result.Report.Retained = append(slices.Clip(r.Retained), retained...)
-	result.Report.Failures = append(slices.Clip(r.Failures), l.withoutSecrets(slices.Concat(post.Failures, unstored))...)
 	return &result
+}
+
+// heard is what came of calls of plugins that change no plan, without secrets.
+type heard struct {
+	outcomes []hooks.Outcome
+	retained []hooks.Fact
+	failures []*abi.Error
+}
+
+// hear stores what plugins retain, and returns what came of their calls.
+func hear(ctx context.Context, l *look, hook abi.Hook, answers *hooks.Answers) heard {
+	retained, unstored := retain(ctx, l, hook, answers.Retained)
+	return heard{l.bareOutcomes(answers.Outcomes), retained,
+		l.withoutSecrets(slices.Concat(answers.Failures, unstored))}
+}
+
+// hear takes over what came of calls. Where a call was not waited for, its outcome takes the
+// place of that. The lists that were there may be stored, and stay as they are.
+func (r *Report) hear(h heard) {
+	r.Hooks = slices.Clone(r.Hooks)
+	for _, o := range h.outcomes {
+		i := slices.IndexFunc(r.Hooks, func(was hooks.Outcome) bool {
+			return was.Plugin == o.Plugin && was.Hook == o.Hook
+		})
+		if i >= 0 {
+			r.Hooks[i] = o
+		} else {
+			r.Hooks = append(r.Hooks, o)
+		}
+	}
+	r.Retained = append(slices.Clip(r.Retained), h.retained...)
+	r.Failures = append(slices.Clip(r.Failures), h.failures...)
 }
 
 // late is what comes of plugins that a compaction did not wait for.
 type late struct {
-	done     chan struct{} // closed when the rest is there
-	outcomes []hooks.Outcome
-	retained []hooks.Fact
-	failures []*abi.Error
+	done chan struct{} // closed when the rest is there
+	heard
 }
 
 // goOn lets the plugins end that were not waited for, and stores what they retain.
@@ -225,10 +252,7 @@ func goOn(ctx context.Context, l *look, hook abi.Hook, calls *hooks.Late) []*lat
 	go func() {
 		defer l.late.Done()
 		defer close(x.done)
-		answers := calls.Answers()
-		retained, unstored := retain(context.WithoutCancel(ctx), l, hook, answers.Retained)
-		x.outcomes, x.retained = l.bareOutcomes(answers.Outcomes), retained
-		x.failures = l.withoutSecrets(slices.Concat(answers.Failures, unstored))
+		x.heard = hear(context.WithoutCancel(ctx), l, hook, calls.Answers())
 		said := &Result{Report: Report{Hooks: x.outcomes, Retained: x.retained, Failures: x.failures, DryRun: l.req.DryRun}}
 		said.Report.normalize()
 		audit(l, EventObserved, said, nil)
@@ -247,17 +271,8 @@ func (r *Result) Settle(ctx context.Context) error {
 			return canceled(ctx)
 		}
 	}
-	report := &r.Report
-	report.Hooks = slices.Clone(report.Hooks)
 	for _, x := range r.late {
-		for _, o := range x.outcomes {
-			i := slices.IndexFunc(report.Hooks, func(was hooks.Outcome) bool { return was.Plugin == o.Plugin && was.Hook == o.Hook })
-			if i >= 0 {
-				report.Hooks[i] = o
-			}
-		}
-		report.Retained = append(slices.Clip(report.Retained), x.retained...)
-		report.Failures = append(slices.Clip(report.Failures), x.failures...)
+		r.Report.hear(x.heard)
 	}
 	r.late = nil
 	return nil
