@@ -152,6 +152,7 @@ func (c sizeCounter) Message(m *abi.Message) int {
 
 // TestInvariantsOfAnySession: the same for sessions nobody has seen.
 func TestInvariantsOfAnySession(t *testing.T) {
+	soak.Checks(t, soak.Count(40, 100, 100))
 	c := newCompactor(t, kagewasm.Options{Counter: sizeCounter{}})
 	rapid.Check(t, func(t *rapid.T) {
 		var session []byte

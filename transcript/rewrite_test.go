@@ -3,10 +3,8 @@ package transcript_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +19,7 @@ import (
 // shortened, new messages in between - is what the written file says when it is
 // read again, twice over, and what it left alone has its old bytes.
 func TestRewriteProperty(t *testing.T) {
-	checksEach(t, soak.Count(6, 100, 100))
+	soak.Checks(t, soak.Count(6, 100, 100))
 	for _, s := range samples(t) {
 		if len(s.data) > 40_000 || strings.Contains(s.name, "#") {
 			continue // the same programs wrote the smaller ones; a recording's request is tested with it
@@ -55,17 +53,6 @@ func TestRewriteProperty(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// checksEach makes properties of the test be checked that many times each.
-func checksEach(t *testing.T, n int) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks").Value
-	before := checks.String()
-	t.Cleanup(func() { _ = checks.Set(before) }) // which it was
-	if err := checks.Set(strconv.Itoa(n)); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/replay"
 	"github.com/kagewasm/kagewasm/internal/sessiongen"
+	"github.com/kagewasm/kagewasm/internal/soak"
 )
 
 // sizes counts a third of the characters: the invariants compare tokens with
@@ -51,6 +52,7 @@ func prompt(msgs []abi.Message) (list []abi.Message) {
 // there are, replayed call by call.
 func TestReplayOfAnySession(t *testing.T) {
 	features.Proves(t, "K9", "N2", "complaint 2")
+	soak.Checks(t, soak.Count(40, 100, 100))
 	compactions := 0
 	rapid.Check(t, func(t *rapid.T) {
 		msgs := prompt(sessiongen.Messages(100).Draw(t, "messages"))

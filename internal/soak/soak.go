@@ -7,7 +7,9 @@
 package soak
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -32,6 +34,18 @@ func Only(tb testing.TB, reason string) {
 	tb.Helper()
 	if os.Getenv(Variable) == "" {
 		tb.Skipf("%s: runs in CI and in make soak (%s=ci or 1)", reason, Variable)
+	}
+}
+
+// Checks makes each property of the test be checked that many times: rapid takes the number
+// from a flag.
+func Checks(t *testing.T, n int) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks").Value
+	before := checks.String()
+	t.Cleanup(func() { _ = checks.Set(before) }) // which it was
+	if err := checks.Set(strconv.Itoa(n)); err != nil {
+		t.Fatal(err)
 	}
 }
 

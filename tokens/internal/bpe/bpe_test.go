@@ -91,7 +91,7 @@ var repeated = []string{"a", "A", "aA", " ", "\t", "\n", "  \n", " \n", "\u2028"
 
 func TestRepeated(t *testing.T) {
 	for _, unit := range repeated {
-		for _, size := range []int{17, 130, 1000, 3001} {
+		for _, size := range []int{17, 130, soak.Count(500, 1000, 1000), soak.Count(1001, 3001, 3001)} {
 			check(t, strings.Repeat(unit, size/len(unit)+1)[:size])
 		}
 	}

@@ -7,12 +7,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/tokens/internal/reference"
 )
 
 // TestWindows: a piece that is encoded a window at a time has the tokens that it has as a whole. The windows are as
 // small as they can be, so that cuts matter, and begin again with larger ones.
 func TestWindows(t *testing.T) {
+	soak.Checks(t, soak.Count(40, 100, 100))
 	const size = 192 // a token fits into three quarters of it
 	for unit, parts := range map[string][]string{
 		"letters": {"a", "b", "e", "in", "ing", "th", "x", "q", "international", "aaaaaaa"},
