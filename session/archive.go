@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/internal/set"
 )
 
@@ -30,12 +32,16 @@ const (
 type Effect struct {
 	// New are messages that were not there before.
 	New []Placed
-	// Gone are the ids that the model sees no more, By is what took them away.
-	Gone []string
-	By   string
-	// Back are the ids that it sees again.
+	// Gone are those that the model does not see, and what took them away, as far as
+	// the entry changes that. Back are the ids that it sees again.
+	Gone []Mark
 	Back []string
+	// Shown is how many more the model sees.
+	Shown int
 }
+
+// Mark is what took a message away, empty where the model sees it.
+type Mark struct{ ID, By string }
 
 // Placed is a new message with the id of the one that it stands behind: the empty
 // one stands before all, and what arrives behind all.
@@ -45,9 +51,9 @@ type Placed struct {
 	Last   bool
 }
 
-// EffectOf says what an entry does that turns one list into another. known reports
-// whether a message was there before.
-func EffectOf(e *Entry, before []string, after []abi.Message, known func(id string) bool) (f Effect) {
+// EffectOf says what an entry does to all messages, as they are marked before it, that
+// leaves a list and the records in force. An entry that appends needs none of that.
+func EffectOf(e *Entry, all []Mark, after []abi.Message, inForce []abi.Record) (f Effect) {
 	switch {
 	case e.Proposed != nil, e.Rejected != nil:
 		return f
@@ -55,37 +61,57 @@ func EffectOf(e *Entry, before []string, after []abi.Message, known func(id stri
 		for _, m := range e.Append {
 			f.New = append(f.New, Placed{Message: m, Last: true})
 		}
+		f.Shown = len(f.New)
 		return f
 	}
-	f.By = e.by()
-	seen, shown := set.Of(before...), set.Of(idsOf(after)...)
-	for _, id := range before {
-		if !shown[id] {
-			f.Gone = append(f.Gone, id)
+	by := e.by(inForce)
+	known, shown := make(map[string]bool, len(all)), set.Of(idsOf(after)...)
+	for _, m := range all {
+		known[m.ID] = true
+		switch now := by(m); {
+		case shown[m.ID] && m.By != "":
+			f.Back = append(f.Back, m.ID)
+		case !shown[m.ID] && now != m.By:
+			f.Gone = append(f.Gone, Mark{m.ID, now})
+			if m.By == "" {
+				f.Shown--
+			}
 		}
 	}
 	behind := ""
 	for i := range after {
-		switch id := after[i].ID; {
-		case !known(id):
+		if !known[after[i].ID] {
 			f.New = append(f.New, Placed{Message: after[i], Behind: behind})
-		case !seen[id]:
-			f.Back = append(f.Back, id)
 		}
 		behind = after[i].ID
 	}
+	f.Shown += len(f.New) + len(f.Back)
 	return f
 }
 
-// by names what an entry did, for a message that it took away.
-func (e *Entry) by() string {
-	switch {
-	case e.Rollback != nil:
-		return byRollback
-	case e.Rewrite.Record != nil:
-		return e.Rewrite.Record.ID
+// by says what took a message away that the model does not see behind an entry. Behind
+// a rollback that is the compaction in force which superseded it, or the rollback
+// itself.
+func (e *Entry) by(inForce []abi.Record) func(Mark) string {
+	if e.Rewrite != nil {
+		name := byPruning
+		if e.Rewrite.Record != nil {
+			name = e.Rewrite.Record.ID
+		}
+		return func(m Mark) string { return cmp.Or(m.By, name) }
 	}
-	return byPruning
+	superseded := make(map[string]string)
+	for i := range inForce {
+		for _, id := range inForce[i].Superseded {
+			superseded[id] = inForce[i].ID
+		}
+	}
+	return func(m Mark) string {
+		if m.By == byPruning {
+			return m.By
+		}
+		return cmp.Or(superseded[m.ID], byRollback)
+	}
 }
 
 // archive is every message there ever was, as it came, in the order they came.
@@ -105,22 +131,22 @@ func (a *archive) get(id string) *abi.Message {
 	return nil
 }
 
-// take takes in an entry that turned one list into another.
-func (a *archive) take(e *Entry, before, after []abi.Message) {
+// take takes in an entry, with the session as it left it.
+func (a *archive) take(e *Entry, after *point) {
 	if a.at == nil {
 		a.at, a.arrived = make(map[string]int), make(map[string]int)
 	}
 	for _, m := range e.Append {
 		a.arrived[m.ID] = e.Seq
 	}
-	var were []string
+	var all []Mark
 	if e.Rewrite != nil || e.Rollback != nil {
-		were = idsOf(before)
+		all = lists.Map(a.list, func(m StoredMessage) Mark { return Mark{m.ID, m.By} })
 	}
-	f := EffectOf(e, were, after, func(id string) bool { _, ok := a.at[id]; return ok })
-	for _, id := range f.Gone {
-		m := &a.list[a.at[id]]
-		m.Superseded, m.By = true, f.By
+	f := EffectOf(e, all, after.messages, after.records)
+	for _, g := range f.Gone {
+		m := &a.list[a.at[g.ID]]
+		m.Superseded, m.By = true, g.By
 	}
 	for _, id := range f.Back {
 		m := &a.list[a.at[id]]

@@ -182,7 +182,7 @@ func (h *History) last() *point { return &h.points[len(h.points)-1] }
 
 func (h *History) add(e *Entry, p point) {
 	was := h.last()
-	h.archive.take(e, was.messages, p.messages)
+	h.archive.take(e, &p)
 	switch {
 	case e.Rollback != nil:
 		h.epoch++

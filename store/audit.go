@@ -46,6 +46,11 @@ type AuditEntry struct {
 	Hooks      []AuditHook    `json:"hooks,omitempty"`
 	Failures   []AuditFailure `json:"failures,omitempty"`
 	Cost       float64        `json:"cost,omitempty"`
+	// Fallback: somebody else's plan was to be used. SummaryBytes is how long the
+	// summary is, MS what the whole took.
+	Fallback     bool    `json:"fallback,omitempty"`
+	SummaryBytes int     `json:"summary_bytes,omitempty"`
+	MS           float64 `json:"ms,omitempty"`
 
 	// Flag is the operator's judgement, To the entry of the journal that a session
 	// was rolled back to.
@@ -109,6 +114,7 @@ func (a *AuditEntry) of(r *kagewasm.Report) {
 	a.TokensBefore, a.TokensAfter = r.TokensBefore, r.TokensAfter
 	a.MessagesBefore, a.MessagesAfter = r.MessagesBefore, r.MessagesAfter
 	a.Kept, a.Superseded, a.Inserted, a.Cost = r.Kept, r.Superseded, r.Inserted, r.Cost.Compactor
+	a.Fallback, a.SummaryBytes, a.MS = r.Fallback, len(r.Summary), r.Metrics.MS
 	for i := range r.Hooks {
 		h := &r.Hooks[i]
 		a.Hooks = append(a.Hooks, AuditHook{Plugin: h.Plugin, Hook: h.Hook, Outcome: h.Outcome, MS: h.MS})

@@ -106,16 +106,15 @@ func (tx *Tx) follow(ctx context.Context, key string, e *session.Entry) error {
 	case e.Rewrite == nil && e.Rollback == nil:
 		return tx.apply(ctx, key, e.Seq, session.EffectOf(e, nil, nil, nil))
 	}
-	before, known, err := tx.ids(ctx, key)
+	all, err := tx.marks(ctx, key)
 	if err != nil {
 		return err
 	}
-	after, err := tx.listAfter(ctx, key, e)
-	if err != nil {
-		return err
+	after, inForce, err := tx.listAfter(ctx, key, e)
+	if err == nil {
+		err = tx.apply(ctx, key, e.Seq, session.EffectOf(e, all, after, inForce))
 	}
-	if err := tx.apply(ctx, key, e.Seq, session.EffectOf(e, before, after,
-		func(id string) bool { return known[id] })); err != nil {
+	if err != nil {
 		return err
 	}
 	return tx.nothingWaits(ctx, key)
@@ -128,7 +127,7 @@ func (tx *Tx) nothingWaits(ctx context.Context, key string) error {
 
 // listAfter is what the model sees after an entry that is stored, and changes which
 // compactions are in force. Only a rollback has to look at those before it.
-func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]abi.Message, error) {
+func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]abi.Message, []abi.Record, error) {
 	if e.Rewrite != nil {
 		brought := make(map[string]abi.Message, len(e.Rewrite.New))
 		for _, m := range e.Rewrite.New {
@@ -139,27 +138,22 @@ func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]ab
 			after[i] = brought[id]
 			after[i].ID = id
 		}
-		return after, tx.addRecord(ctx, key, e)
+		return after, nil, tx.addRecord(ctx, key, e)
 	}
 	h, err := session.OpenHistory(ctx, tx, key, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return h.Messages(), tx.enforce(ctx, key, h.Compactions())
+	return h.Messages(), h.Compactions(), tx.enforce(ctx, key, h.Compactions())
 }
 
-// ids are those of the messages that the model sees, and of all.
-func (tx *Tx) ids(ctx context.Context, key string) (seen []string, known map[string]bool, err error) {
-	known = make(map[string]bool)
+// marks are all messages, in their order, with what took them away.
+func (tx *Tx) marks(ctx context.Context, key string) (all []session.Mark, err error) {
 	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
-		var id, by string
-		if err := r.Scan(&id, &by); err != nil {
-			return err
-		}
-		if known[id] = true; by == "" {
-			seen = append(seen, id)
-		}
-		return nil
+		var m session.Mark
+		err := r.Scan(&m.ID, &m.By)
+		all = append(all, m)
+		return err
 	}, "SELECT id, superseded_by FROM messages WHERE session = $1 ORDER BY pos", key)
-	return seen, known, err
+	return all, err
 }

@@ -12,8 +12,8 @@ import (
 // apply does to the messages of a session what an entry does.
 func (tx *Tx) apply(ctx context.Context, key string, seq int, f session.Effect) error {
 	const mark = "UPDATE messages SET superseded_by = $3 WHERE session = $1 AND id = $2"
-	for _, id := range f.Gone {
-		if _, err := exec(ctx, tx.tx, mark, key, id, f.By); err != nil {
+	for _, m := range f.Gone {
+		if _, err := exec(ctx, tx.tx, mark, key, m.ID, m.By); err != nil {
 			return err
 		}
 	}
@@ -27,7 +27,7 @@ func (tx *Tx) apply(ctx context.Context, key string, seq int, f session.Effect) 
 		return err
 	}
 	_, err = exec(ctx, tx.tx, "UPDATE sessions SET messages = messages + $2, bytes = bytes + $3 WHERE session = $1", key,
-		len(f.New)+len(f.Back)-len(f.Gone), bytes)
+		f.Shown, bytes)
 	return err
 }
 

@@ -24,8 +24,9 @@ type model struct {
 	by     map[string]string
 	flags  map[string]string
 	bodies map[string]abi.Message
-	states []state // one for each entry, the first of nothing
-	redo   []int   // states that were left
+	took   map[string][]string // what a compaction superseded
+	states []state             // one for each entry, the first of nothing
+	redo   []int               // states that were left
 }
 
 type state struct {
@@ -37,16 +38,24 @@ type state struct {
 
 func newModel() *model {
 	return &model{by: map[string]string{}, flags: map[string]string{}, bodies: map[string]abi.Message{},
-		states: []state{{}}}
+		took: map[string][]string{}, states: []state{{}}}
 }
 
 func (m *model) now() *state { return &m.states[len(m.states)-1] }
 
 // become enters a state, and marks what is no more seen by whom.
 func (m *model) become(next state, by string) {
-	for _, id := range m.now().list {
-		if !slices.Contains(next.list, id) {
-			m.by[id] = by
+	for _, id := range m.all {
+		_, gone := m.by[id]
+		if slices.Contains(next.list, id) || gone && by != "rollback" {
+			continue
+		}
+		if m.by[id] = by; by == "rollback" {
+			for _, record := range next.records {
+				if slices.Contains(m.took[record], id) {
+					m.by[id] = record
+				}
+			}
 		}
 	}
 	for i, id := range next.list {
@@ -77,7 +86,9 @@ func (m *model) grow(msgs []abi.Message) {
 	m.redo = nil
 }
 
-func (m *model) compact(list []string, note abi.Message, record string) {
+func (m *model) compact(list []string, note abi.Message, by *abi.Record) {
+	record := by.ID
+	m.took[record] = by.Superseded
 	m.bodies[note.ID] = note
 	next := state{list: list, records: append(slices.Clone(m.now().records), record), prev: m.now().alias,
 		alias: len(m.states), compaction: true}
@@ -191,7 +202,7 @@ func (s *subject) plan(t *rapid.T) (list []abi.Message, note abi.Message, record
 func (s *subject) compact(t *rapid.T) {
 	list, note, record := s.plan(t)
 	s.ok(s.h.Rewrite(context.Background(), list, record))
-	s.model.compact(listOf(list), note, record.ID)
+	s.model.compact(listOf(list), note, record)
 }
 
 // approve proposes a compaction, lets more arrive, and approves or rejects it.
@@ -215,7 +226,7 @@ func (s *subject) approve(t *rapid.T) {
 	s.model.grow([]abi.Message{arrived})
 	if rapid.Bool().Draw(t, "approved") {
 		s.ok(s.h.Approve(context.Background(), record.ID))
-		s.model.compact(append(listOf(list), arrived.ID), note, record.ID)
+		s.model.compact(append(listOf(list), arrived.ID), note, record)
 		return
 	}
 	s.ok(s.h.Reject(context.Background(), record.ID, "no"))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -72,6 +74,25 @@ func (s *Store) Records(ctx context.Context, key string) (list []Record, err err
 		return err
 	}, "SELECT record, in_force, flag, notes FROM records WHERE session = $1 ORDER BY seq", key)
 	return list, fault("records", err)
+}
+
+// MarshalJSON writes the record with what became of it: a record marshals itself, and
+// would leave that out.
+func (r Record) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Record)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(text[:len(text)-1], `,"in_force":%t}`, r.InForce), nil
+}
+
+// SessionOf is the key of the session that has a compaction, empty where none has.
+func (s *Store) SessionOf(ctx context.Context, compaction string) (key string, err error) {
+	err = s.db.QueryRowContext(ctx, "SELECT session FROM records WHERE id = $1", compaction).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return key, fault("session of", err)
 }
 
 // Flags are the judgements that a compaction can have.

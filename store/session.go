@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"time"
 )
 
 // Session is what a list of sessions says of one.
@@ -122,13 +123,13 @@ func (tx *Tx) Delete(ctx context.Context, keys ...string) error {
 
 // OlderThan are the keys of sessions that did not change since a time, the oldest
 // first, without those that wait for a decision.
-func (tx *Tx) OlderThan(ctx context.Context, stamp string) (keys []string, err error) {
+func (tx *Tx) OlderThan(ctx context.Context, t time.Time) (keys []string, err error) {
 	err = rows(ctx, tx.tx, func(r *sql.Rows) error {
 		var key string
 		err := r.Scan(&key)
 		keys = append(keys, key)
 		return err
-	}, "SELECT session FROM sessions WHERE updated < $1 AND pending = '' ORDER BY updated, session", stamp)
+	}, "SELECT session FROM sessions WHERE updated < $1 AND pending = '' ORDER BY updated, session", stampOf(t))
 	return keys, fault("older than", err)
 }
 

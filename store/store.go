@@ -60,7 +60,9 @@ func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 }
 
 // stamp is the time, as it is stored.
-func (s *Store) stamp() string { return s.opts.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+func (s *Store) stamp() string { return stampOf(s.opts.Now()) }
+
+func stampOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 // rows calls do for each row of a query.
 func rows(ctx context.Context, c conn, do func(*sql.Rows) error, query string, args ...any) error {

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
@@ -37,7 +36,10 @@ else's, and names models or plugins or takes a protection away, after kagewasm
 config trust. --config names another, --no-config goes without. --agent says
 whose settings hold, --set changes one for this time, and flags win over all.
 The strategy checkpoint shows on a terminal what it would do and asks; --yes
-approves it.`,
+approves it, and where nobody can be asked it waits for kagewasm approve.
+
+What was done is kept in the state folder, with the session as it was: kagewasm
+undo takes it back, kagewasm sessions and lost show it. --no-record goes without.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
@@ -62,10 +64,11 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		return err
 	}
 	progress.Step("reading %s", path)
-	session, err := f.read(ctx, e, path)
+	run, err := f.read(ctx, e, path)
 	if err != nil {
 		return unwritten(err)
 	}
+	session := run.File
 	conf, err := f.configured(e, f.agent, f.sets)
 	if err == nil {
 		err = files.CheckOutputs(conf.reads(), f.outputs()...)
@@ -99,10 +102,12 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
 		count: func(ctx context.Context, s *transcript.Session) (int, error) { return f.cost(ctx, counter, s) }}
 	req := f.request(path, session, model, tools.Tokens, sink)
+	run.Session = req.Session
+	listen(&opts, run)
 	if plugins != nil {
 		req.Cancelled = plugins.state.Cancelled(req.Session.ID, req.Session.AgentPath)
 	}
-	result, err := compact(ctx, opts, req,
+	result, err := compact(ctx, opts, req, f.records(),
 		func(pending *kagewasm.Result) verdict {
 			progress.Done()
 			return f.ask(e, path, pending)
@@ -128,11 +133,13 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 		err = errors.Join(err, plugins.counted(req, result))
 	}
 	progress.Done()
+	run.Result = result
+	f.record(ctx, e, run)
 	return f.tell(e, path, result, sink.written, err)
 }
 
 // read reads the session as its model sees it.
-func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcript.Session, error) {
+func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Run, error) {
 	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {
 		return nil, err
@@ -143,7 +150,7 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*transcrip
 	}
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
-	return session, nil
+	return &record.Run{Path: path, Data: data, File: session}, nil
 }
 
 // cost is what a session costs as a request.
@@ -161,10 +168,11 @@ func (f *compactFlags) cost(ctx context.Context, counter *tokens.Counter, s *tra
 	return n, err
 }
 
-// compact makes the compaction, a checkpoint only where it is approved. One
-// that does not fit is done as far as it goes: a warning, and exit code 0.
+// compact makes the compaction, a checkpoint only where it is approved; one that
+// nobody could be asked about waits where it is recorded. One that does not fit is done
+// as far as it goes: a warning, and exit code 0.
 func compact(
-	ctx context.Context, opts kagewasm.Options, req kagewasm.Request, ask func(*kagewasm.Result) verdict,
+	ctx context.Context, opts kagewasm.Options, req kagewasm.Request, recorded bool, ask func(*kagewasm.Result) verdict,
 ) (*kagewasm.Result, error) {
 	compactor, err := kagewasm.New(opts)
 	if err != nil {
@@ -180,7 +188,9 @@ func compact(
 			compactor.Reject(req.Session, result.Pending, why)
 			result.Report.ReasonCode, result.Report.Reason = abi.ReasonRejected, why
 		case held:
-			compactor.Reject(req.Session, result.Pending, "nobody could be asked on a terminal; nothing was written")
+			if !recorded {
+				compactor.Reject(req.Session, result.Pending, "nobody could be asked on a terminal; nothing was written")
+			}
 		}
 	}
 	if result != nil && abi.CodeOf(err) == abi.CodeExceedsWindow {
@@ -214,17 +224,6 @@ func failed(r *kagewasm.Result) error {
 	}
 	e.Op, e.Message = "compact", r.Report.Reason+": "+e.Message
 	return &e
-}
-
-// sessionID is the session's own id, or the name of its file.
-func sessionID(path string, s *transcript.Session) string {
-	switch {
-	case s.ID != "":
-		return s.ID
-	case path == "-":
-		return "stdin"
-	}
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // unwritten is the error of a command that wrote nothing, which an interrupt does not

@@ -37,6 +37,8 @@ type compactFlags struct {
 	out, report   string
 	asJSON, quiet bool
 	strict        bool
+	noRecord      bool
+	keep          int // megabytes of sessions
 	// given reports whether a flag was typed.
 	given func(flag string) bool
 }
@@ -113,6 +115,9 @@ func (f *compactFlags) registerResult(c *cobra.Command) {
 	fs.BoolVar(&f.strict, "strict", false, "exit with 1 where anything failed on the way, such as a plugin's memory that "+
 		"could not be stored, though the compaction is done and its result written")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but failures")
+	fs.BoolVar(&f.noRecord, "no-record", false, "keep nothing of it in the state folder: it cannot be undone")
+	fs.IntVar(&f.keep, "keep", 1000, "`MEGABYTES` of sessions that the state folder holds at most: those that did not "+
+		"change for the longest time go first, none that waits for approval and not this one")
 }
 
 func formatList() []string { return lists.Strings(transcript.Formats()) }
@@ -141,6 +146,8 @@ func (f *compactFlags) check(path string) error {
 		return ui.Usagef("--window %d: give the context window in tokens", f.window)
 	case f.overhead < 0 || f.target < 0 || f.noteTokens < 0:
 		return ui.Usagef("--overhead, --target and --note-tokens cannot be negative")
+	case f.keep < 0:
+		return ui.Usagef("--keep %d: give the megabytes that stored sessions may take", f.keep)
 	case f.timeout < 0 || f.memory < 0:
 		return ui.Usagef("--timeout-ms and --memory-mb cannot be negative")
 	}

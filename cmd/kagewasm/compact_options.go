@@ -10,6 +10,7 @@ import (
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/internal/near"
@@ -111,7 +112,7 @@ func (f *compactFlags) request(
 	path string, s *transcript.Session, m tokens.Model, tools int, sink *sink,
 ) kagewasm.Request {
 	req := kagewasm.Request{
-		Session:  abi.Session{ID: sessionID(path, s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
+		Session:  abi.Session{ID: record.ID(s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
 		Instructions: f.instructions, Release: f.releases, Overrides: f.overrides(), Commit: sink.commit,
 		Recall: recallLine(path),

@@ -35,10 +35,11 @@ func (f *sessionFlags) hookInput(
 		return flag == "window" &&
 			f.window > 0
 	}}
-	session, err := c.read(ctx, e, path)
+	run, err := c.read(ctx, e, path)
 	if err != nil {
 		return nil, err
 	}
+	session := run.File
 	model := c.resolve(session, conf)
 	counter, err := tokens.New(model.Encoding, tokens.Options{})
 	if err != nil {

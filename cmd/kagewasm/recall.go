@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/set"
 	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -25,21 +26,22 @@ type recallFlags struct {
 	format  string
 	limit   int
 	asJSON  bool
+	state   string
 }
 
 func newRecall(e env) *cobra.Command {
 	f := &recallFlags{}
 	cmd := &cobra.Command{
-		Use:   "recall FILE QUERY",
+		Use:   "recall FILE|ID QUERY",
 		Short: "Find what was said in a session, superseded or not",
 		Long: `Search a session for the passages that have to do with QUERY, by their words and
 without a model, and print each with the id of its message, the role and the
 place in it, best first. What the program that wrote the session has superseded
 is searched as well, and marked. --message prints one message whole.
 
-FILE is a session in any known format, or - for standard input. It is not
-changed, and nothing is taken out of it: secrets are printed as they stand
-there. Exit codes: 0 done, also where nothing was found (which is said), 1
+FILE is a session in any known format, or - for standard input; ID is one that
+kagewasm sessions lists. It is not changed, and nothing is taken out of it:
+secrets are printed as they stand there. Exit codes: 0 done, also where nothing was found (which is said), 1
 failure, 2 a file or a message that is not there, or that makes no sense.`,
 		Example: `  kagewasm recall session.jsonl which port does the server listen on
   kagewasm recall session.jsonl --message m00012
@@ -53,6 +55,7 @@ failure, 2 a file or a message that is not there, or that makes no sense.`,
 	cmd.Flags().StringVar(&f.format, "format", string(transcript.Auto), "format of FILE: auto, "+formatNames())
 	cmd.Flags().IntVar(&f.limit, "limit", 5, "print at most `N` passages, up to 20")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&f.state, "state", "", "`DIR` in which sessions are kept (default: the platform's state folder)")
 	complete(cmd, "format", append([]string{string(transcript.Auto)}, formatList()...)...)
 	return cmd
 }
@@ -102,10 +105,7 @@ func (f *recallFlags) run(ctx context.Context, e env, path, query string) error 
 // read reads all messages of a session file, with what became of them.
 func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.StoredMessage, error) {
 	if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
-		return nil, &abi.Error{
-			Code: abi.CodeBadInput, Op: "recall", Message: path + ": there is no such file", Err: err,
-			Hint: "give the path of a session file; sessions are not stored by their ids yet",
-		}
+		return f.stored(ctx, e, path)
 	}
 	data, err := files.Read(ctx, e.stdin, path)
 	if err != nil {
@@ -121,6 +121,25 @@ func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.S
 		stored[i] = session.StoredMessage{Message: m, Superseded: gone[m.ID]}
 	}
 	return stored, nil
+}
+
+// stored reads all messages of a session in the store.
+func (f *recallFlags) stored(ctx context.Context, e env, id string) (list []session.StoredMessage, err error) {
+	from := storeFlags{state: f.state}
+	err = from.with(ctx, e, func(s *store.Store) error {
+		one, err := find(ctx, s, id)
+		if err == nil {
+			list, err = s.Messages(ctx, one.Key, store.MessageQuery{Superseded: true})
+		}
+		return err
+	})
+	if code := ui.ExitCode(err); err != nil && code == ui.ExitUsage {
+		return nil, &abi.Error{
+			Code: abi.CodeBadInput, Op: "recall", Message: id + ": there is no such file, and no stored session", Err: err,
+			Hint: "give the path of a session file, or an id that kagewasm sessions lists",
+		}
+	}
+	return list, err
 }
 
 // show prints one message.

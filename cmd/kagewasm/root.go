@@ -47,6 +47,7 @@ memory and time limits on every call.`,
 	root.SetHelpFunc(showHelp(e))
 	group(root,
 		newCompact(e), newInit(e), newConfig(e), newMemory(e), newRecall(e),
+		newSessions(e), newLost(e), newUndo(e), newApprove(e), newReject(e), newFlag(e), newStats(e), newAudit(e),
 		newNew(e), newBuild(e), newInspect(e), newRun(e), newVerify(e), newBench(e), newDev(e), newDiff(e),
 		newEval(e), newVersion(e),
 	)

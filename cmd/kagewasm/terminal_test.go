@@ -37,7 +37,8 @@ func writeSession(t *testing.T, n int) string {
 func TestCheckpointRejected(t *testing.T) {
 	session := writeSession(t, 120)
 	out := filepath.Join(filepath.Dir(session), "out.jsonl")
-	code, stdout, stderr := onTerminal(t.Context(), env{}, "n\n", "compact", session, "--window", "8000", "--no-config",
+	home := env{stateHome: filepath.Join(t.TempDir(), "state")}
+	code, stdout, stderr := onTerminal(t.Context(), home, "n\n", "compact", session, "--window", "8000", "--no-config",
 		"--strategy", "checkpoint", "--out", out)
 	_, after, asked := strings.Cut(stderr, "[y/N]")
 	if code != 0 || stdout != "" || !asked || strings.TrimSpace(after) != "rejected on the terminal; nothing was written" {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+)
+
+// mega is a megabyte, in which --keep is given.
+const mega = 1_000_000
+
+// records reports whether the run is kept in the store.
+func (f *compactFlags) records() bool {
+	return !f.noRecord && !f.dryRun && f.state != state.InMemory
+}
+
+// record keeps the run in the store. What goes wrong is said and changes nothing: the
+// result is written already.
+func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) {
+	if !f.records() || run.Result == nil {
+		return
+	}
+	if run.Path != "-" {
+		if full, err := filepath.Abs(run.Path); err == nil {
+			run.Path = full
+		}
+	}
+	kept, err := f.keepRun(ctx, e, run)
+	switch {
+	case err != nil:
+		what := "nothing of this is recorded: "
+		if run.Result.Report.Compacted {
+			what = "the compaction is done, and not recorded, so that it cannot be undone: "
+		}
+		e.say(what + err.Error())
+		return
+	case len(kept.Deleted) > 0:
+		e.say(ui.Plural(len(kept.Deleted), "old session") + " went from the store to make room: --keep says how much it " +
+			"holds")
+	}
+	if run.Waits() != nil && !f.quiet {
+		e.say("it waits in the store: kagewasm approve " + kept.Key + ", or kagewasm reject " + kept.Key)
+	}
+}
+
+func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kept record.Kept, err error) {
+	s, err := state.OpenSessions(ctx, f.state, e.stateHome)
+	if err != nil {
+		return kept, err
+	}
+	defer s.Close()
+	return run.Keep(ctx, s, int64(f.keep)*mega)
+}
+
+// listen notes the events of a compactor.
+func listen(opts *kagewasm.Options, run *record.Run) {
+	opts.Audit = func(e kagewasm.Event) { run.Events = append(run.Events, e) }
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+func newApprove(e env) *cobra.Command {
+	f := &storeFlags{}
+	cmd := &cobra.Command{
+		Use:   "approve ID",
+		Short: "Apply the compaction that waits in a session, exactly as it was shown",
+		Long: `Apply the compaction that the strategy checkpoint left to wait: to the byte what
+kagewasm sessions show ID describes. ID names the session or the compaction. --out
+writes the compacted session. Plugins do not hear of it.`,
+		Args: exactArgs("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.decide(c.Context(), e, args[0], true, "")
+		},
+	}
+	f.registerOut(cmd, "the compacted session")
+	return cmd
+}
+
+func newReject(e env) *cobra.Command {
+	f, why := &storeFlags{}, ""
+	cmd := &cobra.Command{
+		Use:   "reject ID",
+		Short: "Drop the compaction that waits in a session",
+		Args:  exactArgs("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.decide(c.Context(), e, args[0], false, why)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&why, "notes", "", "`TEXT`: why, for the audit log")
+	return cmd
+}
+
+// decide applies or drops the compaction that waits.
+func (f *storeFlags) decide(ctx context.Context, e env, id string, approve bool, why string) error {
+	return f.with(ctx, e, func(s *store.Store) error {
+		one, err := find(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		v := &ui.Decided{Session: one.Key, Approved: approve, Out: f.out}
+		h, err := change(ctx, s, one.Key, func(tx *store.Tx, h *session.History) error {
+			cp := h.Pending()
+			if cp == nil {
+				return ui.Usagef("session %q: no compaction waits in it", one.Key)
+			}
+			v.Compaction = cp.ID
+			event := kagewasm.Event{Type: kagewasm.EventCompleted, Time: time.Now().UTC().Format(time.RFC3339),
+				Session: abi.Session{ID: one.ID, AgentPath: one.Agent, Model: one.Model}, Compaction: cp.ID,
+				Trigger: cp.Record.Trigger, Strategy: kagewasm.StrategyCheckpoint, Report: new(cp.Report)}
+			if approve {
+				if err := h.Approve(ctx, cp.ID); err != nil {
+					return err
+				}
+				if err := tx.Describe(ctx, one.Key, store.About{}, cp.Report.TokensAfter); err != nil {
+					return err
+				}
+				return tx.Log(ctx, event)
+			}
+			event.Type, event.Report.Compacted = kagewasm.EventFailed, false
+			event.Report.ReasonCode = abi.ReasonRejected
+			event.Report.Reason = strings.TrimSpace("rejected by the operator: " + why)
+			if err := h.Reject(ctx, cp.ID, why); err != nil {
+				return err
+			}
+			return tx.Log(ctx, event)
+		})
+		if err == nil {
+			err = f.write(ctx, s, one.Key, h)
+		}
+		if err != nil {
+			return err
+		}
+		return show(e, f.asJSON, v, ui.Decision)
+	})
+}
+
+func newFlag(e env) *cobra.Command {
+	f, notes := &storeFlags{}, ""
+	cmd := &cobra.Command{
+		Use:   "flag ID good|bad|neutral",
+		Short: "Judge a compaction, for the statistics and the audit log",
+		Long: `Judge a compaction: ID is its own, as kagewasm sessions show lists it, or that of a
+session, of which the last compaction in force is meant.`,
+		Example: `  kagewasm flag cmp-0123456789abcdef bad --notes "the port number is gone"`,
+		Args:    exactArgs("ID", "good|bad|neutral"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return store.Flags[:3], cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.with(c.Context(), e, func(s *store.Store) error {
+				key, compaction, err := judged(c.Context(), s, args[0])
+				if err == nil {
+					err = s.Update(c.Context(), func(tx *store.Tx) error {
+						return tx.Flag(c.Context(), key, compaction, args[1], notes)
+					})
+				}
+				if err != nil {
+					return err
+				}
+				return show(e, f.asJSON, &ui.Flagged{Session: key, Compaction: compaction, Flag: args[1], Notes: notes}, ui.Judged)
+			})
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&notes, "notes", "", "`TEXT` to keep beside it")
+	return cmd
+}
+
+// judged is the compaction that a person means: by its id, or the last one of a session.
+func judged(ctx context.Context, s *store.Store, id string) (key, compaction string, err error) {
+	if key, err = s.SessionOf(ctx, id); err != nil || key != "" {
+		return key, id, err
+	}
+	one, err := find(ctx, s, id)
+	if err != nil {
+		return "", "", err
+	}
+	records, err := s.Records(ctx, one.Key)
+	for _, r := range records {
+		if r.InForce {
+			compaction = r.ID
+		}
+	}
+	if err == nil && compaction == "" {
+		err = ui.Usagef("session %q: no compaction is in force", one.Key)
+	}
+	return one.Key, compaction, err
+}

@@ -1,0 +1,43 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/kagewasm/kagewasm/internal/owner"
+	"github.com/kagewasm/kagewasm/store"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+)
+
+// SessionsFile is the file in a state where sessions are kept.
+const SessionsFile = "sessions.db"
+
+// OpenSessions opens the sessions of a state, and makes what is not there. Empty is the
+// platform's folder, home. It has to be the user's alone.
+func OpenSessions(ctx context.Context, dir, home string) (*store.Store, error) {
+	if dir = cmp.Or(dir, home); dir == "" {
+		return nil, NoHome()
+	}
+	if err := owner.Private(dir); err != nil {
+		return nil, refused(err)
+	}
+	return store.Open(ctx, filepath.Join(dir, SessionsFile), store.Options{})
+}
+
+// ReadSessions is OpenSessions for who makes nothing: it is a usage error where no
+// session was ever kept.
+func ReadSessions(ctx context.Context, dir, home string) (*store.Store, error) {
+	dir = cmp.Or(dir, home)
+	if dir == InMemory {
+		return nil, ui.Usagef("--state %s keeps nothing: give the folder of a state", InMemory)
+	}
+	if _, err := os.Stat(filepath.Join(dir, SessionsFile)); dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, ui.Usagef("no session is stored in %s: kagewasm compact keeps those that it compacts", dir)
+	}
+	return OpenSessions(ctx, dir, home)
+}

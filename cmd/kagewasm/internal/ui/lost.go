@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// Lost is what `kagewasm lost --json` prints.
+type Lost struct {
+	Session string `json:"session"`
+	Losses  []Loss `json:"lost"` // the weightiest first
+}
+
+// Loss is something that went, with where it stood.
+type Loss struct {
+	note.Loss
+	Position   int      `json:"position"` // of the message among all
+	Role       abi.Role `json:"role,omitempty"`
+	Time       string   `json:"time,omitempty"`
+	Compaction string   `json:"compaction,omitempty"`
+}
+
+// lossHeads are what stands above each kind.
+var lossHeads = map[note.LossKind]string{
+	note.LostRule: "rules and decisions of people", note.LostDecision: "decisions of the agent",
+	note.LostFailure: "failures that did not pass later", note.LostFile: "files that were changed",
+	note.LostMessage: "the rest",
+}
+
+// LostShown shows what went.
+func LostShown(p Printer, v *Lost) {
+	if len(v.Losses) == 0 {
+		p.Linef("%s: nothing of that kind went", v.Session)
+		return
+	}
+	var kind note.LossKind
+	for _, l := range v.Losses {
+		if l.Kind != kind {
+			if kind != "" {
+				p.Linef("")
+			}
+			kind = l.Kind
+			p.Linef("%s", p.paint(bold, lossHeads[kind]))
+		}
+		where := "in several messages"
+		if l.Message != "" {
+			where = strings.Join(origin([]string{l.Message, string(l.Role)}, "", l.Time, false), ", ")
+		}
+		p.lines("  "+p.paint(dim, fmt.Sprintf("%s:", where)), l.Text)
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/session"
+	"github.com/kagewasm/kagewasm/store"
+)
+
+func newUndo(e env) *cobra.Command {
+	f, to, last, redo := &storeFlags{}, "", false, false
+	cmd := &cobra.Command{
+		Use:   "undo ID",
+		Short: "Take back the last compaction of a session, or all that came after a message",
+		Long: `Go back to before the last compaction that is in force: what it superseded is back,
+byte for byte, and what came later is taken back with it. --to goes back to where a
+message had just arrived. Nothing is lost by that: --redo takes the undo back.
+
+The session changes in the store; --out writes it as a file, the very one that was
+compacted where nothing else was done to it.`,
+		Example: `  kagewasm undo s-0123456789ab --out session.jsonl
+  kagewasm undo s-0123456789ab --to m00042
+  kagewasm undo s-0123456789ab --redo`,
+		Args: exactArgs("ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if n := number(to != "") + number(last) + number(redo); n > 1 {
+				return ui.Usagef("undo: give one of --to, --last and --redo")
+			}
+			return f.with(c.Context(), e, func(s *store.Store) error {
+				one, err := find(c.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				v := &ui.Undone{Session: one.Key, Redo: redo}
+				h, err := change(c.Context(), s, one.Key, func(_ *store.Tx, h *session.History) error {
+					v.Before = len(h.Messages())
+					switch {
+					case to != "":
+						return h.Rollback(c.Context(), to)
+					case redo:
+						return h.Redo(c.Context())
+					}
+					record, err := h.Undo(c.Context())
+					if err == nil {
+						v.Compaction, v.Restored = record.ID, len(record.Superseded)
+					}
+					return err
+				})
+				if err == nil {
+					err = f.write(c.Context(), s, one.Key, h)
+				}
+				if err != nil {
+					return err
+				}
+				v.After, v.Out = len(h.Messages()), f.out
+				return show(e, f.asJSON, v, ui.Undid)
+			})
+		},
+	}
+	f.registerOut(cmd, "the session as it is then")
+	cmd.Flags().StringVar(&to, "to", "", "go back to where the message of this `ID` had just arrived")
+	cmd.Flags().BoolVar(&last, "last", false, "take back the last compaction (the default)")
+	cmd.Flags().BoolVar(&redo, "redo", false, "take back the last undo, where nothing came after it")
+	return cmd
+}
+
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

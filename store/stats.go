@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	kagewasm "github.com/kagewasm/kagewasm"
+)
+
+// Stats are the figures of the compactions of a session, or of all.
+type Stats struct {
+	// Completed, Failed and Noop count how compactions ended, RolledBack how often
+	// something was taken back.
+	Completed  int `json:"completed"`
+	Failed     int `json:"failed"`
+	Noop       int `json:"noop"`
+	RolledBack int `json:"rolled_back"`
+	// Fallbacks are those in which somebody else's plan was to be used.
+	Fallbacks int `json:"fallbacks"`
+	// TokensBefore and TokensAfter are sums over the completed ones.
+	TokensBefore int `json:"tokens_before"`
+	TokensAfter  int `json:"tokens_after"`
+	// Summary is how long the summaries are, in bytes; MS what a compaction took.
+	Summary Spread `json:"summary_bytes"`
+	MS      Spread `json:"ms"`
+	// Flags counts the judgements that hold.
+	Flags map[string]int `json:"flags"`
+	Hooks []HookStats    `json:"hooks"`
+	Costs []Cost         `json:"costs"`
+}
+
+// Spread is how figures are spread.
+type Spread struct {
+	Least  float64 `json:"least"`
+	Median float64 `json:"median"`
+	Most   float64 `json:"most"`
+}
+
+// HookStats are the figures of a plugin's hook.
+type HookStats struct {
+	Plugin string `json:"plugin"`
+	Hook   string `json:"hook"`
+	Calls  int    `json:"calls"`
+	// Failed are those that did not answer as they should.
+	Failed int    `json:"failed"`
+	MS     Spread `json:"ms"`
+}
+
+// Stats are read off the audit log, so deleted sessions count too. All sessions where
+// key is empty.
+func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
+	st := &Stats{Flags: make(map[string]int), Hooks: []HookStats{}, Costs: []Cost{}}
+	var t tally
+	err := s.Audit(ctx, key, 0, func(a Audited) error {
+		var e AuditEntry
+		err := json.Unmarshal(a.Entry, &e)
+		t.add(st, &e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.finish(st)
+	costs, err := s.Costs(ctx, key)
+	st.Costs = append(st.Costs, costs...)
+	return st, err
+}
+
+// tally is what stats are made of.
+type tally struct {
+	summaries, took []float64
+	hooks           map[[2]string][]float64
+	failed          map[[2]string]int
+	order           [][2]string
+	flags           map[[2]string]string
+}
+
+func (t *tally) add(st *Stats, e *AuditEntry) {
+	switch e.Type {
+	case kagewasm.EventCompleted:
+		st.Completed++
+		st.TokensBefore, st.TokensAfter = st.TokensBefore+e.TokensBefore, st.TokensAfter+e.TokensAfter
+		t.summaries, t.took = append(t.summaries, float64(e.SummaryBytes)), append(t.took, e.MS)
+	case kagewasm.EventFailed:
+		st.Failed++
+	case kagewasm.EventNoop:
+		st.Noop++
+	case EventRolledBack:
+		st.RolledBack++
+	case kagewasm.EventFlagged:
+		if t.flags == nil {
+			t.flags = make(map[[2]string]string)
+		}
+		t.flags[[2]string{e.Session, e.Compaction}] = e.Flag
+	}
+	if e.Fallback {
+		st.Fallbacks++
+	}
+	for _, h := range e.Hooks {
+		if t.hooks == nil {
+			t.hooks, t.failed = make(map[[2]string][]float64), make(map[[2]string]int)
+		}
+		name := [2]string{h.Plugin, string(h.Hook)}
+		if t.hooks[name] == nil {
+			t.order = append(t.order, name)
+		}
+		t.hooks[name] = append(t.hooks[name], h.MS)
+		if h.Outcome == "failed" || h.Outcome == "refused" || h.Outcome == "unstored" {
+			t.failed[name]++
+		}
+	}
+}
+
+func (t *tally) finish(st *Stats) {
+	st.Summary, st.MS = spread(t.summaries), spread(t.took)
+	for _, flag := range t.flags {
+		if flag != "" {
+			st.Flags[flag]++
+		}
+	}
+	for _, name := range t.order {
+		st.Hooks = append(st.Hooks, HookStats{Plugin: name[0], Hook: name[1], Calls: len(t.hooks[name]),
+			Failed: t.failed[name], MS: spread(t.hooks[name])})
+	}
+}
+
+func spread(figures []float64) (s Spread) {
+	if len(figures) == 0 {
+		return s
+	}
+	slices.Sort(figures)
+	return Spread{Least: figures[0], Median: figures[len(figures)/2], Most: figures[len(figures)-1]}
+}

@@ -1,0 +1,47 @@
+package note_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/strategies/note"
+)
+
+// TestLosses: what went is told with its place, first what people and the agent had
+// committed to; what stays is not.
+func TestLosses(t *testing.T) {
+	features.Proves(t, "N14")
+	text := func(id string, role abi.Role, text string) abi.Message {
+		return abi.Message{ID: id, Role: role, Content: abi.Text(text)}
+	}
+	call := func(id, name, args string) abi.Message {
+		return abi.Message{ID: id, Role: abi.RoleAssistant,
+			ToolCalls: []abi.ToolCall{{ID: "c" + id, Name: name, Arguments: args}}}
+	}
+	result := func(id, of, says string) abi.Message {
+		m := text(id, abi.RoleTool, says)
+		m.ToolCallID = "c" + of
+		return m
+	}
+	msgs := []abi.Message{
+		text("task", abi.RoleUser, "Make the parcels count right. Never push to main."),
+		text("a1", abi.RoleAssistant, "I look at the store first."),
+		text("u1", abi.RoleUser, "From now on use tabs."),
+		text("a2", abi.RoleAssistant, "We decided to keep SQLite."),
+		call("a3", "write_file", `{"path":"/src/store.go","content":"x"}`), result("r3", "a3", "ok"),
+		call("a4", "bash", `{"command":"go test ./store"}`),
+		result("r4", "a4", "--- FAIL: TestSweep (0.01s)\nFAIL\nexit status 1"),
+		text("u2", abi.RoleUser, "Never delete the table."),
+	}
+	gone := []bool{false, true, true, true, true, true, true, true, false}
+	var got []string
+	for _, l := range note.Losses(t.Context(), note.Session{Messages: msgs, Gone: gone}) {
+		got = append(got, fmt.Sprintf("%s %s", l.Kind, l.Message))
+	}
+	want := "[rule u1 decision a2 failure r4 file a3 message a1 message r3 message a4]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
