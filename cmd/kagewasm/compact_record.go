@@ -48,7 +48,7 @@ func (f *compactFlags) record(ctx context.Context, e env, run *record.Run) {
 }
 
 func (f *compactFlags) keepRun(ctx context.Context, e env, run *record.Run) (kept record.Kept, err error) {
-	s, err := state.OpenSessions(ctx, f.state, e.stateHome)
+	s, err := state.OpenSessions(ctx, f.state, e.stateHome, e.say)
 	if err != nil {
 		return kept, err
 	}

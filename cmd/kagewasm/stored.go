@@ -35,7 +35,7 @@ func (f *storeFlags) registerOut(c *cobra.Command, what string) {
 
 // with opens the store for a command.
 func (f *storeFlags) with(ctx context.Context, e env, do func(*store.Store) error) error {
-	s, err := state.ReadSessions(ctx, f.state, e.stateHome)
+	s, err := state.ReadSessions(ctx, f.state, e.stateHome, e.say)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,8 @@ func fresh(dir string) bool {
 			return false
 		}
 	}
-	return true
+	_, err := os.Lstat(filepath.Join(dir, SessionsFile))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // kept is an error where a sealed folder has lost what plugins keep, so that nobody

@@ -8,30 +8,28 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/kagewasm/kagewasm/internal/owner"
-	"github.com/kagewasm/kagewasm/store"
-
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/store"
 )
 
 // SessionsFile is the file in a state where sessions are kept.
 const SessionsFile = "sessions.db"
 
 // OpenSessions opens the sessions of a state, and makes what is not there. Empty is the
-// platform's folder, home. It has to be the user's alone.
-func OpenSessions(ctx context.Context, dir, home string) (*store.Store, error) {
+// platform's folder, home. Like all of a state they have to be the user's own, see seal.
+func OpenSessions(ctx context.Context, dir, home string, say func(string)) (*store.Store, error) {
 	if dir = cmp.Or(dir, home); dir == "" {
 		return nil, NoHome()
 	}
-	if err := owner.Private(dir); err != nil {
-		return nil, refused(err)
+	if _, err := seal(dir, home, say); err != nil {
+		return nil, err
 	}
 	return store.Open(ctx, filepath.Join(dir, SessionsFile), store.Options{})
 }
 
 // ReadSessions is OpenSessions for who makes nothing: it is a usage error where no
 // session was ever kept.
-func ReadSessions(ctx context.Context, dir, home string) (*store.Store, error) {
+func ReadSessions(ctx context.Context, dir, home string, say func(string)) (*store.Store, error) {
 	dir = cmp.Or(dir, home)
 	if dir == InMemory {
 		return nil, ui.Usagef("--state %s keeps nothing: give the folder of a state", InMemory)
@@ -39,5 +37,5 @@ func ReadSessions(ctx context.Context, dir, home string) (*store.Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, SessionsFile)); dir != "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, ui.Usagef("no session is stored in %s: kagewasm compact keeps those that it compacts", dir)
 	}
-	return OpenSessions(ctx, dir, home)
+	return OpenSessions(ctx, dir, home, say)
 }
