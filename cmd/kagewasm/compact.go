@@ -115,20 +115,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if result != nil {
 		result.Report.Metrics.InexactCount = !model.ExactCounts || !tools.Exact
 	}
-	switch {
-	case err != nil:
-	case result.Report.ReasonCode == abi.ReasonFailed:
-		err = failed(result)
-	case result.Pending == nil:
-		err = sink.write(ctx, result)
-	}
-	if result != nil {
-		progress.Step("letting plugins end")
-		err = errors.Join(err, result.Settle(ctx))
-	}
-	if result != nil && err == nil {
-		sink.report(&result.Report)
-	}
+	err = sink.settle(ctx, progress, result, err)
 	if plugins != nil {
 		err = errors.Join(err, plugins.counted(req, result))
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/transcript"
 )
 
@@ -45,6 +47,26 @@ func (s *sink) write(ctx context.Context, r *kagewasm.Result) error {
 		_, err = s.e.stdout.Write(data)
 	}
 	s.written = err == nil
+	return err
+}
+
+// settle writes what came of a compaction, unless that is done or something waits, and
+// lets plugins end.
+func (s *sink) settle(ctx context.Context, progress *ui.Progress, r *kagewasm.Result, err error) error {
+	switch {
+	case err != nil:
+	case r.Report.ReasonCode == abi.ReasonFailed:
+		err = failed(r)
+	case r.Pending == nil:
+		err = s.write(ctx, r)
+	}
+	if r == nil {
+		return err
+	}
+	progress.Step("letting plugins end")
+	if err = errors.Join(err, r.Settle(ctx)); err == nil {
+		s.report(&r.Report)
+	}
 	return err
 }
 
