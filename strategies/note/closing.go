@@ -2,6 +2,7 @@ package note
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,7 @@ func closing(text string) string {
 		}
 		question = ""
 		for s := range sentences(bare) {
-			if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+			if isQuestion(s) {
 				question = s
 			} else if question == "" && !item && strings.HasSuffix(s, ".") {
 				result = s
@@ -80,7 +81,8 @@ func closing(text string) string {
 // four words, "Great question!", and what it is about to look at, "Let me check:".
 func finding(line string) string {
 	for s := range sentences(line) {
-		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." || s == "Sure."
+		praise := strings.HasSuffix(s, "!") && strings.Count(s, " ") < 4 || s == "Exactly." || s == "Yes." ||
+			s == "Sure."
 		if !praise && !strings.HasPrefix(s, "Let me ") {
 			return line[strings.Index(line, s):]
 		}
@@ -156,8 +158,8 @@ const (
 
 // asked are the words with which an agent ends a turn that a short answer follows, where it asks something: the last
 // line that does, with the list beside it, or the line before it, and how the words begin. A list is cut at its end,
-// and whole entries are told. It is empty where nothing is asked.
-func asked(text string) string {
+// and whole entries are told. It is empty where nothing is asked; options says that a list stands beside the question.
+func asked(text string) (said string, options bool) {
 	var lines []string
 	at := -1
 	for line := range unfenced(text) {
@@ -169,7 +171,7 @@ func asked(text string) string {
 		}
 	}
 	if at < 0 {
-		return ""
+		return "", false
 	}
 	from, to := at, at+1
 	for to < len(lines) && isEntry(lines[to]) {
@@ -183,25 +185,32 @@ func asked(text string) string {
 			from--
 		}
 	}
-	said := block(lines[from:to], at-from)
+	said, options = block(lines[from:to], at-from), slices.ContainsFunc(lines[from:to], isEntry)
 	for first := range sentences(closing(text)) {
 		first = strings.TrimSuffix(first, leftOutHere)
 		if !strings.Contains(said, wholeWords(first, maxBefore)) {
-			return strings.TrimSpace(first + leftOutHere + " " + strings.TrimPrefix(said, strings.TrimSpace(leftOutHere)+" "))
+			said = first + leftOutHere + " " + said
 		}
 		break
 	}
-	return said
+	gap := strings.TrimSpace(leftOutHere)
+	return strings.TrimSpace(strings.ReplaceAll(said, gap+" "+gap, gap)), options
 }
 
 // asks reports whether a line asks something.
 func asks(line string) bool {
 	for s := range sentences(plain(line)) {
-		if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+		if isQuestion(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// isQuestion reports whether a sentence asks something: marks alone, as of a status, do not.
+func isQuestion(s string) bool {
+	before, ok := strings.CutSuffix(s, "?")
+	return ok && before != "" && strings.IndexByte("?` ", before[len(before)-1]) < 0 || strings.HasSuffix(s, "？")
 }
 
 // isEntry reports whether a line is one of a list or a table.
@@ -264,7 +273,7 @@ func lastAsked(line string) string {
 	}
 	before, ask := "", ""
 	for s := range sentences(line) {
-		if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
+		if isQuestion(s) {
 			ask = strings.TrimSpace(before + " " + s)
 		}
 		before = s

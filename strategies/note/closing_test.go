@@ -18,15 +18,18 @@ func TestShortAnswers(t *testing.T) {
 		why, said, answer string
 		want              []string
 	}{
-		{"options before the question", long + "\n\nTwo ways:\n\n- keep bbolt\n- move to SQLite, with WAL\n\nWhich is correct?",
+		{"options before the question",
+			long + "\n\nTwo ways:\n\n- keep bbolt\n- move to SQLite, with WAL\n\nWhich is correct?",
 			"the latter", []string{"Two ways: keep bbolt; move to SQLite, with WAL Which is correct?"}},
 		{"options behind the question", long + "\n\nWhat shall I do?\n\n1. Merge it.\n2. Close it.", "2",
 			[]string{"What shall I do? 1. Merge it.; 2. Close it."}},
-		{"options in the question", long + "\n\nReply `/approve`, `/approve always` or `/deny`. Which do you prefer?", "always",
+		{"options in the question", long + "\n\nReply `/approve`, `/approve always` or `/deny`. Which do you prefer?",
+			"always",
 			[]string{"Reply `/approve`, `/approve always` or `/deny`. Which do you prefer?"}},
 		{"what it proposed", long + "\n\nI would drop the cache and read the table once. Shall I?", "yes",
 			[]string{"I would drop the cache and read the table once. Shall I?"}},
-		{"the line before the question", long + "\n\nThe edit counts as the agent's.\n\nWant me to change that?", "go on",
+		{"the line before the question", long + "\n\nThe edit counts as the agent's.\n\nWant me to change that?",
+			"go on",
 			[]string{"The edit counts as the agent's. Want me to change that?"}},
 		{"of a long list the first, and how many follow", long + "\n\nShall I do these?\n\n" +
 			strings.Repeat("- "+strings.Repeat("move the table ", 8)+"\n", 9), "yes",
@@ -46,8 +49,23 @@ func TestShortAnswers(t *testing.T) {
 			}
 		})
 	}
+	t.Run("options stay where something else follows", func(t *testing.T) {
+		msgs := session("Look.", said(long+"\n\nWhich?\n\n1. Reply `/approve always`.\n2. Turn it off."),
+			strings.Repeat("And the docs. ", 20))
+		if got := thread(render(msgs, note.Options{})); !strings.Contains(got,
+			"Which? 1. Reply `/approve always`.; 2. Turn it off.") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("marks of a status ask nothing", func(t *testing.T) {
+		msgs := session("Look.", said("The cause is the clock. "+long+"\n\n`git status` says `?? a.go`."), "ok")
+		if got := thread(render(msgs, note.Options{})); strings.Contains(got, "??") {
+			t.Errorf("%s", got)
+		}
+	})
 	t.Run("it comes before what came of other turns", func(t *testing.T) {
-		msgs := session("Look at it.", said(long+"\n\nShall I drop the cache?"), "yes", edit("/srv/kw/a.go", "ok", false),
+		msgs := session("Look at it.", said(long+"\n\nShall I drop the cache?"), "yes", edit("/srv/kw/a.go", "ok",
+			false),
 			said("Dropped."), "And the docs, all of them, with what they say of the cache, please.", said(long))
 		for budget := 2000; budget > 400; budget -= 50 {
 			got := thread(render(msgs, note.Options{Budget: budget}))
@@ -69,12 +87,15 @@ func TestFindings(t *testing.T) {
 		msgs []abi.Message
 		want string
 	}{
-		{"far down in its closing words", session(said(long + "\n\n" + cause + "\n\nThe tests pass now.")), "- Agent: " + cause + " [...]"},
+		{"far down in its closing words", session(said(long + "\n\n" + cause + "\n\nThe tests pass now.")),
+			"- Agent: " + cause + " [...]"},
 		{"on the way", session(said(cause), look, said("Let me check:"), look, said("It is mended.")),
 			"- Agent on the way: " + cause + "\n- Agent: It is mended."},
-		{"what it must leave alone", session(said("There are unrelated changes in README.md, which I leave alone."), look, said("Staged.")),
+		{"what it must leave alone", session(said("There are unrelated changes in README.md, which I leave alone."),
+			look, said("Staged.")),
 			"- Agent on the way: There are unrelated changes in README.md, which I leave alone.\n- Agent: Staged."},
-		{"not what it announces", session(said("Let me look for where the table is locked."), look, said("It is mended.")),
+		{"not what it announces", session(said("Let me look for where the table is locked."), look,
+			said("It is mended.")),
 			"- Besides: 2 reads and searches\n- Agent: It is mended."},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -93,14 +114,16 @@ func TestFindings(t *testing.T) {
 func TestAsides(t *testing.T) {
 	features.Proves(t, "N13")
 	msgs := session("Mend the leases.", said("The leases are mended."),
-		"<system-reminder>\nThe todo list is empty.\n</system-reminder>", said("I have nothing to note down."), "thanks")
+		"<system-reminder>\nThe todo list is empty.\n</system-reminder>", said("I have nothing to note down."),
+		"thanks")
 	got := thread(render(msgs, note.Options{}))
 	if !strings.Contains(got, "- Agent: The leases are mended.") || strings.Contains(got, "note down") {
 		t.Errorf("%s", got)
 	}
 	t.Run("but work that goes on behind it is", func(t *testing.T) {
 		msgs := session(msgs[:3], edit("/srv/kw/a.go", "ok", false), said("Now the docs are mended too."), "thanks")
-		if got := thread(render(msgs, note.Options{})); !strings.Contains(got, "- Agent: Now the docs are mended too.") {
+		if got := thread(render(msgs, note.Options{})); !strings.Contains(got,
+			"- Agent: Now the docs are mended too.") {
 			t.Errorf("%s", got)
 		}
 	})

@@ -191,7 +191,8 @@ func TestFailuresTold(t *testing.T) {
 // TestToldOnce: a failure of which the last steps tell all is not told again below them, and counts as told.
 func TestToldOnce(t *testing.T) {
 	features.Proves(t, "I4")
-	s := gone(session("Book it.", called("book", map[string]any{"card": "c1"}, "Error: payment method c1 not found", false)))
+	s := gone(session("Book it.", called("book", map[string]any{"card": "c1"}, "Error: payment method c1 not found",
+		false)))
 	text := write(s, note.Options{})
 	if n := strings.Count(text, "payment method c1 not found"); n != 1 {
 		t.Errorf("%d times:\n%s", n, text)

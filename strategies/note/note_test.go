@@ -363,9 +363,11 @@ func TestForeignOrder(t *testing.T) {
 	foreign := func(text string) abi.Message {
 		return abi.Message{Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text(text)}
 	}
-	text := render(session(foreign("1. Intent:\nMend the leases.\n2. Pending Tasks:\nThe docs.\n"), "Go on."), note.Options{})
+	text := render(session(foreign("1. Intent:\nMend the leases.\n2. Pending Tasks:\nThe docs.\n"), "Go on."),
+		note.Options{})
 	for round := range 3 {
-		if open, intent := strings.Index(text, "> The docs."), strings.Index(text, "> Mend the leases."); open < 0 || open > intent ||
+		if open, intent := strings.Index(text, "> The docs."), strings.Index(text, "> Mend the leases."); open < 0 ||
+			open > intent ||
 			!strings.Contains(text, first+"\n> ") {
 			t.Errorf("round %d:\n%s", round, text)
 		}

@@ -204,7 +204,8 @@ func TestNewestShrinksLast(t *testing.T) {
 	features.Proves(t, "A6")
 	var msgs []abi.Message
 	for i := range 12 {
-		msgs = append(msgs, user(fmt.Sprintf("Rule %d, you must always ", i)+strings.Repeat("mend the lease table, ", 15)+"now."), said("Done."))
+		msgs = append(msgs, user(fmt.Sprintf("Rule %d, you must always ", i)+strings.Repeat("mend the lease table, ",
+			15)+"now."), said("Done."))
 	}
 	newest := user("The last wish: " + strings.Repeat("mend the docs as well, ", 15) + "now.")
 	told := 0

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/internal/lists"
 	"github.com/kagewasm/kagewasm/strategies/note/internal/work"
 )
 
@@ -188,6 +189,35 @@ func (f failing) String() string {
 	return line
 }
 
+// holdsMark begins the line on what calls made that no later one took back, where some were.
+const holdsMark = "Not taken back by a later call: "
+
+// holding tells what calls made that still holds, where a later call took back what another one to the same tool made.
+func holding(turns []turn) []string {
+	back := make(map[string]bool)
+	var made [][2]string // a tool, and how what it made is told
+	for i := range turns {
+		for _, line := range turns[i].came {
+			call, found, ok := strings.Cut(line, work.Result)
+			tool, _, _ := strings.Cut(strings.TrimPrefix(call, work.Called), " ")
+			id, _, _ := strings.Cut(found, ", ")
+			switch {
+			case !ok || !strings.HasPrefix(line, work.Called):
+			case strings.Contains(line, takenBack):
+				back[tool] = true
+			default:
+				made = append(made, [2]string{tool, fmt.Sprintf("[%d] %s%s%s", turns[i].n, tool, work.Result, id)})
+			}
+		}
+	}
+	made = lists.Filter(made, func(m [2]string) bool { return back[m[0]] })
+	if len(made) == 0 {
+		return nil
+	}
+	held := lists.Map(made[max(0, len(made)-maxRejected):], func(m [2]string) string { return m[1] })
+	return []string{holdsMark + strings.Join(held, "; ")}
+}
+
 // read takes a line back, and reports whether it was one.
 func (s *standing) read(line string) bool {
 	if rest, ok := strings.CutPrefix(line, commitMark); ok {
@@ -230,6 +260,9 @@ func (s *standing) read(line string) bool {
 			s.checks = append(s.checks, failing{check: check, turn: n, why: strings.TrimPrefix(why, ": ")})
 		}
 		return true
+	}
+	if strings.HasPrefix(line, holdsMark) {
+		return true // the thread tells it
 	}
 	if line == noCommit {
 		s.used, s.edited, s.unsure = true, true, false

@@ -29,7 +29,8 @@ func TestStanding(t *testing.T) {
 		not  []string
 	}{
 		{"a commit and what was changed since", session(a, commit, b),
-			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since", "- Changed since: b.go"}, nil},
+			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since", "- Changed since: b.go"},
+			nil},
 		{"a commit that was pushed", session(a, commit, marks, run("git push", "", false)),
 			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, pushed"}, []string{"Changed since"}},
 		{"a push that failed", session(a, commit, run("git push", "Exit code 1\nerror: denied", true)),
@@ -38,25 +39,35 @@ func TestStanding(t *testing.T) {
 			[]string{"on branch fix/lease\n"}, []string{"pushed"}},
 		{"what is staged", session(a, marks, run("git add a.go docs/b.md", "", false)),
 			[]string{"- Staged since: a.go, b.md", "- The agent committed nothing in these messages."}, nil},
-		{"what was staged is committed", session(a, marks, run("git add a.go", "", false), commit), nil, []string{"Staged since"}},
-		{"what may be staged no more", session(a, marks, run("git add a.go", "", false), run("git reset", "", false)), nil,
+		{"what was staged is committed", session(a, marks, run("git add a.go", "", false), commit), nil,
+			[]string{"Staged since"}},
+		{"what may be staged no more", session(a, marks, run("git add a.go", "", false), run("git reset", "", false)),
+			nil,
 			[]string{"Staged since"}},
 		{"the branch, by what git says", session(a, run("git status", "On branch main\nnothing to commit", false)),
 			[]string{"- Branch: main", "- The agent committed nothing in these messages."}, nil},
-		{"a merge behind the commit", session(a, commit, run("git merge main", "Merge made by the 'ort' strategy.", false)), nil,
+		{"a merge behind the commit", session(a, commit, run("git merge main", "Merge made by the 'ort' strategy.",
+			false)), nil,
 			[]string{"Last commit"}},
-		{"another branch behind the commit", session(a, commit, run("git checkout main", "Switched to branch 'main'", false)),
+		{"another branch behind the commit", session(a, commit, run("git checkout main", "Switched to branch 'main'",
+			false)),
 			[]string{"- Last commit: 3f2a1bc mend it on branch fix/lease, not pushed since\n- Branch: main"}, nil},
-		{"a check that ran again without a result", session(fails, said("x"), "Again.", a, b, a, abi.Message{Role: abi.RoleAssistant,
-			ToolCalls: []abi.ToolCall{{ID: "z", Name: "Bash", Arguments: `{"command":"go test ./store -run TestLease"}`}}}), nil,
+		{"a check that ran again without a result", session(fails, said("x"), "Again.", a, b, a,
+			abi.Message{Role: abi.RoleAssistant,
+				ToolCalls: []abi.ToolCall{{ID: "z", Name: "Bash",
+					Arguments: `{"command":"go test ./store -run TestLease"}`}}}), nil,
 			[]string{failed}},
-		{"a commit of which git says nothing", session(a, run("git commit -qam x", "", false)), nil, []string{"committed nothing"}},
+		{"a commit of which git says nothing", session(a, run("git commit -qam x", "", false)), nil,
+			[]string{"committed nothing"}},
 		{"no word of commits where git was not used", session(a), nil, []string{"committed"}},
-		{"a check that fails", session(fails, said("Go on."), "Leave it, and look at the docs.", a, b, a, b), []string{failed}, nil},
-		{"one that passed later", session(fails, run("go test ./store -run TestLease", "ok", false), a, b, a, b), nil, []string{failed}},
+		{"a check that fails", session(fails, said("Go on."), "Leave it, and look at the docs.", a, b, a, b),
+			[]string{failed}, nil},
+		{"one that passed later", session(fails, run("go test ./store -run TestLease", "ok", false), a, b, a, b), nil,
+			[]string{failed}},
 		{"one that is a part of what passed later", session(fails, run("go test ./...", "ok", false), a, b, a, b), nil,
 			[]string{failed}},
-		{"another that passed later settles nothing", session(fails, said("x"), "Then the docs.", run("go test ./docs -run TestY", "ok", false),
+		{"another that passed later settles nothing", session(fails, said("x"), "Then the docs.",
+			run("go test ./docs -run TestY", "ok", false),
 			a, b, a), []string{failed}, nil},
 		{"what the person rejected, with the words", session(run("git add -A", rejected, true),
 			run("git push", rejected+" To tell you how to proceed, the user said:\nPush to staging.", true)),
@@ -87,13 +98,20 @@ func TestTakenBack(t *testing.T) {
 	book := func(card, id string) []abi.Message {
 		return called("book", map[string]any{"card": card}, `{"reservation_id": "`+id+`"}`, false)
 	}
-	text := render(session("Book it.", book("c1", "HATHAT"), said("Booked."), "With the other card.", book("c2", "HATHAU"),
-		called("cancel_reservation", map[string]any{"reservation_id": "HATHAU"}, `{"status": "cancelled"}`, false), said("Done.")),
+	text := render(session("Book it.", book("c1", "HATHAT"), said("Booked."), "With the other card.", book("c2",
+		"HATHAU"),
+		called("cancel_reservation", map[string]any{"reservation_id": "HATHAU"}, `{"status": "cancelled"}`, false),
+		said("Done.")),
 		note.Options{})
 	for round := range 3 {
 		got := thread(text)
-		if !strings.Contains(got, "→ reservation_id HATHAU (taken back in [2])") || !strings.Contains(got, "→ reservation_id HATHAT\n") {
+		if !strings.Contains(got, "→ reservation_id HATHAU (taken back in [2])") || !strings.Contains(got,
+			"→ reservation_id HATHAT\n") {
 			t.Errorf("round %d:\n%s", round, got)
+		}
+		const holds = "- Not taken back by a later call: [1] book → reservation_id HATHAT\n"
+		if got := state(text) + "\n"; strings.Count(got, holds) != 1 {
+			t.Errorf("round %d: what holds is not told:\n%s", round, got)
 		}
 		text = render(session(summary(text)), note.Options{})
 	}
@@ -107,7 +125,8 @@ func TestWorkedOn(t *testing.T) {
 		run("git commit -am x", "[main 3f2a1bc] mend it", false), said("Committed."))
 	s := goneUpTo(len(msgs), msgs)
 	s.Gone[2] = false
-	if got := thread(write(s, note.Options{})); !strings.Contains(got, "below: \"commit\"\n") || !strings.Contains(got, worked) {
+	if got := thread(write(s, note.Options{})); !strings.Contains(got, "below: \"commit\"\n") || !strings.Contains(got,
+		worked) {
 		t.Errorf("%s", got)
 	}
 	t.Run("not where some of it stays", func(t *testing.T) {

@@ -53,7 +53,8 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	}
 	shown := make([]string, len(steps))
 	budget -= count(headState+"\n"+aboutState+"\n[10]") + 2
-	stood := n.standing.lines("")
+	held := holding(n.turns)
+	stood := slices.Concat(held, n.standing.lines(""))
 	for i := range stood { // what does not fit goes from the end
 		if budget -= count("- "+stood[i]) + 1; budget < 0 {
 			stood = stood[:i]
@@ -79,7 +80,7 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		}
 	}
 	if last >= 0 && steps[last].said != "" {
-		for _, size := range []int{maxLast, 700, 300, maxFirst} {
+		for _, size := range []int{maxLast, 1000, 700, 500, 300, maxFirst} {
 			if take(last, lastWordsOf(steps[last].said, size)) {
 				break
 			}
@@ -94,7 +95,7 @@ func (n *Note) state(budget int, count func(string) int) []string {
 	}
 	lines := n.stateLines(shown)
 	told := strings.Join(lines, "\n")
-	for _, line := range n.standing.lines(told) {
+	for _, line := range slices.Concat(held, n.standing.lines(told)) {
 		if slices.Contains(stood, line) {
 			lines = append(lines, "- "+line)
 		}

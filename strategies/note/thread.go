@@ -83,7 +83,8 @@ func (v *view) shrink(budget int) (total int) {
 				if total <= budget {
 					return total
 				}
-				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (newest || !v.newest(i)) {
+				if cost[i] > step.over && v.turns[i].words != "" && (step.all || !v.binds[i]) && (newest ||
+					!v.newest(i)) {
 					resize(i, step.to)
 				}
 			}

@@ -232,8 +232,10 @@ func (t *thread) end(answer string) {
 	}
 	t.takeBack()
 	said := closing(t.closing)
-	if strings.Contains(said, leftOutHere) && isAnswer(answer) {
-		said = cmp.Or(asked(t.closing), said)
+	if strings.Contains(said, leftOutHere) {
+		if ask, options := asked(t.closing); ask != "" && (options || isAnswer(answer)) {
+			said = ask
+		}
 	}
 	found := lists.Filter(t.found, func(f string) bool { return !strings.Contains(plain(t.closing), f) })
 	if n := len(found); n > 0 {

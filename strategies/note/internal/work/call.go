@@ -78,7 +78,8 @@ const More = "..."
 // it is paid with: the same amount may stand there twice, of two payments.
 func Weighs(key string) bool {
 	key = strings.ToLower(key)
-	return strings.HasSuffix(key, "total") || toolcall.HasAny(key, []string{"amount", "pay", "price", "cost", "quantity"})
+	return strings.HasSuffix(key, "total") || toolcall.HasAny(key, []string{"amount", "pay", "price", "cost",
+		"quantity"})
 }
 
 const (
@@ -152,7 +153,8 @@ func sums(text string, doc map[string]json.RawMessage, args []action.Arg) (list 
 
 // undoes reports whether a tool takes back what another one did, by its name.
 func undoes(tool string) bool {
-	return toolcall.HasAny(strings.ToLower(tool), []string{"cancel", "delete", "remove", "refund", "revoke", "void", "undo"})
+	return toolcall.HasAny(strings.ToLower(tool), []string{"cancel", "delete", "remove", "refund", "revoke", "void",
+		"undo"})
 }
 
 // identifies reports whether a value under this key tells one thing from others.
