@@ -8,13 +8,14 @@ import (
 
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // Reason returns the line of an output that says why a check failed: of the first test
-// of Go that failed the last that names a place in a file, else the first that does, as
-// compilers and test runners write it, one in a file of tests before others, or the last
-// that names an error. It is empty where there is none. That something failed is said by
-// other lines.
+// of Go that failed the first that names a place in a file and what was expected there, or
+// the last that names a place; else the first that does, as compilers and test runners
+// write it, one in a file of tests before others, or the last that names an error. It is
+// empty where there is none. That something failed is said by other lines.
 func Reason(text string) string {
 	place, last, test := "", "", goTest{}
 	for line := range strings.Lines(clip.Ends(text, maxReasons)) {
@@ -27,9 +28,12 @@ func Reason(text string) string {
 		}
 		switch {
 		case hasPlace(line) && !isLog(line):
-			test.said = clip.Whole(line, maxError)
+			said := clip.Whole(line, maxError)
+			if !expects(test.said) {
+				test.said = said
+			}
 			if place == "" || !inTests(place) && inTests(line) {
-				place = test.said
+				place = said
 			}
 		case namesError(line):
 			last = clip.Whole(line, maxError)
@@ -63,6 +67,12 @@ func (t *goTest) mark(line string) (known bool) {
 	*t = goTest{verbose: t.verbose || begins, failed: fails && !t.verbose}
 	return false
 }
+
+// expects reports whether a line says what should have been, and not what a test was about.
+func expects(line string) bool { return toolcall.HasAny(strings.ToLower(line), expectations) }
+
+var expectations = []string{"want", "expected", "got ", "got:", "should", "must ", "error", "fail", "unexpected", "mismatch",
+	"not found", "not equal", "missing", "invalid", "no such", "cannot", "timed out", "panic", "!="}
 
 // isLog reports whether a line is one of a log, which names the place that wrote it.
 func isLog(line string) bool {
