@@ -336,7 +336,7 @@ func (p *planner) read(ctx context.Context, gone []string, edits []abi.Edit) rea
 	ctx, done := uncharged(ctx)
 	defer done()
 	r, goes := reading{gone: gone, edits: edits}, set.Of(gone...)
-	in := note.Session{Memory: p.found}
+	in := note.Session{Memory: p.found, Instructions: p.look.instructions}
 	short := func(i int) bool { return !p.original(i).Same(&view.Messages[i]) }
 	for i := range view.Messages {
 		m := view.Messages[i]

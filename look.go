@@ -23,11 +23,13 @@ type look struct {
 	policy Policy // with its defaults
 	// secrets takes secrets out of what is inserted, stored and reported.
 	secrets *redact.Redactor
-	limits  limits
-	keepers abi.Keepers // what plugins pinned in earlier compactions, without what the request releases
-	start   time.Time
-	now     string          // start, RFC 3339
-	came    strategies.List // the session as it came
+	// instructions are those of the request, without secrets.
+	instructions string
+	limits       limits
+	keepers      abi.Keepers // what plugins pinned in earlier compactions, without what the request releases
+	start        time.Time
+	now          string          // start, RFC 3339
+	came         strategies.List // the session as it came
 	// previous is what the model was given last, or else the session as it came.
 	previous Sent
 	memo     *memo
@@ -63,6 +65,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
 	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, req: req, policy: policy, start: c.opts.Now(),
 		memo: known, counter: stoppable{c.opts.Counter, ctx}}
+	l.instructions, _ = secrets.Redact(req.Instructions)
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
 	if abi.CodeOf(gaveUp) == abi.CodeUsage {

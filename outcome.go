@@ -140,6 +140,7 @@ func taken(l *look, r *Report, o outcome, a *attempt) {
 	r.Compacted, r.Strategy, r.Source, r.Summary, r.Files = true, o.planned.strategy, &a.plan.Source, a.note, &files
 	r.AuditSummary = a.plan.AuditSummary
 	r.Superseded, r.Kept, r.Inserted, r.Edited = a.Superseded, a.Kept, a.Inserted, a.Edited
+	r.Focus = a.read.Focus(a.note)
 	r.Metrics = metrics(l, a)
 	// What the plan shortened comes beside what pruning did.
 	before := make(map[string]int, len(o.Messages))

@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Report is what one look at a session found and did. It is the JSON document
@@ -46,6 +47,9 @@ type Report struct {
 	Pinned     []string `json:"pinned"`
 	// Files are those that were read and modified in what is superseded.
 	Files *abi.Files `json:"files,omitempty"`
+	// Focus is what the instructions of the request came to in what the host says in the
+	// note; nil where there were none. A model and plugins are given them as well.
+	Focus *note.Focus `json:"focus,omitempty"`
 	// Edited are messages in which a plan shortened tool output or arguments;
 	// they are among those that Pruned lists too.
 	Edited []string `json:"edited,omitempty"`

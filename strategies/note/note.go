@@ -13,6 +13,7 @@ import (
 // Note is what was read off the superseded messages.
 type Note struct {
 	names    *names.Names
+	focus    *Focus // nil where nobody gave instructions
 	turns    []turn
 	rules    []rule // of messages that earlier notes shortened
 	todos    todos
@@ -35,6 +36,8 @@ type Session struct {
 	// Pruned are kept calls whose results were pruned, as they were, with their
 	// results: what failed in them is said too.
 	Pruned []abi.Message
+	// Instructions say what the note should keep in view. Default nothing.
+	Instructions string
 	// Memory is what notes of the same session found in its texts before. Default none.
 	Memory *Memory
 }
@@ -65,6 +68,9 @@ func Build(ctx context.Context, s Session) *Note {
 	found := &cmp.Or(s.Memory, new(Memory)).found
 	n := &Note{names: names.Build(ctx, gone, s.Pruned, harness, found), todos: todos{made: make(map[string]int)}}
 	n.names.Beside(ctx, stays, found)
+	if n.focus = focusOn(s.Instructions, gone); n.focus != nil {
+		n.names.Raise(n.focus.bears)
+	}
 	if wrote {
 		n.names.WithoutTools()
 	}

@@ -101,7 +101,7 @@ func (n *Note) lost(v *view) []rule {
 		shown := v.words(i)
 		for _, r := range bindings(t.words) {
 			if !strings.Contains(shown, r.text) && !strings.Contains(r.text, excerpt.LeftOut) {
-				r.n = t.n
+				r.n, r.binds = t.n, r.binds || n.focus.bears(r.text)
 				list = append(list, r)
 			}
 		}

@@ -31,19 +31,20 @@ type view struct {
 	size  []int      // of the words, a place in sizes
 	came  [][]string // the lines on what came of it, empty where one is not shown
 	said  []string   // the words of the agent, empty where they are not shown
-	binds []bool     // the words bind what follows
+	binds []bool     // the words bind what follows, or bear on what is asked for
 	cost  int        // of what is shown so far, in tokens
 	count func(string) int
+	focus *Focus
 }
 
 // show chooses what of the words of persons is shown in so many tokens.
-func show(turns []turn, budget int, count func(string) int) *view {
+func show(turns []turn, focus *Focus, budget int, count func(string) int) *view {
 	v := &view{turns: turns, size: make([]int, len(turns)), came: make([][]string, len(turns)),
 		said:  make([]string, len(turns)),
-		count: count}
+		count: count, focus: focus}
 	for i := range turns {
 		v.came[i] = make([]string, len(turns[i].came))
-		v.binds = append(v.binds, binding(turns[i].words))
+		v.binds = append(v.binds, binding(turns[i].words) || focus.bears(turns[i].words))
 	}
 	if len(turns) > 0 {
 		head := count(headThread + "\n" + aboutThread)
@@ -122,6 +123,8 @@ func (v *view) deeds(budget int) int {
 // then the words of the agent, in at most said tokens, then what was only looked at. Left
 // is for all of it. What failed is not said again where state tells it.
 func (v *view) fill(left, said int, state string) {
+	v.take(&left, v.focus.bears)
+	v.agent(&left, &left, func(i int) bool { return v.focus.bears(v.turns[i].said) })
 	half := left / 2
 	v.agent(&half, &half, func(i int) bool { return i+1 < len(v.turns) && v.turns[i+1].answers() })
 	v.take(&half, isDeed)

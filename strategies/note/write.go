@@ -115,7 +115,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	words := wordsShare.of(budget)
 	least := stateShare(budget)
 	p.left -= least
-	v := show(n.turns, min(words+extra, p.left), o.Count)
+	v := show(n.turns, n.focus, min(words+extra, p.left), o.Count)
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
 	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them

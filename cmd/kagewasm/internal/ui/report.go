@@ -8,6 +8,7 @@ import (
 	kagewasm "github.com/kagewasm/kagewasm"
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
 // Compaction is the outcome of compact for one session.
@@ -47,6 +48,9 @@ func Report(p Printer, c Compaction) {
 			inserted += "  (" + Number(n) + " tokens read off the session)"
 		}
 		h.field("inserted", "%s", inserted)
+		if f := r.Focus; f != nil {
+			h.field("focus", "%s", focused(f))
+		}
 		if len(r.Edited) > 0 {
 			h.field("shortened", "%s by the plan", idRange(r.Edited))
 		}
@@ -92,6 +96,18 @@ func (h human) pruned(p *kagewasm.Pruned) {
 		}
 	}
 	h.field("pruned", "%s; %s tokens saved", strings.Join(list, ", "), Number(p.TokensSaved))
+}
+
+// focused says what instructions came to in the note.
+func focused(f *note.Focus) string {
+	said := "nothing that goes bears on the instructions in particular"
+	if len(f.Terms) > 0 {
+		said = fmt.Sprintf("%s of the note bear on %s", Plural(f.Lines, "line"), strings.Join(f.Terms, ", "))
+	}
+	if len(f.Unused) > 0 {
+		said += "; of no help: " + strings.Join(f.Unused, ", ")
+	}
+	return said
 }
 
 // Failures says what went wrong in a compaction that was completed.

@@ -129,6 +129,20 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message, found *Found) {
 	}
 }
 
+// Raise ranks the names and commands that bear on what somebody wants to know before the
+// others.
+func (l *Names) Raise(bears func(text string) bool) {
+	slices.SortStableFunc(l.names, func(x, y *item) int {
+		switch a, b := bears(x.name), bears(y.name); {
+		case a == b:
+			return 0
+		case a:
+			return -1
+		}
+		return 1
+	})
+}
+
 // builder collects while the messages go by.
 type builder struct {
 	items    map[string]*item
