@@ -70,7 +70,7 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 		return l, usage("target %d: give 0 to %d tokens, the threshold at which the next compaction starts",
 			*req.Target, l.Upper)
 	default:
-		l.Target, l.All = *req.Target, *req.Target == 0
+		l.Target, l.Asked, l.All = *req.Target, true, *req.Target == 0
 	}
 	return l, nil
 }

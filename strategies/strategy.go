@@ -139,11 +139,15 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	switch left := v.Target - fixed; {
 	case left >= b.Note:
 		b.Inject = min(b.Inject, left-b.Note) // a plan that keeps to it is not refused for it
-	case left >= b.Note/2 && left-frame >= minHost:
+	case left-frame >= minHost && (v.Asked || left >= b.Note/2):
 		b.Note, b.Host, b.Inject = left, left-frame, 0
 	default:
 		b.Tight = true
-		b.Note = max(left, min(b.Note, max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)))
+		most := max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)
+		if v.Asked {
+			most = frame + minHost
+		}
+		b.Note = max(left, min(b.Note, most))
 		b.Host = max(0, b.Note-frame)
 		b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
 		b.Inject = 0

@@ -16,6 +16,9 @@ type Limits struct {
 	// Target is what the whole request has to come down to. It is Lower unless
 	// the request or the model's own window asks for something else.
 	Target int
+	// Asked: somebody named Target, so that a note longer than the least does not exceed
+	// it.
+	Asked bool
 	// UpperBytes and TargetBytes bound the body of the request in the same way,
 	// in bytes; 0 is no bound.
 	UpperBytes, TargetBytes int
