@@ -29,7 +29,7 @@ func Reason(text string) string {
 		switch {
 		case hasPlace(line) && !isLog(line):
 			said := clip.Whole(line, maxError)
-			if !expects(test.said) {
+			if was, is := expects(test.said), expects(said); is > was || is == was && is < surely {
 				test.said = said
 			}
 			if place == "" || !inTests(place) && inTests(line) {
@@ -68,11 +68,23 @@ func (t *goTest) mark(line string) (known bool) {
 	return false
 }
 
-// expects reports whether a line says what should have been, and not what a test was about.
-func expects(line string) bool { return toolcall.HasAny(strings.ToLower(line), expectations) }
+// expects says how surely a line tells what should have been, and not what a test was about: logs say "should" too.
+func expects(line string) int {
+	line = strings.ToLower(line)
+	switch {
+	case toolcall.HasAny(line, expectations):
+		return surely
+	case toolcall.HasAny(line, []string{"should", "must "}):
+		return 1
+	}
+	return 0
+}
 
-var expectations = []string{"want", "expected", "got ", "got:", "should", "must ", "error", "fail", "unexpected", "mismatch",
-	"not found", "not equal", "missing", "invalid", "no such", "cannot", "timed out", "panic", "!="}
+// surely is the most that [expects] says.
+const surely = 2
+
+var expectations = []string{"want", "expected", "got ", "got:", "error", "fail", "unexpected", "mismatch", "not found",
+	"not equal", "missing", "invalid", "no such", "cannot", "timed out", "panic", "!="}
 
 // isLog reports whether a line is one of a log, which names the place that wrote it.
 func isLog(line string) bool {

@@ -28,6 +28,8 @@ func TestReason(t *testing.T) {
 			"a_test.go:201: should be deleted"},
 		{"what a test logs behind it", "--- FAIL: TestA (0.1s)\n    a_test.go:4: begun\n    a_test.go:9: got 1, want 2\n" +
 			"    a_test.go:12: in all: 20\nFAIL", "a_test.go:9: got 1, want 2"},
+		{"what a test logs of what it is about", "--- FAIL: TestA (0.1s)\n    a_test.go:4: it should hold 5 lines\n" +
+			"    a_test.go:9: got 1, want 2\nFAIL", "a_test.go:9: got 1, want 2"},
 		{"the end of another test", "    a_test.go:351: got 1\n--- FAIL: TestB (0.1s)\n    b_test.go:12: not found\nFAIL",
 			"b_test.go:12: not found"},
 		{"a test that passed", "=== RUN   TestA\n    a_test.go:4: begun\n--- PASS: TestA\n=== RUN   TestB\n    " +
