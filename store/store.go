@@ -53,10 +53,30 @@ func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
 		return fault("update", err)
 	}
 	defer func() { _ = tx.Rollback() }() // which does nothing behind a commit
-	if err := do(&Tx{tx: tx, store: s}); err != nil {
+	if err := do(&Tx{tx: &prepared{tx, make(map[string]*sql.Stmt)}, store: s}); err != nil {
 		return err
 	}
 	return fault("update", tx.Commit())
+}
+
+// prepared is a transaction that prepares each statement once: a compaction writes
+// hundreds of rows.
+type prepared struct {
+	*sql.Tx
+	statements map[string]*sql.Stmt
+}
+
+// ExecContext implements conn. The statement is closed with the transaction.
+func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	s := p.statements[query]
+	if s == nil {
+		var err error
+		if s, err = p.PrepareContext(ctx, query); err != nil {
+			return nil, err
+		}
+		p.statements[query] = s
+	}
+	return s.ExecContext(ctx, args...)
 }
 
 // stamp is the time, as it is stored.

@@ -356,6 +356,33 @@ func TestWholeOrNothing(t *testing.T) {
 	})
 }
 
+// TestFull: a full disk is an error that says so and leaves nothing; where there is room
+// again all goes on.
+func TestFull(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "kagewasm.db"), store.Options{})
+	s.DB().SetMaxOpenConns(1) // the limit is one of the connection
+	limit := func(pages int) {
+		if _, err := s.DB().ExecContext(t.Context(), fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := history(t, s)
+	if err := h.Append(t.Context(), said("a")); err != nil {
+		t.Fatal(err)
+	}
+	limit(1) // which SQLite takes for as many as there are
+	long := abi.Message{ID: "b", Role: abi.RoleUser, Content: abi.Text(strings.Repeat("long ", 1<<20))}
+	err := h.Append(t.Context(), long)
+	if all := history(t, s).All(); abi.CodeOf(err) != abi.CodeState || !strings.Contains(err.Error(), "full") ||
+		len(all) != 1 {
+		t.Errorf("%v, and %d messages", err, len(all))
+	}
+	limit(1 << 20)
+	if err := h.Append(t.Context(), long); err != nil || len(history(t, s).All()) != 2 {
+		t.Errorf("room again: %v", err)
+	}
+}
+
 // TestPrivate: nobody else can read the file, whatever the process's mask says.
 func TestPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?#%.db")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -11,6 +12,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/internal/features"
 	"github.com/kagewasm/kagewasm/internal/hosttest"
+	"github.com/kagewasm/kagewasm/internal/sessiongen"
 	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/store"
@@ -124,5 +126,36 @@ func TestID(t *testing.T) {
 	}
 	if id("Go.", "a") != id("Go.", "b") || id("Go.", "a") == id("Stop.", "a") {
 		t.Errorf("%s, %s and %s", id("Go.", "a"), id("Go.", "b"), id("Stop.", "a"))
+	}
+}
+
+// BenchmarkKeep is what recording adds to a compaction of 250,000 tokens, in a store
+// that has the session already.
+func BenchmarkKeep(b *testing.B) {
+	msgs := sessiongen.Long(700, 320)
+	data := sessiongen.JSONL(msgs)
+	file, err := transcript.Read("long", data, transcript.Neutral)
+	if err != nil {
+		b.Fatal(err)
+	}
+	half := len(msgs) / 2
+	note := abi.Message{ID: "kw-note", Role: abi.RoleUser, Kind: abi.KindSummary, Content: abi.Text("what was said")}
+	made := &kagewasm.Result{Messages: append([]abi.Message{file.Messages[0], note}, file.Messages[half:]...),
+		Report: kagewasm.Report{Compacted: true, TokensAfter: 1}, Record: &abi.Record{ID: "cmp-1", Success: true}}
+	for _, m := range file.Messages[1:half] {
+		made.Record.Superseded = append(made.Record.Superseded, m.ID)
+	}
+	path := filepath.Join(b.TempDir(), "sessions.db")
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		s, err := store.Open(b.Context(), path, store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		run := &record.Run{Path: "long", Data: data, File: file, Session: abi.Session{ID: record.ID(file)}, Result: made}
+		if _, err := run.Keep(b.Context(), s, 1<<40); err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
 	}
 }
