@@ -32,6 +32,7 @@ type Config struct {
 	root    *node
 	source  source            // to point into
 	prompts map[string]string // their texts, by what names them
+	met     map[string]Plugin // Plugins with the roles of their manifests, once those were read
 }
 
 // Agent is what holds for one agent, inherited values included.

@@ -14,7 +14,8 @@ import (
 // values of knobs. A knob of type model_alias names one of Models. manifest returns
 // that of a plugin, nil where it cannot be read, which loading it will tell.
 //
-// It runs no plugin. The errors are those of [Load].
+// It runs no plugin. The errors are those of [Load]. What [Config.With] puts on top is
+// held to the manifests from then on.
 func (c *Config) CheckManifests(manifest func(Plugin) *abi.Manifest) error {
 	met := *c
 	met.Plugins = maps.Clone(c.Plugins)
@@ -40,6 +41,7 @@ func (c *Config) CheckManifests(manifest func(Plugin) *abi.Manifest) error {
 	for _, path := range c.Agents() {
 		b.checkPlugins(c.agents[path])
 	}
+	c.met = met.Plugins
 	return b.problems.asError()
 }
 

@@ -67,6 +67,33 @@ func TestManifestsOfPlugins(t *testing.T) {
 	}
 }
 
+// TestSettingsOnTopAreHeldToManifests: what is set for one time is refused as the same
+// words in the file are, and before anything begins.
+func TestSettingsOnTopAreHeldToManifests(t *testing.T) {
+	features.Proves(t, "K6")
+	c := load(t, "plugins: {o: {path: observes.wasm}, c: {path: compacts.wasm}, b: {path: both.wasm}}\n"+
+		"compaction: {compactor: c}\n")
+	if err := checkManifests(c); err != nil {
+		t.Fatal(err)
+	}
+	for set, says := range map[string]string{
+		"compaction.compactor=o":     "o is no compactor",
+		"compaction.observers=[b]":   "two compactors",
+		"compaction.observers=[c]":   "c is no observer",
+		"compaction.observers=[o]":   "",
+		"compaction.compactor=b":     "",
+		"compaction.compactor=\"\"":  "",
+		"compaction.compactor=other": `no plugin "other"`,
+	} {
+		t.Run(set, func(t *testing.T) {
+			_, err := c.With("", set)
+			if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+				t.Errorf("%v, want %q", err, says)
+			}
+		})
+	}
+}
+
 // TestNoModelsAtAll: an alias where nothing is under models is refused as well.
 func TestNoModelsAtAll(t *testing.T) {
 	err := checkManifests(load(t, "plugins: {b: {path: both.wasm, knobs: {model: fast}}}\n"))

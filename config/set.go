@@ -82,6 +82,9 @@ func (r *reader) flag(f *field, value string) *node {
 func (c *Config) rebuild(path string, said *node) (*Agent, error) {
 	changed := *c
 	changed.agents, changed.prompts = maps.Clone(c.agents), maps.Clone(c.prompts)
+	if c.met != nil {
+		changed.Plugins = c.met
+	}
 	b := &builder{reader: &reader{source: source{name: "settings"}}, config: &changed}
 	a := b.agent(path, said)
 	b.check(a)

@@ -126,6 +126,48 @@ func TestRecordReplay(t *testing.T) {
 	}
 }
 
+// TestRecordCompact: what plugins ask in a compaction is recorded, and with the server
+// gone the compaction is the same; a plugin of the configuration needs neither grant nor
+// secret for it.
+func TestRecordCompact(t *testing.T) {
+	features.Proves(t, "N6")
+	a := newAuthor(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }))
+	defer server.Close()
+	module := a.file("asks.wasm", string(wasmtest.WithManifest(wasmtest.HostCall("pre_compact", "http",
+		`{"url":"`+server.URL+`/q","headers":{"X-Key":"{{secret:key}}"}}`), asks)))
+	config := a.file("kagewasm.yaml", "plugins: {asks: {path: "+module+", secrets: {key: KAGEWASM_TEST_UNSET}}}\n"+
+		"compaction: {observers: [asks]}\n")
+	session, calls := a.file("s.jsonl", longSession(120)), filepath.Join(a.dir, "calls.jsonl")
+	t.Setenv("KAGEWASM_TEST_SECRET", "hunter2-correct-horse")
+	compact := func(args ...string) (int, string, string) {
+		return a.run(append([]string{"compact", session, "--window", "8000", "--state", ":memory:"}, args...)...)
+	}
+	code, live, stderr := compact("--no-config", "--plugin", module, "--grant", "http="+server.URL, "--secret",
+		"key=KAGEWASM_TEST_SECRET", "--record", calls)
+	if code != 0 || !strings.Contains(stderr, "calls recorded in "+calls+": 1") {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	server.Close()
+	for name, args := range map[string][]string{
+		"a plugin by hand":              {"--no-config", "--plugin", module},
+		"a plugin of the configuration": {"--config", config},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, again, stderr := compact(append(args, "--replay", calls)...)
+			if code != 0 || again != live || !strings.Contains(stderr, "1 host call") {
+				t.Errorf("exit code %d, the same result: %v\n%s", code, again == live, stderr)
+			}
+			if code, _, stderr := compact(append(args, "--replay", calls, "--quiet")...); code != 0 || stderr != "" {
+				t.Errorf("exit code %d, quietly said %q", code, stderr)
+			}
+		})
+	}
+	if code, _, stderr := compact("--no-config", "--replay", calls); code != 2 || !strings.Contains(stderr, "no plugin is loaded") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
 // TestRecordVerify: what verify asks is recorded whole, so that it is verified
 // again offline with the same outcome.
 func TestRecordVerify(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,9 @@ The strategy checkpoint shows on a terminal what it would do and asks; --yes
 approves it, and where nobody can be asked it waits for kagewasm approve.
 
 What was done is kept in the state folder, with the session as it was: kagewasm
-undo takes it back, kagewasm sessions and lost show it. --no-record goes without.`,
+undo takes it back, kagewasm sessions and lost show it. --no-record goes without.
+--record and --replay are about what plugins ask of the network and of models; the
+model that writes summaries is asked all the same.`,
 		Example: `  kagewasm compact session.jsonl --window 32000 --out smaller.jsonl
   kagewasm compact session.jsonl --model claude-sonnet-4-5 --plugin markdown.wasm --dry-run
   kagewasm compact session.jsonl --agent main/reviewer --set compaction.summarize=off --out smaller.jsonl
@@ -122,7 +125,15 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	progress.Done()
 	run.Result = result
 	f.record(ctx, e, run)
-	return f.tell(e, path, result, sink.written, err)
+	return errors.Join(f.tell(e, path, result, sink.written, err), f.finishCassette(e))
+}
+
+// finishCassette writes what plugins asked, and says so where not all is to be quiet.
+func (f *compactFlags) finishCassette(e env) error {
+	if f.quiet {
+		e.stderr = io.Discard
+	}
+	return f.cassette.finish(e)
 }
 
 // read reads the session as its model sees it.

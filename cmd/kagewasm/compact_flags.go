@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,7 @@ func (f *compactFlags) register(c *cobra.Command) {
 	f.registerResult(c)
 	f.configFlag.registerUsed(c)
 	f.pluginFlags.register(c)
+	f.cassette.register(c)
 	complete(c, "format", append([]string{string(transcript.Auto)}, formatList()...)...)
 	complete(c, "to", append([]string{string(transcript.Same)}, formatList()...)...)
 	complete(c, "strategy", kagewasm.Strategies()...)
@@ -163,7 +165,7 @@ func (f *compactFlags) check(path string) error {
 
 // outputs are the files that are written.
 func (f *compactFlags) outputs() []files.File {
-	return []files.File{files.Named("--out", f.out), files.Named("--report", f.report)}
+	return []files.File{files.Named("--out", f.out), files.Named("--report", f.report), f.cassette.output()}
 }
 
 // noPlugins checks the flags that are for plugins where there are none.
@@ -176,6 +178,9 @@ func (f *compactFlags) noPlugins() error {
 	}
 	if len(f.adopts) > 0 {
 		return ui.Usagef("--adopt %s: no plugin is loaded", f.adopts[0])
+	}
+	if file := cmp.Or(f.cassette.record, f.cassette.replay); file != "" {
+		return ui.Usagef("%s: no plugin is loaded whose calls could be recorded or replayed", file)
 	}
 	if _, err := f.limitValues(); err != nil {
 		return err
