@@ -35,6 +35,8 @@ func (j rules) accept(resp abi.ModelResponse, conversation string) (string, erro
 	switch {
 	case !readable(text):
 		return "", j.refuse("it was empty")
+	case tooShort(text, j.replaced):
+		return "", j.refuse("it had %d bytes, which cannot stand for %d tokens", len(text), j.replaced)
 	case tokens >= j.replaced:
 		return "", j.refuse("it was longer than what it replaces: %d tokens for %d", tokens, j.replaced)
 	case tokens > 4*j.cap:
@@ -108,6 +110,21 @@ func readable(text string) bool {
 		}
 	}
 	return words > 0 && 3*words >= all
+}
+
+// What stands for a page has the bytes of the shortest answer in any script, two
+// characters of Chinese. What stands for a morning's work has those of a sentence.
+const (
+	answerBytes, answerPer     = 5, 100   // at least one for so many tokens
+	sentenceBytes, sentencePer = 20, 1000 // and one for so many
+)
+
+// tooShort reports whether a text cannot stand for so many tokens: "x" or "all done"
+// says nothing to go on with, whoever wrote it. No length tells a good sentence from a
+// bad one, so no more than one is asked for.
+func tooShort(text string, tokens int) bool {
+	least := max(min(tokens/answerPer, answerBytes), min(tokens/sentencePer, sentenceBytes))
+	return len(strings.TrimSpace(text)) < least || least > 1 && !readable(text)
 }
 
 // rambles reports whether a long text says very few different words: a model

@@ -211,3 +211,39 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// TestTooShort: who summarizes a morning's work in a word has not, model and plugin alike,
+// also where the operator's prompt asks for no sections. What says a sentence is enough.
+func TestTooShort(t *testing.T) {
+	features.Proves(t, "complaint 7")
+	model := func(text string, size int) error {
+		cfg := strategies.Config{Prompt: "Summarize it."}
+		_, err := strategies.Write(t.Context(), says(text), mustPrepare(t, sessiongen.Long(40, size), 4000, cfg), cfg)
+		return err
+	}
+	plugin := func(text string, size int) error {
+		v := toSummarize(sessiongen.Long(40, size), 4000)
+		_, err := strategies.Delegate{Output: &abi.Output{Summary: text}}.Plan(t.Context(), v, strategies.Budget{})
+		return err
+	}
+	for name, plan := range map[string]func(string, int) error{"a model": model, "a plugin": plugin} {
+		for text, tc := range map[string]struct {
+			size int // words of each result, of 40
+			ok   bool
+		}{
+			"x":                         {150, false},
+			"ok":                        {150, false},
+			". . . . . . . . . . . . .": {150, false},
+			"All of it was done.":       {150, true},
+			"all done":                  {1500, false},
+			"测试都通过了，没有剩下的。":                        {1500, true},
+			"The tests pass, and nothing is left.": {1500, true},
+		} {
+			t.Run(name+" says "+text, func(t *testing.T) {
+				if err := plan(text, tc.size); (err == nil) != tc.ok || err != nil && abi.CodeOf(err) != abi.CodeBadSummary {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+}

@@ -66,16 +66,8 @@ func (d Delegate) cut(v *View, b Budget) (abi.Plan, error) {
 		Message: fmt.Sprintf("covers is %.40q", d.Output.Covers), Hint: "say all, or leave it out"}
 }
 
-// A summary has a byte for every so many tokens that go, up to what the shortest
-// answer takes in any script, two characters of Chinese.
-const (
-	tokensPerByte = 100
-	shortestBytes = 5
-)
-
-// summarySays refuses a summary that is too short to stand for what goes: "x" in
-// place of a morning's work is a plugin that fails, and the strategy does better. No
-// length tells a good sentence from a bad one, so no more than one is asked for.
+// summarySays refuses a summary that is too short to stand for what goes: the strategy
+// does better.
 func (v *View) summarySays(summary string, gone []string) error {
 	stood, goes := 0, set.Of(gone...)
 	for i := range v.Messages {
@@ -83,9 +75,9 @@ func (v *View) summarySays(summary string, gone []string) error {
 			stood += v.Tokens[i]
 		}
 	}
-	if n := len(strings.TrimSpace(summary)); n < min(stood/tokensPerByte, shortestBytes) {
+	if tooShort(summary, stood) {
 		return &abi.Error{Code: abi.CodeBadSummary, Op: "check plan", Phase: abi.PhaseCheck,
-			Message: fmt.Sprintf("a summary of %d bytes, which cannot stand for %d tokens", n, stood),
+			Message: fmt.Sprintf("a summary of %d bytes, which cannot stand for %d tokens", len(strings.TrimSpace(summary)), stood),
 			Hint:    "say in a sentence or more what was asked, done and left; or answer nothing, and the strategy follows"}
 	}
 	return nil
