@@ -21,7 +21,7 @@ func checkHandlers(ctx context.Context, p *runtime.Plugin) error {
 	}
 	m, handled := p.Manifest(), strings.Fields(string(answer))
 	if len(handled) == 0 {
-		return noHandler(m, "no hook has a handler",
+		return noHandler(m, "", "no hook has a handler",
 			"hand the plugin to guest.Register in an init function, with a handler for each hook: "+
 				"guest.Register(guest.Plugin{PreCompact: keep})")
 	}
@@ -31,7 +31,7 @@ func checkHandlers(ctx context.Context, p *runtime.Plugin) error {
 	}
 	for _, h := range wanted {
 		if !slices.Contains(handled, string(h)) {
-			return noHandler(m, fmt.Sprintf("the manifest names the hook %s, which has no handler", h),
+			return noHandler(m, h, fmt.Sprintf("the manifest names the hook %s, which has no handler", h),
 				fmt.Sprintf("set %s in the guest.Plugin that guest.Register gets, or take the hook out of hooks in %s",
 					handlerFields[h], ManifestFile))
 		}
@@ -44,7 +44,7 @@ var handlerFields = map[abi.Hook]string{
 	abi.HookPreCompact: "PreCompact", abi.HookPostCompact: "PostCompact", abi.HookTurnEnd: "TurnEnd",
 }
 
-func noHandler(m *abi.Manifest, message, hint string) error {
-	return &abi.Error{Code: abi.CodeRefused, Op: "build", Plugin: m.Name, Phase: abi.PhaseLoad, Message: message,
+func noHandler(m *abi.Manifest, h abi.Hook, message, hint string) error {
+	return &abi.Error{Code: abi.CodeRefused, Op: "build", Plugin: m.Name, Hook: h, Phase: abi.PhaseLoad, Message: message,
 		Hint: hint}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/pluginyaml"
 )
 
 // language knows how to compile plugins of one language.
@@ -77,13 +78,16 @@ func (l *language) compileError(ctx context.Context, plugin, dir, output string,
 	return &abi.Error{Code: abi.CodeBadInput, Op: "build", Plugin: plugin, Message: message, Hint: hint, Err: err}
 }
 
-// refusal says where in the source a refusal of the module comes from.
+// refusal says where in the source or in the manifest a refusal of the module comes from.
 func (l *language) refusal(dir string, err error) error {
 	if abi.CodeOf(err) != abi.CodeRefused {
 		return err
 	}
 	e := *abi.AsError(err)
 	message, hint := l.explain(dir, e.Message)
+	if place := pluginyaml.HookPlace(filepath.Join(dir, ManifestFile), e.Hook); place != "" {
+		message = ManifestFile + ":" + place + ": " + message
+	}
 	e.Message, e.Hint = message, cmp.Or(hint, e.Hint)
 	return &e
 }

@@ -68,8 +68,9 @@ func TestBuildSaysWhatTheCompilerSays(t *testing.T) {
 		{"a module that the abort of asconfig.json is in, not imported", "ts", "assembly/plugin.ts",
 			"export function pre_compact(): i32 { return 0; }\n", "does not import ./kagewasm", `from "./kagewasm"`},
 		{"a function that nothing defines", "c", "plugin.c",
-			"#include \"kagewasm.h\"\n// missing is far away\nint missing(void);\nKW_HOOK(pre_compact) { return missing(); }\n",
-			"plugin.c:3: missing", "define the function"},
+			"#include \"kagewasm.h\"\n// missing is far away\n/* and\nmissing */ static const char *s = \"missing\";\n" +
+				"int missing(void);\nKW_HOOK(pre_compact) { return s[0] + missing(); }\n",
+			"plugin.c:5: missing", "define the function"},
 		{"an unknown function", "c", "plugin.c", "#include \"kagewasm.h\"\nKW_HOOK(pre_compact) { return missing(); }\n",
 			"missing", ""},
 	} {
@@ -110,18 +111,18 @@ func TestBuildRefuses(t *testing.T) {
 		why, lang, file, source string
 		says, hint              string
 	}{
-		{"a hook that is not exported", "c", "plugin.c", "int pre_compact(void) { return 0; }\n", "does not export",
-			"KW_HOOK"},
+		{"a hook that is not exported", "c", "plugin.c", "int pre_compact(void) { return 0; }\n",
+			"plugin.yaml:6:9: the manifest names the hook pre_compact, which the module does not export", "KW_HOOK"},
 		{"a hook that is not exported", "ts", "assembly/plugin.ts",
 			"import { Output } from \"./kagewasm\";\nexport function turn_end(): i32 { return new Output().send(); }\n",
 			"does not export", "export function"},
 		{"chance and a console", "ts", "assembly/plugin.ts",
-			"import { Output } from \"./kagewasm\";\n// Math.random is chance\nexport function pre_compact(): i32 {\n" +
+			"import { Output } from \"./kagewasm\";\n/* Math.random */ const s = \"Math.random\"; // is chance\nexport function pre_compact(): i32 {\n" +
 				"  const r = Math.random();\n  console.log(r.toString());\n  return new Output().send();\n}\n",
 			"assembly/plugin.ts:4: Math.random\nassembly/plugin.ts:5: console\n", `hostCall("log"`},
 		{"a hook without a handler", "go", "plugin.yaml",
-			"name: tried\nversion: 0.1.0\nabi: 1\nhooks: [pre_compact, turn_end]\n", "the hook turn_end, which has no handler",
-			"set TurnEnd"},
+			"name: tried\nversion: 0.1.0\nabi: 1\nhooks: [pre_compact, turn_end]\n",
+			"plugin.yaml:4:22: the manifest names the hook turn_end, which has no handler", "set TurnEnd"},
 		{"no plugin registered", "go", "main.go",
 			"package main\n\nimport \"github.com/kagewasm/kagewasm/abi/guest\"\n\nfunc main() { guest.Main() }\n",
 			"no hook has a handler", "guest.Register"},

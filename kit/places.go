@@ -36,10 +36,7 @@ func placeOf(dir, word string, extensions []string) (place string) {
 			return nil
 		}
 		data, err := os.ReadFile(filepath.Join(dir, path))
-		if i := slices.IndexFunc(strings.Split(string(data), "\n"), func(line string) bool {
-			code, _, _ := strings.Cut(line, "//")
-			return named.MatchString(code)
-		}); i >= 0 {
+		if i := slices.IndexFunc(strings.Split(codeAlone(string(data)), "\n"), named.MatchString); i >= 0 {
 			place = fmt.Sprintf("%s:%d", path, i+1)
 			return fs.SkipAll
 		}
@@ -47,3 +44,14 @@ func placeOf(dir, word string, extensions []string) (place string) {
 	})
 	return place
 }
+
+// codeAlone is a source in C or TypeScript without its comments and what stands in
+// quotes. Lines stay where they are.
+func codeAlone(source string) string {
+	return notCode.ReplaceAllStringFunc(source, func(s string) string {
+		return strings.Repeat("\n", strings.Count(s, "\n"))
+	})
+}
+
+var notCode = regexp.MustCompile("//[^\n]*|(?s:/\\*.*?\\*/)|`(?s:[^`\\\\]|\\\\.)*`" +
+	`|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`)

@@ -93,9 +93,11 @@ func (p *Plugin) takePart() error {
 	}
 	for _, h := range p.hooks {
 		if !slices.Contains(exported, h) {
-			return refused("load", m.Name, refusal(
+			e := refused("load", m.Name, refusal(
 				fmt.Sprintf("the manifest names the hook %s, which the module does not export", h),
 				"export it, or take it out of the manifest"))
+			e.Hook = h
+			return e
 		}
 	}
 	if m.Has(abi.RoleCompactor) && !slices.Contains(p.hooks, abi.HookPreCompact) {

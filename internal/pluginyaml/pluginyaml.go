@@ -63,6 +63,30 @@ func Parse(name string, data []byte) (*abi.Manifest, error) {
 	return nil, out
 }
 
+// HookPlace is where the manifest at path names a hook, "LINE:COLUMN". It is empty where
+// it does not.
+func HookPlace(path string, hook abi.Hook) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	docs, err := yamldoc.Parse(data)
+	if err != nil || len(docs) != 1 || docs[0] == nil {
+		return ""
+	}
+	for _, field := range docs[0].Map {
+		if field.Key.Text != "hooks" {
+			continue
+		}
+		for _, item := range field.Value.List {
+			if item.Text == string(hook) {
+				return fmt.Sprintf("%d:%d", item.Line, item.Column)
+			}
+		}
+	}
+	return ""
+}
+
 // parse returns errors without the name of the file: a [*yamldoc.Error] where the
 // place is known. With an error of the manifest's own check there is a manifest.
 func parse(data []byte) (*abi.Manifest, error) {
