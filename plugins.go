@@ -321,7 +321,7 @@ func hookInput(l *look, hook abi.Hook, v *strategies.View, of strategies.List) *
 			TargetTokens:  max(least, v.Target-reserved),
 			SummaryTokens: max(0, budget.Inject-firewall.FrameTokens(abi.KindInjected, longestSource, l.counter)),
 		},
-		Messages: make([]abi.InputMessage, len(of.Messages)),
+		Messages: make([]abi.InputMessage, len(of.Messages)), Search: l.req.Search,
 	}
 	_, unit := abi.Units(of.Messages)
 	for i := range of.Messages {

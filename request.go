@@ -44,6 +44,9 @@ type Request struct {
 	// Recall says in one line how the model, or who runs it, can read and search
 	// what goes: a tool, a command, a file. The note tells it. Default nothing.
 	Recall string
+	// Search finds messages that earlier compactions superseded, for plugins that are
+	// granted messages.search. Nil: they find nothing.
+	Search abi.Search
 	// Commit, if set, stores the result before post_compact hooks hear of it.
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error

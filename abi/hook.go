@@ -61,6 +61,9 @@ type Input struct {
 	Messages []InputMessage `json:"messages"`
 	// Record is what was done; post_compact only.
 	Record *Record `json:"record,omitempty"`
+	// Search answers messages.search; nil where the host keeps nothing of what was
+	// superseded, and where the plugin is not granted it. It is no part of the JSON.
+	Search Search `json:"-"`
 }
 
 // Compactor reports whether the plugin may propose a compaction in this call.

@@ -30,6 +30,7 @@ const (
 	OpKVList         Op = "kv.list"            // KVRequest (Key is the prefix) -> KVResponse
 	OpTokensCount    Op = "tokens.count"       // TokensRequest -> TokensResponse
 	OpMessagesGet    Op = "messages.get"       // MessagesRequest -> MessagesResponse
+	OpMessagesSearch Op = "messages.search"    // SearchRequest -> SearchResponse
 	OpRequestCompact Op = "compaction.request" // CompactionRequest -> null
 	OpHTTP           Op = "http"               // HTTPRequest -> HTTPResponse
 	OpModelComplete  Op = "model.complete"     // ModelRequest -> ModelResponse

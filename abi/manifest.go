@@ -77,10 +77,12 @@ const (
 	CapModel             Capability = "model" // completions at the operator's cost
 	CapCompactionRequest Capability = "compaction.request"
 	CapCompactionSummary Capability = "compaction.summary" // an observer's summary or cancel
+	CapMessagesSearch    Capability = "messages.search"    // what compactions superseded
 )
 
 // Capabilities are all capabilities.
-var Capabilities = []Capability{CapKV, CapHTTP, CapModel, CapCompactionRequest, CapCompactionSummary}
+var Capabilities = []Capability{CapKV, CapHTTP, CapModel, CapCompactionRequest, CapCompactionSummary,
+	CapMessagesSearch}
 
 // Request is a plugin's wish for a capability.
 type Request struct {

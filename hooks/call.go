@@ -99,6 +99,9 @@ func (d *Dispatcher) callOne(ctx context.Context, p Plugin, in *abi.Input) answe
 		return a
 	}
 	in.Call += "/" + name
+	if !p.Granted(abi.CapMessagesSearch) {
+		in.Search = nil
+	}
 	start := time.Now()
 	out, stats, err := guarded(ctx, p, in)
 	stats.MS = cmp.Or(stats.MS, float64(time.Since(start).Microseconds())/1000)

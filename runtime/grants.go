@@ -23,6 +23,7 @@ type Grants struct {
 	Model             bool // completions at the operator's cost
 	CompactionRequest bool // asking for a compaction
 	CompactionSummary bool // an observer's summary or cancel
+	MessagesSearch    bool // searching what compactions superseded
 }
 
 // flag is the field of a capability that is granted or is not; nil for http,
@@ -37,6 +38,8 @@ func (g *Grants) flag(c abi.Capability) *bool {
 		return &g.CompactionRequest
 	case abi.CapCompactionSummary:
 		return &g.CompactionSummary
+	case abi.CapMessagesSearch:
+		return &g.MessagesSearch
 	}
 	return nil
 }

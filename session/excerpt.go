@@ -23,7 +23,7 @@ func (r *recall) excerpts(found []rank.Hit, q RecallQuery, budget int) (list []R
 		pieces, cost := r.unitExcerpts(h, q, budget/(len(found)-i))
 		budget -= cost
 		if len(pieces) > 0 {
-			list = append(list, Recalled{h.Score, pieces})
+			list = append(list, Recalled{Score: h.Score, Pieces: pieces})
 		}
 	}
 	return list

@@ -11,7 +11,7 @@ import (
 
 const (
 	recallLimit    = 5
-	maxRecallLimit = 20
+	maxRecallLimit = abi.MaxSearchLimit
 	recallTokens   = 2000
 	// minRecallScore is how good a unit must be beside the best one.
 	minRecallScore = 0.1
@@ -32,35 +32,11 @@ type RecallQuery struct {
 	Counter abi.Counter
 }
 
-// Recalled is a unit that was found: a call with its results, or any other
-// message alone (see [abi.Units]).
-type Recalled struct {
-	// Score is comparable within one recall.
-	Score float64 `json:"score"`
-	// Pieces are excerpts of the unit, in order.
-	Pieces []Excerpt `json:"pieces"`
-}
-
-// Excerpt is a part of a message, with where it is from.
-type Excerpt struct {
-	// Message is the id of the message. Role, Kind and Timestamp are its own.
-	Message   string   `json:"message"`
-	Role      abi.Role `json:"role"`
-	Kind      abi.Kind `json:"kind,omitempty"`
-	Timestamp string   `json:"timestamp,omitempty"`
-	// Compaction is the id of what superseded it.
-	Compaction string `json:"compaction,omitempty"`
-	// Tool is the tool's name, for a call and for its result.
-	Tool string `json:"tool,omitempty"`
-	// Call says that Text is from the arguments of a call.
-	Call bool `json:"call,omitempty"`
-	// Text is a part of the message's text, byte for byte. Start and End say
-	// where it stands there, in bytes, of Length.
-	Text   string `json:"text"`
-	Start  int    `json:"start"`
-	End    int    `json:"end"`
-	Length int    `json:"length"`
-}
+// Recalled and Excerpt are what is found, as plugins see it too.
+type (
+	Recalled = abi.Recalled
+	Excerpt  = abi.Excerpt
+)
 
 // Recall finds what has to do with the query among the messages that
 // compactions superseded or that were shortened, best first. It does not search

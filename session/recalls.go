@@ -1,6 +1,12 @@
 package session
 
-import "sync"
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"github.com/kagewasm/kagewasm/abi"
+)
 
 // RecallIndex keeps what one recall indexed for the next ones, which then cost next to
 // nothing. A [ToolHost] that embeds one has it; [Session] has its own. Under its id a
@@ -14,6 +20,20 @@ type RecallIndex struct {
 func (r *RecallIndex) kept() *RecallIndex { return r }
 
 func (s *Session) kept() *RecallIndex { return &s.recalls }
+
+// searchOf answers plugins.
+func searchOf(s *Session) abi.Search {
+	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
+		return abi.SearchResponse{Found: s.recalls.found(s.All(), RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
+	}
+}
+
+func (r *RecallIndex) found(stored []StoredMessage, q RecallQuery) []Recalled {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.index.update(stored, recallable)
+	return r.index.excerpts(r.index.find(q), q, cmp.Or(max(0, q.Tokens), recallTokens))
+}
 
 func (r *RecallIndex) answer(stored []StoredMessage, q RecallQuery, budget int) string {
 	r.mu.Lock()

@@ -42,7 +42,7 @@ func render(list []Recalled) string {
 			if n+i > 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "%d. %s", n+1, p.origin())
+			fmt.Fprintf(&b, "%d. %s", n+1, origin(&p))
 			if p.Text != "" {
 				b.WriteString("\n| " + strings.ReplaceAll(oneBreak(abi.Defuse(p.Text)), "\n", "\n| "))
 			}
@@ -52,7 +52,7 @@ func render(list []Recalled) string {
 }
 
 // origin says where a piece is from.
-func (p *Excerpt) origin() string {
+func origin(p *Excerpt) string {
 	what := label(string(p.Role))
 	switch tool := label(p.Tool); {
 	case p.Call:

@@ -141,7 +141,7 @@ func (s *Session) lookOnce(ctx context.Context, req asked) (*kagewasm.Result, er
 func (s *Session) compact(ctx context.Context, req asked) (*kagewasm.Result, error) {
 	base := req.Messages
 	keep := func(ctx context.Context, r *kagewasm.Result) error { return s.keep(ctx, base, r, req.before) }
-	req.Commit = keep
+	req.Commit, req.Search = keep, searchOf(s)
 	result, err := s.compactor.Compact(ctx, req.Request)
 	switch {
 	case result == nil || req.DryRun || result.Report.Compacted:

@@ -19,7 +19,9 @@ func (s *Session) BeginTurn() (end func()) { return s.gate.beginTurn() }
 // nil where none ran. In sessions of hosts that never call it plugins do not hear of
 // turns; what the agent asks for runs before the next call of its model.
 func (s *Session) EndOfTurn(ctx context.Context) (*kagewasm.Turn, *kagewasm.Result, error) {
-	turn, err := s.compactor.TurnEnd(ctx, s.state.request(abi.TriggerThreshold).Request)
+	look := s.state.request(abi.TriggerThreshold)
+	look.Search = searchOf(s)
+	turn, err := s.compactor.TurnEnd(ctx, look.Request)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -78,6 +78,17 @@ func (c *Call) Messages(ids ...string) ([]abi.InputMessage, error) {
 	return resp.Messages, nil
 }
 
+// Search finds what has to do with a query among the messages that compactions
+// superseded, best first, at most limit results (0 is 5). It needs the capability
+// messages.search. What was said is data, and no order to the plugin or the model.
+func (c *Call) Search(query string, limit int) ([]abi.Recalled, error) {
+	var resp abi.SearchResponse
+	if err := c.do(abi.OpMessagesSearch, abi.SearchRequest{Query: query, Limit: limit}, &resp); err != nil {
+		return nil, err
+	}
+	return resp.Found, nil
+}
+
 // RequestCompaction asks for a compaction once the turn has completed. It
 // needs the capability compaction.request.
 func (c *Call) RequestCompaction(instructions string) error {

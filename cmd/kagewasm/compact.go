@@ -14,6 +14,7 @@ import (
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
+	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
 	"github.com/kagewasm/kagewasm/transcript"
 )
@@ -146,9 +147,19 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Ru
 	if err != nil {
 		return nil, err
 	}
+	f.search = searchIn(session)
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	return &record.Run{Path: path, Data: data, File: session}, nil
+}
+
+// searchIn is what plugins that may can search: what the file keeps and its model does not
+// see.
+func searchIn(s *transcript.Session) abi.Search {
+	stored := storedOf(s)
+	return func(_ context.Context, r abi.SearchRequest) (abi.SearchResponse, error) {
+		return abi.SearchResponse{Found: session.Recall(stored, session.RecallQuery{Text: r.Query, Limit: r.Limit})}, nil
+	}
 }
 
 // cost is what a session costs as a request.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	kagewasm "github.com/kagewasm/kagewasm"
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/internal/lists"
@@ -18,6 +19,7 @@ import (
 // compactFlags are the flags of compact, as they are typed.
 type compactFlags struct {
 	pluginFlags
+	search abi.Search // in what the session file keeps
 	configFlag
 	agent         string
 	sets          []string

@@ -115,7 +115,7 @@ func (f *compactFlags) request(
 		Session:  abi.Session{ID: record.ID(s), AgentPath: f.agent, Model: m.Name(), ContextWindow: m.ContextWindow},
 		Messages: s.Messages, Overhead: tools + f.overhead, Force: f.force, DryRun: f.dryRun,
 		Instructions: f.instructions, Release: f.releases, Overrides: f.overrides(), Commit: sink.commit,
-		Recall: recallLine(path),
+		Recall: recallLine(path), Search: f.search,
 	}
 	if f.given("target") {
 		req.Target = &f.target

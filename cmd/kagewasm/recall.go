@@ -115,12 +115,17 @@ func (f *recallFlags) read(ctx context.Context, e env, path string) ([]session.S
 	if err != nil {
 		return nil, err
 	}
+	return storedOf(s), nil
+}
+
+// storedOf are all messages of a session file, with what became of them.
+func storedOf(s *transcript.Session) []session.StoredMessage {
 	gone := set.Of(s.Superseded...)
 	stored := make([]session.StoredMessage, len(s.Messages))
 	for i, m := range s.Messages {
 		stored[i] = session.StoredMessage{Message: m, Superseded: gone[m.ID]}
 	}
-	return stored, nil
+	return stored
 }
 
 // stored reads all messages of a session in the store.

@@ -47,6 +47,8 @@ var documents = []document{
 	{Name: "tokens_response", Title: "Result of tokens.count", Value: abi.TokensResponse{}, Host: true},
 	{Name: "messages_request", Title: "Request of messages.get", Value: abi.MessagesRequest{}},
 	{Name: "messages_response", Title: "Result of messages.get", Value: abi.MessagesResponse{}, Host: true},
+	{Name: "search_request", Title: "Request of messages.search", Value: abi.SearchRequest{}},
+	{Name: "search_response", Title: "Result of messages.search", Value: abi.SearchResponse{}, Host: true},
 	{Name: "http_request", Title: "Request of http", Value: abi.HTTPRequest{}},
 	{Name: "http_response", Title: "Result of http", Value: abi.HTTPResponse{}, Host: true},
 	{Name: "model_request", Title: "Request of model.complete", Value: abi.ModelRequest{}},

@@ -23,6 +23,8 @@ func written(d *decoder, v any) {
 		object(d, v, tokensRequestFields)
 	case *abi.MessagesRequest:
 		object(d, v, messagesRequestFields)
+	case *abi.SearchRequest:
+		object(d, v, searchFields)
 	case *abi.CompactionRequest:
 		object(d, v, compactionFields)
 	case *abi.HTTPRequest:
@@ -32,6 +34,11 @@ func written(d *decoder, v any) {
 	default:
 		panic(fmt.Sprintf("wire: %T is not read here", v))
 	}
+}
+
+var searchFields = []field[abi.SearchRequest]{
+	{"query", func(d *decoder, r *abi.SearchRequest) { r.Query = d.text() }},
+	{"limit", func(d *decoder, r *abi.SearchRequest) { r.Limit = d.int() }},
 }
 
 var outputFields = []field[abi.Output]{

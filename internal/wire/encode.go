@@ -40,7 +40,7 @@ func Marshal(v any) ([]byte, error) {
 		e.object(func() { e.texts("ids", v.IDs) })
 	case abi.CompactionRequest:
 		e.compactionRequest(v)
-	case abi.HTTPRequest, abi.ModelRequest: // few, and waiting for them takes longer
+	case abi.HTTPRequest, abi.ModelRequest, abi.SearchRequest: // few, and waiting for them takes longer
 		return json.Marshal(v)
 	default:
 		panic(fmt.Sprintf("wire: %T is not written here", v))

@@ -47,7 +47,7 @@ func (d *decoder) value(v any) {
 		object(d, v, tokensFields)
 	case *abi.MessagesResponse:
 		object(d, v, messagesFields)
-	case *abi.HTTPResponse, *abi.ModelResponse: // few, and waiting for them takes longer
+	case *abi.HTTPResponse, *abi.ModelResponse, *abi.SearchResponse: // few, and waiting for them takes longer
 		if err := json.Unmarshal(d.raw(), v); err != nil {
 			d.fail(err.Error())
 		}

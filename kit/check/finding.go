@@ -119,6 +119,7 @@ func (r *review) capabilities(all bool) {
 		abi.CapKV:                ops[abi.OpKVGet]+ops[abi.OpKVSet]+ops[abi.OpKVList]+ops[abi.OpKVDelete] > 0,
 		abi.CapCompactionRequest: r.meter.requested || ops[abi.OpRequestCompact] > 0,
 		abi.CapCompactionSummary: r.meter.summarized,
+		abi.CapMessagesSearch:    ops[abi.OpMessagesSearch] > 0,
 	}
 	for _, c := range r.info.Capabilities {
 		if !c.Asked {

@@ -22,6 +22,7 @@ var operations = map[abi.Op]operation{
 	abi.OpKVList:         op(abi.CapKV, (*kv).list),
 	abi.OpTokensCount:    op("", (*tokens).count),
 	abi.OpMessagesGet:    op("", (*messages).get),
+	abi.OpMessagesSearch: op(abi.CapMessagesSearch, (*search).find),
 	abi.OpRequestCompact: op(abi.CapCompactionRequest, (*compaction).request),
 	abi.OpHTTP:           op(abi.CapHTTP, (*web).answer),
 	abi.OpModelComplete:  op(abi.CapModel, (*model).complete),

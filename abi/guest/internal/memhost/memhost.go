@@ -24,6 +24,8 @@ type Host struct {
 	Fail map[abi.Op]*abi.Error
 	// Count counts tokens. Default: a token for every 4 bytes.
 	Count func(text string) int
+	// Search answers messages.search. Nil: nothing is found.
+	Search func(abi.SearchRequest) (*abi.SearchResponse, error)
 	// HTTP answers http, and Model model.complete. Nil: they are denied.
 	HTTP  func(abi.HTTPRequest) (*abi.HTTPResponse, error)
 	Model func(abi.ModelRequest) (*abi.ModelResponse, error)
@@ -72,6 +74,11 @@ func (h *Host) answer(op abi.Op, request []byte) (any, error) {
 		})
 	case abi.OpMessagesGet:
 		return h.messages(request)
+	case abi.OpMessagesSearch:
+		if h.Search == nil {
+			return &abi.SearchResponse{}, nil
+		}
+		return ask(op, request, h.Search)
 	case abi.OpHTTP:
 		return ask(op, request, h.HTTP)
 	case abi.OpModelComplete:

@@ -272,6 +272,21 @@ static inline kw_json kw_call(const char *op, const kw_buf *request) {
 	return kw_value(kw_terminated(buf, kw_response_read(buf, 0, n)));
 }
 
+// kw_search finds what has to do with a query among the messages that compactions
+// superseded, at most limit results (0 is 5), and returns the first, best one: go on with
+// kw_next. It needs the capability messages.search. Each has "pieces" with "message",
+// "role", "compaction" and "text". Nothing is there where nothing is found, or the host
+// refuses.
+static inline kw_json kw_search(kw_text query, int limit) {
+	kw_buf b = {0};
+	kw_raw(&b, "{\"query\":");
+	kw_quoted(&b, query);
+	kw_raw(&b, ",\"limit\":");
+	kw_number(&b, limit);
+	kw_raw(&b, "}");
+	return kw_first(kw_get(kw_get(kw_call("messages.search", &b), "result"), "found"));
+}
+
 // Messages -------------------------------------------------------------------
 
 // kw_message_text is what a message says: its content, or the texts of its

@@ -28,6 +28,13 @@ export function tryHostCall(op: string, request: string): Json {
   return Json.parse(String.UTF8.decode(response));
 }
 
+// search finds what has to do with a query among the messages that compactions
+// superseded, best first, at most limit results (0 is 5). It needs the capability
+// messages.search. Each has "pieces" with "message", "role", "compaction" and "text".
+export function search(query: string, limit: i32 = 0): Json[] {
+  return hostCall("messages.search", `{"query":${quote(query)},"limit":${limit}}`).get("found").items();
+}
+
 // Input is what a hook is given.
 export class Input {
   readonly json: Json = Json.parse(Host.inputString());
