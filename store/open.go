@@ -70,7 +70,7 @@ type dialect struct {
 // waits for its turn; what is committed is on the disk, and what is deleted is
 // overwritten.
 var pragmas = []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-	"secure_delete(FAST)"}
+	"secure_delete(1)"}
 
 func dialectOf(database string) (dialect, error) {
 	if strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://") {

@@ -31,7 +31,7 @@ type Session struct {
 // About is what no journal says of a session.
 type About struct {
 	// Source is where it comes from: a file, a program.
-	Source string `json:"source,omitempty"`
+	Source string `json:"source"`
 	Model  string `json:"model,omitempty"`
 	// Window is the model's, in tokens; 0 where nobody knows.
 	Window int `json:"context_window,omitempty"`

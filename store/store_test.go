@@ -383,6 +383,37 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestDeletedIsGone: nothing of a deleted session can be read in the file any more.
+func TestDeletedIsGone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kagewasm.db")
+	s := open(t, path, store.Options{})
+	const secret = "the secret of the session"
+	h := history(t, s)
+	for i := range 50 {
+		m := said(fmt.Sprint("m", i))
+		m.Content = abi.Text(strings.Repeat(secret, 100))
+		if err := h.Append(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	holds := func() bool {
+		data, err := os.ReadFile(path)
+		return err != nil || strings.Contains(string(data), secret)
+	}
+	if !holds() {
+		t.Fatal("the file does not hold what was said: look for something else")
+	}
+	s = open(t, path, store.Options{})
+	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.Delete(t.Context(), "s") }); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if holds() {
+		t.Error("the file still holds what was said")
+	}
+}
+
 // TestPrivate: nobody else can read the file, whatever the process's mask says.
 func TestPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?#%.db")

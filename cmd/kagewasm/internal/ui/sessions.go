@@ -91,7 +91,7 @@ func costLine(costs []store.Cost) string {
 		unknown[c.Spender] = unknown[c.Spender] || c.PriceUnknown
 	}
 	say := func(who store.Spender) string {
-		text := fmt.Sprintf("%s $%.4f", who, sums[who])
+		text := fmt.Sprintf("%s: $%.4f", who, sums[who])
 		if unknown[who] {
 			text += " and what nobody knows the price of"
 		}
