@@ -84,6 +84,25 @@ func TestGiantOfAPerson(t *testing.T) {
 	}
 }
 
+// TestRulesOfAGiant: a rule and a name that stand in what is left out of a giant message are
+// told by the note.
+func TestRulesOfAGiant(t *testing.T) {
+	features.Proves(t, "K10", "complaint 3")
+	const rule, name = "You must never push to the branch release-7.", "deploy/cluster9/values.yaml"
+	msgs := chat(80)
+	msgs[1].Content = abi.Text(strings.Replace(giantWords, strings.Repeat("a line of a log\n", 500),
+		strings.Repeat("a line of a log\n", 500)+rule+"\nread "+name+"\n", 1))
+	r := compact(t, newCompactor(t, kagewasm.Options{}), request(1500, msgs))
+	if !r.Report.Compacted || len(r.Report.Pruned.Words) == 0 || strings.Contains(r.Messages[1].Text(), rule) {
+		t.Fatalf("not cut and compacted: %s", r.Report.Reason)
+	}
+	for _, want := range []string{rule, "values.yaml"} {
+		if !strings.Contains(r.Report.Summary, want) {
+			t.Errorf("the note does not say %q: %s", want, r.Report.Summary)
+		}
+	}
+}
+
 // TestWordsStayWhole: what a person wrote is cut under pressure alone, and not where
 // somebody says that it stays.
 func TestWordsStayWhole(t *testing.T) {

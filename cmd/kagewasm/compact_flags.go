@@ -98,7 +98,8 @@ func (f *compactFlags) registerPlan(c *cobra.Command) {
 	fs.IntVar(&f.noteTokens, "ledger-tokens", 0, "the old name of --note-tokens")
 	_ = fs.MarkHidden("ledger-tokens") // the flag is there
 	fs.StringVar(&f.instructions, "instructions", "",
-		"`TEXT`: what the compaction should keep in view, for the model that summarizes and for plugins")
+		"`TEXT`: what the compaction should keep in view, for the model that summarizes, for plugins, and "+
+			"for the note: what bears on its words is told first")
 	fs.StringArrayVar(&f.releases, "release", nil, "`ID` of a message that a plugin pinned in an earlier compaction, and "+
 		"that need not stay any more; may be repeated")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "approve what the strategy checkpoint plans without asking; where there "+

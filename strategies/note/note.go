@@ -34,7 +34,8 @@ type Session struct {
 	// Gone marks those that go.
 	Gone []bool
 	// Pruned are kept calls whose results were pruned, as they were, with their
-	// results: what failed in them is said too.
+	// results: what failed in them is said too. Kept messages of persons of which the
+	// middle is left out are among them: so are the rules in it.
 	Pruned []abi.Message
 	// Instructions say what the note should keep in view. Default nothing.
 	Instructions string
@@ -82,10 +83,13 @@ func Build(ctx context.Context, s Session) *Note {
 			return n
 		case origins[i] == abi.FromPerson && s.Gone[i]:
 			t.person(m, "")
-		case origins[i] == abi.FromPerson && i < prefix:
-			t.person(m, staysAbove)
 		case origins[i] == abi.FromPerson:
-			t.person(m, staysBelow)
+			where := staysBelow
+			if i < prefix {
+				where = staysAbove
+			}
+			t.person(m, where)
+			n.rules = append(n.rules, leftOutOf(m, s.Pruned, t.n)...)
 		case !s.Gone[i]:
 			t.stays(m)
 		case m.Kind == abi.KindSummary:

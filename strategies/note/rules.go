@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/set"
@@ -106,7 +107,23 @@ func (n *Note) lost(v *view) []rule {
 			}
 		}
 	}
+	slices.SortStableFunc(list, func(x, y rule) int { return x.n - y.n })
 	return unique(list)
+}
+
+// leftOutOf are the rules of a message that stays, in turn n, which are left out of it.
+func leftOutOf(m *abi.Message, pruned []abi.Message, n int) (list []rule) {
+	i := slices.IndexFunc(pruned, func(p abi.Message) bool { return p.ID == m.ID })
+	if i < 0 {
+		return nil
+	}
+	for _, r := range bindings(pruned[i].Words()) {
+		if !strings.Contains(m.Text(), r.text) {
+			r.n = n
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // unique are rules without those that were said before in the same words. The last

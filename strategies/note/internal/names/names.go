@@ -92,8 +92,11 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 		for k := range m.ToolCalls {
 			b.calls[m.ToolCalls[k].ID] = action.Of(&m.ToolCalls[k])
 		}
-		if m.Role == abi.RoleTool {
+		switch m.Role {
+		case abi.RoleTool:
 			b.result(m, m.Text())
+		case abi.RoleUser: // what is so long was pasted for the most part
+			b.output(m.Words())
 		}
 	}
 	return b.names()
