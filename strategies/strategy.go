@@ -73,8 +73,8 @@ type NoteConfig struct {
 	// Tokens is what the host says in a note beside a model's or a plugin's
 	// summary: what failed, todos, files, exact names; without a summary all of
 	// it. At most half of the target. 0 is 7% of what goes, up to 10,000, and at
-	// least an eighth of the target, up to 4,000; the last failures come beside
-	// it. Negative switches it off.
+	// least an eighth of the target, up to 4,000, or 1,000 where that is at most a
+	// fifth of it; the last failures come beside it. Negative switches it off.
 	Tokens int
 	// InjectTokens is what plugins' injected texts may cost together, and never
 	// more than an eighth of the target. Default 2,000.
