@@ -13,9 +13,15 @@ import (
 // Catalog is what is published about models. It never changes: newer data
 // comes with a newer program, and from the operator through [Override].
 type Catalog struct {
-	doc       *catalog.Document
-	providers map[string]*catalog.Provider
-	byName    func() map[string][]entry // by id, by other exact names, by the last part of these
+	content func() *content
+}
+
+// content is what a catalog says. It is read when a model is asked for by a name: many
+// sessions do not say theirs.
+type content struct {
+	*catalog.Document
+	of     map[string]*catalog.Provider
+	byName func() map[string][]entry // by id, by other exact names, by the last part of these
 }
 
 // entry is a model at a provider.
@@ -27,34 +33,26 @@ type entry struct {
 //go:embed catalog.json.gz
 var embedded []byte
 
-var defaultCatalog = sync.OnceValue(func() *Catalog {
-	c, err := newCatalog(embedded)
+var defaultCatalog = &Catalog{sync.OnceValue(func() *content {
+	doc, err := catalog.Read(embedded)
 	if err != nil {
 		panic("tokens: embedded catalog: " + err.Error())
 	}
-	return c
-})
-
-// Default returns the catalog that is linked into the program. It is read with
-// the first call, in some milliseconds.
-func Default() *Catalog { return defaultCatalog() }
-
-func newCatalog(gz []byte) (*Catalog, error) {
-	doc, err := catalog.Read(gz)
-	if err != nil {
-		return nil, err
+	p := &content{Document: doc, of: make(map[string]*catalog.Provider)}
+	for _, provider := range doc.Providers {
+		p.of[provider.ID] = provider
 	}
-	c := &Catalog{doc: doc, providers: make(map[string]*catalog.Provider)}
-	for _, p := range doc.Providers {
-		c.providers[p.ID] = p
-	}
-	c.byName = sync.OnceValue(c.names)
-	return c, nil
-}
+	p.byName = sync.OnceValue(p.names)
+	return p
+})}
 
-func (c *Catalog) names() map[string][]entry {
+// Default returns the catalog that is linked into the program. It is read when it is first
+// asked for something, in some milliseconds.
+func Default() *Catalog { return defaultCatalog }
+
+func (l *content) names() map[string][]entry {
 	byName := make(map[string][]entry)
-	for _, p := range c.doc.Providers {
+	for _, p := range l.Providers {
 		for _, m := range p.Models {
 			names := []string{m.ID}
 			if m.Match != nil {
@@ -75,12 +73,12 @@ func (c *Catalog) names() map[string][]entry {
 }
 
 // AsOf is the day the catalog's prices hold for, YYYY-MM-DD.
-func (c *Catalog) AsOf() string { return c.doc.AsOf }
+func (c *Catalog) AsOf() string { return c.content().AsOf }
 
 // Names are the models' own names at all providers, sorted, without the providers'.
 func (c *Catalog) Names() []string {
 	seen := make(map[string]bool)
-	for _, p := range c.doc.Providers {
+	for _, p := range c.content().Providers {
 		for _, m := range p.Models {
 			seen[lastPart(m.ID)] = true
 		}
@@ -97,7 +95,7 @@ func (c *Catalog) Lookup(provider, model string) (Model, bool) {
 }
 
 func (c *Catalog) lookup(provider, model string) (Model, bool) {
-	p, ok := c.providers[provider]
+	p, ok := c.content().of[provider]
 	if !ok {
 		return Model{}, false
 	}

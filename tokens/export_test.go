@@ -14,12 +14,12 @@ func (c *Counter) Cached() int {
 }
 
 // Sources says where the catalog comes from.
-func (c *Catalog) Sources() []catalog.Source { return c.doc.Sources }
+func (c *Catalog) Sources() []catalog.Source { return c.content().Sources }
 
 // Models yields every model of the catalog, by provider.
 func (c *Catalog) Models() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
-		for _, p := range c.doc.Providers {
+		for _, p := range c.content().Providers {
 			for _, e := range p.Models {
 				if !yield(modelOf(p, e)) {
 					return

@@ -47,7 +47,7 @@ func (c *Catalog) Resolve(name string, overrides ...Override) Model {
 func (c *Catalog) split(name string) (provider, id string) {
 	if i := strings.IndexAny(name, "/:"); i > 0 {
 		p := canonical(name[:i])
-		if _, ok := c.providers[p]; ok || slices.Contains(local, p) {
+		if _, ok := c.content().of[p]; ok || slices.Contains(local, p) {
 			return p, name[i+1:]
 		}
 	}
@@ -55,7 +55,7 @@ func (c *Catalog) split(name string) (provider, id string) {
 }
 
 func (c *Catalog) resolve(provider, id string) (Model, bool) {
-	if slices.Contains(local, provider) {
+	if id == "" || slices.Contains(local, provider) {
 		return Model{}, false
 	}
 	if provider == "" {
@@ -87,7 +87,7 @@ func (c *Catalog) maker(provider, id string) (Model, bool) {
 	if p, rest := c.split(id); p != "" && p != provider {
 		return c.resolve(p, rest)
 	}
-	for _, p := range slices.Concat(c.providers[provider].Fallbacks, served[provider]) {
+	for _, p := range slices.Concat(c.content().of[provider].Fallbacks, served[provider]) {
 		if m, ok := c.lookup(p, id); ok {
 			return m, true
 		}
@@ -100,7 +100,7 @@ func (c *Catalog) maker(provider, id string) (Model, bool) {
 func (c *Catalog) infer(id string) (Model, bool) {
 	names := slices.Compact([]string{id, lastPart(id)})
 	for _, name := range names {
-		for _, p := range c.doc.Providers {
+		for _, p := range c.content().Providers {
 			if !p.Family.Matches(name) {
 				continue
 			}
@@ -134,7 +134,7 @@ func (c *Catalog) complete(m Model) Model {
 func (c *Catalog) anywhere(name string) (Model, bool) {
 	var at []Model
 	for _, s := range spellings(name) {
-		if named := c.byName()[s]; len(named) > 0 {
+		if named := c.content().byName()[s]; len(named) > 0 {
 			for _, e := range named {
 				at = append(at, modelOf(e.Provider, e.Model))
 			}
