@@ -20,7 +20,10 @@
 // other, off by default, searches what compactions took away. [Recall] does the
 // same search for a host.
 //
-// A [Journal] stores sessions, in memory by default. Hosts that keep their own
+// [Session.Undo] takes the last compaction back, [Session.Redo] the undo.
+//
+// A [Journal] stores sessions, in memory by default; package store has one in a
+// database. Programs that call no model work on a [History]. Hosts that keep their own
 // lists need none of this: they call [kagewasm.Compactor.Compact], in a
 // goroutine if they like, and [Swap] the result in.
 package session
