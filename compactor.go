@@ -31,6 +31,10 @@ type Options struct {
 	// Lookup finds what is known of a model by its name, for prices and for
 	// the summarizer's own window. Default tokens.Default().Resolve.
 	Lookup func(model string) tokens.Model
+	// Learned, where set, hears what a provider said that a model takes, in tokens, where
+	// it refused a request. The Compactor goes by it already; a program that ends can keep
+	// it, for its Lookup to know.
+	Learned func(model string, window int)
 	// Plugins take part in compactions; at most one is a compactor.
 	Plugins []hooks.Plugin
 	// HookTimeout bounds the observers' calls of a hook, which run side by side, and the
@@ -69,11 +73,14 @@ type windows struct {
 	of map[string]int
 }
 
-func (w *windows) learn(model string, tokens int) {
+func (w *windows) learn(model string, tokens int, heard func(string, int)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if was, known := w.of[model]; model == "" || tokens <= 0 || known && was <= tokens {
 		return
+	}
+	if heard != nil {
+		heard(model, tokens)
 	}
 	if w.of == nil {
 		w.of = make(map[string]int)

@@ -88,7 +88,7 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	}
 	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
 	if fits, ok := req.Exceeded.Window(l.came.Total); ok {
-		c.windows.learn(req.Session.Model, fits)
+		c.windows.learn(req.Session.Model, fits, c.opts.Learned)
 	}
 	if req.Session.ContextWindow == nil {
 		req.Session.ContextWindow = c.windows.within(nil, req.Session.Model)

@@ -260,7 +260,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
-				l.windows.learn(l.summarizer(), a.plan.Window)
+				l.windows.learn(l.summarizer(), a.plan.Window, l.opts.Learned)
 				l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
 			}
 			if err == nil {

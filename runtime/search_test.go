@@ -37,12 +37,14 @@ func TestPluginsSearch(t *testing.T) {
 		code         abi.Code
 	}{
 		{name: "found", search: found, granted: true, query: "the port", want: "m7 by cmp-1: The port is 8443."},
-		{name: "in a dry run", search: found, granted: true, query: "the port", dry: true, want: "m7 by cmp-1: The port is 8443."},
+		{name: "in a dry run", search: found, granted: true, query: "the port", dry: true,
+			want: "m7 by cmp-1: The port is 8443."},
 		{name: "nothing found", search: found, granted: true, query: "the colour"},
 		{name: "a host that keeps nothing", granted: true, query: "the port"},
 		{name: "not granted", search: found, query: "the port", code: abi.CodeDenied},
 		{name: "no query", search: found, granted: true, query: " ", code: abi.CodeUsage},
-		{name: "a query that is too long", search: found, granted: true, query: strings.Repeat("x", 2001), code: abi.CodeQuota},
+		{name: "a query that is too long", search: found, granted: true, query: strings.Repeat("x", 2001),
+			code: abi.CodeQuota},
 		{name: "too many results", search: found, granted: true, query: "the port", limit: 21, code: abi.CodeQuota},
 		{name: "too often", search: found, granted: true, query: "the colour", times: 65, code: abi.CodeQuota},
 		{name: "as often as it may", search: found, granted: true, query: "the colour", times: 64},

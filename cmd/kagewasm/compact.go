@@ -13,6 +13,7 @@ import (
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/files"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/record"
+	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/state"
 	"github.com/kagewasm/kagewasm/cmd/kagewasm/internal/ui"
 	"github.com/kagewasm/kagewasm/session"
 	"github.com/kagewasm/kagewasm/tokens"
@@ -80,7 +81,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if err != nil {
 		return err
 	}
-	model := f.resolve(session, conf)
+	model := f.learned(e, f.resolve(session, conf))
 	if says := f.assumed(model, conf); says != "" && !f.quiet {
 		e.say(says)
 	}
@@ -102,6 +103,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if session.KeepsThinking(transcript.Format(f.to)) {
 		opts.Policy.Keep.DropThinking, opts.Lookup = false, conf.resolveForLog
 	}
+	keep := f.learns(e, &opts)
 	progress.Step("compacting %s messages", ui.Number(len(session.Messages)))
 	sink := &sink{e: e, session: session, to: transcript.Format(f.to), out: f.out, dryRun: f.dryRun,
 		count: func(ctx context.Context, s *transcript.Session) (int, error) { return f.cost(ctx, counter, s) }}
@@ -123,6 +125,7 @@ func (f *compactFlags) run(ctx context.Context, e env, path string) error {
 	if plugins != nil {
 		err = errors.Join(err, plugins.counted(req, result))
 	}
+	keep()
 	progress.Done()
 	run.Result = result
 	f.record(ctx, e, run)
@@ -151,6 +154,43 @@ func (f *compactFlags) read(ctx context.Context, e env, path string) (*record.Ru
 	session.Messages = session.Live() // what the program itself took away is not the model's any more
 	holdMemory(len(data), len(session.Messages), len(f.plugins))
 	return &record.Run{Path: path, Data: data, File: session}, nil
+}
+
+// learned is a model with the window that its provider named in an earlier run, where
+// nothing else says how large it is. The name is the one it is asked by.
+func (f *compactFlags) learned(e env, m tokens.Model, name ...string) tokens.Model {
+	for _, name := range append(name, m.Name()) {
+		if n := state.Window(f.state, e.stateHome, name); n > 0 && m.ContextWindow == nil {
+			m.ContextWindow = &n
+		}
+	}
+	return m
+}
+
+// learns has the compaction go by the windows that providers named in earlier runs. What it
+// returns keeps those that they name in this one; the compaction is done then, whether they
+// can be kept or not.
+func (f *compactFlags) learns(e env, opts *kagewasm.Options) (keep func()) {
+	windows, lookup := make(map[string]int), opts.Lookup
+	opts.Lookup = func(name string) tokens.Model { return f.learned(e, lookup(name), name) }
+	opts.Learned = func(model string, window int) { windows[model] = window }
+	return func() {
+		if len(windows) == 0 {
+			return
+		}
+		st, err := state.Open(f.state, e.stateHome, e.say)
+		if err == nil {
+			defer st.Close()
+		}
+		for model, n := range windows {
+			if err == nil {
+				err = st.SetWindow(model, n)
+			}
+		}
+		if err != nil && !f.quiet {
+			e.say("what providers said of their models is not kept: " + err.Error())
+		}
+	}
 }
 
 // searchIn is what plugins that may can search: what the file keeps and its model does not

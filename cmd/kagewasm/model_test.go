@@ -31,7 +31,8 @@ func compactWith(t *testing.T, yaml string, args ...string) (int, kagewasm.Repor
 	line := append([]string{"compact", filepath.Join(dir, "session.jsonl"), "--config",
 		filepath.Join(dir, "kagewasm.yaml"), "--window", "8000",
 		"--out", filepath.Join(dir, "out.jsonl"), "--report", report}, args...)
-	code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, stateHome: dir})
+	code := doMain(t.Context(), line, env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
+		stateHome: filepath.Join(dir, "home")})
 	var r kagewasm.Report
 	data, err := os.ReadFile(report)
 	if err != nil {
@@ -152,5 +153,42 @@ func TestContextOfAnAgent(t *testing.T) {
 				t.Errorf("%d requests, the first: %+v", len(list), list)
 			}
 		})
+	}
+}
+
+// TestTheStatedWindowIsKept: what a provider says that a model takes, whose window nobody
+// knows, holds in the next run too: nothing is refused there.
+func TestTheStatedWindowIsKept(t *testing.T) {
+	features.Proves(t, "complaint 4")
+	summary := note.Outlines()[0].Render(func(s note.Section) string { return "The " + s.Title + " is clear." })
+	refused := 0
+	server := modeltest.NewFunc(t, func(r modeltest.Request) modeltest.Answer {
+		n := 0
+		for _, m := range r.Messages {
+			n += len(m.Content) / 4
+		}
+		if n > 5000 {
+			refused++
+			return modeltest.TooLong(n, 5000)
+		}
+		return modeltest.Answer{Text: summary}
+	})
+	where := `base_url: "` + server.URL(modeltest.Anthropic) + `", key_env: KAGEWASM_TEST_KEY}`
+	yaml := `
+models:
+  main: {provider: anthropic, model: house-1, ` + where + `
+  small: {provider: anthropic, model: house-2, ` + where + `
+model: main
+compaction: {summarize: {model: small}}
+`
+	t.Setenv("KAGEWASM_TEST_KEY", "sk-ant-test")
+	kept := filepath.Join(t.TempDir(), "state")
+	for run, want := range []int{1, 0} {
+		refused = 0
+		code, r, stderr := compactWith(t, yaml, "--state", kept, "--target", "2500")
+		if code != 0 || r.Strategy != kagewasm.StrategySummarize || refused != want {
+			t.Errorf("run %d: exit code %d, by %s, refused %d times, want %d: %v\n%s", run, code, r.Strategy, refused, want,
+				r.Failures, stderr)
+		}
 	}
 }

@@ -43,8 +43,8 @@ func (f *pluginFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.engine, "engine", runtime.EngineNative,
 		"native (sandboxed), or extism: upstream's engine, for trusted plugins only, as it keeps few of the limits")
 	fs.StringSliceVar(&f.grants, "grant", nil, "grant a `CAPABILITY` that a plugin asks for: kv, compaction.request "+
-		"and compaction.summary are granted already; also model, messages.search, http=HOST[:PORT] (https; http=http://HOST for http, "+
-		"http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
+		"and compaction.summary are granted already; also model, messages.search, http=HOST[:PORT] (https; http=http://HOST "+
+		"for http, http=private+http://HOST for a name in a private network, http=localhost:PORT for this machine)")
 	fs.StringSliceVar(&f.adopts, "adopt", nil,
 		"let the plugin of this `NAME` go on with what another version of it has stored")
 	fs.StringSliceVar(&f.denies, "deny", nil, "deny a `CAPABILITY` that is granted already")

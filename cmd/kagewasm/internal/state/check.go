@@ -63,7 +63,7 @@ func (x *examination) found(p ui.Problem, repair func() error) error {
 
 // folders looks at whose the folders are.
 func (x *examination) folders() error {
-	for _, part := range []string{"", KVFolder, cacheFolder, cancelledFolder} {
+	for _, part := range []string{"", KVFolder, cacheFolder, cancelledFolder, windowFolder} {
 		path := filepath.Join(x.Dir, part)
 		err := owner.Check(path)
 		var others *owner.Error
