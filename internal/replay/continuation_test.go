@@ -43,6 +43,7 @@ type watch struct {
 // compacted looks at what a compaction left, and begins to watch what follows.
 func (r *run) compacted(step *Step) {
 	r.retention(r.log.view(step.After))
+	r.precision(step)
 	r.watch = append(r.watch, watch{})
 }
 

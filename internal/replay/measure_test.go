@@ -135,3 +135,40 @@ func TestRetention(t *testing.T) {
 		t.Error("shares are shares")
 	}
 }
+
+// idle is so many calls that name nothing.
+func idle(n int) (msgs []abi.Message) {
+	for i := range n {
+		msgs = append(msgs, did(fmt.Sprint("i", i), fmt.Sprintf(`{"n":%d}`, i), "ok")...)
+	}
+	return msgs
+}
+
+// TestNamesListed: of the names that a note lists it is counted how many the agent uses
+// in the next messages, by the words of its calls and of what it says.
+func TestNamesListed(t *testing.T) {
+	features.Proves(t, "I10")
+	first := did("x", `{"path":"internal/store/lease.go"}`, "maxLeases")
+	for _, tc := range []struct {
+		why  string
+		last []abi.Message
+		used int
+	}{
+		{"none", did("y", `{"n":99}`, "maxLeases is no word of the agent's"), 0},
+		{"a file, by its whole path", did("y", `{"path":"/srv/kw/internal/store/lease.go"}`, "ok"), 1},
+		{"a name, with the package before it", did("y", `{"text":"store.maxLeases(1)"}`, "ok"), 1},
+		{"part of a longer name", did("y", `{"text":"maxLeasesPerJob"}`, "ok"), 0},
+		{"both, in one command", did("y", `{"command":"grep maxLeases internal/store/lease.go"}`, "ok"), 2},
+		{"both, after sixty messages", append(idle(30), did("y", `{"command":"grep maxLeases internal/store/lease.go"}`,
+			"ok")...), 0},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			msgs := work(first, tc.last)
+			s := run(t, options(t, msgs, oneCompaction(msgs, len(tc.last)/2), kagewasm.Policy{}))
+			if s.Compactions != 1 || s.NamesListed != 2 || s.NamesUsed != tc.used {
+				t.Errorf("%d compactions, %d names listed, %d used, want 2 and %d", s.Compactions, s.NamesListed, s.NamesUsed,
+					tc.used)
+			}
+		})
+	}
+}

@@ -52,6 +52,10 @@ type Stats struct {
 	Errors Share `json:"error_retention"`
 	// Continuation says how the log goes on after compactions.
 	Continuation Continuation `json:"task_continuation"`
+	// NamesListed are the names in the lists of all notes, and NamesUsed those of them
+	// that the agent used in the next messages of the log.
+	NamesListed int `json:"names_listed"`
+	NamesUsed   int `json:"names_used"`
 
 	Cost Cost `json:"cost"`
 }
@@ -139,6 +143,7 @@ func (s *Stats) Add(o Stats) {
 		{&s.Superseded, o.Superseded}, {&s.Fallbacks, o.Fallbacks},
 		{&s.Continuation.Compactions, o.Continuation.Compactions}, {&s.Continuation.Continued, o.Continuation.Continued},
 		{&s.Continuation.Reread, o.Continuation.Reread}, {&s.Continuation.Lost, o.Continuation.Lost},
+		{&s.NamesListed, o.NamesListed}, {&s.NamesUsed, o.NamesUsed},
 	} {
 		*f.to += f.n
 	}
