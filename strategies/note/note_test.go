@@ -137,7 +137,7 @@ func TestPatches(t *testing.T) {
 		{"a patch of files",
 			"*** Begin Patch\n*** Update File: internal/a.go\n@@\n-x\n+y\n*** Add File: internal/b.go\n+z\n" +
 				"*** Delete File: internal/c.go\n*** End Patch",
-			"internal/a.go (edited) internal/b.go (created) internal/c.go (deleted)"},
+			"internal/a.go internal/b.go (created) internal/c.go (deleted)"},
 		{"a unified diff", "--- a/internal/a.go\n+++ b/internal/a.go\n@@ -10,2 +12,3 @@ func f() {\n-x\n+y\n",
 			"a.go (edited, line 12)"},
 	} {

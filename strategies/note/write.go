@@ -40,8 +40,8 @@ var (
 	wordsShare  = share{45, 35, 60}
 	cameShare   = share{20, 6, 20} // what came of the words
 	saidShare   = share{15, 4, 10} // of that, the words of the agent
-	namesShare  = share{15, 47, 35}
-	failedShare = share{25, 10, 20}
+	namesShare  = share{15, 62, 40}
+	failedShare = share{25, 8, 15}
 )
 
 const (
@@ -53,7 +53,7 @@ const (
 
 // of is the share of a budget, in tokens.
 func (s share) of(budget int) int {
-	const tiny, small, large = 700, 1200, 8000
+	const tiny, small, large = 700, 900, 8000
 	part := mix(budget, small, large, s.small, s.large)
 	if budget < small {
 		part = mix(budget, tiny, small, s.tiny, s.small)

@@ -2,7 +2,7 @@ package names
 
 import (
 	"cmp"
-	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -16,15 +16,16 @@ type facts struct {
 	at               int    // the message of the last change
 }
 
-// String is " (created, edited ×3, last lines 340-352)", empty where nothing
-// is known.
+// String is what stands behind the name of a modified file: "×3 (created, last lines
+// 340-352)". It is empty where the file was edited once, and no more is known: most were.
 func (f facts) String() string {
+	count := ""
 	var parts []string
 	if f.created {
 		parts = append(parts, "created")
 	}
 	if f.edits > 1 {
-		parts = append(parts, fmt.Sprintf("edited ×%d", f.edits))
+		count = timesMark + strconv.Itoa(f.edits)
 	} else if f.edits == 1 {
 		parts = append(parts, "edited")
 	}
@@ -44,12 +45,17 @@ func (f facts) String() string {
 			what = "last " + what
 		}
 		parts = append(parts, what+f.lines)
+	case f.edits == 0 && !f.created:
+		parts = append(parts, movedHere)
 	}
-	if len(parts) == 0 {
-		return ""
+	if len(parts) == 0 || f == (facts{edits: 1, at: f.at}) {
+		return count
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return count + " (" + strings.Join(parts, ", ") + ")"
 }
+
+// movedHere is said of a file of which no more is known.
+const movedHere = "moved here"
 
 // elsewhere is where a file was moved of which it is not told.
 const elsewhere = "elsewhere"

@@ -20,7 +20,7 @@ const maxName = 256
 
 // classify says what a single word is. Where it is quoted in the text, or
 // written with ./ before it, two plain words with a slash between them are a
-// path too.
+// path too, and two with a hyphen and capitals, Change-Id, a name.
 func classify(w string, quoted bool) class {
 	if len(w) < 3 || len(w) > maxName || notNames[w] {
 		return none
@@ -41,7 +41,7 @@ func classify(w string, quoted bool) class {
 	case f.hex && f.digits > 0 && len(w) >= 7:
 		return number
 	case f.letters == 0:
-		if f.digits >= 3 && !isSmallRange(w) {
+		if from, to, ok := isRange(w); f.digits >= 3 && !(ok && len(from) < 3 && len(to) < 3) {
 			return number
 		}
 		return none
@@ -57,7 +57,7 @@ func classify(w string, quoted bool) class {
 		return none // a qualified name: see word
 	case f.underscore && f.letters >= 3 && len(w) >= 5:
 		return symbol
-	case f.humps > 0 && len(w) >= 5:
+	case (f.humps > 0 || f.titled && quoted) && len(w) >= 5:
 		return symbol
 	case f.digits > 0 && f.letters > 0 && len(w) >= 4 && f.upperOrDash:
 		return symbol // HAT136, gpt-4o, pydicom-1458
@@ -65,11 +65,11 @@ func classify(w string, quoted bool) class {
 	return none
 }
 
-// isSmallRange reports whether w is a range like 1-10. Longer numbers may be
-// lines of a file, and three of them a date.
-func isSmallRange(w string) bool {
-	from, to, ok := strings.Cut(w, "-")
-	return ok && len(from) < 3 && len(to) < 3
+// isRange reports whether w is a range, 1-10 or 337-351, and returns its ends. Longer
+// numbers may be a telephone's, and three of them a date.
+func isRange(w string) (from, to string, ok bool) {
+	from, to, ok = strings.Cut(w, "-")
+	return from, to, ok && len(from) < 5 && len(to) < 5 && strings.Trim(from+to, "0123456789") == ""
 }
 
 // isCounted reports whether w is a number and the words it counts, 12-hex-char, or the end
@@ -92,7 +92,7 @@ func isTimestamp(w string) bool {
 type features struct {
 	letters, digits, dots, humps int
 	underscore, at, hex, ext     bool
-	upperOrDash, host            bool
+	upperOrDash, host, titled    bool
 }
 
 func (f *features) read(w string) {
@@ -114,7 +114,11 @@ func (f *features) read(w string) {
 			if lower {
 				f.humps++
 			} else if i > 0 && i+1 < len(w) && w[i+1] >= 'a' && w[i+1] <= 'z' {
-				f.humps++ // HTTPServer
+				if w[i-1] == '-' {
+					f.titled = true // Test-Driven
+				} else {
+					f.humps++ // HTTPServer
+				}
 			}
 			lower = false
 		case isDigit(c):

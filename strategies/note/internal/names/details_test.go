@@ -174,3 +174,52 @@ func TestArguments(t *testing.T) {
 		})
 	}
 }
+
+// TestChangesInChains: what was done to a file is counted on over compactions, and said in
+// as few words as tell it.
+func TestChangesInChains(t *testing.T) {
+	features.Proves(t, "I8", "N8")
+	edit := func(n int, input string) (msgs []abi.Message) {
+		for range n {
+			msgs = append(msgs, called("apply_patch", "input", input, "Done", false)...)
+		}
+		return msgs
+	}
+	const one, two = "--- a/pkg/a.go\n+++ b/pkg/a.go\n@@ -10,2 +12,3 @@ f\n-x\n+y\n",
+		"*** Begin Patch\n*** Update File: pkg/a.go\n@@\n-x\n+y\n*** End Patch"
+	const add = "*** Begin Patch\n*** Add File: pkg/a.go\n+z\n*** End Patch"
+	move := append(called("Bash", "command", "git mv pkg/a.go pkg/b.go", "", false),
+		called("Bash", "command", "make lint", "Exit code 1", true)...)
+	for _, tc := range []struct {
+		why    string
+		rounds [][]abi.Message
+		want   string
+	}{
+		{"edited once", [][]abi.Message{edit(1, two)}, "pkg/a.go"},
+		{"and once more", [][]abi.Message{edit(1, two), edit(1, two)}, "pkg/a.go×2"},
+		{"three times, and twice", [][]abi.Message{edit(3, two), edit(2, two)}, "pkg/a.go×5"},
+		{"created", [][]abi.Message{edit(1, add), nil}, "pkg/a.go (created)"},
+		{"created, and edited in turn", [][]abi.Message{edit(1, add), edit(1, two)}, "pkg/a.go (created, edited)"},
+		{"created, and edited twice", [][]abi.Message{edit(1, add), edit(1, two), edit(1, two), nil},
+			"pkg/a.go×2 (created)"},
+		{"the last lines", [][]abi.Message{edit(1, two), edit(1, one), nil}, "pkg/a.go×2 (last line 12)"},
+		{"moved, not edited", [][]abi.Message{move, nil},
+			"pkg/a.go (moved to pkg/b.go) pkg/b.go (moved here)"},
+		{"moved, and edited there", [][]abi.Message{move, edit(1, strings.ReplaceAll(two, "a.go", "b.go"))},
+			"pkg/b.go pkg/a.go (moved to pkg/b.go)"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := ""
+			for _, msgs := range tc.rounds {
+				if text != "" {
+					msgs = append([]abi.Message{summary(text)}, msgs...)
+				}
+				text = build(msgs).Render(1000, byRune)
+			}
+			_, files, _ := strings.Cut(text, "Files modified:\n- ")
+			if got, _, _ := strings.Cut(files, "\n"); strings.TrimPrefix(got, "pkg/: ") != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,10 @@
 package names
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // list is one of the lists that names are grouped in.
 type list uint8
@@ -50,11 +54,11 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 	p, lines := &picked{}, make(map[string]bool)
 	left, misses := budget, 0
 	numbers := budget / numberPart
-	for _, it := range l.names {
+	for _, it := range l.best(budget, shown, count) {
 		if left <= 2 || misses == maxMisses {
 			break
 		}
-		if it.use == mentioned && (shown[it.name] || l.kept[it.name]) {
+		if it.use == mentioned && shown[it.name] {
 			continue
 		}
 		cost := p.cost(it, lines, count)
@@ -77,6 +81,28 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 		addParts(shown, it.name)
 	}
 	return p
+}
+
+// best are the names of which some fit into a budget, those first that tell most for a
+// token. Twice as many are counted as could fit: which these are, their lengths say.
+func (l *Names) best(budget int, shown map[string]bool, count func(string) int) []*item {
+	var list []*item
+	value := make(map[*item]float64)
+	for _, it := range l.names {
+		if len(list) >= 2*budget {
+			break
+		}
+		if it.use == mentioned && (shown[it.name] || l.kept[it.name]) {
+			continue
+		}
+		_, name := it.folded()
+		value[it] = it.worth() / (float64(count(listSeparator+name)) + float64(len(name))/2)
+		list = append(list, it)
+	}
+	slices.SortStableFunc(list, func(x, y *item) int {
+		return cmp.Or(raisedFirst(x, y), cmp.Compare(value[y], value[x]))
+	})
+	return list
 }
 
 // cost is what one more name costs, in tokens.

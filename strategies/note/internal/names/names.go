@@ -38,6 +38,8 @@ type item struct {
 	facts  facts
 	// short: the name of a file that is listed with its whole path too.
 	short bool
+	// raised: it bears on what somebody wants to know.
+	raised bool
 }
 
 // use is the most that was done to a file.
@@ -56,10 +58,10 @@ const (
 	weightCall    = 1.5
 	weightSummary = 1.5
 	weightSaid    = 1.0
-	weightOutput  = 0.25
-	// importWorth is what a path by which code imports other code is worth beside
-	// another name: it is rarely said again.
-	importWorth = 0.5
+	weightOutput  = 0.35
+	// rareWorth is what a name is worth beside another one that is rarely said again: a
+	// path by which code imports other code, the lines of a file that is not told with them.
+	rareWorth = 0.3
 )
 
 // halfAge is the number of messages after which a mention counts half.
@@ -135,15 +137,21 @@ func (l *Names) Beside(ctx context.Context, stays []abi.Message, found *Found) {
 // Raise ranks the names and commands that bear on what somebody wants to know before the
 // others.
 func (l *Names) Raise(bears func(text string) bool) {
-	slices.SortStableFunc(l.names, func(x, y *item) int {
-		switch a, b := bears(x.name), bears(y.name); {
-		case a == b:
-			return 0
-		case a:
-			return -1
-		}
-		return 1
-	})
+	for _, it := range l.names {
+		it.raised = bears(it.name)
+	}
+	slices.SortStableFunc(l.names, raisedFirst)
+}
+
+// raisedFirst orders names that were raised before the others.
+func raisedFirst(x, y *item) int {
+	switch {
+	case x.raised == y.raised:
+		return 0
+	case x.raised:
+		return -1
+	}
+	return 1
 }
 
 // builder collects while the messages go by.
@@ -245,15 +253,16 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 	it.weight += weight / (1 + float64(b.last-b.at)/halfAge)
 }
 
-// value is what a name tells for the tokens it takes: who mentioned it, how often and
-// how long ago, over its length and the separator's.
-func (it *item) value() float64 {
-	worth := 1.0
-	if imported(it.name) {
-		worth = importWorth
+// worth is what a name tells: who mentioned it, how often and how long ago.
+func (it *item) worth() float64 {
+	if _, _, lines := isRange(it.name); lines || imported(it.name) {
+		return rareWorth * it.weight
 	}
-	return worth * it.weight / float64(len(it.name)+8)
+	return it.weight
 }
+
+// value is about what a name tells for the room it takes, where tokens are not counted.
+func (it *item) value() float64 { return it.worth() / float64(len(it.name)+8) }
 
 func (b *builder) names() *Names {
 	l := &Names{tools: rankTools(b.tools), commands: b.commands, failures: b.failures, failed: len(b.met)}

@@ -87,7 +87,7 @@ func lines(text string) map[string]string {
 	return out
 }
 
-var aside = regexp.MustCompile(` \([^)]*\)`)
+var aside = regexp.MustCompile(`×\d+| \([^)]*\)`)
 
 // wholePaths are the paths in a line of a list of files.
 func wholePaths(line string) []string {

@@ -117,17 +117,8 @@ func (e *entries) files(line string, u use) {
 	if e.root != "" {
 		root = e.root + "/"
 	}
-	var last *item
 	for line != "" {
-		var word string
-		if strings.HasPrefix(line, "(") {
-			word, line, _ = strings.Cut(line[1:], ")")
-			if last != nil {
-				last.facts = parseFacts(word)
-			}
-			line = strings.TrimLeft(line, " ")
-			continue
-		}
+		var word, about string
 		word, line, _ = strings.Cut(line, " ")
 		if d, ok := strings.CutSuffix(word, "/:"); ok && dir == "" && e.section != "" {
 			if dir = strings.TrimPrefix(d, ".") + "/"; dir == "/" && d == "." {
@@ -137,11 +128,18 @@ func (e *entries) files(line string, u use) {
 			}
 			continue
 		}
+		if strings.HasPrefix(line, "(") {
+			about, line, _ = strings.Cut(line[1:], ")")
+			line = strings.TrimLeft(line, " ")
+		}
 		if word == "" {
 			continue
 		}
-		e.taken(dir+word, path, e.at, u)
-		last = e.items[dir+word]
+		name, times, _ := strings.Cut(word, timesMark)
+		e.taken(dir+name, path, e.at, u)
+		if it := e.items[dir+name]; it != nil && u == modified {
+			it.facts = parseFacts(times, about)
+		}
 		e.at++
 	}
 }
@@ -149,23 +147,24 @@ func (e *entries) files(line string, u use) {
 // maxLines is how long the numbers of lines are, in bytes.
 const maxLines = 16
 
-// parseFacts reads back what [facts.String] wrote.
-func parseFacts(s string) (f facts) {
-	for part := range strings.SplitSeq(s, ", ") {
+// parseFacts reads back what [facts.String] wrote: how often, and what in parentheses.
+func parseFacts(times, about string) (f facts) {
+	n, _ := strconv.Atoi(times)
+	if f.edits = max(0, min(n, maxCalls)); times == "" && about == "" {
+		f.edits = 1
+	}
+	for part := range strings.SplitSeq(about, ", ") {
 		what, lines, _ := strings.Cut(strings.TrimPrefix(part, "last "), " ")
-		times, counted := strings.CutPrefix(part, "edited ×")
 		switch {
 		case part == "created":
 			f.created = true
 		case part == "deleted":
 			f.deleted = true
-		case strings.HasPrefix(part, "moved"):
-			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), elsewhere)
 		case part == "edited":
 			f.edits = 1
-		case counted:
-			n, _ := strconv.Atoi(times)
-			f.edits = max(0, min(n, maxCalls))
+		case part == movedHere:
+		case strings.HasPrefix(part, "moved"):
+			f.moved = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(part, "moved"), " to "), elsewhere)
 		case what == "line" || what == "lines":
 			if strings.Trim(lines, "0123456789-") == "" && len(lines) < maxLines {
 				f.lines = lines
@@ -187,7 +186,8 @@ func (b *builder) list(line string, c class) {
 // have written anything.
 func (b *builder) taken(name string, c class, i int, u use) {
 	if len(name) >= 3 && len(name) <= 2*maxName {
-		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf), u)
+		_, shown := (&item{name: name, class: c}).folded()
+		b.mention(name, c, weightTaken/(1+float64(i)/takenHalf)*float64(len(shown))/takenLength, u)
 	}
 }
 
@@ -207,10 +207,13 @@ func (b *builder) toolList(line string) {
 
 // weightTaken is what the first name of a list that is taken over weighs, and
 // takenHalf the place at which one weighs half: a list is ranked, and its first
-// names must not sink among those that only just got into it.
+// names must not sink among those that only just got into it. It is ranked by weight over
+// room, so this holds for a name of takenLength letters: a longer one at the same place
+// weighed more.
 const (
-	weightTaken = 5.0
+	weightTaken = 4.0
 	takenHalf   = 20
+	takenLength = 12
 )
 
 // ran takes over a command that was run.

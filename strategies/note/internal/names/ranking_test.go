@@ -56,3 +56,25 @@ func TestWhoUsedThem(t *testing.T) {
 		})
 	}
 }
+
+// TestByRoom: of two names that tell as much the one that takes fewer tokens comes first,
+// and of two that take as many the shorter one.
+func TestByRoom(t *testing.T) {
+	features.Proves(t, "N8")
+	costly := func(s string) int { return byRune(s) + 40*strings.Count(s, "costly") }
+	flat := func(s string) int { return len(strings.Fields(s)) }
+	for _, tc := range []struct {
+		why, said, want string
+		count           func(string) int
+	}{
+		{"fewer tokens", "costly_name and simple_name", "simple_name costly_name", costly},
+		{"shorter", "longer_names_here and short_name", "short_name longer_names_here", flat},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			text := build([]abi.Message{said(tc.said)}).Render(1000, tc.count)
+			if got := lines(text)["Names"]; got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -17,6 +17,7 @@ const (
 	HeadCommands  = "Commands run, newest last:"
 	blockMark     = "```"
 	failedMark    = " (failed)"
+	timesMark     = "×" // before how often
 	listSeparator = " "
 )
 

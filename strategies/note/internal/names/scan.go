@@ -61,7 +61,7 @@ func scan(s string, listing bool, found func(name string, c class)) {
 		}
 		c := place{s, start, i}
 		w := c.clean()
-		word(trim(w), c.quoted() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
+		word(trim(w), c.quoted() || c.isKey() || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../"), found)
 	}
 }
 
@@ -216,6 +216,11 @@ func (c place) before() byte {
 // quoted reports whether the word stands alone in quotes of any kind.
 func (c place) quoted() bool {
 	return c.end < len(c.s) && c.before() == c.s[c.end] && strings.IndexByte("`'\"", c.before()) >= 0
+}
+
+// isKey reports whether the word is a key, a colon behind it: Change-Id: 17.
+func (c place) isKey() bool {
+	return strings.HasPrefix(c.s[c.end:], ": ") && strings.IndexByte(c.s[c.start:c.end], '/') < 0
 }
 
 // clean is the word without what belongs to the text around it.

@@ -2,7 +2,6 @@ package names
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ func (t *tool) String() string {
 	if len(t.params) > 0 {
 		s += "(" + strings.Join(lists.Map(t.params, solid), " ") + ")"
 	}
-	return s + fmt.Sprintf("×%d", t.calls)
+	return s + timesMark + strconv.Itoa(t.calls)
 }
 
 // solid is a name without white space.
@@ -65,7 +64,7 @@ func parseTools(line string) []tool {
 	var list []tool
 	line = strings.TrimPrefix(line, listSeparator)
 	for line != "" {
-		head, rest, found := strings.Cut(line, "×")
+		head, rest, found := strings.Cut(line, timesMark)
 		n := clip.Digits(rest)
 		calls, err := strconv.Atoi(rest[:n])
 		name, params, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
