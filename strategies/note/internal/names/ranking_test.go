@@ -78,3 +78,15 @@ func TestByRoom(t *testing.T) {
 		})
 	}
 }
+
+// TestRaised: a name that bears on what somebody wants to know comes before shorter ones
+// that were said more often.
+func TestRaised(t *testing.T) {
+	features.Proves(t, "N8")
+	all := build([]abi.Message{said("lock_a lock_b renew_every_lease_of_a_job"), said("lock_a lock_b")})
+	all.Raise(func(name string) bool { return strings.HasPrefix(name, "renew") })
+	text := all.Render(1000, byRune)
+	if got := lines(text)["Names"]; got != "renew_every_lease_of_a_job lock_a lock_b" {
+		t.Errorf("%q", got)
+	}
+}
