@@ -218,10 +218,14 @@ func (p *planner) check(ctx context.Context, plan abi.Plan, host, failures int) 
 		verdict, err := firewall.Apply(against, full)
 		if code := abi.CodeOf(err); tokens > 0 && (code == abi.CodeGrew || code == abi.CodeOverTarget) {
 			host, failures = tokens/2, 0
+			if code == abi.CodeOverTarget { // by the little that was reckoned wrong
+				host = tokens * 7 / 8
+			}
 			continue
 		}
 		if err == nil && !verdict.Met && !p.view.All {
-			if over := verdict.Tokens - p.view.Target; over < tokens/2 { // a smaller note meets it
+			over := verdict.Tokens - p.view.Target
+			if over < tokens/2 && (!p.view.Asked || tokens-over >= p.view.LeastNote()) { // a smaller note meets it
 				host, failures = tokens-over-noteSlack, 0
 				continue
 			}

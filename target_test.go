@@ -13,7 +13,7 @@ import (
 
 // TestTargetsAreMonotone: on every session a larger target leaves as much or more, and what
 // is left comes near it: what a target leaves unused would not hold the next message. One
-// that cannot be met is exceeded by no more than the shortest note.
+// that cannot be met is exceeded by a fifth of it at most.
 func TestTargetsAreMonotone(t *testing.T) {
 	features.Proves(t, "K2")
 	c := newCompactor(t, kagewasm.Options{Counter: realCounter()})

@@ -104,6 +104,9 @@ const (
 	// next compaction is less. It is small, so that the note itself never
 	// becomes what the next compaction would have to remove.
 	tightShare = 0.02
+	// askedShare is what a note may cost of a target that somebody named, as one part of
+	// so many, where what stays leaves less: the target is exceeded by so much at most.
+	askedShare = 5
 	// minFailuresTarget is the target, in tokens, from which on the last
 	// failures have room of their own, and failuresShare the most of it that
 	// they get.
@@ -139,18 +142,18 @@ func NewBudget(v *View, c NoteConfig, source abi.Source) Budget {
 	switch left := v.Target - fixed; {
 	case left >= b.Note:
 		b.Inject = min(b.Inject, left-b.Note) // a plan that keeps to it is not refused for it
-	case left-frame >= minHost && (v.Asked || left >= b.Note/2):
+	case !v.Asked && left >= b.Note/2 && left-frame >= minHost:
 		b.Note, b.Host, b.Inject = left, left-frame, 0
 	default:
-		b.Tight = true
-		most := max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)
+		least := max(int(tightShare*float64(v.Window)), (v.Upper-fixed)/2)
 		if v.Asked {
-			most = frame + minHost
+			least = frame + v.LeastNote()
 		}
-		b.Note = max(left, min(b.Note, most))
-		b.Host = max(0, b.Note-frame)
-		b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
-		b.Inject = 0
+		b.Note = max(left, min(b.Note, least))
+		b.Host, b.Inject = max(0, b.Note-frame), 0
+		if b.Tight = !v.Asked || b.Note > left; b.Tight {
+			b.Failures = min(b.Failures, max(0, (v.Upper-fixed-b.Note)/2))
+		}
 	}
 	return b
 }
@@ -162,6 +165,10 @@ func defaultHost(total, target int) int {
 	much := min(maxNote, int(goneShare*float64(total-target)), int(noteShare*float64(target)))
 	return max(little, much)
 }
+
+// LeastNote is what the host may say in a note, in tokens, where what stays leaves no
+// room for more under a target that somebody named.
+func (v *View) LeastNote() int { return max(minHost, v.Target/askedShare) }
 
 // noteSlack is how far a note can be over its share of the window: its frame
 // costs what it costs.
