@@ -76,6 +76,8 @@ func Build(ctx context.Context, s Session) *Note {
 		n.names.WithoutTools()
 	}
 	t := newThread(harness, n.Files().Modified)
+	last := lastGone(s.Gone)
+	before := results(s.Pruned)
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		switch {
@@ -92,6 +94,9 @@ func Build(ctx context.Context, s Session) *Note {
 			n.rules = append(n.rules, leftOutOf(m, s.Pruned, t.n)...)
 		case !s.Gone[i]:
 			t.stays(m)
+			if i < last {
+				t.stands(cmp.Or(before[m.ToolCallID], m))
+			}
 		case m.Kind == abi.KindSummary:
 			f := n.summary(m.Text(), t.n+1)
 			shift := t.takeOver(f)
@@ -106,6 +111,26 @@ func Build(ctx context.Context, s Session) *Note {
 	n.turns = t.finish()
 	n.steps, n.standing = lastSteps(t.steps), t.standing
 	return n
+}
+
+// lastGone is the place of the last message that goes.
+func lastGone(gone []bool) int {
+	last := len(gone) - 1
+	for last >= 0 && !gone[last] {
+		last--
+	}
+	return last
+}
+
+// results are the results among messages, by the id of the call. No result has none.
+func results(msgs []abi.Message) map[string]*abi.Message {
+	list := make(map[string]*abi.Message)
+	for i := range msgs {
+		if m := &msgs[i]; m.Role == abi.RoleTool && m.ToolCallID != "" {
+			list[m.ToolCallID] = m
+		}
+	}
+	return list
 }
 
 // Files returns what tool calls read and modified, sorted, cumulative over

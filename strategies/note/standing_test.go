@@ -136,3 +136,59 @@ func TestWorkedOn(t *testing.T) {
 		}
 	})
 }
+
+// TestStandingOfWhatStays: how things stood is told of all messages up to the last that goes, of those that stay in
+// between too.
+func TestStandingOfWhatStays(t *testing.T) {
+	features.Proves(t, "I4", "N13")
+	commit := func(hash string) []abi.Message {
+		return run("git commit -am x", "[main "+hash+"] mend it\n 1 file changed", false)
+	}
+	fails := run("go test ./store", "Exit code 1\n--- FAIL: TestLease (0.41s)\n    lease_test.go:40: got 2, want 1", true)
+	head := session("Mend it.", run("false", "Exit code 1", true), edit("/srv/kw/a.go", "ok", false))
+	tail := session(said("Done."), run("git status", "On branch main", false))
+	for _, tc := range []struct {
+		why               string
+		goes, stays       []abi.Message
+		want, not, pruned string
+	}{
+		{"a commit that was pushed", commit("3f2a1bc"), session(commit("4a4a4a4"), run("git push", "", false)),
+			"Last commit: 4a4a4a4 mend it on branch main, pushed\n", "Last commit: 3f2a1bc", ""},
+		{"a push", commit("3f2a1bc"), run("git push", "", false), "3f2a1bc mend it on branch main, pushed\n",
+			"not pushed", ""},
+		{"an edit", commit("3f2a1bc"), edit("/srv/kw/b.go", "ok", false), "Changed since: /srv/kw/b.go\n", "b.go, ", ""},
+		{"a commit where none went", nil, commit("4a4a4a4"), "Last commit: 4a4a4a4", "committed nothing", ""},
+		{"a check that passes", session(fails, edit("/srv/kw/a.go", "ok", false)), run("go test ./store", "ok", false),
+			"", "Failed when it last ran", ""},
+		{"a commit whose result was pruned", commit("3f2a1bc"), run("git commit -am x", "[pruned]", false),
+			"Last commit: 4a4a4a4", "Last commit: 3f2a1bc", "[main 4a4a4a4] mend it\n 1 file changed"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			for i := range tc.stays { // ids as a harness has them
+				tc.stays[i].ToolCallID = strings.Replace(tc.stays[i].ToolCallID, "c", "kept", 1)
+				for k := range tc.stays[i].ToolCalls {
+					tc.stays[i].ToolCalls[k].ID = "kept"
+				}
+			}
+			s := gone(session(head, tc.goes, tc.stays, tail))
+			from := len(head) + len(tc.goes)
+			for i := range tc.stays {
+				s.Gone[from+i] = false
+			}
+			if tc.pruned != "" {
+				s.Pruned = run("git commit -am x", tc.pruned, false)
+				s.Pruned[0].ToolCalls[0].ID, s.Pruned[1].ToolCallID = "kept", "kept"
+			}
+			got := state(write(s, note.Options{})) + "\n"
+			if !strings.Contains(got, tc.want) || strings.Contains(got, tc.not) {
+				t.Errorf("no %q, or %q in\n%s", tc.want, tc.not, got)
+			}
+		})
+	}
+	t.Run("what stays behind the last that goes tells itself", func(t *testing.T) {
+		msgs := session(head, commit("3f2a1bc"), tail, commit("4a4a4a4"))
+		if got := state(write(goneUpTo(len(msgs)-2, msgs), note.Options{})); !strings.Contains(got, "3f2a1bc") {
+			t.Errorf("%s", got)
+		}
+	})
+}

@@ -36,14 +36,15 @@ type thread struct {
 	turns    []turn
 	harness  outcome.Harness
 	work     *work.Work
-	closing  string // what the agent said last in the turn
-	asked    string // all of that message, for answers by number
-	aside    bool   // a harness wrote after the closing words, and the agent answers that
-	silent   bool   // nothing of the turn went
-	goesOn   bool   // a part of the turn stays
-	taken    bool   // the last turn is of an earlier note
-	n        int    // the number of the last message of a person
-	waits    *turn  // of an earlier note, whose message is still to come
+	kept     *work.Work // what messages that stay did, for the standing alone
+	closing  string     // what the agent said last in the turn
+	asked    string     // all of that message, for answers by number
+	aside    bool       // a harness wrote after the closing words, and the agent answers that
+	silent   bool       // nothing of the turn went
+	goesOn   bool       // a part of the turn stays
+	taken    bool       // the last turn is of an earlier note
+	n        int        // the number of the last message of a person
+	waits    *turn      // of an earlier note, whose message is still to come
 	files    shortNames
 	steps    []step // what was said and done last, see state.go
 	standing standing
@@ -53,7 +54,8 @@ type thread struct {
 }
 
 func newThread(h outcome.Harness, modified []string) *thread {
-	return &thread{harness: h, work: work.New(h), silent: true, files: newShortNames(modified)}
+	w := work.New(h)
+	return &thread{harness: h, work: w, kept: w.Beside(), silent: true, files: newShortNames(modified)}
 }
 
 // shortNames count the files that have the same name in different folders.
@@ -193,6 +195,16 @@ func (t *thread) stays(m *abi.Message) {
 	}
 }
 
+// stands takes what no person wrote and stays before a message that goes: how things stood at the end comes of it too.
+func (t *thread) stands(m *abi.Message) {
+	for i := range m.ToolCalls {
+		t.kept.Call(&m.ToolCalls[i])
+	}
+	if m.Role == abi.RoleTool {
+		t.standing.take(t.kept.Result(m), t.n, t.files.of)
+	}
+}
+
 // add adds a line to the turn that goes on.
 func (t *thread) add(line string) {
 	if len(t.turns) == 0 {
@@ -227,6 +239,7 @@ func (t *thread) end(answer string) {
 	}
 	t.media = nil
 	t.standing.lost(t.work.Unanswered())
+	t.standing.lost(t.kept.Unanswered())
 	for _, line := range t.work.Lines(t.files.of) {
 		t.add(line)
 	}
@@ -257,6 +270,7 @@ func (t *thread) end(answer string) {
 		t.turns = t.turns[:k] // all of it stays
 	}
 	t.work, t.closing, t.asked, t.silent, t.goesOn = t.work.Next(), "", "", true, false
+	t.kept = t.work.Beside()
 	t.undone, t.found, t.aside = nil, nil, false
 }
 

@@ -72,6 +72,9 @@ func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
 	if a.Script == "" {
 		return h.ofTool(m)
 	}
+	if stopped(m.Text()) {
+		return Outcome{}
+	}
 	text, code, told := m.Text(), 0, false
 	if code, told = exit(text); !told {
 		code, told = exitSentence(text)
@@ -93,6 +96,19 @@ func (h Harness) Of(m *abi.Message, a *action.Action) Outcome {
 
 // dropped is what a harness says of calls that it did not run.
 const dropped = "<tool_use_error>Sibling tool call errored"
+
+// stops are how harnesses say that a person stopped a command, at the beginning of a line in small letters.
+var stops = []string{"aborted by user", "command aborted by user", "command was aborted by user",
+	"command was cancelled by user", "request interrupted by user"}
+
+// stopped reports whether the last line of a result says that a person stopped the command: it did not fail.
+func stopped(text string) bool {
+	text = strings.TrimSpace(clip.Tail(text, maxLook))
+	last := strings.ToLower(strings.Trim(text[strings.LastIndexByte(text, '\n')+1:], " \r[]<>."))
+	return last == "command aborted" || slices.ContainsFunc(stops, func(s string) bool {
+		return strings.HasPrefix(last, s)
+	})
+}
 
 // ofTool reads how a call ended that ran no command.
 func (h Harness) ofTool(m *abi.Message) Outcome {

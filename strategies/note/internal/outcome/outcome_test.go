@@ -79,6 +79,9 @@ func TestOutcomes(t *testing.T) {
 		{"denied", "ls /root", "Permission to use Bash with command ls /root has been denied.", true, true, failed},
 		{"not run as another call failed", "make", "<tool_use_error>Sibling tool call errored</tool_use_error>", true,
 			true, unknown},
+		{"stopped by the person", "npm test", "Command aborted", true, true, unknown},
+		{"stopped by the person behind its output", "npm test", "FAIL a.test.ts\n\nCommand aborted", true, true, unknown},
+		{"one that talks of what was aborted", "make", "Command aborted\nmake: *** [x] Error 2", true, true, failed},
 		// Commands, of one that does not.
 		{"a command that says nothing, of which nobody tells", "make lint", "", false, false, unknown},
 		{"a runner that says that it passed", "pytest -q", "....\n12 passed in 3.1s", false, false, passed},

@@ -69,6 +69,13 @@ func (w *Work) Next() *Work {
 	return next
 }
 
+// Beside returns the work of messages that stay in the same turn. What was tried out is known to both.
+func (w *Work) Beside() *Work {
+	beside := New(w.harness)
+	beside.tries = w.tries
+	return beside
+}
+
 // Call takes a call.
 func (w *Work) Call(c *abi.ToolCall) { w.open[c.ID] = action.Of(c) }
 
