@@ -21,19 +21,20 @@ type former struct {
 	rules    []rule
 	steps    []step
 	standing standing
+	foreign  bool // somebody else wrote a part of it
 }
 
 // summary takes over what an earlier compaction kept, and returns its thread. Package
-// names reads the files, names, commands and failures for itself. What somebody else
-// wrote is older than the message of a person with number before.
-func (n *Note) summary(text string, before int) *former {
+// names reads the files, names, commands and failures for itself.
+func (n *Note) summary(text string) *former {
 	foreign, ours := parted(text)
 	p := parser{Note: n}
 	for line := range strings.Lines(ours) {
 		p.line(strings.TrimRight(line, "\r\n"))
 	}
-	if strings.TrimSpace(foreign) != "" {
-		p.quoted, p.before = nil, before
+	f := &former{foreign: strings.TrimSpace(foreign) != ""}
+	if f.foreign {
+		p.quoted = nil
 		if _, said, ok := strings.Cut(foreign, "\nSummary:\n"); ok && strings.Contains(foreign, "Analysis:\n") {
 			foreign = said // what stands before is how its model came to it
 		}
@@ -44,11 +45,25 @@ func (n *Note) summary(text string, before int) *former {
 		p.openFirst = len(first) > 0 && len(others) > 0
 	}
 	if len(p.quoted) > 0 {
-		n.earlier, n.earlierBefore, n.earlierOpen = p.quoted, p.before, p.openFirst
+		n.earlier, n.earlierAge, n.earlierOpen = p.quoted, p.age, p.openFirst
 	}
-	f := &former{turns: readThread(p.thread), rules: p.rules}
+	f.turns, f.rules = readThread(p.thread), p.rules
 	f.steps, f.standing = readState(p.state)
 	return f
+}
+
+// age says when a summary was written that follows message n of a person: before the next one, or in the middle of n
+// where the agent goes on with that first.
+func age(n int, next []abi.Message, origins []abi.Origin) string {
+	for i := range next {
+		if origins[i] == abi.FromPerson {
+			break
+		}
+		if n > 0 && (next[i].Role == abi.RoleAssistant || next[i].Role == abi.RoleTool) {
+			return withinMark + strconv.Itoa(n) + "]"
+		}
+	}
+	return beforeMark + strconv.Itoa(n+1) + "]"
 }
 
 // asides are lines that a harness adds to a summary: they are no part of it, and one
@@ -149,9 +164,9 @@ type parser struct {
 	thread    []string // the lines of the thread
 	state     []string // those of the state
 	rules     []rule
-	openFirst bool // what it says to be open stands first in it
-	before    int  // the number of the message before which the earlier summary was written
-	listed    bool // todos were met: they are the list, and not added to it
+	openFirst bool   // what it says to be open stands first in it
+	age       string // when the earlier summary was written
+	listed    bool   // todos were met: they are the list, and not added to it
 	fenced    bool
 	quoted    []string // of the earlier summary
 }
@@ -195,8 +210,8 @@ func (p *parser) line(line string) {
 			p.quote(text)
 		} else if line == openMark {
 			p.openFirst = true
-		} else if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line, olderMark), "]")); err == nil {
-			p.before = n
+		} else if strings.HasPrefix(line, beforeMark) || strings.HasPrefix(line, withinMark) {
+			p.age = line
 		}
 	}
 }
@@ -212,8 +227,8 @@ func (p *parser) quote(line string) {
 // message it is older than.
 func (p *parts) quoted(n *Note, budget int) {
 	list, lines := n.earlier, []string{headEarlier}
-	if n.earlierBefore > 0 {
-		lines = append(lines, olderMark+strconv.Itoa(n.earlierBefore)+"]")
+	if n.earlierAge != "" {
+		lines = append(lines, n.earlierAge)
 	}
 	if n.earlierOpen {
 		lines = append(lines, openMark)
@@ -242,8 +257,9 @@ func (p *parts) quoted(n *Note, budget int) {
 }
 
 const (
-	// olderMark says how old a summary is.
-	olderMark = "It was written before ["
+	// beforeMark and withinMark say when a summary was written, by the message of a person.
+	beforeMark = "It was written before ["
+	withinMark = "It was written in the middle of ["
 	// openMark says that the order is not its own.
 	openMark = "What it says was open then is put first."
 	// between stands for the lines of a summary that there is no room for.

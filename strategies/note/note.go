@@ -12,18 +12,17 @@ import (
 
 // Note is what was read off the superseded messages.
 type Note struct {
-	names    *names.Names
-	focus    *Focus // nil where nobody gave instructions
-	turns    []turn
-	rules    []rule // of messages that earlier notes shortened
-	todos    todos
-	steps    []step   // what was said and done last
-	standing standing // behind them
-	earlier  []string // lines of a summary that somebody else wrote
-	// earlierBefore is the number of the message of a person before which it was written.
-	earlierBefore int
-	earlierOpen   bool     // what it says to be open stands first
-	transcripts   []string // how earlier notes say that more can be found
+	names       *names.Names
+	focus       *Focus // nil where nobody gave instructions
+	turns       []turn
+	rules       []rule // of messages that earlier notes shortened
+	todos       todos
+	steps       []step   // what was said and done last
+	standing    standing // behind them
+	earlier     []string // lines of a summary that somebody else wrote
+	earlierAge  string   // when it was written, as the note says it
+	earlierOpen bool     // what it says to be open stands first
+	transcripts []string // how earlier notes say that more can be found
 }
 
 // Session is the session that a compaction takes messages from.
@@ -98,8 +97,11 @@ func Build(ctx context.Context, s Session) *Note {
 				t.stands(cmp.Or(before[m.ToolCallID], m))
 			}
 		case m.Kind == abi.KindSummary:
-			f := n.summary(m.Text(), t.n+1)
+			f := n.summary(m.Text())
 			shift := t.takeOver(f)
+			if f.foreign {
+				n.earlierAge = age(t.n, s.Messages[i+1:], origins[i+1:])
+			}
 			for _, r := range f.rules {
 				n.rules = append(n.rules, rule{n: r.n + shift, text: r.text, binds: r.binds})
 			}
