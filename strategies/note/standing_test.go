@@ -158,8 +158,8 @@ func TestStandingOfWhatStays(t *testing.T) {
 			"not pushed", ""},
 		{"an edit", commit("3f2a1bc"), edit("/srv/kw/b.go", "ok", false), "Changed since: /srv/kw/b.go\n", "b.go, ", ""},
 		{"a commit where none went", nil, commit("4a4a4a4"), "Last commit: 4a4a4a4", "committed nothing", ""},
-		{"a check that passes", session(fails, edit("/srv/kw/a.go", "ok", false)), run("go test ./store", "ok", false),
-			"", "Failed when it last ran", ""},
+		{"a check that passes", session(fails, said("x"), "Then the docs.", head[3:], head[3:], head[3:]),
+			run("go test ./store", "ok", false), "", "Failed when it last ran", ""},
 		{"a commit whose result was pruned", commit("3f2a1bc"), run("git commit -am x", "[pruned]", false),
 			"Last commit: 4a4a4a4", "Last commit: 3f2a1bc", "[main 4a4a4a4] mend it\n 1 file changed"},
 	} {
