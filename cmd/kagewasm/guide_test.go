@@ -254,7 +254,8 @@ var requests = map[abi.Op][2]any{
 		new(abi.TokensResponse)},
 	abi.OpMessagesGet: {new(abi.MessagesRequest),
 		new(abi.MessagesResponse)}, abi.OpRequestCompact: {new(abi.CompactionRequest), nil},
-	abi.OpHTTP: {new(abi.HTTPRequest), new(abi.HTTPResponse)}, abi.OpModelComplete: {new(abi.ModelRequest),
+	abi.OpMessagesSearch: {new(abi.SearchRequest), new(abi.SearchResponse)},
+	abi.OpHTTP:           {new(abi.HTTPRequest), new(abi.HTTPResponse)}, abi.OpModelComplete: {new(abi.ModelRequest),
 		new(abi.ModelResponse)},
 }
 
