@@ -50,8 +50,9 @@ func failuresIn(msgs []abi.Message) []failure {
 			}
 		}
 		if searchRE.MatchString(f.command) && f.line == "" && foundNothingRE.MatchString(text) ||
-			strings.Contains(text, "<tool_use_error>Sibling tool call errored</tool_use_error>") {
-			continue // it found nothing, or was not run
+			strings.Contains(text, "<tool_use_error>Sibling tool call errored</tool_use_error>") ||
+			strings.HasSuffix(strings.TrimSpace(text), "Command aborted") {
+			continue // it found nothing, was not run, or a person stopped it
 		}
 		if m.IsError && f.line == "" {
 			f.line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
