@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,11 +51,16 @@ func Compact(t testing.TB, c *kagewasm.Compactor, req kagewasm.Request) *kagewas
 	return r
 }
 
-// Memory is a kagewasm.Memory that tests can look into.
+// Memory is a kagewasm.Memory that tests can look into once nobody sets anything.
 type Memory map[string]string
+
+// setting is held while a Memory is set: observers that are late set it side by side.
+var setting sync.Mutex
 
 // Set implements kagewasm.Memory.
 func (m Memory) Set(_ context.Context, ns, key, value string) error {
+	setting.Lock()
+	defer setting.Unlock()
 	m[ns+"/"+key] = value
 	return nil
 }
