@@ -19,12 +19,10 @@ type Encoding struct {
 	walkers sync.Pool
 }
 
-// The vocabularies are not compressed: reading them would take longer than all else that a short session needs.
-
-//go:embed o200k_base.trie
+//go:embed o200k_base.gz
 var o200k []byte
 
-//go:embed cl100k_base.trie
+//go:embed cl100k_base.gz
 var cl100k []byte
 
 // The encodings. Each loads its vocabulary when it first counts.
@@ -33,8 +31,8 @@ var (
 	CL100k = newEncoding(cl100k, (*splitter).cl100k)
 )
 
-func newEncoding(doc []byte, split func(*splitter, int) int) *Encoding {
-	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary { return newVocabulary(doc) })}
+func newEncoding(gz []byte, split func(*splitter, int) int) *Encoding {
+	return &Encoding{split: split, load: sync.OnceValue(func() *vocabulary { return readVocabulary(gz) })}
 }
 
 // Count returns the number of tokens in text. Special tokens in it are plain text. The only error is the context's own.

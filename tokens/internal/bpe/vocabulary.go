@@ -1,7 +1,10 @@
 package bpe
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
+	"io"
 	"math/bits"
 	"sync/atomic"
 )
@@ -40,8 +43,13 @@ const (
 	bytesEnd = 256 // the tokens of single bytes come first
 )
 
-// newVocabulary reads what genranks writes, which must stay as it is.
-func newVocabulary(doc []byte) *vocabulary {
+// readVocabulary reads what genranks writes. It panics where what is linked into the program cannot be read: there is
+// nothing a caller could do.
+func readVocabulary(gz []byte) *vocabulary {
+	doc, err := unpack(gz)
+	if err != nil {
+		panic("bpe: embedded vocabulary: " + err.Error())
+	}
 	n := int(binary.LittleEndian.Uint32(doc))
 	children, labels, lefts, ids := doc[4:4+n], doc[4+n:4+2*n+8], doc[4+2*n:4+3*n], doc[4+3*n:]
 	v := &vocabulary{labels: labels, nodes: make([]node, n), origins: make([]atomic.Uint64, len(ids)/3)}
@@ -49,6 +57,16 @@ func newVocabulary(doc []byte) *vocabulary {
 	b := builder{vocabulary: v, counts: children, next: 1}
 	b.link(0, bytesEnd) // all bytes are tokens
 	return v
+}
+
+func unpack(gz []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(gz))
+	if err != nil {
+		return nil, err
+	}
+	doc := make([]byte, binary.LittleEndian.Uint32(gz[len(gz)-4:])) // the length stands at the end
+	_, err = io.ReadFull(r, doc)
+	return doc, err
 }
 
 // name tells the nodes which tokens they are.

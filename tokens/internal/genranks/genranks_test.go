@@ -17,7 +17,7 @@ func TestEmbedded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := os.ReadFile(filepath.Join("..", "bpe", name+".trie"))
+			got, err := os.ReadFile(filepath.Join("..", "bpe", name+".gz"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func run(name, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return os.WriteFile(filepath.Join(dir, name+".trie"), doc, 0o644)
+	return os.WriteFile(filepath.Join(dir, name+".gz"), doc, 0o644)
 }
 
 // published is an encoding's vocabulary as tiktoken-go's loader has it, in the form that package bpe reads.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -9,8 +11,8 @@ import (
 
 // write returns a vocabulary as a trie of its tokens' bytes: the number of nodes, and then, node by node, how many
 // children each has, its last byte, and the length of the first of the two tokens that it was merged from (its own
-// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes. The root's 256
-// children are more than a byte holds; it has zero.
+// where it is one byte, zero where it is no token); at last the tokens' ranks, in three planes of bytes, as like goes
+// with like where it is compressed. The root's 256 children are more than a byte holds; it has zero.
 func write(ranks map[string]int) ([]byte, error) {
 	if err := check(ranks); err != nil {
 		return nil, err
@@ -43,7 +45,22 @@ func write(ranks map[string]int) ([]byte, error) {
 		}
 	}
 	doc := binary.LittleEndian.AppendUint32(nil, uint32(len(nodes)))
-	return slices.Concat(doc, children, labels, lefts, planes[0], planes[1], planes[2]), nil
+	return compress(slices.Concat(doc, children, labels, lefts, planes[0], planes[1], planes[2]))
+}
+
+func compress(doc []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(doc); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 // check makes sure of what package bpe takes for granted: that ranks are the numbers up to how many there are, that
