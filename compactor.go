@@ -7,6 +7,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/tokens"
 )
@@ -64,38 +65,8 @@ type Compactor struct {
 	late  sync.WaitGroup // plugins that compactions did not wait for
 	// windows are what providers said that models take, in tokens, by model. They hold
 	// for all sessions.
-	windows windows
-}
-
-// windows are windows of models that were learned from refusals. The smallest holds.
-type windows struct {
-	mu sync.Mutex
-	of map[string]int
-}
-
-func (w *windows) learn(model string, tokens int, heard func(string, int)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if was, known := w.of[model]; model == "" || tokens <= 0 || known && was <= tokens {
-		return
-	}
-	if heard != nil {
-		heard(model, tokens)
-	}
-	if w.of == nil {
-		w.of = make(map[string]int)
-	}
-	w.of[model] = tokens
-}
-
-// within is the smaller one of a window and the learned one; nil where neither is known.
-func (w *windows) within(window *int, model string) *int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if n, known := w.of[model]; known && (window == nil || n < *window) {
-		return &n
-	}
-	return window
+	windows learned.Windows
+	scales  learned.Scales
 }
 
 // New checks the options and makes a Compactor.

@@ -1,10 +1,12 @@
 package kagewasm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
+	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/strategies"
 )
 
@@ -23,8 +25,9 @@ const maxTokens = 1 << 40
 // roundingError is what products of fractions may be off by.
 const roundingError = 1e-9
 
-// limits works out the figures for a session of so many tokens.
-func (p *Policy) limits(req *Request, tokens int) (limits, error) {
+// limits works out the figures for a session of so many tokens. What is said of the model
+// is in its own tokens, and brought into counted ones.
+func (p *Policy) limits(req *Request, tokens int, scale Scale) (limits, error) {
 	when := &p.When
 	l := limits{upperShare: when.Upper, lowerShare: when.Lower}
 	l.Window = abi.FallbackWindow
@@ -50,8 +53,8 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 		return l, usage("a reserve of %d and %d tokens leaves nothing of a window of %d",
 			when.OutputReserve, when.ReserveTokens, l.Window)
 	}
-	l.Window -= when.OutputReserve
-	l.thresholds(when)
+	l.Window = max(1, scale.counted(l.Window-when.OutputReserve))
+	l.thresholds(when, scale)
 	if fits, ok := req.Exceeded.Window(tokens); ok && fits < l.Window {
 		l.Window = fits
 		l.Upper = min(l.Upper, int(l.upperShare*float64(fits)))
@@ -75,17 +78,86 @@ func (p *Policy) limits(req *Request, tokens int) (limits, error) {
 	return l, nil
 }
 
+// counted brings tokens of the model into counted ones.
+func (s Scale) counted(tokens int) int {
+	if s.Factor == 1 { // to the token
+		return tokens
+	}
+	return int(float64(tokens) / s.Factor)
+}
+
+// Limits are the window of a session and its thresholds, as the next look at it would have
+// them, in counted tokens. The error is one of the policy, or of a window that is not known
+// where it has to be.
+func (c *Compactor) Limits(s abi.Session) (strategies.Limits, error) {
+	policy, err := c.Policy(s)
+	if err != nil {
+		return strategies.Limits{}, err
+	}
+	s.ContextWindow = c.window(&s)
+	l, err := policy.limits(&Request{Session: s}, 0, scaleOf(&c.opts, &c.scales, s.Model))
+	return l.Limits, err
+}
+
+// window is the one of a session, or what a provider said of its model where nobody knows.
+func (c *Compactor) window(s *abi.Session) *int {
+	if s.ContextWindow != nil {
+		return s.ContextWindow
+	}
+	return c.windows.Within(nil, s.Model)
+}
+
+// scaleOf is the scale of a model. Exact counts need none, and no provider corrects them.
+func scaleOf(opts *Options, scales *learned.Scales, model string) Scale {
+	m := opts.Lookup(model)
+	if m.ExactCounts {
+		return Scale{Factor: 1}
+	}
+	factor, calls := scales.At(model, cmp.Or(m.TokenScale, 1))
+	return Scale{factor, calls}
+}
+
+func (l *look) scale(model string) Scale { return scaleOf(l.opts, l.scales, model) }
+
+// learnScale compares what the request before took with what is counted of it.
+func (l *look) learnScale() error {
+	u := l.req.Used
+	switch {
+	case u == nil:
+		return nil
+	case u.Messages < 0 || u.Messages > len(l.memo.tokens) || u.Tokens < 0 || u.Tokens > maxTokens:
+		return usage("used: %d tokens of %d messages, and there are %d", u.Tokens, u.Messages, len(l.memo.tokens))
+	}
+	model := l.req.Session.Model
+	m := l.opts.Lookup(model)
+	if m.ExactCounts {
+		return nil
+	}
+	counted := l.req.Overhead
+	for _, n := range l.memo.tokens[:u.Messages] {
+		counted += n
+	}
+	l.scales.Correct(model, cmp.Or(m.TokenScale, 1), counted, u.Tokens)
+	return nil
+}
+
+// learnWindow keeps what a provider says of a model's window, which is in counted tokens
+// here, in tokens of the model.
+func (l *look) learnWindow(model string, counted int) {
+	l.windows.Learn(model, l.scale(model).reported().Tokens(counted), l.opts.Learned)
+}
+
 // thresholds applies the policy's mode: an absolute number of tokens, a
 // reserve, or fractions of the window.
-func (l *limits) thresholds(when *When) {
+func (l *limits) thresholds(when *When, scale Scale) {
 	l.Upper = int(when.Upper * float64(l.Window))
 	l.Target = int(when.Lower * float64(l.Window))
 	switch {
 	case when.MaxTokens > 0:
-		l.Upper = min(when.MaxTokens, l.Window)
+		l.Upper = min(scale.counted(when.MaxTokens), l.Window)
 		l.Target = int(float64(l.Upper) * when.Lower / when.Upper)
 	case when.ReserveTokens > 0:
-		l.Upper = l.Window - when.ReserveTokens
+		l.Upper = l.Window - scale.counted(when.ReserveTokens)
 		l.Target = min(l.Target, int(float64(l.Upper)*when.Lower/when.Upper))
 	}
 	if when.absolute() { // plugins and reports get fractions in any mode
@@ -223,9 +295,12 @@ func (l *look) overloaded(v *strategies.View, waits bool) string {
 	case !l.req.DryRun:
 		l.memo.told = o
 	}
-	says := fmt.Sprintf("tool definitions and the like take %d tokens, and a compaction is to get down to %d of %d: offer "+
-		"fewer tools, raise the lower threshold, or use a model with a larger window", o.tokens, o.target, o.window)
+	says := fmt.Sprintf("tool definitions and the like take %d tokens, and a compaction is to get down to %d of %d: "+
+		"offer fewer tools, raise the lower threshold, or use a model with a larger window", o.tokens, o.target, o.window)
 	if waits {
+		if !l.req.DryRun {
+			l.memo.futile = o // what is told holds
+		}
 		says += "; until then the session is compacted where it does not fit or somebody asks for it, and no model is " +
 			"asked for a summary"
 	}

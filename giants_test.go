@@ -84,6 +84,74 @@ func TestGiantOfAPerson(t *testing.T) {
 	}
 }
 
+// TestGiantOutputOfAPersonsCommand: what a command put out that a person ran is cut as the
+// output of tools is, before any word of a person, and leaves room for a note.
+func TestGiantOutputOfAPersonsCommand(t *testing.T) {
+	features.Proves(t, "K10", "A11", "complaint 5")
+	listing := strings.Repeat("a name of a file\n", 1000)
+	for name, m := range map[string]abi.Message{
+		"a kind says so": {Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text("Ran `find .`\n" + listing + "end")},
+		"its form says so": {Role: abi.RoleUser, Content: abi.Text("<bash-stdout>Ran `find .`\n" + listing +
+			"end</bash-stdout>")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.ID = "ran"
+			msgs := append(chat(80), m)
+			req := request(1500, msgs)
+			req.Recall = "ask the host"
+			r := compact(t, newCompactor(t, kagewasm.Options{}), req)
+			cut := r.Messages[len(r.Messages)-1].Text()
+			for _, want := range []string{"Ran `find .`\na name of a file\n", "end",
+				" characters left out here: message ran; ask the host ...]"} {
+				if !strings.Contains(cut, want) {
+					t.Errorf("it does not say %q: %s", want, cut)
+				}
+			}
+			if p := r.Report.Pruned; !slices.Contains(p.IDs, "ran") || len(p.Words) > 0 {
+				t.Errorf("the report says that %v were cut, and the words in %v", p.IDs, p.Words)
+			}
+			if !r.Report.Compacted || r.Report.TokensAfter > 900 || !strings.Contains(r.Report.Summary, "## Thread") {
+				t.Errorf("%s; the note: %s", r.Report.Reason, r.Report.Summary)
+			}
+			report, err := json.Marshal(r.Report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range invariants.Check(sessiongen.JSONL(msgs), sessiongen.JSONL(r.Messages), report) {
+				if !strings.Contains(problem, "characters") { // words are no tokens
+					t.Error(problem)
+				}
+			}
+		})
+	}
+}
+
+// TestManyResultsAtOnce: where many calls were answered at once, none of the results is a giant and together they leave
+// no room, they are cut on until a target that was asked for is met.
+func TestManyResultsAtOnce(t *testing.T) {
+	features.Proves(t, "K10", "complaint 5")
+	calls := abi.Message{ID: "calls", Role: abi.RoleAssistant}
+	msgs := chat(80)
+	for i := range 10 {
+		id := fmt.Sprintf("call-%d", i)
+		calls.ToolCalls = append(calls.ToolCalls, abi.ToolCall{ID: id, Name: "look", Arguments: "{}"})
+		msgs = append(msgs, abi.Message{ID: "r" + id, Role: abi.RoleTool, ToolCallID: id,
+			Content: abi.Text("begins " + strings.Repeat("word ", 300) + "ends")})
+	}
+	msgs = slices.Insert(msgs, len(msgs)-10, calls)
+	req := request(100_000, msgs)
+	req.Force, req.Target = true, ptr(2200)
+	r := compact(t, newCompactor(t, kagewasm.Options{}), req)
+	if !r.Report.Compacted || r.Report.TokensAfter > 2200 || r.Report.TokensAfter < 1800 {
+		t.Errorf("%d tokens: %s", r.Report.TokensAfter, r.Report.Reason)
+	}
+	for _, m := range r.Messages[len(r.Messages)-10:] {
+		if text := m.Text(); !strings.HasPrefix(text, "begins") || !strings.HasSuffix(text, "ends") {
+			t.Errorf("%s: %s", m.ID, text)
+		}
+	}
+}
+
 // TestRulesOfAGiant: a rule and a name that stand in what is left out of a giant message are
 // told by the note.
 func TestRulesOfAGiant(t *testing.T) {
@@ -121,7 +189,8 @@ func TestWordsStayWhole(t *testing.T) {
 		target *int
 	}{
 		{"a mark keeps it", marked, strategies.KeepConfig{}, 1000, nil},
-		{"a predicate of the operator keeps it", giant, strategies.KeepConfig{Always: []func(*abi.Message) bool{all}}, 1000, nil},
+		{"a predicate of the operator keeps it", giant, strategies.KeepConfig{Always: []func(*abi.Message) bool{all}}, 1000,
+			nil},
 		{"switched off", giant, strategies.KeepConfig{MessageTokens: -1}, 1000, nil},
 		{"a window that holds it", giant, strategies.KeepConfig{}, 8000, nil},
 		{"a window that holds nothing else", giant[:2], strategies.KeepConfig{}, 5200, nil},

@@ -29,7 +29,8 @@ func (m *limited) Complete(_ context.Context, r abi.ModelRequest) (abi.ModelResp
 	n := (wordCounter{}).Text(r.System+" "+r.Prompt) + r.MaxTokens
 	if n <= m.takes {
 		m.answered++
-		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"), StopReason: abi.StopEnd}, nil
+		return abi.ModelResponse{Text: inForm(modeltest.Request{ModelRequest: r}, "all is well"), StopReason: abi.StopEnd},
+			nil
 	}
 	m.refused++
 	by := abi.Exceeded{Tokens: n, Limit: m.takes}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
+	"github.com/kagewasm/kagewasm/internal/learned"
 	"github.com/kagewasm/kagewasm/internal/msgid"
 	"github.com/kagewasm/kagewasm/strategies"
 	"github.com/kagewasm/kagewasm/strategies/redact"
@@ -36,9 +37,13 @@ type look struct {
 	// late are the plugins that compactions did not wait for.
 	late *sync.WaitGroup
 	// windows are what was learned of models, for all sessions.
-	windows *windows
+	windows *learned.Windows
+	scales  *learned.Scales
+	scaled  Scale // of the session's model
 	// counter counts as long as the call's context lasts.
 	counter abi.Counter
+	// hearing is the model, and keeps what it answers.
+	hearing *hearing
 }
 
 // look counts the session as it came. It is nil where the request makes no
@@ -63,8 +68,9 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 	}
 	known := c.known.take(&req.Session)
 	req.Messages = msgid.Fill(req.Messages, known.messages, func(string) bool { return false })
-	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, req: req, policy: policy, start: c.opts.Now(),
-		memo: known, counter: stoppable{c.opts.Counter, ctx}}
+	l := &look{secrets: secrets, opts: &c.opts, hooks: c.hooks, late: &c.late, windows: &c.windows, scales: &c.scales,
+		req: req, policy: policy, start: c.opts.Now(), memo: known, counter: stoppable{c.opts.Counter, ctx},
+		hearing: &hearing{Model: c.opts.Model}}
 	l.instructions, _ = secrets.Redact(req.Instructions)
 	l.now = l.start.UTC().Format(time.RFC3339)
 	gaveUp := l.memo.measure(ctx, req.Messages, l.counter)
@@ -87,14 +93,17 @@ func (c *Compactor) look(ctx context.Context, req Request) (*look, error) {
 		tokens = append(slices.Clip(tokens), make([]int, len(req.Messages)-len(tokens))...)
 	}
 	l.came = strategies.NewList(req.Messages, tokens, l.pinned(req.Messages, l.keepers), req.Overhead)
+	if err := l.learnScale(); err != nil {
+		c.close(l, nil)
+		return nil, err
+	}
 	if fits, ok := req.Exceeded.Window(l.came.Total); ok {
-		c.windows.learn(req.Session.Model, fits, c.opts.Learned)
+		l.learnWindow(req.Session.Model, fits)
 	}
-	if req.Session.ContextWindow == nil {
-		req.Session.ContextWindow = c.windows.within(nil, req.Session.Model)
-		l.req.Session.ContextWindow = req.Session.ContextWindow
-	}
-	if l.limits, err = policy.limits(&req, l.came.Total); err != nil {
+	req.Session.ContextWindow = c.window(&req.Session)
+	l.req.Session.ContextWindow = req.Session.ContextWindow
+	l.scaled = l.scale(req.Session.Model)
+	if l.limits, err = policy.limits(&req, l.came.Total, l.scaled); err != nil {
 		c.close(l, nil)
 		return nil, err
 	}

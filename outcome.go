@@ -51,6 +51,7 @@ func resultOf(l *look, o outcome) *Result {
 		ReasonCode: o.code, Fallback: o.planned.fallback,
 		Failures: l.withoutSecrets(slices.Concat(o.pre.unstored, o.planned.failures)),
 		Window:   l.limits.Window, ContextWindow: l.req.Session.ContextWindow, Model: l.req.Session.Model,
+		Scale: l.scaled.reported(),
 		Upper: l.limits.upperShare, Lower: l.limits.lowerShare, Target: l.limits.Target, DryRun: l.req.DryRun,
 		TokensBefore: l.came.Total, MessagesBefore: len(l.came.Messages),
 		TokensAfter: after.Total, MessagesAfter: len(after.Messages),
@@ -232,8 +233,8 @@ func because(r *Report) string {
 			r.MessagesBefore, r.TokensBefore, r.TokensAfter, r.Target)
 	case abi.ReasonBelowThreshold:
 		if r.Pruned.TokensSaved > 0 && float64(r.TokensAfter) > r.Lower*float64(r.Window) {
-			return fmt.Sprintf("%d tokens pruned to %d, %.0f%% of the window of %d: a compaction starts at %.0f%%, and only that "+
-				"goes down to %.0f%%", r.TokensBefore, r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window,
+			return fmt.Sprintf("%d tokens pruned to %d, %.0f%% of the window of %d: a compaction starts at %.0f%%, and only "+
+				"that goes down to %.0f%%", r.TokensBefore, r.TokensAfter, 100*float64(r.TokensAfter)/float64(r.Window), r.Window,
 				100*r.Upper, 100*r.Lower)
 		}
 		return fmt.Sprintf("%d tokens, %.0f%% of the window of %d: compaction starts at %.0f%%", r.TokensAfter,

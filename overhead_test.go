@@ -46,9 +46,8 @@ func warnings(looks []*kagewasm.Result) (list []string) {
 }
 
 // TestOverheadAboveTheTarget: tool definitions that take 83% of the window are more than a
-// compaction is to get down to. That is told once, with the way out; after one compaction
-// that freed next to nothing the session is not compacted, and no model asked, until
-// something changes or the session does not fit.
+// compaction is to get down to. That is told once, with the way out; from then on the session
+// is not compacted, and no model asked, until something changes or it does not fit.
 func TestOverheadAboveTheTarget(t *testing.T) {
 	features.Proves(t, "complaint 1")
 	const overhead = longWindow * 83 / 100
@@ -56,7 +55,7 @@ func TestOverheadAboveTheTarget(t *testing.T) {
 	t.Run("while it fits", func(t *testing.T) {
 		m := writes("all is well")
 		looks := turns(t, newCompactor(t, kagewasm.Options{Model: m}), 30, 15, always)
-		if n := compactions(looks); n != 1 || len(m.Requests()) > 2 {
+		if n := compactions(looks); n != 0 || len(m.Requests()) != 0 {
 			t.Errorf("%d compactions and %d requests to the model in 30 turns", n, len(m.Requests()))
 		}
 		said := warnings(looks)

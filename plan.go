@@ -214,13 +214,15 @@ func notThere(l *look, message, hint string) error {
 
 // summarize is the strategy that asks the model.
 func (l *look) summarize(drop strategies.Drop) strategies.Summarize {
-	s := strategies.Summarize{Drop: drop, Config: l.policy.Summarize, Model: l.opts.Model, Focus: l.req.Instructions}
+	s := strategies.Summarize{Drop: drop, Config: l.policy.Summarize, Model: l.hearing, Focus: l.req.Instructions}
 	s.Config.Model = l.summarizer()
 	s.Window = l.opts.Lookup(s.Config.Model).ContextWindow
 	if s.Window == nil && s.Config.Model == l.req.Session.Model {
 		s.Window = l.req.Session.ContextWindow
 	}
-	s.Window = l.windows.within(s.Window, s.Config.Model)
+	if s.Window = l.windows.Within(s.Window, s.Config.Model); s.Window != nil {
+		s.Window = new(l.scale(s.Config.Model).counted(*s.Window))
+	}
 	return s
 }
 
@@ -260,7 +262,7 @@ func plan(ctx context.Context, l *look, v *strategies.View, pre preCompacted) pl
 			remarks = append(remarks, cut...)
 			if a.plan.Usage != nil {
 				out.usage, out.model = a.plan.Usage, a.plan.Source.Name
-				l.windows.learn(l.summarizer(), a.plan.Window, l.opts.Learned)
+				l.learnWindow(l.summarizer(), a.plan.Window)
 				l.memo.declined.heard(l.summarizer(), *a.plan.Usage, err, l.start)
 			}
 			if err == nil {

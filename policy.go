@@ -213,7 +213,8 @@ func (p Policy) resolved(model string, own map[string]strategies.Strategy) (Poli
 		return p, usage("recovery %q: known are retry and descend", p.Recovery)
 	}
 	p.Note.By = cmp.Or(p.Note.By, strategies.NoteByBoth)
-	if !slices.Contains([]strategies.NoteBy{strategies.NoteByBoth, strategies.NoteByPlugin, strategies.NoteByHost}, p.Note.By) {
+	authors := []strategies.NoteBy{strategies.NoteByBoth, strategies.NoteByPlugin, strategies.NoteByHost}
+	if !slices.Contains(authors, p.Note.By) {
 		return p, usage("note %q: known are both, plugin and host", p.Note.By)
 	}
 	if _, ok := note.OutlineNamed(p.Summarize.Outline); !ok {

@@ -84,7 +84,7 @@ func shortenFixed(l *look, p pruned) (v *strategies.View, after pruned, cut bool
 	if l.req.Target == nil {
 		v.Target = pressure
 	}
-	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note)
+	v, ids := strategies.ShortenFixed(v, l.policy.Keep, l.policy.Note, l.req.Recall)
 	p = p.instead(v.List, ids)
 	var words []string
 	if v.Target = pressure; v.Total > v.Window || l.refused() {

@@ -42,14 +42,20 @@ func weigh(l *look, prefix, after int, cost Cost) *abi.Receipt {
 	r := &abi.Receipt{FreedTokens: l.came.Total - after, Unit: abi.UnitUSD, Cost: cost.Compactor}
 	var rates tokens.Rates
 	if prices := l.opts.Lookup(l.req.Session.Model).Prices; prices != nil && !cost.PriceUnknown {
-		rates = prices.At(l.came.Total)
+		rates = prices.At(l.scaled.reported().Tokens(l.came.Total))
+		rates.CacheRead *= l.scaled.Factor // for what is counted here
+		rates.CacheWrite *= l.scaled.Factor
 	} else {
 		rates, r.Unit, r.Cost = assumed, abi.UnitInputTokens, 0
 		if u := cost.Usage; u != nil {
 			r.Cost = (float64(u.InputTokens)*rates.Input + float64(u.OutputTokens)*rates.Output) / 1e6
 		}
 	}
-	r.Cost += float64(after-prefix) * max(0, rates.CacheWrite-rates.CacheRead) / 1e6
+	if l.req.Cold { // all there is would be written again
+		r.Cost = max(0, r.Cost-float64(r.FreedTokens)*rates.CacheWrite/1e6)
+	} else {
+		r.Cost += float64(after-prefix) * max(0, rates.CacheWrite-rates.CacheRead) / 1e6
+	}
 	r.SavedPerCall = float64(r.FreedTokens) * rates.CacheRead / 1e6
 	r.PaybackCalls = -1
 	if r.SavedPerCall > 0 {

@@ -1,6 +1,13 @@
 package kagewasm
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"sync"
+
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
 	"github.com/kagewasm/kagewasm/strategies/note"
@@ -25,11 +32,14 @@ type Report struct {
 
 	// Window is the context window used, in tokens; ContextWindow is what is
 	// known of the model's, null where nothing is.
-	Window        int     `json:"window"`
-	ContextWindow *int    `json:"context_window"`
-	Model         string  `json:"model,omitempty"`
-	Upper         float64 `json:"upper"`
-	Lower         float64 `json:"lower"`
+	Window        int    `json:"window"`
+	ContextWindow *int   `json:"context_window"`
+	Model         string `json:"model,omitempty"`
+	// Scale is how many tokens of the model stand for one that is counted; nil where they
+	// are the same. Window is in counted ones, ContextWindow in the model's.
+	Scale *Scale  `json:"scale,omitempty"`
+	Upper float64 `json:"upper"`
+	Lower float64 `json:"lower"`
 	// Target in tokens.
 	Target int  `json:"target"`
 	DryRun bool `json:"dry_run,omitempty"`
@@ -81,11 +91,37 @@ type Report struct {
 	Warning string `json:"warning,omitempty"`
 }
 
+// Scale says how many tokens of a model stand for one that is counted. Windows and
+// thresholds are brought into the counted ones by it, so that a session of so many counted
+// tokens fits. Everything else in a report is in counted tokens.
+type Scale struct {
+	Factor float64 `json:"factor"`
+	// Calls is how many requests, as their provider counted them, corrected what is
+	// published; 0 where none did.
+	Calls int `json:"calls,omitempty"`
+}
+
+// Tokens brings counted tokens into those of the model. A nil Scale leaves them as they are.
+func (s *Scale) Tokens(counted int) int {
+	if s == nil {
+		return counted
+	}
+	return int(float64(counted) * s.Factor)
+}
+
+// reported is the scale as reports have it.
+func (s Scale) reported() *Scale {
+	if s.Factor == 1 {
+		return nil
+	}
+	return &s
+}
+
 // Recount takes over what the result costs as it is written, in another format than the
 // one that was counted.
-func (r *Report) Recount(tokensAfter int) {
+func (r *Report) Recount(messagesAfter, tokensAfter int) {
 	explained := r.Reason == explain(r)
-	r.TokensAfter = tokensAfter
+	r.MessagesAfter, r.TokensAfter = messagesAfter, tokensAfter
 	if tokensAfter > 0 {
 		r.Metrics.CompressionRatio = float64(r.TokensBefore) / float64(tokensAfter)
 	}
@@ -181,10 +217,59 @@ type Event struct {
 	Trigger    abi.TriggerReason `json:"trigger"`
 	// Strategy is the configured one in a triggered event.
 	Strategy string `json:"strategy"`
+	// Given is what it is made of, in a triggered event.
+	Given *Given `json:"given,omitempty"`
 	// Report is how it ended; nil in a triggered event.
 	Report *Report `json:"report,omitempty"`
+	// Heard are the answers of the model that wrote the summary, in an event of an end.
+	Heard []Heard `json:"heard,omitempty"`
 	// Error is what Compact returned, nil where it returned none.
 	Error *abi.Error `json:"error,omitempty"`
+}
+
+// Heard is what a model answered.
+type Heard struct {
+	// Request is the SHA-256 of what it was asked, as JSON.
+	Request  string             `json:"request"`
+	Response *abi.ModelResponse `json:"response,omitempty"`
+	Error    *abi.Error         `json:"error,omitempty"`
+}
+
+// hearing is a model whose answers are kept.
+type hearing struct {
+	abi.Model
+	mu   sync.Mutex
+	list []Heard
+}
+
+// Complete implements abi.Model.
+func (h *hearing) Complete(ctx context.Context, req abi.ModelRequest) (abi.ModelResponse, error) {
+	resp, err := h.Model.Complete(ctx, req)
+	one := Heard{Request: digestOf(req)}
+	if err != nil {
+		one.Error = abi.AsError(err)
+	} else {
+		one.Response = &resp
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list = append(h.list, one)
+	return resp, err
+}
+
+func (h *hearing) heard() []Heard {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.list)
+}
+
+// To reports whether it is the answer to a request.
+func (h *Heard) To(req abi.ModelRequest) bool { return h.Request == digestOf(req) }
+
+func digestOf(req abi.ModelRequest) string {
+	text, _ := json.Marshal(req) // which is texts and numbers
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 func emit(o *Options, e Event) {
@@ -195,6 +280,12 @@ func emit(o *Options, e Event) {
 
 func audit(l *look, t EventType, result *Result, err error) {
 	e := Event{Type: t, Time: l.now, Session: l.req.Session, Trigger: l.req.Reason, Strategy: l.policy.Strategy}
+	switch t {
+	case EventTriggered:
+		e.Given = givenTo(l)
+	case EventCompleted, EventFailed, EventNoop:
+		e.Heard = l.hearing.heard()
+	}
 	if result != nil {
 		e.Report = &result.Report
 	}
@@ -203,6 +294,10 @@ func audit(l *look, t EventType, result *Result, err error) {
 	}
 	if err != nil {
 		e.Error = abi.AsError(err)
+	}
+	if l.req.Audit != nil {
+		l.req.Audit(e)
+		return
 	}
 	emit(l.opts, e)
 }

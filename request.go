@@ -3,6 +3,7 @@ package kagewasm
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/hooks"
@@ -44,12 +45,18 @@ type Request struct {
 	// Recall says in one line how the model, or who runs it, can read and search
 	// what goes: a tool, a command, a file. The note tells it. Default nothing.
 	Recall string
+	// Used is what the provider said that the last request took: where a model's tokenizer
+	// is not public, its windows are estimated by that from then on. Default nothing.
+	Used *Used
 	// Search finds messages that earlier compactions superseded, for plugins that are
 	// granted messages.search. Nil: they find nothing.
 	Search abi.Search
 	// Commit, if set, stores the result before post_compact hooks hear of it.
 	// Where it fails the compaction failed, and the session is as it was.
 	Commit func(context.Context, *Result) error
+	// Audit, if set, hears of this request in the place of Options.Audit, for instance of
+	// a trial that no log is to have.
+	Audit func(Event)
 
 	// QuietBelow is a size in tokens up to which the thresholds are not looked
 	// at, for instance because a person rejected a compaction there. A session
@@ -61,6 +68,10 @@ type Request struct {
 	// nothing was sent yet. Default what the same Compactor returned for the
 	// session last.
 	Sent *Sent
+	// Cold says that the provider's cache holds nothing of the session any more: what the
+	// model is sent is written to it again in any case, and a compaction then costs no
+	// cache. Default false.
+	Cold bool
 	// Ongoing says that the last calls of the model may be in execution: those
 	// without results stay, since providers refuse a result without its call.
 	// Default false: what is not answered never will be.
@@ -73,6 +84,16 @@ type Request struct {
 	// prunings shortened it, or nil where it does not know it; the note is
 	// written from originals. Default: Messages are as they came.
 	Original func(id string) *abi.Message
+}
+
+// Used is what a provider said that a request took, by which estimates are corrected where
+// a model's tokenizer is not public.
+type Used struct {
+	// Messages is how many messages from the beginning of Request.Messages the request held,
+	// as they stand there now.
+	Messages int `json:"messages"`
+	// Tokens is the whole input that the provider counted, cached or not.
+	Tokens int `json:"tokens"`
 }
 
 // Overrides are what one compaction does differently, whatever is
@@ -133,6 +154,53 @@ func (o *Overrides) apply(p Policy) Policy {
 	}
 	when.Lower = cmp.Or(o.Lower, when.Lower)
 	return p
+}
+
+// Given is what a compaction was made of beside its messages and plugins, as the audit log
+// keeps it: with the answers of models, it can be made again.
+type Given struct {
+	// Policy is the one that was configured, without the predicates of Keep.Always, and
+	// Always are the messages that those named.
+	Policy    Policy     `json:"policy"`
+	Always    []string   `json:"always,omitempty"`
+	Overrides *Overrides `json:"overrides,omitempty"`
+	// Messages is how many the session had.
+	Messages     int           `json:"messages"`
+	Overhead     int           `json:"overhead,omitempty"`
+	Force        bool          `json:"force,omitempty"`
+	Target       *int          `json:"target,omitempty"`
+	Exceeded     *abi.Exceeded `json:"exceeded,omitempty"`
+	Instructions string        `json:"instructions,omitempty"`
+	Release      []string      `json:"release,omitempty"`
+	Recall       string        `json:"recall,omitempty"`
+	Ongoing      bool          `json:"ongoing,omitempty"`
+	// Plugins are the digests of those that could take part, by name.
+	Plugins map[string]string `json:"plugins,omitempty"`
+}
+
+// givenTo is what a look was made of.
+func givenTo(l *look) *Given {
+	r := &l.req
+	g := &Given{Policy: l.opts.Policy, Overrides: r.Overrides, Messages: len(r.Messages), Overhead: r.Overhead,
+		Force: r.Force, Target: r.Target, Exceeded: r.Exceeded, Instructions: l.instructions, Release: r.Release,
+		Recall: r.Recall, Ongoing: r.Ongoing}
+	if l.opts.Live != nil {
+		g.Policy = l.opts.Live(r.Session)
+	}
+	for i := range r.Messages {
+		if slices.ContainsFunc(g.Policy.Keep.Always,
+			func(keep func(*abi.Message) bool) bool { return keep(&r.Messages[i]) }) {
+			g.Always = append(g.Always, r.Messages[i].ID)
+		}
+	}
+	g.Policy.Keep.Always = nil // which are code
+	for _, p := range l.opts.Plugins {
+		if g.Plugins == nil {
+			g.Plugins = make(map[string]string)
+		}
+		g.Plugins[p.Manifest().Name] = p.Digest()
+	}
+	return g
 }
 
 // Sent is a list of messages as a model was given it, and what they cost in

@@ -130,13 +130,14 @@ func TestEveryCompaction(t *testing.T) {
 func TestInDollars(t *testing.T) {
 	features.Proves(t, "N10")
 	const name = "anthropic/claude-3-5-haiku-20241022"
-	rates := tokens.Default().Resolve(name).Prices.Rates
+	m := tokens.Default().Resolve(name)
+	rates := m.Prices.Rates // for a token of the model, of which there are more than are counted
 	req := request(longWindow, long())
 	req.Session.Model = name
 	r := compact(t, newCompactor(t, kagewasm.Options{Model: writes("all is well")}), req).Report
 	rc, cache := r.Receipt, r.Metrics.Cache
-	once := r.Cost.Compactor + float64(r.TokensAfter-cache.PrefixTokens)*(rates.CacheWrite-rates.CacheRead)/1e6
-	saved := float64(r.TokensBefore-r.TokensAfter) * rates.CacheRead / 1e6
+	once := r.Cost.Compactor + float64(r.TokensAfter-cache.PrefixTokens)*(rates.CacheWrite-rates.CacheRead)*m.TokenScale/1e6
+	saved := float64(r.TokensBefore-r.TokensAfter) * rates.CacheRead * m.TokenScale / 1e6
 	if rc.Unit != abi.UnitUSD || r.Cost.Compactor == 0 || math.Abs(rc.Cost-once) > 1e-9 ||
 		math.Abs(rc.SavedPerCall-saved) > 1e-9 || rc.PaybackCalls != int(math.Ceil(rc.Cost/rc.SavedPerCall)) {
 		t.Errorf("receipt %+v, want $%v once and $%v a call", rc, once, saved)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/yamldoc"
 )
 
@@ -40,7 +41,7 @@ func (b *builder) build(n *node) {
 	for _, k := range n.kid("plugins").all() {
 		p := Plugin{Name: k.name}
 		p.targets().bind(k, "")
-		if !filepath.IsAbs(p.Path) {
+		if !filepath.IsAbs(p.Path) && !abi.ValidName(p.Path) { // which is a name
 			p.Path = filepath.Join(dir, filepath.FromSlash(p.Path))
 		}
 		b.config.Plugins[k.name] = p

@@ -89,6 +89,7 @@ func (m *Model) targets() targets {
 	return targets{
 		"provider": &m.Provider, "model": &m.Name, "base_url": &m.BaseURL, "key_env": &m.KeyEnv,
 		"context_window": &m.Window, "max_output": &m.MaxOutput, "encoding": &m.catalog.Encoding,
+		"token_scale":  &m.catalog.TokenScale,
 		"prices.input": &m.catalog.Input, "prices.output": &m.catalog.Output,
 		"prices.cache_read": &m.catalog.CacheRead, "prices.cache_write": &m.catalog.CacheWrite,
 		"timeout": &m.Timeout, "retries": &m.Retries, "serial": &m.Serial, "headers": &m.Headers,

@@ -22,7 +22,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		line, column int
 		says         string
 	}{
-		{"unknown field", "compaction:\n  strat: drop\n", 2, 3, `unknown field "strat" in compaction: known are`},
+		{"unknown field", "compaction:\n  frobnicate: drop\n", 2, 3, `unknown field "frobnicate" in compaction: known are`},
 		{"near name", "compaction:\n  uper_threshold: 0.9\n", 2, 3, `did you mean "upper_threshold"?`},
 		{"swapped letters", "compaction:\n  prune: {protect_tokesn: 3}\n", 2, 11, `did you mean "protect_tokens"?`},
 		{"at the top", "compactoin: {}\n", 1, 1, `did you mean "compaction"?`},

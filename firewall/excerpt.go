@@ -16,8 +16,8 @@ type Excerpt struct {
 	Head, Tail int
 }
 
-// Shorten leaves excerpts of messages in the role of the user, the one edit of what
-// somebody said. It is the host's alone: no plan has it. recall says in one line how the
+// Shorten leaves excerpts of messages in the role of the user: of what somebody said, and
+// of the output of commands that a person ran. It is the host's alone: no plan has it. recall says in one line how the
 // rest can be read. What is pinned for what it is stays to the byte: see
 // [abi.Message.AlwaysKept]. It returns what [Edit] returns.
 func Shorten(msgs []abi.Message, tokens []int, list []Excerpt, recall string, count abi.Counter) (
@@ -39,7 +39,7 @@ func Shorten(msgs []abi.Message, tokens []int, list []Excerpt, recall string, co
 
 // shortened returns m with one text cut to an excerpt.
 func shortened(m abi.Message, e Excerpt, recall string) (abi.Message, bool) {
-	if m.Role != abi.RoleUser || m.Kind != "" || m.AlwaysKept() || e.Head <= 0 || e.Tail <= 0 {
+	if m.Role != abi.RoleUser || m.Kind != "" && m.Kind != abi.KindBash || m.AlwaysKept() || e.Head <= 0 || e.Tail <= 0 {
 		return m, false
 	}
 	parts := m.Content.Parts()

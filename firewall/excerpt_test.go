@@ -47,6 +47,8 @@ func TestShortenWords(t *testing.T) {
 			m.Meta = abi.Meta{abi.MetaAlwaysKeep: json.RawMessage("true")}
 		}), both, ""},
 		{"instructions of a project stay", of(func(m *abi.Message) { m.Kind = abi.KindInstructions }), both, ""},
+		{"what a command of a person put out is shortened too", of(func(m *abi.Message) { m.Kind = abi.KindBash }), both,
+			`"begin \n[... 990 characters left out here: message m; ask me ...]\nend "`},
 		{"what a host inserted stays", of(func(m *abi.Message) { m.Kind = abi.KindSummary }), both, ""},
 		{"the system's words stay", of(func(m *abi.Message) { m.Role = abi.RoleSystem }), both, ""},
 		{"the agent's words stay", of(func(m *abi.Message) { m.Role = abi.RoleAssistant }), both, ""},
@@ -75,7 +77,8 @@ func TestNoPlanShortensWords(t *testing.T) {
 	msgs := session()
 	giant := abi.Text(strings.Repeat("word ", 300))
 	msgs[1].Content = giant
-	short, _, _ := firewall.Shorten(msgs, count.Tokens(msgs), []firewall.Excerpt{{ID: "task", Head: 20, Tail: 20}}, "", count)
+	short, _, _ := firewall.Shorten(msgs, count.Tokens(msgs), []firewall.Excerpt{{ID: "task", Head: 20, Tail: 20}}, "",
+		count)
 	plan := abi.Plan{Source: source, Edit: []abi.Edit{{ID: "task", Call: abi.EditContent, Text: short[1].Text()}}}
 	c := firewall.Case{Messages: msgs, Pinned: make([]bool, len(msgs)), Target: 1, Count: count}
 	if _, err := firewall.Apply(c, plan); abi.CodeOf(err) != abi.CodeEdit {

@@ -263,7 +263,8 @@ func TestRetainIsBounded(t *testing.T) {
 }
 
 func TestWarn(t *testing.T) {
-	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact), patient)
+	pre := dispatcher(t, 0, observer("a", says(nil)), observer("b", says(nil))).Pre(t.Context(), input(abi.HookPreCompact),
+		patient)
 	list, _ := pre.Settle("", []hooks.Remark{{Plugin: "b", Warning: "100% odd"}})
 	if len(list[0].Warnings) != 0 || !reflect.DeepEqual(list[1].Warnings, []string{"100% odd"}) {
 		t.Errorf("outcomes %+v", list)

@@ -145,7 +145,8 @@ func TestOneCallAfterTheOther(t *testing.T) {
 	features.Proves(t, "O1")
 	synctest.Test(t, func(t *testing.T) {
 		var order []abi.Hook
-		d := dispatcher(t, time.Minute, observer("a", func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats, error) {
+		d := dispatcher(t, time.Minute, observer("a", func(_ context.Context, in *abi.Input) (*abi.Output, abi.CallStats,
+			error) {
 			time.Sleep(3 * time.Second)
 			order = append(order, in.Hook)
 			return &abi.Output{Retain: []string{string(in.Hook)}}, abi.CallStats{}, nil

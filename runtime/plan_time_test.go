@@ -47,7 +47,8 @@ func TestPluginsThatPlanHaveTheTimeOfAModel(t *testing.T) {
 		{"an observer that may ask a model", nil, abi.CapModel, 5 * time.Minute},
 		{"an observer", nil, "", 10 * time.Second},
 	} {
-		for takes, code := range map[time.Duration]abi.Code{tc.limit - time.Second: "", tc.limit + time.Second: abi.CodeDeadline} {
+		for takes, code := range map[time.Duration]abi.Code{tc.limit - time.Second: "", tc.limit +
+			time.Second: abi.CodeDeadline} {
 			t.Run(tc.name+", "+takes.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					m := plugintest.Asks(abi.CapKV)

@@ -22,7 +22,13 @@ type Dispatched struct {
 	// Calls is how often the model was called: once, and more often where requests were
 	// refused as too long. They count as one step of the agent.
 	Calls int
+
+	session *Session
 }
+
+// Used tells what the provider counted as the input of the call, cached or not. Where a
+// model's tokenizer is not public, its windows are estimated by that from the next call on.
+func (d *Dispatched) Used(tokens int) { d.session.state.tookLast(tokens) }
 
 // Dispatch makes the session fit, calls the model, and adds its answer to the
 // session. Where another call is in flight it waits for that to end.
@@ -46,7 +52,7 @@ func (s *Session) Dispatch(ctx context.Context, call Call) (*Dispatched, error) 
 		return nil, err
 	}
 	defer s.gate.leave()
-	d := &dispatch{s: s, model: call}
+	d := &dispatch{Dispatched: Dispatched{session: s}, s: s, model: call}
 	err := d.run(ctx)
 	return &d.Dispatched, err
 }

@@ -90,7 +90,7 @@ func (d *dispatch) shorten(ctx context.Context, e *abi.Exceeded, keep *int) (sho
 		return false, err
 	}
 	if window, ok := e.Window(before); ok {
-		d.s.state.learn(window)
+		d.s.state.learn(d.Results[len(d.Results)-1].Report.Scale.Tokens(window))
 	}
 	return d.tokens() < before, nil
 }

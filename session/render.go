@@ -44,7 +44,7 @@ func render(list []Recalled) string {
 			}
 			fmt.Fprintf(&b, "%d. %s", n+1, origin(&p))
 			if p.Text != "" {
-				b.WriteString("\n| " + strings.ReplaceAll(oneBreak(abi.Defuse(p.Text)), "\n", "\n| "))
+				b.WriteString("\n" + quote(p.Text))
 			}
 		}
 	}
@@ -67,7 +67,9 @@ func origin(p *Excerpt) string {
 	if p.Timestamp != "" {
 		parts = append(parts, label(p.Timestamp))
 	}
-	parts = append(parts, "superseded by "+label(p.Compaction))
+	if p.Compaction != "" {
+		parts = append(parts, "superseded by "+label(p.Compaction))
+	}
 	if p.End-p.Start < p.Length {
 		parts = append(parts, fmt.Sprintf("bytes %d to %d of %d", p.Start, p.End, p.Length))
 	}

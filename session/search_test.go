@@ -53,7 +53,8 @@ func TestPluginsSearchTheSession(t *testing.T) {
 				t.Fatalf("%d found", len(found))
 			}
 			piece := found[0].Pieces[len(found[0].Pieces)-1]
-			if piece.Message != "t3" || !strings.Contains(piece.Text, "pkg/step3/run.go") || piece.Compaction != first.Record.ID {
+			if piece.Message != "t3" || !strings.Contains(piece.Text, "pkg/step3/run.go") ||
+				piece.Compaction != first.Record.ID {
 				t.Errorf("found %+v", piece)
 			}
 		})

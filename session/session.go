@@ -96,7 +96,7 @@ func (s *Session) Request(instructions string) {
 
 // Compact compacts the session now, whatever the thresholds say. While a turn or
 // a call runs it fails at once, with the code busy. Of the request it takes
-// Target, Overrides, DryRun, Instructions and Release.
+// Target, Overrides, DryRun, Instructions, Release and Audit.
 func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm.Result, error) {
 	if err := s.gate.tryEnter(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Session) Compact(ctx context.Context, with kagewasm.Request) (*kagewasm
 	req := s.state.request(abi.TriggerManual)
 	req.Force = true
 	req.Target, req.Overrides, req.DryRun = with.Target, with.Overrides, with.DryRun
-	req.Instructions, req.Release = with.Instructions, with.Release
+	req.Instructions, req.Release, req.Audit = with.Instructions, with.Release, with.Audit
 	return s.look(ctx, req)
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
@@ -18,6 +19,7 @@ type state struct {
 	recall   string // what notes say of how to read what went
 	history  *History
 	sent     kagewasm.Sent // what the model was sent last
+	used     int           // what the provider counted of that, 0 where it did not say
 	wishes   wishes        // compactions that were asked for
 	job      *Job          // the last one in the background
 }
@@ -51,7 +53,25 @@ func (s *state) append(ctx context.Context, msgs []abi.Message) error {
 func (s *state) wasSent(msgs []abi.Message, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sent = kagewasm.Sent{Messages: msgs, Tokens: tokens - s.overhead}
+	s.sent, s.used = kagewasm.Sent{Messages: msgs, Tokens: tokens - s.overhead}, 0
+}
+
+// tookLast notes what the provider counted of what the model was sent last.
+func (s *state) tookLast(tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = max(0, tokens)
+}
+
+// usedOf is what the provider counted of the beginning of a list, once.
+func (s *state) usedOf(list []abi.Message) *kagewasm.Used {
+	used, sent := s.used, s.sent.Messages
+	s.used = 0
+	if used == 0 || len(sent) > len(list) ||
+		!slices.EqualFunc(sent, list[:len(sent)], func(a, b abi.Message) bool { return a.ID == b.ID }) {
+		return nil
+	}
+	return &kagewasm.Used{Messages: len(sent), Tokens: used}
 }
 
 // take adds the answer to a call that was made in an epoch. Where the
@@ -107,8 +127,9 @@ func (s *state) request(reason abi.TriggerReason) asked {
 }
 
 func (s *state) requestLocked(reason abi.TriggerReason) asked {
+	list := s.history.Messages()
 	return asked{before: s.wishes.made, Request: kagewasm.Request{
-		Session: s.id, Messages: s.history.Messages(), Overhead: s.overhead,
+		Session: s.id, Messages: list, Used: s.usedOf(list), Overhead: s.overhead,
 		Reason: reason, QuietBelow: s.history.quiet, Sent: new(s.sent), Ongoing: true, Original: s.original,
 		Recall: s.recall}}
 }

@@ -37,8 +37,11 @@ func usage(op, format string, args ...any) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "store." + op, Message: fmt.Sprintf(format, args...)}
 }
 
+// ErrUnknown is the cause of the error where there is no session, or compaction, of that id.
+var ErrUnknown = errors.New("none of that id is stored")
+
 // unknown is the error of a session that is not there.
 func unknown(op, session string) error {
 	return &abi.Error{Code: abi.CodeUsage, Op: "store." + op, Message: fmt.Sprintf("session %q: none of that id is stored",
-		session), Hint: "list the sessions to see their ids"}
+		session), Hint: "list the sessions to see their ids", Err: ErrUnknown}
 }

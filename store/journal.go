@@ -25,18 +25,18 @@ func (tx *Tx) Load(ctx context.Context, key string) ([]session.Entry, error) {
 	return load(ctx, tx.tx, key, bodies)
 }
 
-// bodies are whole messages, names their ids alone, which is all that a rollback needs
-// and a tenth of the work.
+// bodies are whole messages, names their ids alone.
 const (
 	bodies = "SELECT seq, message FROM messages WHERE session = $1 ORDER BY seq, n"
 	names  = "SELECT seq, id FROM messages WHERE session = $1 ORDER BY seq, n"
 )
 
-// byName is a journal whose messages have nothing but an id.
-type byName struct{ *Tx }
+// ByID is a journal whose messages have nothing but an id: all that appending needs, and a
+// tenth of the work.
+type ByID struct{ *Tx }
 
 // Load implements [session.Journal].
-func (j byName) Load(ctx context.Context, key string) ([]session.Entry, error) {
+func (j ByID) Load(ctx context.Context, key string) ([]session.Entry, error) {
 	return load(ctx, j.tx, key, names)
 }
 
@@ -103,7 +103,7 @@ func (tx *Tx) take(ctx context.Context, key string, seq int) error {
 	if now := tx.store.stamp(); seq == 1 {
 		id, agent, _ := strings.Cut(key, "#")
 		n, err = exec(ctx, tx.tx, `INSERT INTO sessions (session, id, agent, created, updated, seq)
-			VALUES ($1, $2, $3, $4, $4, 1) ON CONFLICT DO NOTHING`, key, id, agent, now)
+			VALUES ($1, $2, $3, $4, $4, 1) ON CONFLICT (session) DO UPDATE SET seq = 1, updated = $4 WHERE sessions.seq = 0`, key, id, agent, now)
 	} else {
 		n, err = exec(ctx, tx.tx, "UPDATE sessions SET seq = $2, updated = $3 WHERE session = $1 AND seq = $4",
 			key, seq, now, seq-1)
@@ -159,7 +159,7 @@ func (tx *Tx) listAfter(ctx context.Context, key string, e *session.Entry) ([]ab
 		}
 		return after, nil, tx.addRecord(ctx, key, e)
 	}
-	h, err := session.OpenHistory(ctx, byName{tx}, key, nil)
+	h, err := session.OpenHistory(ctx, ByID{tx}, key, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -77,6 +77,8 @@ type MessageQuery struct {
 	Superseded bool
 	// After is the id of the last message of the page before. Default the beginning.
 	After string
+	// From is the id of the message to begin with. Default the beginning.
+	From string
 	// Limit is how many at most. Default all.
 	Limit int
 }
@@ -95,9 +97,33 @@ func (s *Store) Messages(ctx context.Context, key string, q MessageQuery) (list 
 		list = append(list, m)
 		return json.Unmarshal([]byte(text), &list[len(list)-1].Message)
 	}, `SELECT message, superseded_by FROM messages WHERE session = $1 AND ($2 = 1 OR superseded_by = '') AND
-		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) ORDER BY pos LIMIT $4`,
-		key, number(q.Superseded), q.After, limit)
+		pos > COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $3), 0) AND
+		pos >= COALESCE((SELECT pos FROM messages WHERE session = $1 AND id = $5), 0) ORDER BY pos LIMIT $4`,
+		key, number(q.Superseded), q.After, limit, q.From)
 	return list, fault("messages", err)
+}
+
+// Line is a message in the outline of a session.
+type Line struct {
+	ID string
+	// Seq is the entry of the journal that brought it.
+	Seq int
+	// By is what took it from the model's view; empty where the model sees it.
+	By string
+	// Bytes is how long it is as it is stored.
+	Bytes int
+}
+
+// Outline has a line for each message of a session, in the order in which they came,
+// without reading what they say.
+func (s *Store) Outline(ctx context.Context, key string) (list []Line, err error) {
+	err = rows(ctx, s.db, func(r *sql.Rows) error {
+		var l Line
+		err := r.Scan(&l.ID, &l.Seq, &l.By, &l.Bytes)
+		list = append(list, l)
+		return err
+	}, "SELECT id, seq, superseded_by, LENGTH(message) FROM messages WHERE session = $1 ORDER BY seq, n", key)
+	return list, fault("outline", err)
 }
 
 // number is how a truth is stored.

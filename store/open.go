@@ -38,6 +38,10 @@ func Open(ctx context.Context, database string, opts Options) (*Store, error) {
 	return open(ctx, database, opts, migrations)
 }
 
+// maxConns is how many connections to PostgreSQL are used at once: it takes a hundred from
+// all programs together, and who finds none free waits.
+const maxConns = 20
+
 func open(ctx context.Context, database string, opts Options, migrations fs.FS) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -50,13 +54,20 @@ func open(ctx context.Context, database string, opts Options, migrations fs.FS) 
 	if err != nil {
 		return nil, fault("open", err)
 	}
-	if d.file == "" && d.goose == goose.DialectSQLite3 {
+	switch {
+	case d.goose == goose.DialectPostgres:
+		db.SetMaxOpenConns(maxConns)
+	case d.file == "":
 		db.SetMaxOpenConns(1) // each connection has a database of its own
 	}
 	if err := d.upgrade(ctx, db, migrations); err != nil {
 		return nil, fault("open", errors.Join(err, db.Close()))
 	}
-	return &Store{db: db, opts: opts}, nil
+	s := &Store{db: db, opts: opts}
+	if d.goose == goose.DialectSQLite3 {
+		s.writers = new(writers)
+	}
+	return s, nil
 }
 
 // dialect is one of the databases.

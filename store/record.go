@@ -18,6 +18,8 @@ type Record struct {
 	abi.Record
 	// InForce is false where a rollback undid it.
 	InForce bool `json:"in_force"`
+	// Seq is the entry of the journal that made it.
+	Seq int `json:"-"`
 }
 
 // addRecord stores the record of an entry, if it has one. The same compaction may be
@@ -65,14 +67,14 @@ func (s *Store) Records(ctx context.Context, key string) (list []Record, err err
 		var rec Record
 		var text, flag, notes string
 		var force int
-		if err := r.Scan(&text, &force, &flag, &notes); err != nil {
+		if err := r.Scan(&text, &rec.Seq, &force, &flag, &notes); err != nil {
 			return err
 		}
 		err := json.Unmarshal([]byte(text), &rec.Record)
 		rec.InForce, rec.Flag, rec.Notes = force == 1, flag, notes
 		list = append(list, rec)
 		return err
-	}, "SELECT record, in_force, flag, notes FROM records WHERE session = $1 ORDER BY seq", key)
+	}, "SELECT record, seq, in_force, flag, notes FROM records WHERE session = $1 ORDER BY seq", key)
 	return list, fault("records", err)
 }
 
@@ -106,7 +108,8 @@ func (tx *Tx) Flag(ctx context.Context, key, compaction, flag, notes string) err
 	n, err := exec(ctx, tx.tx, "UPDATE records SET flag = $3, notes = $4 WHERE session = $1 AND id = $2",
 		key, compaction, flag, notes)
 	if err == nil && n == 0 {
-		err = usage("flag", "session %q: it has no compaction %q", key, compaction)
+		err = &abi.Error{Code: abi.CodeUsage, Op: "store.flag", Err: ErrUnknown,
+			Message: fmt.Sprintf("session %q: it has no compaction %q", key, compaction)}
 	}
 	if err == nil {
 		err = tx.log(ctx, &AuditEntry{Type: kagewasm.EventFlagged, Session: key, Compaction: compaction, Flag: flag},

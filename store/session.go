@@ -26,6 +26,8 @@ type Session struct {
 	Pending string `json:"pending,omitempty"`
 	// Bytes is what its messages and files take.
 	Bytes int64 `json:"bytes"`
+	// Version counts the entries of its journal: it changes with the session.
+	Version int `json:"version"`
 }
 
 // About is what no journal says of a session.
@@ -38,11 +40,11 @@ type About struct {
 }
 
 const sessionColumns = `session, id, agent, source, model, context_window, created, updated, messages, tokens,
-	compactions, pending, bytes`
+	compactions, pending, bytes, seq`
 
 func scanSession(row interface{ Scan(...any) error }) (s Session, err error) {
 	err = row.Scan(&s.Key, &s.ID, &s.Agent, &s.Source, &s.Model, &s.Window, &s.Created, &s.Updated, &s.Messages, &s.Tokens,
-		&s.Compactions, &s.Pending, &s.Bytes)
+		&s.Compactions, &s.Pending, &s.Bytes, &s.Version)
 	return s, err
 }
 
@@ -85,6 +87,19 @@ func (s *Store) Pending(ctx context.Context) (list []Session, err error) {
 		return err
 	}, "SELECT "+sessionColumns+" FROM sessions WHERE pending <> '' ORDER BY updated DESC, session DESC")
 	return list, fault("pending", err)
+}
+
+// Create begins a session that nothing has happened to yet. Where there is one of that
+// key the error has the code conflict.
+func (tx *Tx) Create(ctx context.Context, key string, about About) error {
+	id, agent, _ := strings.Cut(key, "#")
+	n, err := exec(ctx, tx.tx, `INSERT INTO sessions (session, id, agent, source, model, context_window, created, updated,
+		seq) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0) ON CONFLICT DO NOTHING`, key, id, agent, about.Source, about.Model,
+		about.Window, tx.store.stamp())
+	if err == nil && n == 0 {
+		err = conflict("create", "session %q: there is one already", key)
+	}
+	return fault("create", err)
 }
 
 // Describe says of a session what no entry does, and what its messages cost now. What

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	kagewasm "github.com/kagewasm/kagewasm"
 )
@@ -48,27 +50,45 @@ type HookStats struct {
 }
 
 // Stats are read off the audit log, so deleted sessions count too. All sessions where
-// key is empty.
+// key is empty; of those only what is new since the last time is read.
 func (s *Store) Stats(ctx context.Context, key string) (*Stats, error) {
-	st := &Stats{Flags: make(map[string]int), Hooks: []HookStats{}, Costs: []Cost{}}
-	var t tally
-	err := s.Audit(ctx, key, 0, func(a Audited) error {
-		var e AuditEntry
-		err := json.Unmarshal(a.Entry, &e)
-		t.add(st, &e)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	t := new(tally)
+	if key == "" {
+		s.tally.mu.Lock()
+		defer s.tally.mu.Unlock()
+		t = &s.tally.tally
 	}
-	t.finish(st)
+	err := rows(ctx, s.db, func(r *sql.Rows) error {
+		var text string
+		var e AuditEntry
+		err := r.Scan(&text)
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &e)
+		}
+		if err == nil {
+			t.add(&e)
+		}
+		return err
+	}, "SELECT entry FROM audit WHERE seq > $1 AND ($2 = '' OR session = $2) ORDER BY seq", t.last, key)
+	if err != nil {
+		return nil, fault("stats", err)
+	}
+	st := t.stats()
 	costs, err := s.Costs(ctx, key)
 	st.Costs = append(st.Costs, costs...)
 	return st, err
 }
 
+// totals is the tally of all sessions, as far as the log was read.
+type totals struct {
+	mu sync.Mutex
+	tally
+}
+
 // tally is what stats are made of.
 type tally struct {
+	sums            Stats // the counts
+	last            int   // the entry that was added last
 	summaries, took []float64
 	hooks           map[[2]string][]float64
 	failed          map[[2]string]int
@@ -76,7 +96,9 @@ type tally struct {
 	flags           map[[2]string]string
 }
 
-func (t *tally) add(st *Stats, e *AuditEntry) {
+func (t *tally) add(e *AuditEntry) {
+	st := &t.sums
+	t.last = e.Seq
 	switch e.Type {
 	case kagewasm.EventCompleted:
 		st.Completed++
@@ -112,7 +134,9 @@ func (t *tally) add(st *Stats, e *AuditEntry) {
 	}
 }
 
-func (t *tally) finish(st *Stats) {
+func (t *tally) stats() *Stats {
+	st := t.sums
+	st.Flags, st.Hooks, st.Costs = make(map[string]int), []HookStats{}, []Cost{}
 	st.Summary, st.MS = spread(t.summaries), spread(t.took)
 	for _, flag := range t.flags {
 		if flag != "" {
@@ -123,6 +147,7 @@ func (t *tally) finish(st *Stats) {
 		st.Hooks = append(st.Hooks, HookStats{Plugin: name[0], Hook: name[1], Calls: len(t.hooks[name]),
 			Failed: t.failed[name], MS: spread(t.hooks[name])})
 	}
+	return &st
 }
 
 func spread(figures []float64) (s Spread) {

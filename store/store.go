@@ -21,8 +21,11 @@ type Options struct {
 // Store keeps sessions. It is safe for concurrent use, also by several processes.
 // Close it.
 type Store struct {
-	db   *sql.DB
-	opts Options
+	db    *sql.DB
+	opts  Options
+	tally totals
+	// writers change a SQLite file together; nil elsewhere.
+	writers *writers
 }
 
 var _ session.Journal = (*Store)(nil)
@@ -48,6 +51,14 @@ var _ session.Journal = (*Tx)(nil)
 // Update makes a change. Nothing of it is kept where do returns an error, which
 // Update returns.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
+	if s.writers != nil {
+		return s.writers.update(ctx, s, do)
+	}
+	return s.alone(ctx, do)
+}
+
+// alone makes one change in a transaction of its own.
+func (s *Store) alone(ctx context.Context, do func(*Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fault("update", err)

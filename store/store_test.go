@@ -65,10 +65,12 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		won, added := make(chan string, 100), make(chan string, 100)
-		for p := range 2 {
-			s := open(store.Options{})
+		// Both have read the same list before either writes.
+		stores := []*store.Store{open(store.Options{}), open(store.Options{})}
+		same := []*session.History{history(t, stores[0]), history(t, stores[1])}
+		for p, s := range stores {
+			h := same[p]
 			wg.Go(func() {
-				h := history(t, s)
 				list := append([]abi.Message{said(fmt.Sprint("note", p))}, h.Messages()[10:]...)
 				err := h.Rewrite(t.Context(), list, &abi.Record{ID: fmt.Sprint("cmp-", p)})
 				if err == nil {
@@ -431,13 +433,19 @@ func TestPrivate(t *testing.T) {
 // TestUpgrade: an older database is upgraded, of a SQLite file a copy stays; a newer
 // one is refused with words and left alone.
 func TestUpgrade(t *testing.T) {
-	newer := fstest.MapFS{"00002_more.sql": {Data: []byte("-- +goose Up\nCREATE TABLE more (a TEXT);\n")}}
-	name := "00001_sessions.sql"
-	data, err := fs.ReadFile(store.Migrations(), name)
+	names, err := fs.Glob(store.Migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer[name] = &fstest.MapFile{Data: data}
+	newer := fstest.MapFS{"99999_more.sql": {Data: []byte("-- +goose Up\nCREATE TABLE more (a TEXT);\n")}}
+	for _, name := range names {
+		data, err := fs.ReadFile(store.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		newer[name] = &fstest.MapFile{Data: data}
+	}
+	copyOf := fmt.Sprint(".v", len(names)) // numbered from one
 	for database, address := range databases {
 		t.Run(database, func(t *testing.T) {
 			db := address(t)
@@ -471,10 +479,10 @@ func TestUpgrade(t *testing.T) {
 			if database != "SQLite" {
 				return
 			}
-			if info, err := os.Stat(db + ".v1"); err != nil || info.Mode().Perm() != 0o600 {
+			if info, err := os.Stat(db + copyOf); err != nil || info.Mode().Perm() != 0o600 {
 				t.Fatalf("the copy: %v", err)
 			}
-			kept := open(t, db+".v1", store.Options{})
+			kept := open(t, db+copyOf, store.Options{})
 			if list, err := kept.Load(t.Context(), "s"); err != nil || len(list) != 1 {
 				t.Errorf("%d entries in the copy, %v", len(list), err)
 			}
@@ -493,4 +501,45 @@ func TestDamaged(t *testing.T) {
 	if data, _ := os.ReadFile(path); abi.CodeOf(err) != abi.CodeState || len(data) != 12000 {
 		t.Errorf("%v, and %d bytes", err, len(data))
 	}
+}
+
+// TestOutline: the outline of a session has a line for each message in the order in which
+// they came, with what took it away; a page of messages can begin with any of them.
+func TestOutline(t *testing.T) {
+	features.Proves(t, "K12")
+	onAll(t, func(t *testing.T, open func(store.Options) *store.Store) {
+		s := open(store.Options{})
+		h, err := session.OpenHistory(t.Context(), s, "s", nil)
+		if err == nil {
+			err = h.Append(t.Context(), said("a"), said("b"), said("c"))
+		}
+		if err == nil {
+			err = h.Rewrite(t.Context(), []abi.Message{said("a"), said("note"), said("c")},
+				&abi.Record{ID: "cmp", Superseded: []string{"b"}, Inserted: []string{"note"}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := s.Outline(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, l := range lines {
+			got += fmt.Sprintf("%s:%d:%s ", l.ID, l.Seq, l.By)
+			if l.Bytes < 10 {
+				t.Errorf("%s: %d bytes", l.ID, l.Bytes)
+			}
+		}
+		if got != "a:1: b:1:cmp c:1: note:2: " {
+			t.Error(got)
+		}
+		from, err := s.Messages(t.Context(), "s", store.MessageQuery{Superseded: true, From: "note", Limit: 2})
+		if err != nil || len(from) != 2 || from[0].ID != "note" {
+			t.Errorf("%+v, %v", from, err)
+		}
+		if records, err := s.Records(t.Context(), "s"); err != nil || len(records) != 1 || records[0].Seq != 2 {
+			t.Errorf("%+v, %v", records, err)
+		}
+	})
 }

@@ -77,8 +77,9 @@ func (v *View) summarySays(summary string, gone []string) error {
 	}
 	if tooShort(summary, stood) {
 		return &abi.Error{Code: abi.CodeBadSummary, Op: "check plan", Phase: abi.PhaseCheck,
-			Message: fmt.Sprintf("a summary of %d bytes, which cannot stand for %d tokens", len(strings.TrimSpace(summary)), stood),
-			Hint:    "say in a sentence or more what was asked, done and left; or answer nothing, and the strategy follows"}
+			Message: fmt.Sprintf("a summary of %d bytes, which cannot stand for %d tokens",
+				len(strings.TrimSpace(summary)), stood),
+			Hint: "say in a sentence or more what was asked, done and left; or answer nothing, and the strategy follows"}
 	}
 	return nil
 }

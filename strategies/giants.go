@@ -8,17 +8,29 @@ import (
 	"github.com/kagewasm/kagewasm/firewall"
 )
 
-// ShortenFixed cuts down giant tool output and arguments in what has to stay, where they
+// ShortenFixed cuts down giant output and arguments in what has to stay, where they
 // leave no room for a note under the target: to half of the target first, and to less
-// where that does not do. What fits is left alone: the model may not have seen it yet.
+// where that does not do, as where many calls were answered at once and none of the
+// results is a giant. What fits is left alone: the model may not have seen it yet.
+// Output is that of tools, and what programs wrote in the role of the user: a command that
+// a person ran, for one. Of the latter recall says in one line how the rest can be read.
 // It returns the view with them cut, and the ids of those.
-func ShortenFixed(v *View, keep KeepConfig, n NoteConfig) (*View, []string) {
+func ShortenFixed(v *View, keep KeepConfig, n NoteConfig, recall string) (*View, []string) {
 	if keep.MessageTokens < 0 || v.All {
 		return v, nil
 	}
-	return shortenUnder(v, n, func(v *View, limit int) (*View, []string) {
-		return v.Edited(capped(v, cmp.Or(keep.MessageTokens, limit), v.stays))
+	return shortenUnder(v, n, manyParts, leastOutput, func(v *View, limit int) (*View, []string) {
+		limit = cmp.Or(keep.MessageTokens, limit)
+		after, ids := v.Edited(capped(v, limit, v.stays))
+		after, printed := after.excerpted(limit, recall, func(i int) bool { return !v.Pinned[i] && v.printed(i) })
+		return after, append(ids, printed...)
 	})
+}
+
+// printed reports whether a program wrote message i in the role of the user.
+func (v *View) printed(i int) bool {
+	m := &v.Messages[i]
+	return m.Kind == abi.KindBash || m.Kind == "" && !m.IsPerson()
 }
 
 // ShortenWords cuts down giants that persons wrote, the task and what the model is busy
@@ -30,28 +42,44 @@ func ShortenWords(v *View, keep KeepConfig, n NoteConfig, held func(*abi.Message
 	if keep.MessageTokens < 0 {
 		return v, nil
 	}
-	return shortenUnder(v, n, func(v *View, limit int) (*View, []string) {
-		var list []firewall.Excerpt
-		for i := range v.Messages {
-			if m := &v.Messages[i]; m.Role == abi.RoleUser && v.stays(i) && v.Tokens[i] > limit && !held(m) {
-				list = append(list, excerpts(m, v.Tokens[i], limit, v.Count)...)
-			}
-		}
-		after, ids := v.List.Shortened(list, recall, v.Count)
-		return v.of(after), ids
+	return shortenUnder(v, n, fewParts, minCap, func(v *View, limit int) (*View, []string) {
+		return v.excerpted(limit, recall, func(i int) bool { return !held(&v.Messages[i]) })
 	})
 }
 
-// shortenUnder shortens to half of the target, and to a quarter and an eighth where what
-// has to stay still leaves no room for a note.
-func shortenUnder(v *View, n NoteConfig, to func(v *View, limit int) (*View, []string)) (after *View, all []string) {
-	for share := 2; share <= 8; share *= 2 {
+// excerpted leaves beginning and end of messages in the role of the user that have to stay
+// and cost more than limit tokens.
+func (v *View) excerpted(limit int, recall string, may func(i int) bool) (after *View, ids []string) {
+	var list []firewall.Excerpt
+	for i := range v.Messages {
+		if m := &v.Messages[i]; m.Role == abi.RoleUser && v.stays(i) && v.Tokens[i] > limit && may(i) {
+			list = append(list, excerpts(m, v.Tokens[i], limit, v.Count)...)
+		}
+	}
+	short, ids := v.List.Shortened(list, recall, v.Count)
+	return v.of(short), ids
+}
+
+const (
+	// manyParts is the least part of the target that outputs are shortened to, where many stay,
+	// and leastOutput the tokens that are left of one in any case.
+	manyParts   = 32
+	leastOutput = 128
+	// fewParts is that part of what persons wrote.
+	fewParts = 8
+)
+
+// shortenUnder shortens to half of the target, and to a quarter and so on down to one of so
+// many parts where what has to stay still leaves no room for a note.
+func shortenUnder(v *View, n NoteConfig, parts, least int, to func(v *View, limit int) (*View, []string)) (
+	after *View, all []string) {
+	for share := 2; share <= parts; share *= 2 {
 		turn := *v
 		turn.All = false // what is pinned may leave no room by itself
 		if !NewBudget(&turn, n, DropSource).Tight {
 			break
 		}
-		next, ids := to(v, max(minCap, v.Target/share))
+		next, ids := to(v, max(least, v.Target/share))
 		v, all = next, append(all, ids...)
 	}
 	slices.Sort(all)

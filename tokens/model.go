@@ -24,6 +24,10 @@ type Model struct {
 	// ExactCounts is true where Encoding is the model's own. For everybody
 	// but OpenAI it is an estimate: they publish no tokenizer.
 	ExactCounts bool
+	// TokenScale is how many tokens of the model stand for one of Encoding: 1 where counts
+	// are exact or nothing better is known; for Claude, whose tokenizer is not public, what
+	// others measured of its generation.
+	TokenScale float64
 	// BindsThinking is true for models that read what they thought only behind what
 	// stood before it when they thought it: their provider refuses a request that
 	// holds thinking behind a changed prefix, or leaves the thinking out. See

@@ -27,6 +27,8 @@ type Override struct {
 	CacheWrite *float64
 	// Encoding to count with. It is taken for the model's own.
 	Encoding Encoding
+	// TokenScale is Model.TokenScale; the encoding is an estimate then. 0 sets nothing.
+	TokenScale float64
 }
 
 // weight orders overrides: provider and model, model, provider, neither.
@@ -60,7 +62,10 @@ func (o *Override) apply(m *Model) {
 		m.MaxOutput = new(*o.MaxOutput)
 	}
 	if o.Encoding != "" {
-		m.Encoding, m.ExactCounts = o.Encoding, true
+		m.Encoding, m.ExactCounts, m.TokenScale = o.Encoding, true, 1
+	}
+	if o.TokenScale > 0 {
+		m.ExactCounts, m.TokenScale = false, o.TokenScale
 	}
 	o.price(m)
 }

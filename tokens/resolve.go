@@ -25,7 +25,10 @@ func (c *Catalog) Resolve(name string, overrides ...Override) Model {
 		m = Model{Provider: provider, ID: id}
 		m.Encoding, m.ExactCounts = encodingOf(id)
 	}
-	m.BindsThinking = bindsThinking(id)
+	m.BindsThinking, m.TokenScale = bindsThinking(id), 1
+	if !m.ExactCounts {
+		m.TokenScale = tokenScale(id)
+	}
 	// A provider that the catalog does not have is one to override, too.
 	own, rest := "", ""
 	if provider == "" {

@@ -18,8 +18,8 @@ import (
 // is that message and is written with its bytes; only the content of a tool
 // result and the arguments of a tool call may differ, and are then replaced in
 // place; an answer may have lost its thinking, see [abi.Message.WithoutThinking]
-// and [Session.KeepsThinking]; and of the words of a person beginning and end may be
-// left, see firewall.Shorten. Arguments in an answer that carries a provider's signature stay as they
+// and [Session.KeepsThinking]; and of the words of a person, or of what
+// a command of theirs put out, beginning and end may be left, see firewall.Shorten. Arguments in an answer that carries a provider's signature stay as they
 // are, and so do those that are no text or object of the model's making (a
 // screenshot). (Meta and Raw are the host's to change and are not compared.) An
 // entry with another id is written as a new message. The file around the
@@ -107,7 +107,7 @@ func (s *Session) compare(msgs []abi.Message) ([]codec.Change, error) {
 				"middle of what a person wrote can change", jsondoc.Quoted(m.ID))
 		}
 		for _, words := range c.Words {
-			if len(s.log.Says(read[at], words.Was)) == 0 {
+			if places, _ := s.log.Says(read[at], words); len(places) == 0 {
 				return nil, badList("message %s: its words stand in the file in another form, and cannot be shortened there",
 					jsondoc.Quoted(m.ID))
 			}

@@ -1,6 +1,7 @@
 package transcript_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -40,12 +41,14 @@ func TestShortenedWords(t *testing.T) {
 						list = append(list, firewall.Excerpt{ID: s.Messages[i].ID, Part: part, Head: 40, Tail: 30})
 					}
 				}
-				short, _, changed := firewall.Shorten(s.Messages, make([]int, len(s.Messages)), list, "ask me", sessiongen.Counter{})
+				short, _, changed := firewall.Shorten(s.Messages, make([]int, len(s.Messages)), list, "ask me",
+					sessiongen.Counter{})
 				if len(changed) != 1 {
 					t.Fatalf("shortened %v", changed)
 				}
 				out := encode(t, s, short, transcript.Same)
-				if !strings.Contains(string(out), "left out here") || strings.Contains(string(out), "See below") != (form == "parts") ||
+				if !strings.Contains(string(out), "left out here") || strings.Contains(string(out),
+					"See below") != (form == "parts") ||
 					len(out) > len(file)-2000 {
 					t.Fatalf("%d bytes of %d: %s", len(out), len(file), out)
 				}
@@ -53,6 +56,33 @@ func TestShortenedWords(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestShortenedOutputOfAPersonsCommand: what a command of a person put out stands in a pi
+// session beside the command. It is shortened there, and the same text is read again.
+func TestShortenedOutputOfAPersonsCommand(t *testing.T) {
+	features.Proves(t, "K10")
+	output := strings.Repeat(`a "file"`+"\n", 200) + "the end"
+	ran, err := json.Marshal(map[string]any{"type": "message", "id": "e2", "parentId": "e1",
+		"message": map[string]any{"role": "bashExecution", "command": "find .", "output": output, "exitCode": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := `{"type":"session","id":"s","cwd":"/w"}` + "\n" +
+		`{"type":"message","id":"e1","parentId":null,"message":{"role":"user","content":"Go on."}}` + "\n" + string(ran) +
+		"\n"
+	s := read(t, []byte(file), pi)
+	last := s.Messages[len(s.Messages)-1]
+	short, _, changed := firewall.Shorten(s.Messages, make([]int, len(s.Messages)),
+		[]firewall.Excerpt{{ID: last.ID, Head: 40, Tail: 60}}, "ask me", sessiongen.Counter{})
+	if len(changed) != 1 {
+		t.Fatalf("shortened %v", changed)
+	}
+	out := encode(t, s, short, transcript.Same)
+	if !strings.Contains(string(out), `"command":"find ."`) || len(out) > len(file)-1000 {
+		t.Fatalf("%d bytes of %d: %s", len(out), len(file), out)
+	}
+	sameMessages(t, short, read(t, out, pi).Messages)
 }
 
 // TestOtherWordsStay: a list in which what a person wrote is anything but an excerpt is

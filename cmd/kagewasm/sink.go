@@ -84,6 +84,6 @@ func (s *sink) measure(ctx context.Context, given []abi.Message, data []byte) (e
 func (s *sink) report(r *kagewasm.Report) {
 	if s.converted != nil {
 		r.LeftOut = s.leftOut
-		r.Recount(s.tokens)
+		r.Recount(len(s.converted.Messages), s.tokens)
 	}
 }

@@ -39,19 +39,6 @@ func CutChars(s string, n int, mark string) string {
 	return s
 }
 
-// Words returns s in at most n characters, cut at a word where it can, of which
-// the last says that there was more where there was.
-func Words(s string, n int) string {
-	if !longer(s, n) {
-		return s
-	}
-	s = Chars(s, n-1)
-	if i := strings.LastIndexByte(s, ' '); i > len(s)*3/4 {
-		s = s[:i]
-	}
-	return strings.TrimSpace(s) + more
-}
-
 // OneLine returns the words of s on one line.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

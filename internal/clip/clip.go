@@ -5,7 +5,7 @@
 // [Head], [Tail] and [Ends] count bytes, [Chars] and [LastChars] characters; none
 // of them says that there was more. [Cut] and [CutChars] add a mark of the
 // caller's, and [Bytes], [Line] and [Words] have room for theirs; [Whole] goes on to the
-// end of the word, and [OneLine] only takes line breaks out. [Tokens] and [Shrink] count
+// end of the word, [First] and [Last] stop at one, and [OneLine] only takes line breaks out. [Tokens] and [Shrink] count
 // tokens, with whatever counter they are given. [Digits] counts
 // those at the beginning.
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/kagewasm/kagewasm/internal/shared"
 )
 
-// Require is the environment variable with the languages whose compilers have to
-// be there, separated by commas: a test that needs one fails without it, where
+// Require is the environment variable with what has to be there: languages, whose
+// compilers tests need, and chromium; separated by commas: a test that needs one fails without it, where
 // it would be left out otherwise.
 const Require = "KAGEWASM_REQUIRE"
 
@@ -26,15 +26,15 @@ func Prepare(tb testing.TB, lang, dir string) {
 	switch lang {
 	case "c":
 		if out, err := clang(); err != nil {
-			missing(tb, lang, "no clang for WebAssembly: apt-get install clang lld wasi-libc ("+err.Error()+out+")")
+			Missing(tb, lang, "plugins in "+lang+": no clang for WebAssembly: apt-get install clang lld wasi-libc ("+err.Error()+out+")")
 		}
 	case "ts":
 		if _, err := exec.LookPath("node"); err != nil {
-			missing(tb, lang, "no Node.js")
+			Missing(tb, lang, "plugins in "+lang+": no Node.js")
 		}
 		modules := filepath.Join(shared.Root(tb), "build", "npm", "node_modules")
 		if _, err := os.Stat(modules); err != nil {
-			missing(tb, lang, "no AssemblyScript: make npm")
+			Missing(tb, lang, "plugins in "+lang+": no AssemblyScript: make npm")
 		}
 		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
 			tb.Fatal(err)
@@ -52,10 +52,12 @@ var clang = sync.OnceValues(func() (string, error) {
 	return string(out), err
 })
 
-func missing(tb testing.TB, lang, why string) {
+// Missing leaves a test out that needs what is not there, or fails it where that is
+// required.
+func Missing(tb testing.TB, what, why string) {
 	tb.Helper()
-	if slices.Contains(strings.Split(os.Getenv(Require), ","), lang) {
-		tb.Fatalf("%s names %s: %s", Require, lang, why)
+	if slices.Contains(strings.Split(os.Getenv(Require), ","), what) {
+		tb.Fatalf("%s names %s: %s", Require, what, why)
 	}
-	tb.Skipf("left out: plugins in %s: %s", lang, why)
+	tb.Skipf("left out: %s", why)
 }

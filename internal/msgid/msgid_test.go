@@ -36,13 +36,16 @@ func TestFill(t *testing.T) {
 		taken       func(string) bool
 		want        []string // "" for one that first does not have
 	}{
-		"the same list":              {[]abi.Message{a, b, a}, nil, free, first},
-		"a list that grew":           {[]abi.Message{a, b, a, b}, nil, free, append(slices.Clone(first), "")},
-		"ids that there are stay":    {[]abi.Message{user("x", "yes"), b}, nil, free, []string{"x", first[1]}},
-		"none that is there":         {[]abi.Message{user(first[1], "x"), b}, nil, free, []string{first[1], ""}},
-		"none that is taken":         {[]abi.Message{a}, nil, func(id string) bool { return id == first[0] }, []string{first[2]}},
-		"a known beginning keeps it": {[]abi.Message{a, b}, []abi.Message{user("k1", "yes"), user("k2", "maybe")}, free, []string{"k1", first[1]}},
-		"another role, form or call": {[]abi.Message{{Role: abi.RoleSystem, Content: abi.Text("yes")}, shown, called}, nil, free,
+		"the same list":           {[]abi.Message{a, b, a}, nil, free, first},
+		"a list that grew":        {[]abi.Message{a, b, a, b}, nil, free, append(slices.Clone(first), "")},
+		"ids that there are stay": {[]abi.Message{user("x", "yes"), b}, nil, free, []string{"x", first[1]}},
+		"none that is there":      {[]abi.Message{user(first[1], "x"), b}, nil, free, []string{first[1], ""}},
+		"none that is taken": {[]abi.Message{a}, nil, func(id string) bool { return id == first[0] },
+			[]string{first[2]}},
+		"a known beginning keeps it": {[]abi.Message{a, b}, []abi.Message{user("k1", "yes"), user("k2", "maybe")}, free,
+			[]string{"k1", first[1]}},
+		"another role, form or call": {[]abi.Message{{Role: abi.RoleSystem, Content: abi.Text("yes")}, shown, called}, nil,
+			free,
 			[]string{"", "", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +53,8 @@ func TestFill(t *testing.T) {
 			got := ids(msgid.Fill(tc.msgs, tc.known, tc.taken))
 			seen := make(map[string]bool)
 			for i, id := range got {
-				if want := tc.want[i]; id == "" || seen[id] || want != "" && id != want || want == "" && slices.Contains(first, id) {
+				if want := tc.want[i]; id == "" || seen[id] || want != "" && id != want || want == "" && slices.Contains(first,
+					id) {
 					t.Errorf("message %d has %q, want %q of %q", i, id, tc.want[i], got)
 				}
 				seen[id] = true

@@ -8,17 +8,24 @@ import (
 )
 
 // To returns at most n of the known names that are near to name, the nearest first:
-// those that a few slips turn into it, and that share half of their letters with it.
-// Letter case does not matter.
+// those that a few slips turn into it, and that share half of their letters with it, and
+// those of which it is the beginning, but for one slip. Letter case does not matter. Of
+// names with dots the part that all begin with does not count.
 func To(name string, known []string, n int) []string {
 	type candidate struct {
 		name string
 		away int
 	}
 	var found []candidate
-	most := max(2, len(name)/3)
 	for _, k := range known {
-		if away := distance(strings.ToLower(name), strings.ToLower(k)); away <= most && 2*away <= max(len(name), len(k)) {
+		a, b := apart(strings.ToLower(name), strings.ToLower(k))
+		away := distance(a, b)
+		if len(a) >= shortestBeginning && len(b) > len(a) {
+			if slips := distance(a, b[:len(a)+1]); slips <= 1 {
+				away = min(away, slips+1)
+			}
+		}
+		if away <= max(2, len(a)/3) && 2*away <= max(len(a), len(b)) {
 			found = append(found, candidate{k, away})
 		}
 	}
@@ -30,6 +37,21 @@ func To(name string, known []string, n int) []string {
 		names = append(names, c.name)
 	}
 	return names
+}
+
+// shortestBeginning is how much of a name is told apart from a slip.
+const shortestBeginning = 3
+
+// apart is what follows the dotted beginning that both names share.
+func apart(a, b string) (string, string) {
+	for {
+		first, restA, more := strings.Cut(a, ".")
+		restB, same := strings.CutPrefix(b, first+".")
+		if !more || !same {
+			return a, b
+		}
+		a, b = restA, restB
+	}
 }
 
 // distance is how many letters have to be changed, added, taken away or

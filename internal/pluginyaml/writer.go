@@ -46,12 +46,30 @@ func (w *writer) value(v *yamldoc.Value, t reflect.Type, path string, depth int)
 			w.single(v.Text)
 			return nil
 		}
-	case yamldoc.String, yamldoc.Null:
+	case yamldoc.String:
+		if what := wanted(t); what != "" {
+			return fail(v, "%s: a text, where %s belongs", path, what)
+		}
+	case yamldoc.Null:
 	default:
 		return fail(v, "%s: a manifest is plain mappings, lists and values", v.Kind)
 	}
 	w.single(v.Any)
 	return nil
+}
+
+// wanted is what belongs where a text does not.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return ""
+	}
+	switch k := t.Kind(); {
+	case k == reflect.Bool:
+		return "true or false"
+	case k >= reflect.Int && k <= reflect.Float64:
+		return "a number"
+	}
+	return ""
 }
 
 func (w *writer) mapping(v *yamldoc.Value, t reflect.Type, path string, depth int) error {

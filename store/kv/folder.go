@@ -204,7 +204,9 @@ func (kv *Folder) expected(ctx context.Context, ns string, c *Change) error {
 
 // reserve says why a change of the usage is too much, and is not mistaken by an
 // old count. The function it returns counts the change, once it is made.
-func (kv *Folder) reserve(ctx context.Context, root *os.Root, ns string, grow func(usage) usage) (grown func(), err error) {
+func (kv *Folder) reserve(
+	ctx context.Context, root *os.Root, ns string, grow func(usage) usage,
+) (grown func(), err error) {
 	c := kv.used[ns]
 	if c == nil || c.changes >= recount || kv.opts.check(c.usage, grow(c.usage)) != nil {
 		if c == nil {

@@ -1,11 +1,16 @@
 package note_test
 
 import (
+	"fmt"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/internal/features"
+	"github.com/kagewasm/kagewasm/internal/shared"
+	"github.com/kagewasm/kagewasm/internal/soak"
 	"github.com/kagewasm/kagewasm/strategies/note"
 )
 
@@ -26,6 +31,11 @@ func TestShortAnswers(t *testing.T) {
 		{"options in the question", long + "\n\nReply `/approve`, `/approve always` or `/deny`. Which do you prefer?",
 			"always",
 			[]string{"Reply `/approve`, `/approve always` or `/deny`. Which do you prefer?"}},
+		{"options with letters", long + "\n\nTwo ways:\n\nA. Keep the text.\nB. Numbers, by a migration.\n\nI stop here.",
+			"great find. A please, and keep it small",
+			[]string{"- The agent had listed: A. Keep the text. / B. Numbers, by a migration."}},
+		{"one letter", long + "\n\n**Option A: keep it**\n\nIt is text.\n\n**Option B: numbers**\n\nWhich?", "B",
+			[]string{"- That was: Option B: numbers"}},
 		{"what it proposed", long + "\n\nI would drop the cache and read the table once. Shall I?", "yes",
 			[]string{"I would drop the cache and read the table once. Shall I?"}},
 		{"the line before the question", long + "\n\nThe edit counts as the agent's.\n\nWant me to change that?",
@@ -74,6 +84,32 @@ func TestShortAnswers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnswersNeverStandAlone: in a note of any size a short answer stands with what it answers, in short where there
+// is little room, or is left out with it.
+func TestAnswersNeverStandAlone(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	long := strings.Repeat("The old table is read by three programs, and each of them locks it. ", 6)
+	var msgs []abi.Message
+	for i := range 12 {
+		msgs = append(msgs, session(fmt.Sprintf("Look at table %d, and tell me what you find there, please.", i),
+			said(fmt.Sprintf("%s\n\nShall I drop table %d?", long, i)), fmt.Sprintf("ok, drop %d", i),
+			run(fmt.Sprintf("make drop N=%d", i), "", false), said("Dropped."))...)
+	}
+	alone := regexp.MustCompile(`(?m)^> ok, drop (\d+)$`)
+	for budget := 200; budget < 3000; budget += 100 {
+		text := render(msgs, note.Options{Budget: budget})
+		for round := range 2 {
+			for _, answer := range alone.FindAllStringSubmatch(thread(text), -1) {
+				before, _, _ := strings.Cut(thread(text), answer[0])
+				if !strings.Contains(before, "Shall I drop table "+answer[1]+"?") {
+					t.Fatalf("%d, round %d: %q stands alone in\n%s", budget, round, answer[0], thread(text))
+				}
+			}
+			text = render(session(summary(text), "Go on."), note.Options{Budget: budget})
+		}
+	}
 }
 
 // TestFindings: what an agent found stands there in its own words, before announcements.
@@ -127,4 +163,77 @@ func TestAsides(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
+}
+
+// TestGapsAreMarked: what did not stand together is not quoted as if it did.
+func TestGapsAreMarked(t *testing.T) {
+	features.Proves(t, "N13")
+	long := strings.Repeat("The old table is read by three programs. ", 8)
+	for _, tc := range []struct{ why, said, answer, want string }{
+		{"code before a question", long + "\n\nYou can update it by this command:\n```\nmake up\n```\nShall I run it?", "ok",
+			"You can update it by this command: [...] Shall I run it?"},
+		{"a heading between a list and a question", long + "\n\n- one\n- two\n\n## Next\n\nShall I?", "ok",
+			"one; two [...] Shall I?"},
+		{"entries with code between them", long + "\n\n1. Stash:\n```\ngit stash\n```\n2. Keep:\n\nShall I?", "1",
+			"1. Stash: [...] 2. Keep:"},
+		{"a table before the last sentence", long + "\n\nIt is slow.\n\n| a | b |\n\nAnd big. Is that well?",
+			"And the docs too.",
+			"And big. Is that well?"},
+		{"code before the last question", long + "\n\nIt is slow.\n\nSee this:\n```\nx\n```\nIs that well?",
+			strings.Repeat("And the docs. ", 20),
+			"It is slow. [...] Is that well?"},
+		{"a list that is not quoted from its start", "- Let me look at it.\n- The lock is taken late.", "And the docs too.",
+			"- Agent: [...] The lock is taken late."},
+		{"a list with its heading", "| a | b |\n|---|---|\n| 1 | 2 |\n\n**To skip:**\n- **#5** is slow\n- **#7** is meant",
+			"And the docs too.",
+			"- Agent: To skip: 5"},
+		{"what stands in a list below code", long + "\n\n1. Keep it:\n- as it is\n```\nx\n```\n- for ever\n2. Drop it.", "2",
+			"That was: 2. Drop it."},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := thread(render(session("Look at it.", said(tc.said), tc.answer), note.Options{})); !strings.Contains(got,
+				tc.want) {
+				t.Errorf("no %q in\n%s", tc.want, got)
+			}
+		})
+	}
+}
+
+// TestQuotesOfSessions: in notes on real sessions each quote of an agent stands in the session as it is
+// quoted, from one mark to the next, but for marks of lists, tables and emphasis.
+func TestQuotesOfSessions(t *testing.T) {
+	features.Proves(t, "N13")
+	marks := regexp.MustCompile(`\[\.\.\.\]|…| / |; \[\d+ more\]`)
+	quotes := regexp.MustCompile(`(?m)^- (?:Agent: |Agent on the way: |That was: |The agent had listed: )(.*(?:\n  .*)*)`)
+	files := shared.Sessions(t)
+	checked := 0
+	for _, path := range soak.Sample(files, 12, len(files)) {
+		msgs := shared.Messages(t, path)
+		var all strings.Builder
+		for i := range msgs {
+			if m := &msgs[i]; m.Role == abi.RoleAssistant || m.Kind == abi.KindSummary {
+				all.WriteString(m.Text() + "\n")
+			}
+		}
+		source := asWords(all.String())
+		for _, budget := range []int{8000, 24000} {
+			for _, quote := range quotes.FindAllStringSubmatch(thread(render(msgs, note.Options{Budget: budget})), -1) {
+				for _, piece := range marks.Split(quote[1], -1) {
+					if checked++; !strings.Contains(source, asWords(piece)) {
+						t.Errorf("%s: %q stands nowhere", filepath.Base(path), piece)
+					}
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("%d quotes were found", checked)
+	}
+}
+
+// asWords are the words of a text in order, without marks of lists, tables, emphasis and rules.
+func asWords(text string) string {
+	text = regexp.MustCompile("(?m)^[-|: ]+$|^\\s*(?:[-*•+]|\\d{1,3}[.)])\\s+|^```\\w*|\\*\\*").ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?m)(^|\s)\d{1,3}[.)] `).ReplaceAllString(text, "$1")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n\t\r;,|#>*_", r) }), " ")
 }

@@ -194,9 +194,8 @@ func (p *parser) line(line string) {
 	case headState:
 		p.state = append(p.state, line)
 	case headRules:
-		number, text, ok := strings.Cut(strings.TrimPrefix(entry, "["), "] ")
-		if n, err := strconv.Atoi(number); listed && ok && err == nil {
-			p.rules = append(p.rules, rule{n: n, text: text, binds: !maybe(text)})
+		if r, ok := readRule(entry); listed && ok {
+			p.rules = append(p.rules, r)
 		}
 	case headTodos:
 		if t, ok := parseTodo(entry); listed && ok && len(p.todos.list) < maxTodos {

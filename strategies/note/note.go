@@ -103,7 +103,8 @@ func Build(ctx context.Context, s Session) *Note {
 				n.earlierAge = age(t.n, s.Messages[i+1:], origins[i+1:])
 			}
 			for _, r := range f.rules {
-				n.rules = append(n.rules, rule{n: r.n + shift, text: r.text, binds: r.binds})
+				r.n += shift
+				n.rules = append(n.rules, r)
 			}
 		default:
 			t.message(m, origins[i])

@@ -24,6 +24,35 @@ func unfenced(text string) iter.Seq[string] {
 	}
 }
 
+// saying is a line of a text that says something, and where it stands: the next one follows it
+// where its place is the next one.
+type saying struct {
+	place int
+	text  string
+}
+
+// follows reports whether nothing stands between a line and one before it.
+func (s saying) follows(before saying) bool { return s.place == before.place+1 }
+
+// sayings are the lines of a text, trimmed, that stand in no block of code and are no rule
+// between others, and how many places there are: code has places too.
+func sayings(text string) (list []saying, places int) {
+	fenced := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.Trim(line, "-|: ") == "" {
+			continue
+		}
+		if begins := strings.HasPrefix(line, fence); begins {
+			fenced = !fenced
+		} else if !fenced {
+			list = append(list, saying{places, line})
+		}
+		places++
+	}
+	return list, places
+}
+
 // listItem is a line without the mark of a list, and whether it had one. The
 // box of a checklist stays.
 func listItem(line string) (string, bool) {

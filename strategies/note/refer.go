@@ -19,7 +19,7 @@ func refersTo(answer, asked string) string {
 		return ""
 	}
 	options := numbered(asked)
-	pure := strings.Trim(answer, "0123456789 +,&/.)!") == "" && len(answer) <= maxChoice
+	pure := strings.Trim(answer, "0123456789ABCDEFGH +,&/.)!") == "" && len(answer) <= maxChoice
 	numbers := numbersIn(answer)
 	var named, all []string
 	for _, o := range options {
@@ -79,6 +79,28 @@ func (t *turn) answers() bool {
 	return words != "" && len(words) <= maxBare && !strings.Contains(words, "\n") && t.again == 0
 }
 
+// answersTo reports whether a turn answers what the agent asked at the end of the one before.
+func (t *turn) answersTo(before *turn) bool {
+	return t.answers() && asks(before.said) && !asks(cmp.Or(t.words, t.opens))
+}
+
+// brief is what the closing words of an agent ask, in a few words.
+func brief(said string) string {
+	ask := ""
+	for s := range sentences(said) {
+		if isQuestion(s) {
+			ask = s
+		}
+	}
+	if ask == "" || ask == said {
+		return said
+	}
+	return strings.TrimSpace(leftOutHere) + " " + shortened(ask, maxBrief)
+}
+
+// maxBrief is how long a question is that is told in short, in characters.
+const maxBrief = 100
+
 const (
 	choiceMark = "That was: "
 	listedMark = "The agent had listed: "
@@ -114,11 +136,13 @@ func namesEntries(answer string, numbers int) bool {
 }
 
 // numbersIn are the numbers in a text that stand for themselves, as they are written: "1", "#2", "1+2", and not those
-// of "0.5.22", "2/3" or "v2".
+// of "0.5.22", "2/3" or "v2"; and capital letters that do: "B".
 func numbersIn(text string) (list []string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, "#.,:;!?()\"'")
-		if strings.Trim(word, "0123456789+,&") == "" {
+		if isLetter(word) {
+			list = append(list, word)
+		} else if strings.Trim(word, "0123456789+,&") == "" {
 			list = append(list, strings.FieldsFunc(word, func(r rune) bool { return r < '0' || r > '9' })...)
 		}
 	}
@@ -131,33 +155,37 @@ type option struct{ number, text string }
 // numbered are the entries of the last numbered list of a text, each with what stands
 // below it. Rows of a table that begin with a number are entries too.
 func numbered(text string) (list []option) {
-	below := false
-	for line := range unfenced(text) {
-		number, rest := entryNumber(line)
+	lines, _ := sayings(text)
+	end := -1 // the place of the last line of the entry; -1 behind it
+	for _, l := range lines {
+		number, rest := entryNumber(l.text)
+		bare, item := listItem(l.text)
 		switch {
 		case number != "":
-			if number == "1" || len(list) > 0 && list[len(list)-1].number == number {
+			if number == "1" || number == "A" || len(list) > 0 && list[len(list)-1].number == number {
 				list = nil
 			}
-			list, below = append(list, option{number, shortened(plain(rest), maxOption)}), true
-		case isHeading(line):
-			below = false
-		case below && len(list) > 0:
+			list, end = append(list, option{number, shortened(plain(rest), maxOption)}), l.place
+		case item && end >= 0 && !isHeading(l.text):
 			last := &list[len(list)-1]
-			bare, item := listItem(line)
-			if below = item; item {
-				last.text = shortened(last.text+"; "+plain(bare), maxOption)
-			}
+			last.text = shortened(joined(last.text, plain(bare), l.place > end+1, item), maxOption)
+			end = l.place
+		default:
+			end = -1
 		}
 	}
 	return list
 }
 
 // entryNumber reads the number that a line begins with, as an entry of a list or a row of
-// a table: "2. Move", "**2)** Move", "| 2 | Move |". All of the line is what it says.
+// a table: "2. Move", "**2)** Move", "| 2 | Move |"; or a capital letter: "B. Move", "Option B: Move".
+// All of the line is what it says.
 func entryNumber(line string) (number, rest string) {
 	bare := strings.TrimLeft(line, "*#|[( ")
 	n := clip.Digits(bare)
+	if n == 0 && line[0] != '|' {
+		return entryLetter(bare)
+	}
 	if n == 0 || n > 3 {
 		return "", ""
 	}
@@ -173,3 +201,16 @@ func entryNumber(line string) (number, rest string) {
 	}
 	return bare[:n], bare
 }
+
+// entryLetter reads the letter that a line begins with.
+func entryLetter(bare string) (letter, rest string) {
+	option := strings.TrimPrefix(bare, "Option ")
+	if len(option) < 3 || !isLetter(option[:1]) || strings.IndexByte(".):", option[1]) < 0 ||
+		option[2] != ' ' && option[2] != '*' {
+		return "", ""
+	}
+	return option[:1], bare
+}
+
+// isLetter reports whether a word is a letter that entries of a list have.
+func isLetter(word string) bool { return len(word) == 1 && word[0] >= 'A' && word[0] <= 'H' }

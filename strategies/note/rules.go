@@ -1,7 +1,12 @@
 package note
 
 import (
+	"cmp"
+	"fmt"
+	"iter"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,6 +15,7 @@ import (
 	"github.com/kagewasm/kagewasm/internal/clip"
 	"github.com/kagewasm/kagewasm/internal/excerpt"
 	"github.com/kagewasm/kagewasm/internal/set"
+	"github.com/kagewasm/kagewasm/internal/toolcall"
 )
 
 // rule is a sentence or an entry of a list by which a person bound what follows,
@@ -18,6 +24,8 @@ type rule struct {
 	n     int
 	text  string
 	binds bool // surely
+	// left is how many of a message an earlier note had no room for; then there is no text.
+	left int
 }
 
 // bindingWords are how rules, decisions, owners and what takes them back are worded,
@@ -25,6 +33,9 @@ type rule struct {
 var (
 	bindingWords = newVocabulary("binding")
 	maybeWords   = newVocabulary("maybe")
+	// withdrawWords take back what was said before, requestWords make a question a wish.
+	withdrawWords = newVocabulary("withdrawing")
+	requestWords  = newVocabulary("requesting")
 )
 
 // maxPasted is the length of a message, in bytes, over which its lists are taken for
@@ -47,17 +58,20 @@ func bindings(words string) (list []rule) {
 			list = append(list, rule{text: s, binds: binds})
 		}
 	}
-	for line := range unfenced(words) {
+	for line, printed := range typed(words) {
 		entry, item := listItem(line)
 		if item && len(words) <= maxPasted || isBox(line) {
 			add(entry, true)
 			continue
 		}
-		if pasted(line) {
+		if printed {
 			continue
 		}
 		for s := range sentences(line) {
-			if bindingWords.says(s+" ") || gives(s) {
+			if isQuestion(s) && !asksFor(s) {
+				continue
+			}
+			if bindingWords.says(s+" ") || gives(s) || withdraws(s) {
 				add(s, true)
 			} else if maybeWords.says(s + " ") {
 				add(s, false)
@@ -67,10 +81,67 @@ func bindings(words string) (list []rule) {
 	return list
 }
 
+// typed are the lines of a text that stand in no block of code, and whether each was pasted: it looks so, or it
+// follows in one paragraph on what does, or on an error.
+func typed(words string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		fenced, behind := false, false
+		for line := range strings.Lines(words) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, fence) {
+				fenced = !fenced
+				continue
+			}
+			if line == "" {
+				behind = false
+				continue
+			}
+			if fenced {
+				continue
+			}
+			behind = behind || pasted(line) || toolcall.IsFailure(line)
+			if !yield(line, behind) {
+				return
+			}
+		}
+	}
+}
+
+// asksFor reports whether a question is a wish: "can you keep v1?"
+func asksFor(s string) bool { return requestWords.says(s+" ") || withdraws(s) }
+
+// withdraws reports whether a sentence takes back what was said before it, by a word that stands for that: "forget it",
+// and not "don't forget it".
+func withdraws(s string) bool {
+	return withdrawWords.in(negated.ReplaceAllString(strings.ToLower(s), "") + " ")
+}
+
+// negated is a word that takes back, and does not.
+var negated = regexp.MustCompile(`(never|not|n't|n’t|nicht) (forget|undo|revert|cancel|ignore|scratch|roll|take|back)`)
+
+// takesBack reports whether the words of a person begin by taking back what was said before them.
+func takesBack(words string) bool {
+	n := 0
+	for line := range unfenced(words) {
+		for s := range sentences(line) {
+			if withdraws(s) {
+				return true
+			}
+			if n++; n == withdrawnIn {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// withdrawnIn is in how many sentences at the beginning something is taken back that was said before.
+const withdrawnIn = 2
+
 // maybe reports whether a rule that an earlier note kept may be none: it is worded as
 // many are that bind nothing.
 func maybe(text string) bool {
-	return maybeWords.says(text+" ") && !bindingWords.says(text+" ") && !gives(text)
+	return maybeWords.says(text+" ") && !bindingWords.says(text+" ") && !gives(text) && !withdraws(text)
 }
 
 // gives reports whether a sentence gives something to somebody to do: "and Dagny will
@@ -108,7 +179,23 @@ func (n *Note) lost(v *view) []rule {
 		}
 	}
 	slices.SortStableFunc(list, func(x, y rule) int { return x.n - y.n })
+	for i := range list {
+		r := &list[i]
+		if by := v.withdrawn(r.n); by > 0 && r.left == 0 && !strings.Contains(r.text, takenBack) {
+			r.text, r.binds = fmt.Sprintf("%s%s%d])", r.text, takenBack, by), false
+		}
+	}
 	return unique(list)
+}
+
+// withdrawn is the number of the message that takes back what a person said in turn n; 0 where none does.
+func (v *view) withdrawn(n int) int {
+	for i := range v.turns {
+		if t := &v.turns[i]; t.n == n+1 && takesBack(cmp.Or(t.words, t.opens)) {
+			return t.n
+		}
+	}
+	return 0
 }
 
 // leftOutOf are the rules of a message that stays, in turn n, which are left out of it.
@@ -135,7 +222,7 @@ func unique(list []rule) []rule {
 	}
 	var out []rule
 	for i, r := range list {
-		if last[r.text] == i {
+		if last[r.text] == i || r.left > 0 {
 			out = append(out, r)
 		}
 	}
@@ -148,26 +235,76 @@ func oneLine(text string, runes int) string {
 }
 
 // rules are the lines on the rules that fit: those that surely bind, and then the others,
-// the newest first.
+// the newest messages first. Of a message the first stand there, as a list is read from its
+// beginning, and how many are left out.
 func (p *parts) rules(list []rule, budget int) []string {
-	keep := make([]bool, len(list))
+	keep, full := make([]bool, len(list)), make(map[int]bool)
 	budget -= p.count(headRules)
 	for _, binds := range []bool{true, false} {
-		for i := len(list) - 1; i >= 0; i-- {
-			if n := p.count("- "+list[i].String()) + 1; list[i].binds == binds && n <= budget {
-				keep[i] = true
-				budget -= n
+		for end := len(list); end > 0; {
+			from := end - 1
+			for from > 0 && list[from-1].n == list[end-1].n {
+				from--
 			}
+			for i := from; i < end; i++ {
+				r := &list[i]
+				if r.left > 0 || r.binds != binds || full[r.n] || keep[i] {
+					continue
+				}
+				if n := p.count("- "+r.String()) + 1; n <= budget {
+					keep[i] = true
+					budget -= n
+				} else if !full[r.n] {
+					full[r.n] = true
+					budget -= p.count("- "+rule{n: r.n, left: end - i}.String()) + 1
+				}
+			}
+			end = from
 		}
 	}
-	lines := []string{headRules}
+	lines, told, left := []string{headRules}, false, 0
 	for i, r := range list {
-		if keep[i] {
-			lines = append(lines, "- "+r.String())
+		switch {
+		case keep[i]:
+			lines, told = append(lines, "- "+r.String()), true
+		default:
+			left += max(1, r.left)
+		}
+		if i+1 == len(list) || list[i+1].n != r.n {
+			if told && left > 0 {
+				lines = append(lines, "- "+rule{n: r.n, left: left}.String())
+			}
+			told, left = false, 0
 		}
 	}
 	if len(lines) == 1 {
 		return nil
 	}
 	return lines
+}
+
+// moreRules ends the line that counts the rules of a message that there is no room for.
+const moreRules = " more of it are left out here"
+
+// String is the rule as it is written, with the number of its turn.
+func (r rule) String() string {
+	if r.left > 0 {
+		return fmt.Sprintf("[%d] %d%s", r.n, r.left, moreRules)
+	}
+	return fmt.Sprintf("[%d] %s", r.n, r.text)
+}
+
+// readRule reads a line back.
+func readRule(entry string) (r rule, ok bool) {
+	number, text, ok := strings.Cut(strings.TrimPrefix(entry, "["), "] ")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		return rule{}, false
+	}
+	if count, ok := strings.CutSuffix(text, moreRules); ok {
+		if left, err := strconv.Atoi(count); err == nil {
+			return rule{n: n, left: left}, true
+		}
+	}
+	return rule{n: n, text: text, binds: !maybe(text)}, true
 }

@@ -35,6 +35,12 @@ func TestRulesOfShortenedMessages(t *testing.T) {
 		{"Chinese", "很慢。必须保持兼容。请看。", "必须保持兼容。"},
 		{"Japanese", "必ずテストを書いて。", "必ずテストを書いて。"},
 		{"Korean", "반드시 테스트를 작성하세요.", "반드시 테스트를 작성하세요."},
+		{"a wish in the form of a question", "Could you make sure that no row is lost?",
+			"Could you make sure that no row is lost?"},
+		{"a question is none", "That is what must happen if we don't stream, right?", ""},
+		{"neither is a pasted error", "\nError: 400 invalid request: ids without results. Each\nblock must have a result in the next\n" +
+			"message.\n", ""},
+		{"nor what stands behind a log", "\n2026/01/23 17:58:54 INFO it must be saved\nand always is\n", ""},
 		{"a plain sentence is none", "Read the file.", ""},
 		{"code is none", "\n```\n- must not\nnever(x)\n```\n", ""},
 	} {
@@ -118,6 +124,68 @@ func TestCriteriaSurvive(t *testing.T) {
 				}
 				msgs = session(summary(text), "Go on, please.", run("go vet ./...", "ok", false),
 					said("Column by column, it goes on."))
+			}
+		})
+	}
+}
+
+// TestRulesFromTheirStart: where a list does not fit its first entries stand there, and how many
+// are left out, after any number of compactions.
+func TestRulesFromTheirStart(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	list := ""
+	for i := range 30 {
+		list += fmt.Sprintf("- column %d is called kw_col_%d and never empty\n", i+1, 17*i+3)
+	}
+	msgs := session("Begin.", said("a"), filler+"\n"+list+filler, said("b"), "Go on.")
+	left := 0
+	for round := range 3 {
+		text := render(msgs, note.Options{Budget: 500 - 30*round})
+		lines := strings.Split(rulesIn(text), "\n")
+		for i, line := range lines[:len(lines)-1] {
+			if !strings.Contains(line, fmt.Sprintf("column %d ", i+1)) {
+				t.Fatalf("round %d: entry %d is %q", round, i+1, line)
+			}
+		}
+		was := left
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "- [2] %d more of it are left out here", &left); err != nil ||
+			left < was ||
+			left+len(lines)-1 != 30 {
+			t.Fatalf("round %d: %v:\n%s", round, err, text)
+		}
+		msgs = session(summary(text), "Go on.")
+	}
+}
+
+// TestTakenBackInOtherWords: what a person takes back by a word that stands for it is no longer told as a rule that
+// holds, and who takes it back stands there too, after any number of compactions.
+func TestTakenBackInOtherWords(t *testing.T) {
+	features.Proves(t, "A6", "N13")
+	for _, tc := range []struct {
+		says string
+		back bool
+	}{
+		{"actually, can you revert that?", true}, {"Forget it.", true}, {"hm. never mind, it is fine as it is", true},
+		{"don't do that after all", true}, {"Undo your last change.", true}, {"I changed my mind.", true},
+		{"Vergiss das bitte.", true}, {"算了，不用改。", true},
+		{"Don't forget that the table is read.", false}, {"Never undo that migration by hand.", false},
+		{"Read it again.", false}, {"Look at the log. It is long. Then revert that.", false},
+	} {
+		t.Run(tc.says, func(t *testing.T) {
+			msgs := session(filler+"\nAlways use tabs.\n"+filler, said("a"), tc.says+"\n"+filler, said("b"), "Go on.")
+			want := "- [1] Always use tabs."
+			if tc.back {
+				want += " (taken back in [2])"
+			}
+			for round := range 3 {
+				text := render(msgs, note.Options{Budget: 1500})
+				if got, _, _ := strings.Cut(rulesIn(text), "\n"); got != want {
+					t.Fatalf("round %d: %q, want %q:\n%s", round, got, want, text)
+				}
+				if tc.back && !strings.Contains(text, tc.says) {
+					t.Fatalf("round %d: what takes it back is lost:\n%s", round, text)
+				}
+				msgs = session(summary(text), "Go on.")
 			}
 		})
 	}

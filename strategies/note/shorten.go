@@ -28,58 +28,22 @@ func shorter(words string, runes int, id string) string {
 			first = s
 			break
 		}
-		first = wholeWords(first, runes)
-		return first + "\n" + mark(strings.Replace(words, first, "", 1))
+		first = clip.First(first, runes)
+		if gone := strings.Replace(words, first, "", 1); len(gone) > len(mark(gone)) {
+			return first + "\n" + mark(gone)
+		}
+		return words
 	}
-	head := excerpt.Head(wholeWords(words, runes*2/3))
-	tail := excerpt.Tail(lastWords(words[len(head):], runes/3))
+	head := excerpt.Head(clip.First(words, runes*2/3))
+	tail := excerpt.Tail(clip.Last(words[len(head):], runes/3))
+	if gone := words[len(head) : len(words)-len(tail)]; len(gone) <= len(mark(gone)) {
+		return words // nothing is gained
+	}
 	return strings.TrimSpace(head) + "\n" + mark(words[len(head):len(words)-len(tail)]) + "\n" + strings.TrimSpace(tail)
 }
 
 // maxFirst is the room, in characters, for a first sentence alone.
 const maxFirst = 160
-
-// wholeWords is the beginning of a text in at most so many characters, up to the end
-// of a word.
-func wholeWords(s string, runes int) string {
-	n, last := 0, 0
-	for i, r := range s {
-		if unicode.IsSpace(r) {
-			last = i
-		} else if i > 0 && separate(r) {
-			last = i
-		}
-		if n++; n > runes {
-			return s[:last]
-		}
-	}
-	return s
-}
-
-// lastWords is the end of a text in at most so many characters, from the beginning
-// of a word.
-func lastWords(s string, runes int) string {
-	n, at := 0, len(s)
-	for i := len(s); i > 0 && n < runes; n++ {
-		r, size := utf8.DecodeLastRuneInString(s[:i])
-		if unicode.IsSpace(r) {
-			at = i
-		} else if separate(r) {
-			at = i - size
-		}
-		i -= size
-		if i == 0 {
-			return s
-		}
-	}
-	return s[at:]
-}
-
-// separate reports whether a character is a word of its own: of a script that puts
-// no spaces between them.
-func separate(r rune) bool {
-	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-}
 
 const (
 	minPasted = 6 // lines in a row that were not typed

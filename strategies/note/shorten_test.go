@@ -18,6 +18,17 @@ import (
 // markRE is the line that stands for words that are left out.
 var markRE = regexp.MustCompile(`(?m)^\[\.\.\. (\d+)` + note.LeftOut + `(: message m7)? \.\.\.\]$`)
 
+// TestNothingGained: what is no longer than the mark that would stand for it is not left out.
+func TestNothingGained(t *testing.T) {
+	features.Proves(t, "A6")
+	words := strings.Repeat("word ", 230) + "and these are the last ones."
+	for runes := 1150; runes < len(words); runes++ {
+		if got := note.Shorter(words, runes, "m00015"); got != words {
+			t.Fatalf("%d: %s", runes, got)
+		}
+	}
+}
+
 // TestShorter: a long message is shown by its beginning and its end, with how much is
 // left out between and how to find it; where there is little room, by its first sentence.
 func TestShorter(t *testing.T) {

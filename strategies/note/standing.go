@@ -93,7 +93,8 @@ func (s *standing) take(step work.Step, turn int, name func(string) string) {
 	s.ran(step.Check, turn)
 }
 
-// ran follows a check. One that passes settles those that are it, and those of which it is the whole: all words of
+// ran follows a check. One that ran again has not failed when it last ran, unless it is known that it did. One that
+// passes settles those that are it, and those of which it is the whole: all words of
 // "go test ./..." stand in "go test ./store -run TestLease".
 func (s *standing) ran(c work.Ended, turn int) {
 	if c.Name == "" {

@@ -57,6 +57,8 @@ func TestStanding(t *testing.T) {
 				ToolCalls: []abi.ToolCall{{ID: "z", Name: "Bash",
 					Arguments: `{"command":"go test ./store -run TestLease"}`}}}), nil,
 			[]string{failed}},
+		{"a check that ran again, of which it is not known how it ended", session(fails, said("x"), "Again.", a,
+			run("go test ./store -run TestLease 2>&1 | tail -2", "it took 2 s", false)), nil, []string{failed}},
 		{"a commit of which git says nothing", session(a, run("git commit -qam x", "", false)), nil,
 			[]string{"committed nothing"}},
 		{"no word of commits where git was not used", session(a), nil, []string{"committed"}},

@@ -14,9 +14,8 @@ import (
 // goes on has to know what the last step was, how it ended and what was to come.
 
 const (
-	headState  = "## Where it stood at the end"
-	aboutState = "What was said and called last, oldest first, and how it ended."
-	moreLine   = "  "
+	headState = "## Where it stood at the end"
+	moreLine  = "  "
 )
 
 // step is one thing that the agent said or did.
@@ -52,7 +51,7 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		steps = nil // the thread says all of it
 	}
 	shown := make([]string, len(steps))
-	budget -= count(headState+"\n"+aboutState+"\n[10]") + 2
+	budget -= count(headState+"\n[10]") + 2
 	held := holding(n.turns)
 	stood := slices.Concat(held, n.standing.lines(""))
 	for i := range stood { // what does not fit goes from the end
@@ -80,15 +79,18 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		}
 	}
 	if last >= 0 && steps[last].said != "" {
-		for _, size := range []int{maxLast, 1000, 700, 500, 300, maxFirst} {
-			if take(last, lastWordsOf(steps[last].said, size)) {
-				break
+		for _, size := range []int{maxLast, 1000, 700, 500, 300} {
+			if shown[last] == "" {
+				take(last, lastWordsOf(steps[last].said, size))
 			}
+		}
+		if shown[last] == "" && !take(last, steps[last].String()) {
+			take(last, agentMark+shortened(clip.OneLine(steps[last].said), maxFirst))
 		}
 	}
 	for _, looked := range []bool{false, true} {
 		for i := len(steps) - 1; i >= 0; i-- {
-			if shown[i] == "" && steps[i].looked == looked && !take(i, steps[i].String()) {
+			if shown[i] == "" && steps[i].looked == looked && !steps[i].announces() && !take(i, steps[i].String()) {
 				break
 			}
 		}
@@ -101,13 +103,19 @@ func (n *Note) state(budget int, count func(string) int) []string {
 		}
 	}
 	if len(lines) > 0 {
-		lines = slices.Concat([]string{headState, aboutState}, lines)
+		lines = slices.Concat([]string{headState}, lines)
 	}
 	return lines
 }
 
 // maxAfter is how many calls behind the agent's last words come before these.
 const maxAfter = 4
+
+// announces reports whether a step only says what the next one is: the call below tells it.
+func (s step) announces() bool {
+	said := strings.TrimSpace(s.said)
+	return said != "" && !strings.Contains(said, "\n") && (strings.HasSuffix(said, ":") || finding(said) == "")
+}
 
 // String is a step in one line.
 func (s step) String() string {

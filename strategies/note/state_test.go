@@ -13,7 +13,6 @@ import (
 func state(text string) string {
 	_, part, _ := strings.Cut(text, note.HeadState+"\n")
 	part, _, _ = strings.Cut(part, "\n\n")
-	_, part, _ = strings.Cut(part, "\n")
 	return part
 }
 

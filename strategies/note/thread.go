@@ -15,11 +15,10 @@ import (
 // back.
 const (
 	headThread  = "## Thread"
-	aboutThread = "Persons, oldest first, word for word behind \">\". Below it what came of it, by calls and their " +
-		"results; Agent: its own closing words."
-	staysAbove = "its message stands above"
-	staysBelow = "its message stands below"
-	agentMark  = "Agent: "
+	aboutThread = "Words of persons stand behind \">\", oldest first; what came of them below."
+	staysAbove  = "its message stands above"
+	staysBelow  = "its message stands below"
+	agentMark   = "Agent: "
 )
 
 // sizes are how much of the words of a person is shown, in characters, most first.
@@ -119,6 +118,38 @@ func (v *view) deeds(budget int) int {
 	return budget - left
 }
 
+// answered adds what short answers speak of, the newest first: the entries that they name, and what
+// was asked, in short where there is no room for all of it. An answer of which nothing can be told
+// folds: it says nothing by itself. It returns what it costs.
+func (v *view) answered(budget int) int {
+	left := budget
+	for i := len(v.turns) - 1; i > 0; i-- {
+		t, asked := &v.turns[i], &v.turns[i-1]
+		if v.folded(i) {
+			continue
+		}
+		named := false
+		for k, line := range t.came {
+			if strings.HasPrefix(line, choiceMark) || strings.HasPrefix(line, listedMark) {
+				v.takeLine(i, k, &left, line)
+				named = named || v.came[i][k] != ""
+			}
+		}
+		if !t.answersTo(asked) {
+			continue
+		}
+		for _, said := range []string{asked.said, brief(asked.said)} {
+			if n := v.count(agentMark+said) + 2; v.said[i-1] == "" && n <= left && (n <= left/2 || said != asked.said) {
+				v.said[i-1], left = said, left-n
+			}
+		}
+		if v.said[i-1] == "" && !named && t.words != "" {
+			v.size[i] = len(sizes) - 1
+		}
+	}
+	return budget - left
+}
+
 // fill adds what else came of the turns, the newest first: what failed and what was done,
 // then the words of the agent, in at most said tokens, then what was only looked at. Left
 // is for all of it. What failed is not said again where state tells it.
@@ -153,10 +184,14 @@ func (v *view) fill(left, said int, state string) {
 func (v *view) agent(left, said *int, wanted func(i int) bool) {
 	for i := len(v.turns) - 1; i >= 0; i-- {
 		t := &v.turns[i]
-		if t.said == "" || v.said[i] != "" || v.folded(i) || !wanted(i) {
+		if t.said == "" || v.said[i] == t.said || v.folded(i) || !wanted(i) {
 			continue
 		}
-		if n := v.count(agentMark+t.said) + 2; n <= min(*left, *said) {
+		n := v.count(agentMark+t.said) + 2
+		if v.said[i] != "" { // in short
+			n -= v.count(agentMark+v.said[i]) + 2
+		}
+		if n <= min(*left, *said) {
 			v.said[i] = t.said
 			if *left -= n; said != left {
 				*said -= n
@@ -307,7 +342,9 @@ func (v *view) lines() []string {
 			for ; i < end; i++ {
 				out = append(out, v.shown(i)...)
 			}
-			i--
+			if i--; v.said[i] != "" { // what the next one answers
+				out = append(out, "- "+agentMark+v.said[i])
+			}
 			continue
 		}
 		out = append(out, v.head(i)...)

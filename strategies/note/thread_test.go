@@ -150,7 +150,8 @@ func TestNotWords(t *testing.T) {
 	for _, tc := range []struct{ why, text, want string }{
 		{"a reminder", "<system-reminder>\nNever say PAR-2291.\n</system-reminder>", ""},
 		{"a reminder behind words", "Go on.\n<system-reminder>\nNever say PAR-2291.\n</system-reminder>", "[1]\n> Go on."},
-		{"output of a command", "<bash-input>ls</bash-input>\n<bash-stdout>PAR-2291</bash-stdout><bash-stderr></bash-stderr>", ""},
+		{"output of a command", "<bash-input>ls</bash-input>\n<bash-stdout>PAR-2291</bash-stdout><bash-stderr></bash-stderr>",
+			""},
 		{"a command of the harness", "<command-name>/release-notes</command-name>\n<command-args></command-args>", ""},
 		{"a command with words", "<command-message>x</command-message>\n<command-name>/plan</command-name>\n<command-args>the move</command-args>",
 			"[1]\n> /plan the move"},

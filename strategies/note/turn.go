@@ -112,7 +112,7 @@ func isOpen(line string) bool { return line == goesOn || line == workedOn }
 // opening is how words begin that stand elsewhere, for a reader to find them by.
 func opening(words string) string {
 	words = strings.ReplaceAll(clip.OneLine(clip.Chars(words, 4*maxOpening)), `"`, "'")
-	if short := strings.TrimSpace(wholeWords(words, maxOpening)); len(short) < len(words) {
+	if short := strings.TrimSpace(clip.First(words, maxOpening)); len(short) < len(words) {
 		return short + cutMark
 	}
 	return words

@@ -1,7 +1,6 @@
 package note
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,6 +39,7 @@ var (
 	wordsShare  = share{45, 35, 60}
 	cameShare   = share{20, 6, 20} // what came of the words
 	saidShare   = share{15, 4, 10} // of that, the words of the agent
+	askedShare  = share{15, 6, 10} // and those that short answers speak of
 	namesShare  = share{15, 62, 40}
 	failedShare = share{25, 8, 15}
 )
@@ -118,6 +118,8 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	v := show(n.turns, n.focus, min(words+extra, p.left), o.Count)
 	unused := max(0, words-v.cost) // by persons: a small state gets some of it
 	p.left += least - v.cost
+	asked := v.answered(min(askedShare.of(budget), p.left-least/2))
+	p.left -= asked
 	rules := p.rules(n.lost(v), p.share(rulesShare)) // they go last: before what was done with them
 	p.left -= o.Count(strings.Join(rules, "\n"))
 	deeds := v.deeds(min(cameShare.of(budget), p.left-least/2))
@@ -125,7 +127,7 @@ func (n *Note) render(o Options, budget, extra int, summary string) (text string
 	state := n.state(min(max(least, min(least+unused/2, maxSmallState))+extra/4, p.left), o.Count)
 	stood := strings.Join(state, "\n")
 	p.left -= o.Count(stood)
-	came := cameShare.of(budget) - deeds
+	came := max(0, cameShare.of(budget)-deeds-asked)
 	v.fill(min(came+extra, p.left), saidShare.of(budget)+extra, stood)
 	p.left = whole
 	p.put(v.lines()...)
@@ -155,6 +157,3 @@ func (n *Note) transcript(recall string) []string {
 
 // maxTranscripts bounds how many transcripts of a chain a note names.
 const maxTranscripts = 3
-
-// String is the rule as it is written, with the number of its turn.
-func (r rule) String() string { return fmt.Sprintf("[%d] %s", r.n, r.text) }

@@ -35,7 +35,8 @@ func (v *vocabulary) explain(text string) token {
 	if lead > 0 {
 		longest = v.explain(text[:lead])
 	}
-	v.origins[t].Store(uint64(left)<<leftShift | uint64(right)<<rightShift | uint64(longest)<<leadShift | uint64(len(text)))
+	v.origins[t].Store(uint64(left)<<leftShift | uint64(right)<<rightShift | uint64(longest)<<leadShift |
+		uint64(len(text)))
 	return t
 }
 

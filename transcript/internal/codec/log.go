@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/kagewasm/kagewasm/abi"
 	"github.com/kagewasm/kagewasm/transcript/internal/jsondoc"
@@ -48,6 +49,9 @@ type Message struct {
 	abi.Message
 	// Output is the place of a tool result's content.
 	Output Slot
+	// Printed is what a command put out, where its text is put together of several
+	// values of the record.
+	Printed string
 
 	Index int // among the messages
 	Rec   int // the record it begins in
@@ -146,12 +150,22 @@ func (l *Log) MessagesIn(rec int) []int {
 	return l.records[rec].msgs
 }
 
-// Says are the places of a text in the record that a message begins in.
-func (l *Log) Says(m *Message, text string) []jsondoc.Span {
+// Says are the places of a text in the record that a message begins in, and what is to
+// stand there now. Of a message that is put together around what a command put out, that is its place.
+func (l *Log) Says(m *Message, text Words) ([]jsondoc.Span, string) {
 	if m.Rec >= len(l.Recs) {
-		return nil
+		return nil, ""
 	}
-	return l.Strings(l.Recs[m.Rec], text)
+	if m.Printed == "" {
+		return l.Strings(l.Recs[m.Rec], text.Was), text.Is
+	}
+	before, after, _ := strings.Cut(text.Was, m.Printed)
+	is, begins := strings.CutPrefix(text.Is, before)
+	is, ends := strings.CutSuffix(is, after)
+	if !begins || !ends {
+		return nil, ""
+	}
+	return l.Strings(l.Recs[m.Rec], m.Printed), is
 }
 
 // HasMessage reports whether a record holds a message, or a part of one.

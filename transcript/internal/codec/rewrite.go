@@ -112,8 +112,9 @@ func (w *Rewrite) change(c *Change) {
 		w.dropThinking(was, c.Message)
 	}
 	for _, words := range c.Words {
-		for _, at := range w.Says(was, words.Was) {
-			w.EditAt(was.Rec, at, jsondoc.Quote(words.Is))
+		places, is := w.Says(was, words)
+		for _, at := range places {
+			w.EditAt(was.Rec, at, jsondoc.Quote(is))
 		}
 	}
 	for _, i := range c.Args {

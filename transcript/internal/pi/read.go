@@ -148,6 +148,7 @@ func (d *tree) message(i int, o *jsondoc.Object) {
 		m.Output = codec.SlotOf(i, o, "content")
 	case "bashExecution":
 		m := d.add(i, abi.Message{Role: abi.RoleUser, Kind: abi.KindBash, Content: abi.Text(bashText(o))})
+		m.Printed = o.Str("output")
 		if o.Flag("excludeFromContext") {
 			m.Kind = abi.KindDisplayOnly
 		}

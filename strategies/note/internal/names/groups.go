@@ -84,7 +84,8 @@ func (l *Names) pick(budget int, shown map[string]bool, count func(string) int) 
 }
 
 // best are the names of which some fit into a budget, those first that tell most for a
-// token. Twice as many are counted as could fit: which these are, their lengths say.
+// letter, and for a token: of two that cost the same the shorter one leaves the note shorter.
+// Twice as many are counted as could fit: which these are, their lengths say.
 func (l *Names) best(budget int, shown map[string]bool, count func(string) int) []*item {
 	var list []*item
 	value := make(map[*item]float64)
@@ -96,7 +97,7 @@ func (l *Names) best(budget int, shown map[string]bool, count func(string) int) 
 			continue
 		}
 		_, name := it.folded()
-		value[it] = it.worth() / (float64(count(listSeparator+name)) + float64(len(name))/2)
+		value[it] = it.worth() / (float64(count(listSeparator+name)) + 6*float64(len(name)))
 		list = append(list, it)
 	}
 	slices.SortStableFunc(list, func(x, y *item) int {

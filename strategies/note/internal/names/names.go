@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,9 +60,16 @@ const (
 	weightSummary = 1.5
 	weightSaid    = 1.0
 	weightOutput  = 0.35
+	// fewNames is how many names an output mentions; one with more is a listing, and
+	// each name in it counts the less the longer it is.
+	fewNames = 200
 	// rareWorth is what a name is worth beside another one that is rarely said again: a
 	// path by which code imports other code, the lines of a file that is not told with them.
-	rareWorth = 0.3
+	// numberWorth is what a number is, shortWorth the name of a file alone, which is said
+	// again and again.
+	rareWorth   = 0.3
+	numberWorth = 0.8
+	shortWorth  = 2.0
 )
 
 // halfAge is the number of messages after which a mention counts half.
@@ -97,8 +105,8 @@ func Build(ctx context.Context, msgs, pruned []abi.Message, harness outcome.Harn
 		switch m.Role {
 		case abi.RoleTool:
 			b.result(m, m.Text())
-		case abi.RoleUser: // what is so long was pasted for the most part
-			b.output(m.Words())
+		case abi.RoleUser: // what is so long was pasted or printed for the most part
+			b.output(cmp.Or(m.Words(), m.Text()))
 		}
 	}
 	return b.names()
@@ -207,8 +215,10 @@ func (b *builder) output(s string) {
 		if !b.goOn() {
 			return
 		}
-		for _, m := range b.found.look(piece, true) {
-			b.mention(m.name, m.class, weightOutput, mentioned)
+		list := b.found.look(piece, true)
+		weight := weightOutput * math.Sqrt(fewNames/max(fewNames, float64(len(list))))
+		for _, m := range list {
+			b.mention(m.name, m.class, weight, mentioned)
 		}
 	}
 }
@@ -255,8 +265,14 @@ func (b *builder) mention(name string, c class, weight float64, u use) {
 
 // worth is what a name tells: who mentioned it, how often and how long ago.
 func (it *item) worth() float64 {
-	if _, _, lines := isRange(it.name); lines || imported(it.name) {
+	_, _, lines := isRange(it.name)
+	switch {
+	case lines || imported(it.name):
 		return rareWorth * it.weight
+	case it.class == number:
+		return numberWorth * it.weight
+	case it.short:
+		return shortWorth * it.weight
 	}
 	return it.weight
 }

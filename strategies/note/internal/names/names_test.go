@@ -57,7 +57,8 @@ func called(tool, key, value, output string, failed bool) []abi.Message {
 // build reads messages, of whatever harness ran their calls.
 func build(msgs []abi.Message) *names.Names {
 	goOn := func() bool { return true }
-	return names.Build(context.Background(), msgs, nil, outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn}, new(names.Found))
+	return names.Build(context.Background(), msgs, nil, outcome.Harness{Marks: outcome.Marks(msgs), GoOn: goOn},
+		new(names.Found))
 }
 
 // lines returns what stands behind the headings of a rendered ledger; of lists

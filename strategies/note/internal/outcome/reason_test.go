@@ -1,6 +1,7 @@
 package outcome_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kagewasm/kagewasm/internal/features"
@@ -43,6 +44,34 @@ func TestReason(t *testing.T) {
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			if got := outcome.Reason(tc.text); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestFailing: where more than one test failed an output names them, as test runners write it.
+func TestFailing(t *testing.T) {
+	features.Proves(t, "N13")
+	for _, tc := range []struct{ why, text, want string }{
+		{"tests of Go", "--- FAIL: TestA (0.1s)\n    a_test.go:4: no\n--- FAIL: TestB (0.1s)\n    --- FAIL: TestB/two (0.1s)\nFAIL",
+			"these tests failed: TestA, TestB"},
+		{"one alone", "--- FAIL: TestB (0.1s)\n    --- FAIL: TestB/one (0.1s)\n    --- FAIL: TestB/two (0.1s)\nFAIL", ""},
+		{"one twice", "--- FAIL: TestA (0.1s)\n--- FAIL: TestA (0.2s)", ""},
+		{"pytest", "FAILED tests/a_test.py::test_one - AssertionError: 2 != 1\nFAILED tests/a_test.py::test_two\n2 failed",
+			"these tests failed: a_test.py::test_one, a_test.py::test_two"},
+		{"cargo", "test lease::one ... FAILED\ntest lease::two ... ok\ntest lease::three ... FAILED",
+			"these tests failed: lease::one, lease::three"},
+		{"unittest", "FAIL: test_one (lease.Test)\n----\nFAIL: test_two (lease.Test)",
+			"these tests failed: test_one, test_two"},
+		{"jest", "  ✕ holds a lease (3 ms)\n  ✓ ends\n  ✕ renews it", "these tests failed: holds a lease, renews it"},
+		{"many", strings.Join(strings.Split("--- FAIL: TestA.--- FAIL: TestB.--- FAIL: TestC.--- FAIL: TestD.--- FAIL: TestE."+
+			"--- FAIL: TestF.--- FAIL: TestG.--- FAIL: TestH.--- FAIL: TestI.--- FAIL: TestJ", "."), "\n"),
+			"these tests failed: TestA, TestB, TestC, TestD, TestE, TestF, TestG, TestH and 2 more"},
+		{"none", "ok  \tkw/store\t0.1s", ""},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			if got := outcome.Failing(tc.text); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

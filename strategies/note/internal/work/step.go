@@ -30,7 +30,8 @@ type Step struct {
 	Check Ended
 }
 
-// Ended is how a check ended. Its name is empty where there was none, or where it is not known how it ended.
+// Ended is how a check ended: of one that neither passed nor failed it is not known. Its name is empty where there was
+// none.
 type Ended struct {
 	Name           string
 	Passed, Failed bool
@@ -108,18 +109,28 @@ func refused(a *action.Action, text string) string {
 func ended(a *action.Action, text string, o outcome.Outcome) Ended {
 	name := checkName(a)
 	switch {
-	case name == "" || !o.Passed && !o.Failed || strings.HasPrefix(text, rejected):
+	case name == "" || strings.HasPrefix(text, rejected):
 		return Ended{}
 	case o.Passed:
 		return Ended{Name: name, Passed: true}
+	case !o.Failed:
+		return Ended{Name: name}
 	}
 	why := cmp.Or(outcome.Reason(text), first(o.Lines, ""))
-	return Ended{Name: name, Failed: true, Why: clip.Line(why, maxAnswer)}
+	return Ended{Name: name, Failed: true, Why: withTests(clip.Line(why, maxAnswer), text)}
+}
+
+// withTests is why a check failed, and behind it which tests did where more than one did.
+func withTests(why, text string) string {
+	if failing := outcome.Failing(text); failing != "" {
+		return strings.TrimPrefix(why+" / "+failing, " / ")
+	}
+	return why
 }
 
 // ending is a path without the folders far above.
 func ending(subject string) string {
-	if strings.Count(subject, "/") < 3 || strings.ContainsAny(subject, " :") {
+	if strings.Count(subject, "/") < 3 || strings.ContainsAny(subject, " :\"'") {
 		return subject
 	}
 	return path.Base(path.Dir(subject)) + "/" + path.Base(subject)
@@ -128,10 +139,10 @@ func ending(subject string) string {
 // why is what a result says of what failed, and of why it did.
 func why(text string, o outcome.Outcome) string {
 	said, reason := clip.Line(first(o.Lines, text), maxAnswer), outcome.Reason(text)
-	if reason == "" || strings.Contains(said, reason) || strings.Contains(reason, said) {
-		return said
+	if reason != "" && !strings.Contains(said, reason) && !strings.Contains(reason, said) {
+		said += " / " + clip.Line(reason, maxAnswer)
 	}
-	return said + " / " + clip.Line(reason, maxAnswer)
+	return withTests(said, text)
 }
 
 // printed is what a command that ended well put out: the commit that it made, what
